@@ -18,7 +18,7 @@ type Choice struct {
 	Setup     string         // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
 	Placement numa.Policy    // of the ranks; "": the plan's first
 	OffCache  bool           // of user buffers
-	Transport Transport      // Library knows Whole alone
+	Transport Transport      // Libtaulop knows Whole alone
 	Buffers   params.Buffers // what becomes of send buffers between messages
 	Segment   int            // S in bytes; 0: that of the file, 8 KiB where it does not say
 	Operator  string         // of reductions; "": sum

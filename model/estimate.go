@@ -57,7 +57,7 @@ const leastTimings = 4
 // of levels with a measured fan-out stay as they are. It fails for a file without
 // messages by levels, and where a schedule cannot be costed.
 func EstimateLevels(f *params.File, cluster *Cluster, timings []Timing) (*Estimates, error) {
-	h, _, err := HierarchyOf(f, cluster, nil)
+	h, _, err := HierarchyOf(f, cluster)
 	if err != nil {
 		return nil, err
 	}

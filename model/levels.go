@@ -10,7 +10,6 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
-	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -63,13 +62,10 @@ var (
 	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
 )
 
-// HierarchyOf is the model of a file that has messages by levels, copied once as by a library.
-// Cluster and library may be nil. It fails where the file has no messages.
-func HierarchyOf(f *params.File, cluster *Cluster, as *mpi.Library) (*Hierarchy, []error, error) {
+// HierarchyOf is the model of a file that has messages by levels. Cluster may be nil. It fails
+// where the file has no messages.
+func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) {
 	h := &Hierarchy{SingleCopy: usualSingleCopy, between: -1, cluster: cluster}
-	if as != nil {
-		h.SingleCopy = singleCopyOf(as)
-	}
 	var warnings []error
 	var known numa.Levels
 	for _, l := range f.LevelTimes() {
@@ -101,10 +97,7 @@ func HierarchyOf(f *params.File, cluster *Cluster, as *mpi.Library) (*Hierarchy,
 		}
 	}
 	change := h.change()
-	h.Waiting = h.SingleCopy
-	if as == nil {
-		h.Waiting = max(change, h.SingleCopy)
-	}
+	h.Waiting = max(change, h.SingleCopy)
 	for i := range h.levels {
 		h.levels[i].singles(h.SingleCopy, change)
 	}
@@ -112,17 +105,6 @@ func HierarchyOf(f *params.File, cluster *Cluster, as *mpi.Library) (*Hierarchy,
 		warnings = append(warnings, errNoFanout)
 	}
 	return h, warnings, nil
-}
-
-// singleCopyOf is the size from which on a library copies all messages once, MaxInt for never.
-func singleCopyOf(as *mpi.Library) int {
-	from := math.MaxInt
-	for i := len(as.Ways) - 1; i >= 0 && as.Ways[i].Single; i-- {
-		if from = 1; i > 0 {
-			from = as.Ways[i-1].Most + 1
-		}
-	}
-	return from
 }
 
 // place finds the level of two cores, and the memory of each core: its NUMA node's, or where no
@@ -260,7 +242,7 @@ const betweenNodes = 0.13
 
 // hierarchy makes a model of messages by levels.
 func (p *Predictor) hierarchy(f *params.File) error {
-	h, warnings, err := HierarchyOf(f, p.Cluster, p.As)
+	h, warnings, err := HierarchyOf(f, p.Cluster)
 	if err != nil {
 		return err
 	}

@@ -177,7 +177,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 // What several messages take at once keeps to the bounds of eq. (8).
 func TestHierarchyBounds(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
-		h, _, err := HierarchyOf(levelled(fanout), nil, nil)
+		h, _, err := HierarchyOf(levelled(fanout), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -263,19 +263,26 @@ func TestHierarchyLacks(t *testing.T) {
 	}
 }
 
-// A library says from which size on it copies messages once.
+// Messages by levels are those of the library that was measured, whichever library's schedules
+// they carry.
 func TestHierarchyAs(t *testing.T) {
-	for _, tt := range []struct {
-		ways []mpi.Way
-		want int
-	}{
-		{[]mpi.Way{{Most: 4096}, {Single: true}}, 4097},
-		{[]mpi.Way{{Single: true}}, 1},
-		{[]mpi.Way{{Most: 4096}, {}}, math.MaxInt},
-	} {
-		h, _, err := HierarchyOf(levelled(true), nil, &mpi.Library{Ways: tt.ways})
-		if err != nil || h.SingleCopy != tt.want {
-			t.Errorf("%v: single copies from %d bytes on, %v; want %d", tt.ways, h.SingleCopy, err, tt.want)
+	library, err := mpi.Named("openmpi4-none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := collective.Call{P: 4, M: 1 << 20}
+	var want float64
+	for _, as := range []*mpi.Library{nil, library} {
+		p, err := NewPredictor(levelled(true), Choice{As: as})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := costs(t, p, "bcast:binomial", call).Seconds
+		if want == 0 {
+			want = got
+		}
+		if got != want || !(got > 0) {
+			t.Errorf("as %v: %g s, want %g", as, got, want)
 		}
 	}
 	if _, err := NewPredictor(levelled(true), Choice{Transport: CMA}); err == nil {

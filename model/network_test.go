@@ -52,7 +52,7 @@ func TestLibraryChannelsOracle(t *testing.T) {
 			p := int(number(t, row, "P"))
 			name := row["collective"] + ":" + row["algorithm"]
 			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
-			m := Library{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
+			m := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
 			c, err := m.Cost(s)
 			if err != nil {
 				t.Fatal(err)
@@ -141,7 +141,7 @@ func priced(t *testing.T, m Coster, s *collective.Schedule) Cost {
 func TestMappingsThatAreAlike(t *testing.T) {
 	m, n := small(2)
 	m.Transport, m.Segment = Segmented, 64
-	library := Library{Table: times(1), Gamma: &params.Gamma{Operators: []params.Operator{
+	library := Libtaulop{Table: times(1), Gamma: &params.Gamma{Operators: []params.Operator{
 		{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}}
 	everything(t, func(s *collective.Schedule) {
 		plain, theirs := priced(t, m, s), priced(t, library, s)
@@ -252,7 +252,7 @@ func TestClusterRefused(t *testing.T) {
 		{cluster(t, "block", 2, n), "bcast:sm-tree", ErrOneNode, "bcast:sm-tree copies from the buffers of other ranks"},
 	} {
 		m.Cluster = tt.cluster
-		library := Library{Table: times(1), Cluster: tt.cluster}
+		library := Libtaulop{Table: times(1), Cluster: tt.cluster}
 		for _, model := range []Coster{m, library} {
 			_, err := model.Cost(schedule(t, tt.name, collective.Call{P: 4, M: 100}))
 			if err == nil || !strings.Contains(err.Error(), tt.says) || tt.is != nil && !errors.Is(err, tt.is) {

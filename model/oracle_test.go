@@ -151,7 +151,7 @@ func TestLibraryOracle(t *testing.T) {
 				P: int(number(t, row, "P")),
 				M: int(number(t, row, "m_bytes")),
 			})
-			c, err := Library{Table: table, Gamma: gamma}.Cost(s)
+			c, err := Libtaulop{Table: table, Gamma: gamma}.Cost(s)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,7 +183,7 @@ func TestLibraryDiffersBeyondTheTablesOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs, err := Library{Table: table, Gamma: gamma}.Cost(s)
+		theirs, err := Libtaulop{Table: table, Gamma: gamma}.Cost(s)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,6 +47,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, err
 	}
 	if f.OfLevels() && !OfPairs(c.Model) {
+		c.As = nil // messages are those of the library that was measured
 		p := &Predictor{Choice: c}
 		p.Transport = Whole
 		return p, p.hierarchy(f)
@@ -90,7 +91,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.in = func(s *collective.Schedule) Coster { return p.of(s) }
 	case "libtaulop":
 		p.Transport = Whole
-		library := Library{Table: table, Gamma: p.Gamma, Operator: p.Operator, Cluster: p.Cluster}
+		library := Libtaulop{Table: table, Gamma: p.Gamma, Operator: p.Operator, Cluster: p.Cluster}
 		p.in = func(*collective.Schedule) Coster { return library }
 	case "lognp":
 		if _, err := LogNPOf(p.of(nil)); err != nil {
@@ -174,7 +175,7 @@ func (p *Predictor) Rule() string {
 	case p.levels != nil:
 		return LevelsRule
 	case p.Model == "libtaulop":
-		return LibraryRule
+		return LibtaulopRule
 	}
 	return ExtrapolationRule
 }

@@ -8,7 +8,7 @@ import (
 func TestLibraries(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, l := range Libraries() {
-		if seen[l.Name] || l.Title == "" || len(l.Ways) == 0 || l.Chooses == "" {
+		if seen[l.Name] || l.Title == "" || len(l.Ways) == 0 || l.Version == "" || l.own == nil {
 			t.Errorf("%+v", l)
 		}
 		seen[l.Name] = true

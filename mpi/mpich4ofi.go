@@ -8,18 +8,14 @@ package mpi
 // and at v4.1.3 (v4.2.3 and v4.3.2 have the same). 64 bytes are a cell's header. Lines
 // are not counted in a source: they are taken to be that header, to which a flag in the
 // receiver's queue leads, and what gives a cell back to its sender's pool.
-var mpich40OFI = &Library{
-	Name:    "mpich4.0-ofi",
-	Title:   "MPICH 4.0 over libfabric (ch4:ofi), without XPMEM",
-	Chooses: "mpich4",
-	Ways:    []Way{{Segment: 68<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 69632, _NUM_CELLS 64, iqueue_init.c:14-33"}},
-	Scalar:  byYaksa,
-}
+var mpich40OFI = mpich4.overOFI("mpich4.0-ofi", "MPICH 4.0 over libfabric (ch4:ofi), without XPMEM", byYaksa,
+	Way{Segment: 68<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 69632, _NUM_CELLS 64, iqueue_init.c:14-33"})
 
-var mpich4OFI = &Library{
-	Name:    "mpich4-ofi",
-	Title:   "MPICH 4.1 to 4.3 over libfabric (ch4:ofi), without XPMEM",
-	Chooses: "mpich4",
-	Ways:    []Way{{Segment: 16<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 16384, _NUM_CELLS 64, iqueue_init.c:14-33"}},
-	Scalar:  byO2,
+var mpich4OFI = mpich4.overOFI("mpich4-ofi", "MPICH 4.1 to 4.3 over libfabric (ch4:ofi), without XPMEM", byO2,
+	Way{Segment: 16<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 16384, _NUM_CELLS 64, iqueue_init.c:14-33"})
+
+func (l *Library) overOFI(name, title, scalar string, way Way) *Library {
+	of := l.over(name, title, []Way{way})
+	of.Self, of.Call, of.Reduction, of.Counted, of.Scalar = 0, 0, 0, "", scalar
+	return of
 }

@@ -20,7 +20,11 @@ package mpi
 var openMPI4 = &Library{
 	Name:    "openmpi4",
 	Title:   "Open MPI 4.0 and 4.1, ob1 over vader, single copies by CMA",
-	Chooses: "openmpi4",
+	Version: "Open MPI 4.1",
+	heads:   `Open[ -]?MPI[ /-]?v?4\.[1-9]\d*[.\w]*`,
+	offers:  ids,
+	own:     openMPIOwn,
+	rules:   &format{write: writeClassic, use: openMPIUse, hazard: byCount},
 	Call:    192, Reduction: 179, Counted: openMPI4Counted,
 	Ways: []Way{
 		{Most: 256, Segment: 4 << 10, Segments: 1, Message: 976, Exchange: 1360, Source: "mca_pml_ob1_send_inline, ompi/mca/pml/ob1/pml_ob1_isend.c:95"},
@@ -33,27 +37,20 @@ const openMPI4Counted = "bench/mpi/instructions.sh, libopenmpi3 4.1.4-3+b1 of De
 
 // The same where the kernel forbids single copies, or with --mca
 // btl_vader_single_copy_mechanism none.
-var openMPI4None = &Library{
-	Name:    "openmpi4-none",
-	Title:   "Open MPI 4.0 and 4.1, ob1 over vader, without single copies",
-	Chooses: "openmpi4",
-	Call:    192, Reduction: 179, Counted: openMPI4Counted,
-	Ways: []Way{
-		openMPI4.Ways[0], openMPI4.Ways[1],
-		// Of a long message one rank computes while the other copies, but for what comes before
-		// the first byte and after the last: so much as in a short one. All of it is 2680
-		// instructions, and 3480 of an exchange.
-		//
-		// The first part goes with the request; after its answer three segments are on
-		// their way (pml_ob1_send_pipeline_depth 3), and the one that is being read.
-		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Message: 1169, Exchange: 1746, Source: "btl_vader_max_send_size 32768, btl_vader_component.c:250; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:191; the request, pml_ob1_sendreq.h:409"},
-	},
-}
+var openMPI4None = openMPI4.over("openmpi4-none", "Open MPI 4.0 and 4.1, ob1 over vader, without single copies", []Way{
+	openMPI4.Ways[0], openMPI4.Ways[1],
+	// Of a long message one rank computes while the other copies, but for what comes before
+	// the first byte and after the last: so much as in a short one. All of it is 2680
+	// instructions, and 3480 of an exchange.
+	//
+	// The first part goes with the request; after its answer three segments are on
+	// their way (pml_ob1_send_pipeline_depth 3), and the one that is being read.
+	{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Message: 1169, Exchange: 1746, Source: "btl_vader_max_send_size 32768, btl_vader_component.c:250; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:191; the request, pml_ob1_sendreq.h:409"},
+})
 
 // The same over UCX, which it takes where there is InfiniBand.
-var openMPI4UCX = &Library{
-	Name:    "openmpi4-ucx",
-	Title:   "Open MPI 4.0 and 4.1, pml/ucx, UCX 1.13",
-	Chooses: "openmpi4",
-	Ways:    ucx113,
-}
+var openMPI4UCX = func() *Library {
+	l := openMPI4.over("openmpi4-ucx", "Open MPI 4.0 and 4.1, pml/ucx, UCX 1.13", ucx113)
+	l.Call, l.Reduction, l.Counted = 0, 0, ""
+	return l
+}()

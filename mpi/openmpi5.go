@@ -1,5 +1,7 @@
 package mpi
 
+import "slices"
+
 // Open MPI 5.0 with pml/ob1 and btl/sm, which took the place of vader, single copies being
 // of a framework of their own, smsc: xpmem (priority 42) where there is such a module, else
 // cma (37), else knem (23).
@@ -10,7 +12,11 @@ package mpi
 var openMPI5 = &Library{
 	Name:    "openmpi5",
 	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",
-	Chooses: "openmpi5",
+	Version: "Open MPI 5.0",
+	heads:   `Open[ -]?MPI[ /-]?v?5\.\d[.\w]*`,
+	offers:  slices.Concat(ids, []offer{{collective: "allgather", id: 7, name: "sparbit", algorithm: "sparbit"}}),
+	own:     openMPIOwn,
+	rules:   openMPI4.rules,
 	Ways: []Way{
 		{Most: 256, Segment: 4 << 10, Segments: 1, Source: "mca_pml_ob1_send_inline, ompi/mca/pml/ob1/pml_ob1_isend.c:100"},
 		{Most: 4<<10 - 64, Segment: 4 << 10, Segments: 1, Lines: 2, Source: "btl_sm_eager_limit 4096, opal/mca/btl/sm/btl_sm_component.c:204"},
@@ -18,12 +24,7 @@ var openMPI5 = &Library{
 	},
 }
 
-var openMPI5None = &Library{
-	Name:    "openmpi5-none",
-	Title:   "Open MPI 5.0, ob1 over sm, without single copies (--mca smsc ^cma,xpmem,knem)",
-	Chooses: "openmpi5",
-	Ways: []Way{
-		openMPI5.Ways[0], openMPI5.Ways[1],
-		{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Source: "btl_sm_max_send_size 32768, btl_sm_component.c:206; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:207"},
-	},
-}
+var openMPI5None = openMPI5.over("openmpi5-none", "Open MPI 5.0, ob1 over sm, without single copies (--mca smsc ^cma,xpmem,knem)", []Way{
+	openMPI5.Ways[0], openMPI5.Ways[1],
+	{Segment: 32 << 10, Segments: 4, Request: 4<<10 - 64, Control: 1, Lines: 6, Source: "btl_sm_max_send_size 32768, btl_sm_component.c:206; pml_ob1_send_pipeline_depth 3, ompi/mca/pml/ob1/pml_ob1_component.c:207"},
+})

@@ -44,7 +44,7 @@ func againstFlags(flags *argument.Set) action {
 		if req.mappings != nil {
 			return usagef("-map is of tables with named columns, and %s is none: leave it out", req.printed)
 		}
-		if err := req.chosen.Name(words); err != nil {
+		if err := req.chosen.Name(req.choice.As, words); err != nil {
 			return usageError(err.Error())
 		}
 		return req.compare(out, errOut, len(words) > 0)

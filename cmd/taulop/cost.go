@@ -137,13 +137,14 @@ func (req *costRequest) beside(f *compare.Machine) {
 
 // reducing refuses reductions that were asked for by name, or alone, where there is no γ.
 func (req *costRequest) reducing() error {
-	only := !slices.ContainsFunc(req.Algorithms, func(a *collective.Algorithm) bool { return !a.Reduces() })
+	reduces := func(a mpi.Algorithm) bool { return a.Collective.Reduces }
+	only := !slices.ContainsFunc(req.Algorithms, func(a mpi.Algorithm) bool { return !reduces(a) })
 	for _, a := range req.Algorithms {
-		if a.Reduces() && req.noGamma != nil && (only || req.Asked[a]) {
+		if reduces(a) && req.noGamma != nil && (only || req.Asked[a]) {
 			return usagef("%s %v", a, req.noGamma)
 		}
 	}
-	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, (*collective.Algorithm).Reduces) {
+	if req.NoGamma = req.noGamma; req.NoGamma != nil && slices.ContainsFunc(req.Algorithms, reduces) {
 		req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.NoGamma))
 	}
 	return nil
@@ -154,12 +155,12 @@ func (req *costRequest) choose(names []string) error {
 	if len(names) == 0 {
 		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Names(collective.Collectives()), ", "))
 	}
-	req.Asked = make(map[*collective.Algorithm]bool)
+	req.Asked = make(map[mpi.Algorithm]bool)
 	for _, name := range names {
 		if name == verify.Message {
 			return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
 		}
-		found, err := collective.Find(name)
+		found, err := mpi.Find(req.choice.As, name)
 		switch {
 		case err != nil && isFile(name):
 			return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", name)

@@ -18,7 +18,7 @@ func TestExplainText(t *testing.T) {
 		want string
 	}{
 		{"-P 4 -m 16K bcast:binomial", `
-bcast:binomial, P = 4, m = 16K: ~58.34 µs
+bcast:binomial, P = 4, m = 16K: ~58 µs
 Source: τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005.
 
   Θ = 2o(m) + 2L(S,1) + (k+1)L(S,2) + (k−1)L(S,4)
@@ -47,7 +47,7 @@ Source: τ-Lop, eqs. (13)–(15) and Fig. 1; Thakur, Rabenseifner and Gropp 2005
 		{"-P 2 -m 8K reduce:binomial", "γ(m,1)"},
 		{"-P 1 bcast:binomial", "Nobody has anything to send."},
 		{"-P 4 -model lognp -m 8K bcast:sm-tree", "\n  Θ = 6o(m)\n"},
-		{"-P 4 -model libtaulop -m 8K allreduce:ring", "τ-Lop as the authors' library computes it, whole messages\n"},
+		{"-P 4 -model libtaulop -m 8K allreduce:ring", "τ-Lop as the authors' library computes it, whole messages; textbook schedules\n"},
 		{"-compare bcast:binomial bcast:linear -P 4 -transport whole", `
 Who is the cheapest stays it until another one is cheaper by more than 5 %.
 

@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mapping/heuristic"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -41,6 +42,7 @@ type mapRequest struct {
 	matrixFlags
 	params, root, net string
 	offCache          bool
+	as                *mpi.Library // whose way messages take; nil: segmented
 	state             stateChoice
 	nodes             int
 	hosts             []string
@@ -94,12 +96,13 @@ func (req *mapRequest) add(flags *argument.Set) {
 	flags.Within("nodes", 1, heuristic.MaxPlaces, fmt.Sprintf("give 1 to %d", heuristic.MaxPlaces))
 	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)", argument.Names)
 	argument.Var(flags, &req.offCache, "cache", "in", "`where` user data are when times are predicted: in, off", argument.Cache, "in", "off")
+	argument.Var(flags, &req.as, "as", "", "`library` whose way messages take when times are predicted, by their size: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
 	req.state.add(flags, mixture)
 	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods), processmap.Methods...)
 	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
 	argument.Word(flags, &req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "), processmap.LauncherNames())
 	flags.Rules(
-		argument.Rule{Flags: "state", Needs: "params", Why: "is of parameters", Do: "name their file with -params, or leave it out"},
+		argument.Rule{Flags: "state as", Needs: "params", Why: "is of parameters", Do: "name their file with -params, or leave it out"},
 		argument.Rule{Flags: "net", Needs: "params", Why: "says what messages between nodes take, and those within them come from -params", Do: "name a file of taulop sweep, or leave -net out"},
 	)
 	flags.Check(req.checkHosts)
@@ -216,7 +219,7 @@ func (req *mapRequest) machine() error {
 	if err != nil {
 		return err
 	}
-	choice := model.Choice{OffCache: req.offCache}
+	choice := model.Choice{OffCache: req.offCache, As: req.as}
 	predictor, lacking := model.NewPredictor(f.File, choice)
 	placement := numa.Local
 	if lacking == nil {
@@ -246,6 +249,8 @@ func (req *mapRequest) machine() error {
 	}
 	if lacking == nil {
 		req.Model = processmap.NewModel(f.File, predictor, places)
+	} else if req.as != nil {
+		return usagef("-params %s: %v", req.params, lacking)
 	} else if req.Model, err = processmap.NewPairsModel(f.File, req.Machine, network); err != nil {
 		return usagef("-params %s: %v", req.params, lacking)
 	}

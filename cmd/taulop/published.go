@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/tidy"
+	"github.com/taulop/taulop/mpi"
 )
 
 // A tableRequest is what the user asks of a table of published collectives.
@@ -57,7 +58,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 			tell(errOut, "warning: %s: %s", flags.file, w)
 		}
 	}
-	_, version, _ = published.LibraryOf(table.Head)
+	_, version, _ = mpi.OfHead(table.Head)
 	return c, source, version, nil
 }
 

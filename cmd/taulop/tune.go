@@ -20,7 +20,7 @@ import (
 // tuneRequest is what taulop tune is asked for.
 type tuneRequest struct {
 	costRequest
-	library     *tune.Library
+	library     *mpi.Library
 	collectives []*collective.Collective
 	margin      float64 // in percent
 	base        string
@@ -53,18 +53,18 @@ func tuneFlags(flags *argument.Set) action {
 		chooser := &tune.Chooser{Library: req.library, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: req.margin / 100}
 		show, done := countProgress(req.progress(errOut), "table")
 		chooser.Progress = show
-		rules, err := chooser.Rules(ctx, req.collectives, req.P, req.M)
+		choices, err := chooser.Choices(ctx, req.collectives, req.P, req.M)
 		done()
 		if err != nil {
 			return refused(err)
 		}
-		return req.show(out, errOut, rules)
+		return req.show(out, errOut, choices)
 	}
 }
 
 func (req *tuneRequest) add(flags *argument.Set) {
 	req.costRequest.add(flags, "1:4M")
-	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(tune.Names(), ", "), tune.Lookup, tune.Names()...)
+	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
 	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 	flags.Float64Var(&req.margin, "margin", 20, "the least gain in `percent` that is worth a rule")
 	flags.Within("margin", 0, 100, "give a percentage from 0 to 100")
@@ -78,9 +78,9 @@ func (req *tuneRequest) add(flags *argument.Set) {
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
 	flags.Check(func() error {
 		if req.library == nil {
-			return usagef("-for is missing: name the library to write rules for, %s", strings.Join(tune.Names(), ", "))
+			return usagef("-for is missing: name the library to write rules for, %s", strings.Join(mpi.TunableNames(), ", "))
 		}
-		if as := req.choice.As; as != nil && strings.HasPrefix(as.Name, "mpich") != strings.HasPrefix(req.library.Name, "mpich") {
+		if as := req.choice.As; as != nil && strings.HasPrefix(as.Version, "MPICH") != req.library.NeedsBase() {
 			return usagef("-for %s writes rules for another library than -as %s, whose messages it would take: leave -as out, or name a way of the same library", req.library.Name, as.Name)
 		}
 		return nil
@@ -90,12 +90,9 @@ func (req *tuneRequest) add(flags *argument.Set) {
 
 // predictable makes the predictor, and refuses what it has no measured times for.
 func (req *tuneRequest) predictable() error {
-	var err error
-	if req.messages, err = mpi.Named(req.library.Messages); err != nil {
-		return err
-	}
+	req.messages = req.library
 	for _, c := range req.collectives {
-		req.Algorithms = append(req.Algorithms, c.Algorithms()...)
+		req.Algorithms = append(req.Algorithms, mpi.Algorithm{Collective: c, Library: req.library})
 	}
 	if err := req.complete(); err != nil {
 		return err
@@ -126,8 +123,8 @@ func (req *tuneRequest) reducible() error {
 }
 
 // show writes rules, and what is to be said of them.
-func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
-	doc := report.NewTuning(req.Source, rules, req.margin/100)
+func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error {
+	doc, rules := report.NewTuning(req.Source, choices, req.margin/100), choices.Rules()
 	inFile, tables := req.to.path != "", req.csv || req.tsv
 	for _, of := range []string{req.Source.Nodes, req.Source.States} {
 		if of != "" && (!req.explain || tables) && !req.asJSON {
@@ -135,7 +132,7 @@ func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
 		}
 	}
 	if inFile || !req.explain && !req.asJSON && !tables {
-		if err := req.to.write(out, rules.Write); err != nil {
+		if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil {
 			return err
 		}
 	}
@@ -151,23 +148,23 @@ func (req *tuneRequest) show(out, errOut io.Writer, rules *tune.Rules) error {
 	case inFile:
 		doc.WriteSummary(out)
 	}
-	if inFile && rules.Told() > 0 {
-		fmt.Fprint(out, "\n"+rules.Use(printable.Name(req.to.path)))
+	if inFile && len(rules) > 0 {
+		fmt.Fprint(out, "\n"+req.library.Use(rules, printable.Name(req.to.path)))
 	}
 	return nil
 }
 
 // onBase reads the file that rules are spliced into.
-func onBase(lib *tune.Library, base string) (*tune.Library, error) {
+func onBase(lib *mpi.Library, base string) (*mpi.Library, error) {
 	switch {
 	case !lib.NeedsBase() && base != "":
-		return nil, usagef("-base is for MPICH: the rules of %s stand alone", lib.Title)
+		return nil, usagef("-base is for MPICH: the rules of %s stand alone", lib.Version)
 	case !lib.NeedsBase():
 		return lib, nil
 	case base == "":
-		return nil, usagef("-base is missing: %s replaces all that it chooses by, so name its own maint/tuning/coll/mpir/generic.json", lib.Title)
+		return nil, usagef("-base is missing: %s replaces all that it chooses by, so name its own maint/tuning/coll/mpir/generic.json", lib.Version)
 	}
-	tree, err := infile.Read(base, tune.ReadTree)
+	tree, err := infile.Read(base, mpi.ReadTree)
 	if err != nil {
 		return nil, usagef("-base: %v", err)
 	}
@@ -175,7 +172,7 @@ func onBase(lib *tune.Library, base string) (*tune.Library, error) {
 }
 
 // tuned are the collectives that names say, all of a library without names.
-func tuned(lib *tune.Library, names []string) (of []*collective.Collective, err error) {
+func tuned(lib *mpi.Library, names []string) (of []*collective.Collective, err error) {
 	all := lib.Collectives()
 	if len(names) == 0 {
 		return slices.DeleteFunc(all, func(c *collective.Collective) bool { return lib.Hazard(c) != "" }), nil
@@ -187,7 +184,7 @@ func tuned(lib *tune.Library, names []string) (of []*collective.Collective, err 
 		case algorithm:
 			return nil, usagef("%s is an algorithm, and tune chooses it: name the collective, %s", name, word)
 		case i < 0:
-			return nil, usagef("%s has no rules for %q; those that it has are %s", lib.Title, name, strings.Join(collective.Names(all), ", "))
+			return nil, usagef("%s has no rules for %q; those that it has are %s", lib.Version, name, strings.Join(collective.Names(all), ", "))
 		case !slices.Contains(of, all[i]):
 			of = append(of, all[i])
 		}

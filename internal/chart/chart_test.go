@@ -21,9 +21,9 @@ import (
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -439,7 +439,7 @@ func against() *report.Published {
 	for i, name := range []string{"linear", "binomial", "scatter_allgather"} {
 		for p := 2; p <= 64; p *= 2 {
 			off := 0.1 * float64(i*p) / 8
-			d.Cells = append(d.Cells, published.Cell{Case: published.Case{Collective: "bcast", Mapping: "core", P: p, Bytes: 1024}, Setting: tune.Setting{ID: i + 1, Name: name}, Error: &off})
+			d.Cells = append(d.Cells, published.Cell{Case: published.Case{Collective: "bcast", Mapping: "core", P: p, Bytes: 1024}, Setting: mpi.Setting{ID: i + 1, Name: name}, Error: &off})
 		}
 	}
 	return d

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/tune"
+	"github.com/taulop/taulop/mpi"
 )
 
 // An Evaluation is what choices of an algorithm cost, against the best that was measured.
@@ -42,20 +42,20 @@ type Penalty struct {
 
 // Always is one algorithm taken in all cases in which it was measured.
 type Always struct {
-	Setting tune.Setting `json:"setting"`
-	Cases   int          `json:"cases"`
+	Setting mpi.Setting `json:"setting"`
+	Cases   int         `json:"cases"`
 	Penalty
 }
 
 // A Judged case is what each choice takes there, ns.
 type Judged struct {
 	Case
-	Best     tune.Setting  `json:"best"`
-	BestNs   float64       `json:"best_ns"`
-	OwnNs    float64       `json:"own_ns,omitempty"` // 0: not measured
-	Ours     *tune.Setting `json:"ours"`             // nil: nothing is predicted, nor the library's own measured; zero: the library's own
-	OursNs   float64       `json:"ours_ns,omitempty"`
-	Measured int           `json:"algorithms"`
+	Best     mpi.Setting  `json:"best"`
+	BestNs   float64      `json:"best_ns"`
+	OwnNs    float64      `json:"own_ns,omitempty"` // 0: not measured
+	Ours     *mpi.Setting `json:"ours"`             // nil: nothing is predicted, nor the library's own measured; zero: the library's own
+	OursNs   float64      `json:"ours_ns,omitempty"`
+	Measured int          `json:"algorithms"`
 
 	cells     []*Cell
 	mixed     bool
@@ -214,7 +214,7 @@ func (j Judged) alike(margin float64) Judged {
 func choicesOf(cases []Judged) Choices {
 	c := Choices{Cases: len(cases)}
 	var own, ours []float64
-	every := make(map[tune.Setting][]float64)
+	every := make(map[mpi.Setting][]float64)
 	for i := range cases {
 		j := &cases[i]
 		if j.mixed {

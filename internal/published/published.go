@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,9 +20,9 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/tidy"
-	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
 
@@ -39,16 +38,16 @@ type Case struct {
 // A Cell is a case with one algorithm, measured and predicted; times are ns.
 type Cell struct {
 	Case
-	Setting tune.Setting `json:"setting"` // that the library had; zero: its own choice
-	Rows    int          `json:"rows"`    // of the table
-	Line    int          `json:"line"`    // of the first
-	Time    Ranks        `json:"measured_ns"`
+	Setting mpi.Setting `json:"setting"` // that the library had; zero: its own choice
+	Rows    int         `json:"rows"`    // of the table
+	Line    int         `json:"line"`    // of the first
+	Time    Ranks       `json:"measured_ns"`
 
 	// Taken is what the library chose by itself, where its rules are known.
-	Taken     *tune.Setting `json:"taken,omitempty"`
-	Predicted *Ranks        `json:"predicted_ns"` // nil where it is left out
-	Error     *float64      `json:"error"`        // predicted / measured − 1
-	LeftOut   string        `json:"left_out,omitempty"`
+	Taken     *mpi.Setting `json:"taken,omitempty"`
+	Predicted *Ranks       `json:"predicted_ns"` // nil where it is left out
+	Error     *float64     `json:"error"`        // predicted / measured − 1
+	LeftOut   string       `json:"left_out,omitempty"`
 	// Spread is the share by which predictions must differ to be told apart.
 	Spread float64 `json:"spread,omitempty"`
 	// Extrapolated: some time is beyond what was measured.
@@ -139,49 +138,16 @@ type Comparison struct {
 	Predictor *model.Predictor `json:"-"`
 }
 
-// LibraryOf is the library that a table's head names first, and whether the rules by which it
-// chooses by itself are known. It is Open MPI 4.1 where nobody says, whose rules then do not
-// count; of the libraries that were made from MPICH it is that, of which only names count, and
-// of others one without algorithms.
-func LibraryOf(head []string) (l *tune.Library, version string, rules bool) {
-	for _, line := range head {
-		found := libraries.FindStringSubmatch(line)
-		if found == nil {
-			continue
-		}
-		version = strings.TrimSpace(found[0])
-		switch {
-		case found[1] != "":
-			l, _ = tune.Version(true, 4, 0)
-		case found[2] != "":
-			l = tune.Other(version)
-		default:
-			major, _ := strconv.Atoi(found[4])
-			minor, _ := strconv.Atoi(found[5])
-			l, rules = tune.Version(strings.EqualFold(found[3], "MPICH"), major, minor)
-		}
-		return l, version, rules
-	}
-	l, _ = tune.Version(false, 4, 1)
-	return l, "", false
-}
-
-// libraries are those made from MPICH with other numbers of algorithms, those with algorithms of
-// their own, also where they were made from Open MPI, and then Open MPI and MPICH, with a
-// version.
-var libraries = regexp.MustCompile(`(?i)\b(?:(?:(Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|(?:HPE )?Cray[ -]MPI(?:CH)?|MS-?MPI|Microsoft MPI|ParaStation ?MPI)|` +
-	`((?:IBM )?Spectrum[ -]?MPI|(?:IBM )?Platform MPI|Fujitsu MPI|(?:HPE|SGI) (?:MPI|MPT)|NEC MPI|Bull ?x? ?MPI))\b(?:[ /-]v?\d[.\w]*)?|(Open[ -]?MPI|MPICH)[ /-]?v?(\d{1,3})\.(\d{1,3})[.\w]*)`)
-
 // Compare puts predictions from the parameters of a machine beside the table's times. Nothing
 // that a prediction lacks is an error, but cells say why, also those of algorithms and
 // collectives that the library does not have. It fails for a choice that takes nothing, and for
 // parameters that no model can be made of.
 func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
-	lib, version, rules := LibraryOf(t.Head)
+	lib, version, rules := mpi.OfHead(t.Head)
 	if bytes := elementOf(t); bytes > 0 {
 		lib = lib.WithElements(bytes)
 	}
-	c := &Comparison{Library: lib.Title}
+	c := &Comparison{Library: lib.Version}
 	if err := c.gather(t, lib, f, ch); err != nil {
 		return nil, err
 	}
@@ -246,10 +212,10 @@ func elementOf(t *tidy.Table) (bytes int) {
 const placedInBlocks = "rows do not say where ranks were (mapping unknown): they count as in blocks, as many on each node, one core after another"
 
 // gather makes cells of rows.
-func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, f *params.File, ch Choice) error {
+func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch Choice) error {
 	type key struct {
 		Case
-		tune.Setting
+		mpi.Setting
 		leftOut string
 	}
 	at := make(map[key]int)
@@ -259,7 +225,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *tune.Library, f *params.File, ch
 		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Line: r.Line}
 		var err error
 		if cell.Setting, err = settingOf(lib, r); err != nil {
-			cell.Setting = tune.Setting{ID: max(0, r.ID), Name: printable.Name(r.Algorithm)}
+			cell.Setting = mpi.Setting{ID: max(0, r.ID), Name: printable.Name(r.Algorithm)}
 			cell.unknown, cell.LeftOut = true, err.Error()
 		}
 		if r.Nodes == 0 {
@@ -339,11 +305,11 @@ func contents(t *tidy.Table) string {
 // settingOf is what the library was told. The name of an algorithm decides, and where there is
 // none the number. It fails where both contradict each other, and where the library does not
 // have it.
-func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
+func settingOf(lib *mpi.Library, r *tidy.Collective) (mpi.Setting, error) {
 	of := collective.Named(r.Collective)
 	if of == nil {
 		_, err := collective.Of(r.Collective)
-		return tune.Setting{}, err
+		return mpi.Setting{}, err
 	}
 	byName, err := named(lib, of, r.Algorithm)
 	switch {
@@ -361,7 +327,7 @@ func settingOf(lib *tune.Library, r *tidy.Collective) (tune.Setting, error) {
 }
 
 // named is the setting that a name says: an algorithm, or words for the library's own choice.
-func named(lib *tune.Library, of *collective.Collective, name string) (s tune.Setting, err error) {
+func named(lib *mpi.Library, of *collective.Collective, name string) (s mpi.Setting, err error) {
 	if name == "" {
 		return s, nil
 	}
@@ -371,7 +337,7 @@ func named(lib *tune.Library, of *collective.Collective, name string) (s tune.Se
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- ", r) })
 	for _, word := range words {
 		if slices.Contains([]string{"fixed", "default", "ignore", "own", "auto", "automatic"}, word) {
-			return tune.Setting{}, nil
+			return mpi.Setting{}, nil
 		}
 	}
 	return s, err
@@ -387,7 +353,7 @@ type place struct {
 type predictors struct {
 	file    *params.File
 	how     model.Choice
-	lib     *tune.Library
+	lib     *mpi.Library
 	named   bool // by the table
 	rules   bool
 	largest map[place]int
@@ -441,7 +407,7 @@ func (p *predictors) predict(cell *Cell) error {
 		}
 		cell.Taken = &setting
 	}
-	s, err := p.lib.Schedule(of, setting, cell.P, cell.Bytes)
+	s, err := p.lib.Schedule(of, setting, collective.Call{P: cell.P, M: cell.Bytes})
 	if err != nil {
 		return err
 	}

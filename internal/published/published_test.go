@@ -1,7 +1,6 @@
 package published
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
 
@@ -189,7 +189,7 @@ func TestSettingOf(t *testing.T) {
 		{"Spectrum MPI 10.4", "0", "default", "its own choice"},
 	} {
 		table := tableOf(t, "# "+tt.head+"\ncollective\talg_id\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t"+tt.id+"\t"+tt.name+"\t4\t8\t1\n")
-		lib, _, _ := LibraryOf(table.Head)
+		lib, _, _ := mpi.OfHead(table.Head)
 		s, err := settingOf(lib, &table.Collectives[0])
 		got := s.String()
 		if err != nil {
@@ -197,32 +197,6 @@ func TestSettingOf(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s, %s %s: %s, want %s", tt.head, tt.id, tt.name, got, tt.want)
-		}
-	}
-}
-
-func TestLibraryOf(t *testing.T) {
-	for line, want := range map[string]string{
-		"MPI: Open MPI 4.1.5 (src T, V), 4.1.6":  "Open MPI 4.1.5, openmpi4 true",
-		"openmpi 5.0.1":                          "openmpi 5.0.1, openmpi5 true",
-		"OpenMPI-4.1.5":                          "OpenMPI-4.1.5, openmpi4 true",
-		"gcc/9.3 OpenMPI/4.1.5, OSU 7.3":         "OpenMPI/4.1.5, openmpi4 true",
-		"open-mpi 4.0.3":                         "open-mpi 4.0.3, openmpi4.0 true",
-		"mpich-4.0.2":                            "mpich-4.0.2, mpich4 false",
-		"Intel MPI 2021.5":                       "Intel MPI 2021.5, mpich4 false",
-		"Intel(R) MPI Library 2019":              "Intel(R) MPI, mpich4 false",
-		"MVAPICH2-2.3.7":                         "MVAPICH2-2.3.7, mpich4 false",
-		"cray-mpich/8.1.25":                      "cray-mpich/8.1.25, mpich4 false",
-		"Cray MPICH 8.1":                         "Cray MPICH 8.1, mpich4 false",
-		"HPE Cray MPI 8.1":                       "HPE Cray MPI 8.1, mpich4 false",
-		"OSU 7.3, nodes exclusive":               ", openmpi4 false",
-		"IBM Spectrum MPI 10.4 (Open MPI 4.0.5)": "IBM Spectrum MPI 10.4,  false",
-		"Fujitsu MPI 4.0, from Open MPI 4.0":     "Fujitsu MPI 4.0,  false",
-		"HPE MPI 2.25":                           "HPE MPI 2.25,  false",
-	} {
-		lib, version, rules := LibraryOf([]string{"a machine", line})
-		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {
-			t.Errorf("%q: %s, want %s", line, got, want)
 		}
 	}
 }

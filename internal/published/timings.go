@@ -6,8 +6,8 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/tidy"
-	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
 
@@ -19,7 +19,7 @@ const mostRanks = 32
 // algorithm with many numbers of ranks, some from the least to the most. It fails as Compare
 // does, and where there are none.
 func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err error) {
-	lib, _, _ := LibraryOf(t.Head)
+	lib, _, _ := mpi.OfHead(t.Head)
 	c := &Comparison{}
 	ch.Mappings = []string{"core"}
 	if err := c.gather(t, lib, f, ch); err != nil {
@@ -31,7 +31,7 @@ func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err 
 	})
 	type key struct {
 		collective string
-		setting    tune.Setting
+		setting    mpi.Setting
 	}
 	ranks := make(map[key][]int)
 	for _, cell := range cells {
@@ -53,7 +53,7 @@ func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err 
 		if _, taken := slices.BinarySearch(ranks[key{cell.Collective, cell.Setting}], cell.P); !taken {
 			continue
 		}
-		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, cell.P, cell.Bytes)
+		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, collective.Call{P: cell.P, M: cell.Bytes})
 		if err != nil {
 			continue // of ranks that the algorithm does not exist for
 		}
@@ -76,7 +76,7 @@ const OtherNode = "other_node"
 // library was told to do as one message: each takes the mean over both ranks, of which the one
 // that receives may have begun to wait before the other one was there.
 func BetweenNodes(t *tidy.Table, f *params.File, ch Choice) (all []tidy.Message) {
-	lib, _, _ := LibraryOf(t.Head)
+	lib, _, _ := mpi.OfHead(t.Head)
 	c := &Comparison{}
 	ch.P = []int{2}
 	if err := c.gather(t, lib, f, ch); err != nil {
@@ -86,7 +86,7 @@ func BetweenNodes(t *tidy.Table, f *params.File, ch Choice) (all []tidy.Message)
 		if cell.unknown || cell.Setting.Own() || cell.Nodes != 2 || !(cell.Time.Mean > 0) {
 			continue
 		}
-		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, cell.P, cell.Bytes)
+		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, collective.Call{P: cell.P, M: cell.Bytes})
 		if err != nil || s.Len() != 1 || len(s.Blocks[0].Stages[0].Shape) != 1 {
 			continue
 		}

@@ -12,16 +12,17 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
 
 // Calls are collectives to be costed: each algorithm among each P with each m.
 type Calls struct {
 	Source
-	Algorithms []*collective.Algorithm
+	Algorithms []mpi.Algorithm
 	// Asked are those that were asked for by name, and not as one of a collective: where
 	// they do not exist, that is the answer. The others are left out.
-	Asked               map[*collective.Algorithm]bool
+	Asked               map[mpi.Algorithm]bool
 	P, M                []int
 	Root, Degree, Chunk int
 	NoGamma             error // why nothing can be reduced, nil where it can
@@ -45,12 +46,33 @@ const (
 	mostRanks = 1024
 )
 
+// source says also whose schedules are costed.
+func (c *Calls) source() Source {
+	s := c.Source
+	var textbook []string
+	library := ""
+	for _, a := range c.Algorithms {
+		switch {
+		case a.Library != nil:
+			library = a.Library.Version
+		case !slices.Contains(textbook, a.Collective.Name):
+			textbook = append(textbook, a.Collective.Name)
+		}
+	}
+	if s.Schedules = "textbook schedules"; library != "" {
+		if s.Schedules = "schedules of " + library; len(textbook) > 0 {
+			s.Schedules += ", and textbook schedules of " + strings.Join(textbook, ", ")
+		}
+	}
+	return s
+}
+
 // Predict says what each costs, in the order of P, m and algorithms.
 func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
 	if len(c.P)*len(c.M)*len(c.Algorithms) > most {
 		c.Ensemble = nil
 	}
-	doc := &Predictions{Source: c.Source, ensemble: c.Ensemble}
+	doc := &Predictions{Source: c.source(), ensemble: c.Ensemble}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, _ *collective.Schedule, _ model.Cost) {
 		doc.Rows = append(doc.Rows, p)
 	})
@@ -60,7 +82,7 @@ func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
 
 // Explain says what the cost of each is made of.
 func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
-	doc := &Explanations{Source: c.Source}
+	doc := &Explanations{Source: c.source()}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
 		e := Explain(s, cost, p)
 		for _, state := range c.States {
@@ -79,7 +101,7 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 // Compare finds for each P where which algorithm is the cheapest, of all m between two.
 // Who is it stays it until another one is cheaper by more than margin, a share.
 func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Explanations, error) {
-	doc := &Explanations{Source: c.Source}
+	doc := &Explanations{Source: c.source()}
 	for _, a := range c.Algorithms {
 		if a.Collective != c.Algorithms[0].Collective {
 			return nil, fmt.Errorf("%s and %s do different things: compare algorithms of one collective", c.Algorithms[0], a)
@@ -90,12 +112,12 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 		if len(algorithms) < 2 {
 			return nil, fmt.Errorf("nothing to compare for P = %d: name two algorithms, or a collective that has more than one", p)
 		}
-		names := lists.Map(algorithms, func(a *collective.Algorithm) string { return a.String() })
+		names := lists.Map(algorithms, mpi.Algorithm.String)
 		intervals, err := model.Cheapest(from, to, margin, func(m int) ([]model.Cost, error) {
 			costs := make([]model.Cost, len(algorithms))
 			for i, a := range algorithms {
 				var err error
-				if _, costs[i], err = c.cost(a, p, m, mapping.Most/16); err != nil {
+				if _, _, costs[i], err = c.cost(a, p, m, mapping.Most/16); err != nil {
 					return nil, err
 				}
 			}
@@ -125,7 +147,7 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 				if err := ctx.Err(); err != nil {
 					return err
 				}
-				s, cost, err := c.cost(a, p, m, least)
+				s, taken, cost, err := c.cost(a, p, m, least)
 				if why := unable(err); why != "" && !c.Asked[a] {
 					leaveOut(leftOut, a, why, p)
 					continue
@@ -134,11 +156,8 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 					return err
 				}
 				row := Prediction{
-					Collective: a.Collective.Name, Algorithm: a.Name, P: p, Bytes: m,
-					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown, spread: cost.Spread,
-				}
-				if s.Algorithm != a {
-					row.Chosen = s.Algorithm.Name
+					Collective: a.Collective.Name, Algorithm: a.Name(), Own: a.Own(), Chosen: taken, P: p, Bytes: m,
+					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown, rough: c.Errors != "", spread: cost.Spread,
 				}
 				if c.Beside != nil {
 					other, err := c.Beside.Cost(s)
@@ -185,14 +204,16 @@ func unable(err error) string {
 }
 
 // existing are the algorithms that exist for so many ranks.
-func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []*collective.Algorithm) {
+func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []mpi.Algorithm) {
+	nodes, _ := c.Predictor.Nodes(p)
 	for _, a := range c.Algorithms {
+		lacks := a.Lacks(p, nodes)
 		switch {
-		case !c.Asked[a] && !a.Among.Has(p):
-			leaveOut(leftOut, a, fmt.Sprintf("needs %s", a.Among), p)
-		case !c.Asked[a] && a.Reduces() && c.NoGamma != nil:
+		case !c.Asked[a] && lacks != "":
+			leaveOut(leftOut, a, lacks, p)
+		case !c.Asked[a] && a.Collective.Reduces && c.NoGamma != nil:
 			leaveOut(leftOut, a, "needs γ", p)
-		case !c.Asked[a] && c.Predictor.TooCheap(a, p):
+		case !c.Asked[a] && a.Textbook != nil && c.Predictor.TooCheap(a.Textbook, p):
 			leaveOut(leftOut, a, "copies from buffers that ranks share, which messages by levels predict too cheap", p)
 		default:
 			algorithms = append(algorithms, a)
@@ -211,7 +232,7 @@ func (c *Calls) work() (largest int) {
 	for _, p := range c.P {
 		for _, a := range c.existing(p, new([]Omission)) {
 			for _, m := range c.M {
-				if s, err := c.schedule(a, p, m); err == nil {
+				if s, _, err := c.schedule(a, p, m); err == nil {
 					all = append(all, c.Predictor.Work(s))
 				}
 			}
@@ -231,24 +252,25 @@ func (c *Calls) work() (largest int) {
 // errTogether is of calls that are left out beside others.
 var errTogether = errors.New("has messages that must be looked at one by one, too many beside those of the other calls: ask for it alone, with fewer m, or for fewer ranks")
 
-func (c *Calls) schedule(a *collective.Algorithm, p, m int) (*collective.Schedule, error) {
+// schedule is that of a call, and what an algorithm that only chooses takes there.
+func (c *Calls) schedule(a mpi.Algorithm, p, m int) (*collective.Schedule, string, error) {
 	return a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
 }
 
 // cost is that of a call that takes no more than so much work, see model.Predictor.Work.
-func (c *Calls) cost(a *collective.Algorithm, p, m, most int) (*collective.Schedule, model.Cost, error) {
-	s, err := c.schedule(a, p, m)
+func (c *Calls) cost(a mpi.Algorithm, p, m, most int) (*collective.Schedule, string, model.Cost, error) {
+	s, taken, err := c.schedule(a, p, m)
 	if err != nil {
-		return nil, model.Cost{}, err
+		return nil, "", model.Cost{}, err
 	}
 	if work := c.Predictor.Work(s); work > most && work <= mapping.Most {
-		return s, model.Cost{}, fmt.Errorf("%s %w", a, errTogether)
+		return s, taken, model.Cost{}, fmt.Errorf("%s %w", a, errTogether)
 	}
 	cost, err := c.Predictor.Cost(s)
-	return s, cost, err
+	return s, taken, cost, err
 }
 
-func leaveOut(leftOut *[]Omission, a *collective.Algorithm, why string, p int) {
+func leaveOut(leftOut *[]Omission, a mpi.Algorithm, why string, p int) {
 	i := slices.IndexFunc(*leftOut, func(o Omission) bool { return o.Algorithm == a.String() && o.Why == why })
 	if i < 0 {
 		i = len(*leftOut)

@@ -47,12 +47,13 @@ func (d *Explanations) say(w *document.Document) {
 		}
 	}
 	uncertain := slices.ContainsFunc(d.Calls, func(e Explanation) bool { return e.Lo != nil })
-	if extrapolated || uncertain || len(d.LeftOut) > 0 {
+	if extrapolated || uncertain || d.Errors != "" || len(d.LeftOut) > 0 {
 		fmt.Fprintln(w)
 	}
 	if uncertain {
 		d.writeUncertainty(w, "[ ]")
 	}
+	d.writeErrors(w, lists.Map(d.Calls, func(e Explanation) Prediction { return e.Prediction }))
 	d.WriteNotes(w, extrapolated, d.LeftOut)
 }
 

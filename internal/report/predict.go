@@ -39,10 +39,14 @@ type Source struct {
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
 	Library   string `json:"library,omitempty"`     // whose messages are in its own way, and not over Transport
+	Schedules string `json:"schedules,omitempty"`   // whose they are, in words
 	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
 	Degree    int    `json:"degree,omitempty"`      // of those that have trees, where they were asked for
 	Measured  string `json:"measured"`              // as far as m and τ were measured, in words
 	Rule      string `json:"extrapolation_rule"`    // beyond it
+	// Errors are the mean errors that such predictions had where they were tested, in words;
+	// "" where they were not.
+	Errors string `json:"errors,omitempty"`
 	// Uncertainty says what intervals hold; "" of parameters that allow none.
 	Uncertainty string `json:"uncertainty,omitempty"`
 }
@@ -60,6 +64,12 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 			s.Transport = p.Transport.String()
 		}
 		s.Measured = fmt.Sprintf("m from %s to %s and τ from %d to %d", view.Bytes(l.Sizes[0]), view.Bytes(p.Largest), l.Taus[0], l.Taus[len(l.Taus)-1])
+	}
+	switch {
+	case p.Rule() == model.LevelsRule:
+		s.Errors = "12 to 40 % (docs/levels.md)"
+	case p.Model == model.Models[0]:
+		s.Errors = "5 to 20 % (docs/accuracy.md)"
 	}
 	if c := p.Cluster; c != nil {
 		s.Cluster = c.String()
@@ -125,7 +135,8 @@ func Uncertainty(f *params.File, on *model.Cluster) string {
 type Prediction struct {
 	Collective   string  `json:"collective"`
 	Algorithm    string  `json:"algorithm"`
-	Chosen       string  `json:"chosen,omitempty"` // what an algorithm that only chooses has chosen
+	Own          bool    `json:"own,omitempty"`    // it is what a library takes by itself
+	Chosen       string  `json:"chosen,omitempty"` // what an algorithm that only chooses has chosen, or how one is laid out
 	P            int     `json:"P"`
 	Bytes        int     `json:"m_bytes"`
 	Microseconds float64 `json:"cost_us"`
@@ -140,6 +151,7 @@ type Prediction struct {
 	// does not, or has a time of 0 for it.
 	TauLop *float64 `json:"taulop_us,omitempty"`
 
+	rough  bool      // it is known how far such predictions were off
 	beside bool      // τ-Lop stands beside another model
 	drawn  []float64 // costs in seconds from parameters drawn again, see model.Ensemble
 	spread float64   // costs closer than this share cannot be told apart, see model.Cost
@@ -258,7 +270,7 @@ func (p *Predictions) say(w *document.Document) {
 	unknown := unranked || has(func(r Prediction) bool { return r.beside && r.TauLop == nil })
 	extrapolated := has(func(r Prediction) bool { return r.Extrapolated })
 	uncertain := has(func(r Prediction) bool { return r.Lo != nil })
-	if cheapest || unknown || extrapolated || uncertain || len(p.LeftOut) > 0 {
+	if cheapest || unknown || extrapolated || uncertain || p.Errors != "" || len(p.LeftOut) > 0 {
 		fmt.Fprintln(w)
 	}
 	if cheapest {
@@ -274,6 +286,7 @@ func (p *Predictions) say(w *document.Document) {
 	if uncertain {
 		p.writeUncertainty(w, "±")
 	}
+	p.writeErrors(w, p.Rows)
 	if unknown {
 		fmt.Fprint(w, "? unknown: the parameters have a time of 0 for it, or less")
 		if unranked {
@@ -303,7 +316,11 @@ func (s Source) say(w *document.Document) {
 	if s.Segment > 0 {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
 	}
-	fmt.Fprintln(w, layout(s.Chunk, s.Degree))
+	fmt.Fprint(w, layout(s.Chunk, s.Degree))
+	if s.Schedules != "" {
+		fmt.Fprintf(w, "; %s", s.Schedules)
+	}
+	fmt.Fprintln(w)
 	if s.Nodes != "" {
 		fmt.Fprintln(w, s.Nodes)
 	}
@@ -321,6 +338,13 @@ func layout(chunk, degree int) (text string) {
 		text += fmt.Sprintf(", degree %d", degree)
 	}
 	return text
+}
+
+// writeErrors says how far predictions without an interval were off, if some are.
+func (s Source) writeErrors(w *document.Document, rows []Prediction) {
+	if s.Errors != "" && slices.ContainsFunc(rows, func(r Prediction) bool { return r.Lo == nil && !r.Unknown && r.Microseconds > 0 }) {
+		fmt.Fprintf(w, "No interval is known: such predictions were off by %s on the mean.\n", s.Errors)
+	}
 }
 
 // writeUncertainty says what the mark of intervals means.
@@ -349,17 +373,22 @@ func predictionTable(rows []Prediction) view.Table {
 		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
 		t.Columns = append(t.Columns, view.Numbers(heads[:len(of[0].cells())]...)...)
 		t.Columns[len(t.Columns)-1].Beside = len(of[0].cells()) > 1
+		if of[0].Own {
+			t.Columns = append(t.Columns, view.Words("choice")...)
+		}
 	}
 	for _, of := range view.Grouped(rows, func(r Prediction) int { return r.Bytes }) {
 		var costs []string
 		for _, a := range algorithms {
-			cells := make([]string, len(a[0].cells()))
+			cells, choice := make([]string, len(a[0].cells())), ""
 			for _, r := range of {
 				if r.Algorithm == a[0].Algorithm {
-					cells = r.cells()
+					cells, choice = r.cells(), r.Chosen
 				}
 			}
-			costs = append(costs, cells...)
+			if costs = append(costs, cells...); a[0].Own {
+				costs = append(costs, choice)
+			}
 		}
 		t.Add(view.Bytes(of[0].Bytes), costs)
 	}
@@ -397,10 +426,13 @@ func (r *Prediction) cost() string {
 	if r.Unknown {
 		return "?"
 	}
-	if r.Lo == nil {
-		return microseconds(r.Microseconds, r.Extrapolated)
+	text := microseconds(r.Microseconds, false)
+	switch {
+	case r.Lo != nil:
+		text = view.Rough(fit.Estimate{Center: r.Microseconds, Lo: *r.Lo, Hi: *r.Hi})
+	case r.rough:
+		text = rough(r.Microseconds)
 	}
-	text := view.Rough(fit.Estimate{Center: r.Microseconds, Lo: *r.Lo, Hi: *r.Hi})
 	if r.Extrapolated {
 		text = "~" + text
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
-	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mpi"
 )
 
 // A Published is collectives that others measured, with what a model says of them.
@@ -222,7 +222,7 @@ func (d *Evaluation) say(w *document.Document) {
 }
 
 // short is a setting in a column.
-func short(s tune.Setting) string {
+func short(s mpi.Setting) string {
 	if s.Own() {
 		return "own"
 	}

@@ -122,20 +122,28 @@ func beside(models ...string) (columns []view.Column) {
 // microseconds writes a cost with four digits, six decimals at most, and a mark
 // in front if it is extrapolated.
 func microseconds(us float64, extrapolated bool) string {
-	decimals := 0
-	if us != 0 {
-		magnitude := int(math.Floor(math.Log10(math.Abs(us))))
-		decimals = min(max(3-magnitude, 0), 6)
-		if magnitude > 3 { // four digits are what measured parameters are good for
-			unit := math.Pow10(magnitude - 3)
-			us = math.Round(us/unit) * unit
-		}
-	}
-	text := strconv.FormatFloat(us, 'f', decimals, 64)
+	text := withDigits(us, 4) // what measured parameters are good for
 	if extrapolated {
 		return "~" + text
 	}
 	return text
+}
+
+// rough writes a cost with the digits that a prediction without an interval is good for.
+func rough(us float64) string { return withDigits(us, 2) }
+
+// withDigits writes a time in µs with n digits, six decimals at most.
+func withDigits(us float64, n int) string {
+	decimals := 0
+	if us != 0 {
+		magnitude := int(math.Floor(math.Log10(math.Abs(us))))
+		decimals = min(max(n-1-magnitude, 0), 6)
+		if magnitude > n-1 {
+			unit := math.Pow10(magnitude - n + 1)
+			us = math.Round(us/unit) * unit
+		}
+	}
+	return strconv.FormatFloat(us, 'f', decimals, 64)
 }
 
 // significant writes three digits.

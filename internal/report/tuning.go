@@ -3,11 +3,15 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
+	"slices"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mpi"
 )
 
 // A Tuning says what an MPI library is told to take, and why.
@@ -16,8 +20,6 @@ type Tuning struct {
 	Library string        `json:"library"`
 	Margin  float64       `json:"margin"` // the least gain that is worth a rule, a share
 	Tables  []TuningTable `json:"tables"`
-
-	rules *tune.Rules
 }
 
 // A TuningTable is that of one collective and number of ranks.
@@ -27,28 +29,39 @@ type TuningTable struct {
 	Spans      []TuningSpan `json:"spans"`
 }
 
-// A TuningSpan is a run of message sizes with one choice.
+// A TuningSpan is a run of message sizes with one choice. Times are those of its least size,
+// null where they are not known.
 type TuningSpan struct {
-	From    int           `json:"from_bytes"` // m of the collective, both within
-	To      int           `json:"to_bytes"`
-	Rule    *tune.Setting `json:"rule"`    // null: the library's own choice stays
-	Best    tune.Setting  `json:"best"`    // the cheapest
-	Instead *tune.Setting `json:"instead"` // of which; null where it is not known
-	Own     bool          `json:"own"`     // Instead is what the library chooses by itself, else the second best
-	Gain    float64       `json:"gain"`    // of the best, a share; the least of the span
-	Most    float64       `json:"most_gain"`
-	Lo      *float64      `json:"gain_lo"` // of the least
-	Hi      *float64      `json:"gain_hi"`
-	Why     tune.Why      `json:"why"`
+	From      int          `json:"from_bytes"` // m of the collective, both within
+	To        int          `json:"to_bytes"`
+	Rule      *mpi.Setting `json:"rule"` // null: the library's own choice stays
+	Best      mpi.Setting  `json:"best"` // the cheapest
+	BestUS    *float64     `json:"best_us"`
+	Instead   *mpi.Setting `json:"instead"` // of which; null where it is not known
+	InsteadUS *float64     `json:"instead_us"`
+	Own       bool         `json:"own"`  // Instead is what the library chooses by itself, else the second best
+	Gain      float64      `json:"gain"` // of the best, a share; the least of the span
+	Most      float64      `json:"most_gain"`
+	Lo        *float64     `json:"gain_lo"` // of the least
+	Hi        *float64     `json:"gain_hi"`
+	Why       tune.Why     `json:"why"`
 }
 
-// NewTuning says what is in rules.
-func NewTuning(source Source, rules *tune.Rules, margin float64) *Tuning {
-	doc := &Tuning{Source: source, Library: rules.Library.Title, Margin: margin, rules: rules}
-	for _, t := range rules.Tables {
-		table := TuningTable{Collective: t.Collective.Name, P: t.P}
-		for _, s := range t.Spans {
-			span := TuningSpan{From: s.From, To: s.To, Best: s.Best, Own: s.OwnKnown, Gain: s.Gain.Center, Most: s.Most, Why: s.Why}
+// NewTuning says what was chosen.
+func NewTuning(source Source, all *tune.Choices, margin float64) *Tuning {
+	doc := &Tuning{Source: source, Library: all.Library.Version, Margin: margin}
+	us := func(seconds float64) *float64 {
+		if !(seconds > 0) || math.IsInf(seconds, 0) {
+			return nil
+		}
+		seconds *= 1e6
+		return &seconds
+	}
+	for _, row := range all.Rows {
+		table := TuningTable{Collective: row.Collective.Name, P: row.P}
+		for _, s := range row.Spans {
+			span := TuningSpan{From: s.From, To: s.To, Best: s.Best, BestUS: us(s.BestSeconds), InsteadUS: us(s.BeatenSeconds),
+				Own: s.OwnKnown, Gain: s.Gain.Center, Most: s.Most, Why: s.Why}
 			if !s.Setting.Own() {
 				span.Rule = &s.Setting
 			}
@@ -80,12 +93,16 @@ func (d *Tuning) writeValues(w io.Writer, separator rune) error {
 
 // WriteSummary says how many rules there are.
 func (d *Tuning) WriteSummary(w io.Writer) {
-	if d.rules.Told() == 0 {
+	n := 0
+	for _, t := range d.Tables {
+		n += len(lists.Filter(t.Spans, func(s TuningSpan) bool { return s.Rule != nil }))
+	}
+	if n == 0 {
 		fmt.Fprintf(w, "no rule: nothing is cheaper than the own choice of %s by more than %.3g %% for certain\n", d.Library, 100*d.Margin)
 		return
 	}
 	fmt.Fprintf(w, "%s for %s where something is cheaper than its own choice by more than %.3g %%\n",
-		printable.Count(d.rules.Told(), "rule"), d.Library, 100*d.Margin)
+		printable.Count(n, "rule"), d.Library, 100*d.Margin)
 }
 
 // Document is what there is to read and to compute with.
@@ -99,55 +116,61 @@ func (d *Tuning) say(w *document.Document) {
 	fmt.Fprintf(w, "rules for %s: a gain of more than %.3g %% that is certain, else its own choice stays\n", d.Library, 100*d.Margin)
 	second := false
 	for _, t := range d.Tables {
-		table := view.Table{Title: fmt.Sprintf("%s, P = %d", t.Collective, t.P),
-			Columns: append(view.Numbers("m from", "to"), view.Words("take", "instead of", "gain in %", "why")...)}
+		table := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", t.Collective, t.P),
+			Columns: slices.Concat(view.Numbers("m from", "to"), view.Words("own choice"), view.Numbers("time"), view.Words("cheapest"), view.Numbers("time"), view.Words("gain in %"))}
 		for _, s := range t.Spans {
-			take, instead := "–", "–"
-			if s.Rule != nil {
-				take = s.Rule.String()
-				if s.Instead != nil {
-					if instead = s.Instead.String(); !s.Own {
-						instead, second = instead+"*", true
-					}
+			own, best := "–", "the same"
+			if s.Instead != nil {
+				if own = s.Instead.String(); !s.Own {
+					own, second = own+"*", true
 				}
+			}
+			if s.Instead == nil || s.Best != *s.Instead {
+				best = s.Best.String()
 			}
 			from, to := view.Bytes(s.From), view.Bytes(s.To)
 			if t.Spans[0].To == 0 {
 				from, to = "", ""
 			}
-			table.Add(from, to, take, instead, s.gain(), s.why())
+			table.Add(from, to, own, shown(s.InsteadUS), best, shown(s.BestUS), s.gain())
 		}
 		w.Tables(table)
 	}
 	fmt.Fprintln(w)
+	fmt.Fprintln(w, "Times are predicted, of the first m of a line; no rule: the own choice stays")
+	if d.Errors != "" {
+		fmt.Fprintf(w, "Such predictions were off by %s on the mean.\n", d.Errors)
+	}
 	if second {
-		fmt.Fprintln(w, "* the second best: what the library takes by itself has no schedule here")
+		fmt.Fprintln(w, "* the second best: what the library takes by itself is not known")
 	}
 	d.WriteSummary(w)
 }
 
-// gain is that of a span in text, in percent.
-func (s *TuningSpan) gain() string {
-	switch {
-	case s.Most == 0:
-		return ""
-	case s.Rule == nil && s.Why == tune.Little:
-		return fmt.Sprintf("up to %.0f", 100*s.Most)
+// shown is a time of a span in text, with the digits that predictions have.
+func shown(us *float64) string {
+	if us == nil {
+		return "?"
 	}
+	return rough(*us)
+}
+
+// gain is that of a span in text, in percent, whether there is a rule, and where it is not for the
+// gain alone that there is none, why.
+func (s *TuningSpan) gain() string {
 	text := fmt.Sprintf("%.0f", 100*s.Gain)
 	if most := fmt.Sprintf("%.0f", 100*s.Most); most != text {
 		text += "–" + most
 	}
-	return text
-}
-
-// why is why the rule is there, or none.
-func (s *TuningSpan) why() string {
 	switch {
-	case s.Rule == nil:
-		return string(s.Why)
-	case s.Lo != nil:
-		return fmt.Sprintf("%s, at least %.0f %% for certain", s.Why, 100**s.Lo)
+	case s.Rule != nil:
+		return text + " rule"
+	case s.Why == tune.Little && s.Most > 0:
+		return fmt.Sprintf("%.0f", 100*s.Most)
+	case s.Why == tune.Little:
+		return ""
+	case s.Most > 0:
+		return text + ", " + string(s.Why)
 	}
 	return string(s.Why)
 }

@@ -13,50 +13,27 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 )
 
 // A Chooser chooses what predictions say is the cheapest.
 type Chooser struct {
-	Library   *Library
+	Library   *mpi.Library
 	Predictor *model.Predictor
 	Ensemble  *model.Ensemble // what predictions are uncertain by; nil: nobody knows
 	Margin    float64         // the least gain that is worth a rule, a share
-	// Progress, if not nil, is told after each table how many of all are done, one call at a time.
+	// Progress, if not nil, is told after each row how many of all are done, one call at a time.
 	Progress func(done, of int)
 }
 
 // alike is the share by which costs must differ to be told apart.
 const alike = 0.02
 
-// A Verdict is a choice, and why it is made.
-type Verdict struct {
-	Setting Setting // what the library shall take; its own choice where it is zero
-	Why     Why
-	// Best is the cheapest setting, and Beaten what it is compared with: what the library
-	// takes by itself, or where nobody knows that the second best.
-	Best, Beaten Setting
-	OwnKnown     bool
-	Gain         fit.Estimate // 1 − Best/Beaten, over all sizes of a span the least; its interval where it is known
-	Most         float64      // the most gain of a span
-}
-
-// Why says why a choice is made.
-type Why string
-
-const (
-	Cheaper  Why = "cheaper"
-	Little   Why = "nothing gains more than the margin"
-	Overlap  Why = "intervals overlap"
-	Few      Why = "too few samples to be certain"
-	Unproved Why = "the parameters have no time for it"
-	None     Why = "nothing to compare with"
-)
-
 // Choose chooses among settings for messages of m bytes among p ranks. Of those that cost
 // about the least it takes the one before, if it is among them, else the first. It fails
 // where a model cannot cost something, but not for algorithms that need γ where there is
 // none.
-func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int, before Setting) (Verdict, error) {
+func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m int, before mpi.Setting) (Verdict, error) {
 	costs := costs{Chooser: c, known: make(map[schedule]candidate), most: math.Inf(1)}
 	if len(settings) == 0 {
 		return Verdict{Why: None}, nil
@@ -86,7 +63,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 	if !found {
 		best = beaten
 	}
-	v.Best = best.setting
+	v.Best, v.BestSeconds = best.setting, best.seconds
 	if !v.OwnKnown {
 		for beaten = second(costed, best); beaten.rough; beaten = second(costed, best) {
 			i := slices.IndexFunc(costed, func(one candidate) bool { return one.setting == beaten.setting })
@@ -95,7 +72,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 			}
 		}
 	}
-	v.Beaten = beaten.setting
+	v.Beaten, v.BeatenSeconds = beaten.setting, beaten.seconds
 	if beaten.schedule == nil {
 		v.Why = None
 		return v, nil
@@ -110,7 +87,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 	v.Most = v.Gain.Center
 	switch {
 	case !(v.Gain.Center > 0): // NaN of two costs of 0
-		v.Best, v.Gain, v.Most, v.Why = beaten.setting, fit.Estimate{}, 0, Little
+		v.Best, v.BestSeconds, v.Gain, v.Most, v.Why = beaten.setting, beaten.seconds, fit.Estimate{}, 0, Little
 	case v.Gain.Center <= max(c.Margin, best.spread, beaten.spread):
 		v.Why = Little
 	default:
@@ -130,12 +107,12 @@ func (c *Chooser) Choose(of *collective.Collective, settings []Setting, p, m int
 // promising are the settings in the order in which their costs take the least time to work out: the one
 // before is likely to be cheap, and what has few segments is done soon, after which the
 // rest need not be followed to the end.
-func promising(settings []Setting, before Setting) []int {
+func promising(settings []mpi.Setting, before mpi.Setting) []int {
 	order := make([]int, len(settings))
 	for i := range order {
 		order[i] = i
 	}
-	rank := func(s Setting) int {
+	rank := func(s mpi.Setting) int {
 		switch {
 		case s == before:
 			return 0
@@ -150,7 +127,7 @@ func promising(settings []Setting, before Setting) []int {
 
 // A candidate is a setting with its cost.
 type candidate struct {
-	setting  Setting
+	setting  mpi.Setting
 	schedule *collective.Schedule
 	seconds  float64 // +Inf: it is too dear for anybody to have worked it out
 	rough    bool    // it is about so many
@@ -181,8 +158,8 @@ type schedule struct {
 }
 
 // about is a setting with its cost, or where that takes long about its cost.
-func (c costs) about(of *collective.Collective, s Setting, p, m int) (candidate, error) {
-	laid, err := c.Library.Schedule(of, s, p, m)
+func (c costs) about(of *collective.Collective, s mpi.Setting, p, m int) (candidate, error) {
+	laid, err := c.Library.Schedule(of, s, collective.Call{P: p, M: m})
 	if err != nil {
 		return candidate{}, err
 	}
@@ -196,8 +173,8 @@ func (c costs) about(of *collective.Collective, s Setting, p, m int) (candidate,
 }
 
 // of is a setting with its cost.
-func (c costs) of(of *collective.Collective, s Setting, p, m int) (candidate, error) {
-	laid, err := c.Library.Schedule(of, s, p, m)
+func (c costs) of(of *collective.Collective, s mpi.Setting, p, m int) (candidate, error) {
+	laid, err := c.Library.Schedule(of, s, collective.Call{P: p, M: m})
 	if err != nil {
 		return candidate{}, err
 	}
@@ -250,7 +227,7 @@ func (c costs) exact(of []candidate) error {
 
 // cheapest is the one to take: within alike of the least cost the one before, else the first;
 // there is none where all are too dear.
-func cheapest(of []candidate, before Setting) (best candidate, found bool) {
+func cheapest(of []candidate, before mpi.Setting) (best candidate, found bool) {
 	least := math.Inf(1)
 	for _, one := range of {
 		if !one.rough {
@@ -308,14 +285,14 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 	return gain
 }
 
-// Rules are those of all collectives and ranks for the sizes ms, which rise. Between two
-// sizes with different choices it looks where one ends. Tables are worked out side by side.
-func (c *Chooser) Rules(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Rules, error) {
-	rules := &Rules{Library: c.Library}
+// Choices are those of all collectives and ranks for the sizes ms, which rise. Between two
+// sizes with different choices it looks where one ends. Rows are worked out side by side.
+func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Choices, error) {
+	all := &Choices{Library: c.Library}
 	for _, of := range collectives {
 		for _, p := range ps {
 			nodes, _ := c.Predictor.Nodes(p)
-			rules.Tables = append(rules.Tables, Table{Collective: of, P: p, OneNode: nodes < 2})
+			all.Rows = append(all.Rows, Row{Collective: of, P: p, OneNode: nodes < 2})
 		}
 	}
 	var (
@@ -323,18 +300,18 @@ func (c *Chooser) Rules(ctx context.Context, collectives []*collective.Collectiv
 		lock   sync.Mutex
 		done   int
 		next   atomic.Int64
-		failed = make([]error, len(rules.Tables))
+		failed = make([]error, len(all.Rows))
 	)
-	for range min(runtime.GOMAXPROCS(0), len(rules.Tables)) {
+	for range min(runtime.GOMAXPROCS(0), len(all.Rows)) {
 		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(rules.Tables); i = int(next.Add(1)) - 1 {
-				if failed[i] = c.table(ctx, &rules.Tables[i], ms); failed[i] != nil {
-					next.Add(int64(len(rules.Tables))) // for all
+			for i := int(next.Add(1)) - 1; i < len(all.Rows); i = int(next.Add(1)) - 1 {
+				if failed[i] = c.row(ctx, &all.Rows[i], ms); failed[i] != nil {
+					next.Add(int64(len(all.Rows))) // for all
 					return
 				}
 				lock.Lock()
 				if done++; c.Progress != nil {
-					c.Progress(done, len(rules.Tables))
+					c.Progress(done, len(all.Rows))
 				}
 				lock.Unlock()
 			}
@@ -346,11 +323,11 @@ func (c *Chooser) Rules(ctx context.Context, collectives []*collective.Collectiv
 			return nil, err
 		}
 	}
-	return rules, nil
+	return all, nil
 }
 
-// table fills in a table.
-func (c *Chooser) table(ctx context.Context, t *Table, sizes []int) error {
+// row fills in a row.
+func (c *Chooser) row(ctx context.Context, t *Row, sizes []int) error {
 	if t.Collective.Empty() {
 		sizes = []int{0}
 	}
@@ -373,40 +350,16 @@ func (c *Chooser) table(ctx context.Context, t *Table, sizes []int) error {
 	return nil
 }
 
-func (c *Chooser) at(ctx context.Context, t *Table, m int) (Verdict, error) {
+func (c *Chooser) at(ctx context.Context, t *Row, m int) (Verdict, error) {
 	if err := ctx.Err(); err != nil {
 		return Verdict{}, err
 	}
 	return c.Choose(t.Collective, c.Library.Settings(t.Collective, t.P, m), t.P, m, t.last())
 }
 
-// last is the choice of the largest size yet.
-func (t *Table) last() Setting {
-	if len(t.Spans) == 0 {
-		return Setting{}
-	}
-	return t.Spans[len(t.Spans)-1].Setting
-}
-
-// add adds what was chosen for a size above all others.
-func (t *Table) add(m int, v Verdict) {
-	if n := len(t.Spans); n > 0 {
-		last := &t.Spans[n-1]
-		if last.Setting == v.Setting && last.Why == v.Why && (v.Setting.Own() || last.Beaten == v.Beaten) {
-			last.To, last.Most = m, max(last.Most, v.Most)
-			if v.Gain.Center < last.Gain.Center {
-				last.Gain = v.Gain
-			}
-			return
-		}
-		last.To = m - 1
-	}
-	t.Spans = append(t.Spans, Span{m, m, v})
-}
-
 // between are the sizes to look at from one to another: eighths of the way, and where the library's own
 // choice changes, for a rule may be right from there on.
-func (c *Chooser) between(t *Table, from, to int) []int {
+func (c *Chooser) between(t *Row, from, to int) []int {
 	sizes := eighths(from, to)
 	before, known := c.Library.Own(t.Collective, t.P, from)
 	if after, there := c.Library.Own(t.Collective, t.P, to); known && there && after != before {

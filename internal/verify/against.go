@@ -23,7 +23,7 @@ type Against struct {
 	Predictor *model.Predictor // τ-Lop
 	// Algorithm is the one that each collective is taken for instead of what the library
 	// chooses, if that is known, or else its default; of these alone the nearest is sought.
-	Algorithm map[string]*collective.Algorithm
+	Algorithm map[string]mpi.Algorithm
 	// Segment, Degree and Chunk are those of calls, 0 for the usual.
 	Segment, Degree, Chunk int
 
@@ -49,7 +49,7 @@ func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
 type Chosen struct {
 	P, M      []int
 	Kinds     []mpibench.Kind
-	Algorithm map[string]*collective.Algorithm // by the collective that was named with one
+	Algorithm map[string]mpi.Algorithm // by the collective that was named with one
 }
 
 // neighbourly are kinds of messages between neighbours, which are no collectives.
@@ -61,24 +61,24 @@ var noPrediction = map[mpibench.Kind]string{
 	mpibench.Reduction: "it times reductions, and no message: import takes γ from them",
 }
 
-// Name reads names of kinds and of algorithms. It fails for one that is not known, and
+// Name reads names of kinds and of algorithms, those of a library unless it is nil. It fails for one that is not known, and
 // for two algorithms of a collective.
-func (c *Chosen) Name(names []string) error {
-	c.Algorithm = make(map[string]*collective.Algorithm)
+func (c *Chosen) Name(l *mpi.Library, names []string) error {
+	c.Algorithm = make(map[string]mpi.Algorithm)
 	for _, name := range names {
 		of, _, named := strings.Cut(name, ":")
 		c.Kinds = append(c.Kinds, mpibench.Kind(of))
 		if slices.Contains(neighbourly, mpibench.Kind(name)) {
 			continue
 		}
-		found, err := collective.Find(name)
+		found, err := mpi.Find(l, name)
 		if err != nil {
 			return err
 		}
 		if !named {
 			continue
 		}
-		if other := c.Algorithm[of]; other != nil && other != found[0] {
+		if other, there := c.Algorithm[of]; there && other != found[0] {
 			return fmt.Errorf("%s and %s cannot both be what the benchmark ran: choose one", other, found[0])
 		}
 		c.Algorithm[of] = found[0]
@@ -182,28 +182,30 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	if err != nil {
 		return err
 	}
+	c := all[0].Collective
 	taken, chosen := a.Algorithm[string(kind)]
-	if s, name := own(a.library, all[0].Collective, row.P, row.Bytes); s != nil && !chosen {
-		row.Predicted.Algorithm = name
-		return a.candidate(row, &row.Predicted, s)
+	if own := (mpi.Algorithm{Collective: c, Library: a.library}); a.library != nil && !chosen {
+		if _, known := a.library.Own(c, row.P, row.Bytes); known {
+			return a.algorithm(row, &row.Predicted, own)
+		}
 	}
 	if !chosen {
-		taken = all[0].Collective.DefaultAlgorithm()
+		taken = mpi.Algorithm{Collective: c, Textbook: c.DefaultAlgorithm()}
 	}
 	if err := a.algorithm(row, &row.Predicted, taken); err != nil || chosen || len(all) < 2 {
 		return err
 	}
 	least := math.Inf(1)
-	for _, other := range slices.Concat([]*collective.Algorithm{taken}, all) { // the one supposed, where others cost the same
+	for _, other := range slices.Concat([]*collective.Algorithm{taken.Textbook}, all) { // the one supposed, where others cost the same
 		if !other.Among.Has(row.P) {
 			continue
 		}
-		var c Candidate
-		if err := a.algorithm(row, &c, other); err != nil {
+		var one Candidate
+		if err := a.algorithm(row, &one, mpi.Algorithm{Collective: c, Textbook: other}); err != nil {
 			return err
 		}
-		if its, made := of(c.Models, Full); made && math.Abs(its.Error) < least {
-			row.Nearest, least = &c, math.Abs(its.Error)
+		if its, made := of(one.Models, Full); made && math.Abs(its.Error) < least {
+			row.Nearest, least = &one, math.Abs(its.Error)
 		}
 	}
 	return nil
@@ -224,12 +226,14 @@ func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern
 	})
 }
 
-func (a Against) algorithm(row *Compared, c *Candidate, algorithm *collective.Algorithm) error {
-	s, err := algorithm.Schedule(collective.Call{P: row.P, M: row.Bytes, Segment: a.Segment, Degree: a.Degree, Chunk: a.Chunk})
+func (a Against) algorithm(row *Compared, c *Candidate, algorithm mpi.Algorithm) error {
+	s, taken, err := algorithm.Schedule(collective.Call{P: row.P, M: row.Bytes, Segment: a.Segment, Degree: a.Degree, Chunk: a.Chunk})
 	if err != nil {
 		return err
 	}
-	c.Algorithm = algorithm.String()
+	if c.Algorithm = algorithm.String(); algorithm.Own() {
+		c.Algorithm = algorithm.Collective.Name + ":" + taken
+	}
 	return a.candidate(row, c, s)
 }
 

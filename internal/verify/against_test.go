@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -72,7 +73,7 @@ func TestAgainstAlgorithm(t *testing.T) {
 	}
 	row := mpibench.Time{Suite: "OSU", Benchmark: "osu_bcast", Kind: "bcast", P: 6, Bytes: 1024, Microseconds: 10}
 	a := against()
-	a.Algorithm = map[string]*collective.Algorithm{"bcast": linear}
+	a.Algorithm = map[string]mpi.Algorithm{"bcast": {Collective: linear.Collective, Textbook: linear}}
 	rows, err := a.Compare([]mpibench.Time{row})
 	if err != nil || rows[0].Predicted.Algorithm != "bcast:linear" || rows[0].Nearest != nil {
 		t.Errorf("%+v, %v", rows, err)
@@ -84,7 +85,7 @@ func TestAgainstAlgorithm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.Algorithm["bcast"] = doubling
+	a.Algorithm["bcast"] = mpi.Algorithm{Collective: doubling.Collective, Textbook: doubling}
 	if rows, err = a.Compare([]mpibench.Time{row}); err == nil {
 		t.Errorf("recursive doubling among 6: %+v", rows)
 	}

@@ -4,27 +4,12 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
-	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
-
-// own is the schedule that a library carries a collective out by, if it is left the choice,
-// and the algorithm's name; nil where nobody knows.
-func own(l *mpi.Library, c *collective.Collective, p, m int) (*collective.Schedule, string) {
-	if l == nil {
-		return nil, ""
-	}
-	of, err := tune.Lookup(l.Chooses)
-	if err != nil {
-		return nil, ""
-	}
-	return of.OwnSchedule(c, p, m)
-}
 
 // Overheads gives a file the o(m) of a library whose way messages take: what its ping-pongs,
 // and if there are some its exchanges of two ranks, take beyond the transfers of that way.

@@ -1,24 +1,17 @@
-package tune
+package mpi
 
 import (
 	_ "embed"
 	"math/bits"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/taulop/taulop/collective"
 )
 
-// Open MPI's versions, see docs/algorithms.md for what their algorithms are here.
-var (
-	openMPI4 = &Library{Name: "openmpi4", Title: "Open MPI 4.1", Messages: "openmpi4", offers: ids, own: openMPIOwn, write: writeClassic}
-	openMPI5 = &Library{Name: "openmpi5", Title: "Open MPI 5.0", Messages: "openmpi5", offers: slices.Concat(ids, ids5), own: openMPIOwn, write: writeClassic}
-	openMPI6 = &Library{Name: "openmpi6", Title: "Open MPI 6", Messages: "openmpi5", offers: ids6, own: openMPIOwn, write: writeSelection}
-)
-
-// ids are the algorithms of coll/tuned 4.1, coll_tuned_*_decision.c. What a fan-out or a
-// segment size of 0 means is in coll_base_*.c and coll_base_topo.c.
+// ids are the algorithms of coll/tuned 4.1, coll_tuned_*_decision.c; docs/algorithms.md says what
+// they are here. What a fan-out or a segment size of 0 means is in coll_base_*.c and
+// coll_base_topo.c, and the usual fan-out is coll_tuned_*_algorithm_chain_fanout.
 var ids = []offer{
 	{collective: "allgather", id: 1, name: "linear", algorithm: "linear", parts: [2]string{"gather", "bcast"}},
 	{collective: "allgather", id: 2, name: "bruck", algorithm: "bruck"},
@@ -48,7 +41,7 @@ var ids = []offer{
 	{collective: "barrier", id: 6, name: "tree", algorithm: "tree"},
 
 	{collective: "bcast", id: 1, name: "basic_linear", algorithm: "linear"},
-	{collective: "bcast", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
+	{collective: "bcast", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, usual: 4, single: "pipeline"},
 	{collective: "bcast", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
 	{collective: "bcast", id: 4, name: "split_binary_tree", algorithm: "split-binary", segmented: true, halved: true, few: "pipeline", least: two, blocking: true},
 	{collective: "bcast", id: 5, name: "binary_tree", algorithm: "binary", segmented: true},
@@ -62,7 +55,7 @@ var ids = []offer{
 	{collective: "gather", id: 3, name: "linear_sync", algorithm: "linear-sync", segmented: true, blocking: true},
 
 	{collective: "reduce", id: 1, name: "linear", algorithm: "linear"},
-	{collective: "reduce", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, single: "pipeline"},
+	{collective: "reduce", id: 2, name: "chain", algorithm: "chain", segmented: true, fans: fans, usual: 4, single: "pipeline"},
 	{collective: "reduce", id: 3, name: "pipeline", algorithm: "pipeline", segmented: true},
 	{collective: "reduce", id: 4, name: "binary", algorithm: "binary", segmented: true},
 	{collective: "reduce", id: 5, name: "binomial", algorithm: "knomial", segmented: true, degree: 2, whole: "binomial"},
@@ -78,17 +71,6 @@ var ids = []offer{
 func two(int) int          { return 2 }
 func ranks(p int) int      { return p }
 func powerOfTwo(p int) int { return 1 << (bits.Len(uint(p)) - 1) }
-
-// ids5 came with 5.0.
-var ids5 = []offer{{collective: "allgather", id: 7, name: "sparbit", algorithm: "sparbit"}}
-
-// ids6 are those of 6.0, which has a fan-out for Bruck's algorithm.
-var ids6 = func() []offer {
-	all := slices.Concat(ids, ids5, []offer{{collective: "reduce", id: 8, name: "knomial", algorithm: "knomial", fans: fans}})
-	i := slices.IndexFunc(all, func(o offer) bool { return o.name == "bruck" && o.collective == "allgather" })
-	all[i] = offer{collective: "allgather", id: 2, name: "bruck-k-fanout", algorithm: "k-bruck", fans: fans}
-	return all
-}()
 
 var fans = []int{2, 4, 8}
 
@@ -117,6 +99,20 @@ func openMPIOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) 
 		return Setting{}, false
 	}
 	r := of.Lookup(c.Name, p, m)
-	s, err := l.named(c.Name, r.Algorithm, r.Fan, r.Segment)
-	return s, err == nil && !s.Own()
+	s, there := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
+	return s, there && !s.Own()
+}
+
+// openMPIUse is how Open MPI is made to use a file.
+func openMPIUse(_ []Rule, file string) string {
+	return "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename " + file + " ...\n"
+}
+
+// byCount is the hazard of collectives whose rules it looks up by a count that may differ
+// between ranks.
+func byCount(c *collective.Collective) string {
+	if c.Name == "gather" || c.Name == "scatter" {
+		return "Open MPI looks rules up by the count that each rank sends, which MPI lets differ between the root and the others: a program in which it does waits for ever"
+	}
+	return ""
 }

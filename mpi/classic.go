@@ -1,4 +1,4 @@
-package tune
+package mpi
 
 import (
 	"bufio"
@@ -71,7 +71,11 @@ func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
 // Choice is what a library chooses with the file.
 func (f *Classic) Choice(l *Library, c *collective.Collective, p, m int) (Setting, error) {
 	r := f.Lookup(c.Name, p, m*scale(c, p))
-	return l.named(c.Name, r.Algorithm, r.Fan, r.Segment)
+	s, there := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
+	if !there {
+		return s, fmt.Errorf("%s has no algorithm %d of %s", l.Version, r.Algorithm, c)
+	}
+	return s, nil
 }
 
 // maxNumber is of bytes and ranks in a file, which may come from anywhere.
@@ -183,17 +187,17 @@ func (n *numbers) fail(format string, args ...any) {
 }
 
 // writeClassic writes a dynamic rules file.
-func writeClassic(w io.Writer, r *Rules) error {
+func writeClassic(w io.Writer, l *Library, rules []Rule) error {
 	out := bufio.NewWriter(w)
-	fmt.Fprintf(out, "# Dynamic rules for %s, by taulop tune. To use them:\n", r.Library.Title)
+	fmt.Fprintf(out, "# Dynamic rules for %s, by taulop tune. To use them:\n", l.Version)
 	fmt.Fprintln(out, "#   mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename FILE")
 	fmt.Fprintln(out, "# A rule: bytes from which on it holds, algorithm, fan-in/out, segment size.")
 	fmt.Fprintln(out, "# 0 0 0 0 leaves the choice to Open MPI.")
-	collectives := r.collectives()
+	collectives := collectivesOf(rules)
 	slices.SortFunc(collectives, func(a, b *collective.Collective) int { return classicIDs[a.Name] - classicIDs[b.Name] })
 	fmt.Fprintf(out, "%d # collectives\n", len(collectives))
 	for _, c := range collectives {
-		sizes := bySize(r.of(c), func(p int) int { return scale(c, p) })
+		sizes := bySize(c, rules, func(p int) int { return scale(c, p) })
 		fmt.Fprintf(out, "\n%d # %s", classicIDs[c.Name], c)
 		if scale(c, 2) > 1 {
 			fmt.Fprint(out, ", bytes are those of all ranks")

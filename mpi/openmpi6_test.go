@@ -1,4 +1,4 @@
-package tune
+package mpi
 
 import (
 	"bytes"
@@ -24,10 +24,10 @@ func readSelection(text []byte) (*selection, error) {
 
 // A rule of ranks that fill more than a node holds wherever they are.
 func TestSelectionOfNodes(t *testing.T) {
-	spans := []Span{{1, 1024, Verdict{Setting: Setting{ID: 6, Name: "binomial"}}}}
-	rules := &Rules{Library: openMPI6, Tables: []Table{{collective.Bcast, 3, spans, true}, {collective.Bcast, 4, spans, true}, {collective.Bcast, 5, spans, false}}}
+	binomial := Setting{ID: 6, Name: "binomial"}
+	rules := []Rule{{collective.Bcast, 3, true, 1, 1024, binomial}, {collective.Bcast, 4, true, 1, 1024, binomial}, {collective.Bcast, 5, false, 1, 1024, binomial}}
 	var text bytes.Buffer
-	if err := rules.Write(&text); err != nil {
+	if err := openMPI6.Write(&text, rules); err != nil {
 		t.Fatal(err)
 	}
 	s, err := readSelection(text.Bytes())
@@ -55,7 +55,8 @@ func (s *selection) choice(l *Library, c *collective.Collective, p, m int) (Sett
 		}
 		for _, r := range of.Rules {
 			if within(m*scale(c, p), r.Min, r.Max) {
-				return l.byName(c.Name, r.Algorithm, r.Fan, r.Segment)
+				o, err := l.find(c.Name, func(o offer) bool { return o.name == r.Algorithm })
+				return Setting{o.id, o.name, r.Fan, r.Segment}, err
 			}
 		}
 		break

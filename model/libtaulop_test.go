@@ -39,7 +39,7 @@ func TestLibraryRules(t *testing.T) {
 		// the other pair gets one byte, and its γ(10) = 32.
 		{"pairs out of step", "allreduce:recursive-doubling", 4, 11, 2 * (1 + 2*220 + 30 + 32)},
 	} {
-		c, err := Library{Table: table, Gamma: gamma}.Cost(schedule(t, tt.name, collective.Call{P: tt.p, M: tt.m}))
+		c, err := Libtaulop{Table: table, Gamma: gamma}.Cost(schedule(t, tt.name, collective.Call{P: tt.p, M: tt.m}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestLibraryBetweenNodes(t *testing.T) {
 		{"alltoall:bruck", 11, 10 + 1100},                // a stage
 		{"allreduce:recursive-doubling", 11, 10 + 2200 + 30},
 	} {
-		l := Library{Table: table, Gamma: gamma, Cluster: cluster(t, "block", 2, &Network{Table: between})}
+		l := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, "block", 2, &Network{Table: between})}
 		c, err := l.Cost(schedule(t, tt.name, collective.Call{P: 2, M: tt.m}))
 		if err != nil {
 			t.Fatal(err)
@@ -84,13 +84,13 @@ func TestLibraryRefuses(t *testing.T) {
 	table, gamma := smallTables()
 	reduce := schedule(t, "allreduce:ring", collective.Call{P: 2000, M: 11 * 2000})
 	for _, tt := range []struct {
-		library Library
+		library Libtaulop
 		says    string
 	}{
-		{Library{Table: table}, `no γ of operator "sum"`},
-		{Library{Table: table, Gamma: gamma, Operator: "xor"}, "measured are sum, max"},
-		{Library{Table: table, Gamma: gamma, Operator: "max"}, "γ has 1 sizes and L has 2"},
-		{Library{Table: table, Gamma: gamma}, "at most 1024 ranks, got P = 2000"},
+		{Libtaulop{Table: table}, `no γ of operator "sum"`},
+		{Libtaulop{Table: table, Gamma: gamma, Operator: "xor"}, "measured are sum, max"},
+		{Libtaulop{Table: table, Gamma: gamma, Operator: "max"}, "γ has 1 sizes and L has 2"},
+		{Libtaulop{Table: table, Gamma: gamma}, "at most 1024 ranks, got P = 2000"},
 	} {
 		if _, err := tt.library.Cost(reduce); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("error %v, want one with %q", err, tt.says)

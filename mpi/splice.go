@@ -1,4 +1,4 @@
-package tune
+package mpi
 
 import (
 	"fmt"
@@ -20,12 +20,12 @@ type splicer struct {
 }
 
 // spliced are the rules in front of what was chosen without them.
-func (s *splicer) spliced(of []Table, own []branch) (all []branch) {
+func (s *splicer) spliced(rules []Rule, own []branch) (all []branch) {
 	factor := func(int) int { return 1 }
 	if s.measure() == "total_msg_size" {
 		factor = func(p int) int { return p }
 	}
-	sizes := bySize(of, factor)
+	sizes := bySize(s.collective, rules, factor)
 	for i, at := range sizes {
 		key, known := "comm_size=any", facts{}.within("comm_size", at.p, math.MaxInt)
 		if i+1 < len(sizes) {

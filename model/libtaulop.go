@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Library is τ-Lop as the authors' C++ library computes it, for comparing with
+// Libtaulop is τ-Lop as the authors' C++ library computes it, for comparing with
 // its results. Messages are Whole, T(m,τ) = o(m) + 2L(m,τ), and it differs from
 // TauLop in what it takes for a time that the tables do not have:
 //
@@ -23,7 +23,7 @@ import (
 //     having reduced one byte. Where γ falls between the smallest size and m, as
 //     in one published file at 64 B, ranks that reduce at once are then held up
 //     and fall out of step; see drift.
-type Library struct {
+type Libtaulop struct {
 	Table    *params.Table
 	Gamma    *params.Gamma // may be nil where nothing is reduced
 	Operator string        // of reductions; "" means "sum"
@@ -31,15 +31,15 @@ type Library struct {
 	Cluster *Cluster // nil: one node
 }
 
-// LibraryRule is in words what Library takes a time for that was not measured.
-const LibraryRule = "τ beyond the largest counts as the largest; m beyond the largest costs as many of the largest as fit in it, and the rest"
+// LibtaulopRule is in words what Libtaulop takes a time for that was not measured.
+const LibtaulopRule = "τ beyond the largest counts as the largest; m beyond the largest costs as many of the largest as fit in it, and the rest"
 
 // maxDrifting bounds the ranks that are followed one by one.
 const maxDrifting = 1024
 
 // Cost is the cost of a schedule. On several nodes, and where ranks fall out of step, it
 // has no formula.
-func (l Library) Cost(s *collective.Schedule) (Cost, error) {
+func (l Libtaulop) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Levels > 0 && l.Cluster.several() {
 		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
 	}
@@ -98,7 +98,7 @@ func toAll(s *collective.Schedule, name string) bool {
 }
 
 // drifts tells whether some γ is less than that of the smallest size.
-func (l Library) drifts(c Cost) bool {
+func (l Libtaulop) drifts(c Cost) bool {
 	smallest := l.Table.Transfers.Sizes[0]
 	for _, t := range c.Terms {
 		if t.Parameter != "γ" || t.Tau == 1 {

@@ -1,4 +1,4 @@
-package tune
+package mpi
 
 import (
 	"bytes"
@@ -14,28 +14,6 @@ import (
 
 	"github.com/taulop/taulop/collective"
 )
-
-// mpich4 has the algorithms that all versions from 4.0 on know: one that a version does not
-// know ends the program that reads the file.
-var mpich4 = &Library{Name: "mpich4", Title: "MPICH 4", Messages: "mpich4", own: treeOwn, write: writeTree, offers: []offer{
-	{collective: "allgather", name: "brucks", algorithm: "bruck"},
-	{collective: "allgather", name: "recursive_doubling", algorithm: "recursive-doubling"},
-	{collective: "allgather", name: "ring", algorithm: "ring"},
-
-	{collective: "allreduce", name: "recursive_doubling", algorithm: "recursive-doubling"},
-	{collective: "allreduce", name: "reduce_scatter_allgather", algorithm: "rabenseifner"},
-
-	{collective: "alltoall", name: "brucks", algorithm: "bruck"},
-	{collective: "alltoall", name: "pairwise", algorithm: "pairwise"},
-	{collective: "alltoall", name: "scattered", algorithm: "linear", toSelf: true}, // alltoall_intra_scattered.c
-
-	{collective: "bcast", name: "binomial", algorithm: "binomial", blocking: true},
-	{collective: "bcast", name: "scatter_recursive_doubling_allgather", algorithm: "scatter-recursive-doubling", blocking: true},
-	{collective: "bcast", name: "scatter_ring_allgather", algorithm: "scatter-ring", blocking: true},
-
-	{collective: "reduce", name: "binomial", algorithm: "binomial", blocking: true},
-	{collective: "reduce", name: "reduce_scatter_gather", algorithm: "rabenseifner"},
-}}
 
 // A Tree is what MPICH chooses by, as csel.c reads it: conditions within conditions, of which
 // the first that holds counts, and algorithms at the leaves.
@@ -193,16 +171,17 @@ func strange(b branch, depth int, leaf bool) string {
 type call struct {
 	collective string
 	p, m       int
+	element    int // bytes
 }
 
 // plain are the conditions without numbers, and whether they hold for a call on one node of
-// a program without threads, with contiguous data and a built-in operator of 8-byte elements.
+// a program without threads, with contiguous data and a built-in operator.
 var plain = map[string]func(call) bool{
 	"comm_type=intra": always, "comm_type=inter": never,
 	"comm_size=pow2":           func(c call) bool { return c.p&(c.p-1) == 0 },
 	"comm_size=node_comm_size": always,
 	"comm_hierarchy=parent":    always, "comm_hierarchy=node_roots": never, "comm_hierarchy=node": never, "comm_hierarchy=flat": never,
-	"count<pow2":            func(c call) bool { return c.m/8 < powerOfTwo(c.p) },
+	"count<pow2":            func(c call) bool { return c.m/c.element < powerOfTwo(c.p) },
 	"is_multi_threaded=yes": never, "is_multi_threaded=no": always,
 	"is_commutative=yes": always, "is_commutative=no": never,
 	"is_sendbuf_inplace=yes": never, "is_sendbuf_inplace=no": always,
@@ -220,7 +199,7 @@ var measures = map[string]func(call) int{
 	"comm_avg_ppn":   func(c call) int { return c.p },
 	"avg_msg_size":   func(c call) int { return c.m },
 	"total_msg_size": func(c call) int { return c.m * c.p },
-	"count":          func(c call) int { return c.m / 8 },
+	"count":          func(c call) int { return c.m / c.element },
 }
 
 // compared takes a condition such as avg_msg_size<=8 apart: the measure, and the most that
@@ -252,9 +231,10 @@ func (b branch) holds(c call) bool {
 	return key == "any" || strings.HasSuffix(key, "=any") || key == "collective="+c.collective
 }
 
-// Choice is the algorithm that MPICH takes, "" where the tree has none.
-func (t *Tree) Choice(c *collective.Collective, p, m int) string {
-	of, branches := call{c.Name, p, m}, t.branches
+// Choice is the algorithm that MPICH takes for elements of so many bytes, "" where the tree has
+// none.
+func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
+	of, branches := call{c.Name, p, m, element}, t.branches
 	for {
 		i := slices.IndexFunc(branches, func(b branch) bool { return b.algorithm() != "" || b.holds(of) })
 		if i < 0 {
@@ -267,65 +247,18 @@ func (t *Tree) Choice(c *collective.Collective, p, m int) string {
 	}
 }
 
-// treeOwn is what MPICH chooses by its own tree.
-func treeOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
-	if l.base == nil {
-		return Setting{}, false
-	}
-	name, ok := strings.CutPrefix(l.base.Choice(c, p, m), mpichPrefix(c.Name))
-	if !ok {
-		return Setting{}, false
-	}
-	s, err := l.byName(c.Name, name, 0, 0)
-	return s, err == nil
-}
-
-// mpichOwn is what MPICH 4 chooses for ranks on one node where its tree is not there: the
-// tree that it comes with, without the collectives for shared memory
-// (maint/tuning/coll/mpir/generic.json at v4.0.2); nil where that is not known.
-func mpichOwn(c *collective.Collective, p, m int) *collective.Algorithm {
-	two := p&(p-1) == 0
-	choose := func(name string) *collective.Algorithm {
-		a, _ := collective.Lookup(c.Name + ":" + name)
-		return a
-	}
-	switch c.Name {
-	case "bcast":
-		return choose("mpich")
-	case "allgather":
-		switch {
-		case two && p*m < 512<<10:
-			return choose("recursive-doubling")
-		case p*m < 80<<10:
-			return choose("bruck")
-		}
-		return choose("ring")
-	case "allreduce":
-		if m <= 8 || m < 4*p { // elements of four bytes
-			return choose("recursive-doubling")
-		}
-		return choose("rabenseifner")
-	case "reduce":
-		if m <= 2<<10 || m < 4*p {
-			return choose("binomial")
-		}
-		return choose("rabenseifner")
-	}
-	return nil
-}
-
 // mpichPrefix is what its algorithms' names begin with: MPIR_Bcast_intra_.
 func mpichPrefix(collective string) string {
 	return "MPIR_" + strings.ToUpper(collective[:1]) + collective[1:] + "_intra_"
 }
 
 // writeTree writes the library's own tree with rules in it.
-func writeTree(w io.Writer, r *Rules) error {
-	if r.Library.base == nil {
+func writeTree(w io.Writer, l *Library, rules []Rule) error {
+	if l.base == nil {
 		return errors.New("the tree of MPICH's own choices is missing")
 	}
-	branches := slices.Clone(r.Library.base.branches)
-	for _, c := range r.collectives() {
+	branches := slices.Clone(l.base.branches)
+	for _, c := range collectivesOf(rules) {
 		i := slices.IndexFunc(branches, func(b branch) bool { return b.condition() == "collective="+c.Name })
 		if i < 0 {
 			return fmt.Errorf("the tree of MPICH's own choices has none of %s: take that of its source", c)
@@ -336,7 +269,7 @@ func writeTree(w io.Writer, r *Rules) error {
 			return fmt.Errorf("the tree of MPICH's own choices does not tell comm_type=intra apart for %s: take that of its source", c)
 		}
 		with := splicer{collective: c}
-		below[j].below = with.spliced(r.of(c), below[j].below)
+		below[j].below = with.spliced(rules, below[j].below)
 		if with.seen > maxRules {
 			return errGrown
 		}
@@ -376,9 +309,9 @@ func encode(e *jsontext.Encoder, branches []branch) error {
 
 // mpichUse says how MPICH is made to use a file: on one node it has its own way through
 // shared memory for some collectives, which no tree knows.
-func mpichUse(r *Rules, file string) string {
+func mpichUse(rules []Rule, file string) string {
 	text := "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + file + " \\\n"
-	for _, c := range r.collectives() {
+	for _, c := range collectivesOf(rules) {
 		switch c.Name {
 		case "allreduce", "bcast", "reduce":
 			text += "MPIR_CVAR_" + strings.ToUpper(c.Name) + "_POSIX_INTRA_ALGORITHM=mpir \\\n"

@@ -1,15 +1,25 @@
-package tune
+package mpi
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/view"
 )
+
+// Open MPI 6 carries messages as 5.0 does, and has a fan-out for Bruck's algorithm.
+var openMPI6 = func() *Library {
+	l := *openMPI5
+	l.Name, l.Title, l.Version = "openmpi6", "Open MPI 6, ob1 over sm, single copies by CMA, as 5.0", "Open MPI 6"
+	l.heads = `Open[ -]?MPI[ /-]?v?(?:[6-9]|\d\d+)\.\d[.\w]*`
+	l.offers = slices.Concat(openMPI5.offers, []offer{{collective: "reduce", id: 8, name: "knomial", algorithm: "knomial", fans: fans}})
+	i := slices.IndexFunc(l.offers, func(o offer) bool { return o.name == "bruck" && o.collective == "allgather" })
+	l.offers[i] = offer{collective: "allgather", id: 2, name: "bruck-k-fanout", algorithm: "k-bruck", fans: fans}
+	l.rules = &format{write: writeSelection, use: openMPIUse, hazard: byCount}
+	return &l
+}()
 
 // A selection is a rules file of Open MPI 6, as coll_tuned_dynamic_file.c of 6.0 reads it;
 // algorithms go by their names.
@@ -37,12 +47,12 @@ type selectionRule struct {
 }
 
 // writeSelection writes a rules file of Open MPI 6. What no rule says is left to it.
-func writeSelection(w io.Writer, r *Rules) error {
+func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 	doc := &selection{Version: 3, Module: "tuned", Collectives: make(map[string][]selectionBySize)}
-	for _, c := range r.collectives() {
+	for _, c := range collectivesOf(rules) {
 		for ranks, several := range map[string]bool{"single-node": false, "any": true} {
-			on := slices.DeleteFunc(r.of(c), func(t Table) bool { return t.OneNode == several })
-			sizes := bySize(on, func(p int) int { return scale(c, p) })
+			on := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.OneNode == several })
+			sizes := bySize(c, on, func(p int) int { return scale(c, p) })
 			for i, of := range sizes {
 				if told := selectionRules(c, of.steps); len(told) > 0 { // never the last, which is a guard
 					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{bound(of.p), bound(sizes[i+1].p - 1), ranks, told})
@@ -77,22 +87,3 @@ func selectionRules(c *collective.Collective, steps []step) (rules []selectionRu
 }
 
 func bound(v int) *int { return &v }
-
-var errLarge = errors.New("a rules file has less than that")
-
-// maxRules is far more than a file of rules needs, in bytes.
-const maxRules = 16 << 20
-
-// readAll reads a file of rules.
-func readAll(r io.Reader, name string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxRules+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(text) > maxRules:
-		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxRules>>20, errLarge)
-	case len(bytes.TrimSpace(text)) == 0:
-		return nil, fmt.Errorf("%s is empty", name)
-	}
-	return text, nil
-}

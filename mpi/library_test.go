@@ -1,0 +1,682 @@
+package mpi
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/randtest"
+)
+
+// ownTree is a selection tree as MPICH has one, with something of each kind.
+const ownTree = `{
+  "collective=bcast": {
+    "comm_type=intra": {
+      "comm_size<8": {"comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Bcast_intra_smp": {}},
+        "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}}, "comm_hierarchy=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}},
+      "comm_size=pow2": {"avg_msg_size<=12288": {"algorithm=MPIR_Bcast_intra_binomial": {}},
+        "avg_msg_size<=524288": {"algorithm=MPIR_Bcast_intra_scatter_recursive_doubling_allgather": {}},
+        "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}},
+      "comm_size=any": {"avg_msg_size<=12288": {"algorithm = MPIR_Bcast_intra_binomial": {}},
+        "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}
+    },
+    "comm_type=inter": {"algorithm=MPIR_Bcast_inter_remote_send_local_bcast": {}}
+  },
+  "collective=allreduce": {"comm_type=intra": {
+    "avg_msg_size<=8": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
+    "avg_msg_size=any": {"is_op_built_in=no": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
+      "is_op_built_in=yes": {"count<pow2": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
+        "count=any": {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}}}}},
+  "collective=reduce": {"comm_type=intra": {
+    "avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}},
+    "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}}},
+  "collective=allgather": {"comm_type=intra": {
+    "comm_size=pow2": {"total_msg_size<524288": {"algorithm=MPIR_Allgather_intra_recursive_doubling": {}},
+      "total_msg_size=any": {"algorithm=MPIR_Allgather_intra_ring": {}}},
+    "comm_size=any": {"total_msg_size<81920": {"algorithm=MPIR_Allgather_intra_brucks": {}},
+      "total_msg_size=any": {"algorithm=MPIR_Allgather_intra_ring": {}}}}},
+  "collective=alltoall": {"comm_type=intra": {
+    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
+    "is_sendbuf_inplace=no": {"avg_msg_size<=256": {"algorithm=MPIR_Alltoall_intra_brucks": {}},
+      "avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}}}},
+  "collective=ibarrier": {"comm_type=intra": {"algorithm=MPIR_Ibarrier_intra_tsp_recexch": {"k=2": {}}}}
+}
+`
+
+func tree(t testing.TB) *Tree {
+	t.Helper()
+	own, err := ReadTree(strings.NewReader(ownTree), "own.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own
+}
+
+// known are all libraries with rules files, on a tree those that need one.
+func known(t testing.TB) (all []*Library) {
+	for _, name := range TunableNames() {
+		l, err := Tunable(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.NeedsBase() {
+			l = l.OnBase(tree(t))
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+// Each number beside coll_tuned_decision_fixed.c of v3.1.6, and the ids of v3.1.6 and v4.0.7.
+func TestOpenMPI3sOwnChoice(t *testing.T) {
+	for _, tt := range []struct {
+		collective string
+		p, m       int
+		want       string
+	}{
+		{"allgather", 2, 1 << 20, "6 two_proc"}, {"allgather", 64, 781, "3 recursive_doubling"}, {"allgather", 64, 782, "5 neighbor"},
+		{"allgather", 63, 793, "2 bruck"}, {"allgather", 63, 794, "4 ring"},
+		{"allreduce", 64, 9999, "3 recursive_doubling"}, {"allreduce", 64, 10000, "4 ring"}, {"allreduce", 2000, 16000, "2 nonoverlapping"},
+		{"allreduce", 4, 4 << 20, "4 ring"}, {"allreduce", 4, 4<<20 + 8, "5 segmented_ring, segment 1M"},
+		{"alltoall", 2, 8, "5 two_proc"}, {"alltoall", 12, 199, "1 linear"}, {"alltoall", 13, 199, "3 modified_bruck"}, {"alltoall", 13, 200, "1 linear"}, {"alltoall", 13, 3000, "2 pairwise"},
+		{"barrier", 2, 0, "5 two_proc"}, {"barrier", 64, 0, "3 recursive_doubling"}, {"barrier", 63, 0, "4 bruck"},
+		{"bcast", 64, 2047, "6 binomial"}, {"bcast", 64, 2048, "4 split_binary_tree, segment 1K"}, {"bcast", 64, 370727, "4 split_binary_tree, segment 1K"},
+		{"bcast", 2, 370728, "3 pipeline, segment 128K"}, {"bcast", 12, 370728, "4 split_binary_tree, segment 8K"},
+		{"bcast", 64, 64 << 20, "3 pipeline, segment 128K"}, {"bcast", 14, 6 << 20, "3 pipeline, segment 64K"}, {"bcast", 13, 2 << 20, "3 pipeline, segment 16K"}, {"bcast", 64, 1 << 20, "3 pipeline, segment 8K"},
+		{"gather", 8, 6000, "1 basic_linear"}, {"gather", 11, 1023, "2 binomial"}, {"gather", 61, 6000, "2 binomial"}, {"gather", 8, 6001, "3 linear_sync, segment 1K"}, {"gather", 8, 92161, "3 linear_sync, segment 32K"},
+		{"reduce", 7, 511, "1 linear"}, {"reduce", 7, 512, "5 binomial"}, {"reduce", 7, 20480, "4 binary, segment 32K"}, {"reduce", 8, 2048, "5 binomial, segment 1K"},
+		{"reduce", 10, 20480, "4 binary, segment 32K"}, {"reduce", 12, 20480, "3 pipeline, segment 1K"}, {"reduce", 2, 1 << 20, "3 pipeline, segment 64K"},
+		{"scatter", 11, 299, "2 binomial"}, {"scatter", 11, 300, "1 basic_linear"}, {"scatter", 10, 8, "1 basic_linear"},
+	} {
+		for _, l := range []*Library{openMPI3, openMPI40} {
+			if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.String() != tt.want {
+				t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Version, s, tt.collective, tt.m, tt.p, tt.want)
+			}
+		}
+	}
+	for text, of := range map[string][2]bool{"bcast:6": {true, true}, "bcast:7": {false, true}, "allreduce:6": {false, true}, "reduce:7": {false, true}, "scatter:3": {false, false}} {
+		name, id, _ := strings.Cut(text, ":")
+		for i, l := range []*Library{openMPI3, openMPI40} {
+			if _, err := l.Forced(collective.Named(name), id); (err == nil) != of[i] {
+				t.Errorf("%s: %s is forced with %v", l.Version, text, err)
+			}
+		}
+	}
+}
+
+func TestOfHead(t *testing.T) {
+	for line, want := range map[string]string{
+		"MPI: Open MPI 4.1.5 (src T, V), 4.1.6":  "Open MPI 4.1.5, openmpi4 true",
+		"openmpi 5.0.1":                          "openmpi 5.0.1, openmpi5 true",
+		"OpenMPI-4.1.5":                          "OpenMPI-4.1.5, openmpi4 true",
+		"gcc/9.3 OpenMPI/4.1.5, OSU 7.3":         "OpenMPI/4.1.5, openmpi4 true",
+		"Open MPI 1.6.5":                         "Open MPI 1.6.5, openmpi1 false",
+		"Open MPI 1.10.7":                        "Open MPI 1.10.7, openmpi3 true",
+		"Open MPI 3.1.6 (gcc 9.1.0)":             "Open MPI 3.1.6, openmpi3 true",
+		"Open MPI 4.10":                          "Open MPI 4.10, openmpi4 true",
+		"Open MPI v6.0.0rc1":                     "Open MPI v6.0.0rc1, openmpi6 true",
+		"Open MPI 10.0":                          "Open MPI 10.0, openmpi6 true",
+		"open-mpi 4.0.3":                         "open-mpi 4.0.3, openmpi4.0 true",
+		"mpich-4.0.2":                            "mpich-4.0.2, mpich4 false",
+		"Intel MPI 2021.5":                       "Intel MPI 2021.5, mpich4 false",
+		"Intel(R) MPI Library 2019":              "Intel(R) MPI, mpich4 false",
+		"MVAPICH2-2.3.7":                         "MVAPICH2-2.3.7, mpich4 false",
+		"cray-mpich/8.1.25":                      "cray-mpich/8.1.25, mpich4 false",
+		"Cray MPICH 8.1":                         "Cray MPICH 8.1, mpich4 false",
+		"HPE Cray MPI 8.1":                       "HPE Cray MPI 8.1, mpich4 false",
+		"OSU 7.3, nodes exclusive":               ", openmpi4 false",
+		"IBM Spectrum MPI 10.4 (Open MPI 4.0.5)": "IBM Spectrum MPI 10.4,  false",
+		"Fujitsu MPI 4.0, from Open MPI 4.0":     "Fujitsu MPI 4.0,  false",
+		"HPE MPI 2.25":                           "HPE MPI 2.25,  false",
+	} {
+		lib, version, rules := OfHead([]string{"a machine", line})
+		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {
+			t.Errorf("%q: %s, want %s", line, got, want)
+		}
+	}
+}
+
+// Each number beside coll_tuned_decision_fixed.c of 4.1.4 and 5.0.5.
+func TestOpenMPIsOwnChoice(t *testing.T) {
+	for _, tt := range []struct {
+		collective string
+		p, m       int
+		want       string
+	}{
+		{"bcast", 2, 31, "3 pipeline"}, {"bcast", 3, 32, "5 binary_tree"}, {"bcast", 3, 1 << 30, "5 binary_tree"},
+		{"bcast", 4, 1 << 20, "2 chain"}, {"bcast", 7, 8191, "6 binomial"}, {"bcast", 16, 4095, "7 knomial"},
+		{"bcast", 31, 1 << 20, "8 scatter_allgather"}, {"bcast", 127, 1, "7 knomial"}, {"bcast", 5000, 9000, "5 binary_tree"},
+		{"allgather", 2, 1, "6 two_proc"}, {"allgather", 3, 1 << 20, "3 recursive_doubling"}, {"allgather", 32, 1024, "5 neighbor"},
+		{"allreduce", 3, 7, "4 ring"}, {"allreduce", 3, 8, "3 recursive_doubling"}, {"allreduce", 130, 1, "2 nonoverlapping"},
+		{"alltoall", 2, 2, "5 two_proc"}, {"alltoall", 3, 8192, "1 linear"}, {"alltoall", 600, 511, "3 modified_bruck"},
+		{"barrier", 2, 0, "3 recursive_doubling"}, {"barrier", 4, 0, "1 linear"}, {"barrier", 256, 0, "6 tree"}, {"barrier", 5000, 0, "4 bruck"},
+		{"gather", 3, 1, "3 linear_sync"}, {"gather", 9, 1, "2 binomial"},
+		{"reduce", 2, 7, "7 rabenseifner"}, {"reduce", 5, 4096, "2 chain"}, {"reduce", 300, 8192, "6 in-order_binary"},
+		{"scatter", 6, 2048, "1 basic_linear"}, {"scatter", 100, 512, "3 linear_nb"},
+	} {
+		for _, l := range []*Library{openMPI4, openMPI5} {
+			if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.String() != tt.want {
+				t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Version, s, tt.collective, tt.m, tt.p, tt.want)
+			}
+		}
+	}
+}
+
+func TestMPICHsOwnChoice(t *testing.T) {
+	l := mpich4.OnBase(tree(t))
+	for _, tt := range []struct {
+		collective string
+		p, m       int
+		want       string
+	}{
+		{"bcast", 7, 1 << 20, "binomial"}, {"bcast", 8, 12288, "binomial"}, {"bcast", 8, 12289, "scatter_recursive_doubling_allgather"},
+		{"bcast", 9, 12289, "scatter_ring_allgather"}, {"bcast", 9, 8, "binomial"}, {"allgather", 8, 65535, "recursive_doubling"}, {"allgather", 8, 65536, "ring"},
+		{"allreduce", 8, 56, "recursive_doubling"}, {"allreduce", 8, 64, "reduce_scatter_allgather"}, {"alltoall", 3, 257, "pairwise"},
+	} {
+		if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.Name != tt.want {
+			t.Errorf("MPICH chooses %s for %s of %d B among %d, want %s", s, tt.collective, tt.m, tt.p, tt.want)
+		}
+	}
+}
+
+// A condition of the communicator behind one of the call is asked with each call, where MPICH takes < for <=
+// (MPIR_Csel_search of csel.c).
+func TestMPICHTakesLessForAtMost(t *testing.T) {
+	own, err := ReadTree(strings.NewReader(`{
+  "collective=bcast": {"comm_type=intra": {"comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}},
+  "collective=alltoall": {"comm_type=intra": {
+    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
+    "is_sendbuf_inplace=no": {"comm_size<8": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "own.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mpich4.OnBase(own)
+	rules := []Rule{{collective.Named("alltoall"), 8, true, 8, 64, Setting{Name: "pairwise"}}}
+	var text bytes.Buffer
+	if err := l.Write(&text, rules); err != nil {
+		t.Fatal(err)
+	}
+	with, err := ReadTree(bytes.NewReader(text.Bytes()), "with")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		of   string
+		p, m int
+		want [2]string // its own, and with the rule
+	}{
+		{"bcast", 7, 8, [2]string{"binomial", "binomial"}}, {"bcast", 8, 8, [2]string{"scatter_ring_allgather", "scatter_ring_allgather"}},
+		{"alltoall", 8, 8, [2]string{"scattered", "pairwise"}}, {"alltoall", 8, 128, [2]string{"scattered", "scattered"}}, {"alltoall", 9, 8, [2]string{"brucks", "brucks"}},
+	} {
+		for i, l := range []*Library{mpich4.OnBase(own), mpich4.OnBase(with)} {
+			if s, _ := l.Own(collective.Named(tt.of), tt.p, tt.m); s.Name != tt.want[i] {
+				t.Errorf("%s of %d B among %d is %s, want %s", tt.of, tt.m, tt.p, s, tt.want[i])
+			}
+		}
+	}
+}
+
+func TestEverySettingHasASchedule(t *testing.T) {
+	for _, l := range append(known(t), openMPI3, openMPI40) {
+		for _, c := range l.Collectives() {
+			for _, p := range []int{2, 3, 4, 6, 8, 13, 32} {
+				for _, m := range []int{1, 100, 8 << 10, 1 << 20} {
+					if c.Empty() {
+						m = 0
+					}
+					seen := make(map[Setting]bool)
+					for _, s := range l.Settings(c, p, m) {
+						if seen[s] || s.Own() {
+							t.Errorf("%s offers %s of %s twice, or it is none", l.Version, s, c)
+						}
+						seen[s] = true
+						if _, err := l.Schedule(c, s, collective.Call{P: p, M: m}); err != nil {
+							t.Errorf("%s, %s of %s among %d: %v", l.Version, s, c, p, err)
+						}
+					}
+					if own, known := l.Own(c, p, m); known {
+						if _, err := l.Schedule(c, own, collective.Call{P: p, M: m}); err != nil && c != collective.Bcast {
+							t.Errorf("%s's own choice %s of %s among %d: %v", l.Version, own, c, p, err)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// A rules file's segment size and fan-out mean what Open MPI's source does with them.
+func TestSchedulesAreThoseOfTheSource(t *testing.T) {
+	for _, tt := range []struct {
+		setting       Setting
+		of            string
+		p, m          int
+		want          string
+		degree, chunk int
+	}{
+		{Setting{2, "chain", 0, 0}, "bcast", 8, 1000, "pipeline", 2, 1000}, // 0 chains count as one
+		{Setting{2, "chain", 4, 64}, "bcast", 8, 1000, "chain", 4, 64},
+		{Setting{7, "knomial", 0, 0}, "bcast", 8, 1000, "knomial", 4, 1000},
+		{Setting{5, "segmented_ring", 0, 0}, "allreduce", 8, 1000, "ring", 2, 1000},
+		{Setting{3, "recursive_doubling", 0, 0}, "allgather", 6, 1000, "bruck", 2, 1000},
+		{Setting{5, "neighbor", 0, 0}, "allgather", 5, 1000, "ring", 2, 1000},
+		{Setting{4, "ring", 0, 0}, "allreduce", 8, 56, "recursive-doubling", 2, 56},
+		{Setting{4, "ring", 0, 0}, "allreduce", 8, 64, "ring", 2, 64},
+		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 24, "linear", 2, 24},
+		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 32, "rabenseifner-halves", 2, 32},
+		{Setting{7, "rabenseifner", 0, 0}, "reduce", 7, 32, "rabenseifner-halves", 2, 32},
+		{Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 1, "pipeline", 2, 1},
+		{Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 2, "split-binary", 2, 2},
+		{Setting{4, "split_binary_tree", 0, 600}, "bcast", 7, 1000, "pipeline", 2, 600}, // more than a half
+		{Setting{9, "scatter_allgather_ring", 0, 0}, "bcast", 7, 6, "linear", 2, 6},
+		{Setting{4, "bruck", 0, 0}, "barrier", 8, 0, "dissemination", 2, 1},
+	} {
+		s, err := openMPI4.Schedule(collective.Named(tt.of), tt.setting, collective.Call{P: tt.p, M: tt.m})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if s.Algorithm.Name != tt.want || s.Call.Degree != tt.degree || s.Call.Chunk != tt.chunk {
+			t.Errorf("%s of %s is %s of degree %d and chunks of %d, want %s, %d, %d", tt.setting, tt.of, s.Algorithm, s.Call.Degree, s.Call.Chunk, tt.want, tt.degree, tt.chunk)
+		}
+	}
+}
+
+// Open MPI's nonoverlapping allreduce is a reduce and a broadcast, and its linear allgather a
+// gather and a broadcast, each as it would choose by itself.
+func TestPartsAreTheLibrarysOwn(t *testing.T) {
+	for _, tt := range []struct {
+		of       string
+		id, p, m int
+		parts    [2]string
+		rest     int // bytes of the broadcast
+	}{
+		{"allreduce", 2, 13, 1 << 20, [2]string{"reduce", "bcast"}, 1 << 20},
+		{"allgather", 1, 13, 1 << 10, [2]string{"gather", "bcast"}, 13 << 10},
+	} {
+		c := collective.Named(tt.of)
+		setting, err := openMPI4.Forced(c, fmt.Sprint(tt.id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := openMPI4.Schedule(c, setting, collective.Call{P: tt.p, M: tt.m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages := 0
+		for i, name := range tt.parts {
+			m := [2]int{tt.m, tt.rest}[i]
+			part, err := openMPI4.Schedule(collective.Named(name), Setting{}, collective.Call{P: tt.p, M: m})
+			if err != nil {
+				t.Fatal(err)
+			}
+			stages += part.Len()
+		}
+		if s.Algorithm.Collective != c || s.Len() != stages {
+			t.Errorf("%s %s has %d stages, its parts %d", tt.of, setting, s.Len(), stages)
+		}
+	}
+}
+
+// Whether there are enough elements depends on their size.
+func TestElements(t *testing.T) {
+	for bytes, want := range map[int]string{8: "linear", 4: "rabenseifner-halves"} {
+		s, err := openMPI4.WithElements(bytes).Schedule(collective.Allreduce, Setting{ID: 6, Name: "rabenseifner"}, collective.Call{P: 7, M: 24})
+		if err != nil || s.Algorithm.Name != want {
+			t.Errorf("elements of %d bytes: %v, %v", bytes, s, err)
+		}
+	}
+}
+
+func TestForced(t *testing.T) {
+	if s, err := openMPI4.Forced(collective.Barrier, "tree"); err != nil || s.Name != "tree" {
+		t.Errorf("barrier tree is %v (%v)", s, err)
+	}
+	for text, want := range map[string]string{"chain": "2 chain, fan 4", "6": "6 binomial", "binary_tree": "5 binary_tree", "0": "its own choice",
+		"linear": "1 basic_linear", "Binary": "5 binary_tree", "split-binary": "4 split_binary_tree", "scatter allgather ring": "9 scatter_allgather_ring"} {
+		if s, err := openMPI4.Forced(collective.Bcast, text); err != nil || s.String() != want {
+			t.Errorf("forced %q is %v (%v), want %s", text, s, err, want)
+		}
+	}
+	if _, err := openMPI4.Forced(collective.Bcast, "binomal"); err == nil || !strings.Contains(err.Error(), `did you mean "binomial"`) {
+		t.Errorf("an unknown algorithm: %v", err)
+	}
+	if _, err := mpich4.Forced(collective.Bcast, ""); err == nil {
+		t.Error("no name is accepted")
+	}
+}
+
+// randomRules say anything.
+func randomRules(r *rand.Rand, l *Library) (rules []Rule) {
+	for _, c := range l.Collectives() {
+		if r.IntN(4) == 0 {
+			continue
+		}
+		for p := 1 + r.IntN(3); p < 40; p += 1 + r.IntN(3)*r.IntN(5) {
+			for m, n := r.IntN(3), 0; m < 1<<22 && n < 6; n++ {
+				to := m + r.IntN(1<<r.IntN(20))
+				if c.Empty() {
+					m, to = 0, 0
+				}
+				if all := l.Settings(c, p, max(m, 1)); r.IntN(3) > 0 && len(all) > 0 {
+					rules = append(rules, Rule{c, p, p < 20, m, to, all[r.IntN(len(all))]})
+				}
+				if m = to + 1; c.Empty() {
+					break
+				}
+			}
+		}
+	}
+	return rules
+}
+
+// meant is the setting that rules mean: the library's own where they say nothing.
+func meant(rules []Rule, c *collective.Collective, p, m int) Setting {
+	if c.Empty() {
+		m = 0
+	}
+	for _, r := range rules {
+		if r.Collective == c && r.P == p && r.From <= m && m <= r.To {
+			return r.Setting
+		}
+	}
+	return Setting{}
+}
+
+// read is a file as its library reads it: what it chooses.
+func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Setting, error), error) {
+	switch l.Name {
+	case "openmpi4", "openmpi5":
+		f, err := ReadClassic(bytes.NewReader(text), "rules")
+		return func(c *collective.Collective, p, m int) (Setting, error) { return f.Choice(l, c, p, m) }, err
+	case "openmpi6":
+		f, err := readSelection(text)
+		return func(c *collective.Collective, p, m int) (Setting, error) { return f.choice(l, c, p, m) }, err
+	}
+	f, err := ReadTree(bytes.NewReader(text), "rules")
+	return func(c *collective.Collective, p, m int) (Setting, error) {
+		s, known := l.OnBase(f).Own(c, p, m)
+		if !known {
+			return s, fmt.Errorf("the tree has no choice")
+		}
+		return s, nil
+	}, err
+}
+
+// The choice that a library makes with a file is the one that the rules mean, for all
+// numbers of ranks, listed or not, and all sizes.
+func TestLibrariesChooseWhatRulesMean(t *testing.T) {
+	r := randtest.New(t)
+	for _, l := range known(t) {
+		for range 12 {
+			rules := randomRules(r, l)
+			var text bytes.Buffer
+			if err := l.Write(&text, rules); err != nil {
+				t.Fatal(err)
+			}
+			choose, err := read(l, text.Bytes())
+			if err != nil {
+				t.Fatalf("%v in\n%s", err, text.String())
+			}
+			for _, c := range l.Collectives() {
+				for p := 1; p < 45; p++ {
+					for _, m := range sizesAround(rules, c, p, r) {
+						want := meant(rules, c, p, m)
+						if l.NeedsBase() && (want.Own() || strings.HasPrefix(want.Name, "reduce_scatter") && m/8 < powerOfTwo(p)) {
+							want, _ = l.Own(c, p, m)
+						}
+						got, err := choose(c, p, m)
+						if err != nil || got != want {
+							t.Fatalf("%s: %s of %d B among %d: %v (%v), want %v, by\n%s", l.Version, c, m, p, got, err, want, text.String())
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// sizesAround are those where something changes, and others.
+func sizesAround(rules []Rule, c *collective.Collective, p int, r *rand.Rand) []int {
+	if c.Empty() {
+		return []int{0}
+	}
+	sizes := []int{1, 8, 1 << 24}
+	for _, s := range rules {
+		if s.Collective == c && s.P >= p-1 && s.P <= p+1 {
+			sizes = append(sizes, max(1, s.From-1), max(1, s.From), max(1, s.To), s.To+1, max(1, s.From+r.IntN(s.To-s.From+1)))
+		}
+	}
+	return sizes
+}
+
+func TestBadClassic(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                               "it ends where the number of collectives is expected",
+		"x":                              `"x" is where the number of collectives`,
+		"1 99":                           "from 0 to 21",
+		"1 7 1 4 1 5 1 0 0":              "begins at 5 bytes",
+		"1 7 1 4 1 0 1 0":                "it ends where a segment size",
+		"1 7 1 4 1 0 1 0 0 7":            "7 stands after the last rule",
+		"1\n7 1\n4 1 # \n0 -1 0 0":       "rules:4: \"-1\"",
+		"1 7 1 4 99999999999 0 0 0 0":    "is where the number of message sizes",
+		"1 7 1 4 1 0 1_0 0 0":            `"1_0"`,
+		"rule-file-version-2\n1 7 1 4 1": "it ends",
+	} {
+		_, err := ReadClassic(strings.NewReader(text), "rules")
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestVersion2HasRequests(t *testing.T) {
+	f, err := ReadClassic(strings.NewReader("rule-file-version-2\n1 # one\n3\n1\n0x10 2\n0 4 0 0 32\n010 2 0 0\n"), "rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := f.Lookup("alltoall", 16, 8); r.Algorithm != 2 {
+		t.Errorf("of 8 bytes among 16 it takes %+v", r)
+	}
+	if r := f.Lookup("alltoall", 2, 7); r.Algorithm != 4 {
+		t.Errorf("below the first number of ranks it takes %+v, not the first's", r)
+	}
+	if r := f.Lookup("bcast", 2, 7); r != (ClassicRule{}) {
+		t.Errorf("without rules it takes %+v", r)
+	}
+}
+
+func TestBadTree(t *testing.T) {
+	for text, want := range map[string]string{
+		"":   "is empty",
+		"{}": "no collectives",
+		"[]": "stands no {",
+		`{"collective=bcast":{"comm_sise<8":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}`: "is no condition that MPICH knows",
+		`{"collective=bcast":{"comm_size<x":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}`: "is no condition that MPICH knows",
+		`{"collective=bcast":{"composition=MPIDI_Bcast_intra_composition_alpha":{}}}`:     "MPIR_CVAR_CH4",
+		`{"collective=bcast":{"algorithm=MPIDI_POSIX_mpi_bcast_release_gather":{}}}`:      "another layer",
+		`{"comm_type=intra":{}}`: "where a collective belongs",
+		`{"collective=bcast":{"comm_type=intra":{"algorithm=MPIR_Bcast_intra_binomial":{"k":{}}}}}`: "is no parameter",
+		`{"collective=bcast":{"comm_type=intra":3}}`:                                                "stands no {",
+		`{"collective=bcast":{"comm_type=intra":{}},"collective=bcast":{}}`:                         "duplicate",
+		`{"collective=bcast":{}} x`:                                                                 "after the tree",
+		`{"collective=bcast":{`:                                                                     "1:",
+		strings.Repeat(`{"collective=bcast":`, 100):                                                 "is no",
+		`{"collective=bcast":` + strings.Repeat(`{"comm_size=any":`, 100):                           "deep",
+	} {
+		_, err := ReadTree(strings.NewReader(text), "base.json")
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "base.json") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	lacking, err := ReadTree(strings.NewReader(`{"collective=gatherv":{"algorithm=MPIR_Gatherv_allcomm_linear":{}}}`), "base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mpich4.OnBase(lacking)
+	rules := []Rule{{collective.Bcast, 4, true, 1, 8, Setting{Name: "binomial"}}}
+	if err := l.Write(io.Discard, rules); err == nil {
+		t.Error("rules are spliced into a tree without the collective")
+	}
+	// What stands there is copied below every number of ranks.
+	var large strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
+	}
+	own, err := ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, rules = mpich4.OnBase(own), nil
+	for p := range 1000 {
+		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, true, 1, 8, Setting{Name: "binomial"}})
+	}
+	if err := l.Write(io.Discard, rules); !errors.Is(err, errGrown) {
+		t.Errorf("a file that is too large: %v", err)
+	}
+}
+
+// Rules that are spliced again into what they were spliced into change nothing.
+func TestSplicedAgain(t *testing.T) {
+	r := randtest.New(t)
+	for range 10 {
+		l := mpich4.OnBase(tree(t))
+		rules := randomRules(r, l)
+		var once, twice bytes.Buffer
+		if err := l.Write(&once, rules); err != nil {
+			t.Fatal(err)
+		}
+		with, err := ReadTree(bytes.NewReader(once.Bytes()), "once")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = mpich4.OnBase(with)
+		if err := l.Write(&twice, rules); err != nil {
+			t.Fatal(err)
+		}
+		if once.String() != twice.String() {
+			t.Fatalf("%s\n\nbecomes\n%s", once.String(), twice.String())
+		}
+	}
+}
+
+// A call with a rule passes few conditions: those of the communicator stand before all others, and none
+// stands there that another one has decided. A rule goes on where it is the library's own choice, which for doubles among
+// four ranks recursive doubling is up to 31 bytes.
+func TestSplicedIsQuickToSearch(t *testing.T) {
+	base, err := ReadTree(strings.NewReader(`{
+  "collective=reduce": {"comm_type=intra": {
+    "comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Reduce_intra_smp": {}}, "avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}},
+      "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}},
+    "comm_hierarchy=any": {"avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}}, "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}}}},
+  "collective=allreduce": {"comm_type=intra": {
+    "avg_msg_size<=8": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}}, "count<pow2": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
+    "count=any": {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}}},
+  "collective=alltoall": {"comm_type=intra": {
+    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
+    "is_sendbuf_inplace=no": {
+      "comm_size<8": {"avg_msg_size<=32768": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}},
+      "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "base.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mpich4.OnBase(base)
+	rules := []Rule{
+		{collective.Named("alltoall"), 4, true, 4096, 8192, Setting{Name: "pairwise"}},
+		{collective.Named("reduce"), 4, true, 1025, 4096, Setting{Name: "binomial"}},
+		{collective.Named("allreduce"), 4, true, 32, 1024, Setting{Name: "recursive_doubling"}},
+	}
+	var text bytes.Buffer
+	if err := l.Write(&text, rules); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String())
+	for _, want := range []string{
+		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},` +
+			`"avg_msg_size<=8192":{"Alltoall pairwise":{}},"avg_msg_size<=32768":{"Alltoall scattered":{}},"comm_size=any":{"Alltoall pairwise":{}}}`,
+		`"comm_size<=4":{"avg_msg_size<=4096":{"Reduce binomial":{}},"comm_size=any":{"Reduce reduce_scatter_gather":{}}}`,
+		`"comm_size<=4":{"avg_msg_size<=1024":{"Allreduce recursive_doubling":{}},"count<pow2":{"Allreduce recursive_doubling":{}},"comm_size=any":{"Allreduce reduce_scatter_allgather":{}}}`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not in\n%s", want, got)
+		}
+	}
+}
+
+func TestTunable(t *testing.T) {
+	if _, err := Tunable("openmpi3"); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("openmpi3: %v", err)
+	}
+	for _, name := range TunableNames() {
+		if l, err := Tunable(name); err != nil || l.Name != name {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// seeds are files as they are written.
+func seeds(f *testing.F, names ...string) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for _, l := range known(f) {
+		if !slices.Contains(names, l.Name) {
+			continue
+		}
+		var text bytes.Buffer
+		if err := l.Write(&text, randomRules(r, l)); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text.Bytes())
+	}
+}
+
+func FuzzReadClassic(f *testing.F) {
+	f.Add([]byte(openMPIRules))
+	f.Add([]byte("rule-file-version-2\n1\n3\n1\n64\n2\n0 4 0 0 32\n1024 2 0 0\n"))
+	seeds(f, "openmpi4")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		file, err := ReadClassic(bytes.NewReader(text), "rules")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is no sentence", err)
+			}
+			return
+		}
+		for _, c := range openMPI4.Collectives() {
+			file.Choice(openMPI4, c, 8, 1000)
+		}
+	})
+}
+
+// What is read can be spliced, and read again.
+func FuzzReadTree(f *testing.F) {
+	f.Add([]byte(ownTree))
+	f.Add([]byte(`{"collective=bcast":{"comm_type=intra":{"comm_size<=3":{"avg_msg_size<=8":{"algorithm=MPIR_Bcast_intra_binomial":{}},"any":{"composition=x":{}}}}}}`))
+	rules := []Rule{{collective.Bcast, 4, true, 1, 8, Setting{Name: "scatter_ring_allgather"}}}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		own, err := ReadTree(bytes.NewReader(text), "base.json")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is no sentence", err)
+			}
+			return
+		}
+		own.Choice(collective.Bcast, 8, 1000, 8)
+		var out bytes.Buffer
+		if mpich4.OnBase(own).Write(&out, rules) != nil {
+			return
+		}
+		again, err := ReadTree(bytes.NewReader(out.Bytes()), "written")
+		if err != nil {
+			t.Fatalf("%v in %s", err, out.String())
+		}
+		if got := again.Choice(collective.Bcast, 4, 8, 8); got != "MPIR_Bcast_intra_scatter_ring_allgather" && own.branches[0].condition() == "collective=bcast" {
+			t.Errorf("a rule for 4 ranks and 8 B gives %q in %s", got, out.String())
+		}
+	})
+}
