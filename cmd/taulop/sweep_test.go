@@ -89,7 +89,7 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 func TestSweepAdds(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
-	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -sizes 64 -o ", "-add "} {
+	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -m 64 -o ", "-add "} {
 		if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 30s "+line+file)...); err != nil {
 			t.Fatal(err)
 		}
