@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/process"
 )
 
 // within is ctx until a command's time is over by so much that what is left to do,
@@ -65,7 +66,7 @@ func (s saying) progress(errOut io.Writer) io.Writer {
 // starved has a warning if this process has waited for a CPU longer than it ran. Its
 // budget may not be kept then, for it has to get a CPU to find out that time is up.
 func starved() []error {
-	ran, waited := onCPU()
+	ran, waited := process.OnCPU()
 	if ran <= 0 || waited <= ran {
 		return nil
 	}

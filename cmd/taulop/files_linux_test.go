@@ -22,8 +22,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// process is taulop as a process, through a shell that redirects it.
-func process(t *testing.T, redirect string, args ...string) *exec.Cmd {
+// redirected is taulop as a process, through a shell that redirects it.
+func redirected(t *testing.T, redirect string, args ...string) *exec.Cmd {
 	t.Helper()
 	return exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, build(t)}, args...)...)
 }
@@ -44,14 +44,14 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 		"copy -quiet -time 30s -launches 6 -tau 1 -m 64 -levels L1 -o OUT": "",
 		"pack -quiet -launches 6 -time 30s -cpus TWO -o OUT 1K8S":          "",
 		"access -quiet -launches 6 -time 30s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT": "",
-		"disk -quiet -launches 6 -time 30s -m 4K -file 64K -cache in -o OUT DIR":                  "",
+		"disk -quiet -launches 6 -time 30s -m 4K -file 64K -cache in -o OUT DIR":                      "",
 		"verify -quiet -against OSU -params SHM -o OUT":                                               "predicted:",
 		"verify -quiet -json -against OSU -params SHM -o OUT":                                         "{",
 		"plot l-m -o OUT.svg IN": "<?xml",
 		"copy -quiet -time 30s -launches 6 -tau 1 -m 64 -levels L1 -o OUT.json":                            "{\n  \"format\"",
 		"copy -quiet -json -time 30s -launches 6 -tau 1 -m 64 -levels L1 -o OUT":                           "{\n  \"format\"",
 		"access -quiet -launches 6 -time 30s -cache in -ops read -types int32 -n 1K -stride 1 -o OUT.json": "{\n  \"format\"",
-		"disk -quiet -launches 6 -time 30s -m 4K -file 64K -cache in -o OUT.json DIR":                  "{\n  \"format\"",
+		"disk -quiet -launches 6 -time 30s -m 4K -file 64K -cache in -o OUT.json DIR":                      "{\n  \"format\"",
 		"pairs -quiet -launches 6 -time 30s -cpus TWO -o OUT.json":                                         "{\n  \"format\"",
 		"sweep -quiet -launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64 -o OUT.json":               "{\n  \"format\"",
 		"verify -quiet -patterns -time 16s -cache in -P 2 -m 64:1K -save OUT.json permutation":             "{\n  \"format\"",
@@ -272,7 +272,7 @@ func TestClosedOutput(t *testing.T) {
 		{">/dev/null", []string{"topo"}, 0},
 		{"1<>/dev/null 2>&1", []string{"topo"}, 0},
 	} {
-		cmd := process(t, tt.redirect, tt.args...)
+		cmd := redirected(t, tt.redirect, tt.args...)
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		cmd.Run()
@@ -286,7 +286,7 @@ func TestClosedOutput(t *testing.T) {
 func TestSignalStatus(t *testing.T) {
 	needLinux(t)
 	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-		cmd := process(t, "", "-time", "60s", "-launches", "1000", "2", "8", "2")
+		cmd := redirected(t, "", "-time", "60s", "-launches", "1000", "2", "8", "2")
 		out, err := cmd.StdoutPipe()
 		if err != nil {
 			t.Fatal(err)

@@ -45,14 +45,22 @@ func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File
 	if len(timed) > 0 {
 		choice := published.Choice{Collectives: req.from}
 		alone := f
-		if f, err = withNetwork(errOut, f, tables, timed, req.cores, choice); err != nil {
+		var note string
+		if f, note, err = published.WithNetwork(f, tables, timed, req.cores, choice); err != nil {
 			return nil, usagef("%s: %v", printable.List(files), err)
 		}
-		if err := estimateFrom(errOut, f, timed, choice); err != nil && (f == alone || req.from != nil) {
-			return nil, err
+		if note != "" {
+			tell(errOut, "%s", note)
+		}
+		table, err := published.Estimate(f, timed, choice)
+		if err != nil && (f == alone || req.from != nil) {
+			return nil, usageError(err.Error())
+		}
+		if err == nil {
+			table.WriteText(errOut)
 		}
 	}
-	as := imported(cmp.Or(req.name, namedMachine(all)))
+	as := imported(cmp.Or(req.name, published.Machine(all)))
 	f.Provenance.Time, f.Provenance.Hostname, f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = as.Time, as.Hostname, as.Go, as.Taulop, as.Command
 	if path, err := filepath.Abs(files[0]); err == nil && as.Hostname == "" {
 		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
@@ -84,39 +92,6 @@ func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Tabl
 		return nil, nil, usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}
 	return tables, timed, nil
-}
-
-// namedMachine is what tables call their machine, without what follows the name; "" where
-// none does.
-func namedMachine(tables []*tidy.Table) string {
-	for _, t := range tables {
-		name, _, _ := strings.Cut(strings.NewReplacer("(", ",", "[", ",", "{", ",", ";", ",").Replace(t.Machine), ",")
-		if name = strings.TrimSpace(name); name != "" {
-			return printable.Name(name)
-		}
-	}
-	return ""
-}
-
-// withNetwork is a file with messages between nodes, if it has none, from timed collectives of
-// two ranks.
-func withNetwork(errOut io.Writer, f *params.File, tables, timed []*tidy.Table, given map[string]int, choice published.Choice) (*params.File, error) {
-	if slices.ContainsFunc(f.LevelTimes(), func(l params.LevelTimes) bool { return len(l.Groups) == 0 && l.Message != nil }) {
-		return f, nil
-	}
-	for _, t := range timed {
-		if between := published.BetweenNodes(t, f, choice); len(between) > 0 {
-			with, err := tidy.File(append(slices.Clone(tables), &tidy.Table{Name: t.Name, Messages: between}), given)
-			if err != nil {
-				return nil, err
-			}
-			const what = "messages between nodes are what collectives of two ranks on two nodes took, the mean over both, in %s"
-			with.Warn(fmt.Errorf(what, printable.Name(t.Name)))
-			tell(errOut, what, t.Name)
-			return with, nil
-		}
-	}
-	return f, nil
 }
 
 // readCores reads how many cores share levels: same_socket=28,other_socket=56.

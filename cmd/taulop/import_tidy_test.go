@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/params"
 )
@@ -60,7 +61,7 @@ func TestImportTidy(t *testing.T) {
 		t.Errorf("the machine is called %q", f.Provenance.Hostname)
 	}
 	for text, want := range map[string]string{"": "", "Frontera clx": "Frontera clx", "CSD3 (Cambridge), Xeon": "CSD3", " (x)": ""} {
-		if got := namedMachine([]*tidy.Table{{Machine: text}}); got != want {
+		if got := published.Machine([]*tidy.Table{{Machine: text}}); got != want {
 			t.Errorf("%q is called %q, want %q", text, got, want)
 		}
 	}

@@ -1,37 +1,10 @@
 // Taulop measures how a machine's memory carries concurrent transfers, the
 // parameters of the τ-Lop model, and says what they mean.
 //
-// Usage:
-//
 //	taulop [flags] SEGMENTS SIZE TAU
-//	taulop topo [flags]
-//	taulop sweep [flags] -o host.json
-//	taulop pairs [flags]
-//	taulop copy [flags]
-//	taulop pack [flags] [MESSAGE ...]
-//	taulop access [flags]
-//	taulop disk [flags] DIR
-//	taulop loaded [flags]
-//	taulop net [flags] [-to HOST,HOST | -listen [ADDRESS]]
-//	taulop predict -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
-//	taulop explain -params host.json -P LIST [flags] COLLECTIVE[:ALGORITHM] ...
-//	taulop tune -params host.json -for LIBRARY -P LIST [flags] [COLLECTIVE ...]
-//	taulop estimate -params FILE[,FILE] [flags] PROGRAM.toml
-//	taulop verify [flags] [COLLECTIVE[:ALGORITHM] ...]
-//	taulop verify -patterns [flags] [PATTERN ...]
-//	taulop plot KIND [flags] -o FILE.svg|png|pdf FILES…
-//	taulop report -o report.html FILE ...
-//	taulop compare [flags] A.json B.json ...
-//	taulop check -baseline host.json [flags]
-//	taulop verify -against OUTPUT -params host.json [flags] [COLLECTIVE[:ALGORITHM] ...]
-//	taulop export -format libtaulop|csv|benchfmt [flags] [DIR] host.json
-//	taulop import [flags] SHM.txt [gamma.txt]
-//	taulop help [COMMAND]
-//	taulop version
-//	taulop man [COMMAND]
-//	taulop completion bash|zsh|fish
+//	taulop COMMAND [flags] ...
 //
-// Run taulop -h for the flags and examples.
+// taulop help lists the commands, and says what each is for.
 package main
 
 import (
@@ -53,6 +26,7 @@ import (
 	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
@@ -72,6 +46,7 @@ type command struct {
 	measures bool      // has something to save when it is stopped
 	plugin   bool      // of monitoring: it ends with 3 where others do that found nothing out
 	modes    []command // what it is with a flag of that name, where its flags are others
+	value    string    // what the flag of a mode takes, "" for nothing
 	words    string    // what help says, for surveys; others have a file
 }
 
@@ -115,7 +90,7 @@ func init() {
 		{name: "compare", about: "two machines side by side, or the nodes of a cluster", group: mainGroup, flags: compareFlags,
 			operands: operands{least: 2, most: -1, files: true, want: "a comparison takes two files or more: taulop compare A.json B.json"}},
 		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", group: mainGroup, flags: tuneFlags, operands: operands{most: -1, words: collectiveNames},
-			modes: []command{{name: "eval", about: "TABLE", flags: evaluateFlags, operands: operands{most: -1, words: collectiveNames}}}},
+			modes: []command{{name: "eval", value: "TABLE", about: "what such choices would have cost, by what others measured", flags: evaluateFlags, operands: operands{most: -1, words: collectiveNames}}}},
 		{name: "topo", about: "what this machine is, and what would spoil a measurement", group: surveyGroup, flags: topoFlags,
 			operands: operands{want: "flags begin with a dash"}},
 	}, own, []command{
@@ -123,15 +98,15 @@ func init() {
 			operands: operands{most: 1, want: "there is one argument, the ADDRESS of -listen"}},
 		{name: "verify", about: "predicted beside measured, on this machine's memory", group: surveyGroup, flags: verifyFlags, measures: true,
 			operands: operands{most: -1, words: verifiable}, modes: []command{
-				{name: "against", about: "OUTPUT", flags: againstFlags, operands: operands{most: -1, words: verifiable}},
-				{name: "map", flags: verifyMapFlags, measures: true, operands: operands{most: -1, least: 1, words: patternNames, files: true,
+				{name: "against", value: "OUTPUT", about: "predicted beside what an MPI benchmark printed", flags: againstFlags, operands: operands{most: -1, words: verifiable}},
+				{name: "map", about: "a program's messages under two mappings, predicted beside measured", flags: verifyMapFlags, measures: true, operands: operands{most: -1, least: 1, words: patternNames, files: true,
 					want: "say what to carry out: a communication matrix, or with -P a pattern such as grid2d"}}}},
 		{name: "check", about: "whether this node is as it was, for monitoring", group: surveyGroup, flags: checkFlags, measures: true, plugin: true,
 			operands: operands{want: "name the file with -baseline"}},
 		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", group: machineGroup, flags: explainFlags, operands: operands{most: -1, words: algorithmNames}},
 		{name: "estimate", about: "what a whole program costs, phase by phase", group: machineGroup, flags: estimateFlags, measures: true,
 			operands: operands{least: 1, most: 1, files: true, want: "name a file of phases, like docs/programs/cannon.toml"},
-			modes:    []command{{name: "run", about: estimate.Plain, flags: estimateRunFlags, measures: true}}},
+			modes:    []command{{name: "run", value: estimate.Plain, about: "a program carried out on this machine, beside its estimate", flags: estimateRunFlags, measures: true}}},
 		{name: "map", about: "on which cores the processes of a program should be", group: machineGroup, flags: mapFlags,
 			operands: operands{least: 1, most: -1, words: patternNames, files: true, want: "say what to map: a communication matrix, or with -P a pattern: " + strings.Join(patternNames(), ", ")}},
 		{name: "report", about: "one HTML page of such files", group: fileGroup, flags: reportFlags,
@@ -141,7 +116,7 @@ func init() {
 		{name: "export", about: "a file in the format of other tools", group: fileGroup, flags: exportFlags, operands: operands{most: -1, files: true}},
 		{name: "import", about: "published parameters, and what benchmarks printed, into such a file", group: fileGroup, flags: importFlags,
 			operands: operands{least: 1, most: -1, files: true, want: "it needs files: SHM.txt, what IMB-MPI1 or OSU micro-benchmarks printed, or tables of messages between cores"},
-			modes:    []command{{name: "overheads", about: "OUTPUT", flags: overheadsFlags, operands: operands{want: "one file is of ping-pongs and one, that of -params, of parameters"}}}},
+			modes:    []command{{name: "overheads", value: "OUTPUT", about: "o(m) of an MPI library into a file of taulop sweep", flags: overheadsFlags, operands: operands{want: "one file is of ping-pongs and one, that of -params, of parameters"}}}},
 		{name: "help", about: "this, or what a command is for", group: selfGroup, flags: helpFlags, operands: operands{most: 1, words: commandNames, want: "help takes one command"}},
 		{name: "version", about: "which taulop this is", group: selfGroup, flags: versionFlags},
 		{name: "man", about: "the manual page, for man -l", group: selfGroup, flags: manFlags, operands: operands{most: 1, words: commandNames, want: "man takes one command"}},
@@ -221,8 +196,7 @@ func (c command) elsewhere(in command, name string) string {
 
 // as is a command in a mode, verify -against OUTPUT.
 func (c command) as(m command) command {
-	m.name = strings.TrimSpace(c.name + " -" + m.name + " " + m.about)
-	m.about, m.group = c.about, c.group
+	m.name, m.group = strings.TrimSpace(c.name+" -"+m.name+" "+m.value), c.group
 	return m
 }
 
@@ -287,7 +261,7 @@ func commandNames() []string {
 }
 
 func main() {
-	abortOnCrash()
+	process.AbortOnCrash()
 	cmd, args := find(os.Args[1:])
 	if err := checkLimits(cmd.measures); err != nil {
 		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)

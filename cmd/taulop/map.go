@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
@@ -153,11 +150,11 @@ func (req *mapRequest) read(flags *argument.Set, words []string) error {
 		return usagef("%s is neither a file nor a pattern; %s", printable.Name(words[0]), spelling.Suggest(words[0], comm.Names()))
 	}
 	var err error
-	if req.Matrix, err = readMatrix(words); err != nil {
+	if req.Matrix, err = processmap.ReadMatrix(words); err != nil {
 		return usagef("%v", err)
 	}
 	if req.messages != "" {
-		counts, err := readMatrix([]string{req.messages})
+		counts, err := processmap.ReadMatrix([]string{req.messages})
 		if err == nil {
 			err = req.Matrix.WithMessages(counts)
 		}
@@ -169,35 +166,6 @@ func (req *mapRequest) read(flags *argument.Set, words []string) error {
 		return usagef("%s is of %d processes, and -P is %d: leave -P out, or give another file", printable.Name(words[0]), ranks, req.p)
 	}
 	return nil
-}
-
-// readMatrix reads a file, or those of Open MPI's monitoring component together.
-func readMatrix(paths []string) (*comm.Matrix, error) {
-	var files []io.Reader
-	for _, path := range paths {
-		f, err := infile.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		if files = append(files, f); len(paths) == 1 {
-			break
-		}
-		first := make([]byte, 256)
-		n, err := io.ReadFull(f, first)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("%s cannot be read: %w", path, err)
-		}
-		if !comm.IsMonitoring(first[:n]) {
-			return nil, fmt.Errorf("%s is no file of Open MPI's monitoring component, which has one for each process: of other matrices give one", path)
-		}
-		files[len(files)-1] = io.MultiReader(strings.NewReader(string(first[:n])), f, strings.NewReader("\n"))
-	}
-	name := paths[0]
-	if len(paths) > 1 {
-		name = fmt.Sprintf("%s … %s", filepath.Base(paths[0]), filepath.Base(paths[len(paths)-1]))
-	}
-	return comm.Read(io.MultiReader(files...), name)
 }
 
 // machine finds the cores, and what messages between them take.

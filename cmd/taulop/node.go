@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -38,7 +39,7 @@ func keepTo(node string) error {
 	case len(on) == 0:
 		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone; choose another node", m.Nodes[i].CPUs, m.Allowed)
 	case len(on) < len(m.Allowed):
-		return beginOn(on)
+		return process.BeginOn(on)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/process"
 )
 
 // stops are the signals that end a command early: the first has it save and print
@@ -54,7 +55,7 @@ func supervise(cmd command, args []string) int {
 	defer cancel(nil)
 	out, errOut := &printer{patient: newPatient(ctx, os.Stdout), closed: losesOutput(args)}, newPatient(ctx, os.Stderr)
 	if cmd.measures { // a reader who has seen enough is no reason to lose the file
-		ignoreBrokenPipes()
+		process.IgnoreBrokenPipes()
 		out.broken = func() { cancel(stopped{syscall.SIGPIPE}) }
 	}
 	ended := make(chan error, 1)

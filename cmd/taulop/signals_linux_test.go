@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
@@ -370,7 +371,7 @@ func TestReaderGone(t *testing.T) {
 func TestCrash(t *testing.T) {
 	const crash = "TAULOP_TEST_CRASH"
 	if os.Getenv(crash) != "" {
-		abortOnCrash()
+		process.AbortOnCrash()
 		switch os.Getenv(crash) {
 		case "panic":
 			go func() { panic("x") }()

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"github.com/taulop/taulop/internal/process"
+
 	"slices"
 	"strings"
 )
@@ -8,7 +10,7 @@ import (
 // losesOutput tells whether what is printed is all that there will be, and standard
 // output is closed.
 func losesOutput(args []string) bool {
-	return closedOutput() && !slices.ContainsFunc(args, func(arg string) bool {
+	return process.OutputClosed() && !slices.ContainsFunc(args, func(arg string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
 		return strings.HasPrefix(arg, "-") && slices.Contains([]string{"o", "save", "resume"}, name)
 	})

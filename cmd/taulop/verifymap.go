@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
-	"github.com/taulop/taulop/mapping/comm"
 )
 
 // verifyMapFlags is verify -map.
@@ -49,7 +47,7 @@ func verifyMapFlags(flags *argument.Set) action {
 		if err := req.read(flags, words); err != nil {
 			return err
 		}
-		if req.Matrix, err = once(req.Matrix); err != nil {
+		if req.Matrix, err = processmap.Once(req.Matrix); err != nil {
 			return usagef("%v", err)
 		}
 		req.Time = 2 * time.Second
@@ -58,21 +56,6 @@ func verifyMapFlags(flags *argument.Set) action {
 		}
 		return req.carryOutProgram(ctx, out, errOut, r, say)
 	}
-}
-
-// once is a matrix of one message of each two processes, of their mean size.
-func once(of *comm.Matrix) (*comm.Matrix, error) {
-	m, err := comm.New(of.Ranks())
-	if err != nil {
-		return nil, err
-	}
-	m.Name = of.Name
-	for from, e := range of.All() {
-		if err := m.Add(from, e.To, (e.Bytes+e.Messages-1)/e.Messages, 1); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
 }
 
 // program is the matrix under two mappings, as they are predicted for each cache.
@@ -101,7 +84,7 @@ func (req *mapRequest) program(caches []bool) (*verify.Program, error) {
 			if len(req.Methods) == 2 && len(result.LeftOut) > 0 {
 				return nil, usagef("-method: %s", result.LeftOut[0])
 			}
-			for _, name := range twoOf(result) {
+			for _, name := range result.Two() {
 				m := result.Mapping(name)
 				of := verify.ProgramMapping{Name: name}
 				for process := range m.Places {
@@ -121,25 +104,6 @@ func (req *mapRequest) program(caches []bool) (*verify.Program, error) {
 		}
 	}
 	return program, nil
-}
-
-// twoOf are block and the cheapest that is another mapping, or where there is none the
-// cheapest; or the two that there are.
-func twoOf(r *processmap.Result) []string {
-	if len(r.Mappings) == 2 {
-		return []string{r.Mappings[0].Method, r.Mappings[1].Method}
-	}
-	first := r.Mappings[0]
-	second := -1
-	for i, m := range r.Mappings[1:] {
-		if !slices.Equal(m.Places, first.Places) && (second < 0 || cmp.Compare(*m.Seconds, *r.Mappings[second].Seconds) < 0) {
-			second = i + 1
-		}
-	}
-	if second < 0 {
-		second = len(r.Mappings) - 1
-	}
-	return []string{first.Method, r.Mappings[second].Method}
 }
 
 func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Writer, r verify.Request, say saying) error {

@@ -50,7 +50,7 @@ func TestVerifyMapChoosesTwo(t *testing.T) {
 		{[]processmap.Mapping{of("block", 3, 0, 1), of("cyclic", 3, 0, 1), of("swaps", 3, 0, 1)}, []string{"block", "swaps"}},
 		{[]processmap.Mapping{of("cyclic", 3, 0, 1), of("drb", 1, 1, 0)}, []string{"cyclic", "drb"}},
 	} {
-		if got := twoOf(&processmap.Result{Mappings: tt.mappings}); !slices.Equal(got, tt.want) {
+		if got := (&processmap.Result{Mappings: tt.mappings}).Two(); !slices.Equal(got, tt.want) {
 			t.Errorf("%v, want %v", got, tt.want)
 		}
 	}

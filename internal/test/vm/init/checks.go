@@ -273,7 +273,7 @@ func (g guest) placements(ctx context.Context) error {
 	if len(nodes) > 1 { // each in a package of its own
 		want = append(want, numa.AcrossPackages, numa.Farthest)
 	}
-	o, err := g.execute(ctx, nil, taulop, "topo", "-json", "-placements", "4")
+	o, err := g.execute(ctx, nil, taulop, "topo", "-json", "-tau", "4")
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (g guest) placements(ctx context.Context) error {
 	if !slices.EqualFunc(there.Placements, want, func(p numa.Placement, w numa.Policy) bool { return p.Policy == w }) {
 		return fmt.Errorf("placements %s, want %v", list, want)
 	}
-	o, err = g.execute(ctx, nil, taulop, "sweep", "-quiet", "-o", file, "-placements", list, "-setups", "ping", "-tau", "4", "-sizes", "8K", "-cache", "in", "-gamma=false", "-launches", "6", "-budget", "5m")
+	o, err = g.execute(ctx, nil, taulop, "sweep", "-quiet", "-o", file, "-placement", list, "-setup", "ping", "-tau", "4", "-m", "8K", "-cache", "in", "-gamma=false", "-launches", "6", "-time", "5m")
 	if err == nil {
 		err = passed(o, o.clean())
 	}

@@ -165,8 +165,8 @@ func (g guest) killed(ctx context.Context) error {
 // underWay sweeps on all CPUs, and does something to the sweep and the process that
 // measures for it once that has begun to.
 func (g guest) underWay(ctx context.Context, path string, do func(parent, launch int) error) (outcome, error) {
-	cmd := []string{taulop, "sweep", "-quiet", "-o", path, "-setups", "ring", "-placements", "local", "-cache", "in",
-		"-tau", strconv.Itoa(g.machine.CPUs()), "-sizes", "8K", "-gamma=false", "-launches", "6", "-budget", "40s"}
+	cmd := []string{taulop, "sweep", "-quiet", "-o", path, "-setup", "ring", "-placement", "local", "-cache", "in",
+		"-tau", strconv.Itoa(g.machine.CPUs()), "-m", "8K", "-gamma=false", "-launches", "6", "-time", "40s"}
 	var failed error
 	o, err := g.execute(ctx, func() {
 		for failed = errNoLaunch; failed == errNoLaunch && ctx.Err() == nil; time.Sleep(100 * time.Millisecond) {

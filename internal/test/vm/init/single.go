@@ -116,8 +116,8 @@ func (g guest) forbidden(ctx context.Context) error {
 		return err
 	}
 	const path = "/nofetch.json"
-	o, err = g.confine(ctx, without, taulop, "sweep", "-with", "cma", "-o", path, "-setups", "ring", "-placements", "local", "-cache", "in",
-		"-tau", "2", "-sizes", "8K", "-gamma=false", "-launches", "6", "-budget", "40s")
+	o, err = g.confine(ctx, without, taulop, "sweep", "-with", "cma", "-o", path, "-setup", "ring", "-placement", "local", "-cache", "in",
+		"-tau", "2", "-m", "8K", "-gamma=false", "-launches", "6", "-time", "40s")
 	if err != nil {
 		return err
 	}

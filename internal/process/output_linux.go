@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"os"
@@ -6,11 +6,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closedOutput tells whether standard output was closed when the process began. The
+// OutputClosed tells whether standard output was closed when the process began. The
 // Go runtime has opened the null device in its place by then, to read and write; a
 // shell's >/dev/null opens it to write alone, and daemons open it once for several
 // descriptors.
-func closedOutput() bool {
+func OutputClosed() bool {
 	null, err := os.Stat(os.DevNull)
 	if err != nil {
 		return false

@@ -1,6 +1,6 @@
 //go:build unix
 
-package main
+package process
 
 import (
 	"os"
@@ -9,12 +9,12 @@ import (
 	"syscall"
 )
 
-// abortOnCrash has a panic in any goroutine, and whatever else the Go runtime ends
+// AbortOnCrash has a panic in any goroutine, and whatever else the Go runtime ends
 // a program for, end this one by SIGABRT, exit status 134 in a shell, as a failed
 // assertion ends one in C. By itself the runtime exits with 2, which means bad input
 // here. There is no core file, which would hold gigabytes of buffers, unless
 // GOTRACEBACK asks for one.
-func abortOnCrash() {
+func AbortOnCrash() {
 	if os.Getenv("GOTRACEBACK") == "" {
 		var core syscall.Rlimit
 		if syscall.Getrlimit(syscall.RLIMIT_CORE, &core) == nil {
@@ -25,6 +25,6 @@ func abortOnCrash() {
 	debug.SetTraceback("crash")
 }
 
-// ignoreBrokenPipes has a write to a pipe without a reader fail and not end the
+// IgnoreBrokenPipes has a write to a pipe without a reader fail and not end the
 // process.
-func ignoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }
+func IgnoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -1,40 +1,70 @@
-package main
+package published
 
 import (
 	"fmt"
-	"io"
+	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
 
-// estimateFrom adds to a file of messages by levels what timed collectives say of it, and
-// writes what that is.
-func estimateFrom(errOut io.Writer, f *params.File, tables []*tidy.Table, choice published.Choice) error {
+// Estimate adds to a file of messages by levels what timed collectives say of it. The table
+// says how well they tell it. An error is a sentence.
+func Estimate(f *params.File, tables []*tidy.Table, choice Choice) (view.Table, error) {
 	var timings []model.Timing
 	for _, t := range tables {
-		some, err := published.Timings(t, f, choice)
+		some, err := Timings(t, f, choice)
 		if err != nil {
-			return usageError(err.Error())
+			return view.Table{}, err
 		}
 		timings = append(timings, some...)
 	}
 	e, err := model.EstimateLevels(f, nil, timings)
 	if err != nil {
-		return usageError(err.Error())
+		return view.Table{}, err
 	}
 	f.Cells = append(f.Cells, e.Cells()...)
 	for _, t := range tables {
 		f.Provenance.Published = append(f.Provenance.Published, printable.Text("estimated from collectives: "+t.Name))
 	}
-	table := estimated(e, len(timings))
-	table.WriteText(errOut)
-	return nil
+	return estimated(e, len(timings)), nil
+}
+
+// WithNetwork is a file of tables with messages between nodes, if it has none, from timed
+// collectives of two ranks. The note says so, "" where the file is as it was.
+func WithNetwork(f *params.File, tables, timed []*tidy.Table, cores map[string]int, choice Choice) (with *params.File, note string, err error) {
+	if slices.ContainsFunc(f.LevelTimes(), func(l params.LevelTimes) bool { return len(l.Groups) == 0 && l.Message != nil }) {
+		return f, "", nil
+	}
+	for _, t := range timed {
+		if between := BetweenNodes(t, f, choice); len(between) > 0 {
+			with, err := tidy.File(append(slices.Clone(tables), &tidy.Table{Name: t.Name, Messages: between}), cores)
+			if err != nil {
+				return nil, "", err
+			}
+			const what = "messages between nodes are what collectives of two ranks on two nodes took, the mean over both, in %s"
+			with.Warn(fmt.Errorf(what, printable.Name(t.Name)))
+			return with, fmt.Sprintf(what, t.Name), nil
+		}
+	}
+	return f, "", nil
+}
+
+// Machine is what tables call their machine, without what follows the name; "" where
+// none does.
+func Machine(tables []*tidy.Table) string {
+	for _, t := range tables {
+		name, _, _ := strings.Cut(strings.NewReplacer("(", ",", "[", ",", "{", ",", ";", ",").Replace(t.Machine), ",")
+		if name = strings.TrimSpace(name); name != "" {
+			return printable.Name(name)
+		}
+	}
+	return ""
 }
 
 // estimated says how well timings tell the parameters.

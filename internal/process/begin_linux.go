@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// beginOn begins this program anew, with the same arguments, on some CPUs. It returns only
+// BeginOn begins this program anew, with the same arguments, on some CPUs. It returns only
 // where that fails.
-func beginOn(cpus numa.CPUSet) error {
+func BeginOn(cpus numa.CPUSet) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot begin anew on CPUs %v: %w", cpus, err)

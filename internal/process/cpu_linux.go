@@ -1,4 +1,4 @@
-package main
+package process
 
 import (
 	"fmt"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// onCPU is how long the threads of this process ran, and how long they were ready
+// OnCPU is how long the threads of this process ran, and how long they were ready
 // to; nothing where the kernel does not say.
-func onCPU() (ran, waited time.Duration) {
+func OnCPU() (ran, waited time.Duration) {
 	files, _ := filepath.Glob("/proc/self/task/*/schedstat")
 	for _, file := range files {
 		text, _ := os.ReadFile(file)
