@@ -14,7 +14,7 @@ import (
 // o(m) and its transfers, eq. (9), and what happens at once shares the channel,
 // eq. (12). The zero value of each option is the paper's choice.
 type TauLop struct {
-	Channels   *Channels
+	Channels   *Channels  // L(m,τ), y(τ), o(m) and c(m,τ), by channel; Uniform has one for all
 	Reductions Reductions // may be nil where nothing is reduced
 	Operator   string     // of reductions; "" means "sum"
 	Transport  Transport
