@@ -110,10 +110,11 @@ func statesOf(looks []Look) (states []State) {
 		if i == 0 || looks[i-1].Launch != l.Launch {
 			continue
 		}
-		before, now := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, l.After)
-		gap := l.At - looks[i-1].At
-		seconds[before] += gap / 2
-		seconds[now] += gap / 2
+		before, now, gap := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, l.After), l.At-looks[i-1].At
+		// Where the state changed, as much was done in either: in the slower one that took longer.
+		after := gap * modes[now].Center / (modes[before].Center + modes[now].Center)
+		seconds[before] += gap - after
+		seconds[now] += after
 		if total += gap; now != before {
 			ends[before]++
 		}

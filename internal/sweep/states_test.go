@@ -13,11 +13,12 @@ import (
 )
 
 // A machine whose host moves its CPUs has the numbers of each state, and their shares: within 5
-// points in 2,000 launches (TAULOP_LONG); 300 launches are too few for that.
+// points.
 func TestStates(t *testing.T) {
-	launches, within, seeds := 300, 0.09, uint64(3)
+	const launches, within = 300, 0.05
+	seeds := uint64(3)
 	if os.Getenv("TAULOP_LONG") != "" {
-		launches, within, seeds = 2000, 0.05, 6
+		seeds = 6
 	}
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 2))
@@ -60,17 +61,27 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A machine that stays as it is has one state, and all is as it always was.
+// A machine that stays as it is has one state, and all is as it always was: of 1,000 of them
+// (TAULOP_LONG) at least 990.
 func TestOneState(t *testing.T) {
-	for seed := range uint64(5) {
-		f, _ := sweeptest.Moving(t, 2, nil, 12, 0, seed)
-		if found := f.Sort().States(2); len(found) > 0 {
-			t.Errorf("seed %d: %v", seed, found)
+	machines, wrong := 7, 0
+	if os.Getenv("TAULOP_LONG") != "" {
+		machines = 1000
+	}
+	for seed := range uint64(machines) {
+		f, _ := sweeptest.Moving(t, 2+int(seed%7), nil, 12, 0, seed)
+		if found := f.Sort().States(2 + int(seed%7)); len(found) > 0 {
+			wrong++
+			t.Logf("seed %d: %v", seed, found)
+			continue
 		}
 		for i := range f.Cells {
 			if c := &f.Cells[i]; c.Time != c.Replicates(f).Estimate() || len(c.Samples) != 12 {
 				t.Errorf("seed %d: %v has %d samples", seed, c.Key, len(c.Samples))
 			}
 		}
+	}
+	if wrong > machines/100 {
+		t.Errorf("%d of %d machines have several states", wrong, machines)
 	}
 }
