@@ -51,7 +51,7 @@ bcast, P = 4; times in µs
 		{"explain", "-net " + network + " -nodes 2 -P 4 -m 8K bcast:binomial", `
   Θ = o₁(m) + L₁(m,1) + o(m) + 2L(S,1)
   P = 4, m = 8192 B, S = 8192 B
-  L₁: transfers of messages between nodes, through the network; o₁ is its overhead
+  L₁, o₁: between nodes, through the network
 `},
 		{"explain", "-net " + network + " -nodes 2 -P 4 -m 8K bcast:binomial", `
   stage  part      at once           within nodes      between nodes  µs each  cost of each
