@@ -52,7 +52,7 @@ func TestTransportCMA(t *testing.T) {
 		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma -o FILE)"},
 		{"predict -P 2 -transport cma -model loggp -params " + file + " bcast", "knows no single copies"},
 		{"verify -buffers unchanged", "add -transport cma"},
-		{"verify -transport whole", "segmented or by cma"},
+		{"verify -transport whole", "known are segmented, cma"},
 		{"verify -patterns -transport cma", "leave it out, or -patterns"},
 		{"verify -transport cma -buffers old", "unknown state of buffers"},
 		{"predict -P 2 -buffers fresh -params " + file + " bcast", "-buffers: unknown state of buffers"},

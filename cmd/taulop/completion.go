@@ -70,7 +70,7 @@ func complete(line []string) (all []string) {
 			offer("-"+s.name, s.first())
 		}
 		for _, m := range c.modes {
-			offer("-"+m.name, "-h says more")
+			offer("-"+m.name, m.about)
 		}
 		return all
 	}

@@ -67,7 +67,7 @@ func (req *tuneRequest) add(flags *argument.Set) {
 	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
 	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 	flags.Float64Var(&req.margin, "margin", 20, "the least gain in `percent` that is worth a rule")
-	flags.Within("margin", 0, 100, "give a percentage from 0 to 100")
+	flags.Within("margin", 0, 99, "give a percentage from 0 to 99")
 	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
 	flags.BoolVar(&req.csv, "csv", false, "as -tsv, comma-separated")
 	flags.BoolVar(&req.tsv, "tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
