@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/params"
+)
+
+// drain takes in what the launch has put into the journal since.
+func (r *run) drain(a *answers) {
+	if err := r.journal.read(func(e entry) { r.hear(a, e) }); err != nil && a.died == nil {
+		a.died = fatal{err}
+	}
+}
+
+// hear takes in a line of the journal.
+func (r *run) hear(a *answers, e entry) {
+	a.heard = time.Now()
+	switch {
+	case e.Done:
+		a.ended = true
+	case e.Instruction > 0:
+		r.File.Launches[a.launch].Instruction = e.Instruction
+	case e.Loads != nil:
+		r.File.Launches[a.launch].Loads = e.Loads
+	case e.Warning != "":
+		r.File.Warn(errors.New(e.Warning))
+	case e.Error != "" && e.Refused:
+		a.died = fatal{RefusedError(e.Error)}
+	case e.Error != "":
+		a.died = fatal{errors.New(e.Error)}
+	case e.Begins > 0:
+		a.at = e.Begins - 1
+	case e.Look > 0:
+		number := r.File.Watch(r.Session, e.CPUs)
+		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: e.At, Before: e.Look, After: e.Look})
+	case e.Cell != nil:
+		if r.take(a, e); e.MHz > 0 {
+			a.clocks[e.Cell.Tau] = append(a.clocks[e.Cell.Tau], e.MHz)
+		}
+	}
+}
+
+// leastTime is what the first launch took, for each of the states.
+func (r *run) leastTime(slice time.Duration) time.Duration {
+	most := 0
+	for _, w := range r.File.Watches {
+		settled := lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })
+		if w.Session == r.Session {
+			most = max(most, len(settled))
+		}
+	}
+	if set := r.launch % r.sets; most > 1 && set < len(r.visits) {
+		return min(slice, time.Duration(float64(most)*r.visits[set]*float64(time.Second)))
+	}
+	return 0
+}
+
+// sort finds the states that the session's looks tell apart, when there are some more of them.
+func (r *run) sort(must bool) {
+	looks := 0
+	for _, of := range r.looks {
+		looks += len(of)
+	}
+	const some = 1.05
+	if !must && float64(looks) < some*float64(r.sorted) {
+		return
+	}
+	r.sorted = looks
+	r.File.FindStates(r.Session, r.looks)
+	r.states = r.File.Sort()
+}
+
+// answers are what a launch has found so far.
+type answers struct {
+	visits []Visit
+	done   []bool // by visit: there was an answer
+	at     int    // the visit under way where it is not the first without an answer; −1: it is
+	cells  int    // with an answer, without probes
+	last   params.Key
+	first  int // CPU that placements begin at
+	launch int
+	took   float64 // s until the last one
+
+	heard  time.Time // the last line of the journal
+	ended  bool      // the launch was done
+	died   error
+	clocks map[int][]float64 // MHz, by τ
+}
+
+// rest are the visits without an answer, but for the one under way when the launch ended.
+func (a *answers) rest() (rest []Visit, culprit int) {
+	if culprit = a.at; culprit < 0 || a.done[culprit] {
+		culprit = max(0, slices.Index(a.done, false))
+	}
+	for i, v := range a.visits {
+		if !a.done[i] && i != culprit {
+			rest = append(rest, v)
+		}
+	}
+	return rest, culprit
+}
+
+// firstCPU is the one that a launch's placements begin at. Every session has an order of
+// its own, which is the same whenever it is resumed.
+func (x *Experiment) firstCPU(launch int) int {
+	if len(x.FirstCPUs) == 0 {
+		return -1
+	}
+	order := rand.New(rand.NewPCG(uint64(x.Session), 0)).Perm(len(x.FirstCPUs))
+	return x.FirstCPUs[order[launch%len(order)]]
+}
+
+// cellsOf counts visits, without probes.
+func cellsOf(visits []Visit) (n int) {
+	for _, v := range visits {
+		if !v.Probe {
+			n++
+		}
+	}
+	return n
+}
+
+// take puts a reading where it belongs.
+func (r *run) take(a *answers, e entry) {
+	if e.Visit < 0 || e.Visit >= len(a.visits) || a.visits[e.Visit].Key != *e.Cell {
+		return
+	}
+	v := a.visits[e.Visit]
+	if !a.done[e.Visit] && !v.Probe {
+		a.cells++
+	}
+	a.done[e.Visit], a.last, a.took = true, v.Key, e.At
+	l := &r.File.Launches[a.launch]
+	l.Begun.Add(params.Begun(e.Begun))
+	if v.Probe {
+		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
+		return
+	}
+	p := &r.cells[v.at]
+	if p.at < 0 {
+		p.at = len(r.File.Cells)
+		c := r.Cells[v.at].Cell
+		c.Samples = nil
+		r.File.Cells = append(r.File.Cells, c)
+	}
+	c, s := &r.File.Cells[p.at], e.sample(r.File, r.Session, a.launch)
+	c.Samples = append(c.Samples, s)
+	if s.Watch > 0 {
+		p.watch[a.first] = s.Watch
+		r.looks[s.Watch] = append(r.looks[s.Watch], params.Look{Launch: a.launch, At: e.At, Before: e.Before, After: e.After})
+	}
+	p.hint, p.reached, p.visited = e.NS, true, true
+	if like := r.Cells[v.at].Like; like != "" {
+		r.like[like] = e.NS
+	}
+}
+
+// estimate works out the centre of every cell that was visited.
+func (r *run) estimate() {
+	r.File.Complete = true
+	for _, p := range r.cells {
+		known := false
+		if p.at >= 0 {
+			c := &r.File.Cells[p.at]
+			c.Time = r.states.Estimate(c)
+			known = r.known(c)
+		}
+		r.File.Complete = r.File.Complete && known
+	}
+	if len(r.FirstCPUs) > 0 {
+		r.File.Relate()
+	}
+}
+
+// known reports whether a cell has what it needs: an interval, or a visit where that is enough.
+func (x *Experiment) known(c *params.Cell) bool {
+	return c.Time.Known() || x.enough[c.Key] && c.Time.N > 0
+}

@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/params"
+)
+
+// need is how many launches are to have samples of a cell.
+func (x *Experiment) need(c Cell) int {
+	if x.enough[c.Key] || x.enough == nil && c.Once {
+		return 1
+	}
+	return LeastLaunches
+}
+
+// sampled is the number of the session's launches that have samples of the file's cell at this
+// index; 0 for −1.
+func (x *Experiment) sampled(states *params.Sorting, at int) int {
+	if at < 0 {
+		return 0
+	}
+	return states.Launches(&x.File.Cells[at], x.Session)
+}
+
+// plan fixes the number of launches by the duration of the second launch of each set, which had
+// hints; their results do not count. If the first launch did not come to all cells there is one
+// more, because the second is the first to visit the rest.
+func (r *run) plan(elapsed time.Duration) {
+	if r.launches > 0 {
+		return
+	}
+	least := r.least()
+	for i, p := range r.cells {
+		if p.lacking && !p.reached && !r.Cells[i].Once {
+			least = r.least() + 1
+		}
+	}
+	each, left := max(elapsed-r.first, time.Millisecond), r.Time-elapsed
+	if r.Most > 0 {
+		left -= left / 4 // many short launches: some take longer than the second
+	}
+	r.launches = r.sets * min(max(2+int(left/each), least), cmp.Or(r.Most, mostLaunches))
+}
+
+// least is the least number of launches: where cells are visited once, the first launch, the
+// launches that visit them, and the launches that visit doubtful cells again.
+func (r *run) least() int {
+	if r.parts == 0 {
+		return LeastLaunches
+	}
+	return 1 + r.parts + LeastLaunches - 1
+}
+
+// divide deals the cells that are visited once, groups as a whole and at random, among the
+// launches from the second on, so that results for like cells are from several launches. It
+// leaves time to visit them again where few launches were asked for.
+func (r *run) divide() {
+	groups := make(map[string]int)
+	for i, c := range r.Cells {
+		if !c.Once {
+			continue
+		}
+		if r.parts == 0 {
+			r.parts = LeastLaunches
+			if r.launches > 0 {
+				r.parts = min(max(r.launches/r.sets-LeastLaunches, 1), LeastLaunches)
+			}
+		}
+		part, known := groups[c.Group]
+		if !known || c.Group == "" {
+			part = 1 + r.rand.IntN(r.parts)
+			groups[c.Group] = part
+		}
+		r.cells[i].part = part
+	}
+}
+
+// ask has every launch from now on visit the cells that are doubtful, when all that are
+// visited once have been. It returns how many more visits these lack at most.
+func (r *run) ask() (again int) {
+	if r.asked || r.Doubtful == nil || r.parts == 0 {
+		return 0
+	}
+	var once []params.Cell
+	at := make(map[params.Key]int)
+	for i, c := range r.Cells {
+		p := r.cells[i]
+		if c.Once && !p.reached {
+			return 0
+		}
+		if p.at >= 0 {
+			once = append(once, r.File.Cells[p.at])
+			at[c.Key] = i
+		}
+	}
+	r.asked = true
+	for i := range once {
+		once[i].Time = r.states.Estimate(&once[i])
+	}
+	for _, k := range r.Doubtful(once) {
+		i, known := at[k]
+		if !known || !r.Cells[i].Once {
+			continue
+		}
+		p := &r.cells[i]
+		have := r.File.Cells[p.at].InSession(r.File, r.Session)
+		p.part, p.lacking = -1, have < LeastLaunches
+		delete(r.enough, k)
+		again = max(again, LeastLaunches-have)
+	}
+	return again
+}
+
+// due reports whether the present launch is to visit a cell. Cells to be visited once that a
+// launch did not come to are left to the next ones.
+func (r *run) due(i int) bool {
+	p, turn := &r.cells[i], r.launch/r.sets
+	if !r.lacks(i) || r.Cells[i].Set != r.launch%r.sets {
+		return false
+	}
+	return p.part < 0 || p.part <= turn && !p.reached
+}
+
+// lacks reports whether a cell is still to be visited: in a resumed session until it has what
+// it needs, in others as long as there is time.
+func (r *run) lacks(i int) bool {
+	p := &r.cells[i]
+	return p.lacking && !(r.resumed && r.sampled(r.states, p.at) >= r.need(r.Cells[i]))
+}
+
+// wait is for the moment at which a launch is to begin.
+func (r *run) wait(ctx context.Context) error {
+	if r.Over < r.Time || r.launch == 0 || r.launches == 0 {
+		return ctx.Err()
+	}
+	begin := r.began.Add(time.Duration(float64(r.Over) * float64(r.launch) / float64(r.launches)))
+	select {
+	case <-time.After(time.Until(begin)):
+	case <-ctx.Done():
+	}
+	return ctx.Err()
+}
+
+// slice is the time of the present launch.
+func (r *run) slice() time.Duration {
+	launches := r.launches
+	if launches == 0 {
+		launches = r.sets * r.least()
+	}
+	if r.Over > r.Time {
+		return r.Time / time.Duration(launches)
+	}
+	return (r.Time - time.Since(r.began)) / time.Duration(max(1, launches-r.launch))
+}
+
+// goesOn reports whether there is a launch beyond the planned ones: while time is left and a
+// cell lacks samples in a state with its share of the time, or at all in a resumed session. The
+// number of samples decides, never their values.
+func (r *run) goesOn() bool {
+	if r.Launches > 0 || r.Over > r.Time || time.Since(r.began)+r.last > r.Time {
+		return false
+	}
+	for i, p := range r.cells {
+		if r.resumed && r.lacks(i) {
+			return true
+		}
+		if p.at < 0 || r.Cells[i].Once {
+			continue
+		}
+		c := &r.File.Cells[p.at]
+		if len(r.states.States(r.states.Workers(c))) > 1 && r.states.Launches(c, r.Session) < LeastLaunches {
+			return true
+		}
+	}
+	return false
+}
+
+// order is the visits of a launch: tier by tier, cells that the first launch came to before
+// others, so that a short time gives intervals to some cells instead of a sample to all; else
+// at random. In a resumed session, except in the first tier, cells with samples of the fewest
+// launches come first. Cells of a group follow each other, because laying out their memory
+// takes longer than a visit.
+func (r *run) order() (visits []Visit) {
+	type place struct {
+		Visit
+		missed, have, tier int
+		turn, within       float64
+	}
+	var places []place
+	turns := make(map[string]float64)
+	for i, c := range r.Cells {
+		if !r.due(i) {
+			continue
+		}
+		p := place{r.visitOf(i), 0, 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
+		if r.launch >= r.sets && !r.cells[i].visited && !c.Once {
+			p.missed = 1
+		}
+		if r.resumed && c.Tier > 0 && (r.launch < r.sets || p.missed > 0) {
+			p.have = r.sampled(r.states, r.cells[i].at)
+		}
+		if c.Group != "" {
+			group := fmt.Sprint(c.Tier, p.missed, p.have, c.Survey, c.Group)
+			if turn, known := turns[group]; known {
+				p.turn = turn
+			}
+			turns[group] = p.turn
+		}
+		places = append(places, p)
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(a.missed-b.missed, a.have-b.have, a.tier-b.tier, cmp.Compare(a.turn, b.turn), cmp.Compare(a.within, b.within))
+	})
+	for _, p := range places {
+		visits = append(visits, p.Visit)
+	}
+	return r.withProbes(visits)
+}
+
+func (r *run) visitOf(i int) Visit {
+	c := &r.Cells[i]
+	hint := r.cells[i].hint
+	if hint == 0 {
+		hint = r.like[c.Like]
+	}
+	v := Visit{Survey: c.Survey, Key: c.Key, Hint: hint, at: i}
+	r.watched(&v)
+	return v
+}
+
+// watched adds to a visit whose workers have several states what there is in each.
+func (r *run) watched(v *Visit) {
+	p := &r.cells[v.at]
+	number := p.watch[r.firstCPU(len(r.File.Launches)/r.sets)]
+	if number == 0 || len(r.File.Watches[number-1].States) < 2 {
+		return
+	}
+	states := r.File.Watches[number-1].States
+	v.Watch, v.Have, v.Hints = int(number), make([]int, len(states)), make([]float64, len(states))
+	for _, s := range r.File.Cells[p.at].Samples {
+		if at := r.File.Watches[number-1].Of(s); s.Watch == number && at >= 0 {
+			v.Have[at]++
+			v.Hints[at] = s.NS
+		}
+	}
+}
+
+// withProbes puts visits of the reference probe at the beginning, the middle and
+// the end.
+func (r *run) withProbes(visits []Visit) []Visit {
+	var probes []Visit
+	for _, i := range r.Probes {
+		v := r.visitOf(i)
+		v.Probe = true
+		probes = append(probes, v)
+	}
+	half := len(visits) / 2
+	return slices.Concat(probes, visits[:half], probes, visits[half:], probes)
+}

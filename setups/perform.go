@@ -1,0 +1,268 @@
+package setups
+
+import (
+	"fmt"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/shm"
+)
+
+// measure is one rank's part: carry the steps out.
+func (p *performance) measure(w *worker) error {
+	me := p.ranks[w.id]
+	p.tell(w.id)
+	for round := 0; ; round++ {
+		if round%2 == 1 {
+			p.rewrite(w.id, round/2)
+		}
+		times := 1
+		if round == 1 {
+			times = p.warmUps()
+		}
+		if on, err := p.start(w, round); err != nil || !on {
+			return err
+		}
+		if round%2 == 1 {
+			for again := range times {
+				if again > 0 {
+					if err := p.meet(w); err != nil {
+						return err
+					}
+				}
+				for s := range me.steps {
+					if err := p.step(w, round/2, s); err != nil {
+						return err
+					}
+				}
+			}
+		}
+		// A round is over when all that it wrote is in place, not when that waits
+		// in the CPU's buffers; an atomic store takes its turn after it.
+		me.done.Store(int64(round))
+		p.finish(w, round)
+	}
+}
+
+// warmUps is how often the schedule is carried out in the round that warms up: until its
+// buffers have found their place in the caches, if they are to be there.
+func (p *performance) warmUps() int {
+	const most = 512 << 20 // bytes
+	bytes, largest := 0, 0
+	for _, r := range p.ranks {
+		for _, b := range r.buffers {
+			bytes, largest = bytes+b.size, max(largest, b.size)
+		}
+	}
+	if largest < leastFarBytes || p.ArenaBytes > 0 || p.Null || p.byTurns {
+		return 1
+	}
+	return min(max(1, most/bytes), warmFar(largest))
+}
+
+func (p *performance) verify(w *worker) error {
+	if p.ArenaBytes > 0 {
+		bytes := p.team.arenaBytes(p.ArenaBytes)
+		for side, next := range p.team.next {
+			p.team.memory.read(w.id, side, below(bytes-next, bytes))
+		}
+	}
+	return p.checkRuns(w.id)
+}
+
+// checkRuns checks a rank's runs. Where several runs used the same place the last one is
+// checked.
+func (p *performance) checkRuns(id int) error {
+	if p.Null {
+		return nil
+	}
+	runs := p.rounds / 2
+	for run := max(0, runs-p.ranks[id].buffers[collective.Recv].places); run < runs; run++ {
+		if err := p.check(id, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// step carries one of a rank's steps out.
+func (p *performance) step(w *worker, run, s int) error {
+	id := w.id
+	st := &p.ranks[id].steps[s]
+	if st.meet {
+		if err := p.meet(w); err != nil {
+			return err
+		}
+	}
+	for _, c := range st.copies {
+		if c.from != id && p.apart {
+			if err := shm.Fetch(p.team.processes.ids[c.from], p.span(id, run, c.dst), p.remote(c.from, run, c.src)); err != nil {
+				return err
+			}
+			continue
+		}
+		shm.Copy(p.span(id, run, c.dst), p.span(c.from, run, c.src))
+	}
+	if p.Single {
+		return p.fetch(id, run, s, st)
+	}
+	if !p.exchange(id, run, st) {
+		return gaveUp{fmt.Sprintf("rank %d in stage %d", st.peer, s)}
+	}
+	return nil
+}
+
+// exchange sends a message and receives one, a segment each in turn, and then
+// reduces what arrived.
+func (p *performance) exchange(id, run int, st *step) bool {
+	var out, in []byte
+	sends, receives := st.out != nil, st.in != nil
+	if sends {
+		out = p.span(id, run, st.send)
+	}
+	if receives {
+		if in = p.span(id, run, st.recv); st.reduce {
+			in = p.ranks[id].arrived[:len(in)]
+		}
+	}
+	arriving := receives && st.reduce
+	for sends || receives {
+		if sends {
+			n := min(len(out), p.SegmentBytes)
+			if !st.out.Send(out[:n]) {
+				return false
+			}
+			out = out[n:]
+			sends = len(out) > 0
+		}
+		if receives {
+			n := min(len(in), p.SegmentBytes)
+			if !st.in.Receive(in[:n]) {
+				return false
+			}
+			in = in[n:]
+			receives = len(in) > 0
+		}
+	}
+	if arriving {
+		inout := p.span(id, run, st.recv)
+		p.Operator.Apply(inout, p.ranks[id].arrived[:len(inout)])
+	}
+	return true
+}
+
+// fetch announces that what the rank sends is ready, copies what it receives out of the
+// senders' memory, and waits until its own was fetched before it reduces into it.
+func (p *performance) fetch(id, run, s int, st *step) error {
+	for _, o := range st.offers {
+		o.Ready()
+	}
+	for i := range st.fetches {
+		f := &st.fetches[i]
+		if !f.Await() {
+			return gaveUp{fmt.Sprintf("rank %d in stage %d", f.from, s)}
+		}
+		into := p.span(id, run, f.dst)
+		in := into
+		if st.reduce {
+			in = p.ranks[id].arrived[:len(into)]
+		}
+		if !p.Null {
+			if err := shm.Fetch(p.team.processes.ids[f.from], in, p.remote(f.from, run, f.src)); err != nil {
+				return err
+			}
+		}
+		f.Taken()
+	}
+	for _, o := range st.offers {
+		if !o.Await() {
+			return gaveUp{fmt.Sprintf("its message of stage %d to be fetched", s)}
+		}
+	}
+	for i := range st.fetches {
+		if into := p.span(id, run, st.fetches[i].dst); st.reduce {
+			p.Operator.Apply(into, p.ranks[id].arrived[:len(into)])
+		}
+	}
+	return nil
+}
+
+// tell tells the other processes where a rank's buffers begin.
+func (p *performance) tell(id int) {
+	if !p.apart {
+		return
+	}
+	all := p.team.processes.addresses(id)
+	for b := range p.ranks[id].buffers {
+		all[b].Store(uint64(shm.Address(p.ranks[id].buffers[b].mem)))
+	}
+}
+
+// remote is where a span begins in the process of another rank.
+func (p *performance) remote(rank, run int, s collective.Span) uintptr {
+	begin := p.team.processes.addresses(rank)[s.Buffer].Load()
+	return uintptr(begin) + uintptr(p.ranks[rank].buffers[s.Buffer].at(run)+s.Offset)
+}
+
+// rewrite writes what a rank sends in a run, other bytes than in the run before.
+func (p *performance) rewrite(id, run int) {
+	if given := p.Schedule.Brings(id); p.rewrites() && given.Bytes > 0 {
+		lay(p.span(id, run, given), p.patterns[id], p.brought(id, run)+given.Offset)
+	}
+}
+
+// rewrites reports whether ranks rewrite what they send: off cache it is in memory either way.
+func (p *performance) rewrites() bool { return p.Rewritten && p.ArenaBytes == 0 }
+
+func (p *performance) span(rank, run int, s collective.Span) []byte {
+	b := &p.ranks[rank].buffers[s.Buffer]
+	at := b.at(run) + s.Offset
+	return b.mem[at : at+s.Bytes]
+}
+
+func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
+	return p.span(rank, run, collective.Span{Buffer: b, Bytes: p.ranks[rank].buffers[b].size})
+}
+
+// check compares what a rank holds after a run with what the collective promises.
+func (p *performance) check(id, run int) error {
+	recv := p.whole(id, run, collective.Recv)
+	for _, part := range p.Schedule.Promise(id) {
+		if err := p.checkPart(id, run, recv[:part.Size()], part); err != nil {
+			return err
+		}
+		recv = recv[part.Size():]
+	}
+	return nil
+}
+
+func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) error {
+	if part.Reduced {
+		want, in := make([]byte, part.Bytes), make([]byte, part.Bytes)
+		lay(want, p.patterns[part.From], p.brought(part.From, run)+part.At)
+		for from := part.From + 1; from < part.From+part.Ranks; from++ {
+			lay(in, p.patterns[from], p.brought(from, run)+part.At)
+			p.Operator.Apply(want, in)
+		}
+		if string(want) != string(recv) {
+			return fmt.Errorf("%s: rank %d does not hold the result: this machine's copies cannot be trusted", p.Schedule.Algorithm, id)
+		}
+		return nil
+	}
+	for i := range part.Ranks {
+		from := part.From + i
+		if differ(recv[i*part.Bytes:(i+1)*part.Bytes], p.patterns[from], p.brought(from, run)+part.At) >= 0 {
+			return fmt.Errorf("%s: rank %d does not hold what rank %d sent: this machine's copies cannot be trusted", p.Schedule.Algorithm, id, from)
+		}
+	}
+	return nil
+}
+
+// brought is where in its pattern a rank's contribution to a run begins.
+func (p *performance) brought(id, run int) int {
+	at := p.ranks[id].buffers[p.Schedule.Brings(id).Buffer].at(run)
+	if p.rewrites() {
+		const shift = 4099 // prime, as patternBytes is
+		at += run * shift % patternBytes
+	}
+	return at
+}
