@@ -102,7 +102,7 @@ bcast, P = 2; times in µs
   16K      25*       33
 
 * the cheapest of its row, or not to be told from it: within 1 %, or within the interval
-No interval is known: such predictions were off by 5 to 20 % (docs/accuracy.md) on the mean.
+No interval is known: such predictions were off by 5 to 20 % (docs/accuracy.md) on average.
 `},
 		{"-P 4 -m 8K -transport whole bcast:binomial bcast:linear", `
    m  binomial   linear
@@ -114,7 +114,7 @@ allgather, P = 4; times in µs
    m  ring
   8K  ~100
 
-No interval is known: such predictions were off by 5 to 20 % (docs/accuracy.md) on the mean.
+No interval is known: such predictions were off by 5 to 20 % (docs/accuracy.md) on average.
 ~ extrapolated: measured are m from 1 to 64K and τ from 1 to 3.
   Beyond the largest m, and beyond the largest τ = n, the line through`},
 		{"-P 3,4 -m 1 allgather", `

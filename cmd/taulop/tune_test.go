@@ -28,7 +28,7 @@ bcast, P = 2; times in µs
       9K   16K  scatter_ring_allgather    19  binomial    18  8–26 rule
 
 Times are predicted, of the first m of a line; no rule: the own choice stays
-Such predictions were off by 5 to 20 % (docs/accuracy.md) on the mean.
+Such predictions were off by 5 to 20 % (docs/accuracy.md) on average.
 1 rule for MPICH 4 where something is cheaper than its own choice by more than 5 %
 `},
 		{"-for mpich4 -base " + base + " -P 2 -m 16K -margin 5 -tsv bcast", "collective\tP\tfrom_bytes\tto_bytes\tid\talgorithm\tfan\tsegment_bytes\nbcast\t2\t16384\t16384\t0\tbinomial\t0\t0\n"},

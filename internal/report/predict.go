@@ -343,7 +343,7 @@ func layout(chunk, degree int) (text string) {
 // writeErrors says how far predictions without an interval were off, if some are.
 func (s Source) writeErrors(w *document.Document, rows []Prediction) {
 	if s.Errors != "" && slices.ContainsFunc(rows, func(r Prediction) bool { return r.Lo == nil && !r.Unknown && r.Microseconds > 0 }) {
-		fmt.Fprintf(w, "No interval is known: such predictions were off by %s on the mean.\n", s.Errors)
+		fmt.Fprintf(w, "No interval is known: such predictions were off by %s on average.\n", s.Errors)
 	}
 }
 

@@ -139,7 +139,7 @@ func (d *Tuning) say(w *document.Document) {
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "Times are predicted, of the first m of a line; no rule: the own choice stays")
 	if d.Errors != "" {
-		fmt.Fprintf(w, "Such predictions were off by %s on the mean.\n", d.Errors)
+		fmt.Fprintf(w, "Such predictions were off by %s on average.\n", d.Errors)
 	}
 	if second {
 		fmt.Fprintln(w, "* the second best: what the library takes by itself is not known")
