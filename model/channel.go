@@ -112,11 +112,10 @@ func (t Transfers) flag(tau int) (seconds float64, extrapolated bool) {
 // Channels are the parameters of a machine, by channel.
 type Channels struct {
 	transfers map[Channel]Transfers
-	overheads map[Channel]func(m int) (seconds float64, extrapolated bool) // o(m), by level; of Exchange, those of two ranks
-	// contention, if not nil, is how many times as long single copies take that so many ranks
-	// make at once out of one process, whose page tables they all walk (Chakraborty,
-	// Subramoni and Panda, "Contention-aware kernel-assisted MPI collectives over
-	// multi-/many-core systems", CLUSTER 2017).
+	overheads map[Channel]func(m int) (seconds float64, extrapolated bool) // o(m), by level; of Exchange, between two ranks
+	// contention is the factor on single copies that several readers make at once out of one
+	// process, whose page tables they all walk (Chakraborty, Subramoni and Panda, "Contention-aware
+	// kernel-assisted MPI collectives over multi-/many-core systems", CLUSTER 2017). Nil: 1.
 	contention func(m, readers int) float64
 }
 
@@ -137,9 +136,8 @@ func (c *Channels) has(of Channel) bool {
 	return has
 }
 
-// Nearest is the channel that stands in for one, that itself if it was measured. Else it is
-// the one whose destination, and then whose source, the call has not touched, and at last that
-// of all transfers at the level.
+// Nearest is the channel asked for if it was measured. Else it is the one whose destination, then
+// whose source, the call has not touched, and at last the one of all transfers at the level.
 func (c *Channels) Nearest(asked Channel) Channel {
 	of := asked
 	of.Readers = 0

@@ -20,7 +20,7 @@ type Choice struct {
 	OffCache  bool           // of user buffers
 	Transport Transport      // Libtaulop knows Whole alone
 	Buffers   params.Buffers // what becomes of send buffers between messages
-	Segment   int            // S in bytes; 0: that of the file, 8 KiB where it does not say
+	Segment   int            // S in bytes; 0: the file's, 8 KiB where it does not say
 	Operator  string         // of reductions; "": sum
 	Gamma     *params.Gamma
 	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop and loggp know
@@ -79,7 +79,7 @@ func (c *Choice) check(f *params.File) error {
 	return nil
 }
 
-// own leaves to a library what it decides. It fails where somebody else does.
+// own rejects settings that contradict As: a library has its own transport and segments.
 func (c *Choice) own() error {
 	switch {
 	case !slices.Contains([]string{"taulop", "lognp"}, c.Model):

@@ -123,7 +123,7 @@ func leastOf(costs []Cost) float64 {
 	return least
 }
 
-// sizesBetween is every size at first, then so many an octave, both ends included.
+// sizesBetween is every size at first, then a fixed number an octave, both ends included.
 func sizesBetween(from, to int) []int {
 	var sizes []int
 	for m := float64(from); m < float64(to); {

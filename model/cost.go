@@ -14,7 +14,7 @@ type Cost struct {
 	Seconds      float64 // of the slowest rank
 	Mean         float64 // over ranks, of what the call takes them; 0 of models that do not tell ranks apart
 	Extrapolated bool    // some term lies beyond what was measured
-	Unknown      bool    // some term comes from a time of 0, so that the cost says nothing; whoever knows the parameters sets it
+	Unknown      bool    // some term comes from a time of 0, so the cost says nothing; set by the owner of the parameters
 	// Spread is the share by which costs of two schedules must differ to be told apart, for
 	// what the parameters do not say, whatever intervals they have; 0: they say it all.
 	Spread  float64
@@ -37,7 +37,8 @@ type StageCost struct {
 // Seconds is what one repetition of the stage costs.
 func (s StageCost) Seconds() float64 { return total(s.Terms) }
 
-// Channel is that of the terms, the slowest: a level of the node from 0, or the network.
+// Channel is the slowest channel, which the terms are of: a level of the node from 0, or the
+// network.
 func (s StageCost) Channel() (level int, network bool) {
 	for _, t := range s.Terms {
 		if t.Parameter == "L₁" {
@@ -183,7 +184,7 @@ type sumKey struct {
 	beside     transfer
 }
 
-// A transfer is one of so many bytes among tau.
+// A transfer has bytes, and tau are under way at once.
 type transfer struct{ bytes, tau int }
 
 func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.from, t.beside} }

@@ -5,14 +5,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A crowd is all that goes through a rank's cache in one call. A copy of some of it costs no
-// less than its share of a copy, or of a reduction, that fills the cache as the call does.
+// A crowd is all data that go through a rank's cache in one call. Copying part of them costs at
+// least its share of a copy, or of a reduction, that fills the cache as the call does.
 type crowd struct {
 	bytes int // that a rank touches: its own, and what it reads of others
 }
 
-// crowdOf is that of a call over single copies, whose receivers read the senders' memory. Of
-// messages by themselves nobody knows what else their ranks do.
+// crowdOf is the crowd of a call over single copies, whose receivers read the senders' memory.
+// Messages alone have none: the rest of the call is unknown.
 func crowdOf(s *collective.Schedule) crowd {
 	if s == nil || s.Algorithm == nil {
 		return crowd{}
@@ -32,9 +32,8 @@ func crowdOf(s *collective.Schedule) crowd {
 	return crowd{bytes + one}
 }
 
-// cost is what m bytes take, given what any number takes by itself. Of those that fill the
-// cache as the call does, each touches so many bytes for each of its own; of the times in
-// sizes, that of the smallest is the same however much follows.
+// cost is the time of m bytes, given alone, the time of any number by itself. Each byte of the call
+// touches `each` bytes; of times in sizes the smallest is the same however much follows.
 func (c crowd) cost(alone curve, sizes []int, each, m, tau int) (seconds float64, extrapolated bool) {
 	seconds, extrapolated = alone(m, tau)
 	if len(sizes) == 0 {
@@ -50,7 +49,7 @@ func (c crowd) cost(alone curve, sizes []int, each, m, tau int) (seconds float64
 	return max(seconds, first+share*(all-first)), extrapolated
 }
 
-// among is how what each byte of which touches so many is looked up in a crowd.
+// among looks a curve up in a crowd; each byte touches `each` bytes.
 func (c crowd) among(of *params.Curve, each int) curve {
 	return func(m, tau int) (float64, bool) { return c.cost(of.At, of.Sizes, each, m, tau) }
 }
@@ -61,7 +60,7 @@ type crowdedReductions struct {
 	crowd
 }
 
-// Gamma is that of the file, and no less than its share of what fills the cache.
+// Gamma is the file's γ, and at least its share of what fills the cache.
 func (c crowdedReductions) Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error) {
 	of, err := c.of.Operator(operator)
 	if err != nil {

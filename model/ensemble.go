@@ -13,7 +13,7 @@ import (
 // as its parameters go. What the model itself neglects is not in it (docs/accuracy.md).
 type Ensemble struct {
 	members    []*Predictor
-	replicates int // of the file, and of that of a network where these are fewer
+	replicates int // of the file, or of a network with fewer
 	sessions   int // of which launches were drawn; 0: sessions were
 }
 
@@ -68,7 +68,7 @@ func (e *Ensemble) Costs(s *collective.Schedule) (seconds []float64) {
 	return seconds
 }
 
-// Interval is that of a value, given what the members say of it.
+// Interval is the interval of a value, given the members' values.
 func (e *Ensemble) Interval(value float64, of []float64) fit.Estimate {
 	return fit.Bootstrapped(value, of, e.replicates)
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// launched gives the cells of a file samples of so many launches in each of so many
-// sessions; a launch slows all of them alike, by 10 % (one standard deviation), and each
-// sample for itself by noise.
+// launched gives the cells of a file samples of that many launches in each session; a launch slows
+// all of them alike, by 10 % (one standard deviation), and noise each sample by itself.
 func launched(f *params.File, sessions, launches int, noise float64) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var slow []float64

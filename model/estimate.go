@@ -32,7 +32,7 @@ type Estimate struct {
 	Timings    int
 }
 
-// Estimates are those of a file.
+// Estimates are estimated parameters of a file.
 type Estimates struct {
 	All      []Estimate
 	Residual map[int]float64 // standard deviation of relative errors, by bytes of messages
@@ -136,7 +136,7 @@ type unknown struct {
 	relay bool
 }
 
-// estimate is that of one size.
+// estimate is EstimateLevels for one size.
 func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured map[string]bool) error {
 	s := search{h: h, bytes: bytes, timings: timings, measured: measured, trials: make([]trial, len(h.levels))}
 	s.begin()

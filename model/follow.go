@@ -6,8 +6,8 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// channel is that of a stage's messages at a level of the node: where they come from and go
-// to is found by following the buffers through the call.
+// channel is the channel of a stage's messages at a level of the node. Their source and destination
+// are found by following the buffers through the call.
 func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 	c := Channel{Level: level, Transport: m.Transport.Carried()}
 	switch stage.Pattern {
@@ -39,7 +39,7 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 	var near, there bool
 	switch {
-	case !m.Channels.has(Channel{Transport: m.Transport.Carried(), Way: Exchange, Destination: OwnCache}): // in cache, where all is at hand
+	case !m.Channels.has(Channel{Transport: m.Transport.Carried(), Way: Exchange, Destination: OwnCache}): // in cache, where all data are in reach
 		near = stage.Reduce && m.written(stage)
 		there = near
 	case m.Evicted:
@@ -148,7 +148,7 @@ func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
 	return false
 }
 
-// firstMessages are those that a stage begins with, which tell for all where there are many.
+// firstMessages are the first messages of a stage, which represent it where there are many.
 func firstMessages(stage *collective.Stage) iter.Seq[collective.Message] {
 	const enough = 1 << 12
 	return func(yield func(collective.Message) bool) {

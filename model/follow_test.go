@@ -103,9 +103,9 @@ type doubled struct{ plain }
 
 func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 
-// Each stage takes the parameters of its messages: of exchanges Apart, of what the call has
-// written into temporary buffers, where what is to be reduced arrives, Temporary, and of what
-// nobody has touched into these, common ones.
+// Each stage takes the parameters of its messages: Apart for exchanges, Temporary for data that the
+// call has written into temporary buffers, where what is to be reduced arrives, and common ones for
+// data that the call has not touched.
 func TestPatternsOfStages(t *testing.T) {
 	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000, NoOverhead: true}
 	cost := func(m TauLop, name string) Cost {
@@ -141,8 +141,8 @@ func TestPatternsOfStages(t *testing.T) {
 	}
 }
 
-// What a rank brought it has not written, whatever buffer that is in: a root's in its receive
-// buffer. A message of nothing is written by nobody.
+// A rank's own input was not written by the call, in whatever buffer: a root's in its receive
+// buffer. A message of nothing has no writer.
 func TestWrittenInTheCall(t *testing.T) {
 	for name, want := range map[string][]bool{
 		"bcast:split-binary": {false, false}, "bcast:binomial": {false}, "allgather:ring": {true}, "alltoall:pairwise": {false}, "barrier:dissemination": {false},
@@ -162,8 +162,7 @@ func TestWrittenInTheCall(t *testing.T) {
 	}
 }
 
-// Off cache, where messages come from and go to decides: what the call has written is at hand,
-// and so is where it has been.
+// Off cache, source and destination decide: what the call has written or received into is in cache.
 func TestAtHandInTheCall(t *testing.T) {
 	m := TauLop{Channels: telling(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Reductions: plain{}, Segment: 1000}
 	for _, tt := range []struct {

@@ -50,7 +50,7 @@ func levelled(fanout bool) *params.File {
 	return f
 }
 
-// costs are those of a call on a file's machine.
+// costs are the costs of a call on a file's machine.
 func costs(t *testing.T, p *Predictor, name string, c collective.Call) Cost {
 	t.Helper()
 	cost, err := p.Cost(schedule(t, name, c))
@@ -91,13 +91,13 @@ func TestHierarchyNodes(t *testing.T) {
 // Of two transfers a rank that passes on has o more to wait for, and where no cache is shared one
 // transfer; without a fan-out a sender is busy with each for half of its time.
 func TestHierarchyOfTwoTransfers(t *testing.T) {
-	const latency, moved, m = 400.25, 0.25 * 1023, 1024 // of the second level, whose o is that of a byte
+	const latency, moved, m = 400.25, 0.25 * 1023, 1024 // of the second level, whose o is a byte's
 	f := levelled(false)
 	var own []numa.CPUSet
 	for core := range 16 {
 		own = append(own, numa.CPUSet{core})
 	}
-	f.Provenance.Levels[0].Groups = own // nobody shares a NUMA node
+	f.Provenance.Levels[0].Groups = own // each rank in a NUMA node of its own
 	p := predictorOf(t, f)
 	for _, tt := range []struct {
 		name   string
@@ -163,7 +163,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		m    int
-		want float64 // 0 → 1 → 2 of a NUMA node; T(0) is that of a byte
+		want float64 // 0 → 1 → 2 of a NUMA node; T(0) is a byte's
 	}{
 		{1024, 2*(200+512) + 200.5},            // in the same cache
 		{65536, 2*(200+0.5*65536) + 0.5*65535}, // bytes that were just written
@@ -263,8 +263,7 @@ func TestHierarchyLacks(t *testing.T) {
 	}
 }
 
-// Messages by levels are those of the library that was measured, whichever library's schedules
-// they carry.
+// Messages by levels are the measured library's, whichever library's schedules they carry.
 func TestHierarchyAs(t *testing.T) {
 	library, err := mpi.Named("openmpi4-none")
 	if err != nil {
@@ -313,7 +312,7 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	}
 }
 
-// Ranks of one node are on the cores that a list says, as those of several.
+// Ranks of one node are on the listed cores, as on several nodes.
 func TestHierarchyOfListedCores(t *testing.T) {
 	f := levelled(true)
 	for _, tt := range []struct {

@@ -97,12 +97,12 @@ func toAll(s *collective.Schedule, name string) bool {
 	return s.Algorithm != nil && s.Algorithm.Collective == collective.Alltoall && s.Algorithm.Name == name
 }
 
-// drifts tells whether some γ is less than that of the smallest size.
+// drifts tells whether some γ is below the smallest size's.
 func (l Libtaulop) drifts(c Cost) bool {
 	smallest := l.Table.Transfers.Sizes[0]
 	for _, t := range c.Terms {
 		if t.Parameter != "γ" || t.Tau == 1 {
-			continue // alone, nobody falls behind
+			continue // alone, no rank falls behind
 		}
 		at := t
 		at.Bytes = smallest
@@ -284,7 +284,7 @@ func (d drift) operatorName() string {
 	return d.operator
 }
 
-// sizes are those that a channel was measured with.
+// sizes are the sizes that a channel was measured with.
 func (d drift) sizes(channel int) []int {
 	if channel%2 == 0 {
 		return d.times.table.Transfers.Sizes
@@ -326,7 +326,7 @@ func (d drift) transmission(channel, m, tau int) float64 {
 // transfers.
 type share struct {
 	bytes, tau int
-	found      int // where its first message comes among those of others
+	found      int // place of its first message among all
 	takes      float64
 	advances   int // bytes, while something else is finished
 }

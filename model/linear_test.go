@@ -17,7 +17,7 @@ func patternSchedule(t *testing.T, a *collective.Algorithm, p, m int) *collectiv
 	return s
 }
 
-// The formulas of Kang et al. 1999, section 5.2.2, and those of τ-Lop, for P = 2 … 17.
+// The formulas of Kang et al. 1999, section 5.2.2, and of τ-Lop, for P = 2 … 17.
 func TestPatternFormulas(t *testing.T) {
 	broadcast, err := collective.Lookup("bcast:binomial")
 	if err != nil {

@@ -25,7 +25,7 @@ type LogNP struct {
 // It fails for a transport that τ-Lop does not know.
 func LogNPOf(m TauLop) (LogNP, error) { return logNPOf(m, m.Message) }
 
-// logNPOf is that of a machine whose messages cost as another model has them.
+// logNPOf is log_nP for a machine whose messages cost as another model has them.
 func logNPOf(m TauLop, message func(bytes int) (Cost, error)) (LogNP, error) {
 	if _, err := message(0); err != nil {
 		return LogNP{}, err

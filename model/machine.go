@@ -25,7 +25,7 @@ type machine struct {
 	copies    *params.Curve // ranks' own copies, nil where nothing like them was measured
 	temporary *params.Curve // off cache, those in cache
 	segment   int           // S that was measured
-	ownCache  int           // bytes, of the largest that a core shares with no other; 0: nobody knows
+	ownCache  int           // bytes, of the largest that a core shares with no other; 0: unknown
 	strict    bool          // no context
 	// written is of single copies out of what their senders wrote in the same call; nil where
 	// nothing was measured of them.
@@ -176,8 +176,8 @@ var (
 	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: on one machine of two cores their mean errors off cache were 20 % instead of 12 % (docs/accuracy.md)")
 )
 
-// setups are those of a placement. What is missing of ping and sendrecv is taken from the
-// setup that others have, unless that was named.
+// setups are a placement's setups. Missing parts of ping and sendrecv come from the setup of other
+// placements, unless it was named.
 func (m *machine) setups(f *params.File, setup string, placement numa.Policy, offCache bool) (c setups, err error) {
 	if c.common, err = measuredBy(f, setupOf(f, setup), placement, offCache); err != nil || setup != "" {
 		return c, err
@@ -290,9 +290,9 @@ func mean(a, b curve) curve {
 	}
 }
 
-// onward is of exchanges of what is at hand, to where the call has not been: those at hand, and
-// what it takes to receive there. A ring off cache does not, for it receives over what it
-// sends, and exchanges apart do.
+// onward is for exchanges of data in cache, to memory that the call has not touched: exchanges in
+// cache, and the additional time of receiving there. An off-cache ring lacks it, because it
+// receives over what it sends; exchanges with a separate destination have it.
 func onward(of map[Channel]Transfers, at func(way Way, source, destination Place) Channel) Transfers {
 	hand, here, apart := of[at(Exchange, OwnCache, OwnCache)].l, of[at(Exchange, Untouched, OwnCache)].l, of[at(Exchange, 0, 0)].l
 	return Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
@@ -303,11 +303,11 @@ func onward(of map[Channel]Transfers, at func(way Way, source, destination Place
 	}}
 }
 
-// inContext is how segments of a call of so many bytes, in which ranks touch so many, are
-// looked up. What a segment costs depends on the bytes that its rank touches: in cache, those
-// of a long message come from farther away than those of a short one. So a whole segment is
-// looked up in the message of which a worker touches as much, and only what is no segment of
-// it at its own size. Segments of another size than the measured one are looked up as they are.
+// inContext looks segments up, of a call of that many bytes in which ranks touch `touched`. A
+// segment's cost depends on the bytes that its rank touches: in cache, segments of a long message
+// come from farther away. So a whole segment is looked up in the message of which a worker touches
+// as much, and a remainder at its own size. Segments of another size than the measured one are
+// looked up as they are.
 func (m *machine) inContext(bytes, touched, segment int) func(*measured) curve {
 	return func(s *measured) curve {
 		if m.strict || segment != m.segment {
@@ -323,12 +323,11 @@ func (m *machine) inContext(bytes, touched, segment int) func(*measured) curve {
 	}
 }
 
-// addCopies adds what ranks copy within themselves: between users' data, and between what is at
-// hand. Off cache, of copies only one end of which is there, what they take in cache and what
-// transfers take longer for the same reason counts. A ring off cache reads what it sends there,
-// and receives over it; a sendrecv writes there, too. Reading and writing go on at the same
-// time, so that each takes half of what both ends do at the least, which is what counts where
-// one of these was not measured, and beside single copies.
+// addCopies adds a rank's own copies, between user data and between data in cache. A copy with one
+// end off cache costs its time in cache and the additional time of such transfers. An off-cache
+// ring reads what it sends there and receives over it; a sendrecv writes there, too. Reading and
+// writing overlap, so each takes at least half of both; this half counts where one was not
+// measured, and beside single copies.
 func (m *machine) addCopies(c *Channels, users, hand curve, segments bool) {
 	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
 	if m.temporary == nil {
@@ -354,9 +353,9 @@ func (m *machine) addCopies(c *Channels, users, hand curve, segments bool) {
 	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: hand}
 }
 
-// messageOf is the size of the setup's message of which a worker touches so many bytes: it
-// receives where it sent from, or beside it. None is longer than those measured, unless
-// the call's is.
+// messageOf is the size of the setup's message of which a worker touches that many bytes: it
+// receives over what it sent, or beside it. It is not above the measured sizes, unless the call's
+// is.
 func (s *measured) messageOf(bytes, touched int) int {
 	if s.apart {
 		touched /= 2
@@ -368,9 +367,8 @@ func (s *measured) messageOf(bytes, touched int) int {
 	return bytes
 }
 
-// crowded is how single copies are looked up in a call whose data fill the ranks' caches. For
-// each byte copied a receiver touches two, what it reads and where to, and in an exchange what
-// it sends, too.
+// crowded looks single copies up in a call whose data fill the ranks' caches. For each byte copied
+// a receiver touches two, source and destination, and in an exchange what it sends, too.
 func (c crowd) crowded(s *measured) curve {
 	each := 2
 	if s.apart {
@@ -379,9 +377,9 @@ func (c crowd) crowded(s *measured) curve {
 	return c.among(&s.whole.Transfers, each)
 }
 
-// addWritten adds single copies out of what their senders wrote in the same call: what w has of
-// copies of what was copied there in the same time, beyond what those copies take by
-// themselves. Off cache such data are at hand, and where they go may be, too.
+// addWritten adds single copies out of what their senders wrote in the same call: their time in w
+// beyond the sender's own copies. Off cache such data are in cache, and their destination may be,
+// too.
 func (w *machine) addWritten(c *Channels, in crowd) {
 	look := func(s *measured) curve {
 		each, copies := 2, w.copies
@@ -409,7 +407,7 @@ func (w *machine) addWritten(c *Channels, in crowd) {
 		if l.temporary != nil {
 			c.transfers[at(Exchange, OtherCache, OwnCache)] = of.Transfers(at(Exchange, OwnCache, OwnCache))
 		}
-		if l.oneWay != nil && l.near != nil { // what is sent is at hand
+		if l.oneWay != nil && l.near != nil { // what is sent is in cache
 			c.transfers[at(OneWay, OtherCache, OwnCache)] = l.near.transfers(look(l.near))
 		}
 	}

@@ -125,8 +125,8 @@ func TestRoundTripsOfAFile(t *testing.T) {
 	}
 }
 
-// In one launch two cores are closer than in another: o and gaps are those of launches,
-// not of the centres of cells, which may be of launches that differ.
+// In one launch two cores are closer than in another: o and gaps are within launches, not from the
+// centres of cells, which may be of different launches.
 func TestRoundTripsByLaunches(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
 	add := func(n, m, delay int, ns func(factor float64) float64, factors ...float64) {
@@ -152,8 +152,8 @@ func TestRoundTripsByLaunches(t *testing.T) {
 	}
 }
 
-// L is that of launches that visited all its parts, with an interval: what makes a whole
-// launch slow is not in it.
+// L is over launches that visited all its parts, with an interval: a launch slow as a whole does
+// not show.
 func TestLatencyOfAFile(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
 	add := func(n, m, delay int, variant string, ns func(factor float64) float64) {
@@ -182,8 +182,8 @@ func TestLatencyOfAFile(t *testing.T) {
 }
 
 // A ring among the cores of two packages of four nodes with two complexes of four cores: 48
-// messages stay in a complex, 8 go between those of a node, 6 between nodes and 2 between
-// packages. Each level has the τ of its own and all farther ones, and the slowest counts.
+// messages stay in a complex, 8 in a node, 6 go between nodes and 2 between packages. Each level
+// has the τ of its own and all farther ones, and the slowest counts.
 func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 	m := numatest.EPYC(2, 4, 2, 4, 1)
 	policies := []numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages}

@@ -38,7 +38,7 @@ type MLogNP struct {
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 
-	level func(a, b int) int // of two ranks, −1: nobody knows
+	level func(a, b int) int // of two ranks, −1: unknown
 }
 
 // A Level is what mlog_nP knows of one of its m levels.
@@ -102,10 +102,9 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	return m, nil
 }
 
-// Strided is the model for messages whose elements lie so many bytes apart, from a file
-// that has packed messages: f(s,d) of the levels that those went through, and where
-// there are none of a level, and between nodes, what packing alone takes. It fails where
-// the file has none of that stride.
+// Strided is the model for messages whose elements lie stride bytes apart, from a file with packed
+// messages: f(s,d) of each measured level; elsewhere, and between nodes, the time of packing alone.
+// It fails where the file has no such stride.
 func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, error) {
 	packing, err := f.P(stride, offCache)
 	if err != nil {

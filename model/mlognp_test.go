@@ -108,7 +108,7 @@ func TestMLogNPBroadcasts(t *testing.T) {
 	}
 }
 
-// constant is a curve that is so many ns for any size.
+// constant is a curve of ns for any size.
 func constant(ns float64) *params.Curve {
 	return &params.Curve{Sizes: []int{0, 1 << 20}, Times: [][]float64{{ns * 1e-9}, {ns * 1e-9}}}
 }
@@ -123,9 +123,9 @@ func strided(f *params.File) *params.File {
 	return f
 }
 
-// Section IV.B of mlognp-2009 on a cluster of 64 processes on 8 nodes, as that of Figs. 3
-// and 4: with o and l of a node, o', l' and o'_net between nodes, and the reception that
-// 2log_{2,3}P leaves out of the linear broadcast.
+// Section IV.B of mlognp-2009 on a cluster of 64 processes on 8 nodes, as in Figs. 3 and 4: with o
+// and l of a node, o', l' and o'_net between nodes, and the reception that 2log_{2,3}P leaves out
+// of the linear broadcast.
 func TestMLogNPAcrossNodes(t *testing.T) {
 	const (
 		o, l      = 2 * 450.0, 2 * 100.0  // within an L3
@@ -363,7 +363,7 @@ func TestMLogNPRefuses(t *testing.T) {
 		{func(f *params.File) { f.Cells = nil }, "taulop pairs"},
 		{func(f *params.File) { f.Placements = nil }, "another placement"},
 		{func(f *params.File) { f.Placements[0].Workers = f.Placements[0].Workers[:7] }, "7 ranks"},
-		{func(f *params.File) { // nobody measured across
+		{func(f *params.File) { // no pairs across nodes
 			var within []params.Cell
 			for _, c := range f.Cells {
 				if a, b, _, _ := params.ParsePair(c.Variant); a/4 == b/4 {

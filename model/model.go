@@ -94,7 +94,7 @@ func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, see te
 	return c, nil
 }
 
-// fill puts numbers into terms, the values being those of all.
+// fill puts numbers into terms; values are indexed by all.
 func (c *Cost) fill(terms []Term, all sum) []Term {
 	for i := range terms {
 		t := &terms[i]

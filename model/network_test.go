@@ -62,7 +62,7 @@ func TestLibraryChannelsOracle(t *testing.T) {
 	}
 }
 
-// times is a channel that is so many times as slow.
+// times is a channel slower by a factor.
 func times(times float64) *params.Table {
 	return &params.Table{
 		Transfers: params.Curve{Sizes: []int{1, 1000}, Taus: []int{1, 2}, Times: [][]float64{{times, 2 * times}, {1000 * times, 2000 * times}}},
@@ -174,7 +174,7 @@ func TestMappingsThatAreAlike(t *testing.T) {
 	})
 }
 
-// slower is a table whose times are so many times as long.
+// slower is a table with its times multiplied.
 func slower(t *params.Table, times float64) *params.Table {
 	s := &params.Table{Transfers: params.Curve{Sizes: t.Transfers.Sizes, Taus: t.Transfers.Taus}}
 	for i, row := range t.Transfers.Times {

@@ -160,8 +160,8 @@ func TestLibraryOracle(t *testing.T) {
 	}
 }
 
-// Where neither τ nor m is beyond the tables, the library's rules are no other
-// than those of the paper, but for the ranks that fall out of step.
+// Where neither τ nor m is beyond the tables, the library's rules are the paper's, but for the
+// ranks that fall out of step.
 func TestLibraryDiffersBeyondTheTablesOnly(t *testing.T) {
 	table, gamma := published(t, "metropolis")
 	model := TauLop{Channels: Uniform(table), Reductions: gamma, Transport: Whole}

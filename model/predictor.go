@@ -47,7 +47,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, err
 	}
 	if f.OfLevels() && !OfPairs(c.Model) {
-		c.As = nil // messages are those of the library that was measured
+		c.As = nil // messages are as the library's were measured
 		p := &Predictor{Choice: c}
 		p.Transport = Whole
 		return p, p.hierarchy(f)
@@ -190,8 +190,8 @@ func (p *Predictor) TooCheap(a *collective.Algorithm, ranks int) bool {
 	return err == nil && s.Levels > 0
 }
 
-// Nodes is how many nodes so many ranks are on: of messages by levels as many as they fill,
-// where no Cluster says how many. cores is how many such a node has then; 0: not known.
+// Nodes is how many nodes the ranks are on: for messages by levels as many as they fill, unless a
+// Cluster says it. cores is how many such a node has; 0: unknown.
 func (p *Predictor) Nodes(ranks int) (nodes, cores int) {
 	if p.Cluster == nil && p.levels == nil {
 		return 1, 0
@@ -263,8 +263,8 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	return c, err
 }
 
-// CostWithin is the cost of a schedule, and true unless it is above so many seconds: then it may
-// be that nobody worked it out.
+// CostWithin is the cost of a schedule, and true unless it is above most seconds; then the cost may
+// be incomplete.
 func (p *Predictor) CostWithin(s *collective.Schedule, most float64) (c Cost, within bool, err error) {
 	if p.levels == nil {
 		c, err = p.Cost(s)
@@ -274,10 +274,10 @@ func (p *Predictor) CostWithin(s *collective.Schedule, most float64) (c Cost, wi
 	return c, !(c.Seconds > most), err
 }
 
-// Roughly is about what a schedule of many chunks costs, in seconds, from two with fewer: from
-// as many chunks on as one passes stages all ranks are busy, and each further one takes as long.
-// There is none where a cost comes from a formula, and takes no time, or where chunks are few. It
-// is +Inf where that is certainly above so many seconds.
+// Roughly estimates the cost of a schedule of many chunks, in seconds, from two schedules with
+// fewer: from as many chunks on as one passes stages all ranks are busy, and each further chunk
+// takes as long. It is absent where a cost comes from a formula, and is quick, or chunks are few.
+// It is +Inf where it is certainly above most seconds.
 func (p *Predictor) Roughly(s *collective.Schedule, most float64) (seconds float64, ok bool) {
 	c, a := s.Call, s.Algorithm
 	if p.levels == nil || !a.Chunked || a.Collective != collective.Bcast && a.Collective != collective.Reduce {

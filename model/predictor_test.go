@@ -412,8 +412,8 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 	}
 }
 
-// Times are those of the buffers nearest to the ones asked for, and a warning says where
-// these were not measured.
+// Times are of the buffers nearest to the ones asked for, and a warning says where these were not
+// measured.
 func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 	f := twoNodes()
 	for _, c := range f.Cells {

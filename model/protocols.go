@@ -15,13 +15,13 @@ import (
 type protocols struct {
 	library *mpi.Library
 	ways    []TauLop // of the library's
-	// instruction is what one takes, in seconds; 0: nobody knows. Where overheads are the
-	// library's own, what messages take it is among them.
+	// instruction is the time of one, in seconds; 0: unknown. The library's own overheads include
+	// the instructions of messages.
 	instruction float64
 	overheads   bool
 }
 
-// Cost is the cost of a schedule. It fails as that of TauLop does.
+// Cost is the cost of a schedule. It fails as TauLop.Cost does.
 func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
 	m := p.ways[0]
 	on, err := m.Cluster.place(s.Call.P)
@@ -64,7 +64,7 @@ func (p protocols) call(c *Cost) {
 	c.Terms = append(c.Terms, t)
 }
 
-// computing are so many instructions of the library.
+// computing is n instructions of the library.
 func (p protocols) computing(n int) Term {
 	return Term{Count: Count{Fixed: n}, Parameter: Instruction}
 }

@@ -98,8 +98,8 @@ func TestLinesBesideInstructions(t *testing.T) {
 	}
 }
 
-// What a library computes are its instructions, at what one takes on the machine: those of messages
-// in the place of o(m), unless that is the library's own, and those of a call once.
+// A library's instructions count at the machine's time of one: a message's in the place of o(m),
+// unless o(m) is the library's own, and a call's once.
 func TestInstructions(t *testing.T) {
 	library := func(counted string) *mpi.Library {
 		return &mpi.Library{Name: "some", Title: "Some MPI", Call: 100, Reduction: 7, Counted: counted,
@@ -182,8 +182,8 @@ func TestToSelf(t *testing.T) {
 	}
 }
 
-// Single copies of what was written in the call cost what they do after an own copy, less that
-// copy; off cache they are at hand, and where they go is, if the receiver was there before.
+// Single copies of data written in the call cost what they do after an own copy, less that copy;
+// off cache the data are in cache, and so is their destination if the receiver has used it before.
 func TestWritten(t *testing.T) {
 	f := carriers()
 	f.Plan.Setups, f.Plan.Caches = []string{params.Sendrecv, params.Ping}, []bool{false, true}

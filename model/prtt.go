@@ -26,10 +26,10 @@ type RoundTrip struct {
 	Receive float64
 }
 
-// roundTrips are those that a file has of a placement, the plan's first if that is
-// empty. What several messages take longer than a single one is that of launches which
-// visited both: two cores may be closer in one launch than in the next. So is L, in
-// seconds, see AssessLogGP, which has no N where a part of it was not measured.
+// roundTrips are a file's round trips of a placement, by default the plan's first. Differences
+// between several messages and one are taken within launches: two cores may be closer in one launch
+// than in the next. So is L, in seconds, see AssessLogGP, which lacks N where a part of it was not
+// measured.
 func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip, latency fit.Estimate) {
 	placement = placementOf(f, placement)
 	singles := make(map[int]*params.Cell)

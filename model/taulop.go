@@ -125,7 +125,7 @@ func (m TauLop) Stage(s *collective.Schedule, stage *collective.Stage, t mapping
 	return m.seconds(of, symbols)
 }
 
-// symbols are those of a schedule's formulas.
+// symbols are the symbols of a schedule's formulas.
 func (m TauLop) symbols(s *collective.Schedule) (Symbols, error) {
 	switch m.Transport {
 	case Segmented, Steady:
@@ -152,7 +152,7 @@ func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) (traffics, err
 	return c.Runs, nil
 }
 
-// counter is that of the messages of channels, nil where there is one channel.
+// counter counts the messages of channels; nil where there is one channel.
 func (m TauLop) counter(s *collective.Schedule, on *mapping.Map) *mapping.Counter {
 	if on == nil {
 		on, _ = mapping.Order{}.Map(s.Call.P, 1) // which has room for all
@@ -167,13 +167,12 @@ func (m TauLop) counter(s *collective.Schedule, on *mapping.Map) *mapping.Counte
 	return c
 }
 
-// Message is the cost of one message of so many bytes with the channel to
-// itself, T(m) of eqs. (9)–(11) and (22).
+// Message is the cost of one message with the channel to itself, T(m) of eqs. (9)–(11) and (22).
 func (m TauLop) Message(bytes int) (Cost, error) {
 	return m.Cost(alone(bytes))
 }
 
-// alone is one message of so many bytes, as a schedule.
+// alone is a schedule of one message.
 func alone(bytes int) *collective.Schedule {
 	return &collective.Schedule{
 		Call: collective.Call{P: 2, M: bytes},
@@ -234,11 +233,10 @@ func (m TauLop) besides(s *collective.Stage) (t transfer) {
 	return t
 }
 
-// terms are those of a stage's slowest channel: ranks that exchange messages within nodes
-// do not hold up those that exchange some between nodes, but the next stage waits for all.
-// A channel's τ are its messages on the node that has the most of them. Messages between
-// parts of a node go through the memory of both, so to those at a level all farther ones
-// add; and so do copies of what goes through the network.
+// terms are the terms of a stage's slowest channel: messages within nodes do not delay messages
+// between nodes, but the next stage waits for all. A channel's τ are its messages on the node that
+// has the most of them. Messages between parts of a node go through the memory of both, so all
+// farther messages add to a level's; so do copies of what goes through the network.
 func (m TauLop) terms(y Symbols) terms {
 	return func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
@@ -312,7 +310,7 @@ func (m TauLop) seconds(of sum, y Symbols) (seconds float64, err error) {
 	return seconds, nil
 }
 
-// largestOf are so many of the messages of a stage, the largest.
+// largestOf are the given number of a stage's largest messages.
 func largestOf(shape []collective.Batch, messages int) (largest []collective.Batch) {
 	last := len(shape) - 1
 	for i, b := range shape {
@@ -422,15 +420,14 @@ func (m *TauLop) localCopy(stage *collective.Stage, y Symbols, add func(Term)) e
 	return nil
 }
 
-// pipeline is eq. (9) for all messages of a stage at once: it walks through the
-// steps in which segments are copied, and adds the transfers that are active in
-// each. Steps that are alike are taken together, so the work depends on the
-// number of sizes and not on that of segments.
+// pipeline is eq. (9) for all messages of a stage at once: it walks through the steps in which
+// segments are copied, and adds the transfers that are active in each. Equal steps are taken
+// together, so the work depends on the number of sizes, not of segments.
 //
-// A Segmented message of n segments takes n+1 steps: it fills the buffer with
-// segment i in step i and empties it in step i+1, eq. (10). A Steady one fills
-// and empties in each of n steps, eq. (22). In an exchange each rank copies in
-// and out alternately: n times two steps with one transfer a message, eq. (17).
+// A Segmented message of n segments takes n+1 steps: it fills the buffer with segment i in step i
+// and empties it in step i+1, eq. (10). A Steady one fills and empties in each of n steps, eq.
+// (22). In an exchange each rank copies in and out alternately: n times two steps with one transfer
+// a message, eq. (17).
 func (m TauLop) pipeline(stage *collective.Stage, y Symbols, transfers func(n Count, bytes, tau int)) {
 	type message struct {
 		collective.Batch

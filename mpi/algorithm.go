@@ -66,10 +66,10 @@ func (a Algorithm) Name() string {
 	return a.Setting.String()
 }
 
-// String is a name that Find takes, or that of the library: bcast:binomial, bcast:6 binomial.
+// String is a name that Find takes, or the library's: bcast:binomial, bcast:6 binomial.
 func (a Algorithm) String() string { return a.Collective.Name + ":" + a.Name() }
 
-// Lacks says why it does not exist for p ranks on so many nodes, "" where it does.
+// Lacks says why it does not exist for p ranks on that many nodes, "" where it does.
 func (a Algorithm) Lacks(p, nodes int) string {
 	of := a.Textbook
 	switch {

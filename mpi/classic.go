@@ -24,7 +24,7 @@ type classicRanks struct {
 	rules []ClassicRule
 }
 
-// A ClassicRule is what holds from so many bytes on.
+// A ClassicRule holds from its bytes on.
 type ClassicRule struct{ Bytes, Algorithm, Fan, Segment int }
 
 // classicIDs are Open MPI's numbers of collectives, coll_base_functions.h.
@@ -128,7 +128,7 @@ func ReadClassic(r io.Reader, name string) (*Classic, error) {
 	return f, nil
 }
 
-// numbers are those of a file, one after another. What is behind # is a comment.
+// numbers are a file's numbers, one after another. What is behind # is a comment.
 type numbers struct {
 	*infile.Lines
 	version int

@@ -442,7 +442,7 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 	}
 }
 
-// sizesAround are those where something changes, and others.
+// sizesAround are sizes at which something changes, and others.
 func sizesAround(rules []Rule, c *collective.Collective, p int, r *rand.Rand) []int {
 	if c.Empty() {
 		return []int{0}
@@ -566,9 +566,9 @@ func TestSplicedAgain(t *testing.T) {
 	}
 }
 
-// A call with a rule passes few conditions: those of the communicator stand before all others, and none
-// stands there that another one has decided. A rule goes on where it is the library's own choice, which for doubles among
-// four ranks recursive doubling is up to 31 bytes.
+// A call with a rule passes few conditions: conditions on the communicator stand before all others,
+// and none is decided by another one. A rule goes on where it is the library's own choice, which
+// for doubles among four ranks recursive doubling is up to 31 bytes.
 func TestSplicedIsQuickToSearch(t *testing.T) {
 	base, err := ReadTree(strings.NewReader(`{
   "collective=reduce": {"comm_type=intra": {

@@ -27,8 +27,8 @@ type Library struct {
 	// Self is the longest message of a rank to itself, in bytes, that goes through a buffer; longer
 	// ones are single copies. 0: not known.
 	Self int
-	// Call is how many instructions a collective takes a rank besides its messages, Reduction
-	// those of a reduction besides its elements. 0: not counted.
+	// Call is how many instructions a collective takes a rank besides its messages, Reduction how
+	// many a reduction takes besides its elements. 0: not counted.
 	Call, Reduction int
 	Counted         string // where numbers of instructions are from
 	// Scalar, if not empty, is why it reduces one element at a time, without vector
@@ -62,7 +62,7 @@ func (l *Library) over(name, title string, ways []Way) *Library {
 	return &of
 }
 
-// Libraries are those whose way of messages is known, in order.
+// Libraries are the libraries whose way of messages is known, in order.
 func Libraries() (all []*Library) {
 	for _, l := range libraries {
 		if l.Ways != nil {

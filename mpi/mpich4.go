@@ -50,10 +50,9 @@ var mpich4 = &Library{
 	},
 }
 
-// Reductions of 4.0 are loops of yaksa, its library of data types. From 4.1 on those are for
-// GPUs alone, and others are loops whose number of passes is not known beforehand, which GCC
-// leaves as they are unless it is told -O3: MPICH is compiled with -O2 unless somebody says
-// otherwise, and has no loops for vectors of its own.
+// Reductions of 4.0 are loops of yaksa, its library of data types. From 4.1 on yaksa's are for GPUs
+// alone; the others are loops of an unknown number of passes, which GCC vectorises at -O3 only, and
+// MPICH is compiled with -O2 by default.
 const (
 	byYaksa = "MPIR_CVAR_ENABLE_YAKSA_REDUCTION 1, src/mpi/datatype/typerep/src/typerep_yaksa_pack.c; the next element is an extent away, a variable, src/backend/seq/pup of pmodels/yaksa. MPI_Reduce_local of 4.0.2 as Debian has it, MPI_SUM of MPI_INT, is mov, add, add, add, cmp, jne for each element"
 	byO2    = "MPIR_OP_TYPE_REDUCE_CASE, src/mpi/coll/op/opsum.c; --enable-fast=O2"

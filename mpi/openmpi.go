@@ -74,7 +74,7 @@ func powerOfTwo(p int) int { return 1 << (bits.Len(uint(p)) - 1) }
 
 var fans = []int{2, 4, 8}
 
-// scale is what a rule's bytes are in multiples of m: these collectives count those of all
+// scale is what a rule's bytes are in multiples of m: these collectives count the bytes of all
 // ranks (coll_tuned_decision_dynamic.c).
 func scale(c *collective.Collective, p int) int {
 	switch c.Name {

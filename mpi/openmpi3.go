@@ -32,9 +32,9 @@ func openMPI3Own(l *Library, c *collective.Collective, p, m int) (Setting, bool)
 	return l.numbered(c.Name, id, 0, segment)
 }
 
-// openMPI3Chooses are the numbers of algorithms and the segments that Open MPI takes among p ranks for
-// m bytes and so many elements, for commutative operators: coll_tuned_decision_fixed.c of v3.1.6,
-// which 4.0 shares.
+// openMPI3Chooses are the numbers of algorithms and the segments that Open MPI takes among p ranks
+// for m bytes in that many elements, for commutative operators: coll_tuned_decision_fixed.c of
+// v3.1.6, which 4.0 shares.
 var openMPI3Chooses = map[string]func(p, m, elements int) (id, segment int){
 	"allgather": func(p, m, _ int) (int, int) {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// A Rule is what a library shall take for messages of some sizes among so many ranks.
+// A Rule is what a library shall take for messages of some sizes among a number of ranks.
 type Rule struct {
 	Collective *collective.Collective
 	P          int
@@ -19,7 +19,7 @@ type Rule struct {
 	Setting
 }
 
-// A format is that of rules files.
+// A format is the format of rules files.
 type format struct {
 	write func(w io.Writer, l *Library, rules []Rule) error
 	// use says in lines how the library is made to use a file.
@@ -56,7 +56,7 @@ func (l *Library) OnBase(base *Tree) *Library {
 	return &with
 }
 
-// collectivesOf are those that rules say something of, in their order.
+// collectivesOf are the collectives with rules, in their order.
 func collectivesOf(rules []Rule) (all []*collective.Collective) {
 	for _, r := range rules {
 		if !slices.Contains(all, r.Collective) {
@@ -72,8 +72,8 @@ type step struct {
 	setting Setting
 }
 
-// stepsOf are those of rules of one collective and P, from 0 bytes on, neighbours that are alike
-// merged; sizes count as those of the library, which are scale times m.
+// stepsOf are the steps of rules of one collective and P, from 0 bytes on, equal neighbours merged;
+// sizes are the library's, scale times m.
 func stepsOf(rules []Rule, scale int) []step {
 	all := []step{{}}
 	add := func(from int, s Setting) {
@@ -97,7 +97,7 @@ func stepsOf(rules []Rule, scale int) []step {
 	return all
 }
 
-// ranksSteps is what holds from so many ranks on.
+// ranksSteps holds from a number of ranks on.
 type ranksSteps struct {
 	p     int
 	steps []step

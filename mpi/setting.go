@@ -53,7 +53,7 @@ type offer struct {
 	algorithm  string // ours
 	fans       []int  // fan-outs to try; none if there is no choice
 	segmented  bool   // it takes a segment size
-	halved     bool   // its segments are those of half a message
+	halved     bool   // its segments are of half a message
 	blocking   bool   // it sends by MPI_Send, see collective.Schedule
 	toSelf     bool   // ranks send their own block to themselves, see collective.Schedule
 	degree     int    // that the library fixes, 0 where it does not
@@ -90,7 +90,7 @@ func (l *Library) offered(c *collective.Collective) (all []offer) {
 	return all
 }
 
-// Collectives are those that it can be told an algorithm of, in the order of their names.
+// Collectives are the collectives that it can be told an algorithm of, in the order of their names.
 func (l *Library) Collectives() (all []*collective.Collective) {
 	for _, c := range collective.Collectives() {
 		if len(l.offered(c)) > 0 {
@@ -100,8 +100,7 @@ func (l *Library) Collectives() (all []*collective.Collective) {
 	return all
 }
 
-// WithElements is the library where reductions are of elements of so many bytes, of which it
-// counts how many there are.
+// WithElements is the library where reductions have elements of that many bytes, which it counts.
 func (l *Library) WithElements(bytes int) *Library {
 	with := *l
 	with.element = bytes
@@ -140,9 +139,9 @@ func (l *Library) Settings(c *collective.Collective, p, m int) (all []Setting) {
 	return all
 }
 
-// Schedule is what the library does when it is told so, of a call's ranks, bytes and root; the
-// zero setting is its own choice. It fails for a setting that it does not have, or not for so
-// many ranks, and for an own choice that is not known.
+// Schedule is what the library does under a setting, for a call's ranks, bytes and root; the zero
+// setting is its own choice. It fails for a setting that it does not have, or not for that many
+// ranks, and for an own choice that is not known.
 func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Call) (*collective.Schedule, error) {
 	if s.Own() {
 		own, known := l.Own(c, on.P, on.M)

@@ -32,8 +32,8 @@ func (s *splicer) spliced(rules []Rule, own []branch) (all []branch) {
 			most := sizes[i+1].p - 1
 			key, known = fmt.Sprintf("comm_size<=%d", most), facts{}.within("comm_size", at.p, most)
 		}
-		// Messages of no bytes are chosen for as those of one: any algorithm is right for them, and to
-		// tell them apart takes a condition that all others would have to pass.
+		// Messages of no bytes take the choice of one byte: any algorithm is right for them, and a
+		// condition of their own would cost all other calls.
 		known = known.within(s.measure(), 1, math.MaxInt)
 		below := s.simplified(own, known)
 		if len(at.steps) > 1 || !at.steps[0].setting.Own() {
@@ -151,8 +151,8 @@ func (f facts) within(measure string, least, most int) facts {
 	return f
 }
 
-// usual are facts with those of most calls: contiguous data of eight-byte elements, and an
-// operator of MPI's.
+// usual are facts with most calls' values: contiguous data of eight-byte elements, and an operator
+// of MPI's.
 func (f facts) usual() facts {
 	for _, key := range []string{"is_multi_threaded=no", "is_commutative=yes", "is_sendbuf_inplace=no", "is_op_built_in=yes", "is_block_regular=yes"} {
 		f = f.after(branch{key: key}, true)

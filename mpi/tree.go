@@ -28,7 +28,7 @@ type branch struct {
 // condition is the key as MPICH sees it.
 func (b branch) condition() string { return strings.ReplaceAll(b.key, " ", "") }
 
-// algorithm is that of a leaf, "" of a condition.
+// algorithm is a leaf's algorithm, "" of a condition.
 func (b branch) algorithm() string {
 	name, _ := strings.CutPrefix(b.condition(), "algorithm=")
 	if name == b.condition() {
@@ -231,7 +231,7 @@ func (b branch) holds(c call) bool {
 	return key == "any" || strings.HasSuffix(key, "=any") || key == "collective="+c.collective
 }
 
-// Choice is the algorithm that MPICH takes for elements of so many bytes, "" where the tree has
+// Choice is the algorithm that MPICH takes for elements of that many bytes, "" where the tree has
 // none.
 func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
 	of, branches := call{c.Name, p, m, element}, t.branches

@@ -13,13 +13,13 @@ type Way struct {
 	// it, and Control how many messages without data are waited for after that. What
 	// single copies wait for is measured with them and does not count.
 	Request, Control int
-	// Lines is how many cache lines move from rank to rank for a message, one after the
-	// other, besides those of its data, of Control, and of a flag for each transfer: what
-	// leads to a header, and what is given back before the receiver goes on.
+	// Lines is how many cache lines move from rank to rank for a message, one after the other,
+	// besides its data, Control, and a flag for each transfer: what leads to a header, and what is
+	// given back before the receiver goes on.
 	Lines int
 	// Message is how many instructions of both ranks are one after the other in a message besides
-	// the copies of its data, and Exchange those of one rank of two that exchange messages. 0:
-	// not counted.
+	// the copies of its data, and Exchange how many one of two ranks that exchange messages
+	// executes. 0: not counted.
 	Message, Exchange int
 	Source            string // where the others are from, see Library.Counted
 }

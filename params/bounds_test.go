@@ -6,8 +6,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Off cache a ring's transfers are not those of an isolated message, and eq. (8) says nothing of
-// the two; of sendrecv it does, and in cache.
+// Off cache a ring's transfers differ from an isolated message's, and eq. (8) says nothing of the
+// two; of sendrecv it does, and in cache.
 func TestBoundsOfRingOffCache(t *testing.T) {
 	for _, tt := range []struct {
 		setup string

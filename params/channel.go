@@ -8,9 +8,9 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Parameters of channels that were published: the file's cells of kind channel, whose
-// Variant ChannelVariant makes of a level's name and one of these. Levels are those of the
-// provenance; ranks on different nodes are at the one without Groups.
+// Parameters of published channels: cells of kind channel, whose Variant ChannelVariant makes of a
+// level's name and one of these. Levels are the provenance's; ranks on different nodes are at the
+// level without Groups.
 const (
 	ChannelMessage  = "T"            // a message alone, one way: half a round trip; τ = 1, a sample for each pair of cores
 	ChannelFanout   = "fanout"       // one rank sends to τ others, one after another, all at that level: when the slowest is done
@@ -49,8 +49,8 @@ func (f *File) OfLevels() bool {
 	return has(ChannelCell) && !has(TransferCell)
 }
 
-// LevelTimes are those of the levels that channel cells are of, in the order of the
-// provenance, none of a file without such cells. Sizes that are not complete are left out.
+// LevelTimes are the times of levels that channel cells are of, in the order of the provenance;
+// none without such cells. Incomplete sizes are left out.
 func (f *File) LevelTimes() (all []LevelTimes) {
 	for _, l := range f.Provenance.Levels {
 		of := func(parameter string) *Curve {

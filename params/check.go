@@ -165,7 +165,7 @@ func (f *File) checkState() error {
 	return nil
 }
 
-// Swept tells whether the plan is that of a sweep, which can go on with it.
+// Swept tells whether a sweep made the plan, and can go on with it.
 func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
 }
@@ -336,7 +336,7 @@ func (k *Key) check() error {
 	return checkPolicy(k.Placement)
 }
 
-// checkSetup leaves open which setups there are: whoever measures knows.
+// checkSetup accepts any setup of a valid name: the measuring package knows them.
 func checkSetup(name string) error {
 	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' }
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
@@ -352,8 +352,8 @@ func checkPolicy(policy numa.Policy) error {
 	return fmt.Errorf("placement %.40q is unknown", policy)
 }
 
-// varies tells whether cells of a kind have a variant, as those of all surveys have,
-// which may be of another version than this package.
+// varies tells whether cells of a kind have a variant, as all surveys' have, which may be of
+// another version than this package.
 func (k Kind) varies() bool {
 	i := slices.Index(kinds, k)
 	return i < 0 || i >= slices.Index(kinds, MessageCell)
@@ -370,7 +370,7 @@ func (k Kind) Compare(o Kind) int {
 	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
 }
 
-// checkVariant leaves open which variants there are: whoever measures knows.
+// checkVariant accepts any valid variant: the measuring package knows them.
 func checkVariant(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
 	if name == "" || len(name) > maxName || strings.Trim(name, letters) != "" {
@@ -414,8 +414,8 @@ func (c *Cell) check() error {
 	return c.checkSamples()
 }
 
-// checkSamples refuses a centre that the samples contradict: whoever changed one of
-// them, nobody knows which is true. Samples are written with five digits.
+// checkSamples refuses a centre that contradicts the samples, since either may have been changed.
+// Samples are written with five digits.
 func (c *Cell) checkSamples() error {
 	const rounded = 1e-4
 	if len(c.Samples) == 0 {

@@ -26,9 +26,9 @@ func (d Drift) Error() string {
 		100*math.Abs(d.Change), than, d.Session+1)
 }
 
-// Drifts are the sessions whose probe rose or fell from launch to launch, by Kendall's
-// test at 1 %, by 5 % or more of Theil's line. Readings of workers whose samples are sorted by
-// state say nothing of it: nobody knows of which state they are.
+// Drifts are the sessions whose probe rose or fell from launch to launch, by Kendall's test at 1 %,
+// by 5 % or more of Theil's line. Workers whose samples are sorted by state are left out: the state
+// of their readings is unknown.
 func (f *File) Drifts() (all []error) {
 	apart := f.toldApart()
 	for session, launches := range f.bySession() {
@@ -39,8 +39,8 @@ func (f *File) Drifts() (all []error) {
 	return all
 }
 
-// mostDrifting bounds the launches of a session that are held against each other, two and two:
-// of more, so many at even distances tell as much.
+// mostDrifting bounds the launches of a session that are compared in pairs; of more, this many at
+// even distances tell as much.
 const mostDrifting = 1 << 10
 
 func drift(session int, all []*Launch, apart map[workersIn]bool) (d Drift, sure bool) {

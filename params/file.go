@@ -48,11 +48,11 @@ type Plan struct {
 	SegmentBytes int           `json:"segment_bytes"`         // S
 	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
 	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache
-	// OwnCacheBytes is the largest cache that a core shares with no other; 0: nobody knows.
+	// OwnCacheBytes is the largest cache that a core shares with no other; 0: unknown.
 	OwnCacheBytes int     `json:"own_cache_bytes,omitempty"`
-	ArenaCaches   float64 `json:"arena_caches,omitempty"` // off cache, a worker walks through so many times what caches hold of its data; 0: twice the last-level cache, by those who share it
-	// ArenaDown: off cache each message lies before the last one. Those of files without it lay
-	// behind it, where the processor had fetched ahead, see Ascending.
+	ArenaCaches   float64 `json:"arena_caches,omitempty"` // off cache, size of a worker's arena in caches; 0: twice the last-level cache, by those who share it
+	// ArenaDown: off cache each message lies before the last one. In files without it they lay
+	// behind, where the processor had fetched ahead, see Ascending.
 	ArenaDown bool     `json:"arena_down,omitempty"`
 	Operators []string `json:"operators,omitempty"` // of γ, in order; none: the customary ones
 	Budget    float64  `json:"budget_s"`
@@ -81,7 +81,7 @@ const (
 	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves, as it was published or, of sweeps once, an empty loop
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
 	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP; of Variant Receiver a part of each
-	ExchangeCell   Kind = "exchange"   // Time is that of two ranks that exchange messages alone, from idle channels: o(m) of exchanges and their transfers
+	ExchangeCell   Kind = "exchange"   // Time is an exchange of two ranks over idle channels: o(m) of exchanges and their transfers
 	MessageCell    Kind = "message"    // Time is T(m), a message alone from idle channels, Variant Segmented: o(m) and its transfers
 	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
 	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
@@ -202,7 +202,7 @@ func (c Cell) Segment() fit.Estimate { return fit.Transfer(c.Time, max(1, c.K), 
 // l/Transfers, ns. It is what models that ask for L(m,τ) beyond a segment use.
 func (c Cell) Whole() fit.Estimate { return fit.Transfer(c.Time, 1, max(1, c.Transfers)) }
 
-// order is that of cells in a file: a curve's cells follow each other.
+// order is the order of cells in a file: a curve's cells follow each other.
 func (k *Key) order(o *Key) int {
 	if k.Kind != o.Kind {
 		return k.Kind.Compare(o.Kind)

@@ -18,7 +18,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// customarySizes are those of the published files.
+// customarySizes are the sizes of the published files.
 var customarySizes = []int{
 	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 16384, 32768, 49152, 65536, 98304,
 	131072, 196608, 262144, 393216, 524288, 786432, 1048576, 1572864, 2097152, 3145728, 4194304,

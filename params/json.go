@@ -36,10 +36,9 @@ func newDocument(text []byte, name string) document {
 // does: files may have been written by hand.
 var tolerant = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
 
-// DecodeJSON reads a document of another kind into target with the bounds of Read: it
-// refuses what is cut or no JSON, names that are there twice, of which nobody knows the
-// one that counts, brackets without end, and lists of CPUs that unfold to something
-// absurd. An error says in which line of name it is.
+// DecodeJSON reads a document of another kind into target with the bounds of Read: it refuses
+// truncated or invalid JSON, repeated names, brackets without end, and lists of CPUs that unfold
+// beyond reason. An error says in which line of name it is.
 func DecodeJSON(text []byte, name string, target any) error {
 	d := newDocument(text, name)
 	value, pos := d.value(len(text))
@@ -211,8 +210,8 @@ const (
 
 var errListed = limitf("more than %d CPUs in lists", mostListed)
 
-// value reads anything of so many bytes at most in bounded memory, and returns its text
-// and where that begins.
+// value reads anything of at most that many bytes in bounded memory, and returns its text and where
+// it begins.
 func (d *document) value(most int) (text []byte, pos int) {
 	if d.err != nil {
 		return nil, 0

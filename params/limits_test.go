@@ -28,7 +28,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 			}
 		}
 	}
-	fill := func(bytes int) func(*File) { // to so many
+	fill := func(bytes int) func(*File) { // to that many
 		return func(f *File) {
 			f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
 			text, err := f.text()

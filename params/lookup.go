@@ -99,9 +99,9 @@ func (f *File) Own(placement numa.Policy, offCache bool) (*Curve, error) {
 	return &curve, nil
 }
 
-// Gamma is γ(m,τ) of every operator that the file has all of. Where a placement has
-// none it is that of another, for ranks reduce without each other. Operators
-// come in the plan's order, else in that of the published files.
+// Gamma is γ(m,τ) of every operator that the file has all of. A placement without γ takes
+// another's, because ranks reduce independently. Operators come in the plan's order, else in the
+// published files'.
 func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	_, placement = f.first("", placement)
 	kind := func(c *Cell) bool { return c.Kind == GammaCell }
@@ -160,9 +160,9 @@ var customary = []string{
 	"MAX_R", "MIN_R", "SUM_R", "PROD_R", "MAXLOC_R", "MINLOC_R",
 }
 
-// nearest matches the cells of a kind that serve for a placement and state of
-// the cache: its own, else the placement's, else those of the first cell of the
-// kind. What a rank does by itself is the same wherever the others are.
+// nearest matches the cells of a kind that serve for a placement and state of the cache: its own,
+// else the placement's, else the first cell's. A rank's own work does not depend on where the
+// others are.
 func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bool) func(*Cell) bool {
 	best, distance := -1, 4
 	for i := range f.Cells {

@@ -81,8 +81,8 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// τ = 1 is that of two processes, not of one that copies within its cache, less half
-	// of y(1) for each transfer.
+	// τ = 1 is a transfer between two processes, not a copy within one's cache, less half of y(1)
+	// for each transfer.
 	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{70, 120, 240}, {2940, 4000, 6000}})
 	sameTimes(t, "o(m)", [][]float64{whole.Overheads}, [][]float64{{10 + 100*64./16384, 110}})
 	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
@@ -118,7 +118,7 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The published files' order, whatever that of the cells.
+	// The published files' order, not the cells'.
 	if names := []string{gamma.Operators[0].Name, gamma.Operators[1].Name}; !reflect.DeepEqual(names, []string{"MAX_I", "SUM_R"}) {
 		t.Errorf("operators %v", names)
 	}
@@ -270,8 +270,7 @@ func TestFitGamma(t *testing.T) {
 	}
 }
 
-// The first two times are those of metropolis. Without intervals every
-// difference counts.
+// The first two times are metropolis'. Without intervals every difference counts.
 func TestBoundsOfPublishedFile(t *testing.T) {
 	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
 	all := FromText(table, nil).Bounds()

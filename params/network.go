@@ -21,7 +21,7 @@ type Network struct {
 	Kind   string   `json:"kind"`             // what carries it, in small letters: tcp, ib …
 	Copies int      `json:"copies,omitempty"` // that L(m,τ) leaves out, as the published tables of TCP do: 2
 	Hosts  []string `json:"hosts,omitempty"`  // between which it was measured
-	Peers  []Peer   `json:"peers,omitempty"`  // those of them that are not the file's own machine
+	Peers  []Peer   `json:"peers,omitempty"`  // the other hosts
 }
 
 // A Peer is the other end of a network that was measured.
@@ -31,7 +31,7 @@ type Peer struct {
 	Provenance Provenance `json:"provenance"`
 }
 
-// Parameters of a network that make it a channel. Whoever measures adds others.
+// Parameters of a network that make it a channel. Surveys add others.
 const (
 	NetTransfer = "L"     // L(m,τ)
 	NetOverhead = "o"     // o(m), τ = 1
@@ -49,8 +49,8 @@ const (
 	maxHost     = 253 // letters, of a host name
 )
 
-// FromNetworkText makes a native file of a network's published table, as FromText does of
-// that of shared memory.
+// FromNetworkText makes a native file of a network's published table, as FromText does of a table
+// of shared memory.
 func FromNetworkText(t *Table, n Network) *File {
 	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
 	cell := func(parameter string, m, tau int, seconds float64) {

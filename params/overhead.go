@@ -50,11 +50,10 @@ func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) 
 	return f.beyond(kind, placement, offCache)
 }
 
-// ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: what an
-// exchange takes that begins where nothing is under way, beyond its transfers as sendrecv
-// has them, or where that was not measured ring; or what an MPI library adds. In exchanges
-// that follow each other ranks take turns, and the way of the flags is hidden; those of
-// nothing take longer than one by itself. So it may be below zero.
+// ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: the time of an exchange
+// over idle channels beyond its transfers, of sendrecv or else of ring; or an MPI library's
+// overhead. In exchanges in a row ranks take turns, which hides the flags' way, but exchanges of
+// nothing take longer in a row than one alone. So o(m) may be below zero.
 func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhead {
 	_, placement = f.first("", placement)
 	kind := func(c *Cell) bool {
@@ -63,8 +62,8 @@ func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhea
 	return f.beyond(kind, placement, offCache)
 }
 
-// OfLibrary tells whether o(m) is that of an MPI library, see taulop import -overheads, or was
-// published, and no sweep's.
+// OfLibrary tells whether o(m) is an MPI library's, see taulop import -overheads, or published, not
+// a sweep's.
 func (f *File) OfLibrary() bool {
 	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Kind == OverheadCell && c.Tau <= Exchanging })
 }
@@ -119,7 +118,7 @@ func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
 	return message.Less(f, parts...), true
 }
 
-// A Part is a cell's time, so many times.
+// A Part is a cell's time with a factor.
 type Part struct {
 	*Cell
 	Times float64
@@ -153,8 +152,8 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 	return e
 }
 
-// transfer is the cell of a message's transfers, or one between those of its
-// neighbours; nil if there are none.
+// transfer is the cell of a message's transfers, or one between its neighbours; nil if there are
+// none.
 func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
 	at := message.Key
 	at.Kind, at.Setup, at.Tau, at.Variant = TransferCell, setup, tau, ""
@@ -236,9 +235,8 @@ func overheads(all []Overhead, sizes []int) []float64 {
 	return o
 }
 
-// OverheadAt is o(m) in seconds from those of other sizes, m rising: 0 where there are none,
-// and the same beyond the last, for how long it is before the first byte moves does not
-// depend on how many follow.
+// OverheadAt is o(m) in seconds from other sizes, m rising: 0 without any, constant beyond the
+// last, because the time before the first byte moves does not depend on the rest.
 func OverheadAt(all []Overhead, m int) float64 {
 	at := func(i int) float64 { return seconds(all[i].Time.Center) }
 	i, measured := slices.BinarySearchFunc(all, m, func(o Overhead, m int) int { return o.Bytes - m })

@@ -40,7 +40,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	return &curve, nil
 }
 
-// Strides are those that P has, rising.
+// Strides are the strides of P, rising.
 func (f *File) Strides(offCache bool) (strides []int) {
 	for i := range f.Cells {
 		if m, ok := f.Cells[i].packed(); ok && f.Cells[i].OffCache == offCache && !m.Contiguous() {

@@ -47,9 +47,9 @@ type Pair struct {
 	From  int            `json:"from"`
 	To    int            `json:"to"`
 	Level int            `json:"level"` // index in Levels
-	other bool           // its times are those of the writer's node
+	other bool           // its times are the writer's node's
 	Times []fit.Estimate `json:"time_ns"` // L(m,1) of each size; not known where it was not measured
-	// States are those of the two CPUs, none where they had one; else Times are means by shares.
+	// States are the two CPUs' states, none where they had one; else Times are means by shares.
 	States []PairState `json:"states,omitempty"`
 }
 
@@ -93,8 +93,8 @@ func ParsePair(variant string) (from, to int, home Home, err error) {
 	return from, to, home, nil
 }
 
-// Pairs are the file's: those of the first home that it has, with the others. It fails
-// where there are none, and for variants that are no pair.
+// Pairs are the file's pairs, of the first home measured, with the others. It fails without pairs,
+// and for invalid variants.
 func (f *File) Pairs() (*Pairs, error) {
 	found := make(map[Home]*Pairs)
 	at := make(map[string]int) // by variant

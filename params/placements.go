@@ -11,15 +11,14 @@ import (
 // A Channel is a level of the machine with the placement whose transfers were measured
 // there.
 type Channel struct {
-	Level     int         // index of the provenance's Levels; −1: nobody knows
+	Level     int         // index of the provenance's Levels; −1: unknown
 	Name      string      // of the level, empty if unknown
 	Placement numa.Policy // of the plan
 }
 
-// Channels are the levels that placements of the plan measured, from the closest on, of
-// each level the first placement. Levels closer than the last-level cache count as that.
-// Placement remote is of none: its workers are where those of local are, and only their
-// buffers elsewhere.
+// Channels are the levels that placements of the plan measured, from the closest on, each by its
+// first placement. Levels closer than the last-level cache count as that level. Placement remote
+// has no level: it differs from local in its buffers only.
 func (f *File) Channels() (all []Channel) {
 	for _, policy := range f.Plan.Policies {
 		c := f.ChannelOf(policy)
@@ -31,8 +30,8 @@ func (f *File) Channels() (all []Channel) {
 	return all
 }
 
-// ChannelOf is the level of a placement: that of its first couple of workers, which are
-// at once the isolated transfers, the first of ping's couples and neighbours of a ring.
+// ChannelOf is the level of a placement: its first couple of workers, who make the isolated
+// transfers, are ping's first couple, and are neighbours in a ring.
 func (f *File) ChannelOf(placement numa.Policy) Channel {
 	c := Channel{Level: -1, Placement: placement}
 	i := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement && len(p.Workers) > 1 })
@@ -46,7 +45,7 @@ func (f *File) ChannelOf(placement numa.Policy) Channel {
 	return c
 }
 
-// A FirstCPU is where launches began placements: how their times compare with those of
+// A FirstCPU is a CPU at which launches began a placement, and how their times compare with
 // launches that began elsewhere, where CPUs and caches are alike by topology.
 type FirstCPU struct {
 	CPU       int          // of the first worker
@@ -54,7 +53,7 @@ type FirstCPU struct {
 	Ratio     fit.Estimate // median of Relative over the launches that began here
 }
 
-// FirstCPUs are those that launches of the file took turns at, by placement and CPU; none
+// FirstCPUs are the CPUs at which launches of the file began in turns, by placement and CPU; none
 // if all began at one.
 func (f *File) FirstCPUs() (all []FirstCPU) {
 	if !slices.ContainsFunc(f.Launches, func(l Launch) bool { return l.FirstCPU != f.Launches[0].FirstCPU }) {

@@ -62,7 +62,7 @@ type Provenance struct {
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// Machine is what the machine is called, "" where nobody knows.
+// Machine is the machine's name, "" if unknown.
 func (p Provenance) Machine() string { return cmp.Or(p.Name, p.Hostname) }
 
 // A CoreKind is a group of CPUs that differ from the others in what they can do.
@@ -100,8 +100,8 @@ func (p *Provenance) Fill(busy bool) {
 	}
 }
 
-// Pages are those of buffers, empty if unknown. Files that do not say it are of when the
-// kernel's setting decided.
+// Pages are the pages of buffers, empty if unknown. In files that do not say it the kernel's
+// setting decided.
 func (p *Provenance) Pages() string {
 	switch {
 	case p.BufferPages != "":

@@ -426,7 +426,7 @@ func (d *decoder) sample() (s Sample) {
 	return s
 }
 
-// samples keeps those of many cells in one piece of memory.
+// samples keeps the samples of many cells in one piece of memory.
 func (d *decoder) samples(one func() Sample) []Sample {
 	begin := len(d.block)
 	d.each('[', ']', func() {

@@ -15,14 +15,13 @@ func (f *File) Drawn() int {
 	return len(f.Launches)
 }
 
-// Resampled is the file as chance could have made it: as many of its sessions drawn
-// again, with replacement, or of the launches of each where there are one or two. What predictions
-// from such files differ by is what those from this one are uncertain by (the bootstrap;
-// Davison and Hinkley, "Bootstrap Methods and their Application", section 3.8: of nested
-// samples the outer ones are drawn). Launches of a draw keep together, for what disturbs
-// one disturbs all its cells. Centres are new; the bounds of intervals are the file's still.
-// A cell that no drawn launch visited stays as it is, and so do those of which nobody knows
-// the launch.
+// Resampled is a bootstrap replicate of the file: its sessions drawn again, with replacement, or
+// the launches of each where there are one or two. Predictions from such files differ by the
+// uncertainty of predictions from this one (Davison and Hinkley, "Bootstrap Methods and their
+// Application", section 3.8: of nested samples the outer ones are drawn). Launches are drawn whole,
+// because a disturbance hits all cells of a launch. Centres are new; bounds of intervals remain the
+// file's. A cell that no drawn launch visited stays as it is, and so does one whose samples have no
+// known launch.
 func (f *File) Resampled(random *rand.Rand) *File {
 	drawn := *f
 	drawn.Launches = nil

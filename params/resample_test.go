@@ -17,7 +17,7 @@ func TestResampledLaunches(t *testing.T) {
 		}
 		f.Cells = append(f.Cells, c)
 	}
-	f.Cells[2].Samples = Samples(7, 8, 9) // of which nobody knows the launch
+	f.Cells[2].Samples = Samples(7, 8, 9) // without a known launch
 	f.Cells[2].Time.Center = 8
 	random := rand.New(rand.NewPCG(1, 2))
 	centers := make(map[float64]bool)

@@ -16,12 +16,12 @@ import (
 // A Sample is what one visit of a cell found.
 type Sample struct {
 	NS     float64 // as the cell's time
-	Launch int32   // index of the file's launches; Unlaunched where nobody knows
+	Launch int32   // index of the file's launches; Unlaunched: unknown
 	At     float32 // s since the launch began
 	Spread float32 // relative standard deviation of the visit's batches
 	Workers
-	// Watch is the number, from 1, of the file's watch of the workers, whose looks just before
-	// and just after took Before and After ns; 0: nobody looked. See Sorting.Of.
+	// Watch is the number, from 1, of the file's watch of the workers, whose looks just before and
+	// just after took Before and After ns; 0: no look. See Sorting.Of.
 	Watch         int32
 	Before, After float32
 }
@@ -42,11 +42,11 @@ type Launch struct {
 	// MHz is the clock of the first worker's CPU by τ, the median just after visits,
 	// where the system says it.
 	MHz map[int]float64 `json:"mhz,omitempty"`
-	// Instruction is what one takes of code as that of an MPI library, ns: short functions that
-	// call each other, lists and conditions, nothing that is not in the first cache. 0: nobody knows.
+	// Instruction is the time of one instruction of code like an MPI library's, ns: short functions
+	// that call each other, lists and conditions, all in the first cache. 0: unknown.
 	Instruction float64 `json:"instruction_ns,omitempty"`
-	// FirstCPU is that of placements' first worker where launches take turns at L3
-	// complexes or nodes that are alike by topology, see File.FirstCPUs; else 0.
+	// FirstCPU is the CPU of placements' first worker where launches take turns at L3 complexes or
+	// nodes that are alike by topology, see File.FirstCPUs; else 0.
 	FirstCPU int `json:"first_cpu,omitempty"`
 	// Relative has by placement what the launch's transfers took, as a multiple of their
 	// cells' centres: the median over them. Only where launches take turns.
@@ -81,8 +81,8 @@ func (l Loads) InCache() float64 {
 // quarter is, of four times mostly less than a twentieth.
 const mostInCache = 0.15
 
-// Loads are of each placement and τ those of the launch in the middle, by what was in a
-// cache, the most first.
+// Loads are the loads of each placement and τ, of the median launch by the share in cache, the
+// largest share first.
 func (f *File) Loads() (typical []Loads) {
 	type key struct {
 		placement numa.Policy
@@ -106,8 +106,8 @@ func (f *File) Loads() (typical []Loads) {
 	return typical
 }
 
-// InCache refuses to call off cache what was in a cache; nil where nothing was, or nobody
-// knows.
+// InCache is an error if data measured as off cache were in a cache; nil where they were not, or it
+// is unknown.
 func (f *File) InCache() error {
 	typical := f.Loads()
 	if len(typical) == 0 || typical[0].InCache() <= mostInCache {
@@ -140,9 +140,9 @@ func (c *Cell) Values() (ns []float64) {
 	return lists.Map(c.Samples, func(s Sample) float64 { return s.NS })
 }
 
-// Replicates are the samples by session and launch; several of a launch count as one, their
-// median. Samples of which nobody knows the launch count as launches of one session: their
-// intervals say how well one process knew one minute.
+// Replicates are the samples by session and launch; several of a launch count as one, their median.
+// Samples without a known launch count as launches of one session: their intervals say how well one
+// process knew one minute.
 func (c *Cell) Replicates(f *File) fit.Replicates {
 	var r fit.Replicates
 	for launch, ns := range c.byLaunch(f) {
@@ -155,8 +155,8 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 	return r
 }
 
-// byLaunch are the launches that have samples and what each found, the median of these; a
-// sample of which nobody knows the launch is by itself.
+// byLaunch are the launches with samples and their medians; a sample without a known launch is by
+// itself.
 func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	return func(yield func(launch int32, ns float64) bool) {
 		for i := 0; i < len(c.Samples); {
@@ -187,9 +187,8 @@ func with(r fit.Replicates, session int, v float64) fit.Replicates {
 	return r
 }
 
-// Paired are the ratios of what launches found of one cell to what they found of another, of
-// launches that visited both: what a launch, or an hour, does to both alike is not in them.
-// Samples of which nobody knows the launch make none.
+// Paired are ratios of one cell to another, of launches that visited both: what a launch, or an
+// hour, does to both alike cancels. Samples without a known launch make none.
 func Paired(f *File, of, to *Cell) (r fit.Replicates) {
 	at := make(map[int32]float64)
 	for launch, ns := range to.byLaunch(f) {
@@ -316,7 +315,7 @@ func (l *Launch) Check() error {
 	return nil
 }
 
-// Samples are values in ns of which nobody knows the launch.
+// Samples are values in ns without a known launch.
 func Samples(ns ...float64) []Sample {
 	of := lists.Map(ns, func(v float64) Sample { return Sample{NS: v, Launch: Unlaunched} })
 	return of
@@ -345,8 +344,8 @@ func (f *File) MHz() map[int]float64 {
 	return clocks
 }
 
-// Instruction is what an instruction takes of code as that of an MPI library, in seconds, the
-// median over launches; 0 where nobody measured it.
+// Instruction is the time of an instruction of code like an MPI library's, in seconds, the median
+// over launches; 0 if not measured.
 func (f *File) Instruction() float64 {
 	var of []float64
 	for _, l := range f.Launches {

@@ -11,7 +11,7 @@ import (
 
 // What a sample is of that is of no state of its own.
 const (
-	AnyState = -1 // workers who have one state, or nobody looked
+	AnyState = -1 // workers with one state, or not looked at
 	Moved    = -2 // the machine changed its state meanwhile
 )
 
@@ -50,9 +50,9 @@ func (f *File) Sort() *Sorting {
 	return s
 }
 
-// move tells which watches are of workers who have several states, in one session or from one
-// to the next. So are all that share a cell with one: of what its samples are the mean, those
-// of CPUs that stayed where they were are of one of the states.
+// move tells which watches are of workers with several states, in one session or from one to the
+// next. All watches that share a cell with one are included: the samples of CPUs that stayed are of
+// one of the states in the cell's mean.
 func (f *File) move() []bool {
 	first := make(map[string]float64)
 	several := make(map[string]bool) // by CPUs
@@ -145,7 +145,7 @@ func pool(all []State) (states []State) {
 	return states
 }
 
-// nearest is the state whose flag takes most nearly so long.
+// nearest is the state whose flag takes most nearly ns.
 func nearest(states []State, ns float64) (best int) {
 	for i := range states {
 		if math.Abs(math.Log(states[i].NS/ns)) < math.Abs(math.Log(states[best].NS/ns)) {
@@ -155,7 +155,8 @@ func nearest(states []State, ns float64) (best int) {
 	return best
 }
 
-// States of so many workers that the file has met, rising; none where they had one.
+// States are the states of that many workers that the file has met, rising; none where they had
+// one.
 func (s *Sorting) States(workers int) []State { return s.pools[workers] }
 
 // Of is the state of the States of as many workers that a sample was taken in, AnyState or
@@ -184,7 +185,7 @@ func (w *Watch) Of(x Sample) int {
 	return before
 }
 
-// At is the state of which a look of so many ns is.
+// At is the state of a look of ns.
 func (w *Watch) At(ns float64) (at int) {
 	for at+1 < len(w.States) && ns >= w.States[at+1].Above {
 		at++
@@ -201,7 +202,7 @@ func (s *Sorting) together(a, b Sample) bool {
 	return of == other || of == AnyState || other == AnyState
 }
 
-// Workers is how many worked on a cell's samples; 0: nobody looked.
+// Workers is how many worked on a cell's samples; 0: no look.
 func (s *Sorting) Workers(c *Cell) int {
 	for _, x := range c.Samples {
 		if x.Watch > 0 && int(x.Watch) <= len(s.f.Watches) {
@@ -282,8 +283,8 @@ func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	return states
 }
 
-// Launches counts those of a session that have samples of a cell in that state, of those
-// that have Settled of the time or more, in which there are the fewest.
+// Launches counts the launches of a session that have samples of a cell in the Settled state in
+// which there are the fewest.
 func (s *Sorting) Launches(c *Cell, session int) int {
 	fewest := math.MaxInt
 	for i, state := range s.StatesOf(c) {
@@ -323,9 +324,9 @@ func (s *Sorting) ByState(c *Cell) (all []Stay) {
 	return all
 }
 
-// Estimate is a cell's time: where workers had several states the mean of these by their
-// shares, each of which has an interval of its own. States without samples are left out. Where
-// one that is Settled has too few launches for an interval, it is that of all samples together.
+// Estimate is a cell's time: of workers with several states the mean by their shares, each with its
+// own interval. States without samples are left out. If a Settled state has too few launches for an
+// interval, the estimate is over all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	mixed, total := fit.Estimate{}, 0.
 	for _, of := range s.ByState(c) {
@@ -349,7 +350,7 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	return mixed
 }
 
-// center is that of Estimate, at less cost.
+// center is Estimate's centre, at less cost.
 func (s *Sorting) center(c *Cell) float64 {
 	sum, total := 0., 0.
 	for i, state := range s.StatesOf(c) {

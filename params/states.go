@@ -67,7 +67,7 @@ func (f *File) Watch(session int, cpus []int) int32 {
 	return int32(len(f.Watches))
 }
 
-// Looks are those of a watch's samples.
+// Looks are the looks of each watch's samples.
 func (f *File) Looks() map[int32][]Look {
 	all := make(map[int32][]Look)
 	for i := range f.Cells {
@@ -80,7 +80,7 @@ func (f *File) Looks() map[int32][]Look {
 	return all
 }
 
-// FindStates finds those of a session's watches in looks, by the watches' numbers.
+// FindStates finds the states of a session's watches in looks, by the watches' numbers.
 func (f *File) FindStates(session int, looks map[int32][]Look) {
 	for i := range f.Watches {
 		if w := &f.Watches[i]; w.Session == session {
@@ -130,11 +130,10 @@ func statesOf(looks []Look) (states []State) {
 	return states
 }
 
-// InState is the file as if the machine had been in one state all the time, that of so many
-// workers in which these take most nearly so many ns for nothing; of more workers, the one
-// that has the same place among theirs, by shares. What one worker does keeps the mean over
-// its states, which are of its core and no other. Cells without samples are left out. It is
-// an error if the file has met one state only, or none near.
+// InState is the file as if the machine had been in one state all the time: the one in which a null
+// transfer of that many workers takes most nearly ns; of more workers, the one at the same place by
+// shares. Work of one worker keeps the mean over its states, which are its core's alone. Cells
+// without samples are left out. It is an error if the file has met one state only, or none near.
 func (f *File) InState(workers int, ns float64) (*File, error) {
 	s := f.Sort()
 	of := s.pools[workers]
@@ -235,7 +234,7 @@ func StateList(states []State) (text string) {
 // Name is what a flag takes.
 func (s State) Name() string { return fmt.Sprintf("%.3g ns", s.NS) }
 
-// States are those of two workers that the file has met, none where they had one: where CPUs
+// States are the states of two workers that the file has met, none where they had one: where CPUs
 // move, the file's numbers are means by the states' shares, see Sorting.Estimate.
 func (f *File) States() []State { return f.Sort().pools[2] }
 

@@ -253,7 +253,7 @@ func TestWatchesAreChecked(t *testing.T) {
 	}
 }
 
-// A state of two workers has its counterpart among those of more workers by shares.
+// A state of two workers has its counterpart among more workers' states by shares.
 func TestCounterpart(t *testing.T) {
 	shares := func(of ...float64) (states []State) {
 		for _, share := range of {

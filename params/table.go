@@ -18,9 +18,9 @@ func (t *Table) L(m, tau int) (seconds float64, extrapolated bool) {
 	return t.Transfers.At(m, tau)
 }
 
-// O is the overhead o(m) in seconds, before the first byte moves: below the smallest
-// size it is that of it. It grows in steps, so beyond the largest size it stays
-// what it was, and counts as extrapolated.
+// O is the overhead o(m) in seconds, before the first byte moves. Below the smallest size it is
+// constant. It grows in steps, so beyond the largest size it is constant, too, and counts as
+// extrapolated.
 func (t *Table) O(m int) (seconds float64, extrapolated bool) {
 	sizes := t.Transfers.Sizes
 	i, measured := slices.BinarySearch(sizes, m)

@@ -8,9 +8,8 @@ import (
 // word, beyond the intervals.
 const leastBent = 0.05
 
-// AllTaken says where τ = n, that of all CPUs which may be used, is farther off than
-// n−1 suggests: whatever else runs, this program's own work too, is then on a worker's
-// CPU. What it suggests is a line through n−1 and the τ before.
+// AllTaken says where τ = n, all CPUs that may be used, is farther off than the line through n−1
+// and the τ before suggests: other work, this program's included, is then on a worker's CPU.
 func (f *File) AllTaken() (all []error) {
 	n := f.Provenance.Allowed.Len()
 	for _, t := range f.Transfers() {

@@ -19,7 +19,7 @@ type Tam struct {
 	ReceiveGap fit.Line // g_r(m), eq. (2.4): between packets where they arrive
 	Receive    fit.Line // O_r(m), eq. (2.5): what the kernel takes of a CPU that receives
 	Take       fit.Line // U_r(m): reading what has come
-	Buffer     float64  // B_L: what waits on the way while one flow sends all it can, bytes; 0: nobody looked
+	Buffer     float64  // B_L: what waits on the way while one flow sends all it can, bytes; 0: not measured
 }
 
 // Parameters of a network that are Tam's, the names of NetVariant, τ = 1.

@@ -57,10 +57,9 @@ func ReadText(r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// ReadGammaText reads γ(m) in the text format of the authors' tools, which is
-// that of ReadText with the number of operators in line 2 ("#max_ops" or
-// "#tau_op"), their names in line 3, and γ of each in the columns. The format
-// knows no τ, so what it says holds for any.
+// ReadGammaText reads γ(m) in the text format of the authors' tools: as ReadText, with the number
+// of operators in line 2 ("#max_ops" or "#tau_op"), their names in line 3, and γ of each in the
+// columns. The format has no τ, so γ holds for any.
 func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
 	g := &Gamma{}
 	err := readText(r, name, []string{"max_ops", "tau_op"}, 0, func(columns int, row textRow) error {

@@ -27,8 +27,8 @@ type Buffers string
 const (
 	// Rewritten: its owner writes it anew before each message, as programs do.
 	Rewritten Buffers = ""
-	// Unchanged: nobody writes it, as in the usual benchmarks. Where the receiver reads it
-	// from its owner's memory, it has it in its own cache from the second message on.
+	// Unchanged: not rewritten, as in the usual benchmarks. A receiver that reads it from its
+	// owner's memory has it in its own cache from the second message on.
 	Unchanged Buffers = "unchanged"
 	// Copied: its owner copies the message there from elsewhere, in the time that is measured:
 	// onto what the receiver read before, and still has.
@@ -55,14 +55,12 @@ func ParseBuffers(name string) (Buffers, error) {
 // ErrNoTransport is of a file in which a transport was not measured.
 var ErrNoTransport = errors.New("measure them")
 
-// Over is the file as it would be if transfers had been measured over one transport and
-// with send buffers of one state alone. Single copies have no o(m) of their own, but for what
-// an MPI library adds: L(m,τ) begins when the sender has its message ready, and τ counts
-// copies at once. A single
-// copy by itself is ping's τ = 1, which is that of every setup; and off cache, where nobody
-// has them at hand, send buffers of both states are one. Whether send buffers of
-// segments are rewritten makes no difference that is measured unless the file has both.
-// It shares what it can with the file, and fails where that has no such transfers.
+// Over is the file as if transfers had been measured over one transport and with send buffers of
+// one state alone. Single copies have o(m) only from an MPI library: L(m,τ) begins when the sender
+// has its message ready, and τ counts copies at once. A single copy by itself is ping's τ = 1, for
+// every setup; off cache send buffers of both states are the same. Whether send buffers of segments
+// are rewritten counts only if the file has both. The result shares data with the file. It fails
+// without such transfers.
 func (f *File) Over(t Transport, b Buffers) (*File, error) {
 	if t == InSegments && !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Transport == t && c.Buffers == b && c.Buffers != Rewritten }) {
 		return f, nil
@@ -74,7 +72,7 @@ func (f *File) Over(t Transport, b Buffers) (*File, error) {
 		switch c.Kind {
 		case TransferCell, NullCell:
 			of := b
-			if c.OffCache && b == Unchanged { // one state, where nobody has them at hand
+			if c.OffCache && b == Unchanged { // off cache both states are the same
 				of = Rewritten
 			}
 			if c.Transport != t || c.Buffers != of && c.Kind == TransferCell {

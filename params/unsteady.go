@@ -8,9 +8,8 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// Unsteady sessions met a machine that took different times for the same work, from one
-// launch to the next and back: whoever compares its medians with what another program took
-// cannot know which of them that one met.
+// Unsteady sessions met a machine that took different times for the same work, from one launch to
+// the next and back, so a single run of another program cannot be compared with its medians.
 type Unsteady struct {
 	Sessions []int
 	// Low and High are the quartiles over a session's launches of what an instruction took, ns, where they
@@ -22,7 +21,8 @@ type Unsteady struct {
 	Usual        float64
 }
 
-// Quartiles farther from each other, and so many looks of the probe, two at the least, are worth a word.
+// A session gets a warning when quartiles lie farther apart, with leastApart of the probe's looks,
+// two at the least.
 const (
 	leastUnsteady = 1.3
 	leastApart    = 0.05 // of all

@@ -53,8 +53,8 @@ func TestUnsteady(t *testing.T) {
 	}
 }
 
-// Where samples are sorted by state, the probe's looks of the same workers speak against
-// nothing, be they in turns or one after the other; those of others still do.
+// Where samples are sorted by state, the probe's looks of the same workers give no warning, in
+// turns or one after the other; other workers' still do.
 func TestSortedIsSteady(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 4} {
 		f := new(File)

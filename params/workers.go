@@ -14,7 +14,7 @@ import (
 // Workers are what the workers of a visit took by themselves, over what the last of
 // them took: where all are slow together, all are near 1.
 type Workers struct {
-	Fastest float32 // 0: there was one worker, or nobody knows
+	Fastest float32 // 0: one worker, or unknown
 	Typical float32 // the median of all but the last
 	Last    int32   // CPU of the last
 }
@@ -36,7 +36,7 @@ type Balance struct {
 	Typical float64 `json:"typical"` // the median of all but the last
 }
 
-// Balance is that of a kind of cells, nil where no sample says it.
+// Balance is the balance of a kind of cells, nil where no sample says it.
 func (f *File) Balance(kind Kind) *Balance {
 	var fastest, typical []float64
 	for _, c := range f.Cells {
@@ -59,12 +59,12 @@ type Begun struct {
 	Forced  int `json:"forced,omitempty"` // late ones that count, because none of their visit began together
 }
 
-// Add adds those of a visit.
+// Add adds the batches of a visit.
 func (s *Begun) Add(o Begun) {
 	s.Batches, s.Late, s.Forced = s.Batches+o.Batches, s.Late+o.Late, s.Forced+o.Forced
 }
 
-// Begun are those of all launches.
+// Begun are the batches of all launches.
 func (f *File) Begun() (all Begun) {
 	for _, l := range f.Launches {
 		all.Add(l.Begun)
@@ -123,10 +123,10 @@ func (s SlowCPU) Error() string {
 		s.CPU, s.Tau, s.Placement, 100*s.Last.Center, 100*s.Slower.Center)
 }
 
-// SlowCPUs are those that are last in more than half of the visits, in nine launches of
-// ten or so (by the intervals over launches), and slower by 3 % or more. It looks at
-// copies and reductions, whose workers do the same and do not wait for each other, of
-// each placement and τ; of a CPU it says that of the largest τ.
+// SlowCPUs are CPUs that are last in more than half of the visits, in nine launches of ten or so
+// (by the intervals over launches), and slower by 3 % or more. It looks at copies and reductions,
+// whose workers do the same and do not wait for each other, of each placement and τ, and reports a
+// CPU at its largest τ.
 func (f *File) SlowCPUs() (slow []SlowCPU) {
 	type group struct {
 		placement numa.Policy

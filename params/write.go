@@ -221,7 +221,7 @@ func (c *Cell) digits() int {
 	return 17
 }
 
-// appendNumber writes a number with so many digits at most; null for infinity.
+// appendNumber writes a number with at most digits digits; null for infinity.
 func appendNumber(b []byte, v float64, digits int) []byte {
 	if math.IsInf(v, 0) {
 		return append(b, "null"...)
@@ -233,7 +233,7 @@ func appendNumber(b []byte, v float64, digits int) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// round keeps so many significant digits.
+// round keeps that many significant digits.
 func round(v float64, digits int) float64 {
 	if v == 0 || digits > 15 {
 		return v

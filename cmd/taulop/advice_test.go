@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// allFlags are those of all commands, as their help lists them, without dashes.
+// allFlags are the flags of all commands, as their help lists them, without dashes.
 func allFlags(t *testing.T) map[string]bool {
 	flags := make(map[string]bool)
 	lines := [][]string{{"verify", "-patterns", "-h"}, {"verify", "-against", "x", "-h"}}

@@ -157,8 +157,8 @@ func TestCompareFleet(t *testing.T) {
 	}
 }
 
-// withSurveys adds pairs of CPUs and levels of the memory to a file, of samples that
-// are so many times 100 ns and more.
+// withSurveys adds pairs of CPUs and levels of the memory to a file, of samples of 100 ns and more,
+// multiplied.
 func withSurveys(t *testing.T, path string, times float64) {
 	t.Helper()
 	in, err := compare.Read(path)

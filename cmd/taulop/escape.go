@@ -45,7 +45,7 @@ func (e *escaped) Close() error {
 	return err
 }
 
-// Width is that of a line, for tables.
+// Width is the width of a line, for tables.
 func (e *escaped) Width() int {
 	if e.page != nil {
 		return e.page.Width()
@@ -70,8 +70,8 @@ func verbatim(w io.Writer) io.Writer {
 	return raw(w)
 }
 
-// asPage makes of what writes text for people what writes it escaped, in lines of a width: to
-// a file, which somebody will look at, as to standard output.
+// asPage turns a writer of text for people into one that writes it escaped, in lines of a width, to
+// a file as to standard output.
 func asPage(width int, write func(io.Writer)) func(io.Writer) error {
 	return asText(func(w io.Writer) error {
 		page := view.NewPage(w, width)

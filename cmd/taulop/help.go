@@ -177,7 +177,7 @@ func columns(w io.Writer) int {
 // collectiveNames are all collectives.
 func collectiveNames() []string { return collective.Names(collective.Collectives()) }
 
-// patternNames are those of communication matrices.
+// patternNames are the names of communication matrices.
 func patternNames() []string { return comm.Names() }
 
 // verifiable is what verify carries out.
@@ -185,7 +185,7 @@ func verifiable() []string {
 	return slices.Concat(algorithmNames(), []string{verify.Message}, verify.PatternNames())
 }
 
-// kindNames are those of charts.
+// kindNames are the names of charts.
 func kindNames() []string { return lists.Map(plotKinds, func(k plotKind) string { return k.name }) }
 
 // algorithmNames are all collectives, and all of their algorithms.

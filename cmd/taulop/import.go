@@ -39,7 +39,7 @@ type importRequest struct {
 	output
 }
 
-// A sweptFile is that of -params, taken in a state of the machine, and where a benchmark's
+// A sweptFile is the file of -params, taken in a state of the machine, and where a benchmark's
 // buffers were.
 type sweptFile struct {
 	params   string
@@ -137,8 +137,8 @@ func imported(host string, unknown ...string) provenance.Provenance {
 	}
 }
 
-// read reads it, and says what numbers of a machine of several states are where none was chosen:
-// what benchmarks printed is of no state that anybody knows.
+// read reads it, and warns that numbers are means where no state was chosen: the state of
+// benchmarks is unknown.
 func (s *sweptFile) read(errOut io.Writer) (*params.File, error) {
 	f, err := readParameters("params", s.params)
 	if err != nil {

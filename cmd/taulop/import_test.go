@@ -78,8 +78,8 @@ func TestImportBenchmarks(t *testing.T) {
 	}
 }
 
-// What benchmarks printed is of no state that anybody knows: where the file beside it has several,
-// it says what its numbers are, unless one is chosen.
+// The state of imported benchmarks is unknown: where the file beside them has several, a warning
+// says that its numbers are means, unless one is chosen.
 func TestImportStates(t *testing.T) {
 	dir, moved := t.TempDir(), sweeptest.Moved(t)
 	ring := save(t, dir, "ring.txt", ringOutput)

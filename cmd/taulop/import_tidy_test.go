@@ -97,7 +97,8 @@ func TestImportTidy(t *testing.T) {
 	}
 }
 
-// A table of collectives beside that of messages is estimated from, and says what it tells.
+// A table of collectives beside a table of messages is estimated from, and the output says what it
+// tells.
 func TestImportTimed(t *testing.T) {
 	t.Chdir(tidyTables(t))
 	var rows strings.Builder

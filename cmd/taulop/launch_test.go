@@ -140,8 +140,7 @@ func scratch(t *testing.T) string {
 	return dir
 }
 
-// times is how often a random test does what it is for: as often as the environment
-// says, or else so many times.
+// times is how often a random test does what it is for: as the environment says, or the default.
 func times(t *testing.T, env string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(env)

@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a command has to have left: the Go runtime ends a program that wants a file, a
-// thread or address space and gets none, and nobody can catch that. Commands that measure
-// begin processes, whose threads count too.
+// What a command must have left: the Go runtime ends a program that wants a file, a thread or
+// address space and gets none, and this cannot be caught. Commands that measure begin processes,
+// whose threads count too.
 const (
 	leastFiles, leastFilesMeasuring     = 12, 24
 	leastThreads, leastThreadsMeasuring = 8, 24
@@ -62,7 +62,7 @@ func addressSpaceLeft() int64 {
 	return max(0, int64(limit.Cur)-used*int64(os.Getpagesize()))
 }
 
-// manyThreads are so many that nobody has to count those that there are.
+// From manyThreads on the existing threads need not be counted.
 const manyThreads = 4096
 
 // threadsLeft is what RLIMIT_NPROC leaves to this user, of whom the kernel counts all

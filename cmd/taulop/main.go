@@ -240,7 +240,7 @@ func find(args []string) (command, []string) {
 func versionFlags(*argument.Set) action {
 	return func(_ context.Context, out, _ io.Writer, _ []string) error {
 		version := provenance.Version()
-		if commit := provenance.Commit(); !strings.Contains(version, commit) { // that of a tag
+		if commit := provenance.Commit(); !strings.Contains(version, commit) { // a tag's
 			version += ", commit " + commit
 		}
 		fmt.Fprintf(out, "taulop %s, %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -30,8 +30,8 @@ import (
 // measured are the setups that users choose from.
 var measured = append(slices.Clip(setups.All), setups.Share)
 
-// absurd is a segment in bytes that nobody asks for without a unit: those of the paper
-// have 8 KB, and bytes are what all other commands count in.
+// absurd is a segment in bytes that is hardly meant without a unit: the paper has 8 KB, and all
+// other commands count in bytes.
 const absurd = 1 << 20
 
 // A request is what the user asked to measure.

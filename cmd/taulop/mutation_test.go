@@ -20,15 +20,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// hangs is a command that reads for so long, on the slowest and busiest of machines.
+// hangs is the longest time a command may read, on the slowest and busiest of machines.
 const hangs = time.Minute
 
 // mutationsEnv is how many mutated files TestMutatedFiles reads.
 const mutationsEnv = "TAULOP_MUTATIONS"
 
-// Files that somebody has damaged or made up go through all commands that read, without
-// a panic, a hang, or more than 1 GB of memory: a sentence says what is
-// wrong, or there is a result.
+// Damaged or invented files go through all commands that read, without a panic, a hang, or more
+// than 1 GB of memory: a sentence says what is wrong, or there is a result.
 func TestMutatedFiles(t *testing.T) {
 	files := times(t, mutationsEnv, 100)
 	dir := scratch(t)

@@ -82,7 +82,7 @@ func TestNetFindsTheRate(t *testing.T) {
 	t.Error(wrong)
 }
 
-// foundRates are those that a run from one host to the other finds more than 10 % off.
+// foundRates are the rates that a run from one host to the other finds more than 10 % off.
 func foundRates(t *testing.T, near, far string, megabits float64) (wrong []string) {
 	t.Helper()
 	program, home, file := build(t), t.TempDir(), filepath.Join(t.TempDir(), "net.json")

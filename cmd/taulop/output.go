@@ -118,7 +118,7 @@ func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
 	return instead(out, err, write)
 }
 
-// widthFor is that of a line of a file, or of standard output where there is none.
+// widthFor is the width of a line of a file, or of standard output without one.
 func widthFor(out io.Writer, path string) int {
 	if path != "" {
 		out = io.Discard
@@ -141,8 +141,7 @@ func instead(out io.Writer, err error, write func(io.Writer) error) error {
 	return fmt.Errorf("%w; standard output has what it should hold", err)
 }
 
-// offTerminal is out, unless somebody looks at it: figures and pages are not for
-// reading, and are made again in a moment.
+// offTerminal is out unless it is a terminal: figures and pages are not for reading there.
 func offTerminal(out io.Writer) io.Writer {
 	if isTerminal(out) {
 		return io.Discard

@@ -79,7 +79,7 @@ func libraryNames() (names []string) {
 // verbatimWord reads a name that a file may have and taulop does not.
 func verbatimWord(text string) (string, error) { return text, nil }
 
-// transportNames are those of -transport.
+// transportNames are the values of -transport.
 func transportNames() (all []string) {
 	for t := model.Transport(0); ; t++ {
 		if _, err := model.ParseTransport(t.String()); err != nil {
@@ -206,8 +206,8 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 	return usagef("-op: %v", err)
 }
 
-// doubts are what speaks against a predictor's costs. The network is in a file of its own,
-// "" where it is in that of the machine.
+// doubts are what speaks against a predictor's costs. network is the network's file, "" where it is
+// the machine's.
 func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error) {
 	for _, w := range m.Warnings {
 		file := p.file

@@ -64,7 +64,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot map -o map.svg map.json", command: "map", document: drawn(processmap.Read, chart.ProcessMap)},
 }
 
-// Those of surveys come after those of transfers.
+// Charts of surveys come after transfers.
 func init() {
 	at := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.ofMachines == nil })
 	for _, s := range survey.Drawn() {

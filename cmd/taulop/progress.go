@@ -26,7 +26,7 @@ func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progres
 	}, done
 }
 
-// countProgress is of so many things that take about as long each.
+// countProgress is for things that take about as long each.
 func countProgress(w io.Writer, what string) (show func(done, of int), done func()) {
 	began := time.Now()
 	set, done := progress(w, 1000)

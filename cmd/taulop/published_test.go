@@ -226,7 +226,7 @@ func TestLevelsRefuse(t *testing.T) {
 			t.Errorf("%v\n%s", err, out)
 		}
 	}
-	// Nobody says how many nodes there are, and ranks fill one after another.
+	// The number of nodes is not given, and ranks fill one after another.
 	out, _, err = run(t, "predict", "-params", "m.json", "-P", "2,8,12", "-m", "1K", "bcast:linear")
 	if want := "\nP = 2 to 8 on 1 node of 8 cores, P = 12 on 2 nodes\n"; err != nil || !strings.Contains(out, want) {
 		t.Errorf("%v\n%s\nwant %s", err, out, want)

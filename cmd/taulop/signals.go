@@ -40,12 +40,12 @@ func (s stopped) Error() string {
 
 func (s stopped) Unwrap() error { return context.Canceled }
 
-// status is that of a shell for what a signal has ended.
+// status is a shell's status for what a signal has ended.
 func (s stopped) status() int { return 128 + int(s.signal) }
 
-// supervise runs a command until it returns, or does not although a signal told it
-// to: it may be in the kernel, opening a pipe that nobody writes, or compute what
-// knows no context. It returns the exit status.
+// supervise runs a command until it returns, or does not although a signal told it to: it may be in
+// the kernel, opening a pipe without a writer, or compute without a context. It returns the exit
+// status.
 func supervise(cmd command, args []string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, slices.DeleteFunc(slices.Clone(stops), func(s os.Signal) bool {
@@ -108,8 +108,8 @@ func supervise(cmd command, args []string) int {
 	}
 }
 
-// A patient writer waits for its reader as long as no signal has ended the command:
-// a pipe that nobody reads, or a terminal that Ctrl-S stopped, takes no more.
+// A patient writer waits for its reader as long as no signal has ended the command: a pipe that is
+// not read, or a terminal that Ctrl-S stopped, takes no more.
 type patient struct {
 	file    *os.File
 	ctx     context.Context

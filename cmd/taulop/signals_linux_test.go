@@ -111,7 +111,7 @@ func TestSignals(t *testing.T) {
 type moment struct {
 	signal syscall.Signal
 	sample int           // at which a launch hangs; 0: when the command computes or waits,
-	after  time.Duration // or so long after it began
+	after  time.Duration // or this time after it began
 }
 
 func (m moment) String() string {
@@ -224,7 +224,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 		t.Fatal(err)
 	}
 	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	right := status.Signaled() && status.Signal() == signal || // so early that nobody caught it
+	right := status.Signaled() && status.Signal() == signal || // too early to be caught
 		status.ExitStatus() == 128+int(signal) || c.ends && status.ExitStatus() == 0
 	if signal == syscall.SIGQUIT && bytes.Contains(said, []byte("SIGQUIT: quit")) && !bytes.Contains(said, []byte("main.supervise.func")) {
 		return // the Go runtime had begun, and the command had not
@@ -272,8 +272,8 @@ func fullPipe() (r, w *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "reader"), os.NewFile(uintptr(fds[1]), "writer"), nil
 }
 
-// opening and printing are system calls, with their first argument: those of a process that
-// opens a pipe without a writer, and that writes to a full standard output.
+// opening and printing are system calls, with their first argument: of a process that opens a pipe
+// without a writer, and of one that writes to a full standard output.
 var opening, printing = fmt.Sprintf("%d ", unix.SYS_OPENAT), fmt.Sprintf("%d 0x1 ", unix.SYS_WRITE)
 
 // untilWithin waits until a process is within a system call, or has ended. Where the kernel

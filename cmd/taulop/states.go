@@ -21,7 +21,7 @@ func (s *stateChoice) add(flags *argument.Set, otherwise string) {
 	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or most, the most frequent (default "+otherwise+")", parseState, "most")
 }
 
-// mixture is what parameters are of where nobody chooses.
+// mixture is what parameters are of where no state is chosen.
 const mixture = "means over all by their shares"
 
 func parseState(text string) (s stateChoice, err error) {
@@ -61,7 +61,7 @@ func (s stateChoice) of(machines []compare.Machine) error {
 	return nil
 }
 
-// each takes machines in the state; where nobody chose one, in each by itself.
+// each takes machines in the state, or without one in each state.
 func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, err error) {
 	if s.most || s.ns > 0 {
 		return machines, s.of(machines)

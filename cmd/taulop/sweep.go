@@ -209,7 +209,7 @@ func (req *sweepRequest) complete(flags *argument.Set) error {
 	return nil
 }
 
-// setupNames are those of all setups.
+// setupNames are the names of all setups.
 func setupNames() []string {
 	return append(names(setups.All), setups.Sendrecv.Name, setups.Share.Name)
 }
@@ -259,7 +259,7 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
-// isTerminal reports whether somebody is looking.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(f.Fd()))

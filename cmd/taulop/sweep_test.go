@@ -271,7 +271,7 @@ func TestSharedCopiesComeLast(t *testing.T) {
 	}
 }
 
-// The first number and size of segments are those of a plan with one of each.
+// The first number and size of segments are a plan's with one of each.
 func TestListsOfSegments(t *testing.T) {
 	for line, want := range map[string]params.Plan{
 		"-o x.json": {Segments: 2, SegmentBytes: 8192},

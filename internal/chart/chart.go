@@ -1,12 +1,10 @@
-// Package chart draws what was measured, and what models say of it, as SVG, PNG
-// and PDF.
+// Package chart draws what was measured, and what models say of it, as SVG, PNG and PDF.
 //
-// Its opinion: a figure says what it shows without the text around it: machine,
-// setup, placement, cache and sizes stand in it, axes have units, what is known
-// only within an interval shows the interval. It is made for a column of print,
-// 8.5 cm; where there is more room, fonts and lines stay as they are and the data
-// get the room. Colours are those that colour-blind readers tell apart (Okabe and
-// Ito, "Color Universal Design", 2008), and no two series differ by colour alone.
+// Its opinion: a figure says what it shows without the text around it: machine, setup, placement,
+// cache and sizes stand in it, axes have units, and intervals are shown. It is made for a column of
+// print, 8.5 cm; where there is more room, fonts and lines stay as they are and the data get the
+// room. Colours are ones that colour-blind readers tell apart (Okabe and Ito, "Color Universal
+// Design", 2008), and no two series differ by colour alone.
 package chart
 
 import (
@@ -113,7 +111,7 @@ var Formats = []string{"svg", "png", "pdf"}
 
 const pngDotsPerInch = 300
 
-// Write draws the chart, so many cm wide, in one of Formats.
+// Write draws the chart, cm wide, in one of Formats.
 func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 	if !(cm >= MinWidth && cm <= MaxWidth) {
 		return fmt.Errorf("a chart is %d to %d cm wide, got %g", MinWidth, MaxWidth, cm)

@@ -25,7 +25,7 @@ type Choice struct {
 // MaxLines is how many lines a chart holds that can be told apart.
 const MaxLines = 16
 
-// tooMany refuses a chart that nobody can read.
+// tooMany refuses a chart with too many lines to read.
 func tooMany(lines int) error {
 	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: %w", lines, MaxLines, ErrFewer)
 }

@@ -21,8 +21,7 @@ import (
 // MaxHeat is how many things a heat map has at most: then a cell is a dot of print.
 const MaxHeat = 1024
 
-// HeatMaps are those of a machine's matrices that are chosen by their sizes: by itself
-// the first and the last.
+// HeatMaps are a machine's matrices chosen by their sizes: by default the first and the last.
 func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 	first := &all[0]
 	if n := len(first.Names); n > MaxHeat {
@@ -78,7 +77,7 @@ func heatOf(p Panel) heat {
 	return heat{p.Heat, least, most}
 }
 
-// unit is that of the numbers.
+// unit is the unit of the numbers.
 func (h heat) unit() (name string, scale float64) {
 	switch {
 	case !h.Volume:
@@ -137,7 +136,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	group(c, "", place, func() { h.cells(c, x, y) })
 }
 
-// mostCells are so many things that SVG has a shape for each pair.
+// mostCells is the largest side of a map that SVG draws with a shape for each pair.
 const mostCells = 32
 
 // image has a pixel for each cell.

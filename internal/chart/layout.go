@@ -336,16 +336,15 @@ func (s Series) mark() draw.GlyphStyle {
 	return sty
 }
 
-// manyPoints are so many that marks would touch in a column of print,
-// tooManyPoints so many that they would hide the line.
+// From manyPoints on marks would touch in a column of print, from tooManyPoints on they would hide
+// the line.
 const (
 	manyPoints    = 20
 	tooManyPoints = 40
 )
 
-// plotters draw the line, the intervals where they are longer than the mark, and
-// the marks, where those of many points have room, between axes of about that
-// length. On a logarithmic one a value that is not above zero has no place.
+// plotters draw the line, intervals longer than the mark, and marks where they have room, between
+// axes of about that length. On a logarithmic axis a value that is not above zero has no place.
 func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn) {
 	ps.series = s
 	var xys plotter.XYs

@@ -49,7 +49,7 @@ type nests struct {
 	height vg.Length // of a row
 }
 
-// rows is the nest in as many as it takes to have so many cores in each at the most.
+// rows is the nest in as many rows as give each at most that many cores.
 func (n *Nest) rows(most int) []Nest {
 	if n.cores() <= most || len(n.Parts) == 0 {
 		return []Nest{*n}

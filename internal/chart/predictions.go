@@ -193,7 +193,7 @@ func namesOf(rows []verify.Row) []string {
 	return lists.Unique(lists.Map(rows, func(r verify.Row) string { return r.Name }))
 }
 
-// collectives are the names without that of one-way messages, if others are there.
+// collectives are the names without one-way messages, if others are there.
 func collectives(names []string) []string {
 	others := lists.Filter(names, func(n string) bool { return n != verify.Message })
 	if len(others) == 0 {

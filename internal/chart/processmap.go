@@ -13,8 +13,8 @@ import (
 // mostNests is how many nodes are drawn.
 const mostNests = 64
 
-// ProcessMap draws what processes send each other, in their own order and in that of the
-// cores which the cheapest mapping gives them, and the processes over the machine.
+// ProcessMap draws what processes send each other, in their own order and in the order of the cores
+// that the cheapest mapping gives them, and the processes over the machine.
 func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 	if r.Processes > MaxHeat {
 		return nil, fmt.Errorf("%d processes are too many for a picture of their matrix, which has up to %d", r.Processes, MaxHeat)

@@ -84,7 +84,7 @@ type profile struct {
 	machine string
 	*view.Profile
 	role string // "slowest variant": it stands for others
-	of   int    // so many
+	of   int    // the number of variants
 }
 
 // What helps where a chart cannot be drawn.
@@ -199,8 +199,8 @@ func (p profile) channel() compare.Channel {
 	return compare.Channel{Setup: p.Setup, Placement: p.Placement, OffCache: p.OffCache}
 }
 
-// channels are those that are chosen. Where they are not, but measured, the setup is
-// that of the drawing, local the placement, and in cache the state of the cache.
+// channels are the chosen channels. By default, where measured, the setup is the drawing's, the
+// placement local, and the cache in.
 func (f figure) channels(of []compare.Channel) []compare.Channel {
 	prefer := func(chosen bool, is, own func(compare.Channel) bool) {
 		if chosen {
@@ -248,7 +248,7 @@ func (f figure) channelsText(of []profile) string {
 	return printable.Part(strings.Join(lists.Unique(names), "; "))
 }
 
-// sizes are those of the profile's messages.
+// sizes are the sizes of the profile's messages.
 func (p profile) sizes() (ms []int) {
 	if p.Over != view.MessageSize {
 		return []int{p.Size}
@@ -293,9 +293,9 @@ func (p profile) is(word string) bool {
 
 var unspaced = strings.NewReplacer(" ", "", "→", "-")
 
-// byName are those that the words of the choice name. Of words that some profile has
-// together it must have all, of others one: float64,read,write are reads and writes
-// of float64. Without words they are what the drawing takes by itself, if all have it.
+// byName are the profiles that the words of the choice name. Of words that some profile has
+// together it must have all, of others one: float64,read,write are reads and writes of float64.
+// Without words they are the drawing's default, if all have it.
 func (f figure) byName(all []profile) ([]profile, error) {
 	if len(f.Variants) == 0 && f.Own != nil {
 		own := lists.Filter(all, func(p profile) bool { return f.Own(p.Profile) })
@@ -365,7 +365,7 @@ func (f figure) numbered(all []profile) bool {
 	})
 }
 
-// largest are those of the largest number of which all machines have a line, or all.
+// largest are the profiles of the largest number that all machines have, or all profiles.
 func (f figure) largest(of []profile) []profile {
 	number := func(p profile) int { return f.Number(p.Profile) }
 	lines := lists.Filter(of, func(p profile) bool { return len(p.Points) > 1 })
@@ -401,7 +401,7 @@ func spread(values []int, n int) (few []int) {
 	return few
 }
 
-// common are the values, rising, that profiles of so many machines have.
+// common are the values, rising, common to the profiles of all machines.
 func common(of []profile, value func(profile) int, machines int) []int {
 	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
 		having := lists.Filter(of, func(p profile) bool { return value(p) == v })

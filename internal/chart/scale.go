@@ -35,7 +35,7 @@ func (s scale) Normalize(lo, hi, x float64) float64 {
 	return math.Log(x/lo) / math.Log(hi/lo)
 }
 
-// Ticks are those within the range.
+// Ticks are the ticks within the range.
 func (s scale) Ticks(lo, hi float64) (ticks []plot.Tick) {
 	slack := 1e-9 * (hi - lo)
 	for _, t := range s.ticks {
@@ -53,8 +53,8 @@ const manyCounts = 32
 // axis is logarithmic.
 const wideTimes = 15
 
-// scaleOf chooses the scale for values; those of `at` deserve a tick of their own.
-// Along an axis of `length` labels do not touch.
+// scaleOf chooses the scale for values; each of `at` gets a tick of its own. Along an axis of
+// `length` labels do not touch.
 func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -161,8 +161,7 @@ func (s *scale) powers(minor float64, label func(float64) string, strides ...flo
 	}
 }
 
-// room reports whether neighbouring labels leave each other so many times the room that
-// they need.
+// room reports whether neighbouring labels leave each other times the room that they need.
 func (s *scale) room(times vg.Length) bool {
 	need := func(label string) vg.Length {
 		if s.horizontal {

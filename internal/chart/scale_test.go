@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// Labels that an axis of so many points gets: what people say, as many as have room.
+// Labels of an axis of that many points: round ones, as many as have room.
 func TestTicks(t *testing.T) {
 	for _, tt := range []struct {
 		what       string

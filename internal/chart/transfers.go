@@ -174,8 +174,7 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }, false}.chart("without flags and partners", ch.better())
 }
 
-// Ratios is L(m,τ) of each machine over that of the first, against m: above 1 a
-// machine is slower.
+// Ratios is L(m,τ) of each machine over the first's, against m: above 1 a machine is slower.
 func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if len(machines) < 2 {
 		return nil, fmt.Errorf("a ratio needs two machines: name two parameter files or more, the one to compare with first")
@@ -222,8 +221,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// over divides times by those of the base that was measured alike, and leaves out what
-// that has not.
+// over divides times by the base that was measured alike, and leaves out what it lacks.
 func (p profile) over(bases []profile) {
 	var ratios []view.ProfilePoint
 	for _, base := range bases {

@@ -40,7 +40,7 @@ type Baseline struct {
 	Drift    float64         `json:"drift"`            // what sessions are taken to differ by, one standard deviation
 	Visible  float64         `json:"visible"`          // the change that would have been found, the median over cells
 	States   []BaselineState `json:"states,omitempty"` // that the machine was in, rising; none where it and its baseline stayed in one
-	Cells    []BaselineCell  `json:"cells"`            // that were measured again, in the order in which they matter, those of no state first
+	Cells    []BaselineCell  `json:"cells"`            // that were measured again, in the order in which they matter, cells without state first
 	Text     string          `json:"text"`
 
 	close int // sessions of the baseline, if some count as one; else 0
@@ -82,7 +82,7 @@ func hourly(f *params.File) *params.File {
 	for _, l := range f.Launches {
 		at, err := time.Parse(time.RFC3339Nano, l.Began)
 		if err != nil {
-			return f // nobody knows
+			return f // unknown
 		}
 		if first, known := began[l.Session]; !known || at.Before(first) {
 			began[l.Session] = at
@@ -113,10 +113,10 @@ func hourly(f *params.File) *params.File {
 	return &hours
 }
 
-// NewBaseline puts a machine's cells beside those of the same keys in its baseline, state by
-// state. A cell counts as slower where the test says so, corrected for the number of cells, and
-// its ratio is above a level. The state is Unknown where a critical change would not have been
-// seen, and where the baseline has met none of the states that the machine was in.
+// NewBaseline puts a machine's cells beside the same keys of its baseline, state by state. A cell
+// counts as slower where the test says so, corrected for the number of cells, and its ratio is
+// above a level. The state is Unknown where a critical change would not have been seen, and where
+// the baseline has met none of the machine's states.
 func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
 	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(), Drift: test.Drift}
 	began := was.Sessions()

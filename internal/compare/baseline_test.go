@@ -157,7 +157,7 @@ func TestHourly(t *testing.T) {
 		{[]string{"2026-11-21T10:00:00Z", "2026-11-21T11:00:00Z", "2026-11-22T10:00:40Z"}, 3},
 		{[]string{"2026-11-21T10:00:00Z", "2026-11-22T10:00:00Z", "2026-11-21T10:50:00Z", "2026-11-21T11:40:00Z"}, 2},
 		{[]string{"2026-11-21T10:00:00+02:00", "2026-11-21T08:30:00Z"}, 1},
-		{[]string{"", "", ""}, 3}, // nobody knows
+		{[]string{"", "", ""}, 3}, // unknown
 	} {
 		was := hours(rand.New(rand.NewPCG(1, 2)), "node07", len(tt.began), 0.02, func(int) float64 { return 1 })
 		for i := range was.Launches {

@@ -65,7 +65,7 @@ func (choice Choice) restricts() bool {
 	return len(choice.Setups)+len(choice.Placements)+len(choice.Caches)+len(choice.Sizes) > 0
 }
 
-// channels are those chosen that at least two machines have.
+// channels are the chosen channels that at least two machines have.
 func (choice Choice) channels(all [][]Curve) ([]Channel, error) {
 	owners := make(map[Channel]int)
 	segments := make(map[int]bool)
@@ -131,7 +131,7 @@ func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (size
 	return sizes
 }
 
-// order is that of Curves.
+// order is the order of Curves.
 func (c Channel) order(o Channel) int {
 	off := func(c Channel) int { return lists.FalseFirst(c.OffCache) }
 	return cmp.Or(strings.Compare(c.Setup, o.Setup), cmp.Compare(c.Placement, o.Placement), off(c)-off(o), c.Bytes-o.Bytes)

@@ -29,7 +29,7 @@ type Described struct {
 	CPU     string `json:"cpu,omitempty"`
 	Samples bool   `json:"samples"` // false: differences cannot be told from noise
 
-	published bool // nobody can measure more of it
+	published bool // cannot be measured again
 }
 
 // A Table is the machines that have a channel.
@@ -53,7 +53,7 @@ type Row struct {
 	Unfitted    string           `json:"unfitted,omitempty"` // why there is no fit
 }
 
-// A ComparedPoint is a point beside that of the first machine.
+// A ComparedPoint is a point beside the first machine's.
 type ComparedPoint struct {
 	Point
 	Ratio *Ratio `json:"to_first,omitempty"` // nil for the first itself, and where that has no such τ or another kind of L(m,1)
@@ -187,8 +187,7 @@ func newRow(curve, first *Curve, test fit.Test) Row {
 	return r
 }
 
-// own are the machines whose L(m,1) is the setup's own while that of others is
-// not.
+// own are the machines whose L(m,1) is the setup's own while other machines' is not.
 func (t *Table) own() (names []string) {
 	isolated := false
 	for i := range t.Rows {

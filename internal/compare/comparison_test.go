@@ -45,8 +45,7 @@ func TestSignificance(t *testing.T) {
 	if !c.Tables[0].Segment || !slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) || len(c.Warnings) > 0 {
 		t.Errorf("%+v, warnings %v", c.Tables[0], c.Warnings)
 	}
-	// Launches of 1000 ± 1 % and of 1001 ± 1 % are mixed; those of 1100 and 1300 are
-	// apart.
+	// Launches of 1000 ± 1 % and of 1001 ± 1 % are mixed; launches of 1100 and 1300 are apart.
 	one, _ := row.At(1)
 	if r := one.Ratio; !r.Tested || r.Differs || r.P < 0.3 || !(r.Lo < 1 && r.Hi > 1) || math.Abs(r.Value-1.001) > 1e-6 {
 		t.Errorf("τ = 1: %+v", r)

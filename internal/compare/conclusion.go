@@ -11,9 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// conclude says which machine carries more transfers, from which τ on, and which
-// moves more bytes. A machine leads at a τ when its value is above all others', by a test;
-// where there is none, nobody is said to.
+// conclude says which machine carries more transfers, from which τ on, and which moves more bytes.
+// A machine leads at a τ when its value is above all others', by a test; without a test none leads.
 func (t *Table) conclude(test fit.Test) string {
 	common := lists.Filter(t.Taus, func(tau int) bool {
 		return !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured })

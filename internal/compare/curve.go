@@ -56,9 +56,8 @@ type Point struct {
 	L         fit.Estimate `json:"L_ns"`          // L(m,τ); Center is NaN where the file has a time of 0
 	Bandwidth fit.Estimate `json:"bandwidth_GBs"` // of all together, τ·m/L(m,τ): bytes a ns, 10⁹ bytes a second
 	A         fit.Estimate `json:"A"`             // memory concurrency τ·L(m,1)/L(m,τ); Center is NaN where L(m,1) or L(m,τ) is not known
-	// L by session and launch, in ns; nil where the file has none. Those of A are
-	// of launches that measured both times of it, so that what a launch has of its
-	// own does not count.
+	// L by session and launch, in ns; nil where the file has none. A's are of launches that
+	// measured both of its times, so that differences between launches cancel.
 	Replicates  fit.Replicates `json:"-"`
 	AReplicates fit.Replicates `json:"-"`
 }

@@ -154,9 +154,8 @@ func (o *Overview) inState(machines []Machine) []Machine {
 	return in(o.State, machines)
 }
 
-// add adds a curve, without L(m,1) and what follows from it where that is the
-// setup's own, while that of others is between two processes. It counts cells that have
-// too few samples for an interval, which give nobody away.
+// add adds a curve, without L(m,1) and what follows from it where L(m,1) is the setup's own while
+// others' is between two processes. It counts cells with too few samples for an interval.
 func (t *FleetTable) add(c *Curve, own bool) (unknown int) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
@@ -203,9 +202,9 @@ func spread(scores []Score, value func(Score) float64) fit.Spread {
 	return fit.NewSpread(values)
 }
 
-// correct tells outliers from what so many scores have by chance (Benjamini–Hochberg
-// over all machines and cells). Where fewer than Fleet machines have an interval nothing is
-// tested, nor is a machine without one, as a published table is.
+// correct tells outliers from chance among that many scores (Benjamini–Hochberg over all machines
+// and cells). Where fewer than Fleet machines have an interval nothing is tested, nor is a machine
+// without one, such as a published table.
 func (o *Overview) correct() {
 	var ps []float64
 	var off []*bool

@@ -11,8 +11,8 @@ import (
 // does not say how it was measured.
 func (m *Machine) Published() bool { return slices.Contains(m.File.Plan.Setups, params.Published) }
 
-// Take takes a published file's transfers for those of a setup and placement.
-// The machine's File becomes a copy.
+// Take takes a published file's transfers as of a setup and placement. The machine's File becomes a
+// copy.
 func (m *Machine) Take(setup string, placement numa.Policy) {
 	f := *m.File
 	f.Plan.Setups, f.Plan.Policies = []string{setup}, []numa.Policy{placement}

@@ -25,8 +25,8 @@ func simulated(t *testing.T, name string, slower float64, seed uint64) (Machine,
 	return Machine{Name: name, Path: name + ".json", File: f}, s
 }
 
-// Of two simulated machines that are alike no cell differs, of one that is half as fast
-// all do, by as much as was put in; and σ and κ are those of the law.
+// Of two equal simulated machines no cell differs, of one that is half as fast all do, by the
+// simulated factor; and σ and κ are the law's.
 func TestSimulatedMachines(t *testing.T) {
 	a, law := simulated(t, "a", 1, 5)
 	for _, slower := range []float64{1, 2} {

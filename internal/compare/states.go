@@ -53,8 +53,8 @@ func (s *InState) has() string {
 
 func timeShare(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
-// statesOf are the states of two workers in a file, where they stayed as they were the one;
-// none where nobody looked, or two workers are not like two others.
+// statesOf are the states of two workers in a file, the single one where they stayed in it; none
+// without looks, or where pairs of workers differ.
 func statesOf(f *params.File) []params.State {
 	if several := f.States(); len(several) > 0 {
 		return several

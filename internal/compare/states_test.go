@@ -132,8 +132,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// Machines that stayed where they were are compared as they are, and that of virtual ones the
-// flags differ is a warning.
+// Machines of one state each are compared as they are, and of virtual ones a warning says that the
+// flags differ.
 func TestOneState(t *testing.T) {
 	for _, hypervisor := range []string{"", "KVM"} {
 		a, b := moved("a", 1, stay{60, 1, 1}), moved("b", 2, stay{240, 1, 1})

@@ -17,8 +17,7 @@ type SurveyTable struct {
 	Rows  []SurveyRow  `json:"rows"`            // a machine each, but the first
 }
 
-// A SurveyRow is a machine's cells over those of the first machine that are of the
-// same key: 2 is twice as slow.
+// A SurveyRow is a machine's cells over the first machine's of the same key: 2 is twice as slow.
 type SurveyRow struct {
 	Machine  string       `json:"machine"`
 	Cells    int          `json:"cells"`  // in common
@@ -35,7 +34,7 @@ type Extreme struct {
 	Ratio float64    `json:"ratio"`
 }
 
-// A SurveyCell is a cell beside that of the first machine.
+// A SurveyCell is a cell beside the first machine's.
 type SurveyCell struct {
 	params.Key
 	Time    fit.Estimate `json:"time_ns"`
@@ -148,7 +147,7 @@ func fleetSurveys(machines []Machine) (kinds []FleetKind) {
 	var cells []FleetCell
 	for _, m := range machines {
 		for _, c := range m.File.Cells {
-			if !ofSurvey(c) || c.Time.N > 0 && !c.Time.Known() { // too few samples give nobody away
+			if !ofSurvey(c) || c.Time.N > 0 && !c.Time.Known() { // too few samples say nothing
 				continue
 			}
 			i, known := at[c.Key]

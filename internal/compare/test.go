@@ -11,9 +11,9 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// What a comparison assumes where nobody says otherwise: what sessions of one
-// machine differ by, from one hour to another, as virtual machines were seen to,
-// and the least difference that is worth a word. docs/method.md has the measurement.
+// A comparison's defaults: the difference between sessions of one machine from hour to hour, as
+// seen on virtual machines, and the least difference that counts. docs/method.md has the
+// measurement.
 const (
 	DefaultDrift = 0.20
 	DefaultLeast = 0.03
@@ -30,7 +30,7 @@ func (choice Choice) test() fit.Test {
 	return fit.Test{Drift: DefaultDrift, Least: DefaultLeast}
 }
 
-// A Ratio is a time over that of the first machine: 2 is twice as slow.
+// A Ratio is a time over the first machine's: 2 is twice as slow.
 type Ratio struct {
 	Value    float64 `json:"ratio"`
 	Tested   bool    `json:"tested"` // both have launches enough
@@ -104,7 +104,7 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 		}
 	}
 	v.Cells, v.Sessions = len(all), math.MaxInt
-	var once []string // those of one session
+	var once []string // of one session
 	for i, m := range machines {
 		if !c.Machines[i].Samples && v.Cells > 0 {
 			continue // nothing of it is tested

@@ -32,8 +32,8 @@ func (w Warning) Who() string { return abridged(w.Machines) }
 // MarshalText makes of warnings a list of sentences in JSON.
 func (w Warning) MarshalText() ([]byte, error) { return []byte(w.Error()), nil }
 
-// Told are the warnings of machines' files, each once, the widespread first. Those of
-// a fleet are alike that differ in numbers alone.
+// Told are the warnings of machines' files, each once, the widespread first. A fleet's warnings
+// that differ in numbers alone are one.
 func Told(machines []Machine) (all []Warning) {
 	known := make(map[string]int)
 	tell := func(machine string, what error) {

@@ -20,17 +20,17 @@ import (
 type Calls struct {
 	Source
 	Algorithms []mpi.Algorithm
-	// Asked are those that were asked for by name, and not as one of a collective: where
-	// they do not exist, that is the answer. The others are left out.
+	// Asked are algorithms asked for by name: where they do not exist, that is the answer. Others
+	// of a collective are left out.
 	Asked               map[mpi.Algorithm]bool
 	P, M                []int
 	Root, Degree, Chunk int
 	NoGamma             error // why nothing can be reduced, nil where it can
 
 	Predictor *model.Predictor
-	Beside    *model.Predictor // whose costs stand beside those of Predictor; nil for none
+	Beside    *model.Predictor // whose costs stand beside Predictor's; nil for none
 	Ensemble  *model.Ensemble  // what costs are uncertain by; nil: not asked
-	States    []StatePredictor // whose costs Explain puts beside those of Predictor, which are means over them
+	States    []StatePredictor // whose costs Explain puts beside Predictor's, which are means over them
 }
 
 // A StatePredictor predicts from what was measured in one state of the machine.
@@ -177,7 +177,7 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 	return nil
 }
 
-// interval is that of a cost, where it is known.
+// interval is the interval of a cost, where it is known.
 func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cost) {
 	if c.Ensemble == nil || s.Call.P > mostRanks || cost.Unknown {
 		return
@@ -203,7 +203,7 @@ func unable(err error) string {
 	return ""
 }
 
-// existing are the algorithms that exist for so many ranks.
+// existing are the algorithms that exist for p ranks.
 func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []mpi.Algorithm) {
 	nodes, _ := c.Predictor.Nodes(p)
 	for _, a := range c.Algorithms {
@@ -252,12 +252,12 @@ func (c *Calls) work() (largest int) {
 // errTogether is of calls that are left out beside others.
 var errTogether = errors.New("has messages that must be looked at one by one, too many beside those of the other calls: ask for it alone, with fewer m, or for fewer ranks")
 
-// schedule is that of a call, and what an algorithm that only chooses takes there.
+// schedule is the schedule of a call, and what an algorithm that only chooses takes there.
 func (c *Calls) schedule(a mpi.Algorithm, p, m int) (*collective.Schedule, string, error) {
 	return a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
 }
 
-// cost is that of a call that takes no more than so much work, see model.Predictor.Work.
+// cost is the cost of a call of at most that much work, see model.Predictor.Work.
 func (c *Calls) cost(a mpi.Algorithm, p, m, most int) (*collective.Schedule, string, model.Cost, error) {
 	s, taken, err := c.schedule(a, p, m)
 	if err != nil {

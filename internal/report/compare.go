@@ -101,7 +101,7 @@ func (c *SideBySide) draw(w io.Writer) {
 	}
 }
 
-// tableTitle is that of the channel, with the state.
+// tableTitle is the channel's title, with the state.
 func tableTitle(t *compare.Table) string {
 	return channelTitle(t.Channel, t.Segment) + t.State.Title()
 }
@@ -313,7 +313,7 @@ func (c *SideBySide) writeValues(w io.Writer, separator rune) error {
 	return out.WriteValues(w, separator)
 }
 
-// channelKey is that of a transfer.
+// channelKey is the key of a transfer.
 func channelKey(c compare.Channel, tau int) params.Key {
 	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
 }

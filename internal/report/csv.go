@@ -116,7 +116,7 @@ func (r *Program) writeValues(w io.Writer, separator rune) error {
 	return t.WriteValues(w, separator)
 }
 
-// predictedHeads are those of each model's time and error.
+// predictedHeads are the heads of each model's time and error.
 func predictedHeads(models []string) (columns []view.Column) {
 	for _, m := range models {
 		m = strings.NewReplacer(" ", "_", "'", "").Replace(m)

@@ -124,7 +124,7 @@ func carried(t mapping.Traffic) (within, between *Carried) {
 	return within, between
 }
 
-// String is all messages, and those of the node that has the most.
+// String is all messages, and the number on the node that has the most.
 func (c *Carried) String() string {
 	switch {
 	case c == nil || c.Messages == 0:
@@ -313,7 +313,7 @@ type Win struct {
 	From         int      `json:"from_bytes"`
 	To           int      `json:"to_bytes"`
 	Cheapest     []string `json:"cheapest"`  // several where their costs are equal, within the margin
-	Advantage    float64  `json:"advantage"` // the best of the others costs so many times as much, at most
+	Advantage    float64  `json:"advantage"` // cost of the best other over this one, at most
 	Extrapolated bool     `json:"extrapolated"`
 	Unknown      bool     `json:"unknown,omitempty"` // the parameters have a time of 0 for one of the costs
 }

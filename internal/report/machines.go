@@ -27,14 +27,14 @@ type Machines struct {
 	launches bool // of some machine launches were drawn, of few sessions
 }
 
-// A MachineCost is what a call costs on one of the machines. Cheapest marks those of its call
-// that none is cheaper than, where not all are alike.
+// A MachineCost is a call's cost on one machine. Cheapest marks machines of its call that no other
+// undercuts, where not all are alike.
 type MachineCost struct {
 	Machine string `json:"machine"`
 	Of      string `json:"of"` // what was asked for: "bcast", "bcast:binomial"
 	Prediction
-	// Ratio is its cost over that of the first machine, nil for that itself and where one of
-	// them is not known.
+	// Ratio is its cost over the first machine's; nil for the first machine, and where a cost is
+	// unknown.
 	Ratio *MachineRatio `json:"ratio,omitempty"`
 
 	known fit.Drawn
@@ -147,8 +147,8 @@ type rival struct {
 	is fit.Difference
 }
 
-// compare tests each cost against that of the first machine, and in calls that all machines
-// have against the cheapest.
+// compare tests each cost against the first machine's, and in calls that all machines have against
+// the cheapest.
 func (d *Machines) compare(test fit.Test) {
 	var ratios []*MachineRatio
 	var ps []float64
@@ -189,8 +189,8 @@ func (r *MachineCost) against(other *MachineCost, test fit.Test) fit.Difference 
 	return of
 }
 
-// conclude marks the cheapest of each call, and counts them. Of two machines the tests are
-// those of the ratios.
+// conclude marks the cheapest of each call, and counts them. Of two machines the tests are the
+// ratios'.
 func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 	var ps []float64
 	for _, of := range rivals {

@@ -45,7 +45,7 @@ func TestMachines(t *testing.T) {
 			fit.Test{Drift: 0.2, Least: 0.03}, "------", "Neither machine is the better one: no difference was found in 3 calls. The bare numbers are lower by more than 3 % on a in 3 of 3. Machines of one or two sessions"},
 		{[]*Predictions{machineOf("b", call("bcast", "linear", 8, 2), call("bcast", "linear", 64, 20)), machineOf("c", call("bcast", "linear", 8, 4), call("bcast", "linear", 64, 20))},
 			fit.Test{}, "**-*---", "a is the better machine: cheaper in 1 of 2 calls, by 2.00 times at the median (bcast in 1 of 2); 1 is a tie."},
-		// What a machine lacks is no call of all, and its tests are nobody else's.
+		// A machine that lacks a call does not take part in it, and has tests of its own.
 		{[]*Predictions{machineOf("b", call("bcast", "linear", 8, 20), call("bcast", "linear", 64, 10)), machineOf("c", call("bcast", "linear", 64, 10))},
 			fit.Test{}, "------", "No machine is the better one: in none of 1 call all others are found to be slower."},
 		{[]*Predictions{machineOf("b", call("scatter", "linear", 8, 2))}, fit.Test{}, "----", "Nothing can be compared: no call has a cost on every machine."},

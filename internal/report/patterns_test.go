@@ -106,7 +106,7 @@ func TestPatternsJSON(t *testing.T) {
 	}
 }
 
-// Charts read the rows as those of collectives.
+// Charts read the rows as collectives'.
 func TestPatternsAreAVerification(t *testing.T) {
 	var b strings.Builder
 	if err := patterns(t).Document().WriteJSON(&b); err != nil {

@@ -34,7 +34,7 @@ type Source struct {
 	Channel   string `json:"channel,omitempty"` // which of the file's, in words
 	States    string `json:"states,omitempty"`  // that costs are means over, in words; "" where the machine was in one
 	Cluster   string `json:"cluster,omitempty"` // nodes, mapping and network, in words
-	Nodes     string `json:"nodes,omitempty"`   // that ranks fill where nobody says how many, in words
+	Nodes     string `json:"nodes,omitempty"`   // that ranks fill by default, in words
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
@@ -439,9 +439,9 @@ func (r *Prediction) cost() string {
 	return text
 }
 
-// WriteTSV writes a line for each row, with the columns of the tables that the authors'
-// library is tested with: machine, collective, algorithm, P, m in bytes and the cost in
-// µs, and that of τ-Lop where it stands beside.
+// WriteTSV writes a line for each row, with the columns of the tables that the authors' library is
+// tested with: machine, collective, algorithm, P, m in bytes and the cost in µs, and τ-Lop's where
+// it stands beside.
 func (p *Predictions) WriteTSV(w io.Writer) { p.values().WriteValues(w, '\t') } // who gave w knows what went wrong
 
 // writeValues writes the same lines with all that is known of a cost: the ends of its

@@ -105,7 +105,7 @@ func gain(share *float64) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-// levels are those that two cores can be at, with the hops of each.
+// levels are the levels that two cores can be at, with the hops of each.
 func (r *ProcessMap) levels() (columns []view.Column, shown []int) {
 	for level, name := range r.Levels {
 		if slices.ContainsFunc(r.Mappings, func(m processmap.Mapping) bool { return m.Levels[level].Messages > 0 }) {

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Profiles are those of a file, kind by kind, in cache before off cache. Cells of newer
-// versions, whose variants this one cannot read, are left out.
+// Profiles are a file's profiles, kind by kind, in cache before off cache. Cells of newer versions,
+// whose variants this one cannot read, are left out.
 func Profiles(f *params.File) (profiles []*view.Profile) {
 	cells := make(map[params.Kind][]params.Cell)
 	for _, c := range f.Cells {

@@ -174,8 +174,7 @@ func launches(f *params.File) string {
 	}
 }
 
-// offCache says what shows that user data off cache was: nothing of a file where nobody
-// looked.
+// offCache says how far user data off cache were off it: empty for a file without such reads.
 func offCache(f *params.File) string {
 	typical := f.Loads()
 	if len(typical) == 0 {

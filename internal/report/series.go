@@ -76,7 +76,7 @@ func (s *Series) Warn(ws ...error) {
 	}
 }
 
-// Finish takes over a result, with remarks on what it means, and that of each state.
+// Finish takes over a result, with remarks on what it means, and each state's.
 func (s *Series) Finish(r series.Result, f *params.File, in []series.InState) {
 	for _, of := range in {
 		one := *s
@@ -172,7 +172,7 @@ func (s *Series) sayStates(w *document.Document) {
 	writeLasts(w, lists.Map(s.States, func(of SeriesState) params.State { return of.State }))
 }
 
-// flagIn is what so many workers take for nothing in a state.
+// flagIn is a null transfer's time of that many workers in a state.
 func flagIn(workers int, state params.State) string {
 	what := [...]string{1: "an instruction", 2: "flag"}
 	if workers < len(what) {
@@ -181,7 +181,7 @@ func flagIn(workers int, state params.State) string {
 	return "round of flags " + state.Name()
 }
 
-// flagOf is what tells states of so many workers apart.
+// flagOf names what tells states of that many workers apart.
 func flagOf(workers int) string {
 	switch workers {
 	case 1:

@@ -85,7 +85,7 @@ func writeCopies(w *document.Document, in []compare.Machine) {
 	}
 }
 
-// writeTransfers writes the transfers through buffers of one kind, of those of a plan.
+// writeTransfers writes a plan's transfers through buffers of one kind.
 func writeTransfers(w *document.Document, f *params.File, all params.Plan) {
 	at := make(map[params.Key]params.Cell)
 	for _, c := range f.Cells {
@@ -277,7 +277,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	above, unsure, blank := false, false, 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
-		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and that of the largest τ
+		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and L of the largest τ
 		tau := 0
 		for _, k := range keys {
 			k.Bytes = m

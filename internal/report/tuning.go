@@ -22,15 +22,15 @@ type Tuning struct {
 	Tables  []TuningTable `json:"tables"`
 }
 
-// A TuningTable is that of one collective and number of ranks.
+// A TuningTable is the table of one collective and number of ranks.
 type TuningTable struct {
 	Collective string       `json:"collective"`
 	P          int          `json:"P"`
 	Spans      []TuningSpan `json:"spans"`
 }
 
-// A TuningSpan is a run of message sizes with one choice. Times are those of its least size,
-// null where they are not known.
+// A TuningSpan is a run of message sizes with one choice. Times are at its least size, null where
+// unknown.
 type TuningSpan struct {
 	From      int          `json:"from_bytes"` // m of the collective, both within
 	To        int          `json:"to_bytes"`
@@ -155,8 +155,8 @@ func shown(us *float64) string {
 	return rough(*us)
 }
 
-// gain is that of a span in text, in percent, whether there is a rule, and where it is not for the
-// gain alone that there is none, why.
+// gain is a span's gain in text, in percent, whether there is a rule, and why not, unless the gain
+// alone decided it.
 func (s *TuningSpan) gain() string {
 	text := fmt.Sprintf("%.0f", 100*s.Gain)
 	if most := fmt.Sprintf("%.0f", 100*s.Most); most != text {

@@ -20,7 +20,7 @@ import (
 type Chooser struct {
 	Library   *mpi.Library
 	Predictor *model.Predictor
-	Ensemble  *model.Ensemble // what predictions are uncertain by; nil: nobody knows
+	Ensemble  *model.Ensemble // uncertainty of predictions; nil: unknown
 	Margin    float64         // the least gain that is worth a rule, a share
 	// Progress, if not nil, is told after each row how many of all are done, one call at a time.
 	Progress func(done, of int)
@@ -129,13 +129,13 @@ func promising(settings []mpi.Setting, before mpi.Setting) []int {
 type candidate struct {
 	setting  mpi.Setting
 	schedule *collective.Schedule
-	seconds  float64 // +Inf: it is too dear for anybody to have worked it out
-	rough    bool    // it is about so many
+	seconds  float64 // +Inf: too dear to be worked out
+	rough    bool    // it is approximate
 	unknown  bool
 	spread   float64 // see model.Cost
 }
 
-// costs are those of settings, several of which may be one schedule.
+// costs are the costs of settings, several of which may be one schedule.
 type costs struct {
 	*Chooser
 	known map[schedule]candidate
@@ -262,8 +262,8 @@ func second(of []candidate, best candidate) (next candidate) {
 	return next
 }
 
-// interval is that of a gain. Costs come from the same draws, so that what disturbs both
-// does not count.
+// interval is the interval of a gain. Costs come from the same draws, so that common disturbances
+// cancel.
 func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 	gain := fit.Estimate{Center: 1 - best.seconds/beaten.seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
 	if c.Ensemble == nil || !c.Ensemble.Known() {
@@ -285,7 +285,7 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 	return gain
 }
 
-// Choices are those of all collectives and ranks for the sizes ms, which rise. Between two
+// Choices are the choices of all collectives and ranks for the sizes ms, which rise. Between two
 // sizes with different choices it looks where one ends. Rows are worked out side by side.
 func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Choices, error) {
 	all := &Choices{Library: c.Library}

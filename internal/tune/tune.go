@@ -1,8 +1,7 @@
 // Package tune chooses algorithms for an MPI library from the parameters of a machine.
 //
-// Its opinion: a library's own choice stays wherever nothing says for certain that another
-// one is better. What a rule says of one number of ranks holds for that number alone,
-// and for the sizes of messages that somebody looked at.
+// Its opinion: a library's own choice stays unless another one is certainly better. A rule for one
+// number of ranks holds for that number alone, and for the sizes of messages that were looked at.
 package tune
 
 import (

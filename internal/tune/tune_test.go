@@ -34,8 +34,7 @@ func known(t testing.TB) (all []*mpi.Library) {
 	return all
 }
 
-// table is that of a machine on which τ transfers at once take τ times as long, or as long
-// as one.
+// table is a machine on which τ transfers at once take τ times as long, or as long as one.
 func table(serial bool) *params.File {
 	c := params.Curve{Sizes: []int{1, 1 << 10, 1 << 22}}
 	for tau := 1; tau <= 16; tau++ {

@@ -24,11 +24,11 @@ type Against struct {
 	// Algorithm is the one that each collective is taken for instead of what the library
 	// chooses, if that is known, or else its default; of these alone the nearest is sought.
 	Algorithm map[string]mpi.Algorithm
-	// Segment, Degree and Chunk are those of calls, 0 for the usual.
+	// Segment, Degree and Chunk hold for calls, 0: the default.
 	Segment, Degree, Chunk int
 
 	models  []Model      // in the order of AgainstModels
-	library *mpi.Library // nil: nobody says which
+	library *mpi.Library // nil: unknown
 }
 
 // NewAgainst predicts from a file.
@@ -61,8 +61,8 @@ var noPrediction = map[mpibench.Kind]string{
 	mpibench.Reduction: "it times reductions, and no message: import takes γ from them",
 }
 
-// Name reads names of kinds and of algorithms, those of a library unless it is nil. It fails for one that is not known, and
-// for two algorithms of a collective.
+// Name reads names of kinds and of algorithms, of a library's unless it is nil. It fails for an
+// unknown one, and for two algorithms of a collective.
 func (c *Chosen) Name(l *mpi.Library, names []string) error {
 	c.Algorithm = make(map[string]mpi.Algorithm)
 	for _, name := range names {
@@ -257,7 +257,7 @@ type AgainstMean struct {
 	Nearest *float64 `json:"nearest_mean_relative_error,omitempty"`
 }
 
-// AgainstMeans are those of each benchmark and P that has any, in the order of the rows.
+// AgainstMeans are the means of each benchmark and P that has any, in the order of the rows.
 func AgainstMeans(rows []Compared) []AgainstMean {
 	means := []AgainstMean{}
 	for _, r := range rows {

@@ -64,8 +64,8 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// Who says which algorithm ran gets that one and no other; one that does not
-// exist for so many ranks is no candidate, and refused if named.
+// A named algorithm is the only candidate; one that does not exist for that many ranks is no
+// candidate, and refused if named.
 func TestAgainstAlgorithm(t *testing.T) {
 	linear, err := collective.Lookup("bcast:linear")
 	if err != nil {
@@ -151,7 +151,7 @@ func TestAgainstKnowsZeros(t *testing.T) {
 	}
 }
 
-// zero is a model whose times of calls of less than so many bytes are 0.
+// zero is a model whose times of calls below a number of bytes are 0.
 type zero struct {
 	below int
 	model.Coster

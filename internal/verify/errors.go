@@ -17,11 +17,11 @@ type Mean struct {
 	P        int          `json:"P"`
 	OffCache bool         `json:"off_cache"`
 	State    params.State `json:"state,omitzero"`   // that the rows are of, see Row
-	States   int          `json:"states,omitempty"` // or of all of so many, which count by their shares
+	States   int          `json:"states,omitempty"` // or of all, their number, weighted by their shares
 	Errors   []Errors     `json:"errors"`           // of the models that predict any of the rows
 }
 
-// Errors are those of one model, as shares of what was measured.
+// Errors are one model's errors, relative to what was measured.
 type Errors struct {
 	Model  string  `json:"model"`
 	Rows   int     `json:"rows"`                // that it predicts
@@ -30,8 +30,8 @@ type Errors struct {
 	Signed float64 `json:"mean_signed_error"`   // above 0 where predictions are too high
 }
 
-// Means are those of messages, of each collective and of all rows, for each P, state of the
-// machine and of the cache, in the order of the rows; and for each P over the machine's states.
+// Means are the means over messages, over each collective and over all rows, for each P, state of
+// the machine and of the cache, in the order of the rows; and for each P over the machine's states.
 func Means(rows []Row) []Mean {
 	return meansOf(rows, Models, func(r Row) string {
 		name, _, _ := strings.Cut(r.Name, ":")
@@ -39,8 +39,8 @@ func Means(rows []Row) []Mean {
 	})
 }
 
-// An over is what means are over: rows of so many ranks, in and off cache, in one state or in all
-// of several.
+// An over is what means are over: rows of that many ranks, in and off cache, in one state or in
+// all.
 type over struct {
 	p      int
 	off    bool
@@ -90,7 +90,7 @@ func meansOf(rows []Row, models []string, nameOf func(Row) string) (means []Mean
 	return means
 }
 
-// errorsOf are those of a model over rows, each of which counts by its state's share.
+// errorsOf are a model's errors over rows, each weighted by its state's share.
 func errorsOf(rows []Row, name string) Errors {
 	type size struct{ error, weight float64 }
 	e := Errors{Model: name}

@@ -56,9 +56,8 @@ type Request struct {
 	whole map[string]bool // names that came with their collective, and are left out where they do not exist
 }
 
-// Sizes are those of the messages to test by themselves: three a decade, between the
-// sizes at which a sweep measures, as also their halves are, and what remains of them
-// after whole segments of 8 KiB.
+// Sizes are the messages to test by themselves: three a decade, between the sizes at which a sweep
+// measures, as are their halves and what remains of them after whole segments of 8 KiB.
 var Sizes = []int{1200, 2400, 5600, 12000, 24000, 56000, 120000, 240000, 560000, 1200000, 2400000}
 
 // Name reads names: of algorithms, of collectives for all of their algorithms, and
@@ -124,7 +123,7 @@ type Experiment struct {
 	schedules schedules
 	alone     []Case // messages that log_nP is measured by
 	heldOut   []int  // τ that a sweep would measure, and that parameters may not be of
-	lacks     error  // why Params do not predict in the state at hand
+	lacks     error  // why Params do not predict in the present state
 	engine    *engine.Experiment
 }
 
@@ -592,7 +591,7 @@ type Launches struct {
 	Both       int `json:"both"` // none should
 }
 
-// launches counts those of the file, by what they have samples of.
+// launches counts the file's launches, by what they have samples of.
 func (e *Experiment) launches() (n Launches) {
 	cases := make(map[params.Key]bool)
 	for _, c := range e.Cases {

@@ -219,7 +219,7 @@ func TestExperimentLeavesOut(t *testing.T) {
 	}
 }
 
-// The degree and chunk asked for are those of the cases, and of what launches carry out.
+// The degree and chunk asked for are the cases', and the launches'.
 func TestExperimentChunks(t *testing.T) {
 	e := experiment(t, Request{Names: []string{"bcast:chain", "allreduce:kary"}, P: []int{8}, M: []int{64 << 10}, Degree: 3, Chunk: 4 << 10}, 1)
 	text, err := json.Marshal(e.engine.Requests[Survey.Name])

@@ -11,12 +11,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Overheads gives a file the o(m) of a library whose way messages take: what its ping-pongs,
-// and if there are some its exchanges of two ranks, take beyond the transfers of that way.
-// It is a table of messages that are one segment, and one number, that of the shortest
-// message, of each way of longer ones: how long it is before the first byte moves does not
-// depend on how many follow. It stands in the place of all o(m) of the file. It fails where
-// no ping-pong is of a size that there are transfers of.
+// Overheads gives a file the o(m) of a library whose way messages take: the time of its ping-pongs,
+// and of exchanges of two ranks if there are any, beyond the transfers of that way. It is a table
+// for messages of one segment, and for each way of longer ones one number, the shortest message's:
+// the time before the first byte moves does not depend on the rest. It replaces all o(m) of the
+// file. It fails where no ping-pong has the size of measured transfers.
 func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	bare := *f
 	bare.Cells = nil

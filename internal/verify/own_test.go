@@ -37,9 +37,9 @@ func bothWays() *params.File {
 	return f
 }
 
-// o(m) is what ping-pongs take beyond the transfers of the library's way: by size for what
-// is one segment, and that of the shortest message for what the kernel copies, which leaves
-// longer ones to be predicted.
+// o(m) is the time of ping-pongs beyond the transfers of the library's way: by size for messages of
+// one segment, and the shortest message's for copies by the kernel, so that longer ones are
+// predicted.
 func TestOverheads(t *testing.T) {
 	library, err := mpi.Named("openmpi4")
 	if err != nil {

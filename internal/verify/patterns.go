@@ -36,7 +36,7 @@ type variant struct {
 // Permutation is the pattern whose line the others are predicted from, too.
 const Permutation = "permutation"
 
-// Patterns are those of Kang et al., in their order.
+// Patterns are the patterns of Kang et al., in their order.
 func Patterns() []Pattern {
 	broadcast, _ := collective.Lookup("bcast:binomial") // a test has it
 	return []Pattern{
@@ -93,7 +93,7 @@ func LookupPattern(name string) (Pattern, error) {
 		name, spelling.Suggest(name, PatternNames()))
 }
 
-// PatternNames are those of all patterns, in their order.
+// PatternNames are the names of all patterns, in their order.
 func PatternNames() (names []string) {
 	return lists.Map(Patterns(), func(p Pattern) string { return p.Name })
 }
@@ -108,9 +108,8 @@ func PatternOf(name string) string {
 	return name
 }
 
-// Cases are the variants of a pattern among p ranks, at each of the sizes. Of more
-// than most variants, unless that is 0, it takes so many, evenly spread; leftOut is
-// the number of the others.
+// Cases are the variants of a pattern among p ranks, at each of the sizes; of more than most (0: no
+// limit) that many, evenly spread. leftOut is the number of the others.
 func (pt Pattern) Cases(p int, ms []int, off bool, most int) (cases []Case, leftOut int, err error) {
 	all := pt.variants(p)
 	taken := all
@@ -141,8 +140,8 @@ var PatternModels = []string{Full, "own line", "permutation's"}
 // tested on others.
 const LeastPatternSizes = 2*fit.LeastSizes - 1
 
-// FittedSizes are those of the sizes, rising, that lines are fitted to: every other
-// one from the first, and the last. They are tested on the others between them.
+// FittedSizes are the sizes, rising, that lines are fitted to: every other one from the first, and
+// the last. Lines are tested on the others.
 func FittedSizes(ms []int) (fitted []int) {
 	for i, m := range ms {
 		if i%2 == 0 || i == len(ms)-1 {

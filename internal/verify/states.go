@@ -10,13 +10,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// RankStates are the states that so many ranks were in, none where they cannot be told apart.
+// RankStates are the states of that many ranks, none where they cannot be told apart.
 type RankStates struct {
 	P      int            `json:"P"`
 	States []params.State `json:"states"`
 }
 
-// states are those of each number of ranks, in the order of the cases; nothing where the
+// states are the states of each number of ranks, in the order of the cases; nothing where the
 // machine stayed as it was.
 func (e *Experiment) states() (all []RankStates) {
 	sorting, several := e.File.Sort(), false
@@ -83,7 +83,7 @@ func (e *Experiment) stays() (all []stay) {
 	return all
 }
 
-// in is the experiment as if so many ranks had been in a state all the time.
+// in is the experiment as if p ranks had been in a state all the time.
 func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
 	in := *e
 	var err error
@@ -103,8 +103,8 @@ func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
 // noState is why another session's file does not predict.
 type noState struct{ error }
 
-// inState is another session's file in the state of so many ranks whose flag takes most nearly
-// so long; where it has none of so many, of fewer.
+// inState is another session's file in the state of p ranks whose flag takes most nearly ns; of
+// fewer ranks where it has none of p.
 func inState(f *params.File, p int, ns float64) (*params.File, error) {
 	sorting := f.Sort()
 	for n := p; n > 1; n-- {
@@ -140,7 +140,7 @@ func (s *stay) logGP() (all []LogGP) {
 	return all
 }
 
-// rows are those of the stay.
+// rows are the rows of the stay.
 func (s *stay) rows(grid []int) (rows []Row, lacking error) {
 	rows, lacking = s.Rows(s.models)
 	for i := range rows {

@@ -87,8 +87,7 @@ func (r schedules) caseOf(k params.Key, element int) (Case, error) {
 	return r.algorithmCase(a, k.Tau, k.Bytes, k.OffCache, element)
 }
 
-// algorithmCase is an algorithm among p ranks; reductions are of elements of so many
-// bytes.
+// algorithmCase is an algorithm among p ranks; reductions have elements of that many bytes.
 func (r schedules) algorithmCase(a *collective.Algorithm, p, m int, off bool, element int) (Case, error) {
 	call := collective.Call{P: p, M: m, Degree: r.Degree, Chunk: r.Chunk}
 	if a.Reduces() {

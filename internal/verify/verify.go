@@ -53,7 +53,7 @@ type Row struct {
 	P        int    `json:"P"`
 	Bytes    int    `json:"m"`
 	OffCache bool   `json:"off_cache"`
-	// State is that of the ranks which the time is of; zero: they had one, or it is of all.
+	// State is the state of the ranks timed; zero: they had one, or the time is over all.
 	State    params.State `json:"state,omitzero"`
 	Measured fit.Estimate `json:"measured_ns"`
 	// Predicted is by model, in the order of Models, without those whose parameters lack.

@@ -18,7 +18,7 @@ type fixed struct{}
 func (fixed) L(m, tau int) (float64, bool) { return float64(m) * 1e-9, false }
 func (fixed) O(m int) (float64, bool)      { return 0, false }
 
-// fixedModels are those of Models on it.
+// fixedModels are Models on it.
 func fixedModels() (models []Model) {
 	taulop := model.TauLop{Channels: model.Uniform(fixed{}), Segment: 1024}
 	lognp, _ := model.LogNPOf(taulop)

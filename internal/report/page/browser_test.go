@@ -132,7 +132,7 @@ func (b *tab) listen(ev any) {
 	}
 }
 
-// clean fails if anything went wrong that nobody saw.
+// clean fails if anything went wrong unseen.
 func (b *tab) clean() {
 	b.Helper()
 	b.mu.Lock()
@@ -389,7 +389,7 @@ func (b *tab) choose(selected, text string) {
 	}
 }
 
-// texts are those of elements, with bars between.
+// texts are the texts of elements, with bars between.
 func (b *tab) texts(elements string) string {
 	b.Helper()
 	return eval[string](b, `[...document.querySelectorAll(%q)].map(e => e.textContent).join("|")`, elements)

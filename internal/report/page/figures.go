@@ -141,8 +141,7 @@ func (f *figures) packed(numbers [][][]string) (string, error) {
 	return pack(text.Bytes(), gzip.BestCompression)
 }
 
-// pack is text as the page holds it: gzip in base64, that of URLs, none of whose letters HTML
-// escapes.
+// pack is text as the page holds it: gzip in URL-safe base64, which HTML does not escape.
 func pack(text []byte, level int) (string, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, level)

@@ -127,8 +127,8 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	}
 }
 
-// addSurveys adds cells of every kind to a machine, so many times the time: pairs of
-// four CPUs, of which 0 and 1 share a cache, as do 2 and 3.
+// addSurveys adds cells of every kind to a machine, with the time multiplied: pairs of four CPUs,
+// of which 0 and 1 share a cache, as do 2 and 3.
 func addSurveys(m compare.Machine, times float64) compare.Machine {
 	add := func(k params.Key, ns float64) {
 		ns *= times

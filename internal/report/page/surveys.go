@@ -150,7 +150,7 @@ func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []mea
 	return f.add(string(d.Kind), []string{panel, placement, cache, line}, of)
 }
 
-// A mapped machine has maps of pairs, and what those of a level have in common.
+// A mapped machine has maps of pairs, and statistics of each level's pairs.
 type mapped struct {
 	Machine string
 	Maps    []*figure
@@ -159,7 +159,7 @@ type mapped struct {
 	Notes   []string
 }
 
-// maps adds those of machines, which have one scale.
+// maps adds the machines' maps, with one scale.
 func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
 	least, most := make(map[string]float64), make(map[string]float64)
 	for _, of := range found {

@@ -61,8 +61,8 @@ func newVerdict(machines []compare.Machine, x *index) verdict {
 // unbroken keeps units beside their numbers.
 var unbroken = strings.NewReplacer(" %", "\u00a0%", " GB/s", "\u00a0GB/s", " ns", "\u00a0ns")
 
-// main is the group that the verdict is about: that of most machines, of those a ring's,
-// which is the one to trust for collectives, with local memory and in cache.
+// main is the group that the verdict is about: most machines, then the ring, which is the best
+// guide to collectives, with local memory and in cache.
 func (x *index) main() int {
 	best, most := -1, -1
 	for i, g := range x.Groups {

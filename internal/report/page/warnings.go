@@ -9,7 +9,7 @@ import (
 // A warning is a sentence, and of which machines it is.
 type warning struct{ Text, Who string }
 
-// warnings are as the page shows them, of so many machines.
+// warnings are the warnings of that many machines as the page shows them.
 func warnings(told []compare.Warning, machines int) (all []warning) {
 	for _, w := range told {
 		who := w.Who()
