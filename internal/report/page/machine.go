@@ -100,7 +100,7 @@ func (p *Page) describe() ([]machine, *index, error) {
 	x.group()
 	if !x.Fleet {
 		if len(x.Groups) > 0 {
-			x.overview = newOverview(p.Machines)
+			x.overview = newOverview(p.Machines, x)
 		}
 		return machines, x, nil
 	}

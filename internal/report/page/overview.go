@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -34,13 +35,14 @@ func surveysOf(f *params.File) template.HTML {
 	return rendered(&d)
 }
 
-// An overview is a few machines side by side.
+// An overview is a few machines side by side, or what one machine carries.
 type overview struct {
+	Title       string
 	headline    string // the largest difference that is certain
 	tests       string // what the conclusions rest on
 	conclusions []conclusion
 	Why         string        // nothing was compared
-	Tables      template.HTML // of those that were
+	Tables      template.HTML // of those that were, or of machines that there is nothing to compare with
 	warnings    []compare.Warning
 }
 
@@ -49,9 +51,12 @@ type conclusion struct {
 	of            compare.Channel
 }
 
-func newOverview(machines []compare.Machine) *overview {
-	v := &overview{}
+func newOverview(machines []compare.Machine, x *index) *overview {
+	v := &overview{Title: "Side by side"}
 	if len(machines) < 2 || ofStates(machines) {
+		var d document.Document
+		d.TablesAbove(carried(x.curves, x.Bytes))
+		v.Title, v.Tables = "What it carries", rendered(&d)
 		return v
 	}
 	c, err := compare.New(machines, compare.Choice{})
@@ -66,6 +71,24 @@ func newOverview(machines []compare.Machine) *overview {
 	}
 	v.Tables = rendered((*report.SideBySide)(c).Below())
 	return v
+}
+
+// carried has a row for each curve of messages of m bytes, at its largest τ.
+func carried(curves [][]compare.Curve, m int) view.Table {
+	t := view.Table{Columns: append(view.Words("machine", "transfers"), view.Numbers(
+		fmt.Sprintf("L(%s,1), ns", view.Bytes(m)), "τ", fmt.Sprintf("L(%s,τ), ns", view.Bytes(m)), "A(τ)", "GB/s")...), Keys: 2}
+	for _, c := range slices.Concat(curves...) {
+		if len(c.Points) == 0 || c.Bytes != m {
+			continue
+		}
+		alone := ""
+		if c.Points[0].Tau == 1 {
+			alone = value(c.Points[0].L)
+		}
+		last := c.Points[len(c.Points)-1]
+		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, value(last.L), value(last.A), value(last.Bandwidth))
+	}
+	return t
 }
 
 // carries is the sentence about what a machine carries at its largest τ, from its curves: of
