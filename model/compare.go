@@ -18,13 +18,11 @@ type Interval struct {
 // perOctave is how many sizes are tried between a size and its double.
 const perOctave = 64
 
-// Cheapest finds where which of several costs is the least, for all message
-// sizes between two. Who is the cheapest stays it until another one is cheaper
-// by more than the margin, a fraction: costs rise in steps of segments, and
-// without a margin algorithms that cost nearly the same alternate at each. For the
-// same reason several are the cheapest that begin within the margin of each other. It
-// looks at sizes 1/64 of an octave apart and bisects between neighbours that
-// differ, so a change of less width can escape it.
+// Cheapest finds the cheapest of several costs for all message sizes between two. The cheapest
+// remains so until another one is cheaper by more than the margin, a fraction: costs rise in steps
+// of segments, and without a margin nearly equal algorithms would alternate at each. Likewise all
+// algorithms within the margin of the best are the cheapest at the start. Sizes 1/64 of an octave
+// apart are compared, and neighbours that differ bisected, so a narrower change can be missed.
 func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) ([]Interval, error) {
 	var intervals []Interval
 	var now Interval // the last one

@@ -47,15 +47,14 @@ type trial struct{ share, relay float64 }
 // leastTimings of a size say something of parameters.
 const leastTimings = 4
 
-// EstimateLevels finds, for each size of messages, what schedules of that size alone took say of
-// L(m,τ) = L(m,1) + (τ−1)·share and of what passing on takes longer, level by level: as
-// Nuriyev and Lastovetsky, "Efficient and Accurate Selection of Optimal Collective
-// Communication Algorithms Using Analytical Performance Modeling", IEEE Access 2021, estimate
-// parameters from timed collectives, for a cost is a sum of them. What ranks wait for
-// depends on the parameters, so that the sums are worked out anew until they fit no better, with the
-// slopes of costs. Shares keep the bounds of eq. (8), 0 … L(m,1), see fit.Bounded, and those
-// of levels with a measured fan-out stay as they are. It fails for a file without
-// messages by levels, and where a schedule cannot be costed.
+// EstimateLevels estimates, for each size of messages and level by level, L(m,τ) = L(m,1) +
+// (τ−1)·share and the additional time of forwarding from timed schedules of that size, as Nuriyev
+// and Lastovetsky, "Efficient and Accurate Selection of Optimal Collective Communication Algorithms
+// Using Analytical Performance Modeling", IEEE Access 2021, do: a cost is a sum of parameters.
+// Which messages ranks wait for depends on the parameters, so the sums are worked out again, with
+// the slopes of costs, until the fit no longer improves. Shares keep the bounds of eq. (8), 0 …
+// L(m,1), see fit.Bounded; levels with a measured fan-out keep theirs. It fails for a file without
+// messages by levels, and for a schedule that cannot be costed.
 func EstimateLevels(f *params.File, cluster *Cluster, timings []Timing) (*Estimates, error) {
 	h, _, err := HierarchyOf(f, cluster)
 	if err != nil {

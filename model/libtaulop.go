@@ -165,17 +165,15 @@ func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, ex
 	return float64(whole)*most + rest, true
 }
 
-// drift follows ranks that fall out of step, as the library does: each carries
-// out its messages and reductions in turn. Messages on the way at the same time
-// share their channel where they end on the same node: within it, or through the
-// network. Others, and reductions, do not disturb each other. What takes the
-// shortest, at the concurrency of the moment, is finished and its time added;
-// everything else advances by the bytes that fit into that time.
-// Of what takes equally long the last one counts as the shortest.
+// drift follows ranks that fall out of step, as the library does: each carries out its messages and
+// reductions in turn. Concurrent messages share their channel where they end on the same node:
+// within it, or through the network. Others, and reductions, do not disturb each other. The
+// activity with the least time left, at the present concurrency, is finished and its time added;
+// all others advance by the bytes that fit into that time. Of equal ones the last counts as the
+// shortest.
 //
-// Whether the bytes that fit are a whole number, or one more, is a matter of rounding, by
-// which ranks that are in step fall out of it. So transmissions are reckoned as the library
-// does: from times in single precision, and from T of the two sizes beside m.
+// Rounding decides whether one byte more fits, and so whether ranks stay in step. So transmissions
+// are computed as in the library: in single precision, and from T of the two sizes beside m.
 type drift struct {
 	times    clamped
 	operator string

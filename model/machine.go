@@ -10,13 +10,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A machine is τ-Lop of a native parameter file, for one placement of ranks and
-// state of the cache. Segments are looked up in the context of the call's message,
-// one-way messages as ping has them and exchanges that receive beside what they send as
-// sendrecv has them, if those were measured, everything else as the setup does.
+// A machine is τ-Lop of a native parameter file, for one placement of ranks and state of the cache.
+// Segments are looked up in the context of the call's message: one-way messages in ping, exchanges
+// that receive beside what they send in sendrecv, if these were measured, everything else in the
+// setup.
 //
-// Where the file has placements that measured several levels of the machine, or at least
-// local and spread, messages between ranks that are so far apart cost what those did.
+// Where placements measured several levels of the machine, or at least local and spread, messages
+// cost what the level between their ranks does.
 type machine struct {
 	levels    []setups           // from the closest on, one where they make no difference
 	between   func(a, b int) int // level of the ranks in two places of a node

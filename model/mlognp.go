@@ -11,25 +11,22 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// MLogNP is the model mlog_nP of Tu, Fan, Zhan and Zhao, "Accurate Analytical Models
-// for Message Passing on Multi-core Clusters" (2009): log_nP with m levels of
-// communication, each with an overhead of its own. Equation numbers here are theirs.
+// MLogNP is the model mlog_nP of Tu, Fan, Zhan and Zhao, "Accurate Analytical Models for Message
+// Passing on Multi-core Clusters" (2009): log_nP with m levels of communication, each with its own
+// overhead. Equation numbers here are theirs.
 //
-// Within a node a message takes n = 2 transfers, eqs. (1), (4) and (5): T = o_mw + l_mw =
-// 2f(s,1) + 2f(s,d), where f(s,1) is one transfer of s bytes between two CPUs of the level
-// and f(s,d) what elements d bytes apart add to it, nothing if they are contiguous. The
-// sender is busy with the first half, the receiver with the second. Between nodes n = 3:
-// the network's o_net + l_net comes between, T = o_mw + l_mw + o_net + l_net, and keeps
-// neither of them busy. The paper has l_net = 0, for packets are contiguous (section II.A).
+// Within a node a message takes n = 2 transfers, eqs. (1), (4) and (5): T = o_mw + l_mw = 2f(s,1) +
+// 2f(s,d), where f(s,1) is one transfer of s bytes between two CPUs of the level and f(s,d) the
+// additional time of elements d bytes apart, 0 if contiguous. The sender is busy with the first
+// half, the receiver with the second. Between nodes n = 3: T = o_mw + l_mw + o_net + l_net, and the
+// network keeps neither busy. The paper has l_net = 0, for packets are contiguous (section II.A).
 //
-// A schedule costs what its longest chain of those takes. That is section IV.B: a linear
-// broadcast occupies the root for the sum of (o_mw + l_mw)/2 over its P−1 messages, each
-// of its own level, then the last message takes o_net and its receiver another half; a
-// binomial one costs the sum of T over the messages on the way to the last leaf.
-// The paper's log_3P counts the last half of the linear broadcast and its
-// 2log_{2,3}P leaves it out; here it counts, so that P = 2 is eq. (4) and that one
-// level alone, m = 1, is log_3P: P·(o_mw + l_mw)/2 + o_net, and log2 P·T where P is
-// a power of two.
+// A schedule costs its longest chain, as in section IV.B: a linear broadcast occupies the root for
+// the sum of (o_mw + l_mw)/2 over its P−1 messages, each of its own level, then the last message
+// takes o_net and its receiver another half; a binomial one costs the sum of T over the messages on
+// the way to the last leaf. The paper's log_3P counts the last half of the linear broadcast and its
+// 2log_{2,3}P does not; here it counts, so that P = 2 is eq. (4) and one level alone, m = 1, is
+// log_3P: P·(o_mw + l_mw)/2 + o_net, and log2 P·T where P is a power of two.
 //
 // Like log_nP it knows no concurrency.
 type MLogNP struct {

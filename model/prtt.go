@@ -76,27 +76,25 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 	return trips, latency
 }
 
-// AssessLogGP finds the parameters of LogGP in round trips. Between n messages
-// that follow each other at once lies the gap of each,
+// AssessLogGP estimates the parameters of LogGP from round trips. The gap between back-to-back
+// messages,
 //
 //	(PRTT(n,0,m) − PRTT(1,0,m))/(n−1) = g + (m−1)G,
 //
-// a line over m that gives g and G, fitted so that every size counts with its
-// relative error. A delay longer than that gap leaves the sender's own time,
+// is a line over m, fitted by relative errors. A delay longer than the gap leaves the sender's own
+// time,
 //
 //	o_s = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
 //
-// taken at the smallest m. The receiver's, o_r, is measured beside it: in shared memory it
-// is less, for the sender alone waits until a line is its own. Where o_r was not measured
-// it counts as o_s. LogGP has one o for both, (o_s + o_r)/2, and a single round trip
-// is two messages of eq. (1), so
+// at the smallest m. The receiver's, o_r, is measured beside it, and is less in shared memory,
+// where only the sender waits for a line to become its own; not measured it counts as o_s. LogGP
+// has one o, (o_s + o_r)/2, and a single round trip is two messages of eq. (1), so at the smallest
+// m
 //
-//	L = PRTT(1,0,m)/2 − 2o − (m−1)G,
+//	L = PRTT(1,0,m)/2 − 2o − (m−1)G.
 //
-// taken at the smallest m too: the time between the sender's end of its work and the
-// receiver's knowing of the message. Below zero L is taken as 0 and o as what that leaves
-// of a message, so that eq. (1) still gives the round trip back. That and other doubts are
-// warnings. It fails where round trips are missing.
+// Below zero L is 0 and o the rest of a message, so that eq. (1) still gives the round trip. This
+// and other doubts are warnings. It fails where round trips are missing.
 func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
 	return assessLogGP(trips, fit.Estimate{})
 }

@@ -1,22 +1,21 @@
 package mpi
 
-// Open MPI 4.0 and 4.1 with pml/ob1 and btl/vader, which is what a node without a network of
-// its own, or mpirun --mca pml ob1, takes.
+// Open MPI 4.0 and 4.1 with pml/ob1 and btl/vader, the choice of a node without a network of its
+// own, or of mpirun --mca pml ob1.
 //
-// Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names
-// them; mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
+// Sources are files of open-mpi/ompi at v4.1.4, and parameters as ompi_info --all names them;
+// mca_pml_ob1_hdr_t, which is sent in front, takes up to 64 bytes of the limit.
 //
-// What ob1 sends at once (mca_pml_ob1_send_inline) stands in the receiver's fast box as a whole,
-// and nothing is given back (mca_btl_vader_fbox_sendi). Longer messages are fragments, and
-// lines those of btl/vader: a fragment is a flag in the receiver's fast box, from where it
-// finds the fragment's header, a line of the sender's (mca_btl_vader_check_fboxes,
-// btl_vader_fbox.h); and when it has dealt with it, it gives it back, by a line of the
-// sender's queue (mca_btl_vader_poll_handle_frag, btl_vader_component.c): two lines. A
-// rendezvous has a fragment with the request and one with its end (FIN); without single
-// copies one with the request, one with the answer, and at least one with the rest.
+// What ob1 sends at once (mca_pml_ob1_send_inline) stands whole in the receiver's fast box, and
+// nothing is given back (mca_btl_vader_fbox_sendi). Longer messages are fragments of two lines: a
+// flag in the receiver's fast box leads to the fragment's header, a line of the sender's
+// (mca_btl_vader_check_fboxes, btl_vader_fbox.h); the fragment is given back by a line of the
+// sender's queue (mca_btl_vader_poll_handle_frag, btl_vader_component.c). A rendezvous has a
+// fragment with the request and one with its end (FIN); without single copies one with the request,
+// one with the answer, and at least one with the rest.
 //
-// Instructions: Message is what Send and Recv count, and Exchange Sendrecv; Call is the mean of
-// what Bcast (168), Allgather (248) and Allreduce (160) count beyond their messages and reduction.
+// Instructions: Message is the count of Send and Recv, Exchange of Sendrecv; Call is the mean of
+// Bcast (168), Allgather (248) and Allreduce (160) beyond their messages and reduction.
 var openMPI4 = &Library{
 	Name:    "openmpi4",
 	Title:   "Open MPI 4.0 and 4.1, ob1 over vader, single copies by CMA",

@@ -1,25 +1,24 @@
 package mpi
 
-// ucx113 is what UCX 1.13 does within a node, for whichever library asks it: one buffer of
-// its FIFO, or rendezvous, in which the receiver reads the sender's memory by CMA.
+// ucx113 is UCX 1.13 within a node, for any library: one buffer of its FIFO, or rendezvous, in
+// which the receiver reads the sender's memory by CMA.
 //
-// Sources are files of openucx/ucx at v1.13.1. The rendezvous begins at a size that UCX
-// reckons from what it thinks of its transports (UCX_RNDV_THRESH auto,
-// src/ucp/core/ucp_ep.c:1882). Over shared memory that is the first size that does not fit
-// into one buffer: with MPICH 4.0.2 messages of 8240 bytes made no call of
-// process_vm_readv, and those of 8256 one each.
+// Sources are files of openucx/ucx at v1.13.1. UCX computes where the rendezvous begins from
+// estimates of its transports (UCX_RNDV_THRESH auto, src/ucp/core/ucp_ep.c:1882). Over shared
+// memory it is the first size that does not fit into one buffer: with MPICH 4.0.2 messages of 8240
+// bytes made no call of process_vm_readv, and messages of 8256 bytes one each.
 //
-// What fits into an element of the receiver's queue goes with it (am_short): up to 92 bytes
-// MPICH's Send of 4.0.2 counts 276 instructions, of 96 and more 672, for the element has 128
-// bytes, less 28 of a header, less 8 of UCP's.
+// What fits into an element of the receiver's queue goes with it (am_short): up to 92 bytes MPICH's
+// Send of 4.0.2 counts 276 instructions, from 96 bytes on 672, for the element has 128 bytes, less
+// 28 of a header, less 8 of UCP's.
 //
-// Lines: of what does not fit the sender looks up in an element of the receiver's queue where that wants the data
-// (uct_mm_ep_am_common_send, src/uct/sm/mm/base/mm_ep.c), a line that the receiver has
-// polled; the element's own flag is that of the transfer, and nothing is given back. Of a
-// rendezvous the request goes so, and what it says is a line of its own; the end of it is a
-// flag alone, with what it says beside it.
+// Lines: for a longer message the sender reads in an element of the receiver's queue where the data
+// go (uct_mm_ep_am_common_send, src/uct/sm/mm/base/mm_ep.c), a line that the receiver has polled;
+// the element's own flag is the transfer's, and nothing is given back. So does the request of a
+// rendezvous, whose content is a line of its own; its end is a flag alone, with its content beside
+// it.
 //
-// Instructions are those of MPICH's calls, see mpich4.
+// Instructions are counted in MPICH's calls, see mpich4.
 var ucx113 = []Way{
 	{Most: 92, Segment: 128, Segments: 1, Message: 905, Exchange: 1433, Source: "UCX_MM_FIFO_ELEM_SIZE 128, less headers, src/uct/sm/mm/base/mm_iface.c; uct_mm_ep_am_short, mm_ep.c"},
 	{Most: 8248, Segment: 8256, Segments: 1, Lines: 1, Message: 1322, Exchange: 2018, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},

@@ -13,15 +13,15 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Table is L(m,τ) of whole messages and o(m), for models that ask for messages of
-// any size: beyond a segment L(m,τ) is the effective time of a message that
-// travels in segments. An empty setup or placement is the first of the plan.
+// Table is L(m,τ) of whole messages and o(m), for models that ask for messages of any size: beyond
+// a segment L(m,τ) is the effective time of a message that travels in segments. An empty setup or
+// placement is the first of the plan.
 //
-// The column τ = 1 is the setup "isolated", two processes of whom only one copies at
-// a time, as Alone has it, where the file has it, else the setup's own.
+// The column τ = 1 is setup "isolated", two processes of which only one copies at a time, as Alone
+// has it, where the file has it, else the setup's own.
 //
-// Of a sweep that is not finished it has those sizes that are complete, see Lacking. It
-// fails where the file has no such transfers, or fewer than two such sizes.
+// Of an unfinished sweep it has the complete sizes, see Lacking. It fails without such transfers,
+// or with fewer than two such sizes.
 func (f *File) Table(setup string, placement numa.Policy, offCache bool) (*Table, error) {
 	return f.table(setup, placement, offCache, Cell.Whole)
 }
