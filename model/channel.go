@@ -73,7 +73,7 @@ var Marks = []Mark{
 	{"Lyo", "⇄", "exchanges, which receive beside what they send, as sendrecv has them, unless ° says otherwise; their o(m) may be below zero"},
 	{"Lycγ", "°", "what the call has touched, which is in a core's cache: before an arrow the source, behind it the destination"},
 	{"Lyo", "*", "between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
-	{"L", "¹", "single copies by the kernel; a third number is how many ranks copy out of one process at once"},
+	{"L", "¹", "single copies by the kernel; a third number, if any, is how many ranks copy out of one process at once"},
 	{"Lo", "₁", "between nodes, through the network"},
 }
 

@@ -90,8 +90,8 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(lists.Filter(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
 	models := lists.Unique(lists.Map(d.Machines, func(s report.Source) string { return s.Model }))
 	c.Caption = append(c.Caption, strings.Join(models, ", "))
-	if several && !strings.Contains(of[0], ":") {
-		c.Caption = append(c.Caption, "the cheapest of its algorithms on each machine")
+	if chosen := rows[0].HowChosen(); several && chosen != "" {
+		c.Caption = append(c.Caption, chosen)
 	}
 	y, better := Axis{"predicted time", Times}, "lower is better"
 	if ch.Bandwidth {

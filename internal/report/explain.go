@@ -183,7 +183,10 @@ func (e *Explanation) say(w *document.Document) {
 		}
 		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(in.State), us)
 	}
-	if e.Chosen != "" {
+	switch {
+	case e.Own:
+		fmt.Fprintf(w, "The library chooses %s:%s here.\n", e.Collective, e.Chosen)
+	case e.Chosen != "":
 		fmt.Fprintf(w, "It chooses %s:%s here.\n", e.Collective, e.Chosen)
 	}
 	fmt.Fprintf(w, "Source: %s.\n\n", e.Described)

@@ -15,7 +15,8 @@ import (
 )
 
 // Machines are what collectives cost on several machines, side by side: each algorithm that
-// was asked for by its name, and of other collectives the cheapest on each machine.
+// was asked for by its name, and of other collectives the cheapest on each machine, or what a
+// library takes there by itself.
 type Machines struct {
 	Machines []Source          `json:"machines"`
 	Drift    float64           `json:"drift"` // what sessions are taken to differ by, a share
@@ -38,6 +39,17 @@ type MachineCost struct {
 	Ratio *MachineRatio `json:"ratio,omitempty"`
 
 	known fit.Drawn
+}
+
+// HowChosen says which algorithm of its collective a cost is of; "" where that was asked for.
+func (c *MachineCost) HowChosen() string {
+	switch {
+	case strings.Contains(c.Of, ":"):
+		return ""
+	case c.Own:
+		return "the library's own choice on each machine"
+	}
+	return "the cheapest of its algorithms on each machine"
 }
 
 // A MachineRatio is tested where the parameters of both machines have launches enough.
@@ -99,7 +111,7 @@ func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 			if calls[c] == nil {
 				calls[c], order = make([]*Prediction, len(docs)), append(order, c)
 			}
-			if of := &calls[c][i]; *of == nil || !r.Unknown && (r.Microseconds < (*of).Microseconds || (*of).Unknown) {
+			if of := &calls[c][i]; *of == nil || r.Own || !(*of).Own && !r.Unknown && (r.Microseconds < (*of).Microseconds || (*of).Unknown) {
 				*of = r
 			}
 		}
@@ -388,8 +400,8 @@ func (d *Machines) among(before string, names []string) string {
 // table is of one collective or algorithm: P and sizes down, machines across.
 func (d *Machines) table(calls [][]*MachineCost) view.Table {
 	of := calls[0][0].Of
-	if !strings.Contains(of, ":") {
-		of += ", the cheapest of its algorithms on each machine"
+	if chosen := calls[0][0].HowChosen(); chosen != "" {
+		of += ", " + chosen
 	}
 	t := view.Table{Title: of + "; times in µs", Columns: view.Numbers("P", "m"), Keys: 2}
 	for i, m := range d.Machines {
