@@ -117,10 +117,12 @@ type class struct {
 	bytes        int
 	copied       bool    // once
 	waits        bool    // through a buffer, at a size from which on others are copied once
+	holds        bool    // its sender until it is received
 	latency      float64 // o = T(0)
 	alone        float64 // T(m)
 	waited, anew float64 // what it takes longer where its sender has waited for another message, and where it has just got these bytes
 	drain        float64 // the receiver's half of two transfers
+	entry        float64 // for how long it keeps others out of its receiver's queue: drain of an empty message
 	adapter      float64 // a node's, of two transfers
 	extrapolated bool
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
@@ -132,7 +134,7 @@ type class struct {
 func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
 	c := &class{bytes: bytes, of: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
-	c.copied = bytes >= h.SingleCopy && !c.waits
+	c.copied, c.holds = bytes >= h.SingleCopy && !c.waits, c.waits && !l.network
 	times := l.message
 	if c.copied {
 		times = l.single
@@ -140,7 +142,10 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	c.alone, c.extrapolated = times.At(bytes, 1)
 	c.alone = max(c.alone, c.latency)
 	moved := c.alone - c.latency
-	c.drain = (moved + min(h.levels[0].latency(), c.latency)) / 2
+	empty := min(h.levels[0].latency(), c.latency) / 2
+	if c.drain = empty + moved/2; !l.network {
+		c.entry = empty
+	}
 	switch {
 	case l.network:
 		if h.within != nil { // flags of its own node
@@ -188,12 +193,26 @@ func (c *class) share(tau int) float64 {
 	return remembered(&c.shares, tau, func() float64 { return c.of.share(c.bytes, tau, c.alone-c.latency, c.latency) })
 }
 
+// various is L(m,τ) of copies of different bytes of a sender. What many readers of the same pages wait
+// for in a fan-out, they do not: they hold each other up no more than as many as a memory has cores, and
+// no less than the shortest copies do, which are all requests.
+func (h *Hierarchy) various(c *class, tau int) float64 {
+	if c.of.network || h.crowd == 0 {
+		return c.share(tau)
+	}
+	shortest, _ := c.of.single.At(h.SingleCopy, 1)
+	return max(c.share(min(tau, h.crowd)), c.of.share(h.SingleCopy, tau, shortest-c.latency, c.latency))
+}
+
 // gap is what a sender is busy with each of so many messages, one after another.
 func (c *class) gap(messages int) float64 {
 	if t := c.trial; t != nil && !math.IsNaN(t.share) {
 		return t.share
 	}
-	if c.waits {
+	switch {
+	case c.holds:
+		return c.alone
+	case c.waits:
 		return c.alone / 2
 	}
 	return remembered(&c.gaps, messages, func() float64 { return c.of.busy(c.bytes, messages, c.alone) })

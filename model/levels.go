@@ -28,12 +28,17 @@ import (
 //     τL(m,1), a serial channel and the upper bound of eq. (8), where F is not known.
 //
 // Where the sender waits for each message, as in a ping-pong, the first way goes up to Waiting
-// bytes. A memory is that of a NUMA node; between nodes it is their adapter.
+// bytes, and the sender is busy until the receiver is done. Messages of the first way enter the
+// queue of their receiver one at a time, each for as long as the receiver is busy with an empty
+// one, half of the closest ranks' o; a sender is not done before. Copies of different bytes of one
+// sender hold each other up less than those of a fan-out, see various. A memory is that of a NUMA
+// node; between nodes it is their adapter.
 //
 // A rank that passes on what has just arrived takes longer than a ping-pong, which sends what
 // nobody has written since: by o, for flags that other ranks had, and by L(m,1), for bytes that
 // are in another core's cache; of messages through buffers only where ranks share no cache, and not
-// where the file knows no levels of a node. No factor is fitted to collectives.
+// where the file knows no levels of a node. An answer to the rank heard from last is as in a
+// ping-pong and takes no o longer. No factor is fitted to collectives.
 //
 // Ranks go on when their own messages are over, see progress. A cost is the slowest rank's.
 type Hierarchy struct {
@@ -45,6 +50,7 @@ type Hierarchy struct {
 	levels  []channel        // from the closest on
 	within  [][]int8         // level of two cores of a node; nil: of all the closest
 	memory  []int            // of each core
+	crowd   int              // most cores of a memory
 	cores   []int            // of a node, in the order in which launchers fill it
 	between int              // level of ranks on different nodes, −1: none
 	cluster *Cluster         // nil: ranks fill nodes core by core
@@ -129,6 +135,11 @@ func (h *Hierarchy) place(all, known numa.Levels) {
 				h.memory[core] = i
 			}
 		}
+	}
+	of := make(map[int]int)
+	for _, core := range h.cores {
+		of[h.memory[core]]++
+		h.crowd = max(h.crowd, of[h.memory[core]])
 	}
 	cores := make([]int, most+1)
 	for core := range cores {

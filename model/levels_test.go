@@ -358,6 +358,43 @@ func TestHierarchyInTurn(t *testing.T) {
 	}
 }
 
+// Senders to one rank enter its queue one after another, each for what an empty message keeps the
+// rank busy.
+func TestHierarchyOfQueues(t *testing.T) {
+	c := costs(t, predictorOf(t, levelled(false)), "gather:linear", collective.Call{P: 4, M: 1024})
+	const latency, alone = 200.5, 712.
+	const entry, drain = latency / 2, alone / 2
+	root, senders := alone+2*drain, 3*alone/2+(1+2)*entry
+	if !near(c.Seconds*1e9, root) || !near(c.Mean*1e9, (root+senders)/4) {
+		t.Errorf("the root takes %g ns, want %g, and the mean rank %g, want %g", c.Seconds*1e9, root, c.Mean*1e9, (root+senders)/4)
+	}
+}
+
+// An answer takes no longer than in a ping-pong.
+func TestHierarchyOfAnswers(t *testing.T) {
+	c := costs(t, predictorOf(t, levelled(false)), "barrier:linear", collective.Call{P: 2})
+	if want := 2 * 200.5; !near(c.Seconds*1e9, want) {
+		t.Errorf("two ranks meet in %g ns, want %g", c.Seconds*1e9, want)
+	}
+}
+
+// Copies of different bytes hold each other up as many as a memory has cores, four, or as the shortest.
+func TestHierarchyOfDifferentBytes(t *testing.T) {
+	h := predictorOf(t, levelled(true)).levels
+	for bytes, tau := range map[int]int{usualSingleCopy: 12, 1 << 20: 4} {
+		c := h.class(0, bytes, false)
+		if got, want := h.various(c, 12), c.share(tau); !near(got, want) {
+			t.Errorf("12 copies of %d different bytes take %g s each, want %g", bytes, got, want)
+		}
+	}
+	const m = 1 << 20
+	p := predictorOf(t, levelled(true))
+	same := costs(t, p, "bcast:linear", collective.Call{P: 16, M: m}).Seconds
+	if different := costs(t, p, "scatter:linear", collective.Call{P: 16, M: m}).Seconds; different >= same {
+		t.Errorf("a scatter takes %g s, a broadcast of as many bytes to each %g", different, same)
+	}
+}
+
 // Ping-pongs that change from two transfers to one at 256 KiB say which way messages go whose
 // sender waits for each.
 func TestHierarchyOfWaitingSenders(t *testing.T) {
@@ -395,8 +432,8 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	}
 	s := schedule(t, "bcast:linear", call)
 	s.Blocking = true
-	if c, err := p.Cost(s); err != nil || math.Abs(c.Seconds*1e9/waits-1) > 0.01 {
-		t.Errorf("by MPI_Send it takes %g ns (%v), want %g", c.Seconds*1e9, err, waits)
+	if c, err := p.Cost(s); err != nil || math.Abs(c.Seconds*1e9/waits-1) > 0.01 || !near(c.Mean, c.Seconds) {
+		t.Errorf("by MPI_Send it takes %g ns, %g on average (%v), want %g of both ranks", c.Seconds*1e9, c.Mean*1e9, err, waits)
 	}
 }
 

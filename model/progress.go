@@ -44,6 +44,7 @@ type message struct {
 	transfer     bool  // one transfer out of a buffer, by the receiver
 	reduce       bool
 	longer       float64 // than alone, where its bytes come from another message
+	busy, moves  float64 // how long its sender is busy with it, and how long it takes, through a buffer
 	arrives      float64 // −1: not yet sent
 	left, pace   float64 // of a single copy: part that is to be copied, and per second
 	part         float64 // of its receiver's core, which makes other copies too
@@ -60,6 +61,7 @@ type rank struct {
 	since       float64 // when the turn began
 	cause       int32   // the message that ended the one before, −1
 	sent, taken float64 // when it is free to send the next, to receive the next
+	entered     float64 // when its queue is free for one more message
 	copies      int     // single copies that its core makes, and are under way
 	ends        []int   // turns at which calls end
 	laying
@@ -72,6 +74,7 @@ type memory struct{ out, in float64 }
 // What happens.
 const (
 	flows    = iota // a single copy begins
+	enters          // a message comes to its receiver's queue
 	sent            // the sender is free
 	received        // the receiver is done
 )
@@ -123,6 +126,8 @@ func (p *progress) run(most float64) {
 			switch e.what {
 			case flows:
 				p.flow(e.message)
+			case enters:
+				p.enter(e.message)
 			case sent:
 				p.finish(m.from, e.message)
 			case received:
@@ -188,7 +193,11 @@ func (p *progress) share() {
 			tau = max(1, int(math.Ceil(max(m.out.out, m.in.in)-1e-9)))
 		}
 		m.tau = max(m.tau, int32(tau))
-		m.pace = m.part / max(m.alone-m.latency+m.longer, m.class.share(tau))
+		takes := m.class.share(tau)
+		if p.turns[m.from][m.sends].various {
+			takes = p.h.various(m.class, tau)
+		}
+		m.pace = m.part / max(m.alone-m.latency+m.longer, takes)
 		p.soonest = min(p.soonest, p.now+m.left/m.pace)
 	}
 }
@@ -315,9 +324,31 @@ func (p *progress) send(id int32, messages int) {
 		start = max(start, *out, *in)
 		*out, *in = start+m.adapter, start+m.adapter
 	}
+	m.busy, m.moves = r.sent+busy-start, takes
 	r.sent += busy
-	p.events.push(event{r.sent, sent, id})
-	m.arrives = start + takes
+	if m.entry > 0 && !m.transfer {
+		p.events.push(event{start, enters, id})
+		return
+	}
+	p.leave(id, start)
+}
+
+// enter has a message wait until no other one enters its receiver's queue.
+func (p *progress) enter(id int32) {
+	m := &p.messages[id]
+	to := &p.ranks[m.to]
+	start := max(p.now, to.entered)
+	to.entered = start + m.entry
+	p.leave(id, start)
+}
+
+// leave has a sender copy a message into a buffer from a moment on.
+func (p *progress) leave(id int32, start float64) {
+	m := &p.messages[id]
+	if !m.holds {
+		p.events.push(event{start + m.busy, sent, id})
+	}
+	m.arrives = start + m.moves
 	p.take(id)
 }
 
@@ -331,7 +362,11 @@ func (p *progress) take(id int32) {
 	if r.taken+m.drain > m.arrives { // the receiver came late, or is busy
 		m.cause, m.began = r.cause, r.since
 	}
-	m.ended = max(m.arrives, r.taken+m.drain) + p.combine(m)
+	m.ended = max(m.arrives, r.taken+m.drain)
+	if m.holds {
+		p.events.push(event{m.ended, sent, id})
+	}
+	m.ended += p.combine(m)
 	r.taken = m.ended
 	p.events.push(event{m.ended, received, id})
 }

@@ -13,12 +13,15 @@ type turn struct {
 	sends, takes       int32 // the first message of either; −1: none
 	lastSent, lastTook int32
 	sending, open      int32 // messages it sends, and those not yet over
+	offset             int   // of the bytes that it sends first
+	various            bool  // it sends different bytes
 }
 
 // laying is what is known of a rank while its messages are put into turns.
 type laying struct {
 	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
 	hears                         int       // first turn that a message arrives in; −1
+	heard                         int32     // the rank that it heard from last
 	got                           [3][2]int // bytes that arrived by buffer: from, to
 }
 
@@ -100,7 +103,12 @@ func (p *progress) lay(s *collective.Schedule) error {
 			}
 			msg.sends = p.add(m.From, n, id, true, apart)
 			msg.takes = p.add(m.To, n, id, false, apart || m.Reduce)
-			if from.hears >= 0 && from.hears < int(msg.sends) {
+			if of := &p.turns[m.From][msg.sends]; of.sends == id {
+				of.offset = m.Src.Offset
+			} else {
+				of.various = of.various || of.offset != m.Src.Offset
+			}
+			if from.hears >= 0 && from.hears < int(msg.sends) && from.heard != msg.to { // an answer is as in a ping-pong
 				msg.longer = c.waited
 			}
 			if at := from.got[m.Src.Buffer]; m.Bytes() > 0 && at[0] < m.Src.Offset+m.Src.Bytes && m.Src.Offset < at[1] {
@@ -122,6 +130,7 @@ func (l *laying) hear(m *collective.Message, turn int) {
 	if l.hears < 0 {
 		l.hears = turn
 	}
+	l.heard = int32(m.From)
 	if b := &l.got[m.Dst.Buffer]; m.Bytes() > 0 {
 		if b[0] == b[1] {
 			*b = [2]int{m.Dst.Offset, m.Dst.Offset + m.Bytes()}
