@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
@@ -27,6 +28,13 @@ func Find(l *Library, name string) ([]Algorithm, error) {
 	of, word, one := strings.Cut(name, ":")
 	c := collective.Named(of)
 	if l == nil || c == nil || len(l.offered(c)) == 0 {
+		switch {
+		case c == nil || word != own:
+		case l == nil:
+			return nil, fmt.Errorf("%s is what an MPI library takes by itself: name the library, like %s", name, libraries[0].Name)
+		default:
+			return nil, fmt.Errorf("what %s takes for %s by itself is not known here", l.Version, of)
+		}
 		found, err := collective.Find(name)
 		var all []Algorithm
 		for _, a := range found {

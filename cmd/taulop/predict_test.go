@@ -180,6 +180,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 6 allgather:recursive-doubling", "power of two of ranks, got P = 6; the nearest are 4 and 8"},
 			{"-P 4 brodcast", `did you mean "bcast"`},
 			{"-P 4 bcast:binomal", `did you mean "bcast:binomial"`},
+			{"-P 4 bcast:own", "bcast:own is what an MPI library takes by itself: name the library, like openmpi4"},
 			{"-P 4", "name a collective"},
 			{"-P 4 message", "bcast:linear with -P 2"},
 			{"-P 4 -model loggp -stride 64 bcast", "take -model taulop or lognp"},
@@ -362,6 +363,38 @@ new,bcast,linear,2,8192,33.268000,,,false,false,bcast:linear,1.97039,,,,
 		if _, errOut, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || errOut != "" {
 			t.Errorf("%s: %v, want %s", line, err, want)
 		}
+	}
+}
+
+// Machines are compared by what a library takes by itself, though another of its algorithms would
+// be the cheaper one.
+func TestPredictMachinesAs(t *testing.T) {
+	const pages = "../../docs/tasks/data/"
+	out, _, err := run(t, "predict", "-json", "-as", "openmpi4", "-P", "2", "-m", "4K", "-params", pages+"host.json,"+pages+"other.json", "bcast")
+	var both report.Machines
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &both)
+	}
+	if err != nil || len(both.Rows) != 2 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, _, err = run(t, "predict", "-json", "-as", "openmpi4", "-P", "2", "-m", "4K", "-params", pages+"host.json", "bcast")
+	var one report.Predictions
+	if err == nil {
+		err = json.Unmarshal([]byte(out), &one)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cheaper := false
+	for _, r := range one.Rows {
+		if r.Own && (r.Microseconds != both.Rows[0].Microseconds || r.Chosen != both.Rows[0].Chosen) {
+			t.Errorf("%+v beside another machine, %+v alone", both.Rows[0], r)
+		}
+		cheaper = cheaper || r.Microseconds < both.Rows[0].Microseconds
+	}
+	if !cheaper || !both.Rows[0].Own || !both.Rows[1].Own {
+		t.Errorf("own choices are not told from the cheapest: %+v", both.Rows)
 	}
 }
 
