@@ -158,7 +158,11 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 	if v.Differ == 0 {
 		text = fmt.Sprintf("No difference between %s was found in %s; %s.", what, cells, seen)
 	} else {
-		text = fmt.Sprintf("%s of %s differ by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, percent(test.Least), seen)
+		differ := " differ"
+		if v.Differ == 1 {
+			differ += "s"
+		}
+		text = fmt.Sprintf("%s of %s%s by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, differ, percent(test.Least), seen)
 	}
 	if tables != nil {
 		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): what is beyond the intervals may be the hour's.", printable.List(tables), percent(test.Drift))
