@@ -37,7 +37,7 @@ func htmlTable(w *bufio.Writer, t *view.Table) {
 		fmt.Fprintf(w, "<p class=\"title\">%s</p>\n", html.EscapeString(title))
 	}
 	if len(t.Columns) > 0 {
-		fmt.Fprintf(w, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table class=\"sortable\">\n<thead><tr>", html.EscapeString(title))
+		fmt.Fprintf(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"%s\"><table class=\"sortable\">\n<thead><tr>", html.EscapeString(title))
 		for _, c := range t.Columns {
 			name := strings.Join(slices.DeleteFunc([]string{strings.TrimSpace(c.Name), c.Unit}, func(part string) bool { return part == "" }), ", ")
 			if name == "" { // it says more of the column before it
