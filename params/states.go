@@ -105,24 +105,34 @@ func statesOf(looks []Look) (states []State) {
 	looks = slices.SortedFunc(slices.Values(looks), func(a, b Look) int {
 		return cmp.Or(a.Launch-b.Launch, cmp.Compare(a.At, b.At))
 	})
-	total, seconds, ends := 0., make([]float64, len(states)), make([]float64, len(states))
-	for i, l := range looks {
-		if i == 0 || looks[i-1].Launch != l.Launch {
-			continue
+	seconds, ends := make([]float64, len(states)), make([]float64, len(states))
+	shares, launches := make([]float64, len(states)), 0.
+	for i := 0; i < len(looks); {
+		// A launch is a moment of its own: each counts as much as another.
+		in, total, first := make([]float64, len(states)), 0., i
+		for i++; i < len(looks) && looks[i].Launch == looks[first].Launch; i++ {
+			before, now, gap := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, looks[i].After), looks[i].At-looks[i-1].At
+			// Where the state changed, as much was done in either: in the slower one that took longer.
+			after := gap * modes[now].Center / (modes[before].Center + modes[now].Center)
+			in[before] += gap - after
+			in[now] += after
+			if total += gap; now != before {
+				ends[before]++
+			}
 		}
-		before, now, gap := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, l.After), l.At-looks[i-1].At
-		// Where the state changed, as much was done in either: in the slower one that took longer.
-		after := gap * modes[now].Center / (modes[before].Center + modes[now].Center)
-		seconds[before] += gap - after
-		seconds[now] += after
-		if total += gap; now != before {
-			ends[before]++
+		for j := range in {
+			seconds[j] += in[j]
+		}
+		if total == 0 {
+			total, in[fit.ModeOf(modes, looks[first].After)] = 1, 1
+		}
+		launches++
+		for j := range in {
+			shares[j] += in[j] / total
 		}
 	}
 	for i := range states {
-		if total > 0 {
-			states[i].Share = round(seconds[i]/total, 4)
-		}
+		states[i].Share = round(shares[i]/launches, 4)
 		if ends[i] > 0 {
 			states[i].Lasts = round(math.Ln2*seconds[i]/ends[i], 3)
 		}
