@@ -54,8 +54,8 @@ const (
 // median between them, within the groups that enclose them, is leastRatio times the median
 // within and leastApart standard deviations away, if both hardly overlap, and if hardly any
 // permutation of the same times over the pairs makes groups as far apart: the cut is the best
-// of many, and noise has a best cut, too. Where the host moves CPUs groups must stand in all of
-// the pairs' states.
+// of many, and noise has a best cut, too. They must stand in all of the pairs' states, where
+// the host moves CPUs, and at both ends of their intervals.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	level := make(map[string]int)
 	for i, l := range p.Levels {
@@ -81,20 +81,23 @@ func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 }
 
 // divide looks for groups of a set of CPUs, all of whose pairs are at a level or closer; the
-// smallest come first. Two states of one pair are not two groups: groups must stand with each
-// pair's quickest and with its slowest state.
+// smallest come first. Two states of one pair are not two groups: groups must stand with what
+// each pair takes at least and at most, in its states or, where they were not told, within its
+// interval.
 func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) []Groups {
 	all := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 { return pair.Times[0].Center })
-	if !slices.ContainsFunc(p.Pairs, func(pair params.Pair) bool { return len(pair.States) > 0 }) {
-		return all
-	}
 	for _, end := range []func([]float64) float64{slices.Min[[]float64], slices.Max[[]float64]} {
+		if len(all) == 0 {
+			break
+		}
 		same := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 {
-			times := []float64{pair.Times[0].Center}
-			if len(pair.States) > 0 {
-				times = lists.Map(pair.States, func(s params.PairState) float64 { return s.Times[0].Center })
+			switch {
+			case len(pair.States) > 0:
+				return end(lists.Map(pair.States, func(s params.PairState) float64 { return s.Times[0].Center }))
+			case pair.Times[0].Known():
+				return end([]float64{pair.Times[0].Lo, pair.Times[0].Hi})
 			}
-			return end(times)
+			return pair.Times[0].Center
 		})
 		all = slices.DeleteFunc(all, func(g Groups) bool {
 			return !slices.ContainsFunc(same, func(o Groups) bool { return slices.EqualFunc(g.Groups, o.Groups, slices.Equal[numa.CPUSet]) })
