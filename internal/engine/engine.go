@@ -49,6 +49,9 @@ type Experiment struct {
 	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
 	Most     int            // of these; 0: mostLaunches
+	// Narrows: cells of low tiers are an answer without the others, which are left out where the
+	// machine moves and there is no time for all of them in every state.
+	Narrows bool
 	// Doubtful returns, once all cells that are visited once were visited, the cells that every
 	// later launch visits. Nil: none.
 	Doubtful func([]params.Cell) []params.Key
@@ -88,6 +91,8 @@ type Order struct {
 	// is set in advance, so that a state's share does not depend on the state in which launches
 	// stop.
 	Least time.Duration `json:"least_ns,omitempty"`
+	// Glance, if not 0, is when the launch ends if its workers turn out to have several states.
+	Glance time.Duration `json:"glance_ns,omitempty"`
 	Conditions
 }
 
@@ -189,10 +194,12 @@ type run struct {
 	like     map[string]float64      // what a cell of them took last
 	looks    map[int32][]params.Look // by number of the file's watches
 	states   *params.Sorting
-	sorted   int           // looks that states were found in
-	last     time.Duration // that the last launch took
-	visits   []float64     // by set: how long its first launch visited cells, s by its clock
-	resumed  bool          // the session has samples: it gets only what it lacks
+	sorted   int                // looks that states were found in
+	last     time.Duration      // that the last launch took
+	visits   []float64          // by set: how long its first launch visited cells, s by its clock
+	resumed  bool               // the session has samples: it gets only what it lacks
+	worth    map[string]float64 // of cells and groups, see worthOf
+	fits     int                // cells that every launch visits; 0: all
 }
 
 // A state is how far an experiment is with a cell.
@@ -207,7 +214,7 @@ type state struct {
 }
 
 func newRun(x *Experiment) (*run, error) {
-	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches, like: make(map[string]float64)}
+	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches, like: make(map[string]float64), worth: make(map[string]float64)}
 	if r.Start == nil {
 		r.Start = start
 	}
@@ -320,7 +327,11 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")
-	p, err := r.Start(Order{r.Requests, visits, slice, r.File.Watches, r.leastTime(slice), Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}, r.journal.File)
+	o := Order{r.Requests, visits, slice, r.File.Watches, r.leastTime(slice), 0, Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}
+	if r.narrows() && !r.moves() {
+		o.Glance = r.short()
+	}
+	p, err := r.Start(o, r.journal.File)
 	if err != nil {
 		return visits, 0, fatal{err}
 	}

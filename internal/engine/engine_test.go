@@ -311,6 +311,7 @@ func TestGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.launch = 1 // the first is in the order of worth
 	first := make(map[string]bool)
 	for range 200 {
 		seen, last := make(map[string]bool), ""

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -47,13 +46,7 @@ func (r *run) hear(a *answers, e entry) {
 
 // leastTime is what the first launch took, for each of the states.
 func (r *run) leastTime(slice time.Duration) time.Duration {
-	most := 0
-	for _, w := range r.File.Watches {
-		settled := lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })
-		if w.Session == r.Session {
-			most = max(most, len(settled))
-		}
-	}
+	most := r.settled()
 	if set := r.launch % r.sets; most > 1 && set < len(r.visits) {
 		return min(slice, time.Duration(float64(most)*r.visits[set]*float64(time.Second)))
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -28,8 +27,9 @@ func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	return lacking, visited
 }
 
-// Left is how long the missing visits take, each as long as the session's mean visit, and in
-// each state that needs samples; 0 if the session has none.
+// Left is how long the missing visits take, each as long as the session's mean visit; where the
+// machine moves, how long the missing cells take, each as long as a cell of the session that has
+// an interval. 0 if the session has none.
 func (x *Experiment) Left() time.Duration {
 	var seconds, visits, left float64
 	for _, l := range x.File.Launches {
@@ -48,12 +48,15 @@ func (x *Experiment) Left() time.Duration {
 			}
 		}
 	}
-	settled := max(1, len(lists.Filter(states.States(2), func(s params.State) bool { return s.Share >= params.Settled })))
-	for _, c := range x.Cells {
-		if i, known := at[c.Key]; known {
+	if lacking, _ := x.Lacking(); x.moves() && len(lacking) < len(x.Cells) {
+		visits, left = float64(len(x.Cells)-len(lacking)), float64(len(lacking))
+	} else {
+		for _, c := range x.Cells {
+			i, known := at[c.Key]
+			if !known {
+				i = -1
+			}
 			left += float64(max(0, x.need(c)-x.sampled(states, i)))
-		} else {
-			left += float64(settled * x.need(c))
 		}
 	}
 	if visits == 0 {
@@ -83,5 +86,9 @@ func (x *Experiment) Missing() error {
 	default:
 		parts = append(parts, fmt.Sprintf("%d have too few launches for an interval", visited))
 	}
-	return fmt.Errorf("of %s %s", printable.Count(len(x.Cells), "cell"), strings.Join(parts, ", and "))
+	why := ""
+	if x.moves() {
+		why = ", because each needs launches in every state of the machine"
+	}
+	return fmt.Errorf("of %s %s%s", printable.Count(len(x.Cells), "cell"), strings.Join(parts, ", and "), why)
 }

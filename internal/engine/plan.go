@@ -180,29 +180,34 @@ func (r *run) goesOn() bool {
 	return false
 }
 
+// A place is a visit on its way into an order.
+type place struct {
+	Visit
+	missed, have, tier  int
+	turn, within, worth float64
+}
+
 // order is the visits of a launch: tier by tier, cells that the first launch came to before
 // others, so that a short time gives intervals to some cells instead of a sample to all; else
 // at random. In a resumed session, except in the first tier, cells with samples of the fewest
 // launches come first. Cells of a group follow each other, because laying out their memory
 // takes longer than a visit.
 func (r *run) order() (visits []Visit) {
-	type place struct {
-		Visit
-		missed, have, tier int
-		turn, within       float64
-	}
 	var places []place
 	turns := make(map[string]float64)
 	for i, c := range r.Cells {
 		if !r.due(i) {
 			continue
 		}
-		p := place{r.visitOf(i), 0, 0, c.Tier, r.rand.Float64(), r.rand.Float64()}
+		p := place{Visit: r.visitOf(i), tier: c.Tier, turn: r.rand.Float64(), within: r.rand.Float64()}
 		if r.launch >= r.sets && !r.cells[i].visited && !c.Once {
 			p.missed = 1
 		}
 		if r.resumed && c.Tier > 0 && (r.launch < r.sets || p.missed > 0) {
 			p.have = r.sampled(r.states, r.cells[i].at)
+		}
+		if p.worth = r.worthOf(i); r.launch < r.sets {
+			p.turn = p.worth
 		}
 		if c.Group != "" {
 			group := fmt.Sprint(c.Tier, p.missed, p.have, c.Survey, c.Group)
@@ -216,6 +221,7 @@ func (r *run) order() (visits []Visit) {
 	if len(places) == 0 {
 		return nil
 	}
+	places = r.narrow(places)
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(a.missed-b.missed, a.have-b.have, a.tier-b.tier, cmp.Compare(a.turn, b.turn), cmp.Compare(a.within, b.within))
 	})

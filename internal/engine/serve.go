@@ -51,6 +51,7 @@ type received struct {
 	Time     time.Duration              `json:"time_ns"`
 	Watches  []params.Watch             `json:"watches"`
 	Least    time.Duration              `json:"least_ns"`
+	Glance   time.Duration              `json:"glance_ns"`
 	Conditions
 }
 
@@ -126,7 +127,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open, now fu
 			}
 		}
 	}()
-	choose := newChooser(o, s.look, s.since)
+	choose, seen := newChooser(o, s.look, s.since), glance{after: o.Glance, seen: make(map[string][]float64)}
 	for ctx.Err() == nil && s.since() < o.Time {
 		i, hint, more := choose.next(ctx)
 		if !more {
@@ -147,6 +148,9 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open, now fu
 		choose.took(i, reading)
 		if err := s.found(i, reading); err != nil {
 			return err
+		}
+		if seen.ends(reading, s.since()) {
+			break
 		}
 	}
 	if ctx.Err() != nil {

@@ -44,6 +44,7 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 		}
 	}
 	inRounds(f.Plan, x.Cells)
+	x.Narrows = true
 	for _, p := range f.Placements {
 		if p.Oversubscribed {
 			f.Warn(fmt.Errorf("placement %s: τ = %d is more than the CPUs allowed: those cells are no measurement of concurrency", p.Policy, len(p.Workers)))

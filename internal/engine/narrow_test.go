@@ -1,0 +1,95 @@
+package engine
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// moved is a run of 100 cells whose workers had so many states in a first launch that visited
+// each for 10 ms.
+func moved(states int, limit time.Duration) *run {
+	f := &params.File{Launches: []params.Launch{{}}}
+	w := params.Watch{CPUs: []int{0, 1}}
+	for i := range states {
+		w.States = append(w.States, params.State{NS: 60 * float64(1+3*i), Above: 120 * float64(i), Share: 1 / float64(states)})
+	}
+	f.Watches = []params.Watch{w}
+	x := &Experiment{File: f, Time: limit, Narrows: true}
+	for i := range 100 {
+		k := params.Key{Kind: params.TransferCell, Bytes: 1 + i}
+		x.Cells = append(x.Cells, Cell{Cell: params.Cell{Key: k}, Tier: i / 25})
+		f.Cells = append(f.Cells, params.Cell{Key: k, Samples: []params.Sample{{NS: 100, At: 0.01 * float32(1+i)}}})
+	}
+	r := &run{Experiment: x, sets: 1, launch: 1, rand: rand.New(rand.NewPCG(1, 1)), began: time.Now(), worth: make(map[string]float64)}
+	return r
+}
+
+func (r *run) places() (all []place) {
+	for i, c := range r.Cells {
+		all = append(all, place{Visit: Visit{at: i}, tier: c.Tier, worth: r.worthOf(i)})
+	}
+	return all
+}
+
+// Launches of a machine that moves are short and visit what is worth most and fits, always the
+// same; on others, and where there is time for all, they visit all.
+func TestNarrow(t *testing.T) {
+	for _, of := range []struct {
+		states          int
+		time            time.Duration
+		cells, launches int
+	}{
+		{1, 30 * time.Second, 100, 0},
+		{2, 15 * time.Second, 80, 1 + 15},
+		{2, 30 * time.Second, 80, 1 + 30},
+		{2, 60 * time.Second, 100, 0}, // in 2 s 160 visits
+		{2, 5 * time.Second, 100, 0},  // a second each is not enough launches
+	} {
+		r := moved(of.states, of.time)
+		first := r.narrow(r.places())
+		if len(first) != of.cells || r.launches != of.launches {
+			t.Errorf("%d states, %v: %d cells in %d launches, want %d in %d", of.states, of.time, len(first), r.launches, of.cells, of.launches)
+		}
+		in := make(map[int]bool)
+		for _, p := range first {
+			in[p.at] = true
+		}
+		for i := range min(75, of.cells) {
+			if !in[i] {
+				t.Errorf("%d states, %v: cell %d of tier %d is left out", of.states, of.time, i, i/25)
+			}
+		}
+		r.launch++
+		for _, p := range r.narrow(r.places()) {
+			if !in[p.at] {
+				t.Errorf("%d states, %v: the next launch visits cell %d, too", of.states, of.time, p.at)
+			}
+		}
+	}
+}
+
+// A launch that was not told of states ends when it sees several, not before its time.
+func TestGlance(t *testing.T) {
+	for _, of := range []struct {
+		after time.Duration
+		slow  float64 // ns
+		ends  int     // the look at which it does, 0: never
+	}{
+		{time.Second, 240, 128}, {time.Second, 62, 0}, {0, 240, 0}, {300 * time.Millisecond, 240, 32},
+	} {
+		g, ended, random := glance{after: of.after, seen: make(map[string][]float64)}, 0, rand.New(rand.NewPCG(1, 1))
+		for i := 1; i <= 1000 && ended == 0; i++ {
+			ns := []float64{60, of.slow}[i/8%2] * (1 + 0.02*random.NormFloat64())
+			if g.ends(Reading{CPUs: []int{0, 1}, Bracket: setups.Bracket{Before: ns, After: ns}}, time.Duration(i)*10*time.Millisecond) {
+				ended = i
+			}
+		}
+		if ended != of.ends {
+			t.Errorf("%v, %g ns: ends at look %d, want %d", of.after, of.slow, ended, of.ends)
+		}
+	}
+}
