@@ -21,7 +21,7 @@ const ownTree = `{
       "comm_size<8": {"comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Bcast_intra_smp": {}},
         "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}}, "comm_hierarchy=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}},
       "comm_size=pow2": {"avg_msg_size<=12288": {"algorithm=MPIR_Bcast_intra_binomial": {}},
-        "avg_msg_size<=524288": {"algorithm=MPIR_Bcast_intra_scatter_recursive_doubling_allgather": {}},
+        "per_proc_msg_size<=65536": {"algorithm=MPIR_Bcast_intra_scatter_recursive_doubling_allgather": {}},
         "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}},
       "comm_size=any": {"avg_msg_size<=12288": {"algorithm = MPIR_Bcast_intra_binomial": {}},
         "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}
@@ -175,7 +175,7 @@ func TestMPICHsOwnChoice(t *testing.T) {
 		p, m       int
 		want       string
 	}{
-		{"bcast", 7, 1 << 20, "binomial"}, {"bcast", 8, 12288, "binomial"}, {"bcast", 8, 12289, "scatter_recursive_doubling_allgather"},
+		{"bcast", 7, 1 << 20, "binomial"}, {"bcast", 8, 12288, "binomial"}, {"bcast", 8, 512 << 10, "scatter_recursive_doubling_allgather"}, {"bcast", 8, 512<<10 + 8, "scatter_ring_allgather"}, {"bcast", 16, 1 << 20, "scatter_recursive_doubling_allgather"},
 		{"bcast", 9, 12289, "scatter_ring_allgather"}, {"bcast", 9, 8, "binomial"}, {"allgather", 8, 65535, "recursive_doubling"}, {"allgather", 8, 65536, "ring"},
 		{"allreduce", 8, 56, "recursive_doubling"}, {"allreduce", 8, 64, "reduce_scatter_allgather"}, {"alltoall", 3, 257, "pairwise"},
 	} {

@@ -171,6 +171,7 @@ func strange(b branch, depth int, leaf bool) string {
 type call struct {
 	collective string
 	p, m       int
+	share      int // bytes of a rank, of those that all have together
 	element    int // bytes
 }
 
@@ -199,7 +200,9 @@ var measures = map[string]func(call) int{
 	"comm_avg_ppn":   func(c call) int { return c.p },
 	"avg_msg_size":   func(c call) int { return c.m },
 	"total_msg_size": func(c call) int { return c.m * c.p },
-	"count":          func(c call) int { return c.m / c.element },
+	// Of newer trees, which ask of a broadcast for 64 KiB a rank where others ask for 512 KiB.
+	"per_proc_msg_size": func(c call) int { return c.share },
+	"count":             func(c call) int { return c.m / c.element },
 }
 
 // compared takes a condition such as avg_msg_size<=8 apart: the measure, and the most that
@@ -234,7 +237,7 @@ func (b branch) holds(c call) bool {
 // Choice is the algorithm that MPICH takes for elements of that many bytes, "" where the tree has
 // none.
 func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
-	of, branches := call{c.Name, p, m, element}, t.branches
+	of, branches := call{c.Name, p, m, m * scale(c, p) / p, element}, t.branches
 	for {
 		i := slices.IndexFunc(branches, func(b branch) bool { return b.algorithm() != "" || b.holds(of) })
 		if i < 0 {

@@ -3,7 +3,6 @@ package params
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -61,18 +60,6 @@ func (f *File) Bounds() []Violation {
 		}
 	}
 	return all
-}
-
-// forgetBreaches takes out of warnings what Bounds says: files once listed it.
-func (f *File) forgetBreaches() {
-	if len(f.Warnings) == 0 {
-		return
-	}
-	listed := make(map[string]bool)
-	for _, v := range f.Bounds() {
-		listed[v.Error()] = true
-	}
-	f.Warnings = slices.DeleteFunc(f.Warnings, func(w string) bool { return listed[w] })
 }
 
 // exact closes the interval of what came without samples.

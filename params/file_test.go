@@ -174,8 +174,8 @@ const good = `{
   "seconds": 1.5,
   "warnings": [],
   "cells": [
-    {"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,"k":1,"transfers":2,"time_ns":[100,99,101.5,6],"samples_ns":[99,99.5,100,100,101,101.5]},
-    {"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":1,"k":1,"transfers":2,"time_ns":[120,null,null,1],"samples_ns":[1.2e2]}
+    {"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,"k":1,"transfers":2,"time_ns":[100,99,101.5,6],"samples":[[-1,99,0,0],[-1,99.5,0,0],[-1,100,0,0],[-1,100,0,0],[-1,101,0,0],[-1,101.5,0,0]]},
+    {"kind":"transfer","setup":"ring","placement":"local","tau":2,"bytes":1,"k":1,"transfers":2,"time_ns":[120,null,null,1],"samples":[[-1,1.2e2,0,0]]}
   ]
 }
 `
@@ -218,18 +218,6 @@ func changed(t *testing.T, old, new string) string {
 		t.Fatalf("%q is not in the sample", old)
 	}
 	return strings.Replace(good, old, new, 1)
-}
-
-// Version 1 had another name for the isolated transfer; in version 2 that is unknown.
-func TestReadVersion1Setup(t *testing.T) {
-	text := changed(t, `"setup":"ring","placement":"local","tau":1`, `"setup":"lone","placement":"local","tau":1`)
-	f, err := Read(strings.NewReader(text), "f")
-	if err != nil || f.Cells[0].Setup != Isolated {
-		t.Errorf("%+v, %v", f, err)
-	}
-	if f, err = Read(strings.NewReader(strings.Replace(text, `"version": 1`, `"version": 2`, 1)), "f"); err == nil && f.Cells[0].Setup == Isolated {
-		t.Errorf("version 2: %+v", f.Cells[0])
-	}
 }
 
 func TestRead(t *testing.T) {
@@ -289,7 +277,6 @@ func TestReadRefuses(t *testing.T) {
 		{"unknown field of a cell", with(`"k":1`, `"j":1`), `f:11: there is no field "j" in a cell`},
 		{"twice in a cell", with(`"k":1`, `"tau":1`), `f:11: "tau" is there twice`},
 		{"twice in the plan", with(`"width": 0.03`, `"segments": 3`), `f:5: "segments" is there twice`},
-		{"samples of two versions", with(`"k":1`, `"samples":[[-1,100,0,0]],"k":1`), `f:11: a cell has both samples and samples_ns`},
 		{"operator that is no UTF-8", with(`"kind":"transfer","setup":"ring"`, `"kind":"gamma","operator":"SUM`+"\xcd"+`I"`), `is no operator; want a name like SUM_I`},
 		{"a cell twice", with(`"tau":2,"bytes":1`, `"tau":1,"bytes":1`), "f:12: transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice, first in line 11"},
 		{"unknown kind with a variant, and odd letters", with(`"kind":"transfer"`, `"kind":"Te l","variant":"a"`), `kind "Te l" is unknown`},
@@ -301,27 +288,26 @@ func TestReadRefuses(t *testing.T) {
 		{"setup of an overhead", with(`"kind":"transfer"`, `"kind":"overhead"`), `kind overhead has no setup, got "ring"`},
 		{"operator of a transfer", with(first, first+`"operator":"SUM_I",`), `kind transfer has no operator`},
 		{"NaN", with("[100,", "[NaN,"), `f:11: invalid character 'N' at start of value, at "NaN,99,101.5`},
-		{"NaN sample", with("[99,99.5", "[99,NaN"), `at "NaN,100`},
+		{"NaN sample", with("[-1,99.5", "[-1,NaN"), `at "NaN,0`},
 		{"Infinity", with("[100,", "[Infinity,"), `at "Infinity`},
 		{"overflow", with("[100,", "[1e999,"), `f:11: "1e999" is too large`},
 		{"absurd", with("[100,99,101.5", "[1e300,99,1e301"), `f:11: transfer of ring, placement local, in cache, τ = 1, m = 1: 1e+300 is no time in ns`},
 		{"negative time", with("[100,", "[-100,"), `m = 1: -100 is no time in ns; want 0 … 1e+18`},
 		{"negative zero", with("[100,", "[-0,"), `-0 is no time in ns`},
-		{"negative sample", with("[99,99.5", "[99,-99.5"), `sample: -99.5 is no time in ns`},
+		{"negative sample", with("[-1,99.5", "[-1,-99.5"), `sample: -99.5 is no time in ns`},
 		{"no centre", with("[100,", "[null,"), `f:11: "null,99`},
 		{"centre outside the interval", with("[100,99,", "[100,100.5,"), `100.5 … 101.5 is no interval round 100`},
 		{"three numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5]`), `f:11: "],\"samples`},
 		{"six numbers for a time", with(`[100,99,101.5,6]`, `[100,99,101.5,6,1,7]`), `f:11: "7],`},
 		{"more sessions than launches", with(`[100,99,101.5,6]`, `[100,99,101.5,6,7]`), `6 samples of 7 sessions`},
-		{"launches in version 1", with(`"warnings": [],`, `"warnings": [], "launches": [],`), `there is no field "launches"`},
-		{"samples of no launch", strings.NewReplacer(`"version": 1`, `"version": 2`, `"samples_ns":[1.2e2]`, `"samples":[[0,120,0,0]]`).Replace(good), `a sample is of launch 0 and the file has 0`},
-		{"workers of no CPU", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.5,0.6,70000]]`).Replace(good), `the last on CPU 70000`},
-		{"a fastest in no time", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0,0.6,7]]`).Replace(good), `the fastest in 0 of its time`},
-		{"a median before the fastest", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.9,0.6,7]]`).Replace(good), `want shares that rise to 1`},
-		{"half of the workers", strings.NewReplacer(`"version": 1`, `"version": 3`, `"samples_ns":[1.2e2]`, `"samples":[[-1,120,0,0,0.9]]`).Replace(good), `f:12: "]]`},
-		{"more late than batches", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","begun":{"batches":1,"late":2}}]`).Replace(good), `2 of 1 batches late`},
-		{"a launch at no moment", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`).Replace(good), `began is "now"`},
-		{"a journal of many letters", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "journal": "`+strings.Repeat("j", 300)+`"`).Replace(good), `want the mark of one`},
+		{"samples of no launch", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[0,120,0,0]]`), `a sample is of launch 0 and the file has 0`},
+		{"workers of no CPU", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.5,0.6,70000]]`), `the last on CPU 70000`},
+		{"a fastest in no time", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0,0.6,7]]`), `the fastest in 0 of its time`},
+		{"a median before the fastest", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.9,0.6,7]]`), `want shares that rise to 1`},
+		{"half of the workers", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.9]]`), `f:12: "]]`},
+		{"more late than batches", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","begun":{"batches":1,"late":2}}]`), `2 of 1 batches late`},
+		{"a launch at no moment", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`), `began is "now"`},
+		{"a journal of many letters", with(`"warnings": []`, `"warnings": [], "journal": "`+strings.Repeat("j", 300)+`"`), `want the mark of one`},
 		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},
 		{"n with a fraction", with("101.5,6]", "101.5,6.5]"), `f:11: "6.5" is no whole number`},
 		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},
@@ -349,11 +335,11 @@ func TestReadRefuses(t *testing.T) {
 		{"budget", with(`"budget_s": 60`, `"budget_s": -60`), "f:5: plan: budget_s is -60"},
 		{"negative seconds", with(`1.5`, `-1.5`), "seconds: -1.5 is no time"},
 		{"placement of a file unknown", with(`"placements": []`, `"placements": [{"policy":"loco"}]`), `f:6: placements: placement "loco" is unknown`},
-		{"samples that contradict the centre", with("[99,99.5,100,100,101,101.5]", "[101,199]"), "its time is 100 ns, and its samples are 101 … 199"},
+		{"samples that contradict the centre", with(`[[-1,99,0,0],[-1,99.5,0,0],[-1,100,0,0],[-1,100,0,0],[-1,101,0,0],[-1,101.5,0,0]]`, `[[-1,101,0,0],[-1,199,0,0]]`), "its time is 100 ns, and its samples are 101 … 199"},
 		{"CPU list that unfolds", with(`"cpus_online": "0-1"`, `"cpus_online": "0-999999999"`), "f:4: provenance: more than 4194304 CPUs in lists"},
 		{"CPU list in words", with(`"cpus_online": "0-1"`, `"cpus_online": "all"`), "f:4: provenance: "},
 		{"cells an object", with("\"cells\": [\n", "\"cells\": {\n"), `f:10: "{" where [ belongs`},
-		{"a comma too many", with("[1.2e2]}\n", "[1.2e2]},\n"), `f:12: invalid character ',' at start of value, at ",`},
+		{"a comma too many", with("0,0]]}\n", "0,0]]},\n"), `f:12: invalid character ',' at start of value, at ",`},
 		{"text after the end", good + "x", `f:15: invalid character 'x' at start of value, at "x"`},
 		{"two files", good + good, `f:15: "{" where the end of the file belongs`},
 		{"string without end", with(`"local","tau":1`, `"local`+"\n"+`","tau":1`), "f:11: invalid character '\\n' in string"},
@@ -367,9 +353,9 @@ func TestReadRefuses(t *testing.T) {
 		{"many fields", with(`"complete": false`, many(`"n%d": 0`, 5000)), "f:7: more than 4096 fields"},
 		{"header of many MB", with(`"cpus_online": "0-1"`, `"hostname": "`+strings.Repeat("w", 9<<20)+`"`), "f:4: more than 8 MiB in one field"},
 		{"more than 64 MiB", strings.Repeat(" ", 64<<20) + good, "f:1: more than 64 MiB"},
-		{"launches without end", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z"}`+
-			strings.Repeat(",\n"+`{"session":0,"began":"2026-01-02T03:04:05Z"}`, 1<<16)+"]").Replace(good), "f:65545: more than 65536 launches"},
-		{"a launch of many MB", strings.NewReplacer(`"version": 1`, `"version": 2`, `"warnings": []`, `"warnings": [], "launches": [{"began":"`+strings.Repeat("w", 3<<20)+`"}]`).Replace(good), "f:9: more than 2 MiB in one field"},
+		{"launches without end", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z"}`+
+			strings.Repeat(",\n"+`{"session":0,"began":"2026-01-02T03:04:05Z"}`, 1<<16)+"]"), "f:65545: more than 65536 launches"},
+		{"a launch of many MB", with(`"warnings": []`, `"warnings": [], "launches": [{"began":"`+strings.Repeat("w", 3<<20)+`"}]`), "f:9: more than 2 MiB in one field"},
 		{"peers without end", with(`"warnings": []`, `"warnings": [], "networks": [{"name":"a","kind":"tcp","peers":[{}`+strings.Repeat(",{}", 1<<17)+`]}]`), "f:9: more than 131072 objects in one field"},
 		{"a warning that is a number", with(`"warnings": []`, `"warnings": ["a", 1]`), `f:9: "1]," where a string belongs`},
 		{"warnings without end", with(`"warnings": []`, `"warnings": [""`+strings.Repeat(`,""`, 1<<18)+"]"), "f:9: more than 262144 warnings"},
@@ -408,7 +394,7 @@ func TestReadBoundsMemory(t *testing.T) {
 	head := good[:strings.Index(good, "    {")]
 	for _, tt := range []struct{ name, begin, repeat string }{
 		{"cells", head, `{"kind":"overhead","placement":"local","tau":%d,"bytes":0,"time_ns":[0,0,0,0]},`},
-		{"samples", head + `{"kind":"overhead","placement":"local","tau":1,"bytes":0,"time_ns":[0,0,0,0],"samples_ns":[`, "0,"},
+		{"samples", head + `{"kind":"overhead","placement":"local","tau":1,"bytes":0,"time_ns":[0,0,0,0],"samples":[`, "[-1,0,0,0],"},
 		{"sizes", good[:strings.Index(good, "64]")], "1,"},
 		{"names", `{"format": `, `{"%d":`},
 		{"lines", head, "\n"},

@@ -286,24 +286,6 @@ func TestBoundsOfPublishedFile(t *testing.T) {
 	}
 }
 
-// Files once listed breaches of eq. (8) among their warnings.
-func TestReadListedBreaches(t *testing.T) {
-	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
-	f := FromText(table, nil)
-	const own = "eq. (8) was never looked at"
-	f.Warnings = []string{own}
-	for _, v := range f.Bounds() {
-		f.Warnings = append(f.Warnings, v.Error())
-	}
-	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := Read(&b, "f"); err != nil || !reflect.DeepEqual(got.Warnings, []string{own}) {
-		t.Errorf("%q, %v; want %q alone", got.Warnings, err, own)
-	}
-}
-
 // Beyond the intervals only, and nothing is known of too few samples.
 func TestBoundsWithinIntervals(t *testing.T) {
 	f := sparse()

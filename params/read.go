@@ -32,18 +32,15 @@ func Read(r io.Reader, name string) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s:1: %w", name, err)
 	}
-	f, err := decode(text, name)
-	if err != nil {
-		return nil, err
-	}
-	f.forgetBreaches()
-	return f, nil
+	return decode(text, name)
 }
 
 func decode(text []byte, name string) (*File, error) {
 	d := &decoder{document: newDocument(text, name), names: make(map[string]string)}
-	d.file()
-	return &d.f, d.err
+	if d.file(); d.err != nil {
+		return nil, d.err
+	}
+	return &d.f, nil
 }
 
 // readAll is nothing of a file with nothing but spaces.
@@ -161,12 +158,9 @@ func (d *decoder) version(fields map[string]field) {
 func (d *decoder) header(fields map[string]field) {
 	targets := map[string]any{
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
-		"complete": &d.f.Complete, "seconds": &d.f.Seconds,
+		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "journal": &d.f.Journal,
 	}
-	lists := map[string]func(){"warnings": d.warnings, "watches": d.watches}
-	if d.f.Version > 1 {
-		targets["journal"], lists["launches"] = &d.f.Journal, d.launches
-	}
+	lists := map[string]func(){"warnings": d.warnings, "watches": d.watches, "launches": d.launches}
 	for name, at := range fields {
 		if name == "format" || name == "version" || name == "cells" {
 			continue
@@ -282,7 +276,7 @@ func (d *decoder) cell() {
 		case "kind":
 			c.Kind = Kind(d.shared())
 		case "setup":
-			c.Setup = d.setup()
+			c.Setup = d.shared()
 		case "placement":
 			c.Placement = numa.Policy(d.shared())
 		case "off_cache":
@@ -313,15 +307,8 @@ func (d *decoder) cell() {
 			c.Transfers = d.int()
 		case "time_ns":
 			c.Time = d.estimate()
-		case "samples", "samples_ns":
-			if c.Samples != nil {
-				d.fail(d.next(), "a cell has both samples and samples_ns")
-			}
-			one := d.sample
-			if name == "samples_ns" { // of version 1
-				one = d.unlaunched
-			}
-			c.Samples = d.samples(one)
+		case "samples":
+			c.Samples = d.samples()
 		default:
 			d.fail(d.next(), "there is no field %.40q in a cell", name)
 		}
@@ -342,15 +329,6 @@ func (d *decoder) cell() {
 	}
 	d.begin = append(d.begin, int32(begin))
 	d.f.Cells = append(d.f.Cells, c)
-}
-
-// setup reads a setup by the name that version 2 has for it.
-func (d *decoder) setup() string {
-	name := d.shared()
-	if d.f.Version == 1 && name == "lone" {
-		return Isolated
-	}
-	return name
 }
 
 // shared reads a string that many cells have.
@@ -393,9 +371,6 @@ func (d *decoder) estimate() fit.Estimate {
 	return e
 }
 
-// unlaunched reads ns.
-func (d *decoder) unlaunched() Sample { return Sample{NS: d.float(), Launch: Unlaunched} }
-
 // sample reads [launch, ns, at, spread], of several workers [launch, ns, at, spread,
 // fastest, typical, last], with looks [launch, ns, at, spread, fastest, typical, last, watch,
 // before, after].
@@ -427,7 +402,7 @@ func (d *decoder) sample() (s Sample) {
 }
 
 // samples keeps the samples of many cells in one piece of memory.
-func (d *decoder) samples(one func() Sample) []Sample {
+func (d *decoder) samples() []Sample {
 	begin := len(d.block)
 	d.each('[', ']', func() {
 		if d.count++; d.count > maxSamples {
@@ -439,7 +414,7 @@ func (d *decoder) samples(one func() Sample) []Sample {
 			d.block = append(make([]Sample, 0, max(1<<12, 2*len(own))), own...)
 			begin = 0
 		}
-		d.block = append(d.block, one())
+		d.block = append(d.block, d.sample())
 	})
 	if len(d.block) == begin {
 		return nil

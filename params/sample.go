@@ -26,8 +26,8 @@ type Sample struct {
 	Before, After float32
 }
 
-// Unlaunched samples are of files of version 1, which do not say in which process
-// and at what moment they were taken.
+// Unlaunched samples were imported: nothing says in which process and at what moment they were
+// taken.
 const Unlaunched = -1
 
 // A Launch is a process that measured.

@@ -20,10 +20,10 @@ func FuzzCompare(f *testing.F) {
 	const head = `{"format": "taulop parameters", "version": 1, "provenance": {"hostname": "a"},
 "plan": {"setups": ["ring"], "placements": ["local"], "sizes": [8192], "taus": [1, 2], "segments": 2, "segment_bytes": 8192, "off_cache": [false], "budget_s": 1, "width": 0.1, "copy": "AVX"},
 "placements": [], "complete": true, "seconds": 1, "warnings": [], "cells": [`
-	one := head + `{"kind": "transfer", "setup": "ring", "placement": "local", "tau": 1, "bytes": 8192, "k": 1, "transfers": 2, "time_ns": [2000, 1990, 2010, 3], "samples_ns": [1990, 2000, 2010]},
-{"kind": "transfer", "setup": "ring", "placement": "local", "tau": 2, "bytes": 8192, "k": 1, "transfers": 2, "time_ns": [3000, null, null, 1], "samples_ns": [3000]}]}`
+	one := head + `{"kind": "transfer", "setup": "ring", "placement": "local", "tau": 1, "bytes": 8192, "k": 1, "transfers": 2, "time_ns": [2000, 1990, 2010, 3], "samples":[[-1,1990,0,0],[-1,2000,0,0],[-1,2010,0,0]]},
+{"kind": "transfer", "setup": "ring", "placement": "local", "tau": 2, "bytes": 8192, "k": 1, "transfers": 2, "time_ns": [3000, null, null, 1], "samples":[[-1,3000,0,0]]}]}`
 	zero := strings.NewReplacer("[2000, 1990, 2010, 3]", "[0, 0, 0, 0]", "[3000, null, null, 1]", "[1e-320, 0, 1, 0]").Replace(one)
-	both := strings.TrimSuffix(one, "]}") + `, {"kind": "pair", "placement": "cpus", "tau": 1, "bytes": 0, "variant": "0-1", "time_ns": [50, 49, 51, 3], "samples_ns": [49, 50, 51]}]}`
+	both := strings.TrimSuffix(one, "]}") + `, {"kind": "pair", "placement": "cpus", "tau": 1, "bytes": 0, "variant": "0-1", "time_ns": [50, 49, 51, 3], "samples":[[-1,49,0,0],[-1,50,0,0],[-1,51,0,0]]}]}`
 	texts := []string{one, zero, both, strings.Replace(both, "[50, 49, 51, 3]", "[0, 0, 0, 0]", 1),
 		"#m\t1\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n8192\t0.0000005\t0.000001\t0.000002\n"}
 	if directory := os.Getenv("TAULOP_SHARED"); directory != "" {
