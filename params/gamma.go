@@ -18,6 +18,7 @@ type Gamma struct {
 	// Unfinished are operators that a sweep has begun with, by name, and what each
 	// lacks yet, ErrUnfinished.
 	Unfinished map[string]error
+	Doubt      error // as in Table
 }
 
 // Operator is the time of combining two vectors of m bytes while τ ranks do so.

@@ -29,8 +29,14 @@ func FromText(t *Table, gamma *Gamma) *File {
 		}
 		cell(Key{Kind: OverheadCell, Tau: 1, Bytes: m}, t.Overheads[row])
 	}
+	if t.Doubt != nil {
+		f.Warn(t.Doubt)
+	}
 	if gamma == nil {
 		return f
+	}
+	if gamma.Doubt != nil {
+		f.Warn(gamma.Doubt)
 	}
 	for _, o := range gamma.Operators {
 		f.Plan.Operators = append(f.Plan.Operators, o.Name)

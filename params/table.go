@@ -10,6 +10,7 @@ type Table struct {
 	Transfers Curve     // L(m,τ)
 	Overheads []float64 // o(m) for each of the curve's sizes, in seconds
 	Lacking   error     // which cells a sweep has not measured yet, so that their sizes are not here; nil: none
+	Doubt     error     // of a file of text that may have been cut in its last number; nil: none
 }
 
 // L is the time of one transfer of m bytes while tau of them are active, in

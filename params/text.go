@@ -33,11 +33,11 @@ const MostBytes = maxSize
 //
 // What leaves no doubt is read too: empty lines and comments in front, blanks for tabs,
 // blanks and tabs at the ends of lines, CRLF, a byte order mark, Ctrl-Z at the end, and
-// no end of the last line if its last number has all its digits. An error says in which
-// line of name it is.
+// no end of the last line if it has all its columns, of which Doubt then says it. An error
+// says in which line of name it is.
 func ReadText(r io.Reader, name string) (*Table, error) {
 	t := &Table{}
-	err := readText(r, name, []string{"tau"}, 1, func(columns int, row textRow) error {
+	doubt, err := readText(r, name, []string{"tau"}, 1, func(columns int, row textRow) error {
 		if t.Transfers.Taus == nil {
 			if err := checkTauNames(row.names); err != nil {
 				return err
@@ -54,6 +54,7 @@ func ReadText(r io.Reader, name string) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Doubt = doubt
 	return t, nil
 }
 
@@ -62,7 +63,7 @@ func ReadText(r io.Reader, name string) (*Table, error) {
 // columns. The format has no τ, so γ holds for any.
 func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
 	g := &Gamma{}
-	err := readText(r, name, []string{"max_ops", "tau_op"}, 0, func(columns int, row textRow) error {
+	doubt, err := readText(r, name, []string{"max_ops", "tau_op"}, 0, func(columns int, row textRow) error {
 		if g.Operators == nil {
 			if len(row.names) != columns {
 				return fmt.Errorf("line 3 names %d operators, line 2 declares %d", len(row.names), columns)
@@ -87,6 +88,7 @@ func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
 	if err != nil {
 		return nil, err
 	}
+	g.Doubt = doubt
 	return g, nil
 }
 
@@ -169,19 +171,19 @@ type textRow struct {
 }
 
 // readText reads what both formats share. Rows have extra columns besides those
-// that line 2 declares under one of the names given.
-func readText(r io.Reader, name string, counted []string, extra int, take func(columns int, row textRow) error) error {
+// that line 2 declares under one of the names given. Doubt is of a last line without an end.
+func readText(r io.Reader, name string, counted []string, extra int, take func(columns int, row textRow) error) (doubt, err error) {
 	lines := newLineReader(r, name)
 	rows, err := lines.count("m")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	columns, err := lines.count(counted...)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if rows > maxCells/columns {
-		return lines.Errorf("%d sizes by %d columns declared; the most that is read is %d times in all", rows, columns, maxCells)
+		return nil, lines.Errorf("%d sizes by %d columns declared; the most that is read is %d times in all", rows, columns, maxCells)
 	}
 
 	var row textRow
@@ -193,7 +195,7 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 			break
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if line == "" {
 			continue
@@ -205,29 +207,44 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 			continue
 		}
 		if read == rows {
-			return lines.Errorf("more sizes than the %d that line \"#m\" declares", rows)
+			return nil, lines.Errorf("more sizes than the %d that line \"#m\" declares", rows)
 		}
 		fields := cells(line)
 		row.size, row.times, err = parseRow(fields, columns+extra)
 		if err == nil {
 			err = checkNext("size", before, row.size)
 		}
-		if lines.Cut && (len(fields) <= columns+extra || err == nil && decimal.Cut(fields[len(fields)-1], cmp.Or(last, fields[len(fields)-2]))) {
-			err = fmt.Errorf("the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", fields[len(fields)-1])
+		if lines.Cut {
+			doubt, err = lines.unended(fields, columns+extra, cmp.Or(last, fields[max(0, len(fields)-2)]), err)
 		}
 		if err == nil {
 			err = take(columns, row)
 		}
 		if err != nil {
-			return lines.Errorf("%w", err)
+			return nil, lines.Errorf("%w", err)
 		}
 		before, last = row.size, fields[len(fields)-1]
 		read++
 	}
 	if read < rows {
-		return lines.Errorf("ends after %d of the %d sizes that line \"#m\" declares", read, rows)
+		return nil, lines.Errorf("ends after %d of the %d sizes that line \"#m\" declares", read, rows)
 	}
-	return nil
+	return doubt, nil
+}
+
+// unended judges the last row of a file without a line end, which has fields and was read with
+// err: like is the number above the last one. A row with all its columns counts, with a doubt;
+// one that must have been cut is an error.
+func (l lineReader) unended(fields []string, times int, like string, err error) (doubt, _ error) {
+	last := fields[len(fields)-1]
+	if len(fields) <= times || err == nil && decimal.Severed(last, like) {
+		return nil, fmt.Errorf("the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", last)
+	}
+	may := ""
+	if decimal.Cut(last, like) {
+		may = ", though it may have lost digits"
+	}
+	return fmt.Errorf("%s:%d: the last row has no line end: its last number, %.40s, is taken as it stands%s", l.Name, l.Number, last, may), err
 }
 
 // isSize tells the first column's name, which a line with the names of columns begins

@@ -107,7 +107,7 @@ func importFlags(flags *argument.Set) action {
 }
 
 // text is import of tables in the published text format.
-func (req *importRequest) text(_ io.Writer, files []string) (*params.File, error) {
+func (req *importRequest) text(errOut io.Writer, files []string) (*params.File, error) {
 	if n := len(files); n > 2 {
 		return nil, usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
 	}
@@ -122,6 +122,7 @@ func (req *importRequest) text(_ io.Writer, files []string) (*params.File, error
 		}
 	}
 	f := params.FromText(table, gamma)
+	warn(errOut, f.Warnings)
 	f.Provenance = imported(req.name, "the published text format does not say what machine this was measured on, nor how: look for that where the file comes from")
 	if path, err := filepath.Abs(files[0]); err == nil && req.name == "" {
 		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))

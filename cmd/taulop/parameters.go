@@ -209,6 +209,14 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 // doubts are what speaks against a predictor's costs. network is the network's file, "" where it is
 // the machine's.
 func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error) {
+	if p.of.Text {
+		for _, w := range p.of.File.Warnings {
+			all = append(all, errors.New(w))
+		}
+	}
+	if gamma := p.choice.Gamma; gamma != nil && gamma.Doubt != nil {
+		all = append(all, gamma.Doubt)
+	}
 	for _, w := range m.Warnings {
 		file := p.file
 		if of := (model.NetworkWarning{}); network != "" && errors.As(w, &of) {

@@ -35,3 +35,12 @@ func Cut(last, like string) bool {
 	s, of := shapeOf(last), shapeOf(like)
 	return s.Decimals < of.Decimals || s.Exponent < of.Exponent || s == shape{}
 }
+
+// Severed tells whether the last number of a file cannot be whole beside the number that it
+// should look like: it ends with a point, lacks digits of its exponent or all its decimals, or
+// is a zero with fewer of them. With fewer decimals it is off by less than its last digit.
+func Severed(last, like string) bool {
+	s, of := shapeOf(last), shapeOf(like)
+	value, _ := strconv.ParseFloat(last, 64)
+	return strings.HasSuffix(last, ".") || s.Exponent < of.Exponent || s.Decimals < of.Decimals && (s.Decimals == 0 || value == 0)
+}

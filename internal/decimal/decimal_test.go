@@ -36,3 +36,24 @@ func TestCut(t *testing.T) {
 		}
 	}
 }
+
+func TestSevered(t *testing.T) {
+	for _, tt := range []struct {
+		last, like string
+		severed    bool
+	}{
+		{"0.000012", "0.000011", false},
+		{"0.00001", "0.000011", false}, // may have lost digits, and is off by less than the last
+		{"35", "31", false},
+		{"0.0000", "0.000011", true},
+		{"0.000000", "0.000011", false},
+		{"0.", "0", true},
+		{"35", "31.54", true},
+		{"4.2e-0", "3.1e-07", true},
+		{"4.2", "3.1e-07", true},
+	} {
+		if Severed(tt.last, tt.like) != tt.severed {
+			t.Errorf("%s below %s: severed is %v", tt.last, tt.like, !tt.severed)
+		}
+	}
+}
