@@ -101,7 +101,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	warn(said, doc.Warnings)
 
 	file := &params.File{Provenance: doc.Provenance}
-	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches}
+	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches, Narrows: true}
 	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
 	}

@@ -46,7 +46,12 @@ func (r *run) hear(a *answers, e entry) {
 
 // leastTime is what the first launch took, for each of the states.
 func (r *run) leastTime(slice time.Duration) time.Duration {
-	most := r.settled()
+	most := 0
+	for _, w := range r.File.Watches {
+		if w.Session == r.Session {
+			most = max(most, len(settled(w)))
+		}
+	}
 	if set := r.launch % r.sets; most > 1 && set < len(r.visits) {
 		return min(slice, time.Duration(float64(most)*r.visits[set]*float64(time.Second)))
 	}

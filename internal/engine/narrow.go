@@ -17,7 +17,7 @@ import (
 // visit as many cells as they have time for, the same ones in each launch.
 
 // shortest is how long such a launch takes at least; it begins with some 50 ms of memory.
-const shortest = time.Second
+const shortest = 300 * time.Millisecond
 
 // short is how long a launch takes if the machine moves.
 func (x *Experiment) short() time.Duration { return max(x.Time/mostLaunches, shortest) }
@@ -27,57 +27,81 @@ func (r *run) narrows() bool {
 	return r.Narrows && r.Launches == 0 && r.Over <= r.Time && r.sets == 1 && r.parts == 0 && r.Time/shortest > LeastLaunches
 }
 
-// settled is how many states the workers of the session have that have the most, without rare
-// ones.
-func (x *Experiment) settled() (most int) {
-	for _, w := range x.File.Watches {
-		if w.Session == x.Session {
-			most = max(most, len(lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })))
-		}
-	}
-	return most
+// settled are the states of a watch without rare ones.
+func settled(w params.Watch) []params.State {
+	return lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })
 }
 
-// moves reports whether the session's workers have several settled states.
-func (x *Experiment) moves() bool { return x.settled() > 1 }
+// moves reports whether workers of the session are moved: some that exchange messages have
+// several settled states. What one worker's core does is another matter.
+func (x *Experiment) moves() bool {
+	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool {
+		return w.Session == x.Session && len(w.CPUs) > 1 && len(settled(w)) > 1
+	})
+}
 
-// pace is what a visit of the session takes on average.
-func (r *run) pace() time.Duration {
-	until, visits := make(map[int32]float64), 0
+// durations are what visits of each cell take in the session, by its index in the file, and what
+// one takes on average, s.
+func (r *run) durations() (of map[int]float64, mean float64) {
+	type visit struct {
+		at   float32
+		cell int
+	}
+	launches := make(map[int32][]visit)
 	for i := range r.File.Cells {
 		for _, s := range r.File.Cells[i].Samples {
-			if r.File.Launches[s.Launch].Session == r.Session {
-				until[s.Launch] = max(until[s.Launch], float64(s.At))
-				visits++
+			if s.Launch != params.Unlaunched && r.File.Launches[s.Launch].Session == r.Session {
+				launches[s.Launch] = append(launches[s.Launch], visit{s.At, i})
 			}
 		}
 	}
-	seconds := 0.
-	for _, at := range until {
-		seconds += at
+	of = make(map[int]float64)
+	seconds, visits := 0., 0
+	for _, in := range launches {
+		slices.SortFunc(in, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
+		last := float32(0)
+		for _, v := range in {
+			of[v.cell] = max(of[v.cell], float64(v.at-last))
+			seconds += float64(v.at - last)
+			visits++
+			last = v.at
+		}
 	}
-	return time.Duration(seconds / float64(max(visits, 1)) * float64(time.Second))
+	return of, seconds / float64(max(visits, 1))
 }
 
-// narrow leaves the first of a launch's places, by worth, where the machine moves and there is
-// no time for all.
+// narrow leaves those of a launch's places that are worth most where the machine moves and there
+// is no time for all: whole tiers where these are most of what fits, so that sessions have the
+// same cells.
 func (r *run) narrow(places []place) []place {
 	if !r.narrows() || !r.moves() {
 		return places
 	}
-	if r.fits == 0 {
-		// A fifth of the time is for second visits of what lacks samples in a state.
-		fits := max(len(r.Probes), int(0.8*float64(r.short())/float64(max(r.pace(), time.Microsecond))))
-		if fits >= len(places) {
-			return places
-		}
-		r.fits = fits
-		left := r.Time - time.Since(r.began)
-		r.launches = r.launch + max(1, int(math.Round(float64(left)/float64(r.short()))))
-	}
 	slices.SortStableFunc(places, func(a, b place) int {
 		return cmp.Or(a.tier-b.tier, cmp.Compare(a.worth, b.worth))
 	})
+	if r.fits == 0 {
+		const share = 0.8 // of the time; the rest is for second visits of what lacks samples in a state
+		takes, mean := r.durations()
+		n, left := 0, share*r.short().Seconds()
+		for ; n < len(places); n++ {
+			of, known := takes[r.cells[places[n].at].at]
+			if !known {
+				of = mean
+			}
+			if left -= of; left < 0 {
+				break
+			}
+		}
+		if n == len(places) {
+			return places
+		}
+		if whole := slices.IndexFunc(places, func(p place) bool { return p.tier == places[n].tier }); whole > n/2 {
+			n = whole
+		}
+		r.fits = max(n, 1)
+		r.launches = r.launch + max(1, int(math.Round(float64(r.Time-time.Since(r.began))/float64(r.short()))))
+	}
 	return places[:min(r.fits, len(places))]
 }
 
@@ -103,7 +127,7 @@ type glance struct {
 
 // ends takes in a look and reports whether the launch should end.
 func (g *glance) ends(r Reading, now time.Duration) bool {
-	if g.after == 0 || r.Bracket.After == 0 {
+	if g.after == 0 || r.Bracket.After == 0 || len(r.CPUs) < 2 {
 		return false
 	}
 	cpus := fmt.Sprint(r.CPUs)

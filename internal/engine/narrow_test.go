@@ -24,7 +24,11 @@ func moved(states int, limit time.Duration) *run {
 		x.Cells = append(x.Cells, Cell{Cell: params.Cell{Key: k}, Tier: i / 25})
 		f.Cells = append(f.Cells, params.Cell{Key: k, Samples: []params.Sample{{NS: 100, At: 0.01 * float32(1+i)}}})
 	}
-	r := &run{Experiment: x, sets: 1, launch: 1, rand: rand.New(rand.NewPCG(1, 1)), began: time.Now(), worth: make(map[string]float64)}
+	cells := make([]state, 100)
+	for i := range cells {
+		cells[i].at = i
+	}
+	r := &run{Experiment: x, cells: cells, sets: 1, launch: 1, rand: rand.New(rand.NewPCG(1, 1)), began: time.Now(), worth: make(map[string]float64)}
 	return r
 }
 
@@ -44,10 +48,11 @@ func TestNarrow(t *testing.T) {
 		cells, launches int
 	}{
 		{1, 30 * time.Second, 100, 0},
-		{2, 15 * time.Second, 80, 1 + 15},
-		{2, 30 * time.Second, 80, 1 + 30},
-		{2, 60 * time.Second, 100, 0}, // in 2 s 160 visits
-		{2, 5 * time.Second, 100, 0},  // a second each is not enough launches
+		{2, 12 * time.Second, 25, 1 + 30}, // of 32 that fit
+		{2, 30 * time.Second, 75, 1 + 30}, // of 80
+		{2, 60 * time.Second, 100, 0},     // 160 would fit
+		{2, 6 * time.Second, 24, 1 + 20},  // less than a tier
+		{2, time.Second, 100, 0},          // too few launches
 	} {
 		r := moved(of.states, of.time)
 		first := r.narrow(r.places())
@@ -58,7 +63,7 @@ func TestNarrow(t *testing.T) {
 		for _, p := range first {
 			in[p.at] = true
 		}
-		for i := range min(75, of.cells) {
+		for i := range of.cells / 25 * 25 {
 			if !in[i] {
 				t.Errorf("%d states, %v: cell %d of tier %d is left out", of.states, of.time, i, i/25)
 			}
