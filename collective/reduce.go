@@ -109,28 +109,49 @@ func reduceHalving(s *Schedule, f fold) {
 		}
 		return part
 	}
-	sum := func(i int, part Span) Span { return sumOf(rank(i), part) }
 	s.temp = func(r int) int {
 		if r == c.Root || !f.shared && r < 2*f.pairs && r == out(r/2) {
 			return 0
 		}
 		return c.M
 	}
+	halving{f, rank, out, sumOf, root, outside}.run(s)
+}
+
+// A halving is reduceHalving with its ranks named.
+type halving struct {
+	fold
+	member  func(i int) int                // a rank of the core
+	out     func(pair int) int             // of a pair, the one that folds in
+	sumOf   func(rank int, part Span) Span // where a rank adds up
+	root    int                            // number of the root in the core
+	outside bool                           // the root is one that folds in
+}
+
+func (f halving) run(s *Schedule) {
+	c, rank := s.Call, f.member
+	sum := func(i int, part Span) Span { return f.sumOf(rank(i), part) }
 	whole := Span{Bytes: c.M}
 	own := func(n int, rank func(i int) int) {
 		s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
-			return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sumOf(rank(i), whole)}
+			return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: f.sumOf(rank(i), whole)}
 		})
 	}
 	if f.shared {
 		own(c.P, func(i int) int { return i })
-		f.halves(s, func(rank int) Buffer { return sumOf(rank, whole).Buffer })
+		f.halves(s, func(rank int) Buffer { return f.sumOf(rank, whole).Buffer })
 	} else {
 		own(f.core, rank)
 		s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
-			return Message{From: out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
+			return Message{From: f.out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
 		})
 	}
+	f.share(s)
+}
+
+// share is the reduce-scatter and the gather.
+func (f halving) share(s *Schedule) {
+	c, rank := s.Call, f.member
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
 	// owned is what the i-th has once partners up to a distance have shared: the bits of i
@@ -149,14 +170,14 @@ func reduceHalving(s *Schedule, f fold) {
 		s.add(1, f.core, stage, func(_, i int) Message {
 			to := i ^ distance
 			part := owned(to, distance)
-			return Message{From: rank(i), To: rank(to), Src: sum(i, part), Dst: sum(to, part)}
+			return Message{From: rank(i), To: rank(to), Src: f.sumOf(rank(i), part), Dst: f.sumOf(rank(to), part)}
 		})
 	}
 	member := rank // of the gather
-	if outside && f.shared {
+	if f.outside && f.shared {
 		s.add(1, 1, Stage{Phase: "to the root"}, func(int, int) Message {
 			part := owned(0, f.core/2)
-			return Message{From: 0, To: c.Root, Src: sumOf(0, part), Dst: sumOf(c.Root, part)}
+			return Message{From: 0, To: c.Root, Src: f.sumOf(0, part), Dst: f.sumOf(c.Root, part)}
 		})
 		member = func(i int) int {
 			if i == 0 {
@@ -168,15 +189,15 @@ func reduceHalving(s *Schedule, f fold) {
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		size := f.core / distance / 2
 		shape, first := b.subtrees(size), size // upper halves
-		if root&distance != 0 {
+		if f.root&distance != 0 {
 			shape, first = b.lower(size), 0
 		}
 		s.add(1, distance, Stage{Phase: "gather", Shape: shape, numbers: b.halvings(distance, f.core, distance, 0, first)}, func(_, low int) Message {
 			// From here up numbers are as the root's, but for the bit of the distance.
-			to := root&^(distance-1) | low
+			to := f.root&^(distance-1) | low
 			from := to ^ distance
 			part := owned(from, distance)
-			return Message{From: member(from), To: member(to), Src: sumOf(member(from), part), Dst: sumOf(member(to), part)}
+			return Message{From: member(from), To: member(to), Src: f.sumOf(member(from), part), Dst: f.sumOf(member(to), part)}
 		})
 	}
 }

@@ -287,60 +287,12 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 	if len(flows) == 0 {
 		return
 	}
-	fan, stages, pattern := 1, 0, OneWay
+	p := pipe{phase, flows, 1, up}
 	for _, f := range flows {
-		fan = max(fan, f.fan)
+		p.fan = max(p.fan, f.fan)
 	}
-	for _, f := range flows {
-		// A rank sends a chunk to the last of its `fan` children while it gets the next chunk.
-		if f.chunks() > 1 && f.most == fan {
-			pattern = Exchange
-		}
-	}
-	var turns []int // stages, counted from 1, from which on a flow is another one
-	for _, f := range flows {
-		last := fan * (f.chunks() - 1)
-		stages = max(stages, f.height()+last)
-		for _, d := range f.delays {
-			for _, at := range [...]int{d.first, d.first + d.length} {
-				turns = append(turns, at, at+last)
-			}
-		}
-	}
-	slices.Sort(turns)
-	stage := func(n, recur, repeat int) Stage {
-		at := func(repetition int) int {
-			if up {
-				repetition = repeat - 1 - repetition
-			}
-			return n + recur*repetition
-		}
-		st := Stage{Phase: phase, Pattern: pattern, Reduce: up, Steep: true}
-		var batches []Batch
-		for i := range flows {
-			now := flows[i].shape(n, fan, up)
-			batches = append(batches, now[:]...)
-		}
-		st.Shape = tally(batches...)
-		st.messages = func(repetition int) iter.Seq[Message] {
-			return func(yield func(Message) bool) {
-				for i := range flows {
-					for m := range flows[i].messages(at(repetition), fan, up) {
-						if !yield(m) {
-							return
-						}
-					}
-				}
-			}
-		}
-		if f := &flows[0]; f.peers != nil {
-			st.Peers = func(repetition int) Peers {
-				n := at(repetition)
-				return f.peers(max(1, n-f.chunks()+1), min(f.delays[0].length, n))
-			}
-		}
-		return st
-	}
+	fan := p.fan
+	stages, turns := p.turns()
 	first := len(s.Blocks)
 	for n := 1; n <= stages; {
 		for len(turns) > 0 && turns[0] <= n {
@@ -355,7 +307,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 		if periods > 1 && !slices.ContainsFunc(flows, func(f flow) bool { return !f.steady(n, fan, up) }) {
 			b := Block{Repeat: periods}
 			for i := range fan {
-				if st := stage(n+i, fan, periods); len(st.Shape) > 0 {
+				if st := p.stage(n+i, fan, periods); len(st.Shape) > 0 {
 					b.Stages = append(b.Stages, st)
 				}
 			}
@@ -365,7 +317,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 			n += periods * fan
 			continue
 		}
-		if st := stage(n, 0, 1); len(st.Shape) > 0 {
+		if st := p.stage(n, 0, 1); len(st.Shape) > 0 {
 			s.Blocks = append(s.Blocks, Block{Repeat: 1, Stages: []Stage{st}})
 		}
 		n++
@@ -376,6 +328,69 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 			slices.Reverse(b.Stages)
 		}
 	}
+}
+
+// A pipe is flows of the same fan-out, down or up.
+type pipe struct {
+	phase string
+	flows []flow
+	fan   int
+	up    bool
+}
+
+// turns are the stages, counted from 1, from which on a flow is another one, rising.
+func (p *pipe) turns() (stages int, turns []int) {
+	for _, f := range p.flows {
+		last := p.fan * (f.chunks() - 1)
+		stages = max(stages, f.height()+last)
+		for _, d := range f.delays {
+			for _, at := range [...]int{d.first, d.first + d.length} {
+				turns = append(turns, at, at+last)
+			}
+		}
+	}
+	slices.Sort(turns)
+	return stages, turns
+}
+
+// stage is the n-th, which recurs so often, each time so many later.
+func (p *pipe) stage(n, recur, repeat int) Stage {
+	at := func(repetition int) int {
+		if p.up {
+			repetition = repeat - 1 - repetition
+		}
+		return n + recur*repetition
+	}
+	st := Stage{Phase: p.phase, Pattern: OneWay, Reduce: p.up, Steep: true}
+	var batches []Batch
+	for i := range p.flows {
+		f := &p.flows[i]
+		// A rank sends a chunk to the last of its `fan` children while it gets the next chunk.
+		if f.chunks() > 1 && f.most == p.fan {
+			st.Pattern = Exchange
+		}
+		now := f.shape(n, p.fan, p.up)
+		batches = append(batches, now[:]...)
+	}
+	st.Shape = tally(batches...)
+	st.messages = func(repetition int) iter.Seq[Message] {
+		return func(yield func(Message) bool) {
+			for i := range p.flows {
+				for m := range p.flows[i].messages(at(repetition), p.fan, p.up) {
+					if !yield(m) {
+						return
+					}
+				}
+			}
+		}
+	}
+	if f := &p.flows[0]; f.peers != nil {
+		st.Peers = func(repetition int) Peers {
+			n := at(repetition)
+			return f.peers(max(1, n-f.chunks()+1), min(f.delays[0].length, n))
+		}
+	}
+	return st
 }
 
 // shape counts the messages of a stage of the way down.

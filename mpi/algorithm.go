@@ -79,30 +79,42 @@ func (a Algorithm) String() string { return a.Collective.Name + ":" + a.Name() }
 
 // Lacks says why it does not exist for p ranks on that many nodes, "" where it does.
 func (a Algorithm) Lacks(p, nodes int) string {
-	of := a.Textbook
+	of, _, _ := a.Like()
 	switch {
 	case a.Own() && a.Library.unsure && nodes > 1:
 		return "is not known for several nodes"
 	case a.Own():
 		return ""
 	case of == nil:
-		o, err := a.Library.find(a.Collective.Name, func(o offer) bool { return o.id == a.Setting.ID && o.name == a.Setting.Name })
-		if err != nil {
-			return "is not among those of " + a.Library.Version
-		}
-		of = o.of(o.algorithm)
-	}
-	if !of.Among.Has(p) {
+		return "is not among those of " + a.Library.Version
+	case !of.Among.Has(p):
 		return "needs " + of.Among.String()
 	}
 	return ""
+}
+
+// Like is the algorithm of textbooks that it is, and whether a degree and chunks lay it out; nil of a
+// library's own choice.
+func (a Algorithm) Like() (of *collective.Algorithm, branched, chunked bool) {
+	if a.Textbook != nil {
+		return a.Textbook, a.Textbook.Branched, a.Textbook.Chunked
+	}
+	if o, err := a.offer(); err == nil {
+		return o.of(o.algorithm), o.fans != nil, o.segmented
+	}
+	return nil, false, false
+}
+
+// offer is the library's.
+func (a Algorithm) offer() (offer, error) {
+	return a.Library.find(a.Collective.Name, func(o offer) bool { return o.id == a.Setting.ID && o.name == a.Setting.Name })
 }
 
 // laid is the setting of a library's algorithm with a degree as its fan-out and chunks as its
 // segments, where the library lets them be chosen; 0 leaves them.
 func (a Algorithm) laid(degree, chunk int) Setting {
 	s := a.Setting
-	o, err := a.Library.find(a.Collective.Name, func(o offer) bool { return o.id == s.ID && o.name == s.Name })
+	o, err := a.offer()
 	if err == nil && degree > 0 && o.fans != nil {
 		s.Fan = degree
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/mapping/comm"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/setups"
@@ -198,28 +199,43 @@ func algorithmNames() (all []string) {
 	return all
 }
 
-// writeAlgorithms lists all algorithms with where they are described, a table for each
-// collective.
-func writeAlgorithms(w io.Writer) {
+// writeAlgorithms lists all algorithms that names can ask for, a table for each collective: those of a
+// library with the textbook's that it is, others with where they are described.
+func writeAlgorithms(w io.Writer, library *mpi.Library) {
+	described, title := "described in", "Algorithms, for taulop predict, explain and verify, such as bcast:binomial"
+	if library != nil {
+		described, title = "is, in textbooks", "Algorithms of "+library.Version+", for -as "+library.Name+", by number or name, such as bcast:own"
+	}
 	var tables []view.Table
 	for _, c := range collective.Collectives() {
-		t := view.Table{Title: c.Name, Columns: view.Words("algorithm", "ranks", "flags", "described in")}
-		for _, a := range c.Algorithms() {
-			ranks, lays := "any", ""
-			if a.Among != collective.AnyRanks {
-				ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2"}[a.Among]
+		found, err := mpi.Find(library, c.Name)
+		if err != nil {
+			continue
+		}
+		t := view.Table{Title: c.Name, Columns: view.Words("algorithm", "ranks", "flags", described)}
+		for _, a := range found {
+			like, branched, chunked := a.Like()
+			ranks, lays, source := "any", "", "what it chooses by itself"
+			if like != nil && like.Among != collective.AnyRanks {
+				ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2"}[like.Among]
 			}
-			if a.Branched {
+			if branched {
 				lays = "-degree"
 			}
-			if a.Chunked {
+			if chunked {
 				lays = strings.TrimSpace(lays + " -chunk")
 			}
-			t.Add(a.Name, ranks, lays, a.Source)
+			switch {
+			case a.Textbook != nil:
+				source = like.Source
+			case like != nil:
+				source = like.Name
+			}
+			t.Add(a.Name(), ranks, lays, source)
 		}
 		tables = append(tables, t)
 	}
-	fmt.Fprint(w, "Algorithms, for taulop predict, explain and verify, such as bcast:binomial\n\n")
+	fmt.Fprint(w, title+"\n\n")
 	view.WriteTables(w, tables)
 }
 

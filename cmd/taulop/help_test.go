@@ -133,11 +133,14 @@ func TestLists(t *testing.T) {
 		}
 	}
 	var page strings.Builder
-	writeAlgorithms(view.NewPage(&page, 80))
+	writeAlgorithms(view.NewPage(&page, 80), nil)
 	for line := range strings.Lines(page.String()) {
 		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
 			t.Errorf("%d letters: %s", n, line)
 		}
+	}
+	if out, _, err = run(t, "predict", "-as", "openmpi4", "-list"); err != nil || !strings.Contains(out, "6 binomial ") || !strings.Contains(out, "binomial-doubling") || !strings.Contains(out, "\nown ") {
+		t.Errorf("the library's algorithms: %v\n%s", err, out)
 	}
 	if out, _, err = run(t, "sweep", "-list"); err != nil || !strings.Contains(out, "sendrecv") || !strings.Contains(out, "across-l3") || !strings.Contains(out, "pairs") || !strings.Contains(out, "SUM_I") {
 		t.Errorf("%v\n%s", err, out)

@@ -30,7 +30,7 @@ func predictFlags(flags *argument.Set) action {
 	to.add(flags, "tsv")
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
 		if *list {
-			return put(out, nil, asPage(widthFor(out, ""), writeAlgorithms))
+			return put(out, nil, asPage(widthFor(out, ""), func(w io.Writer) { writeAlgorithms(w, req.choice.As) }))
 		}
 		if *tsv && len(req.files) > 1 {
 			return usagef("-tsv is of one machine, and -params names %d: take -csv, or one of them", len(req.files))

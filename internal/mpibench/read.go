@@ -420,7 +420,12 @@ func (p *parser) row(text string) error {
 		p.sizes[[2]int{group, m}] = p.lines.Number
 		t.Printed, t.Bytes = m, m
 	}
-	before := p.before
+	return p.time(t, fields)
+}
+
+// time takes a row's time, in µs.
+func (p *parser) time(t Time, fields []string) error {
+	c, before := p.columns, p.before
 	p.before = fields[c.time]
 	if p.lines.Cut && c.time == c.count-1 && decimal.Cut(p.before, before) {
 		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.before)
