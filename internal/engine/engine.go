@@ -60,6 +60,8 @@ type Experiment struct {
 	// one.
 	FirstCPUs []int
 	Probes    []int // cells that are visited at the beginning, the middle and the end of a launch too
+	// Seed, if not 0, has every run visit cells in the same random order.
+	Seed uint64
 	// Journal is where launches put results before the file has them; nil: in memory that
 	// outlives them.
 	Journal *os.File
@@ -214,7 +216,11 @@ type state struct {
 }
 
 func newRun(x *Experiment) (*run, error) {
-	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), began: time.Now(), launches: x.Launches, like: make(map[string]float64), worth: make(map[string]float64)}
+	seed := x.Seed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(seed, 1)), began: time.Now(), launches: x.Launches, like: make(map[string]float64), worth: make(map[string]float64)}
 	if r.Start == nil {
 		r.Start = start
 	}

@@ -50,7 +50,7 @@ func TestCheck(t *testing.T) {
 				t.Errorf("no %s in %s", want, all)
 			}
 		}
-		x.Start, x.Launches = tt.sim.Start(), engine.LeastLaunches
+		x.Start, x.Launches, x.Seed = tt.sim.Start(), engine.LeastLaunches, 1
 		if err := x.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}

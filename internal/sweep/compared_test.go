@@ -82,7 +82,7 @@ func TestStatesChecked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x.Start, x.Launches = sweeptest.Machine(2, tt.now, 300*time.Millisecond, 2).Start(), 60
+		x.Start, x.Launches, x.Seed = sweeptest.Machine(2, tt.now, 300*time.Millisecond, 2).Start(), 60, 1
 		if err := x.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}

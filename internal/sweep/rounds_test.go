@@ -33,7 +33,7 @@ func cut(t *testing.T, f *params.File) *engine.Experiment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Start = s.Start()
+	x.Start, x.Seed = s.Start(), 1
 	return x
 }
 

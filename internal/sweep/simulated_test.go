@@ -37,7 +37,7 @@ func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *su
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Start, x.Time, x.Launches = sim.Start(), time.Hour, 2*engine.LeastLaunches
+	x.Start, x.Time, x.Launches, x.Seed = sim.Start(), time.Hour, 2*engine.LeastLaunches, 1
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -375,7 +375,7 @@ func TestExperimentSimulated(t *testing.T) {
 		}
 		return cost.Seconds * 1e9
 	}
-	e.engine.Start, e.engine.Launches = surveytest.Simulate(law, 8).Start(), 2*engine.LeastLaunches
+	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), 2*engine.LeastLaunches, 1
 	if err := e.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

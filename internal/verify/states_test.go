@@ -53,7 +53,7 @@ func moving(t *testing.T, r Request, states []surveytest.State, launches int) *E
 		return cost.Seconds * 1e9
 	}
 	law.States, law.Between = states, 100*time.Millisecond
-	e.engine.Start, e.engine.Launches = surveytest.Simulate(law, 8).Start(), launches
+	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), launches, 1
 	if err := e.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

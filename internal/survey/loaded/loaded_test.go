@@ -184,7 +184,7 @@ func TestMoving(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.ChainBytes = 1 << 16 // which is laid out in each launch
-	x := &engine.Experiment{File: f, Time: time.Hour, Launches: 100, Start: s.Start()}
+	x := &engine.Experiment{File: f, Time: time.Hour, Launches: 100, Start: s.Start(), Seed: 1}
 	if _, err := survey.Add(x, Survey, r, m); err != nil {
 		t.Fatal(err)
 	}

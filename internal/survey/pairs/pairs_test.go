@@ -190,7 +190,7 @@ func TestManyCores(t *testing.T) {
 	}
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Levels = m.Levels(m.Allowed)
-	x := &engine.Experiment{File: f, Time: budget}
+	x := &engine.Experiment{File: f, Time: budget, Seed: 1}
 	if _, err := survey.Add(x, Survey, r, m); err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,7 @@ func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surve
 		States: []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 200 * time.Millisecond}}}, seed)
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Levels = s.Machine.Levels(s.Machine.Allowed)
-	x := &engine.Experiment{File: f, Time: time.Hour, Launches: launches, Start: s.Start()}
+	x := &engine.Experiment{File: f, Time: time.Hour, Launches: launches, Start: s.Start(), Seed: 1}
 	if _, err := survey.Add(x, Survey, Request{CPUs: s.Machine.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, s.Machine); err != nil {
 		t.Fatal(err)
 	}

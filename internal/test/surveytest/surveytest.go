@@ -141,7 +141,7 @@ func add(file, text string) (size int64, err error) {
 // session adds one to a file, of the machine or of a simulation of it.
 func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request) {
 	t.Helper()
-	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: engine.LeastLaunches}
+	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: engine.LeastLaunches, Seed: 1}
 	if _, err := survey.Add(x, s, r, m); err != nil {
 		t.Fatal(err)
 	}

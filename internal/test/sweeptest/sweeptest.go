@@ -37,7 +37,7 @@ func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, bet
 	if err != nil {
 		t.Fatal(err)
 	}
-	x.Start, x.Time, x.Launches = s.Start(), time.Hour, launches
+	x.Start, x.Time, x.Launches, x.Seed = s.Start(), time.Hour, launches, 1+seed
 	if err := x.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
