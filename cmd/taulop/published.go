@@ -106,8 +106,9 @@ func evaluateFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
+		judged := c.Evaluate(*margin / 100)
 		doc := &report.Evaluation{Source: source, Output: req.table, Version: version, Library: c.Library,
-			Filters: strings.Join(filters, ", "), Evaluation: c.Evaluate(*margin / 100), LeftOut: c.LeftOut()}
+			Filters: strings.Join(filters, ", "), Evaluation: judged, Timed: judged.Plans(), LeftOut: c.LeftOut()}
 		if len(doc.Cases) == 0 {
 			return usagef("%s: no collective of so many ranks and bytes has two algorithms measured: ask for more", req.table)
 		}

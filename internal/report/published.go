@@ -161,6 +161,7 @@ type Evaluation struct {
 	Library string `json:"algorithms_of"`
 	Filters string `json:"filters"` // in words
 	*published.Evaluation
+	Timed   []published.Planned  `json:"timed"`
 	LeftOut []published.Omission `json:"left_out"`
 }
 
@@ -215,6 +216,9 @@ func (d *Evaluation) say(w *document.Document) {
 			microseconds(j.OursNs/1e3, false), own, share(j.OursNs/j.BestNs-1))
 	}
 	w.Tables(choices, every)
+	if len(d.Timed) > 0 {
+		w.Tables(timedTable(d.Timed))
+	}
 	if len(worst.Rows) > 0 {
 		w.Tables(worst)
 	}

@@ -1,0 +1,82 @@
+package plan
+
+import "math"
+
+// A Decision is what a library shall take in a cell.
+type Decision struct {
+	Option int  // of the cell; 0: the library's own choice
+	Timed  bool // both were timed here, else the gain is estimated
+	// Ratio is the time of the own choice by that of the option, as a logarithm, with its standard
+	// error.
+	Ratio, Error float64
+}
+
+// Times are what was timed, in seconds; nil or NaN: not.
+type Times [][]float64
+
+func (t Times) has(cell, option int) bool {
+	return option >= 0 && option < len(t[cell]) && t[cell][option] > 0
+}
+
+// certain is by how many standard errors an option must be the cheaper one.
+const certain = 1
+
+// Decide chooses in each cell the setting that is the cheapest: of those timed, and elsewhere by
+// predictions that timings nearby correct. The own choice stays where these do not tell an option
+// from it.
+func Decide(cells []Cell, times Times) []Decision {
+	r := newRows(cells)
+	all := make([]Decision, len(cells))
+	for cell := range cells {
+		all[cell] = r.decide(times, cell)
+	}
+	return all
+}
+
+func (r *rows) decide(times Times, cell int) Decision {
+	c := &r.cells[cell]
+	own, ownError, known := r.estimate(times, cell, 0)
+	if !known {
+		return Decision{}
+	}
+	best := Decision{Timed: times.has(cell, 0)}
+	for option := 1; option < len(c.Options); option++ {
+		log, error, known := r.estimate(times, cell, option)
+		if !known {
+			continue
+		}
+		d := Decision{Option: option, Timed: times.has(cell, option), Ratio: own - log, Error: math.Hypot(error, ownError)}
+		if d.Ratio > best.Ratio+certain*d.Error {
+			best = d
+		}
+	}
+	return best
+}
+
+// estimate is the logarithm of what an option takes, with its standard error; it is known where it
+// was timed, here or nearby.
+func (r *rows) estimate(times Times, cell, option int) (log, error float64, known bool) {
+	if times.has(cell, option) {
+		return math.Log(times[cell][option]), 0, true
+	}
+	o := r.cells[cell].Options[option]
+	if !(o.Seconds > 0) {
+		return 0, 0, false
+	}
+	sum, weight := 0.0, 0.0
+	for _, other := range r.nearest(cell, func(other int) bool { return times.has(other, r.cells[other].index(o.Setting)) }) {
+		at := r.cells[other].index(o.Setting)
+		predicted := r.cells[other].Options[at].Seconds
+		if !(predicted > 0) {
+			continue
+		}
+		w := 1 / shift(r.distance(cell, other))
+		sum += w * math.Log(times[other][at]/predicted)
+		weight += w
+	}
+	if weight == 0 {
+		return 0, 0, false
+	}
+	weight += 1 / (sigma * sigma) // it is predicted as it is
+	return math.Log(o.Seconds) + sum/weight, math.Sqrt(1 / weight), true
+}
