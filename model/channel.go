@@ -16,7 +16,6 @@ type Channel struct {
 	Transport           params.Transport // what carries the bytes
 	Way                 Way
 	Source, Destination Place
-	Readers             int // of one rank's memory at once, of single copies; 0 and 1: each reads another
 }
 
 // A Way is how the workers of a transfer go.
@@ -73,7 +72,7 @@ var Marks = []Mark{
 	{"Lyo", "⇄", "exchanges, which receive beside what they send, as sendrecv has them, unless ° says otherwise; their o(m) may be below zero"},
 	{"Lycγ", "°", "what the call has touched, which is in a core's cache: before an arrow the source, behind it the destination"},
 	{"Lyo", "*", "between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
-	{"L", "¹", "single copies by the kernel; a third number, if any, is how many ranks copy out of one process at once"},
+	{"L", "¹", "single copies by the kernel"},
 	{"Lo", "₁", "between nodes, through the network"},
 }
 
@@ -113,10 +112,6 @@ func (t Transfers) flag(tau int) (seconds float64, extrapolated bool) {
 type Channels struct {
 	transfers map[Channel]Transfers
 	overheads map[Channel]func(m int) (seconds float64, extrapolated bool) // o(m), by level; of Exchange, between two ranks
-	// contention is the factor on single copies that several readers make at once out of one
-	// process, whose page tables they all walk (Chakraborty, Subramoni and Panda, "Contention-aware
-	// kernel-assisted MPI collectives over multi-/many-core systems", CLUSTER 2017). Nil: 1.
-	contention func(m, readers int) float64
 }
 
 // Uniform is a machine all of whose channels have the same parameters.
@@ -140,7 +135,6 @@ func (c *Channels) has(of Channel) bool {
 // whose source, the call has not touched, and at last the one of all transfers at the level.
 func (c *Channels) Nearest(asked Channel) Channel {
 	of := asked
-	of.Readers = 0
 	for _, farther := range []func(){
 		func() {}, func() { of.Destination = Untouched }, func() { of.Source = Untouched }, func() { of.Way = Strict }, func() { of.Transport = params.InSegments },
 	} {
@@ -148,26 +142,11 @@ func (c *Channels) Nearest(asked Channel) Channel {
 			break
 		}
 	}
-	of.Readers = asked.Readers
 	return of
 }
 
 // Transfers are the parameters of the channel that stands in for one, see Nearest.
-func (c *Channels) Transfers(asked Channel) Transfers {
-	of := c.Nearest(asked)
-	readers := of.Readers
-	of.Readers = 0
-	t := c.transfers[of]
-	if readers < 2 || c.contention == nil {
-		return t
-	}
-	l := t.l
-	t.l = func(m, tau int) (seconds float64, extrapolated bool) {
-		seconds, extrapolated = l(m, tau)
-		return seconds * c.contention(m, readers), extrapolated
-	}
-	return t
-}
+func (c *Channels) Transfers(asked Channel) Transfers { return c.transfers[c.Nearest(asked)] }
 
 // overheadOf is the channel of o(m) that stands in for one: Exchange where such were
 // measured at its level.

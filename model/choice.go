@@ -14,14 +14,14 @@ import (
 // A Choice is what to predict from, and how. Its zero value is τ-Lop for segmented
 // contiguous messages, from what the file has first, in cache.
 type Choice struct {
-	Model     string         // one of Models
-	Setup     string         // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
-	Placement numa.Policy    // of the ranks; "": the plan's first
-	OffCache  bool           // of user buffers
-	Transport Transport      // Libtaulop knows Whole alone
-	Buffers   params.Buffers // what becomes of send buffers between messages
-	Segment   int            // S in bytes; 0: the file's, 8 KiB where it does not say
-	Operator  string         // of reductions; "": sum
+	Model     string           // one of Models
+	Setup     string           // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
+	Placement numa.Policy      // of the ranks; "": the plan's first
+	OffCache  bool             // of user buffers
+	Transport params.Transport // Libtaulop knows Whole alone
+	Buffers   params.Buffers   // what becomes of send buffers between messages
+	Segment   int              // S in bytes; 0: the file's, 8 KiB where it does not say
+	Operator  string           // of reductions; "": sum
 	Gamma     *params.Gamma
 	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop and loggp know
 

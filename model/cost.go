@@ -102,14 +102,11 @@ func (t Term) String() string { return t.Count.String() + t.Name() }
 func (t Term) Name() string {
 	of := t.from.Channel
 	if t.Parameter != "L" {
-		of.Transport, of.Readers = "", 0
+		of.Transport = ""
 	}
-	name, readers := t.Parameter+of.String(), ""
+	name := t.Parameter + of.String()
 	if t.from.sent {
 		name += "°"
-	}
-	if of.Readers > 1 {
-		readers = fmt.Sprintf(",%d", of.Readers)
 	}
 	switch {
 	case t.Size == "":
@@ -119,7 +116,7 @@ func (t Term) Name() string {
 	case t.Parameter == "y": // of nothing
 		return fmt.Sprintf("%s(%d)", name, t.Tau)
 	}
-	return fmt.Sprintf("%s(%s,%d%s)", name, t.Size, t.Tau, readers)
+	return fmt.Sprintf("%s(%s,%d)", name, t.Size, t.Tau)
 }
 
 // Formula is the cost in the paper's notation: "2L(S,1) + (k−1)L(S,2)".

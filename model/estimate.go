@@ -171,7 +171,7 @@ func (s *search) begin() {
 		t.relay = c.waited + c.anew
 		const many = 16
 		bound := c.alone
-		if t.share = c.gap(many); c.copied {
+		if t.share = c.gap(); c.copied {
 			bound -= c.latency
 			t.share = (c.share(many) - bound) / (many - 1)
 		}

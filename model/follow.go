@@ -4,12 +4,13 @@ import (
 	"iter"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/params"
 )
 
 // channel is the channel of a stage's messages at a level of the node. Their source and destination
 // are found by following the buffers through the call.
 func (m TauLop) channel(stage *collective.Stage, level int) Channel {
-	c := Channel{Level: level, Transport: m.Transport.Carried()}
+	c := Channel{Level: level, Transport: carried(m.Transport)}
 	switch stage.Pattern {
 	case collective.Exchange:
 		c.Way = Exchange
@@ -29,8 +30,8 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 			c.Destination = OwnCache
 		}
 	}
-	if stage.Pattern == collective.Transfer && m.Channels.contention != nil {
-		c.Way, c.Destination, c.Readers = OneWay, Untouched, readers(stage)
+	if stage.Pattern == collective.Transfer && c.Transport == params.CMA {
+		c.Way, c.Destination = OneWay, Untouched
 	}
 	return m.Channels.Nearest(c)
 }
@@ -39,7 +40,7 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 	var near, there bool
 	switch {
-	case !m.Channels.has(Channel{Transport: m.Transport.Carried(), Way: Exchange, Destination: OwnCache}): // in cache, where all data are in reach
+	case !m.Channels.has(Channel{Transport: carried(m.Transport), Way: Exchange, Destination: OwnCache}): // in cache, where all data are in reach
 		near = stage.Reduce && m.written(stage)
 		there = near
 	case m.Evicted:
@@ -76,16 +77,6 @@ func intoTemporary(s *collective.Stage) bool {
 		return s.Reduce || msg.Dst.Buffer == collective.Temp
 	}
 	return false
-}
-
-// readers are how many copies of a stage are out of the same rank's memory, the most.
-func readers(s *collective.Stage) (most int) {
-	of := make(map[int]int)
-	for msg := range firstMessages(s) {
-		of[msg.From]++
-		most = max(most, of[msg.From])
-	}
-	return most
 }
 
 // written tells whether some message of a stage comes out of what its sender wrote in the same

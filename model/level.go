@@ -58,21 +58,18 @@ func (c *channel) singles(from, change int) {
 	c.perByte = max(0, (much-less)/float64(largest-largest/4))
 }
 
-// enoughReceivers is from how many on a fan-out tells what a sender is busy with each: with fewer,
-// the moments at which ranks begin make as much of a difference.
-const enoughReceivers = 8
-
-// busy is what a sender is busy with each of so many messages through buffers, one after another.
-// Without a fan-out that is one of the two transfers, with half of o.
-func (c *channel) busy(bytes, messages int, alone float64) float64 {
+// busy is what a sender is busy with each of several messages through buffers, one after another: as
+// the largest fan-out tells, for in smaller ones the moments at which ranks begin make as much of a
+// difference. Without a fan-out that is one of the two transfers, with half of o.
+func (c *channel) busy(bytes int, alone float64) float64 {
 	switch {
 	case c.network && c.gap != nil:
 		t, _ := c.gap.At(bytes, 1)
 		return min(t, alone)
-	case c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < enoughReceivers:
+	case c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < 2:
 		return alone / 2
 	}
-	tau := min(max(messages, enoughReceivers), c.fanout.Taus[len(c.fanout.Taus)-1])
+	tau := c.fanout.Taus[len(c.fanout.Taus)-1]
 	all, _ := c.fanout.At(bytes, tau)
 	first, _ := c.sender.At(bytes, 1)
 	return max(all-first, 0) / float64(tau-1)
@@ -105,8 +102,7 @@ func (h *Hierarchy) passes(c *channel, bytes int) float64 {
 	}
 	more := 0.0
 	if far := h.between - 1; far >= 0 && c.fanout != nil && h.levels[far].fanout != nil {
-		most := c.fanout.Taus[len(c.fanout.Taus)-1]
-		more = c.busy(0, most, c.latency()) - h.levels[far].busy(0, most, h.levels[far].latency())
+		more = c.busy(0, c.latency()) - h.levels[far].busy(0, h.levels[far].latency())
 	}
 	return max(0, more) + c.perByte*float64(bytes)
 }
@@ -126,7 +122,7 @@ type class struct {
 	adapter      float64 // a node's, of two transfers
 	extrapolated bool
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
-	gaps         []float64 // what a sender of τ messages is busy with each
+	busy         float64   // what a sender of several is busy with each; 0: not yet known
 	trial        *trial
 }
 
@@ -190,7 +186,13 @@ func (c *class) share(tau int) float64 {
 	if t := c.trial; t != nil && !math.IsNaN(t.share) {
 		return c.alone - c.latency + float64(max(0, tau-1))*t.share
 	}
-	return remembered(&c.shares, tau, func() float64 { return c.of.share(c.bytes, tau, c.alone-c.latency, c.latency) })
+	if tau >= len(c.shares) {
+		c.shares = append(c.shares, make([]float64, tau+1-len(c.shares))...)
+	}
+	if c.shares[tau] == 0 {
+		c.shares[tau] = c.of.share(c.bytes, tau, c.alone-c.latency, c.latency)
+	}
+	return c.shares[tau]
 }
 
 // various is L(m,τ) of copies of different bytes of a sender. What many readers of the same pages wait
@@ -204,8 +206,8 @@ func (h *Hierarchy) various(c *class, tau int) float64 {
 	return max(c.share(min(tau, h.crowd)), c.of.share(h.SingleCopy, tau, shortest-c.latency, c.latency))
 }
 
-// gap is what a sender is busy with each of so many messages, one after another.
-func (c *class) gap(messages int) float64 {
+// gap is what a sender is busy with each of several messages, one after another.
+func (c *class) gap() float64 {
 	if t := c.trial; t != nil && !math.IsNaN(t.share) {
 		return t.share
 	}
@@ -215,16 +217,8 @@ func (c *class) gap(messages int) float64 {
 	case c.waits:
 		return c.alone / 2
 	}
-	return remembered(&c.gaps, messages, func() float64 { return c.of.busy(c.bytes, messages, c.alone) })
-}
-
-// remembered is value i of a list, worked out once.
-func remembered(list *[]float64, i int, value func() float64) float64 {
-	if i >= len(*list) {
-		*list = append(*list, make([]float64, i+1-len(*list))...)
+	if c.busy == 0 {
+		c.busy = c.of.busy(c.bytes, c.alone)
 	}
-	if (*list)[i] == 0 {
-		(*list)[i] = value()
-	}
-	return (*list)[i]
+	return c.busy
 }

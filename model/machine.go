@@ -227,7 +227,7 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 	c := newChannels()
 	for level, of := range m.levels {
 		at := func(way Way, source, destination Place) Channel {
-			return Channel{level, transport, way, source, destination, 0}
+			return Channel{level, transport, way, source, destination}
 		}
 		add := func(channel Channel, s *measured) {
 			if s != nil {
@@ -399,7 +399,7 @@ func (w *machine) addWritten(c *Channels, in crowd) {
 	of := w.channels(params.CMA, look)
 	for level, l := range w.levels {
 		at := func(way Way, source, destination Place) Channel {
-			return Channel{level, params.CMA, way, source, destination, 0}
+			return Channel{level, params.CMA, way, source, destination}
 		}
 		for _, way := range []Way{Exchange, OneWay} {
 			c.transfers[at(way, OtherCache, Untouched)] = of.Transfers(at(way, Untouched, Untouched))

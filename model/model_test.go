@@ -45,7 +45,7 @@ func TestEquations(t *testing.T) {
 		equation  string
 		algorithm string
 		call      collective.Call
-		transport Transport
+		transport params.Transport
 		formula   string
 		want      float64
 	}{
@@ -230,7 +230,7 @@ func TestPipelineEqualsStepByStep(t *testing.T) {
 		for bytes := 1 + random.IntN(70); bytes > 0; bytes -= 1 + random.IntN(40) {
 			stage.Shape = append(stage.Shape, collective.Batch{Count: 1 + random.IntN(3), Bytes: bytes})
 		}
-		m := TauLop{Transport: []Transport{Segmented, Steady}[random.IntN(2)], Segment: S}
+		m := TauLop{Transport: []params.Transport{Segmented, Steady}[random.IntN(2)], Segment: S}
 
 		type transfer struct{ bytes, tau int }
 		got, want := map[transfer]int{}, map[transfer]int{}
@@ -278,7 +278,7 @@ func TestTermsAddUp(t *testing.T) {
 		"LogGP":  LogGP{Latency: 1, Overhead: 2, Gap: 3, GapPerByte: 4, Segment: 64, Reductions: plain{}},
 		"log_nP": LogNP{Overhead: plain{}.O, Reductions: plain{}},
 	}
-	for transport := Segmented; transport <= SingleCopy; transport++ {
+	for _, transport := range Transports[:4] {
 		models[transport.String()] = TauLop{Channels: telling(plain{}.L, Channel{Way: Alone}), Reductions: plain{}, Transport: transport, Segment: 64}
 	}
 	for name, model := range models {
@@ -384,7 +384,7 @@ func TestCostRefuses(t *testing.T) {
 		{TauLop{Channels: Uniform(plain{}), Transport: Whole}, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
 		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, "unknown operator xor"},
 		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, "segment of at least one byte, got 0"},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: 7}, "unknown transport Transport(7)"},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: "pigeon"}, "unknown transport pigeon"},
 		{LogGP{}, `no γ of operator "sum"`},
 		{LogGP{Segment: -1}, "segment of at least one byte"},
 		{LogNP{Overhead: plain{}.O, Operator: "max"}, `no γ of operator "max"`},
@@ -394,9 +394,9 @@ func TestCostRefuses(t *testing.T) {
 			t.Errorf("%T: error %v, want one with %q", tt.model, err, tt.says)
 		}
 	}
-	for _, name := range transportNames {
-		if transport, err := ParseTransport(name); err != nil || transport.String() != name {
-			t.Errorf("ParseTransport(%q) = %v, %v", name, transport, err)
+	for _, transport := range Transports {
+		if got, err := ParseTransport(transport.String()); err != nil || got != transport {
+			t.Errorf("ParseTransport(%v) = %v, %v", transport, got, err)
 		}
 	}
 	if _, err := ParseTransport("pigeon"); err == nil || !strings.Contains(err.Error(), "steady") {

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -58,12 +57,8 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 			p.Warnings = append(p.Warnings, lacks)
 		}
 	}
-	var contention func(m, readers int) float64
-	if p.Transport == CMA {
-		contention = contentionOf(f, p.Placement, p.OffCache)
-		if !p.Strict {
-			machine.tellWritten(all, setup, p.Placement, p.OffCache)
-		}
+	if p.Transport == CMA && !p.Strict {
+		machine.tellWritten(all, setup, p.Placement, p.OffCache)
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.between, Known: machine.known}
@@ -77,8 +72,7 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 			crowded = crowdOf(s)
 			look = crowded.crowded
 		}
-		t.Channels = machine.channels(p.Transport.Carried(), look)
-		t.Channels.contention = contention
+		t.Channels = machine.channels(carried(p.Transport), look)
 		if machine.copies != nil {
 			machine.addCopies(t.Channels, crowded.among(machine.copies, 2), crowd{bytes}.among(machine.temporary, 2), segments)
 		}
@@ -96,27 +90,6 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 		}
 		return t
 	}, nil
-}
-
-// contentionOf is what readers of one process take over as many who each read another;
-// nil where that was not measured.
-func contentionOf(f *params.File, placement numa.Policy, offCache bool) func(m, readers int) float64 {
-	together, err := f.Table(params.Bcast, placement, offCache)
-	if err != nil {
-		return nil
-	}
-	apart, err := f.Table(params.Ping, placement, offCache)
-	if err != nil {
-		return nil
-	}
-	return func(m, readers int) float64 {
-		one, _ := together.L(m, readers)
-		many, _ := apart.L(m, readers)
-		if !(many > 0) {
-			return 1
-		}
-		return max(1, one/many)
-	}
 }
 
 // touched is m of a call and the most bytes that a rank touches. Of many ranks, the first

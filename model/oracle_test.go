@@ -109,7 +109,7 @@ func agree(t *testing.T, row map[string]string, c Cost) {
 func TestFormulasOracle(t *testing.T) {
 	formulas := map[string]struct {
 		algorithm string
-		transport Transport
+		transport params.Transport
 	}{
 		"p2p segmented":            {"bcast:linear", Segmented},
 		"p2p steady":               {"bcast:linear", Steady},

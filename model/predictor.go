@@ -60,7 +60,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		c.As, c.Transport = nil, Whole
 	}
 	p := &Predictor{Choice: c}
-	one, err := f.Over(p.Transport.Carried(), p.Buffers)
+	one, err := f.Over(carried(p.Transport), p.Buffers)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,6 @@ func TestPredictorOverCMA(t *testing.T) {
 			}
 			add(params.Ping, 1, ns)
 			add(params.Ping, 2, ns)
-			add(params.Bcast, 2, 1.7*ns)
 			add(params.Sendrecv, 2, 1.5*ns)
 			add(params.Sendrecv, 4, 3*ns)
 		}
@@ -86,7 +85,7 @@ func TestPredictorOverCMA(t *testing.T) {
 		{Choice{Transport: CMA, Buffers: params.Unchanged}, "bcast:linear", 2, 8192, 4096},
 		{Choice{Transport: CMA}, "allgather:ring", 2, 1024, 1.5 * 1024},
 		{Choice{Transport: CMA}, "allgather:ring", 4, 1024, 3 * 3 * 1024},
-		{Choice{Transport: CMA}, "bcast:sm-tree", 3, 8192, 2.7 * 8192}, // the root fills its buffer, and two read that at once
+		{Choice{Transport: CMA}, "bcast:sm-tree", 3, 8192, 2 * 8192}, // the root fills its buffer, and two read that at once
 		{Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 8192, 8192},
 	} {
 		p, err := NewPredictor(f, tt.choice)

@@ -275,7 +275,7 @@ func (p *progress) turn(on, cause int32) {
 		if p.messages[id].copied {
 			p.meet(id)
 		} else {
-			p.send(id, int(of.sending))
+			p.send(id)
 		}
 	}
 	if of.sending > 1 { // before it receives any
@@ -309,12 +309,12 @@ func (p *progress) meet(id int32) {
 	p.events.push(event{p.now + m.latency, flows, id})
 }
 
-// send has a sender copy a message into a buffer, one of so many after another.
-func (p *progress) send(id int32, messages int) {
+// send has a sender copy a message into a buffer, one after another.
+func (p *progress) send(id int32) {
 	m := &p.messages[id]
 	r := &p.ranks[m.from]
 	m.cause, m.began = r.cause, r.since
-	busy, takes := m.gap(messages), m.alone+m.longer
+	busy, takes := m.gap(), m.alone+m.longer
 	if m.transfer { // of which the sender has no part
 		busy, takes = 0, m.alone/2
 	}

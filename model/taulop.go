@@ -17,7 +17,7 @@ type TauLop struct {
 	Channels   *Channels  // L(m,τ), y(τ), o(m) and c(m,τ), by channel; Uniform has one for all
 	Reductions Reductions // may be nil where nothing is reduced
 	Operator   string     // of reductions; "" means "sum"
-	Transport  Transport
+	Transport  params.Transport
 	Segment    int // S in bytes; Whole, SingleCopy and CMA ignore it
 
 	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
@@ -46,48 +46,42 @@ type TauLop struct {
 // ErrContiguous is why strided messages cannot be costed.
 var ErrContiguous = errors.New("its ranks copy from each other's buffers, in which messages are contiguous: leave the stride out, or take another algorithm")
 
-// Transport is the way a message takes through memory.
-type Transport int
-
+// Transports: what carries messages between ranks of a node.
 const (
 	// Segmented messages go through a buffer segment by segment, and the next
 	// is filled while one is emptied: eq. (10), T = 2L(S,1) + (k−1)L(S,2).
-	Segmented Transport = iota
+	Segmented = params.InSegments
 	// Steady messages are Segmented ones that follow each other closely:
 	// eq. (22), T = kL(S,2).
-	Steady
+	Steady params.Transport = "steady"
 	// Whole messages go through a buffer unsegmented: eq. (11), T = 2L(m,1).
-	Whole
+	Whole params.Transport = "whole"
 	// SingleCopy messages go straight to their place: T = L(m,1).
-	SingleCopy
+	SingleCopy params.Transport = "single-copy"
 	// CMA messages are SingleCopy ones that the kernel copies from process to process,
 	// whose L(m,τ) was measured as such.
-	CMA
+	CMA = params.CMA
 )
 
-var transportNames = []string{"segmented", "steady", "whole", "single-copy", "cma"}
+// Transports are all.
+var Transports = []params.Transport{Segmented, Steady, Whole, SingleCopy, CMA}
 
-func (t Transport) String() string {
-	if t < 0 || int(t) >= len(transportNames) {
-		return fmt.Sprintf("Transport(%d)", int(t))
-	}
-	return transportNames[t]
-}
-
-// Carried is the transport that transfers were measured over.
-func (t Transport) Carried() params.Transport {
+// carried is the transport that transfers were measured over.
+func carried(t params.Transport) params.Transport {
 	if t == CMA {
-		return params.CMA
+		return CMA
 	}
 	return params.InSegments
 }
 
 // ParseTransport finds a transport by its name.
-func ParseTransport(name string) (Transport, error) {
-	if i := slices.Index(transportNames, name); i >= 0 {
-		return Transport(i), nil
+func ParseTransport(name string) (params.Transport, error) {
+	for _, t := range Transports {
+		if t.String() == name {
+			return t, nil
+		}
 	}
-	return 0, fmt.Errorf("unknown transport %q; take one of %v", name, transportNames)
+	return "", fmt.Errorf("unknown transport %q; take one of %v", name, Transports)
 }
 
 // Cost is the cost of a schedule. It fails where a reduction has no γ, and for
@@ -201,7 +195,7 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	case "c":
 		seconds, extrapolated = m.Channels.Transfers(t.from.Channel).l(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
-			hidden, beyond := m.Channels.Transfers(Channel{Transport: m.Transport.Carried(), Way: OneWay}).l(t.beside.bytes, t.beside.tau)
+			hidden, beyond := m.Channels.Transfers(Channel{Transport: carried(m.Transport), Way: OneWay}).l(t.beside.bytes, t.beside.tau)
 			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
 		}
 	default:

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +21,8 @@ const (
 	// (cross memory attach, process_vm_readv).
 	CMA Transport = "cma"
 )
+
+func (t Transport) String() string { return cmp.Or(string(t), "segmented") }
 
 // Buffers are what becomes of a send buffer between two messages.
 type Buffers string

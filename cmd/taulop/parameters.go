@@ -80,13 +80,8 @@ func libraryNames() (names []string) {
 func verbatimWord(text string) (string, error) { return text, nil }
 
 // transportNames are the values of -transport.
-func transportNames() (all []string) {
-	for t := model.Transport(0); ; t++ {
-		if _, err := model.ParseTransport(t.String()); err != nil {
-			return all
-		}
-		all = append(all, t.String())
-	}
+func transportNames() []string {
+	return lists.Map(model.Transports, params.Transport.String)
 }
 
 // readParameters reads the parameter file of a flag.
