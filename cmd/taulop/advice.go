@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey/network"
@@ -42,7 +43,7 @@ var advice = []struct {
 	{processmap.ErrHosts, "-hosts a,b"},
 	{processmap.ErrNoDocument, "taulop map -json"},
 	{report.ErrNoComparison, "taulop verify -against TABLE -json"},
-	{report.ErrNoPrediction, "taulop predict -json"},
+	{predict.ErrNoPrediction, "taulop predict -json"},
 	{report.ErrNoVerification, "taulop verify -json"},
 	{report.ErrUnpredicted, "-time, -params"},
 	{setups.ErrNoRoom, "SIZE, TAU, -kmax; of a sweep -segment, -tau, -m"},

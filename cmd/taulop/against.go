@@ -89,7 +89,7 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 	}
 	doc.Means = verify.AgainstMeans(doc.Rows)
 	warn(req.aside(errOut), req.doubts(a.Predictor, ""))
-	return req.put(out, doc)
+	return req.put(out, doc.Document())
 }
 
 // comparable refuses an output of which there is nothing to compare; whole: all of it was

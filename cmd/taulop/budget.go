@@ -66,14 +66,25 @@ func (s saying) progress(errOut io.Writer) io.Writer {
 // starved has a warning if this process has waited for a CPU longer than it ran. Its
 // budget may not be kept then, for it has to get a CPU to find out that time is up.
 func starved() []error {
-	ran, waited := process.OnCPU()
-	if ran <= 0 || waited <= ran {
+	got, known := onCPU()
+	if !known || got >= 0.5 {
 		return nil
 	}
-	return []error{fmt.Errorf("this process gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*float64(ran)/float64(ran+waited))}
+	return []error{fmt.Errorf("this process gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*got)}
 }
 
-// nothingIn is the error where the time was too short for anything.
+// onCPU is the share of the time that this process ran, of that in which it could have.
+func onCPU() (share float64, known bool) {
+	ran, waited := process.OnCPU()
+	return float64(ran) / float64(ran+waited), ran > 0
+}
+
+// nothingIn is the error where no sample was finished in time. Whether the time was too short
+// or the CPUs were taken is not known: it says what was seen of both.
 func nothingIn(budget time.Duration) error {
-	return usagef("nothing was measured, for -time %v is too short: allow more", budget)
+	seen := ""
+	if got, known := onCPU(); known {
+		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
+	}
+	return usagef("nothing was measured within -time %v%s: allow more", budget, seen)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/sweep"
@@ -181,8 +180,8 @@ func beside(f *params.File, steal *provenance.StealMeter) (text string) {
 	if load := f.Provenance.Load; len(load) > 0 {
 		say("the load was %.2f before", load[0])
 	}
-	if ran, waited := process.OnCPU(); ran > 0 {
-		say("it got %.0f %% of the CPU time that it asked for", 100*float64(ran)/float64(ran+waited))
+	if got, known := onCPU(); known {
+		say("it got %.0f %% of the CPU time that it asked for", 100*got)
 	}
 	if share, known := steal.Share(); known {
 		say("the hypervisor took %s", printable.Percent(share))

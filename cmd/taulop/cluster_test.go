@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/params"
 )
 
@@ -81,7 +81,7 @@ bcast, P = 4; times in µs
 	if err != nil {
 		t.Fatal(err)
 	}
-	var doc report.Explanations
+	var doc predict.Explanations
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
 	}

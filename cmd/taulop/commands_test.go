@@ -1,25 +1,30 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // What docs/commands.md lists is what there is: TAULOP_UPDATE=1 writes it.
 func TestCommandsPage(t *testing.T) {
-	const page, heading = docs + "/commands.md", "## Commands\n"
+	const page = docs + "/commands.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, after, found := strings.Cut(string(text), heading)
-	_, after, more := strings.Cut(after, "\n## ")
-	if !found || !more {
-		t.Fatalf("%s has no section of commands", page)
+	want := string(text)
+	for heading, tables := range map[string]string{"## Commands\n": commandTables(), "## Flags of many commands\n": flagTable()} {
+		before, after, found := strings.Cut(want, heading)
+		_, after, more := strings.Cut(after, "\n## ")
+		if !found || !more {
+			t.Fatalf("%s has no section %s", page, heading)
+		}
+		want = before + heading + tables + "\n## " + after
 	}
-	want := before + heading + commandTables() + "\n## " + after
 	if os.Getenv("TAULOP_UPDATE") != "" {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -29,7 +34,7 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// commandTables are tables of commands, a group each, and of the flags of many commands.
+// commandTables are tables of commands, a group each.
 func commandTables() string {
 	var b strings.Builder
 	group := ""
@@ -43,4 +48,37 @@ func commandTables() string {
 		}
 	}
 	return b.String()
+}
+
+// flagTable has the flags that many commands have in the same words.
+func flagTable() string {
+	const many = 4
+	usages := make(map[string][]string) // of each flag
+	for _, c := range commands {
+		for _, m := range c.all() {
+			for _, s := range m.settings() {
+				name := "-" + s.name
+				if s.value != "" {
+					name += " " + s.value
+				}
+				usages[s.name] = append(usages[s.name], fmt.Sprintf("| `%s` | %s |\n", name, strings.ReplaceAll(s.usage, "`", "")))
+			}
+		}
+	}
+	var rows []string
+	for _, of := range usages {
+		times := func(usage string) (n int) {
+			for _, u := range of {
+				if u == usage {
+					n++
+				}
+			}
+			return n
+		}
+		if most := slices.MaxFunc(of, func(a, b string) int { return cmp.Or(times(a)-times(b), strings.Compare(a, b)) }); times(most) >= many {
+			rows = append(rows, most)
+		}
+	}
+	slices.Sort(rows)
+	return "\n| flag | what it is |\n| --- | --- |\n" + strings.Join(rows, "")
 }

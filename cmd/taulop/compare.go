@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -47,29 +49,30 @@ func compareFlags(flags *argument.Set) action {
 			tell(said, "skipped: %v", s)
 		}
 		warn(said, takePublished(machines, req.as))
-		compared, err := req.compare(machines, len(paths))
+		if len(paths) < compare.Fleet {
+			c, err := compare.New(machines, req.choice)
+			if err != nil {
+				return usagef("%v", err)
+			}
+			return req.show(out, said, report.SideBySide(c), c.Warnings, c.Untested())
+		}
+		o, err := compare.NewOverview(machines, req.choice)
 		if err != nil {
 			return usagef("%v", err)
 		}
-		if err := req.put(out, compared); err != nil {
-			return err
-		}
-		warn(said, compared.Warned())
-		if compared.Untested() {
-			return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
-		}
-		return skippedFiles(skipped, len(paths))
+		return cmp.Or(req.show(out, said, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
 	}
 }
 
-// compare puts a few machines beside the first, and many beside their median.
-func (req *compareRequest) compare(machines []compare.Machine, files int) (report.Compared, error) {
-	if files < compare.Fleet {
-		c, err := compare.New(machines, req.choice)
-		return (*report.SideBySide)(c), err
+// show writes what was found, and fails where nothing could be tested.
+func (req *compareRequest) show(out, said io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
+	if err := req.put(out, found); err != nil {
+		return err
 	}
-	o, err := compare.NewOverview(machines, req.choice)
-	return (*report.Overview)(o), err
+	if warn(said, warnings); untested {
+		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
+	}
+	return nil
 }
 
 // skippedFiles is how a command ends that did its work without some files; nil

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
@@ -21,7 +22,7 @@ import (
 type costRequest struct {
 	parameterFlags
 	clusterFlags
-	report.Calls
+	predict.Calls
 	// messages is the library whose way messages take where the user names no way, and the
 	// parameters are of memory, not of a library's own messages; nil for none.
 	messages *mpi.Library
@@ -120,12 +121,12 @@ func (req *costRequest) beside(f *compare.Machine) {
 	if of := f.Each(); req.byState && len(of) > 1 {
 		for _, m := range of {
 			if p, err := model.NewPredictor(m.File, *c); err == nil {
-				req.States = append(req.States, report.StatePredictor{State: *m.File.State(), Predictor: p})
+				req.States = append(req.States, predict.StatePredictor{State: *m.File.State(), Predictor: p})
 			}
 		}
 	}
 	req.Source = req.source(*f, req.Predictor)
-	req.Source.Nodes = report.OnNodes(req.Predictor, req.P)
+	req.Source.Nodes = predict.OnNodes(req.Predictor, req.P)
 	if req.Ensemble = model.NewEnsemble(f.File, *c); req.Ensemble.Known() {
 		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
 	}

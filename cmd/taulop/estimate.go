@@ -97,7 +97,7 @@ func estimateFlags(flags *argument.Set) action {
 		if err != nil {
 			return req.lacking(err)
 		}
-		return to.put(out, e)
+		return to.put(out, e.Document())
 	}
 }
 

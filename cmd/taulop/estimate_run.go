@@ -60,9 +60,9 @@ func estimateRunFlags(flags *argument.Set) action {
 			}
 		}
 		task := survey.Task{Request: c, Places: []numa.Placement{place}, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
-		return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (documented, error) {
+		return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (*document.Document, error) {
 			runs, err := c.Runs(f, m)
-			return programRuns{Cannon: c, Runs: runs, file: f}, err
+			return programRuns{Cannon: c, Runs: runs, file: f}.document(), err
 		})
 	}
 }
@@ -74,7 +74,7 @@ type programRuns struct {
 	file *params.File
 }
 
-func (r programRuns) Document() *document.Document {
+func (r programRuns) document() *document.Document {
 	s := *estimate.Survey
 	s.Tables = r.tables
 	about := fmt.Sprintf("%d × %d elements of float64 on each of %s", r.N, r.N, printable.Count(r.P, "rank"))

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/report"
 )
 
@@ -31,7 +32,7 @@ func explainFlags(flags *argument.Set) action {
 		if err := req.complete(); err != nil {
 			return err
 		}
-		var doc *report.Explanations
+		var doc *predict.Explanations
 		var err error
 		if *compare {
 			doc, err = req.Compare(ctx, 1, 64<<20, *margin/100)
@@ -42,6 +43,6 @@ func explainFlags(flags *argument.Set) action {
 			return refused(err)
 		}
 		warn(req.aside(errOut), req.warnings)
-		return to.put(out, doc)
+		return to.put(out, report.Explanations(doc))
 	}
 }

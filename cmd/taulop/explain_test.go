@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/params"
 )
 
@@ -99,7 +99,7 @@ func TestExplainJSONAddsUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var doc report.Explanations
+		var doc predict.Explanations
 		if err := json.Unmarshal([]byte(out), &doc); err != nil {
 			t.Fatal(err)
 		}

@@ -72,7 +72,7 @@ func mapFlags(flags *argument.Set) action {
 			tell(errOut, "warning: %s", w)
 		}
 		if req.format == "" {
-			return req.destination.put(out, (*report.ProcessMap)(result))
+			return req.destination.put(out, report.ProcessMap(result))
 		}
 		return req.write(out, func(w io.Writer) error {
 			if err := result.WriteFor(req.format, result.Mapping(result.Best), w); err != nil {

@@ -130,7 +130,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
 	defer warn(said, doc.Warnings[told:]) // after the table and what follows from it
-	if failed := req.put(out, &doc); failed != nil {
+	if failed := req.put(out, doc.Document()); failed != nil {
 		return failed
 	}
 	return err

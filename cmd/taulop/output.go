@@ -91,8 +91,8 @@ func (d *destination) format() *document.Format {
 }
 
 // put writes a document as put does.
-func (d *destination) put(out io.Writer, result documented) error {
-	doc, as := result.Document(), d.format()
+func (d *destination) put(out io.Writer, doc *document.Document) error {
+	as := d.format()
 	if as == nil {
 		doc.Watched = d.path == "" && isTerminal(out)
 		return d.write(out, asPage(widthFor(out, d.path), doc.WriteText))
@@ -180,11 +180,6 @@ func holdsParameters(path string) bool {
 	start := make([]byte, 512)
 	n, _ := io.ReadFull(f, start)
 	return bytes.Contains(start[:n], []byte(strconv.Quote(params.Format)))
-}
-
-// documented is what a command found.
-type documented interface {
-	Document() *document.Document
 }
 
 // warn writes warnings, each once.

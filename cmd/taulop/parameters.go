@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
@@ -157,12 +157,12 @@ func readGamma(path string) (*params.Gamma, error) {
 }
 
 // source says what a predictor takes from the file, and settles what it lacks.
-func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) report.Source {
+func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) predict.Source {
 	name := f.Name
 	if p.machine != "" {
 		name = f.Called(printable.Name(p.machine))
 	}
-	source := report.NewSource(m, name, p.file)
+	source := predict.NewSource(m, name, p.file)
 	if f.File.State() == nil { // else the name says it
 		source.States = f.States()
 	}

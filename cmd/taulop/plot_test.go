@@ -52,7 +52,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		t.Fatal(err)
 	}
 	published = save(t, dir, "SHM.txt", strings.Replace(tinySHM, "\n64\t", "\n8192\t", 1))
-	v := report.Verification{Setting: verify.Setting{SegmentBytes: 8192}}
+	v := verify.Result{Setting: verify.Setting{SegmentBytes: 8192}}
 	for _, m := range []int{1024, 8192} {
 		r := verify.Row{Name: "bcast:binomial", P: 2, Bytes: m, Measured: fit.Estimate{Center: 600, Lo: 590, Hi: 610, N: 9}}
 		for _, model := range verify.Models {
@@ -61,7 +61,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		v.Rows = append(v.Rows, r)
 	}
 	var b bytes.Buffer
-	if err := v.Document().WriteJSON(&b); err != nil {
+	if err := report.Verification(&v).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	return native, published, save(t, dir, "verify.json", b.String())

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/report"
 )
 
@@ -42,7 +43,7 @@ func predictFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		var docs []*report.Predictions
+		var docs []*predict.Predictions
 		for _, m := range machines {
 			doc, err := m.Predict(ctx)
 			if err != nil {
@@ -55,23 +56,23 @@ func predictFlags(flags *argument.Set) action {
 			warn(said, m.warnings)
 		}
 		if len(docs) > 1 {
-			return to.put(out, report.NewMachines(docs, req.named(), test))
+			return to.put(out, report.Machines(predict.NewMachines(docs, req.named(), test)))
 		}
 		if as := to.format(); *tsv || as != nil && as.Name == "csv" {
 			sayLeftOut(said, docs[0])
 		}
 		if !*tsv {
-			return to.put(out, docs[0])
+			return to.put(out, report.Predictions(docs[0]))
 		}
 		if n := docs[0].Extrapolated(); n > 0 {
 			tell(said, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(docs[0].Rows))
 		}
-		return to.write(out, asText(func(w io.Writer) error { docs[0].WriteTSV(w); return nil }))
+		return to.write(out, asText(func(w io.Writer) error { return report.WriteTSV(docs[0], w) }))
 	}
 }
 
 // sayLeftOut says what rows of values do not.
-func sayLeftOut(said io.Writer, doc *report.Predictions) {
+func sayLeftOut(said io.Writer, doc *predict.Predictions) {
 	if doc.States != "" {
 		tell(said, "%s", doc.States)
 	}

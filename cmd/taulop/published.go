@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/tidy"
@@ -25,7 +26,7 @@ type tableRequest struct {
 }
 
 // compared puts predictions beside the table.
-func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *published.Comparison, source report.Source, version string, err error) {
+func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *published.Comparison, source predict.Source, version string, err error) {
 	for _, name := range req.names {
 		of, _, _ := strings.Cut(name, ":")
 		if _, err := collective.Of(of); err != nil {
@@ -68,7 +69,7 @@ func (req *tableRequest) against(out, errOut io.Writer, flags *parameterFlags) e
 	if err != nil {
 		return err
 	}
-	return req.destination.put(out, report.NewPublished(source, req.table, version, c))
+	return req.destination.put(out, report.NewPublished(source, req.table, version, c).Document())
 }
 
 // evaluateFlags is tune -eval.
@@ -112,6 +113,6 @@ func evaluateFlags(flags *argument.Set) action {
 		if len(doc.Cases) == 0 {
 			return usagef("%s: no collective of so many ranks and bytes has two algorithms measured: ask for more", req.table)
 		}
-		return req.destination.put(out, doc)
+		return req.destination.put(out, doc.Document())
 	}
 }

@@ -95,32 +95,26 @@ func surveyFlags(s *survey.Survey) func(*argument.Set) action {
 			if req.time == 0 {
 				req.time = t.Time
 			}
-			return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (documented, error) { return surveyed{f, s, t}, nil })
+			return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (*document.Document, error) { return surveyed(f, s, t), nil })
 		}
 	}
 }
 
-// A surveyed is what a survey's task found.
-type surveyed struct {
-	*params.File
-	survey *survey.Survey
-	task   survey.Task
-}
-
-func (d surveyed) Document() *document.Document {
-	s := *d.survey
-	if d.task.Tables != nil {
-		s.Tables = d.task.Tables
+// surveyed is what a survey's task found.
+func surveyed(f *params.File, of *survey.Survey, task survey.Task) *document.Document {
+	s := *of
+	if task.Tables != nil {
+		s.Tables = task.Tables
 	}
-	doc := report.Survey(d.File, d.task.About, &s)
-	if d.task.Document != nil {
-		doc.Kind, doc.Value = "taulop "+d.survey.Name, d.task.Document(d.File)
+	doc := report.Survey(f, task.About, &s)
+	if task.Document != nil {
+		doc.Kind, doc.Value = "taulop "+s.Name, task.Document(f)
 	}
 	return doc
 }
 
 // measure measures, and writes what it has, also if it ends early.
-func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (documented, error)) error {
+func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (*document.Document, error)) error {
 	now := provenance.Read("/", m)
 	now.Give(req.huge)
 	now.Name = printable.Name(req.machine)
@@ -166,14 +160,11 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	warn(said, f.Warnings[told:])
 	doc, failed := found(f)
 	if failed == nil {
-		failed = req.write(out, f, doc)
+		if req.native() {
+			failed = putParameters(out, req.file, f, doc.WriteText)
+		} else {
+			failed = req.put(out, doc)
+		}
 	}
 	return cmp.Or(failed, err)
-}
-
-func (req *surveyRequest) write(out io.Writer, f *params.File, doc documented) error {
-	if req.native() {
-		return putParameters(out, req.file, f, doc.Document().WriteText)
-	}
-	return req.destination.put(out, doc)
 }

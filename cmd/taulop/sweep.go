@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -66,7 +65,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	warn(said, s.File.Warnings)
 	told := len(s.File.Warnings)
 	if left := s.Left(); s.Resume && left > 0 {
-		tell(said, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, roughly(left), s.Time)
+		tell(said, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)
 	}
 	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
 	defer cancel()
@@ -95,7 +94,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		if left := s.Discard(); left != nil {
 			return left
 		}
-		return usagef("nothing was measured, for the time was too short: allow more with -time")
+		return nothingIn(s.Time)
 	}
 	if req.csv {
 		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File).WriteCSV)), err)
@@ -116,7 +115,7 @@ func sayLacking(said io.Writer, s *sweep.Session) {
 	if missing != nil {
 		in := ""
 		if left := s.Left(); left > 0 {
-			in = ", in about " + roughly(left)
+			in = ", in about " + printable.Duration(left)
 		}
 		tell(said, "warning: %v: taulop sweep -resume %s measures them%s", missing, s.Path, in)
 	}
@@ -246,17 +245,6 @@ func operatorList(list string) (names []string, err error) {
 		}
 	}
 	return names, nil
-}
-
-// roughly is a time to wait in one unit.
-func roughly(d time.Duration) string {
-	switch {
-	case d < 100*time.Second:
-		return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
-	case d < 100*time.Minute:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.0f h", d.Hours())
 }
 
 // isTerminal reports whether w is a terminal.

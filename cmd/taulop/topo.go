@@ -35,7 +35,7 @@ func topoFlags(flags *argument.Set) action {
 				return err
 			}
 		}
-		return to.put(out, t)
+		return to.put(out, t.Document())
 	}
 }
 

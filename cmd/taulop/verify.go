@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -203,16 +204,16 @@ func fewEnough(ranks, cpus int, oversubscribe bool) error {
 }
 
 // document is what was found, with what to do where something is missing.
-func (req *verifyRequest) document(e *verify.Experiment) (documented, error) {
+func (req *verifyRequest) document(e *verify.Experiment) (*document.Document, error) {
 	if !req.Patterns {
 		found, lacking := e.Collectives()
-		return (*report.Verification)(found), req.lacking(lacking, e.OutOfTime())
+		return report.Verification(found), req.lacking(lacking, e.OutOfTime())
 	}
 	found, lacking, unfitted := e.PatternResult()
 	if lacking == nil && unfitted != nil {
-		return (*report.Patterns)(found), usagef("%v", unfitted)
+		return report.Patterns(found), usagef("%v", unfitted)
 	}
-	return (*report.Patterns)(found), req.lacking(lacking, e.OutOfTime())
+	return report.Patterns(found), req.lacking(lacking, e.OutOfTime())
 }
 
 // lacking is what to do where parameters are missing, if they are: allow more time where
@@ -226,7 +227,7 @@ func (req *verifyRequest) lacking(err error, outOfTime bool) error {
 	case err == nil:
 		return nil
 	case outOfTime:
-		return usagef("-time %v is too short, nothing could be predicted: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
+		return usagef("nothing could be predicted within -time %v: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
 	}
 	return usagef("nothing could be predicted, for %v%s", err, where)
 }

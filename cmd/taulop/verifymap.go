@@ -133,5 +133,5 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 	}
 	warn(said, e.Warnings)
 	e.Warn(slow...) // told before
-	return cmp.Or(req.destination.put(out, (*report.Program)(e.ProgramResult())), ended)
+	return cmp.Or(req.destination.put(out, report.Program(e.ProgramResult())), ended)
 }

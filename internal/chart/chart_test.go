@@ -18,6 +18,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
@@ -435,7 +436,7 @@ func mapped(n int) *processmap.Result {
 
 // against is broadcasts of three algorithms among 2 to 64 ranks.
 func against() *report.Published {
-	d := &report.Published{Source: report.Source{Machine: "epyc"}, Comparison: &published.Comparison{}}
+	d := &report.Published{Source: predict.Source{Machine: "epyc"}, Comparison: &published.Comparison{}}
 	for i, name := range []string{"linear", "binomial", "scatter_allgather"} {
 		for p := 2; p <= 64; p *= 2 {
 			off := 0.1 * float64(i*p) / 8
@@ -633,7 +634,7 @@ func FuzzPredictions(f *testing.F) {
 			}
 		}
 		var b bytes.Buffer
-		if err := v.Document().WriteJSON(&b); err != nil { // no number
+		if err := report.Verification(v).WriteJSON(&b); err != nil { // no number
 			return
 		}
 		v, err := report.ReadVerification(&b, "fuzz")
@@ -641,7 +642,7 @@ func FuzzPredictions(f *testing.F) {
 			return
 		}
 		drawn := (uint64(p)*31+uint64(m)*17+uint64(more)+math.Float64bits(measured)>>40)%100 == 0
-		for _, make := range []func(*report.Verification, Choice) (*Chart, error){Predictions, Accuracy} {
+		for _, make := range []func(*verify.Result, Choice) (*Chart, error){Predictions, Accuracy} {
 			c, err := make(v, Choice{})
 			if err != nil {
 				continue
@@ -683,7 +684,7 @@ func TestOddVerifications(t *testing.T) {
 					r.Bytes, r.Predicted[1].Ns = max(m, 1<<20), ns
 				}
 			}
-			for _, make := range []func(*report.Verification, Choice) (*Chart, error){Predictions, Accuracy} {
+			for _, make := range []func(*verify.Result, Choice) (*Chart, error){Predictions, Accuracy} {
 				c, err := make(v, Choice{})
 				if err != nil {
 					continue

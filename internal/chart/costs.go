@@ -7,20 +7,20 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
 )
 
 // Costs is what collectives are predicted to cost against m, a line for each algorithm, or
 // for each machine where several stand side by side. By itself it takes the first
 // collective with two sizes, and the most ranks.
-func Costs(d *report.Machines, ch Choice) (*Chart, error) {
+func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	several := len(d.Machines) > 1
-	rows := lists.Filter(d.Rows, func(r report.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
+	rows := lists.Filter(d.Rows, func(r predict.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
 	all := rows
 	var omitted []string
-	topic := func(r report.MachineCost) string {
+	topic := func(r predict.MachineCost) string {
 		if several {
 			return r.Of
 		}
@@ -32,9 +32,9 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	case len(ch.Algorithms) > 0:
 		rows = nil
 		for _, name := range ch.Algorithms {
-			of := lists.Filter(all, func(r report.MachineCost) bool { return r.Of == name || r.Collective == name && !several })
+			of := lists.Filter(all, func(r predict.MachineCost) bool { return r.Of == name || r.Collective == name && !several })
 			if len(of) == 0 {
-				return nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(lists.Unique(lists.Map(all, func(r report.MachineCost) string { return r.Of }))))
+				return nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(lists.Unique(lists.Map(all, func(r predict.MachineCost) string { return r.Of }))))
 			}
 			rows = append(rows, of...)
 		}
@@ -43,23 +43,23 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 		for _, r := range rows {
 			sizes[topic(r)] = lists.Unique(append(sizes[topic(r)], r.Bytes))
 		}
-		first := slices.IndexFunc(rows, func(r report.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
+		first := slices.IndexFunc(rows, func(r predict.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
 		name := topic(rows[max(0, first)])
-		rows = lists.Filter(rows, func(r report.MachineCost) bool { return topic(r) == name })
+		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return topic(r) == name })
 		omitted = lists.Filter(lists.Unique(lists.Map(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
 	}
-	p := cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b report.MachineCost) int { return a.P - b.P }).P)
-	if rows = lists.Filter(rows, func(r report.MachineCost) bool { return r.P == p }); len(rows) == 0 {
+	p := cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b predict.MachineCost) int { return a.P - b.P }).P)
+	if rows = lists.Filter(rows, func(r predict.MachineCost) bool { return r.P == p }); len(rows) == 0 {
 		return nil, fmt.Errorf("nothing was predicted for P = %d, as it was for P = %d: %w", p, all[0].P, ErrOthers)
 	}
 	if len(ch.Sizes) > 0 {
-		rows = lists.Filter(rows, func(r report.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
 	}
-	if len(lists.Unique(lists.Map(rows, func(r report.MachineCost) int { return r.Bytes }))) < 2 {
+	if len(lists.Unique(lists.Map(rows, func(r predict.MachineCost) int { return r.Bytes }))) < 2 {
 		return nil, fmt.Errorf("a line over m needs two sizes of P = %d: choose others, or predict more", p)
 	}
-	slices.SortStableFunc(rows, func(a, b report.MachineCost) int { return a.Bytes - b.Bytes })
-	groups := view.Grouped(rows, func(r report.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })
+	slices.SortStableFunc(rows, func(a, b predict.MachineCost) int { return a.Bytes - b.Bytes })
+	groups := view.Grouped(rows, func(r predict.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })
 	if len(groups) > MaxLines {
 		return nil, tooMany(len(groups))
 	}
@@ -88,7 +88,7 @@ func Costs(d *report.Machines, ch Choice) (*Chart, error) {
 	}
 	of := lists.Unique(lists.Map(rows, topic))
 	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(lists.Filter(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
-	models := lists.Unique(lists.Map(d.Machines, func(s report.Source) string { return s.Model }))
+	models := lists.Unique(lists.Map(d.Machines, func(s predict.Source) string { return s.Model }))
 	c.Caption = append(c.Caption, strings.Join(models, ", "))
 	if chosen := rows[0].HowChosen(); several && chosen != "" {
 		c.Caption = append(c.Caption, chosen)

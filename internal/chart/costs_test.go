@@ -6,19 +6,19 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/predict"
 )
 
 // costs are of two collectives, m from 1K to 4K, in µs as many as KB, of the second machine
 // twice as many.
-func costs(machines ...string) *report.Machines {
-	d := &report.Machines{}
+func costs(machines ...string) *predict.Machines {
+	d := &predict.Machines{}
 	for i, name := range machines {
-		d.Machines = append(d.Machines, report.Source{Machine: name, Model: "τ-Lop"})
+		d.Machines = append(d.Machines, predict.Source{Machine: name, Model: "τ-Lop"})
 		for _, of := range []string{"barrier:tree", "bcast:linear", "bcast:binomial"} {
 			for bytes := 1 << 10; bytes <= 4<<10; bytes *= 2 {
 				collective, algorithm, _ := strings.Cut(of, ":")
-				r := report.MachineCost{Machine: name, Of: of, Prediction: report.Prediction{Collective: collective, Algorithm: algorithm, P: 4, Bytes: bytes, Microseconds: float64(bytes>>10) * float64(i+1)}}
+				r := predict.MachineCost{Machine: name, Of: of, Prediction: predict.Prediction{Collective: collective, Algorithm: algorithm, P: 4, Bytes: bytes, Microseconds: float64(bytes>>10) * float64(i+1)}}
 				if lo, hi := r.Microseconds/2, r.Microseconds*2; algorithm == "linear" {
 					r.Lo, r.Hi = &lo, &hi
 				}

@@ -6,7 +6,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/provenance"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -68,8 +67,8 @@ func about(ns float64) fit.Estimate {
 
 // verified is what taulop verify could write: τ-Lop is right, log_nP predicts half
 // and LogGP twice of what was measured.
-func verified(algorithms ...string) *report.Verification {
-	v := &report.Verification{Setting: verify.Setting{Provenance: provenance.Provenance{Hostname: "vm"}, SegmentBytes: 8192}}
+func verified(algorithms ...string) *verify.Result {
+	v := &verify.Result{Setting: verify.Setting{Provenance: provenance.Provenance{Hostname: "vm"}, SegmentBytes: 8192}}
 	for _, off := range []bool{false, true} {
 		for _, name := range algorithms {
 			for _, m := range []int{0, 1024, 65536, 4 << 20} {

@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -18,7 +17,7 @@ import (
 // Predictions is what one algorithm took and what models say of it, against m, and
 // below it how wrong they are: Figs. 7 and 9 of taulop-2015. By itself it takes the
 // first collective with more than one size.
-func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
+func Predictions(v *verify.Result, ch Choice) (*Chart, error) {
 	rows, caption, err := ch.verified(v)
 	if err != nil {
 		return nil, err
@@ -55,7 +54,7 @@ func Predictions(v *report.Verification, ch Choice) (*Chart, error) {
 // Accuracy is predicted over measured time of each model, against m: the median
 // over the algorithms, and thin behind it each of them. By itself it takes all
 // collectives.
-func Accuracy(v *report.Verification, ch Choice) (*Chart, error) {
+func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	rows, caption, err := ch.verified(v)
 	if err != nil {
 		return nil, err
@@ -133,7 +132,7 @@ func exactly(v float64) fit.Estimate {
 // verified are the rows that the choice takes, those with a message: of P and the
 // state of the cache the first unless chosen; of states of the machine the one that had most
 // of the time.
-func (ch Choice) verified(v *report.Verification) (rows []verify.Row, caption []string, err error) {
+func (ch Choice) verified(v *verify.Result) (rows []verify.Row, caption []string, err error) {
 	rows = lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
 	if len(rows) == 0 {
 		return nil, nil, fmt.Errorf("there is no collective with a message in it: verify some with taulop verify")

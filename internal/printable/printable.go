@@ -10,9 +10,11 @@ package printable
 import (
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -154,4 +156,15 @@ func Count(n int, what string) string {
 // Percent is a share of a whole, to a tenth: 3 %, 12.5 %.
 func Percent(share float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
+}
+
+// Duration is a time to wait, in one unit: 40 s, 12 min, 35 hours.
+func Duration(d time.Duration) string {
+	switch {
+	case d < 100*time.Second:
+		return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
+	case d < 100*time.Minute:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f hours", d.Hours())
 }

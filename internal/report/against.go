@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"github.com/taulop/taulop/internal/predict"
 	"slices"
 	"strings"
 
@@ -14,7 +15,7 @@ import (
 
 // Against is times that an MPI benchmark printed, with what the models say.
 type Against struct {
-	Source
+	predict.Source
 	Output  string               `json:"output"` // the file that holds what the benchmark printed
 	Rows    []verify.Compared    `json:"rows"`
 	Means   []verify.AgainstMean `json:"means"`
@@ -29,7 +30,7 @@ func (a *Against) Document() *document.Document {
 // say writes a table for each benchmark and P, then the means.
 func (a *Against) say(w *document.Document) {
 	fmt.Fprint(w, "predicted: ")
-	a.Source.say(w)
+	saySource(w, a.Source)
 	fmt.Fprintf(w, "measured: %s\n", a.Output)
 	type benchmark struct {
 		suite, name string
@@ -44,7 +45,7 @@ func (a *Against) say(w *document.Document) {
 	extrapolated := func(ps []verify.Prediction) bool {
 		return slices.ContainsFunc(ps, func(p verify.Prediction) bool { return p.Extrapolated })
 	}
-	a.WriteNotes(w, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
+	sayNotes(w, a.Source, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
 		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
 	}), nil)
 	for _, alike := range view.Grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/verify"
 )
 
@@ -22,7 +23,7 @@ func againstDocument() *Against {
 	alone := func(ns float64) fit.Estimate { return fit.Median([]float64{ns}) }
 	nearest := candidate("bcast:linear", 3000, 3300, 3600)
 	a := &Against{
-		Source: Source{Machine: "host", File: "host.json", Model: "τ-Lop", Transport: "segmented", Segment: 32768,
+		Source: predict.Source{Machine: "host", File: "host.json", Model: "τ-Lop", Transport: "segmented", Segment: 32768,
 			Measured: "m from 1 to 4M and τ from 1 to 2", Rule: "lines go on"},
 		Output: "imb.txt",
 		Rows: []verify.Compared{

@@ -16,29 +16,15 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Compared is machines side by side, few or many.
-type Compared interface {
-	Document() *document.Document
-	Warned() []compare.Warning
-	Untested() bool
+// SideBySide is a few machines, each in full.
+func SideBySide(r *compare.Comparison) *document.Document {
+	return document.New("taulop compare", r, (*sideBySide)(r).writeValues, (*sideBySide)(r).say)
 }
 
-// A SideBySide is a few machines, each in full.
-type SideBySide compare.Comparison
-
-// Untested tells whether there is no answer.
-func (c *SideBySide) Untested() bool { return (*compare.Comparison)(c).Untested() }
-
-// Warned are the warnings.
-func (c *SideBySide) Warned() []compare.Warning { return c.Warnings }
-
-// Document is what there is to read and to compute with.
-func (c *SideBySide) Document() *document.Document {
-	return document.New("taulop compare", c, c.writeValues, c.say)
-}
+type sideBySide compare.Comparison
 
 // say writes the answer, then the tables, and last what else the reader must know.
-func (c *SideBySide) say(w *document.Document) {
+func (c *sideBySide) say(w *document.Document) {
 	if c.Verdict.Headline != "" {
 		fmt.Fprintln(w, c.Verdict.Headline)
 	}
@@ -54,11 +40,13 @@ func (c *SideBySide) say(w *document.Document) {
 }
 
 // Below is what the answer rests on: the tables, and who is ahead in each.
-func (c *SideBySide) Below() *document.Document { return document.New("", nil, nil, c.sayTables) }
+func Below(c *compare.Comparison) *document.Document {
+	return document.New("", nil, nil, (*sideBySide)(c).sayTables)
+}
 
 // sayTables writes for each table L(m,τ), bandwidth and A(τ) with τ down and machines across and
 // what sums up each machine; in the end a conclusion.
-func (c *SideBySide) sayTables(w *document.Document) {
+func (c *sideBySide) sayTables(w *document.Document) {
 	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
@@ -93,7 +81,7 @@ func (c *SideBySide) sayTables(w *document.Document) {
 }
 
 // draw draws A(τ) of each table.
-func (c *SideBySide) draw(w io.Writer) {
+func (c *sideBySide) draw(w io.Writer) {
 	for i := range c.Tables {
 		if t := &c.Tables[i]; writeConcurrencyChart(w, tableTitle(t), t.Curves()) {
 			fmt.Fprintln(w)
@@ -250,7 +238,7 @@ func sums(t *compare.Table) view.Table {
 }
 
 // surveys has a table for each state, with a line for each kind of survey and machine.
-func (c *SideBySide) surveys() (tables []view.Table) {
+func (c *sideBySide) surveys() (tables []view.Table) {
 	var state *compare.InState
 	for i, k := range c.Surveys {
 		if i == 0 || k.State != state {
@@ -283,7 +271,7 @@ func coefficient(c fit.Coefficient) string {
 // curve repeated in each, then one for each machine and cell of what was measured
 // by surveys: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
-func (c *SideBySide) writeValues(w io.Writer, separator rune) error {
+func (c *sideBySide) writeValues(w io.Writer, separator rune) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share")...)}

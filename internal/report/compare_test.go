@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/params"
 )
 
@@ -65,25 +66,25 @@ func FuzzCompare(f *testing.F) {
 		if errA != nil || errB != nil {
 			return
 		}
-		var all []Compared
+		var all []*document.Document
 		if c, err := compare.New([]compare.Machine{a, b}, compare.Choice{}); err == nil {
-			all = append(all, (*SideBySide)(c))
+			all = append(all, SideBySide(c))
 		}
 		c := b
 		c.Name = "c"
 		if o, err := compare.NewOverview([]compare.Machine{a, b, c}, compare.Choice{}); err == nil {
-			all = append(all, (*Overview)(o))
+			all = append(all, Overview(o))
 		}
 		for _, compared := range all {
 			var out bytes.Buffer
-			compared.Document().WriteText(&out)
+			compared.WriteText(&out)
 			if out.Len() == 0 {
 				t.Error("nothing written")
 			}
-			if err := compared.Document().WriteCSV(&out); err != nil {
+			if err := compared.WriteCSV(&out); err != nil {
 				t.Error(err)
 			}
-			if err := compared.Document().WriteJSON(&out); err != nil {
+			if err := compared.WriteJSON(&out); err != nil {
 				t.Error(err)
 			}
 		}

@@ -43,12 +43,12 @@ func (s *Series) writeValues(w io.Writer, separator rune) error {
 }
 
 // writeValues writes a row for each time that was measured.
-func (v *Verification) writeValues(w io.Writer, separator rune) error {
+func (v *verification) writeValues(w io.Writer, separator rune) error {
 	return writeRows(w, separator, v.Rows, verify.Models)
 }
 
 // writeValues writes a row for each time that was measured.
-func (d *Patterns) writeValues(w io.Writer, separator rune) error {
+func (d *patterns) writeValues(w io.Writer, separator rune) error {
 	rows := lists.Map(d.Rows, func(r verify.PatternRow) verify.Row { return r.Row })
 	return writeRows(w, separator, rows, verify.PatternModels)
 }
@@ -82,7 +82,7 @@ func (a *Against) writeValues(w io.Writer, separator rune) error {
 }
 
 // writeValues writes a row for each mapping and level, with what the mapping costs over all.
-func (r *ProcessMap) writeValues(w io.Writer, separator rune) error {
+func (r *processMap) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
 		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
 	for _, m := range r.Mappings {
@@ -107,7 +107,7 @@ func optional(share *float64) any {
 }
 
 // writeValues writes a row for each mapping that was measured.
-func (r *Program) writeValues(w io.Writer, separator rune) error {
+func (r *program) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
 	for _, row := range r.Rows {
 		cpus := lists.Map(row.CPUs, strconv.Itoa)
@@ -139,7 +139,7 @@ func predictedCells(of []verify.Prediction, models []string) (cells []any) {
 
 // writeValues writes a row for each term of each formula, or for each range of sizes that an
 // algorithm is the cheapest in.
-func (d *Explanations) writeValues(w io.Writer, separator rune) error {
+func (d *explanations) writeValues(w io.Writer, separator rune) error {
 	if len(d.Comparisons) > 0 {
 		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
 		for _, c := range d.Comparisons {

@@ -14,23 +14,16 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// An Overview is many machines beside their median.
-type Overview compare.Overview
-
-// Untested tells whether there is no answer.
-func (o *Overview) Untested() bool { return (*compare.Overview)(o).Untested() }
-
-// Warned are the warnings.
-func (o *Overview) Warned() []compare.Warning { return o.Warnings }
-
-// Document is what there is to read and to compute with.
-func (o *Overview) Document() *document.Document {
-	return document.New("taulop compare fleet", o, o.writeValues, o.say)
+// Overview is many machines beside their median.
+func Overview(r *compare.Overview) *document.Document {
+	return document.New("taulop compare fleet", r, (*overview)(r).writeValues, (*overview)(r).say)
 }
+
+type overview compare.Overview
 
 // say writes the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
-func (o *Overview) say(w *document.Document) {
+func (o *overview) say(w *document.Document) {
 	fmt.Fprintf(w, "%d machines%s\n\n", len(o.Machines), inMost(o.State))
 	if o.Means != "" {
 		fmt.Fprintf(w, "%s\n\n", o.Means)
@@ -139,7 +132,7 @@ func spread(s fit.Spread) []string {
 
 // writeValues writes a row for each machine, channel and τ, with the median of all and
 // the robust z-score, then one for each machine and cell of a survey.
-func (o *Overview) writeValues(w io.Writer, separator rune) error {
+func (o *overview) writeValues(w io.Writer, separator rune) error {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share")...)}
 	add := func(k params.Key, all fit.Spread, s compare.Score) {

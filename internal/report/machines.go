@@ -1,356 +1,33 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Machines are what collectives cost on several machines, side by side: each algorithm that
-// was asked for by its name, and of other collectives the cheapest on each machine, or what a
-// library takes there by itself.
-type Machines struct {
-	Machines []Source          `json:"machines"`
-	Drift    float64           `json:"drift"` // what sessions are taken to differ by, a share
-	Least    float64           `json:"least"` // the least difference that counts, a share
-	Verdict  MachineVerdict    `json:"verdict"`
-	Rows     []MachineCost     `json:"rows"` // call by call, each in the order of Machines
-	LeftOut  []MachineOmission `json:"left_out"`
-
-	launches bool // of some machine launches were drawn, of few sessions
+// Machines are costs of the same calls on several machines.
+func Machines(d *predict.Machines) *document.Document {
+	return document.New("taulop predict machines", d, (*machines)(d).writeValues, (*machines)(d).say)
 }
 
-// A MachineCost is a call's cost on one machine. Cheapest marks machines of its call that no other
-// undercuts, where not all are alike.
-type MachineCost struct {
-	Machine string `json:"machine"`
-	Of      string `json:"of"` // what was asked for: "bcast", "bcast:binomial"
-	Prediction
-	// Ratio is its cost over the first machine's; nil for the first machine, and where a cost is
-	// unknown.
-	Ratio *MachineRatio `json:"ratio,omitempty"`
-
-	known fit.Drawn
-}
-
-// HowChosen says which algorithm of its collective a cost is of; "" where that was asked for.
-func (c *MachineCost) HowChosen() string {
-	switch {
-	case strings.Contains(c.Of, ":"):
-		return ""
-	case c.Own:
-		return "the library's own choice on each machine"
-	}
-	return "the cheapest of its algorithms on each machine"
-}
-
-// A MachineRatio is tested where the parameters of both machines have launches enough.
-type MachineRatio struct {
-	Value   float64 `json:"ratio"`
-	Tested  bool    `json:"tested"`
-	Lo      float64 `json:"lo,omitempty"` // its 95 % interval
-	Hi      float64 `json:"hi,omitempty"`
-	P       float64 `json:"p_adjusted,omitempty"` // for the number of tests (Benjamini and Hochberg)
-	Differs bool    `json:"differs"`
-}
-
-// A MachineVerdict is which machine is the better one.
-type MachineVerdict struct {
-	Calls  int          `json:"calls"`  // that all machines have
-	Tested int          `json:"tested"` // of them
-	Ties   int          `json:"ties"`   // of those tested
-	Wins   []MachineWin `json:"wins"`
-	Text   string       `json:"text"`
-}
-
-// A MachineWin is how often a machine is the one that all others are slower than.
-type MachineWin struct {
-	Machine string   `json:"machine"`
-	Calls   int      `json:"calls"`
-	Times   float64  `json:"times"` // the median of what the next one costs, in multiples of it
-	Of      []string `json:"of"`    // where: "bcast", for all its calls, or "bcast in 3 of 7"
-}
-
-// A MachineOmission is an algorithm that a machine lacks.
-type MachineOmission struct {
-	Machine string `json:"machine"`
-	Omission
-}
-
-// differing is how many of the differences found may be none.
-const differing = 0.05
-
-// NewMachines puts predictions side by side, which were made of the same calls. named are
-// the algorithms that were asked for by their names.
-func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
-	d := &Machines{Drift: test.Drift, Least: test.Least}
-	type call struct {
-		of       string
-		p, bytes int
-	}
-	calls, order := make(map[call][]*Prediction), []call(nil) // nil on machines that lack it
-	for i, doc := range docs {
-		d.Machines = append(d.Machines, doc.Source)
-		for _, o := range doc.LeftOut {
-			d.LeftOut = append(d.LeftOut, MachineOmission{doc.Machine, o})
-		}
-		for j := range doc.Rows {
-			r := &doc.Rows[j]
-			c := call{r.Collective, r.P, r.Bytes}
-			if name := r.Collective + ":" + r.Algorithm; slices.Contains(named, name) {
-				c.of = name
-			}
-			if calls[c] == nil {
-				calls[c], order = make([]*Prediction, len(docs)), append(order, c)
-			}
-			if of := &calls[c][i]; *of == nil || r.Own || !(*of).Own && !r.Unknown && (r.Microseconds < (*of).Microseconds || (*of).Unknown) {
-				*of = r
-			}
-		}
-	}
-	groups := lists.Unique(lists.Map(order, func(c call) string { return c.of }))
-	slices.SortStableFunc(order, func(a, b call) int {
-		return cmp.Or(slices.Index(groups, a.of)-slices.Index(groups, b.of), a.p-b.p, a.bytes-b.bytes)
-	})
-	for _, c := range order {
-		for i, r := range calls[c] {
-			if r == nil {
-				continue
-			}
-			cost := MachineCost{Machine: docs[i].Machine, Of: c.of, Prediction: *r}
-			cost.Cheapest, cost.beside, cost.TauLop = false, false, nil
-			if e := docs[i].ensemble; e != nil && len(r.drawn) > 0 && !r.Unknown {
-				cost.known = e.Drawn(r.Microseconds/1e6, r.drawn)
-				d.launches = d.launches || cost.known.Sessions > 0
-			}
-			d.Rows = append(d.Rows, cost)
-		}
-	}
-	d.compare(test)
-	return d
-}
-
-// calls are the rows of each call.
-func (d *Machines) calls() (calls [][]*MachineCost) {
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		if n := len(calls); n > 0 {
-			if of := calls[n-1][0]; of.Of == r.Of && of.P == r.P && of.Bytes == r.Bytes {
-				calls[n-1] = append(calls[n-1], r)
-				continue
-			}
-		}
-		calls = append(calls, []*MachineCost{r})
-	}
-	return calls
-}
-
-// A rival is a machine beside the cheapest of a call.
-type rival struct {
-	*MachineCost
-	is fit.Difference
-}
-
-// compare tests each cost against the first machine's, and in calls that all machines have against
-// the cheapest.
-func (d *Machines) compare(test fit.Test) {
-	var ratios []*MachineRatio
-	var ps []float64
-	calls := d.calls()
-	rivals := make([][]rival, len(calls))
-	for i, costs := range calls {
-		for _, r := range costs[1:] {
-			if first := costs[0]; first.Machine == d.Machines[0].Machine && first.Microseconds > 0 && !first.Unknown && !r.Unknown {
-				of := first.against(r, test)
-				r.Ratio = &MachineRatio{Value: of.Ratio, Tested: of.Tested}
-				if of.Tested {
-					r.Ratio.Lo, r.Ratio.Hi = of.Lo, of.Hi
-					ratios, ps = append(ratios, r.Ratio), append(ps, of.P)
-				}
-			}
-		}
-		if len(costs) < len(d.Machines) || slices.ContainsFunc(costs, func(r *MachineCost) bool { return r.Unknown || !(r.Microseconds > 0) }) {
-			continue
-		}
-		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
-		for _, r := range costs {
-			if r != cheapest {
-				rivals[i] = append(rivals[i], rival{r, cheapest.against(r, test)})
-			}
-		}
-	}
-	for i, p := range fit.Adjust(ps) {
-		ratios[i].P, ratios[i].Differs = p, p < differing
-	}
-	d.conclude(calls, rivals)
-}
-
-// against tests the ratio of another machine's cost to this one's.
-func (r *MachineCost) against(other *MachineCost, test fit.Test) fit.Difference {
-	test.Least = max(test.Least, r.spread, other.spread)
-	of := test.CompareDrawn(r.known, other.known)
-	of.Ratio = other.Microseconds / r.Microseconds
-	return of
-}
-
-// conclude marks the cheapest of each call, and counts them. Of two machines the tests are the
-// ratios'.
-func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
-	var ps []float64
-	for _, of := range rivals {
-		for _, r := range of {
-			if r.is.Tested {
-				ps = append(ps, r.is.P)
-			}
-		}
-	}
-	adjusted := fit.Adjust(ps)
-	v := &d.Verdict
-	times := make(map[string][]float64) // of each machine, how many times as much the next one costs
-	won := make(map[string]map[string]int)
-	total := make(map[string]int) // calls of each collective
-	bare := make(map[string]int)  // calls that each machine is the cheapest of, tested or not
-	for i, costs := range calls {
-		if len(rivals[i]) == 0 {
-			continue
-		}
-		v.Calls++
-		total[costs[0].Of]++
-		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
-		tested, slower, next := true, 0, rivals[i][0].is.Ratio
-		differs := make(map[*MachineCost]bool)
-		for _, r := range rivals[i] {
-			next = min(next, r.is.Ratio)
-			if !r.is.Tested {
-				tested = false
-				continue
-			}
-			if differs[r.MachineCost] = adjusted[0] < differing; differs[r.MachineCost] {
-				slower++
-			}
-			adjusted = adjusted[1:]
-		}
-		if next > 1+d.Least {
-			bare[cheapest.Machine]++
-		}
-		if !tested {
-			continue
-		}
-		v.Tested++
-		for _, r := range costs {
-			r.Cheapest = slower > 0 && !differs[r]
-		}
-		if slower < len(rivals[i]) {
-			v.Ties++
-			continue
-		}
-		if won[cheapest.Machine] == nil {
-			won[cheapest.Machine] = make(map[string]int)
-		}
-		won[cheapest.Machine][costs[0].Of]++
-		times[cheapest.Machine] = append(times[cheapest.Machine], next)
-	}
-	for _, m := range d.Machines {
-		of := times[m.Machine]
-		if len(of) == 0 {
-			continue
-		}
-		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: fit.Median(of).Center}
-		for _, costs := range calls {
-			name := costs[0].Of
-			n := won[m.Machine][name]
-			text := fmt.Sprintf("%s in %d of %d", name, n, total[name])
-			if n == total[name] {
-				text = name
-			}
-			if n > 0 && !slices.Contains(w.Of, text) {
-				w.Of = append(w.Of, text)
-			}
-		}
-		v.Wins = append(v.Wins, w)
-	}
-	slices.SortStableFunc(v.Wins, func(a, b MachineWin) int { return b.Calls - a.Calls })
-	v.Text = d.verdict(bare)
-}
-
-// verdict says in words which machine is the better one.
-func (d *Machines) verdict(bare map[string]int) string {
-	v := &d.Verdict
-	if v.Calls == 0 {
-		return "Nothing can be compared: no call has a cost on every machine."
-	}
-	var leads []string
-	for _, m := range d.Machines {
-		if n := bare[m.Machine]; n > 0 {
-			leads = append(leads, fmt.Sprintf("%s in %d of %d", m.Machine, n, v.Calls))
-		}
-	}
-	leaning := ""
-	if len(leads) > 0 {
-		leaning = fmt.Sprintf(" The bare numbers are lower by more than %.3g %% on %s.", 100*d.Least, strings.Join(leads, ", and on "))
-	}
-	if v.Tested == 0 {
-		return fmt.Sprintf("Nothing could be tested, for want of samples: published tables have none, and of a sweep it takes %d launches or more.", fit.LeastReplicates) + leaning
-	}
-	calls := printable.Count(v.Tested, "call")
-	ties := fmt.Sprintf("%d are ties", v.Ties)
-	if v.Ties == 1 {
-		ties = "1 is a tie"
-	}
-	var text string
-	switch wins := v.Wins; {
-	case len(wins) == 0:
-		text = fmt.Sprintf("No machine is the better one: in none of %s all others are found to be slower.", calls)
-		if len(d.Machines) == 2 {
-			text = fmt.Sprintf("Neither machine is the better one: no difference was found in %s.", calls)
-		}
-		text += leaning
-	case len(wins) == 1:
-		w := wins[0]
-		text = fmt.Sprintf("%s is the better machine: cheaper in %d of %s, by %s times at the median", w.Machine, w.Calls, calls, view.Digits(w.Times, 0.05))
-		if v.Ties > 0 {
-			text += fmt.Sprintf(" (%s); %s", strings.Join(w.Of, ", "), ties)
-		}
-		text += "."
-	default:
-		var parts []string
-		for _, w := range wins {
-			parts = append(parts, fmt.Sprintf("%s is cheaper in %d of %s, by %s times at the median (%s)", w.Machine, w.Calls, calls, view.Digits(w.Times, 0.05), strings.Join(w.Of, ", ")))
-		}
-		text = "It depends: " + strings.Join(parts, "; ")
-		if v.Ties > 0 {
-			text += "; " + ties
-		}
-		text += "."
-	}
-	if d.launches && d.Drift > 0 {
-		text += fmt.Sprintf(" Machines of one or two sessions cannot be told from their hours, which are taken to differ by %.3g %% (one standard deviation): sessions at other times tell more.", 100*d.Drift)
-	}
-	return text
-}
-
-// Document is what there is to read and to compute with.
-func (d *Machines) Document() *document.Document {
-	return document.New("taulop predict machines", d, d.writeValues, d.say)
-}
+type machines predict.Machines
 
 // say writes the verdict, then a table for each collective, a column for each machine.
-func (d *Machines) say(w *document.Document) {
+func (d *machines) say(w *document.Document) {
 	fmt.Fprintf(w, "%s\n\n", d.Verdict.Text)
 	for _, s := range d.Machines {
-		s.say(w)
+		saySource(w, s)
 	}
 	var uncertain, unknown, untested, marked bool
 	extrapolated := make(map[string]bool) // machines
-	for _, calls := range view.Grouped(d.calls(), func(costs []*MachineCost) string { return costs[0].Of }) {
+	for _, calls := range view.Grouped((*predict.Machines)(d).Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
 		w.Tables(d.table(calls))
 	}
 	for _, r := range d.Rows {
@@ -375,22 +52,22 @@ func (d *Machines) say(w *document.Document) {
 	if unknown {
 		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it, or less")
 	}
-	beyond := lists.Filter(d.Machines, func(s Source) bool { return extrapolated[s.Machine] })
-	for _, alike := range view.Grouped(beyond, func(s Source) string { return s.Measured }) {
-		fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", lists.Map(alike, func(s Source) string { return s.Machine })), alike[0].Measured)
+	beyond := lists.Filter(d.Machines, func(s predict.Source) bool { return extrapolated[s.Machine] })
+	for _, alike := range view.Grouped(beyond, func(s predict.Source) string { return s.Measured }) {
+		fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", lists.Map(alike, func(s predict.Source) string { return s.Machine })), alike[0].Measured)
 	}
-	lacking := func(o MachineOmission) string { // the machines that lack it
-		alike := lists.Filter(d.LeftOut, func(p MachineOmission) bool { return p.String() == o.String() })
-		return d.among(" of ", lists.Map(alike, func(p MachineOmission) string { return p.Machine }))
+	lacking := func(o predict.MachineOmission) string { // the machines that lack it
+		alike := lists.Filter(d.LeftOut, func(p predict.MachineOmission) bool { return p.String() == o.String() })
+		return d.among(" of ", lists.Map(alike, func(p predict.MachineOmission) string { return p.Machine }))
 	}
-	for _, alike := range view.Grouped(d.LeftOut, func(o MachineOmission) string { return lacking(o) + o.reason() }) {
-		names := lists.Unique(lists.Map(alike, func(o MachineOmission) string { return o.Algorithm }))
-		fmt.Fprintf(w, "Left out%s: %s %s.\n", lacking(alike[0]), strings.Join(names, ", "), alike[0].reason())
+	for _, alike := range view.Grouped(d.LeftOut, func(o predict.MachineOmission) string { return lacking(o) + o.Reason() }) {
+		names := lists.Unique(lists.Map(alike, func(o predict.MachineOmission) string { return o.Algorithm }))
+		fmt.Fprintf(w, "Left out%s: %s %s.\n", lacking(alike[0]), strings.Join(names, ", "), alike[0].Reason())
 	}
 }
 
 // among names machines, "" where they are all.
-func (d *Machines) among(before string, names []string) string {
+func (d *machines) among(before string, names []string) string {
 	if len(names) == len(d.Machines) {
 		return ""
 	}
@@ -398,7 +75,7 @@ func (d *Machines) among(before string, names []string) string {
 }
 
 // table is of one collective or algorithm: P and sizes down, machines across.
-func (d *Machines) table(calls [][]*MachineCost) view.Table {
+func (d *machines) table(calls [][]*predict.MachineCost) view.Table {
 	of := calls[0][0].Of
 	if chosen := calls[0][0].HowChosen(); chosen != "" {
 		of += ", " + chosen
@@ -413,16 +90,16 @@ func (d *Machines) table(calls [][]*MachineCost) view.Table {
 	for _, costs := range calls {
 		var cells []string
 		for i, m := range d.Machines {
-			at := slices.IndexFunc(costs, func(r *MachineCost) bool { return r.Machine == m.Machine })
+			at := slices.IndexFunc(costs, func(r *predict.MachineCost) bool { return r.Machine == m.Machine })
 			switch {
 			case at < 0 && i == 0:
 				cells = append(cells, "")
 			case at < 0:
 				cells = append(cells, "", "", "")
 			case i == 0:
-				cells = append(cells, costs[at].cells()...)
+				cells = append(cells, costCells(&costs[at].Prediction)...)
 			default:
-				cells = append(append(cells, costs[at].cells()...), costs[at].Ratio.cells()...)
+				cells = append(append(cells, costCells(&costs[at].Prediction)...), ratioWithInterval(costs[at].Ratio)...)
 			}
 		}
 		t.Add(costs[0].P, view.Bytes(costs[0].Bytes), cells)
@@ -430,8 +107,8 @@ func (d *Machines) table(calls [][]*MachineCost) view.Table {
 	return t
 }
 
-// cells are the ratio and its interval.
-func (r *MachineRatio) cells() []string {
+// ratioWithInterval are both.
+func ratioWithInterval(r *predict.MachineRatio) []string {
 	switch {
 	case r == nil:
 		return []string{"", ""}
@@ -442,7 +119,7 @@ func (r *MachineRatio) cells() []string {
 }
 
 // writeValues writes a row for each call and machine.
-func (d *Machines) writeValues(w io.Writer, separator rune) error {
+func (d *machines) writeValues(w io.Writer, separator rune) error {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us", "lo_us", "hi_us", "extrapolated", "cheapest", "of", "ratio", "ratio_lo", "ratio_hi", "p_adjusted", "differs")}
 	for _, r := range d.Rows {
 		cost := value(&r.Microseconds)

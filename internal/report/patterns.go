@@ -14,16 +14,15 @@ import (
 )
 
 // Patterns is measured message patterns with what predicts them.
-type Patterns verify.PatternResult
-
-// Document is what there is to read and to compute with.
-func (d *Patterns) Document() *document.Document {
-	return document.New("taulop verify -patterns", d, d.writeValues, d.say)
+func Patterns(r *verify.PatternResult) *document.Document {
+	return document.New("taulop verify -patterns", r, (*patterns)(r).writeValues, (*patterns)(r).say)
 }
+
+type patterns verify.PatternResult
 
 // say writes what the patterns are, then for each P and state of the cache
 // the lines and a table of predicted against measured times, then the means.
-func (d *Patterns) say(w *document.Document) {
+func (d *patterns) say(w *document.Document) {
 	fmt.Fprintln(w, machine(d.Provenance))
 	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, view.Bytes(d.SegmentBytes), d.Parameters)
 	for _, p := range d.Patterns {
@@ -48,7 +47,7 @@ func (d *Patterns) say(w *document.Document) {
 // it shows the quickest and the slowest, a byte of them.
 const mostLines = 8
 
-func (d *Patterns) fits(p int, off bool) view.Table {
+func (d *patterns) fits(p int, off bool) view.Table {
 	sizes := lists.Map(d.FittedSizes, view.Bytes)
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error", p, view.Cache(off), strings.Join(sizes, ", ")),
@@ -96,7 +95,7 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func (d *Patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
+func (d *patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured", rows[0].P, view.Cache(rows[0].OffCache)),
 		Columns: append(view.Numbers("pattern", "variants", "m", "measured", "95 % interval"), beside(verify.PatternModels...)...),

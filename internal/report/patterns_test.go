@@ -11,9 +11,9 @@ import (
 	"github.com/taulop/taulop/internal/verify"
 )
 
-func patterns(t *testing.T) *Patterns {
+func measuredPatterns(t *testing.T) *verify.PatternResult {
 	t.Helper()
-	d := &Patterns{Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "host.json",
+	d := &verify.PatternResult{Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "host.json",
 		Segments: 2, SegmentBytes: 8192, Rounds: 9}, FittedSizes: []int{1024, 16384, 1 << 20}}
 	line := func(name, pattern string, startup, perKB float64, held bool) {
 		d.Fits = append(d.Fits, verify.PatternFit{Name: name, Pattern: pattern, P: 3, Line: fit.Line{
@@ -84,19 +84,19 @@ mean: of errors without signs; 90 %: nine of ten are within; bias: mean of error
 
 func TestPatternsText(t *testing.T) {
 	var b strings.Builder
-	patterns(t).Document().WriteText(&b)
+	Patterns(measuredPatterns(t)).WriteText(&b)
 	if b.String() != patternsText {
 		t.Errorf("got\n%s\nwant\n%s", &b, patternsText)
 	}
 }
 
 func TestPatternsJSON(t *testing.T) {
-	d := patterns(t)
+	d := measuredPatterns(t)
 	var b strings.Builder
-	if err := d.Document().WriteJSON(&b); err != nil {
+	if err := Patterns(d).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	var back Patterns
+	var back verify.PatternResult
 	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestPatternsJSON(t *testing.T) {
 // Charts read the rows as collectives'.
 func TestPatternsAreAVerification(t *testing.T) {
 	var b strings.Builder
-	if err := patterns(t).Document().WriteJSON(&b); err != nil {
+	if err := Patterns(measuredPatterns(t)).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	v, err := ReadVerification(strings.NewReader(b.String()), "p.json")

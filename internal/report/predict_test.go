@@ -1,67 +1,12 @@
 package report
 
 import (
-	"math"
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/predict"
 )
-
-func TestMarkCheapest(t *testing.T) {
-	p := Predictions{Rows: []Prediction{
-		{Collective: "bcast", Algorithm: "a", P: 2, Bytes: 8, Microseconds: 3},
-		{Collective: "bcast", Algorithm: "b", P: 2, Bytes: 8, Microseconds: 2},
-		{Collective: "bcast", Algorithm: "c", P: 2, Bytes: 8, Microseconds: math.Nextafter(2, 3)},
-		{Collective: "reduce", Algorithm: "a", P: 2, Bytes: 8, Microseconds: 1}, // the only one
-		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 8, Microseconds: 5},
-		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 8, Microseconds: 5}, // all are equal
-		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 9, Microseconds: 0},
-		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 9, Microseconds: 1},
-	}}
-	p.MarkCheapest()
-	for i, want := range []bool{false, true, true, false, false, false, true, false} {
-		if p.Rows[i].Cheapest != want {
-			t.Errorf("row %d: cheapest %v, want %v: %+v", i, p.Rows[i].Cheapest, want, p.Rows[i])
-		}
-	}
-}
-
-// A row is tied with the cheapest where their costs differ by no more than the
-// parameters know, or by next to nothing.
-func TestMarkTies(t *testing.T) {
-	e := model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})
-	costs := func(noise float64) (drawn []float64) {
-		for i := range 40 {
-			drawn = append(drawn, 1+noise*float64(i%5-2))
-		}
-		return drawn
-	}
-	for _, tt := range []struct {
-		us    float64
-		drawn []float64
-		want  bool
-	}{
-		{1.009, nil, true},          // within 1 %, of published parameters
-		{1.02, nil, false},          //
-		{1.02, costs(0.01), true},   // ±3 % of the ratio
-		{1.30, costs(0.01), false},  //
-		{1.30, costs(0.15), true},   //
-		{1.009, costs(0.001), true}, // within 1 %, although it is known better
-	} {
-		p := Predictions{Rows: []Prediction{
-			{Algorithm: "a", Microseconds: 1, drawn: costs(0)},
-			{Algorithm: "b", Microseconds: tt.us, drawn: tt.drawn},
-			{Algorithm: "c", Microseconds: 9, drawn: costs(0)},
-		}}
-		p.ensemble = e
-		p.MarkCheapest()
-		if r := p.Rows; !r[0].Cheapest || r[1].Cheapest != tt.want || r[2].Cheapest {
-			t.Errorf("%g µs, drawn %v: %v %v %v", tt.us, tt.drawn, r[0].Cheapest, r[1].Cheapest, r[2].Cheapest)
-		}
-	}
-}
 
 func TestMicroseconds(t *testing.T) {
 	for _, tt := range []struct {
@@ -82,10 +27,10 @@ func TestMicroseconds(t *testing.T) {
 
 func TestPredictionsTSV(t *testing.T) {
 	var out strings.Builder
-	p := Predictions{Source: Source{Machine: "here"}, Rows: []Prediction{
+	p := predict.Predictions{Source: predict.Source{Machine: "here"}, Rows: []predict.Prediction{
 		{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8192, Microseconds: 1.5, Extrapolated: true, Cheapest: true},
 	}}
-	p.WriteTSV(&out)
+	WriteTSV(&p, &out)
 	want := "machine\tcollective\talgorithm\tP\tm_bytes\tcost_us\nhere\tbcast\tlinear\t2\t8192\t1.500000\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
@@ -93,7 +38,7 @@ func TestPredictionsTSV(t *testing.T) {
 	out.Reset()
 	lo, hi := 1.25, 1.75
 	p.Rows[0].Lo, p.Rows[0].Hi = &lo, &hi
-	p.Document().WriteCSV(&out)
+	Predictions(&p).WriteCSV(&out)
 	want = "machine,collective,algorithm,P,m_bytes,cost_us,lo_us,hi_us,extrapolated,cheapest\nhere,bcast,linear,2,8192,1.500000,1.250000,1.750000,true,true\n"
 	if out.String() != want {
 		t.Errorf("%q, want %q", out.String(), want)
@@ -102,16 +47,30 @@ func TestPredictionsTSV(t *testing.T) {
 
 func TestStageNumbers(t *testing.T) {
 	for _, tt := range []struct {
-		stage ExplainStage
+		stage predict.ExplainStage
 		want  string
 	}{
-		{ExplainStage{First: 4, Every: 2, Repeat: 1}, "4"},
-		{ExplainStage{First: 4, Every: 1, Repeat: 7}, "4–10"},
-		{ExplainStage{First: 4, Every: 2, Repeat: 2}, "4, 6"},
-		{ExplainStage{First: 4, Every: 2, Repeat: 5}, "4, 6 … 12"},
+		{predict.ExplainStage{First: 4, Every: 2, Repeat: 1}, "4"},
+		{predict.ExplainStage{First: 4, Every: 1, Repeat: 7}, "4–10"},
+		{predict.ExplainStage{First: 4, Every: 2, Repeat: 2}, "4, 6"},
+		{predict.ExplainStage{First: 4, Every: 2, Repeat: 5}, "4, 6 … 12"},
 	} {
-		if got := tt.stage.numbers(); got != tt.want {
+		if got := stageNumbers(tt.stage); got != tt.want {
 			t.Errorf("%+v: %q, want %q", tt.stage, got, tt.want)
 		}
+	}
+}
+
+// Of costs beyond what was measured a note names the machines that have some.
+func TestMachinesExtrapolated(t *testing.T) {
+	machine := func(name string, us float64) *predict.Predictions {
+		return &predict.Predictions{Source: predict.Source{Machine: name}, Rows: []predict.Prediction{{Collective: "bcast", Algorithm: "linear", P: 4, Bytes: 8, Microseconds: us}}}
+	}
+	a, b := machine("a", 4), machine("b", 2)
+	a.Measured, b.Measured, b.Rows[0].Extrapolated = "m up to 4", "m up to 1", true
+	var text strings.Builder
+	Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{})).WriteText(&text)
+	if got := text.String(); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
+		t.Error(got)
 	}
 }

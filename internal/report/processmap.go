@@ -14,20 +14,19 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// A ProcessMap is a program's processes on a machine's cores.
-type ProcessMap processmap.Result
-
 // mostListed is how many processes of a mapping are listed.
 const mostListed = 256
 
-// Document is what there is to read and to compute with.
-func (r *ProcessMap) Document() *document.Document {
-	return document.New("taulop map", r, r.writeValues, r.say)
+// ProcessMap is a program's processes on a machine's cores.
+func ProcessMap(r *processmap.Result) *document.Document {
+	return document.New("taulop map", r, (*processMap)(r).writeValues, (*processMap)(r).say)
 }
+
+type processMap processmap.Result
 
 // say writes what each mapping costs, over all and at each level, and where processes
 // are under the cheapest.
-func (r *ProcessMap) say(w *document.Document) {
+func (r *processMap) say(w *document.Document) {
 	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))
 	if r.Pairs == 0 {
 		fmt.Fprint(w, "none of which sends another anything: all mappings cost nothing\n")
@@ -50,7 +49,7 @@ func (r *ProcessMap) say(w *document.Document) {
 	r.writeMapping(w)
 }
 
-func (r *ProcessMap) costs() view.Table {
+func (r *processMap) costs() view.Table {
 	least, unit := int64(math.MaxInt64), 0
 	for _, m := range r.Mappings {
 		least = min(least, m.HopBytes)
@@ -106,7 +105,7 @@ func gain(share *float64) string {
 }
 
 // levels are the levels that two cores can be at, with the hops of each.
-func (r *ProcessMap) levels() (columns []view.Column, shown []int) {
+func (r *processMap) levels() (columns []view.Column, shown []int) {
 	for level, name := range r.Levels {
 		if slices.ContainsFunc(r.Mappings, func(m processmap.Mapping) bool { return m.Levels[level].Messages > 0 }) {
 			columns = append(columns, view.Column{Name: printable.Name(name), Unit: printable.Count(heuristic.Hops(level), "hop")})
@@ -116,7 +115,7 @@ func (r *ProcessMap) levels() (columns []view.Column, shown []int) {
 	return columns, shown
 }
 
-func (r *ProcessMap) shares() view.Table {
+func (r *processMap) shares() view.Table {
 	columns, shown := r.levels()
 	t := view.Table{Title: "bytes at each level, %", Columns: append(view.Words("mapping"), columns...)}
 	for _, m := range r.Mappings {
@@ -129,7 +128,7 @@ func (r *ProcessMap) shares() view.Table {
 	return t
 }
 
-func (r *ProcessMap) waits() view.Table {
+func (r *processMap) waits() view.Table {
 	columns, shown := r.levels()
 	t := view.Table{Title: "predicted time in which the program waits for each level, µs", Columns: append(view.Words("mapping"), columns...)}
 	for _, m := range r.Mappings {
@@ -140,7 +139,7 @@ func (r *ProcessMap) waits() view.Table {
 }
 
 // writeMapping lists the processes of each package under the cheapest mapping.
-func (r *ProcessMap) writeMapping(w *document.Document) {
+func (r *processMap) writeMapping(w *document.Document) {
 	all := (*processmap.Result)(r)
 	m := all.Mapping(r.Best)
 	if r.Processes > mostListed {

@@ -11,16 +11,15 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Program is a program's messages under mappings, measured and predicted.
-type Program verify.ProgramResult
-
-// Document is what there is to read and to compute with.
-func (r *Program) Document() *document.Document {
-	return document.New("taulop verify -map", r, r.writeValues, r.say)
+// Program is a program's messages under mappings, measured and predicted.
+func Program(r *verify.ProgramResult) *document.Document {
+	return document.New("taulop verify -map", r, (*program)(r).writeValues, (*program)(r).say)
 }
 
+type program verify.ProgramResult
+
 // say writes a line for each mapping.
-func (r *Program) say(w *document.Document) {
+func (r *program) say(w *document.Document) {
 	fmt.Fprintln(w, machine(r.Provenance))
 	fmt.Fprintf(w, "%s: %s send %s of %s in all, each once, in rounds; parameters: %s\n", printable.Name(r.Program), printable.Count(r.Ranks, "rank"),
 		printable.Count(r.Messages, "message"), rounded(int64(r.Bytes)), printable.Name(r.Parameters))

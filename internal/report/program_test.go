@@ -10,9 +10,9 @@ import (
 
 func TestProgramCSV(t *testing.T) {
 	var out strings.Builder
-	p := &Program{Program: "a,b", Ranks: 2, Rows: []verify.ProgramRow{{Mapping: "block", CPUs: []int{0, 4}, OffCache: true,
+	p := &verify.ProgramResult{Program: "a,b", Ranks: 2, Rows: []verify.ProgramRow{{Mapping: "block", CPUs: []int{0, 4}, OffCache: true,
 		Measured: fit.Estimate{Center: 100, Lo: 90, Hi: 110, N: 9}, Prediction: verify.Prediction{Ns: 125, Error: 0.25}}}}
-	if err := p.Document().WriteCSV(&out); err != nil {
+	if err := Program(p).WriteCSV(&out); err != nil {
 		t.Fatal(err)
 	}
 	want := "program,ranks,mapping,off_cache,measured_ns,measured_lo_ns,measured_hi_ns,predicted_ns,error,extrapolated,cpus\n" +

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"github.com/taulop/taulop/internal/predict"
 	"io"
 	"slices"
 	"strconv"
@@ -15,7 +16,7 @@ import (
 
 // A Published is collectives that others measured, with what a model says of them.
 type Published struct {
-	Source
+	predict.Source
 	Output  string `json:"measured_in"` // the file that has them
 	Version string `json:"library_version,omitempty"`
 	*published.Comparison
@@ -30,7 +31,7 @@ type Published struct {
 }
 
 // NewPublished works the errors out.
-func NewPublished(source Source, output, version string, c *published.Comparison) *Published {
+func NewPublished(source predict.Source, output, version string, c *published.Comparison) *Published {
 	doc := &Published{Source: source, Output: output, Version: version, Comparison: c, LeftOut: c.LeftOut()}
 	doc.Means.All = c.All()
 	doc.Means.Algorithm, doc.Means.Mapping, doc.Means.P, doc.Means.M = c.ByAlgorithm(), c.ByMapping(), c.ByP(), c.ByM()
@@ -45,7 +46,7 @@ func (d *Published) Document() *document.Document {
 // say writes what is compared, and tables of errors.
 func (d *Published) say(w *document.Document) {
 	fmt.Fprint(w, "predicted: ")
-	d.Source.say(w)
+	saySource(w, d.Source)
 	d.writeMeasured(w)
 	tables := []view.Table{errorTable("Errors of algorithms, all P and m", "algorithm", d.Means.Algorithm, plain)}
 	if len(d.Means.Mapping) > 1 {
@@ -155,7 +156,7 @@ func (d *Published) writeValues(w io.Writer, separator rune) error {
 
 // An Evaluation is what choices of an algorithm would have cost.
 type Evaluation struct {
-	Source
+	predict.Source
 	Output  string `json:"measured_in"`
 	Version string `json:"library_version,omitempty"`
 	Library string `json:"algorithms_of"`
@@ -173,7 +174,7 @@ func (d *Evaluation) Document() *document.Document {
 // say writes the penalties of choices, of each algorithm, and the worst cases.
 func (d *Evaluation) say(w *document.Document) {
 	fmt.Fprint(w, "predicted: ")
-	d.Source.say(w)
+	saySource(w, d.Source)
 	fmt.Fprintf(w, "measured: %s, %s; %s\n", d.Output, d.Version, d.Filters)
 	choices := view.Table{Title: "Penalties against the best measured algorithm of each case, %", Columns: append(view.Words("collective", "mapping"),
 		view.Column{Name: "cases"}, view.Column{Name: "predicted"}, view.Column{Name: "library's own", Unit: "mean"}, view.Column{Name: "", Unit: "worst"},

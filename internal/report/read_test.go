@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/verify"
 )
 
 // written is a document with all that taulop verify writes, also a row with
 // too few samples for an interval.
-func written() *Verification {
+func written() *verify.Result {
 	row := func(name string, m int, off bool, e fit.Estimate) verify.Row {
 		r := verify.Row{Name: name, P: 2, Bytes: m, OffCache: off, Measured: e}
 		for i, model := range verify.Models {
@@ -24,7 +23,7 @@ func written() *Verification {
 		}
 		return r
 	}
-	return &Verification{
+	return &verify.Result{
 		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "vm"}, Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 34},
 		LogGP:   []verify.LogGP{{Latency: -1.169e-7, Overhead: 1.777e-7, Gap: 2.119e-7, GapPerByte: 1.134e-10}},
 		Rows: []verify.Row{
@@ -38,28 +37,28 @@ func written() *Verification {
 
 func TestReadWhatVerifyWrites(t *testing.T) {
 	var want, again bytes.Buffer
-	if err := written().Document().WriteJSON(&want); err != nil {
+	if err := Verification(written()).WriteJSON(&want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := ReadVerification(bytes.NewReader(want.Bytes()), "v.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := got.Document().WriteJSON(&again); err != nil || again.String() != want.String() {
+	if err := Verification(got).WriteJSON(&again); err != nil || again.String() != want.String() {
 		t.Errorf("%v\n%s\nbecame\n%s", err, &want, &again)
 	}
 }
 
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer
-	if err := written().Document().WriteJSON(&b); err != nil {
+	if err := Verification(written()).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	good := b.String()
 	twice := written()
 	twice.Rows = append(twice.Rows, twice.Rows[0])
 	var repeated bytes.Buffer
-	if err := twice.Document().WriteJSON(&repeated); err != nil {
+	if err := Verification(twice).WriteJSON(&repeated); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ text, want string }{
@@ -99,7 +98,7 @@ func TestReadBadVerifications(t *testing.T) {
 // What is read can be written, and reads as the same again.
 func FuzzReadVerification(f *testing.F) {
 	var b bytes.Buffer
-	if err := written().Document().WriteJSON(&b); err != nil {
+	if err := Verification(written()).WriteJSON(&b); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.Bytes())
@@ -114,7 +113,7 @@ func FuzzReadVerification(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := v.Document().WriteJSON(&b); err != nil {
+		if err := Verification(v).WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
 		again, err := ReadVerification(&b, "again")
@@ -133,58 +132,6 @@ func FuzzReadPublished(f *testing.F) {
 	f.Add(`{"cells":[]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		d, err := ReadPublished(strings.NewReader(text), "a.json")
-		switch {
-		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
-			t.Errorf("%q", err)
-		case err == nil:
-			if err := d.Document().WriteCSV(io.Discard); err != nil {
-				t.Error(err)
-			}
-		}
-	})
-}
-
-func TestReadCosts(t *testing.T) {
-	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
-	lo, hi := 1.5, 2.5
-	one.Rows[1].Lo, one.Rows[1].Hi = &lo, &hi
-	both := NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})
-	for _, doc := range []interface{ Document() *document.Document }{one, both} {
-		var b bytes.Buffer
-		if err := doc.Document().WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		d, err := ReadCosts(&b, "a.json")
-		if err != nil || len(d.Rows) != 2 || d.Rows[0].Machine != "a" || d.Rows[0].Microseconds+d.Rows[1].Microseconds < 5 {
-			t.Errorf("%v %+v", err, d)
-		}
-	}
-	for text, want := range map[string]string{
-		`{"format":"taulop predict","rows":[]}`:                                                                                                                          "a.json has no costs",
-		`{"format":"taulop verify","rows":[]}`:                                                                                                                           "not what taulop predict writes",
-		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":0}]}`:                                                                              "row 1: bcast:x has P = 0",
-		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":-1}]}`:                                                                 "has no cost",
-		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":1,"lo_us":2,"hi_us":3}]}`:                                              "not within [2, 3]",
-		`{"format":"taulop predict machines","machines":[{"machine":"a"}],"rows":[{"machine":"b","of":"bcast","collective":"bcast","algorithm":"x","P":2,"cost_us":1}]}`: `"b" is none of the machines`,
-		``: "a.json is empty: this is not what taulop predict writes",
-	} {
-		if _, err := ReadCosts(strings.NewReader(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", text, err, want)
-		}
-	}
-}
-
-func FuzzReadCosts(f *testing.F) {
-	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
-	for _, doc := range []interface{ Document() *document.Document }{one, NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})} {
-		var b bytes.Buffer
-		if err := doc.Document().WriteJSON(&b); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.String())
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		d, err := ReadCosts(strings.NewReader(text), "a.json")
 		switch {
 		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
 			t.Errorf("%q", err)

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"github.com/taulop/taulop/internal/predict"
 	"io"
 	"math"
 	"slices"
@@ -16,7 +17,7 @@ import (
 
 // A Tuning says what an MPI library is told to take, and why.
 type Tuning struct {
-	Source
+	predict.Source
 	Library string        `json:"library"`
 	Margin  float64       `json:"margin"` // the least gain that is worth a rule, a share
 	Tables  []TuningTable `json:"tables"`
@@ -48,7 +49,7 @@ type TuningSpan struct {
 }
 
 // NewTuning says what was chosen.
-func NewTuning(source Source, all *tune.Choices, margin float64) *Tuning {
+func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning {
 	doc := &Tuning{Source: source, Library: all.Library.Version, Margin: margin}
 	us := func(seconds float64) *float64 {
 		if !(seconds > 0) || math.IsInf(seconds, 0) {
@@ -112,7 +113,7 @@ func (d *Tuning) Document() *document.Document {
 
 // say writes a table for each collective and number of ranks.
 func (d *Tuning) say(w *document.Document) {
-	d.Source.say(w)
+	saySource(w, d.Source)
 	fmt.Fprintf(w, "rules for %s: a gain of more than %.3g %% that is certain, else its own choice stays\n", d.Library, 100*d.Margin)
 	second := false
 	for _, t := range d.Tables {

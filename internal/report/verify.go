@@ -15,17 +15,16 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Verification is measured collectives with what the models say of them.
-type Verification verify.Result
-
-// Document is what there is to read and to compute with.
-func (v *Verification) Document() *document.Document {
-	return document.New("taulop verify", v, v.writeValues, v.say)
+// Verification is measured collectives with what the models say of them.
+func Verification(r *verify.Result) *document.Document {
+	return document.New("taulop verify", r, (*verification)(r).writeValues, (*verification)(r).say)
 }
+
+type verification verify.Result
 
 // say writes a table for each P, state of the cache and algorithm, what the models
 // were given, and how wrong they are.
-func (v *Verification) say(w *document.Document) {
+func (v *verification) say(w *document.Document) {
 	fmt.Fprintln(w, machine(v.Provenance))
 	carried := fmt.Sprintf("channels of %d segments of %s", v.Segments, view.Bytes(v.SegmentBytes))
 	if v.Transport == params.CMA {
@@ -53,7 +52,7 @@ func (v *Verification) say(w *document.Document) {
 }
 
 // writeStates says which states ranks were in, nothing where the machine stayed as it was.
-func (v *Verification) writeStates(w *document.Document) {
+func (v *verification) writeStates(w *document.Document) {
 	for _, of := range v.States {
 		if len(of.States) == 0 {
 			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", of.P, flagOf(of.P))
@@ -77,7 +76,7 @@ func inState(workers int, s params.State) string {
 }
 
 // verified are the rows of one algorithm.
-func (v *Verification) verified(rows []verify.Row) view.Table {
+func (v *verification) verified(rows []verify.Row) view.Table {
 	r := rows[0]
 	t := view.Table{
 		Title: fmt.Sprintf("%s, P = %d, user data %s%s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache), inState(r.P, r.State)),
@@ -128,7 +127,7 @@ func way(model string) string {
 }
 
 // notes say what the marks mean, and what each model was given.
-func (v *Verification) notes() (t view.Table) {
+func (v *verification) notes() (t view.Table) {
 	any := func(of func(r verify.Row) bool) bool { return slices.ContainsFunc(v.Rows, of) }
 	on := any(func(r verify.Row) bool { return r.OnGrid })
 	off := any(func(r verify.Row) bool { return r.Bytes > 0 && !r.OnGrid })

@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-func verification() *Verification {
+func measuredCalls() *verify.Result {
 	row := func(name string, off, forced, grid bool, ns float64, predicted ...float64) verify.Row {
 		r := verify.Row{Name: name, P: 2, Bytes: 8192, OffCache: off, Forced: forced, OnGrid: grid, Measured: fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.03 * ns, N: 9}}
 		for i, p := range predicted {
@@ -22,7 +22,7 @@ func verification() *Verification {
 		}
 		return r
 	}
-	v := &Verification{
+	v := &verify.Result{
 		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "swept here", Session: "host.json",
 			Tau: []int{1, 2}, HeldOut: []int{3, 4}, Launches: verify.Launches{Parameters: 9, Schedules: 8}, Segments: 2, SegmentBytes: 8192, Rounds: 9},
 		LogGP: []verify.LogGP{{Latency: -9e-8, Overhead: 1.5e-7, Gap: 2e-7, GapPerByte: 1e-10}},
@@ -90,7 +90,7 @@ mean: of errors without signs; 90 %: nine of ten are within; bias: mean of error
 
 func TestVerificationText(t *testing.T) {
 	var b strings.Builder
-	verification().Document().WriteText(&b)
+	Verification(measuredCalls()).WriteText(&b)
 	if b.String() != verificationText {
 		t.Errorf("got\n%s\nwant\n%s", &b, verificationText)
 	}
@@ -99,13 +99,13 @@ func TestVerificationText(t *testing.T) {
 // Where the host moved the CPUs each state has its tables, and errors over all count by shares.
 func TestVerificationOfStates(t *testing.T) {
 	near, far := params.State{NS: 60, Share: 0.55, Lasts: 0.3}, params.State{NS: 240, Above: 120, Share: 0.4}
-	v := verification()
+	v := measuredCalls()
 	v.States = []verify.RankStates{{P: 2, States: []params.State{near, far, {NS: 900, Above: 500, Share: 0.05}}}, {P: 4, States: []params.State{}}}
 	v.Rows, v.LogGP[0].State = v.Rows[:2], far
 	v.Rows[0].State, v.Rows[1].State, v.Rows[1].Bytes = near, far, v.Rows[0].Bytes
 	v.Means = verify.Means(v.Rows)
 	var b strings.Builder
-	v.Document().WriteText(&b)
+	Verification(v).WriteText(&b)
 	for _, want := range []string{
 		"P = 2: the host moves the CPUs; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
 		"P = 4: no states can be told apart by what a round of flags takes; rows are means over what the host did\n",
@@ -120,25 +120,25 @@ func TestVerificationOfStates(t *testing.T) {
 		}
 	}
 	b.Reset()
-	if err := v.Document().WriteJSON(&b); err != nil || strings.Count(b.String(), `"share": 0.55`) != 4 { // states, row, means
+	if err := Verification(v).WriteJSON(&b); err != nil || strings.Count(b.String(), `"share": 0.55`) != 4 { // states, row, means
 		t.Errorf("%v in\n%s", err, &b)
 	}
 	if back, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err != nil || back.Rows[1].State != far {
 		t.Errorf("%v, %+v", err, back)
 	}
 	b.Reset()
-	if err := v.Document().WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share\n") || !strings.Contains(b.String(), ",60,0.55\n") {
+	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share\n") || !strings.Contains(b.String(), ",60,0.55\n") {
 		t.Errorf("%v in\n%s", err, &b)
 	}
 }
 
 func TestVerificationJSON(t *testing.T) {
-	v := verification()
+	v := measuredCalls()
 	var b strings.Builder
-	if err := v.Document().WriteJSON(&b); err != nil {
+	if err := Verification(v).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	var back Verification
+	var back verify.Result
 	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestVerificationJSON(t *testing.T) {
 // Lists with nothing in them are lists.
 func TestVerificationJSONHasNoNull(t *testing.T) {
 	var b strings.Builder
-	if err := (&Verification{}).Document().WriteJSON(&b); err != nil {
+	if err := Verification(&verify.Result{}).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
@@ -162,15 +162,15 @@ func TestVerificationJSONHasNoNull(t *testing.T) {
 
 // A run that was stopped has times without predictions; charts leave them out.
 func TestUnpredicted(t *testing.T) {
-	v := verification()
+	v := measuredCalls()
 	v.Rows[2].Predicted = []verify.Prediction{}
 	v.Means = verify.Means(v.Rows)
 	var text, b strings.Builder
-	v.Document().WriteText(&text)
+	Verification(v).WriteText(&text)
 	if !strings.Contains(text.String(), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
 		t.Errorf("got\n%s", &text)
 	}
-	if err := v.Document().WriteJSON(&b); err != nil {
+	if err := Verification(v).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
@@ -183,8 +183,8 @@ func TestUnpredicted(t *testing.T) {
 	v.Means = nil
 	b.Reset()
 	text.Reset()
-	v.Document().WriteText(&text)
-	if err := v.Document().WriteJSON(&b); err != nil {
+	Verification(v).WriteText(&text)
+	if err := Verification(v).WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(text.String(), "Errors") {

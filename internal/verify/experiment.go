@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/cma"
@@ -434,9 +435,9 @@ func (e *Experiment) Short() error {
 	_, few := e.engine.Lacking()
 	switch {
 	case len(parts) > 0:
-		return fmt.Errorf("time did not suffice for %s, and where predictions need them there is a dash: about %v would do", strings.Join(parts, ", "), e.enough())
+		return fmt.Errorf("time did not suffice for %s, and where predictions need them there is a dash: about %s would do", strings.Join(parts, ", "), printable.Duration(e.enough()))
 	case few > 0:
-		return fmt.Errorf("time did not suffice for intervals of %d of %d cells: about %v would do", few, len(e.engine.Cells), e.enough())
+		return fmt.Errorf("time did not suffice for intervals of %d of %d cells: about %s would do", few, len(e.engine.Cells), printable.Duration(e.enough()))
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
 	if o.State != nil {
 		v.Conclusion = "In the state that most machines have been in" + o.State.Title() + ": " + v.Conclusion
 	}
-	v.Tables = rendered((*report.Overview)(o).Document())
+	v.Tables = rendered(report.Overview(o))
 	x.begin(o)
 	var sizes []int
 	for _, g := range x.Groups {

@@ -69,7 +69,7 @@ func newOverview(machines []compare.Machine, x *index) *overview {
 	for _, t := range c.Tables {
 		v.conclusions = append(v.conclusions, conclusion{groupLabel(t.Channel) + ", m = " + view.Bytes(t.Bytes) + t.State.Title(), t.Conclusion, t.Channel})
 	}
-	v.Tables = rendered((*report.SideBySide)(c).Below())
+	v.Tables = rendered(report.Below(c))
 	return v
 }
 

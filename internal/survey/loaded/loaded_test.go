@@ -132,7 +132,7 @@ func TestWrite(t *testing.T) {
 		"Latency of a read of memory while others of 4 cores",
 		"32.0   [31.7, 32.3]  210",
 		"Idle latency 100 ns; twice that from 32.0 GB/s on; the others inject 32.0 GB/s at the most.",
-		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns; 1.20 times that at 25.6 GB/s, nowhere twice;",
+		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns; 1.20 times that at 25.6 GB/s, and below twice at every level;",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -158,7 +158,7 @@ func TestMeaning(t *testing.T) {
 		points []point
 		want   string
 	}{
-		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 60, 58, 62)}, "1.20 times that at 99.0 GB/s, nowhere twice."},
+		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 60, 58, 62)}, "1.20 times that at 99.0 GB/s, and below twice at every level."},
 		{[]point{at(0, 50, 49, 51), at(50, 55, 54, 56), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on."},
 		{[]point{at(0, 50, 49, 51), at(50, 95, 54, 156), at(99, 160, 158, 162)}, "; twice that from 99.0 GB/s on, perhaps from 50.0."},
 		{[]point{at(0, 430, 151, 709), at(50, 420, 151, 709), at(99, 430, 151, 709)}, "; whether it comes to twice that could not be told: intervals are too wide (±66 %)."},

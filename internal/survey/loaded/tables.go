@@ -164,7 +164,7 @@ func rise(points []point) string {
 	perhaps := slices.IndexFunc(points[1:], func(p point) bool { return !(p.latency.Div(idle).Hi < 2) }) + 1
 	switch {
 	case perhaps == 0:
-		return fmt.Sprintf("%.2f times that at %s GB/s, nowhere twice", last.latency.Center/idle.Center, view.Rough(last.GBs))
+		return fmt.Sprintf("%.2f times that at %s GB/s, and below twice at every level", last.latency.Center/idle.Center, view.Rough(last.GBs))
 	case doubled == perhaps:
 		return fmt.Sprintf("twice that from %s GB/s on", view.Rough(points[doubled].GBs))
 	case doubled > 0:

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/params"
@@ -121,7 +121,7 @@ func (g guest) predicted(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var doc report.Predictions
+	var doc predict.Predictions
 	if err := o.decode(&doc); err != nil {
 		return err
 	}

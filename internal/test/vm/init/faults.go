@@ -224,7 +224,7 @@ func (g guest) address(ctx context.Context) error {
 			continue
 		}
 		o, err := g.confine(ctx, less, taulop, "-json", "-ring", "-off_cache", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "4")
-		if starved.MatchString(o.errOut) || o.status == 2 && strings.Contains(o.errOut, "is too short") {
+		if starved.MatchString(o.errOut) || o.status == 2 && strings.Contains(o.errOut, "within -time") {
 			continue // nor, now and then, in a little more, or its launches do not
 		}
 		if err == nil {

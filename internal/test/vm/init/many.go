@@ -15,7 +15,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -86,7 +86,7 @@ func (g guest) verified(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		var doc report.Verification
+		var doc verify.Result
 		if err := o.decode(&doc); err != nil {
 			return err
 		}

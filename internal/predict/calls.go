@@ -1,4 +1,9 @@
-package report
+// Package predict says what collectives cost: each call that was asked for, what a cost is made of,
+// where which algorithm is the cheapest, and which of several machines is the better one.
+//
+// Its opinion: what cannot be told apart, by the model or by the launches that its parameters
+// are of, is not ranked; what is left out is named, with the reason.
+package predict
 
 import (
 	"context"
@@ -157,14 +162,14 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 				}
 				row := Prediction{
 					Collective: a.Collective.Name, Algorithm: a.Name(), Own: a.Own(), Chosen: taken, P: p, Bytes: m,
-					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown, rough: c.Errors != "", spread: cost.Spread,
+					Microseconds: cost.Seconds * 1e6, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown, Rough: c.Errors != "", spread: cost.Spread,
 				}
 				if c.Beside != nil {
 					other, err := c.Beside.Cost(s)
 					if err != nil {
 						return err
 					}
-					if row.beside = true; !other.Unknown {
+					if row.Beside = true; !other.Unknown {
 						us := other.Seconds * 1e6
 						row.TauLop = &us
 					}

@@ -1,0 +1,63 @@
+package predict
+
+import (
+	"math"
+	"testing"
+
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/params"
+)
+
+func TestMarkCheapest(t *testing.T) {
+	p := Predictions{Rows: []Prediction{
+		{Collective: "bcast", Algorithm: "a", P: 2, Bytes: 8, Microseconds: 3},
+		{Collective: "bcast", Algorithm: "b", P: 2, Bytes: 8, Microseconds: 2},
+		{Collective: "bcast", Algorithm: "c", P: 2, Bytes: 8, Microseconds: math.Nextafter(2, 3)},
+		{Collective: "reduce", Algorithm: "a", P: 2, Bytes: 8, Microseconds: 1}, // the only one
+		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 8, Microseconds: 5},
+		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 8, Microseconds: 5}, // all are equal
+		{Collective: "bcast", Algorithm: "a", P: 4, Bytes: 9, Microseconds: 0},
+		{Collective: "bcast", Algorithm: "b", P: 4, Bytes: 9, Microseconds: 1},
+	}}
+	p.MarkCheapest()
+	for i, want := range []bool{false, true, true, false, false, false, true, false} {
+		if p.Rows[i].Cheapest != want {
+			t.Errorf("row %d: cheapest %v, want %v: %+v", i, p.Rows[i].Cheapest, want, p.Rows[i])
+		}
+	}
+}
+
+// A row is tied with the cheapest where their costs differ by no more than the
+// parameters know, or by next to nothing.
+func TestMarkTies(t *testing.T) {
+	e := model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})
+	costs := func(noise float64) (drawn []float64) {
+		for i := range 40 {
+			drawn = append(drawn, 1+noise*float64(i%5-2))
+		}
+		return drawn
+	}
+	for _, tt := range []struct {
+		us    float64
+		drawn []float64
+		want  bool
+	}{
+		{1.009, nil, true},          // within 1 %, of published parameters
+		{1.02, nil, false},          //
+		{1.02, costs(0.01), true},   // ±3 % of the ratio
+		{1.30, costs(0.01), false},  //
+		{1.30, costs(0.15), true},   //
+		{1.009, costs(0.001), true}, // within 1 %, although it is known better
+	} {
+		p := Predictions{Rows: []Prediction{
+			{Algorithm: "a", Microseconds: 1, drawn: costs(0)},
+			{Algorithm: "b", Microseconds: tt.us, drawn: tt.drawn},
+			{Algorithm: "c", Microseconds: 9, drawn: costs(0)},
+		}}
+		p.ensemble = e
+		p.MarkCheapest()
+		if r := p.Rows; !r[0].Cheapest || r[1].Cheapest != tt.want || r[2].Cheapest {
+			t.Errorf("%g µs, drawn %v: %v %v %v", tt.us, tt.drawn, r[0].Cheapest, r[1].Cheapest, r[2].Cheapest)
+		}
+	}
+}

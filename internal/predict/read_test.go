@@ -1,0 +1,56 @@
+package predict
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/view"
+)
+
+func TestRead(t *testing.T) {
+	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
+	lo, hi := 1.5, 2.5
+	one.Rows[1].Lo, one.Rows[1].Hi = &lo, &hi
+	both := NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})
+	for kind, doc := range map[string]any{"taulop predict": one, "taulop predict machines": both} {
+		var b bytes.Buffer
+		if err := view.WriteJSON(&b, kind, 1, doc); err != nil {
+			t.Fatal(err)
+		}
+		d, err := Read(&b, "a.json")
+		if err != nil || len(d.Rows) != 2 || d.Rows[0].Machine != "a" || d.Rows[0].Microseconds+d.Rows[1].Microseconds < 5 {
+			t.Errorf("%v %+v", err, d)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"format":"taulop predict","rows":[]}`:                                                                                                                          "a.json has no costs",
+		`{"format":"taulop verify","rows":[]}`:                                                                                                                           "not what taulop predict writes",
+		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":0}]}`:                                                                              "row 1: bcast:x has P = 0",
+		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":-1}]}`:                                                                 "has no cost",
+		`{"format":"taulop predict","rows":[{"collective":"bcast","algorithm":"x","P":2,"cost_us":1,"lo_us":2,"hi_us":3}]}`:                                              "not within [2, 3]",
+		`{"format":"taulop predict machines","machines":[{"machine":"a"}],"rows":[{"machine":"b","of":"bcast","collective":"bcast","algorithm":"x","P":2,"cost_us":1}]}`: `"b" is none of the machines`,
+		``: "a.json is empty: this is not what taulop predict writes",
+	} {
+		if _, err := Read(strings.NewReader(text), "a.json"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
+	for kind, doc := range map[string]any{"taulop predict": one, "taulop predict machines": NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})} {
+		var b bytes.Buffer
+		if err := view.WriteJSON(&b, kind, 1, doc); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b.String())
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := Read(strings.NewReader(text), "a.json"); err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")) {
+			t.Errorf("%q", err)
+		}
+	})
+}

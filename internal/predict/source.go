@@ -1,0 +1,98 @@
+package predict
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
+)
+
+// A Source says where costs come from: a machine's parameters and a model.
+type Source struct {
+	Machine   string `json:"machine"`
+	File      string `json:"params"`
+	Channel   string `json:"channel,omitempty"` // which of the file's, in words
+	States    string `json:"states,omitempty"`  // that costs are means over, in words; "" where the machine was in one
+	Cluster   string `json:"cluster,omitempty"` // nodes, mapping and network, in words
+	Nodes     string `json:"nodes,omitempty"`   // that ranks fill by default, in words
+	Model     string `json:"model"`
+	Transport string `json:"transport,omitempty"`
+	Segment   int    `json:"segment_bytes,omitempty"`
+	Library   string `json:"library,omitempty"`     // whose messages are in its own way, and not over Transport
+	Schedules string `json:"schedules,omitempty"`   // whose they are, in words
+	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
+	Degree    int    `json:"degree,omitempty"`      // of those that have trees, where they were asked for
+	Measured  string `json:"measured"`              // as far as m and τ were measured, in words
+	Rule      string `json:"extrapolation_rule"`    // beyond it
+	// Errors are the mean errors that such predictions had where they were tested, in words;
+	// "" where they were not.
+	Errors string `json:"errors,omitempty"`
+	// Uncertainty says what intervals hold; "" of parameters that allow none.
+	Uncertainty string `json:"uncertainty,omitempty"`
+}
+
+// NewSource says what a predictor takes from the file of a machine.
+func NewSource(p *model.Predictor, machine, file string) Source {
+	s := Source{Machine: machine, File: file, Channel: p.Channel, Model: p.Title(), Measured: "m up to " + view.Bytes(p.Largest), Rule: p.Rule()}
+	if p.Segments() {
+		s.Segment = p.Segment
+	}
+	if l := p.Transfers; l != nil {
+		if p.As != nil {
+			s.Library = p.As.Title
+		} else {
+			s.Transport = p.Transport.String()
+		}
+		s.Measured = fmt.Sprintf("m from %s to %s and τ from %d to %d", view.Bytes(l.Sizes[0]), view.Bytes(p.Largest), l.Taus[0], l.Taus[len(l.Taus)-1])
+	}
+	switch {
+	case p.Rule() == model.LevelsRule:
+		s.Errors = "12 to 40 % (docs/levels.md)"
+	case p.Model == model.Models[0]:
+		s.Errors = "5 to 20 % (docs/accuracy.md)"
+	}
+	if c := p.Cluster; c != nil {
+		s.Cluster = c.String()
+		if c.Network != nil {
+			l := c.Network.Table.Transfers
+			s.Measured += fmt.Sprintf(", and of network %s m from %s to %s and τ from %d to %d", c.Network.Name,
+				view.Bytes(l.Sizes[0]), view.Bytes(l.Sizes[len(l.Sizes)-1]), l.Taus[0], l.Taus[len(l.Taus)-1])
+		}
+	}
+	if packed := p.Packing; packed != nil {
+		s.Measured += fmt.Sprintf(", and p(m,%d) with m from %s to %s", p.Stride, view.Bytes(packed.Sizes[0]), view.Bytes(packed.Sizes[len(packed.Sizes)-1]))
+	}
+	return s
+}
+
+// OnNodes says on how many nodes ranks are that fill one after another: "P = 2 to 128 on 1 node of
+// 128 cores, P = 256 on 2 nodes". "" where that was asked for, or cores are not known. ps rise.
+func OnNodes(p *model.Predictor, ps []int) string {
+	if p.Cluster != nil {
+		return ""
+	}
+	var parts []string
+	first, before := 0, 0
+	for _, ranks := range ps {
+		nodes, cores := p.Nodes(ranks)
+		if cores == 0 {
+			return ""
+		}
+		if nodes != before {
+			first, before = ranks, nodes
+			parts = append(parts, "")
+		}
+		among := fmt.Sprintf("P = %d", first)
+		if ranks != first {
+			among += fmt.Sprintf(" to %d", ranks)
+		}
+		on := printable.Count(nodes, "node")
+		if len(parts) == 1 {
+			on += " of " + printable.Count(cores, "core")
+		}
+		parts[len(parts)-1] = among + " on " + on
+	}
+	return strings.Join(parts, ", ")
+}
