@@ -45,7 +45,7 @@ func TestTransportCMA(t *testing.T) {
 		}
 	}
 	measures(t)
-	if out, errOut, err := verify(5 * time.Second); err != nil && !strings.Contains(err.Error(), "within -time") {
+	if out, errOut, err := verify(2 * time.Second); err != nil && !strings.Contains(err.Error(), "within -time") {
 		t.Errorf("%v\n%s\n%s", err, out, errOut)
 	}
 	for _, tt := range []struct{ line, want string }{

@@ -137,7 +137,7 @@ func TestSlurm(t *testing.T) {
 	c := newCluster(t, program)
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	smaller := strings.NewReplacer("--nodes=16", "--nodes=2", "-N 4", "-N 2", "-time 5m", "-time 12s", "taulop net", "taulop net -quiet -time 4s -m 1,64K -tau 1 -tam=false")
+	smaller := strings.NewReplacer("--nodes=16", "--nodes=2", "-N 4", "-N 2", "-time 5m", "-time 4s", "taulop net", "taulop net -quiet -time 2s -m 1,64K -tau 1 -tam=false")
 	ran, jobs := 0, c.dir
 	for _, name := range []string{"cluster.md", "net.md"} {
 		c.dir = filepath.Join(jobs, name)

@@ -26,6 +26,9 @@ func halves(share, slower float64) []surveytest.State {
 // Of two machines that move, alike but for how long they are where, nothing differs; of one that
 // is slower in one state all does in that one.
 func TestStatesCompared(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
 	test := fit.Test{Drift: 0.01, Least: compare.DefaultLeast}
 	for seed := range uint64(3) {
 		a, _ := sweeptest.Moving(t, 2, halves(0.7, 1), 60, 300*time.Millisecond, seed)
@@ -55,6 +58,9 @@ func TestStatesCompared(t *testing.T) {
 // A machine that was moved since its baseline, or is at other shares of the time where it was, is
 // not called slower; one that is slower in one state is.
 func TestStatesChecked(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
 	there := func(flag, times float64) []surveytest.State {
 		s := surveytest.State{Flag: flag, Times: times, Lasts: time.Second}
 		return []surveytest.State{s, s}

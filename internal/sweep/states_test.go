@@ -15,6 +15,9 @@ import (
 // A machine whose host moves its CPUs has the numbers of each state, and their shares: within 5
 // points.
 func TestStates(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
 	const launches, within = 300, 0.05
 	seeds := uint64(3)
 	if os.Getenv("TAULOP_LONG") != "" {

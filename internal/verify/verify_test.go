@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -130,11 +129,11 @@ func TestRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if runs.Rounds() != engine.LeastLaunches || len(rows) != 4 {
+	if runs.Rounds() != 1 || len(rows) != 4 {
 		t.Fatalf("%d rows of %d rounds", len(rows), runs.Rounds())
 	}
 	for _, row := range rows {
-		if !row.Measured.Known() || !(row.Measured.Center > 0) || len(row.Predicted) != len(Models) {
+		if !(row.Measured.Center > 0) || len(row.Predicted) != len(Models) {
 			t.Errorf("%s: %+v", row.Name, row)
 		}
 		for _, p := range row.Predicted {

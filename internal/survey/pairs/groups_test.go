@@ -63,6 +63,9 @@ func found(t *testing.T, f *params.File) (sets []string) {
 // whose times rise with the distance, in pairs of slow CPUs, or in packages of which one has
 // the memory, so that transfers within the other take as long as between the two.
 func TestFindGroups(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
 	split := func(near, far float64, of func(cpu int) int) func(a, b int) float64 {
 		return func(a, b int) float64 {
 			if of(a) == of(b) {

@@ -182,6 +182,9 @@ func (*simulated) Close()                {}
 // each class in each launch, every pair once, doubtful ones again. That is enough to
 // find what was put in: both matrices, the slow pair and no other, and the caches.
 func TestManyCores(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
 	m := machine(8, 16)
 	r := request(m)
 	budget := r.Time(m)

@@ -103,6 +103,9 @@ func TestMoving(t *testing.T) {
 // Two states of pairs are no two groups of CPUs: neither where samples tell the states, nor
 // where they are too few to.
 func TestMovingIsNoGroup(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
 	for seed := range uint64(20) {
 		for _, launches := range []int{engine.LeastLaunches, 60} {
 			if launches > engine.LeastLaunches && seed > 1 {

@@ -98,7 +98,7 @@ func (s *Simulated) look(workers []numa.Worker) float64 {
 // Measure adds a session to a file, as Run measures.
 func (s *Simulated) Measure(t *testing.T, f *params.File, of *survey.Survey, r survey.Request) {
 	t.Helper()
-	session(t, f, s.Machine, &s.sim, of, r)
+	session(t, f, s.Machine, &s.sim, of, r, engine.LeastLaunches)
 }
 
 // Start begins launches of an experiment that measures it.

@@ -33,12 +33,12 @@ func Machine(tb testing.TB, cpus int) *numa.Machine {
 	return m
 }
 
-// Run measures what a request asks for, in launches within this process, and
-// returns a file in which every cell has an interval. It fails the test otherwise.
+// Run measures what a request asks for, in one launch within this process, and returns a file in
+// which every cell has a sample. It fails the test otherwise.
 func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, networks ...params.Network) *params.File {
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version, Networks: networks}
-	session(t, f, m, nil, s, r)
+	session(t, f, m, nil, s, r, 1)
 	return f
 }
 
@@ -138,10 +138,10 @@ func add(file, text string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// session adds one to a file, of the machine or of a simulation of it.
-func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request) {
+// session adds one of so many launches to a file, of the machine or of a simulation of it.
+func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request, launches int) {
 	t.Helper()
-	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: engine.LeastLaunches, Seed: 1}
+	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: launches, Seed: 1}
 	if _, err := survey.Add(x, s, r, m); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	if missing := x.Missing(); missing != nil || len(f.Cells) != len(x.Cells) || !f.Complete {
+	if missing := x.Missing(); len(f.Cells) != len(x.Cells) || launches >= engine.LeastLaunches && (missing != nil || !f.Complete) {
 		t.Fatalf("%d cells of %d, complete %t: %v", len(f.Cells), len(x.Cells), f.Complete, missing)
 	}
 	if err := f.Validate(); err != nil {

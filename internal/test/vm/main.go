@@ -13,7 +13,7 @@
 //	go run ./internal/test/vm -bochs /opt/bochs avx512
 //	                             a processor that QEMU does not emulate, nor Debian's Bochs
 //	go run ./internal/test/vm -list            what there is
-//	go run ./internal/test/vm -large 2nodes    also those tests of setups that take a minute
+//	go run ./internal/test/vm -large 2nodes    also what takes minutes: all tests of setups, and little memory
 //	go run ./internal/test/vm -parallel 2      two at a time: what each says comes when it is done
 //	go run ./internal/test/vm -v -run shrink 2nodes
 //	                             checks with "shrink" in their name, with all
@@ -65,7 +65,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		flags   = flag.NewFlagSet("vm", flag.ContinueOnError)
 		list    = flags.Bool("list", false, "list the machines and boot none")
 		run     = flags.String("run", "", "only the checks whose name contains `text`")
-		large   = flags.Bool("large", false, "also the large tests of setups, a minute or two a machine")
+		large   = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
 		verbose = flags.Bool("v", false, "show all that the machines print")
 		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
 		bochs   = flags.String("bochs", "bochs", "Bochs, as `program`: one that was configured with --enable-evex and --with-nogui")

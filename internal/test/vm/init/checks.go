@@ -50,7 +50,7 @@ var checks = []check{
 	{name: "numa asks this kernel", on: few, run: tests("numa", "-test.run="+asking)},
 	{name: "setups ask this kernel", on: few, run: tests("setups", "-test.run="+asking)},
 	{name: "tests of shm", on: typical, run: tests("shm")},
-	{name: "tests of setups", on: typical, run: tests("setups", "-test.skip="+large+"|"+asking+"|TestPagesLieWherePlaced")},
+	{name: "tests of setups", on: typical, large: true, run: tests("setups", "-test.skip="+large+"|"+asking+"|TestPagesLieWherePlaced")},
 	{name: "large tests of setups", large: true, run: tests("setups", "-test.run="+large)},
 	{name: "pages lie where placed", on: unlike, run: crowded(guest.pages)},
 	{name: "pages of 64 CPUs lie where placed", on: only("64cpus"), run: crowded(guest.pages)},
@@ -95,7 +95,7 @@ var checks = []check{
 	{name: "one CPU goes offline", on: only("smt"), run: guest.unplugging},
 	{name: "unprivileged user", on: only("2nodes"), run: guest.unprivileged},
 	{name: "no memory policies", on: only("2nodes"), run: guest.noPolicy},
-	{name: "little address space", on: only("2nodes"), run: crowded(guest.address)},
+	{name: "little address space", on: only("2nodes"), large: true, run: crowded(guest.address)},
 	{name: "cpuset of version 2 shrinks", on: only("2nodes"), run: shrinking(version2)},
 	{name: "cpuset of version 1 shrinks", on: only("smt"), run: shrinking(version1)},
 }
