@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -17,9 +20,12 @@ import (
 type compareRequest struct {
 	choice compare.Choice
 	as     string
+	list   string // file with the names of files
 	destination
 	saying
 }
+
+const twoFiles = "a comparison takes two files or more: taulop compare A.json B.json"
 
 // compareFlags is the subcommand.
 func compareFlags(flags *argument.Set) action {
@@ -33,23 +39,26 @@ func compareFlags(flags *argument.Set) action {
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
 	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
 	addAs(flags, &req.as)
+	flags.StringVar(&req.list, "files", "", "a `file` with the names of more files, one a line, as find prints them; - is standard input")
 	addTest(flags, &test)
 	choice.Test = &test
 	req.saying.addQuiet(flags, "no warnings")
 	req.destination.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
+	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
 		said := req.aside(errOut)
-		machines, skipped, err := compare.ReadAll(paths)
+		listed, err := readList(req.list)
 		if err != nil {
-			return usagef("%v", err)
+			return usagef("-files: %v", err)
 		}
-		for _, s := range skipped {
-			tell(said, "skipped: %v", s)
+		switch paths = append(paths, listed...); len(paths) {
+		case 0:
+			return usagef("%s", twoFiles)
+		case 1:
+			return usagef("got 1 argument: %s", twoFiles)
 		}
-		warn(said, takePublished(machines, req.as))
-		compared, err := req.compare(machines, len(paths))
+		compared, skipped, err := req.compare(ctx, errOut, paths)
 		if err != nil {
-			return usagef("%v", err)
+			return err
 		}
 		if err := req.put(out, compared); err != nil {
 			return err
@@ -62,14 +71,49 @@ func compareFlags(flags *argument.Set) action {
 	}
 }
 
-// compare puts a few machines beside the first, and many beside their median.
-func (req *compareRequest) compare(machines []compare.Machine, files int) (report.Compared, error) {
-	if files < compare.Fleet {
-		c, err := compare.New(machines, req.choice)
-		return (*report.SideBySide)(c), err
+// readList reads the names that a file has, - standard input; none of "".
+func readList(path string) ([]string, error) {
+	switch path {
+	case "":
+		return nil, nil
+	case "-":
+		return infile.Names(os.Stdin, "standard input")
 	}
-	o, err := compare.NewOverview(machines, req.choice)
-	return (*report.Overview)(o), err
+	return infile.Read(path, infile.Names)
+}
+
+// compare puts a few machines beside the first, and many beside their median.
+func (req *compareRequest) compare(ctx context.Context, errOut io.Writer, paths []string) (report.Compared, []error, error) {
+	said := req.aside(errOut)
+	if len(paths) < compare.Fleet {
+		machines, _, err := compare.ReadAll(paths)
+		if err != nil {
+			return nil, nil, usagef("%v", err)
+		}
+		warn(said, takePublished(machines, req.as))
+		c, err := compare.New(machines, req.choice)
+		return (*report.SideBySide)(c), nil, asUsage(err)
+	}
+	show, done := countProgress(req.progress(errOut), "file")
+	machines, skipped, err := compare.ReadReduced(ctx, paths, req.as, show)
+	done()
+	if errors.Is(err, context.Canceled) {
+		return nil, nil, err
+	} else if err != nil {
+		return nil, nil, usagef("%v", err)
+	}
+	for _, s := range skipped {
+		tell(said, "skipped: %v", s)
+	}
+	var names []string
+	for _, m := range machines {
+		if m.Taken {
+			names = append(names, m.Name)
+		}
+	}
+	warn(said, taken(names, req.as))
+	o, err := compare.OverviewOf(machines, req.choice)
+	return (*report.Overview)(o), skipped, asUsage(err)
 }
 
 // skippedFiles is how a command ends that did its work without some files; nil
@@ -97,18 +141,23 @@ func addAs(flags *argument.Set, as *string) {
 // takePublished takes published tables for transfers of a setup, if one is asked
 // for, and says of which machines.
 func takePublished(machines []compare.Machine, as string) (warnings []string) {
-	var taken []string
+	var names []string
 	for i := range machines {
 		if m := &machines[i]; as != "" && m.Published() {
 			m.Take(as, numa.Local)
-			taken = append(taken, m.Name)
+			names = append(names, m.Name)
 		}
 	}
-	switch len(taken) {
+	return taken(names, as)
+}
+
+// taken says of which machines published tables are taken for a setup.
+func taken(names []string, as string) []string {
+	switch len(names) {
 	case 0:
 		return nil
 	case 1:
-		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", taken[0], as)}
+		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", names[0], as)}
 	}
-	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(taken), as)}
+	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(names), as)}
 }
