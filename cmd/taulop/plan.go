@@ -134,7 +134,10 @@ func timedFlags(flags *argument.Set) action {
 	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with what its job took")
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
 	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	flags.BoolVar(&req.csv, "csv", false, "as -tsv, comma-separated")
+	flags.BoolVar(&req.tsv, "tsv", false, "as -explain, a line for each size: collective, P, m_bytes, rule, by, own_us, us, gain, gain_lo, gain_hi")
 	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
+	flags.OneOf("csv", "tsv", "json")
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		m, err := infile.Read(filepath.Join(folder, plan.Name), plan.ReadManifest)
 		if err != nil {
@@ -174,8 +177,8 @@ func more(lines int) string {
 
 // showTimed writes rules, and what is to be said of them.
 func (req *tuneRequest) showTimed(out io.Writer, doc *report.Timed, rules []mpi.Rule) error {
-	inFile := req.to.path != ""
-	if inFile || !req.explain && !req.asJSON {
+	inFile, tables := req.to.path != "", req.csv || req.tsv
+	if inFile || !req.explain && !req.asJSON && !tables {
 		if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil {
 			return err
 		}
@@ -183,6 +186,10 @@ func (req *tuneRequest) showTimed(out io.Writer, doc *report.Timed, rules []mpi.
 	switch {
 	case req.asJSON:
 		return doc.Document().WriteJSON(verbatim(out))
+	case tables:
+		return put(out, nil, asText(func(w io.Writer) error {
+			return doc.Document().Values(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
+		}))
 	case req.explain:
 		doc.Document().WriteText(out)
 	case inFile:
