@@ -90,7 +90,10 @@ func init() {
 		{name: "compare", about: "two machines side by side, or the nodes of a cluster", group: mainGroup, flags: compareFlags,
 			operands: operands{most: -1, files: true}},
 		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", group: mainGroup, flags: tuneFlags, operands: operands{most: -1, words: collectiveNames},
-			modes: []command{{name: "eval", value: "TABLE", about: "what such choices would have cost, by what others measured", flags: evaluateFlags, operands: operands{most: -1, words: collectiveNames}}}},
+			modes: []command{
+				{name: "plan", value: "DIR", about: "a job that times what predictions cannot tell", flags: planFlags, operands: operands{most: -1, words: collectiveNames}},
+				{name: "timed", value: "DIR", about: "the tuning file, by what such a job took", flags: timedFlags, operands: operands{most: 0, want: "the plan says which collectives"}},
+				{name: "eval", value: "TABLE", about: "what such choices would have cost, by what others measured", flags: evaluateFlags, operands: operands{most: -1, words: collectiveNames}}}},
 		{name: "topo", about: "what this machine is, and what would spoil a measurement", group: surveyGroup, flags: topoFlags,
 			operands: operands{want: "flags begin with a dash"}},
 	}, own, []command{

@@ -63,9 +63,8 @@ func tuneFlags(flags *argument.Set) action {
 }
 
 func (req *tuneRequest) add(flags *argument.Set) {
-	req.costRequest.add(flags, "1:4M")
-	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
-	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
+	req.addTarget(flags)
+	req.to.add(flags, "write rules to a new `file` (default standard output)")
 	flags.Float64Var(&req.margin, "margin", 20, "the least gain in `percent` that is worth a rule")
 	flags.Within("margin", 0, 99, "give a percentage from 0 to 99")
 	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
@@ -73,19 +72,28 @@ func (req *tuneRequest) add(flags *argument.Set) {
 	flags.BoolVar(&req.tsv, "tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
 	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
 	flags.OneOf("csv", "tsv", "json")
+	flags.Check(req.named)
+}
+
+// addTarget adds the flags that say what is predicted, for which library.
+func (req *tuneRequest) addTarget(flags *argument.Set) {
+	req.costRequest.add(flags, "1:4M")
+	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
+	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 	flags.BoolVar(&req.noProgress, "no-progress", false, "no progress; warnings are printed")
 	flags.Lookup("quiet").Usage = "no progress and no warnings"
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
-	flags.Check(func() error {
-		if req.library == nil {
-			return usagef("-for is missing: name the library to write rules for, %s", strings.Join(mpi.TunableNames(), ", "))
-		}
-		if as := req.choice.As; as != nil && strings.HasPrefix(as.Version, "MPICH") != req.library.NeedsBase() {
-			return usagef("-for %s writes rules for another library than -as %s, whose messages it would take: leave -as out, or name a way of the same library", req.library.Name, as.Name)
-		}
-		return nil
-	})
-	req.to.add(flags, "write rules to a new `file` (default standard output)")
+}
+
+// named refuses a library that is missing, or carries messages otherwise than it is said to.
+func (req *tuneRequest) named() error {
+	if req.library == nil {
+		return usagef("-for is missing: name the library to write rules for, %s", strings.Join(mpi.TunableNames(), ", "))
+	}
+	if as := req.choice.As; as != nil && strings.HasPrefix(as.Version, "MPICH") != req.library.NeedsBase() {
+		return usagef("-for %s writes rules for another library than -as %s, whose messages it would take: leave -as out, or name a way of the same library", req.library.Name, as.Name)
+	}
+	return nil
 }
 
 // predictable makes the predictor, and refuses what it has no measured times for.

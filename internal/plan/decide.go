@@ -11,11 +11,14 @@ type Decision struct {
 	Ratio, Error float64
 }
 
-// Times are what was timed, in seconds; nil or NaN: not.
-type Times [][]float64
+// A Time is what an option took, in seconds, and the standard error of its logarithm. 0: not timed.
+type Time struct{ Seconds, Error float64 }
+
+// Times are those of cells, by option.
+type Times [][]Time
 
 func (t Times) has(cell, option int) bool {
-	return option >= 0 && option < len(t[cell]) && t[cell][option] > 0
+	return option >= 0 && option < len(t[cell]) && t[cell][option].Seconds > 0
 }
 
 // certain is by how many standard errors an option must be the cheaper one.
@@ -57,7 +60,7 @@ func (r *rows) decide(times Times, cell int) Decision {
 // was timed, here or nearby.
 func (r *rows) estimate(times Times, cell, option int) (log, error float64, known bool) {
 	if times.has(cell, option) {
-		return math.Log(times[cell][option]), 0, true
+		return math.Log(times[cell][option].Seconds), times[cell][option].Error, true
 	}
 	o := r.cells[cell].Options[option]
 	if !(o.Seconds > 0) {
@@ -70,8 +73,9 @@ func (r *rows) estimate(times Times, cell, option int) (log, error float64, know
 		if !(predicted > 0) {
 			continue
 		}
-		w := 1 / shift(r.distance(cell, other))
-		sum += w * math.Log(times[other][at]/predicted)
+		of := times[other][at]
+		w := 1 / (shift(r.distance(cell, other)) + of.Error*of.Error)
+		sum += w * math.Log(of.Seconds/predicted)
 		weight += w
 	}
 	if weight == 0 {

@@ -56,10 +56,10 @@ func TestPick(t *testing.T) {
 // What a neighbour took corrects predictions.
 func TestDecide(t *testing.T) {
 	of := cells([]int{8}, []int{1024, 2048, 4096}, 1, 1.2, 1.1)
-	times := Times{{1e-3, 0.5e-3, 2e-3}, nil, nil}
+	times := Times{{{Seconds: 1e-3}, {Seconds: 0.5e-3}, {Seconds: 2e-3}}, nil, nil}
 	for cell := range of {
 		if times[cell] == nil {
-			times[cell] = make([]float64, 3)
+			times[cell] = make([]Time, 3)
 		}
 	}
 	for cell, d := range Decide(of, times) {
@@ -70,7 +70,7 @@ func TestDecide(t *testing.T) {
 	if d := Decide(of, times)[0]; math.Abs(d.Ratio-math.Log(2)) > 1e-12 || d.Error != 0 {
 		t.Errorf("%+v", d)
 	}
-	times[0] = []float64{1e-3, 0, 0}
+	times[0] = []Time{{Seconds: 1e-3}, {}, {}}
 	for cell, d := range Decide(of, times) {
 		if d.Option != 0 {
 			t.Errorf("cell %d: %+v without a time of it", cell, d)

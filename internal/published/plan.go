@@ -114,11 +114,11 @@ func judge(of string, cells []plan.Cell, cases []*Judged, timed [][]int) (t Timi
 		return math.NaN()
 	}
 	for i := range cells {
-		times[i] = make([]float64, len(cells[i].Options))
+		times[i] = make([]plan.Time, len(cells[i].Options))
 		for _, o := range timed[i] {
-			times[i][o] = measured(i, cells[i].Options[o].Setting)
+			times[i][o].Seconds = measured(i, cells[i].Options[o].Setting)
 			runs++
-			seconds += times[i][o]
+			seconds += times[i][o].Seconds
 		}
 		for _, c := range cases[i].cells {
 			ns, _ := c.Time.Compared()

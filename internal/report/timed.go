@@ -1,8 +1,17 @@
 package report
 
 import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/plan"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/mpi"
 )
 
 // timedTable says what timing some settings is worth.
@@ -16,4 +25,124 @@ func timedTable(plans []published.Planned) view.Table {
 	}
 	t.Note("own: the library's own choice; cheapest: predicted; a plan: what taulop tune -plan would have had timed")
 	return t
+}
+
+// WritePlan says what a plan times, how long that takes, and how long all would.
+func WritePlan(w io.Writer, m *plan.Manifest, library *mpi.Library, folder string) {
+	settings, cells, of := m.Timings()
+	fmt.Fprintf(w, "%s for %s: %s in %d of %d cells\n", printable.Name(folder), library.Version, printable.Count(settings, "timing"), cells, of)
+	fmt.Fprintf(w, "passes: %d, about %s; as many over all settings of all cells: %s\n", m.Passes, span(m.Seconds), span(m.Brute))
+	fmt.Fprintf(w, "expected penalty afterwards: %.1f %%\n\n", 100*m.Expected)
+	fmt.Fprintf(w, "bash %s/run.sh          (or sbatch run.slurm there)\n", printable.Name(folder))
+	fmt.Fprintf(w, "taulop tune -timed %s -params FILE -o RULES\n", printable.Name(folder))
+}
+
+// span is a time that a job takes, in words.
+func span(seconds float64) string {
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
+}
+
+// A Timed document says what an MPI library is told to take by what was timed, and why.
+type Timed struct {
+	Library  string          `json:"library"`
+	Passes   int             `json:"passes"`
+	Settings int             `json:"timings"`
+	Cells    []TimedCell     `json:"cells"`
+	Rules    int             `json:"rules"`
+	LeftOut  []plan.Omission `json:"left_out"`
+}
+
+// A TimedCell is what is taken for messages of m bytes among P ranks. Gains are shares of the time of
+// the library's own choice.
+type TimedCell struct {
+	Collective string       `json:"collective"`
+	P          int          `json:"P"`
+	Bytes      int          `json:"m"`
+	Rule       *mpi.Setting `json:"rule"`   // null: the library's own choice stays
+	By         string       `json:"by"`     // timed, or predicted
+	OwnUS      float64      `json:"own_us"` // 0: not timed
+	US         float64      `json:"us"`
+	Gain       float64      `json:"gain"`
+	Lo         float64      `json:"gain_lo"`
+	Hi         float64      `json:"gain_hi"`
+}
+
+// NewTimed says what was concluded.
+func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.Conclusion, rules []mpi.Rule) *Timed {
+	doc := &Timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut}
+	doc.Settings, _, _ = m.Timings()
+	for i := range all {
+		c := &all[i]
+		cell := TimedCell{Collective: c.Collective, P: c.P, Bytes: c.Bytes, OwnUS: c.OwnUS, US: c.US, By: "predicted"}
+		if c.Timed || c.OwnUS > 0 && c.Setting.Own() {
+			cell.By = "timed"
+		}
+		if !c.Setting.Own() {
+			cell.Rule, cell.Gain, cell.Lo, cell.Hi = &c.Setting, c.Gain.Center, c.Gain.Lo, c.Gain.Hi
+		}
+		doc.Cells = append(doc.Cells, cell)
+	}
+	return doc
+}
+
+// Document is what there is to read and to compute with.
+func (d *Timed) Document() *document.Document {
+	return document.New("taulop tune -timed", d, d.writeValues, d.say)
+}
+
+// say writes a table for each collective.
+func (d *Timed) say(w *document.Document) {
+	var table *view.Table
+	for i, c := range d.Cells {
+		if i == 0 || c.Collective != d.Cells[i-1].Collective {
+			if table != nil {
+				w.Tables(*table)
+			}
+			table = &view.Table{Title: c.Collective, Columns: slices.Concat(view.Numbers("P", "m"), view.Words("rule", "by"), view.Numbers("own µs", "rule µs"), view.Words("gain in %"))}
+		}
+		rule, by, own, us, gain := "own choice", c.By, "–", "–", ""
+		if c.OwnUS > 0 {
+			own = rough(c.OwnUS)
+		}
+		if c.Rule != nil {
+			rule, gain = c.Rule.String(), fmt.Sprintf("%.0f [%.0f, %.0f]", 100*c.Gain, 100*c.Lo, 100*c.Hi)
+		}
+		if c.US > 0 {
+			us = rough(c.US)
+		}
+		table.Add(c.P, view.Bytes(c.Bytes), rule, by, own, us, gain)
+	}
+	if table != nil {
+		w.Tables(*table)
+	}
+	fmt.Fprintln(w, "\nTimes are medians over passes; [ ]: the interval of the gain, 95 %")
+	d.WriteSummary(w)
+}
+
+// writeValues writes a row for each cell.
+func (d *Timed) writeValues(w io.Writer, separator rune) error {
+	t := view.Table{Columns: view.Words("collective", "P", "m_bytes", "rule", "by", "own_us", "us", "gain", "gain_lo", "gain_hi")}
+	for _, c := range d.Cells {
+		rule := "own"
+		if c.Rule != nil {
+			rule = c.Rule.Key()
+		}
+		t.Add(c.Collective, c.P, c.Bytes, rule, c.By, c.OwnUS, c.US, c.Gain, c.Lo, c.Hi)
+	}
+	return t.WriteValues(w, separator)
+}
+
+// WriteSummary says how many rules there are, and what they rest on.
+func (d *Timed) WriteSummary(w io.Writer) {
+	timed, predicted := 0, 0
+	for _, c := range d.Cells {
+		switch {
+		case c.Rule == nil:
+		case c.By == "timed":
+			timed++
+		default:
+			predicted++
+		}
+	}
+	fmt.Fprintf(w, "%s for %s: %s timed, %d predicted; else its own choice stays\n", printable.Count(d.Rules, "rule"), d.Library, printable.Count(timed, "cell"), predicted)
 }

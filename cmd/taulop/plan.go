@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/plan"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/mpi"
+)
+
+// planFlags is tune -plan.
+func planFlags(flags *argument.Set) action {
+	var (
+		req    tuneRequest
+		folder string
+		budget time.Duration
+	)
+	req.addTarget(flags)
+	flags.Check(req.named)
+	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
+	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
+	flags.Check(func() error {
+		if budget < 10*time.Second {
+			return usagef("-budget is %v: a job needs ten seconds or more", budget)
+		}
+		return nil
+	})
+	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		cells, err := req.cells(ctx, errOut, words, nil)
+		if err != nil {
+			return err
+		}
+		if len(cells) == 0 {
+			return usagef("nothing is planned for one rank: give -P with two or more")
+		}
+		nodes := 1
+		if c := req.Predictor.Cluster; c != nil {
+			nodes = c.Nodes
+		}
+		f, err := req.read()
+		if err != nil {
+			return err
+		}
+		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, budget)
+		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) {
+			return usagef("-plan: %v", err)
+		} else if err != nil {
+			return err
+		}
+		report.WritePlan(out, m, req.library, folder)
+		return nil
+	}
+}
+
+// cells predicts all that a plan may have timed; besides gives what the user left out, where it is not
+// nil.
+func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, besides *plan.Manifest) (cells []plan.Cell, err error) {
+	if besides != nil {
+		if err := req.besides(besides); err != nil {
+			return nil, err
+		}
+	}
+	if req.library, err = onBase(req.library, req.base); err != nil {
+		return nil, err
+	}
+	if besides == nil {
+		if req.collectives, err = tuned(req.library, words); err != nil {
+			return nil, err
+		}
+	}
+	if err := req.predictable(); err != nil {
+		return nil, err
+	}
+	warn(req.aside(errOut), req.warnings)
+	show, done := countProgress(req.progress(errOut), "cell")
+	cells, err = plan.Predict(ctx, req.Predictor, req.library, req.collectives, req.P, req.M, show)
+	done()
+	if err != nil {
+		return nil, refused(err)
+	}
+	return cells, nil
+}
+
+// besides takes from a plan the library, the collectives, and P and m where no flag says others.
+func (req *tuneRequest) besides(m *plan.Manifest) (err error) {
+	library, err := mpi.Tunable(m.Library)
+	if err != nil {
+		return usagef("-timed: %v", err)
+	}
+	if req.library != nil && req.library.Name != library.Name {
+		return usagef("-for is %s, and the plan is for %s: leave it out", req.library.Name, library.Name)
+	}
+	req.library = library
+	var ps, ms []int
+	for _, w := range m.Cells {
+		ps, ms = append(ps, w.P), append(ms, w.Bytes)
+		for _, c := range library.Collectives() {
+			if c.Name == w.Collective && !slices.Contains(req.collectives, c) {
+				req.collectives = append(req.collectives, c)
+			}
+		}
+	}
+	if !req.flags.Given("P") {
+		req.P = risen(ps)
+	}
+	if !req.flags.Given("m") {
+		req.M = slices.DeleteFunc(risen(ms), func(m int) bool { return m == 0 })
+	}
+	return req.named()
+}
+
+func risen(all []int) []int {
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// timedFlags is tune -timed.
+func timedFlags(flags *argument.Set) action {
+	var (
+		req    tuneRequest
+		folder string
+	)
+	req.addTarget(flags)
+	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with what its job took")
+	req.to.add(flags, "write rules to a new `file` (default standard output)")
+	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	flags.BoolVar(&req.csv, "csv", false, "as -tsv, comma-separated")
+	flags.BoolVar(&req.tsv, "tsv", false, "as -explain, a line for each size: collective, P, m_bytes, rule, by, own_us, us, gain, gain_lo, gain_hi")
+	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
+	flags.OneOf("csv", "tsv", "json")
+	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+		m, err := infile.Read(filepath.Join(folder, plan.Name), plan.ReadManifest)
+		if err != nil {
+			return usagef("-timed: %v", err)
+		}
+		cells, err := req.cells(ctx, errOut, nil, m)
+		if err != nil {
+			return err
+		}
+		results, err := m.Read(os.DirFS(folder), req.library)
+		if err != nil {
+			return usagef("-timed: %v", err)
+		}
+		if !req.quiet {
+			for _, o := range results.LeftOut {
+				tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more(o.Lines), o.Why)
+			}
+		}
+		if len(results.Passes) == 0 {
+			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(folder))
+		}
+		concluded := m.Conclude(results, cells)
+		rules := plan.Rules(concluded, req.library, func(p int) bool {
+			nodes, _ := req.Predictor.Nodes(p)
+			return nodes < 2
+		})
+		return req.showTimed(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
+	}
+}
+
+func more(lines int) string {
+	if lines < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" and %d more", lines-1)
+}
+
+// showTimed writes rules, and what is to be said of them.
+func (req *tuneRequest) showTimed(out io.Writer, doc *report.Timed, rules []mpi.Rule) error {
+	inFile, tables := req.to.path != "", req.csv || req.tsv
+	if inFile || !req.explain && !req.asJSON && !tables {
+		if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil {
+			return err
+		}
+	}
+	switch {
+	case req.asJSON:
+		return doc.Document().WriteJSON(verbatim(out))
+	case tables:
+		return put(out, nil, asText(func(w io.Writer) error {
+			return doc.Document().Values(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
+		}))
+	case req.explain:
+		doc.Document().WriteText(out)
+	case inFile:
+		doc.WriteSummary(out)
+	}
+	if inFile && len(rules) > 0 {
+		fmt.Fprint(out, "\n"+req.library.Use(rules, printable.Name(req.to.path)))
+	}
+	return nil
+}

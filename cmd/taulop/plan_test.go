@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/plan"
+)
+
+// What a job took becomes rules, also for sizes that it did not time.
+func TestPlan(t *testing.T) {
+	machine, directory := smallMachine(t)
+	job := filepath.Join(directory, "job")
+	out, _, err := run(t, on(machine, "tune", "-plan "+job+" -for openmpi4 -P 2-3 -m 1K:64K bcast reduce")...)
+	if err != nil || !strings.Contains(out, "for Open MPI 4.1: ") || !strings.Contains(out, "bash "+job+"/run.sh") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if _, _, err := run(t, on(machine, "tune", "-timed "+job)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), "has no times of its plan yet") {
+		t.Errorf("a job that did not run: %v", err)
+	}
+	m, err := infile.Read(filepath.Join(job, plan.Name), plan.ReadManifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(job, "results"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for pass := range 8 {
+		text := ""
+		for _, p := range []int{2, 3} {
+			text += fmt.Sprintf("head\t%d\t1\thost\tunknown\tOpen MPI v4.1.4\n", p)
+			for _, w := range m.Cells {
+				for i, o := range w.Timed {
+					if w.P == p { // the own choice is the slowest
+						text += fmt.Sprintf("time\t%s\t%s\t%d\t%d\t%d\n", w.Collective, w.Options[o].Setting.Key(), p, w.Bytes, 200-50*i+pass%3)
+					}
+				}
+			}
+		}
+		if pass == 0 {
+			text += "warm-up\n"
+		}
+		if err := os.WriteFile(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass)), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, errOut, err := run(t, on(machine, "tune", "-timed "+job)...)
+	if err != nil || !strings.Contains(out, "# bcast") || !strings.Contains(errOut, `P-0.tsv, line `) {
+		t.Errorf("%v %s\n%s", err, errOut, out)
+	}
+	out, _, err = run(t, on(machine, "tune", "-timed "+job+" -explain")...)
+	if err != nil || !strings.Contains(out, "timed") || !strings.Contains(out, "gain in %") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for line, want := range map[string]string{
+		"-timed " + directory:                                   "plan.json is not there",
+		"-timed " + job + " -for openmpi5":                      "-for is openmpi5, and the plan is for openmpi4",
+		"-plan " + job + " -for openmpi4 -P 2 -budget 1s":       "-budget is 1s",
+		"-plan " + job + " -for openmpi4 -P 2":                  "it has another plan",
+		"-plan " + filepath.Join(directory, "x") + " -P 2":      "-for is missing",
+		"-plan " + filepath.Join(directory, "x") + " -for none": "there are no rules files",
+	} {
+		if _, _, err := run(t, on(machine, "tune", line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", line, err, want)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/mpi"
+)
+
+// A Conclusion is what a library shall take in a cell.
+type Conclusion struct {
+	*Cell
+	Setting mpi.Setting // zero: its own choice stays
+	Timed   bool        // here, with its own choice; else nearby
+	Passes  int         // in which both were timed
+	// OwnUS and US are what the own choice takes, and the setting: timed, or estimated; 0: not known.
+	OwnUS, US float64
+	Gain      fit.Estimate // the share of the own choice's time that is saved
+}
+
+// Conclude decides by what was timed: a setting is taken where it was quicker than the library's own
+// choice in so many passes that the interval of the gain is above zero, and where nothing was timed
+// if predictions that timings nearby correct tell it from the own choice. Cells beyond the plan's are
+// of other ranks or sizes, predicted.
+func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
+	var cells []Cell
+	for _, w := range m.Cells {
+		cells = append(cells, w.Cell)
+	}
+	for _, c := range beyond {
+		if !slices.ContainsFunc(m.Cells, func(w Work) bool { return w.Collective == c.Collective && w.P == c.P && w.Bytes == c.Bytes }) {
+			cells = append(cells, c)
+		}
+	}
+	times := r.medians(cells)
+	all := make([]Conclusion, len(cells))
+	for i, d := range Decide(cells, times) {
+		c := &all[i]
+		c.Cell = &cells[i]
+		if times.has(i, 0) {
+			c.OwnUS = 1e6 * times[i][0].Seconds
+		}
+		if r.compare(i, c, times) || d.Option == 0 || times.has(i, d.Option) || d.Ratio < sure*d.Error {
+			continue
+		}
+		c.Setting, c.US = c.Options[d.Option].Setting, 0
+		at := func(errors float64) float64 { return -math.Expm1(-d.Ratio - errors*d.Error) }
+		c.Gain = fit.Estimate{Center: at(0), Lo: at(-sure), Hi: at(sure)}
+	}
+	return all
+}
+
+// sure is how many standard errors are half of an interval of 95 %.
+const sure = 1.96
+
+// medians are the times of cells and options of which there are passes enough for an interval.
+func (r *Results) medians(cells []Cell) Times {
+	times := make(Times, len(cells))
+	for i, c := range cells {
+		times[i] = make([]Time, len(c.Options))
+		for o := range c.Options {
+			var us []float64
+			for _, pass := range r.Passes {
+				if v, there := pass[[2]int{i, o}]; there {
+					us = append(us, v)
+				}
+			}
+			if of := fit.Median(us); of.Known() {
+				times[i][o] = Time{of.Center / 1e6, of.Width() / sure}
+			}
+		}
+	}
+	return times
+}
+
+// compare takes the setting that was certainly quicker than the own choice by most. A pass compares
+// both, so that what drifts hits both.
+func (r *Results) compare(cell int, c *Conclusion, times Times) (taken bool) {
+	for o := 1; o < len(c.Options); o++ {
+		ratios := r.pairs(cell, o)
+		ratio := fit.Median(ratios)
+		if !ratio.Known() || ratio.Lo <= 1 || taken && 1-1/ratio.Lo <= c.Gain.Lo {
+			continue
+		}
+		taken = true
+		c.Setting, c.Timed, c.Passes, c.US = c.Options[o].Setting, true, len(ratios), 1e6*times[cell][o].Seconds
+		c.Gain = fit.Estimate{Center: 1 - 1/ratio.Center, Lo: 1 - 1/ratio.Lo, Hi: 1 - 1/ratio.Hi, N: ratio.N}
+	}
+	return taken
+}
+
+// pairs are the times of the own choice by those of an option, in each pass that has both.
+func (r *Results) pairs(cell, option int) (ratios []float64) {
+	for _, pass := range r.Passes {
+		own, there := pass[[2]int{cell, 0}]
+		if of, too := pass[[2]int{cell, option}]; there && too {
+			ratios = append(ratios, own/of)
+		}
+	}
+	return ratios
+}
+
+// Rules are the choices that are not left to the library, by collective, P and m rising. A choice holds
+// up to the middle of the way to the next size, and not beyond a size where the library's own choice
+// changes.
+func Rules(of []Conclusion, library *mpi.Library, oneNode func(p int) bool) (rules []mpi.Rule) {
+	all := slices.Clone(of)
+	slices.SortStableFunc(all, func(a, b Conclusion) int { return before(a.Cell, b.Cell) })
+	for i, c := range all {
+		if c.Setting.Own() {
+			continue
+		}
+		from, to := c.Bytes, c.Bytes
+		same := func(j int) bool {
+			return j >= 0 && j < len(all) && all[j].Collective == c.Collective && all[j].P == c.P
+		}
+		on := collective.Named(c.Collective)
+		if same(i - 1) {
+			from, _ = border(library, on, c.P, all[i-1].Bytes, c.Bytes)
+		}
+		if same(i + 1) {
+			_, to = border(library, on, c.P, c.Bytes, all[i+1].Bytes)
+		}
+		if n := len(rules); n > 0 && rules[n-1].Collective == on && rules[n-1].P == c.P && rules[n-1].To+1 == from && rules[n-1].Setting == c.Setting {
+			rules[n-1].To = to
+			continue
+		}
+		rules = append(rules, mpi.Rule{Collective: on, P: c.P, OneNode: oneNode(c.P), From: from, To: to, Setting: c.Setting})
+	}
+	return rules
+}
+
+func before(a, b *Cell) int {
+	return cmp.Or(cmp.Compare(a.Collective, b.Collective), a.P-b.P, a.Bytes-b.Bytes)
+}
+
+// border is where the choice of a size begins that follows another one, and where that of the other
+// ends: where the library's own choice changes between them, first and last, else in the middle.
+func border(library *mpi.Library, on *collective.Collective, p, low, high int) (from, to int) {
+	middle := int(math.Sqrt(float64(max(1, low)) * float64(high)))
+	from, to = middle+1, middle
+	first, known := library.Own(on, p, low)
+	last, there := library.Own(on, p, high)
+	if !known || !there || first == last {
+		return from, to
+	}
+	to = low
+	for step := (high - low) / 2; step > 0; step /= 2 {
+		for to+step < high {
+			if own, _ := library.Own(on, p, to+step); own != first {
+				break
+			}
+			to += step
+		}
+	}
+	from = high
+	for step := (high - low) / 2; step > 0; step /= 2 {
+		for from-step > low {
+			if own, _ := library.Own(on, p, from-step); own != last {
+				break
+			}
+			from -= step
+		}
+	}
+	return from, to
+}

@@ -1,0 +1,235 @@
+package plan
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/mpi"
+)
+
+// A Manifest is what a job times, the content of plan.json.
+type Manifest struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Library string `json:"library"`       // as mpi.Tunable has it
+	CPU     string `json:"cpu,omitempty"` // of the machine that was predicted
+	Nodes   int    `json:"nodes"`
+	Passes  int    `json:"passes"` // over all that is timed, at most
+	// Seconds is what they are expected to take, and Brute what as many passes over all settings would.
+	Seconds  float64 `json:"seconds"`
+	Brute    float64 `json:"brute_force_seconds"`
+	Expected float64 `json:"expected_penalty"` // a share, the mean over cells
+	Cells    []Work  `json:"cells"`
+}
+
+// Work is what is timed of a cell.
+type Work struct {
+	Cell
+	Timed []int `json:"timed,omitempty"` // of its options, the own choice first
+}
+
+const (
+	format  = "taulop plan"
+	version = 1
+	// Name is the file of a manifest.
+	Name = "plan.json"
+	// results is the folder of what a job took.
+	results = "results"
+)
+
+// Passes over what is timed: medians of fewer have no interval, and more gain little.
+const fewPasses, manyPasses = 6, 30
+
+// launching is what starting a process takes, in seconds.
+const launching = 1
+
+// callCost is what timing an option once takes a pass, in seconds: as many calls as job/timing.c makes,
+// each after a barrier and a start that is announced.
+func callCost(_ *Cell, o Option) float64 {
+	return 60e-6 + o.Seconds
+}
+
+func calls(m int) float64 {
+	switch {
+	case m >= 1<<20:
+		return 7
+	case m >= 1<<17:
+		return 11
+	case m >= 1<<14:
+		return 17
+	}
+	return 33
+}
+
+// Make plans what a job times within a budget. Brute is all settings that the library has in each
+// cell.
+func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, budget time.Duration) *Manifest {
+	cost := func(c *Cell, o Option) float64 { return calls(c.Bytes) * callCost(c, o) }
+	by := Picker{Tolerance: Tolerance, Most: Most, Cost: cost}
+	brute := 0.0
+	for i := range cells {
+		c, least := &cells[i], math.Inf(1)
+		for _, o := range c.Options {
+			brute += cost(c, o)
+			if o.Seconds > 0 {
+				least = min(least, o.Seconds)
+			}
+		}
+		// Of those left out it is only known that they take longer.
+		all := len(library.Settings(collective.Named(c.Collective), c.P, c.Bytes)) + 1
+		if !math.IsInf(least, 1) {
+			brute += float64(all-len(c.Options)) * cost(c, Option{Seconds: least * math.Exp(far*sigma)})
+		}
+	}
+	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes}
+	starts := float64(len(m.ranks(cells)) * launching)
+	by.Budget = min(Share*brute, max(1, (budget.Seconds()-fewPasses*starts)/fewPasses))
+	picked := by.Pick(cells)
+	for i, c := range cells {
+		m.Cells = append(m.Cells, Work{c, picked.Timed[i]})
+	}
+	pass := picked.Seconds + launching*float64(len(m.Launches(library)))
+	m.Passes = min(manyPasses, max(1, int(budget.Seconds()/pass)))
+	m.Seconds, m.Brute, m.Expected = float64(m.Passes)*pass, float64(m.Passes)*(pass-picked.Seconds+brute), picked.Expected
+	return m
+}
+
+func (m *Manifest) ranks(cells []Cell) (ps []int) {
+	for _, c := range cells {
+		if !slices.Contains(ps, c.P) {
+			ps = append(ps, c.P)
+		}
+	}
+	return ps
+}
+
+// Timings are how many settings are timed, in how many cells, of how many cells.
+func (m *Manifest) Timings() (settings, cells, of int) {
+	for _, w := range m.Cells {
+		settings += len(w.Timed)
+		cells += min(1, len(w.Timed))
+	}
+	return settings, cells, len(m.Cells)
+}
+
+// A Launch is what one process of each rank times.
+type Launch struct {
+	Name        string // of its file of work
+	P           int
+	Environment []string
+	Lines       []string
+}
+
+// Launches are those of a pass: settings that need the environment of a process have one each.
+func (m *Manifest) Launches(library *mpi.Library) (all []*Launch) {
+	type key struct{ collective, setting string }
+	of := make(map[int][]*Launch)
+	place := make(map[int]map[key]int) // of a setting, by P
+	for _, w := range m.Cells {
+		c := collective.Named(w.Collective)
+		for _, o := range w.Timed {
+			s := w.Options[o].Setting
+			forced := library.Forcing(c, s)
+			if place[w.P] == nil {
+				place[w.P] = make(map[key]int)
+			}
+			at, there := 0, true
+			if library.NeedsBase() {
+				k := key{w.Collective, s.Key()}
+				if at, there = place[w.P][k]; !there {
+					for other := range place[w.P] {
+						if other.collective == w.Collective {
+							at++
+						}
+					}
+					place[w.P][k] = at
+				}
+			}
+			for len(of[w.P]) <= at {
+				l := &Launch{Name: fmt.Sprintf("P%d-%d", w.P, len(of[w.P])), P: w.P}
+				of[w.P], all = append(of[w.P], l), append(all, l)
+			}
+			l := of[w.P][at]
+			for _, v := range forced.Environment {
+				if !slices.Contains(l.Environment, v) {
+					l.Environment = append(l.Environment, v)
+				}
+			}
+			l.Lines = append(l.Lines, strings.Join(append([]string{w.Collective, s.Key(), strconv.Itoa(w.Bytes)}, forced.Variables...), " "))
+		}
+	}
+	return all
+}
+
+//go:embed job
+var job embed.FS
+
+// ErrThere is of a folder that has another plan.
+var ErrThere = errors.New("it has another plan: name a new folder")
+
+// Write writes a plan into a folder: what is timed, the program that times it, and jobs that run it.
+// It fails with ErrThere where another plan is.
+func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Duration) error {
+	var text bytes.Buffer
+	if err := json.NewEncoder(&text).Encode(m); err != nil {
+		return err
+	}
+	if was, err := os.ReadFile(filepath.Join(folder, Name)); err == nil {
+		if bytes.Equal(was, text.Bytes()) {
+			return nil
+		}
+		return fmt.Errorf("%s: %w", folder, ErrThere)
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "work"), 0o777); err != nil {
+		return err
+	}
+	put := func(name string, text []byte) error {
+		return outfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
+			_, err := w.Write(text)
+			return err
+		})
+	}
+	var launches strings.Builder
+	for _, l := range m.Launches(library) {
+		fmt.Fprintln(&launches, strings.Join(append([]string{l.Name, strconv.Itoa(l.P)}, l.Environment...), " "))
+		if err := put(filepath.Join("work", l.Name), []byte(strings.Join(l.Lines, "\n")+"\n")); err != nil {
+			return err
+		}
+	}
+	if err := put("launches", []byte(launches.String())); err != nil {
+		return err
+	}
+	ranks := 0
+	for _, w := range m.Cells {
+		ranks = max(ranks, w.P)
+	}
+	words := strings.NewReplacer("@BUDGET@", strconv.Itoa(int(budget.Seconds())), "@PASSES@", strconv.Itoa(m.Passes),
+		"@NODES@", strconv.Itoa(max(1, m.Nodes)), "@RANKS@", strconv.Itoa(ranks), "@MINUTES@", strconv.Itoa(int(math.Ceil(budget.Minutes()))+2))
+	for _, name := range []string{"timing.c", "run.sh", "run.slurm"} {
+		content, err := fs.ReadFile(job, "job/"+name)
+		if err != nil {
+			return err
+		}
+		if name != "timing.c" {
+			content = []byte(words.Replace(string(content)))
+		}
+		if err := put(name, content); err != nil {
+			return err
+		}
+	}
+	return put(Name, text.Bytes()) // last: a folder that has it is whole
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Times what plan.json says, and keeps what it took in results: taulop tune -timed reads it, also
+# while this runs, and after it was cut off. Run again, it goes on where it was.
+#
+#   bash run.sh [SECONDS]
+#
+# MPICC and MPIRUN name other commands than mpicc and mpirun, with flags: MPIRUN="srun -n" starts
+# ranks under Slurm.
+cd "$(dirname "$0")" || exit 1
+budget=${1:-@BUDGET@}
+read -ra mpicc <<<"${MPICC:-mpicc}"
+read -ra mpirun <<<"${MPIRUN:-mpirun --bind-to core -n}"
+mkdir -p results
+"${mpicc[@]}" -O2 -o timing timing.c || exit 1
+
+left() { echo $((budget - SECONDS)); }
+whole() { [ "$(tail -n 1 "$1" 2>/dev/null)" = "done" ]; }
+
+# launch NAME RANKS VARIABLES… has one process an MPI rank time what is left of a pass.
+launch() {
+  local result=results/$1-$pass.tsv tries
+  for tries in 1 2 3; do
+    whole "$result" && return
+    [ "$(left)" -gt 0 ] || return
+    env "${@:3}" timeout -k 5 $(($(left) + 20)) "${mpirun[@]}" "$2" ./timing "work/$1" "$result" "$(left)" && return
+    echo "run.sh: work/$1 ended before its time: see the end of $result" >&2
+  done
+}
+
+for pass in $(seq @PASSES@); do
+  while read -ra one; do
+    [ "$(left)" -gt 0 ] || { echo "run.sh: the time is up; run it again to go on"; exit 0; }
+    launch "${one[@]}" </dev/null
+  done < <(shuf launches)
+done
+echo "run.sh: all is timed; taulop tune -timed $PWD writes the rules"

@@ -1,0 +1,321 @@
+// What an MPI library's collectives take with settings that it is told, in turn within one process.
+// taulop tune -plan writes this program, its work and the job that runs it.
+//
+//   mpirun -n P timing WORK RESULT SECONDS
+//
+// A line of WORK is a collective, the name of a setting, m in bytes, and control variables of the
+// library (MPI_T) with their values: numbers, or names of an enumeration. Lines of one collective and
+// m follow each other; their settings are timed in turn, in random order.
+//
+//   bcast 3:0:8192 65536 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=8192
+//
+// To RESULT it adds, separated by tabs, try, collective, setting, m before each, and then time,
+// collective, setting, P, m, µs: the median of a batch, from a common start to the last rank's end.
+// What RESULT has is not timed again, and what did not come back from two tries has crashed. After
+// SECONDS it stops; "done" ends a result that is whole.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AHEAD 20e-6 // s from the announcement of a start to the start
+#define WATCH 60    // s that a batch may take
+#define MOST_LINES 65536
+#define MOST_SETTINGS 1024
+#define MOST_VARIABLES 6
+#define FAILS 2
+
+static const char *kinds[] = {"nothing", "barrier", "bcast", "gather", "scatter", "allgather", "allreduce", "reduce", "alltoall"};
+enum { NOTHING, BARRIER, BCAST, GATHER, SCATTER, ALLGATHER, ALLREDUCE, REDUCE, ALLTOALL, KINDS };
+
+struct variable {
+  MPI_T_cvar_handle handle;
+  int value, before;
+};
+
+static struct setting {
+  char text[512]; // of its variables
+  int variables;
+  struct variable of[MOST_VARIABLES];
+  MPI_Comm comm;
+} settings[MOST_SETTINGS];
+
+static struct line {
+  int kind, m, setting, tries, done;
+  char name[96];
+} lines[MOST_LINES];
+
+static int P, rank, several, count, known; // several nodes have no common clock
+static char *from, *to;
+static FILE *result;
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int less(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *xs, int n) {
+  qsort(xs, n, sizeof *xs, less);
+  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
+}
+
+static void fail(const char *why, const char *what) {
+  if (!rank) fprintf(stderr, "timing: %s: %s\n", what, why);
+  MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+// find makes a handle of name=value.
+static struct variable find(char *text) {
+  struct variable v = {0};
+  char *value = strchr(text, '='), *end;
+  if (!value) fail("name=value is expected", text);
+  *value++ = 0;
+  int index, length = 0, verbosity, binding, scope, n;
+  MPI_Datatype type;
+  MPI_T_enum values;
+  if (MPI_T_cvar_get_index(text, &index) != MPI_SUCCESS) fail("the library has no such variable", text);
+  MPI_T_cvar_get_info(index, 0, &length, &verbosity, &type, &values, 0, &length, &binding, &scope);
+  if (type != MPI_INT && type != MPI_UNSIGNED) fail("it is no integer", text);
+  MPI_T_cvar_handle_alloc(index, 0, &v.handle, &n);
+  MPI_T_cvar_read(v.handle, &v.before);
+  v.value = strtol(value, &end, 10);
+  if (*end) {
+    int items = 0, found = 0;
+    char name[256];
+    if (values != MPI_T_ENUM_NULL) MPI_T_enum_get_info(values, &items, name, (length = sizeof name, &length));
+    for (int i = 0; i < items && !found; i++) {
+      length = sizeof name;
+      MPI_T_enum_get_item(values, i, &v.value, name, &length);
+      found = !strcmp(name, value);
+    }
+    if (!found) fail("the variable has no such value", value);
+  }
+  return v;
+}
+
+static void set(struct setting *s, int back) {
+  for (int i = 0; i < s->variables; i++)
+    if (MPI_T_cvar_write(s->of[i].handle, back ? &s->of[i].before : &s->of[i].value) != MPI_SUCCESS) fail("a variable cannot be set", s->text);
+}
+
+// setting is that of variables, with a communicator of its own: some libraries look variables up
+// when one is made, others with every call.
+static int setting(char *text) {
+  int i = 0;
+  while (i < known && strcmp(settings[i].text, text)) i++;
+  if (i < known) return i;
+  if (known == MOST_SETTINGS) fail("there are too many settings", text);
+  struct setting *s = &settings[known++];
+  snprintf(s->text, sizeof s->text, "%s", text);
+  for (char *word = strtok(text, " \t\n"); word; word = strtok(0, " \t\n")) {
+    if (s->variables == MOST_VARIABLES) fail("there are too many variables", s->text);
+    s->of[s->variables++] = find(word);
+  }
+  set(s, 0);
+  MPI_Comm_dup(MPI_COMM_WORLD, &s->comm);
+  set(s, 1);
+  return i;
+}
+
+static int kind(const char *word) {
+  for (int k = 1; k < KINDS; k++)
+    if (!strcmp(word, kinds[k])) return k;
+  return 0;
+}
+
+static size_t read_work(const char *file) {
+  FILE *f = fopen(file, "r");
+  char text[1024], of[32];
+  size_t most = 8;
+  if (!f) fail("it cannot be read", file);
+  while (fgets(text, sizeof text, f)) {
+    struct line *l = &lines[count];
+    int at = 0;
+    if (count == MOST_LINES) fail("there are too many lines", file);
+    if (sscanf(text, "%31s %95s %d%n", of, l->name, &l->m, &at) != 3 || !(l->kind = kind(of)) || l->m < 0) fail("is no line of work", text);
+    l->setting = setting(text + at + strspn(text + at, " \t\n"));
+    if (l->m > most) most = l->m;
+    count++;
+  }
+  fclose(f);
+  return most;
+}
+
+// resume reads what is there: done are lines with a time.
+static void resume(const char *file) {
+  FILE *f = fopen(file, "r");
+  char text[1024], what[16], of[32], name[96];
+  int last = '\n', m, p;
+  while (f && fgets(text, sizeof text, f)) {
+    size_t n = strlen(text);
+    last = n ? text[n - 1] : '\n';
+    if (last != '\n') break; // cut off
+    int is_try = sscanf(text, "%15s %31s %95s %d", what, of, name, &m) == 4 && !strcmp(what, "try");
+    if (!is_try && (sscanf(text, "%15s %31s %95s %d %d", what, of, name, &p, &m) != 5 || strcmp(what, "time"))) continue;
+    for (int i = 0; i < count; i++)
+      if (lines[i].m == m && lines[i].kind == kind(of) && !strcmp(lines[i].name, name)) {
+        if (is_try) lines[i].tries++;
+        else lines[i].done = 1;
+      }
+  }
+  if (f) fclose(f);
+  if (!(result = fopen(file, "a"))) fail("it cannot be written", file);
+  if (last != '\n') fputc('\n', result);
+}
+
+static void carry(int kind, int m, MPI_Comm comm) {
+  MPI_Datatype number = m % 8 ? m % 4 ? MPI_SIGNED_CHAR : MPI_INT : MPI_DOUBLE;
+  int n = m % 8 ? m % 4 ? m : m / 4 : m / 8;
+  switch (kind) {
+  case BARRIER: MPI_Barrier(comm); break;
+  case BCAST: MPI_Bcast(rank ? to : from, m, MPI_BYTE, 0, comm); break;
+  case GATHER: MPI_Gather(from, m, MPI_BYTE, to, m, MPI_BYTE, 0, comm); break;
+  case SCATTER: MPI_Scatter(from, m, MPI_BYTE, to, m, MPI_BYTE, 0, comm); break;
+  case ALLGATHER: MPI_Allgather(from, m, MPI_BYTE, to, m, MPI_BYTE, comm); break;
+  case ALLREDUCE: MPI_Allreduce(from, to, n, number, MPI_SUM, comm); break;
+  case REDUCE: MPI_Reduce(from, to, n, number, MPI_SUM, 0, comm); break;
+  case ALLTOALL: MPI_Alltoall(from, m, MPI_BYTE, to, m, MPI_BYTE, comm); break;
+  }
+}
+
+// rewrite writes what a rank sends, as programs do before each call: doubles of rank r are r+1.
+static void rewrite(size_t bytes) {
+  for (size_t i = 0; i < (bytes + 7) / 8; i++) ((volatile double *)from)[i] = rank + 1;
+}
+
+// check ends the program if a rank receives what nobody sent; of sizes that doubles fill.
+static void check(struct line *l) {
+  double *mine = (double *)to;
+  int k = l->kind, m = l->m, blocks = k == ALLGATHER || k == ALLTOALL || k == GATHER ? P : 1;
+  if (m % 8 || k == BARRIER || (!rank && (k == BCAST)) || (rank && (k == REDUCE || k == GATHER))) blocks = 0;
+  rewrite((size_t)m * (k == ALLTOALL || k == SCATTER ? P : 1));
+  memset(to, 0, (size_t)(m + 8) * P);
+  carry(k, m, settings[l->setting].comm);
+  for (int b = 0; b < blocks; b++)
+    for (int i = 0; i < m / 8; i++) {
+      double want = k == BCAST || k == SCATTER ? 1 : k == ALLREDUCE || k == REDUCE ? P * (P + 1) / 2 : b + 1;
+      if (mine[(size_t)b * (m / 8) + i] != want) {
+        fprintf(stderr, "timing: %s %s, rank %d: wrong data of %d bytes\n", kinds[k], l->name, rank, m);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+      }
+    }
+}
+
+// once is the time of a collective among all ranks, in s, known to rank 0.
+static double once(int kind, int m, MPI_Comm comm) {
+  for (int tries = 0; tries < 1000; tries++) {
+    double start = 0, mine[2] = {0, 0}, all[2];
+    rewrite((size_t)m * (kind == ALLTOALL || kind == SCATTER ? P : 1));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (several) {
+      start = now();
+    } else {
+      if (!rank) start = now() + AHEAD;
+      MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+      mine[1] = now() > start;
+      while (now() < start) {
+      }
+    }
+    carry(kind, m, comm);
+    mine[0] = now() - start;
+    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    if (!all[1]) return all[0];
+  }
+  fail("ranks do not run at the same time: give each a core of its own", "clock");
+  return 0;
+}
+
+// batch is the median of some, after one that warms up.
+static double batch(int kind, int m, MPI_Comm comm) {
+  double t[32];
+  int n = m >> 20 ? 5 : m >> 17 ? 9 : m >> 14 ? 15 : 31;
+  for (int i = -1; i < n; i++) t[i < 0 ? 0 : i] = once(kind, m, comm);
+  return median(t, n);
+}
+
+// head says who times: the library, the machine, and how many ranks on how many nodes.
+static void head(void) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING], host[MPI_MAX_PROCESSOR_NAME], text[512] = "", *model;
+  int length, leader, nodes;
+  MPI_Comm node;
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_rank(node, &leader);
+  leader = !leader;
+  MPI_Allreduce(&leader, &nodes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Comm_free(&node);
+  several = nodes > 1;
+  if (rank) return;
+  MPI_Get_library_version(library, &length);
+  MPI_Get_processor_name(host, &length);
+  library[strcspn(library, "\n,")] = 0;
+  for (char *c = library; *c; c++)
+    if (*c == '\t') *c = ' ';
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  while (f && fgets(text, sizeof text, f) && strncmp(text, "model name", 10)) *text = 0;
+  if (f) fclose(f);
+  model = strchr(text, ':');
+  model = model ? model + 1 + strspn(model + 1, " \t") : "unknown";
+  model[strcspn(model, "\n")] = 0;
+  fprintf(result, "head\t%d\t%d\t%s\t%s\t%s\n", P, nodes, host, model, library);
+  fflush(result);
+}
+
+int main(int argc, char **argv) {
+  int threads;
+  double begun = now();
+  MPI_Init(&argc, &argv);
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &threads);
+  MPI_Comm_size(MPI_COMM_WORLD, &P);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc != 4 || P < 2) fail("usage: mpirun -n P timing WORK RESULT SECONDS, with two ranks or more", "arguments");
+  size_t room = (read_work(argv[1]) + 8) * P;
+  from = malloc(room);
+  to = malloc(room);
+  memset(to, 0, room);
+  rewrite(room - 8);
+  if (!rank) resume(argv[2]);
+  head();
+  MPI_Bcast(lines, sizeof lines, MPI_BYTE, 0, MPI_COMM_WORLD);
+  unsigned seed = now() * 1e6;
+  MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
+  srand(seed);
+  double none = batch(NOTHING, 0, MPI_COMM_WORLD);
+  int stop = 0;
+  for (int first = 0, next; first < count && !stop; first = next) {
+    int order[MOST_SETTINGS], n = 0;
+    for (next = first; next < count && n < MOST_SETTINGS && lines[next].kind == lines[first].kind && lines[next].m == lines[first].m; next++) {
+      int j = rand() % (n + 1); // a random order, the same on all ranks
+      order[n] = order[j];
+      order[j] = next;
+      n++;
+    }
+    for (int i = 0; i < n && !stop; i++) {
+      struct line *l = &lines[order[i]];
+      if (l->done || l->tries >= FAILS) continue;
+      stop = now() - begun > atof(argv[3]);
+      MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
+      if (stop) break;
+      if (!rank) fprintf(result, "try\t%s\t%s\t%d\n", kinds[l->kind], l->name, l->m), fflush(result);
+      alarm(WATCH);
+      set(&settings[l->setting], 0);
+      check(l);
+      double t = batch(l->kind, l->m, settings[l->setting].comm);
+      set(&settings[l->setting], 1);
+      alarm(0);
+      if (!rank) fprintf(result, "time\t%s\t%s\t%d\t%d\t%.4f\n", kinds[l->kind], l->name, P, l->m, (t - none) * 1e6), fflush(result);
+    }
+  }
+  if (!rank && !stop) fprintf(result, "done\n");
+  if (!rank) fclose(result);
+  MPI_T_finalize();
+  MPI_Finalize();
+  return 0;
+}

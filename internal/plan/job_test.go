@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/taulop/taulop/mpi"
+)
+
+func openMPI(t testing.TB) *mpi.Library {
+	t.Helper()
+	l, err := mpi.Tunable("openmpi4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// small is a plan of broadcasts among two ranks, in which all is timed.
+func small() *Manifest {
+	m := &Manifest{Format: format, Version: version, Library: "openmpi4", CPU: "A CPU", Nodes: 1, Passes: 6}
+	for _, bytes := range []int{1024, 2048} {
+		m.Cells = append(m.Cells, Work{Cell{Collective: "bcast", P: 2, Bytes: bytes, Options: []Option{
+			{Seconds: 2e-6}, {mpi.Setting{ID: 1, Name: "basic_linear"}, 1e-6}, {mpi.Setting{ID: 3, Name: "pipeline", Segment: 512}, 1.1e-6}}}, []int{0, 1, 2}})
+	}
+	return m
+}
+
+const head = "head\t2\t1\thost\tA  CPU\tOpen MPI v4.1.4\n"
+
+func TestWrite(t *testing.T) {
+	m, folder := small(), filepath.Join(t.TempDir(), "plan")
+	for range 2 { // the same again is no error
+		if err := m.Write(folder, openMPI(t), time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "work", "P2-0"))
+	if want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"; err != nil || !strings.HasPrefix(string(text), want) {
+		t.Errorf("%v\n%s", err, text)
+	}
+	for _, name := range []string{"run.sh", "run.slurm", "timing.c"} {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil || bytes.Contains(text, []byte("@BUDGET@")) || bytes.Contains(text, []byte("@RANKS@")) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	f, err := os.Open(filepath.Join(folder, Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if again, err := ReadManifest(f, Name); err != nil || len(again.Cells) != 2 {
+		t.Errorf("%v", err)
+	}
+	m.Passes++
+	if err := m.Write(folder, openMPI(t), time.Minute); err == nil {
+		t.Error("another plan was written over")
+	}
+}
+
+// pass is what one pass took: the own choice so long, setting 1 a half of it, 3 as long.
+func pass(own float64) string {
+	text := head
+	for _, m := range []int{1024, 2048} {
+		for key, us := range map[string]float64{"own": own, "1:0:0": own / 2, "3:0:512": own} {
+			text += fmt.Sprintf("try\tbcast\t%s\t%d\ntime\tbcast\t%s\t2\t%d\t%.3f\n", key, m, key, m, us)
+		}
+	}
+	return text + "done\n"
+}
+
+func TestConclude(t *testing.T) {
+	m, folder := small(), fstest.MapFS{}
+	for i, us := range []float64{1, 1.1, 1.2, 1, 1.1, 1.3} {
+		folder[fmt.Sprintf("results/P2-0-%d.tsv", i)] = &fstest.MapFile{Data: []byte(pass(us))}
+	}
+	r, err := m.Read(folder, openMPI(t))
+	if err != nil || len(r.LeftOut) > 0 || len(r.Passes) != 6 {
+		t.Fatalf("%v: %+v, %d passes", err, r.LeftOut, len(r.Passes))
+	}
+	beyond := []Cell{{Collective: "bcast", P: 2, Bytes: 4096, Options: m.Cells[0].Options}}
+	concluded := m.Conclude(r, beyond)
+	for i, c := range concluded {
+		if c.Setting.ID != 1 || c.Timed != (i < 2) || !(c.Gain.Lo > 0) {
+			t.Errorf("%+v", c)
+		}
+	}
+	rules := Rules(concluded, openMPI(t), func(int) bool { return true })
+	if len(rules) == 0 || rules[0].From != 1024 || rules[len(rules)-1].To != 4096 {
+		t.Errorf("%+v", rules)
+	}
+	// Fewer passes are no proof.
+	for i := range 3 {
+		delete(folder, fmt.Sprintf("results/P2-0-%d.tsv", i))
+	}
+	if r, err = m.Read(folder, openMPI(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range m.Conclude(r, nil) {
+		if !c.Setting.Own() {
+			t.Errorf("of three passes: %+v", c)
+		}
+	}
+}
+
+// What is not of the plan is named and left out.
+func TestReadLeavesOut(t *testing.T) {
+	good := "time\tbcast\town\t2\t1024\t1.5\n"
+	for _, tt := range []struct{ text, why string }{
+		{strings.Replace(head, "\t2\t", "\t4\t", 1) + good, "it says 2 ranks, and the head 4"},
+		{strings.Replace(head, "A  CPU", "Another", 1) + good, "another machine"},
+		{strings.Replace(head, "v4.1.4", "v5.0.5", 1) + good, "the plan is for Open MPI 4.1"},
+		{strings.Replace(head, "Open MPI v4.1.4", "MPICH Version: 4.0.2", 1) + good, "the plan is for Open MPI 4.1"},
+		{strings.Replace(head, "\t1\thost", "\t2\thost", 1) + good, "on 2 nodes"},
+		{good, "no head says who timed it"},
+		{head + "warm-up\tbcast\n" + good, "is no line that the job writes"},
+		{head + good + good, "twice in one pass"},
+		{head + "time\tbcast\town\t2\t1024\t0\n", "is no time of a collective"},
+		{head + "time\tbcast\town\t2\t1024\tNaN\n", "is no time of a collective"},
+		{head + "time\tbcast\t9:0:0\t2\t1024\t1\n", "the plan has no 9:0:0"},
+		{head + "time\tbcast\town\t2\t4096\t1\n", "the plan has no own"},
+		{head + "try\tbcast\town\t1024\ntry\tbcast\town\t1024\n", "it crashed"},
+		{head + "time\tbcast\town\t2\t10", "cut off"},
+	} {
+		folder := fstest.MapFS{"results/x.tsv": {Data: []byte(tt.text)}}
+		r, err := small().Read(folder, openMPI(t))
+		if err != nil || len(r.LeftOut) != 1 || !strings.Contains(r.LeftOut[0].Why, tt.why) {
+			t.Errorf("%q: %v %+v\nwant %s", tt.text, err, r, tt.why)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(pass(1))
+	f.Add(head + "time\tbcast\town\t2\t10")
+	f.Add("head\t2\t1\n\ntime\t\t\t\t\t\n")
+	library := openMPI(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		m := small()
+		r, err := m.Read(fstest.MapFS{"results/x.tsv": {Data: []byte(text)}}, library)
+		if err != nil {
+			return
+		}
+		for _, pass := range r.Passes {
+			for at, us := range pass {
+				if at[0] >= len(m.Cells) || at[1] < 0 || at[1] >= len(m.Cells[at[0]].Options) || !(us > 0) {
+					t.Fatalf("%v takes %v", at, us)
+				}
+			}
+		}
+		Rules(m.Conclude(r, nil), library, func(int) bool { return true })
+	})
+}
+
+func FuzzReadManifest(f *testing.F) {
+	var text bytes.Buffer
+	if err := json.NewEncoder(&text).Encode(small()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text.String())
+	f.Add(`{"format":"taulop plan","version":1,"cells":[{"collective":"bcast","P":2,"m":1,"options":[{"setting":{"id":1}}],"timed":[4]}]}`)
+	library := openMPI(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		m, err := ReadManifest(strings.NewReader(text), Name)
+		if err != nil || len(m.Cells) > 100 {
+			return
+		}
+		m.Launches(library)
+		r, err := m.Read(fstest.MapFS{"results/x.tsv": {Data: []byte(pass(1))}}, library)
+		if err != nil {
+			return
+		}
+		Rules(m.Conclude(r, nil), library, func(int) bool { return true })
+	})
+}

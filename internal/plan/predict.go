@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
+)
+
+// Predict makes the cells of collectives among ps ranks with messages of ms bytes: the library's own
+// choice, and all settings that are predicted to take less than twice as long as the cheapest. It
+// fails where a model cannot cost something.
+func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, collectives []*collective.Collective, ps, ms []int, progress func(done, of int)) (cells []Cell, err error) {
+	for _, c := range collectives {
+		for _, p := range ps {
+			for _, m := range sizesOf(c, ms) {
+				if p > 1 {
+					cells = append(cells, Cell{Collective: c.Name, P: p, Bytes: m})
+				}
+			}
+		}
+	}
+	var (
+		wait       sync.WaitGroup
+		lock       sync.Mutex
+		next, done int
+		work       = predicting{by, library}
+	)
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for {
+				lock.Lock()
+				if next == len(cells) || err != nil || ctx.Err() != nil {
+					lock.Unlock()
+					return
+				}
+				cell := &cells[next]
+				next++
+				lock.Unlock()
+				failed := work.fill(cell)
+				lock.Lock()
+				if done++; failed != nil {
+					err = failed
+				} else if progress != nil {
+					progress(done, len(cells))
+				}
+				lock.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	if err == nil {
+		err = ctx.Err()
+	}
+	return cells, err
+}
+
+// element is the size of the elements of reductions that are timed, in bytes.
+const element = 8
+
+// sizesOf are the sizes that a collective can have.
+func sizesOf(c *collective.Collective, ms []int) []int {
+	if c.Empty() {
+		return []int{0}
+	}
+	return slices.DeleteFunc(slices.Clone(ms), func(m int) bool { return m < 1 || c.Reduces && m%element > 0 })
+}
+
+type predicting struct {
+	*model.Predictor
+	library *mpi.Library
+}
+
+// fill gives a cell its options.
+func (w predicting) fill(c *Cell) error {
+	of := collective.Named(c.Collective)
+	most := math.Inf(1)
+	cost := func(s mpi.Setting) (seconds float64, err error) {
+		laid, err := w.library.Schedule(of, s, collective.Call{P: c.P, M: c.Bytes})
+		if err != nil {
+			return 0, err
+		}
+		if about, rough := w.Roughly(laid, most); rough && about > 1.5*most {
+			return 0, nil
+		}
+		cost, within, err := w.CostWithin(laid, most)
+		if err != nil || !within || cost.Unknown || !(cost.Seconds > 0) {
+			return 0, err
+		}
+		most = min(most, cost.Seconds*math.Exp(far*sigma))
+		return cost.Seconds, nil
+	}
+	c.Options = []Option{{}}
+	own, known := w.library.Own(of, c.P, c.Bytes)
+	if known {
+		c.Options[0].Seconds, _ = cost(own) // its parameters may be unknown
+	}
+	settings := slices.DeleteFunc(w.library.Settings(of, c.P, c.Bytes), func(s mpi.Setting) bool { return known && s == own })
+	slices.SortStableFunc(settings, func(a, b mpi.Setting) int { // what has few segments is costed soon
+		return chunks(a, c.Bytes) - chunks(b, c.Bytes)
+	})
+	for _, s := range settings {
+		seconds, err := cost(s)
+		if err != nil {
+			return err
+		}
+		if seconds > 0 {
+			c.Options = append(c.Options, Option{s, seconds})
+		}
+	}
+	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return !o.Setting.Own() && o.Seconds > most })
+	slices.SortStableFunc(c.Options[1:], func(a, b Option) int { return chunks(a.Setting, c.Bytes) - chunks(b.Setting, c.Bytes) })
+	return nil
+}
+
+func chunks(s mpi.Setting, m int) int {
+	if s.Segment == 0 {
+		return 1
+	}
+	return 1 + m/s.Segment
+}

@@ -1,0 +1,243 @@
+package plan
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/mpi"
+)
+
+// An Omission says what of a result is left out, and why.
+type Omission struct {
+	File  string `json:"file"`
+	Line  int    `json:"line"` // the first
+	Lines int    `json:"lines"`
+	Why   string `json:"why"`
+}
+
+// Results are what a job took.
+type Results struct {
+	// Passes have the times of each, µs, by cell and option: a file has one pass.
+	Passes  []map[[2]int]float64
+	LeftOut []Omission
+}
+
+// most is how large a file of a plan or a result may be, in bytes, and mostCells how many cells a
+// plan may have: far more than there are.
+const most, mostCells = 256 << 20, 1 << 20
+
+var errNoPlan = errors.New("this is no plan of taulop tune")
+
+// ReadManifest reads plan.json. It refuses what no plan has.
+func ReadManifest(r io.Reader, name string) (*Manifest, error) {
+	m := &Manifest{}
+	in := json.NewDecoder(io.LimitReader(r, most))
+	if err := in.Decode(m); err != nil || m.Format != format {
+		return nil, fmt.Errorf("%s: %w", name, errNoPlan)
+	}
+	if m.Version != version {
+		return nil, fmt.Errorf("%s is of version %d, and this taulop reads version %d", name, m.Version, version)
+	}
+	if len(m.Cells) > mostCells {
+		return nil, fmt.Errorf("%s: %w: %d cells", name, errNoPlan, len(m.Cells))
+	}
+	for i, w := range m.Cells {
+		fine := collective.Named(w.Collective) != nil && w.P > 1 && w.P < 1<<30 && w.Bytes >= 0 && len(w.Options) > 0 && w.Options[0].Setting.Own()
+		for at, o := range w.Options {
+			fine = fine && o.Seconds >= 0 && !math.IsInf(o.Seconds, 1) && (at == 0 || !o.Setting.Own()) && w.index(o.Setting) == at
+		}
+		for _, o := range w.Timed {
+			fine = fine && o >= 0 && o < len(w.Options)
+		}
+		if !fine {
+			return nil, fmt.Errorf("%s: %w: cell %d", name, errNoPlan, i)
+		}
+	}
+	return m, nil
+}
+
+// Read reads what a job took, of the folder of a plan, and fails for a plan of settings that the
+// library does not have. What is not of this plan is left out, and
+// said: other ranks, another machine or library, times of nothing, settings that crashed.
+func (m *Manifest) Read(folder fs.FS, library *mpi.Library) (*Results, error) {
+	r := &reading{plan: m, library: library, cells: make(map[string]int), heads: make(map[string]*mpi.Library), Results: &Results{}, cpu: m.CPU}
+	for i, w := range m.Cells {
+		r.cells[cellKey(w.Collective, w.P, w.Bytes)] = i
+		for _, o := range w.Options[1:] {
+			if _, err := library.Schedule(collective.Named(w.Collective), o.Setting, collective.Call{P: w.P, M: w.Bytes}); err != nil {
+				return nil, fmt.Errorf("%w: %v", errNoPlan, err)
+			}
+		}
+	}
+	names, err := fs.Glob(folder, results+"/*")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		f, err := folder.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		err = r.read(f, path.Base(name))
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.Results, nil
+}
+
+func cellKey(collective string, p, m int) string { return fmt.Sprintf("%s %d %d", collective, p, m) }
+
+// A reading is one under way.
+type reading struct {
+	plan *Manifest
+	*Results
+	library *mpi.Library
+	cells   map[string]int
+	cpu     string // "": the first counts
+	heads   map[string]*mpi.Library
+
+	file  string
+	line  int
+	why   string // why nothing below the last head counts
+	ranks int    // that the last head says, 0: there was none
+	times map[[2]int]float64
+	tries map[string]int // that have no time
+}
+
+// omit notes that a line is left out.
+func (r *reading) omit(format string, args ...any) {
+	r.omitAt(r.line, fmt.Sprintf(format, args...))
+}
+
+func (r *reading) omitAt(line int, why string) {
+	for i := range r.LeftOut {
+		if o := &r.LeftOut[i]; o.File == r.file && o.Why == why {
+			o.Lines++
+			return
+		}
+	}
+	r.LeftOut = append(r.LeftOut, Omission{r.file, line, 1, why})
+}
+
+// read reads a file, which is of one pass.
+func (r *reading) read(in io.Reader, name string) error {
+	r.file, r.why, r.ranks = printable.Name(name), "", 0
+	r.times, r.tries = make(map[[2]int]float64), make(map[string]int)
+	lines := infile.NewLines(io.LimitReader(in, most), name, 1<<16)
+	done := false
+	for lines.Scan() {
+		r.line = lines.Number
+		words := strings.Split(strings.TrimRight(lines.Text(), "\r"), "\t")
+		switch {
+		case lines.Cut && words[0] != "done":
+			r.omit("the line is cut off")
+		case words[0] == "head":
+			r.head(words[1:])
+		case words[0] == "try" && len(words) == 4:
+			r.tries[strings.Join(words[1:], " ")]++
+		case words[0] == "time":
+			r.time(words[1:])
+		case words[0] == "done" && len(words) == 1:
+			done = true
+		case strings.TrimSpace(lines.Text()) != "":
+			r.omit("%.40q is no line that the job writes", lines.Text())
+		}
+	}
+	if err := lines.Err(); err != nil {
+		r.omitAt(max(1, lines.Number), fmt.Sprintf("it cannot be read further: %v", err))
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.tries)) {
+		if r.tries[what] > 1 || done {
+			r.omitAt(max(1, lines.Number), fmt.Sprintf("%.80s did not end: it crashed, or took more than a minute", printable.Name(what)))
+		}
+	}
+	if len(r.times) > 0 {
+		r.Passes = append(r.Passes, r.times)
+	}
+	return nil
+}
+
+// head takes who timed what follows.
+func (r *reading) head(words []string) {
+	r.why, r.ranks = "", 0
+	if len(words) != 5 {
+		r.why = "the head of these times is not whole"
+		return
+	}
+	p, err := strconv.Atoi(words[0])
+	nodes, err2 := strconv.Atoi(words[1])
+	cpu := strings.Join(strings.Fields(words[3]), " ")
+	of, there := r.heads[words[4]]
+	if !there {
+		var version string
+		if of, version, _ = mpi.OfHead([]string{strings.Replace(words[4], "MPICH Version:", "MPICH", 1)}); version == "" {
+			of = &mpi.Library{}
+		}
+		r.heads[words[4]] = of
+	}
+	switch {
+	case err != nil || err2 != nil || p < 2:
+		r.why = "the head of these times says no number of ranks"
+	case of.Version != r.library.Version:
+		r.why = fmt.Sprintf("they are of %.40q, and the plan is for %s", printable.Name(words[4]), r.library.Version)
+	case nodes != max(1, r.plan.Nodes):
+		r.why = fmt.Sprintf("they are of ranks on %d nodes, and the plan of %d", nodes, max(1, r.plan.Nodes))
+	case r.cpu != "" && cpu != "unknown" && !strings.EqualFold(cpu, strings.Join(strings.Fields(r.cpu), " ")):
+		r.why = fmt.Sprintf("they are of another machine, %.60q and not %.60q", printable.Name(cpu), printable.Name(r.cpu))
+	case r.cpu == "" && cpu != "unknown":
+		r.cpu = cpu
+	}
+	r.ranks = p
+}
+
+// time takes a time.
+func (r *reading) time(words []string) {
+	if len(words) != 5 {
+		r.omit("the line has %d words and not six", len(words)+1)
+		return
+	}
+	p, err := strconv.Atoi(words[2])
+	m, err2 := strconv.Atoi(words[3])
+	us, err3 := strconv.ParseFloat(words[4], 64)
+	delete(r.tries, strings.Join([]string{words[0], words[1], words[3]}, " "))
+	at, there := r.cells[cellKey(words[0], p, m)]
+	option := -1
+	if there {
+		option = slices.IndexFunc(r.plan.Cells[at].Options, func(o Option) bool { return o.Setting.Key() == words[1] })
+	}
+	key := [2]int{at, option}
+	_, twice := r.times[key]
+	switch {
+	case r.why != "":
+		r.omit("%s", r.why)
+	case r.ranks == 0:
+		r.omit("no head says who timed it")
+	case err != nil || err2 != nil || err3 != nil:
+		r.omit("%.40q is no time", strings.Join(words, " "))
+	case p != r.ranks:
+		r.omit("it says %d ranks, and the head %d", p, r.ranks)
+	case option < 0:
+		r.omit("the plan has no %.40s of %.20s of %d B among %d ranks", printable.Name(words[1]), printable.Name(words[0]), m, p)
+	case !(us > 0) || us > 1e9:
+		r.omit("%g µs is no time of a collective", us)
+	case twice:
+		r.omit("the setting is there twice in one pass: a warm-up, or two jobs at once")
+	default:
+		r.times[key] = us
+	}
+}
