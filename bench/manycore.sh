@@ -245,11 +245,13 @@ model=$(awk '/^CPU / { $1 = ""; sub(/^ */, ""); print }' "$tmp/topo")
 hypervisor=$(tr '\n' ' ' <"$tmp/topo" | sed -n 's/.*virtual machine (hypervisor \([^)]*\)).*/\1/p')
 unit=cores
 [ "$n" -gt 1 ] || unit=core
-# few keeps a third of the sizes of L(m,τ); host.json has all.
+# few keeps a fifth of the sizes of L(m,τ); host.json has all.
 few() {
   awk '/^L\(m/ { table = 1 } !NF { table = 0 }
-    !table || $1 !~ /^[0-9]+[KM]?$/ || $1 ~ /^(1|64|256|1K|4K|8K|16K|64K|256K|1M|4M|16M)$/'
+    !table || $1 !~ /^[0-9]+[KM]?$/ || $1 ~ /^(1|64|1K|8K|64K|1M|16M)$/'
 }
+# topology is what the machine has, without what would spoil a measurement.
+topology() { sed '/^host /d; /^kernel /d; /^This process may use /,$d' "$1" | sed '$d'; }
 block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
 {
   echo "# ${model:-unnamed processor ($(uname -m))}, $n $unit"
@@ -258,7 +260,7 @@ block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
   echo "$(uname -m)${hypervisor:+, a guest of $hypervisor}, taulop $version."
   echo
   echo "## The machine"
-  sed '/^host /d; /^kernel /d' "$tmp/topo" | block
+  topology "$tmp/topo" | block
   echo
   echo "## Transfers"
   awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^L\(m,τ\) in ns, (ping|sendrecv|bcast)/ && !/^(o\(m\)|γ|g\(m)/' "$out/tables.txt" | sed '$d' | few | block

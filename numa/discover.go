@@ -1,7 +1,6 @@
 package numa
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
@@ -398,102 +396,6 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	return distances
 }
 
-// caches are shared by CPUs as their files say, see agree. Level and type identify a CPU's
-// cache; the first CPU of a cache tells the rest.
-func (t tree) caches(m *Machine, online CPUSet) {
-	type kind struct {
-		level int
-		name  string
-	}
-	type index struct { // a folder
-		kind
-		cpu int
-		dir string
-	}
-	var folders []index
-	names := make(map[kind]string) // of a type, by level and the number of a folder
-	for _, cpu := range online {
-		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "cache")
-		for _, n := range t.numbered(dir, "index") {
-			of := index{cpu: cpu, dir: path.Join(dir, fmt.Sprint("index", n))}
-			var known bool
-			if of.level, known = t.number(of.dir + "/level"); !known {
-				continue
-			}
-			of.name = printable.Name(t.Text(of.dir + "/type"))
-			if key := (kind{of.level, path.Base(of.dir)}); names[key] == "" {
-				names[key] = of.name
-			}
-			folders = append(folders, of)
-		}
-	}
-	said := make(map[kind]map[int]Cache)
-	all := make(map[kind][]claim)
-	var order []kind
-	for _, of := range folders {
-		of.name = cmp.Or(of.name, names[kind{of.level, path.Base(of.dir)}])
-		if said[of.kind] == nil {
-			said[of.kind] = make(map[int]Cache)
-			order = append(order, of.kind)
-		}
-		if _, twice := said[of.kind][of.cpu]; !twice {
-			cache := Cache{Level: of.level, Type: of.name, Bytes: parseSize(t.Text(of.dir + "/size"))}
-			cache.LineBytes, _ = t.number(of.dir + "/coherency_line_size")
-			said[of.kind][of.cpu] = cache
-		}
-		all[of.kind] = append(all[of.kind], t.claims(of.cpu, of.dir+"/shared_cpu_map", of.dir+"/shared_cpu_list", online)...)
-	}
-	var alone []Cache // of unknown sharers, each with its CPU
-	for _, k := range order {
-		held := make(map[int]bool)
-		for _, set := range m.agree(all[k]) {
-			for _, cpu := range set {
-				held[cpu] = true
-			}
-			for _, cpu := range set {
-				if cache, has := said[k][cpu]; has {
-					cache.CPUs = set
-					m.Caches = append(m.Caches, cache)
-					break
-				}
-			}
-		}
-		for _, cpu := range online {
-			if cache, has := said[k][cpu]; has && !held[cpu] {
-				cache.CPUs = CPUSet{cpu}
-				alone = append(alone, cache)
-			}
-		}
-	}
-	var unsaid CPUSet
-	seen := make(map[string]bool)
-	for _, cache := range alone {
-		of, _ := m.CPU(cache.CPUs[0])
-		key := fmt.Sprint(cache.Level, cache.Type, of.Core)
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		unsaid = append(unsaid, of.ID)
-		cache.CPUs = nil
-		for _, c := range m.CPUs {
-			if c.Core == of.Core {
-				cache.CPUs = append(cache.CPUs, c.ID)
-			}
-		}
-		m.Caches = append(m.Caches, cache)
-	}
-	if len(unsaid) > 0 {
-		m.unknown("what shares the caches of CPUs %v is unknown because neither shared_cpu_map nor shared_cpu_list in their cache folders can be read: each core counts as having them for itself", SetOf(unsaid...))
-	}
-	slices.SortStableFunc(m.Caches, func(a, b Cache) int {
-		return cmp.Or(a.Level-b.Level, a.CPUs[0]-b.CPUs[0], strings.Compare(a.Type, b.Type))
-	})
-	if len(m.Caches) == 0 && t.exists(cpuDir) {
-		m.unknown("caches are unknown because the CPUs in %s have none", cpuDir)
-	}
-}
-
 // allow keeps to the affinity where there is one, and to what the cpuset says.
 func (t tree) allow(m *Machine, online, affinity CPUSet) error {
 	status := maps.Collect(t.Fields("proc/self/status", ":"))
@@ -559,19 +461,4 @@ func union(set CPUSet, cpu int) CPUSet {
 		return set
 	}
 	return SetOf(append(slices.Clone(set), cpu)...)
-}
-
-// parseSize reads a cache's size, "512K"; 0 when it is none.
-func parseSize(text string) int {
-	shift := 0
-	if n := len(text); n > 0 {
-		if shift = 10 * (1 + strings.IndexByte("KMG", text[n-1])); shift > 0 {
-			text = text[:n-1]
-		}
-	}
-	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int(n) << shift
 }

@@ -4,6 +4,7 @@
 package processmap
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -172,17 +173,12 @@ func Run(r Request) (*Result, error) {
 	if len(result.Mappings) == 0 {
 		return nil, errors.New(strings.Join(result.LeftOut, "; "))
 	}
-	best := slices.MinFunc(result.Mappings, func(a, b Mapping) int {
-		switch { // the first of equal costs
-		case a.cost() < b.cost():
-			return -1
-		case a.cost() > b.cost():
-			return 1
-		}
-		return int(min(1, max(-1, a.HopBytes-b.HopBytes)))
-	})
-	result.Best = best.Method
+	result.Best = slices.MinFunc(result.Mappings, cheaper).Method // the first of equal costs
 	return result, nil
+}
+
+func cheaper(a, b Mapping) int {
+	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
 }
 
 // Predict is the cost of a request's program with its processes on the given places. It fails

@@ -122,20 +122,25 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := build(ctx, work, initrd, drivers); err != nil {
 		return err
 	}
+	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose})
+}
+
+// bootAll boots machines, a few at once, and prints what each says when it is done.
+func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atOnce int, of boot) error {
 	var (
 		failed []string
 		saying sync.Mutex // and failed
 		boots  errgroup.Group
 	)
-	boots.SetLimit(*atOnce)
+	boots.SetLimit(atOnce)
 	for _, m := range machines {
 		if ctx.Err() != nil {
 			break
 		}
 		boots.Go(func() error {
-			boot := boot{machine: m, kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose}
-			said := out
-			if *atOnce > 1 {
+			boot, said := of, out
+			boot.machine = m
+			if atOnce > 1 {
 				said = new(bytes.Buffer)
 			}
 			err := boot.run(ctx, said)
