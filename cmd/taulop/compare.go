@@ -3,13 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -19,9 +22,12 @@ import (
 type compareRequest struct {
 	choice compare.Choice
 	as     string
+	list   string // file with the names of files
 	destination
 	saying
 }
+
+const twoFiles = "a comparison takes two files or more: taulop compare A.json B.json"
 
 // compareFlags is the subcommand.
 func compareFlags(flags *argument.Set) action {
@@ -35,33 +41,74 @@ func compareFlags(flags *argument.Set) action {
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
 	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
 	addAs(flags, &req.as)
+	flags.StringVar(&req.list, "files", "", "a `file` with the names of more files, one a line, as find prints them; - is standard input")
 	addTest(flags, &test)
 	choice.Test = &test
 	req.saying.addQuiet(flags, "no warnings")
 	req.destination.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
+	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
+		listed, err := readList(req.list)
+		if err != nil {
+			return usagef("-files: %v", err)
+		}
+		switch paths = append(paths, listed...); {
+		case len(paths) == 0:
+			return usagef("%s", twoFiles)
+		case len(paths) == 1:
+			return usagef("got 1 argument: %s", twoFiles)
+		case len(paths) >= compare.Fleet:
+			return req.fleet(ctx, out, errOut, paths)
+		}
+		machines, _, err := compare.ReadAll(paths)
+		if err != nil {
+			return usagef("%v", err)
+		}
 		said := req.aside(errOut)
-		machines, skipped, err := compare.ReadAll(paths)
-		if err != nil {
-			return usagef("%v", err)
-		}
-		for _, s := range skipped {
-			tell(said, "skipped: %v", s)
-		}
 		warn(said, takePublished(machines, req.as))
-		if len(paths) < compare.Fleet {
-			c, err := compare.New(machines, req.choice)
-			if err != nil {
-				return usagef("%v", err)
-			}
-			return req.show(out, said, report.SideBySide(c), c.Warnings, c.Untested())
-		}
-		o, err := compare.NewOverview(machines, req.choice)
+		c, err := compare.New(machines, req.choice)
 		if err != nil {
 			return usagef("%v", err)
 		}
-		return cmp.Or(req.show(out, said, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
+		return req.show(out, said, report.SideBySide(c), c.Warnings, c.Untested())
 	}
+}
+
+// readList reads the names that a file has, - standard input; none of "".
+func readList(path string) ([]string, error) {
+	switch path {
+	case "":
+		return nil, nil
+	case "-":
+		return infile.Names(os.Stdin, "standard input")
+	}
+	return infile.Read(path, infile.Names)
+}
+
+// fleet puts many machines beside their median.
+func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, paths []string) error {
+	said := req.aside(errOut)
+	show, done := countProgress(req.progress(errOut), "file")
+	machines, skipped, err := compare.ReadReduced(ctx, paths, req.as, show)
+	if done(); errors.Is(err, context.Canceled) {
+		return err
+	} else if err != nil {
+		return usagef("%v", err)
+	}
+	for _, s := range skipped {
+		tell(said, "skipped: %v", s)
+	}
+	var names []string
+	for _, m := range machines {
+		if m.Taken {
+			names = append(names, m.Name)
+		}
+	}
+	warn(said, taken(names, req.as))
+	o, err := compare.OverviewOf(machines, req.choice)
+	if err != nil {
+		return usagef("%v", err)
+	}
+	return cmp.Or(req.show(out, said, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
 }
 
 // show writes what was found, and fails where nothing could be tested.
@@ -100,18 +147,23 @@ func addAs(flags *argument.Set, as *string) {
 // takePublished takes published tables for transfers of a setup, if one is asked
 // for, and says of which machines.
 func takePublished(machines []compare.Machine, as string) (warnings []string) {
-	var taken []string
+	var names []string
 	for i := range machines {
 		if m := &machines[i]; as != "" && m.Published() {
 			m.Take(as, numa.Local)
-			taken = append(taken, m.Name)
+			names = append(names, m.Name)
 		}
 	}
-	switch len(taken) {
+	return taken(names, as)
+}
+
+// taken says of which machines published tables are taken for a setup.
+func taken(names []string, as string) []string {
+	switch len(names) {
 	case 0:
 		return nil
 	case 1:
-		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", taken[0], as)}
+		return []string{fmt.Sprintf("%s is taken for %s, placement local, which its file does not say", names[0], as)}
 	}
-	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(taken), as)}
+	return []string{fmt.Sprintf("%s are taken for %s, placement local, which their files do not say", printable.List(names), as)}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -299,6 +300,29 @@ func BenchmarkCompareFleet(b *testing.B) {
 	for b.Loop() {
 		if _, _, err := run(b, args...); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// Names of files come from a list, too.
+func TestCompareListed(t *testing.T) {
+	dir := t.TempDir()
+	paths := nodes.Write(t, dir, 12)
+	list := filepath.Join(dir, "list")
+	if err := os.WriteFile(list, []byte(strings.Join(paths[4:], "\n")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, _, err := run(t, append([]string{"compare", "-csv"}, paths...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := run(t, append([]string{"compare", "-csv", "-files", list}, paths[:4]...)...)
+	if err != nil || got != want {
+		t.Errorf("with a list: %v\n%s\nwant\n%s", err, got, want)
+	}
+	for _, args := range [][]string{{"compare"}, {"compare", paths[0]}, {"compare", "-files", paths[0]}, {"compare", "-files", filepath.Join(dir, "none")}} {
+		if _, _, err := run(t, args...); exitStatus(err) != 2 {
+			t.Errorf("%q: %v", args, err)
 		}
 	}
 }

@@ -88,7 +88,7 @@ func init() {
 			operands: operands{want: "name the file with -o or -resume"}},
 		{name: "predict", about: "what collectives cost, from such a file", group: mainGroup, flags: predictFlags, operands: operands{most: -1, words: algorithmNames}},
 		{name: "compare", about: "two machines side by side, or the nodes of a cluster", group: mainGroup, flags: compareFlags,
-			operands: operands{least: 2, most: -1, files: true, want: "a comparison takes two files or more: taulop compare A.json B.json"}},
+			operands: operands{most: -1, files: true}},
 		{name: "tune", about: "a tuning file for an MPI library: which algorithm for which size", group: mainGroup, flags: tuneFlags, operands: operands{most: -1, words: collectiveNames},
 			modes: []command{{name: "eval", value: "TABLE", about: "what such choices would have cost, by what others measured", flags: evaluateFlags, operands: operands{most: -1, words: collectiveNames}}}},
 		{name: "topo", about: "what this machine is, and what would spoil a measurement", group: surveyGroup, flags: topoFlags,

@@ -32,32 +32,32 @@ var (
 	ErrPublished = errors.New("published files do not say how they were measured: take them for a setup")
 )
 
-// common are the machines' curves, and the channels chosen that two of them have at
-// least. Where there are surveys to compare, and no transfers
-// were asked for, there may be none: why then says so of machines that have
-// transfers.
-func (choice Choice) common(machines []Machine, surveys bool) (all [][]Curve, channels []Channel, why, err error) {
-	var without error
-	var with [][]Curve
-	for _, m := range machines {
-		curves, err := Curves(m.Name, m.File)
-		if err == nil {
-			with = append(with, curves)
-		} else if without == nil {
-			without = err
-		}
-		all = append(all, curves)
+// An offer is a channel that a machine has.
+type offer struct {
+	Channel
+	Segment bool // as in Curve
+}
+
+// Offers are what a machine has to compare.
+type offers struct {
+	machine string
+	of      []offer
+}
+
+// common are the channels chosen that two machines have at least. without is why some machine has
+// none. Where there are surveys to compare, and no transfers were asked for, there may be none: why
+// then says so of machines that have transfers.
+func (choice Choice) common(all []offers, without error, surveys bool) (channels []Channel, why, err error) {
+	if without != nil && (!surveys || len(all) == 0 && choice.restricts()) {
+		return nil, nil, without
 	}
-	if without != nil && (!surveys || len(with) == 0 && choice.restricts()) {
-		return nil, nil, nil, without
-	}
-	if len(with) > 0 {
-		channels, why = choice.channels(with)
+	if len(all) > 0 {
+		channels, why = choice.channels(all)
 	}
 	if why != nil && (!surveys || choice.restricts()) {
-		return nil, nil, nil, why
+		return nil, nil, why
 	}
-	return all, channels, why, nil
+	return channels, why, nil
 }
 
 // restricts tells whether certain transfers were asked for.
@@ -66,12 +66,12 @@ func (choice Choice) restricts() bool {
 }
 
 // channels are the chosen channels that at least two machines have.
-func (choice Choice) channels(all [][]Curve) ([]Channel, error) {
+func (choice Choice) channels(all []offers) ([]Channel, error) {
 	owners := make(map[Channel]int)
 	segments := make(map[int]bool)
 	var order, chosen []Channel
-	for _, curves := range all {
-		for _, c := range curves {
+	for _, has := range all {
+		for _, c := range has.of {
 			if !choice.admits(c.Channel) {
 				continue
 			}
@@ -138,25 +138,25 @@ func (c Channel) order(o Channel) int {
 }
 
 // nothing says what machines have that nothing could be compared of.
-func (choice Choice) nothing(all [][]Curve) error {
+func (choice Choice) nothing(all []offers) error {
 	const most = 3
 	var has []string
 	published, measured := false, false
 	wanted := len(choice.Sizes) == 0 // that some machine has a chosen size
-	for _, curves := range all {
-		wanted = wanted || slices.ContainsFunc(curves, func(c Curve) bool { return slices.Contains(choice.Sizes, c.Bytes) })
+	for _, m := range all {
+		wanted = wanted || slices.ContainsFunc(m.of, func(c offer) bool { return slices.Contains(choice.Sizes, c.Bytes) })
 	}
-	for _, curves := range all[:min(len(all), most)] {
+	for _, m := range all[:min(len(all), most)] {
 		var names []string
-		for _, c := range curves {
+		for _, c := range m.of {
 			published = published || c.Setup == params.Published
 			measured = measured || c.Setup != params.Published
 			if name := c.Channel.String(); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
-		sizes := make([]string, 0, len(curves))
-		for _, c := range curves {
+		sizes := make([]string, 0, len(m.of))
+		for _, c := range m.of {
 			if c.Channel.String() == names[0] {
 				sizes = append(sizes, strconv.Itoa(c.Bytes))
 			}
@@ -171,7 +171,7 @@ func (choice Choice) nothing(all [][]Curve) error {
 			}
 			of = strings.Join(names, "; ") + " for " + of
 		}
-		has = append(has, curves[0].Machine+" has "+of)
+		has = append(has, m.machine+" has "+of)
 	}
 	if len(all) > most {
 		has = append(has, "…")

@@ -74,7 +74,12 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		c.Machines = append(c.Machines, describe(m))
 	}
 	var warning error
-	if c.States, c.Means, warning = meet(machines); warning != nil {
+	var names []string
+	var states [][]params.State
+	for _, m := range machines {
+		names, states = append(names, m.Name), append(states, statesOf(m.File))
+	}
+	if c.States, c.Means, warning = meet(names, states, slices.ContainsFunc(machines, guest)); warning != nil {
 		c.Warnings = append(c.Warnings, Warning{What: warning})
 	}
 	channels, err := c.addStates(machines, choice)
@@ -119,7 +124,18 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 // add compares machines that were in a state, nil for any.
 func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]Channel, error) {
 	measured := surveys(state, machines, choice.test())
-	all, channels, why, err := choice.common(machines, len(measured) > 0)
+	var all [][]Curve
+	var has []offers
+	var without error
+	for _, m := range machines {
+		curves, err := Curves(m.Name, m.File)
+		if err == nil {
+			has = append(has, offers{m.Name, lists.Map(curves, func(c Curve) offer { return offer{c.Channel, c.Segment} })})
+		}
+		without = cmp.Or(without, err)
+		all = append(all, curves)
+	}
+	channels, why, err := choice.common(has, without, len(measured) > 0)
 	if err != nil {
 		return nil, err
 	}

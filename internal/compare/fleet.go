@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/params"
 )
 
 // Fleet is the number of files from which on machines are compared with their
@@ -73,6 +75,11 @@ type Score struct {
 // NewOverview compares machines with the median of all. It fails where they have
 // nothing in common.
 func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
+	return OverviewOf(lists.Map(machines, Reduce), choice)
+}
+
+// OverviewOf is NewOverview of what is left of machines.
+func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
@@ -80,33 +87,38 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	if machines = o.inState(machines); len(machines) < 3 {
 		return nil, fmt.Errorf("%d machines have been in the same state, with a flag of %s, and a fleet takes three: name more files", len(machines), o.State.Name())
 	}
-	o.Surveys = fleetSurveys(machines)
-	all, channels, why, err := choice.common(machines, len(o.Surveys) > 0)
+	contents := lists.Map(machines, func(m *Reduced) *content { return m.in(o.State) })
+	o.Surveys = fleetSurveys(machines, contents)
+	var has []offers
+	var without error
+	isolated := make(map[Channel]bool)
+	for i, v := range contents {
+		if without = cmp.Or(without, v.none); v.none == nil {
+			has = append(has, offers{machines[i].Name, lists.Map(v.curves, reducedCurve.offer)})
+		}
+		for _, c := range v.curves {
+			isolated[c.channel.Value()] = isolated[c.channel.Value()] || c.isolated
+		}
+	}
+	channels, why, err := choice.common(has, without, len(o.Surveys) > 0)
 	if err != nil {
 		return nil, err
 	}
 	if why != nil {
 		o.Warnings = append(o.Warnings, Warning{What: why})
 	}
-	for _, m := range machines {
-		o.Machines = append(o.Machines, describe(m))
-	}
-	unknown := make(map[string]int) // cells of a machine
-	isolated := make(map[Channel]bool)
-	for _, curves := range all {
-		for _, c := range curves {
-			isolated[c.Channel] = isolated[c.Channel] || c.Isolated
-		}
-	}
 	at := make(map[Channel]int)
 	for i, c := range channels {
 		at[c] = i
 		o.Tables = append(o.Tables, FleetTable{Channel: c})
 	}
-	for _, curves := range all {
-		for _, c := range curves {
-			if i, chosen := at[c.Channel]; chosen {
-				unknown[c.Machine] += o.Tables[i].add(&c, isolated[c.Channel] && !c.Isolated)
+	unknown := make(map[string]int) // cells of a machine
+	for n, v := range contents {
+		name := machines[n].Name
+		o.Machines = append(o.Machines, machines[n].Described)
+		for _, c := range v.curves {
+			if i, chosen := at[c.channel.Value()]; chosen {
+				unknown[name] += o.Tables[i].add(name, &c, isolated[c.channel.Value()] && !c.isolated)
 			}
 		}
 	}
@@ -117,15 +129,17 @@ func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	}
 	o.correct()
 	o.findOutliers(machines)
-	o.Warnings = append(o.Warnings, warnings(machines, o.Machines, channels)...)
+	o.Warnings = append(o.Warnings, warningsOf(lists.Map(contents, func(v *content) *doubts { return v.doubts }), o.Machines, channels)...)
 	o.warn(machines, unknown)
 	return o, nil
 }
 
 // inState are the machines that have been in the state that most have, where any was in
 // several, as if they had been in it all the time. Others are named.
-func (o *Overview) inState(machines []Machine) []Machine {
-	states, means, warning := meet(machines)
+func (o *Overview) inState(machines []*Reduced) []*Reduced {
+	names := lists.Map(machines, func(m *Reduced) string { return m.Name })
+	of := lists.Map(machines, func(m *Reduced) []params.State { return m.states })
+	states, means, warning := meet(names, of, slices.ContainsFunc(machines, func(m *Reduced) bool { return m.guest }))
 	if o.Means = means; warning != nil {
 		o.Warnings = append(o.Warnings, Warning{What: warning})
 	}
@@ -143,36 +157,39 @@ func (o *Overview) inState(machines []Machine) []Machine {
 	})
 	o.State = &most
 	var absent []string
+	var there []*Reduced
 	for _, m := range machines {
-		if _, met := most.Of(m.Name); !met {
+		if _, met := most.Of(m.Name); met {
+			there = append(there, m)
+		} else {
 			absent = append(absent, m.Name)
 		}
 	}
 	if len(absent) > 0 {
 		o.Warnings = append(o.Warnings, Warning{absent, fmt.Errorf("not compared, for there was no state with a flag of %s: add sessions at other times", most.Name())})
 	}
-	return in(o.State, machines)
+	return there
 }
 
-// add adds a curve, without L(m,1) and what follows from it where L(m,1) is the setup's own while
-// others' is between two processes. It counts cells with too few samples for an interval.
-func (t *FleetTable) add(c *Curve, own bool) (unknown int) {
-	t.Segment = t.Segment || c.Segment
-	for _, p := range c.Points {
+// add adds a machine's curve, without L(m,1) and what follows from it where L(m,1) is the setup's own
+// while others' is between two processes. It counts cells with too few samples for an interval.
+func (t *FleetTable) add(machine string, c *reducedCurve, own bool) (unknown int) {
+	t.Segment = t.Segment || c.segment
+	for _, p := range c.points {
 		switch {
-		case own && p.Tau == 1:
+		case own && p.tau == 1:
 			continue
 		case p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center): // as of a time of 0
 			unknown++
 			continue
 		case own:
-			p.A.Center = math.NaN()
+			p.A = math.NaN()
 		}
-		at, found := slices.BinarySearchFunc(t.Rows, p.Tau, func(r FleetRow, tau int) int { return r.Tau - tau })
+		at, found := slices.BinarySearchFunc(t.Rows, p.tau, func(r FleetRow, tau int) int { return r.Tau - tau })
 		if !found {
-			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.Tau})
+			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.tau})
 		}
-		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: c.Machine, L: p.L, Bandwidth: p.Bandwidth.Center, A: p.A.Center})
+		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: machine, L: p.L, Bandwidth: p.bandwidth, A: p.A})
 	}
 	return unknown
 }
@@ -243,7 +260,7 @@ func (o *Overview) correct() {
 }
 
 // findOutliers takes each machine's worst cell of transfers, and of each survey.
-func (o *Overview) findOutliers(machines []Machine) {
+func (o *Overview) findOutliers(machines []*Reduced) {
 	var scores [][]Score
 	var rows []Outlier // but for the machine
 	for _, t := range o.Tables {
@@ -273,7 +290,7 @@ func (o *Overview) findOutliers(machines []Machine) {
 
 // A worst cell is that in which a machine is farthest off.
 type worst struct {
-	machine Machine
+	machine *Reduced
 	cell    int
 	L       fit.Estimate
 	Deviation
@@ -281,7 +298,7 @@ type worst struct {
 
 // outliers are the worst cells of machines that are off, farthest first, and how many
 // machines have any cell.
-func outliers(machines []Machine, cells [][]Score) (off []worst, having int) {
+func outliers(machines []*Reduced, cells [][]Score) (off []worst, having int) {
 	of := make(map[string]*worst)
 	for i, scores := range cells {
 		for _, s := range scores {
@@ -366,7 +383,7 @@ func (o *Overview) Untested() bool {
 }
 
 // warn says which machines lack cells that others have, and of which cells are unknown.
-func (o *Overview) warn(machines []Machine, unknown map[string]int) {
+func (o *Overview) warn(machines []*Reduced, unknown map[string]int) {
 	cells := make(map[string]int)
 	most := 0
 	for _, t := range o.Tables {
@@ -377,20 +394,18 @@ func (o *Overview) warn(machines []Machine, unknown map[string]int) {
 			}
 		}
 	}
-	var fewer []string
-	var first error
+	var names []string
+	var said [][]error
 	for _, m := range machines {
-		n := cells[m.Name]
-		if few := unknown[m.Name]; few > 0 {
-			o.Warnings = append(o.Warnings, Warning{[]string{m.Name}, fmt.Errorf("%d of %d cells have too few samples for an interval and are not tested: it may be an outlier there", few, n+few)})
-			n += few
+		n, few := cells[m.Name], unknown[m.Name]
+		var about []error
+		if few > 0 {
+			about = append(about, fmt.Errorf("%d of %d cells have too few samples for an interval and are not tested: it may be an outlier there", few, n+few))
 		}
-		if n < most {
-			fewer = append(fewer, m.Name)
-			first = cmp.Or(first, fmt.Errorf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", n, most))
+		if n+few < most {
+			about = append(about, fmt.Errorf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", n+few, most))
 		}
+		names, said = append(names, m.Name), append(said, about)
 	}
-	if first != nil {
-		o.Warnings = append(o.Warnings, Warning{fewer, first})
-	}
+	o.Warnings = append(o.Warnings, together(names, said)...)
 }

@@ -92,13 +92,7 @@ func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 		return nil, nil, err
 	}
 	for _, path := range paths {
-		m, err := Read(path)
-		if err == nil && !slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
-			// What surveys measured has a variant, and a chart of its own.
-			return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != ""
-		}) {
-			err = fmt.Errorf("%s has no transfers, L(m,τ): %w", path, params.ErrUnfinished)
-		}
+		m, err := readComparable(path)
 		if err != nil && len(paths) < Fleet {
 			return nil, nil, err
 		}
@@ -109,10 +103,29 @@ func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 		machines = append(machines, m)
 	}
 	if len(machines) == 0 && len(skipped) > 0 {
-		return nil, nil, fmt.Errorf("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
+		return nil, nil, noneRead(skipped)
 	}
-	distinguish(machines)
+	names := lists.Map(machines, func(m Machine) string { return m.Name })
+	for i, name := range distinguish(names, lists.Map(machines, func(m Machine) string { return m.Path })) {
+		machines[i].Name = name
+	}
 	return machines, skipped, nil
+}
+
+func noneRead(skipped []error) error {
+	return fmt.Errorf("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
+}
+
+// readComparable is Read of a file with something to compare.
+func readComparable(path string) (Machine, error) {
+	m, err := Read(path)
+	if err == nil && !slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
+		// What surveys measured has a variant, and a chart of its own.
+		return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != ""
+	}) {
+		err = fmt.Errorf("%s has no transfers, L(m,τ): %w", path, params.ErrUnfinished)
+	}
+	return m, err
 }
 
 // Names are what machines of these files and hosts are called, each in its own way.
@@ -120,15 +133,7 @@ func Names(paths, hosts []string) (names []string, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, err
 	}
-	machines := make([]Machine, len(paths))
-	for i := range machines {
-		machines[i].Path, machines[i].Name = paths[i], hosts[i]
-	}
-	distinguish(machines)
-	for _, m := range machines {
-		names = append(names, m.Name)
-	}
-	return names, nil
+	return distinguish(hosts, paths), nil
 }
 
 // noneTwice refuses a file that is named twice: its machine would be compared
@@ -138,13 +143,18 @@ func noneTwice(paths []string) error {
 		path string
 		info os.FileInfo
 	}
-	var files []known
+	type like struct { // of what may be the same
+		size  int64
+		nanos int64
+	}
+	files := make(map[like][]known)
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
 			continue // who reads it says so
 		}
-		for _, f := range files {
+		of := like{info.Size(), info.ModTime().UnixNano()}
+		for _, f := range files[of] {
 			if os.SameFile(f.info, info) {
 				if f.path == path {
 					return fmt.Errorf("%s is there twice: name each file once", path)
@@ -152,28 +162,25 @@ func noneTwice(paths []string) error {
 				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
 			}
 		}
-		files = append(files, known{path, info})
+		files[of] = append(files[of], known{path, info})
 	}
 	return nil
 }
 
-// distinguish adds to names that several machines have what their files are
-// called, or where they lie.
-func distinguish(machines []Machine) {
-	clashing := func() map[string]bool {
-		seen, twice := make(map[string]bool), make(map[string]bool)
-		for _, m := range machines {
-			twice[m.Name], seen[m.Name] = seen[m.Name], true
-		}
-		return twice
-	}
-	hosts := lists.Map(machines, func(m Machine) string { return m.Name })
+// distinguish adds to hosts that several machines have what their files are called, or where they
+// lie.
+func distinguish(hosts, paths []string) []string {
+	names := slices.Clone(hosts)
 	for _, more := range []func(path string) string{filepath.Base, func(path string) string { return path }} {
-		twice := clashing()
-		for i := range machines {
-			if m := &machines[i]; twice[m.Name] {
-				m.Name = fmt.Sprintf("%s (%s)", hosts[i], more(m.Path))
+		seen, twice := make(map[string]bool), make(map[string]bool)
+		for _, name := range names {
+			twice[name], seen[name] = seen[name] || twice[name], true
+		}
+		for i, name := range names {
+			if twice[name] {
+				names[i] = fmt.Sprintf("%s (%s)", hosts[i], more(paths[i]))
 			}
 		}
 	}
+	return names
 }

@@ -18,6 +18,7 @@ import (
 type InState struct {
 	NS       float64        `json:"flag_ns"`  // of the first machine that has it
 	Machines []MachineState `json:"machines"` // that have it, in their order
+	at       map[string]int // by machine: where in Machines
 }
 
 // A MachineState is a machine's own numbers of a state.
@@ -28,11 +29,10 @@ type MachineState struct {
 
 // Of is a machine's own numbers of the state; false: it was never in it.
 func (s *InState) Of(machine string) (of params.State, met bool) {
-	i := slices.IndexFunc(s.Machines, func(m MachineState) bool { return m.Machine == machine })
-	if i < 0 {
-		return of, false
+	if i, met := s.at[machine]; met {
+		return s.Machines[i].State, true
 	}
-	return s.Machines[i].State, true
+	return of, false
 }
 
 // Name says which state it is: 64 ns.
@@ -99,33 +99,37 @@ func match(machines []string, of [][]params.State) (all []InState) {
 		}
 		for s, state := range states {
 			if !matched[s] {
-				all = append(all, InState{state.NS, []MachineState{{machines[i], state}}})
+				all = append(all, InState{NS: state.NS, Machines: []MachineState{{machines[i], state}}})
 			}
+		}
+	}
+	for i := range all {
+		s := &all[i]
+		s.at = make(map[string]int, len(s.Machines))
+		for at, m := range s.Machines {
+			s.at[m.Machine] = at
 		}
 	}
 	slices.SortFunc(all, func(a, b InState) int { return cmp.Compare(a.NS, b.NS) })
 	return all
 }
 
-// meet are the states that machines have been in, none where each stayed in one. Where there
+// meet are the states that machines have been in, of each those given, none where each stayed in one. Where there
 // are some that cannot be compared, means says why what is compared are means over them. warning
-// is of machines that stayed each in another one.
-func meet(machines []Machine) (all []InState, means string, warning error) {
-	var several, unknown, names []string
-	var of [][]params.State
-	for _, m := range machines {
-		states := statesOf(m.File)
+// is of machines that stayed each in another one, if some are virtual (guests).
+func meet(names []string, of [][]params.State, guests bool) (all []InState, means string, warning error) {
+	var several, unknown []string
+	for i, states := range of {
 		if len(states) > 1 {
-			several = append(several, m.Name)
+			several = append(several, names[i])
 		} else if len(states) == 0 {
-			unknown = append(unknown, m.Name)
+			unknown = append(unknown, names[i])
 		}
-		names, of = append(names, m.Name), append(of, states)
 	}
 	all = match(names, of)
 	flags := strings.Join(lists.Map(all, func(s InState) string { return s.Name() + " (" + s.Machines[0].Machine + ")" }), ", ")
 	if len(several) == 0 {
-		if len(all) > 1 && slices.ContainsFunc(machines, guest) {
+		if len(all) > 1 && guests {
 			warning = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times tell", flags)
 		}
 		return nil, "", warning

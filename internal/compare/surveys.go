@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"slices"
+	"unique"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/params"
@@ -142,21 +143,18 @@ type CellOutlier struct {
 }
 
 // fleetSurveys puts what surveys measured on machines beside the median.
-func fleetSurveys(machines []Machine) (kinds []FleetKind) {
-	at := make(map[params.Key]int)
+func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) {
+	at := make(map[unique.Handle[params.Key]]int)
 	var cells []FleetCell
-	for _, m := range machines {
-		for _, c := range m.File.Cells {
-			if !ofSurvey(c) || c.Time.N > 0 && !c.Time.Known() { // too few samples say nothing
-				continue
-			}
-			i, known := at[c.Key]
+	for n, v := range contents {
+		for _, c := range v.surveys {
+			i, known := at[c.key]
 			if !known {
 				i = len(cells)
-				at[c.Key] = i
-				cells = append(cells, FleetCell{Key: c.Key})
+				at[c.key] = i
+				cells = append(cells, FleetCell{Key: c.key.Value()})
 			}
-			cells[i].Scores = append(cells[i].Scores, Score{Machine: m.Name, L: c.Time, Bandwidth: math.NaN(), A: math.NaN()})
+			cells[i].Scores = append(cells[i].Scores, Score{Machine: machines[n].Name, L: c.time, Bandwidth: math.NaN(), A: math.NaN()})
 		}
 	}
 	for _, c := range cells {

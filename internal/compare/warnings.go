@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -34,32 +35,44 @@ func (w Warning) MarshalText() ([]byte, error) { return []byte(w.Error()), nil }
 
 // Told are the warnings of machines' files, each once, the widespread first. A fleet's warnings
 // that differ in numbers alone are one.
-func Told(machines []Machine) (all []Warning) {
-	known := make(map[string]int)
-	tell := func(machine string, what error) {
-		key := what.Error()
-		if len(machines) >= Fleet {
-			key = number.ReplaceAllString(key, "0")
-		}
-		i, told := known[key]
-		if !told {
-			i = len(all)
-			known[key] = i
-			all = append(all, Warning{What: what})
-		}
-		if w := &all[i]; len(w.Machines) == 0 || w.Machines[len(w.Machines)-1] != machine {
-			w.Machines = append(w.Machines, machine)
-		}
+func Told(machines []Machine) []Warning {
+	names := lists.Map(machines, func(m Machine) string { return m.Name })
+	return together(names, lists.Map(machines, func(m Machine) []error { return told(m.File) }))
+}
+
+// told are a file's warnings.
+func told(f *params.File) (all []error) {
+	for _, text := range f.Warnings {
+		all = append(all, errors.New(text))
 	}
-	for _, m := range machines {
-		for _, text := range m.File.Warnings {
-			tell(m.Name, errors.New(text))
-		}
-		if ascending := m.File.Plan.Ascending(); ascending != nil {
-			tell(m.Name, fmt.Errorf("%w: measure it anew", ascending))
-		}
-		if !m.File.Complete {
-			tell(m.Name, fmt.Errorf("the file is incomplete, cells are missing or have too few samples for an interval: %w", m.File.Completion()))
+	if ascending := f.Plan.Ascending(); ascending != nil {
+		all = append(all, fmt.Errorf("%w: measure it anew", ascending))
+	}
+	if !f.Complete {
+		all = append(all, fmt.Errorf("the file is incomplete, cells are missing or have too few samples for an interval: %w", f.Completion()))
+	}
+	return all
+}
+
+// together are what is said of machines, each once, the widespread first; of a fleet what differs
+// in numbers alone is one.
+func together(machines []string, said [][]error) (all []Warning) {
+	known := make(map[string]int)
+	for at, name := range machines {
+		for _, what := range said[at] {
+			key := what.Error()
+			if len(machines) >= Fleet {
+				key = number.ReplaceAllString(key, "0")
+			}
+			i, told := known[key]
+			if !told {
+				i = len(all)
+				known[key] = i
+				all = append(all, Warning{What: what})
+			}
+			if w := &all[i]; len(w.Machines) == 0 || w.Machines[len(w.Machines)-1] != name {
+				w.Machines = append(w.Machines, name)
+			}
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Warning) int { return len(b.Machines) - len(a.Machines) })
@@ -69,22 +82,52 @@ func Told(machines []Machine) (all []Warning) {
 var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
 
 // warnings are what speaks against comparing machines in some channels.
-func warnings(machines []Machine, described []Described, channels []Channel) (all []Warning) {
-	var without, broken []string
-	for i, m := range machines {
-		if !described[i].Samples {
-			without = append(without, m.Name)
+func warnings(machines []Machine, described []Described, channels []Channel) []Warning {
+	return warningsOf(lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File) }), described, channels)
+}
+
+// Doubts are what a file says against comparing it with others.
+type doubts struct {
+	told   []error
+	alike  []string  // values of alike
+	broken []Channel // in which eq. (8) is
+}
+
+func doubtsOf(f *params.File) *doubts {
+	d := &doubts{told: told(f)}
+	for _, a := range alike {
+		d.alike = append(d.alike, a.of(f))
+	}
+	for _, v := range f.Bounds() {
+		if c := (Channel{v.Setup, v.Placement, v.OffCache, v.Bytes}); !slices.Contains(d.broken, c) {
+			d.broken = append(d.broken, c)
 		}
-		if slices.ContainsFunc(m.File.Bounds(), func(v params.Violation) bool {
-			return slices.Contains(channels, Channel{v.Setup, v.Placement, v.OffCache, v.Bytes})
-		}) {
-			broken = append(broken, m.Name)
+	}
+	return d
+}
+
+func warningsOf(of []*doubts, described []Described, channels []Channel) (all []Warning) {
+	var names, without, broken []string
+	var said [][]error
+	for i, d := range of {
+		name := described[i].Name
+		names, said = append(names, name), append(said, d.told)
+		if !described[i].Samples {
+			without = append(without, name)
+		}
+		if slices.ContainsFunc(d.broken, func(c Channel) bool { return slices.Contains(channels, c) }) {
+			broken = append(broken, name)
 		}
 	}
 	if len(without) > 0 {
 		all = append(all, Warning{without, errors.New("no samples: differences cannot be told from noise")})
 	}
-	all = append(append(all, differences(machines)...), Told(machines)...)
+	for i, a := range alike {
+		if kinds := mixed(names, of, i); len(kinds) > 1 {
+			all = append(all, Warning{What: fmt.Errorf("the machines were measured with different %s: %s", a.what, strings.Join(kinds, "; "))})
+		}
+	}
+	all = append(all, together(names, said)...)
 	if len(broken) > 0 {
 		all = append(all, Warning{broken, errors.New("eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size that is compared")})
 	}
@@ -163,14 +206,14 @@ func (c *Comparison) warnUnits() {
 	}
 }
 
-// mixed are the different values, each with a machine that has it; what is
+// mixed are the different values of the i-th of alike, each with a machine that has it; what is
 // unknown counts as none.
-func mixed(machines []Machine, of func(*params.File) string) (kinds []string) {
+func mixed(names []string, of []*doubts, i int) (kinds []string) {
 	seen := make(map[string]bool)
-	for _, m := range machines {
-		if v := of(m.File); v != "" && !seen[v] {
+	for at, d := range of {
+		if v := d.alike[i]; v != "" && !seen[v] {
 			seen[v] = true
-			kinds = append(kinds, fmt.Sprintf("%s (%s)", v, m.Name))
+			kinds = append(kinds, fmt.Sprintf("%s (%s)", v, names[at]))
 		}
 	}
 	if len(kinds) > 4 {
@@ -186,31 +229,24 @@ func abridged(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// differences are in how machines were measured.
-func differences(machines []Machine) (all []Warning) {
-	for _, like := range []struct {
-		what string
-		of   func(*params.File) string
-	}{
-		{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
-		{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
-		{"states of idle cores", func(f *params.File) string {
-			if f.Provenance.IdleCores == "" && len(f.Launches) > 0 {
-				return "asleep"
-			}
-			return f.Provenance.IdleCores
-		}},
-		{"pages of buffers", func(f *params.File) string { return f.Provenance.Pages() }},
-		{"intermediate buffers", func(f *params.File) string {
-			if f.Plan.SegmentBytes == 0 {
-				return ""
-			}
-			return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
-		}},
-	} {
-		if kinds := mixed(machines, like.of); len(kinds) > 1 {
-			all = append(all, Warning{What: fmt.Errorf("the machines were measured with different %s: %s", like.what, strings.Join(kinds, "; "))})
+// alike is in what machines must have been measured alike; "" is unknown.
+var alike = []struct {
+	what string
+	of   func(*params.File) string
+}{
+	{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
+	{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
+	{"states of idle cores", func(f *params.File) string {
+		if f.Provenance.IdleCores == "" && len(f.Launches) > 0 {
+			return "asleep"
 		}
-	}
-	return all
+		return f.Provenance.IdleCores
+	}},
+	{"pages of buffers", func(f *params.File) string { return f.Provenance.Pages() }},
+	{"intermediate buffers", func(f *params.File) string {
+		if f.Plan.SegmentBytes == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%d segments of %d bytes", f.Plan.Segments, f.Plan.SegmentBytes)
+	}},
 }

@@ -33,7 +33,8 @@ const drawn = 3
 // sizes for the charts.
 func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
 	v := &fleet{}
-	o, err := compare.NewOverview(machines, compare.Choice{})
+	reduced := lists.Map(machines, compare.Reduce)
+	o, err := compare.OverviewOf(reduced, compare.Choice{})
 	if err != nil {
 		v.Why = err.Error()
 		for n := range drawn {
@@ -54,7 +55,7 @@ func newFleet(machines []compare.Machine, x *index) (*fleet, error) {
 		}
 	}
 	if len(o.Tables) > 0 {
-		if o, err = compare.NewOverview(machines, compare.Choice{Sizes: sizes}); err != nil {
+		if o, err = compare.OverviewOf(reduced, compare.Choice{Sizes: sizes}); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,146 @@
+package compare
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unique"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Reduced is what a fleet's comparison takes from a machine's file: some 10 KB of some 300.
+type Reduced struct {
+	Described
+	Taken    bool // for transfers of a setup that its file does not say
+	guest    bool
+	states   []params.State
+	contents []content // the file as it is, and in each of its states where these are several
+}
+
+// A content is what is compared of a file, as it is or in one of its states.
+type content struct {
+	curves  []reducedCurve
+	none    error // why there are no curves
+	surveys []reducedCell
+	doubts  *doubts
+}
+
+// A reducedCurve is a Curve without samples.
+type reducedCurve struct {
+	channel           unique.Handle[Channel]
+	segment, isolated bool
+	points            []reducedPoint
+}
+
+type reducedPoint struct {
+	tau          int
+	L            fit.Estimate
+	bandwidth, A float64 // as in Point
+}
+
+// A reducedCell is a cell of a survey without samples.
+type reducedCell struct {
+	key  unique.Handle[params.Key]
+	time fit.Estimate
+}
+
+func (c reducedCurve) offer() offer { return offer{c.channel.Value(), c.segment} }
+
+// Reduce takes what is compared of a machine.
+func Reduce(m Machine) *Reduced {
+	r := &Reduced{Described: describe(m), guest: guest(m), states: statesOf(m.File), contents: []content{contentOf(m.Name, m.File)}}
+	if len(r.states) > 1 {
+		for _, state := range r.states {
+			r.contents = append(r.contents, contentOf(m.Name, fileIn(m.File, state)))
+		}
+	}
+	return r
+}
+
+func contentOf(name string, f *params.File) content {
+	v := content{doubts: doubtsOf(f)}
+	curves, err := Curves(name, f)
+	v.none = err
+	for _, c := range curves {
+		of := reducedCurve{channel: unique.Make(c.Channel), segment: c.Segment, isolated: c.Isolated}
+		for _, p := range c.Points {
+			of.points = append(of.points, reducedPoint{p.Tau, p.L, p.Bandwidth.Center, p.A.Center})
+		}
+		v.curves = append(v.curves, of)
+	}
+	for _, c := range f.Cells {
+		if ofSurvey(c) && (c.Time.N == 0 || c.Time.Known()) { // too few samples say nothing
+			v.surveys = append(v.surveys, reducedCell{unique.Make(c.Key), c.Time})
+		}
+	}
+	return v
+}
+
+// in is the machine in one of its states, nil for the file as it is.
+func (r *Reduced) in(state *InState) *content {
+	if state != nil && len(r.contents) > 1 {
+		of, _ := state.Of(r.Name)
+		return &r.contents[1+slices.IndexFunc(r.states, func(s params.State) bool { return s.NS == of.NS })]
+	}
+	return &r.contents[0]
+}
+
+// ReadReduced is ReadAll for a fleet: several files are read at a time, and each is reduced before
+// the next. Published tables are taken for transfers of the setup as, placement local, if it is not
+// "". progress is told how many are done. It ends with ctx.
+func ReadReduced(ctx context.Context, paths []string, as string, progress func(done, of int)) (machines []*Reduced, skipped []error, err error) {
+	if err := noneTwice(paths); err != nil {
+		return nil, nil, err
+	}
+	all, failed := make([]*Reduced, len(paths)), make([]error, len(paths))
+	var next atomic.Int64
+	var working sync.WaitGroup
+	done := make(chan struct{}, len(paths))
+	for range min(runtime.GOMAXPROCS(0), len(paths)) {
+		working.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				all[i], failed[i] = reduceFile(paths[i], as)
+				done <- struct{}{}
+			}
+		})
+	}
+	go func() { working.Wait(); close(done) }()
+	n := 0
+	for range done {
+		n++
+		progress(n, len(paths))
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
+	}
+	machines = lists.Filter(all, func(r *Reduced) bool { return r != nil })
+	skipped = lists.Filter(failed, func(err error) bool { return err != nil })
+	if len(machines) == 0 {
+		return nil, nil, noneRead(skipped)
+	}
+	names := lists.Map(machines, func(r *Reduced) string { return r.Name })
+	for i, name := range distinguish(names, lists.Map(machines, func(r *Reduced) string { return r.Path })) {
+		machines[i].Name = name
+	}
+	return machines, skipped, nil
+}
+
+func reduceFile(path, as string) (*Reduced, error) {
+	m, err := readComparable(path)
+	if err != nil {
+		return nil, err
+	}
+	taken := as != "" && m.Published()
+	if taken {
+		m.Take(as, numa.Local)
+	}
+	r := Reduce(m)
+	r.Taken = taken
+	return r, nil
+}

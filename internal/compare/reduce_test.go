@@ -1,0 +1,68 @@
+package compare_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/report/page/nodes"
+)
+
+// A fleet that is reduced file by file compares as one that is read as a whole, and files that cannot
+// be read are named in their order.
+func TestReadReduced(t *testing.T) {
+	dir := t.TempDir()
+	paths := nodes.Write(t, dir, 24)
+	copied, err := os.ReadFile(paths[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"bad.json": "{", "same-host.json": string(copied)} {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, path)
+	}
+	machines, skipped, err := compare.ReadAll(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := compare.NewOverview(machines, compare.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	reduced, skippedToo, err := compare.ReadReduced(t.Context(), paths, "", func(done, of int) {
+		if done != last+1 || of != len(paths) {
+			t.Errorf("progress %d of %d after %d", done, of, last)
+		}
+		last = done
+	})
+	if err != nil || last != len(paths) || len(skippedToo) != 1 || fmt.Sprint(skippedToo) != fmt.Sprint(skipped) {
+		t.Fatalf("%d of %d files, skipped %v, want %v: %v", last, len(paths), skippedToo, skipped, err)
+	}
+	got, err := compare.OverviewOf(reduced, compare.Choice{})
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the fleet is %+v (%v), want %+v", got, err, want)
+	}
+	if len(got.Outliers) == 0 || got.Outliers[0].Machine != "node0003" {
+		t.Errorf("outliers %+v; node0003 is slow", got.Outliers)
+	}
+	if name := reduced[len(reduced)-1].Name; name != "node0001 (same-host.json)" {
+		t.Errorf("a second file of node0001 is called %q", name)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := compare.ReadReduced(ended, paths, "", func(int, int) {}); err != context.Canceled {
+		t.Errorf("after the end of its context: %v", err)
+	}
+	if _, _, err := compare.ReadReduced(t.Context(), append(paths, paths[3]), "", func(int, int) {}); err == nil || !strings.Contains(err.Error(), "is there twice") {
+		t.Errorf("a file named twice: %v", err)
+	}
+}

@@ -1,0 +1,42 @@
+package infile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Limits of a list of names.
+const (
+	longestName = 1 << 12 // bytes
+	mostNames   = 1 << 20
+)
+
+// Names reads the names of files, one a line, as find and ls print them. Empty lines count as none,
+// and CRLF as a line end. It fails for a list without names, and says in which line of name another
+// mistake is.
+func Names(r io.Reader, name string) (names []string, err error) {
+	lines := NewLines(r, name, longestName)
+	for lines.Scan() {
+		path := strings.TrimSuffix(lines.Text(), "\r")
+		switch {
+		case path == "":
+			continue
+		case strings.ContainsRune(path, 0):
+			return nil, lines.Errorf("a zero byte: give one name a line, as find and ls print them")
+		case len(names) == mostNames:
+			return nil, lines.Errorf("more than %d names", mostNames)
+		}
+		names = append(names, path)
+	}
+	switch err := lines.Err(); {
+	case err == bufio.ErrTooLong:
+		return nil, lines.Errorf("a name of more than %d bytes: give one name a line, as find and ls print them", longestName)
+	case err != nil:
+		return nil, lines.Errorf("%w", err)
+	case len(names) == 0:
+		return nil, fmt.Errorf("%s holds no name of a file", name)
+	}
+	return names, nil
+}
