@@ -26,6 +26,9 @@ type Trial struct {
 	ArenaBytes int
 	// Kept buffers stay mapped for the team's next trial that keeps them.
 	Kept bool
+	// Page is the page, of channels in a row, on which intermediate buffers begin: lines of other pages
+	// are looked after by other slices of a cache or memory.
+	Page int
 }
 
 // Run runs a trial and returns the time of one message in each batch, in ns: from the announced
@@ -109,9 +112,11 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 			run.channels = append(run.channels, nil)
 			continue
 		}
-		if _, err := run.channel(w, tr.Segments, tr.SegmentBytes, readers, life); err != nil {
+		all, err := run.channelsOf(w, tr.Page+1, tr.Segments, tr.SegmentBytes, readers, life)
+		if err != nil {
 			return run, err
 		}
+		run.channels = append(run.channels[:w], all[tr.Page])
 	}
 	of, bytes := userBuffer, tr.Setup.userBytes(tr.Bytes)
 	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes && tr.Setup.operator == nil { // whose data are others

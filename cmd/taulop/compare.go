@@ -47,24 +47,23 @@ func compareFlags(flags *argument.Set) action {
 	req.saying.addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
-		said := req.aside(errOut)
 		listed, err := readList(req.list)
 		if err != nil {
 			return usagef("-files: %v", err)
 		}
-		switch paths = append(paths, listed...); len(paths) {
-		case 0:
+		switch paths = append(paths, listed...); {
+		case len(paths) == 0:
 			return usagef("%s", twoFiles)
-		case 1:
+		case len(paths) == 1:
 			return usagef("got 1 argument: %s", twoFiles)
-		}
-		if len(paths) >= compare.Fleet {
+		case len(paths) >= compare.Fleet:
 			return req.fleet(ctx, out, errOut, paths)
 		}
 		machines, _, err := compare.ReadAll(paths)
 		if err != nil {
 			return usagef("%v", err)
 		}
+		said := req.aside(errOut)
 		warn(said, takePublished(machines, req.as))
 		c, err := compare.New(machines, req.choice)
 		if err != nil {
@@ -85,24 +84,12 @@ func readList(path string) ([]string, error) {
 	return infile.Read(path, infile.Names)
 }
 
-// show writes what was found, and fails where nothing could be tested.
-func (req *compareRequest) show(out, said io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
-	if err := req.put(out, found); err != nil {
-		return err
-	}
-	if warn(said, warnings); untested {
-		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
-	}
-	return nil
-}
-
 // fleet puts many machines beside their median.
 func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, paths []string) error {
 	said := req.aside(errOut)
 	show, done := countProgress(req.progress(errOut), "file")
 	machines, skipped, err := compare.ReadReduced(ctx, paths, req.as, show)
-	done()
-	if errors.Is(err, context.Canceled) {
+	if done(); errors.Is(err, context.Canceled) {
 		return err
 	} else if err != nil {
 		return usagef("%v", err)
@@ -122,6 +109,17 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 		return usagef("%v", err)
 	}
 	return cmp.Or(req.show(out, said, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
+}
+
+// show writes what was found, and fails where nothing could be tested.
+func (req *compareRequest) show(out, said io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
+	if err := req.put(out, found); err != nil {
+		return err
+	}
+	if warn(said, warnings); untested {
+		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
+	}
+	return nil
 }
 
 // skippedFiles is how a command ends that did its work without some files; nil

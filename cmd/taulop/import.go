@@ -25,6 +25,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -35,6 +36,7 @@ type importRequest struct {
 	from         []string       // algorithms to estimate from
 	pairs        []int          // of each table that does not say
 	net          string
+	cpus         []int // of a matrix
 	sweptFile
 	output
 }
@@ -65,6 +67,7 @@ type importer struct {
 var importers = []importer{
 	{"tidy", isTidy, "tables with named columns", "cores from", (*importRequest).tables},
 	{"mpi", mpibench.Printed, "what MPI benchmarks printed", "pairs net cache params state", (*importRequest).benchmarks},
+	{"core-to-core", isMatrix, "a matrix of core-to-core-latency", "cpus params", (*importRequest).matrix},
 	{"text", func(string) bool { return true }, "tables in the published text format", "", (*importRequest).text},
 }
 
@@ -72,13 +75,14 @@ var importers = []importer{
 func importFlags(flags *argument.Set) action {
 	var req importRequest
 	formats := lists.Map(importers, func(i importer) string { return i.format })
-	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)", formats)
+	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed; core-to-core, a matrix of core-to-core-latency (default: what they look like)", formats)
 	flags.StringVar(&req.name, "name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 	argument.Var(flags, &req.cores, "cores", "", "of tables: how many cores in a row share a level, where they do not say, a `list` like same_socket=28,other_socket=56", readCores)
 	argument.Var(flags, &req.from, "from", "", "of tables, of which one is of collectives: what to estimate from, a `list` like bcast:basic_linear,bcast:chain (default all that were forced)", argument.Names)
 	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: `list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4", readPairs)
 	flags.StringVar(&req.net, "net", "", "of benchmarks whose pairs were on two nodes: `name` of the network between them, such as ib0")
-	req.sweptFile.add(flags, "of benchmarks: a `file` of taulop sweep on the same machine, to take γ and ranks' own copies from")
+	argument.Var(flags, &req.cpus, "cpus", "", "of a matrix of core-to-core-latency: the CPUs of its rows, a `list` like 0-3,8-11 (default from 0 on)", numa.ParseOrder)
+	req.sweptFile.add(flags, "of benchmarks: a `file` of taulop sweep on the same machine, to take γ and ranks' own copies from; of a matrix: to take the machine's levels from")
 	flags.Rules(
 		argument.Rule{Flags: "state", Needs: "params", Why: "is one of those that the file of -params has"},
 		argument.Rule{Flags: "params", Not: "net", Why: "has what ranks do by themselves, and not between nodes"},
@@ -90,7 +94,7 @@ func importFlags(flags *argument.Set) action {
 		})]
 		for _, other := range importers {
 			for _, name := range strings.Fields(other.flags) {
-				if other.format != kind.format && flags.Given(name) {
+				if flags.Given(name) && !slices.Contains(strings.Fields(kind.flags), name) {
 					return usagef("-%s is of %s, and %s is taken for %s: leave it out, or give -format %s", name, other.of, files[0], kind.of, other.format)
 				}
 			}

@@ -26,6 +26,7 @@ Examples:
   taulop pairs                          a matrix
   taulop pairs -smt -o pairs.json       all CPUs, into a parameter file
   taulop pairs -cpus 0-3 -m 64,8K,64K   four CPUs and more sizes
+  taulop pairs -addresses 16            medians over 16 pages of memory a sample
   taulop plot pairs -o pairs.svg pairs.json
   taulop predict -model mlognp -params pairs.json -P 8 bcast:linear bcast:binomial
 
@@ -36,10 +37,14 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	smt := f.Bool("smt", false, "all CPUs, not one of each core")
 	cpus := f.String("cpus", "", "these CPUs alone: a `list` like 0,2 or 0-3")
 	var r Request
+	f.IntVar(&r.Addresses, "addresses", 1, "on how many `pages` of memory each sample has a pair meet in turn, 1 to 64: where one node has several slices of memory or cache, the time depends on the page")
 	argument.Var(f, &r.Sizes, "m", "8K", "message sizes besides 0, a `list` in bytes or with a unit, with doubling ranges: 64,8K or 1K:64K", argument.Rising(sizes))
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if *smt && *cpus != "" {
 			return t, errors.New("-smt and -cpus cannot be used together: choose one")
+		}
+		if r.Addresses < 1 || r.Addresses > mostAddresses {
+			return t, fmt.Errorf("-addresses is %d: give 1 to %d", r.Addresses, mostAddresses)
 		}
 		r.Sizes = slices.DeleteFunc(r.Sizes, func(m int) bool { return m == 0 })
 		t.Plan = params.Plan{
@@ -63,6 +68,8 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		return t, nil
 	}
 }
+
+const mostAddresses = 64
 
 // sizes reads message sizes.
 func sizes(list string) ([]int, error) {

@@ -13,8 +13,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aclements/go-moremath/stats"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -41,7 +44,13 @@ const SegmentBytes = 8 << 10
 type Request struct {
 	CPUs  []int `json:"cpus"`
 	Sizes []int `json:"sizes"` // m in bytes, rising; 0 is a null transfer
+	// Addresses are on how many pages a sample has the memory between a pair in turn: it is their
+	// median, and its spread theirs. 0 is one.
+	Addresses int `json:"addresses,omitempty"`
 }
+
+// visit is what a sample takes, about.
+func (r Request) visit() time.Duration { return visitTime * time.Duration(max(1, r.Addresses)) }
 
 // request is what a sweep measures.
 func request(m *numa.Machine) Request {
@@ -77,7 +86,7 @@ func (r Request) Time(m *numa.Machine) time.Duration {
 	if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Once }) {
 		return shortTime
 	}
-	return max(shortTime, time.Duration(visits)*visitTime/doubted)
+	return max(shortTime, time.Duration(visits)*r.visit()/doubted)
 }
 
 // Cells are all pairs with all homes and sizes; the cells of a pair follow each other.
@@ -100,7 +109,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			}
 		}
 	}
-	if time.Duration(len(cells))*engine.LeastLaunches*visitTime <= shortTime {
+	if time.Duration(len(cells))*engine.LeastLaunches*r.visit() <= shortTime {
 		return cells, nil, nil
 	}
 	members, seen := make(map[string]int), make(map[string]int)
@@ -216,7 +225,26 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if k.Bytes > 0 {
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)
 	}
-	return b.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
+	var all []engine.Reading
+	for tr.Page = range max(1, r.Addresses) {
+		one, err := b.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
+		if err != nil {
+			return one, err
+		}
+		hint = one.NS
+		all = append(all, one)
+	}
+	return typical(all), nil
+}
+
+// typical is the median of readings; of several, its spread is their relative standard deviation.
+func typical(all []engine.Reading) engine.Reading {
+	slices.SortStableFunc(all, func(a, b engine.Reading) int { return cmp.Compare(a.NS, b.NS) })
+	middle := all[len(all)/2]
+	if len(all) > 1 {
+		middle.Spread = stats.StdDev(lists.Map(all, func(r engine.Reading) float64 { return r.NS })) / middle.NS
+	}
+	return middle
 }
 
 // placed has worker 0 write on the one CPU and worker 1 read on the other.
