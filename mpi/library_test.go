@@ -197,7 +197,7 @@ func TestMPICHTakesLessForAtMost(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := mpich4.OnBase(own)
-	rules := []Rule{{collective.Named("alltoall"), 8, true, 8, 64, Setting{Name: "pairwise"}}}
+	rules := []Rule{{collective.Named("alltoall"), 8, 1, 8, 64, Setting{Name: "pairwise"}}}
 	var text bytes.Buffer
 	if err := l.Write(&text, rules); err != nil {
 		t.Fatal(err)
@@ -365,7 +365,7 @@ func randomRules(r *rand.Rand, l *Library) (rules []Rule) {
 					m, to = 0, 0
 				}
 				if all := l.Settings(c, p, max(m, 1)); r.IntN(3) > 0 && len(all) > 0 {
-					rules = append(rules, Rule{c, p, p < 20, m, to, all[r.IntN(len(all))]})
+					rules = append(rules, Rule{c, p, 1 + p/20, m, to, all[r.IntN(len(all))]})
 				}
 				if m = to + 1; c.Empty() {
 					break
@@ -520,7 +520,7 @@ func TestBadTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := mpich4.OnBase(lacking)
-	rules := []Rule{{collective.Bcast, 4, true, 1, 8, Setting{Name: "binomial"}}}
+	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "binomial"}}}
 	if err := l.Write(io.Discard, rules); err == nil {
 		t.Error("rules are spliced into a tree without the collective")
 	}
@@ -535,7 +535,7 @@ func TestBadTree(t *testing.T) {
 	}
 	l, rules = mpich4.OnBase(own), nil
 	for p := range 1000 {
-		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, true, 1, 8, Setting{Name: "binomial"}})
+		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}})
 	}
 	if err := l.Write(io.Discard, rules); !errors.Is(err, errGrown) {
 		t.Errorf("a file that is too large: %v", err)
@@ -588,9 +588,9 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	}
 	l := mpich4.OnBase(base)
 	rules := []Rule{
-		{collective.Named("alltoall"), 4, true, 4096, 8192, Setting{Name: "pairwise"}},
-		{collective.Named("reduce"), 4, true, 1025, 4096, Setting{Name: "binomial"}},
-		{collective.Named("allreduce"), 4, true, 32, 1024, Setting{Name: "recursive_doubling"}},
+		{collective.Named("alltoall"), 4, 1, 4096, 8192, Setting{Name: "pairwise"}},
+		{collective.Named("reduce"), 4, 1, 1025, 4096, Setting{Name: "binomial"}},
+		{collective.Named("allreduce"), 4, 1, 32, 1024, Setting{Name: "recursive_doubling"}},
 	}
 	var text bytes.Buffer
 	if err := l.Write(&text, rules); err != nil {
@@ -657,7 +657,7 @@ func FuzzReadClassic(f *testing.F) {
 func FuzzReadTree(f *testing.F) {
 	f.Add([]byte(ownTree))
 	f.Add([]byte(`{"collective=bcast":{"comm_type=intra":{"comm_size<=3":{"avg_msg_size<=8":{"algorithm=MPIR_Bcast_intra_binomial":{}},"any":{"composition=x":{}}}}}}`))
-	rules := []Rule{{collective.Bcast, 4, true, 1, 8, Setting{Name: "scatter_ring_allgather"}}}
+	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "scatter_ring_allgather"}}}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		own, err := ReadTree(bytes.NewReader(text), "base.json")
 		if err != nil {

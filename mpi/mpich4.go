@@ -26,7 +26,7 @@ var mpich4 = &Library{
 	heads:   `(?:Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|(?:HPE )?Cray[ -]MPI(?:CH)?|MS-?MPI|Microsoft MPI|ParaStation ?MPI)\b(?:[ /-]v?\d[.\w]*)?|MPICH[ /-]?v?\d+\.\d[.\w]*`,
 	own:     treeOwn,
 	unsure:  true,
-	rules:   &format{write: writeTree, use: mpichUse, spliced: true},
+	rules:   &format{write: writeTree, use: mpichUse, beside: writePosix, spliced: true},
 	// Those that all versions from 4.0 on know: one that a version does not know ends the
 	// program that reads the file.
 	offers: []offer{

@@ -22,7 +22,9 @@ var openMPI6 = func() *Library {
 }()
 
 // A selection is a rules file of Open MPI 6, as coll_tuned_dynamic_file.c of 6.0 reads it;
-// algorithms go by their names.
+// algorithms go by their names. Its published schema, tuned_dynamic_file_schema.json, lacks seg_size,
+// which the reader takes (coll_tuned_read_message_size_rule). Main has another own choice of bcast and
+// allreduce for one rank a node (coll_tuned_decision_fixed.c, *_disjoint_dec_fixed), 6.0 has not.
 type selection struct {
 	Version     int                          `json:"rule_file_version"`
 	Module      string                       `json:"module"`
@@ -50,8 +52,8 @@ type selectionRule struct {
 func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 	doc := &selection{Version: 3, Module: "tuned", Collectives: make(map[string][]selectionBySize)}
 	for _, c := range collectivesOf(rules) {
-		for ranks, several := range map[string]bool{"single-node": false, "any": true} {
-			on := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.OneNode == several })
+		for _, ranks := range []string{"single-node", "one-per-node", "any"} {
+			on := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.distribution() != ranks })
 			sizes := bySize(c, on, func(p int) int { return scale(c, p) })
 			for i, of := range sizes {
 				if told := selectionRules(c, of.steps); len(told) > 0 { // never the last, which is a guard
@@ -59,7 +61,7 @@ func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 				}
 			}
 		}
-		slices.SortFunc(doc.Collectives[c.Name], func(a, b selectionBySize) int { return *a.Min - *b.Min })
+		slices.SortStableFunc(doc.Collectives[c.Name], func(a, b selectionBySize) int { return *a.Min - *b.Min })
 	}
 	var text bytes.Buffer
 	if err := view.EncodeJSON(&text, doc); err != nil {
@@ -67,6 +69,18 @@ func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 	}
 	_, err := w.Write(text.Bytes())
 	return err
+}
+
+// distribution says how a rule's ranks are distributed, as coll_rules_comm_rank_distro_from_str reads it.
+// The communicators that coll/han makes of larger ones have one node, or a rank a node.
+func (r Rule) distribution() string {
+	switch {
+	case r.Nodes < 2:
+		return "single-node"
+	case r.Nodes == r.P:
+		return "one-per-node"
+	}
+	return "any"
 }
 
 func selectionRules(c *collective.Collective, steps []step) (rules []selectionRule) {

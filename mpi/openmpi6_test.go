@@ -22,10 +22,11 @@ func readSelection(text []byte) (*selection, error) {
 	return s, nil
 }
 
-// A rule of ranks that fill more than a node holds wherever they are.
+// A rule of ranks that fill more than a node holds wherever they are, but for ranks that have a node
+// each.
 func TestSelectionOfNodes(t *testing.T) {
 	binomial := Setting{ID: 6, Name: "binomial"}
-	rules := []Rule{{collective.Bcast, 3, true, 1, 1024, binomial}, {collective.Bcast, 4, true, 1, 1024, binomial}, {collective.Bcast, 5, false, 1, 1024, binomial}}
+	rules := []Rule{{collective.Bcast, 3, 1, 1, 1024, binomial}, {collective.Bcast, 4, 1, 1, 1024, binomial}, {collective.Bcast, 5, 2, 1, 1024, binomial}, {collective.Bcast, 6, 6, 1, 1024, binomial}}
 	var text bytes.Buffer
 	if err := openMPI6.Write(&text, rules); err != nil {
 		t.Fatal(err)
@@ -38,7 +39,7 @@ func TestSelectionOfNodes(t *testing.T) {
 	for _, of := range s.Collectives["bcast"] {
 		got = append(got, fmt.Sprint(*of.Min, *of.Max, of.Ranks))
 	}
-	if want := []string{"3 4single-node", "5 5any"}; !slices.Equal(got, want) {
+	if want := []string{"3 4single-node", "5 5any", "6 6one-per-node"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -14,8 +14,8 @@ import (
 type Rule struct {
 	Collective *collective.Collective
 	P          int
-	OneNode    bool // its ranks are on one node
-	From, To   int  // m in bytes, both within
+	Nodes      int // that its ranks are on
+	From, To   int // m in bytes, both within
 	Setting
 }
 
@@ -26,6 +26,8 @@ type format struct {
 	use func(rules []Rule, file string) string
 	// hazard says why rules for a collective can break programs; "" where they cannot.
 	hazard func(c *collective.Collective) string
+	// beside writes a second file that a file of rules needs; false where these need none.
+	beside func(w io.Writer, rules []Rule) (bool, error)
 	// spliced: rules stand in a file of the library's own choices, see OnBase.
 	spliced bool
 }
@@ -33,6 +35,17 @@ type format struct {
 // Write writes the file that the library reads. Rules stand by collective, P rising and m rising;
 // no two are of one call.
 func (l *Library) Write(w io.Writer, rules []Rule) error { return l.rules.write(w, l, rules) }
+
+// Beside is the name of a second file that a file of rules needs.
+func Beside(file string) string { return file + ".posix" }
+
+// WriteBeside writes the file of that name, and nothing where the rules need none.
+func (l *Library) WriteBeside(w io.Writer, rules []Rule) (needed bool, err error) {
+	if l.rules.beside == nil {
+		return false, nil
+	}
+	return l.rules.beside(w, rules)
+}
 
 // Use says in lines how the library is made to use a file of rules.
 func (l *Library) Use(rules []Rule, file string) string { return l.rules.use(rules, file) }

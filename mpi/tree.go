@@ -278,6 +278,11 @@ func writeTree(w io.Writer, l *Library, rules []Rule) error {
 		}
 		branches[i].below = below
 	}
+	return writeBranches(w, branches)
+}
+
+// writeBranches writes a tree.
+func writeBranches(w io.Writer, branches []branch) error {
 	var out bytes.Buffer
 	e := jsontext.NewEncoder(&out, jsontext.WithIndent("  "))
 	if err := encode(e, branches); err != nil {
@@ -310,15 +315,11 @@ func encode(e *jsontext.Encoder, branches []branch) error {
 	return e.WriteToken(jsontext.EndObject)
 }
 
-// mpichUse says how MPICH is made to use a file: on one node it has its own way through
-// shared memory for some collectives, which no tree knows.
+// mpichUse says how MPICH is made to use a file, with the one beside it.
 func mpichUse(rules []Rule, file string) string {
 	text := "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + file + " \\\n"
-	for _, c := range collectivesOf(rules) {
-		switch c.Name {
-		case "allreduce", "bcast", "reduce":
-			text += "MPIR_CVAR_" + strings.ToUpper(c.Name) + "_POSIX_INTRA_ALGORITHM=mpir \\\n"
-		}
+	if slices.ContainsFunc(rules, func(r Rule) bool { return slices.Contains(releaseGather, r.Collective.Name) }) {
+		text += "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=" + Beside(file) + " \\\n"
 	}
 	return text + "mpiexec ...\n"
 }

@@ -160,9 +160,9 @@ func timedFlags(flags *argument.Set) action {
 			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(folder))
 		}
 		concluded := m.Conclude(results, cells)
-		rules := plan.Rules(concluded, req.library, func(p int) bool {
+		rules := plan.Rules(concluded, req.library, func(p int) int {
 			nodes, _ := req.Predictor.Nodes(p)
-			return nodes < 2
+			return nodes
 		})
 		return req.showTimed(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
 	}
@@ -179,7 +179,7 @@ func more(lines int) string {
 func (req *tuneRequest) showTimed(out io.Writer, doc *report.Timed, rules []mpi.Rule) error {
 	inFile, tables := req.to.path != "", req.csv || req.tsv
 	if inFile || !req.explain && !req.asJSON && !tables {
-		if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil {
+		if err := req.write(out, rules); err != nil {
 			return err
 		}
 	}

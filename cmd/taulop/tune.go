@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/tune"
@@ -140,7 +142,7 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 		}
 	}
 	if inFile || !req.explain && !req.asJSON && !tables {
-		if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil {
+		if err := req.write(out, rules); err != nil {
 			return err
 		}
 	}
@@ -160,6 +162,22 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 		fmt.Fprint(out, "\n"+req.library.Use(rules, printable.Name(req.to.path)))
 	}
 	return nil
+}
+
+// write writes rules, and where they are in a file the one that they need beside it.
+func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) error {
+	if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil || req.to.path == "" {
+		return err
+	}
+	var beside bytes.Buffer
+	needed, err := req.library.WriteBeside(&beside, rules)
+	if err != nil || !needed {
+		return err
+	}
+	return outfile.Write(mpi.Beside(req.to.path), func(w io.Writer) error {
+		_, err := w.Write(beside.Bytes())
+		return err
+	})
 }
 
 // onBase reads the file that rules are spliced into.

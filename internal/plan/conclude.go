@@ -106,7 +106,7 @@ func (r *Results) pairs(cell, option int) (ratios []float64) {
 // Rules are the choices that are not left to the library, by collective, P and m rising. A choice holds
 // up to the middle of the way to the next size, and not beyond a size where the library's own choice
 // changes.
-func Rules(of []Conclusion, library *mpi.Library, oneNode func(p int) bool) (rules []mpi.Rule) {
+func Rules(of []Conclusion, library *mpi.Library, nodes func(p int) int) (rules []mpi.Rule) {
 	all := slices.Clone(of)
 	slices.SortStableFunc(all, func(a, b Conclusion) int { return before(a.Cell, b.Cell) })
 	for i, c := range all {
@@ -128,7 +128,7 @@ func Rules(of []Conclusion, library *mpi.Library, oneNode func(p int) bool) (rul
 			rules[n-1].To = to
 			continue
 		}
-		rules = append(rules, mpi.Rule{Collective: on, P: c.P, OneNode: oneNode(c.P), From: from, To: to, Setting: c.Setting})
+		rules = append(rules, mpi.Rule{Collective: on, P: c.P, Nodes: nodes(c.P), From: from, To: to, Setting: c.Setting})
 	}
 	return rules
 }

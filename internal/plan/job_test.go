@@ -93,7 +93,7 @@ func TestConclude(t *testing.T) {
 			t.Errorf("%+v", c)
 		}
 	}
-	rules := Rules(concluded, openMPI(t), func(int) bool { return true })
+	rules := Rules(concluded, openMPI(t), func(int) int { return 1 })
 	if len(rules) == 0 || rules[0].From != 1024 || rules[len(rules)-1].To != 4096 {
 		t.Errorf("%+v", rules)
 	}
@@ -156,7 +156,7 @@ func FuzzRead(f *testing.F) {
 				}
 			}
 		}
-		Rules(m.Conclude(r, nil), library, func(int) bool { return true })
+		Rules(m.Conclude(r, nil), library, func(int) int { return 1 })
 	})
 }
 
@@ -178,6 +178,6 @@ func FuzzReadManifest(f *testing.F) {
 		if err != nil {
 			return
 		}
-		Rules(m.Conclude(r, nil), library, func(int) bool { return true })
+		Rules(m.Conclude(r, nil), library, func(int) int { return 1 })
 	})
 }

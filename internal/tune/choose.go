@@ -292,7 +292,7 @@ func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collect
 	for _, of := range collectives {
 		for _, p := range ps {
 			nodes, _ := c.Predictor.Nodes(p)
-			all.Rows = append(all.Rows, Row{Collective: of, P: p, OneNode: nodes < 2})
+			all.Rows = append(all.Rows, Row{Collective: of, P: p, Nodes: nodes})
 		}
 	}
 	var (

@@ -47,7 +47,7 @@ type Row struct {
 	Collective *collective.Collective
 	P          int
 	Spans      []Span // from the least m that was looked at to the most, without gaps
-	OneNode    bool   // its ranks are on one node
+	Nodes      int    // that its ranks are on
 }
 
 // A Span is a run of message sizes with one choice.
@@ -61,7 +61,7 @@ func (c *Choices) Rules() (rules []mpi.Rule) {
 	for _, row := range c.Rows {
 		for _, s := range row.Spans {
 			if !s.Setting.Own() {
-				rules = append(rules, mpi.Rule{Collective: row.Collective, P: row.P, OneNode: row.OneNode, From: s.From, To: s.To, Setting: s.Setting})
+				rules = append(rules, mpi.Rule{Collective: row.Collective, P: row.P, Nodes: row.Nodes, From: s.From, To: s.To, Setting: s.Setting})
 			}
 		}
 	}

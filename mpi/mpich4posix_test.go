@@ -1,0 +1,44 @@
+package mpi
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/collective"
+)
+
+// Where a rule is the tree has nothing, and elsewhere what MPICH has by itself.
+func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
+	rules := []Rule{
+		{collective.Bcast, 4, 1, 1024, 8191, Setting{Name: "binomial"}},
+		{collective.Bcast, 8, 1, 1, 1 << 20, Setting{Name: "scatter_ring_allgather"}},
+	}
+	var text bytes.Buffer
+	if needed, err := mpich4.WriteBeside(&text, rules); err != nil || !needed {
+		t.Fatal(needed, err)
+	}
+	// ReadTree refuses algorithms of the other layer.
+	tree, err := ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := 2; p < 12; p++ {
+		for _, m := range []int{1, 1000, 1023, 1024, 4096, 8191, 8192, 1 << 20, 1<<20 + 1} {
+			ruled := p == 4 && m >= 1024 && m < 8192 || p == 8 && m <= 1<<20
+			if got := tree.Choice(collective.Bcast, p, m, 1); ruled != (got == "") || !ruled && got != "MPIR_bcast_release_gather" {
+				t.Errorf("P = %d, m = %d: %q", p, m, got)
+			}
+			if got := tree.Choice(collective.Named("allreduce"), p, m, 8); got != "MPIR_allreduce_release_gather" {
+				t.Errorf("allreduce, P = %d, m = %d: %q", p, m, got)
+			}
+		}
+	}
+	if text := mpich4.Use(rules, "t.json"); !strings.Contains(text, "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix") {
+		t.Error(text)
+	}
+	rules[0].Collective = collective.Named("allgather")
+	if needed, err := mpich4.WriteBeside(&text, rules[:1]); err != nil || needed {
+		t.Errorf("allgather: %v %v", needed, err)
+	}
+}
