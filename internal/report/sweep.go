@@ -255,18 +255,19 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	if len(keys) == 0 {
 		return view.Table{Title: fmt.Sprintf("%s, placement %s, %s", setup, policy, view.Cache(off))}
 	}
+	isolated := keys[0].Setup == setups.Isolated.Name
 	for _, k := range keys {
 		name := "τ=" + strconv.Itoa(k.Tau)
 		switch {
 		case k.Setup == setups.Isolated.Name:
 			name = "L(m,1)"
-		case k.Tau == 1 && keys[0].Setup == setups.Isolated.Name:
+		case k.Tau == 1 && isolated:
 			name = "1 worker"
 		}
 		t.Columns = append(t.Columns, view.Numbers(name)...)
 	}
 	t.Columns = append(t.Columns, view.Numbers("A(τ)  ")...)
-	if keys[0].Setup == setups.Isolated.Name {
+	if isolated {
 		less := ""
 		y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]
 		if ok {
@@ -274,6 +275,12 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		}
 		t.Note("L(m,1) is one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
 	}
+	transferRows(f, at, keys, &t)
+	return t
+}
+
+// transferRows adds a row for each size, with A(τ) of its last τ.
+func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.Key, t *view.Table) {
 	above, unsure, blank := false, false, 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
@@ -320,5 +327,4 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	if unsure {
 		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
 	}
-	return t
 }
