@@ -26,7 +26,7 @@ import (
 // state of the cache, the memory concurrency, and how well all is known; of a machine that
 // was in several states the transfers of each.
 func Sweep(f *params.File) *document.Document {
-	return document.New("", f, f.WriteValues, func(w *document.Document) {
+	return document.New("", f, f, func(w *document.Document) {
 		saySweep(w, f)
 		w.Figure(func(w io.Writer) { drawSweep(w, f) })
 	})
@@ -119,7 +119,7 @@ func writeTransfers(w *document.Document, f *params.File, all params.Plan) {
 // Survey is what one survey found: the machine, lines about what was measured and where,
 // tables, and how well all is known. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey) *document.Document {
-	return document.New("", f, f.WriteValues, func(w *document.Document) {
+	return document.New("", f, f, func(w *document.Document) {
 		fmt.Fprintln(w, machine(f.Provenance))
 		for _, line := range about {
 			fmt.Fprintln(w, line)
