@@ -83,7 +83,7 @@ func (r programRuns) document() *document.Document {
 		fmt.Fprintln(doc)
 		r.Runs[i].Say(doc)
 	}
-	doc.Kind, doc.Values = "taulop estimate -run", r.writeValues
+	doc.Kind, doc.Values = "taulop estimate -run", document.Rows(r.values)
 	doc.Value = struct {
 		Provenance params.Provenance `json:"provenance"`
 		programRuns
@@ -91,13 +91,13 @@ func (r programRuns) document() *document.Document {
 	return doc
 }
 
-// writeValues writes a row for each program.
-func (r programRuns) writeValues(w io.Writer, separator rune) error {
+// values have a row for each program.
+func (r programRuns) values() view.Table {
 	t := view.Table{Columns: view.Words("program", "N", "P", "estimated_ns", "estimated_lo_ns", "estimated_hi_ns", "measured_ns", "measured_lo_ns", "measured_hi_ns", "error")}
 	for _, run := range r.Runs {
 		t.Add(run.Program, r.N, r.P, run.Total.Center, run.Total.Lo, run.Total.Hi, run.Measured.Center, run.Measured.Lo, run.Measured.Hi, run.Error)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
 func (r programRuns) tables(*params.File) []view.Table {

@@ -151,7 +151,7 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 		return doc.Document().WriteJSON(verbatim(out))
 	case tables:
 		return put(out, nil, asText(func(w io.Writer) error {
-			return doc.Document().Values(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
+			return doc.Document().Values.WriteValues(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
 		}))
 	case req.explain:
 		doc.Document().WriteText(out)

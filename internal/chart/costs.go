@@ -17,48 +17,16 @@ import (
 // collective with two sizes, and the most ranks.
 func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	several := len(d.Machines) > 1
-	rows := lists.Filter(d.Rows, func(r predict.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
-	all := rows
-	var omitted []string
 	topic := func(r predict.MachineCost) string {
 		if several {
 			return r.Of
 		}
 		return r.Collective
 	}
-	switch {
-	case len(rows) == 0:
-		return nil, fmt.Errorf("no cost in it is of a message: predict a collective that has some")
-	case len(ch.Algorithms) > 0:
-		rows = nil
-		for _, name := range ch.Algorithms {
-			of := lists.Filter(all, func(r predict.MachineCost) bool { return r.Of == name || r.Collective == name && !several })
-			if len(of) == 0 {
-				return nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(lists.Unique(lists.Map(all, func(r predict.MachineCost) string { return r.Of }))))
-			}
-			rows = append(rows, of...)
-		}
-	default:
-		sizes := make(map[string][]int)
-		for _, r := range rows {
-			sizes[topic(r)] = lists.Unique(append(sizes[topic(r)], r.Bytes))
-		}
-		first := slices.IndexFunc(rows, func(r predict.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
-		name := topic(rows[max(0, first)])
-		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return topic(r) == name })
-		omitted = lists.Filter(lists.Unique(lists.Map(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
+	rows, p, omitted, err := ch.costs(d, topic)
+	if err != nil {
+		return nil, err
 	}
-	p := cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b predict.MachineCost) int { return a.P - b.P }).P)
-	if rows = lists.Filter(rows, func(r predict.MachineCost) bool { return r.P == p }); len(rows) == 0 {
-		return nil, fmt.Errorf("nothing was predicted for P = %d, as it was for P = %d: %w", p, all[0].P, ErrOthers)
-	}
-	if len(ch.Sizes) > 0 {
-		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
-	}
-	if len(lists.Unique(lists.Map(rows, func(r predict.MachineCost) int { return r.Bytes }))) < 2 {
-		return nil, fmt.Errorf("a line over m needs two sizes of P = %d: choose others, or predict more", p)
-	}
-	slices.SortStableFunc(rows, func(a, b predict.MachineCost) int { return a.Bytes - b.Bytes })
 	groups := view.Grouped(rows, func(r predict.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })
 	if len(groups) > MaxLines {
 		return nil, tooMany(len(groups))
@@ -104,6 +72,47 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	c.Caption = append(c.Caption, predictedCertainty(series), better)
 	c.Panels = []Panel{{X: Axis{"m, bytes", Sizes}, Y: y, Series: series}}
 	return c, nil
+}
+
+// costs are the rows that the choice takes, rising in m, with their P, and the topics that are not
+// drawn.
+func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) string) (rows []predict.MachineCost, p int, omitted []string, err error) {
+	rows = lists.Filter(d.Rows, func(r predict.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
+	all := rows
+	switch {
+	case len(rows) == 0:
+		return nil, 0, nil, fmt.Errorf("no cost in it is of a message: predict a collective that has some")
+	case len(ch.Algorithms) > 0:
+		rows = nil
+		for _, name := range ch.Algorithms {
+			of := lists.Filter(all, func(r predict.MachineCost) bool { return r.Of == name || topic(r) == name })
+			if len(of) == 0 {
+				return nil, 0, nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(lists.Unique(lists.Map(all, func(r predict.MachineCost) string { return r.Of }))))
+			}
+			rows = append(rows, of...)
+		}
+	default:
+		sizes := make(map[string][]int)
+		for _, r := range rows {
+			sizes[topic(r)] = lists.Unique(append(sizes[topic(r)], r.Bytes))
+		}
+		first := slices.IndexFunc(rows, func(r predict.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
+		name := topic(rows[max(0, first)])
+		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return topic(r) == name })
+		omitted = lists.Filter(lists.Unique(lists.Map(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
+	}
+	p = cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b predict.MachineCost) int { return a.P - b.P }).P)
+	if rows = lists.Filter(rows, func(r predict.MachineCost) bool { return r.P == p }); len(rows) == 0 {
+		return nil, 0, nil, fmt.Errorf("nothing was predicted for P = %d, as it was for P = %d: %w", p, all[0].P, ErrOthers)
+	}
+	if len(ch.Sizes) > 0 {
+		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+	}
+	if len(lists.Unique(lists.Map(rows, func(r predict.MachineCost) int { return r.Bytes }))) < 2 {
+		return nil, 0, nil, fmt.Errorf("a line over m needs two sizes of P = %d: choose others, or predict more", p)
+	}
+	slices.SortStableFunc(rows, func(a, b predict.MachineCost) int { return a.Bytes - b.Bytes })
+	return rows, p, omitted, nil
 }
 
 // predictedCertainty says what the bars of predictions are.

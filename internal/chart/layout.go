@@ -1,11 +1,9 @@
 package chart
 
 import (
-	"cmp"
 	"image/color"
 	"math"
 	"slices"
-	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -296,151 +294,6 @@ func (l *layout) explain(name string, thumbs ...plot.Thumbnailer) {
 	if name != "" && !slices.ContainsFunc(l.legend, func(e entry) bool { return e.name == name }) {
 		l.legend = append(l.legend, entry{name, thumbs})
 	}
-}
-
-func (s Series) colour() color.Color {
-	c := palette[s.Colour%len(palette)]
-	if s.Faint {
-		n := c.(color.NRGBA)
-		n.A = 0x60
-		return n
-	}
-	return c
-}
-
-func (s Series) line() draw.LineStyle {
-	sty := draw.LineStyle{Color: s.colour(), Width: lineWidth, Dashes: dashes[s.Style%len(dashes)]}
-	if s.Bare {
-		sty.Dashes = []vg.Length{2, 2}
-	}
-	if s.Faint {
-		sty.Width /= 2
-	}
-	return sty
-}
-
-func (s Series) mark() draw.GlyphStyle {
-	of := s.Style
-	if s.Marked {
-		of = s.Colour
-	}
-	sty := draw.GlyphStyle{Color: s.colour(), Radius: markRadius, Shape: marks[of%len(marks)]}
-	if n := len(s.Points); n == 1 || n == 2 && !s.Loose { // without a line there is no dash
-		sty.Shape = lone[s.order%len(lone)]
-	}
-	if s.Faint {
-		sty.Radius /= 2
-	} else if len(s.Points) > manyPoints {
-		sty.Radius *= 0.75
-	}
-	return sty
-}
-
-// From manyPoints on marks would touch in a column of print, from tooManyPoints on they would hide
-// the line.
-const (
-	manyPoints    = 20
-	tooManyPoints = 40
-)
-
-// plotters draw the line, intervals longer than the mark, and marks where they have room, between
-// axes of about that length. On a logarithmic axis a value that is not above zero has no place.
-func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn) {
-	ps.series = s
-	var xys plotter.XYs
-	at := &dots{GlyphStyle: s.mark(), across: across, up: axis, beside: s.beside}
-	last := -width
-	of := bars{LineStyle: barStyle(s.colour()), beside: s.beside}
-	for _, p := range s.Points {
-		y := p.Y.Center
-		if !drawable(y) || axis.logarithmic && y <= 0 {
-			continue
-		}
-		xys = append(xys, plotter.XY{X: p.X, Y: y})
-		place := width * vg.Length(across.Normalize(across.lo, across.hi, p.X))
-		if len(s.Points) > tooManyPoints && place-last < 3*markRadius {
-			continue
-		}
-		last = place
-		at.points = append(at.points, p)
-		if p.Y.Known() && vg.Length(axis.Normalize(axis.lo, axis.hi, p.Y.Hi)-axis.Normalize(axis.lo, axis.hi, p.Y.Lo))*height > 2*s.mark().Radius {
-			of.points = append(of.points, p)
-		}
-	}
-	if s.lined() {
-		ps.plotters = append(ps.plotters, &plotter.Line{XYs: xys, LineStyle: s.line()})
-	}
-	if len(of.points) > 0 && !s.Faint {
-		ps.plotters = append(ps.plotters, of)
-	}
-	if len(at.points) > 0 && !s.Bare && !s.Unmarked {
-		ps.plotters, ps.marks = append(ps.plotters, at), at
-	}
-	return ps
-}
-
-// lined tells whether a line joins the points: between two nothing is known.
-func (s Series) lined() bool { return s.Bare || s.Unmarked || !s.Loose && len(s.Points) > 2 }
-
-// drawn are a series' line, intervals and marks, one above the other.
-type drawn struct {
-	series   Series
-	plotters []plot.Plotter
-	marks    *dots // among them
-}
-
-// Plot draws them. It is a plot.Plotter.
-func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
-	attributes := []string{"class", "series", "data-name", d.series.Name}
-	if d.series.Of != "" {
-		attributes = append(attributes, "data-of", d.series.Of)
-	}
-	if s := svgOf(c); s != nil && s.terse && d.marks != nil {
-		attributes = append(attributes, "data-x", d.marks.across.name, "data-y", d.marks.up.name, "data-v", d.marks.values(s, c, p))
-	}
-	group(c, cmp.Or(d.series.Name, d.series.Of), attributes, func() {
-		for _, of := range d.plotters {
-			of.Plot(c, p)
-		}
-	})
-}
-
-// dots are marks.
-type dots struct {
-	draw.GlyphStyle
-	across, up scale
-	beside     vg.Length
-	points     []Point
-}
-
-// Plot draws them. It is a plot.Plotter.
-func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	for _, pt := range d.points {
-		c.DrawGlyphNoClip(d.GlyphStyle, vg.Point{X: x(pt.X) + d.beside, Y: y(pt.Y.Center)})
-	}
-}
-
-// values are where marks are, with what they say: x, y and, where it is known, the interval.
-func (d *dots) values(s *svgCanvas, c draw.Canvas, p *plot.Plot) string {
-	x, y := p.Transforms(&c)
-	var all []string
-	for _, pt := range d.points {
-		left, top := s.at(vg.Point{X: x(pt.X) + d.beside, Y: y(pt.Y.Center)})
-		text := s.short(left) + "," + s.short(top) + "," + d.across.value(pt.X) + "," + d.up.value(pt.Y.Center)
-		if pt.Y.Known() && pt.Y.Lo != pt.Y.Hi {
-			text += "," + d.up.value(pt.Y.Lo) + "," + d.up.value(pt.Y.Hi)
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, ";")
-}
-
-func (s Series) thumbs() (ts []plot.Thumbnailer) {
-	if s.lined() {
-		ts = append(ts, &plotter.Line{LineStyle: s.line()})
-	}
-	return append(ts, &plotter.Scatter{GlyphStyle: s.mark()})
 }
 
 // arrange puts the legend into as many columns as have room.

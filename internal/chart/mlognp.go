@@ -68,50 +68,12 @@ func StridedCosts(machines []compare.Machine, ch Choice) (*Chart, error) {
 		where += fmt.Sprintf(" on %d nodes, block by block, network %s", ch.Nodes, network.Name)
 	}
 	caption = append(caption, where)
-	sizes, strides := ch.Sizes, f.Strides(off)
-	if len(strides) == 0 {
+	if len(f.Strides(off)) == 0 {
 		return nil, fmt.Errorf("%s has no strided messages, %s: %w", machines[0].Name, view.Cache(off), params.ErrUnpacked)
 	}
-	reductions := []struct {
-		name string
-		of   model.MLogNP
-	}{{"log_3P", m.One()}, {"2log_{2,3}P", m.Reduced()}, {"mlog_nP", m}}
-	panels := make(map[int]*Panel)
-	extrapolated := false
-	for _, d := range strides {
-		packed, err := f.P(d, off)
-		if err != nil {
-			return nil, err
-		}
-		if len(ch.Sizes) == 0 {
-			sizes = packed.Sizes
-		}
-		for _, bytes := range sizes {
-			s, err := algorithm.Schedule(collective.Call{P: ranks, M: bytes})
-			if err != nil {
-				return nil, err
-			}
-			p := panels[bytes]
-			if p == nil {
-				p = &Panel{Name: "m = " + view.Bytes(bytes), X: Axis{"stride, bytes", Strides}, Y: Axis{"predicted time", Times}, Height: 0.7}
-				for i, r := range reductions {
-					p.Series = append(p.Series, Series{Name: r.name, Colour: i, Style: i})
-				}
-				panels[bytes] = p
-			}
-			for i, r := range reductions {
-				of, err := r.of.Strided(f, d, off)
-				if err != nil {
-					return nil, err
-				}
-				cost, err := of.Cost(s)
-				if err != nil {
-					return nil, err
-				}
-				extrapolated = extrapolated || cost.Extrapolated
-				p.Series[i].Points = append(p.Series[i].Points, Point{float64(d), exactly(cost.Seconds * 1e9)})
-			}
-		}
+	panels, extrapolated, err := stridedPanels(f, m, algorithm, ranks, ch.Sizes, off)
+	if err != nil {
+		return nil, err
 	}
 	if extrapolated {
 		caption = append(caption, "some of it beyond the sizes that were measured")
@@ -124,4 +86,51 @@ func StridedCosts(machines []compare.Machine, ch Choice) (*Chart, error) {
 		c.Panels = append(c.Panels, *panels[bytes])
 	}
 	return c, nil
+}
+
+// stridedPanels are costs under the model and its reductions against the stride, by size: those that
+// are asked for, or all that packing was measured of.
+func stridedPanels(f *params.File, m model.MLogNP, algorithm *collective.Algorithm, ranks int, sizes []int, off bool) (panels map[int]*Panel, extrapolated bool, err error) {
+	reductions := []struct {
+		name string
+		of   model.MLogNP
+	}{{"log_3P", m.One()}, {"2log_{2,3}P", m.Reduced()}, {"mlog_nP", m}}
+	panels = make(map[int]*Panel)
+	for _, d := range f.Strides(off) {
+		packed, err := f.P(d, off)
+		if err != nil {
+			return nil, false, err
+		}
+		of := sizes
+		if len(of) == 0 {
+			of = packed.Sizes
+		}
+		for _, bytes := range of {
+			s, err := algorithm.Schedule(collective.Call{P: ranks, M: bytes})
+			if err != nil {
+				return nil, false, err
+			}
+			p := panels[bytes]
+			if p == nil {
+				p = &Panel{Name: "m = " + view.Bytes(bytes), X: Axis{"stride, bytes", Strides}, Y: Axis{"predicted time", Times}, Height: 0.7}
+				for i, r := range reductions {
+					p.Series = append(p.Series, Series{Name: r.name, Colour: i, Style: i})
+				}
+				panels[bytes] = p
+			}
+			for i, r := range reductions {
+				of, err := r.of.Strided(f, d, off)
+				if err != nil {
+					return nil, false, err
+				}
+				cost, err := of.Cost(s)
+				if err != nil {
+					return nil, false, err
+				}
+				extrapolated = extrapolated || cost.Extrapolated
+				p.Series[i].Points = append(p.Series[i].Points, Point{float64(d), exactly(cost.Seconds * 1e9)})
+			}
+		}
+	}
+	return panels, extrapolated, nil
 }

@@ -32,16 +32,15 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 
 // A Part is which lines of what surveys measured make one panel.
 type Part struct {
-	Panel     string
-	Placement numa.Policy
-	OffCache  bool
-	Line      string // "": all
-	Own       bool   // of all lines those that the drawing takes by itself
+	Panel string
+	view.Where
+	Line string // "": all
+	Own  bool   // of all lines those that the drawing takes by itself
 }
 
 // Has tells whether a profile is of the part.
 func (p Part) Has(d *view.Drawing, of *view.Profile) bool {
-	return of.Kind == d.Kind && of.Panel == p.Panel && of.Placement == p.Placement && of.OffCache == p.OffCache &&
+	return of.Kind == d.Kind && of.Panel == p.Panel && of.Where == p.Where &&
 		(p.Line == "" || of.Line == p.Line) && (!p.Own || d.Own(of))
 }
 
@@ -49,19 +48,13 @@ func (p Part) Has(d *view.Drawing, of *view.Profile) bool {
 // be told apart it refuses.
 func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.Machine) []*view.Profile, part Part) (*Chart, error) {
 	whole := *d // no line stands for others
-	whole.Own, whole.Number, whole.Alike, whole.Fitted = nil, nil, false, nil
+	whole.Own, whole.Fitted = nil, nil
 	ch := Choice{Bandwidth: d.Rate}
-	if !d.Unplaced {
-		ch.Placements = []numa.Policy{part.Placement}
-	}
-	if !d.Uncached {
-		ch.Caches = []bool{part.OffCache}
-	}
 	f := figure{&whole, ch, machines, func(m compare.Machine) (of []*view.Profile) {
 		for _, p := range profiles(m) {
 			if part.Has(d, p) {
 				own := *p // which the figure changes
-				own.Points = slices.Clone(p.Points)
+				own.Points, own.Number, own.Alike = slices.Clone(p.Points), 0, false
 				of = append(of, &own)
 			}
 		}
@@ -120,12 +113,6 @@ func (f figure) taken() ([]profile, error) {
 		return nil, fmt.Errorf("there is no file to draw")
 	case len(f.machines) > MaxLines+1: // of ratios the first has no line
 		return nil, tooMany(len(f.machines))
-	case f.Sizeless != "" && len(f.Sizes) > 0:
-		return nil, errors.New(f.Sizeless)
-	case f.Unplaced && len(f.Placements) > 0:
-		return nil, fmt.Errorf("%s do not differ in where workers are placed: %w", f.What, ErrNamed)
-	case f.Uncached && len(f.Caches) > 0:
-		return nil, fmt.Errorf("%s do not differ in whether user data are in cache: %w", f.What, ErrNamed)
 	}
 	var all []profile
 	for _, m := range f.machines {
@@ -153,9 +140,6 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		if len(p.Points) == 0 {
 			continue
 		}
-		if f.Unplaced {
-			p.Placement = ""
-		}
 		all = append(all, profile{machine: m.Name, Profile: p})
 	}
 	switch {
@@ -164,11 +148,24 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
 	}
-	taken := f.channels(lists.Map(all, profile.channel))
-	if len(taken) == 0 {
-		return nil, fmt.Errorf("%s has no %s, %s: it has %s", m.Name, f.What, f.described(), f.channelsText(all))
+	for _, of := range []struct {
+		chosen bool
+		has    func(profile) bool
+		what   string
+	}{
+		{len(f.Placements) > 0, func(p profile) bool { return p.Placement != "" }, "where workers are placed"},
+		{len(f.Caches) > 0, func(p profile) bool { return p.Cache != "" }, "whether user data are in cache"},
+		{len(f.Sizes) > 0, func(p profile) bool { return p.Over == view.MessageSize || p.Size > 0 }, "the size of messages"},
+	} {
+		if of.chosen && !slices.ContainsFunc(all, of.has) {
+			return nil, fmt.Errorf("%s do not differ in %s: %w", f.What, of.what, ErrNamed)
+		}
 	}
-	all = lists.Filter(all, func(p profile) bool { return slices.Contains(taken, p.channel()) })
+	taken := f.places(lists.Map(all, profile.where))
+	if len(taken) == 0 {
+		return nil, fmt.Errorf("%s has no %s, %s: it has %s", m.Name, f.What, f.described(), placesText(all))
+	}
+	all = lists.Filter(all, func(p profile) bool { return slices.Contains(taken, p.Where) })
 	wanted := lists.Filter(all, func(p profile) bool { return p.Over == view.Tau || len(f.Taus) == 0 || slices.Contains(f.Taus, p.Tau) })
 	if len(wanted) == 0 {
 		tau := "τ"
@@ -194,15 +191,12 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	return f.sorted(sized), nil
 }
 
-// A channel is where and how a profile was measured.
-func (p profile) channel() compare.Channel {
-	return compare.Channel{Setup: p.Setup, Placement: p.Placement, OffCache: p.OffCache}
-}
+func (p profile) where() view.Where { return p.Where }
 
-// channels are the chosen channels. By default, where measured, the setup is the drawing's, the
+// places are the chosen ones. By default, where measured, the setup is the drawing's, the
 // placement local, and the cache in.
-func (f figure) channels(of []compare.Channel) []compare.Channel {
-	prefer := func(chosen bool, is, own func(compare.Channel) bool) {
+func (f figure) places(of []view.Where) []view.Where {
+	prefer := func(chosen bool, is, own func(view.Where) bool) {
 		if chosen {
 			of = lists.Filter(of, is)
 		} else if slices.ContainsFunc(of, own) {
@@ -210,41 +204,38 @@ func (f figure) channels(of []compare.Channel) []compare.Channel {
 		}
 	}
 	beside := len(f.machines) > 1 // published parameters, which have no setup, are drawn beside any
-	prefer(len(f.Setups) > 0, func(c compare.Channel) bool {
+	prefer(len(f.Setups) > 0, func(c view.Where) bool {
 		return c.Setup == "" || c.Setup == params.Published && beside || slices.Contains(f.Setups, c.Setup)
 	},
-		func(c compare.Channel) bool { return c.Setup == f.Setup })
+		func(c view.Where) bool { return c.Setup == f.Setup })
 	first := numa.Local
-	if !slices.ContainsFunc(of, func(c compare.Channel) bool { return c.Placement == first }) && len(of) > 0 {
+	if !slices.ContainsFunc(of, func(c view.Where) bool { return c.Placement == first }) && len(of) > 0 {
 		first = of[0].Placement
 	}
-	prefer(len(f.Placements) > 0, func(c compare.Channel) bool {
+	prefer(len(f.Placements) > 0, func(c view.Where) bool {
 		return c.Placement == params.Published && beside || slices.Contains(f.Placements, c.Placement)
 	},
-		func(c compare.Channel) bool { return c.Placement == first })
-	prefer(len(f.Caches) > 0, func(c compare.Channel) bool { return slices.Contains(f.Caches, c.OffCache) },
-		func(c compare.Channel) bool { return !c.OffCache })
+		func(c view.Where) bool { return c.Placement == first })
+	prefer(len(f.Caches) > 0, func(c view.Where) bool {
+		return slices.ContainsFunc(f.Caches, func(off bool) bool { return view.Cache(off) == c.Cache })
+	},
+		func(c view.Where) bool { return c.Cache != view.Cache(true) })
 	return of
 }
 
-// traits are what channels differ in, "" where it is nothing.
-func (f figure) traits(c compare.Channel) []string {
-	t := []string{c.Setup, "", ""}
-	if c.Setup == params.Published {
-		t[0] = "published parameters"
-		return t
+// traits are what profiles differ in, "" where it is nothing.
+func (p profile) traits() []string {
+	switch {
+	case p.Setup == params.Published:
+		return []string{"published parameters", "", ""}
+	case p.Placement == "":
+		return []string{p.Setup, "", p.Cache}
 	}
-	if !f.Unplaced {
-		t[1] = "placement " + string(c.Placement)
-	}
-	if !f.Uncached {
-		t[2] = view.Cache(c.OffCache)
-	}
-	return t
+	return []string{p.Setup, "placement " + string(p.Placement), p.Cache}
 }
 
-func (f figure) channelsText(of []profile) string {
-	names := lists.Map(of, func(p profile) string { return joined(", ", f.traits(p.channel())...) })
+func placesText(of []profile) string {
+	names := lists.Map(of, func(p profile) string { return joined(", ", p.traits()...) })
 	return printable.Part(strings.Join(lists.Unique(names), "; "))
 }
 
@@ -273,11 +264,7 @@ func (f figure) sorted(all []profile) []profile {
 		return slices.IndexFunc(f.Order, func(begin string) bool { return strings.HasPrefix(name, begin) })
 	}
 	slices.SortStableFunc(all, func(a, b profile) int {
-		c := cmp.Compare(rank(a.Panel), rank(b.Panel))
-		if f.Number != nil {
-			c = cmp.Or(c, cmp.Compare(f.Number(a.Profile), f.Number(b.Profile)))
-		}
-		return cmp.Or(c, cmp.Compare(a.Tau, b.Tau), cmp.Compare(rank(a.Line), rank(b.Line)), cmp.Compare(a.Size, b.Size))
+		return cmp.Or(cmp.Compare(rank(a.Panel), rank(b.Panel)), cmp.Compare(a.Number, b.Number), cmp.Compare(a.Tau, b.Tau), cmp.Compare(rank(a.Line), rank(b.Line)), cmp.Compare(a.Size, b.Size))
 	})
 	return all
 }
@@ -352,129 +339,6 @@ func variantsText(of []profile) string {
 	return printable.Part(strings.Join(texts, "; "))
 }
 
-// numbered reports whether the choice says of which number to draw profiles.
-func (f figure) numbered(all []profile) bool {
-	if f.Number == nil || len(f.Taus) > 0 {
-		return true
-	}
-	numbers := func(of []profile) int {
-		return len(distinct(of, func(p profile) []int { return []int{f.Number(p.Profile)} }))
-	}
-	return slices.ContainsFunc(f.Variants, func(word string) bool {
-		return numbers(lists.Filter(all, func(p profile) bool { return p.is(word) })) < numbers(all)
-	})
-}
-
-// largest are the profiles of the largest number that all machines have, or all profiles.
-func (f figure) largest(of []profile) []profile {
-	number := func(p profile) int { return f.Number(p.Profile) }
-	lines := lists.Filter(of, func(p profile) bool { return len(p.Points) > 1 })
-	numbers := common(lines, number, len(f.machines))
-	if len(numbers) == 0 {
-		return of
-	}
-	return lists.Filter(of, func(p profile) bool { return number(p) == numbers[len(numbers)-1] })
-}
-
-// fewTaus are powers of two and the largest τ of one machine, the smallest and the
-// largest common τ of several.
-func fewTaus(of []profile, machines int) []int {
-	taus := common(of, func(p profile) int { return p.Tau }, machines)
-	if len(taus) < 2 {
-		return taus
-	}
-	last := taus[len(taus)-1]
-	if machines > 1 {
-		return []int{taus[0], last}
-	}
-	return slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != last })
-}
-
-// spread are up to n of the values, the first and the last among them.
-func spread(values []int, n int) (few []int) {
-	if len(values) <= n {
-		return values
-	}
-	for i := range n {
-		few = append(few, values[i*(len(values)-1)/(n-1)])
-	}
-	return few
-}
-
-// common are the values, rising, common to the profiles of all machines.
-func common(of []profile, value func(profile) int, machines int) []int {
-	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
-		having := lists.Filter(of, func(p profile) bool { return value(p) == v })
-		return len(lists.Unique(lists.Map(having, machineOf))) < machines
-	})
-}
-
-// fewVariants of a panel are drawn under their own names. More would hide each other.
-const fewVariants = 3
-
-// tellApart reports whether every variant gets a line: those that are chosen, as far
-// as a chart goes, and few of one machine.
-func (f figure) tellApart(of []profile) bool {
-	if len(f.Variants) > 0 {
-		lines := lists.Unique(lists.Map(of, func(p profile) string { return p.Line }))
-		return len(lines)*len(f.machines) <= MaxLines
-	}
-	return len(f.machines) == 1 && !slices.ContainsFunc(variants(of), func(v []profile) bool { return len(v) > fewVariants })
-}
-
-// variants are the profiles that differ in nothing else.
-func variants(of []profile) (groups [][]profile) {
-	for _, p := range of {
-		i := slices.IndexFunc(groups, func(g []profile) bool {
-			q := g[0]
-			return q.machine == p.machine && q.Panel == p.Panel && q.channel() == p.channel()
-		})
-		if i < 0 {
-			i, groups = len(groups), append(groups, nil)
-		}
-		groups[i] = append(groups[i], p)
-	}
-	return groups
-}
-
-const medianVariant = "median variant"
-
-// represented are the quickest, the median and the slowest variant of each panel;
-// of several machines the median alone.
-func represented(of []profile, machines int) (few []profile) {
-	for _, group := range variants(of) {
-		common := distinct(group, profile.sizes)
-		for _, p := range group {
-			common = slices.DeleteFunc(common, func(m int) bool { return !slices.Contains(p.sizes(), m) })
-		}
-		pace := func(p profile) (sum float64) { // a long message does not count for more than a short one
-			for _, q := range p.Points {
-				if slices.Contains(common, q.X) {
-					sum += math.Log(q.Y.Center)
-				}
-			}
-			return sum
-		}
-		slices.SortStableFunc(group, func(a, b profile) int { return cmp.Compare(pace(a), pace(b)) })
-		n := len(group)
-		for i := range group {
-			group[i].of = n
-		}
-		median := group[(n-1)/2]
-		median.role = medianVariant
-		if machines > 1 || n == 1 {
-			few = append(few, median)
-			continue
-		}
-		group[0].role, group[n-1].role = "quickest variant", "slowest variant"
-		if few = append(few, group[0]); n > 2 {
-			few = append(few, median)
-		}
-		few = append(few, group[n-1])
-	}
-	return few
-}
-
 // axes are what profiles run over.
 var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStride: Strides, view.ByteStride: Strides, view.Bandwidth: Rates, view.Tau: Counts}
 
@@ -488,7 +352,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	if f.Bandwidth {
 		of, quantity = bandwidths(of), Bandwidths
 	}
-	if f.Alike && !f.tellApart(of) {
+	if of[0].Alike && !f.tellApart(of) {
 		of = represented(of, len(f.machines))
 	}
 	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, func(p profile) []int { return []int{p.Tau} })) <= len(dashes) {
@@ -499,7 +363,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	var lines []line
 	at := make([]int, len(of)) // which line each is
 	for i, p := range of {
-		l := line{machine: p.machine, traits: append([]string{cmp.Or(p.role, p.Line)}, f.traits(p.channel())...)}
+		l := line{machine: p.machine, traits: append([]string{cmp.Or(p.role, p.Line)}, p.traits()...)}
 		if tau := view.TauName(p.Tau); f.Few && p.Panel != tau {
 			if l.tau = tau; l.traits[0] == tau {
 				l.traits[0] = ""

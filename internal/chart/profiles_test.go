@@ -297,7 +297,7 @@ func TestRefusedProfiles(t *testing.T) {
 		{"in cache alone", packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has in cache"},
 		{"placement of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "do not differ in where workers are placed"},
 		{"cache of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "do not differ in whether user data are in cache: choose by their names"},
-		{"sizes of accesses", accesses, []compare.Machine{a}, sizes(4096), "-variant N=4K"},
+		{"sizes of accesses", accesses, []compare.Machine{a}, sizes(4096), "accesses do not differ in the size of messages: choose by their names"},
 		{"no such size", packs, []compare.Machine{a}, sizes(5 << 10), "a has no strided messages of m = 5K: it has 4K, 64K"},
 		{"no such size", patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
 		{"one size", disks, []compare.Machine{a}, sizes(4096), "a line over m needs two values"},

@@ -21,33 +21,10 @@ import (
 // algorithm: Figs. 10–12 and 15 of taulop-2015. By itself it takes the first collective,
 // and ranks in a row of cores if there are such.
 func Published(d *report.Published, ch Choice) (*Chart, error) {
-	cells := lists.Filter(d.Cells, func(c published.Cell) bool {
-		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))
-	})
-	name := func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }
-	if len(ch.Algorithms) > 0 {
-		all := cells
-		cells = lists.Filter(cells, func(c published.Cell) bool {
-			return slices.Contains(ch.Algorithms, c.Collective) || slices.Contains(ch.Algorithms, name(c)) || slices.Contains(ch.Algorithms, c.Collective+":"+strconv.Itoa(c.Setting.ID))
-		})
-		if len(cells) == 0 && len(all) > 0 {
-			return nil, fmt.Errorf("%s was not compared: there are %s", strings.Join(ch.Algorithms, ", "), printable.List(lists.Unique(lists.Map(all, name))))
-		}
+	cells, err := ch.published(d)
+	if err != nil {
+		return nil, err
 	}
-	if len(cells) == 0 {
-		return nil, fmt.Errorf("nothing is predicted of what was asked for: %w", ErrOthers)
-	}
-	first := slices.Min(lists.Map(cells, func(c published.Cell) string { return c.Collective }))
-	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Collective == first })
-	mapping := cells[0].Mapping
-	if slices.ContainsFunc(cells, func(c published.Cell) bool { return c.Mapping == "core" }) {
-		mapping = "core"
-	}
-	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Mapping == mapping })
-	if len(lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.P }))) < 2 {
-		return nil, fmt.Errorf("a line over P needs two of them, and %s, mapping %s, has P = %d alone: %w", first, mapping, cells[0].P, ErrOthers)
-	}
-	slices.SortStableFunc(cells, func(a, b published.Cell) int { return a.P - b.P })
 	called := func(c published.Cell) string {
 		if c.Setting.Own() {
 			return "own choice"
@@ -80,7 +57,7 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 	}
 	sizes := lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.Bytes }))
 	slices.Sort(sizes)
-	caption := []string{d.Machine, "mapping " + mapping}
+	caption := []string{d.Machine, "mapping " + cells[0].Mapping}
 	switch {
 	case len(sizes) > 1:
 		caption = append(caption, fmt.Sprintf("over %d sizes, %s to %s", len(sizes), view.Bytes(sizes[0]), view.Bytes(sizes[len(sizes)-1])))
@@ -93,11 +70,43 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 	caption = append(caption, fmt.Sprintf("grey lines: right, and off by a factor of %g", published.Factor))
 	x := Axis{"P, ranks", Counts}
 	return &Chart{
-		Title:   "Predicted over measured time: " + first,
+		Title:   "Predicted over measured time: " + cells[0].Collective,
 		Caption: caption,
 		Panels: []Panel{
 			{X: x, Y: Axis{"predicted / measured", Proportions}, Levels: []float64{1 / published.Factor, 1, published.Factor}, Series: ratios},
 			{X: x, Y: Axis{"mean |error|", Shares}, Height: 0.7, Levels: []float64{0}, Series: errors},
 		},
 	}, nil
+}
+
+// published are the cells that the choice takes, of one collective and mapping, rising in P.
+func (ch Choice) published(d *report.Published) ([]published.Cell, error) {
+	cells := lists.Filter(d.Cells, func(c published.Cell) bool {
+		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))
+	})
+	name := func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }
+	if len(ch.Algorithms) > 0 {
+		all := cells
+		cells = lists.Filter(cells, func(c published.Cell) bool {
+			return slices.Contains(ch.Algorithms, c.Collective) || slices.Contains(ch.Algorithms, name(c)) || slices.Contains(ch.Algorithms, c.Collective+":"+strconv.Itoa(c.Setting.ID))
+		})
+		if len(cells) == 0 && len(all) > 0 {
+			return nil, fmt.Errorf("%s was not compared: there are %s", strings.Join(ch.Algorithms, ", "), printable.List(lists.Unique(lists.Map(all, name))))
+		}
+	}
+	if len(cells) == 0 {
+		return nil, fmt.Errorf("nothing is predicted of what was asked for: %w", ErrOthers)
+	}
+	first := slices.Min(lists.Map(cells, func(c published.Cell) string { return c.Collective }))
+	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Collective == first })
+	mapping := cells[0].Mapping
+	if slices.ContainsFunc(cells, func(c published.Cell) bool { return c.Mapping == "core" }) {
+		mapping = "core"
+	}
+	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Mapping == mapping })
+	if len(lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.P }))) < 2 {
+		return nil, fmt.Errorf("a line over P needs two of them, and %s, mapping %s, has P = %d alone: %w", first, mapping, cells[0].P, ErrOthers)
+	}
+	slices.SortStableFunc(cells, func(a, b published.Cell) int { return a.P - b.P })
+	return cells, nil
 }

@@ -63,7 +63,7 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 		}
 		for _, c := range curves {
 			segments = segments && c.Segment
-			p := &view.Profile{Size: c.Bytes, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Over: view.Tau}
+			p := &view.Profile{Size: c.Bytes, Where: where(c.Channel), Over: view.Tau}
 			for _, q := range c.Points {
 				p.Points = append(p.Points, view.ProfilePoint{X: q.Tau, Y: y(q)})
 			}
@@ -85,6 +85,10 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 	}
 	c, err = f.draw(of)
 	return c, size, err
+}
+
+func where(c compare.Channel) view.Where {
+	return view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}
 }
 
 // TransfersOverSize is L(m,τ) against m, a line for each τ. By itself it takes the
@@ -123,11 +127,10 @@ func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) 
 					continue
 				}
 				i := slices.IndexFunc(lines, func(p *view.Profile) bool {
-					return p.Tau == q.Tau && p.Setup == c.Setup && p.Placement == c.Placement && p.OffCache == c.OffCache
+					return p.Tau == q.Tau && p.Where == where(c.Channel)
 				})
 				if i < 0 {
-					i, lines = len(lines), append(lines, &view.Profile{Line: view.TauName(q.Tau), Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache,
-						Tau: q.Tau, Over: view.MessageSize, Time: "A(τ)"})
+					i, lines = len(lines), append(lines, &view.Profile{Line: view.TauName(q.Tau), Where: where(c.Channel), Tau: q.Tau, Over: view.MessageSize, Time: "A(τ)"})
 				}
 				lines[i].Points = append(lines[i].Points, view.ProfilePoint{X: c.Bytes, Y: q.A})
 			}
@@ -196,7 +199,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 		if len(ratios) == before {
 			nothing := fmt.Errorf("%s has nothing in common with %s: the same setup, placement, cache, m and τ must be in both; they have %s, and %s",
-				m.Name, first, f.channelsText(own), f.channelsText(bases))
+				m.Name, first, placesText(own), placesText(bases))
 			if m.Published() != machines[0].Published() {
 				return nil, fmt.Errorf("%w; %w", nothing, compare.ErrPublished)
 			}
@@ -225,7 +228,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 func (p profile) over(bases []profile) {
 	var ratios []view.ProfilePoint
 	for _, base := range bases {
-		if base.channel() != p.channel() || base.Tau != p.Tau {
+		if base.Where != p.Where || base.Tau != p.Tau {
 			continue
 		}
 		for _, q := range p.Points {

@@ -19,8 +19,7 @@ type Document struct {
 	Kind    string // of the value, its "format" in JSON: "taulop predict"
 	Version int    // of that kind
 	Value   any    // what JSON holds
-	// Values writes the numbers in rows under their heads.
-	Values func(w io.Writer, separator rune) error
+	Values  Values // the numbers, for programs
 	// Watched: figures of letters are drawn, too, for somebody who looks at a terminal.
 	Watched bool
 	say     func(*Document) // what there is to read, until somebody reads
@@ -34,9 +33,23 @@ type part struct {
 	figure func(io.Writer)
 }
 
+// Values write numbers in rows under their heads, with commas or tabs between them.
+type Values interface {
+	WriteValues(w io.Writer, separator rune) error
+}
+
+// Rows are values in a table, which is made once somebody asks.
+type Rows func() view.Table
+
+// WriteValues writes the table.
+func (r Rows) WriteValues(w io.Writer, separator rune) error {
+	t := r()
+	return t.WriteValues(w, separator)
+}
+
 // New makes a document of a value of version 1 of its kind. Say writes what people read, and
 // is called once somebody does: values for programs do not wait for it.
-func New(kind string, value any, values func(w io.Writer, separator rune) error, say func(*Document)) *Document {
+func New(kind string, value any, values Values, say func(*Document)) *Document {
 	return &Document{Kind: kind, Version: 1, Value: value, Values: values, say: say}
 }
 

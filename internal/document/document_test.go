@@ -14,7 +14,7 @@ func sample() *Document {
 	t.Columns[1].Unit = "µs"
 	t.Add("1K", "2.5*")
 	t.Add("2K", "a|b")
-	return New("taulop sample", map[string]int{"m": 1024}, t.WriteValues, func(d *Document) {
+	return New("taulop sample", map[string]int{"m": 1024}, &t, func(d *Document) {
 		io.WriteString(d, "the answer\n")
 		d.Tables(t)
 		io.WriteString(d, "\nhow it was measured, x_1 < 2\nin two lines\n")

@@ -30,4 +30,4 @@ func (d *Document) WriteJSON(w io.Writer) error {
 }
 
 // WriteCSV writes the values.
-func (d *Document) WriteCSV(w io.Writer) error { return d.Values(w, ',') }
+func (d *Document) WriteCSV(w io.Writer) error { return d.Values.WriteValues(w, ',') }

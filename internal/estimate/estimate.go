@@ -3,7 +3,6 @@ package estimate
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -204,7 +203,7 @@ func digits(e fit.Estimate) string {
 
 // Document is what there is to read and to compute with.
 func (e *Estimate) Document() *document.Document {
-	return document.New("taulop estimate", e, e.writeValues, e.Say)
+	return document.New("taulop estimate", e, document.Rows(e.values), e.Say)
 }
 
 // Say adds a table of the phases, their sum, and the advice.
@@ -253,11 +252,11 @@ func (e *Estimate) from() string {
 	return strings.Join(from, "; ")
 }
 
-// writeValues writes a line for each phase.
-func (e *Estimate) writeValues(w io.Writer, separator rune) error {
+// values have a line for each phase.
+func (e *Estimate) values() view.Table {
 	t := view.Table{Columns: view.Words("program", "ranks", "machine", "phase", "does", "times", "once_ns", "total_ns", "lo_ns", "hi_ns", "share", "extrapolated", "from")}
 	for _, p := range e.Phases {
 		t.Add(e.Program, e.Ranks, e.Machine, p.Phase, p.Does, p.Times, p.Once.Center, p.Total.Center, p.Total.Lo, p.Total.Hi, p.Share, p.Extrapolated, p.From)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }

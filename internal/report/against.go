@@ -24,7 +24,7 @@ type Against struct {
 
 // Document is what there is to read and to compute with.
 func (a *Against) Document() *document.Document {
-	return document.New("taulop verify -against", a, a.writeValues, a.say)
+	return document.New("taulop verify -against", a, document.Rows(a.values), a.say)
 }
 
 // say writes a table for each benchmark and P, then the means.

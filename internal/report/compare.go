@@ -18,7 +18,7 @@ import (
 
 // SideBySide is a few machines, each in full.
 func SideBySide(r *compare.Comparison) *document.Document {
-	return document.New("taulop compare", r, (*sideBySide)(r).writeValues, (*sideBySide)(r).say)
+	return document.New("taulop compare", r, document.Rows((*sideBySide)(r).values), (*sideBySide)(r).say)
 }
 
 type sideBySide compare.Comparison
@@ -267,11 +267,11 @@ func coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%.*f ±%.*f", places, c.Value, places, c.Error)
 }
 
-// writeValues writes a row for each machine and τ, with what sums up the machine's
+// values have a row for each machine and τ, with what sums up the machine's
 // curve repeated in each, then one for each machine and cell of what was measured
 // by surveys: all in one table, which kind and variant tell apart. Fields
 // without a value are empty.
-func (c *sideBySide) writeValues(w io.Writer, separator rune) error {
+func (c *sideBySide) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share")...)}
@@ -298,7 +298,7 @@ func (c *sideBySide) writeValues(w io.Writer, separator rune) error {
 			}
 		}
 	}
-	return out.WriteValues(w, separator)
+	return out
 }
 
 // channelKey is the key of a transfer.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +24,8 @@ func estimated(e fit.Estimate) []any {
 	return []any{e.Center, e.Lo, e.Hi}
 }
 
-// writeValues writes a row for each k, of each state.
-func (s *Series) writeValues(w io.Writer, separator rune) error {
+// values have a row for each k, of each state.
+func (s *Series) values() view.Table {
 	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share")}
 	add := func(rows []series.Row, state ...any) {
 		for _, r := range rows {
@@ -39,21 +38,21 @@ func (s *Series) writeValues(w io.Writer, separator rune) error {
 	for _, of := range s.States {
 		add(of.Rows, of.NS, of.Share)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
-// writeValues writes a row for each time that was measured.
-func (v *verification) writeValues(w io.Writer, separator rune) error {
-	return writeRows(w, separator, v.Rows, verify.Models)
+// values have a row for each time that was measured.
+func (v *verification) values() view.Table {
+	return valueRows(v.Rows, verify.Models)
 }
 
-// writeValues writes a row for each time that was measured.
-func (d *patterns) writeValues(w io.Writer, separator rune) error {
+// values have a row for each time that was measured.
+func (d *patterns) values() view.Table {
 	rows := lists.Map(d.Rows, func(r verify.PatternRow) verify.Row { return r.Row })
-	return writeRows(w, separator, rows, verify.PatternModels)
+	return valueRows(rows, verify.PatternModels)
 }
 
-func writeRows(w io.Writer, separator rune, rows []verify.Row, models []string) error {
+func valueRows(rows []verify.Row, models []string) view.Table {
 	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
 	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share")...)
 	for _, r := range rows {
@@ -63,11 +62,11 @@ func writeRows(w io.Writer, separator rune, rows []verify.Row, models []string) 
 		}
 		t.Add(r.Name, r.P, r.Bytes, r.OffCache, estimated(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
-// writeValues writes a row for each time that the benchmark printed.
-func (a *Against) writeValues(w io.Writer, separator rune) error {
+// values have a row for each time that the benchmark printed.
+func (a *Against) values() view.Table {
 	t := view.Table{Columns: view.Words("suite", "benchmark", "algorithm", "P", "m_bytes", "measured_ns", "measured_lo_ns", "measured_hi_ns")}
 	t.Columns = append(t.Columns, predictedHeads(verify.AgainstModels)...)
 	t.Columns = append(t.Columns, view.Words("nearest_algorithm")...)
@@ -78,11 +77,11 @@ func (a *Against) writeValues(w io.Writer, separator rune) error {
 		}
 		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, estimated(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
-// writeValues writes a row for each mapping and level, with what the mapping costs over all.
-func (r *processMap) writeValues(w io.Writer, separator rune) error {
+// values have a row for each mapping and level, with what the mapping costs over all.
+func (r *processMap) values() view.Table {
 	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
 		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
 	for _, m := range r.Mappings {
@@ -95,7 +94,7 @@ func (r *processMap) writeValues(w io.Writer, separator rune) error {
 				r.Levels[i], heuristic.Hops(i), level.Bytes, level.Messages, levelNs)
 		}
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
 // optional is a share, or an empty cell where it is not known.
@@ -106,14 +105,14 @@ func optional(share *float64) any {
 	return *share
 }
 
-// writeValues writes a row for each mapping that was measured.
-func (r *program) writeValues(w io.Writer, separator rune) error {
+// values have a row for each mapping that was measured.
+func (r *program) values() view.Table {
 	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
 	for _, row := range r.Rows {
 		cpus := lists.Map(row.CPUs, strconv.Itoa)
 		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, estimated(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
 // predictedHeads are the heads of each model's time and error.
@@ -137,9 +136,9 @@ func predictedCells(of []verify.Prediction, models []string) (cells []any) {
 	return cells
 }
 
-// writeValues writes a row for each term of each formula, or for each range of sizes that an
+// values have a row for each term of each formula, or for each range of sizes that an
 // algorithm is the cheapest in.
-func (d *explanations) writeValues(w io.Writer, separator rune) error {
+func (d *explanations) values() view.Table {
 	if len(d.Comparisons) > 0 {
 		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
 		for _, c := range d.Comparisons {
@@ -147,7 +146,7 @@ func (d *explanations) writeValues(w io.Writer, separator rune) error {
 				t.Add(c.P, in.From, in.To, strings.Join(in.Cheapest, " "), in.Advantage, in.Extrapolated)
 			}
 		}
-		return t.WriteValues(w, separator)
+		return t
 	}
 	t := view.Table{Columns: view.Words("collective", "algorithm", "P", "m_bytes", "parameter", "times", "value_us", "cost_us", "share", "extrapolated")}
 	for _, c := range d.Calls {
@@ -155,11 +154,11 @@ func (d *explanations) writeValues(w io.Writer, separator rune) error {
 			t.Add(c.Collective, c.Algorithm, c.P, c.Bytes, term.Parameter, term.Times, term.Value, term.Microseconds, term.Share, term.Extrapolated)
 		}
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
-// writeValues writes a row for each CPU that may be used, or for each worker of placements.
-func (t *Topology) writeValues(w io.Writer, separator rune) error {
+// values have a row for each CPU that may be used, or for each worker of placements.
+func (t *Topology) values() view.Table {
 	if len(t.Placements) > 0 {
 		all := view.Table{Columns: view.Words("placement", "worker", "cpu", "core", "package", "node", "user_node", "intermediate_node", "distance")}
 		for _, p := range t.Placements {
@@ -167,11 +166,11 @@ func (t *Topology) writeValues(w io.Writer, separator rune) error {
 				all.Add(p.Policy, i, of.ID, of.Core, of.Package, of.Node, of.UserNode, of.IntermediateNode, of.Distance)
 			}
 		}
-		return all.WriteValues(w, separator)
+		return all
 	}
 	cpus := view.Table{Columns: view.Words("cpu", "core", "thread", "package", "node", "allowed")}
 	for _, c := range t.Machine.CPUs {
 		cpus.Add(c.ID, c.Core, c.Thread, c.Package, c.Node, t.Machine.Allowed.Contains(c.ID))
 	}
-	return cpus.WriteValues(w, separator)
+	return cpus
 }

@@ -17,7 +17,7 @@ import (
 
 // Explanations say what costs are made of, or where which algorithm is the cheapest.
 func Explanations(d *predict.Explanations) *document.Document {
-	return document.New("taulop explain", d, (*explanations)(d).writeValues, (*explanations)(d).say)
+	return document.New("taulop explain", d, document.Rows((*explanations)(d).values), (*explanations)(d).say)
 }
 
 type explanations predict.Explanations

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -16,7 +15,7 @@ import (
 
 // Overview is many machines beside their median.
 func Overview(r *compare.Overview) *document.Document {
-	return document.New("taulop compare fleet", r, (*overview)(r).writeValues, (*overview)(r).say)
+	return document.New("taulop compare fleet", r, document.Rows((*overview)(r).values), (*overview)(r).say)
 }
 
 type overview compare.Overview
@@ -130,9 +129,9 @@ func spread(s fit.Spread) []string {
 	return []string{significant(s.Median), significant(s.Least) + " … " + significant(s.Most), fmt.Sprintf("±%.1f %%", 100*s.Deviation/s.Median)}
 }
 
-// writeValues writes a row for each machine, channel and τ, with the median of all and
+// values have a row for each machine, channel and τ, with the median of all and
 // the robust z-score, then one for each machine and cell of a survey.
-func (o *overview) writeValues(w io.Writer, separator rune) error {
+func (o *overview) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share")...)}
 	add := func(k params.Key, all fit.Spread, s compare.Score) {
@@ -152,5 +151,5 @@ func (o *overview) writeValues(w io.Writer, separator rune) error {
 			}
 		}
 	}
-	return out.WriteValues(w, separator)
+	return out
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 
 // Machines are costs of the same calls on several machines.
 func Machines(d *predict.Machines) *document.Document {
-	return document.New("taulop predict machines", d, (*machines)(d).writeValues, (*machines)(d).say)
+	return document.New("taulop predict machines", d, document.Rows((*machines)(d).values), (*machines)(d).say)
 }
 
 type machines predict.Machines
@@ -118,8 +117,8 @@ func ratioWithInterval(r *predict.MachineRatio) []string {
 	return []string{significant(r.Value), fmt.Sprintf("[%s, %s]", significant(r.Lo), significant(r.Hi))}
 }
 
-// writeValues writes a row for each call and machine.
-func (d *machines) writeValues(w io.Writer, separator rune) error {
+// values have a row for each call and machine.
+func (d *machines) values() view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us", "lo_us", "hi_us", "extrapolated", "cheapest", "of", "ratio", "ratio_lo", "ratio_hi", "p_adjusted", "differs")}
 	for _, r := range d.Rows {
 		cost := value(&r.Microseconds)
@@ -134,5 +133,5 @@ func (d *machines) writeValues(w io.Writer, separator rune) error {
 		}
 		t.Add(r.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest, r.Of, ratio)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }

@@ -15,7 +15,7 @@ import (
 
 // Patterns is measured message patterns with what predicts them.
 func Patterns(r *verify.PatternResult) *document.Document {
-	return document.New("taulop verify -patterns", r, (*patterns)(r).writeValues, (*patterns)(r).say)
+	return document.New("taulop verify -patterns", r, document.Rows((*patterns)(r).values), (*patterns)(r).say)
 }
 
 type patterns verify.PatternResult

@@ -18,7 +18,7 @@ import (
 
 // Predictions are costs of one machine.
 func Predictions(p *predict.Predictions) *document.Document {
-	return document.New("taulop predict", p, (*predictions)(p).writeValues, (*predictions)(p).say)
+	return document.New("taulop predict", p, document.Rows((*predictions)(p).values), (*predictions)(p).say)
 }
 
 type predictions predict.Predictions
@@ -203,23 +203,24 @@ func costText(r *predict.Prediction) string {
 // tested with: machine, collective, algorithm, P, m in bytes and the cost in µs, and τ-Lop's where
 // it stands beside.
 func WriteTSV(p *predict.Predictions, w io.Writer) error {
-	return (*predictions)(p).values().WriteValues(w, '\t')
+	t := (*predictions)(p).columns()
+	return t.WriteValues(w, '\t')
 }
 
-// writeValues writes the same lines with all that is known of a cost: the ends of its
+// values have the same lines with all that is known of a cost: the ends of its
 // interval, whether it is extrapolated and whether it is among the cheapest.
-func (p *predictions) writeValues(w io.Writer, separator rune) error {
-	t := p.values()
+func (p *predictions) values() view.Table {
+	t := p.columns()
 	t.Columns = append(t.Columns, view.Words("lo_us", "hi_us", "extrapolated", "cheapest")...)
 	for i, r := range p.Rows {
 		t.Rows[i] = append(t.Rows[i], value(r.Lo), value(r.Hi), strconv.FormatBool(r.Extrapolated), strconv.FormatBool(r.Cheapest))
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
-// values are the rows in columns, for programs.
-func (p *predictions) values() *view.Table {
-	t := &view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
+// columns are the rows in columns, for programs.
+func (p *predictions) columns() view.Table {
+	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
 	beside := len(p.Rows) > 0 && p.Rows[0].Beside
 	if beside {
 		t.Columns = append(t.Columns, view.Words("taulop_us")...)

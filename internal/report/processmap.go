@@ -19,7 +19,7 @@ const mostListed = 256
 
 // ProcessMap is a program's processes on a machine's cores.
 func ProcessMap(r *processmap.Result) *document.Document {
-	return document.New("taulop map", r, (*processMap)(r).writeValues, (*processMap)(r).say)
+	return document.New("taulop map", r, document.Rows((*processMap)(r).values), (*processMap)(r).say)
 }
 
 type processMap processmap.Result

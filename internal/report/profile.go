@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -23,8 +22,7 @@ func Profiles(f *params.File) (profiles []*view.Profile) {
 		profiles = append(profiles, s.Drawing.Profiles(cells[s.Drawing.Kind])...)
 	}
 	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
-		off := func(p *view.Profile) int { return lists.FalseFirst(p.OffCache) }
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), off(a)-off(b), a.Tau-b.Tau)
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Cache, b.Cache), a.Tau-b.Tau)
 	})
 	return profiles
 }

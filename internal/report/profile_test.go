@@ -41,9 +41,9 @@ func TestProfiles(t *testing.T) {
 		got = append(got, text)
 	}
 	want := []string{
-		"access: float64, N = 1K: read (1024) over stride, elements: 1 1 4 2",
-		"access: float64, N = 1K: write (1024) over stride, elements: 1 1",
-		"access: float64, N = 2K: read (2048) over stride, elements: 1 0.5",
+		"access: float64, N = 1K: read (0) over stride, elements: 1 1 4 2",
+		"access: float64, N = 1K: write (0) over stride, elements: 1 1",
+		"access: float64, N = 2K: read (0) over stride, elements: 1 0.5",
 		"disk: page cache out: read (0) over m, bytes: 4096 90000",
 		"level: τ = 1: L2 → memory (0) over m, bytes: 64 10 8192 200",
 		"pack: packing: 4K (4096) over stride d, bytes: 8 900 16 950",

@@ -13,7 +13,7 @@ import (
 
 // Program is a program's messages under mappings, measured and predicted.
 func Program(r *verify.ProgramResult) *document.Document {
-	return document.New("taulop verify -map", r, (*program)(r).writeValues, (*program)(r).say)
+	return document.New("taulop verify -map", r, document.Rows((*program)(r).values), (*program)(r).say)
 }
 
 type program verify.ProgramResult

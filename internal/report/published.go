@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"github.com/taulop/taulop/internal/predict"
-	"io"
 	"slices"
 	"strconv"
 
@@ -40,7 +39,7 @@ func NewPublished(source predict.Source, output, version string, c *published.Co
 
 // Document is what there is to read and to compute with.
 func (d *Published) Document() *document.Document {
-	return document.New("taulop verify -against table", d, d.writeValues, d.say)
+	return document.New("taulop verify -against table", d, document.Rows(d.values), d.say)
 }
 
 // say writes what is compared, and tables of errors.
@@ -131,8 +130,8 @@ func writeOmissions(w *document.Document, all []published.Omission) {
 	}
 }
 
-// writeValues writes a row for each cell, times in µs.
-func (d *Published) writeValues(w io.Writer, separator rune) error {
+// values have a row for each cell, times in µs.
+func (d *Published) values() view.Table {
 	t := view.Table{Columns: view.Numbers("collective", "alg_id", "algorithm", "fan", "mapping", "P", "nodes", "m_bytes", "rows",
 		"measured_us", "of", "predicted_us", "relative_error", "extrapolated", "left_out")}
 	for i := range d.Cells {
@@ -151,7 +150,7 @@ func (d *Published) writeValues(w io.Writer, separator rune) error {
 		}
 		t.Add(c.Collective, c.Setting.ID, name, c.Setting.Fan, c.Mapping, c.P, c.Nodes, c.Bytes, c.Rows, ns/1e3, of, predicted, off, c.Extrapolated, c.LeftOut)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
 // An Evaluation is what choices of an algorithm would have cost.
@@ -168,7 +167,7 @@ type Evaluation struct {
 
 // Document is what there is to read and to compute with.
 func (d *Evaluation) Document() *document.Document {
-	return document.New("taulop tune -eval", d, d.writeValues, d.say)
+	return document.New("taulop tune -eval", d, document.Rows(d.values), d.say)
 }
 
 // say writes the penalties of choices, of each algorithm, and the worst cases.
@@ -250,8 +249,8 @@ func choicesRow(c *published.Choices, mapping string) []any {
 	return append(row, of(&c.Always.Penalty), c.Always.Setting.String())
 }
 
-// writeValues writes a row for each case.
-func (d *Evaluation) writeValues(w io.Writer, separator rune) error {
+// values have a row for each case.
+func (d *Evaluation) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "mapping", "P", "m_bytes", "algorithms", "best", "best_ns", "own_ns", "ours", "ours_ns", "penalty")}
 	for i := range d.Cases {
 		j := &d.Cases[i]
@@ -264,5 +263,5 @@ func (d *Evaluation) writeValues(w io.Writer, separator rune) error {
 		}
 		t.Add(j.Collective, j.Mapping, j.P, j.Bytes, j.Measured, short(j.Best), j.BestNs, own, ours, ns, penalty)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }

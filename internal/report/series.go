@@ -139,7 +139,7 @@ func (s *Series) remarks() (said []string) {
 
 // Document is what there is to read and to compute with.
 func (s *Series) Document() *document.Document {
-	return document.New("taulop", s, s.writeValues, func(d *document.Document) {
+	return document.New("taulop", s, document.Rows(s.values), func(d *document.Document) {
 		if s.Brief {
 			s.sayResults(d)
 			return

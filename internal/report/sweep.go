@@ -26,7 +26,7 @@ import (
 // state of the cache, the memory concurrency, and how well all is known; of a machine that
 // was in several states the transfers of each.
 func Sweep(f *params.File) *document.Document {
-	return document.New("", f, f.WriteValues, func(w *document.Document) {
+	return document.New("", f, f, func(w *document.Document) {
 		saySweep(w, f)
 		w.Figure(func(w io.Writer) { drawSweep(w, f) })
 	})
@@ -119,7 +119,7 @@ func writeTransfers(w *document.Document, f *params.File, all params.Plan) {
 // Survey is what one survey found: the machine, lines about what was measured and where,
 // tables, and how well all is known. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey) *document.Document {
-	return document.New("", f, f.WriteValues, func(w *document.Document) {
+	return document.New("", f, f, func(w *document.Document) {
 		fmt.Fprintln(w, machine(f.Provenance))
 		for _, line := range about {
 			fmt.Fprintln(w, line)
@@ -255,18 +255,19 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	if len(keys) == 0 {
 		return view.Table{Title: fmt.Sprintf("%s, placement %s, %s", setup, policy, view.Cache(off))}
 	}
+	isolated := keys[0].Setup == setups.Isolated.Name
 	for _, k := range keys {
 		name := "τ=" + strconv.Itoa(k.Tau)
 		switch {
 		case k.Setup == setups.Isolated.Name:
 			name = "L(m,1)"
-		case k.Tau == 1 && keys[0].Setup == setups.Isolated.Name:
+		case k.Tau == 1 && isolated:
 			name = "1 worker"
 		}
 		t.Columns = append(t.Columns, view.Numbers(name)...)
 	}
 	t.Columns = append(t.Columns, view.Numbers("A(τ)  ")...)
-	if keys[0].Setup == setups.Isolated.Name {
+	if isolated {
 		less := ""
 		y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]
 		if ok {
@@ -274,6 +275,12 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 		}
 		t.Note("L(m,1) is one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
 	}
+	transferRows(f, at, keys, &t)
+	return t
+}
+
+// transferRows adds a row for each size, with A(τ) of its last τ.
+func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.Key, t *view.Table) {
 	above, unsure, blank := false, false, 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
@@ -320,5 +327,4 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	if unsure {
 		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
 	}
-	return t
 }

@@ -77,7 +77,7 @@ func (t *Topology) Place(tau int) error {
 
 // Document is what there is to read and to compute with.
 func (t *Topology) Document() *document.Document {
-	return document.New("taulop topo", t, t.writeValues, t.say)
+	return document.New("taulop topo", t, document.Rows(t.values), t.say)
 }
 
 // say writes what the machine has and what would spoil a measurement, or the

@@ -79,8 +79,8 @@ func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning
 	return doc
 }
 
-// writeValues writes a line for each run of sizes, with nothing of what is left to the library.
-func (d *Tuning) writeValues(w io.Writer, separator rune) error {
+// values have a line for each run of sizes, with nothing of what is left to the library.
+func (d *Tuning) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "P", "from_bytes", "to_bytes", "id", "algorithm", "fan", "segment_bytes")}
 	for _, table := range d.Tables {
 		for _, s := range table.Spans {
@@ -89,7 +89,7 @@ func (d *Tuning) writeValues(w io.Writer, separator rune) error {
 			}
 		}
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
 // WriteSummary says how many rules there are.
@@ -108,7 +108,7 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 
 // Document is what there is to read and to compute with.
 func (d *Tuning) Document() *document.Document {
-	return document.New("taulop tune", d, d.writeValues, d.say)
+	return document.New("taulop tune", d, document.Rows(d.values), d.say)
 }
 
 // say writes a table for each collective and number of ranks.

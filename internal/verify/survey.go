@@ -25,7 +25,7 @@ var Survey = survey.Register(&survey.Survey{
 		Least: []params.Key{{Variant: "permutation-1", Bytes: 4096}, {Variant: "permutation-1", Bytes: 8192}},
 		Name:  "patterns", About: "message patterns against m, with T_s + m·τ_d of each", Example: "taulop plot patterns -variant scatter -o p.svg host.json",
 		Title: "Time of message patterns", What: "message patterns", Measure: "taulop verify -patterns -save", Order: PatternNames(),
-		Number: func(p *view.Profile) int { return p.Tau }, Ranks: true, Alike: true, Fitted: FittedSizes,
+		Ranks: true, Fitted: FittedSizes,
 		Label: "Message patterns",
 	},
 })
@@ -34,6 +34,7 @@ var Survey = survey.Register(&survey.Survey{
 // line for each variant.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	at.Panel, at.Line = fmt.Sprintf("%s, P = %d", PatternOf(c.Variant), c.Tau), c.Variant
+	at.Number, at.Alike = c.Tau, true
 	return c.Bytes, c.Time, true
 }
 

@@ -13,17 +13,25 @@ import (
 // A Profile is how a time of what surveys measured grows with a size, a
 // stride or a rate: a line of a chart.
 type Profile struct {
-	Kind      params.Kind    `json:"kind"`
-	Panel     string         `json:"panel"`           // lines of one chart have the same: "float64, N = 4K"
-	Line      string         `json:"line"`            // "read"
-	Size      int            `json:"size,omitempty"`  // of all its points: N of accesses, bytes of packed messages
-	Setup     string         `json:"setup,omitempty"` // of transfers
-	Placement numa.Policy    `json:"placement"`
-	OffCache  bool           `json:"off_cache"`
-	Tau       int            `json:"tau"`
-	Over      Quantity       `json:"over"` // what X is
-	Time      Quantity       `json:"time"` // what Y is
-	Points    []ProfilePoint `json:"points"`
+	Kind  params.Kind
+	Panel string // lines of one chart have the same: "float64, N = 4K"
+	Line  string // "read"
+	Where
+	Size   int // bytes of the messages of all its points; 0: they have their own, or are none
+	Number int // of profiles that have one, the largest is drawn by itself: N of accesses, P of patterns
+	Tau    int
+	Alike  bool     // a variant: of many in a panel some stand for all
+	Over   Quantity // what X is
+	Time   Quantity // what Y is
+	Points []ProfilePoint
+}
+
+// Where is where and how a profile was measured: what is empty makes no difference, or the
+// panel says it.
+type Where struct {
+	Setup     string // of transfers
+	Placement numa.Policy
+	Cache     string // as Cache says it
 }
 
 // A Quantity is what an axis shows.
@@ -50,8 +58,8 @@ func (q Quantity) FromZero() bool { return q == Bandwidth }
 
 // A ProfilePoint is a time at a size, stride or rate.
 type ProfilePoint struct {
-	X int          `json:"x"`
-	Y fit.Estimate `json:"ns"`
+	X int
+	Y fit.Estimate // ns
 }
 
 // ByCell makes profiles of cells that are a point each: place says what it is a point
@@ -60,20 +68,18 @@ type ProfilePoint struct {
 func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
 	type name struct {
 		panel, line string
-		setup       string
-		placement   numa.Policy
-		off         bool
-		tau         int
+		Where
+		tau int
 	}
 	return func(cells []params.Cell) (profiles []*Profile) {
 		found := make(map[name]*Profile)
 		for _, c := range cells {
-			p := &Profile{Kind: c.Kind, Placement: c.Placement, OffCache: c.OffCache, Tau: c.Tau, Over: MessageSize, Time: Time}
+			p := &Profile{Kind: c.Kind, Where: Where{Placement: c.Placement, Cache: Cache(c.OffCache)}, Tau: c.Tau, Over: MessageSize, Time: Time}
 			x, y, ok := place(c, p)
 			if !ok || !(y.Center > 0) {
 				continue
 			}
-			n := name{p.Panel, p.Line, p.Setup, p.Placement, p.OffCache, p.Tau}
+			n := name{p.Panel, p.Line, p.Where, p.Tau}
 			if found[n] == nil {
 				found[n], profiles = p, append(profiles, p)
 			}
@@ -99,17 +105,11 @@ type Drawing struct {
 	// it, and what names of panels and lines begin with, in their order.
 	Name, About, Example, Title, What, Measure string
 	Order                                      []string
-	// Number is of what by itself the largest is drawn; nil: there is none.
-	Number   func(*Profile) int
-	Few      bool                // lines or panels are of a τ each, and of many few are drawn by themselves
-	OnePanel bool                // panels are of a τ each: of one machine they become one, where τ is the dash
-	Setup    string              // of those measured the one that is drawn by itself
-	Own      func(*Profile) bool // what is drawn by itself; nil: all
-	Ranks    bool                // τ is the number of ranks, P
-	Sizeless string              // why a size chooses nothing, and what does; "" where it chooses
-	Unplaced bool                // panels say all there is to say of where
-	Uncached bool                // user data are neither in cache nor off it
-	Alike    bool                // lines of a panel are variants: of many some stand for all
+	Few                                        bool                // lines or panels are of a τ each, and of many few are drawn by themselves
+	OnePanel                                   bool                // panels are of a τ each: of one machine they become one, where τ is the dash
+	Setup                                      string              // of those measured the one that is drawn by itself
+	Own                                        func(*Profile) bool // what is drawn by itself; nil: all
+	Ranks                                      bool                // τ is the number of ranks, P
 	// Fitted are those of the sizes that T_s + m·τ_d goes through, where few lines are
 	// drawn with theirs; nil: they have none.
 	Fitted func(sizes []int) []int

@@ -69,7 +69,7 @@ func (x *index) surveys(f *figures, machines []compare.Machine) {
 		var parts []chart.Part
 		for _, m := range found {
 			for _, p := range ordered(s.Drawing, m.profiles) {
-				if part := (chart.Part{Panel: p.Panel, Placement: p.Placement, OffCache: p.OffCache}); !slices.Contains(parts, part) {
+				if part := (chart.Part{Panel: p.Panel, Where: p.Where}); !slices.Contains(parts, part) {
 					parts = append(parts, part)
 				}
 			}
@@ -126,7 +126,7 @@ func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []mea
 			longest, most = len(of), points
 		}
 		add := func(called string, part chart.Part) {
-			of = append(of, sketch{map[string]string{panel: part.Panel, placement: string(part.Placement), line: called, cache: view.Cache(part.OffCache)},
+			of = append(of, sketch{map[string]string{panel: part.Panel, placement: string(part.Placement), line: called, cache: part.Cache},
 				func() (*chart.Chart, error) { return chart.OfPart(d, having, profiles, part) }, nil})
 		}
 		if own {

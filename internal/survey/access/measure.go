@@ -39,9 +39,8 @@ var Survey = survey.Register(&survey.Survey{
 		Least: []params.Key{{Variant: "read-int32-1", Bytes: 4096}, {Variant: "read-int32-2", Bytes: 8192}},
 		Name:  "access", About: "an element of an array against the stride, a line for each operation", Example: "taulop plot access -cache off -o a.svg access.json",
 		Title: "What it takes to touch an element of an array", What: "accesses", Measure: "taulop access",
-		Order: slices.Concat(Types, AllOperations), Number: func(p *view.Profile) int { return p.Size },
-		Sizeless: "-m chooses messages, and accesses are none: choose N with -variant, like -variant N=4K",
-		Label:    "Accesses",
+		Order: slices.Concat(Types, AllOperations),
+		Label: "Accesses",
 	},
 })
 

@@ -169,6 +169,6 @@ func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) 
 		return 0, y, false
 	}
 	at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, view.Bytes(p.N)), p.Operation
-	at.Size, at.Over, at.Time = p.N, view.ElementStride, view.TimeOfElement
+	at.Number, at.Over, at.Time = p.N, view.ElementStride, view.TimeOfElement
 	return p.Stride, c.Time.Scale(1 / float64(p.N)), true
 }

@@ -20,7 +20,7 @@ var Survey = survey.Register(&survey.Survey{
 		Least: []params.Key{{Variant: "same_l3:T", Bytes: 1}, {Variant: "same_l3:T", Bytes: 1024}},
 		Name:  "levels", About: "messages against m, a line for each level of the machine, from tables of others", Example: "taulop plot levels -o l.svg epyc.json",
 		Title: "T(m), messages by what two ranks share", What: "messages by levels", Measure: "taulop import",
-		Own: func(p *view.Profile) bool { return p.Panel == alone }, Unplaced: true, Uncached: true,
+		Own:   func(p *view.Profile) bool { return p.Panel == alone },
 		Label: "Messages by level",
 	},
 })
@@ -32,7 +32,7 @@ const alone = "a message alone"
 // are under way a panel.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	level, parameter, _ := strings.Cut(c.Variant, ":")
-	at.Time = "T(m)"
+	at.Where, at.Time = view.Where{}, "T(m)"
 	if parameter == params.ChannelMessage {
 		at.Panel, at.Line = alone, level
 		return c.Bytes, c.Time, true

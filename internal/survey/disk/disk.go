@@ -42,7 +42,7 @@ var Survey = survey.Register(&survey.Survey{
 		Least: []params.Key{{Variant: "read-direct", Bytes: 4096}, {Variant: "read-direct", Bytes: 8192}},
 		Name:  "disk", About: "reading and writing a file against m, past the page cache and through it", Example: "taulop plot disk -o d.svg disk.json",
 		Title: "Time of a transfer between memory and a file", What: "transfers of a disk", Measure: "taulop disk",
-		Order: append([]string{"page cache out", "page cache in"}, Operations...), Unplaced: true, Uncached: true,
+		Order: append([]string{"page cache out", "page cache in"}, Operations...),
 		Label: "Disks",
 	},
 })

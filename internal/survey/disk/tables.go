@@ -126,6 +126,6 @@ func pageCache(in bool) string {
 // profiled is what a transfer takes over its size, past the page cache and through it.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	operation, mode, ok := VariantOf(c.Key)
-	at.Panel, at.Line = "page cache "+pageCache(mode == Cached), operation
+	at.Panel, at.Line, at.Where = "page cache "+pageCache(mode == Cached), operation, view.Where{}
 	return c.Bytes, c.Time, ok
 }

@@ -100,6 +100,6 @@ const arrow = " → "
 // profiled is c(m,τ) over m, a panel for each τ and a line for each two levels.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	from, to := Ends(c)
-	at.Panel, at.Line, at.Time = view.TauName(c.Tau), from+arrow+to, "c(m,τ)"
+	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), from+arrow+to, view.Where{}, "c(m,τ)"
 	return c.Bytes, c.Time, to != ""
 }

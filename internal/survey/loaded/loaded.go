@@ -44,7 +44,7 @@ var Survey = survey.Register(&survey.Survey{
 		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []params.Key{{Variant: "read-0"}, {Variant: "read-50"}, {Variant: "rate-read-50"}},
 		Name: "loaded", About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
-		Order: []string{"read", "pair"}, Unplaced: true, Uncached: true,
+		Order: []string{"read", "pair"},
 		Label: "Latency under load",
 	},
 })

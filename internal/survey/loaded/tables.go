@@ -63,7 +63,7 @@ func curves(cells []params.Cell) [][]point {
 func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 	for _, points := range curves(cells) {
 		c := points[0].curve
-		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Placement: c.placement, OffCache: true, Tau: c.cores,
+		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
 			Over: view.Bandwidth, Time: view.Time}
 		for _, q := range points {
 			p.Points = append(p.Points, view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency})

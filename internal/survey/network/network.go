@@ -30,7 +30,6 @@ var Survey = survey.Register(&survey.Survey{
 		Least: []params.Key{{Variant: "tcp:L", Bytes: 1}, {Variant: "tcp:L", Bytes: 1024}},
 		Name:  "net", About: "messages between two hosts against m, by concurrent flows", Example: "taulop plot net -o n.svg net.json",
 		Title: "L(m,τ) of a network: a message between two hosts, without o", What: "messages of a network", Measure: "taulop net",
-		Unplaced: true, Uncached: true,
 		Label: "Network",
 	},
 })
@@ -155,6 +154,6 @@ func toHost(i int) string { return fmt.Sprintf("%s-%d", params.NetTransfer, i+1)
 // profiled is what a message takes over its size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	name, parameter, _ := strings.Cut(c.Variant, ":")
-	at.Panel, at.Line, at.Time = name, fmt.Sprintf("τ = %d", c.Tau), "L(m,τ)"
+	at.Panel, at.Line, at.Where, at.Time = name, fmt.Sprintf("τ = %d", c.Tau), view.Where{}, "L(m,τ)"
 	return c.Bytes, c.Time, c.Kind == params.NetCell && parameter == params.NetTransfer
 }

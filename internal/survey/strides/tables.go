@@ -121,7 +121,7 @@ func PackRows(cells []params.Cell) (rows []PackRow) {
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	text, level, way := strings.Cut(c.Variant, "-")
 	m, err := strided.Parse(text)
-	at.Panel, at.Line, at.Size, at.Over = "packing", view.Bytes(m.Bytes), m.Bytes, view.ByteStride
+	at.Panel, at.Line, at.Size, at.Over, at.Placement = "packing", view.Bytes(m.Bytes), m.Bytes, view.ByteStride, ""
 	if way {
 		at.Panel = "one way, " + level
 	}
