@@ -33,7 +33,7 @@ type exportRequest struct {
 // exportFlags is the subcommand.
 func exportFlags(flags *argument.Set) action {
 	var req exportRequest
-	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv or benchfmt", []string{"libtaulop", "csv", "benchfmt"})
+	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv, benchfmt or otava", []string{"libtaulop", "csv", "benchfmt", "otava"})
 	argument.Var(flags, &req.setup, "setup", "", "of libtaulop: the transfers of a `setup` (default the first that was measured)", verbatimWord, setupNames()...)
 	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
 	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
@@ -42,7 +42,7 @@ func exportFlags(flags *argument.Set) action {
 		argument.Rule{Flags: "setup placement cache", Needs: "format=libtaulop", Why: "chooses a table of format libtaulop, and other formats have all of them", Do: "leave it out"},
 		argument.Rule{Flags: "o", Not: "format=libtaulop", Why: "is for one file, and format libtaulop writes two into a directory"},
 	)
-	req.output.add(flags, "of csv and benchfmt: write to a new `file`")
+	req.output.add(flags, "of all but libtaulop: write to a new `file`")
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		want, example := 1, "taulop export -format csv host.json"
 		if req.format == "libtaulop" {
@@ -50,7 +50,7 @@ func exportFlags(flags *argument.Set) action {
 		}
 		switch {
 		case req.format == "":
-			return usagef("-format is missing: use libtaulop, csv or benchfmt")
+			return usagef("-format is missing: use libtaulop, csv, benchfmt or otava")
 		case len(words) != want:
 			return usagef("got %s, want %d, like %s", printable.Count(len(words), "argument"), want, example)
 		}
@@ -68,9 +68,24 @@ func exportFlags(flags *argument.Set) action {
 			return req.write(out, asText(func(w io.Writer) error { return f.WriteValues(w, ',') }))
 		case "benchfmt":
 			return req.write(out, asText(f.WriteBenchmarks))
+		case "otava":
+			return req.trend(out, errOut, f)
 		}
 		return req.text(words[0], out, errOut, f)
 	}
+}
+
+// trend writes the medians of sessions.
+func (req *exportRequest) trend(out, errOut io.Writer, f *params.File) error {
+	var b bytes.Buffer
+	left, err := f.WriteTrend(&b)
+	if err != nil {
+		return usagef("%s: %v", req.file, err)
+	}
+	if left > 0 {
+		tell(errOut, "left out: %s that some session has no sample of", printable.Count(left, "cell"))
+	}
+	return req.write(out, asText(func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }))
 }
 
 // text writes the published text format into a directory. Everything is made before anything

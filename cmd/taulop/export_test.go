@@ -153,7 +153,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ line, want string }{
-		{"export " + native, "-format is missing: use libtaulop, csv or benchfmt"},
+		{"export " + native, "-format is missing: use libtaulop, csv, benchfmt"},
 		{"export -format xml " + native, `-format: there is no "xml"`},
 		{"export -format csv", "got 0 arguments, want 1, like taulop export -format csv host.json"},
 		{"export -format csv " + native + " " + native, "got 2 arguments, want 1"},

@@ -77,6 +77,7 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 			fmt.Fprintf(&b, "taulop_check_nanoseconds%s %g\n", labels[i], cell.Now.Center)
 		}
 	}
+	b.WriteString("# EOF\n") // as OpenMetrics ends, so that a file cut short is told from a whole one
 	_, err := io.WriteString(w, b.String())
 	return err
 }

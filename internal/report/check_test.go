@@ -37,6 +37,9 @@ func TestCheckStates(t *testing.T) {
 		if err := tt.c.WriteMetrics(&b); err != nil {
 			t.Fatal(err)
 		}
+		if !strings.HasSuffix(b.String(), "\n# EOF\n") {
+			t.Errorf("%s: metrics end with %q", tt.name, b.String()[max(0, b.Len()-20):])
+		}
 		if err := tt.c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
