@@ -54,6 +54,10 @@ const (
 // Passes over what is timed: medians of fewer have no interval, and more gain little.
 const fewPasses, manyPasses = 6, 30
 
+// mostTimed is how many settings of a cell are timed beside the library's own choice: where predictions
+// tell nothing, as among two ranks, two are too few.
+const mostTimed = 4
+
 // launching is what starting a process takes, in seconds.
 const launching = 1
 
@@ -79,7 +83,7 @@ func calls(m int) float64 {
 // cell.
 func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, budget time.Duration) *Manifest {
 	cost := func(c *Cell, o Option) float64 { return calls(c.Bytes) * callCost(c, o) }
-	by := Picker{Tolerance: Tolerance, Most: Most, Cost: cost}
+	by := Picker{Tolerance: Tolerance, Most: mostTimed, Cost: cost}
 	brute := 0.0
 	for i := range cells {
 		c, least := &cells[i], math.Inf(1)
@@ -97,7 +101,7 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, budget time
 	}
 	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes}
 	starts := float64(len(m.ranks(cells)) * launching)
-	by.Budget = min(Share*brute, max(1, (budget.Seconds()-fewPasses*starts)/fewPasses))
+	by.Budget = max(1, (budget.Seconds()-fewPasses*starts)/fewPasses)
 	picked := by.Pick(cells)
 	for i, c := range cells {
 		m.Cells = append(m.Cells, Work{c, picked.Timed[i]})
