@@ -188,7 +188,7 @@ func (req *tuneRequest) showTimed(out io.Writer, doc *report.Timed, rules []mpi.
 		return doc.Document().WriteJSON(verbatim(out))
 	case tables:
 		return put(out, nil, asText(func(w io.Writer) error {
-			return doc.Document().Values(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
+			return doc.Document().Values.WriteValues(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
 		}))
 	case req.explain:
 		doc.Document().WriteText(out)

@@ -87,7 +87,7 @@ func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []pla
 
 // Document is what there is to read and to compute with.
 func (d *Timed) Document() *document.Document {
-	return document.New("taulop tune -timed", d, d.writeValues, d.say)
+	return document.New("taulop tune -timed", d, document.Rows(d.values), d.say)
 }
 
 // say writes a table for each collective.
@@ -119,8 +119,8 @@ func (d *Timed) say(w *document.Document) {
 	d.WriteSummary(w)
 }
 
-// writeValues writes a row for each cell.
-func (d *Timed) writeValues(w io.Writer, separator rune) error {
+// values are a row for each cell.
+func (d *Timed) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "P", "m_bytes", "rule", "by", "own_us", "us", "gain", "gain_lo", "gain_hi")}
 	for _, c := range d.Cells {
 		rule := "own"
@@ -129,7 +129,7 @@ func (d *Timed) writeValues(w io.Writer, separator rune) error {
 		}
 		t.Add(c.Collective, c.P, c.Bytes, rule, c.By, c.OwnUS, c.US, c.Gain, c.Lo, c.Hi)
 	}
-	return t.WriteValues(w, separator)
+	return t
 }
 
 // WriteSummary says how many rules there are, and what they rest on.
