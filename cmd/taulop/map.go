@@ -87,7 +87,7 @@ func (req *mapRequest) add(flags *argument.Set) {
 	req.matrixFlags.add(flags)
 	flags.StringVar(&req.messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
 	flags.StringVar(&req.params, "params", "", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
-	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR` (default this one, or that of -params)")
+	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR`, or in an archive of hwloc-gather-topology (default this one, or that of -params)")
 	flags.StringVar(&req.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
 	flags.Within("nodes", 1, heuristic.MaxPlaces, fmt.Sprintf("give 1 to %d", heuristic.MaxPlaces))
@@ -234,7 +234,12 @@ func (req *mapRequest) topology() error {
 	if root == "" {
 		root, name = "/", "this machine"
 	}
-	m, err := numa.Discover(root)
+	dir, done, err := unpacked(root)
+	if err != nil {
+		return err
+	}
+	defer done()
+	m, err := numa.Discover(dir)
 	switch {
 	case err != nil && req.root != "":
 		return usagef("-root %v", err)

@@ -5,30 +5,37 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/numa"
 )
 
 // topoFlags is the subcommand.
 func topoFlags(flags *argument.Set) action {
 	var to destination
-	root := flags.String("root", "/", "read the sys and proc below `DIR`, of another machine")
+	root := flags.String("root", "/", "read the sys and proc below `DIR`, of another machine, or in an archive of hwloc-gather-topology")
 	tau := flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
 	flags.Within("tau", 1, numa.MostWorkers, fmt.Sprintf("give a number of workers from 1 to %d", numa.MostWorkers))
 	flags.Check(func() error { return checkRoot(*root) })
 	to.add(flags)
 	return func(_ context.Context, out, _ io.Writer, _ []string) error {
-		m, err := numa.Discover(*root)
+		dir, done, err := unpacked(*root)
+		if err != nil {
+			return err
+		}
+		defer done()
+		m, err := numa.Discover(dir)
 		if err != nil && *root != "/" {
 			return usagef("-root %v", err)
 		}
 		if err != nil {
 			return err
 		}
-		here := provenance.Read(*root, m)
+		here := provenance.Read(dir, m)
 		t := report.NewTopology(m, here, *root, advised(here.Warnings()))
 		if flags.Given("tau") {
 			if err := t.Place(*tau); err != nil {
@@ -39,10 +46,36 @@ func topoFlags(flags *argument.Set) action {
 	}
 }
 
-// checkRoot refuses what is no directory.
+// checkRoot refuses what is neither a directory nor an archive.
 func checkRoot(root string) error {
-	if info, err := os.Stat(root); err != nil || !info.IsDir() {
-		return usagef("-root %s is not a directory: name the one that holds the machine's sys and proc", root)
+	if info, err := os.Stat(root); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
+		return usagef("-root %s is neither a directory nor an archive: name the one that holds the machine's sys and proc", root)
 	}
 	return nil
+}
+
+// ofDevices are directories of devices, thousands of files that say nothing of CPUs and memory.
+var ofDevices = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|device-tree)`)
+
+// unpacked is the directory with a machine's sys and proc: root itself, or, until done, a temporary
+// one with what the archive holds.
+func unpacked(root string) (dir string, done func(), err error) {
+	if info, err := os.Stat(root); err != nil || info.IsDir() {
+		return root, func() {}, nil
+	}
+	archive, err := os.Open(root)
+	if err != nil {
+		return "", nil, usagef("-root %v", err)
+	}
+	defer archive.Close()
+	dir, err = os.MkdirTemp("", "taulop-root-")
+	if err != nil {
+		return "", nil, err
+	}
+	inner, err := sysfs.Unpack(archive, dir, ofDevices.MatchString)
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, usagef("-root %s: %v", root, err)
+	}
+	return inner, func() { os.RemoveAll(dir) }, nil
 }

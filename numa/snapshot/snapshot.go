@@ -3,16 +3,13 @@
 package snapshot
 
 import (
-	"archive/tar"
-	"compress/bzip2"
-	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/sysfs"
 )
 
 // Dir is where the archives are; the test is skipped when there are none.
@@ -84,57 +81,5 @@ func unpack(t testing.TB, name, dir string) (string, error) {
 		return "", err
 	}
 	defer archive.Close()
-	// Whatever paths and links an archive has, a Root keeps them in dir.
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	made := make(map[string]bool)
-	entries := tar.NewReader(bzip2.NewReader(archive))
-	for {
-		entry, err := entries.Next()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err == nil && !idle.MatchString(entry.Name) {
-			err = write(root, made, entry, entries)
-		}
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", archive.Name(), err)
-		}
-	}
-	tops, err := os.ReadDir(dir)
-	if err != nil || len(tops) != 1 {
-		return "", fmt.Errorf("%s: want one directory at the top, got %v (%w)", archive.Name(), tops, err)
-	}
-	return filepath.Join(dir, tops[0].Name()), nil
-}
-
-func write(root *os.Root, made map[string]bool, entry *tar.Header, content io.Reader) error {
-	name := filepath.Clean(filepath.FromSlash(strings.TrimPrefix(entry.Name, "/")))
-	dir := name
-	if entry.Typeflag != tar.TypeDir {
-		dir = filepath.Dir(name)
-	}
-	if !made[dir] {
-		if err := root.MkdirAll(dir, 0o755); err != nil {
-			return err
-		}
-		made[dir] = true
-	}
-	switch entry.Typeflag {
-	case tar.TypeSymlink:
-		return root.Symlink(entry.Linkname, name)
-	case tar.TypeLink:
-		return root.Link(filepath.Clean(filepath.FromSlash(entry.Linkname)), name)
-	case tar.TypeReg:
-		file, err := root.Create(name)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(file, content)
-		return errors.Join(err, file.Close())
-	}
-	return nil
+	return sysfs.Unpack(archive, dir, idle.MatchString)
 }

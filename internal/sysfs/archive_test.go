@@ -1,0 +1,89 @@
+package sysfs
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// packed is an archive of these files; a content that begins with -> is a link.
+func packed(t testing.TB, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		h := &tar.Header{Name: files[i], Typeflag: tar.TypeReg, Mode: 0o644, Size: int64(len(files[i+1]))}
+		if target, link := strings.CutPrefix(files[i+1], "->"); link {
+			h.Typeflag, h.Linkname, h.Size = tar.TypeSymlink, target, 0
+		}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if h.Size > 0 {
+			if _, err := w.Write([]byte(files[i+1])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestUnpack(t *testing.T) {
+	plain := packed(t, "m/proc/cpuinfo", "processor : 0\n", "m/sys/devices/system/cpu/online", "0\n", "m/sys/devices/pci0/x", "1\n", "m/sys/link", "->devices/system")
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	z.Write(plain)
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, archive := range map[string][]byte{"tar": plain, "tar.gz": zipped.Bytes()} {
+		dir, err := Unpack(bytes.NewReader(archive), t.TempDir(), func(name string) bool { return strings.Contains(name, "/pci") })
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for path, want := range map[string]string{"proc/cpuinfo": "processor : 0\n", "sys/link/cpu/online": "0\n"} {
+			if text, err := os.ReadFile(filepath.Join(dir, path)); err != nil || string(text) != want {
+				t.Errorf("%s: %s is %q (%v)", name, path, text, err)
+			}
+		}
+		if _, err := os.Stat(filepath.Join(dir, "sys/devices/pci0")); err == nil {
+			t.Errorf("%s: what is to be skipped is there", name)
+		}
+	}
+	for name, archive := range map[string][]byte{
+		"no sys":         packed(t, "m/a", "1"),
+		"no archive":     []byte("this is text, long enough to be looked at as the head of an archive: " + strings.Repeat("x", 600)),
+		"cut":            zipped.Bytes()[:zipped.Len()/2],
+		"out of its dir": packed(t, "../../evil", "1", "m/sys/a", "1"),
+		"by a link":      packed(t, "m/sys/out", "->/tmp", "m/sys/out/evil", "1"),
+	} {
+		if dir, err := Unpack(bytes.NewReader(archive), t.TempDir(), nil); err == nil {
+			t.Errorf("%s: unpacked to %s", name, dir)
+		}
+	}
+}
+
+func FuzzUnpack(f *testing.F) {
+	f.Add(packed(f, "m/sys/a", "1", "m/sys/b", "->a"))
+	f.Add(packed(f, "../x", "1"))
+	f.Add([]byte("BZh91AY"))
+	f.Fuzz(func(t *testing.T, archive []byte) {
+		outer := t.TempDir()
+		inner := filepath.Join(outer, "in")
+		if err := os.Mkdir(inner, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		Unpack(bytes.NewReader(archive), inner, nil)
+		if all, err := os.ReadDir(outer); err != nil || len(all) != 1 {
+			t.Errorf("beside the directory there is %v (%v)", all, err)
+		}
+	})
+}
