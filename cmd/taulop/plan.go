@@ -164,7 +164,7 @@ func timedFlags(flags *argument.Set) action {
 			nodes, _ := req.Predictor.Nodes(p)
 			return nodes
 		})
-		return req.showTimed(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
+		return req.put(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
 	}
 }
 
@@ -173,30 +173,4 @@ func more(lines int) string {
 		return ""
 	}
 	return fmt.Sprintf(" and %d more", lines-1)
-}
-
-// showTimed writes rules, and what is to be said of them.
-func (req *tuneRequest) showTimed(out io.Writer, doc *report.Timed, rules []mpi.Rule) error {
-	inFile, tables := req.to.path != "", req.csv || req.tsv
-	if inFile || !req.explain && !req.asJSON && !tables {
-		if err := req.write(out, rules); err != nil {
-			return err
-		}
-	}
-	switch {
-	case req.asJSON:
-		return doc.Document().WriteJSON(verbatim(out))
-	case tables:
-		return put(out, nil, asText(func(w io.Writer) error {
-			return doc.Document().Values.WriteValues(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
-		}))
-	case req.explain:
-		doc.Document().WriteText(out)
-	case inFile:
-		doc.WriteSummary(out)
-	}
-	if inFile && len(rules) > 0 {
-		fmt.Fprint(out, "\n"+req.library.Use(rules, printable.Name(req.to.path)))
-	}
-	return nil
 }

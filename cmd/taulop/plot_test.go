@@ -204,7 +204,7 @@ func TestBadPlots(t *testing.T) {
 		{"access -setup ring -o x.svg NATIVE", "-setup chooses transfers"},
 		{"access -levels L1-L1 -o x.svg NATIVE", "-levels"},
 		{"access -P 2 -o x.svg NATIVE", "-P choose"},
-		{"access -m 4K -o x.svg NATIVE", "-variant N=4K"},
+		{"access -m 4K -o x.svg NATIVE", "accesses do not differ in the size of messages: choose by their names (-variant"},
 		{"access -tau 2 -o x.svg NATIVE", "τ = 2"},
 		{"pack -cache off -o x.svg NATIVE", "in cache"},
 		{"pack -m 8K -o x.svg NATIVE", "it has 4K"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
@@ -134,13 +135,20 @@ func (req *tuneRequest) reducible() error {
 
 // show writes rules, and what is to be said of them.
 func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error {
-	doc, rules := report.NewTuning(req.Source, choices, req.margin/100), choices.Rules()
-	inFile, tables := req.to.path != "", req.csv || req.tsv
 	for _, of := range []string{req.Source.Nodes, req.Source.States} {
-		if of != "" && (!req.explain || tables) && !req.asJSON {
+		if of != "" && (!req.explain || req.csv || req.tsv) && !req.asJSON {
 			tell(req.aside(errOut), "%s", of)
 		}
 	}
+	return req.put(out, report.NewTuning(req.Source, choices, req.margin/100), choices.Rules())
+}
+
+// put writes rules, and what they rest on as it was asked for.
+func (req *tuneRequest) put(out io.Writer, found interface {
+	Document() *document.Document
+	WriteSummary(io.Writer)
+}, rules []mpi.Rule) error {
+	inFile, tables := req.to.path != "", req.csv || req.tsv
 	if inFile || !req.explain && !req.asJSON && !tables {
 		if err := req.write(out, rules); err != nil {
 			return err
@@ -148,15 +156,15 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 	}
 	switch {
 	case req.asJSON:
-		return doc.Document().WriteJSON(verbatim(out))
+		return found.Document().WriteJSON(verbatim(out))
 	case tables:
 		return put(out, nil, asText(func(w io.Writer) error {
-			return doc.Document().Values.WriteValues(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
+			return found.Document().Values.WriteValues(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
 		}))
 	case req.explain:
-		doc.Document().WriteText(out)
+		found.Document().WriteText(out)
 	case inFile:
-		doc.WriteSummary(out)
+		found.WriteSummary(out)
 	}
 	if inFile && len(rules) > 0 {
 		fmt.Fprint(out, "\n"+req.library.Use(rules, printable.Name(req.to.path)))

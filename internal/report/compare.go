@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -102,8 +101,7 @@ func channelTitle(c compare.Channel, segment bool) string {
 	return fmt.Sprintf("%s, %s = %s", c, letter, view.Bytes(c.Bytes))
 }
 
-// quantities are tables with τ down and machines across, as many beside each other as
-// a line has room for.
+// quantities are tables with τ down and machines across, each with its ratios to the first.
 func quantities(t *compare.Table) (tables []view.Table) {
 	m := view.Bytes(t.Bytes)
 	for _, q := range []struct {
@@ -115,48 +113,29 @@ func quantities(t *compare.Table) (tables []view.Table) {
 		{"bandwidth of all τ together in GB/s", false, func(b compare.ComparedPoint) string { return significant(b.Bandwidth.Center) }},
 		{fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", m), false, concurrencyCell},
 	} {
-		for _, rows := range across(t.Rows) {
-			table := view.Table{Title: "  " + q.title, Columns: view.Numbers("τ")}
-			ratios := func(r compare.Row) bool { return q.ratios && r.Machine != t.Rows[0].Machine }
-			for _, r := range rows {
-				if table.Columns = append(table.Columns, view.Numbers(r.Machine)...); ratios(r) {
-					table.Columns = append(table.Columns, view.Numbers("×  ")...)
-				}
+		table := view.Table{Title: "  " + q.title, Columns: view.Numbers("τ")}
+		for i, r := range t.Rows {
+			if table.Columns = append(table.Columns, view.Numbers(r.Machine)...); q.ratios && i > 0 {
+				table.Columns = append(table.Columns, view.Column{Name: "×  ", Beside: true})
 			}
-			for _, tau := range t.Taus {
-				var cells []string
-				for _, r := range rows {
-					b, measured := r.At(tau)
-					if measured {
-						cells = append(cells, q.cell(b))
-					} else {
-						cells = append(cells, "")
-					}
-					if ratios(r) {
-						cells = append(cells, ratioCell(b.Ratio))
-					}
-				}
-				table.Add(tau, cells)
-			}
-			tables = append(tables, table)
 		}
+		for _, tau := range t.Taus {
+			var cells []string
+			for i, r := range t.Rows {
+				cell := ""
+				b, measured := r.At(tau)
+				if measured {
+					cell = q.cell(b)
+				}
+				if cells = append(cells, cell); q.ratios && i > 0 {
+					cells = append(cells, ratioCell(b.Ratio))
+				}
+			}
+			table.Add(tau, cells)
+		}
+		tables = append(tables, table)
 	}
 	return tables
-}
-
-// across cuts rows into those that stand beside each other in a line.
-func across(rows []compare.Row) (parts [][]compare.Row) {
-	const width = 96
-	used := 0
-	for i, r := range rows {
-		need := max(14, utf8.RuneCountInString(r.Machine)+2) + 10
-		if i == 0 || used+need > width {
-			parts, used = append(parts, nil), 6
-		}
-		parts[len(parts)-1] = append(parts[len(parts)-1], r)
-		used += need
-	}
-	return parts
 }
 
 func timeCell(b compare.ComparedPoint) string {
