@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -365,6 +366,9 @@ func TestLarge(t *testing.T) {
 		name string
 		most float64 // of the hop-bytes of block, had processes their numbers
 	}{{"grid3d", 1}, {"cg", 1.1}, {"random", 0.75}, {"is", 1.01}} {
+		if tt.name == "is" && os.Getenv("TAULOP_LONG") == "" { // all send to all
+			continue
+		}
 		x := pattern(t, tt.name, 1024)
 		shuffled, err := comm.New(1024)
 		if err != nil {

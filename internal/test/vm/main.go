@@ -1,7 +1,7 @@
 // Vm proves taulop's NUMA placements in virtual machines: with one, two and
 // four nodes, with SMT, with a node that has no CPUs, no memory or too little
 // of it. In each it runs those tests of numa and setups that ask the kernel, and the
-// commands of taulop; in two the other tests of shm and setups; and it takes
+// commands of taulop; in two the other tests of shm, with -large of setups; and it takes
 // things away: CPUs, memory, system calls, /sys.
 //
 // Usage, on Debian, as root where QEMU is not installed yet:
