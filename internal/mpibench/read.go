@@ -318,7 +318,9 @@ func (p *parser) heading(text string) (bool, error) {
 			return false, nil
 		}
 	case strings.HasPrefix(text, "# "):
-		names = gaps.Split(strings.TrimSpace(text[2:]), -1)
+		if names = gaps.Split(strings.TrimSpace(text[2:]), -1); strings.Contains(text, ",") {
+			names = split(text[2:])
+		}
 		if !strings.HasPrefix(names[0], "Size") && !strings.Contains(names[0], "(us)") {
 			return false, nil
 		}
@@ -382,6 +384,9 @@ var sums = map[string]struct {
 // what some other program printed in between.
 func (p *parser) row(text string) error {
 	fields := strings.Fields(text)
+	if strings.Contains(text, ",") && p.suite == "OSU" {
+		fields = split(text)
+	}
 	if p.columns.count == 0 || p.why != "" {
 		return nil
 	}
@@ -467,15 +472,6 @@ func (p *parser) time(t Time, fields []string) error {
 	}
 	p.results.Times = append(p.results.Times, t)
 	return nil
-}
-
-// isNumber tells what begins a row, also where a row cannot begin so: 1_000 and 0x10
-// are refused, and not taken for what some other program printed.
-func isNumber(text string) bool {
-	text = strings.ReplaceAll(text, "_", "")
-	_, float := strconv.ParseFloat(text, 64)
-	_, whole := strconv.ParseInt(text, 0, 64)
-	return float == nil || whole == nil
 }
 
 // omit notes that something is left out, once for each reason.
