@@ -24,11 +24,13 @@ func planFlags(flags *argument.Set) action {
 		req    tuneRequest
 		folder string
 		budget time.Duration
+		info   string
 	)
 	req.addTarget(flags)
 	flags.Check(req.named)
 	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
 	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
+	flags.StringVar(&info, "components", "", "`file` with what ompi_info prints, - for standard input: components that it lists are timed, too")
 	flags.Check(func() error {
 		if budget < 10*time.Second {
 			return usagef("-budget is %v: a job needs ten seconds or more", budget)
@@ -36,6 +38,10 @@ func planFlags(flags *argument.Set) action {
 		return nil
 	})
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		components, err := componentsOf(info, req.library)
+		if err != nil {
+			return err
+		}
 		cells, err := req.cells(ctx, errOut, words, nil)
 		if err != nil {
 			return err
@@ -51,7 +57,7 @@ func planFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, budget)
+		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, components, budget)
 		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) {
 			return usagef("-plan: %v", err)
 		} else if err != nil {
@@ -60,6 +66,22 @@ func planFlags(flags *argument.Set) action {
 		report.WritePlan(out, m, req.library, folder)
 		return nil
 	}
+}
+
+// componentsOf are those that a file lists, none without a file.
+func componentsOf(file string, library *mpi.Library) (all []mpi.Component, err error) {
+	switch {
+	case file == "":
+		return nil, nil
+	case library.NeedsBase():
+		return nil, usagef("-components is for Open MPI: %s has none", library.Version)
+	case file == "-":
+		file = "/dev/stdin"
+	}
+	if all, err = infile.Read(file, mpi.ReadComponents); err != nil {
+		return nil, usagef("-components: %v", err)
+	}
+	return all, nil
 }
 
 // cells predicts all that a plan may have timed; besides gives what the user left out, where it is not

@@ -103,6 +103,40 @@ func (r *Results) pairs(cell, option int) (ratios []float64) {
 	return ratios
 }
 
+// A Comparison is a component beside what the library takes by itself.
+type Comparison struct {
+	mpi.Component
+	Cells   int     `json:"cells"`   // with an interval
+	Quicker int     `json:"quicker"` // in which it certainly is
+	Slower  int     `json:"slower"`
+	Gain    float64 `json:"gain"` // the share of the time that is saved, of the geometric mean over cells
+}
+
+// Compared are the plan's components by what they took.
+func (m *Manifest) Compared(r *Results) (all []Comparison) {
+	for i, c := range m.Components {
+		of, logs := Comparison{Component: c}, 0.0
+		for cell, w := range m.Cells {
+			ratio := fit.Median(r.pairs(cell, len(w.Options)+i))
+			switch {
+			case !ratio.Known():
+				continue
+			case ratio.Lo > 1:
+				of.Quicker++
+			case ratio.Hi < 1:
+				of.Slower++
+			}
+			of.Cells++
+			logs += math.Log(ratio.Center)
+		}
+		if of.Cells > 0 {
+			of.Gain = -math.Expm1(-logs / float64(of.Cells))
+		}
+		all = append(all, of)
+	}
+	return all
+}
+
 // Rules are the choices that are not left to the library, by collective, P and m rising. A choice holds
 // up to the middle of the way to the next size, and not beyond a size where the library's own choice
 // changes.

@@ -34,6 +34,8 @@ type Manifest struct {
 	Brute    float64 `json:"brute_force_seconds"`
 	Expected float64 `json:"expected_penalty"` // a share, the mean over cells
 	Cells    []Work  `json:"cells"`
+	// Components are timed in each cell that is, beside the library's own choice.
+	Components []mpi.Component `json:"components,omitempty"`
 }
 
 // Work is what is timed of a cell.
@@ -81,7 +83,7 @@ func calls(m int) float64 {
 
 // Make plans what a job times within a budget. Brute is all settings that the library has in each
 // cell.
-func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, budget time.Duration) *Manifest {
+func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components []mpi.Component, budget time.Duration) *Manifest {
 	cost := func(c *Cell, o Option) float64 { return calls(c.Bytes) * callCost(c, o) }
 	by := Picker{Tolerance: Tolerance, Most: mostTimed, Cost: cost}
 	brute := 0.0
@@ -99,12 +101,17 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, budget time
 			brute += float64(all-len(c.Options)) * cost(c, Option{Seconds: least * math.Exp(far*sigma)})
 		}
 	}
-	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes}
-	starts := float64(len(m.ranks(cells)) * launching)
+	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes, Components: components}
+	starts := float64(len(m.ranks(cells)) * launching * (1 + len(components)))
 	by.Budget = max(1, (budget.Seconds()-fewPasses*starts)/fewPasses)
 	picked := by.Pick(cells)
 	for i, c := range cells {
 		m.Cells = append(m.Cells, Work{c, picked.Timed[i]})
+	}
+	for _, w := range m.Cells {
+		if len(w.Timed) > 0 {
+			picked.Seconds += float64(len(components)) * cost(&w.Cell, w.Options[0])
+		}
 	}
 	pass := picked.Seconds + launching*float64(len(m.Launches(library)))
 	m.Passes = min(manyPasses, max(1, int(budget.Seconds()/pass)))
@@ -176,8 +183,29 @@ func (m *Manifest) Launches(library *mpi.Library) (all []*Launch) {
 			l.Lines = append(l.Lines, strings.Join(append([]string{w.Collective, s.Key(), strconv.Itoa(w.Bytes)}, forced.Variables...), " "))
 		}
 	}
+	return append(all, m.launchesOfComponents()...)
+}
+
+// launchesOfComponents time what components take where the own choice is timed.
+func (m *Manifest) launchesOfComponents() (all []*Launch) {
+	for _, c := range m.Components {
+		of := make(map[int]*Launch)
+		for _, w := range m.Cells {
+			if len(w.Timed) == 0 {
+				continue
+			}
+			if of[w.P] == nil {
+				of[w.P] = &Launch{Name: fmt.Sprintf("P%d-%s", w.P, c.Name), P: w.P, Environment: c.Environment}
+				all = append(all, of[w.P])
+			}
+			of[w.P].Lines = append(of[w.P].Lines, fmt.Sprintf("%s %s %d", w.Collective, componentKey(c), w.Bytes))
+		}
+	}
 	return all
 }
+
+// componentKey is a component in the place of a setting.
+func componentKey(c mpi.Component) string { return "own+" + c.Name }
 
 //go:embed job
 var job embed.FS

@@ -97,6 +97,24 @@ func TestConclude(t *testing.T) {
 	if len(rules) == 0 || rules[0].From != 1024 || rules[len(rules)-1].To != 4096 {
 		t.Errorf("%+v", rules)
 	}
+	// A component is compared with the own choice.
+	m.Components = []mpi.Component{{Name: "sm"}}
+	for i := range 6 {
+		text := head
+		for _, bytes := range []int{1024, 2048} {
+			text += fmt.Sprintf("time\tbcast\town+sm\t2\t%d\t%g\n", bytes, 0.5)
+		}
+		folder[fmt.Sprintf("results/P2-sm-%d.tsv", i)] = &fstest.MapFile{Data: []byte(text)}
+	}
+	if r, err = m.Read(folder, openMPI(t)); err != nil || len(r.Passes) != 6 {
+		t.Fatal(err, r)
+	}
+	if of := m.Compared(r); len(of) != 1 || of[0].Cells != 2 || of[0].Quicker != 2 || of[0].Gain < 0.5 {
+		t.Errorf("%+v", of)
+	}
+	for i := range 6 {
+		delete(folder, fmt.Sprintf("results/P2-sm-%d.tsv", i))
+	}
 	// Fewer passes are no proof.
 	for i := range 3 {
 		delete(folder, fmt.Sprintf("results/P2-0-%d.tsv", i))
@@ -151,7 +169,7 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, pass := range r.Passes {
 			for at, us := range pass {
-				if at[0] >= len(m.Cells) || at[1] < 0 || at[1] >= len(m.Cells[at[0]].Options) || !(us > 0) {
+				if at[0] >= len(m.Cells) || at[1] < 0 || at[1] >= len(m.Cells[at[0]].Options)+len(m.Components) || !(us > 0) {
 					t.Fatalf("%v takes %v", at, us)
 				}
 			}

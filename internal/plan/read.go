@@ -29,7 +29,8 @@ type Omission struct {
 
 // Results are what a job took.
 type Results struct {
-	// Passes have the times of each, µs, by cell and option: a file has one pass.
+	// Passes have the times of each, µs, by cell and option, or behind all options the component. A
+	// pass is of several files.
 	Passes  []map[[2]int]float64
 	LeftOut []Omission
 }
@@ -53,6 +54,13 @@ func ReadManifest(r io.Reader, name string) (*Manifest, error) {
 	if len(m.Cells) > mostCells {
 		return nil, fmt.Errorf("%s: %w: %d cells", name, errNoPlan, len(m.Cells))
 	}
+	for i, c := range m.Components { // their environment is a command's
+		if known, there := mpi.ComponentNamed(c.Name); !there {
+			return nil, fmt.Errorf("%s: %w: component %.20q", name, errNoPlan, c.Name)
+		} else {
+			m.Components[i] = known
+		}
+	}
 	for i, w := range m.Cells {
 		fine := collective.Named(w.Collective) != nil && w.P > 1 && w.P < 1<<30 && w.Bytes >= 0 && len(w.Options) > 0 && w.Options[0].Setting.Own()
 		for at, o := range w.Options {
@@ -72,7 +80,7 @@ func ReadManifest(r io.Reader, name string) (*Manifest, error) {
 // library does not have. What is not of this plan is left out, and
 // said: other ranks, another machine or library, times of nothing, settings that crashed.
 func (m *Manifest) Read(folder fs.FS, library *mpi.Library) (*Results, error) {
-	r := &reading{plan: m, library: library, cells: make(map[string]int), heads: make(map[string]*mpi.Library), Results: &Results{}, cpu: m.CPU}
+	r := &reading{plan: m, library: library, cells: make(map[string]int), heads: make(map[string]*mpi.Library), passes: make(map[string]int), Results: &Results{}, cpu: m.CPU}
 	for i, w := range m.Cells {
 		r.cells[cellKey(w.Collective, w.P, w.Bytes)] = i
 		for _, o := range w.Options[1:] {
@@ -97,6 +105,7 @@ func (m *Manifest) Read(folder fs.FS, library *mpi.Library) (*Results, error) {
 			return nil, err
 		}
 	}
+	r.Passes = slices.DeleteFunc(r.Passes, func(pass map[[2]int]float64) bool { return len(pass) == 0 })
 	return r.Results, nil
 }
 
@@ -117,6 +126,8 @@ type reading struct {
 	ranks int    // that the last head says, 0: there was none
 	times map[[2]int]float64
 	tries map[string]int // that have no time
+
+	passes map[string]int // of Passes, by what ends the names of their files
 }
 
 // omit notes that a line is left out.
@@ -137,7 +148,14 @@ func (r *reading) omitAt(line int, why string) {
 // read reads a file, which is of one pass.
 func (r *reading) read(in io.Reader, name string) error {
 	r.file, r.why, r.ranks = printable.Name(name), "", 0
-	r.times, r.tries = make(map[[2]int]float64), make(map[string]int)
+	// The files of a pass end in its number: settings that need processes of their own have several.
+	pass := strings.TrimSuffix(name[strings.LastIndex(name, "-")+1:], path.Ext(name))
+	at, there := r.passes[pass]
+	if !there {
+		at = len(r.Passes)
+		r.passes[pass], r.Passes = at, append(r.Passes, make(map[[2]int]float64))
+	}
+	r.times, r.tries = r.Passes[at], make(map[string]int)
 	lines := infile.NewLines(io.LimitReader(in, most), name, 1<<16)
 	done := false
 	for lines.Scan() {
@@ -165,9 +183,6 @@ func (r *reading) read(in io.Reader, name string) error {
 		if r.tries[what] > 1 || done {
 			r.omitAt(max(1, lines.Number), fmt.Sprintf("%.80s did not end: it crashed, or took more than a minute", printable.Name(what)))
 		}
-	}
-	if len(r.times) > 0 {
-		r.Passes = append(r.Passes, r.times)
 	}
 	return nil
 }
@@ -219,6 +234,9 @@ func (r *reading) time(words []string) {
 	option := -1
 	if there {
 		option = slices.IndexFunc(r.plan.Cells[at].Options, func(o Option) bool { return o.Setting.Key() == words[1] })
+		if i := slices.IndexFunc(r.plan.Components, func(c mpi.Component) bool { return componentKey(c) == words[1] }); i >= 0 {
+			option = len(r.plan.Cells[at].Options) + i
+		}
 	}
 	key := [2]int{at, option}
 	_, twice := r.times[key]

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/document"
@@ -44,12 +45,13 @@ func span(seconds float64) string {
 
 // A Timed document says what an MPI library is told to take by what was timed, and why.
 type Timed struct {
-	Library  string          `json:"library"`
-	Passes   int             `json:"passes"`
-	Settings int             `json:"timings"`
-	Cells    []TimedCell     `json:"cells"`
-	Rules    int             `json:"rules"`
-	LeftOut  []plan.Omission `json:"left_out"`
+	Library    string            `json:"library"`
+	Passes     int               `json:"passes"`
+	Settings   int               `json:"timings"`
+	Cells      []TimedCell       `json:"cells"`
+	Rules      int               `json:"rules"`
+	Components []plan.Comparison `json:"components,omitempty"`
+	LeftOut    []plan.Omission   `json:"left_out"`
 }
 
 // A TimedCell is what is taken for messages of m bytes among P ranks. Gains are shares of the time of
@@ -69,7 +71,7 @@ type TimedCell struct {
 
 // NewTimed says what was concluded.
 func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.Conclusion, rules []mpi.Rule) *Timed {
-	doc := &Timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut}
+	doc := &Timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut, Components: m.Compared(r)}
 	doc.Settings, _, _ = m.Timings()
 	for i := range all {
 		c := &all[i]
@@ -145,4 +147,8 @@ func (d *Timed) WriteSummary(w io.Writer) {
 		}
 	}
 	fmt.Fprintf(w, "%s for %s: %s timed, %d predicted; else its own choice stays\n", printable.Count(d.Rules, "rule"), d.Library, printable.Count(timed, "cell"), predicted)
+	for _, c := range d.Components {
+		fmt.Fprintf(w, "coll/%s with %s: gain %.0f %% in the mean of %s; quicker in %d, slower in %d\n",
+			c.Name, strings.Join(c.Environment, " "), 100*c.Gain, printable.Count(c.Cells, "cell"), c.Quicker, c.Slower)
+	}
 }
