@@ -469,15 +469,6 @@ func (p *parser) time(t Time, fields []string) error {
 	return nil
 }
 
-// isNumber tells what begins a row, also where a row cannot begin so: 1_000 and 0x10
-// are refused, and not taken for what some other program printed.
-func isNumber(text string) bool {
-	text = strings.ReplaceAll(text, "_", "")
-	_, float := strconv.ParseFloat(text, 64)
-	_, whole := strconv.ParseInt(text, 0, 64)
-	return float == nil || whole == nil
-}
-
 // omit notes that something is left out, once for each reason.
 func (p *parser) omit(why string) error { return p.omitAt(p.lines.Number, why) }
 
