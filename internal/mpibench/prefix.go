@@ -2,6 +2,7 @@ package mpibench
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -64,4 +65,13 @@ func bare(line string) string {
 		line = rest
 	}
 	return line
+}
+
+// isNumber tells what begins a row, also where a row cannot begin so: 1_000 and 0x10
+// are refused, and not taken for what some other program printed.
+func isNumber(text string) bool {
+	text = strings.ReplaceAll(text, "_", "")
+	_, float := strconv.ParseFloat(text, 64)
+	_, whole := strconv.ParseInt(text, 0, 64)
+	return float == nil || whole == nil
 }
