@@ -49,7 +49,7 @@ func topoFlags(flags *argument.Set) action {
 // checkRoot refuses what is neither a directory nor an archive.
 func checkRoot(root string) error {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
-		return usagef("-root %s is neither a directory nor an archive: name the one that holds the machine's sys and proc", root)
+		return usagef("-root %s is not a directory, nor an archive: name the one that holds the machine's sys and proc", root)
 	}
 	return nil
 }
