@@ -238,8 +238,8 @@ func (req *mapRequest) topology() error {
 	if err != nil {
 		return err
 	}
-	defer done()
 	m, err := numa.Discover(dir)
+	done()
 	switch {
 	case err != nil && req.root != "":
 		return usagef("-root %v", err)

@@ -27,15 +27,18 @@ func topoFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		defer done()
+		var here provenance.Provenance
 		m, err := numa.Discover(dir)
+		if err == nil {
+			here = provenance.Read(dir, m)
+		}
+		done() // before anything is printed, for a reader who is gone ends the process
 		if err != nil && *root != "/" {
 			return usagef("-root %v", err)
 		}
 		if err != nil {
 			return err
 		}
-		here := provenance.Read(dir, m)
 		t := report.NewTopology(m, here, *root, advised(here.Warnings()))
 		if flags.Given("tau") {
 			if err := t.Place(*tau); err != nil {
@@ -49,7 +52,7 @@ func topoFlags(flags *argument.Set) action {
 // checkRoot refuses what is neither a directory nor an archive.
 func checkRoot(root string) error {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
-		return usagef("-root %s is neither a directory nor an archive: name the one that holds the machine's sys and proc", root)
+		return usagef("-root %s is not a directory, nor an archive: name the one that holds the machine's sys and proc", root)
 	}
 	return nil
 }
@@ -68,14 +71,14 @@ func unpacked(root string) (dir string, done func(), err error) {
 		return "", nil, usagef("-root %v", err)
 	}
 	defer archive.Close()
-	dir, err = os.MkdirTemp("", "taulop-root-")
+	temporary, err := os.MkdirTemp("", "taulop-root-")
 	if err != nil {
 		return "", nil, err
 	}
-	inner, err := sysfs.Unpack(archive, dir, ofDevices.MatchString)
+	inner, err := sysfs.Unpack(archive, temporary, ofDevices.MatchString)
 	if err != nil {
-		os.RemoveAll(dir)
+		os.RemoveAll(temporary)
 		return "", nil, usagef("-root %s: %v", root, err)
 	}
-	return inner, func() { os.RemoveAll(dir) }, nil
+	return inner, func() { os.RemoveAll(temporary) }, nil
 }

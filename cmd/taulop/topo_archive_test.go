@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,9 +15,14 @@ func TestTopoArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
 	got, _, err := run(t, "topo", "-csv", "-root", filepath.Join(snapshot.Dir(t), name+".tar.bz2"))
 	if err != nil || got != want {
 		t.Errorf("%v:\n%s\nwant\n%s", err, got, want)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("what was unpacked is left behind: %v (%v)", left, err)
 	}
 	if _, _, err := run(t, "topo", "-root", "topo_archive_test.go"); exitStatus(err) != 2 {
 		t.Errorf("no archive: %v", err)
