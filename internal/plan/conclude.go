@@ -22,8 +22,8 @@ type Conclusion struct {
 }
 
 // Conclude decides by what was timed: a setting is taken where it was quicker than the library's own
-// choice in so many passes that the interval of the gain is above zero, and where nothing was timed
-// if predictions that timings nearby correct tell it from the own choice. Cells beyond the plan's are
+// choice in so many passes that the interval of the gain is above zero, and where the own choice was
+// not timed if predictions that timings nearby correct tell it from that. Cells beyond the plan's are
 // of other ranks or sizes, predicted.
 func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 	var cells []Cell
@@ -43,7 +43,7 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 		if times.has(i, 0) {
 			c.OwnUS = 1e6 * times[i][0].Seconds
 		}
-		if r.compare(i, c, times) || d.Option == 0 || times.has(i, d.Option) || d.Ratio < sure*d.Error {
+		if r.compare(i, c, times) || d.Option == 0 || times.has(i, 0) || d.Ratio < sure*d.Error {
 			continue
 		}
 		c.Setting, c.US = c.Options[d.Option].Setting, 0
