@@ -11,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
-	
+
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
