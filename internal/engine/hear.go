@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -49,7 +50,7 @@ func (r *run) leastTime(slice time.Duration) time.Duration {
 	most := 0
 	for _, w := range r.File.Watches {
 		if w.Session == r.Session {
-			most = max(most, len(settled(w)))
+			most = max(most, len(lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })))
 		}
 	}
 	if set := r.launch % r.sets; most > 1 && set < len(r.visits) {

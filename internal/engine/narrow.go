@@ -27,17 +27,18 @@ func (r *run) narrows() bool {
 	return r.Narrows && r.Launches == 0 && r.Over <= r.Time && r.sets == 1 && r.parts == 0 && r.Time/shortest > LeastLaunches
 }
 
-// settled are the states of a watch without rare ones.
-func settled(w params.Watch) []params.State {
-	return lists.Filter(w.States, func(s params.State) bool { return s.Share >= params.Settled })
-}
-
-// moves reports whether workers of the session are moved: some that exchange messages have
-// several settled states. What one worker's core does is another matter.
+// moves reports whether workers of the session are moved: some that exchange messages are in other
+// states than their most frequent one for a settled share of the time. What one worker's core does
+// is another matter.
 func (x *Experiment) moves() bool {
 	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool {
-		return w.Session == x.Session && len(w.CPUs) > 1 && len(settled(w)) > 1
+		return w.Session == x.Session && len(w.CPUs) > 1 && several(lists.Map(w.States, func(s params.State) float64 { return s.Share }))
 	})
+}
+
+// several reports whether shares of states leave a settled share beside the largest.
+func several(shares []float64) bool {
+	return len(shares) > 1 && 1-slices.Max(shares) >= params.Settled
 }
 
 // durations are what visits of each cell take in the session, by its index in the file, and what
@@ -137,7 +138,7 @@ func (g *glance) ends(r Reading, now time.Duration) bool {
 		return false
 	}
 	for _, of := range g.seen {
-		if settled := lists.Filter(fit.Modes(of), func(m fit.Mode) bool { return m.Share >= params.Settled }); len(settled) > 1 {
+		if several(lists.Map(fit.Modes(of), func(m fit.Mode) float64 { return m.Share })) {
 			return true
 		}
 	}
