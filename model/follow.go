@@ -38,12 +38,15 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 
 // ends are where the messages of an exchange come from and go to.
 func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
-	near, there := m.written(stage), false
-	if m.Channels.has(Channel{Transport: carried(m.Transport), Way: Exchange, Destination: OwnCache}) {
-		there = m.arrivesAtHand(stage)
-	} else { // in cache, where all data are in reach
-		near = near && stage.Reduce
+	var near, there bool
+	switch {
+	case !m.Channels.has(Channel{Transport: carried(m.Transport), Way: Exchange, Destination: OwnCache}): // in cache, where all data are in reach
+		near = stage.Reduce && m.written(stage)
 		there = near
+	case m.Evicted:
+		there = intoTemporary(stage) && m.written(stage)
+	default:
+		near, there = m.written(stage), m.arrivesAtHand(stage)
 	}
 	if near {
 		source = OwnCache

@@ -166,18 +166,22 @@ func TestWrittenInTheCall(t *testing.T) {
 func TestAtHandInTheCall(t *testing.T) {
 	m := TauLop{Channels: telling(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Reductions: plain{}, Segment: 1000}
 	for _, tt := range []struct {
-		name string
-		p    int
-		want []string // terms in the order of the formula, which has like ones together
+		name    string
+		p       int
+		evicted bool
+		want    []string // terms in the order of the formula, which has like ones together
 	}{
-		{"alltoall:pairwise", 2, []string{"c(", "L⇄("}},
-		{"allgather:ring", 2, []string{"c(", "L°⇄("}},
-		{"alltoall:bruck", 2, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
-		{"alltoall:bruck", 8, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second lands where the first did
-		{"allreduce:rabenseifner", 2, []string{"c(", "4kL°⇄°("}},
+		{"alltoall:pairwise", 2, false, []string{"c(", "L⇄("}},
+		{"allgather:ring", 2, false, []string{"c(", "L°⇄("}},
+		{"allgather:ring", 2, true, []string{"c(", "L⇄("}},
+		{"alltoall:bruck", 2, false, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
+		{"alltoall:bruck", 2, true, []string{"c→°(", "c°→°(", "L⇄(", "c°→("}},
+		{"alltoall:bruck", 8, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second lands where the first did
+		{"allreduce:rabenseifner", 2, false, []string{"c(", "4kL°⇄°("}},
+		{"allreduce:rabenseifner", 2, true, []string{"c(", "L⇄°(", "L⇄("}},
 	} {
 		s := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4})
-		m.Call = s
+		m.Call, m.Evicted = s, tt.evicted
 		c, err := m.Cost(s)
 		if err != nil {
 			t.Fatal(err)
@@ -186,7 +190,7 @@ func TestAtHandInTheCall(t *testing.T) {
 		for _, want := range tt.want {
 			_, after, found := strings.Cut(rest, want)
 			if !found {
-				t.Errorf("%s, P = %d: %s; want %q in this order", tt.name, tt.p, c.Formula(), tt.want)
+				t.Errorf("%s, P = %d, evicted %v: %s; want %q in this order", tt.name, tt.p, tt.evicted, c.Formula(), tt.want)
 				break
 			}
 			rest = after

@@ -25,6 +25,7 @@ type machine struct {
 	copies    *params.Curve // ranks' own copies, nil where nothing like them was measured
 	temporary *params.Curve // off cache, those in cache
 	segment   int           // S that was measured
+	ownCache  int           // bytes, of the largest that a core shares with no other; 0: unknown
 	strict    bool          // no context
 	// written is of single copies out of what their senders wrote in the same call; nil where
 	// nothing was measured of them.
@@ -56,7 +57,7 @@ type measured struct {
 // has no such transfers, or not all of them.
 func machineOf(f *params.File, setup string, placement numa.Policy, offCache bool) (m machine, err error) {
 	placement = placementOf(f, placement)
-	m.segment = f.Plan.SegmentBytes
+	m.segment, m.ownCache = f.Plan.SegmentBytes, f.Plan.OwnCacheBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
 	if m.copies, err = f.Own(placement, offCache); err != nil {
 		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
@@ -241,13 +242,14 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 			add(at(Exchange, OwnCache, OwnCache), of.temporary)
 			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives over what it sends
 			if of.apart != nil && !of.common.apart {
-				c.transfers[at(Exchange, OwnCache, Untouched)] = halfway(c.transfers[at(Exchange, OwnCache, OwnCache)], c.transfers[at(Exchange, 0, 0)])
+				c.transfers[at(Exchange, OwnCache, Untouched)] = onward(c.transfers, at)
 			}
 		case of.apart != nil:
 			add(at(Exchange, OwnCache, OwnCache), of.common)
 		}
 		if of.oneWay != nil && of.near != nil {
-			c.transfers[at(OneWay, 0, OwnCache)] = halfway(c.transfers[at(OneWay, 0, 0)], of.near.transfers(look(of.near)))
+			far, near := c.transfers[at(OneWay, 0, 0)], of.near.transfers(look(of.near))
+			c.transfers[at(OneWay, 0, OwnCache)] = Transfers{l: mean(far.l, near.l), y: far.flag}
 		}
 		c.overheads[Channel{Level: level}] = of.common.whole.O
 		if len(of.exchanges) > 0 && !m.strict {
@@ -279,13 +281,25 @@ func (s *measured) transfers(l curve) Transfers {
 	}}
 }
 
-// halfway are transfers of one end in a cache and one in memory, between those with both ends here
-// and those with both there; flags are the first's.
-func halfway(a, b Transfers) Transfers {
-	return Transfers{y: a.flag, l: func(m, tau int) (seconds float64, extrapolated bool) {
-		one, beyond := a.l(m, tau)
-		other, further := b.l(m, tau)
+// mean is for transfers of which one end is where the one's are, and one where the other's are.
+func mean(a, b curve) curve {
+	return func(m, tau int) (seconds float64, extrapolated bool) {
+		one, beyond := a(m, tau)
+		other, further := b(m, tau)
 		return (one + other) / 2, beyond || further
+	}
+}
+
+// onward is for exchanges of data in cache, to memory that the call has not touched: exchanges in
+// cache, and the additional time of receiving there. An off-cache ring lacks it, because it
+// receives over what it sends; exchanges with a separate destination have it.
+func onward(of map[Channel]Transfers, at func(way Way, source, destination Place) Channel) Transfers {
+	hand, here, apart := of[at(Exchange, OwnCache, OwnCache)].l, of[at(Exchange, Untouched, OwnCache)].l, of[at(Exchange, 0, 0)].l
+	return Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
+		near, beyond := hand(m, tau)
+		ring, further := here(m, tau)
+		far, farthest := apart(m, tau)
+		return min(max(near, near+far-ring), max(near, far)), beyond || further || farthest
 	}}
 }
 
@@ -309,16 +323,34 @@ func (m *machine) inContext(bytes, touched, segment int) func(*measured) curve {
 	}
 }
 
-// addCopies adds a rank's own copies, between user data and, off cache, between data in cache.
-func (m *machine) addCopies(c *Channels, users, hand curve) {
-	memory, cache := Transfers{l: users}, Transfers{l: hand}
-	c.transfers[Channel{Way: Alone}] = memory
+// addCopies adds a rank's own copies, between user data and between data in cache. A copy with one
+// end off cache costs its time in cache and the additional time of such transfers. An off-cache
+// ring reads what it sends there and receives over it; a sendrecv writes there, too. Reading and
+// writing overlap, so each takes at least half of both; this half counts where one was not
+// measured, and beside single copies.
+func (m *machine) addCopies(c *Channels, users, hand curve, segments bool) {
+	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
 	if m.temporary == nil {
 		return
 	}
-	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = halfway(memory, cache)
-	c.transfers[Channel{Way: Alone, Source: OwnCache}] = halfway(memory, cache)
-	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = cache
+	of := m.levels[0]
+	half := func(far, near *measured) Transfers {
+		return Transfers{l: func(bytes, tau int) (float64, bool) {
+			both, beyond := users(bytes, tau)
+			none, _ := m.temporary.At(bytes, tau)
+			middle := (both + none) / 2
+			if of.apart == nil || of.temporary == nil || !segments || both < none {
+				return middle, beyond
+			}
+			pair := max(tau, 2) // one alone is a transfer of its own kind
+			with, further := far.whole.L(bytes, pair)
+			without, _ := near.whole.L(bytes, pair)
+			return min(max(middle, none+2*(with-without)), both), beyond || further
+		}}
+	}
+	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = half(of.common, of.temporary)
+	c.transfers[Channel{Way: Alone, Source: OwnCache}] = half(of.apart, of.common)
+	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: hand}
 }
 
 // messageOf is the size of the setup's message of which a worker touches that many bytes: it

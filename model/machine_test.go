@@ -235,14 +235,37 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 	}
 }
 
-// Copies one end of which is off cache take half of what both ends do longer.
+// Of copies one end of which is off cache only that takes longer, no less than half of what both
+// ends do and no more than that.
 func TestHalfCopies(t *testing.T) {
-	at := func(ns float64) curve { return func(int, int) (float64, bool) { return ns, false } }
-	c := newChannels()
-	(&machine{temporary: &params.Curve{}}).addCopies(c, at(300), at(100))
-	for _, of := range []Channel{{Way: Alone, Destination: OwnCache}, {Way: Alone, Source: OwnCache}} {
-		if got := first(c.Transfers(of).l(1000, 2)); got != 200 {
-			t.Errorf("%+v: %g, want 200", of, got)
+	transfers := func(ns float64) *measured {
+		return &measured{whole: &params.Table{Transfers: params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{9e-9, ns * 1e-9}}}}}
+	}
+	off := func(m, tau int) (float64, bool) { return 300e-9, false }
+	for _, tt := range []struct {
+		name                    string
+		ringIn, ringOff, apart  float64 // 0: not measured
+		wantReading, wantWrites float64
+	}{
+		{"both ends", 100, 160, 220, 220, 220},
+		{"writing alone", 100, 110, 170, 200, 220},
+		{"noise", 100, 90, 400, 200, 300},
+		{"no sendrecv", 100, 140, 0, 200, 200},
+	} {
+		m := machine{levels: []setups{{common: transfers(tt.ringOff), temporary: transfers(tt.ringIn)}},
+			temporary: &params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{100e-9, 100e-9}}}}
+		if tt.apart > 0 {
+			m.levels[0].apart = transfers(tt.apart)
+		}
+		c := newChannels()
+		m.addCopies(c, off, off, true)
+		in, out := c.transfers[Channel{Way: Alone, Destination: OwnCache}].l, c.transfers[Channel{Way: Alone, Source: OwnCache}].l
+		for tau := 1; tau <= 2; tau++ {
+			reads, _ := in(1000, tau)
+			writes, _ := out(1000, tau)
+			if math.Abs(1e9*reads-tt.wantReading) > 1e-6 || math.Abs(1e9*writes-tt.wantWrites) > 1e-6 {
+				t.Errorf("%s, τ = %d: %g and %g ns, want %g and %g", tt.name, tau, 1e9*reads, 1e9*writes, tt.wantReading, tt.wantWrites)
+			}
 		}
 	}
 }

@@ -67,13 +67,14 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 		switch {
 		case segments:
 			look, t.Segment = machine.inContext(m, bytes, p.Segment), p.Segment
+			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
 		case p.Transport == CMA:
 			crowded = crowdOf(s)
 			look = crowded.crowded
 		}
 		t.Channels = machine.channels(carried(p.Transport), look)
 		if machine.copies != nil {
-			machine.addCopies(t.Channels, crowded.among(machine.copies, 2), crowd{bytes}.among(machine.temporary, 2))
+			machine.addCopies(t.Channels, crowded.among(machine.copies, 2), crowd{bytes}.among(machine.temporary, 2), segments)
 		}
 		if s != nil && s.Algorithm != nil {
 			t.Call = s

@@ -301,6 +301,28 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 			t.Errorf("%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", term.Name(), term.Seconds*1e9)
 		}
 	}
+	// Unless a core's own cache does not hold what its rank touches, 48 KiB here.
+	at := func(own int) float64 {
+		f.Plan.OwnCacheBytes = own
+		p, err := NewPredictor(f, Choice{OffCache: true, Gamma: p.Gamma})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := p.Cost(schedule(t, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, term := range c.Terms {
+			if term.Parameter == "L" {
+				return term.Seconds
+			}
+		}
+		t.Fatal(c.Formula())
+		return 0
+	}
+	if near, held, driven := at(0), at(48<<10), at(48<<10-1); held != near || math.Abs(driven/near-10) > 1e-9 {
+		t.Errorf("transfers of %g s, with room %g, without %g; want the same and 10 times as long", near, held, driven)
+	}
 }
 
 // Off cache, what is to be reduced arrives in a temporary buffer, which is in cache.

@@ -35,6 +35,9 @@ type TauLop struct {
 	// Call, if not nil, tells which stages send what was written in the same call, and to
 	// where their receivers were before in it.
 	Call *collective.Schedule
+	// Evicted tells that the ranks' own caches do not hold what the call touches: exchanges do
+	// not find there what it has written, while copies do in those that cores share.
+	Evicted bool
 
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
 	NoOverhead bool
