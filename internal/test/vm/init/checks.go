@@ -332,12 +332,17 @@ func (g guest) placements(ctx context.Context) error {
 			return fmt.Errorf("nothing was measured of %v, but %d other cells in %d launches", key, len(f.Cells), len(f.Launches))
 		}
 	}
+	return g.takeTurns(f.Launches)
+}
+
+// takeTurns fails where launches did not begin at each L3 complex in turn.
+func (g guest) takeTurns(launches []params.Launch) error {
 	begun := make(map[int]bool)
-	for _, l := range f.Launches {
-		begun[l.FirstCPU/m.ComplexCPUs()] = true
+	for _, l := range launches {
+		begun[l.FirstCPU/g.machine.ComplexCPUs()] = true
 	}
-	if m.Dies > 1 && len(begun) != min(m.Dies, len(f.Launches)) {
-		return fmt.Errorf("%d launches began at %d of %d L3 complexes", len(f.Launches), len(begun), m.Dies)
+	if dies := g.machine.Dies; dies > 1 && len(begun) != min(dies, len(launches)) {
+		return fmt.Errorf("%d launches began at %d of %d L3 complexes", len(launches), len(begun), dies)
 	}
 	return nil
 }
