@@ -25,7 +25,15 @@ launch() {
     env "${@:3}" timeout -k 5 $(($(left) + 20)) "${mpirun[@]}" "$2" ./timing "work/$1" "$result" "$(left)" && return
     echo "run.sh: work/$1 ended before its time: see the end of $result" >&2
   done
+  whole "$result" && return
+  missing=1
+  # A setting that crashes is skipped by the next pass; what never begins never will.
+  grep -qs . results/*.tsv && return
+  echo "run.sh: ${mpirun[*]} $2 ./timing does not run: see above, and set MPIRUN" >&2
+  exit 1
 }
+
+missing=
 
 for pass in $(seq @PASSES@); do
   while read -ra one; do
@@ -33,4 +41,5 @@ for pass in $(seq @PASSES@); do
     launch "${one[@]}" </dev/null
   done < <(shuf launches)
 done
+[ -z "$missing" ] || { echo "run.sh: some passes are not whole: run it again to go on" >&2; exit 1; }
 echo "run.sh: all is timed; taulop tune -timed $PWD writes the rules"
