@@ -33,7 +33,9 @@ cd "$tmp/src"
 
 # build SYSTEM/ARCHITECTURE FILE builds the program.
 build() {
-  GOOS=${1%/*} GOARCH=${1#*/} go build -trimpath -buildvcs=true -ldflags='-s -w' -o "$2" ./cmd/taulop
+  local entry=
+  [ "${1%/*}" != linux ] || entry=-E=entry # see cmd/taulop/entry_linux.go
+  GOOS=${1%/*} GOARCH=${1#*/} go build -trimpath -buildvcs=true -ldflags="-s -w $entry" -o "$2" ./cmd/taulop
 }
 
 # here runs what this machine can run.

@@ -1,0 +1,11 @@
+//go:build amd64 || arm64
+
+package main
+
+// Below some 750 MB of address space, and between 1200 and 1400 MB, Go 1.26's runtime ends with a
+// trace before any Go code runs. Release builds begin at entry (-ldflags=-E=entry), which says it in
+// a sentence.
+var (
+	leastAddressSpace uint64 = 1500 << 20 // bytes
+	noAddressSpace           = "taulop: this process may map less than 1500 MB of memory, too little for any command: allow more address space (ulimit -v)\n"
+)
