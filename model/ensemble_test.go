@@ -46,17 +46,11 @@ func TestEnsembleSaysWhatLaunchesDo(t *testing.T) {
 	} {
 		f := twoNodes()
 		launched(f, tt.sessions, tt.launches, 0.001)
-		p, err := NewPredictor(f, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{})
 		e, again := NewEnsemble(f, Choice{}), NewEnsemble(f, Choice{})
 		linear := schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})
 		ring := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
-		c, err := p.Cost(linear)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := priced(t, p, linear)
 		drawn := e.Costs(linear)
 		interval := e.Interval(c.Seconds, drawn)
 		if w := interval.Width(); !(w >= tt.least && w <= tt.most) {
@@ -69,10 +63,7 @@ func TestEnsembleSaysWhatLaunchesDo(t *testing.T) {
 			continue
 		}
 		// What slows a whole launch is not in a ratio.
-		other, err := p.Cost(ring)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := priced(t, p, ring)
 		ratios := e.Costs(ring)
 		for i := range ratios {
 			ratios[i] /= drawn[i]
@@ -113,14 +104,8 @@ func TestEnsembleHasNetwork(t *testing.T) {
 	s := schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})
 	width := func(file *params.File) float64 {
 		c := Choice{Cluster: cluster(t, "block", 2, &Network{n, table, file})}
-		p, err := NewPredictor(f, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cost, err := p.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, c)
+		cost := priced(t, p, s)
 		e := NewEnsemble(f, c)
 		return e.Interval(cost.Seconds, e.Costs(s)).Width()
 	}

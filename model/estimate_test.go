@@ -28,21 +28,14 @@ func relaying() *params.File {
 // again, what they do not tell says so, and with the rest a binomial broadcast is that
 // machine's.
 func TestEstimateLevels(t *testing.T) {
-	truth := predictorOf(t, relaying())
+	truth := predictorOf(t, relaying(), Choice{})
 	var timings []Timing
 	sizes := []int{256, 4096, 65536, 1 << 20}
 	for _, m := range sizes {
 		for p := 3; p <= 16; p++ {
 			for _, name := range []string{"bcast:linear", "bcast:chain"} {
-				a, _ := collective.Lookup(name)
-				s, err := a.Schedule(collective.Call{P: p, M: m, Chunk: m, Degree: 4})
-				if err != nil {
-					t.Fatal(err)
-				}
-				c, err := truth.Cost(s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := schedule(t, name, collective.Call{P: p, M: m, Chunk: m, Degree: 4})
+				c := priced(t, truth, s)
 				timing := Timing{Schedule: s, Seconds: c.Seconds}
 				if p%2 == 0 {
 					timing.Seconds, timing.Mean = c.Mean, true
@@ -85,13 +78,13 @@ func TestEstimateLevels(t *testing.T) {
 	if told < 3*len(sizes) {
 		t.Errorf("%d of %d parameters are determined", told, len(e.All))
 	}
-	before := predictorOf(t, f)
+	before := predictorOf(t, f, Choice{})
 	f.Cells = append(f.Cells, e.Cells()...)
-	after := predictorOf(t, f)
+	after := predictorOf(t, f, Choice{})
 	for _, m := range sizes {
 		call := collective.Call{P: 16, M: m, Chunk: m}
-		want := costs(t, truth, "bcast:binomial-doubling", call).Seconds
-		was, is := costs(t, before, "bcast:binomial-doubling", call).Seconds, costs(t, after, "bcast:binomial-doubling", call).Seconds
+		want := costOf(t, truth, "bcast:binomial-doubling", call).Seconds
+		was, is := costOf(t, before, "bcast:binomial-doubling", call).Seconds, costOf(t, after, "bcast:binomial-doubling", call).Seconds
 		if math.Abs(is/want-1) > 0.1 || math.Abs(is-want) > math.Abs(was-want) {
 			t.Errorf("binomial broadcast of %d bytes: %g s with the estimates and %g without, and it is %g", m, is, was, want)
 		}

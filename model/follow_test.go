@@ -111,10 +111,7 @@ func TestPatternsOfStages(t *testing.T) {
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
 		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})
-		c, err := m.Cost(m.Call)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := priced(t, m, m.Call)
 		return c
 	}
 	all := m
@@ -182,10 +179,7 @@ func TestAtHandInTheCall(t *testing.T) {
 	} {
 		s := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4})
 		m.Call, m.Evicted = s, tt.evicted
-		c, err := m.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := priced(t, m, s)
 		rest := c.Formula()
 		for _, want := range tt.want {
 			_, after, found := strings.Cut(rest, want)

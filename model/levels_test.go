@@ -50,39 +50,17 @@ func levelled(fanout bool) *params.File {
 	return f
 }
 
-// costs are the costs of a call on a file's machine.
-func costs(t *testing.T, p *Predictor, name string, c collective.Call) Cost {
-	t.Helper()
-	cost, err := p.Cost(schedule(t, name, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cost
-}
-
-func predictorOf(t *testing.T, f *params.File) *Predictor {
-	t.Helper()
-	p, err := NewPredictor(f, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(a, b) }
 
 // Ranks are on as many nodes as they fill.
 func TestHierarchyNodes(t *testing.T) {
-	p := predictorOf(t, levelled(true))
+	p := predictorOf(t, levelled(true), Choice{})
 	for ranks, want := range map[int]int{1: 1, 16: 1, 17: 2, 33: 3} {
 		if nodes, cores := p.Nodes(ranks); nodes != want || cores != 16 {
 			t.Errorf("%d ranks are on %d nodes of %d cores, want %d of 16", ranks, nodes, cores, want)
 		}
 	}
-	p, err := NewPredictor(levelled(true), Choice{Cluster: &Cluster{Nodes: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2}})
 	if nodes, _ := p.Nodes(4); nodes != 2 {
 		t.Errorf("4 ranks in blocks are on %d nodes, want 2", nodes)
 	}
@@ -98,7 +76,7 @@ func TestHierarchyOfTwoTransfers(t *testing.T) {
 		own = append(own, numa.CPUSet{core})
 	}
 	f.Provenance.Levels[0].Groups = own // each rank in a NUMA node of its own
-	p := predictorOf(t, f)
+	p := predictorOf(t, f, Choice{})
 	for _, tt := range []struct {
 		name   string
 		ranks  int
@@ -109,7 +87,7 @@ func TestHierarchyOfTwoTransfers(t *testing.T) {
 		{"bcast:chain", 3, 2, 1.5 * (latency + moved)},
 		{"bcast:pipeline", 3, 0, 3*latency + 2.5*moved},
 	} {
-		if got := costs(t, p, tt.name, collective.Call{P: tt.ranks, M: m, Chunk: m, Degree: tt.degree}).Seconds * 1e9; !near(got, tt.want) {
+		if got := costOf(t, p, tt.name, collective.Call{P: tt.ranks, M: m, Chunk: m, Degree: tt.degree}).Seconds * 1e9; !near(got, tt.want) {
 			t.Errorf("%s to %d ranks takes %g ns, want %g", tt.name, tt.ranks, got, tt.want)
 		}
 	}
@@ -124,7 +102,7 @@ func TestHierarchyFillsParts(t *testing.T) {
 	}
 	for ranks := 2; ranks <= 16; ranks++ {
 		call := collective.Call{P: ranks, M: 1 << 20, Chunk: 1 << 20}
-		dealt, inRow := costs(t, predictorOf(t, f), "bcast:binary", call).Seconds, costs(t, predictorOf(t, levelled(true)), "bcast:binary", call).Seconds
+		dealt, inRow := costOf(t, predictorOf(t, f, Choice{}), "bcast:binary", call).Seconds, costOf(t, predictorOf(t, levelled(true), Choice{}), "bcast:binary", call).Seconds
 		if !near(dealt, inRow) {
 			t.Errorf("%d ranks take %g s, and %g s where numbers follow parts", ranks, dealt, inRow)
 		}
@@ -135,11 +113,11 @@ func TestHierarchyFillsParts(t *testing.T) {
 // the fan-out to them took; and a rank that passes on adds a message and what it has anew.
 func TestHierarchyOfMessages(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
-		p := predictorOf(t, levelled(fanout))
+		p := predictorOf(t, levelled(fanout), Choice{})
 		for m := 1; m <= 1<<20; m *= 2 {
 			want := 200 + 0.5*float64(m)
 			for _, name := range []string{"bcast:linear", "bcast:binomial", "bcast:chain"} {
-				got := costs(t, p, name, collective.Call{P: 2, M: m, Chunk: m})
+				got := costOf(t, p, name, collective.Call{P: 2, M: m, Chunk: m})
 				if !near(got.Seconds*1e9, want) || !near(got.Mean*1e9, want) && m >= usualSingleCopy {
 					t.Errorf("%s of %d bytes, fan-out %v: %g and on average %g ns, want %g", name, m, fanout, got.Seconds*1e9, got.Mean*1e9, want)
 				}
@@ -148,7 +126,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 	}
 	one := levelled(true)
 	one.Provenance.Levels[0].Groups = one.Provenance.Levels[1].Groups
-	p := predictorOf(t, one)
+	p := predictorOf(t, one, Choice{})
 	for _, ranks := range []int{9, 12, 16} {
 		for m := 1; m <= 1<<20; m *= 2 {
 			tau, alone, moved := float64(ranks-1), 200+0.5*float64(m), 0.5*float64(m)
@@ -156,7 +134,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 			if m >= usualSingleCopy {
 				want = alone + (tau-1)*0.8*moved
 			}
-			if got := costs(t, p, "bcast:linear", collective.Call{P: ranks, M: m}).Seconds * 1e9; !near(got, want) {
+			if got := costOf(t, p, "bcast:linear", collective.Call{P: ranks, M: m}).Seconds * 1e9; !near(got, want) {
 				t.Errorf("linear broadcast of %d bytes to %d ranks: %g ns, and the fan-out is %g", m, ranks, got, want)
 			}
 		}
@@ -168,7 +146,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 		{1024, 2*(200+512) + 200.5},            // in the same cache
 		{65536, 2*(200+0.5*65536) + 0.5*65535}, // bytes that were just written
 	} {
-		if got := costs(t, p, "bcast:pipeline", collective.Call{P: 3, M: tc.m, Chunk: tc.m}).Seconds * 1e9; math.Abs(got-tc.want) > 1 {
+		if got := costOf(t, p, "bcast:pipeline", collective.Call{P: 3, M: tc.m, Chunk: tc.m}).Seconds * 1e9; math.Abs(got-tc.want) > 1 {
 			t.Errorf("pipeline of %d bytes through 3 ranks: %g ns, want %g", tc.m, got, tc.want)
 		}
 	}
@@ -199,7 +177,7 @@ func TestHierarchyBounds(t *testing.T) {
 // messages grow, and that is what its terms add up to.
 func TestHierarchyOfAll(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
-		p := predictorOf(t, levelled(fanout))
+		p := predictorOf(t, levelled(fanout), Choice{})
 		h := p.In(nil).(*Hierarchy)
 		for _, a := range collective.All() {
 			for _, ranks := range []int{2, 3, 8, 16, 21, 32} {
@@ -210,10 +188,7 @@ func TestHierarchyOfAll(t *testing.T) {
 					if err != nil {
 						continue
 					}
-					c, err := p.Cost(s)
-					if err != nil {
-						t.Fatal(err)
-					}
+					c := priced(t, p, s)
 					sum := 0.0
 					for _, term := range c.Terms {
 						sum += term.Times * term.Seconds
@@ -250,15 +225,13 @@ func TestHierarchyOfAll(t *testing.T) {
 func TestHierarchyLacks(t *testing.T) {
 	f := levelled(false)
 	f.Provenance.Levels = f.Provenance.Levels[:2]
-	a, _ := collective.Lookup("bcast:linear")
-	s, _ := a.Schedule(collective.Call{P: 17, M: 1})
-	if c, err := predictorOf(t, f).Cost(s); err == nil {
+	if c, err := predictorOf(t, f, Choice{}).Cost(schedule(t, "bcast:linear", collective.Call{P: 17, M: 1})); err == nil {
 		t.Errorf("17 ranks on 16 cores: %g s, want an error", c.Seconds)
 	}
 	f = levelled(false)
 	f.Provenance.Levels = f.Provenance.Levels[2:]
-	p := predictorOf(t, f)
-	if got := costs(t, p, "bcast:linear", collective.Call{P: 2, M: 1000}).Seconds * 1e9; !near(got, 2100) {
+	p := predictorOf(t, f, Choice{})
+	if got := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 1000}).Seconds * 1e9; !near(got, 2100) {
 		t.Errorf("a message between nodes: %g ns, want 2100", got)
 	}
 }
@@ -272,11 +245,8 @@ func TestHierarchyAs(t *testing.T) {
 	call := collective.Call{P: 4, M: 1 << 20}
 	var want float64
 	for _, as := range []*mpi.Library{nil, library} {
-		p, err := NewPredictor(levelled(true), Choice{As: as})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := costs(t, p, "bcast:binomial", call).Seconds
+		p := predictorOf(t, levelled(true), Choice{As: as})
+		got := costOf(t, p, "bcast:binomial", call).Seconds
 		if want == 0 {
 			want = got
 		}
@@ -295,10 +265,7 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewPredictor(levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
 	of, err := p.levels.follow(s, 1, math.Inf(1))
@@ -323,11 +290,8 @@ func TestHierarchyOfListedCores(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := NewPredictor(f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := costs(t, p, "bcast:linear", collective.Call{P: 2, M: 1024}).Seconds * 1e9; !near(got, tt.want) {
+		p := predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
+		if got := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 1024}).Seconds * 1e9; !near(got, tt.want) {
 			t.Errorf("a message between cores %v takes %g ns, want %g", tt.cores, got, tt.want)
 		}
 	}
@@ -337,21 +301,15 @@ func TestHierarchyOfListedCores(t *testing.T) {
 // blocking calls waits for each.
 func TestHierarchyInTurn(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
-		p := predictorOf(t, levelled(fanout))
+		p := predictorOf(t, levelled(fanout), Choice{})
 		const m, alone, latency = 1 << 20, 0.5*(1<<20) - 0.5, 200.5 // T(0) is T(1)
-		if got, want := costs(t, p, "gather:linear", collective.Call{P: 4, M: m}).Seconds*1e9, latency+3*alone; !near(got, want) {
+		if got, want := costOf(t, p, "gather:linear", collective.Call{P: 4, M: m}).Seconds*1e9, latency+3*alone; !near(got, want) {
 			t.Errorf("fan-out %v: a gather takes %g ns, want %g", fanout, got, want)
 		}
 		s := schedule(t, "scatter:linear", collective.Call{P: 4, M: m})
-		together, err := p.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		together := priced(t, p, s)
 		s.Blocking = true
-		one, err := p.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := priced(t, p, s)
 		if got, want := one.Seconds*1e9, 3*(latency+alone)+alone/2; !near(got, want) || together.Seconds >= one.Seconds {
 			t.Errorf("fan-out %v: a scatter by blocking sends takes %g ns, want %g, and %g without", fanout, got, want, together.Seconds*1e9)
 		}
@@ -361,7 +319,7 @@ func TestHierarchyInTurn(t *testing.T) {
 // Senders to one rank enter its queue one after another, each for what an empty message keeps the
 // rank busy.
 func TestHierarchyOfQueues(t *testing.T) {
-	c := costs(t, predictorOf(t, levelled(false)), "gather:linear", collective.Call{P: 4, M: 1024})
+	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "gather:linear", collective.Call{P: 4, M: 1024})
 	const latency, alone = 200.5, 712.
 	const entry, drain = latency / 2, alone / 2
 	root, senders := alone+2*drain, 3*alone/2+(1+2)*entry
@@ -372,7 +330,7 @@ func TestHierarchyOfQueues(t *testing.T) {
 
 // An answer takes no longer than in a ping-pong.
 func TestHierarchyOfAnswers(t *testing.T) {
-	c := costs(t, predictorOf(t, levelled(false)), "barrier:linear", collective.Call{P: 2})
+	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "barrier:linear", collective.Call{P: 2})
 	if want := 2 * 200.5; !near(c.Seconds*1e9, want) {
 		t.Errorf("two ranks meet in %g ns, want %g", c.Seconds*1e9, want)
 	}
@@ -380,7 +338,7 @@ func TestHierarchyOfAnswers(t *testing.T) {
 
 // Copies of different bytes hold each other up as many as a memory has cores, four, or as the shortest.
 func TestHierarchyOfDifferentBytes(t *testing.T) {
-	h := predictorOf(t, levelled(true)).levels
+	h := predictorOf(t, levelled(true), Choice{}).levels
 	for bytes, tau := range map[int]int{usualSingleCopy: 12, 1 << 20: 4} {
 		c := h.class(0, bytes, false)
 		if got, want := h.various(c, 12), c.share(tau); !near(got, want) {
@@ -388,9 +346,9 @@ func TestHierarchyOfDifferentBytes(t *testing.T) {
 		}
 	}
 	const m = 1 << 20
-	p := predictorOf(t, levelled(true))
-	same := costs(t, p, "bcast:linear", collective.Call{P: 16, M: m}).Seconds
-	if different := costs(t, p, "scatter:linear", collective.Call{P: 16, M: m}).Seconds; different >= same {
+	p := predictorOf(t, levelled(true), Choice{})
+	same := costOf(t, p, "bcast:linear", collective.Call{P: 16, M: m}).Seconds
+	if different := costOf(t, p, "scatter:linear", collective.Call{P: 16, M: m}).Seconds; different >= same {
 		t.Errorf("a scatter takes %g s, a broadcast of as many bytes to each %g", different, same)
 	}
 }
@@ -405,7 +363,7 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 			f.Cells[i].Time.Center = 400 + 2*0.25*float64(c.Bytes)
 		}
 	}
-	p := predictorOf(t, f)
+	p := predictorOf(t, f, Choice{})
 	if p.levels.Waiting != from || p.levels.SingleCopy != usualSingleCopy {
 		t.Fatalf("single copies from %d bytes on, and %d where senders wait, want %d and %d", p.levels.SingleCopy, p.levels.Waiting, usualSingleCopy, from)
 	}
@@ -413,9 +371,7 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err = NewPredictor(f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}}); err != nil {
-		t.Fatal(err)
-	}
+	p = predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
 	const m = 64 << 10
 	call := collective.Call{P: 2, M: m, Chunk: m}
 	own := 0.5 * (m - 1) / 2 // copy of a rank's own block
@@ -426,7 +382,7 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	}{
 		{"bcast:linear", 400.5 + 0.25*(m-0.0)}, {"allgather:ring", own + waits}, {"allgather:recursive-doubling", own + waits},
 	} {
-		if got := costs(t, p, tt.name, call).Seconds * 1e9; math.Abs(got/tt.want-1) > 0.01 {
+		if got := costOf(t, p, tt.name, call).Seconds * 1e9; math.Abs(got/tt.want-1) > 0.01 {
 			t.Errorf("%s takes %g ns, want %g", tt.name, got, tt.want)
 		}
 	}
@@ -445,7 +401,7 @@ func TestHierarchyOfNetworkBuffers(t *testing.T) {
 			f.Cells[i].Time.Center = 200 + 2*0.5*float64(c.Bytes)
 		}
 	}
-	h := predictorOf(t, f).levels
+	h := predictorOf(t, f, Choice{}).levels
 	for _, tt := range []struct {
 		bytes         int
 		waits, copied bool
@@ -458,13 +414,10 @@ func TestHierarchyOfNetworkBuffers(t *testing.T) {
 
 // What costs more than a bound is not worked out, and what does not costs the same.
 func TestCostWithin(t *testing.T) {
-	p := predictorOf(t, levelled(true))
+	p := predictorOf(t, levelled(true), Choice{})
 	for _, name := range []string{"bcast:chain", "alltoall:linear", "barrier:tree"} {
 		s := schedule(t, name, collective.Call{P: 12, M: 4096})
-		want, err := p.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := priced(t, p, s)
 		if c, within, err := p.CostWithin(s, want.Seconds); err != nil || !within || c.Seconds != want.Seconds || c.Mean != want.Mean {
 			t.Errorf("%s: %g s within %g: %v, %v", name, c.Seconds, want.Seconds, within, err)
 		}

@@ -39,10 +39,7 @@ func TestLibraryRules(t *testing.T) {
 		// the other pair gets one byte, and its γ(10) = 32.
 		{"pairs out of step", "allreduce:recursive-doubling", 4, 11, 2 * (1 + 2*220 + 30 + 32)},
 	} {
-		c, err := Libtaulop{Table: table, Gamma: gamma}.Cost(schedule(t, tt.name, collective.Call{P: tt.p, M: tt.m}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, Libtaulop{Table: table, Gamma: gamma}, tt.name, collective.Call{P: tt.p, M: tt.m})
 		if math.Abs(c.Seconds-tt.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", tt.rule, c.Seconds, tt.want)
 		}
@@ -70,10 +67,7 @@ func TestLibraryBetweenNodes(t *testing.T) {
 		{"allreduce:recursive-doubling", 11, 10 + 2200 + 30},
 	} {
 		l := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, "block", 2, &Network{Table: between})}
-		c, err := l.Cost(schedule(t, tt.name, collective.Call{P: 2, M: tt.m}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, l, tt.name, collective.Call{P: 2, M: tt.m})
 		if math.Abs(c.Seconds-tt.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v", tt.name, c.Seconds, tt.want)
 		}

@@ -53,10 +53,7 @@ func TestPatternFormulas(t *testing.T) {
 			if got, want := linear.Seconds(s), 1e-6+tt.steps*m*1e-9; math.Abs(got-want) > 1e-15 {
 				t.Errorf("%s, P = %d: linear says %g, want %g", tt.a, p, got, want)
 			}
-			cost, err := serial.Cost(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cost := priced(t, serial, s)
 			if math.Abs(cost.Seconds*1e6-tt.taulop) > 1e-9 {
 				t.Errorf("%s, P = %d: τ-Lop says %g µs, want %g", tt.a, p, cost.Seconds*1e6, tt.taulop)
 			}

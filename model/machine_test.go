@@ -56,22 +56,9 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		{numa.Local, "alltoall:pairwise", 2*1000 + 2*2*3000},
 		{numa.Local, "bcast:binomial", 2*3010 + 2*1010},
 	} {
-		p, err := NewPredictor(f, Choice{Placement: tt.placement})
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := collective.Lookup(tt.algorithm)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := a.Schedule(collective.Call{P: 4, M: 8192})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{Placement: tt.placement})
+		s := schedule(t, tt.algorithm, collective.Call{P: 4, M: 8192})
+		c := priced(t, p, s)
 		if math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
 			t.Errorf("%s, %s: %g ns, want %g: %s", tt.algorithm, tt.placement, c.Seconds*1e9, tt.want, c.Formula())
 		}
@@ -88,10 +75,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 
 // With a setup named, every message is as that has it.
 func TestNamedSetup(t *testing.T) {
-	p, err := NewPredictor(twoNodes(), Choice{Setup: "ring"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, twoNodes(), Choice{Setup: "ring"})
 	if c, err := p.Cost(alone(1024)); err != nil || math.Abs(c.Seconds-2e-6) > 1e-15 {
 		t.Errorf("a message costs %g s, %v; want 2 µs", c.Seconds, err)
 	}
@@ -218,14 +202,8 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 		{[]float64{1000, 2000, 3000, 3000}, "63o**(m) + 126L**(S,8)", 3008},
 		{[]float64{1000, 2000, 3000, 4000}, "63o***(m) + 126L***(S,2)", 4002},
 	} {
-		p, err := NewPredictor(file(tt.each...), Choice{Strict: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 64, M: 8192}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, file(tt.each...), Choice{Strict: true})
+		c := costOf(t, p, "allgather:ring", collective.Call{P: 64, M: 8192})
 		if want := 126 * tt.want; c.Formula() != tt.formula || math.Abs(c.Seconds*1e9-want) > 1e-6 {
 			t.Errorf("%v: %g ns = %s, want %g = %s", tt.each, c.Seconds*1e9, c.Formula(), want, tt.formula)
 		}

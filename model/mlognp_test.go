@@ -55,23 +55,6 @@ func mlognp(t *testing.T, f *params.File) MLogNP {
 	return m
 }
 
-func costOf(t *testing.T, m MLogNP, name string, call collective.Call) Cost {
-	t.Helper()
-	a, err := collective.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.Schedule(call)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := m.Cost(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // Section IV.B of mlognp-2009 with o_mw = 2·450 ns within a node and o'_mw = 2·1300 ns
 // across, without strides and networks.
 func TestMLogNPBroadcasts(t *testing.T) {
@@ -134,11 +117,8 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 		net       = 7000.0
 	)
 	file := strided(twoLevels(2, 4))
-	m, err := MLogNPOf(file, "")
+	m, err := mlognp(t, file).Strided(file, 64, false)
 	if err != nil {
-		t.Fatal(err)
-	}
-	if m, err = m.Strided(file, 64, false); err != nil {
 		t.Fatal(err)
 	}
 	stride, _ := file.P(64, false)
@@ -214,27 +194,15 @@ func TestPredictorsOfPairs(t *testing.T) {
 		{Choice{Model: "2log23p", Stride: 64}, 8 * (450 + 100)},
 		{Choice{Model: "log3p", Stride: 64}, 8 * (1300 + 150)},
 	} {
-		p, err := NewPredictor(f, tt.choice)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 8, M: 8192}))
-		if err != nil || math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
-			t.Errorf("%+v: %g ns (%s), want %g; %v", tt.choice, c.Seconds*1e9, c.Formula(), tt.want, err)
-		}
+		p := predictorOf(t, f, tt.choice)
+		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, tt.want, "")
 	}
 	// On two nodes like this one, 4 ranks each: 3 messages within, 4 between.
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1}, Times: [][]float64{{1e-6}, {9e-6}}}, Overheads: []float64{4e-6, 4e-6}}
 	cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp"}, table, nil}}
 	for model, want := range map[string]float64{"mlognp": 3*(450+100) + 5*(2000+150) + 9000, "2log23p": 3*(450+100) + 5*(2000+150) + 9000, "log3p": 8*(2000+150) + 9000} {
-		p, err := NewPredictor(f, Choice{Model: model, Stride: 64, Cluster: cluster})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 8, M: 8192}))
-		if err != nil || math.Abs(c.Seconds*1e9-want) > 1e-6 {
-			t.Errorf("%s on two nodes: %g ns (%s), want %g; %v", model, c.Seconds*1e9, c.Formula(), want, err)
-		}
+		p := predictorOf(t, f, Choice{Model: model, Stride: 64, Cluster: cluster})
+		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, want, "")
 		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); !errors.Is(err, ErrOneNode) {
 			t.Errorf("a tree of copies between nodes: %v", err)
 		}
@@ -354,8 +322,7 @@ type flatGamma struct{}
 func (flatGamma) Gamma(string, int, int) (float64, bool, error) { return 1e-7, false, nil }
 
 func TestMLogNPRefuses(t *testing.T) {
-	a, _ := collective.Lookup("bcast:binomial")
-	s, _ := a.Schedule(collective.Call{P: 8, M: 8})
+	s := schedule(t, "bcast:binomial", collective.Call{P: 8, M: 8})
 	for _, tt := range []struct {
 		change func(f *params.File)
 		want   string
@@ -383,12 +350,7 @@ func TestMLogNPRefuses(t *testing.T) {
 			t.Errorf("got %v, want a sentence with %q", err, tt.want)
 		}
 	}
-	reduces, _ := collective.Lookup("reduce:binomial")
-	s, err := reduces.Schedule(collective.Call{P: 2, M: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := mlognp(t, twoLevels(1, 2)).Cost(s); err == nil || !strings.Contains(fmt.Sprint(err), "γ") {
+	if _, err := mlognp(t, twoLevels(1, 2)).Cost(schedule(t, "reduce:binomial", collective.Call{P: 2, M: 8})); err == nil || !strings.Contains(fmt.Sprint(err), "γ") {
 		t.Errorf("a reduction without γ: %v", err)
 	}
 }

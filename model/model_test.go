@@ -85,17 +85,10 @@ func TestEquations(t *testing.T) {
 			"3o(0 B) + 6L(0 B,8)", 3*o(0) + 6*l(0, 8)},
 		{"nobody to talk to", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0},
 	} {
-		c, err := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: tt.transport, Segment: segment}.
-			Cost(schedule(t, tt.algorithm, tt.call))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := c.Formula(); got != tt.formula {
-			t.Errorf("%s: %s\n\twant %s", tt.equation, got, tt.formula)
-		}
-		if math.Abs(c.Seconds-tt.want) > 1e-9*tt.want {
-			t.Errorf("%s: %v, want %v", tt.equation, c.Seconds, tt.want)
-		}
+		t.Run(tt.equation, func(t *testing.T) {
+			m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: tt.transport, Segment: segment}
+			expect(t, m, tt.algorithm, tt.call, 1e9*tt.want, tt.formula)
+		})
 	}
 }
 
@@ -112,11 +105,9 @@ func TestBaselines(t *testing.T) {
 		equation  string
 		algorithm string
 		call      collective.Call
-		model     interface {
-			Cost(*collective.Schedule) (Cost, error)
-		}
-		want    float64
-		formula string
+		model     Coster
+		want      float64
+		formula   string
 	}{
 		{"(1)", "bcast:linear", collective.Call{P: 2, M: 30}, whole, 2*10 + 1 + 29*1000, "2o + L + 29G"},
 		{"(2)", "bcast:linear", collective.Call{P: 2, M: k * S}, baseline, p2p, "2o + L + 2g + 27G"},
@@ -138,13 +129,7 @@ func TestBaselines(t *testing.T) {
 		{"reductions", "reduce:linear", collective.Call{P: 3, M: 9}, LogGP{Overhead: 1, Reductions: plain{}},
 			2 * (2 + g(9, 1)), "4o + 2L + 16G + 2γ(m,1)"},
 	} {
-		c, err := tt.model.Cost(schedule(t, tt.algorithm, tt.call))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.Abs(c.Seconds-tt.want) > 1e-9*tt.want || c.Formula() != tt.formula {
-			t.Errorf("%s of %T: %v = %s, want %v = %s", tt.equation, tt.model, c.Seconds, c.Formula(), tt.want, tt.formula)
-		}
+		t.Run(tt.equation, func(t *testing.T) { expect(t, tt.model, tt.algorithm, tt.call, 1e9*tt.want, tt.formula) })
 	}
 }
 
@@ -162,10 +147,7 @@ func TestLogNPOf(t *testing.T) {
 		p    int
 		want float64
 	}{{2, message}, {8, 3 * message}} {
-		c, err := baseline.Cost(schedule(t, "bcast:binomial", collective.Call{P: tt.p, M: m}))
-		if err != nil || math.Abs(c.Seconds-tt.want) > 1e-9*tt.want {
-			t.Errorf("P = %d: %v, %v, want %v", tt.p, c.Seconds, err, tt.want)
-		}
+		expect(t, baseline, "bcast:binomial", collective.Call{P: tt.p, M: m}, 1e9*tt.want, "")
 	}
 	if _, err := LogNPOf(TauLop{Channels: Uniform(plain{})}); err == nil {
 		t.Error("a segment of 0 bytes was accepted")
@@ -206,10 +188,7 @@ func TestStageNumbers(t *testing.T) {
 		{"bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, // Fig. 14 with k = 8
 			[]stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 2, 5}, {5, 2, 5}, {14, 1, 1}, {15, 1, 1}, {16, 1, 1}, {17, 1, 1}, {18, 1, 1}}},
 	} {
-		c, err := TauLop{Channels: Uniform(plain{}), Segment: segment}.Cost(schedule(t, tt.name, tt.call))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, tt.name, tt.call)
 		var got []stage
 		for _, s := range c.Stages {
 			got = append(got, stage{s.First, s.Every, s.Repeat})
@@ -272,9 +251,7 @@ func TestPipelineEqualsStepByStep(t *testing.T) {
 // What the formula says and what the cost is are one thing, for every algorithm
 // and every model, and so are the stages and their sum.
 func TestTermsAddUp(t *testing.T) {
-	models := map[string]interface {
-		Cost(*collective.Schedule) (Cost, error)
-	}{
+	models := map[string]Coster{
 		"LogGP":  LogGP{Latency: 1, Overhead: 2, Gap: 3, GapPerByte: 4, Segment: 64, Reductions: plain{}},
 		"log_nP": LogNP{Overhead: plain{}.O, Reductions: plain{}},
 	}
@@ -289,10 +266,7 @@ func TestTermsAddUp(t *testing.T) {
 						continue
 					}
 					s := schedule(t, a.String(), collective.Call{P: p, M: m, Segment: 64})
-					c, err := model.Cost(s)
-					if err != nil {
-						t.Fatal(err)
-					}
+					c := priced(t, model, s)
 					var terms, stages float64
 					for _, term := range c.Terms {
 						if term.Times <= 0 || term.Times != term.Count.value(float64(c.Symbols.K)) {
@@ -316,15 +290,9 @@ func TestTermsAddUp(t *testing.T) {
 func TestLocalCopies(t *testing.T) {
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
 	m := TauLop{Channels: Uniform(plain{}), Transport: Whole, NoOverhead: true}
-	without, err := m.Cost(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	without := priced(t, m, s)
 	m.Channels = telling(plain{}.L, Channel{Way: Alone})
-	with, err := m.Cost(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := priced(t, m, s)
 	if got, want := with.Seconds-without.Seconds, l(100, 4)+l(400, 4); math.Abs(got-want) > 1e-9*want {
 		t.Errorf("local copies cost %v, want %v", got, want)
 	}
@@ -332,10 +300,7 @@ func TestLocalCopies(t *testing.T) {
 
 func TestExtrapolatedIsMarked(t *testing.T) {
 	// In a gather the first stages are the crowded ones.
-	c, err := TauLop{Channels: Uniform(plain{}), Transport: Whole}.Cost(schedule(t, "gather:binomial", collective.Call{P: 64, M: 1}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, "gather:binomial", collective.Call{P: 64, M: 1})
 	if first, last := c.Terms[1], c.Terms[len(c.Terms)-1]; !c.Extrapolated || !first.Extrapolated || last.Extrapolated {
 		t.Errorf("gather among 64: %+v", c)
 	}
@@ -343,10 +308,7 @@ func TestExtrapolatedIsMarked(t *testing.T) {
 		p    int
 		want bool
 	}{{16, false}, {17, true}} {
-		c, err := TauLop{Channels: Uniform(plain{}), Transport: Whole}.Cost(schedule(t, "allgather:ring", collective.Call{P: tt.p, M: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, "allgather:ring", collective.Call{P: tt.p, M: 1})
 		if c.Extrapolated != tt.want || c.Terms[1].Extrapolated != tt.want || c.Stages[0].Terms[1].Extrapolated != tt.want || c.Terms[0].Extrapolated {
 			t.Errorf("P = %d: %+v", tt.p, c)
 		}
@@ -364,10 +326,7 @@ func TestSymbols(t *testing.T) {
 		{"bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2"},
 		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2"},
 	} {
-		c, err := TauLop{Channels: Uniform(plain{}), Segment: segment}.Cost(schedule(t, tt.name, tt.call))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, tt.name, tt.call)
 		if got := c.Symbols.String(); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
@@ -376,10 +335,8 @@ func TestSymbols(t *testing.T) {
 
 func TestCostRefuses(t *testing.T) {
 	for _, tt := range []struct {
-		model interface {
-			Cost(*collective.Schedule) (Cost, error)
-		}
-		says string
+		model Coster
+		says  string
 	}{
 		{TauLop{Channels: Uniform(plain{}), Transport: Whole}, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
 		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, "unknown operator xor"},
@@ -418,10 +375,7 @@ func TestMillionRanks(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		c, err := m.Cost(schedule(t, a.String(), collective.Call{P: p, M: 1 << 20}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, m, a.String(), collective.Call{P: p, M: 1 << 20})
 		runtime.ReadMemStats(&after)
 		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 {
 			t.Errorf("%s: %d bytes allocated", a, got)
@@ -463,14 +417,9 @@ func TestPacking(t *testing.T) {
 	packing := func(m int) (float64, bool) { return 10 * float64(m), false }
 	strided := m
 	strided.Packing, strided.Stride = packing, 512
-	cost := func(m interface {
-		Cost(*collective.Schedule) (Cost, error)
-	}, s *collective.Schedule) Cost {
+	cost := func(m Coster, s *collective.Schedule) Cost {
 		t.Helper()
-		c, err := m.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := priced(t, m, s)
 		return c
 	}
 	// Three stages, each with messages of m.

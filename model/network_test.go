@@ -53,10 +53,7 @@ func TestLibraryChannelsOracle(t *testing.T) {
 			name := row["collective"] + ":" + row["algorithm"]
 			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
 			m := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
-			c, err := m.Cost(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := priced(t, m, s)
 			agree(t, row, c)
 		})
 	}
@@ -104,10 +101,7 @@ func TestSlowestChannel(t *testing.T) {
 	} {
 		m, n := small(tt.copies)
 		m.Cluster = cluster(t, tt.order, tt.nodes, n)
-		c, err := m.Cost(schedule(t, tt.name, collective.Call{P: tt.p, M: 100}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, m, tt.name, collective.Call{P: tt.p, M: 100})
 		if math.Abs(c.Seconds-tt.want) > 1e-9 {
 			t.Errorf("%s, %s, %d copies: %g, want %g: %s", tt.name, tt.order, tt.copies, c.Seconds, tt.want, c.Formula())
 		}
@@ -126,15 +120,6 @@ func everything(t *testing.T, try func(s *collective.Schedule)) {
 			}
 		}
 	}
-}
-
-func priced(t *testing.T, m Coster, s *collective.Schedule) Cost {
-	t.Helper()
-	c, err := m.Cost(s)
-	if err != nil {
-		t.Fatalf("%s, P = %d, m = %d: %v", s.Algorithm, s.Call.P, s.Call.M, err)
-	}
-	return c
 }
 
 // One node is no mapping; as many nodes as ranks are the same for block and cyclic.
@@ -275,10 +260,7 @@ func TestFileHasNetwork(t *testing.T) {
 	_, n := small(0)
 	f, with := twoNodes(), params.FromNetworkText(n.Table, n.Network)
 	f.Networks, f.Cells = with.Networks, append(f.Cells, with.Cells...)
-	p, err := NewPredictor(f, Choice{Placement: numa.Local, Cluster: &Cluster{Nodes: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, f, Choice{Placement: numa.Local, Cluster: &Cluster{Nodes: 2}})
 	c := priced(t, p, schedule(t, "bcast:linear", collective.Call{P: 2, M: 100}))
 	if want := 2000.; math.Abs(c.Seconds-want) > 1e-9 || c.Formula() != "o₁(m) + L₁(m,1)" {
 		t.Errorf("%g = %s, want %g", c.Seconds, c.Formula(), want)
@@ -289,10 +271,7 @@ func TestFileHasNetwork(t *testing.T) {
 func TestNetworkOfZeros(t *testing.T) {
 	_, n := small(0)
 	n.Table.Transfers.Times[0][0] = 0
-	p, err := NewPredictor(twoNodes(), Choice{Cluster: cluster(t, "block", 2, n)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, twoNodes(), Choice{Cluster: cluster(t, "block", 2, n)})
 	if !slices.ContainsFunc(p.Warnings, func(w error) bool { return strings.Contains(w.Error(), "network n: L(1,1) is 0, which is no time") }) {
 		t.Errorf("%v", p.Warnings)
 	}

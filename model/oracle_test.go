@@ -97,6 +97,40 @@ func schedule(t testing.TB, name string, c collective.Call) *collective.Schedule
 	return s
 }
 
+func predictorOf(t testing.TB, f *params.File, c Choice) *Predictor {
+	t.Helper()
+	p, err := NewPredictor(f, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// priced is the cost of a schedule under a model, costOf that of a call.
+func priced(t testing.TB, m Coster, s *collective.Schedule) Cost {
+	t.Helper()
+	c, err := m.Cost(s)
+	if err != nil {
+		t.Fatalf("%s, P = %d, m = %d: %v", s.Algorithm, s.Call.P, s.Call.M, err)
+	}
+	return c
+}
+
+func costOf(t testing.TB, m Coster, name string, c collective.Call) Cost {
+	t.Helper()
+	return priced(t, m, schedule(t, name, c))
+}
+
+// expect wants a cost of that many ns and, unless it is empty, that formula.
+func expect(t testing.TB, m Coster, name string, call collective.Call, ns float64, formula string) Cost {
+	t.Helper()
+	c := costOf(t, m, name, call)
+	if math.Abs(c.Seconds*1e9-ns) > 1e-9*ns || formula != "" && c.Formula() != formula {
+		t.Errorf("%s, P = %d, m = %d: %g ns = %s, want %g = %s", name, call.P, call.M, c.Seconds*1e9, c.Formula(), ns, formula)
+	}
+	return c
+}
+
 func agree(t *testing.T, row map[string]string, c Cost) {
 	t.Helper()
 	want := number(t, row, "cost_us")
@@ -133,10 +167,7 @@ func TestFormulasOracle(t *testing.T) {
 				call.Degree = 3
 			}
 			m := TauLop{Channels: Uniform(table), Transport: f.transport, Segment: s, NoOverhead: true}
-			c, err := m.Cost(schedule(t, f.algorithm, call))
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := costOf(t, m, f.algorithm, call)
 			agree(t, row, c)
 		})
 	}
@@ -151,10 +182,7 @@ func TestLibraryOracle(t *testing.T) {
 				P: int(number(t, row, "P")),
 				M: int(number(t, row, "m_bytes")),
 			})
-			c, err := Libtaulop{Table: table, Gamma: gamma}.Cost(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := priced(t, Libtaulop{Table: table, Gamma: gamma}, s)
 			agree(t, row, c)
 		})
 	}
@@ -179,14 +207,8 @@ func TestLibraryDiffersBeyondTheTablesOnly(t *testing.T) {
 		{"allreduce:recursive-doubling", 4, 64, false},
 	} {
 		s := schedule(t, tt.name, collective.Call{P: tt.p, M: tt.m})
-		ours, err := model.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		theirs, err := Libtaulop{Table: table, Gamma: gamma}.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ours := priced(t, model, s)
+		theirs := priced(t, Libtaulop{Table: table, Gamma: gamma}, s)
 		if same := math.Abs(ours.Seconds-theirs.Seconds) < 1e-12*ours.Seconds; same != tt.same {
 			t.Errorf("%s, P = %d, m = %d: ours %v, the library's %v", tt.name, tt.p, tt.m, ours.Seconds, theirs.Seconds)
 		}

@@ -15,27 +15,23 @@ import (
 // What a choice leaves open is the file's.
 func TestPredictorFillsIn(t *testing.T) {
 	f := twoNodes()
-	p, err := NewPredictor(f, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, f, Choice{})
 	if p.Model != "taulop" || p.Setup != "ring" || p.Placement != numa.Local || p.Segment != 8192 || p.Largest != 8192 || p.NoGamma == nil || len(p.Warnings) > 0 {
 		t.Errorf("%+v", p)
 	}
 	if want := "ring, one way ping, placement local, in cache"; p.Channel != want {
 		t.Errorf("%q, want %q", p.Channel, want)
 	}
-	if p, err = NewPredictor(f, Choice{Setup: "ping", Placement: numa.Spread}); err != nil || p.Channel != "ping, placement spread, in cache" {
-		t.Errorf("%q, %v", p.Channel, err)
+	if p = predictorOf(t, f, Choice{Setup: "ping", Placement: numa.Spread}); p.Channel != "ping, placement spread, in cache" {
+		t.Errorf("%q", p.Channel)
 	}
 	// A message across nodes: 2L(S,1), which costs what ping measured there.
-	m := schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})
-	if c, err := p.Cost(m); err != nil || math.Abs(c.Seconds-2*3010e-9) > 1e-12 || c.Extrapolated != true {
-		t.Errorf("%g s, extrapolated %v, %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated, err)
+	if c := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds-2*3010e-9) > 1e-12 || !c.Extrapolated {
+		t.Errorf("%g s, extrapolated %v; want 6020 ns, from τ = 2 to 1", c.Seconds, c.Extrapolated)
 	}
 	f.Placements[0].Oversubscribed = true
-	if p, err = NewPredictor(f, Choice{}); err != nil || len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
-		t.Errorf("%v, %v", p.Warnings, err)
+	if p = predictorOf(t, f, Choice{}); len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0].Error(), "more workers than CPUs") {
+		t.Error(p.Warnings)
 	}
 }
 
@@ -88,14 +84,8 @@ func TestPredictorOverCMA(t *testing.T) {
 		{Choice{Transport: CMA}, "bcast:sm-tree", 3, 8192, 2 * 8192}, // the root fills its buffer, and two read that at once
 		{Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 8192, 8192},
 	} {
-		p, err := NewPredictor(f, tt.choice)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m}))
-		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6 {
-			t.Errorf("%+v, %s: %g ns, %v; want %g", tt.choice, tt.algorithm, c.Seconds*1e9, err, tt.ns)
-		}
+		p := predictorOf(t, f, tt.choice)
+		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, "")
 		if !strings.Contains(p.Channel, "cma") || !strings.Contains(p.Channel, "send buffers "+tt.choice.Buffers.String()) {
 			t.Errorf("%+v: channel %q", tt.choice, p.Channel)
 		}
@@ -124,13 +114,13 @@ func TestPredictorKnowsZeros(t *testing.T) {
 		}
 	}
 	for _, model := range []string{"taulop", "libtaulop", "lognp"} {
-		p, err := NewPredictor(f, Choice{Model: model})
-		if err != nil || len(p.Warnings) == 0 {
-			t.Fatalf("%v, %v", p, err)
+		p := predictorOf(t, f, Choice{Model: model})
+		if len(p.Warnings) == 0 {
+			t.Errorf("%s: no warning", model)
 		}
 		for m, want := range map[int]bool{1024: true, 8192: false} {
-			if c, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 2, M: m})); err != nil || c.Unknown != want {
-				t.Errorf("%s, m = %d: unknown %v, %v; want %v", model, m, c.Unknown, err, want)
+			if c := costOf(t, p, "allgather:ring", collective.Call{P: 2, M: m}); c.Unknown != want {
+				t.Errorf("%s, m = %d: unknown %v, want %v", model, m, c.Unknown, want)
 			}
 		}
 	}
@@ -142,14 +132,8 @@ func TestPredictorCountsLocalCopies(t *testing.T) {
 	s := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
 	predict := func() (ns float64) {
 		t.Helper()
-		p, err := NewPredictor(f, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		found, err := p.Cost(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{})
+		found := priced(t, p, s)
 		return found.Seconds * 1e9
 	}
 	measure := func(kind params.Kind, ns float64) {
@@ -206,10 +190,7 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 		} {
 			for _, off := range []bool{false, true} {
 				want := slices.DeleteFunc(slices.Clone(lacks[off]), func(err error) bool { return ping && err == errNoPing })
-				p, err := NewPredictor(f, Choice{Model: name, OffCache: off})
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := predictorOf(t, f, Choice{Model: name, OffCache: off})
 				if !slices.Equal(p.Warnings, want) {
 					t.Errorf("%s, off cache %v, ping %v: %v; want %v", name, off, ping, p.Warnings, want)
 				}
@@ -260,10 +241,7 @@ func TestPredictorContext(t *testing.T) {
 		{Choice{Transport: Whole}, "allgather:ring", 2048, 0},
 		{Choice{Model: "libtaulop"}, "allgather:ring", 2048, 0},
 	} {
-		p, err := NewPredictor(twoNodes(), tt.choice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, twoNodes(), tt.choice)
 		if got := p.Context(schedule(t, tt.algorithm, collective.Call{P: 4, M: tt.m})); got != tt.want {
 			t.Errorf("%+v, %s of %d: %d, want %d", tt.choice, tt.algorithm, tt.m, got, tt.want)
 		}
@@ -288,13 +266,10 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 			}
 		}
 	}
-	p, err := NewPredictor(f, Choice{OffCache: true, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := p.Cost(schedule(t, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4}))
-	if err != nil || !strings.Contains(c.Formula(), "L°⇄°(") || strings.Contains(c.Formula(), "L(") {
-		t.Errorf("%s, %v", c.Formula(), err)
+	p := predictorOf(t, f, Choice{OffCache: true, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
+	c := costOf(t, p, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
+	if !strings.Contains(c.Formula(), "L°⇄°(") || strings.Contains(c.Formula(), "L(") {
+		t.Error(c.Formula())
 	}
 	for _, term := range c.Terms {
 		if term.Parameter == "c" && (!strings.HasPrefix(term.Name(), "c→°(") && !strings.HasPrefix(term.Name(), "c°→(") || math.Abs(term.Seconds*1e9-200) > 1e-6) {
@@ -304,14 +279,8 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 	// Unless a core's own cache does not hold what its rank touches, 48 KiB here.
 	at := func(own int) float64 {
 		f.Plan.OwnCacheBytes = own
-		p, err := NewPredictor(f, Choice{OffCache: true, Gamma: p.Gamma})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{OffCache: true, Gamma: p.Gamma})
+		c := costOf(t, p, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
 		for _, term := range c.Terms {
 			if term.Parameter == "L" {
 				return term.Seconds
@@ -343,14 +312,8 @@ func TestReductionsArriveInCache(t *testing.T) {
 		}
 	}
 	cost := func(off bool, name string) Cost {
-		p, err := NewPredictor(f, Choice{OffCache: off, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, name, collective.Call{P: 2, M: 8192, Element: 4}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{OffCache: off, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
+		c := costOf(t, p, name, collective.Call{P: 2, M: 8192, Element: 4})
 		return c
 	}
 	in, off, arriving := cost(false, "bcast:binomial"), cost(true, "bcast:binomial"), cost(true, "reduce:binomial")
@@ -370,17 +333,11 @@ func TestPredictorIsStrict(t *testing.T) {
 		}
 	}
 	cost := func(strict bool, name string, m int) float64 {
-		p, err := NewPredictor(f, Choice{Strict: strict})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{Strict: strict})
 		if want := "ring, placement local, in cache"; strict && p.Channel != want {
 			t.Errorf("%q, want %q", p.Channel, want)
 		}
-		c, err := p.Cost(schedule(t, name, collective.Call{P: 2, M: m}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := costOf(t, p, name, collective.Call{P: 2, M: m})
 		return c.Seconds
 	}
 	one, two := cost(true, "allgather:ring", 8192), cost(true, "allgather:ring", 16384)
@@ -397,10 +354,7 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 	copies := TauLop{Channels: telling(func(m, tau int) (float64, bool) { return float64(m * tau), true }, Channel{Way: Alone})}
 	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
-	without, err := m.Cost(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	without := priced(t, m, s)
 	m.Local = localOf(copies)
 	with, err := m.Cost(s)
 	if want := 100.*4 + 400*4; err != nil || math.Abs(with.Seconds-without.Seconds-want) > 1e-9 || !with.Extrapolated {
@@ -442,10 +396,7 @@ func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", []string{"segments of 512 bytes were not measured: times are those of messages in segments of 1024"}, math.NaN()},
 	} {
 		tt.choice.Setup = "ring"
-		p, err := NewPredictor(f, tt.choice)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, tt.choice)
 		if !strings.HasSuffix(p.Channel, tt.channel) || len(p.Warnings) != len(tt.warnings) {
 			t.Errorf("%+v: %q, %v", tt.choice, p.Channel, p.Warnings)
 			continue

@@ -58,20 +58,11 @@ func TestPredictorAs(t *testing.T) {
 		{"allgather:ring", 4, 1024, 3 * 2 * 4 * 1024, "3o(m) + 6L(m,4)"},
 		{"allgather:ring", 4, 1 << 20, 3*3*50 + 3*4*10*(1<<20), "9y→(1) + 3o(m) + 3L¹(m,4)"},
 	} {
-		p, err := NewPredictor(carriers(), Choice{As: library})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m}))
-		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6*tt.ns || c.Formula() != tt.formula {
-			t.Errorf("%s, P = %d, m = %d: %g ns, %s, %v; want %g, %s", tt.algorithm, tt.p, tt.m, c.Seconds*1e9, c.Formula(), err, tt.ns, tt.formula)
-		}
-		logNP, err := NewPredictor(carriers(), Choice{As: library, Model: "lognp"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if l, err := logNP.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m})); err != nil || tt.p == 2 && math.Abs(l.Seconds-c.Seconds) > 1e-12 {
-			t.Errorf("log_nP, %s, P = %d, m = %d: %g s, %v; want %g", tt.algorithm, tt.p, tt.m, l.Seconds, err, c.Seconds)
+		p := predictorOf(t, carriers(), Choice{As: library})
+		c := expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, tt.formula)
+		logNP := predictorOf(t, carriers(), Choice{As: library, Model: "lognp"})
+		if l := costOf(t, logNP, tt.algorithm, collective.Call{P: tt.p, M: tt.m}); tt.p == 2 && math.Abs(l.Seconds-c.Seconds) > 1e-12 {
+			t.Errorf("log_nP, %s, P = %d, m = %d: %g s, want %g", tt.algorithm, tt.p, tt.m, l.Seconds, c.Seconds)
 		}
 	}
 }
@@ -91,10 +82,7 @@ func TestLinesBesideInstructions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := p.Cost(schedule(t, "bcast:linear", collective.Call{P: 2, M: 1024}))
-		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6*tt.ns || c.Formula() != tt.formula {
-			t.Errorf("%g ns, %s, %v; want %g, %s", c.Seconds*1e9, c.Formula(), err, tt.ns, tt.formula)
-		}
+		expect(t, p, "bcast:linear", collective.Call{P: 2, M: 1024}, tt.ns, tt.formula)
 	}
 }
 
@@ -133,17 +121,11 @@ func TestInstructions(t *testing.T) {
 		if tt.imported {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1, Bytes: 1}, Time: fit.Estimate{Center: 500}})
 		}
-		p, err := NewPredictor(f, Choice{As: library(tt.counted)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{As: library(tt.counted)})
 		if all, left := len(tt.instruction) > 0 && tt.counted != "", len(p.Warnings) > 0 && strings.Contains(p.Warnings[len(p.Warnings)-1].Error(), "is left out"); all == left {
 			t.Errorf("%s: warnings %v", tt.algorithm, p.Warnings)
 		}
-		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: 1024}))
-		if err != nil || math.Abs(c.Seconds*1e9-tt.ns) > 1e-6*tt.ns || c.Formula() != tt.formula {
-			t.Errorf("%s, P = %d: %g ns, %s, %v; want %g, %s", tt.algorithm, tt.p, c.Seconds*1e9, c.Formula(), err, tt.ns, tt.formula)
-		}
+		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: 1024}, tt.ns, tt.formula)
 	}
 }
 
@@ -164,16 +146,10 @@ func TestToSelf(t *testing.T) {
 	} {
 		var got [2]float64
 		for i, toSelf := range []bool{false, true} {
-			p, err := NewPredictor(f, Choice{As: library})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := predictorOf(t, f, Choice{As: library})
 			s := schedule(t, "alltoall:linear", collective.Call{P: 2, M: int(tt.m)})
 			s.ToSelf = toSelf
-			c, err := p.Cost(s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := priced(t, p, s)
 			got[i] = 1e9 * c.Seconds
 		}
 		if more := got[1] - got[0]; math.Abs(more-(tt.toSelf-tt.copied)) > 1e-6*got[1] {
@@ -231,15 +207,9 @@ func TestWritten(t *testing.T) {
 		{"reduce:binomial", 4, true, 100 + (2000+20)/2 + 29, "c(m,2) + 2o(m) + L→°¹(m,2) + γ(m,2) + L°→°¹(m,1) + γ(m,1)"},
 		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→¹(m,1) + c(m,1)"}, // and not beside each other
 	} {
-		p, err := NewPredictor(f, Choice{Transport: CMA, OffCache: tt.off})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{Transport: CMA, OffCache: tt.off})
 		const m = 65536
-		c, err := p.Cost(schedule(t, tt.algorithm, collective.Call{P: tt.p, M: m}))
-		if err != nil || math.Abs(c.Seconds*1e9-tt.each*m) > 1e-6*tt.each*m || c.Formula() != tt.formula {
-			t.Errorf("%s, P = %d, off cache %v: %g ns a byte, %s, %v; want %g, %s", tt.algorithm, tt.p, tt.off, c.Seconds*1e9/m, c.Formula(), err, tt.each, tt.formula)
-		}
+		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: m}, tt.each*m, tt.formula)
 	}
 }
 
@@ -265,18 +235,12 @@ func TestWholeMessagesAtHand(t *testing.T) {
 	for _, m := range []int{4, 65536} {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: params.Published, Tau: 1, Bytes: m, Operator: "SUM_I"}})
 	}
-	p, err := NewPredictor(f, Choice{OffCache: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, f, Choice{OffCache: true})
 	const m = 65536
 	for name, ns := range map[string]float64{
 		"allreduce:recursive-doubling": 2 * m, "allgather:ring": 20 * m, "allgather:two-proc": 20 * m, "allreduce:ring": 2 * m,
 	} {
-		c, err := p.Cost(schedule(t, name, collective.Call{P: 2, M: m}))
-		if err != nil || math.Abs(c.Seconds*1e9-ns) > 1e-6*ns {
-			t.Errorf("%s: %g ns, %s, %v; want %g", name, c.Seconds*1e9, c.Formula(), err, ns)
-		}
+		expect(t, p, name, collective.Call{P: 2, M: m}, ns, "")
 	}
 }
 
@@ -288,14 +252,8 @@ func TestPredictorAsReduces(t *testing.T) {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}, Time: fit.Estimate{Center: 3 * float64(m)}})
 	}
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{{Segment: 4096, Segments: 4, Request: 1024, Control: 1}}}
-	p, err := NewPredictor(f, Choice{As: library})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := p.Cost(schedule(t, "reduce:binomial", collective.Call{P: 2, M: 9216}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := predictorOf(t, f, Choice{As: library})
+	c := costOf(t, p, "reduce:binomial", collective.Call{P: 2, M: 9216})
 	var gamma float64
 	for _, term := range c.Terms {
 		if term.Parameter == "γ" {
@@ -311,14 +269,8 @@ func TestPredictorAsReduces(t *testing.T) {
 	library.Scalar = "its source"
 	reduced := func(algorithm string, m int) float64 {
 		t.Helper()
-		p, err := NewPredictor(f, Choice{As: library, Operator: "sum"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := p.Cost(schedule(t, algorithm, collective.Call{P: 2, M: m}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := predictorOf(t, f, Choice{As: library, Operator: "sum"})
+		c := costOf(t, p, algorithm, collective.Call{P: 2, M: m})
 		return 1e9 * c.Seconds
 	}
 	before := reduced("reduce:binomial", 9216)
@@ -366,14 +318,7 @@ func TestPredictorAsRefuses(t *testing.T) {
 // halving add to what they have not sent in the same stage.
 func TestReducedIntoWhatWasSent(t *testing.T) {
 	for name, want := range map[string]bool{"allreduce:recursive-doubling": true, "allreduce:ring": false, "allreduce:rabenseifner": false, "reduce:binomial": false} {
-		a, err := collective.Lookup(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := a.Schedule(collective.Call{P: 8, M: 1 << 20, Element: 8})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := schedule(t, name, collective.Call{P: 8, M: 1 << 20, Element: 8})
 		got := false
 		for _, b := range s.Blocks {
 			for i := range b.Stages {
