@@ -26,7 +26,7 @@ func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauL
 	}
 	p.zeros, p.in = nil, func(s *collective.Schedule) Coster {
 		m, alike := m, taulop(s)
-		m.Local, m.Reductions = localOf(alike), alike.Reductions
+		m.Local, m.Reductions = &alike, alike.Reductions
 		return m
 	}
 	return nil
@@ -79,10 +79,7 @@ type acrossNodes struct {
 // Cost is the cost of a schedule. It fails as MLogNP does, and where ranks cannot be
 // mapped or copy from each other's buffers.
 func (a acrossNodes) Cost(s *collective.Schedule) (Cost, error) {
-	if s.Levels > 0 {
-		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
-	}
-	place, err := a.cluster.place(s.Call.P)
+	place, err := a.cluster.ranks(s)
 	if err != nil {
 		return Cost{}, err
 	}

@@ -40,8 +40,9 @@ const maxDrifting = 1024
 // Cost is the cost of a schedule. On several nodes, and where ranks fall out of step, it
 // has no formula.
 func (l Libtaulop) Cost(s *collective.Schedule) (Cost, error) {
-	if s.Levels > 0 && l.Cluster.several() {
-		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
+	on, err := l.Cluster.ranks(s)
+	if err != nil {
+		return Cost{}, err
 	}
 	s = asThere(s)
 	times := clamped{l.Table, l.Gamma}
@@ -58,10 +59,7 @@ func (l Libtaulop) Cost(s *collective.Schedule) (Cost, error) {
 	}
 	d := drift{times: times, operator: m.Operator}
 	if l.Cluster.several() {
-		if d.on, err = l.Cluster.place(s.Call.P); err != nil {
-			return Cost{}, err
-		}
-		d.net, d.copies = clamped{table: l.Cluster.Network.Table}, l.Cluster.Network.Copies
+		d.on, d.net, d.copies = on, clamped{table: l.Cluster.Network.Table}, l.Cluster.Network.Copies
 	}
 	cost.Seconds, err = d.schedule(s)
 	cost.Terms, cost.Stages = nil, nil

@@ -5,7 +5,6 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/mapping"
 )
 
 // LogGP is the model of Alexandrov et al. as the τ-Lop paper applies it: eqs.
@@ -34,24 +33,13 @@ func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
 	if m.Segment < 0 {
 		return Cost{}, fmt.Errorf("LogGP needs a segment of at least one byte, or 0 for none, got %d", m.Segment)
 	}
-	y := symbolsOf(s, 0)
-	if s.Levels > 0 {
-		s = levels(s)
-	}
-	return evaluate(s, y, anywhere, func(stage *collective.Stage, _ mapping.Traffic, add func(Term)) error {
-		if stage.Pattern == collective.Local {
-			return m.Local.localCopy(stage, y, add)
-		}
-		m.message(stage.Shape[0].Bytes, stage.Pattern, add)
-		if stage.Reduce {
-			add(reduction(stage, y, 1))
-		}
-		return nil
-	}, m.value)
+	values := map[string]float64{"L": m.Latency, "o": m.Overhead, "g": m.Gap, "G": m.GapPerByte, "max{L+o,g}": max(m.Latency+m.Overhead, m.Gap)}
+	return oneByOne{m.Local, m.Reductions, m.Operator}.cost(s, m.message, func(t Term) (float64, bool) { return values[t.Parameter], false })
 }
 
 // message adds the terms of one message, each segment of S bytes but the last.
-func (m LogGP) message(bytes int, pattern collective.Pattern, add func(Term)) {
+func (m LogGP) message(stage *collective.Stage, add func(Term)) {
+	bytes := stage.Shape[0].Bytes
 	segment := m.Segment
 	if segment == 0 {
 		segment = max(1, bytes)
@@ -59,7 +47,7 @@ func (m LogGP) message(bytes int, pattern collective.Pattern, add func(Term)) {
 	k := max(1, (bytes+segment-1)/segment)
 	last := bytes - (k-1)*segment
 	term := func(n int, parameter string) { add(Term{Count: Count{Fixed: n}, Parameter: parameter}) }
-	if pattern == collective.Exchange { // eq. (19)
+	if stage.Pattern == collective.Exchange { // eq. (19)
 		term(k, "o")
 		term(k, "max{L+o,g}")
 	} else { // eq. (2), and (1) for k = 1
@@ -68,35 +56,4 @@ func (m LogGP) message(bytes int, pattern collective.Pattern, add func(Term)) {
 		term(k-1, "g")
 	}
 	term((k-1)*(segment-1)+max(0, last-1), "G")
-}
-
-func (m LogGP) value(t Term) (seconds float64, extrapolated bool, err error) {
-	switch t.Parameter {
-	case "L":
-		return m.Latency, false, nil
-	case "o":
-		return m.Overhead, false, nil
-	case "g":
-		return m.Gap, false, nil
-	case "G":
-		return m.GapPerByte, false, nil
-	case "max{L+o,g}":
-		return max(m.Latency+m.Overhead, m.Gap), false, nil
-	case "c":
-		return m.Local.value(t)
-	}
-	return gamma(m.Reductions, m.Operator, t)
-}
-
-// levels replaces a tree of transfers by one message for each of its levels.
-func levels(s *collective.Schedule) *collective.Schedule {
-	tree := *s
-	tree.Blocks = []collective.Block{{
-		Repeat: s.Levels,
-		Stages: []collective.Stage{{
-			Phase: "level", Pattern: collective.OneWay,
-			Shape: []collective.Batch{{Count: 1, Bytes: s.Call.M}},
-		}},
-	}}
-	return &tree
 }

@@ -37,36 +37,65 @@ func logNPOf(m TauLop, message func(bytes int) (Cost, error)) (LogNP, error) {
 		},
 		Reductions: m.Reductions,
 		Operator:   m.Operator,
-		Local:      localOf(m),
+		Local:      &m,
 	}, nil
 }
 
 // Cost is the cost of a schedule. It fails where a reduction has no γ.
 func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
 	y := symbolsOf(s, 0)
+	return oneByOne{m.Local, m.Reductions, m.Operator}.cost(s, func(stage *collective.Stage, add func(Term)) {
+		bytes := stage.Shape[0].Bytes
+		add(Term{Count: Count{Fixed: 2}, Parameter: "o", Bytes: bytes, Size: y.size(bytes)})
+	}, func(t Term) (seconds float64, extrapolated bool) { return m.Overhead(t.Bytes) })
+}
+
+// oneByOne is what models without concurrency have in common: a stage costs its largest message
+// alone, a reduction, and what ranks copy within themselves.
+type oneByOne struct {
+	local      *TauLop
+	reductions Reductions
+	operator   string
+}
+
+// cost is the cost of a schedule, given the terms of a message and their values.
+func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, func(Term)), value func(Term) (float64, bool)) (Cost, error) {
+	y := symbolsOf(s, 0)
 	if s.Levels > 0 {
 		s = levels(s)
 	}
-	return evaluate(s, y, anywhere, func(stage *collective.Stage, _ mapping.Traffic, add func(Term)) error {
+	return evaluate(s, y, anywhere, func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
-			return m.Local.localCopy(stage, y, add)
+			if m.local != nil {
+				m.local.localTerms(stage, t, y, add)
+			}
+			return nil
 		}
-		bytes := stage.Shape[0].Bytes
-		add(Term{Count: Count{Fixed: 2}, Parameter: "o", Bytes: bytes, Size: y.size(bytes)})
-		if stage.Reduce {
+		if message(stage, add); stage.Reduce {
 			add(reduction(stage, y, 1))
 		}
 		return nil
-	}, m.value)
+	}, func(t Term) (seconds float64, extrapolated bool, err error) {
+		switch t.Parameter {
+		case "c":
+			return m.local.value(t)
+		case "γ":
+			return gamma(m.reductions, m.operator, t)
+		}
+		seconds, extrapolated = value(t)
+		return seconds, extrapolated, nil
+	})
 }
 
-func (m LogNP) value(t Term) (seconds float64, extrapolated bool, err error) {
-	switch t.Parameter {
-	case "o":
-		seconds, extrapolated = m.Overhead(t.Bytes)
-		return seconds, extrapolated, nil
-	case "c":
-		return m.Local.value(t)
-	}
-	return gamma(m.Reductions, m.Operator, t)
+// levels replaces a tree of transfers by one message for each of its levels.
+func levels(s *collective.Schedule) *collective.Schedule {
+	tree := *s
+	tree.Blocks = []collective.Block{{
+		Repeat: s.Levels,
+		Stages: []collective.Stage{{
+			Phase: "level", Pattern: collective.OneWay,
+			Shape: []collective.Batch{{Count: 1, Bytes: s.Call.M}},
+		}},
+	}}
+	return &tree
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/params"
 )
@@ -67,6 +68,15 @@ func (c *Cluster) measured() *params.File {
 		return nil
 	}
 	return c.Network.File
+}
+
+// ranks is where the ranks of a schedule are, see place. It fails for one whose ranks must be on
+// one node.
+func (c *Cluster) ranks(s *collective.Schedule) (*mapping.Map, error) {
+	if s.Levels > 0 && c.several() {
+		return nil, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
+	}
+	return c.place(s.Call.P)
 }
 
 func (c *Cluster) several() bool { return c != nil && c.Nodes > 1 }

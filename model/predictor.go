@@ -237,11 +237,7 @@ func (p *Predictor) Work(s *collective.Schedule) int {
 	if p.of == nil || p.Model == "libtaulop" {
 		return 0
 	}
-	on, err := p.Cluster.place(s.Call.P)
-	if err != nil {
-		return 0
-	}
-	if c := p.of(s).counter(s, on); c != nil {
+	if c, err := p.of(s).counter(s); err == nil && c != nil {
 		return c.Work(s)
 	}
 	return 0

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/taulop/taulop/collective"
@@ -23,14 +22,6 @@ type protocols struct {
 
 // Cost is the cost of a schedule. It fails as TauLop.Cost does.
 func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
-	m := p.ways[0]
-	on, err := m.Cluster.place(s.Call.P)
-	if err != nil {
-		return Cost{}, err
-	}
-	if s.Levels > 0 && m.Cluster.several() {
-		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
-	}
 	symbols := symbolsOf(s, 0)
 	see := func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if s.ToSelf && p.library.Self > 0 && stage.Pattern == collective.Local {
@@ -38,11 +29,7 @@ func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
 		}
 		return p.stage(stage, t, symbols, add)
 	}
-	traffics, err := m.traffics(s, on)
-	if err != nil {
-		return Cost{}, err
-	}
-	c, err := evaluate(s, symbols, traffics, see, p.value)
+	c, err := p.ways[0].cost(s, symbols, see, p.value)
 	if err == nil && s.Algorithm != nil {
 		p.call(&c)
 	}

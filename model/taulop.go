@@ -91,18 +91,22 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 	if err != nil {
 		return Cost{}, err
 	}
-	on, err := m.Cluster.place(s.Call.P)
-	if err != nil {
+	return m.cost(s, symbols, m.terms(symbols), m.value)
+}
+
+// cost adds up terms of stages whose messages are counted by channels, if there are several. It
+// fails before it begins where these are too many.
+func (m TauLop) cost(s *collective.Schedule, symbols Symbols, see terms, value values) (Cost, error) {
+	c, err := m.counter(s)
+	switch {
+	case err != nil:
 		return Cost{}, err
+	case c == nil:
+		return evaluate(s, symbols, anywhere, see, value)
+	case c.Work(s) > mapping.Most:
+		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
 	}
-	if s.Levels > 0 && m.Cluster.several() {
-		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, ErrOneNode)
-	}
-	traffics, err := m.traffics(s, on)
-	if err != nil {
-		return Cost{}, err
-	}
-	return evaluate(s, symbols, traffics, m.terms(symbols), m.value)
+	return evaluate(s, symbols, c.Runs, see, value)
 }
 
 // Stage is what a stage of a schedule costs whose messages are where t says, in seconds. It
@@ -133,21 +137,12 @@ func (m TauLop) symbols(s *collective.Schedule) (Symbols, error) {
 	return Symbols{}, fmt.Errorf("unknown transport %v", m.Transport)
 }
 
-// traffics counts the messages of channels, if there are several. It fails before it begins
-// where these are too many.
-func (m TauLop) traffics(s *collective.Schedule, on *mapping.Map) (traffics, error) {
-	c := m.counter(s, on)
-	switch {
-	case c == nil:
-		return anywhere, nil
-	case c.Work(s) > mapping.Most:
-		return nil, fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
-	}
-	return c.Runs, nil
-}
-
 // counter counts the messages of channels; nil where there is one channel.
-func (m TauLop) counter(s *collective.Schedule, on *mapping.Map) *mapping.Counter {
+func (m TauLop) counter(s *collective.Schedule) (*mapping.Counter, error) {
+	on, err := m.Cluster.ranks(s)
+	if err != nil {
+		return nil, err
+	}
 	if on == nil {
 		on, _ = mapping.Order{}.Map(s.Call.P, 1) // which has room for all
 	}
@@ -156,9 +151,9 @@ func (m TauLop) counter(s *collective.Schedule, on *mapping.Map) *mapping.Counte
 		c.Level = m.Level
 	}
 	if on.Nodes == 1 && c.Level == nil {
-		return nil
+		return nil, nil
 	}
-	return c
+	return c, nil
 }
 
 // Message is the cost of one message with the channel to itself, T(m) of eqs. (9)–(11) and (22).
@@ -393,24 +388,6 @@ func (m TauLop) memory(stage *collective.Stage, of Channel, y Symbols, add func(
 	default:
 		m.pipeline(stage, y, transfers)
 	}
-	return nil
-}
-
-// localOf is a machine for the local copies of a baseline model, nil where they do not
-// count or were not measured.
-func localOf(m TauLop) *TauLop {
-	if !m.Channels.has(Channel{Way: Alone}) {
-		return nil
-	}
-	return &m
-}
-
-// localCopy adds what a local stage costs.
-func (m *TauLop) localCopy(stage *collective.Stage, y Symbols, add func(Term)) error {
-	if m == nil {
-		return nil
-	}
-	m.localTerms(stage, mapping.Traffic{}, y, add)
 	return nil
 }
 
