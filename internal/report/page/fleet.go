@@ -113,7 +113,7 @@ func (v *fleet) transfers(f *figures, x *index, g *group) (added []*figure) {
 	}
 	for _, q := range quantities {
 		var of []sketch
-		for _, m := range first(some(g.Sizes), x.Bytes) {
+		for _, m := range first(lists.Spread(g.Sizes, mostSizes), x.Bytes) {
 			for _, t := range tables {
 				if t.Bytes == m {
 					rows := make(map[int]compare.FleetRow)
