@@ -99,7 +99,7 @@ func (f figure) chart(facts ...string) (*Chart, error) {
 	if f.Few && len(f.Taus) == 0 {
 		taus := fewTaus(taken, len(f.machines))
 		if f.OnePanel {
-			taus = spread(taus, len(dashes))
+			taus = lists.Spread(taus, len(dashes))
 		}
 		taken = lists.Filter(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}

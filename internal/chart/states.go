@@ -22,7 +22,7 @@ func States(machines []compare.Machine, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	if len(ch.Taus) == 0 {
-		taus := spread(fewTaus(of, 1), len(dashes))
+		taus := lists.Spread(fewTaus(of, 1), len(dashes))
 		of = lists.Filter(of, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
 	for i := range of {

@@ -46,17 +46,6 @@ func fewTaus(of []profile, machines int) []int {
 	return slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != last })
 }
 
-// spread are up to n of the values, the first and the last among them.
-func spread(values []int, n int) (few []int) {
-	if len(values) <= n {
-		return values
-	}
-	for i := range n {
-		few = append(few, values[i*(len(values)-1)/(n-1)])
-	}
-	return few
-}
-
 // common are the values, rising, common to the profiles of all machines.
 func common(of []profile, value func(profile) int, machines int) []int {
 	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {

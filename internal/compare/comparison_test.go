@@ -286,17 +286,17 @@ func TestOverview(t *testing.T) {
 		}))
 	}
 	o, err := NewOverview(machines, Choice{})
-	if err != nil || len(o.Tables) != 1 || len(o.Tables[0].Rows) != 2 {
+	if err != nil || len(o.Tables) != 1 || len(o.Tables[0].Cells) != 2 {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	two := o.Tables[0].Rows[1]
+	two := o.Tables[0].Cells[1]
 	// Without node 3 and with node 7 on top, the middle of 19 is node 11, 1.002·1200.
-	if two.Tau != 2 || two.Machines != 19 || math.Abs(two.L.Median-1202.4) > 1e-6 || two.L.Most != 1800 || math.Abs(two.L.Least-1176) > 1e-6 {
-		t.Errorf("%+v", two.L)
+	if two.Tau != 2 || two.Machines != 19 || math.Abs(two.Time.Median-1202.4) > 1e-6 || two.Time.Most != 1800 || math.Abs(two.Time.Least-1176) > 1e-6 {
+		t.Errorf("%+v", two.Time)
 	}
 	// Neighbours are 2.4 ns apart, so that the tenth of the 19 deviations is 12 ns:
 	// 1.4826·12 = 17.79, z = 597.6/17.79 = 33.59.
-	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "node07" || o.Outliers[0].Tau != 2 || math.Abs(o.Outliers[0].Score-33.59) > 0.01 ||
+	if len(o.Outliers) != 1 || o.Outliers[0].Machine != "node07" || o.Outliers[0].Key.Tau != 2 || math.Abs(o.Outliers[0].Score-33.59) > 0.01 ||
 		o.Outliers[0].Off != 1 || o.Outliers[0].Cells != 2 {
 		t.Errorf("outliers %+v", o.Outliers)
 	}

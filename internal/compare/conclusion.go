@@ -24,12 +24,45 @@ func (t *Table) conclude(test fit.Test) string {
 	return t.carries(concurrent, test) + " " + t.moves(common, test)
 }
 
+// A leading is a quantity that one machine may lead in.
+type leading struct {
+	what, none string // it leads in, and what is said where none does
+	values     string // of the last τ and the machines' values, which have the format
+	format     string
+	of         func(Point) fit.Estimate
+	replicates func(Point) fit.Replicates // that a test takes
+	leads      func(a, b Point, test fit.Test) bool
+}
+
+var atOnce = leading{
+	what: "carries more transfers at once", none: "No machine carries more transfers at once than the others", values: "A(%d): %s", format: "%.2f",
+	of: func(p Point) fit.Estimate { return p.A },
+	replicates: func(p Point) fit.Replicates {
+		if p.AReplicates.Launches() == 0 && p.A.Known() { // samples without launches: A has an interval
+			return p.Replicates
+		}
+		return p.AReplicates
+	},
+	leads: func(a, b Point, test fit.Test) bool {
+		if a.AReplicates.Launches() == 0 || b.AReplicates.Launches() == 0 {
+			return above(a.A, b.A)
+		}
+		return larger(a.AReplicates, b.AReplicates, test)
+	},
+}
+
+var perSecond = leading{
+	what: "moves more bytes a second", none: "None moves more bytes a second", values: "τ = %d: %s GB/s", format: "%#.3g",
+	of:         func(p Point) fit.Estimate { return p.Bandwidth },
+	replicates: func(p Point) fit.Replicates { return p.Replicates },
+	leads:      func(a, b Point, test fit.Test) bool { return larger(b.Replicates, a.Replicates, test) }, // less time is more bandwidth
+}
+
 // carries is about A(τ).
 func (t *Table) carries(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
-	A := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.A }
 	for i := range t.Rows {
-		if math.IsNaN(A(&t.Rows[i], last).Center) {
+		if math.IsNaN(t.Rows[i].point(last).A.Center) {
 			why := "L(m,1) was not measured"
 			if of := t.Rows[i].zero(); of > 0 {
 				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", of)
@@ -40,49 +73,48 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 	if len(t.own()) > 0 {
 		return "A(τ) is not compared, since L(m,1) is not the same on all machines."
 	}
-	ranking := t.ranking(last, A)
-	if !t.tested(last, test, func(p Point) fit.Replicates {
-		if p.AReplicates.Launches() == 0 && p.A.Known() { // samples without launches: A has an interval
-			return p.Replicates
-		}
-		return p.AReplicates
-	}) {
-		return fmt.Sprintf("Who carries more transfers at once was not tested (A(%d): %s).", last, t.list(ranking, last, A, "%.2f"))
-	}
-	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
-		a, b := leader.point(tau), other.point(tau)
-		if a.AReplicates.Launches() == 0 || b.AReplicates.Launches() == 0 {
-			return above(a.A, b.A)
-		}
-		return larger(a.AReplicates, b.AReplicates, test)
-	})
-	if from == 0 {
-		return fmt.Sprintf("No machine carries more transfers at once than the others, beyond the intervals (A(%d): %s).", last, t.list(ranking, last, A, "%.2f"))
-	}
-	return fmt.Sprintf("%s carries more transfers at once %s (A(%d): %s).", t.Rows[ranking[0]].Machine, since(from, taus), last, t.list(ranking, last, A, "%.2f"))
+	return t.leader(atOnce, taus, test)
 }
 
 // moves is about bandwidth.
 func (t *Table) moves(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
-	B := func(r *Row, tau int) fit.Estimate { b, _ := r.At(tau); return b.Bandwidth }
 	for i := range t.Rows {
-		if math.IsNaN(B(&t.Rows[i], last).Center) {
+		if math.IsNaN(t.Rows[i].point(last).Bandwidth.Center) {
 			return fmt.Sprintf("How many bytes a second %s moves at τ = %d is unknown, since L(m,%[2]d) is 0 in its file, which is no time.", t.Rows[i].Machine, last)
 		}
 	}
-	ranking := t.ranking(last, B)
-	if !t.tested(last, test, func(p Point) fit.Replicates { return p.Replicates }) {
-		return fmt.Sprintf("Who moves more bytes a second was not tested (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
-	}
-	from := t.leadsFrom(ranking[0], taus, func(leader, other *Row, tau int) bool {
-		a, b := leader.point(tau), other.point(tau)
-		return larger(b.Replicates, a.Replicates, test) // less time is more bandwidth
+	return t.leader(perSecond, taus, test)
+}
+
+// leader says who leads in a quantity, from which τ on.
+func (t *Table) leader(q leading, taus []int, test fit.Test) string {
+	last := taus[len(taus)-1]
+	ranking := slices.Clone(t.Rows)
+	slices.SortStableFunc(ranking, func(a, b Row) int { return cmp.Compare(q.of(b.point(last)).Center, q.of(a.point(last)).Center) })
+	const most = 4
+	values := lists.Map(ranking[:min(len(ranking), most)], func(r Row) string {
+		return fmt.Sprintf("%s "+q.format, r.Machine, q.of(r.point(last)).Center)
 	})
-	if from == 0 {
-		return fmt.Sprintf("None moves more bytes a second, beyond the intervals (τ = %d: %s GB/s).", last, t.list(ranking, last, B, "%#.3g"))
+	if len(ranking) > most {
+		values = append(values, "…")
 	}
-	return fmt.Sprintf("%s moves more bytes a second %s (τ = %d: %s GB/s).", t.Rows[ranking[0]].Machine, since(from, taus), last, t.list(ranking, last, B, "%#.3g"))
+	are := fmt.Sprintf(q.values, last, strings.Join(values, ", "))
+	first := q.replicates(ranking[0].point(last))
+	if slices.ContainsFunc(ranking[1:], func(r Row) bool { return !test.Compare(first, q.replicates(r.point(last))).Tested }) {
+		return fmt.Sprintf("Who %s was not tested (%s).", q.what, are)
+	}
+	from := 0 // the smallest τ from which on the first leads
+	for _, tau := range slices.Backward(taus) {
+		if slices.ContainsFunc(ranking[1:], func(r Row) bool { return !q.leads(ranking[0].point(tau), r.point(tau), test) }) {
+			break
+		}
+		from = tau
+	}
+	if from == 0 {
+		return fmt.Sprintf("%s, beyond the intervals (%s).", q.none, are)
+	}
+	return fmt.Sprintf("%s %s %s (%s).", ranking[0].Machine, q.what, since(from, taus), are)
 }
 
 // zero is the first τ whose time in the file is 0; 0 if there is none.
@@ -115,42 +147,10 @@ func larger(a, b fit.Replicates, test fit.Test) bool {
 	return d.Tested && d.P < level && d.Ratio > 1
 }
 
-// tested tells whether all rows have at tau what a test takes.
-func (t *Table) tested(tau int, test fit.Test, of func(Point) fit.Replicates) bool {
-	first := of(t.Rows[0].point(tau))
-	return !slices.ContainsFunc(t.Rows[1:], func(r Row) bool { return !test.Compare(first, of(r.point(tau))).Tested })
-}
-
 // point is what a row has at tau.
 func (r *Row) point(tau int) Point {
 	b, _ := r.At(tau)
 	return b.Point
-}
-
-// ranking is the rows by their value at tau, largest first.
-func (t *Table) ranking(tau int, of func(*Row, int) fit.Estimate) []int {
-	order := make([]int, len(t.Rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Compare(of(&t.Rows[b], tau).Center, of(&t.Rows[a], tau).Center)
-	})
-	return order
-}
-
-// leadsFrom is the smallest τ from which on a row leads at every larger one, 0
-// if it does not lead at the last.
-func (t *Table) leadsFrom(leader int, taus []int, leads func(leader, other *Row, tau int) bool) (from int) {
-	for _, tau := range slices.Backward(taus) {
-		for i := range t.Rows {
-			if i != leader && !leads(&t.Rows[leader], &t.Rows[i], tau) {
-				return from
-			}
-		}
-		from = tau
-	}
-	return from
 }
 
 // since says from which τ on.
@@ -166,17 +166,4 @@ func since(from int, taus []int) string {
 		return fmt.Sprintf("at τ = %d", from)
 	}
 	return fmt.Sprintf("from τ = %d on", from)
-}
-
-// list is the leading values with their machines.
-func (t *Table) list(ranking []int, tau int, of func(*Row, int) fit.Estimate, format string) string {
-	const most = 4
-	var parts []string
-	for _, i := range ranking[:min(len(ranking), most)] {
-		parts = append(parts, fmt.Sprintf("%s "+format, t.Rows[i].Machine, of(&t.Rows[i], tau).Center))
-	}
-	if len(ranking) > most {
-		parts = append(parts, "…")
-	}
-	return strings.Join(parts, ", ")
 }

@@ -30,12 +30,11 @@ type Overview struct {
 
 // An Outlier is a machine that is off, with the cell that gave it away.
 type Outlier struct {
-	Machine string `json:"machine"`
-	Path    string `json:"file"`
-	Channel
-	Tau    int          `json:"tau"`
-	L      fit.Estimate `json:"L_ns"`
-	Median float64      `json:"median_ns"` // of all machines
+	Machine string       `json:"machine"`
+	Path    string       `json:"file"`
+	Key     params.Key   `json:"cell"`
+	Time    fit.Estimate `json:"time_ns"`
+	Median  float64      `json:"median_ns"` // of all machines
 	Deviation
 }
 
@@ -49,27 +48,52 @@ type Deviation struct {
 // A FleetTable is what machines have in common of a channel.
 type FleetTable struct {
 	Channel
-	Segment bool       `json:"segment"` // m is the segment's size S
-	Rows    []FleetRow `json:"rows"`    // τ rising
+	Segment bool         `json:"segment"` // m is the segment's size S
+	Cells   []*FleetCell `json:"cells"`   // τ rising
 }
 
-// A FleetRow is all machines at one τ.
-type FleetRow struct {
-	Tau       int        `json:"tau"`
+// A FleetKind is what a survey measured on the machines of a fleet.
+type FleetKind struct {
+	Kind     params.Kind  `json:"kind"`
+	Machines int          `json:"machines"` // that have a cell of it
+	Outliers []Outlier    `json:"outliers"` // farthest off first
+	Cells    []*FleetCell `json:"cells"`    // that two machines have or more, as in the first file that has them
+}
+
+// A FleetCell is a cell over machines.
+type FleetCell struct {
+	params.Key
 	Machines  int        `json:"machines"` // that have it
-	L         fit.Spread `json:"L_ns"`
-	Bandwidth fit.Spread `json:"bandwidth_GBs"`
-	A         fit.Spread `json:"A"`
+	Time      fit.Spread `json:"time_ns"`
+	Bandwidth fit.Spread `json:"bandwidth_GBs,omitzero"` // of transfers, as A
+	A         fit.Spread `json:"A,omitzero"`
 	Scores    []Score    `json:"-"` // in the order of machines
 }
 
 // A Score is how far a machine is off in one cell.
 type Score struct {
 	Machine      string
-	L            fit.Estimate // of surveys their time
-	Bandwidth, A float64      // as in Point; NaN of surveys
+	Time         fit.Estimate
+	Bandwidth, A float64 // as in Point; NaN of surveys
 	Z            float64
 	Off          bool // an outlier, corrected for the number of cells and machines
+}
+
+// transfers are the cells of all tables.
+func (o *Overview) transfers() (cells []*FleetCell) {
+	for _, t := range o.Tables {
+		cells = append(cells, t.Cells...)
+	}
+	return cells
+}
+
+// Cells are those of transfers and of surveys.
+func (o *Overview) Cells() []*FleetCell {
+	cells := o.transfers()
+	for _, k := range o.Surveys {
+		cells = append(cells, k.Cells...)
+	}
+	return cells
 }
 
 // NewOverview compares machines with the median of all. It fails where they have
@@ -122,13 +146,15 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 			}
 		}
 	}
-	for _, t := range o.Tables {
-		for i := range t.Rows {
-			t.Rows[i].score()
-		}
+	for _, c := range o.Cells() {
+		c.score()
 	}
 	o.correct()
-	o.findOutliers(machines)
+	o.Outliers, _ = outliers(machines, o.transfers())
+	for i := range o.Surveys {
+		k := &o.Surveys[i]
+		k.Outliers, k.Machines = outliers(machines, k.Cells)
+	}
 	o.Warnings = append(o.Warnings, warningsOf(lists.Map(contents, func(v *content) *doubts { return v.doubts }), o.Machines, channels)...)
 	o.warn(machines, unknown)
 	return o, nil
@@ -185,38 +211,26 @@ func (t *FleetTable) add(machine string, c *reducedCurve, own bool) (unknown int
 		case own:
 			p.A = math.NaN()
 		}
-		at, found := slices.BinarySearchFunc(t.Rows, p.tau, func(r FleetRow, tau int) int { return r.Tau - tau })
+		at, found := slices.BinarySearchFunc(t.Cells, p.tau, func(c *FleetCell, tau int) int { return c.Tau - tau })
 		if !found {
-			t.Rows = slices.Insert(t.Rows, at, FleetRow{Tau: p.tau})
+			t.Cells = slices.Insert(t.Cells, at, &FleetCell{Key: t.Channel.Key(p.tau)})
 		}
-		t.Rows[at].Scores = append(t.Rows[at].Scores, Score{Machine: machine, L: p.L, Bandwidth: p.bandwidth, A: p.A})
+		t.Cells[at].Scores = append(t.Cells[at].Scores, Score{Machine: machine, Time: p.L, Bandwidth: p.bandwidth, A: p.A})
 	}
 	return unknown
 }
 
-func (r *FleetRow) score() {
-	r.Machines, r.L = len(r.Scores), score(r.Scores)
-	r.Bandwidth = spread(r.Scores, func(s Score) float64 { return s.Bandwidth })
-	r.A = spread(r.Scores, func(s Score) float64 { return s.A })
+// score says how far each machine is off, and from what.
+func (c *FleetCell) score() {
+	c.Machines, c.Time = len(c.Scores), c.spread(func(s Score) float64 { return s.Time.Center })
+	c.Bandwidth, c.A = c.spread(func(s Score) float64 { return s.Bandwidth }), c.spread(func(s Score) float64 { return s.A })
+	for i := range c.Scores {
+		c.Scores[i].Z = c.Time.Z(c.Scores[i].Time.Center)
+	}
 }
 
-// score says how far each is off, and from what.
-func score(scores []Score) fit.Spread {
-	L := spread(scores, func(s Score) float64 { return s.L.Center })
-	for i := range scores {
-		scores[i].Z = L.Z(scores[i].L.Center)
-	}
-	return L
-}
-
-func spread(scores []Score, value func(Score) float64) fit.Spread {
-	var values []float64
-	for _, s := range scores {
-		if v := value(s); !math.IsNaN(v) && !math.IsInf(v, 0) {
-			values = append(values, v)
-		}
-	}
-	return fit.NewSpread(values)
+func (c *FleetCell) spread(value func(Score) float64) fit.Spread {
+	return fit.NewSpread(lists.Filter(lists.Map(c.Scores, value), func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }))
 }
 
 // correct tells outliers from chance among that many scores (Benjamini–Hochberg over all machines
@@ -225,33 +239,18 @@ func spread(scores []Score, value func(Score) float64) fit.Spread {
 func (o *Overview) correct() {
 	var ps []float64
 	var off []*bool
-	add := func(scores []Score) {
-		known := 0
-		for _, s := range scores {
-			if s.L.Known() {
-				known++
-			}
-		}
-		for i := range scores {
-			s := &scores[i]
+	for _, c := range o.Cells() {
+		known := len(lists.Filter(c.Scores, func(s Score) bool { return s.Time.Known() }))
+		for i := range c.Scores {
+			s := &c.Scores[i]
 			p := 1.0
-			if known >= Fleet && s.L.Known() {
+			if known >= Fleet && s.Time.Known() {
 				o.Tested++
 				if math.Abs(s.Z) > fit.OutlierScore {
-					p = fit.OutlierP(s.Z, len(scores))
+					p = fit.OutlierP(s.Z, len(c.Scores))
 				}
 			}
 			ps, off = append(ps, p), append(off, &s.Off)
-		}
-	}
-	for _, t := range o.Tables {
-		for _, r := range t.Rows {
-			add(r.Scores)
-		}
-	}
-	for _, k := range o.Surveys {
-		for _, c := range k.Cells {
-			add(c.Scores)
 		}
 	}
 	for i, p := range fit.Adjust(ps) {
@@ -259,69 +258,33 @@ func (o *Overview) correct() {
 	}
 }
 
-// findOutliers takes each machine's worst cell of transfers, and of each survey.
-func (o *Overview) findOutliers(machines []*Reduced) {
-	var scores [][]Score
-	var rows []Outlier // but for the machine
-	for _, t := range o.Tables {
-		for _, r := range t.Rows {
-			scores, rows = append(scores, r.Scores), append(rows, Outlier{Channel: t.Channel, Tau: r.Tau, Median: r.L.Median})
-		}
-	}
-	off, _ := outliers(machines, scores)
-	for _, w := range off {
-		out := rows[w.cell]
-		out.Machine, out.Path, out.L, out.Deviation = w.machine.Name, w.machine.Path, w.L, w.Deviation
-		o.Outliers = append(o.Outliers, out)
-	}
-	for i := range o.Surveys {
-		k := &o.Surveys[i]
-		scores = nil
-		for _, c := range k.Cells {
-			scores = append(scores, c.Scores)
-		}
-		off, k.Machines = outliers(machines, scores)
-		for _, w := range off {
-			c := k.Cells[w.cell]
-			k.Outliers = append(k.Outliers, CellOutlier{w.machine.Name, w.machine.Path, c.Key, w.L, c.Time.Median, w.Deviation})
-		}
-	}
-}
-
-// A worst cell is that in which a machine is farthest off.
-type worst struct {
-	machine *Reduced
-	cell    int
-	L       fit.Estimate
-	Deviation
-}
-
-// outliers are the worst cells of machines that are off, farthest first, and how many
+// outliers are the machines that are off, with their worst cells, farthest first, and how many
 // machines have any cell.
-func outliers(machines []*Reduced, cells [][]Score) (off []worst, having int) {
-	of := make(map[string]*worst)
-	for i, scores := range cells {
-		for _, s := range scores {
+func outliers(machines []*Reduced, cells []*FleetCell) (off []Outlier, having int) {
+	off = []Outlier{}
+	of := make(map[string]*Outlier)
+	for _, c := range cells {
+		for _, s := range c.Scores {
 			w := of[s.Machine]
 			if w == nil {
-				w = &worst{}
+				w = &Outlier{Machine: s.Machine}
 				of[s.Machine] = w
 			}
 			if w.Cells++; s.Off {
 				w.Off++
 			}
 			if math.Abs(s.Z) > math.Abs(w.Score) {
-				w.Score, w.cell, w.L = s.Z, i, s.L
+				w.Score, w.Key, w.Time, w.Median = s.Z, c.Key, s.Time, c.Time.Median
 			}
 		}
 	}
 	for _, m := range machines {
 		if w := of[m.Name]; w != nil && w.Off > 0 {
-			w.machine = m
+			w.Path = m.Path
 			off = append(off, *w)
 		}
 	}
-	slices.SortStableFunc(off, func(a, b worst) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
+	slices.SortStableFunc(off, func(a, b Outlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
 	return off, len(of)
 }
 
@@ -346,7 +309,7 @@ func (o *Overview) Conclusion() string {
 // ofSurveys names the farthest machine of all kinds.
 func (o *Overview) ofSurveys() string {
 	off := make(map[string]bool)
-	var first CellOutlier
+	var first Outlier
 	for _, k := range o.Surveys {
 		for _, out := range k.Outliers {
 			if off[out.Machine] = true; math.Abs(out.Score) > math.Abs(first.Score) {
@@ -373,7 +336,7 @@ func (o *Overview) ofTransfers() string {
 	}
 	first := o.Outliers[0]
 	return fmt.Sprintf("%d of %d machines are outliers, %d slow and %d fast; farthest %s: L(%d,%d) is %.0f ns where the median is %.0f ns (%s).",
-		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Bytes, first.Tau, first.L.Center, first.Median, first.Channel)
+		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Key.Bytes, first.Key.Tau, first.Time.Center, first.Median, channelOf(first.Key))
 }
 
 // Untested tells whether there is no answer although machines were measured, for want of
@@ -386,12 +349,10 @@ func (o *Overview) Untested() bool {
 func (o *Overview) warn(machines []*Reduced, unknown map[string]int) {
 	cells := make(map[string]int)
 	most := 0
-	for _, t := range o.Tables {
-		for _, r := range t.Rows {
-			for _, s := range r.Scores {
-				cells[s.Machine]++
-				most = max(most, cells[s.Machine])
-			}
+	for _, c := range o.transfers() {
+		for _, s := range c.Scores {
+			cells[s.Machine]++
+			most = max(most, cells[s.Machine])
 		}
 	}
 	var names []string

@@ -6,6 +6,8 @@ import (
 	"unique"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -116,58 +118,23 @@ func (k *SurveyTable) common(first Machine) (cells []SurveyCell) {
 	return cells
 }
 
-// A FleetKind is what a survey measured on the machines of a fleet.
-type FleetKind struct {
-	Kind     params.Kind   `json:"kind"`
-	Machines int           `json:"machines"` // that have a cell of it
-	Outliers []CellOutlier `json:"outliers"` // farthest off first
-	Cells    []FleetCell   `json:"cells"`    // that two machines have or more, as in the first file that has them
-}
-
-// A FleetCell is a cell over machines.
-type FleetCell struct {
-	params.Key
-	Machines int        `json:"machines"` // that have it
-	Time     fit.Spread `json:"time_ns"`
-	Scores   []Score    `json:"-"` // in the order of machines
-}
-
-// A CellOutlier is a machine that is off, with the cell that gave it away.
-type CellOutlier struct {
-	Machine string       `json:"machine"`
-	Path    string       `json:"file"`
-	Key     params.Key   `json:"cell"`
-	Time    fit.Estimate `json:"time_ns"`
-	Median  float64      `json:"median_ns"` // of all machines
-	Deviation
-}
-
-// fleetSurveys puts what surveys measured on machines beside the median.
+// fleetSurveys are the cells of surveys that machines have, kinds in the order of files.
 func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) {
-	at := make(map[unique.Handle[params.Key]]int)
-	var cells []FleetCell
+	at := make(map[unique.Handle[params.Key]]*FleetCell)
+	var cells []*FleetCell
 	for n, v := range contents {
 		for _, c := range v.surveys {
-			i, known := at[c.key]
-			if !known {
-				i = len(cells)
-				at[c.key] = i
-				cells = append(cells, FleetCell{Key: c.key.Value()})
+			cell := at[c.key]
+			if cell == nil {
+				cell = &FleetCell{Key: c.key.Value()}
+				at[c.key], cells = cell, append(cells, cell)
 			}
-			cells[i].Scores = append(cells[i].Scores, Score{Machine: machines[n].Name, L: c.time, Bandwidth: math.NaN(), A: math.NaN()})
+			cell.Scores = append(cell.Scores, Score{Machine: machines[n].Name, Time: c.time, Bandwidth: math.NaN(), A: math.NaN()})
 		}
 	}
-	for _, c := range cells {
-		if c.Machines = len(c.Scores); c.Machines < 2 {
-			continue
-		}
-		c.Time = score(c.Scores)
-		i := slices.IndexFunc(kinds, func(k FleetKind) bool { return k.Kind == c.Kind })
-		if i < 0 {
-			i = len(kinds)
-			kinds = append(kinds, FleetKind{Kind: c.Kind, Outliers: []CellOutlier{}})
-		}
-		kinds[i].Cells = append(kinds[i].Cells, c)
+	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 })
+	for _, of := range view.Grouped(several, func(c *FleetCell) params.Kind { return c.Kind }) {
+		kinds = append(kinds, FleetKind{Kind: of[0].Kind, Cells: of})
 	}
 	return kinds
 }

@@ -51,6 +51,16 @@ func Insert[T cmp.Ordered](rising []T, v T) []T {
 	return slices.Insert(rising, i, v)
 }
 
+// Spread are up to n of the values, evenly, the first and the last among them, in a list of their
+// own.
+func Spread[T any](of []T, n int) (few []T) {
+	n = min(n, len(of))
+	for i := range n {
+		few = append(few, of[i*(len(of)-1)/max(1, n-1)])
+	}
+	return few
+}
+
 // FalseFirst orders booleans, for cmp.Compare.
 func FalseFirst(b bool) int {
 	if b {

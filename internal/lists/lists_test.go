@@ -1,6 +1,7 @@
 package lists
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -10,6 +11,11 @@ func TestLists(t *testing.T) {
 	numbers := []int{3, 1, 3, 2, 1}
 	if got := Map(numbers, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "3", "2", "1"}) {
 		t.Errorf("Map: %v", got)
+	}
+	for n, want := range []string{"[]", "[3]", "[3 1]", "[3 3 1]"} {
+		if got := fmt.Sprint(Spread(numbers, n)); got != want {
+			t.Errorf("Spread %d: %s, want %s", n, got, want)
+		}
 	}
 	odd := Filter(numbers, func(n int) bool { return n%2 == 1 })
 	if !slices.Equal(odd, []int{3, 1, 3, 1}) {

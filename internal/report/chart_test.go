@@ -22,33 +22,11 @@ func curve(machine string, sigma, kappa float64, taus ...int) compare.Curve {
 	return c
 }
 
-var (
-	toEight = []int{1, 2, 3, 4, 5, 6, 7, 8}
-	to64    = []int{1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 32, 45, 64}
-)
+var to64 = []int{1, 2, 3, 4, 5, 6, 7, 8, 11, 16, 23, 32, 45, 64}
 
 const twoBars = `A(τ), ring; dots: up to τ, all at once
 τ = 2  a      ██████████████████████████████████████████▊················   1.45
 τ = 2  other  ███████████████████████████████████████████████████████████   2.00
-`
-
-// σ = 0.1, κ = 0.02: A is largest at √(0.9/0.02) = 6.7.
-const plane = `A(τ), ring
-       │                                                    ···
-       │                                              ······           △
-     6 ┤                                        ······        △
-       │                                  ······     △
-       │                             ·····  △
-     4 ┤                       ····△·
-       │                 ······                               ●
-       │            ····· *        ●        ●        ●                 ●
-     2 ┤      ···*··
-       │*·····
-       │
-     0 ┤
-       └┬────────┬────────┬────────┬────────┬────────┬────────┬────────┬
-        1        2        3        4        5        6        7        8 τ
-        ● a   △ other   · A = τ, all at once   * several
 `
 
 func TestConcurrencyChart(t *testing.T) {
@@ -57,13 +35,12 @@ func TestConcurrencyChart(t *testing.T) {
 		want   []string // the whole, or parts of it; nothing: no chart
 	}{
 		{[]compare.Curve{curve("a", 0.38, 0, 1, 2), curve("other", 0, 0, 1, 2)}, []string{twoBars}},
-		{[]compare.Curve{curve("a", 0.1, 0.02, toEight...), curve("other", 0.02, 0.003, toEight...)}, []string{plane}},
-		{[]compare.Curve{curve("a", 0.01, 0.0002, to64...), curve("other", 0.02, 0.003, to64...)}, []string{"    16 ┤", "1          2 ", " 64 τ\n"}},
-		{[]compare.Curve{curve("a", 0.9, 0.2, to64...)}, []string{" 0.125 ┤", "● a"}},           // A(64) = 0.07
-		{[]compare.Curve{curve("a", -0.3, 0, 1, 2)}, []string{"█ ", " 2.86\n"}},                 // more than τ
-		{[]compare.Curve{curve("a", math.NaN(), 0, 1, 2)}, nil},                                 // L(S,1) was not measured
-		{[]compare.Curve{curve("a", 0, 0, 1)}, nil},                                             // nothing concurrent
-		{[]compare.Curve{curve(strings.Repeat("long", 30), 0.1, 0, toEight...)}, []string{"…"}}, // a name that is too long
+		{[]compare.Curve{curve("a", 0.01, 0.0002, to64...), curve("other", 0.02, 0.003, to64...)}, []string{"τ = 64  a      ██", "τ =  2  other  █", "·   4.46\n"}},
+		{[]compare.Curve{curve("a", 0.9, 0.2, to64...)}, []string{"τ = 64  a", "  0.07\n"}},
+		{[]compare.Curve{curve("a", -0.3, 0, 1, 2)}, []string{"█ ", " 2.86\n"}},              // more than τ
+		{[]compare.Curve{curve("a", math.NaN(), 0, 1, 2)}, nil},                              // L(S,1) was not measured
+		{[]compare.Curve{curve("a", 0, 0, 1)}, nil},                                          // nothing concurrent
+		{[]compare.Curve{curve(strings.Repeat("long", 30), 0.1, 0, to64...)}, []string{"…"}}, // a name that is too long
 	} {
 		var b bytes.Buffer
 		drawn := writeConcurrencyChart(&b, "ring", tt.curves)

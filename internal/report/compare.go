@@ -265,7 +265,7 @@ func (c *sideBySide) values() view.Table {
 				law = []any{s.Sigma.Value, s.Sigma.Error, s.Kappa.Value, s.Kappa.Error, s.Residual, r.Poor}
 			}
 			for _, b := range r.Points {
-				out.Add(keyCells(channelKey(t.Channel, b.Tau), r.Machine), b.Replicates.Launches(),
+				out.Add(keyCells(t.Channel.Key(b.Tau), r.Machine), b.Replicates.Launches(),
 					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), saturation, law, stateCells(t.State, r.Machine))
 			}
 		}
@@ -278,11 +278,6 @@ func (c *sideBySide) values() view.Table {
 		}
 	}
 	return out
-}
-
-// channelKey is the key of a transfer.
-func channelKey(c compare.Channel, tau int) params.Key {
-	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
 }
 
 // keyColumns are the heads of keyCells: what was measured, and on which machine.

@@ -28,23 +28,15 @@ func (o *overview) say(w *document.Document) {
 		fmt.Fprintf(w, "%s\n\n", o.Means)
 	}
 	if len(o.Outliers) > 0 {
-		t := view.Table{
-			Title:   fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore),
-			Columns: append(view.Numbers("machine", "z", "τ", "L(m,τ) ns", "median", "×", "cells off"), view.Words("where")...),
-		}
-		for _, out := range o.Outliers {
-			t.Add(out.Machine, score(out.Deviation), out.Tau, besideMedian(out.L, out.Median), off(out.Deviation),
-				fmt.Sprintf("%s, m = %s", out.Channel, view.Bytes(out.Bytes)))
-		}
-		w.TablesAbove(t)
+		w.TablesAbove(outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
 	}
 	for _, of := range o.Tables {
 		t := view.Table{
 			Title:   fmt.Sprintf("%s: medians, %s", channelTitle(of.Channel, of.Segment), spreads),
 			Columns: view.Numbers("τ", "machines", fmt.Sprintf("L(%s,τ) ns", view.Bytes(of.Bytes)), "", "", "GB/s", "", "", "A(τ)", "", ""),
 		}
-		for _, r := range of.Rows {
-			t.Add(r.Tau, r.Machines, spread(r.L), spread(r.Bandwidth), spread(r.A))
+		for _, c := range of.Cells {
+			t.Add(c.Tau, c.Machines, spread(c.Time), spread(c.Bandwidth), spread(c.A))
 		}
 		w.TablesAbove(t)
 	}
@@ -72,14 +64,8 @@ const mostInSurvey = 12
 // that machines are least alike in.
 func kindTables(k compare.FleetKind) (tables []view.Table) {
 	if len(k.Outliers) > 0 {
-		t := view.Table{
-			Title:   fmt.Sprintf("%s: outliers, each with the cell that is farthest off%s", k.Kind, firstOf(len(k.Outliers), "farthest")),
-			Columns: append(view.Numbers("machine", "z", "ns", "median", "×", "cells off"), view.Words("where")...),
-		}
-		for _, out := range k.Outliers[:min(mostInSurvey, len(k.Outliers))] {
-			t.Add(out.Machine, score(out.Deviation), besideMedian(out.Time, out.Median), off(out.Deviation), out.Key)
-		}
-		tables = append(tables, t)
+		title := fmt.Sprintf("%s: outliers, each with the cell that is farthest off%s", k.Kind, firstOf(len(k.Outliers), "farthest"))
+		tables = append(tables, outlierTable(title, k.Outliers[:min(mostInSurvey, len(k.Outliers))]))
 	}
 	t := view.Table{
 		Title:   fmt.Sprintf("%s: medians of %d machines, %s%s", k.Kind, k.Machines, spreads, firstOf(len(k.Cells), "widest")),
@@ -91,13 +77,14 @@ func kindTables(k compare.FleetKind) (tables []view.Table) {
 	return append(tables, t)
 }
 
-func score(d compare.Deviation) string { return fmt.Sprintf("%+.1f", d.Score) }
-
-func off(d compare.Deviation) string { return fmt.Sprintf("%d of %d", d.Off, d.Cells) }
-
-// besideMedian is a time, the median of all machines, and how many times that it is.
-func besideMedian(e fit.Estimate, median float64) []string {
-	return []string{view.Center(e), significant(median), significant(e.Center / median)}
+// outlierTable has beside each time the median of all machines, and how many times that it is.
+func outlierTable(title string, outliers []compare.Outlier) view.Table {
+	t := view.Table{Title: title, Columns: append(view.Numbers("machine", "z", "ns", "median", "×", "cells off"), view.Words("where")...)}
+	for _, out := range outliers {
+		t.Add(out.Machine, fmt.Sprintf("%+.1f", out.Score), view.Center(out.Time), significant(out.Median), significant(out.Time.Center/out.Median),
+			fmt.Sprintf("%d of %d", out.Off, out.Cells), out.Key)
+	}
+	return t
 }
 
 // firstOf says how many are shown, where these are not all.
@@ -109,14 +96,14 @@ func firstOf(n int, what string) string {
 }
 
 // widest are the cells with the widest spread, in their order.
-func widest(cells []compare.FleetCell) []compare.FleetCell {
-	width := func(c compare.FleetCell) float64 { return c.Time.Deviation / c.Time.Median }
-	falling := slices.SortedStableFunc(slices.Values(cells), func(a, b compare.FleetCell) int { return cmp.Compare(width(b), width(a)) })
+func widest(cells []*compare.FleetCell) []*compare.FleetCell {
+	width := func(c *compare.FleetCell) float64 { return c.Time.Deviation / c.Time.Median }
+	falling := slices.SortedStableFunc(slices.Values(cells), func(a, b *compare.FleetCell) int { return cmp.Compare(width(b), width(a)) })
 	widest := make(map[params.Key]bool)
 	for _, c := range falling[:min(mostInSurvey, len(falling))] {
 		widest[c.Key] = true
 	}
-	return lists.Filter(cells, func(c compare.FleetCell) bool { return widest[c.Key] })
+	return lists.Filter(cells, func(c *compare.FleetCell) bool { return widest[c.Key] })
 }
 
 // spreads says what the cells of a spread are.
@@ -134,21 +121,9 @@ func spread(s fit.Spread) []string {
 func (o *overview) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share")...)}
-	add := func(k params.Key, all fit.Spread, s compare.Score) {
-		out.Add(keyCells(k, s.Machine), bounds(s.L), s.Bandwidth, s.A, all.Median, all.Deviation, s.Z, stateCells(o.State, s.Machine))
-	}
-	for _, t := range o.Tables {
-		for _, r := range t.Rows {
-			for _, s := range r.Scores {
-				add(channelKey(t.Channel, r.Tau), r.L, s)
-			}
-		}
-	}
-	for _, k := range o.Surveys {
-		for _, c := range k.Cells {
-			for _, s := range c.Scores {
-				add(c.Key, c.Time, s)
-			}
+	for _, c := range (*compare.Overview)(o).Cells() {
+		for _, s := range c.Scores {
+			out.Add(keyCells(c.Key, s.Machine), bounds(s.Time), s.Bandwidth, s.A, c.Time.Median, c.Time.Deviation, s.Z, stateCells(o.State, s.Machine))
 		}
 	}
 	return out

@@ -66,7 +66,7 @@ func Decoder[R Request](data json.RawMessage) (Request, error) {
 func (s *Survey) Say(d *document.Document, f *params.File) {
 	if s.Matrices != nil {
 		all, _ := s.Matrices(f)
-		view.WriteMatrices(d, all, "taulop plot "+s.Name)
+		d.TablesAbove(view.MatrixTables(all, "taulop plot "+s.Name)...)
 	}
 	if s.Tables != nil {
 		d.TablesAbove(s.Tables(f)...)

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strings"
@@ -59,57 +57,45 @@ func Ends(all []Matrix) (ends []Matrix) {
 // MatrixNames is how many things a matrix of text has at most, so that it is read.
 const MatrixNames = 16
 
-// WriteMatrices writes a survey's matrices under their heading, each with its
-// bandwidths, and an empty line after each. Of too many things it says what draws
-// them.
-func WriteMatrices(w io.Writer, all []Matrix, plot string) {
+// MatrixTables are a survey's matrices under their heading, each with its bandwidths: the first of
+// a pair down, the second across. Of too many things they say what draws them.
+func MatrixTables(all []Matrix, plot string) []Table {
 	if len(all) == 0 {
-		return
+		return nil
 	}
-	fmt.Fprintf(w, "%s\n\n", all[0].Heading)
-	if n := len(all[0].Names); n > MatrixNames {
+	first := &all[0]
+	tables := []Table{{Title: first.Heading}}
+	if n := len(first.Names); n > MatrixNames {
 		pairs := 0
-		for _, g := range all[0].Groups {
+		for _, g := range first.Groups {
 			pairs += g.Pairs
 		}
-		fmt.Fprintf(w, "%d pairs of %d %ss are too many for a matrix here: a parameter file holds them, and %s draws them\n\n", pairs, n, all[0].Axis, plot)
-		return
+		said := Table{}
+		said.Note("%d pairs of %d %ss are too many for a matrix here: a parameter file holds them, and %s draws them", pairs, n, first.Axis, plot)
+		return append(tables, said)
 	}
 	for _, m := range all {
-		m.writeText(w, m.Name+", ns", func(t fit.Estimate) string { return Center(t) })
+		tables = append(tables, m.table(m.Name+", ns", Center))
 		if m.Bytes > 0 {
-			m.writeText(w, "bandwidth of transfers"+strings.TrimPrefix(m.Name, "transfer")+", GB/s", func(t fit.Estimate) string { return Digits(float64(m.Bytes)/t.Center, 0) })
+			tables = append(tables, m.table("bandwidth of transfers"+strings.TrimPrefix(m.Name, "transfer")+", GB/s",
+				func(t fit.Estimate) string { return Digits(float64(m.Bytes)/t.Center, 0) }))
 		}
 	}
+	return tables
 }
 
-// writeText writes the first of a pair down and the second across.
-func (m *Matrix) writeText(w io.Writer, title string, text func(fit.Estimate) string) {
-	rows := [][]string{append([]string{m.Axis}, m.Names[1:]...)}
-	width := 3
+func (m *Matrix) table(title string, text func(fit.Estimate) string) Table {
+	t := Table{Title: title, Columns: Numbers(append([]string{m.Axis}, m.Names[1:]...)...)}
 	for i, name := range m.Names[:len(m.Names)-1] {
-		row := append([]string{name}, make([]string, len(m.Names)-1)...)
+		row := make([]string, len(m.Names)-1)
 		for j := i + 1; j < len(m.Names); j++ {
 			if c := m.At(i, j); c.Group >= 0 {
-				row[j] = text(c.Time)
+				row[j-1] = text(c.Time)
 			}
 		}
-		rows = append(rows, row)
+		t.Add(name, row)
 	}
-	for _, row := range rows {
-		for _, cell := range row {
-			width = max(width, len(cell))
-		}
-	}
-	fmt.Fprintln(w, title)
-	for _, row := range rows {
-		line := fmt.Sprintf("%5s", row[0])
-		for _, cell := range row[1:] {
-			line += fmt.Sprintf("%*s", width+1, cell)
-		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
-	}
-	fmt.Fprintln(w)
+	return t
 }
 
 // Span is the least and the most of times that are known; +Inf and −Inf where none is.

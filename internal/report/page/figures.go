@@ -178,6 +178,9 @@ func (x *index) having(g *group, has func(compare.Curve) bool) (machines []compa
 	return machines
 }
 
+// mostSizes have charts: the numbers behind the charts are of all.
+const mostSizes = 3
+
 // local tells local memory and in cache, as published parameters are taken to be.
 func (g *group) local() bool { return g.channel.Placement == numa.Local && !g.channel.OffCache }
 
@@ -192,7 +195,7 @@ func (x *index) transfers(f *figures, g *group) (added []*figure) {
 	}
 	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	perSize := func(draw drawn, bandwidth bool) (of []sketch) {
-		sizes := first(some(g.Sizes), x.Bytes)
+		sizes := first(lists.Spread(g.Sizes, mostSizes), x.Bytes)
 		if g.Number != x.Main { // which would double the page
 			sizes = sizes[:1]
 		}
@@ -235,19 +238,6 @@ func sized(of compare.Machine, m int) compare.Machine {
 	f.Cells = lists.Filter(f.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && c.Bytes == m })
 	of.File = &f
 	return of
-}
-
-// some are up to three values, evenly, the least and the most among them: the numbers behind
-// the charts are of all.
-func some(of []int) (few []int) {
-	const most = 3
-	if len(of) <= most {
-		return of
-	}
-	for i := range most {
-		few = append(few, of[i*(len(of)-1)/(most-1)])
-	}
-	return few
 }
 
 // first are values with one in front.

@@ -85,17 +85,17 @@ func (x *index) begin(o *compare.Overview) {
 type quantity struct {
 	name, title, about string
 	y                  chart.Axis
-	of                 func(compare.FleetRow) fit.Spread
+	of                 func(*compare.FleetCell) fit.Spread
 	score              func(compare.Score) float64
 }
 
 var quantities = []quantity{
 	{"A", "Memory concurrency: transfers carried at once", "A(τ) = τ·L(m,1)/L(m,τ) · higher is better", chart.Axis{Label: "A(τ)", Quantity: chart.Counts},
-		func(r compare.FleetRow) fit.Spread { return r.A }, func(s compare.Score) float64 { return s.A }},
+		func(r *compare.FleetCell) fit.Spread { return r.A }, func(s compare.Score) float64 { return s.A }},
 	{"B", "Bandwidth of all transfers together", "higher is better", chart.Axis{Label: "τ·m/L(m,τ)", Quantity: chart.Bandwidths},
-		func(r compare.FleetRow) fit.Spread { return r.Bandwidth }, func(s compare.Score) float64 { return s.Bandwidth }},
+		func(r *compare.FleetCell) fit.Spread { return r.Bandwidth }, func(s compare.Score) float64 { return s.Bandwidth }},
 	{"L", "Time of a transfer while τ of them are active", "lower is better", chart.Axis{Label: "L(m,τ)", Quantity: chart.Times},
-		func(r compare.FleetRow) fit.Spread { return r.L }, func(s compare.Score) float64 { return s.L.Center }},
+		func(r *compare.FleetCell) fit.Spread { return r.Time }, func(s compare.Score) float64 { return s.Time.Center }},
 }
 
 // transfers adds the figures of a group: the median of all machines with the band of a robust
@@ -108,16 +108,16 @@ func (v *fleet) transfers(f *figures, x *index, g *group) (added []*figure) {
 			tables = append(tables, t)
 		}
 	}
-	over := func(q quantity, choice map[string]string, axis chart.Axis, rows map[int]compare.FleetRow) sketch {
+	over := func(q quantity, choice map[string]string, axis chart.Axis, rows map[int]*compare.FleetCell) sketch {
 		return sketch{choice, func() (*chart.Chart, error) { return x.fleetChart(q, choice, axis, rows) }, nil}
 	}
 	for _, q := range quantities {
 		var of []sketch
-		for _, m := range first(some(g.Sizes), x.Bytes) {
+		for _, m := range first(lists.Spread(g.Sizes, mostSizes), x.Bytes) {
 			for _, t := range tables {
 				if t.Bytes == m {
-					rows := make(map[int]compare.FleetRow)
-					for _, r := range t.Rows {
+					rows := make(map[int]*compare.FleetCell)
+					for _, r := range t.Cells {
 						rows[r.Tau] = r
 					}
 					of = append(of, over(q, map[string]string{"m": view.Bytes(m)}, chart.Axis{Label: string(view.Tau), Quantity: chart.Counts}, rows))
@@ -129,9 +129,9 @@ func (v *fleet) transfers(f *figures, x *index, g *group) (added []*figure) {
 		}
 		if q.name == "L" || g.few() {
 			tau := g.Taus[len(g.Taus)-1]
-			rows := make(map[int]compare.FleetRow)
+			rows := make(map[int]*compare.FleetCell)
 			for _, t := range tables {
-				for _, r := range t.Rows {
+				for _, r := range t.Cells {
 					if r.Tau == tau {
 						rows[t.Bytes] = r
 					}
@@ -148,7 +148,7 @@ func (v *fleet) transfers(f *figures, x *index, g *group) (added []*figure) {
 func (x *index) median() string { return fmt.Sprintf("median of %d", len(x.of)) }
 
 // fleetChart draws what machines have at values of x.
-func (x *index) fleetChart(q quantity, choice map[string]string, axis chart.Axis, rows map[int]compare.FleetRow) (*chart.Chart, error) {
+func (x *index) fleetChart(q quantity, choice map[string]string, axis chart.Axis, rows map[int]*compare.FleetCell) (*chart.Chart, error) {
 	exactly := func(at int, y float64) chart.Point {
 		return chart.Point{X: float64(at), Y: fit.Estimate{Center: y, Lo: y, Hi: y}}
 	}

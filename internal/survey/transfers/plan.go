@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
@@ -151,7 +152,7 @@ func reduced(p params.Plan, o reduce.Operator) (some []int) {
 		some = append(some, max(m, o.Element))
 	}
 	if strings.HasSuffix(o.Name, reduce.Scalar) {
-		return spread(some, enough)
+		return lists.Spread(some, enough)
 	}
 	return some
 }
@@ -219,7 +220,7 @@ func messages(p params.Plan, k params.Key) (ks []params.Key) {
 		return i
 	}
 	one := upTo(p.SegmentBytes)
-	sizes := append(spread(p.Sizes[:one], messagesOfOne), spread(p.Sizes[one:upTo(messageSegments*p.SegmentBytes)], messagesOfMore)...)
+	sizes := append(lists.Spread(p.Sizes[:one], messagesOfOne), lists.Spread(p.Sizes[one:upTo(messageSegments*p.SegmentBytes)], messagesOfMore)...)
 	if len(sizes) == 0 || sizes[0] > 1 {
 		sizes = append([]int{1}, sizes...)
 	}
@@ -235,15 +236,6 @@ func messages(p params.Plan, k params.Key) (ks []params.Key) {
 		}
 	}
 	return ks
-}
-
-// spread takes `most` values, evenly, the first and the last among them.
-func spread(values []int, most int) (some []int) {
-	n := min(most, len(values))
-	for i := range n {
-		some = append(some, values[i*(len(values)-1)/max(1, n-1)])
-	}
-	return some
 }
 
 // work is what a cell is measured by: its trial, or what ranks do, which send from one
