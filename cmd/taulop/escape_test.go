@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -168,8 +170,8 @@ func cmpOr(s string, was any) any {
 	return s
 }
 
-// mutants writes the document with something planted in each place, one at a time.
-func mutants(t *testing.T, document string, use func(where, text string)) {
+// inDocument is a JSON document with something planted in each place, one at a time.
+func inDocument(t *testing.T, document string) (all []mutant) {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(document))
 	d.UseNumber()
@@ -185,9 +187,38 @@ func mutants(t *testing.T, document string, use func(where, text string)) {
 			t.Fatal(err)
 		}
 		for _, plant := range planted {
-			use(fmt.Sprintf("%s %.12q", path, plant), strings.ReplaceAll(string(text), mark, quoted(plant)))
+			all = append(all, mutant{fmt.Sprintf("%s %.12q", path, plant), string(text), mark, quoted(plant)})
 		}
 	})
+	return all
+}
+
+// A mutant is a text in which something is planted.
+type mutant struct{ where, text, at, plant string }
+
+func (m mutant) String() string { return strings.ReplaceAll(m.text, m.at, m.plant) }
+
+// inWords has something planted before and after every word of a text, one at a time.
+func inWords(text string) (all []mutant) {
+	for _, word := range regexp.MustCompile(`[^ \t\n]+`).FindAllStringIndex(text, -1) {
+		begin, end := word[0], word[1]
+		for _, plant := range planted {
+			where := fmt.Sprintf("%q %.12q", text[begin:end], plant)
+			all = append(all, mutant{where, text[:begin] + mark + text[end:], mark, plant}, mutant{where, text[:end] + mark + text[end:], mark, plant})
+		}
+	}
+	return all
+}
+
+// inValue has something planted in place of a short text, before it, after it, and in front of its
+// values.
+func inValue(name, text string) (all []mutant) {
+	for _, plant := range planted {
+		for _, with := range []string{mark, text + mark, mark + text, strings.ReplaceAll(text, ": ", ": "+mark)} {
+			all = append(all, mutant{fmt.Sprintf("%s: %.12q", name, plant), with, mark, plant})
+		}
+	}
+	return all
 }
 
 // quoted is a JSON string without its quotation marks, bytes that are no UTF-8 as they
@@ -274,96 +305,6 @@ const twoSuites = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t
 	"# Benchmarking Uniband\n# #processes = 2\n#bytes #repetitions Mbytes/sec Msg/sec\n0 1000 0.00 5\n\n" +
 	"# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n1024   0.5\n# OSU MPI Multiple Bandwidth Test\n# Size  MB/s\n8  5\n"
 
-func TestParameterFilesDoNotSteerTerminals(t *testing.T) {
-	t.Parallel()
-	dir := scratch(t)
-	clean := talkative(t, dir)
-	document := load(t, clean)
-	imb := save(t, dir, "imb.txt", strings.SplitAfter(twoSuites, "\n\n")[0])
-	n := 0
-	mutants(t, document, func(where, text string) {
-		n++
-		file, made := save(t, dir, "planted.json", text), filepath.Join(dir, "made")
-		if err := os.Mkdir(made, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		defer os.RemoveAll(made)
-		fresh := filepath.Join(made, "fresh")
-		for i, line := range readers(file, clean, imb, fresh) {
-			each := 4 // commands of a file take turns, the slow ones less often
-			if line[0] == "plot" {
-				each = 12
-			}
-			if !long() && (n+n/len(planted)+i)%each != 0 {
-				continue
-			}
-			checkShown(t, where, line, fresh+".txt")
-			os.Remove(fresh + ".txt")
-		}
-	})
-	t.Logf("%d files", n)
-}
-
-func TestVerificationsDoNotSteerTerminals(t *testing.T) {
-	dir := scratch(t)
-	_, _, verification := plottable(t, dir)
-	mutants(t, load(t, verification), func(where, text string) {
-		file := save(t, dir, "planted.json", text)
-		for _, kind := range []string{"predicted", "accuracy"} {
-			checkShown(t, where, []string{"plot", kind, "-o", filepath.Join(dir, "x.svg"), file})
-			checkShown(t, where, []string{"plot", kind, "-algorithm", "none", "-o", filepath.Join(dir, "x.svg"), file})
-		}
-	})
-}
-
-// eachWord plants in every word of a text, one at a time.
-func eachWord(text string, use func(where, text string)) {
-	for i, begin := 0, 0; i <= len(text); i++ {
-		if i < len(text) && text[i] != ' ' && text[i] != '\t' && text[i] != '\n' {
-			continue
-		}
-		if i > begin {
-			for _, plant := range planted {
-				use(fmt.Sprintf("%q %.12q", text[begin:i], plant), text[:begin]+plant+text[i:])
-				use(fmt.Sprintf("%q and %.12q", text[begin:i], plant), text[:i]+plant+text[i:])
-			}
-		}
-		begin = i + 1
-	}
-}
-
-func TestPublishedFilesDoNotSteerTerminals(t *testing.T) {
-	dir := scratch(t)
-	clean := save(t, dir, "clean.txt", tinySHM)
-	eachWord(tinySHM, func(where, text string) {
-		file := save(t, dir, "planted.txt", text)
-		for _, line := range [][]string{
-			{"import", file}, {"compare", file, clean}, {"compare", "-csv", clean, file}, {"predict", "-params", file, "-P", "2", "-tsv", "bcast"},
-			{"explain", "-params", file, "-P", "2", "bcast:linear"}, {"report", "-bare", "-o", filepath.Join(dir, "x.html"), file}, {"plot", "l-m", "-o", filepath.Join(dir, "x.svg"), file},
-		} {
-			checkShown(t, where, line)
-		}
-	})
-	shm := save(t, dir, "SHM.txt", tinySHM)
-	eachWord(tinyGamma, func(where, text string) {
-		file := save(t, dir, "planted.txt", text)
-		checkShown(t, where, []string{"import", shm, file})
-		checkShown(t, where, []string{"predict", "-params", shm, "-gamma", file, "-P", "2", "-m", "64", "reduce"})
-		checkShown(t, where, []string{"predict", "-params", shm, "-gamma", file, "-P", "2", "-op", "none", "reduce"})
-	})
-}
-
-func TestBenchmarksDoNotSteerTerminals(t *testing.T) {
-	t.Parallel()
-	dir := scratch(t)
-	native, _, _ := plottable(t, dir)
-	eachWord(twoSuites, func(where, text string) {
-		file := save(t, dir, "planted.txt", text)
-		checkShown(t, where, []string{"verify", "-against", file, "-params", native, "-P", "2"})
-		checkShown(t, where, []string{"verify", "-against", file, "-params", native, "-P", "2", "-json"})
-	})
-}
-
 // anotherMachine is as much of another machine's sys and proc as topo reads.
 var anotherMachine = map[string]string{
 	"proc/cpuinfo":              "processor : 0\nvendor_id : GenuineIntel\nmodel name : A CPU\nmicrocode : 0x1\nflags : hypervisor\nmachine : PowerNV\n",
@@ -393,12 +334,51 @@ var anotherMachine = map[string]string{
 	"sys/devices/cpu_core/cpus": "0", "sys/devices/cpu_atom/cpus": "1",
 }
 
-func TestSysfsDoesNotSteerTerminals(t *testing.T) {
-	t.Parallel()
-	root := scratch(t)
+// Whatever a file says, no command that reads it steers a terminal, repeats it at length, or writes a
+// formula for a spreadsheet. A random choice of places and commands is tried, with TAULOP_LONG all.
+func TestFilesDoNotSteerTerminals(t *testing.T) {
+	dir := scratch(t)
+	clean := talkative(t, dir)
+	native, _, verification := plottable(t, dir)
+	imb := save(t, dir, "imb.txt", strings.SplitAfter(twoSuites, "\n\n")[0])
+	shm := save(t, dir, "SHM.txt", tinySHM)
+	file, fresh := filepath.Join(dir, "planted"), filepath.Join(dir, "made", "fresh")
+	svg := filepath.Join(dir, "made", "x.svg")
+	random := randtest.New(t)
+	try := func(name string, runs int, mutants []mutant, lines [][]string) {
+		chosen := random.Perm(len(mutants) * len(lines))
+		if !long() {
+			chosen = chosen[:min(runs, len(chosen))]
+		}
+		for _, n := range chosen {
+			m := mutants[n/len(lines)]
+			save(t, dir, name, m.String())
+			if err := os.MkdirAll(filepath.Dir(fresh), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			checkShown(t, m.where, lines[n%len(lines)], fresh+".txt")
+			os.RemoveAll(filepath.Dir(fresh))
+		}
+	}
+	try("planted", 500, inDocument(t, load(t, clean)), readers(file, clean, imb, fresh))
+	try("planted", 100, inDocument(t, load(t, verification)), [][]string{
+		{"plot", "predicted", "-o", svg, file}, {"plot", "predicted", "-algorithm", "none", "-o", svg, file},
+		{"plot", "accuracy", "-o", svg, file}, {"plot", "accuracy", "-algorithm", "none", "-o", svg, file},
+	})
+	try("planted", 200, inWords(tinySHM), [][]string{
+		{"import", file}, {"compare", file, shm}, {"compare", "-csv", shm, file}, {"predict", "-params", file, "-P", "2", "-tsv", "bcast"},
+		{"explain", "-params", file, "-P", "2", "bcast:linear"}, {"report", "-bare", "-o", fresh + ".html", file}, {"plot", "l-m", "-o", svg, file},
+	})
+	try("planted", 100, inWords(tinyGamma), [][]string{
+		{"import", shm, file}, {"predict", "-params", shm, "-gamma", file, "-P", "2", "-m", "64", "reduce"},
+		{"predict", "-params", shm, "-gamma", file, "-P", "2", "-op", "none", "reduce"},
+	})
+	try("planted", 100, inWords(twoSuites), [][]string{
+		{"verify", "-against", file, "-params", native, "-P", "2"}, {"verify", "-against", file, "-params", native, "-P", "2", "-json"},
+	})
+	root := filepath.Join(dir, "root")
 	for name, text := range anotherMachine {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		save(t, root, name, text+"\n")
@@ -406,20 +386,11 @@ func TestSysfsDoesNotSteerTerminals(t *testing.T) {
 	if out, errOut := show("topo", "-root", root); errOut != "" || !strings.Contains(out, "node17") || !strings.Contains(out, "hpet") {
 		t.Fatalf("%q, %q", out, errOut)
 	}
-	for f, name := range slices.Sorted(maps.Keys(anotherMachine)) {
+	for _, name := range slices.Sorted(maps.Keys(anotherMachine)) {
 		text := anotherMachine[name]
-		for p, plant := range planted {
-			for i, text := range []string{plant, text + plant, plant + text, strings.ReplaceAll(text, ": ", ": "+plant)} {
-				if !long() && (f+p+i)%2 != 0 {
-					continue
-				}
-				save(t, root, name, text)
-				where := fmt.Sprintf("%s: %.12q", name, plant)
-				checkShown(t, where, []string{"topo", "-root", root})
-				checkShown(t, where, []string{"topo", "-root", root, "-json"})
-			}
-			checkShown(t, name, []string{"topo", "-root", root, "-tau", "2"})
-		}
+		try(filepath.Join("root", name), 10, inValue(name, text), [][]string{
+			{"topo", "-root", root}, {"topo", "-root", root, "-json"}, {"topo", "-root", root, "-tau", "2"},
+		})
 		save(t, root, name, text+"\n")
 	}
 }
@@ -477,30 +448,4 @@ func hostile(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-func TestProgramDoesNotSteerTerminals(t *testing.T) {
-	dir := t.TempDir()
-	file, clean, imb := hostile(t, dir), talkative(t, dir), save(t, dir, "imb.txt", twoSuites)
-	lines := readers(file, clean, imb, filepath.Join(dir, "fresh"))
-	lines = append(lines, []string{"predict", "-params", "\x1b[2J", "-P", "2", "bcast"}, []string{"\x1b[2J"}, []string{"x\x1b[2J"})
-	shown := false
-	for _, line := range lines {
-		var out, errOut bytes.Buffer
-		cmd := program(t, line...)
-		cmd.Stdout, cmd.Stderr = &out, &errOut
-		cmd.Run()
-		_, inOut := unsafe(out.String())
-		_, inErr := unsafe(errOut.String())
-		if inOut && !slices.Contains(line, "-json") || inErr {
-			t.Errorf("%q: %q, %q", line, out.String(), errOut.String())
-		}
-		if slices.Contains(line, "-json") && out.Len() > 0 && !json.Valid(out.Bytes()) {
-			t.Errorf("%q: no JSON: %.80q", line, out.String())
-		}
-		shown = shown || strings.Contains(out.String()+errOut.String(), `\x1b[2J`)
-	}
-	if !shown {
-		t.Error("what was planted is nowhere to be seen")
-	}
 }
