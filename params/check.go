@@ -140,6 +140,9 @@ func (f *File) checkState() error {
 	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
 		return fmt.Errorf("seconds: %g is no time", f.Seconds)
 	}
+	if err := f.Provenance.Memory.check(); err != nil {
+		return fmt.Errorf("provenance: %w", err)
+	}
 	if len(f.Journal) > maxMark {
 		return fmt.Errorf("journal is %.40q…; want the mark of one, up to %d bytes", f.Journal, maxMark)
 	}

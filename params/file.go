@@ -85,6 +85,7 @@ const (
 	MessageCell    Kind = "message"    // Time is T(m), a message alone from idle channels, Variant Segmented: o(m) and its transfers
 	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
 	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
+	LoadedCell     Kind = "loaded"     // Time is a latency under load, Variant "read-25", or "rate-read-25": of a line of 64 bytes that was injected
 	AccessCell     Kind = "access"     // Time is a pass over Bytes of an array, Variant "read-int32-16"
 	PackCell       Kind = "pack"       // Time is of a message that lies in pieces, Variant "4K8S"
 	PatternCell    Kind = "pattern"    // Time is a message of Bytes while all ranks follow a pattern, Variant "permutation-1"

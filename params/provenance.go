@@ -41,9 +41,10 @@ type Provenance struct {
 	Clocksource string      `json:"clocksource,omitempty"`
 	Levels      numa.Levels `json:"levels,omitempty"` // what any two allowed CPUs share at the closest
 
-	MemoryBytes   int64  `json:"memory_bytes,omitempty"`
-	HugePages     string `json:"transparent_huge_pages,omitempty"` // always, madvise or never
-	NUMABalancing string `json:"numa_balancing,omitempty"`         // on or off: the kernel moves pages by itself
+	MemoryBytes   int64   `json:"memory_bytes,omitempty"`
+	Memory        *Memory `json:"memory,omitempty"`
+	HugePages     string  `json:"transparent_huge_pages,omitempty"` // always, madvise or never
+	NUMABalancing string  `json:"numa_balancing,omitempty"`         // on or off: the kernel moves pages by itself
 
 	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
 	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes

@@ -28,6 +28,7 @@ type checkRequest struct {
 	time           time.Duration
 	levels         compare.Levels
 	drift          float64 // 0: the baseline's own
+	peak           float64 // GB/s of memory; 0: as the baseline or the firmware has it
 	perf, json     bool
 	saying
 }
@@ -101,6 +102,7 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.Float64Var(&req.levels.Warning, "warning", 0.10, "a cell that is slower by this `share` is a warning")
 	flags.Float64Var(&req.levels.Critical, "critical", 0.30, "a cell that is slower by this `share` is critical")
 	flags.Float64Var(&req.drift, "drift", 0, "what sessions of one machine are taken to differ by: a `share`, one standard deviation (default what those of the baseline do, if they are three or more, else 0.2)")
+	addPeak(flags, &req.peak)
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
@@ -144,7 +146,7 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 	if err != nil {
 		return nil, err
 	}
-	x, err := sweep.Check(was, m, req.time)
+	x, err := sweep.Check(was, m, req.peak, req.time)
 	if err != nil {
 		return nil, usagef("-baseline %s is no measure of this node: %v", req.baseline, err)
 	}

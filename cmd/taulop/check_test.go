@@ -35,6 +35,7 @@ func TestCheckUnknown(t *testing.T) {
 		{"check -baseline " + host, "is no measure of this node"},
 		{"check -baseline " + host + " x", "no arguments"},
 		{"check -baseline " + host + " -time 1m", "-time"},
+		{"check -baseline " + host + " -peak 0", "no bandwidth"},
 		{"check -baseline " + host + " -warning 0.5 -critical 0.1", "-warning"},
 		{"check -baseline " + host + " -drift 2", "-drift"},
 		{"check -baseline " + host + " -prom " + host, "-prom"},

@@ -32,7 +32,8 @@ type surveyRequest struct {
 	destination
 	saying
 	machine string // what it is to be called
-	spread  bool   // launches over all of the time
+	peak    float64
+	spread  bool // launches over all of the time
 	huge    bool
 }
 
@@ -49,6 +50,11 @@ func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about s
 	})
 	req.destination.add(flags)
 	flags.Lookup("o").Usage = "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed; - is standard output"
+}
+
+// addPeak adds -peak; 0 is not given.
+func addPeak(flags *argument.Set, to *float64) {
+	argument.Var(flags, to, "peak", "", "what this machine's memory should carry, in `GB/s`: channels × MT/s × 8 / 1000 (default by the modules that the firmware lists, where root may read it and it names channels)", argument.Bandwidth)
 }
 
 // addLaunches adds -launches; 0 is as many as there is time for.
@@ -83,6 +89,9 @@ func surveyFlags(s *survey.Survey) func(*argument.Set) action {
 		req := surveyRequest{name: s.Name, most: s.Command.Most}
 		asked := s.Command.Flags(flags.FlagSet)
 		req.add(flags, s.Command.Time, s.Command.Budget)
+		if s.Command.Carries {
+			addPeak(flags, &req.peak)
+		}
 		return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 			machine, err := here()
 			if err != nil {
@@ -118,6 +127,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	now := provenance.Read("/", m)
 	now.Give(req.huge)
 	now.Name = printable.Name(req.machine)
+	now.SetPeak(req.peak)
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: now, Plan: plan, Placements: t.Places, Networks: t.Networks}
@@ -150,7 +160,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	f.Warn(steal.Warnings()...)
-	f.Warn(f.Unequal()...)
+	f.Warn(append(f.Unequal(), f.MemoryDoubts()...)...)
 	if s.Doubts != nil {
 		f.Warn(s.Doubts(f.Cells)...)
 	}

@@ -128,7 +128,7 @@ func sayLacking(said io.Writer, s *sweep.Session) {
 
 // unplanned are the flags that a sweep may have that goes on under its file's plan: -node is
 // there where the file was begun so.
-var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "over", "launches", "node", "time", "list"}
+var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "over", "launches", "node", "peak", "time", "list"}
 
 func (req *sweepRequest) flags(flags *argument.Set) {
 	p := &req.Plan
@@ -150,6 +150,7 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.BoolVar(&req.gamma, "gamma", true, "measure reduction operators too")
 	argument.Var(flags, &p.Operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64, each also one element at a time, as SUM_I_SCALAR (default SUM_I, SUM_I_SCALAR, SUM_R and MAX_R, and on 32 cores or fewer all others on int32 and float64, at fewer sizes)", operatorList)
 	addNode(flags, &req.Name)
+	addPeak(flags, &req.PeakGBs)
 	flags.BoolVar(&req.csv, "csv", false, "print comma-separated values, a row for each cell, instead of tables")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)

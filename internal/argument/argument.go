@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // units of sizes, powers of two as the field has them.
@@ -51,6 +52,15 @@ func Size(text string, unit int) (bytes int, label string, err error) {
 func Bytes(text string) (int, error) {
 	m, _, err := Size(text, 1)
 	return m, err
+}
+
+// Bandwidth reads a number of GB/s, 10⁹ bytes a second.
+func Bandwidth(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v > 0 && v <= params.MostPeakGBs) {
+		return 0, fmt.Errorf("%q is no bandwidth: give GB/s above 0, like 204.8", text)
+	}
+	return v, nil
 }
 
 // Some reads a size of at least one byte.

@@ -41,6 +41,7 @@ type Baseline struct {
 	Visible  float64         `json:"visible"`          // the change that would have been found, the median over cells
 	States   []BaselineState `json:"states,omitempty"` // that the machine was in, rising; none where it and its baseline stayed in one
 	Cells    []BaselineCell  `json:"cells"`            // that were measured again, in the order in which they matter, cells without state first
+	Memory   *params.Carried `json:"memory,omitempty"` // beside its peak; nil: that is unknown
 	Text     string          `json:"text"`
 
 	close int // sessions of the baseline, if some count as one; else 0
@@ -138,7 +139,23 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 		}
 	}
 	b.conclude(levels)
+	b.carried(now.BestCarried(was))
 	return b
+}
+
+// carried adds what memory carried of its peak: too little is a warning at the least.
+func (b *Baseline) carried(c *params.Carried) {
+	if b.Memory = c; c == nil {
+		return
+	}
+	if low := c.Low(); low == nil {
+		b.Text += fmt.Sprintf("; memory carried %v", c)
+	} else {
+		if b.State == OK || b.State == Unknown {
+			b.State = Warned
+		}
+		b.Text = fmt.Sprintf("%v; %s", low, b.Text)
+	}
 }
 
 // meet finds which states of the baseline the machine was in. A virtual machine whose flag

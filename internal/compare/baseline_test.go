@@ -178,3 +178,27 @@ func TestHourly(t *testing.T) {
 		}
 	}
 }
+
+// Memory that carries less than it should is a warning, though nothing has changed.
+func TestBaselineOfMemory(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, tt := range []struct {
+		peak float64
+		want State
+		text string
+	}{{0, OK, "none of 10 cells"}, {10, OK, "; memory carried 8.42 GB/s at the most"}, {20, Warned, "memory carried 8.42 GB/s at the most (copies of 1048576 bytes), 42 % (63 % if"}} {
+		file := func(sessions int) *params.File {
+			f := hours(r, "node07", sessions, 0.01, func(int) float64 { return 1 })
+			f.Provenance.Memory = &params.Memory{PeakGBs: tt.peak, Given: true}
+			for tau, ns := range map[int]float64{1: 1 << 18, 2: 1 << 18 * 1.9} { // 2^21·τ bytes each
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OwnCell, Placement: "local", OffCache: true, Tau: tau, Bytes: 1 << 20},
+					Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 8}})
+			}
+			return f
+		}
+		b := NewBaseline(file(5), file(1), fit.Test{Drift: 0.02, Least: DefaultLeast}, Levels{0.1, 0.3})
+		if b.State != tt.want || !strings.Contains(b.Text, tt.text) || (b.Memory == nil) != (tt.peak == 0) {
+			t.Errorf("%g GB/s: %v, %s; want %v, %q", tt.peak, b.State, b.Text, tt.want, tt.text)
+		}
+	}
+}

@@ -28,6 +28,8 @@ type Described struct {
 	Path    string `json:"file"`
 	CPU     string `json:"cpu,omitempty"`
 	Samples bool   `json:"samples"` // false: differences cannot be told from noise
+	// Memory is the largest share of its peak that memory carried; nil: the peak is unknown.
+	Memory *params.Carried `json:"memory,omitempty"`
 
 	published bool // cannot be measured again
 }
@@ -155,7 +157,7 @@ func describe(m Machine) Described {
 	sampled := slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
 		return (c.Kind == params.TransferCell || c.Variant != "") && len(c.Samples) > 0
 	})
-	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, m.Published()}
+	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, m.File.BestCarried(m.File), m.Published()}
 }
 
 func newTable(channel Channel, all [][]Curve, test fit.Test) Table {

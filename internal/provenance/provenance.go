@@ -49,6 +49,7 @@ func Read(root string, m *numa.Machine) Provenance {
 	readSystem(&p, t)
 	readCPUs(&p, t, m)
 	readMemory(&p, t)
+	p.Memory = modules(t, m)
 	readActivity(&p, t)
 	identify(&p, root)
 	shorten(&p)

@@ -77,6 +77,10 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 			fmt.Fprintf(&b, "taulop_check_nanoseconds%s %g\n", labels[i], cell.Now.Center)
 		}
 	}
+	if c.Memory != nil {
+		metric("memory_peak_ratio", "Bandwidth that memory carried over what it should")
+		fmt.Fprintf(&b, "taulop_check_memory_peak_ratio %g\n", c.Memory.Share)
+	}
 	b.WriteString("# EOF\n") // as OpenMetrics ends, so that a file cut short is told from a whole one
 	_, err := io.WriteString(w, b.String())
 	return err

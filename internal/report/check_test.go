@@ -16,7 +16,7 @@ func TestCheckStates(t *testing.T) {
 		return compare.BaselineCell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: "local", Tau: 2}, Flag: flag,
 			Now: fit.Estimate{Center: 90}, Ratio: &compare.Ratio{Value: ratio}}
 	}
-	one := Check{Machine: "node07", Cells: []compare.BaselineCell{cell(0, 1.5)}}
+	one := Check{Machine: "node07", Memory: &params.Carried{Share: 0.5}, Cells: []compare.BaselineCell{cell(0, 1.5)}}
 	moved := Check{Machine: "node07", Cells: []compare.BaselineCell{cell(60.4, 1.5), cell(240, 1)}, States: []compare.BaselineState{
 		{State: params.State{NS: 28, Share: 0.25}},
 		{State: params.State{NS: 61, Share: 0.5}, Was: &params.State{NS: 60.4}},
@@ -26,9 +26,9 @@ func TestCheckStates(t *testing.T) {
 		c           Check
 		says, never []string
 	}{
-		{"one state", one, []string{"'null_ring_local_in_tau2_m0'=1.5;", `bytes="0"} 1.5`}, []string{"flag", "unmet"}},
+		{"one state", one, []string{"'null_ring_local_in_tau2_m0'=1.5;", `bytes="0"} 1.5`, "taulop_check_memory_peak_ratio 0.5\n", `"memory": {`}, []string{"flag", "unmet"}},
 		{"several", moved, []string{"'null_ring_local_in_tau2_m0_flag60ns'=1.5;", "'null_ring_local_in_tau2_m0_flag240ns'=1;", `bytes="0",flag_ns="60.4"} 1.5`,
-			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`}},
+			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`, "memory"}},
 	} {
 		var b strings.Builder
 		if err := tt.c.WritePerformance(&b, compare.Levels{Warning: 0.1, Critical: 0.3}); err != nil {

@@ -31,6 +31,11 @@ func (c *sideBySide) say(w *document.Document) {
 	if states := (*compare.Comparison)(c).Compared(); states != "" {
 		fmt.Fprintln(w, states)
 	}
+	for _, m := range c.Machines {
+		if m.Memory != nil {
+			fmt.Fprintf(w, "Memory of %s carried %v.\n", m.Name, m.Memory)
+		}
+	}
 	fmt.Fprintln(w)
 	c.sayTables(w)
 	for _, note := range c.Verdict.Notes {

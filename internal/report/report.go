@@ -230,4 +230,12 @@ func sayReach(w *document.Document, f *params.File) {
 	if reads := offCache(f); reads != "" {
 		fmt.Fprintln(w, reads)
 	}
+	if modules := f.Provenance.Memory.String(); modules != "" {
+		fmt.Fprintln(w, "memory has "+modules)
+	}
+	for _, c := range f.Carried(f) {
+		if c.Peak > 0 {
+			fmt.Fprintf(w, "memory carried %v\n", c)
+		}
+	}
 }

@@ -123,6 +123,7 @@ func (t *Topology) names() view.Table {
 		{"CPU", p.CPUModel},
 		{"machine", p.Product},
 		{"firmware", p.BIOS},
+		{"modules", p.Memory.String()},
 		{"kernel", strings.TrimSpace(strings.Join([]string{p.OS, p.Kernel, p.Arch}, " "))},
 		{"online", strings.Join([]string{
 			printable.Count(len(m.CPUs), "CPU"), printable.Count(len(cores), "core"), printable.Count(len(packages), "package"),

@@ -16,6 +16,8 @@ type Command struct {
 	Time   time.Duration // budget, unless they say another; 0: the task has it
 	Budget string        // what its help says of Time
 	Takes  bool          // arguments besides flags
+	// Carries: its cells say what memory carries, which a user may put beside what it should.
+	Carries bool
 	// Most, if not 0, bounds the launches unless their number was asked for. They are spread
 	// over the time, because results depend on the moment.
 	Most int

@@ -19,8 +19,9 @@ const checked = 1 << 20
 // Check is an experiment that measures again, under the same circumstances, the cells of a
 // sweep's file that say most of a machine in a few seconds. Its file is a new one. It fails if
 // the file is of another kind of machine or has no such cells. The host may have another name:
-// one node's file may serve all like nodes.
-func Check(was *params.File, m *numa.Machine, budget time.Duration) (*engine.Experiment, error) {
+// one node's file may serve all like nodes. With a peak that is given, known here or in the file
+// it is also measured what memory carries.
+func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Duration) (*engine.Experiment, error) {
 	here := provenance.Read("/", m)
 	same := *was
 	same.Provenance.Hostname = here.Hostname
@@ -33,12 +34,16 @@ func Check(was *params.File, m *numa.Machine, budget time.Duration) (*engine.Exp
 	}
 	here.Give(was.Provenance.Huge())
 	here.Fill(was.Provenance.Filled())
+	if known := was.Provenance.Memory; known != nil && (here.Memory == nil || here.Memory.PeakGBs == 0) {
+		here.Memory = known
+	}
+	here.SetPeak(peakGBs)
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: was.Plan, Placements: was.Placements}
 	x := &engine.Experiment{File: f, Time: budget, FirstCPUs: transfers.FirstCPUs(was.Plan, m)}
 	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: was.Plan}, m); err != nil {
 		return nil, err
 	}
-	telling := telling(was)
+	telling := telling(was, here.Memory != nil && here.Memory.PeakGBs > 0)
 	x.Cells = slices.DeleteFunc(x.Cells, func(c engine.Cell) bool { return !slices.Contains(telling, c.Key) })
 	for i := range x.Cells {
 		x.Cells[i].Tier = slices.Index(telling, x.Cells[i].Key)
@@ -51,8 +56,9 @@ func Check(was *params.File, m *numa.Machine, budget time.Duration) (*engine.Exp
 
 // telling are the cells of a file that say the most, first what says more: what memory
 // carries with all workers and with one, a segment's transfer with all workers and between
-// two, and flags by themselves; placement by placement.
-func telling(f *params.File) (keys []params.Key) {
+// two, and flags by themselves; placement by placement. With carried there are also copies from
+// memory to memory.
+func telling(f *params.File, carried bool) (keys []params.Key) {
 	first := ""
 	if len(f.Plan.Setups) > 0 {
 		first = f.Plan.Setups[0]
@@ -82,6 +88,11 @@ func telling(f *params.File) (keys []params.Key) {
 			return func(c *params.Cell) bool {
 				return c.Kind == params.TransferCell && c.Setup == setup && c.OffCache == off && c.Bytes == f.Plan.SegmentBytes
 			}
+		}
+		if carried {
+			add(func(c *params.Cell) bool {
+				return c.Kind == params.OwnCell && c.OffCache && c.Bytes <= checked && c.Transport == params.InSegments
+			})
 		}
 		add(copies(true, false))
 		add(segments(first, false))

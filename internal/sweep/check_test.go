@@ -31,7 +31,7 @@ func TestCheck(t *testing.T) {
 		sim  *surveytest.Simulated
 		want compare.State
 	}{{sim, compare.OK}, {surveytest.Simulate(slow, 3), compare.Critical}} {
-		x, err := Check(was, sim.Machine, time.Hour)
+		x, err := Check(was, sim.Machine, 0, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	was.Provenance.CPUModel = "another"
-	if _, err := Check(was, sim.Machine, time.Hour); err == nil || !strings.Contains(err.Error(), "processor was") {
+	if _, err := Check(was, sim.Machine, 0, time.Hour); err == nil || !strings.Contains(err.Error(), "processor was") {
 		t.Errorf("of another processor: %v", err)
 	}
 }

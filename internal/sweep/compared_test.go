@@ -84,7 +84,7 @@ func TestStatesChecked(t *testing.T) {
 		if err := transfers.Fit(was, sim.Machine); err != nil {
 			t.Fatal(err)
 		}
-		x, err := sweep.Check(was, sim.Machine, time.Hour)
+		x, err := sweep.Check(was, sim.Machine, 0, time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

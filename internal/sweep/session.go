@@ -29,6 +29,7 @@ type Request struct {
 	Resume   bool          // go on with the file
 	Add      bool          // add a session to it
 	Force    bool          // a new one replaces what is there
+	PeakGBs  float64       // what memory should carry; 0: as the file or the firmware has it
 	Plan     params.Plan   // of a new file: placements, τ and sizes may be left open
 	Budget   time.Duration // 0: the file's; DefaultTime of a new one
 	Over     time.Duration
@@ -250,7 +251,7 @@ func (s *Session) parts(c engine.Cell) (of []string) {
 
 // Doubts are what follows from a file's cells and speaks against some of them.
 func Doubts(f *params.File) (all []error) {
-	all = slices.Concat(f.Unequal(), f.AllTaken(), f.Drifts())
+	all = slices.Concat(f.Unequal(), f.AllTaken(), f.Drifts(), f.MemoryDoubts())
 	if unsteady := f.Unsteady(); unsteady != nil {
 		all = append(all, unsteady)
 	}
@@ -302,6 +303,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		here.Give(r.Huge)
 		here.Fill(r.Fill)
 		here.Name = r.Name
+		here.SetPeak(r.PeakGBs)
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)
@@ -318,7 +320,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, refusef("%s cannot be gone on with here: %w", r.Path, err)
 	}
-	if r.Budget > 0 {
+	if f.Provenance.SetPeak(r.PeakGBs); r.Budget > 0 {
 		f.Plan.Budget = r.Budget.Seconds()
 	}
 	return f, nil

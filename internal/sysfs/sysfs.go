@@ -20,15 +20,18 @@ const (
 	maxSysBytes  = 1 << 20
 )
 
-// Text is a file's content without the white space round it. Opening a pipe in the
-// place of a file would wait for somebody to write.
-func (t Tree) Text(name string) string {
+// Text is a file's content without the white space round it.
+func (t Tree) Text(name string) string { return Trim(string(t.Bytes(name))) }
+
+// Bytes is a file's content. Opening a pipe in the place of a file would wait for somebody to
+// write.
+func (t Tree) Bytes(name string) []byte {
 	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
-		return ""
+		return nil
 	}
 	f, err := t.Open(name)
 	if err != nil {
-		return ""
+		return nil
 	}
 	defer f.Close()
 	most := int64(maxFileBytes)
@@ -37,9 +40,9 @@ func (t Tree) Text(name string) string {
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
-		return ""
+		return nil
 	}
-	return Trim(string(data))
+	return data
 }
 
 // Fields yields the names and values of lines of "name: value", or with whatever

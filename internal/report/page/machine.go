@@ -237,7 +237,7 @@ func facts(m compare.Machine) machine {
 		{"hypervisor", p.Hypervisor}, {"system", strings.Join(nonempty(p.OS, p.Arch, p.Kernel), " ")},
 		{"CPUs online", p.Online.String()}, {"CPUs allowed", p.Allowed.String()}, {"CPU quota", number(p.CPUQuota)},
 		{"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"SMT", p.SMT}, {"clock", p.Clocksource},
-		{"memory", memory(p.MemoryBytes)}, {"huge pages", p.HugePages}, {"pages of buffers", p.BufferPages}, {"idle cores", p.IdleCores}, {"NUMA balancing", p.NUMABalancing},
+		{"memory", memory(p.MemoryBytes)}, {"modules", p.Memory.String()}, {"memory carried", carriedOf(f)}, {"huge pages", p.HugePages}, {"pages of buffers", p.BufferPages}, {"idle cores", p.IdleCores}, {"NUMA balancing", p.NUMABalancing},
 		{"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"measured", p.Time}, {"measured for", seconds(f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
 		{"Go", p.Go}, {"taulop", p.Taulop}, {"command", strings.Join(p.Command, " ")}, {"file", m.Path},
 	}
@@ -256,7 +256,7 @@ func facts(m compare.Machine) machine {
 	}
 	out.Facts = []fact{
 		{"processor", p.CPUModel}, {"CPUs", p.Allowed.String()}, {"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")},
-		{"SMT", p.SMT}, {"memory", memory(p.MemoryBytes)}, {"measured", minute(p.Time)}, {"cells", fmt.Sprintf("%d, %s", len(f.Cells), complete)}, {"state", state(m)},
+		{"SMT", p.SMT}, {"memory", memory(p.MemoryBytes)}, {"memory carried", carriedOf(f)}, {"measured", minute(p.Time)}, {"cells", fmt.Sprintf("%d, %s", len(f.Cells), complete)}, {"state", state(m)},
 	}
 	return out
 }
@@ -298,6 +298,14 @@ func memory(n int64) string {
 		return ""
 	}
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+}
+
+// carriedOf is what memory carried of its peak, where that is known.
+func carriedOf(f *params.File) string {
+	if c := f.BestCarried(f); c != nil {
+		return c.String()
+	}
+	return ""
 }
 
 func seconds(s float64) string {

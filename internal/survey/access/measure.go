@@ -32,7 +32,7 @@ var Survey = survey.Register(&survey.Survey{
 		r.ArenaBytes, _, err = Arena(m, place, r.Passes, r.Caches, free)
 		return r, err
 	},
-	Command: &survey.Command{Help: help, Time: 30 * time.Second, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 30 * time.Second, Carries: true, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: params.AccessCell, Profiles: view.ByCell(profiled), Over: view.ElementStride,

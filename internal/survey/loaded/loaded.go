@@ -28,7 +28,7 @@ import (
 
 // Kind is the cells' kind. Variant "read-25" is the latency of a read at a level of 25 %,
 // "pair-25" a pair's; "rate-read-25" is the injectors' time for a line of 64 bytes meanwhile.
-const Kind params.Kind = "loaded"
+const Kind = params.LoadedCell
 
 // Survey is latencies under load.
 var Survey = survey.Register(&survey.Survey{
@@ -38,7 +38,7 @@ var Survey = survey.Register(&survey.Survey{
 		r, _, err := NewRequest(m, nil, Levels)
 		return r, err
 	},
-	Command: &survey.Command{Help: help, Time: 15 * time.Second, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 15 * time.Second, Carries: true, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []params.Key{{Variant: "read-0"}, {Variant: "read-50"}, {Variant: "rate-read-50"}},

@@ -1,0 +1,91 @@
+package params
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/numa"
+)
+
+// carrying is a machine of two NUMA nodes with four cores each whose placement local fills one
+// after the other. Rates are GB/s of copies of 1 MiB, read and written, by τ.
+func carrying(peak float64, nodes int, rates map[int]float64) *File {
+	f := &File{Provenance: Provenance{Memory: &Memory{PeakGBs: peak, Given: true, Nodes: nodes}}, Placements: []numa.Placement{{Policy: numa.Local}}}
+	for i := range 8 {
+		f.Placements[0].Workers = append(f.Placements[0].Workers, numa.Worker{UserNode: i / 4})
+	}
+	for tau, rate := range rates {
+		ns := float64(2*tau*leastCarried) / rate
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: OwnCell, Placement: numa.Local, OffCache: true, Tau: tau, Bytes: leastCarried},
+			Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
+	}
+	return f
+}
+
+// Memory that carries less than it should is found only where more load brings no more, on all
+// nodes, and beyond what lines that are read before they are written may take.
+func TestMemoryDoubts(t *testing.T) {
+	full := map[int]float64{1: 10, 2: 20, 4: 22, 8: 44} // of a node: 20 with two workers, 22 with four
+	rising := map[int]float64{1: 10, 2: 20, 4: 40, 8: 80}
+	for _, tt := range []struct {
+		peak      float64
+		nodes     int
+		rates     map[int]float64
+		said, low string
+	}{
+		{100, 2, full, "44 GB/s at the most (copies of 1048576 bytes, 8 workers), 44 % (66 % if lines are read before they are written) of the 100 GB/s given",
+			"44 % (66 % if lines are read before they are written) of the 100 GB/s given: memory slots and clock"},
+		{90, 2, full, "49 % (73 %", ""},
+		{200, 2, rising, "; more workers may carry more", ""},
+		{100, 3, full, "; on 2 of 3 NUMA nodes", ""},
+		{100, 0, full, "44 %", "44 %"}, // how many nodes there are is unknown
+		{100, 1, map[int]float64{1: 20, 2: 22}, "22 %", "22 %"},
+		{100, 1, map[int]float64{1: 10, 2: 22, 4: 20}, "22 %", "22 %"},
+		{100, 1, map[int]float64{2: 22}, "; more workers may carry more", ""},
+		{40, 2, full, "110 %", "more than the peak of 40 GB/s"},
+		{0, 2, full, "8 workers)", ""},
+	} {
+		f := carrying(tt.peak, tt.nodes, tt.rates)
+		if got := f.Carried(f); len(got) != 1 || !strings.Contains(got[0].String(), tt.said) {
+			t.Errorf("%v of %g: %v, want %q", tt.rates, tt.peak, got, tt.said)
+		}
+		if got := fmt.Sprint(f.MemoryDoubts()); (got == "[]") != (tt.low == "") || !strings.Contains(got, tt.low) {
+			t.Errorf("%v of %g: %s, want %q", tt.rates, tt.peak, got, tt.low)
+		}
+	}
+	f := carrying(100, 2, full)
+	for i := range f.Cells { // too few launches for an interval
+		f.Cells[i].Time = fit.Median([]float64{f.Cells[i].Time.Center})
+	}
+	if got := f.MemoryDoubts(); got != nil {
+		t.Error(got)
+	}
+}
+
+// Reads under load are all that memory has to carry, and it is full where latency has doubled.
+func TestCarriedUnderLoad(t *testing.T) {
+	for _, tt := range []struct {
+		idle, loaded float64
+		want         string
+	}{{100, 300, "memory carried 64 GB/s at the most (reads), 64 % of the 100 GB/s of its modules; the firmware lists 4 modules in 8 slots at 2400 of 3200 MT/s, on 4 of 8 channels"},
+		{100, 150, "[]"}} {
+		f := &File{Provenance: Provenance{Memory: &Memory{PeakGBs: 100, Nodes: 1, Modules: 4, Slots: 8, Filled: 4, Channels: 8, MTs: 2400, RatedMTs: 3200}}}
+		for variant, ns := range map[string]float64{"read-0": tt.idle, "read-100": tt.loaded, "rate-read-50": 2, "rate-read-100": 1} {
+			f.Cells = append(f.Cells, Cell{Key: Key{Kind: LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64, Variant: variant},
+				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
+		}
+		if got := fmt.Sprint(f.MemoryDoubts()); !strings.Contains(got, tt.want) {
+			t.Errorf("%s, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestMemoryIsChecked(t *testing.T) {
+	for _, m := range []Memory{{PeakGBs: -1}, {PeakGBs: 2 * MostPeakGBs}, {Slots: -1}, {MTs: -5}} {
+		if err := (&File{Provenance: Provenance{Memory: &m}}).checkState(); err == nil {
+			t.Errorf("%+v is taken", m)
+		}
+	}
+}
