@@ -53,11 +53,10 @@ type measured struct {
 
 // machineOf takes a file apart. With no setup named it is ring, the one to trust for
 // collectives, or what the file has in its place; with one named every message is
-// as that has it. An empty placement is the plan's first. It fails where the file
-// has no such transfers, or not all of them.
-func machineOf(f *params.File, setup string, placement numa.Policy, offCache bool) (m machine, err error) {
-	placement = placementOf(f, placement)
-	m.segment, m.ownCache = f.Plan.SegmentBytes, f.Plan.OwnCacheBytes
+// as that has it. It fails where the file has no such transfers, or not all of them.
+func machineOf(f *params.File, s params.Selection) (m machine, err error) {
+	placement, offCache := s.Placement, s.OffCache
+	m.segment, m.ownCache = s.SegmentBytes, f.Plan.OwnCacheBytes
 	m.gamma, _ = f.Gamma(placement) // who reduces without it hears of it then
 	if m.copies, err = f.Own(placement, offCache); err != nil {
 		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
@@ -68,11 +67,11 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 		m.temporary, _ = f.Own(placement, false)
 	}
 	placements := []numa.Policy{placement}
-	if farther := m.tell(f, placement); farther != nil {
+	if farther := m.tell(f, s); farther != nil {
 		placements = farther
 	}
-	for _, of := range placements {
-		level, err := m.setups(f, setup, of, offCache)
+	for _, s.Placement = range placements {
+		level, err := m.setups(f, s)
 		if err != nil {
 			return m, err
 		}
@@ -83,12 +82,12 @@ func machineOf(f *params.File, setup string, placement numa.Policy, offCache boo
 
 // tellWritten tells single copies out of what their senders wrote in the same call from others,
 // if the file has them of all levels.
-func (m *machine) tellWritten(f *params.File, setup string, placement numa.Policy, offCache bool) {
-	f, err := f.Over(params.CMA, params.Copied)
-	if err != nil {
+func (m *machine) tellWritten(f *params.File, s params.Selection) {
+	s.Transport, s.Buffers = params.CMA, params.Copied
+	if _, err := f.Select(s); err != nil {
 		return
 	}
-	w, err := machineOf(f, setup, placement, offCache)
+	w, err := machineOf(f, s)
 	if err == nil && w.copies != nil && len(w.levels) == len(m.levels) {
 		m.written = &w
 	}
@@ -100,19 +99,19 @@ const mostPlaces = 1 << 10
 // tell finds which placements measured the levels that ranks are apart, and how to tell
 // these; nil if all are alike. Files that do not say what CPUs share have NUMA nodes, and
 // placements local and spread.
-func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa.Policy) {
-	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
-	if at < 0 || placement == numa.Remote || len(f.Placements[at].Workers) > mostPlaces {
+func (m *machine) tell(f *params.File, s params.Selection) (placements []numa.Policy) {
+	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == s.Placement })
+	if at < 0 || s.Placement == numa.Remote || len(f.Placements[at].Workers) > mostPlaces {
 		return nil
 	}
 	workers := f.Placements[at].Workers
-	channels := slices.DeleteFunc(f.Channels(), func(c params.Channel) bool { return c.Level < 0 })
+	channels := slices.DeleteFunc(f.Channels(s), func(c params.Channel) bool { return c.Level < 0 })
 	channels = channels[:min(len(channels), mapping.Levels)]
 	for _, c := range channels {
 		placements = append(placements, c.Placement)
 	}
 	var between func(a, b int) int
-	if has := f.Plan.Policies; len(channels) < 2 {
+	if has := f.Policies(s); len(channels) < 2 {
 		if !slices.Contains(has, numa.Local) || !slices.Contains(has, numa.Spread) {
 			return nil
 		}
@@ -149,15 +148,15 @@ func (m *machine) tell(f *params.File, placement numa.Policy) (placements []numa
 	return placements
 }
 
-// setupOf is the setup named, else ring where a file has it, else the file's first.
-func setupOf(f *params.File, name string) string {
+// setupOf is the setup named, else ring where it was measured, else the first.
+func setupOf(measured []string, name string) string {
 	switch {
 	case name != "":
 		return name
-	case slices.Contains(f.Plan.Setups, params.Ring) || len(f.Plan.Setups) == 0:
+	case slices.Contains(measured, params.Ring) || len(measured) == 0:
 		return params.Ring
 	}
-	return f.Plan.Setups[0]
+	return measured[0]
 }
 
 // placementOf is the placement named, else the plan's first.
@@ -178,8 +177,15 @@ var (
 
 // setups are a placement's setups. Missing parts of ping and sendrecv come from the setup of other
 // placements, unless it was named.
-func (m *machine) setups(f *params.File, setup string, placement numa.Policy, offCache bool) (c setups, err error) {
-	if c.common, err = measuredBy(f, setupOf(f, setup), placement, offCache); err != nil || setup != "" {
+func (m *machine) setups(f *params.File, s params.Selection) (c setups, err error) {
+	named, has := s.Setup != "", f.Setups(s)
+	by := func(setup string, offCache bool) (*measured, error) {
+		s := s
+		s.Setup, s.OffCache = setup, offCache
+		return measuredBy(f, s)
+	}
+	common := setupOf(has, s.Setup)
+	if c.common, err = by(common, s.OffCache); err != nil || named {
 		return c, err
 	}
 	for _, special := range []struct {
@@ -187,38 +193,38 @@ func (m *machine) setups(f *params.File, setup string, placement numa.Policy, of
 		found   **measured
 		lacks   error
 		matters bool
-	}{{params.Ping, &c.oneWay, errNoPing, true}, {params.Sendrecv, &c.apart, errNoSendrecv, offCache}} {
-		found, err := measuredBy(f, special.setup, placement, offCache)
+	}{{params.Ping, &c.oneWay, errNoPing, true}, {params.Sendrecv, &c.apart, errNoSendrecv, s.OffCache}} {
+		found, err := by(special.setup, s.OffCache)
 		switch {
 		case err == nil:
 			*special.found = found
-		case special.matters && !f.Plan.Whole && !slices.Contains(f.Plan.Setups, params.Published) && !slices.Contains(m.warnings, special.lacks):
+		case special.matters && !f.Plan.Whole && !slices.Contains(has, params.Published) && !slices.Contains(m.warnings, special.lacks):
 			m.warnings = append(m.warnings, special.lacks)
 		}
 	}
-	c.exchanges = f.ExchangeOverheads(placement, offCache)
-	if offCache {
-		c.temporary, _ = measuredBy(f, setupOf(f, setup), placement, false)
-		c.near, _ = measuredBy(f, params.Ping, placement, false)
+	c.exchanges = f.ExchangeOverheads(s)
+	if s.OffCache {
+		c.temporary, _ = by(common, false)
+		c.near, _ = by(params.Ping, false)
 	}
 	return c, nil
 }
 
-func measuredBy(f *params.File, setup string, placement numa.Policy, offCache bool) (s *measured, err error) {
-	s = &measured{apart: setup == params.Sendrecv, off: offCache}
-	if s.segments, err = f.SegmentTable(setup, placement, offCache); err != nil {
+func measuredBy(f *params.File, s params.Selection) (m *measured, err error) {
+	m = &measured{apart: s.Setup == params.Sendrecv, off: s.OffCache}
+	if m.segments, err = f.SegmentTable(s); err != nil {
 		return nil, err
 	}
-	if s.whole, err = f.Table(setup, placement, offCache); err != nil {
+	if m.whole, err = f.Table(s); err != nil {
 		return nil, err
 	}
-	if y, err := f.Y(setup, placement); err == nil {
-		s.y = y
-		s.isolated = slices.ContainsFunc(f.Cells, func(c params.Cell) bool {
-			return c.Kind == params.NullCell && c.Setup == params.Isolated && c.Placement == placementOf(f, placement) && c.Transport == params.InSegments
+	if y, err := f.Y(s); err == nil {
+		m.y = y
+		m.isolated = slices.ContainsFunc(f.Cells, func(c params.Cell) bool {
+			return c.Kind == params.NullCell && c.Setup == params.Isolated && c.Placement == s.Placement && c.Transport == s.Transport
 		})
 	}
-	return s, nil
+	return m, nil
 }
 
 // channels are the parameters of a machine, of transfers over one transport, each setup's

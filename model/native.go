@@ -34,9 +34,9 @@ func (p *Predictor) channel(c setups) string {
 	return text
 }
 
-// taulop is τ-Lop by calls, of a file of one transport that is a part of all.
-func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func(*collective.Schedule) TauLop, error) {
-	machine, err := machineOf(f, setup, p.Placement, p.OffCache)
+// taulop is τ-Lop by calls, of a file's transfers.
+func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collective.Schedule) TauLop, error) {
+	machine, err := machineOf(f, of)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (p *Predictor) taulop(f *params.File, setup string, all *params.File) (func
 		}
 	}
 	if p.Transport == CMA && !p.Strict {
-		machine.tellWritten(all, setup, p.Placement, p.OffCache)
+		machine.tellWritten(f, of)
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.between, Known: machine.known}

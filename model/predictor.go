@@ -60,31 +60,30 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		c.As, c.Transport = nil, Whole
 	}
 	p := &Predictor{Choice: c}
-	one, err := f.Over(carried(p.Transport), p.Buffers)
+	of, err := p.selection(f)
 	if err != nil {
 		return nil, err
 	}
-	several := len(one.Plan.MoreSegments)+len(one.Plan.MoreSegmentBytes) > 0
-	one = p.through(one)
-	p.fill(one, library)
+	p.fill(f, of, library)
 	if OfPairs(c.Model) {
-		return p, p.mlognp(one)
+		return p, p.mlognp(f)
 	}
-	table, err := p.table(one)
+	table, err := p.table(f, of)
 	if err != nil {
 		return nil, err
 	}
 	if c.Operator = p.Operator; c.Strict || c.Model == "libtaulop" { // one table for all
 		c.Setup = p.Setup
 	}
-	if p.of, err = p.taulop(one, c.Setup, f); err != nil {
+	of.Setup = c.Setup
+	if p.of, err = p.taulop(f, of); err != nil {
 		return nil, err
 	}
 	if c.As != nil {
 		return p, p.as(f, c)
 	}
-	if several {
-		p.Channel += fmt.Sprintf(", buffers of %d segments of %d bytes", one.Plan.Segments, one.Plan.SegmentBytes)
+	if of.Transport == params.InSegments && len(f.Plan.MoreSegments)+len(f.Plan.MoreSegmentBytes) > 0 {
+		p.Channel += fmt.Sprintf(", buffers of %d segments of %d bytes", of.Segments, of.SegmentBytes)
 	}
 	switch c.Model {
 	case "taulop":
@@ -102,15 +101,15 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 			return m
 		}
 	case "loggp":
-		return p, p.loggp(one, p.of)
+		return p, p.loggp(f, p.of)
 	}
 	return p, nil
 }
 
 // fill fills in what the choice left open, and warns of what speaks against the file.
-func (p *Predictor) fill(f *params.File, library *mpi.Library) {
-	p.Segment = cmp.Or(p.Choice.Segment, f.Plan.SegmentBytes, 8<<10)
-	p.Setup, p.Placement = setupOf(f, p.Setup), placementOf(f, p.Placement)
+func (p *Predictor) fill(f *params.File, of params.Selection, library *mpi.Library) {
+	p.Segment = cmp.Or(p.Choice.Segment, of.SegmentBytes, 8<<10)
+	p.Setup, p.Placement = setupOf(f.Setups(of), p.Setup), of.Placement
 	if p.Gamma == nil {
 		p.Gamma, p.NoGamma = f.Gamma(p.Placement)
 		p.Operator = scalar(p.Gamma, library, p.Operator)
@@ -127,8 +126,9 @@ func (p *Predictor) fill(f *params.File, library *mpi.Library) {
 }
 
 // table is the file's of whole messages, with warnings of what it lacks.
-func (p *Predictor) table(f *params.File) (*params.Table, error) {
-	table, err := f.Table(p.Setup, p.Placement, p.OffCache)
+func (p *Predictor) table(f *params.File, of params.Selection) (*params.Table, error) {
+	of.Setup = p.Setup
+	table, err := f.Table(of)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (p *Predictor) table(f *params.File) (*params.Table, error) {
 		p.zeros = p.Transfers
 		p.Warnings = append(p.Warnings, fmt.Errorf("%s, which is no time: what needs it is not known and is not ranked", zeros))
 	}
-	if below := f.BelowZero(p.Placement, p.OffCache); below != nil && p.Model != "loggp" {
+	if below := f.BelowZero(of); below != nil && p.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
 	}
 	if ascending := f.Plan.Ascending(); ascending != nil && p.OffCache {
@@ -150,20 +150,21 @@ func (p *Predictor) table(f *params.File) (*params.Table, error) {
 	return table, nil
 }
 
-// through is the file with the buffers that are nearest to those asked for; a warning
-// says where none were measured.
-func (p *Predictor) through(f *params.File) *params.File {
-	if p.Transport == CMA { // which has no segments
-		return f
+// selection is the file's transfers that the choice is about; a warning says where buffers like
+// those asked for were not measured.
+func (p *Predictor) selection(f *params.File) (params.Selection, error) {
+	of, err := f.Select(params.Selection{Placement: p.Placement, OffCache: p.OffCache,
+		Transport: carried(p.Transport), Buffers: p.Buffers, Segments: p.BufferSegments, SegmentBytes: p.Segment})
+	if err != nil || p.Transport == CMA { // which has no segments
+		return of, err
 	}
-	one := f.Through(p.BufferSegments, p.Segment)
-	if s := one.Plan.SegmentBytes; p.Segment > 0 && s > 0 && s != p.Segment {
+	if s := of.SegmentBytes; p.Segment > 0 && s > 0 && s != p.Segment {
 		p.Warnings = append(p.Warnings, fmt.Errorf("segments of %d bytes were not measured: times are those of messages in segments of %d, the nearest", p.Segment, s))
 	}
-	if n := one.Plan.Segments; p.BufferSegments > 0 && n > 0 && n != p.BufferSegments {
+	if n := of.Segments; p.BufferSegments > 0 && n > 0 && n != p.BufferSegments {
 		p.Warnings = append(p.Warnings, fmt.Errorf("intermediate buffers of %d segments were not measured: times are those of %d, the nearest", p.BufferSegments, n))
 	}
-	return one
+	return of, nil
 }
 
 // Title is what a reader calls the model.

@@ -35,33 +35,6 @@ func (p *Plan) checkBuffers() error {
 	return nil
 }
 
-// Through is the file as it would be if transfers had been measured through buffers of one
-// kind alone: of the number and the size of segments that are nearest to those asked for,
-// by their ratio, 0 for the plan's first. Its plan says which these are. It shares what
-// it can with the file.
-func (f *File) Through(segments, segmentBytes int) *File {
-	p := f.Plan
-	if len(p.MoreSegments)+len(p.MoreSegmentBytes) == 0 {
-		return f
-	}
-	one := *f
-	one.Plan.Segments, one.Plan.MoreSegments = nearestTo(segments, p.AllSegments()), nil
-	one.Plan.SegmentBytes, one.Plan.MoreSegmentBytes = nearestTo(segmentBytes, p.AllSegmentBytes()), nil
-	one.Cells = nil
-	for _, c := range f.Cells {
-		if (c.Kind == TransferCell || c.Kind == NullCell) && c.Transport == InSegments {
-			k := c.Key
-			k.Segments, k.SegmentBytes = one.Plan.Segments, one.Plan.SegmentBytes
-			if f.Plan.Abridge(&k); k != c.Key {
-				continue
-			}
-			c.Segments, c.SegmentBytes = 0, 0
-		}
-		one.Cells = append(one.Cells, c)
-	}
-	return &one
-}
-
 // Abridge leaves out of a key what it has in common with one of the plan's first
 // buffers: values that are these, and those that make no difference to what is measured.
 func (p *Plan) Abridge(k *Key) {

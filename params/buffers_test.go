@@ -11,7 +11,7 @@ import (
 
 // A file that was measured through several kinds of buffers is read as of the first, or
 // as of those nearest to what is asked for.
-func TestThrough(t *testing.T) {
+func TestBuffers(t *testing.T) {
 	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
 		Sizes: []int{64, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}, MoreSegmentBytes: []int{1024, 32768}}}
 	add := func(kind Kind, setup string, tau, m, segments, size int, ns float64) {
@@ -52,18 +52,15 @@ func TestThrough(t *testing.T) {
 		{100, 1, 8, 1024, 11, 101, 1011, 510},
 		{1, 9000, 2, 8192, 10, 100, 1000, 500},
 	} {
-		one := again.Through(tt.segments, tt.size)
-		if p := one.Plan; p.Segments != tt.number || p.SegmentBytes != tt.bytes || p.MoreSegments != nil || p.MoreSegmentBytes != nil {
-			t.Errorf("%d segments of %d: plan %+v", tt.segments, tt.size, p)
+		s, err := again.Select(Selection{Segments: tt.segments, SegmentBytes: tt.size})
+		if err != nil || s.Segments != tt.number || s.SegmentBytes != tt.bytes {
+			t.Errorf("%d segments of %d: %+v, %v", tt.segments, tt.size, s, err)
 		}
-		if err := one.Validate(); err != nil {
-			t.Errorf("%d segments of %d: %v", tt.segments, tt.size, err)
-		}
-		table, err := one.Table("", "", false)
+		table, err := again.Table(s)
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := one.Y("", "")
+		y, err := again.Y(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,7 +71,7 @@ func TestThrough(t *testing.T) {
 		}
 	}
 	// What does not know of buffers takes the first.
-	table, err := again.Table("", "", false)
+	table, err := again.Table(Selection{})
 	if err != nil || table.Transfers.Times[1][1] != 1000/1e9 || len(again.Transfers()) != 2 {
 		t.Errorf("%+v, %v", table, err)
 	}

@@ -115,12 +115,6 @@ type Key struct {
 	Buffers   Buffers   `json:"buffers,omitempty"`
 }
 
-// first tells whether a key is of the plan's first buffers, or of none, and of no other
-// transport.
-func (k *Key) first() bool {
-	return k.Segments == 0 && k.SegmentBytes == 0 && k.Transport == InSegments && k.Buffers == Rewritten
-}
-
 // Isolated is the setup whose transfers are L(m,1) of a message between two
 // processes: two workers, of whom only one copies at a time.
 const Isolated = "isolated"

@@ -581,7 +581,7 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("written twice, two results")
 		}
 		file.Bounds()
-		if table, err := file.Table("", "", false); err == nil {
+		if table, err := file.Table(Selection{}); err == nil {
 			if err := table.check(); err != nil {
 				t.Errorf("a table: %v", err)
 			}
@@ -597,7 +597,7 @@ func FuzzRead(f *testing.F) {
 				t.Error(err)
 			}
 		}
-		file.Y("", "")
+		file.Y(Selection{})
 		file.C("", false)
 		for _, n := range file.Networks {
 			if _, table, err := file.Network(n.Name); err == nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,58 +15,42 @@ import (
 )
 
 // Table is L(m,τ) of whole messages and o(m), for models that ask for messages of any size: beyond
-// a segment L(m,τ) is the effective time of a message that travels in segments. An empty setup or
-// placement is the first of the plan.
+// a segment L(m,τ) is the effective time of a message that travels in segments.
 //
 // The column τ = 1 is setup "isolated", two processes of which only one copies at a time, as Alone
 // has it, where the file has it, else the setup's own.
 //
 // Of an unfinished sweep it has the complete sizes, see Lacking. It fails without such transfers,
 // or with fewer than two such sizes.
-func (f *File) Table(setup string, placement numa.Policy, offCache bool) (*Table, error) {
-	return f.table(setup, placement, offCache, Cell.Whole)
-}
+func (f *File) Table(s Selection) (*Table, error) { return f.table(s, Cell.Whole) }
 
 // SegmentTable is as Table, but a message that travels in segments counts as one
 // of them: beyond a segment its rows are what L(S,τ) becomes in longer messages.
-func (f *File) SegmentTable(setup string, placement numa.Policy, offCache bool) (*Table, error) {
-	return f.table(setup, placement, offCache, Cell.Segment)
-}
+func (f *File) SegmentTable(s Selection) (*Table, error) { return f.table(s, Cell.Segment) }
 
-func (f *File) table(setup string, placement numa.Policy, offCache bool, value func(Cell) fit.Estimate) (*Table, error) {
-	setup, placement = f.first(setup, placement)
-	g := f.transfers(TransferCell, setup, placement, offCache)
+func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error) {
+	s = f.fill(s)
+	g := f.transfers(TransferCell, s)
 	if len(g.taus) == 0 {
-		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(setup), where(placement, offCache), f.choices())
+		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(s.Setup), where(s.Placement, s.OffCache), f.choices(s))
 	}
-	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", setup, where(placement, offCache)), value)
+	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", s.Setup, where(s.Placement, s.OffCache)), value)
 	if err != nil && len(curve.Sizes) < 2 {
 		return nil, err
 	}
-	return &Table{Transfers: curve, Overheads: overheads(f.Overheads(placement, offCache), curve.Sizes), Lacking: err}, nil
+	return &Table{Transfers: curve, Overheads: overheads(f.Overheads(s), curve.Sizes), Lacking: err}, nil
 }
 
 // OffCacheOnly tells a plan whose user buffers are never in cache.
 func (p Plan) OffCacheOnly() bool { return len(p.Caches) > 0 && !slices.Contains(p.Caches, false) }
 
-// first fills in what the caller leaves open.
-func (f *File) first(setup string, placement numa.Policy) (string, numa.Policy) {
-	if setup == "" && len(f.Plan.Setups) > 0 {
-		setup = f.Plan.Setups[0]
-	}
-	if placement == "" && len(f.Plan.Policies) > 0 {
-		placement = f.Plan.Policies[0]
-	}
-	return setup, placement
-}
-
-// Y is the synchronisation y(τ) of a setup, the same for every m; defaults and
-// the column τ = 1 are as in Table.
-func (f *File) Y(setup string, placement numa.Policy) (*Curve, error) {
-	setup, placement = f.first(setup, placement)
-	what := fmt.Sprintf("y of %s, placement %s", orNone(setup), placement)
-	g := f.transfers(NullCell, setup, placement, false)
-	curve, err := g.curve(what, Cell.Whole)
+// Y is the synchronisation y(τ) of a setup, the same for every m, in cache and off; the column
+// τ = 1 is as in Table.
+func (f *File) Y(s Selection) (*Curve, error) {
+	s.OffCache = false
+	s = f.fill(s)
+	g := f.transfers(NullCell, s)
+	curve, err := g.curve(fmt.Sprintf("y of %s, placement %s", orNone(s.Setup), s.Placement), Cell.Whole)
 	if err != nil {
 		return nil, err
 	}
@@ -73,26 +58,24 @@ func (f *File) Y(setup string, placement numa.Policy) (*Curve, error) {
 	return &Curve{Sizes: []int{1, maxSize}, Taus: curve.Taus, Times: [][]float64{curve.Times[0], curve.Times[0]}}, nil
 }
 
-// C is the copy c(m,τ) between buffers of each worker's own, measured without flags;
-// defaults are as in Table.
+// C is the copy c(m,τ) between buffers of each worker's own, measured without flags; no placement
+// is the plan's first.
 func (f *File) C(placement numa.Policy, offCache bool) (*Curve, error) {
-	_, placement = f.first("", placement)
-	g := f.grid(func(c *Cell) bool {
-		return c.Kind == CopyCell && c.Setup == "" && c.Placement == placement && c.OffCache == offCache
-	})
-	curve, err := g.curve("copies, "+where(placement, offCache), Cell.Whole)
-	if err != nil {
-		return nil, err
-	}
-	return &curve, nil
+	return f.copies(CopyCell, "copies", placement, offCache)
 }
 
 // Own is what ranks' own copies take, of m bytes each and τ ranks at once, from what they
-// send to where they receive; defaults are as in Table.
+// send to where they receive, else as C.
 func (f *File) Own(placement numa.Policy, offCache bool) (*Curve, error) {
-	_, placement = f.first("", placement)
-	g := f.grid(func(c *Cell) bool { return c.Kind == OwnCell && c.Placement == placement && c.OffCache == offCache })
-	curve, err := g.curve("ranks' own copies, "+where(placement, offCache), Cell.Whole)
+	return f.copies(OwnCell, "ranks' own copies", placement, offCache)
+}
+
+func (f *File) copies(kind Kind, what string, placement numa.Policy, offCache bool) (*Curve, error) {
+	placement = f.fill(Selection{Placement: placement}).Placement
+	g := f.grid(func(c *Cell) bool {
+		return c.Kind == kind && c.Setup == "" && c.Placement == placement && c.OffCache == offCache
+	})
+	curve, err := g.curve(what+", "+where(placement, offCache), Cell.Whole)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +86,7 @@ func (f *File) Own(placement numa.Policy, offCache bool) (*Curve, error) {
 // another's, because ranks reduce independently. Operators come in the plan's order, else in the
 // published files'.
 func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
-	_, placement = f.first("", placement)
+	placement = f.fill(Selection{Placement: placement}).Placement
 	kind := func(c *Cell) bool { return c.Kind == GammaCell }
 	same := f.nearest(placement, false, kind)
 	byName := make(map[string]grid)
@@ -186,55 +169,66 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 	}
 }
 
-// transfers is the grid of a setup's cells of a kind, τ = 1 from Isolated, as Alone has
+// transfers is the grid of a selection's cells of a kind, τ = 1 from Isolated, as Alone has
 // it, where it is there.
-func (f *File) transfers(kind Kind, setup string, placement numa.Policy, offCache bool) grid {
-	same := func(c *Cell) bool {
-		return c.first() && c.Kind == kind && c.Placement == placement && c.OffCache == offCache
+func (f *File) transfers(kind Kind, s Selection) grid {
+	over, lone := f.over(s), s.Transport != InSegments && slices.Contains(f.Setups(s), s.Setup)
+	var isolated, ping, own []*Cell
+	for i := range f.Cells {
+		switch c := &f.Cells[i]; {
+		case c.Kind != kind || c.Placement != s.Placement || c.OffCache != s.OffCache || !over(c):
+		case c.Setup == Isolated && c.Tau == 1:
+			isolated = append(isolated, c)
+		case c.Setup == s.Setup:
+			own = append(own, c)
+		case lone && c.Setup == Ping && c.Tau == 1:
+			ping = append(ping, c)
+		}
 	}
-	isolated := setup != Isolated && slices.ContainsFunc(f.Cells, func(c Cell) bool { return same(&c) && c.Setup == Isolated && c.Tau == 1 })
-	g := f.grid(func(c *Cell) bool { return same(c) && c.Setup == setup && !(isolated && c.Tau == 1) })
-	if len(g.taus) == 0 && setup != Isolated {
+	g := grid{cells: make(map[[2]int]*Cell)}
+	for _, c := range slices.Concat(ping, own) {
+		if c.Tau != 1 || len(isolated) == 0 {
+			g.add(c)
+		}
+	}
+	if len(g.taus) == 0 && s.Setup != Isolated {
 		return g
 	}
-	for i := range f.Cells {
-		if c := &f.Cells[i]; same(c) && c.Setup == Isolated && c.Tau == 1 {
-			g.add(f.Alone(c))
-		}
+	for _, c := range isolated {
+		g.add(f.Alone(c))
 	}
 	return g
 }
 
 // tables are the setups, placements and states of the cache that there are
 // transfers of.
-func (f *File) tables() []Key {
+func (f *File) tables(s Selection) []Key {
+	over := f.over(s)
 	seen := make(map[Key]bool)
-	var all []Key
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		key := Key{Kind: TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache}
-		if c.Kind == TransferCell && c.first() && c.Setup != Isolated && !seen[key] {
-			seen[key] = true
-			all = append(all, key)
+		if c.Kind != TransferCell || c.Setup == Isolated || !over(c) {
+			continue
+		}
+		of := []string{c.Setup}
+		if s.Transport != InSegments && c.Setup == Ping && c.Tau == 1 {
+			of = f.Setups(s)
+		}
+		for _, setup := range of {
+			seen[Key{Kind: TransferCell, Setup: setup, Placement: c.Placement, OffCache: c.OffCache}] = true
 		}
 	}
-	slices.SortFunc(all, func(a, b Key) int { return a.order(&b) })
-	return all
+	return slices.SortedFunc(maps.Keys(seen), func(a, b Key) int { return a.order(&b) })
 }
 
 // choices says which tables there are.
-func (f *File) choices() string {
+func (f *File) choices(s Selection) string {
 	const most = 16
-	var all []string
-	for _, k := range f.tables() {
-		if all = append(all, fmt.Sprintf("%s (%s)", k.Setup, where(k.Placement, k.OffCache))); len(all) == most {
-			break
-		}
-	}
+	all := lists.Map(f.tables(s), func(k Key) string { return fmt.Sprintf("%s (%s)", k.Setup, where(k.Placement, k.OffCache)) })
 	if len(all) == 0 {
 		return "the file has none at all, taulop sweep measures them"
 	}
-	return "the file has " + printable.List(all)
+	return "the file has " + printable.List(all[:min(len(all), most)])
 }
 
 func orNone(setup string) string { return cmp.Or(setup, "any setup") }

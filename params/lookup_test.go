@@ -77,7 +77,7 @@ func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
 
 func TestTables(t *testing.T) {
 	f := sparse()
-	whole, err := f.Table("", "", false)
+	whole, err := f.Table(Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,17 +88,17 @@ func TestTables(t *testing.T) {
 	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
 		t.Errorf("over %v and %v", whole.Transfers.Sizes, whole.Transfers.Taus)
 	}
-	segment, err := f.SegmentTable("ring", numa.Local, false)
+	segment, err := f.SegmentTable(Selection{Setup: "ring", Placement: numa.Local})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{70, 120, 240}, {1470, 2000, 3000}})
-	alone, err := f.Table(Isolated, "", false)
+	alone, err := f.Table(Selection{Setup: Isolated})
 	if err != nil {
 		t.Fatal(err)
 	}
 	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{70}, {2940}})
-	y, err := f.Y("", "")
+	y, err := f.Y(Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestTableWithoutIsolated(t *testing.T) {
 		}
 	}
 	f.Cells = kept
-	table, err := f.Table("", "", false)
+	table, err := f.Table(Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,24 +157,24 @@ func TestOtherPlacements(t *testing.T) {
 			f.Cells = append(f.Cells, c)
 		}
 	}
-	table, err := f.Table("", numa.Remote, true)
+	table, err := f.Table(Selection{Placement: numa.Remote, OffCache: true})
 	if err != nil || table.Overheads[1] != 110e-9 {
 		t.Errorf("%+v, %v", table, err)
 	}
 	if gamma, err := f.Gamma(numa.Remote); err != nil || len(gamma.Operators) != 2 {
 		t.Errorf("%+v, %v", gamma, err)
 	}
-	_, err = f.Table("", numa.Remote, false)
+	_, err = f.Table(Selection{Placement: numa.Remote})
 	if want := "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)"; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}
-	if _, err := f.Y("", numa.Remote); err == nil || !strings.Contains(err.Error(), "the file has no y of ring, placement remote") {
+	if _, err := f.Y(Selection{Placement: numa.Remote}); err == nil || !strings.Contains(err.Error(), "the file has no y of ring, placement remote") {
 		t.Errorf("y: %v", err)
 	}
-	if _, err := f.Table("bcast", "", false); err == nil || !strings.Contains(err.Error(), "no transfers of bcast") {
+	if _, err := f.Table(Selection{Setup: "bcast"}); err == nil || !strings.Contains(err.Error(), "no transfers of bcast") {
 		t.Errorf("bcast: %v", err)
 	}
-	if _, err := (&File{}).Table("", "", false); err == nil || !strings.Contains(err.Error(), "the file has none at all") {
+	if _, err := (&File{}).Table(Selection{}); err == nil || !strings.Contains(err.Error(), "the file has none at all") {
 		t.Errorf("an empty file: %v", err)
 	}
 }
@@ -183,7 +183,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = append(f.Cells[:4:4], f.Cells[5:]...) // without m = 64, τ = 4
 	want := "the file lacks 1 of 6 transfers of ring, placement local, in cache, of m = 64 at τ = 4: resume its sweep, which measures what is missing"
-	if _, err := f.Table("", "", false); !errors.Is(err, ErrUnfinished) || err.Error() != want {
+	if _, err := f.Table(Selection{}); !errors.Is(err, ErrUnfinished) || err.Error() != want {
 		t.Errorf("of one size: error %v, want %s", err, want)
 	}
 	// Two sizes that are complete are a table.
@@ -193,7 +193,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 			f.Cells = append(f.Cells, c)
 		}
 	}
-	table, err := f.Table("", "", false)
+	table, err := f.Table(Selection{})
 	if err != nil || !slices.Equal(table.Transfers.Sizes, []int{16384, 32768}) || !errors.Is(table.Lacking, ErrUnfinished) {
 		t.Errorf("%+v, %v", table, err)
 	}
@@ -221,7 +221,7 @@ func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	table, err := sparse().Table("", "", false)
+	table, err := sparse().Table(Selection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,7 +326,7 @@ func TestImportRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := reread(t, written(t, FromText(table, gamma)))
-		if table, err = f.Table("", "", false); err != nil {
+		if table, err = f.Table(Selection{}); err != nil {
 			t.Fatal(err)
 		}
 		full, missing, err := table.Fill()

@@ -29,37 +29,34 @@ const Exchanging = 2
 // OfOverheads are the kinds of cells that o(m) comes from.
 var OfOverheads = []Kind{OverheadCell, MessageCell, ExchangeCell}
 
-// Overheads are o(m), m rising, of a placement and state of the cache, or of what is
-// nearest to them (placement "" is the plan's first): from messages of an MPI library
-// where the file has some, else of our own, else as it was published. A message of k
+// Overheads are o(m), m rising, of a selection's placement and state of the cache, or of what is
+// nearest to them: from messages of an MPI library where the file has some, else of our own, else
+// as it was published; of single copies only what a library adds to them. A message of k
 // segments has two transfers that are alone and k−1 of two at once, eq. (10): those as
 // ping has them, or where that was not measured the plan's first setup. Transfers that
 // are alone are as in Alone.
-func (f *File) Overheads(placement numa.Policy, offCache bool) (all []Overhead) {
-	_, placement = f.first("", placement)
+func (f *File) Overheads(s Selection) (all []Overhead) {
 	var kind func(*Cell) bool
 	for _, kind = range []func(*Cell) bool{
-		func(c *Cell) bool { return c.Kind == MessageCell && c.Variant != Segmented },
-		func(c *Cell) bool { return c.Kind == MessageCell },
-		func(c *Cell) bool { return c.Kind == OverheadCell && c.Transport == InSegments && c.Tau < Exchanging },
+		func(c *Cell) bool { return c.Kind == MessageCell && c.Variant != Segmented && s.Transport == InSegments },
+		func(c *Cell) bool { return c.Kind == MessageCell && s.Transport == InSegments },
+		func(c *Cell) bool { return c.Kind == OverheadCell && c.Transport == s.Transport && c.Tau < Exchanging },
 	} {
 		if slices.ContainsFunc(f.Cells, func(c Cell) bool { return kind(&c) }) {
 			break
 		}
 	}
-	return f.beyond(kind, placement, offCache)
+	return f.beyond(kind, s)
 }
 
 // ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: the time of an exchange
 // over idle channels beyond its transfers, of sendrecv or else of ring; or an MPI library's
 // overhead. In exchanges in a row ranks take turns, which hides the flags' way, but exchanges of
 // nothing take longer in a row than one alone. So o(m) may be below zero.
-func (f *File) ExchangeOverheads(placement numa.Policy, offCache bool) []Overhead {
-	_, placement = f.first("", placement)
-	kind := func(c *Cell) bool {
-		return c.Kind == ExchangeCell || c.Kind == OverheadCell && c.Transport == InSegments && c.Tau == Exchanging
-	}
-	return f.beyond(kind, placement, offCache)
+func (f *File) ExchangeOverheads(s Selection) []Overhead {
+	return f.beyond(func(c *Cell) bool {
+		return c.Kind == ExchangeCell && s.Transport == InSegments || c.Kind == OverheadCell && c.Transport == s.Transport && c.Tau == Exchanging
+	}, s)
 }
 
 // OfLibrary tells whether o(m) is an MPI library's, see taulop import -overheads, or published, not
@@ -69,8 +66,9 @@ func (f *File) OfLibrary() bool {
 }
 
 // beyond are the o(m) of cells of a kind.
-func (f *File) beyond(kind func(*Cell) bool, placement numa.Policy, offCache bool) (all []Overhead) {
-	same := f.nearest(placement, offCache, kind)
+func (f *File) beyond(kind func(*Cell) bool, s Selection) (all []Overhead) {
+	s = f.fill(s)
+	same := f.nearest(s.Placement, s.OffCache, kind)
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		if !kind(c) || !same(c) || c.Kind == ExchangeCell && !(c.Time.Center > 0) {
@@ -79,7 +77,7 @@ func (f *File) beyond(kind func(*Cell) bool, placement numa.Policy, offCache boo
 		o := Overhead{Bytes: c.Bytes, Placement: c.Placement, OffCache: c.OffCache, Message: fit.Median(nil), Time: c.Time}
 		if c.Kind != OverheadCell {
 			var known bool
-			if o.Time, known = f.beyondTransfers(c); !known {
+			if o.Time, known = f.beyondTransfers(c, s); !known {
 				continue
 			}
 			o.Message = c.Time
@@ -92,10 +90,11 @@ func (f *File) beyond(kind func(*Cell) bool, placement numa.Policy, offCache boo
 
 // beyondTransfers is what a message takes beyond its transfers. It is not known where
 // transfers were not measured.
-func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
+func (f *File) beyondTransfers(message *Cell, s Selection) (o fit.Estimate, known bool) {
 	var parts []Part
 	add := func(times int, setup string, tau int) bool {
-		c := f.transfer(setup, message, tau)
+		s.Setup = setup
+		c := f.transfer(s, message, tau)
 		if c == nil {
 			return false
 		}
@@ -104,8 +103,8 @@ func (f *File) beyondTransfers(message *Cell) (o fit.Estimate, known bool) {
 		return true
 	}
 	k := 1
-	if s := f.Plan.SegmentBytes; s > 0 {
-		k = max(1, (message.Bytes+s-1)/s)
+	if size := s.SegmentBytes; size > 0 {
+		k = max(1, (message.Bytes+size-1)/size)
 	}
 	if message.Kind == ExchangeCell {
 		known = add(2*k, Sendrecv, 2) || add(2*k, Ring, 2)
@@ -154,28 +153,31 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 
 // transfer is the cell of a message's transfers, or one between its neighbours; nil if there are
 // none.
-func (f *File) transfer(setup string, message *Cell, tau int) *Cell {
-	at := message.Key
-	at.Kind, at.Setup, at.Tau, at.Variant = TransferCell, setup, tau, ""
+func (f *File) transfer(s Selection, message *Cell, tau int) *Cell {
+	at := Key{Kind: TransferCell, Setup: s.Setup, Placement: message.Placement, OffCache: message.OffCache, Tau: tau, Bytes: message.Bytes}
 	if message.Bytes == 0 {
 		at.Kind, at.OffCache = NullCell, false
 	}
-	g := f.grid(func(c *Cell) bool { k := c.Key; k.Bytes = at.Bytes; return k == at })
+	over := f.over(s)
+	g := f.grid(func(c *Cell) bool {
+		return c.Kind == at.Kind && c.Setup == at.Setup && c.Placement == at.Placement && c.OffCache == at.OffCache && c.Tau == tau && over(c)
+	})
 	if c := g.cells[[2]int{at.Bytes, tau}]; c != nil || len(g.cells) == 0 {
 		return c
 	}
-	curve, _ := g.curve(setup, Cell.Segment) // of one τ, so without holes
-	s, _ := curve.At(at.Bytes, tau)
-	return &Cell{Key: at, K: 1, Transfers: 1, Time: fit.Estimate{Center: 1e9 * s, Lo: math.Inf(-1), Hi: math.Inf(1)}}
+	curve, _ := g.curve(s.Setup, Cell.Segment) // of one τ, so without holes
+	ns, _ := curve.At(at.Bytes, tau)
+	return &Cell{Key: at, K: 1, Transfers: 1, Time: fit.Estimate{Center: 1e9 * ns, Lo: math.Inf(-1), Hi: math.Inf(1)}}
 }
 
 // BelowZero says where o(m) is below zero, beyond its interval if that is known, and
 // so taken for 0; it is nil where it is nowhere. It names the placement and state of the
 // cache that o(m) is of, see Overheads.
-func (f *File) BelowZero(placement numa.Policy, offCache bool) error {
-	_, placement = f.first("", placement)
+func (f *File) BelowZero(s Selection) error {
+	s = f.fill(s)
+	placement, offCache := s.Placement, s.OffCache
 	var below, unsure []string
-	for _, o := range f.Overheads(placement, offCache) {
+	for _, o := range f.Overheads(s) {
 		placement, offCache = cmp.Or(o.Placement, placement), o.OffCache
 		switch {
 		case o.Time.Known() && o.Time.Hi < 0:

@@ -41,18 +41,18 @@ func TestOverheadsOfMessages(t *testing.T) {
 			f.Plan.SegmentBytes = 16384
 		}
 		var got []float64
-		for _, o := range f.Overheads("", false) {
+		for _, o := range f.Overheads(Selection{}) {
 			got = append(got, math.Round(o.Time.Center*1e6)/1e6)
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: o = %v ns, want %v", tt.name, got, tt.want)
 		}
-		table, err := f.Table("", "", false)
+		table, err := f.Table(Selection{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		sameTimes(t, tt.name, [][]float64{table.Overheads}, [][]float64{tt.table})
-		err = f.BelowZero("", false)
+		err = f.BelowZero(Selection{})
 		if (err == nil) != (tt.below == "") || err != nil && !strings.Contains(err.Error(), tt.below) {
 			t.Errorf("%s: %v", tt.name, err)
 		}
@@ -78,7 +78,7 @@ func TestOverheadsByLaunches(t *testing.T) {
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated })
 	add(Key{Kind: TransferCell, Setup: Isolated, Bytes: 64}, 200)
 	add(Key{Kind: MessageCell, Bytes: 64, Variant: Segmented}, 210)
-	o := f.Overheads("", false)
+	o := f.Overheads(Selection{})
 	if len(o) != 1 || o[0].Time.Center != 20 || o[0].Time.Lo != 10 || o[0].Time.Hi != 30 || o[0].Time.N != 7 {
 		t.Errorf("%+v, want 10 times 1, 2 and 3", o)
 	}
@@ -92,7 +92,7 @@ func TestWhoseOverheads(t *testing.T) {
 		Cell{Key: Key{Kind: OverheadCell, Placement: numa.Local, Tau: 1}, Time: exactly(7)},
 		Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64, Variant: "PingPong"}, Time: fit.Median([]float64{900})})
 	for _, want := range []float64{760, 90, 7} {
-		o := f.Overheads("", false)
+		o := f.Overheads(Selection{})
 		if len(o) != 1 || o[0].Time.Center != want {
 			t.Errorf("%+v, want %g", o, want)
 		}
@@ -116,7 +116,7 @@ func TestExchangeOverheads(t *testing.T) {
 		f.Cells = slices.DeleteFunc(f.Cells, func(old Cell) bool { return old.Key == c.Key })
 		f.Cells = append(f.Cells, c)
 	}
-	if got := f.ExchangeOverheads("", false); got != nil {
+	if got := f.ExchangeOverheads(Selection{}); got != nil {
 		t.Errorf("%+v of a file without exchanges", got)
 	}
 	add(TransferCell, Sendrecv, 64, 1, 400)
@@ -125,7 +125,7 @@ func TestExchangeOverheads(t *testing.T) {
 	add(TransferCell, Sendrecv, 1, 1, 120)
 	add(ExchangeCell, "", 64, 0, 450)
 	add(ExchangeCell, "", 16384, 0, 4120)
-	all := f.ExchangeOverheads("", false)
+	all := f.ExchangeOverheads(Selection{})
 	if len(all) != 3 || all[0].Time.Center != -40 || all[1].Time.Center != 50 || all[2].Time.Center != 120 {
 		t.Fatalf("%+v, want -40, 50 and 120 ns", all)
 	}
@@ -134,13 +134,13 @@ func TestExchangeOverheads(t *testing.T) {
 			t.Errorf("o(%d) = %g ns, want %g", m, got, want)
 		}
 	}
-	if o := f.Overheads("", false); len(o) != 1 || o[0].Time.Center != 90 {
+	if o := f.Overheads(Selection{}); len(o) != 1 || o[0].Time.Center != 90 {
 		t.Errorf("of messages %+v, want 90 ns", o)
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Sendrecv || c.Kind == ExchangeCell })
 	add(ExchangeCell, "", 64, 0, 450)
 	add(TransferCell, Ring, 64, 1, 420)
-	if all := f.ExchangeOverheads("", false); len(all) != 1 || all[0].Time.Center != 30 {
+	if all := f.ExchangeOverheads(Selection{}); len(all) != 1 || all[0].Time.Center != 30 {
 		t.Errorf("%+v, want 30 ns beyond ring", all)
 	}
 }

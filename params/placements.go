@@ -16,11 +16,11 @@ type Channel struct {
 	Placement numa.Policy // of the plan
 }
 
-// Channels are the levels that placements of the plan measured, from the closest on, each by its
-// first placement. Levels closer than the last-level cache count as that level. Placement remote
+// Channels are the levels that placements with a selection's transfers measured, from the closest
+// on, each by its first placement. Levels closer than the last-level cache count as that level. Placement remote
 // has no level: it differs from local in its buffers only.
-func (f *File) Channels() (all []Channel) {
-	for _, policy := range f.Plan.Policies {
+func (f *File) Channels(s Selection) (all []Channel) {
+	for _, policy := range f.Policies(s) {
 		c := f.ChannelOf(policy)
 		if policy != numa.Remote && !slices.ContainsFunc(all, func(o Channel) bool { return o.Level == c.Level }) {
 			all = append(all, c)

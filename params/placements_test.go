@@ -42,7 +42,7 @@ func TestChannels(t *testing.T) {
 	} {
 		f := file(tt.policies...)
 		var channels string
-		for i, c := range f.Channels() {
+		for i, c := range f.Channels(params.Selection{}) {
 			if i > 0 {
 				channels += ", "
 			}

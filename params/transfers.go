@@ -9,13 +9,15 @@ type Transfers struct {
 	Cells []*Cell // L(m,1), L(m,2) …; the column τ = 1 is as in File.Table
 }
 
-// Transfers are all of a file, setup by setup, placement by placement, in cache
+// Transfers are all of a file through the plan's first buffers, setup by setup, placement by placement, in cache
 // before off cache, m rising, those that were isolated as Alone has them. It needs no
 // complete file.
 func (f *File) Transfers() []Transfers {
 	var all []Transfers
-	for _, key := range f.tables() {
-		g := f.transfers(TransferCell, key.Setup, key.Placement, key.OffCache)
+	s := f.fill(Selection{})
+	for _, key := range f.tables(s) {
+		s.Setup, s.Placement, s.OffCache = key.Setup, key.Placement, key.OffCache
+		g := f.transfers(TransferCell, s)
 		for _, key.Bytes = range g.sizes {
 			t := Transfers{Key: key}
 			for _, tau := range g.taus {
@@ -39,7 +41,7 @@ func (f *File) Alone(c *Cell) *Cell {
 		return c
 	}
 	i := slices.IndexFunc(f.Cells, func(y Cell) bool {
-		return y.Kind == NullCell && y.Setup == Isolated && y.Placement == c.Placement && y.Tau == c.Tau
+		return y.Kind == NullCell && y.Setup == Isolated && y.Placement == c.Placement && y.Tau == c.Tau && y.Transport == c.Transport
 	})
 	if i < 0 {
 		return c

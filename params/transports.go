@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -58,82 +59,98 @@ func ParseBuffers(name string) (Buffers, error) {
 // ErrNoTransport is of a file in which a transport was not measured.
 var ErrNoTransport = errors.New("measure them")
 
-// Over is the file as if transfers had been measured over one transport and with send buffers of
-// one state alone. Single copies have o(m) only from an MPI library: L(m,τ) begins when the sender
-// has its message ready, and τ counts copies at once. A single copy by itself is ping's τ = 1, for
-// every setup; off cache send buffers of both states are the same. Whether send buffers of segments
-// are rewritten counts only if the file has both. The result shares data with the file. It fails
-// without such transfers.
-func (f *File) Over(t Transport, b Buffers) (*File, error) {
-	if t == InSegments && !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Transport == t && c.Buffers == b && c.Buffers != Rewritten }) {
-		return f, nil
-	}
-	over := *f
-	over.Cells = nil
-	var setups []string
-	for _, c := range f.Cells {
-		switch c.Kind {
-		case TransferCell, NullCell:
-			of := b
-			if c.OffCache && b == Unchanged { // off cache both states are the same
-				of = Rewritten
-			}
-			if c.Transport != t || c.Buffers != of && c.Kind == TransferCell {
-				continue
-			}
-			if c.Transport, c.Buffers = "", ""; c.Kind == TransferCell && !slices.Contains(setups, c.Setup) {
-				setups = append(setups, c.Setup)
-			}
-		case OverheadCell: // that an MPI library adds to its copies
-			if c.Transport != t {
-				continue
-			}
-			c.Transport = ""
-		case MessageCell, ExchangeCell, PRTTCell, PairCell: // of segments
-			if t != InSegments {
-				continue
-			}
-		}
-		over.Cells = append(over.Cells, c)
-	}
-	if len(setups) == 0 {
-		return nil, f.lacksTransport(t, b)
-	}
-	if t == InSegments {
-		return &over, nil
-	}
-	slices.SortFunc(setups, func(a, b string) int { return strings.Compare(b, a) }) // sendrecv first, which is as exchanges are
-	over.Plan.Setups, over.Plan.MoreSegments, over.Plan.MoreSegmentBytes = setups, nil, nil
-	over.Plan.Policies = slices.DeleteFunc(slices.Clone(f.Plan.Policies), func(p numa.Policy) bool {
-		return !slices.ContainsFunc(over.Cells, func(c Cell) bool { return c.Kind == TransferCell && c.Placement == p })
-	})
-	alone := make(map[Key]bool)
-	for _, c := range over.Cells {
-		if c.Kind == TransferCell || c.Kind == NullCell {
-			alone[c.Key] = true
-		}
-	}
-	for _, c := range over.Cells {
-		if alone[c.Key] && c.Setup == Ping && c.Tau == 1 {
-			for _, c.Setup = range setups {
-				if !alone[c.Key] {
-					over.Cells = append(over.Cells, c)
-				}
-			}
-		}
-	}
-	return &over, nil
+// A Selection says which of a file's transfers a lookup is of. What is empty is the plan's first.
+//
+// Buffers of the number and size of segments that were measured nearest to the selection's, by
+// their ratio, stand for it. Whether send buffers of segments are rewritten counts only if the file
+// has both. Single copies have o(m) only from an MPI library: L(m,τ) begins when the sender has its
+// message ready, and τ counts copies at once. A single copy by itself is ping's τ = 1, for every
+// setup; off cache send buffers that are rewritten and that are not are the same.
+type Selection struct {
+	Setup                  string
+	Placement              numa.Policy
+	OffCache               bool
+	Transport              Transport
+	Buffers                Buffers
+	Segments, SegmentBytes int
 }
 
-// lacksTransport says which transports there are instead of one.
-func (f *File) lacksTransport(t Transport, b Buffers) error {
+// Select fills in what a selection leaves open, and replaces buffers by those that were measured.
+// It fails where the file has no transfers over the transport with such send buffers.
+func (f *File) Select(s Selection) (Selection, error) {
+	s = f.fill(s)
+	if s.Transport == InSegments || len(f.Setups(s)) > 0 {
+		return s, nil
+	}
 	for _, c := range f.Cells {
-		if c.Kind == TransferCell && c.Transport == t {
-			return fmt.Errorf("it has transfers over %s with send buffers that are %s alone, and none that are %s: %w", t, c.Buffers, b, ErrNoTransport)
+		if c.Kind == TransferCell && c.Transport == s.Transport {
+			return s, fmt.Errorf("it has transfers over %s with send buffers that are %s alone, and none that are %s: %w", s.Transport, c.Buffers, s.Buffers, ErrNoTransport)
 		}
 	}
-	if slices.Contains(f.Plan.With, string(t)) {
-		return fmt.Errorf("it has no transfers over %s yet: %w", t, ErrUnfinished)
+	if slices.Contains(f.Plan.With, string(s.Transport)) {
+		return s, fmt.Errorf("it has no transfers over %s yet: %w", s.Transport, ErrUnfinished)
 	}
-	return fmt.Errorf("it has no transfers over %s: %w", t, ErrNoTransport)
+	return s, fmt.Errorf("it has no transfers over %s: %w", s.Transport, ErrNoTransport)
+}
+
+func (f *File) fill(s Selection) Selection {
+	p := &f.Plan
+	if s.Transport != InSegments { // which has none
+		s.Segments, s.SegmentBytes = 0, 0
+	}
+	s.Segments, s.SegmentBytes = nearestTo(s.Segments, p.AllSegments()), nearestTo(s.SegmentBytes, p.AllSegmentBytes())
+	if setups := f.Setups(s); s.Setup == "" && len(setups) > 0 {
+		s.Setup = setups[0]
+	}
+	if policies := f.Policies(s); s.Placement == "" && len(policies) > 0 {
+		s.Placement = policies[0]
+	}
+	return s
+}
+
+// Setups are the setups that the selection's transfers may be of: the plan's, and over other
+// transports those measured, sendrecv first, which is as exchanges are.
+func (f *File) Setups(s Selection) (setups []string) {
+	if s.Transport == InSegments {
+		return f.Plan.Setups
+	}
+	over := f.over(s)
+	for i := range f.Cells {
+		if c := &f.Cells[i]; c.Kind == TransferCell && over(c) && !slices.Contains(setups, c.Setup) {
+			setups = append(setups, c.Setup)
+		}
+	}
+	slices.SortFunc(setups, func(a, b string) int { return strings.Compare(b, a) })
+	return setups
+}
+
+// Policies are the placements of the plan with transfers over the selection's transport.
+func (f *File) Policies(s Selection) []numa.Policy {
+	if s.Transport == InSegments {
+		return f.Plan.Policies
+	}
+	over := f.over(s)
+	return lists.Filter(f.Plan.Policies, func(p numa.Policy) bool {
+		return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Kind == TransferCell && c.Placement == p && over(&c) })
+	})
+}
+
+// over tells the transfers, and those of nothing, that went as a selection says, of any setup and
+// placement.
+func (f *File) over(s Selection) func(*Cell) bool {
+	if s.Transport == InSegments && !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Transport == s.Transport && c.Buffers == s.Buffers }) {
+		s.Buffers = Rewritten
+	}
+	return func(c *Cell) bool {
+		k := c.Key
+		k.Transport, k.Segments, k.SegmentBytes = s.Transport, s.Segments, s.SegmentBytes
+		if k.Kind == TransferCell {
+			k.Buffers = s.Buffers
+		}
+		if k.OffCache && k.Buffers == Unchanged {
+			k.Buffers = Rewritten
+		}
+		f.Plan.Abridge(&k)
+		return (k.Kind == TransferCell || k.Kind == NullCell) && k == c.Key
+	}
 }

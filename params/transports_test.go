@@ -40,9 +40,9 @@ func overCMA() *File {
 
 // Without being asked for another transport a file is one of segments; asked, it has
 // that alone, with a lone copy as τ = 1 of every setup and no overhead of segments.
-func TestOver(t *testing.T) {
+func TestTransports(t *testing.T) {
 	f := reread(t, written(t, overCMA()))
-	if table, err := f.Table("", "", false); err != nil || table.Transfers.Times[0][0] != 100e-9 || len(table.Transfers.Taus) != 1 {
+	if table, err := f.Table(Selection{}); err != nil || table.Transfers.Times[0][0] != 100e-9 || len(table.Transfers.Taus) != 1 {
 		t.Errorf("segments: %+v, %v", table, err)
 	}
 	if tables := f.Transfers(); len(tables) != 2 { // of two sizes
@@ -59,14 +59,11 @@ func TestOver(t *testing.T) {
 		{Unchanged, Sendrecv, 2000, 2200, 10000},
 		{Copied, Ping, 3000, 3100, 30000},
 	} {
-		over, err := f.Over(CMA, tt.buffers)
+		s, err := f.Select(Selection{Setup: tt.setup, Transport: CMA, Buffers: tt.buffers})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := over.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		table, err := over.Table(tt.setup, "", false)
+		table, err := f.Table(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +72,8 @@ func TestOver(t *testing.T) {
 				t.Errorf("%v, %s: L(1024,%d) = %g s, beyond what was measured %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
 			}
 		}
-		off, err := over.Table(tt.setup, "", true)
+		s.OffCache = true
+		off, err := f.Table(s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,26 +83,26 @@ func TestOver(t *testing.T) {
 		if o, _ := table.O(1024); o != 0 {
 			t.Errorf("o = %g s, want 0", o)
 		}
-		if y, err := over.Y(Ping, ""); err != nil || y.Times[0][0] != 50e-9 {
+		if y, err := f.Y(Selection{Setup: Ping, Transport: CMA, Buffers: tt.buffers}); err != nil || y.Times[0][0] != 50e-9 {
 			t.Errorf("y: %+v, %v", y, err)
 		}
 	}
-	if over, err := f.Over(InSegments, Unchanged); err != nil || over != f {
-		t.Errorf("segments have one state: %v", err)
+	if table, err := f.Table(Selection{Buffers: Unchanged}); err != nil || table.Transfers.Times[0][0] != 100e-9 {
+		t.Errorf("segments have one state: %+v, %v", table, err)
 	}
-	if len(f.Through(8, 0).Cells) == len(f.Cells) {
+	if _, err := f.Table(Selection{Segments: 8}); err == nil {
 		t.Error("what was measured through buffers of two segments is taken for that through eight")
 	}
 }
 
-func TestOverRefuses(t *testing.T) {
+func TestSelectRefuses(t *testing.T) {
 	f := overCMA()
 	f.Plan.With = []string{"xpmem"}
-	if _, err := f.Over("xpmem", Rewritten); !errors.Is(err, ErrUnfinished) {
+	if _, err := f.Select(Selection{Transport: "xpmem"}); !errors.Is(err, ErrUnfinished) {
 		t.Errorf("a sweep that was to have it says %v", err)
 	}
 	f.Plan.With = nil
-	if _, err := f.Over("xpmem", Rewritten); err == nil || !strings.Contains(err.Error(), "no transfers over xpmem") {
+	if _, err := f.Select(Selection{Transport: "xpmem"}); err == nil || !strings.Contains(err.Error(), "no transfers over xpmem") {
 		t.Error(err)
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.OffCache }) // where these are one
@@ -114,7 +112,7 @@ func TestOverRefuses(t *testing.T) {
 			c.Buffers = Rewritten
 		}
 	}
-	if _, err := f.Over(CMA, Unchanged); err == nil || !strings.Contains(err.Error(), "rewritten alone") {
+	if _, err := f.Select(Selection{Transport: CMA, Buffers: Unchanged}); err == nil || !strings.Contains(err.Error(), "rewritten alone") {
 		t.Error(err)
 	}
 	for _, k := range []Key{

@@ -106,7 +106,7 @@ func readNetwork(name, path string) (*model.Network, error) {
 		}
 		return &model.Network{Network: n, Table: table, File: f.File}, nil
 	}
-	table, err := f.File.Table("", "", false)
+	table, err := f.File.Table(params.Selection{})
 	if err != nil {
 		return nil, usagef("%s: %v", path, err)
 	}

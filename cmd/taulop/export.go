@@ -136,8 +136,9 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 
 // tables are both, the second empty where no operator is complete, and what they lack.
 func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes []string, err error) {
-	placement, offCache := numa.Policy(req.placement), req.offCache || !req.cached && f.Plan.OffCacheOnly()
-	table, err := f.Table(req.setup, placement, offCache)
+	placement := numa.Policy(req.placement)
+	of := params.Selection{Setup: req.setup, Placement: placement, OffCache: req.offCache || !req.cached && f.Plan.OffCacheOnly()}
+	table, err := f.Table(of)
 	if err != nil {
 		return nil, nil, nil, usagef("%s: %v", req.file, err)
 	}
@@ -146,7 +147,7 @@ func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes 
 	if err != nil {
 		return nil, nil, nil, usagef("%s: %v", req.file, err)
 	}
-	if below := f.BelowZero(placement, offCache); below != nil {
+	if below := f.BelowZero(of); below != nil {
 		notes = append(notes, below.Error())
 	}
 	if lacking != nil {

@@ -237,7 +237,7 @@ func TestWithOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, off := range []bool{false, true} {
-		if table, err := both.Table(params.Sendrecv, "", off); err != nil || !slices.Equal(table.Transfers.Sizes, f.Plan.Sizes) {
+		if table, err := both.Table(params.Selection{Setup: params.Sendrecv, OffCache: off}); err != nil || !slices.Equal(table.Transfers.Sizes, f.Plan.Sizes) {
 			t.Errorf("off cache %v: %+v, %v", off, table, err)
 		}
 	}

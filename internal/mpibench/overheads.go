@@ -32,7 +32,7 @@ func TakeOverheads(f *params.File, times []Time, off bool) error {
 		ns := samples[key.Bytes]
 		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(ns), Samples: params.Samples(ns...)})
 	}
-	if len(f.Overheads(key.Placement, off)) == 0 {
+	if len(f.Overheads(params.Selection{Placement: key.Placement, OffCache: off})) == 0 {
 		return errors.New("no time of PingPong of IMB-MPI1 or of osu_latency is of a size, placement and state of the cache that there are isolated transfers of: take a file of taulop sweep on the same machine, or the other state of the cache")
 	}
 	return nil

@@ -32,7 +32,7 @@ func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
 	if p.Cluster != nil {
 		m.network = p.Cluster.Network
 	}
-	for _, c := range f.Channels() {
+	for _, c := range f.Channels(params.Selection{}) {
 		if c.Level >= 0 {
 			m.channels = append(m.channels, c.Level)
 		}

@@ -65,7 +65,7 @@ func saySweep(w *document.Document, f *params.File) {
 func writeMessages(w *document.Document, f *params.File) {
 	for _, segments := range f.Plan.AllSegments() {
 		for _, bytes := range f.Plan.AllSegmentBytes() {
-			writeTransfers(w, f.Through(segments, bytes), f.Plan)
+			writeTransfers(w, f, segments, bytes)
 		}
 	}
 	w.TablesAbove(overheads(f)...)
@@ -86,26 +86,28 @@ func writeCopies(w *document.Document, in []compare.Machine) {
 }
 
 // writeTransfers writes a plan's transfers through buffers of one kind.
-func writeTransfers(w *document.Document, f *params.File, all params.Plan) {
+func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 	at := make(map[params.Key]params.Cell)
 	for _, c := range f.Cells {
 		at[c.Key] = c
 	}
 	var blank []string
-	first := f.Plan.Segments == all.Segments && f.Plan.SegmentBytes == all.SegmentBytes
+	through := params.Key{Segments: segments, SegmentBytes: bytes}
+	first := segments == f.Plan.Segments && bytes == f.Plan.SegmentBytes
 	for _, setup := range f.Plan.Setups {
 		if setup == setups.Share.Name && !first { // it has no intermediate buffers
 			continue
 		}
 		for _, policy := range f.Plan.Policies {
 			for _, off := range f.Plan.Caches {
-				t := transferTable(f, at, setup, policy, off)
+				through.Setup, through.Placement, through.OffCache = setup, policy, off
+				t := transferTable(f, at, through)
 				if len(t.Columns) == 0 {
 					blank = append(blank, t.Title)
 					continue
 				}
-				if len(all.MoreSegments) > 0 && setup != setups.Share.Name {
-					t.Title += fmt.Sprintf("; buffers of %d segments", f.Plan.Segments)
+				if len(f.Plan.MoreSegments) > 0 && setup != setups.Share.Name {
+					t.Title += fmt.Sprintf("; buffers of %d segments", segments)
 				}
 				w.TablesAbove(t)
 			}
@@ -190,7 +192,7 @@ func overheads(f *params.File) (tables []view.Table) {
 	at := make(map[place]int) // of the tables
 	for _, policy := range f.Plan.Policies {
 		for _, off := range f.Plan.Caches {
-			all := slices.DeleteFunc(f.Overheads(policy, off), func(o params.Overhead) bool { return math.IsNaN(o.Message.Center) })
+			all := slices.DeleteFunc(f.Overheads(params.Selection{Placement: policy, OffCache: off}), func(o params.Overhead) bool { return math.IsNaN(o.Message.Center) })
 			if len(all) == 0 {
 				continue
 			}
@@ -202,7 +204,7 @@ func overheads(f *params.File) (tables []view.Table) {
 					Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", of.policy, view.Cache(of.off)),
 					Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
 				}
-				exchanges := f.ExchangeOverheads(of.policy, of.off)
+				exchanges := f.ExchangeOverheads(params.Selection{Placement: of.policy, OffCache: of.off})
 				if len(exchanges) > 0 {
 					t.Columns = append(append(t.Columns, view.Numbers("T⇄(m)", "o⇄(m)")...), view.Words("of o⇄")...)
 					t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
@@ -234,23 +236,26 @@ func overheads(f *params.File) (tables []view.Table) {
 
 // transferTable is L(m,τ) of messages down and τ across: first the isolated transfer
 // between two workers, then the setup's. Of copies out of one buffer it is c(m,τ).
-func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, policy numa.Policy, off bool) view.Table {
+func transferTable(f *params.File, at map[params.Key]params.Cell, through params.Key) view.Table {
+	setup, policy, off := through.Setup, through.Placement, through.OffCache
 	t := view.Table{
 		Title: fmt.Sprintf("L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole",
-			setup, policy, view.Cache(off), view.Bytes(f.Plan.SegmentBytes)),
+			setup, policy, view.Cache(off), view.Bytes(through.SegmentBytes)),
 		Columns: view.Numbers("m"),
 	}
-	kind := params.TransferCell
-	keys := []params.Key{{Kind: kind, Setup: setups.Isolated.Name, Placement: policy, OffCache: off, Tau: 1}}
+	through.Kind = params.TransferCell
+	isolate := through
+	isolate.Setup, isolate.Tau = setups.Isolated.Name, 1
+	keys := []params.Key{isolate}
 	if setup == setups.Share.Name {
-		kind, keys = params.CopyCell, nil
+		through, keys = params.Key{Kind: params.CopyCell, Setup: setup, Placement: policy, OffCache: off}, nil
 		t.Title = fmt.Sprintf("c(m,τ) in ns, %s: out of one buffer, placement %s, %s", setup, policy, view.Cache(off))
 	}
-	for _, tau := range f.Plan.Taus {
-		keys = append(keys, params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau})
+	for _, through.Tau = range f.Plan.Taus {
+		keys = append(keys, through)
 	}
 	keys = slices.DeleteFunc(keys, func(k params.Key) bool {
-		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { k.Bytes = m; _, ok := at[k]; return ok })
+		return !slices.ContainsFunc(f.Plan.Sizes, func(m int) bool { _, ok := at[ofSize(f, k, m)]; return ok })
 	})
 	if len(keys) == 0 {
 		return view.Table{Title: fmt.Sprintf("%s, placement %s, %s", setup, policy, view.Cache(off))}
@@ -279,6 +284,13 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, setup string, 
 	return t
 }
 
+// ofSize is the key of a size, as the file has it.
+func ofSize(f *params.File, k params.Key, m int) params.Key {
+	k.Bytes = m
+	f.Plan.Abridge(&k)
+	return k
+}
+
 // transferRows adds a row for each size, with A(τ) of its last τ.
 func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.Key, t *view.Table) {
 	above, unsure, blank := false, false, 0
@@ -287,8 +299,7 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and L of the largest τ
 		tau := 0
 		for _, k := range keys {
-			k.Bytes = m
-			c, ok := at[k]
+			c, ok := at[ofSize(f, k, m)]
 			if !ok {
 				times = append(times, "")
 				continue

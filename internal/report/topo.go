@@ -51,7 +51,7 @@ func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warni
 			f.Placements = append(f.Placements, p)
 		}
 	}
-	for _, c := range f.Channels() {
+	for _, c := range f.Channels(params.Selection{}) {
 		if c.Level >= 0 {
 			t.Levels[c.Level].Placement = c.Placement
 		}

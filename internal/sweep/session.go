@@ -264,7 +264,7 @@ func Doubts(f *params.File) (all []error) {
 	told := make(map[string]bool) // several may have the o(m) of one
 	for _, policy := range f.Plan.Policies {
 		for _, off := range f.Plan.Caches {
-			if below := f.BelowZero(policy, off); below != nil && !told[below.Error()] {
+			if below := f.BelowZero(params.Selection{Placement: policy, OffCache: off}); below != nil && !told[below.Error()] {
 				all, told[below.Error()] = append(all, below), true
 			}
 		}

@@ -38,19 +38,16 @@ func TestSweep(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	surveytest.Simulate(surveytest.Simulated{Machine: m, Cost: func(w setups.Work) float64 { return 100 + float64(w.(setups.Collective).Schedule.Call.M) }}, 1).Measure(t, f, Survey, r)
 	for _, b := range []params.Buffers{params.Rewritten, params.Unchanged, params.Copied} {
-		over, err := f.Over(params.CMA, b)
-		if err != nil {
-			t.Fatal(err)
-		}
 		for _, setup := range []string{params.Ping, params.Sendrecv} {
 			for _, off := range p.Caches {
-				table, err := over.Table(setup, numa.Local, off)
+				of := params.Selection{Setup: setup, Placement: numa.Local, OffCache: off, Transport: params.CMA, Buffers: b}
+				table, err := f.Table(of)
 				if err != nil || !slices.Equal(table.Transfers.Sizes, r.Sizes) || table.Transfers.Taus[0] != 1 {
 					t.Errorf("%v, %s, off cache %v: %+v, %v", b, setup, off, table, err)
 				}
-			}
-			if _, err := over.Y(setup, numa.Local); err != nil {
-				t.Error(err)
+				if _, err := f.Y(of); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 	}

@@ -61,7 +61,7 @@ func TestPoliciesOfSnapshots(t *testing.T) {
 			t.Fatal(err)
 		}
 		measured := make(map[int]bool)
-		for _, c := range f.Channels() {
+		for _, c := range f.Channels(params.Selection{}) {
 			if c.Level < 0 || measured[c.Level] {
 				t.Errorf("%s: %+v is of no level of its own", name, c)
 			}
