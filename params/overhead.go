@@ -38,7 +38,9 @@ var OfOverheads = []Kind{OverheadCell, MessageCell, ExchangeCell}
 func (f *File) Overheads(s Selection) (all []Overhead) {
 	var kind func(*Cell) bool
 	for _, kind = range []func(*Cell) bool{
-		func(c *Cell) bool { return c.Kind == MessageCell && c.Variant != Segmented && s.Transport == InSegments },
+		func(c *Cell) bool {
+			return c.Kind == MessageCell && c.Variant != Segmented && s.Transport == InSegments
+		},
 		func(c *Cell) bool { return c.Kind == MessageCell && s.Transport == InSegments },
 		func(c *Cell) bool { return c.Kind == OverheadCell && c.Transport == s.Transport && c.Tau < Exchanging },
 	} {
