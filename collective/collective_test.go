@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // contents is what each rank's Recv is promised: "1.0" is byte 0 of rank 1's contribution,
 // "012.0" of ranks 0, 1 and 2 combined.
 func contents(t *testing.T, c *Collective, call Call) (ranks []string) {
 	t.Helper()
-	s, err := c.DefaultAlgorithm().Schedule(call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(c.DefaultAlgorithm().Schedule(call))
 	for rank := range call.P {
 		var bytes []string
 		for _, cell := range promise(s, rank) {
@@ -75,10 +74,7 @@ func TestCollectivesAreComplete(t *testing.T) {
 		}
 		for p := 1; p <= 5; p++ {
 			for _, root := range roots(c, p) {
-				s, err := a.Schedule(Call{P: p, Root: root, M: 6})
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(a.Schedule(Call{P: p, Root: root, M: 6}))
 				for rank := range p {
 					given, want := s.Brings(rank), promise(s, rank)
 					if given.Offset != 0 || given.Buffer == Temp {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // patternCalls yields every call of the patterns among P = 1 … 17 ranks, with each
@@ -18,10 +20,7 @@ func patternCalls(t *testing.T, try func(*Schedule)) {
 						if a.Collective.Shifted == (d == 0) || !a.Collective.Rooted && root > 0 {
 							continue
 						}
-						s, err := a.Schedule(Call{P: p, M: m, Root: root, Distance: d})
-						if err != nil {
-							t.Fatal(err)
-						}
+						s := must.Get(a.Schedule(Call{P: p, M: m, Root: root, Distance: d}))
 						if try(s); t.Failed() {
 							t.Fatalf("with %s %+v", a, s.Call)
 						}
@@ -84,10 +83,7 @@ func TestPatternsSendEachMessageOnce(t *testing.T) {
 func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
 	for _, a := range []*Algorithm{CopiedCouples, CopiedPermutation} {
 		for p := 2; p <= 8; p += 2 {
-			s, err := a.Schedule(Call{P: p, M: 17, Distance: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(a.Schedule(Call{P: p, M: 17, Distance: 1}))
 			m := newMachine(t, s)
 			m.run()
 			for rank := range m.buffers {

@@ -8,18 +8,13 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func reduceScatter(t *testing.T, name string, p, m int) *collective.Schedule {
 	t.Helper()
-	a, err := collective.Lookup("reduce_scatter:" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.Schedule(collective.Call{P: p, M: m})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(collective.Lookup("reduce_scatter:" + name))
+	s := must.Get(a.Schedule(collective.Call{P: p, M: m}))
 	return s
 }
 
@@ -126,10 +121,7 @@ func TestReduceScatterOfBenchmarks(t *testing.T) {
 // IMB 2021.11 over Open MPI: a block of 64 KiB for each of two ranks takes twice as
 // long as a reduction of one vector of 64 KiB.
 func TestReduceScatterOfARealOutput(t *testing.T) {
-	got, err := mpibench.ReadFile("../internal/mpibench/testdata/imb-2021.11.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(mpibench.ReadFile("../internal/mpibench/testdata/imb-2021.11.txt"))
 	var rows []string
 	for _, row := range got.Times {
 		if row.Kind == "reduce_scatter" {

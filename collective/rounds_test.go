@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Every message is there once, between bytes of its own, and a rank sends and receives at
@@ -23,10 +25,7 @@ func TestRounds(t *testing.T) {
 			}
 		}
 		random.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
-		s, err := Rounds(p, messages)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Rounds(p, messages))
 		received := make([]int, p)
 		for _, step := range s.Steps() {
 			sends, receives := make(map[int]bool), make(map[int]bool)
@@ -80,10 +79,7 @@ func TestRoundsOfAll(t *testing.T) {
 				}
 			}
 		}
-		s, err := Rounds(p, messages)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(Rounds(p, messages))
 		if s.Len() != p-1 {
 			t.Errorf("%d rounds among %d ranks, want %d", s.Len(), p, p-1)
 		}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // sizes are the sizes that every algorithm is tried with: none, fewer bytes than ranks, a
@@ -51,10 +53,7 @@ func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 				if a.Reduces() && m%2 == 0 {
 					c.Element = 2
 				}
-				s, err := a.Schedule(c)
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(a.Schedule(c))
 				try(s)
 				if t.Failed() {
 					t.Fatalf("with %+v", s.Call)
@@ -268,14 +267,8 @@ func TestJoin(t *testing.T) {
 	for p := 2; p < 14; p++ {
 		var parts []*Schedule
 		for _, name := range []string{"reduce:rabenseifner-halves", "bcast:split-binary"} {
-			a, err := Lookup(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := a.Schedule(Call{P: p, M: 100, Chunk: 13})
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(Lookup(name))
+			s := must.Get(a.Schedule(Call{P: p, M: 100, Chunk: 13}))
 			parts = append(parts, s)
 		}
 		parts[1].Blocking = true
@@ -472,10 +465,7 @@ func TestStages(t *testing.T) {
 		{"bcast:knomial", 16, 0, 4},
 		{"bcast:binomial-doubling", 13, 0, 4},
 	} {
-		s, err := find(tt.name).Schedule(Call{P: tt.p, M: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(find(tt.name).Schedule(Call{P: tt.p, M: 1000}))
 		if got := s.Len(); got != tt.local+tt.want {
 			t.Errorf("%s, P = %d: %d stages, want %d", tt.name, tt.p, got, tt.local+tt.want)
 		}
@@ -502,10 +492,7 @@ func TestPipelineStages(t *testing.T) {
 		{"knomial", 16, 10, 4, 6 + 6*9},
 	} {
 		for _, of := range []string{"bcast:", "reduce:"} {
-			s, err := find(of + tt.name).Schedule(Call{P: tt.p, M: tt.k * 64, Chunk: 64, Degree: tt.degree})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(find(of + tt.name).Schedule(Call{P: tt.p, M: tt.k * 64, Chunk: 64, Degree: tt.degree}))
 			got := s.Len()
 			if of == "reduce:" {
 				got-- // own vector
@@ -548,10 +535,7 @@ func TestTreesAreThoseOfTheLibraries(t *testing.T) {
 // 14 to 15 in the last stage.
 func TestBinomialBroadcastStages(t *testing.T) {
 	for p := 1; p <= 130; p++ {
-		s, err := find("bcast:binomial").Schedule(Call{P: p, M: 5})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(find("bcast:binomial").Schedule(Call{P: p, M: 5}))
 		for i, step := range s.Steps() {
 			want := min(1<<i, p-1<<i)
 			if got := len(slices.Collect(step.Messages())); got != want || step.Shape[0].Count != want {
@@ -571,10 +555,7 @@ func TestBinomialBroadcastStages(t *testing.T) {
 
 // τ-Lop, Fig. 14: P = 8, g = 2, k = 4.
 func TestTreeTransfersPerStage(t *testing.T) {
-	s, err := find("bcast:sm-tree").Schedule(Call{P: 8, M: 4 * 8192})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(find("bcast:sm-tree").Schedule(Call{P: 8, M: 4 * 8192}))
 	var got []int
 	for _, step := range s.Steps() {
 		got = append(got, step.Shape[0].Count)
@@ -587,10 +568,7 @@ func TestTreeTransfersPerStage(t *testing.T) {
 // τ-Lop, Fig. 1: in the first stage the root reaches the rank half way round,
 // and in the last neighbours talk.
 func TestBinomialBroadcastGoesHalfWayFirst(t *testing.T) {
-	s, err := find("bcast:binomial").Schedule(Call{P: 16, M: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(find("bcast:binomial").Schedule(Call{P: 16, M: 1}))
 	var got []string
 	for n, step := range s.Steps() {
 		if n < 2 {
@@ -617,10 +595,7 @@ func TestMPICHChooses(t *testing.T) {
 		{8, 512 << 10, "bcast:scatter-ring"},
 		{9, 12 << 10, "bcast:scatter-ring"},
 	} {
-		s, err := find("bcast:mpich").Schedule(Call{P: tt.p, M: tt.m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(find("bcast:mpich").Schedule(Call{P: tt.p, M: tt.m}))
 		if got := s.Algorithm.String(); got != tt.want {
 			t.Errorf("P = %d, m = %d: %s, want %s", tt.p, tt.m, got, tt.want)
 		}
@@ -689,10 +664,7 @@ func TestSchedulesStayCompact(t *testing.T) {
 			if !a.Among.Has(c.P) {
 				continue
 			}
-			s, err := a.Schedule(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(a.Schedule(c))
 			stages := 0
 			for _, b := range s.Blocks {
 				stages += len(b.Stages)
@@ -771,10 +743,7 @@ func TestFirstMessages(t *testing.T) {
 			if !a.Among.Has(p) {
 				continue
 			}
-			s, err := a.Schedule(Call{P: p, M: 8 << 10})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(a.Schedule(Call{P: p, M: 8 << 10}))
 			for _, b := range s.Blocks {
 				for i := range b.Stages {
 					stage := &b.Stages[i]

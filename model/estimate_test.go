@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -45,10 +46,7 @@ func TestEstimateLevels(t *testing.T) {
 		}
 	}
 	f := levelled(false)
-	e, err := EstimateLevels(f, nil, timings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(EstimateLevels(f, nil, timings))
 	told := 0
 	for _, one := range e.All {
 		if one.Level == "other_node" {

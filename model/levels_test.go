@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -238,10 +239,7 @@ func TestHierarchyLacks(t *testing.T) {
 
 // Messages by levels are the measured library's, whichever library's schedules they carry.
 func TestHierarchyAs(t *testing.T) {
-	library, err := mpi.Named("openmpi4-none")
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := must.Get(mpi.Named("openmpi4-none"))
 	call := collective.Call{P: 4, M: 1 << 20}
 	var want float64
 	for _, as := range []*mpi.Library{nil, library} {
@@ -261,17 +259,11 @@ func TestHierarchyAs(t *testing.T) {
 
 // What an adapter brings keeps no rank from its own copies.
 func TestHierarchyGatherOfTwoNodes(t *testing.T) {
-	order, err := mapping.List([]int32{0, 0, 1, 1}, []int32{0, 1, 0, 1}, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	order := must.Get(mapping.List([]int32{0, 0, 1, 1}, []int32{0, 1, 0, 1}, 2))
 	p := predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
-	of, err := p.levels.follow(s, 1, math.Inf(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	of := must.Get(p.levels.follow(s, 1, math.Inf(1)))
 	for _, one := range of.messages {
 		if one.from == 1 && !near((one.ended-one.began)*1e9, 200+0.5*m) {
 			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (one.ended-one.began)*1e9, 200+0.5*m)
@@ -286,10 +278,7 @@ func TestHierarchyOfListedCores(t *testing.T) {
 		cores []int32
 		want  float64
 	}{{[]int32{0, 1}, 200 + 512}, {[]int32{0, 4}, 400 + 256}, {[]int32{9, 2}, 400 + 256}, {[]int32{15, 12}, 200 + 512}} {
-		order, err := mapping.List([]int32{0, 0}, tt.cores, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		order := must.Get(mapping.List([]int32{0, 0}, tt.cores, 1))
 		p := predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
 		if got := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 1024}).Seconds * 1e9; !near(got, tt.want) {
 			t.Errorf("a message between cores %v takes %g ns, want %g", tt.cores, got, tt.want)
@@ -367,10 +356,7 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	if p.levels.Waiting != from || p.levels.SingleCopy != usualSingleCopy {
 		t.Fatalf("single copies from %d bytes on, and %d where senders wait, want %d and %d", p.levels.SingleCopy, p.levels.Waiting, usualSingleCopy, from)
 	}
-	order, err := mapping.List([]int32{0, 0}, []int32{0, 4}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	order := must.Get(mapping.List([]int32{0, 0}, []int32{0, 4}, 1))
 	p = predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
 	const m = 64 << 10
 	call := collective.Call{P: 2, M: m, Chunk: m}

@@ -6,27 +6,19 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func patternSchedule(t *testing.T, a *collective.Algorithm, p, m int) *collective.Schedule {
 	t.Helper()
-	s, err := a.Schedule(collective.Call{P: p, M: m, Distance: p - 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(a.Schedule(collective.Call{P: p, M: m, Distance: p - 1}))
 	return s
 }
 
 // The formulas of Kang et al. 1999, section 5.2.2, and of τ-Lop, for P = 2 … 17.
 func TestPatternFormulas(t *testing.T) {
-	broadcast, err := collective.Lookup("bcast:binomial")
-	if err != nil {
-		t.Fatal(err)
-	}
-	scatter, err := collective.Lookup("scatter:binomial")
-	if err != nil {
-		t.Fatal(err)
-	}
+	broadcast := must.Get(collective.Lookup("bcast:binomial"))
+	scatter := must.Get(collective.Lookup("scatter:binomial"))
 	// L(S,τ) = 1 µs · τ, so that what happens at once shows.
 	const segment, k = 1024, 5
 	serial := TauLop{Channels: Uniform(serialChannel{}), Segment: segment}
@@ -75,10 +67,7 @@ func (serialChannel) O(m int) (float64, bool)      { return 0, false }
 // Table 5 of Kang et al. 1999: 50 MB a second and 54 µs of the SP, in msec.
 func TestLinearReproducesTable5(t *testing.T) {
 	sp := Linear{Startup: 54e-6, PerByte: 1 / 50e6}
-	broadcast, err := collective.Lookup("bcast:binomial")
-	if err != nil {
-		t.Fatal(err)
-	}
+	broadcast := must.Get(collective.Lookup("bcast:binomial"))
 	for _, tt := range []struct {
 		a    *collective.Algorithm
 		p, m int

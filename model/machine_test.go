@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -176,10 +177,7 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 			Sizes: []int{1024, 8192}, Taus: []int{2, 64}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 		f.Provenance.Levels = m.Levels(m.Allowed)
 		for i, policy := range policies {
-			place, err := m.Place(policy, 64)
-			if err != nil {
-				t.Fatal(err)
-			}
+			place := must.Get(m.Place(policy, 64))
 			f.Placements = append(f.Placements, place)
 			for _, tau := range f.Plan.Taus {
 				for _, bytes := range f.Plan.Sizes {

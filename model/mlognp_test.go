@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -48,10 +49,7 @@ func twoLevels(nodes, each int) *params.File {
 
 func mlognp(t *testing.T, f *params.File) MLogNP {
 	t.Helper()
-	m, err := MLogNPOf(f, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(MLogNPOf(f, ""))
 	return m
 }
 
@@ -117,10 +115,7 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 		net       = 7000.0
 	)
 	file := strided(twoLevels(2, 4))
-	m, err := mlognp(t, file).Strided(file, 64, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mlognp(t, file).Strided(file, 64, false))
 	stride, _ := file.P(64, false)
 	level := Level{Name: "tcp", Transfer: constant(oo / 2), Stride: stride, Network: constant(net)}
 	node, slot := func(r int) int { return r / 8 }, func(r int) int { return r % 8 }
@@ -219,10 +214,7 @@ func TestPredictorsOfPairs(t *testing.T) {
 // and the stride, for it overlooks that messages within a node are cheaper.
 func TestLog3POverestimates(t *testing.T) {
 	file := strided(twoLevels(2, 4))
-	m, err := mlognp(t, file).Strided(file, 64, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(mlognp(t, file).Strided(file, 64, false))
 	level := Level{Name: "tcp", Transfer: constant(2000), Stride: constant(300), Network: constant(7000)}
 	random := randtest.New(t)
 	for range 50 {
@@ -292,10 +284,7 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 // chosen is the algorithm that a call is carried out with.
 func chosen(t *testing.T, a *collective.Algorithm, call collective.Call) *collective.Algorithm {
 	t.Helper()
-	s, err := a.Schedule(call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(a.Schedule(call))
 	return s.Algorithm
 }
 
@@ -305,10 +294,7 @@ func TestMLogNPWhereAnAlgorithmChanges(t *testing.T) {
 	m := mlognp(t, twoLevels(4, 4))
 	call := collective.Call{P: 16, M: 12<<10 - 1}
 	more := collective.Call{P: 16, M: 12 << 10}
-	a, err := collective.Lookup("bcast:mpich")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(collective.Lookup("bcast:mpich"))
 	if chosen(t, a, call) == chosen(t, a, more) {
 		t.Fatalf("one algorithm for %d and %d bytes", call.M, more.M)
 	}

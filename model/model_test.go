@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -138,10 +139,7 @@ func TestBaselines(t *testing.T) {
 func TestLogNPOf(t *testing.T) {
 	const m = 4 * segment
 	taulop := TauLop{Channels: Uniform(plain{}), Segment: segment}
-	baseline, err := LogNPOf(taulop)
-	if err != nil {
-		t.Fatal(err)
-	}
+	baseline := must.Get(LogNPOf(taulop))
 	message := o(m) + 2*l(segment, 1) + 3*l(segment, 2)
 	for _, tt := range []struct {
 		p    int

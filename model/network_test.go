@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -18,15 +19,9 @@ import (
 // network reads the published network of a machine: IB, or TCP with its two copies.
 func network(t testing.TB, machine, kind string) *Network {
 	t.Helper()
-	f, err := os.Open(shared(t, "params", machine, kind+".txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(shared(t, "params", machine, kind+".txt")))
 	defer f.Close()
-	table, err := params.ReadText(f, f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(params.ReadText(f, f.Name()))
 	n := &Network{Network: params.Network{Name: kind, Kind: "ib"}, Table: table}
 	if kind == "TCP" {
 		n.Kind, n.Copies = "tcp", 2

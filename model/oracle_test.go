@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -30,31 +31,19 @@ func shared(t testing.TB, parts ...string) string {
 func published(t testing.TB, machine string) (*params.Table, *params.Gamma) {
 	t.Helper()
 	open := func(name string) *os.File {
-		f, err := os.Open(shared(t, "params", machine, name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(os.Open(shared(t, "params", machine, name)))
 		t.Cleanup(func() { f.Close() })
 		return f
 	}
-	table, err := params.ReadText(open("SHM.txt"), "SHM.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	gamma, err := params.ReadGammaText(open("gamma.txt"), "gamma.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(params.ReadText(open("SHM.txt"), "SHM.txt"))
+	gamma := must.Get(params.ReadGammaText(open("gamma.txt"), "gamma.txt"))
 	return table, gamma
 }
 
 // oracle calls try with every row of a table of results, by column name.
 func oracle(t *testing.T, kind, machine string, try func(row map[string]string)) {
 	t.Helper()
-	f, err := os.Open(shared(t, "oracle", kind+"-"+machine+".tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(shared(t, "oracle", kind+"-"+machine+".tsv")))
 	defer f.Close()
 	lines := bufio.NewScanner(f)
 	lines.Scan()
@@ -77,32 +66,20 @@ func oracle(t *testing.T, kind, machine string, try func(row map[string]string))
 
 func number(t *testing.T, row map[string]string, column string) float64 {
 	t.Helper()
-	v, err := strconv.ParseFloat(row[column], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(strconv.ParseFloat(row[column], 64))
 	return v
 }
 
 func schedule(t testing.TB, name string, c collective.Call) *collective.Schedule {
 	t.Helper()
-	a, err := collective.Lookup(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.Schedule(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(collective.Lookup(name))
+	s := must.Get(a.Schedule(c))
 	return s
 }
 
 func predictorOf(t testing.TB, f *params.File, c Choice) *Predictor {
 	t.Helper()
-	p, err := NewPredictor(f, c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPredictor(f, c))
 	return p
 }
 

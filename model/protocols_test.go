@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -283,10 +284,7 @@ func TestPredictorAsReduces(t *testing.T) {
 }
 
 func TestPredictorAsRefuses(t *testing.T) {
-	library, err := mpi.Named("openmpi4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := must.Get(mpi.Named("openmpi4"))
 	segments := carriers()
 	segments.Cells = nil
 	for _, c := range carriers().Cells {

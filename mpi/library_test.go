@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 )
 
@@ -51,20 +52,14 @@ const ownTree = `{
 
 func tree(t testing.TB) *Tree {
 	t.Helper()
-	own, err := ReadTree(strings.NewReader(ownTree), "own.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(ReadTree(strings.NewReader(ownTree), "own.json"))
 	return own
 }
 
 // known are all libraries with rules files, on a tree those that need one.
 func known(t testing.TB) (all []*Library) {
 	for _, name := range TunableNames() {
-		l, err := Tunable(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Tunable(name))
 		if l.NeedsBase() {
 			l = l.OnBase(tree(t))
 		}
@@ -202,10 +197,7 @@ func TestMPICHTakesLessForAtMost(t *testing.T) {
 	if err := l.Write(&text, rules); err != nil {
 		t.Fatal(err)
 	}
-	with, err := ReadTree(bytes.NewReader(text.Bytes()), "with")
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := must.Get(ReadTree(bytes.NewReader(text.Bytes()), "with"))
 	for _, tt := range []struct {
 		of   string
 		p, m int
@@ -301,21 +293,12 @@ func TestPartsAreTheLibrarysOwn(t *testing.T) {
 		{"allgather", 1, 13, 1 << 10, [2]string{"gather", "bcast"}, 13 << 10},
 	} {
 		c := collective.Named(tt.of)
-		setting, err := openMPI4.Forced(c, fmt.Sprint(tt.id))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := openMPI4.Schedule(c, setting, collective.Call{P: tt.p, M: tt.m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		setting := must.Get(openMPI4.Forced(c, fmt.Sprint(tt.id)))
+		s := must.Get(openMPI4.Schedule(c, setting, collective.Call{P: tt.p, M: tt.m}))
 		stages := 0
 		for i, name := range tt.parts {
 			m := [2]int{tt.m, tt.rest}[i]
-			part, err := openMPI4.Schedule(collective.Named(name), Setting{}, collective.Call{P: tt.p, M: m})
-			if err != nil {
-				t.Fatal(err)
-			}
+			part := must.Get(openMPI4.Schedule(collective.Named(name), Setting{}, collective.Call{P: tt.p, M: m}))
 			stages += part.Len()
 		}
 		if s.Algorithm.Collective != c || s.Len() != stages {
@@ -477,10 +460,7 @@ func TestBadClassic(t *testing.T) {
 }
 
 func TestVersion2HasRequests(t *testing.T) {
-	f, err := ReadClassic(strings.NewReader("rule-file-version-2\n1 # one\n3\n1\n0x10 2\n0 4 0 0 32\n010 2 0 0\n"), "rules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(ReadClassic(strings.NewReader("rule-file-version-2\n1 # one\n3\n1\n0x10 2\n0 4 0 0 32\n010 2 0 0\n"), "rules"))
 	if r := f.Lookup("alltoall", 16, 8); r.Algorithm != 2 {
 		t.Errorf("of 8 bytes among 16 it takes %+v", r)
 	}
@@ -515,10 +495,7 @@ func TestBadTree(t *testing.T) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-	lacking, err := ReadTree(strings.NewReader(`{"collective=gatherv":{"algorithm=MPIR_Gatherv_allcomm_linear":{}}}`), "base.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lacking := must.Get(ReadTree(strings.NewReader(`{"collective=gatherv":{"algorithm=MPIR_Gatherv_allcomm_linear":{}}}`), "base.json"))
 	l := mpich4.OnBase(lacking)
 	rules := []Rule{{collective.Bcast, 4, 1, 1, 8, Setting{Name: "binomial"}}}
 	if err := l.Write(io.Discard, rules); err == nil {
@@ -529,10 +506,7 @@ func TestBadTree(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
 	}
-	own, err := ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json"))
 	l, rules = mpich4.OnBase(own), nil
 	for p := range 1000 {
 		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}})
@@ -552,10 +526,7 @@ func TestSplicedAgain(t *testing.T) {
 		if err := l.Write(&once, rules); err != nil {
 			t.Fatal(err)
 		}
-		with, err := ReadTree(bytes.NewReader(once.Bytes()), "once")
-		if err != nil {
-			t.Fatal(err)
-		}
+		with := must.Get(ReadTree(bytes.NewReader(once.Bytes()), "once"))
 		l = mpich4.OnBase(with)
 		if err := l.Write(&twice, rules); err != nil {
 			t.Fatal(err)

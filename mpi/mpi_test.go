@@ -3,6 +3,8 @@ package mpi
 import (
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestLibraries(t *testing.T) {
@@ -41,10 +43,7 @@ func TestOf(t *testing.T) {
 		{"openmpi4-none", 1 << 30, false},
 		{"mpich4", 8248, false}, {"mpich4", 8249, true},
 	} {
-		l, err := Named(tt.library)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(Named(tt.library))
 		if w := l.Of(tt.bytes); w.Single != tt.single {
 			t.Errorf("%s, %d bytes: %+v", tt.library, tt.bytes, w)
 		}

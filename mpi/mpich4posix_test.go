@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Where a rule is the tree has nothing, and elsewhere what MPICH has by itself.
@@ -19,10 +20,7 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 		t.Fatal(needed, err)
 	}
 	// ReadTree refuses algorithms of the other layer.
-	tree, err := ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix"))
 	for p := 2; p < 12; p++ {
 		for _, m := range []int{1, 1000, 1023, 1024, 4096, 8191, 8192, 1 << 20, 1<<20 + 1} {
 			ruled := p == 4 && m >= 1024 && m < 8192 || p == 8 && m <= 1<<20

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -31,10 +32,7 @@ func TestSelectionOfNodes(t *testing.T) {
 	if err := openMPI6.Write(&text, rules); err != nil {
 		t.Fatal(err)
 	}
-	s, err := readSelection(text.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(readSelection(text.Bytes()))
 	var got []string
 	for _, of := range s.Collectives["bcast"] {
 		got = append(got, fmt.Sprint(*of.Min, *of.Max, of.Ranks))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/access"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
@@ -33,10 +34,7 @@ func TestExamples(t *testing.T) {
 
 func read(t *testing.T, text string) *Program {
 	t.Helper()
-	p, err := Read(strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Read(strings.NewReader(text)))
 	return p
 }
 
@@ -272,10 +270,7 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := NewMachine("host", []*params.File{simple(), params.FromText(table, nil)}, model.Choice{})
-	e, err := m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = \"8K\"\n[[phase]]\nmessage = \"bcast\"\nbytes = \"8K\"\ntimes = 2\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = \"8K\"\n[[phase]]\nmessage = \"bcast\"\nbytes = \"8K\"\ntimes = 2\n")))
 	near(t, "0.5 + 2·8.192 µs", e.Phases[0].Total.Center, 16_884, 1)
 	near(t, "the cheapest, twice 2·8.192 µs", e.Phases[1].Total.Center, 2*16_384, 1)
 	if want := "τ-Lop, bcast:linear"; e.Phases[0].From != want {
@@ -332,18 +327,12 @@ func (p platform) file() *params.File {
 
 func (p platform) estimate(t *testing.T, file string, others ...platform) *Estimate {
 	t.Helper()
-	program, err := ReadFile(filepath.Join(examples, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must.Get(ReadFile(filepath.Join(examples, file)))
 	files := []*params.File{p.file()}
 	for _, o := range others {
 		files = append(files, o.file())
 	}
-	e, err := NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program))
 	return e
 }
 
@@ -414,10 +403,7 @@ bytes = 1_550_000
 disk = "read"
 bytes = 2_550_000
 `)
-	e, err := NewMachine("host", []*params.File{sp.file()}, model.Choice{Model: IMH}).Estimate(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(NewMachine("host", []*params.File{sp.file()}, model.Choice{Model: IMH}).Estimate(p))
 	for i, ms := range []float64{320, 140, 11, 11} {
 		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center/1e6, ms, 0.1)
 	}
@@ -441,10 +427,7 @@ func TestPublishedFiles(t *testing.T) {
 		if err := file.Write(&written); err != nil {
 			t.Fatal(err)
 		}
-		want, err := params.Read(&written, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(params.Read(&written, name))
 		if !slices.EqualFunc(got.Cells, want.Cells, func(a, b params.Cell) bool { return a.Key == b.Key && a.Time.Center == b.Time.Center }) {
 			t.Errorf("%s is not what the tables say: TAULOP_UPDATE=1 writes it", path)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
@@ -29,10 +30,7 @@ func TestRun(t *testing.T) {
 		for i := range f.Cells {
 			f.Cells[i].Time = exactly(1e6)
 		}
-		runs, err := c.Runs(f, NewMachine("host", []*params.File{sp.file(), multiplying()}, model.Choice{}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		runs := must.Get(c.Runs(f, NewMachine("host", []*params.File{sp.file(), multiplying()}, model.Choice{})))
 		for _, r := range runs {
 			if want := r.Total.Center/1e6 - 1; r.Error != want || r.Ranks != c.P {
 				t.Errorf("%+v: error %g of %s, want %g", c, r.Error, r.Variant, want)
@@ -54,10 +52,7 @@ func multiplying() *params.File {
 // A product with one element that is wrong is found.
 func TestChecksProducts(t *testing.T) {
 	m := surveytest.Machine(t, 1)
-	place, err := m.Place(numa.Local, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Get(m.Place(numa.Local, 4))
 	run, err := Cannon{N: 24, P: 4}.lay(place, true, false)
 	defer run.close()
 	if err != nil {
@@ -99,10 +94,7 @@ func TestCannonCheck(t *testing.T) {
 // The examples are the programs that -run carries out.
 func TestExamplesAreRun(t *testing.T) {
 	for file, variant := range map[string]string{"cannon.toml": Plain, "cannon-transposed.toml": Transposed} {
-		p, err := ReadFile(filepath.Join(examples, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(ReadFile(filepath.Join(examples, file)))
 		if want := (Cannon{512, 1}).Program(variant); p.Name != want.Name || p.Ranks != want.Ranks || !slices.Equal(p.Phases, want.Phases) {
 			t.Errorf("%s is\n%+v, -run has\n%+v", file, *p, *want)
 		}

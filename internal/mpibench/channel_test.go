@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -156,10 +157,7 @@ func TestChannelOfRefuses(t *testing.T) {
 		{"# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_max[usec]\n64 1000 3.00\n", "no message was alone"},
 		{latency + "# Benchmarking Sendrecv\n# #processes = 2\n#bytes #repetitions t_max[usec]\n64 1000 3.00\n", "fewer than two sizes"},
 	} {
-		results, err := Read(strings.NewReader(tt.text), "out.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		results := must.Get(Read(strings.NewReader(tt.text), "out.txt"))
 		if c, err := ChannelOf(results.Times, WithinNode); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %+v, %v; want %q", tt.text, c, err, tt.want)
 		}
@@ -170,14 +168,8 @@ func TestChannelOfRefuses(t *testing.T) {
 func TestChannelLeavesOut(t *testing.T) {
 	text := imbText("PingPong", processes(2), "t[usec]", []int{1, 2, 64, 128, 4096}, func(m int) float64 { return max(500, 400+2*float64(m)) }) +
 		imbText("Sendrecv", processes(2), "t_max[usec]", []int{1, 2, 64, 4096}, func(m int) float64 { return 600 + 3*float64(m) })
-	results, err := Read(strings.NewReader(text), "out.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := ChannelOf(results.Times, WithinNode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(Read(strings.NewReader(text), "out.txt"))
+	c := must.Get(ChannelOf(results.Times, WithinNode))
 	var why []string
 	for _, o := range c.LeftOut {
 		why = append(why, o.Why)
@@ -189,11 +181,9 @@ func TestChannelLeavesOut(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	large := strings.ReplaceAll(strings.ReplaceAll(text, "\n1 1000", "\n10 1000"), "\n2 1000", "\n20 1000")
-	if results, err = Read(strings.NewReader(large), "out.txt"); err != nil {
-		t.Fatal(err)
-	}
-	if c, err = ChannelOf(results.Times, WithinNode); err != nil || c.Overhead.N != 0 || c.Overhead.Center != 0 || len(c.File(false).Warnings) != 2 {
-		t.Errorf("no small message: %+v, %v", c, err)
+	results = must.Get(Read(strings.NewReader(large), "out.txt"))
+	if c = must.Get(ChannelOf(results.Times, WithinNode)); c.Overhead.N != 0 || c.Overhead.Center != 0 || len(c.File(false).Warnings) != 2 {
+		t.Errorf("no small message: %+v", c)
 	}
 }
 
@@ -204,10 +194,7 @@ func TestWithOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := ChannelOf(results.Times, WithinNode)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(ChannelOf(results.Times, WithinNode))
 	sweep := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local, numa.Spread}, Operators: []string{"SUM_I"}}}
 	for _, placement := range sweep.Plan.Policies {
 		for _, m := range []int{64, 4096} {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -19,10 +20,7 @@ func TestTakeGamma(t *testing.T) {
 		text += imbText("Reduce_local", processes(1), "t_max[usec]", []int{0, 64, 4096}, one) +
 			imbText("Reduce_local", processes(2), "t_max[usec]", []int{64, 1024, 4096}, func(m int) float64 { return 2 * one(m) })
 	}
-	results, err := Read(strings.NewReader(text), "out.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(Read(strings.NewReader(text), "out.txt"))
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Spread, numa.Local}, Operators: []string{"MAX_I", "SUM_I", "SUM_I_SCALAR"}}}
 	for _, operator := range f.Plan.Operators {
 		for _, tau := range []int{1, 2} {
@@ -39,10 +37,7 @@ func TestTakeGamma(t *testing.T) {
 	if err := f.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	gamma, err := f.Gamma("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gamma := must.Get(f.Gamma(""))
 	for _, want := range []struct {
 		operator string
 		m, tau   int

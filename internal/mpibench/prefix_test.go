@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // launched are lines as launchers and job systems print them, %s being what the rank
@@ -39,14 +41,8 @@ func TestReadPrefixes(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := Read(strings.NewReader(string(data)), "out.txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(os.ReadFile(file))
+		want := must.Get(Read(strings.NewReader(string(data)), "out.txt"))
 		for _, l := range launched {
 			got, err := Read(strings.NewReader(prefixed(string(data), l.format)), "out.txt")
 			if err != nil {

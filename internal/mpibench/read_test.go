@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // text is times as a table's rows, for comparing.
@@ -60,10 +61,7 @@ func TestReadRuns(t *testing.T) {
 			"OSU osu_barrier barrier P=0 m=0 1.05us line 19", // Max Latency
 		}, nil},
 	} {
-		got, err := ReadFile(filepath.Join("testdata", tt.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(ReadFile(filepath.Join("testdata", tt.file)))
 		rows, left := text(got.Times), omitted(got.LeftOut)
 		count := make(map[Kind]int)
 		for _, row := range got.Times {

@@ -3,6 +3,7 @@ package published
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 )
 
@@ -10,10 +11,7 @@ import (
 // the time of all. Ranks bound to a socket float: such tables are of noise, and not held to it.
 func TestPlans(t *testing.T) {
 	table, f := measured(t, "orfeo-epyc7h12")
-	c, err := Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core", "node"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core", "node"}}))
 	plans := c.Evaluate(0.02).Plans()
 	if len(plans) < 4 {
 		t.Fatalf("%d plans", len(plans))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -33,10 +34,7 @@ func measured(t testing.TB, machine string) (*tidy.Table, *params.File) {
 			tables = append(tables, table)
 		}
 	}
-	f, err := tidy.File(tables, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tidy.File(tables, nil))
 	return collectives, f
 }
 
@@ -56,10 +54,7 @@ func TestOwnPenalties(t *testing.T) {
 		{"orfeo-thin6126", "bcast", 440, 19.2, 666},
 	} {
 		table, f := measured(t, tt.machine)
-		c, err := Compare(table, f, model.Choice{}, Choice{Collectives: []string{tt.collective}, Mappings: []string{"core"}, P: ranks})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Compare(table, f, model.Choice{}, Choice{Collectives: []string{tt.collective}, Mappings: []string{"core"}, P: ranks}))
 		all := c.Evaluate(0).Groups
 		if len(all) != 1 || all[0].Own == nil {
 			t.Fatalf("%s: %+v", tt.machine, all)
@@ -76,15 +71,9 @@ func TestOwnPenalties(t *testing.T) {
 
 // A table that says neither which algorithms were taken nor where ranks were.
 func TestOwnChoiceOfUnknownMapping(t *testing.T) {
-	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\n"
-	c, err := Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Compare(tableOf(t, "# Open MPI 3.1.6, OSU\n"+rows), f, model.Choice{}, Choice{}))
 	if c.Cells[0].Predicted == nil || c.Cells[0].Taken.String() != "3 recursive_doubling" {
 		t.Errorf("%+v", c.Cells[0])
 	}
@@ -94,11 +83,11 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
 		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
 	}
-	if c, err = Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errOwn.Error() {
-		t.Errorf("MPICH's own choice: %v, %+v", err, c)
+	if c = must.Get(Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{})); c.Cells[0].LeftOut != errOwn.Error() {
+		t.Errorf("MPICH's own choice: %+v", c)
 	}
-	if c, err = Compare(tableOf(t, rows), f, model.Choice{}, Choice{}); err != nil || c.Cells[0].LeftOut != errUnnamed.Error() {
-		t.Errorf("the own choice of a library that nobody names: %v, %+v", err, c)
+	if c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})); c.Cells[0].LeftOut != errUnnamed.Error() {
+		t.Errorf("the own choice of a library that nobody names: %+v", c)
 	}
 }
 
@@ -106,14 +95,8 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 // ranks were mapped by node.
 func TestUnknownNodes(t *testing.T) {
 	const head = "# 4 cores per node\n"
-	f, err := tidy.File([]*tidy.Table{tableOf(t, head+"level\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := Compare(tableOf(t, "collective\talgorithm\tmapping\tP\tm_bytes\tlatency_us\nbcast\tbinomial\tcore\t4\t8\t1\nbcast\tbinomial\tcore\t5\t8\t2\nbcast\tbinomial\tnode\t5\t8\t2\n"), f, model.Choice{}, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, head+"level\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
+	c := must.Get(Compare(tableOf(t, "collective\talgorithm\tmapping\tP\tm_bytes\tlatency_us\nbcast\tbinomial\tcore\t4\t8\t1\nbcast\tbinomial\tcore\t5\t8\t2\nbcast\tbinomial\tnode\t5\t8\t2\n"), f, model.Choice{}, Choice{}))
 	for i, want := range []int{1, 2} {
 		if cell := c.Cells[i]; cell.Nodes != want || cell.Predicted == nil {
 			t.Errorf("%+v, want %d nodes", cell, want)
@@ -126,10 +109,7 @@ func TestUnknownNodes(t *testing.T) {
 
 // Rows of what nobody knows are left out for a reason each, and others stay.
 func TestUnknownRows(t *testing.T) {
-	f, err := tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	const rows = `collective	alg_id	algorithm	P	nodes	m_bytes	latency_us
 bcast	6	binomial	2	2	1024	9
 bcast	1	basic_linear	2	2	1024	8
@@ -140,10 +120,7 @@ scan	0	-	2	2	1024	9
 reduce_scatter	2	-	2	2	1024	9
 bcast	77	-	2	2	1024	9
 `
-	c, err := Compare(tableOf(t, rows), f, model.Choice{}, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{}))
 	all := c.LeftOut()
 	if len(c.ByAlgorithm()) != 2 || len(all) != 4 || all[0].Cells+all[1].Cells != 4 {
 		t.Fatalf("%+v, left out %+v", c.ByAlgorithm(), all)
@@ -160,10 +137,7 @@ bcast	77	-	2	2	1024	9
 
 func tableOf(t testing.TB, text string) *tidy.Table {
 	t.Helper()
-	table, err := tidy.Read(strings.NewReader(text), "t.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(tidy.Read(strings.NewReader(text), "t.tsv"))
 	return table
 }
 

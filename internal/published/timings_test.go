@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/model"
 )
@@ -12,24 +13,15 @@ import (
 // nothing was estimated.
 func TestTimings(t *testing.T) {
 	table, f := measured(t, "orfeo-thin6126")
-	timings, err := Timings(table, f, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	timings := must.Get(Timings(table, f, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}}))
 	for _, one := range timings {
 		if name := one.Schedule.Algorithm.Name; name != "linear" && name != "chain" || one.Schedule.Call.P > 24 {
 			t.Fatalf("%v among %d ranks is not what was asked for, or not on one node", one.Schedule.Algorithm, one.Schedule.Call.P)
 		}
 	}
-	e, err := model.EstimateLevels(f, nil, timings)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(model.EstimateLevels(f, nil, timings))
 	trees := func() Errors {
-		c, err := Compare(table, f, model.Choice{}, Choice{Collectives: []string{"bcast:5", "bcast:6"}, Mappings: []string{"core"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Compare(table, f, model.Choice{}, Choice{Collectives: []string{"bcast:5", "bcast:6"}, Mappings: []string{"core"}}))
 		return errorsOf("trees", slices.DeleteFunc(c.Cells, func(cell Cell) bool { return cell.P < 3 || cell.Bytes < 64<<10 }))
 	}
 	before := trees()
@@ -52,10 +44,7 @@ func TestTimings(t *testing.T) {
 func TestLevels(t *testing.T) {
 	for _, machine := range []string{"orfeo-epyc7h12", "orfeo-thin6126"} {
 		table, f := measured(t, machine)
-		c, err := Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core"}}))
 		all := c.All()
 		if every, long := all[0], all[1]; every.Within < 0.88 || long.Within < 0.9 || long.Mean > 0.25 {
 			t.Errorf("%s: %+v", machine, all)
@@ -70,10 +59,7 @@ func TestLevels(t *testing.T) {
 
 // A broadcast between two ranks on two nodes is a message between nodes.
 func TestBetweenNodes(t *testing.T) {
-	f, err := tidy.File([]*tidy.Table{tableOf(t, "# 4 cores per node\nlevel\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\n")}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "# 4 cores per node\nlevel\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\n")}, nil))
 	table := tableOf(t, `# Open MPI 4.1.5
 collective	alg_id	mapping	P	nodes	m_bytes	latency_us	max_us
 bcast	1	node	2	2	8	1.5	2

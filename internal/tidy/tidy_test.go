@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -44,10 +45,7 @@ barrier	0	-	core	8	1	0	3.5	-	-	-
 
 func read(t testing.TB, text string) *Table {
 	t.Helper()
-	table, err := Read(strings.NewReader(text), "t.tsv")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(Read(strings.NewReader(text), "t.tsv"))
 	return table
 }
 
@@ -116,18 +114,12 @@ func TestReadRefused(t *testing.T) {
 // file imports tables and reads what was written.
 func file(t testing.TB, tables ...*Table) *params.File {
 	t.Helper()
-	f, err := File(tables, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(File(tables, nil))
 	var b bytes.Buffer
 	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	again, err := params.Read(&b, "f.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(params.Read(&b, "f.json"))
 	return again
 }
 
@@ -262,10 +254,7 @@ func TestOneMachine(t *testing.T) {
 func TestReadOf(t *testing.T) {
 	const several = "level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\nsocket\tB\t1\t2\nsocket\tC\t1\t3\nsocket\tB\t2\t4\n"
 	for machine, want := range map[string][]float64{"a": {1000}, "B": {2000, 4000}, "C": {3000}} {
-		table, err := readOf(strings.NewReader(several), "t.tsv", machine)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(readOf(strings.NewReader(several), "t.tsv", machine))
 		var got []float64
 		for _, m := range table.Messages {
 			got = append(got, m.NS)
@@ -285,10 +274,7 @@ func TestReadOf(t *testing.T) {
 // Levels have names of several words, and numbers of cores are of them in any spelling.
 func TestSpeltLevels(t *testing.T) {
 	table := read(t, "level\tm_bytes\tlatency_us\nWithin Socket\t1\t1\nAcross-Sockets\t1\t2\n")
-	f, err := File([]*Table{table}, map[string]int{"within-socket": 4, "across_sockets": 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(File([]*Table{table}, map[string]int{"within-socket": 4, "across_sockets": 8}))
 	levels := f.Provenance.Levels
 	if levels[0].Name != "Within_Socket" || levels[1].Name != "Across-Sockets" || len(levels[0].Groups) != 2 || len(levels[1].Groups) != 1 {
 		t.Errorf("%v", levels)
@@ -318,10 +304,7 @@ func TestPublished(t *testing.T) {
 		var tables []*Table
 		for _, name := range tt.tables {
 			for _, path := range published(t, filepath.Join(tt.machine, name)) {
-				table, err := ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				table := must.Get(ReadFile(path))
 				tables = append(tables, table)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -67,10 +68,7 @@ func TestAgainst(t *testing.T) {
 // A named algorithm is the only candidate; one that does not exist for that many ranks is no
 // candidate, and refused if named.
 func TestAgainstAlgorithm(t *testing.T) {
-	linear, err := collective.Lookup("bcast:linear")
-	if err != nil {
-		t.Fatal(err)
-	}
+	linear := must.Get(collective.Lookup("bcast:linear"))
 	row := mpibench.Time{Suite: "OSU", Benchmark: "osu_bcast", Kind: "bcast", P: 6, Bytes: 1024, Microseconds: 10}
 	a := against()
 	a.Algorithm = map[string]mpi.Algorithm{"bcast": {Collective: linear.Collective, Textbook: linear}}
@@ -193,15 +191,9 @@ func TestAgainstLooksUpInContext(t *testing.T) {
 			f.Cells = append(f.Cells, c)
 		}
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
-		a, err := NewAgainst(f, model.Choice{Setup: setup})
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(NewAgainst(f, model.Choice{Setup: setup}))
 		for m, segment := range want {
-			rows, err := a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}}))
 			k := float64(m / 8192)
 			if p, made := of(rows[0].Predicted.Models, Full); !made || math.Abs(p.Ns-2*k*segment) > 1e-6 || p.Extrapolated != (m > 65536) {
 				t.Errorf("%s, m = %d: %+v, want %g ns a segment", setup, m, rows[0].Predicted.Models, segment)

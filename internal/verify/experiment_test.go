@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
@@ -50,23 +51,14 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 		t.Skip("measuring needs Linux")
 	}
 	r.Caches, r.Time = []bool{false}, time.Minute
-	e, err := New(r, eight(), provenance.Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(r, eight(), provenance.Provenance{}))
 	all := *e
 	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
-	truth, err := all.plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(all.plan())
 	for _, k := range transfers.Keys(truth.Plan, 8) {
 		measure(truth, engine.Cell{Cell: params.Cell{Key: k}}, 1)
 	}
-	p, err := model.NewPredictor(truth, model.Choice{Operator: operator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(model.NewPredictor(truth, model.Choice{Operator: operator}))
 	e.File.Launches = make([]params.Launch, 12)
 	for _, c := range e.engine.Cells {
 		measure(e.File, c, slower)
@@ -76,14 +68,8 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 		if c.Kind != params.CollectiveCell {
 			continue
 		}
-		of, err := e.schedules.caseOf(c.Key, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cost, err := p.Cost(of.Schedule)
-		if err != nil {
-			t.Fatal(err)
-		}
+		of := must.Get(e.schedules.caseOf(c.Key, 4))
+		cost := must.Get(p.Cost(of.Schedule))
 		set(c, cost.Seconds*1e9)
 	}
 	return e
@@ -222,10 +208,7 @@ func TestExperimentLeavesOut(t *testing.T) {
 // The degree and chunk asked for are the cases', and the launches'.
 func TestExperimentChunks(t *testing.T) {
 	e := experiment(t, Request{Names: []string{"bcast:chain", "allreduce:kary"}, P: []int{8}, M: []int{64 << 10}, Degree: 3, Chunk: 4 << 10}, 1)
-	text, err := json.Marshal(e.engine.Requests[Survey.Name])
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(e.engine.Requests[Survey.Name]))
 	var launched schedules
 	if err := json.Unmarshal(text, &launched); err != nil {
 		t.Fatal(err)
@@ -234,10 +217,7 @@ func TestExperimentChunks(t *testing.T) {
 		t.Fatalf("%d cases", len(e.Cases))
 	}
 	for _, c := range e.Cases {
-		got, err := launched.caseOf(c.Key(), 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(launched.caseOf(c.Key(), 4))
 		for _, call := range []collective.Call{c.Schedule.Call, got.Schedule.Call} {
 			if call.Degree != 3 || call.Chunk != 4<<10 {
 				t.Errorf("%s: %+v", c.Name, call)
@@ -344,10 +324,7 @@ func TestExperimentSimulated(t *testing.T) {
 	if !shm.Supported {
 		t.Skip("measuring needs Linux")
 	}
-	e, err := New(Request{Names: []string{Message, "allgather:ring", "bcast:binomial"}, P: []int{4, 8}, M: []int{1200, 24000}, Caches: []bool{false}, Time: time.Hour}, eight(), provenance.Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(Request{Names: []string{Message, "allgather:ring", "bcast:binomial"}, P: []int{4, 8}, M: []int{1200, 24000}, Caches: []bool{false}, Time: time.Hour}, eight(), provenance.Provenance{}))
 	law := surveytest.Simulated{Machine: eight(), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Kappa: 0.003}
 	exact := law
 	exact.Cost = func(w setups.Work) float64 { // a message alone, without overhead
@@ -357,15 +334,9 @@ func TestExperimentSimulated(t *testing.T) {
 	}
 	all := *e
 	all.Tau = nil
-	truth, err := all.plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(all.plan())
 	surveytest.Simulate(exact, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
-	p, err := model.NewPredictor(truth, model.Choice{Operator: operator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(model.NewPredictor(truth, model.Choice{Operator: operator}))
 	law.Noise, law.Late, law.LateBy = 0.02, 0.06, 200*time.Microsecond
 	law.Cost = func(w setups.Work) float64 {
 		cost, err := p.Cost(w.(setups.Collective).Schedule)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -41,10 +42,7 @@ func bothWays() *params.File {
 // one segment, and the shortest message's for copies by the kernel, so that longer ones are
 // predicted.
 func TestOverheads(t *testing.T) {
-	library, err := mpi.Named("openmpi4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := must.Get(mpi.Named("openmpi4"))
 	var times []mpibench.Time
 	for m, ns := range map[int]float64{1024: 2*1024 + 300, 2048: 2*2048 + 400, 8192: 3*8192 + 700, 65536: 3*65536 + 9000, 1 << 30: 1} {
 		times = append(times, mpibench.Time{Suite: "IMB", Benchmark: "PingPong", Kind: mpibench.Message, P: 2, Printed: m, Bytes: m, Microseconds: ns / 1e3})
@@ -60,28 +58,19 @@ func TestOverheads(t *testing.T) {
 	if err := f.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewAgainst(f, choice)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(NewAgainst(f, choice))
 	rows, err := a.Compare(times[:0:0])
 	if err != nil || len(rows) > 0 {
 		t.Fatal(rows, err)
 	}
 	for m, want := range map[int]float64{1024: 2*1024 + 300, 8192: 3*8192 + 700, 65536: 3*65536 + 700, 1 << 20: 3*(1<<20) + 700} {
-		rows, err := a.Compare([]mpibench.Time{{Kind: mpibench.Message, P: 2, Bytes: m, Microseconds: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Message, P: 2, Bytes: m, Microseconds: 1}}))
 		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
 			t.Errorf("m = %d: %g ns, want %g", m, p.Ns, want)
 		}
 	}
 	for m, want := range map[int]float64{1024: 2*1024 + 500, 65536: 3*65536 + 900} {
-		rows, err := a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}}))
 		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
 			t.Errorf("exchange, m = %d: %g ns, want %g", m, p.Ns, want)
 		}
@@ -108,18 +97,9 @@ func TestOwn(t *testing.T) {
 		{"openmpi4", "allgather", 2, 1024, "allgather:6 two_proc"},
 		{"openmpi4-none", "bcast", 2, 4096, "bcast:1 basic_linear"},
 	} {
-		library, err := mpi.Named(tt.library)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := NewAgainst(bothWays(), model.Choice{As: library, Buffers: params.Unchanged})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := a.Compare([]mpibench.Time{{Kind: mpibench.Kind(tt.collective), P: tt.p, Bytes: tt.m, Microseconds: 1}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		library := must.Get(mpi.Named(tt.library))
+		a := must.Get(NewAgainst(bothWays(), model.Choice{As: library, Buffers: params.Unchanged}))
+		rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Kind(tt.collective), P: tt.p, Bytes: tt.m, Microseconds: 1}}))
 		if got := rows[0].Predicted.Algorithm; got != tt.want {
 			t.Errorf("%s, %s, P = %d, m = %d: %q, want %q", tt.library, tt.collective, tt.p, tt.m, got, tt.want)
 		}

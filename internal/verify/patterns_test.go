@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
@@ -88,18 +89,12 @@ func TestPatternRows(t *testing.T) {
 		samples := slices.Repeat([]float64{startup + halves/2*perByte*float64(c.Schedule.Call.M)}, 6)
 		r.File.Cells = append(r.File.Cells, params.Cell{Key: c.Key(), Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
-	fits, err := r.PatternFits()
-	if err != nil {
-		t.Fatal(err)
-	}
+	fits := must.Get(r.PatternFits())
 	if len(fits) != 1+1+1+2+2 { // and one of all permutations
 		t.Errorf("%d fits", len(fits))
 	}
 	models := fixedModels()[1:2]
-	rows, err := r.PatternRows(models, fits)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(r.PatternRows(models, fits))
 	for _, row := range rows {
 		if len(row.Predicted) != len(PatternModels) || math.Abs(row.Predicted[1].Error) > 1e-6 || math.Abs(row.Predicted[2].Error) > 1e-6 {
 			t.Errorf("%s, m = %d: %+v", row.Name, row.Bytes, row.Predicted)

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
@@ -29,21 +30,12 @@ func moving(t *testing.T, r Request, states []surveytest.State, launches int) *E
 	r.Names, r.M, r.Caches, r.Time = []string{Message, "bcast:binomial"}, []int{1200, 24000}, []bool{false}, time.Hour
 	law := surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, 4, 1), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Noise: 0.01}
 	law.Cost = func(w setups.Work) float64 { return 100 } // messages alone
-	e, err := New(r, numatest.EPYC(1, 1, 1, 4, 1), provenance.Provenance{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(New(r, numatest.EPYC(1, 1, 1, 4, 1), provenance.Provenance{}))
 	all := *e
 	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
-	truth, err := all.plan()
-	if err != nil {
-		t.Fatal(err)
-	}
+	truth := must.Get(all.plan())
 	surveytest.Simulate(law, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
-	p, err := model.NewPredictor(truth, model.Choice{Operator: operator})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(model.NewPredictor(truth, model.Choice{Operator: operator}))
 	law.Cost = func(w setups.Work) float64 {
 		cost, err := p.Cost(w.(setups.Collective).Schedule)
 		if err != nil {

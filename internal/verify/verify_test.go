@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -28,14 +29,8 @@ func fixedModels() (models []Model) {
 }
 
 func TestPredict(t *testing.T) {
-	c, err := MessageCase(4096, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ps, err := predict(fixedModels(), false, c.Schedule, 5000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(MessageCase(4096, false))
+	ps := must.Get(predict(fixedModels(), false, c.Schedule, 5000))
 	// Eq. (10): 2·1024 + 3·1024; log_nP the same; eq. (3): 2o + L + 3g + (4·1024 − 4)G.
 	for i, want := range []float64{5120, 5120, 5120, 5120, 200 + 1000 + 300 + 4092} {
 		if ps[i].Model != Models[i] || math.Abs(ps[i].Ns-want) > 1e-6 || math.Abs(ps[i].Error-(want-5000)/5000) > 1e-9 {
@@ -47,7 +42,7 @@ func TestPredict(t *testing.T) {
 	models[0].in[false] = model.TauLop{Channels: model.Uniform(unknown{}), Segment: 1024}
 	models[2].in[false] = model.TauLop{}
 	delete(models[4].in, false)
-	ps, err = predict(models, false, c.Schedule, 5000)
+	ps, err := predict(models, false, c.Schedule, 5000)
 	if len(ps) != 2 || ps[0].Model != Full || ps[1].Model != "log_nP" || err == nil || !strings.HasPrefix(err.Error(), Session) {
 		t.Errorf("%+v, %v", ps, err)
 	}
@@ -112,23 +107,14 @@ func TestRuns(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	var runs Runs
 	for _, off := range []bool{false, true} {
-		c, err := MessageCase(3000, off)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(MessageCase(3000, off))
 		a, _ := collective.Lookup("allgather:ring")
-		s, err := a.Schedule(collective.Call{P: 2, M: 3000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(a.Schedule(collective.Call{P: 2, M: 3000}))
 		runs.Cases = append(runs.Cases, c, Case{a.String(), off, s})
 	}
 	request := schedules{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{2: 1 << 20}, Operator: "SUM_I", cases: runs.Cases}
 	runs.File = surveytest.Run(t, m, Survey, request)
-	rows, err := runs.Rows(fixedModels())
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(runs.Rows(fixedModels()))
 	if runs.Rounds() != 1 || len(rows) != 4 {
 		t.Fatalf("%d rows of %d rounds", len(rows), runs.Rounds())
 	}
@@ -151,10 +137,7 @@ func TestCaseOf(t *testing.T) {
 		if !a.Among.Has(4) {
 			continue
 		}
-		s, err := a.Schedule(collective.Call{P: 4, M: 4096, Element: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(a.Schedule(collective.Call{P: 4, M: 4096, Element: 4}))
 		cases = append(cases, Case{a.String(), true, s})
 	}
 	for _, pattern := range Patterns() {
