@@ -22,6 +22,7 @@ import (
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mpi"
@@ -110,6 +111,8 @@ func (d *drawing) lines(colour string) (lines []path) {
 	return lines
 }
 
+func (d *drawing) text() string { return strings.Join(d.texts, "\n") }
+
 func (d *drawing) has(text string) bool {
 	return slices.ContainsFunc(d.texts, func(t string) bool { return strings.Contains(t, text) })
 }
@@ -125,12 +128,8 @@ const (
 func TestConcurrencyOfMetropolis(t *testing.T) {
 	m := fromText("metropolis", []int{8192}, metropolis8K...)
 	d := svg(t, made(t)(Concurrency([]compare.Machine{m}, Choice{})))
-	for _, want := range []string{"metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
-		"ideal, all at once: A = τ", "serial, one at a time: A = 1", "τ, concurrent transfers"} {
-		if !d.has(want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
-	}
+	contains.All(t, d.text(), "metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
+		"ideal, all at once: A = τ", "serial, one at a time: A = 1", "τ, concurrent transfers")
 	lines := d.lines(blue)
 	if len(lines) != 1 || len(lines[0].points) != 8 {
 		t.Fatalf("blue lines: %v", lines)
@@ -192,12 +191,8 @@ func TestTransfersOverSizeAreLogarithmic(t *testing.T) {
 func TestTransfersOverTau(t *testing.T) {
 	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), fromText("metropolis", []int{8192}, metropolis8K...)}
 	d := svg(t, made(t)(TransfersOverTau(two, Choice{})))
-	for _, want := range []string{"a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
-		"L(8K,τ), µs", "lower is better", "95 % intervals, where there are samples enough"} {
-		if !d.has(want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
-	}
+	contains.All(t, d.text(), "a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
+		"L(8K,τ), µs", "lower is better", "95 % intervals, where there are samples enough")
 	if d.has("remote") || d.has("off cache") {
 		t.Error("remote memory or off cache, and nobody asked for them")
 	}
@@ -224,11 +219,7 @@ func TestRatios(t *testing.T) {
 	sizes := []int{1, 64, 8192}
 	a, b, c := fromText("a", sizes, 100, 200), fromText("b", sizes, 200, 400), fromText("c", sizes, 50, 100)
 	d := svg(t, made(t)(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}})))
-	for _, want := range []string{"as a ratio to a", "below 1 faster than a", "τ = 2"} {
-		if !d.has(want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
-	}
+	contains.All(t, d.text(), "as a ratio to a", "below 1 faster than a", "τ = 2")
 	slower, faster := d.lines(blue), d.lines(vermillion)
 	level := slices.IndexFunc(d.paths, func(p path) bool {
 		return strings.Contains(p.style, "#555555") && strings.Contains(p.style, "stroke-width:0.6")
@@ -250,11 +241,7 @@ func TestRatios(t *testing.T) {
 func TestPredictions(t *testing.T) {
 	v := verified("message", "bcast:binomial", "allgather:ring")
 	d := svg(t, made(t)(Predictions(v, Choice{})))
-	for _, want := range []string{"Predicted and measured: bcast:binomial", "vm", "P = 4", "in cache", "segments of 8K", "measured", "τ-Lop", "log_nP", "LogGP", "relative error, %", "+100", "−50"} {
-		if !d.has(want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
-	}
+	contains.All(t, d.text(), "Predicted and measured: bcast:binomial", "vm", "P = 4", "in cache", "segments of 8K", "measured", "τ-Lop", "log_nP", "LogGP", "relative error, %", "+100", "−50")
 	right, half, double := d.lines(blue), d.lines(vermillion), d.lines(green)
 	if len(right) != 2 || len(half) != 2 || len(double) != 2 {
 		t.Fatalf("lines of models: %d, %d, %d; want one for times, one for errors", len(right), len(half), len(double))
@@ -271,11 +258,7 @@ func TestPredictions(t *testing.T) {
 func TestAccuracy(t *testing.T) {
 	v := verified("message", "bcast:binomial", "allgather:ring")
 	d := svg(t, made(t)(Accuracy(v, Choice{})))
-	for _, want := range []string{"Predicted over measured time", "the median of 2 algorithms", "bcast:binomial, allgather:ring", "predicted / measured"} {
-		if !d.has(want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
-	}
+	contains.All(t, d.text(), "Predicted over measured time", "the median of 2 algorithms", "bcast:binomial, allgather:ring", "predicted / measured")
 	if bold := d.lines(green); len(bold) != 1 || len(bold[0].points) != 3 {
 		t.Errorf("medians of LogGP: %v", bold)
 	}
@@ -609,10 +592,13 @@ func TestRefused(t *testing.T) {
 // made of numbers and not of text: what is no document is FuzzReadVerification's, and
 // inputs without text need no minimising, which here took nearly all the time.
 func FuzzPredictions(f *testing.F) {
-	const rest = 1e3
+	const (
+		rest    = 1e3
+		drawAll = 8 // flag; else one in a hundred, for a figure takes as long as a hundred others
+	)
 	for _, ns := range []float64{628, 1e-320, 1e308, 0, 1} {
-		f.Add(4, 0, 4<<20, ns, ns, ns, rest, uint8(0))
-		f.Add(2, 1024, math.MaxInt, rest, ns, 1/ns, ns, uint8(7))
+		f.Add(4, 0, 4<<20, ns, ns, ns, rest, uint8(drawAll))
+		f.Add(2, 1024, math.MaxInt, rest, ns, 1/ns, ns, uint8(7|drawAll))
 	}
 	f.Fuzz(func(t *testing.T, p, m, more int, measured, half, predicted, other float64, flags uint8) {
 		v := verified("message", "bcast:binomial")
@@ -641,7 +627,7 @@ func FuzzPredictions(f *testing.F) {
 		if err != nil {
 			return
 		}
-		drawn := (uint64(p)*31+uint64(m)*17+uint64(more)+math.Float64bits(measured)>>40)%100 == 0
+		drawn := flags&drawAll != 0 || (uint64(p)*31+uint64(m)*17+uint64(more)+math.Float64bits(measured)>>40)%100 == 0
 		for _, make := range []func(*verify.Result, Choice) (*Chart, error){Predictions, Accuracy} {
 			c, err := make(v, Choice{})
 			if err != nil {
@@ -656,7 +642,7 @@ func FuzzPredictions(f *testing.F) {
 					}
 				}
 			}
-			if !drawn { // a figure takes as long as a hundred others
+			if !drawn {
 				continue
 			}
 			for _, p := range svg(t, c).paths {
@@ -668,35 +654,4 @@ func FuzzPredictions(f *testing.F) {
 			}
 		}
 	})
-}
-
-// The corners of FuzzPredictions, drawn.
-func TestOddVerifications(t *testing.T) {
-	for _, ns := range []float64{628, 1e-320, 1e308, 0, 1} {
-		for _, m := range []int{0, 1, math.MaxInt} {
-			v := verified("message", "bcast:binomial")
-			for i := range v.Rows {
-				r := &v.Rows[i]
-				switch i % 4 {
-				case 0:
-					r.Measured, r.Predicted[0].Ns = fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 9}, ns
-				case 3:
-					r.Bytes, r.Predicted[1].Ns = max(m, 1<<20), ns
-				}
-			}
-			for _, make := range []func(*verify.Result, Choice) (*Chart, error){Predictions, Accuracy} {
-				c, err := make(v, Choice{})
-				if err != nil {
-					continue
-				}
-				for _, p := range svg(t, c).paths {
-					for _, at := range p.points {
-						if math.IsNaN(at[0]+at[1]) || math.IsInf(at[0]+at[1], 0) {
-							t.Errorf("%g ns, m = %d: a point at %v", ns, m, at)
-						}
-					}
-				}
-			}
-		}
-	}
 }

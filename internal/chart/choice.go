@@ -1,12 +1,14 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -28,6 +30,49 @@ const MaxLines = 16
 // tooMany refuses a chart with too many lines to read.
 func tooMany(lines int) error {
 	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: %w", lines, MaxLines, ErrFewer)
+}
+
+// rows are calls that a document has costs or times of.
+type rows[R any] struct {
+	all      []R
+	done     string // what became of them: verified
+	name     func(R) string
+	is       func(r R, algorithm string) bool
+	p, bytes func(R) int
+}
+
+// named are the calls of the algorithms of a choice, in its order; all where it names none.
+func (of rows[R]) named(ch Choice) (taken []R, err error) {
+	if len(ch.Algorithms) == 0 {
+		return of.all, nil
+	}
+	for _, algorithm := range ch.Algorithms {
+		found := lists.Filter(of.all, func(r R) bool { return of.is(r, algorithm) })
+		if len(found) == 0 {
+			return nil, fmt.Errorf("%s was not %s: there are %s", algorithm, of.done, printable.List(lists.Unique(lists.Map(of.all, of.name))))
+		}
+		taken = append(taken, found...)
+	}
+	return taken, nil
+}
+
+// ofRanks are some of the calls with the P of a choice, or the largest.
+func (of rows[R]) ofRanks(ch Choice, some []R) (taken []R, p int, err error) {
+	p = cmp.Or(ch.P, slices.Max(lists.Map(some, of.p)))
+	if taken = lists.Filter(some, func(r R) bool { return of.p(r) == p }); len(taken) == 0 {
+		return nil, 0, fmt.Errorf("nothing was %s with P = %d, as it was with P = %d: %w", of.done, p, of.p(some[0]), ErrOthers)
+	}
+	return taken, p, nil
+}
+
+// ofSizes are some of the calls of the sizes of a choice, two or more, m rising.
+func (of rows[R]) ofSizes(ch Choice, some []R) ([]R, error) {
+	taken := lists.Filter(some, func(r R) bool { return len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, of.bytes(r)) })
+	if len(lists.Unique(lists.Map(taken, of.bytes))) < 2 {
+		return nil, fmt.Errorf("a line over m needs two sizes: %w", ErrOthers)
+	}
+	slices.SortStableFunc(taken, func(a, b R) int { return of.bytes(a) - of.bytes(b) })
+	return taken, nil
 }
 
 // A line is a series that does not have its name yet: that says only in what it

@@ -1,14 +1,12 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -76,43 +74,35 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 
 // costs are the rows that the choice takes, rising in m, with their P, and the topics that are not
 // drawn.
-func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) string) (rows []predict.MachineCost, p int, omitted []string, err error) {
-	rows = lists.Filter(d.Rows, func(r predict.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown })
-	all := rows
-	switch {
-	case len(rows) == 0:
+func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) string) (taken []predict.MachineCost, p int, omitted []string, err error) {
+	of := rows[predict.MachineCost]{lists.Filter(d.Rows, func(r predict.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown }), "predicted",
+		func(r predict.MachineCost) string { return r.Of },
+		func(r predict.MachineCost, algorithm string) bool { return r.Of == algorithm || topic(r) == algorithm },
+		func(r predict.MachineCost) int { return r.P }, func(r predict.MachineCost) int { return r.Bytes }}
+	if len(of.all) == 0 {
 		return nil, 0, nil, fmt.Errorf("no cost in it is of a message: predict a collective that has some")
-	case len(ch.Algorithms) > 0:
-		rows = nil
-		for _, name := range ch.Algorithms {
-			of := lists.Filter(all, func(r predict.MachineCost) bool { return r.Of == name || topic(r) == name })
-			if len(of) == 0 {
-				return nil, 0, nil, fmt.Errorf("%s was not predicted: there are %s", name, printable.List(lists.Unique(lists.Map(all, func(r predict.MachineCost) string { return r.Of }))))
+	}
+	if taken, err = of.named(ch); err != nil {
+		return nil, 0, nil, err
+	}
+	if len(ch.Algorithms) == 0 { // the first topic with two sizes
+		var lines []string
+		for _, rows := range view.Grouped(of.all, topic) {
+			if len(lists.Unique(lists.Map(rows, of.bytes))) > 1 {
+				lines = append(lines, topic(rows[0]))
 			}
-			rows = append(rows, of...)
 		}
-	default:
-		sizes := make(map[string][]int)
-		for _, r := range rows {
-			sizes[topic(r)] = lists.Unique(append(sizes[topic(r)], r.Bytes))
+		if len(lines) == 0 {
+			lines = []string{topic(of.all[0])}
 		}
-		first := slices.IndexFunc(rows, func(r predict.MachineCost) bool { return len(sizes[topic(r)]) > 1 })
-		name := topic(rows[max(0, first)])
-		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return topic(r) == name })
-		omitted = lists.Filter(lists.Unique(lists.Map(all, topic)), func(of string) bool { return of != name && len(sizes[of]) > 1 })
+		omitted = lines[1:]
+		taken = lists.Filter(of.all, func(r predict.MachineCost) bool { return topic(r) == lines[0] })
 	}
-	p = cmp.Or(ch.P, slices.MaxFunc(rows, func(a, b predict.MachineCost) int { return a.P - b.P }).P)
-	if rows = lists.Filter(rows, func(r predict.MachineCost) bool { return r.P == p }); len(rows) == 0 {
-		return nil, 0, nil, fmt.Errorf("nothing was predicted for P = %d, as it was for P = %d: %w", p, all[0].P, ErrOthers)
+	if taken, p, err = of.ofRanks(ch, taken); err != nil {
+		return nil, 0, nil, err
 	}
-	if len(ch.Sizes) > 0 {
-		rows = lists.Filter(rows, func(r predict.MachineCost) bool { return slices.Contains(ch.Sizes, r.Bytes) })
-	}
-	if len(lists.Unique(lists.Map(rows, func(r predict.MachineCost) int { return r.Bytes }))) < 2 {
-		return nil, 0, nil, fmt.Errorf("a line over m needs two sizes of P = %d: choose others, or predict more", p)
-	}
-	slices.SortStableFunc(rows, func(a, b predict.MachineCost) int { return a.Bytes - b.Bytes })
-	return rows, p, omitted, nil
+	taken, err = of.ofSizes(ch, taken)
+	return taken, p, omitted, err
 }
 
 // predictedCertainty says what the bars of predictions are.

@@ -69,7 +69,7 @@ func TestCosts(t *testing.T) {
 		want   string
 	}{
 		{Choice{Algorithms: []string{"reduce"}}, "reduce was not predicted: there are bcast:linear, bcast:binomial"},
-		{Choice{P: 3}, "nothing was predicted for P = 3"},
+		{Choice{P: 3}, "nothing was predicted with P = 3"},
 		{Choice{Algorithms: []string{"bcast:linear"}, Choice: compare.Choice{Sizes: []int{1 << 10}}}, "two sizes"},
 	} {
 		if _, err := Costs(costs("a"), tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {

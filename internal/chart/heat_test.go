@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/plot/vg"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -81,11 +82,7 @@ func TestHeatMaps(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := svg.String()
-		for _, want := range []string{"shared L3", "null transfer, one way", "transfer of 8K", ">CPU<"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%d CPUs: no %q", tt.cpus, want)
-			}
-		}
+		contains.All(t, text, "shared L3", "null transfer, one way", "transfer of 8K", ">CPU<")
 		if n := strings.Count(text, ">CPU<"); n != 4 {
 			t.Errorf("%d CPUs: %d axes of two maps say that they are CPUs", tt.cpus, n)
 		}

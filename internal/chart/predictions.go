@@ -9,7 +9,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -132,49 +131,33 @@ func exactly(v float64) fit.Estimate {
 // verified are the rows that the choice takes, those with a message: of P and the
 // state of the cache the first unless chosen; of states of the machine the one that had most
 // of the time.
-func (ch Choice) verified(v *verify.Result) (rows []verify.Row, caption []string, err error) {
-	rows = lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
-	if len(rows) == 0 {
+func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []string, err error) {
+	of := rowsOf(lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 }))
+	if len(of.all) == 0 {
 		return nil, nil, fmt.Errorf("there is no collective with a message in it: verify some with taulop verify")
 	}
-	all := rows
-	if len(ch.Algorithms) > 0 {
-		rows = nil
-		for _, name := range ch.Algorithms {
-			of := lists.Filter(all, func(r verify.Row) bool { return r.Name == name || strings.HasPrefix(r.Name, name+":") })
-			if len(of) == 0 {
-				return nil, nil, fmt.Errorf("%s was not verified: there are %s", name, printable.List(namesOf(all)))
-			}
-			rows = append(rows, of...)
-		}
+	if taken, err = of.named(ch); err != nil {
+		return nil, nil, err
 	}
-	p := ch.P
-	if p == 0 {
-		p = slices.MaxFunc(rows, func(a, b verify.Row) int { return a.P - b.P }).P
+	taken, p, err := of.ofRanks(ch, taken)
+	if err != nil {
+		return nil, nil, err
 	}
-	one := rows[0].P
-	if rows = lists.Filter(rows, func(r verify.Row) bool { return r.P == p }); len(rows) == 0 {
-		return nil, nil, fmt.Errorf("nothing was verified with P = %d, as it was with P = %d: %w", p, one, ErrOthers)
-	}
-	off := !slices.ContainsFunc(rows, func(r verify.Row) bool { return !r.OffCache })
+	off := !slices.ContainsFunc(taken, func(r verify.Row) bool { return !r.OffCache })
 	switch {
 	case len(ch.Caches) > 1:
 		return nil, nil, fmt.Errorf("this chart shows one state of the cache: name in or off")
 	case len(ch.Caches) == 1:
 		off = ch.Caches[0]
 	}
-	if rows = lists.Filter(rows, func(r verify.Row) bool { return r.OffCache == off }); len(rows) == 0 {
+	if taken = lists.Filter(taken, func(r verify.Row) bool { return r.OffCache == off }); len(taken) == 0 {
 		return nil, nil, fmt.Errorf("nothing was verified %s: %w", view.Cache(off), ErrOthers)
 	}
-	state := slices.MaxFunc(rows, func(a, b verify.Row) int { return cmp.Compare(a.State.Share, b.State.Share) }).State
-	rows = lists.Filter(rows, func(r verify.Row) bool { return r.State == state })
-	if len(ch.Sizes) > 0 {
-		rows = lists.Filter(rows, func(r verify.Row) bool { return slices.Contains(ch.Sizes, r.Bytes) })
+	state := slices.MaxFunc(taken, func(a, b verify.Row) int { return cmp.Compare(a.State.Share, b.State.Share) }).State
+	taken = lists.Filter(taken, func(r verify.Row) bool { return r.State == state })
+	if taken, err = of.ofSizes(ch, taken); err != nil {
+		return nil, nil, err
 	}
-	if len(sizesOf(rows)) < 2 {
-		return nil, nil, fmt.Errorf("a line over m needs two sizes: %w", ErrOthers)
-	}
-	slices.SortStableFunc(rows, func(a, b verify.Row) int { return a.Bytes - b.Bytes })
 	if host := v.Provenance.Hostname; host != "" {
 		caption = append(caption, host)
 	}
@@ -182,10 +165,19 @@ func (ch Choice) verified(v *verify.Result) (rows []verify.Row, caption []string
 	if state.NS > 0 {
 		caption = append(caption, fmt.Sprintf("while a flag took %s, %.0f %% of the time", state.Name(), 100*state.Share))
 	}
-	if slices.ContainsFunc(rows, func(r verify.Row) bool { return r.Forced }) {
+	if slices.ContainsFunc(taken, func(r verify.Row) bool { return r.Forced }) {
 		caption = append(caption, "FORCED: ranks took turns on fewer CPUs")
 	}
-	return rows, caption, nil
+	return taken, caption, nil
+}
+
+// rowsOf are collectives that were verified.
+func rowsOf(all []verify.Row) rows[verify.Row] {
+	return rows[verify.Row]{all, "verified", func(r verify.Row) string { return r.Name },
+		func(r verify.Row, algorithm string) bool {
+			return r.Name == algorithm || strings.HasPrefix(r.Name, algorithm+":")
+		},
+		func(r verify.Row) int { return r.P }, func(r verify.Row) int { return r.Bytes }}
 }
 
 func namesOf(rows []verify.Row) []string {

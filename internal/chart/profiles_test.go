@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/survey/loaded"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -209,11 +210,7 @@ func TestAccessesAreOfElements(t *testing.T) {
 		}
 	}
 	d := svg(t, c)
-	for _, want := range []string{"int32", "float64", "stride, elements", "16", "time of an element", "10 ns"} {
-		if !d.has(want) {
-			t.Errorf("no %q in %q", want, d.texts)
-		}
-	}
+	contains.All(t, d.text(), "int32", "float64", "stride, elements", "16", "time of an element", "10 ns")
 }
 
 // Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.

@@ -6,11 +6,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
@@ -80,18 +78,17 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 }
 
 // published are the cells that the choice takes, of one collective and mapping, rising in P.
-func (ch Choice) published(d *report.Published) ([]published.Cell, error) {
-	cells := lists.Filter(d.Cells, func(c published.Cell) bool {
+func (ch Choice) published(d *report.Published) (cells []published.Cell, err error) {
+	cells = lists.Filter(d.Cells, func(c published.Cell) bool {
 		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))
 	})
-	name := func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }
-	if len(ch.Algorithms) > 0 {
-		all := cells
-		cells = lists.Filter(cells, func(c published.Cell) bool {
-			return slices.Contains(ch.Algorithms, c.Collective) || slices.Contains(ch.Algorithms, name(c)) || slices.Contains(ch.Algorithms, c.Collective+":"+strconv.Itoa(c.Setting.ID))
-		})
-		if len(cells) == 0 && len(all) > 0 {
-			return nil, fmt.Errorf("%s was not compared: there are %s", strings.Join(ch.Algorithms, ", "), printable.List(lists.Unique(lists.Map(all, name))))
+	of := rows[published.Cell]{all: cells, done: "compared", name: func(c published.Cell) string { return c.Collective + ":" + c.Setting.Name }}
+	of.is = func(c published.Cell, algorithm string) bool {
+		return slices.Contains([]string{c.Collective, of.name(c), c.Collective + ":" + strconv.Itoa(c.Setting.ID)}, algorithm)
+	}
+	if len(cells) > 0 {
+		if cells, err = of.named(ch); err != nil {
+			return nil, err
 		}
 	}
 	if len(cells) == 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -224,15 +225,11 @@ func TestWarnings(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := sentences(c.Warnings)
-	for _, want := range []string{
+	contains.All(t, all,
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",
 		"b: the file is incomplete, cells are missing", "b takes 1e+03 times as long as a for m = 8192, τ = 1: look whether its times are in the unit",
 		"b: this is a virtual machine", "b: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size",
-	} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no %q in\n%s", want, all)
-		}
-	}
+	)
 }
 
 func sentences(warnings []Warning) string {
@@ -304,11 +301,7 @@ func TestOverview(t *testing.T) {
 		t.Error(got)
 	}
 	all := sentences(o.Warnings)
-	for _, want := range []string{"node00, node01, node02, node03 and 16 more: the load of the last minute is 0.5", "node03: 1 of 2 cells are there"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("no %q in\n%s", want, all)
-		}
-	}
+	contains.All(t, all, "node00, node01, node02, node03 and 16 more: the load of the last minute is 0.5", "node03: 1 of 2 cells are there")
 
 	// All but alike: no outliers by a hair.
 	alike := slices.Repeat([]Machine{machine("", map[int]float64{1: 1000, 2: 1000})}, 12)

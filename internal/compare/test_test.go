@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -151,11 +152,7 @@ func TestVerdict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range tt.want {
-			if !strings.Contains(said(&c.Verdict), want) {
-				t.Errorf("%q lacks %q", said(&c.Verdict), want)
-			}
-		}
+		contains.All(t, said(&c.Verdict), tt.want...)
 		if strings.Contains(said(&c.Verdict), "hour") != (c.Verdict.Sessions == 1 && c.Verdict.Cells > 0) {
 			t.Errorf("%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"html"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/view"
@@ -39,8 +38,8 @@ func htmlTable(w *bufio.Writer, t *view.Table) {
 	if len(t.Columns) > 0 {
 		fmt.Fprintf(w, "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"%s\"><table class=\"sortable\">\n<thead><tr>", html.EscapeString(title))
 		for _, c := range t.Columns {
-			name := strings.Join(slices.DeleteFunc([]string{strings.TrimSpace(c.Name), c.Unit}, func(part string) bool { return part == "" }), ", ")
-			if name == "" { // it says more of the column before it
+			name := c.Head()
+			if name == "" {
 				w.WriteString("<td></td>")
 				continue
 			}

@@ -48,9 +48,7 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 			cells = slices.Concat(cells, make([]string, max(0, len(t.Columns)-len(cells))))
 			w.WriteString("| " + strings.Join(lists.Map(cells, literal), " | ") + " |\n")
 		}
-		row(lists.Map(t.Columns, func(c view.Column) string {
-			return strings.Join(slices.DeleteFunc([]string{strings.TrimSpace(c.Name), c.Unit}, func(part string) bool { return part == "" }), ", ")
-		}))
+		row(lists.Map(t.Columns, view.Column.Head))
 		w.WriteString("|")
 		for _, c := range t.Columns {
 			if c.Left {

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"encoding/json"
-	"reflect"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -63,29 +60,6 @@ nearest: each time has chosen the algorithm that suits it best, so this bounds t
 Left out: Uniband (line 30): taulop predicts nothing like it.
 Left out: Bcast (line 40), Gather (line 50): a collective of 0 bytes moves nothing.
 `
-
-func TestAgainstText(t *testing.T) {
-	var b strings.Builder
-	againstDocument().Document().WriteText(&b)
-	if b.String() != againstText {
-		t.Errorf("got\n%s\nwant\n%s", &b, againstText)
-	}
-}
-
-func TestAgainstJSON(t *testing.T) {
-	a := againstDocument()
-	var b strings.Builder
-	if err := a.Document().WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	var back Against
-	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(a, &back) {
-		t.Errorf("%+v became %+v", a, back)
-	}
-}
 
 // What rounds to no error has no sign that says it was too low.
 func TestNoErrorHasOneSign(t *testing.T) {

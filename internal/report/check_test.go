@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/params"
 )
 
@@ -43,11 +44,7 @@ func TestCheckStates(t *testing.T) {
 		if err := tt.c.WriteJSON(&b); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range tt.says {
-			if !strings.Contains(b.String(), want) {
-				t.Errorf("%s: no %s in %s", tt.name, want, b.String())
-			}
-		}
+		contains.All(t, b.String(), tt.says...)
 		for _, not := range tt.never {
 			if strings.Contains(b.String(), not) {
 				t.Errorf("%s: %s in %s", tt.name, not, b.String())

@@ -1,11 +1,11 @@
 package report
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/verify"
@@ -16,20 +16,12 @@ import (
 // Tables for programs: a row for each number that was measured or predicted, units in the
 // heads, numbers with all digits that say something. What is not known is an empty cell.
 
-// estimated are an estimate's centre and interval in ns.
-func estimated(e fit.Estimate) []any {
-	if !e.Known() {
-		return []any{e.Center, nil, nil}
-	}
-	return []any{e.Center, e.Lo, e.Hi}
-}
-
 // values have a row for each k, of each state.
 func (s *Series) values() view.Table {
 	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share")}
 	add := func(rows []series.Row, state ...any) {
 		for _, r := range rows {
-			t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, estimated(r.Message), estimated(r.Transfer), r.Message.N, state)
+			t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, bounds(r.Message), bounds(r.Transfer), r.Message.N, state)
 		}
 	}
 	if len(s.States) == 0 {
@@ -60,7 +52,7 @@ func valueRows(rows []verify.Row, models []string) view.Table {
 		if r.State.NS > 0 {
 			state = []any{r.State.NS, r.State.Share}
 		}
-		t.Add(r.Name, r.P, r.Bytes, r.OffCache, estimated(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
+		t.Add(r.Name, r.P, r.Bytes, r.OffCache, bounds(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
 	}
 	return t
 }
@@ -75,7 +67,7 @@ func (a *Against) values() view.Table {
 		if r.Nearest != nil {
 			nearest = r.Nearest.Algorithm
 		}
-		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, estimated(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
+		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, bounds(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
 	}
 	return t
 }
@@ -86,23 +78,15 @@ func (r *processMap) values() view.Table {
 		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
 	for _, m := range r.Mappings {
 		for i, level := range m.Levels {
-			var ns, levelNs any
+			ns, levelNs := math.NaN(), math.NaN()
 			if m.Seconds != nil {
 				ns, levelNs = *m.Seconds*1e9, level.Seconds*1e9
 			}
-			t.Add(r.Matrix, r.Processes, r.Nodes, m.Method, m.Method == r.Best, m.HopBytes, ns, optional(m.OverBlock), optional(m.OverCyclic), m.Extrapolated,
+			t.Add(r.Matrix, r.Processes, r.Nodes, m.Method, m.Method == r.Best, m.HopBytes, ns, m.OverBlock, m.OverCyclic, m.Extrapolated,
 				r.Levels[i], heuristic.Hops(i), level.Bytes, level.Messages, levelNs)
 		}
 	}
 	return t
-}
-
-// optional is a share, or an empty cell where it is not known.
-func optional(share *float64) any {
-	if share == nil {
-		return nil
-	}
-	return *share
 }
 
 // values have a row for each mapping that was measured.
@@ -110,7 +94,7 @@ func (r *program) values() view.Table {
 	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
 	for _, row := range r.Rows {
 		cpus := lists.Map(row.CPUs, strconv.Itoa)
-		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, estimated(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
+		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, bounds(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
 	}
 	return t
 }
@@ -129,9 +113,9 @@ func predictedCells(of []verify.Prediction, models []string) (cells []any) {
 		i := slices.IndexFunc(of, func(p verify.Prediction) bool { return p.Model == m })
 		if i < 0 {
 			cells = append(cells, nil, nil)
-			continue
+		} else {
+			cells = append(cells, of[i].Ns, of[i].Error)
 		}
-		cells = append(cells, of[i].Ns, of[i].Error)
 	}
 	return cells
 }

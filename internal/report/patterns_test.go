@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -81,30 +80,6 @@ Errors of all variants at these sizes, %: P = 3, user data in cache
           all  ±6.7  ±10 +6.7  ±2.5 ±5.0 +2.5   ±26  ±48  -23
 mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs
 `
-
-func TestPatternsText(t *testing.T) {
-	var b strings.Builder
-	Patterns(measuredPatterns(t)).WriteText(&b)
-	if b.String() != patternsText {
-		t.Errorf("got\n%s\nwant\n%s", &b, patternsText)
-	}
-}
-
-func TestPatternsJSON(t *testing.T) {
-	d := measuredPatterns(t)
-	var b strings.Builder
-	if err := Patterns(d).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	var back verify.PatternResult
-	if err := json.Unmarshal([]byte(b.String()), &back); err != nil {
-		t.Fatal(err)
-	}
-	if len(back.Rows) != 4 || len(back.Fits) != len(d.Fits) || back.Fits[1] != d.Fits[1] || !back.Rows[1].Fitted ||
-		back.Rows[0].Measured != d.Rows[0].Measured || back.Rows[0].Predicted[2] != d.Rows[0].Predicted[2] || back.Warnings == nil {
-		t.Errorf("%+v became %+v", d, back)
-	}
-}
 
 // Charts read the rows as collectives'.
 func TestPatternsAreAVerification(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -26,11 +27,7 @@ func TestReach(t *testing.T) {
 	} {
 		tt.change()
 		b := reach(f)
-		for _, want := range tt.want {
-			if !strings.Contains(b, want) {
-				t.Errorf("no %q in\n%s", want, b)
-			}
-		}
+		contains.All(t, b, tt.want...)
 	}
 	b := reach(&params.File{})
 	if strings.Contains(b, "clock") || strings.Contains(b, "late") {
@@ -56,12 +53,8 @@ func TestSeriesWorkers(t *testing.T) {
 	s.Results.Remarks = s.remarks()
 	var b strings.Builder
 	s.Document().WriteText(&b)
-	for _, want := range []string{
+	contains.All(t, b.String(),
 		"Of the last worker's time the fastest and the median of the others took: messages 99.1 % and 99.5 %, copies 90.0 % and 97.0 %. 3 of 300 batches were measured again, because a worker began late.\n",
 		"All 4 CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = 3 beside it",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
+	)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/series"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -45,7 +46,7 @@ func TestSeriesText(t *testing.T) {
 	var b bytes.Buffer
 	s.Document().WriteText(&b)
 	text := b.String()
-	for _, want := range []string{
+	contains.All(t, text,
 		"l(k,τ) = k·L(S,τ)",
 		"user buffers walk through 32 MB a worker (off cache)",
 		"\n         k          m    l(k,4)  L(8KB,4)  95 % interval of L  launches\n  segments      bytes        ns        ns  ns\n",
@@ -57,11 +58,7 @@ func TestSeriesText(t *testing.T) {
 		"c(8KB,4) = 3616 ns",
 		"With flags and partners the copy costs 181 % of what it costs alone",
 		"4 transfers at once move 8.59 GB/s together.",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
+	)
 	if strings.Contains(text, "NOT A CONCURRENCY") || strings.Contains(text, "Not fit") {
 		t.Error("says that it is no measurement of concurrency, or not fit for use")
 	}

@@ -43,7 +43,7 @@ func Words(names ...string) (columns []Column) {
 	return lists.Map(names, func(name string) Column { return Column{Name: name, Left: true} })
 }
 
-// Add adds a row of cells and lists of cells; nil is an empty one. A float64 is a value
+// Add adds a row of cells and lists of cells; nil is an empty one. A float64, or a pointer to one, is a value
 // for programs: it has six digits, and its cell is empty where it is not finite.
 func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, texts(nil, cells)) }
 
@@ -56,6 +56,12 @@ func texts(row []string, cells []any) []string {
 			row = append(row, cell...)
 		case []any:
 			row = texts(row, cell)
+		case *float64: // nil: not known
+			if cell == nil {
+				row = append(row, "")
+			} else {
+				row = texts(row, []any{*cell})
+			}
 		case float64:
 			text := ""
 			if !math.IsNaN(cell) && !math.IsInf(cell, 0) {
@@ -227,6 +233,11 @@ func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
 		groups[i] = append(groups[i], r)
 	}
 	return groups
+}
+
+// Head is the name with its unit, "" of a column that says more of the one before it.
+func (c Column) Head() string {
+	return strings.Trim(strings.TrimSpace(c.Name)+", "+c.Unit, ", ")
 }
 
 func (t *Table) heads() (names []string) {

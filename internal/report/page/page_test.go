@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -39,11 +40,7 @@ func TestNamesAreEscaped(t *testing.T) {
 		}
 	}
 	// As text in HTML, and in charts.
-	for _, want := range []string{"&lt;script&gt;alert(1)&lt;/script&gt;", `data-of="&lt;script&gt;alert(1)&lt;/script&gt;"`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in the page", want)
-		}
-	}
+	contains.All(t, text, "&lt;script&gt;alert(1)&lt;/script&gt;", `data-of="&lt;script&gt;alert(1)&lt;/script&gt;"`)
 	if !strings.Contains(text[:1<<10], Mark) {
 		t.Error("the mark is not in the first KB")
 	}
@@ -77,15 +74,11 @@ func TestPublishedMachines(t *testing.T) {
 		t.Fatal(err)
 	}
 	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td class=\"n\">", "", "</td>", " ").Replace(string(v.Overview.Tables))
-	for _, want := range []string{
+	contains.All(t, strings.ReplaceAll(tables, "  ", " "),
 		"\n<tr>8 6548 3025 0.462 ? </tr>", // 3025.264/6548.225
 		"\n<tr>8 10.0 21.7 </tr>", "\n<tr>8 3.72 5.00 </tr>", "\n<tr>20 36.2 </tr>", "\n<tr>20 8.35 </tr>",
 		"metropolis 3047 ns 3.72 of 8 not up to τ = 8 ", "lusitania 1892 ns 8.35 of 20 at τ = 17 ",
-	} {
-		if !strings.Contains(strings.ReplaceAll(tables, "  ", " "), want) {
-			t.Errorf("no %q in %s", want, tables)
-		}
-	}
+	)
 }
 
 func TestNothingInCommon(t *testing.T) {
@@ -94,11 +87,7 @@ func TestNothingInCommon(t *testing.T) {
 		b.File.Cells[i].Setup = "ping"
 	}
 	text := written(t, &Page{Machines: []compare.Machine{a, b}})
-	for _, want := range []string{"Nothing is compared: no two machines", "ping, placement local, in cache", "ring, placement local, in cache"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in the page", want)
-		}
-	}
+	contains.All(t, text, "Nothing is compared: no two machines", "ping, placement local, in cache", "ring, placement local, in cache")
 }
 
 // A fleet of which every machine was measured in another way still has a page.
@@ -255,13 +244,9 @@ func TestWarnings(t *testing.T) {
 func TestBreaches(t *testing.T) {
 	one, more := exact("a", []int{1, 2, 4}, 1000, 2100, 4100), exact("b", []int{1, 2, 4}, 1000, 900, 800)
 	text := written(t, &Page{Machines: []compare.Machine{one, more}})
-	for _, want := range []string{
+	contains.All(t, text,
 		"eq. (8), is broken on 2 machines", "<li>b, 6 places, the first: eq. (8) is broken (", "<li>a, 2 places, the first: eq. (8) is broken (",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in the page", want)
-		}
-	}
+	)
 }
 
 // Files of different segments, and of none.
