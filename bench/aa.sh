@@ -5,17 +5,18 @@
 # works for 150 µs and sleeps for 50, and segments of 512 bytes instead of 8 KB.
 # Nothing else may run meanwhile.
 #
-#   bench/aa.sh DIR [SESSIONS] [MINUTES]     (28 sessions in 70 minutes)
+#   bench/aa.sh DIR [SESSIONS] [MINUTES]     (28 sessions in 70 minutes; 16 in 7 for a first look)
 . "$(dirname "$0")/failed.sh"
 dir=$(mkdir -p "$1" && cd "$1" && pwd)
 sessions=${2:-28} minutes=${3:-70}
 cd "$(dirname "$0")/.."
 go build -o "$dir/taulop" ./cmd/taulop
 go build -o "$dir/aa" ./bench/aa
-sweep() { "$dir/taulop" sweep -quiet -time 20s -gamma=false -m 64,1K,8K,64K,1M "$@" >/dev/null; }
+every=$((minutes * 60 / sessions))
+time=$((every * 2 / 3 < 20 ? every * 2 / 3 : 20)) # every second sweep is followed by another
+sweep() { "$dir/taulop" sweep -quiet -time ${time}s -gamma=false -m 64,1K,8K,64K,1M "$@" >/dev/null; }
 busy='use Time::HiRes qw(clock_gettime usleep CLOCK_MONOTONIC);
 while (1) { my $end = clock_gettime(CLOCK_MONOTONIC) + 150e-6; 1 while clock_gettime(CLOCK_MONOTONIC) < $end; usleep(50) }'
-every=$((minutes * 60 / sessions))
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 begin=$(date +%s)
 for i in $(seq "$sessions"); do

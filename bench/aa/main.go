@@ -1,5 +1,5 @@
 // Aa says how well intervals and comparisons hold: of sweeps of one machine, each a
-// session of its own, how often compare finds a difference between two, how often
+// session of its own, how often compare and benchstat find a difference between two, how often
 // the interval of three holds the centre over all, and with files of the machine
 // changed on purpose, how often that is found.
 //
@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+	"golang.org/x/perf/benchmath"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -35,7 +36,7 @@ func main() {
 		os.Exit(2)
 	}
 	same, other := read(paths), read(changed)
-	aa(same)
+	beside(same)
 	drift(same)
 	coverage(same)
 	if len(other) > 0 {
@@ -55,9 +56,20 @@ func read(paths []string) (files []*params.File) {
 	return files
 }
 
-// compared is a comparison of two files in all sizes that they have.
+// compared is a comparison of two files in all sizes that both have.
 func compared(a, b *params.File) *compare.Comparison {
-	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: a.Plan.Sizes, Test: &test})
+	has := make(map[params.Key]bool)
+	for _, c := range a.Cells {
+		has[c.Key] = true
+	}
+	var sizes []int
+	for _, c := range b.Cells {
+		if c.Kind == params.TransferCell && has[c.Key] && !slices.Contains(sizes, c.Bytes) {
+			sizes = append(sizes, c.Bytes)
+		}
+	}
+	slices.Sort(sizes)
+	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: sizes, Test: &test})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "aa:", err)
 		os.Exit(1)
@@ -65,23 +77,114 @@ func compared(a, b *params.File) *compare.Comparison {
 	return c
 }
 
-func aa(files []*params.File) {
-	var comparisons, different, cells, cellsDifferent int
-	var visible []float64
-	for i, a := range files {
-		for _, b := range files[i+1:] {
-			v := compared(a, b).Verdict
-			comparisons++
-			if v.Differ > 0 {
-				different++
+// beside has a row for each difference put in: how often two files of some sessions each, drawn at
+// random, are told apart by taulop and by benchstat, which takes all samples for independent, and in
+// how many of the cells the right one is called slower.
+func beside(files []*params.File) {
+	fmt.Println("| sessions a file | slower by | taulop: comparisons | cells | benchstat: comparisons | cells |\n| --: | --: | --: | --: | --: | --: |")
+	random := rand.New(rand.NewPCG(5, 6))
+	for _, sessions := range []int{1, 3, 5} {
+		if 2*sessions > len(files) {
+			break
+		}
+		for _, by := range []float64{0, 0.05, 0.1, 0.2, 0.5, 1} {
+			var ours, theirs tally
+			for range draws {
+				order := random.Perm(len(files))
+				pick := func(from []int) (some []*params.File) {
+					for _, i := range from {
+						some = append(some, files[i])
+					}
+					return some
+				}
+				a, b := joined(pick(order[:sessions])), slower(joined(pick(order[sessions:2*sessions])), by)
+				ours.add(calls(compared(a, b)), by)
+				theirs.add(benchstat(a, b), by)
 			}
-			cells, cellsDifferent = cells+v.Cells, cellsDifferent+v.Differ
-			visible = append(visible, v.Visible)
+			fmt.Printf("| %d | %.0f %% | %v | %v |\n", sessions, 100*by, ours, theirs)
 		}
 	}
-	fmt.Printf("A/A: %d sessions, %d pairs of them: %d comparisons (%.1f %%) and %d of %d cells (%.1f %%) differ; visible: median %.0f %%\n",
-		len(files), comparisons, different, 100*float64(different)/float64(comparisons), cellsDifferent, cells, 100*float64(cellsDifferent)/float64(cells),
-		100*fit.Median(visible).Center)
+}
+
+// slower is a file whose transfers take longer by a share.
+func slower(f *params.File, by float64) *params.File {
+	f.Cells = slices.Clone(f.Cells)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		c.Samples, c.Time = slices.Clone(c.Samples), c.Time.Scale(1+by)
+		for n := range c.Samples {
+			c.Samples[n].NS *= 1 + by
+		}
+	}
+	return f
+}
+
+// A call is what was said of a cell: that it is slower, faster, or 0, neither.
+type call int
+
+func callOf(differs bool, ratio float64) call {
+	switch {
+	case !differs:
+		return 0
+	case ratio > 1:
+		return 1
+	}
+	return -1
+}
+
+// A tally counts comparisons in which a cell differs, and cells: where nothing was put in, all that
+// differ, else those that are called slower.
+type tally struct{ comparisons, differ, cells, found int }
+
+func (t *tally) add(calls []call, by float64) {
+	t.comparisons++
+	any := false
+	for _, c := range calls {
+		t.cells++
+		if c == 1 || c != 0 && by == 0 {
+			t.found, any = t.found+1, true
+		}
+	}
+	if any {
+		t.differ++
+	}
+}
+
+func (t tally) String() string {
+	share := func(n, of int) float64 { return 100 * float64(n) / float64(max(1, of)) }
+	return fmt.Sprintf("%.0f %% | %.1f %%", share(t.differ, t.comparisons), share(t.found, t.cells))
+}
+
+// calls are taulop's of transfers, state by state.
+func calls(c *compare.Comparison) (all []call) {
+	for _, t := range c.Tables {
+		for _, row := range t.Rows {
+			for _, p := range row.Points {
+				if p.Ratio != nil && p.Tau > 1 {
+					all = append(all, callOf(p.Ratio.Differs, p.Ratio.Value))
+				}
+			}
+		}
+	}
+	return all
+}
+
+// benchstat calls the same cells by all of their samples, as golang.org/x/perf/cmd/benchstat does.
+func benchstat(a, b *params.File) (all []call) {
+	before := make(map[params.Key][]float64)
+	for _, c := range a.Cells {
+		before[c.Key] = c.Values()
+	}
+	for _, c := range b.Cells {
+		was, is := before[c.Key], c.Values()
+		if c.Kind != params.TransferCell || c.Tau < 2 || len(was) == 0 || len(is) == 0 {
+			continue
+		}
+		one, other := benchmath.NewSample(was, &benchmath.DefaultThresholds), benchmath.NewSample(is, &benchmath.DefaultThresholds)
+		found := benchmath.AssumeNothing.Compare(one, other)
+		all = append(all, callOf(found.P < found.Alpha, fit.Median(is).Center/fit.Median(was).Center))
+	}
+	return all
 }
 
 // centers are the cells' times by session, as logarithms.
@@ -173,10 +276,14 @@ func coverage(files []*params.File) {
 // joined is one file of several sessions.
 func joined(files []*params.File) *params.File {
 	all := *files[0]
-	all.Launches, all.Cells = nil, nil
+	all.Launches, all.Watches, all.Cells = nil, nil, nil
 	at := make(map[params.Key]int)
 	for session, f := range files {
-		first := int32(len(all.Launches))
+		first, watched := int32(len(all.Launches)), int32(len(all.Watches))
+		for _, w := range f.Watches {
+			w.Session = session
+			all.Watches = append(all.Watches, w)
+		}
 		for _, l := range f.Launches {
 			l.Session = session
 			all.Launches = append(all.Launches, l)
@@ -191,6 +298,9 @@ func joined(files []*params.File) *params.File {
 			}
 			for _, s := range c.Samples {
 				s.Launch += first
+				if s.Watch > 0 {
+					s.Watch += watched
+				}
 				all.Cells[i].Samples = append(all.Cells[i].Samples, s)
 			}
 		}
