@@ -1,9 +1,9 @@
 #!/bin/sh
-# What a machine with many cores shows, in ten minutes and eight files: its topology, a
-# sweep, pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors, a
+# What a machine with many cores shows, in ten minutes and six files: its topology, a
+# sweep with pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors, a
 # second session of the same (A/A), flag and copy beside C where there is a compiler, what
-# time and memory each took, and machine.md, a page of all that for docs/machines. It needs
-# the static binary and this file, nothing else, no root; nothing else should run meanwhile.
+# time and memory each took, and machine.md, the sweep's page for docs/machines. It needs the
+# static binary and this file, nothing else, no root; nothing else should run meanwhile.
 #
 #   manycore.sh OUT [SECONDS]        (600 seconds)
 #   TAULOP=./taulop manycore.sh OUT  the binary; else taulop beside this file, or in PATH
@@ -17,7 +17,7 @@ out=$(cd "$1" && pwd)
 total=${2:-600}
 case $total in *[!0-9]* | '') echo "manycore.sh: $total is no number of seconds" >&2; exit 2 ;; esac
 [ "$total" -ge 120 ] || { echo "manycore.sh: $total seconds are too few: give 120 or more" >&2; exit 2; }
-for file in machine.md summary.txt tables.txt topo.json host.json again.json pairs.json loaded.json; do
+for file in machine.md summary.txt tables.txt topo.json host.json again.json; do
   [ ! -e "$out/$file" ] || { echo "manycore.sh: $out/$file is there already: choose another directory" >&2; exit 2; }
 done
 taulop=${TAULOP:-}
@@ -59,7 +59,6 @@ step() {
   kill "$watch" 2>/dev/null || true
   wait "$watch" 2>/dev/null || true
   say "$(printf '%-28s %4d s %7d MB  status %d' "$name" $(($(date +%s) - began)) $(($(cat "$tmp/peak") / 1024)) "$status")"
-  tail -n 1 "$out/summary.txt" >>"$tmp/took"
   shown=/dev/null
   [ "$status" = 0 ] || shown=/dev/stderr
   # Each sentence once, whichever steps say it: the lines that it goes on in are indented.
@@ -84,41 +83,32 @@ for cpu in $(expand "$allowed"); do
 done
 set -- $cores
 n=$#
-start=$(date +%s)
 version=$("$taulop" version 2>/dev/null | head -n 1 | sed 's/^taulop *//')
 say "taulop $version, $n cores, CPUs $allowed, kernel $(uname -r) $(uname -m), $(date -u +%Y-%m-%dT%H:%M:%SZ)"
 say "load before $(cut -d ' ' -f 1-3 /proc/loadavg)"
 
 "$taulop" topo -json >"$out/topo.json" || say "topo: status $?"
-"$taulop" topo >"$tmp/topo" || say "topo: status $?"
 
-# A quarter of the time for the sweep, a little more for pairs, loaded and the second
-# session, a third for verify, the rest for C.
-step "sweep" "$out/tables.txt" "$taulop" sweep -time $((total / 4))s -o "$out/host.json"
-if [ "$n" -ge 2 ]; then
-  step "pairs" "$tmp/pairs" "$taulop" pairs -time $((total / 6))s -o "$out/pairs.json"
-fi
-if [ "$n" -ge 3 ]; then
-  step "loaded" "$tmp/loaded" "$taulop" loaded -time $((total / 16))s -o "$out/loaded.json"
-fi
+# Half of the time for the sweep, a third for verify, the rest for a second session and C.
+surveys=
+[ "$n" -lt 2 ] || surveys='-with pairs,loaded'
+step "sweep" "$out/tables.txt" "$taulop" sweep -time $((total / 2))s $surveys -o "$out/host.json"
 step "a second session (A/A)" /dev/null "$taulop" sweep -time $((total / 16))s -gamma=false -setup ring -placement local -m 64,1K,8K,64K,1M -o "$out/again.json"
 "$taulop" compare "$out/host.json" "$out/again.json" >"$tmp/aa.txt" || say "compare: status $?"
 say "A/A: two sessions of one machine should not differ:"
-awk '!NF { exit } 1' "$tmp/aa.txt" >"$tmp/aa"
-sed 's/^/    /' "$tmp/aa" | tee -a "$out/summary.txt"
+awk '!NF { exit } { print "    " $0 }' "$tmp/aa.txt" | tee -a "$out/summary.txt"
 
 ps='' p=2
 while [ "$p" -lt "$n" ]; do ps="$ps $p" p=$((p * 2)); done
 [ "$n" -lt 2 ] || ps="$ps $n"
 set -- $ps
-touch "$tmp/verify" # of one core there is none
 for p in $ps; do
   echo "== P = $p" >>"$tmp/verify"
   cache=in
   [ "$p" -lt "$n" ] || cache=in,off
   step "verify -P $p" "$tmp/verify" "$taulop" verify -quiet -P "$p" -cache $cache -m 5600,56000,560000 -time $((total / 3 / $#))s
 done
-awk '/^Errors, %/ { on = 1 } /^mean:/ { on = 0 } on' "$tmp/verify" >"$tmp/means"
+awk '/^Errors, %/ { on = 1 } /^mean:/ { on = 0 } on' "$tmp/verify" >"$tmp/means" 2>/dev/null || true
 if [ -s "$tmp/means" ]; then
   say "verify, mean and 90 % of errors, bias, in %:"
   sed 's/^/    /' "$tmp/means" | tee -a "$out/summary.txt"
@@ -239,56 +229,6 @@ say "flag and copy, C beside taulop:"
 sed 's/^/    /' "$tmp/reference" | tee -a "$out/summary.txt"
 say "load after $(cut -d ' ' -f 1-3 /proc/loadavg)"
 
-# The page: tables as they were printed, without what tells hosts apart, and of a sweep those
-# of one setup, of pairs and of loaded.
-model=$(awk '/^CPU / { $1 = ""; sub(/^ */, ""); print }' "$tmp/topo")
-hypervisor=$(tr '\n' ' ' <"$tmp/topo" | sed -n 's/.*virtual machine (hypervisor \([^)]*\)).*/\1/p')
-unit=cores
-[ "$n" -gt 1 ] || unit=core
-# few keeps a fifth of the sizes of L(m,τ); host.json has all.
-few() {
-  awk '/^L\(m/ { table = 1 } !NF { table = 0 }
-    !table || $1 !~ /^[0-9]+[KM]?$/ || $1 ~ /^(1|64|1K|8K|64K|1M|16M)$/'
-}
-# topology is what the machine has, without what would spoil a measurement.
-topology() { sed '/^host /d; /^kernel /d; /^This process may use /,$d' "$1" | sed '$d'; }
-block() { printf '```\n'; sed '/./,$!d'; printf '```\n'; }
-{
-  echo "# ${model:-unnamed processor ($(uname -m))}, $n $unit"
-  echo
-  echo "Measured on $(date -u +%Y-%m-%d) by \`bench/manycore.sh\` in $(($(date +%s) - start)) s: Linux $(uname -r | sed 's/-.*//'),"
-  echo "$(uname -m)${hypervisor:+, a guest of $hypervisor}, taulop $version."
-  echo
-  echo "## The machine"
-  topology "$tmp/topo" | block
-  echo
-  echo "## Transfers"
-  awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^L\(m,τ\) in ns, (ping|sendrecv|bcast)/ && !/^(o\(m\)|γ|g\(m)/' "$out/tables.txt" | sed '$d' | few | block
-  echo
-  echo "A second session of the ring in cache and off cache, minutes later, beside it:"
-  block <"$tmp/aa"
-  for survey in pairs loaded; do
-    heading='Between two cores'
-    [ "$survey" = pairs ] || heading='Under load'
-    if [ -s "$tmp/$survey" ]; then
-      echo
-      echo "## $heading"
-      awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^taulop /' "$tmp/$survey" | sed '$d' | block
-    fi
-  done
-  if [ -s "$tmp/means" ]; then
-    echo
-    echo "## Predicted beside measured"
-    echo "Mean and 90 % of the errors of predictions, and bias, in %; τ that parameters are"
-    echo "of stop at half of the cores from five on."
-    block <"$tmp/means"
-  fi
-  echo
-  echo "## C beside taulop"
-  block <"$tmp/reference"
-  echo
-  echo "## What it took"
-  block <"$tmp/took"
-} >"$out/machine.md"
-cat "$tmp/pairs" "$tmp/loaded" "$tmp/verify" >>"$out/tables.txt" 2>/dev/null || true
+"$taulop" report -md -o "$out/machine.md" "$out/host.json"
+cat "$tmp/verify" >>"$out/tables.txt" 2>/dev/null || true # of one core there is none
 say "$out/machine.md is a page on this machine: docs/machines/README.md says what for"

@@ -112,7 +112,7 @@ func init() {
 			modes:    []command{{name: "run", value: estimate.Plain, about: "a program carried out on this machine, beside its estimate", flags: estimateRunFlags, measures: true}}},
 		{name: "map", about: "on which cores the processes of a program should be", group: machineGroup, flags: mapFlags,
 			operands: operands{least: 1, most: -1, words: patternNames, files: true, want: "say what to map: a communication matrix, or with -P a pattern: " + strings.Join(patternNames(), ", ")}},
-		{name: "report", about: "one HTML page of such files", group: fileGroup, flags: reportFlags,
+		{name: "report", about: "one page of such files, HTML or Markdown", group: fileGroup, flags: reportFlags,
 			operands: operands{least: 1, most: -1, files: true, want: "name the parameter files: taulop report -o report.html host.json"}},
 		{name: "plot", about: "charts of such files, and of what verify found", group: fileGroup, flags: plotFlags,
 			operands: operands{least: 1, most: -1, words: kindNames, files: true, want: "say which chart: " + plotKinds[0].example}},

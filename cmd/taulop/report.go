@@ -1,10 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"io"
+	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
@@ -19,9 +23,14 @@ func reportFlags(flags *argument.Set) action {
 		as     string
 	)
 	addAs(flags, &as)
+	md := flags.Bool("md", false, "Markdown, a page of each machine without its host's name, with figures as SVG files beside it")
 	bare := flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
+	flags.OneOf("md", "bare")
 	flags.Check(func() error {
+		if *md && output.path == "-" {
+			return usagef("-o - has no place for figures beside it: name a file with -md")
+		}
 		if output.path == "" {
 			return usagef("-o is missing: name the page, like taulop report -o report.html host.json")
 		}
@@ -38,7 +47,7 @@ func reportFlags(flags *argument.Set) action {
 		}
 		if each, err := state.each(machines); err != nil {
 			return err
-		} else if len(each) < compare.Fleet { // which shows means
+		} else if len(each) < compare.Fleet && !*md { // which show means
 			machines = each
 		}
 		warn(errOut, takePublished(machines, as))
@@ -54,9 +63,35 @@ func reportFlags(flags *argument.Set) action {
 				return os.ReadFile(path)
 			}
 		}
-		if err := output.write(out, p.Write); err != nil {
+		if *md {
+			err = writeMarkdown(out, &output, machines)
+		} else {
+			err = output.write(out, p.Write)
+		}
+		if err != nil {
 			return err
 		}
 		return skippedFiles(skipped, len(paths))
 	}
+}
+
+// writeMarkdown writes a page with its figures beside it, and the page last.
+func writeMarkdown(out io.Writer, to *output, machines []compare.Machine) error {
+	beside := strings.TrimSuffix(to.path, filepath.Ext(to.path))
+	var text bytes.Buffer
+	err := page.WriteMarkdown(&text, machines, func(name string, write func(io.Writer) error) (string, error) {
+		path := beside + "-" + name + ".svg"
+		file, err := fresh("the figure "+path, path, to.force)
+		if err == nil {
+			err = file.Write(write)
+		}
+		return url.PathEscape(filepath.Base(path)), err
+	})
+	if err != nil {
+		return err
+	}
+	return to.write(out, asText(func(w io.Writer) error {
+		_, err := w.Write(text.Bytes())
+		return err
+	}))
 }

@@ -40,6 +40,21 @@ func TestReport(t *testing.T) {
 		t.Errorf("-bare: %v, or the file is in the page", err)
 	}
 
+	// In Markdown figures are beside the page, and replaced with it.
+	pageFile := filepath.Join(dir, "a page.md")
+	for _, args := range [][]string{{"-md"}, {"-md", "-force"}} {
+		if _, err := run(append(args, "-o", pageFile, files[0])...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := load(t, pageFile); !strings.Contains(text, "](a%20page-concurrency.svg)") || !strings.Contains(load(t, filepath.Join(dir, "a page-concurrency.svg")), "<svg") {
+		t.Errorf("a page without its figure: %s", text)
+	}
+	os.Remove(pageFile)
+	if _, err := run("-md", "-o", pageFile, files[0]); exitStatus(err) != 2 || !strings.Contains(err.Error(), "svg is there already") {
+		t.Errorf("a figure that is there: %v", err)
+	}
+
 	// A bad file among many is named, the others are in the page.
 	said, err := run(append([]string{"-force", "-o", output, bad}, files...)...)
 	if exitStatus(err) != 1 || !strings.Contains(said, "bad.json") || strings.Count(said, "\n") != 1 {
@@ -71,6 +86,8 @@ func TestReportRefuses(t *testing.T) {
 		{[]string{"-o", filepath.Join(dir, "no", "r.html"), files[1]}, "cannot be written"},
 		{[]string{"-o", output, bad}, "bad.json:1"},
 		{append([]string{"-o", output}, allBad...), "none of 12 files can be read"},
+		{[]string{"-md", "-o", "-", files[0]}, "no place for figures"},
+		{[]string{"-md", "-bare", "-o", output, files[0]}, "cannot be used together"},
 		{[]string{"-o", output, files[0], files[0]}, "twice"},
 		{[]string{"-o", output, files[0], "-baer"}, "did you mean -bare"},
 	} {

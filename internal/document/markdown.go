@@ -30,7 +30,7 @@ func writeMarkdown(d *Document, to io.Writer) error {
 // they do.
 func markdownLines(w *bufio.Writer, text string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		lines := slices.DeleteFunc(lists.Map(strings.Split(paragraph, "\n"), literal), func(line string) bool { return line == "" })
+		lines := slices.DeleteFunc(lists.Map(strings.Split(paragraph, "\n"), Literal), func(line string) bool { return line == "" })
 		if len(lines) > 0 {
 			w.WriteString(strings.Join(lines, "\\\n") + "\n\n")
 		}
@@ -46,7 +46,7 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 	if len(t.Columns) > 0 {
 		row := func(cells []string) {
 			cells = slices.Concat(cells, make([]string, max(0, len(t.Columns)-len(cells))))
-			w.WriteString("| " + strings.Join(lists.Map(cells, literal), " | ") + " |\n")
+			w.WriteString("| " + strings.Join(lists.Map(cells, Literal), " | ") + " |\n")
 		}
 		row(lists.Map(t.Columns, view.Column.Head))
 		w.WriteString("|")
@@ -71,5 +71,5 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 // special is what Markdown would take for its own.
 var special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`, "|", `\|`, "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "#", `\#`, "&", `\&`)
 
-// literal is text in a line, as it is.
-func literal(text string) string { return special.Replace(strings.Join(strings.Fields(text), " ")) }
+// Literal is text in a line of Markdown, as it is.
+func Literal(text string) string { return special.Replace(strings.Join(strings.Fields(text), " ")) }
