@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -20,6 +21,33 @@ func TestReadComponents(t *testing.T) {
 	}
 	if _, err := ReadComponents(strings.NewReader("nothing"), "info"); err == nil {
 		t.Error("a text without components is read")
+	}
+}
+
+func TestComponents(t *testing.T) {
+	names := func(words ...string) (text string, err error) {
+		all, err := Components(words, func(file string) ([]Component, error) { return nil, errors.New("reads " + file) })
+		for _, c := range all {
+			text += c.Name + " "
+			if again, there := ComponentNamed(c.Name); !there || fmt.Sprint(again) != fmt.Sprint(c) {
+				t.Errorf("%s is %v", c.Name, again)
+			}
+		}
+		return text, err
+	}
+	for words, want := range map[string]string{
+		"4.0 UCX_RNDV_THRESH=8192": "hcoll sm UCX_RNDV_THRESH=8192 ",
+		"4.1":                      "adapt han hcoll sm ucc ",
+		"6.0 6.0":                  "acoll adapt han ucc xhc ",
+	} {
+		if got, err := names(strings.Fields(words)...); err != nil || got != want {
+			t.Errorf("%s: %q, %v", words, got, err)
+		}
+	}
+	for _, word := range []string{"3.1", "info.txt", "A=`b`", "A=$B", "A=/x"} {
+		if got, err := names(word); err == nil {
+			t.Errorf("%s: %q", word, got)
+		}
 	}
 }
 

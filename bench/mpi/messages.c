@@ -25,10 +25,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include "clock.h"
 
 #define AHEAD 20e-6 // s from the announcement of a start to the start
 #define ROUNDS 50   // of a batch of collectives, fewer of large messages
+#define LOOKS 5     // at where the CPUs are, of which a look is the median
+#define EMPTY 10    // rounds of each
 
 static int P, rank, batches;
 static struct batch {
@@ -42,6 +43,39 @@ static size_t walked; // bytes of the arenas
 static long late; // starts that a rank heard of too late, taken again
 
 enum { NOTHING, PINGPONG, SENDRECV, BCAST, ALLGATHER, ALLREDUCE };
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static int less(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static double median(double *xs, int n) {
+  qsort(xs, n, sizeof *xs, less);
+  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
+}
+
+// look is what an empty message takes now, from rank to rank round all of them, in s, known to
+// rank 0.
+static double look(int P, int rank) {
+  double t[LOOKS];
+  int right = (rank + 1) % P, left = (rank + P - 1) % P;
+  for (int i = 0; i < LOOKS; i++) {
+    double start = now();
+    for (int j = 0; j < EMPTY; j++) {
+      if (!rank) MPI_Send(0, 0, MPI_BYTE, right, 2, MPI_COMM_WORLD);
+      MPI_Recv(0, 0, MPI_BYTE, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      if (rank) MPI_Send(0, 0, MPI_BYTE, right, 2, MPI_COMM_WORLD);
+    }
+    t[i] = (now() - start) / (EMPTY * P);
+  }
+  return median(t, LOOKS);
+}
 
 // middle is the median time of the batches.
 static double middle(void) {

@@ -31,7 +31,7 @@ install() {
 build() {
   local library
   for library in openmpi mpich; do
-    "mpicc.$library" -O2 -o "$tmp/$library" "$1"
+    "mpicc.$library" -O2 -rdynamic -o "$tmp/$library" "$1"
   done
   go build -o "$tmp/taulop" ./cmd/taulop
 }
@@ -44,4 +44,17 @@ count_ranks() {
     echo "one core: messages need two" >&2
     exit 1
   fi
+}
+
+# launcher is how ranks of a library are started.
+launcher() {
+  case $1 in
+  openmpi) echo "mpirun.openmpi --allow-run-as-root --bind-to core -n" ;;
+  mpich) echo "mpirun.mpich -bind-to core -n" ;;
+  esac
+}
+
+# tree_of_mpich writes the file that MPICH chooses by, which is in its library as text in one line.
+tree_of_mpich() {
+  strings -n 500 -w "$(ldconfig -p | awk '/libmpich\.so/ { print $NF; exit }')" | grep 'algorithm=MPIR_Bcast_intra_binomial' | head -1
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
@@ -25,13 +26,20 @@ func planFlags(flags *argument.Set) action {
 		folder string
 		budget time.Duration
 		info   string
+		all    bool
+		with   string
 	)
 	req.addTarget(flags)
 	flags.Check(req.named)
 	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
 	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
-	flags.StringVar(&info, "components", "", "`file` with what ompi_info prints, - for standard input: components that it lists are timed, too")
+	flags.StringVar(&info, "components", "", "what is timed besides, comma-separated: a `version` of Open MPI, such as 6.0, or a file with what its ompi_info prints (- is standard input), for its other components, and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
+	flags.StringVar(&with, "with", "", "`suite` that times instead of a program in the folder: "+strings.Join(plan.Suites(), " or "))
+	flags.BoolVar(&all, "all", false, "time all settings, to see what the job would have missed")
 	flags.Check(func() error {
+		if with != "" && !slices.Contains(plan.Suites(), with) {
+			return usagef("-with is %.20q: give %s", with, strings.Join(plan.Suites(), " or "))
+		}
 		if budget < 10*time.Second {
 			return usagef("-budget is %v: a job needs ten seconds or more", budget)
 		}
@@ -42,7 +50,7 @@ func planFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		cells, err := req.cells(ctx, errOut, words, nil)
+		cells, err := req.cells(ctx, errOut, words, nil, all)
 		if err != nil {
 			return err
 		}
@@ -57,7 +65,7 @@ func planFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, components, budget)
+		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, components, budget, all, with)
 		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) {
 			return usagef("-plan: %v", err)
 		} else if err != nil {
@@ -68,25 +76,29 @@ func planFlags(flags *argument.Set) action {
 	}
 }
 
-// componentsOf are those that a file lists, none without a file.
-func componentsOf(file string, library *mpi.Library) (all []mpi.Component, err error) {
-	switch {
-	case file == "":
+// componentsOf are those that words name, none without any.
+func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err error) {
+	if words == "" {
 		return nil, nil
-	case library.NeedsBase():
-		return nil, usagef("-components is for Open MPI: %s has none", library.Version)
-	case file == "-":
-		file = "/dev/stdin"
 	}
-	if all, err = infile.Read(file, mpi.ReadComponents); err != nil {
+	all, err = mpi.Components(strings.Split(words, ","), func(file string) ([]mpi.Component, error) {
+		if file == "-" {
+			file = "/dev/stdin"
+		}
+		return infile.Read(file, mpi.ReadComponents)
+	})
+	if err != nil {
 		return nil, usagef("-components: %v", err)
+	}
+	if i := slices.IndexFunc(all, func(c mpi.Component) bool { return !strings.Contains(c.Name, "=") }); i >= 0 && library.NeedsBase() {
+		return nil, usagef("-components: %s is of Open MPI: %s has none", all[i].Name, library.Version)
 	}
 	return all, nil
 }
 
 // cells predicts all that a plan may have timed; besides gives what the user left out, where it is not
 // nil.
-func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, besides *plan.Manifest) (cells []plan.Cell, err error) {
+func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, besides *plan.Manifest, all bool) (cells []plan.Cell, err error) {
 	if besides != nil {
 		if err := req.besides(besides); err != nil {
 			return nil, err
@@ -105,7 +117,7 @@ func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []str
 	}
 	warn(req.aside(errOut), req.warnings)
 	show, done := countProgress(req.progress(errOut), "cell")
-	cells, err = plan.Predict(ctx, req.Predictor, req.library, req.collectives, req.P, req.M, show)
+	cells, err = plan.Predict(ctx, req.Predictor, req.library, req.collectives, req.P, req.M, all, show)
 	done()
 	if err != nil {
 		return nil, refused(err)
@@ -165,7 +177,7 @@ func timedFlags(flags *argument.Set) action {
 		if err != nil {
 			return usagef("-timed: %v", err)
 		}
-		cells, err := req.cells(ctx, errOut, nil, m)
+		cells, err := req.cells(ctx, errOut, nil, m, false)
 		if err != nil {
 			return err
 		}

@@ -22,9 +22,9 @@ type Conclusion struct {
 }
 
 // Conclude decides by what was timed: a setting is taken where it was quicker than the library's own
-// choice in so many passes that the interval of the gain is above zero, and where the own choice was
-// not timed if predictions that timings nearby correct tell it from that. Cells beyond the plan's are
-// of other ranks or sizes, predicted.
+// choice in so many passes that the interval of the gain is above zero, and where it was not timed if
+// predictions that timings nearby correct tell it from the own choice, by twice as much where that was
+// timed, and from the best that was timed. Cells beyond the plan's are of other ranks or sizes, predicted.
 func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 	var cells []Cell
 	for _, w := range m.Cells {
@@ -43,10 +43,17 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 		if times.has(i, 0) {
 			c.OwnUS = 1e6 * times[i][0].Seconds
 		}
-		if r.compare(i, c, times) || d.Option == 0 || times.has(i, 0) || d.Ratio < sure*d.Error {
+		far := sure * d.Error
+		if times.has(i, 0) {
+			far *= 2
+		}
+		if r.compare(i, c, times) {
+			far -= math.Log1p(-c.Gain.Center)
+		}
+		if d.Option == 0 || times.has(i, d.Option) || d.Ratio < far {
 			continue
 		}
-		c.Setting, c.US = c.Options[d.Option].Setting, 0
+		c.Setting, c.Timed, c.Passes, c.US = c.Options[d.Option].Setting, false, 0, 0
 		at := func(errors float64) float64 { return -math.Expm1(-d.Ratio - errors*d.Error) }
 		c.Gain = fit.Estimate{Center: at(0), Lo: at(-sure), Hi: at(sure)}
 	}

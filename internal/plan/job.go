@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +33,8 @@ type Manifest struct {
 	Brute    float64 `json:"brute_force_seconds"`
 	Expected float64 `json:"expected_penalty"` // a share, the mean over cells
 	Cells    []Work  `json:"cells"`
+	// With is the suite that times, as Suites has it; empty: job/timing.c.
+	With string `json:"with,omitempty"`
 	// Components are timed in each cell that is, beside the library's own choice.
 	Components []mpi.Component `json:"components,omitempty"`
 }
@@ -54,19 +55,23 @@ const (
 )
 
 // Passes over what is timed: medians of fewer have no interval, and more gain little.
-const fewPasses, manyPasses = 6, 30
+const fewPasses, manyPasses = 6, 100
 
 // mostTimed is how many settings of a cell are timed beside the library's own choice: where predictions
 // tell nothing, as among two ranks, two are too few.
 const mostTimed = 4
 
+// left is the expected penalty that a job leaves, a share: less than Tolerance, because its budget is there
+// to be spent, and penalties of real libraries were up to six times as large as expected.
+const left = Tolerance / 3
+
 // launching is what starting a process takes, in seconds.
 const launching = 1
 
-// callCost is what timing an option once takes a pass, in seconds: as many calls as job/timing.c makes,
-// each after a barrier and a start that is announced.
-func callCost(_ *Cell, o Option) float64 {
-	return 60e-6 + o.Seconds
+// passCost is what timing an option takes a pass, in seconds: job/timing.c warms up, and times each call
+// after a barrier and a start that is announced.
+func passCost(c *Cell, o Option) float64 {
+	return calls(c.Bytes)*(60e-6+o.Seconds) + min(129, float64(1<<20)/float64(max(1, c.Bytes))+1)*o.Seconds
 }
 
 func calls(m int) float64 {
@@ -81,16 +86,15 @@ func calls(m int) float64 {
 	return 33
 }
 
-// Make plans what a job times within a budget. Brute is all settings that the library has in each
-// cell.
-func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components []mpi.Component, budget time.Duration) *Manifest {
-	cost := func(c *Cell, o Option) float64 { return calls(c.Bytes) * callCost(c, o) }
-	by := Picker{Tolerance: Tolerance, Most: mostTimed, Cost: cost}
+// Make plans what a job times within a budget, or all that cells have. Brute is all settings that the
+// library has in each cell.
+func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components []mpi.Component, budget time.Duration, all bool, with string) *Manifest {
+	by := Picker{Tolerance: left, Most: mostTimed, Cost: passCost}
 	brute := 0.0
 	for i := range cells {
 		c, least := &cells[i], math.Inf(1)
 		for _, o := range c.Options {
-			brute += cost(c, o)
+			brute += passCost(c, o)
 			if o.Seconds > 0 {
 				least = min(least, o.Seconds)
 			}
@@ -98,34 +102,32 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components 
 		// Of those left out it is only known that they take longer.
 		all := len(library.Settings(collective.Named(c.Collective), c.P, c.Bytes)) + 1
 		if !math.IsInf(least, 1) {
-			brute += float64(all-len(c.Options)) * cost(c, Option{Seconds: least * math.Exp(far*sigma)})
+			brute += float64(all-len(c.Options)) * passCost(c, Option{Seconds: least * math.Exp(far*sigma)})
 		}
 	}
-	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes, Components: components}
-	starts := float64(len(m.ranks(cells)) * launching * (1 + len(components)))
-	by.Budget = max(1, (budget.Seconds()-fewPasses*starts)/fewPasses)
-	picked := by.Pick(cells)
-	for i, c := range cells {
-		m.Cells = append(m.Cells, Work{c, picked.Timed[i]})
-	}
-	for _, w := range m.Cells {
-		if len(w.Timed) > 0 {
-			picked.Seconds += float64(len(components)) * cost(&w.Cell, w.Options[0])
+	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes, With: with, Components: components}
+	// Fewer passes are no proof, and what starting takes is known of a plan alone.
+	for by.Budget = budget.Seconds() / fewPasses; ; by.Budget /= 2 {
+		picked := &Picked{}
+		if all {
+			picked.all(cells, passCost)
+		} else {
+			picked = by.Pick(cells)
+		}
+		m.Cells = nil
+		for i, c := range cells {
+			m.Cells = append(m.Cells, Work{c, picked.Timed[i]})
+			if len(picked.Timed[i]) > 0 {
+				picked.Seconds += float64(len(components)) * passCost(&c, c.Options[0])
+			}
+		}
+		pass := picked.Seconds + launching*float64(len(m.Launches(library)))
+		m.Passes = min(manyPasses, max(1, int(budget.Seconds()/pass)))
+		m.Seconds, m.Brute, m.Expected = float64(m.Passes)*pass, float64(m.Passes)*(pass-picked.Seconds+brute), picked.Expected
+		if all || m.Passes >= fewPasses || by.Budget < 1 {
+			return m
 		}
 	}
-	pass := picked.Seconds + launching*float64(len(m.Launches(library)))
-	m.Passes = min(manyPasses, max(1, int(budget.Seconds()/pass)))
-	m.Seconds, m.Brute, m.Expected = float64(m.Passes)*pass, float64(m.Passes)*(pass-picked.Seconds+brute), picked.Expected
-	return m
-}
-
-func (m *Manifest) ranks(cells []Cell) (ps []int) {
-	for _, c := range cells {
-		if !slices.Contains(ps, c.P) {
-			ps = append(ps, c.P)
-		}
-	}
-	return ps
 }
 
 // Timings are how many settings are timed, in how many cells, of how many cells.
@@ -136,76 +138,6 @@ func (m *Manifest) Timings() (settings, cells, of int) {
 	}
 	return settings, cells, len(m.Cells)
 }
-
-// A Launch is what one process of each rank times.
-type Launch struct {
-	Name        string // of its file of work
-	P           int
-	Environment []string
-	Lines       []string
-}
-
-// Launches are those of a pass: settings that need the environment of a process have one each.
-func (m *Manifest) Launches(library *mpi.Library) (all []*Launch) {
-	type key struct{ collective, setting string }
-	of := make(map[int][]*Launch)
-	place := make(map[int]map[key]int) // of a setting, by P
-	for _, w := range m.Cells {
-		c := collective.Named(w.Collective)
-		for _, o := range w.Timed {
-			s := w.Options[o].Setting
-			forced := library.Forcing(c, s)
-			if place[w.P] == nil {
-				place[w.P] = make(map[key]int)
-			}
-			at, there := 0, true
-			if library.NeedsBase() {
-				k := key{w.Collective, s.Key()}
-				if at, there = place[w.P][k]; !there {
-					for other := range place[w.P] {
-						if other.collective == w.Collective {
-							at++
-						}
-					}
-					place[w.P][k] = at
-				}
-			}
-			for len(of[w.P]) <= at {
-				l := &Launch{Name: fmt.Sprintf("P%d-%d", w.P, len(of[w.P])), P: w.P}
-				of[w.P], all = append(of[w.P], l), append(all, l)
-			}
-			l := of[w.P][at]
-			for _, v := range forced.Environment {
-				if !slices.Contains(l.Environment, v) {
-					l.Environment = append(l.Environment, v)
-				}
-			}
-			l.Lines = append(l.Lines, strings.Join(append([]string{w.Collective, s.Key(), strconv.Itoa(w.Bytes)}, forced.Variables...), " "))
-		}
-	}
-	return append(all, m.launchesOfComponents()...)
-}
-
-// launchesOfComponents time what components take where the own choice is timed.
-func (m *Manifest) launchesOfComponents() (all []*Launch) {
-	for _, c := range m.Components {
-		of := make(map[int]*Launch)
-		for _, w := range m.Cells {
-			if len(w.Timed) == 0 {
-				continue
-			}
-			if of[w.P] == nil {
-				of[w.P] = &Launch{Name: fmt.Sprintf("P%d-%s", w.P, c.Name), P: w.P, Environment: c.Environment}
-				all = append(all, of[w.P])
-			}
-			of[w.P].Lines = append(of[w.P].Lines, fmt.Sprintf("%s %s %d", w.Collective, componentKey(c), w.Bytes))
-		}
-	}
-	return all
-}
-
-// componentKey is a component in the place of a setting.
-func componentKey(c mpi.Component) string { return "own+" + c.Name }
 
 //go:embed job
 var job embed.FS
@@ -250,7 +182,7 @@ func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Durati
 		ranks = max(ranks, w.P)
 	}
 	words := strings.NewReplacer("@BUDGET@", strconv.Itoa(int(budget.Seconds())), "@PASSES@", strconv.Itoa(m.Passes),
-		"@NODES@", strconv.Itoa(max(1, m.Nodes)), "@RANKS@", strconv.Itoa(ranks), "@MINUTES@", strconv.Itoa(int(math.Ceil(budget.Minutes()))+2))
+		"@NODES@", strconv.Itoa(max(1, m.Nodes)), "@RANKS@", strconv.Itoa(ranks), "@MINUTES@", strconv.Itoa(int(math.Ceil(budget.Minutes()))+2), "@WITH@", m.With)
 	for _, name := range []string{"timing.c", "run.sh", "run.slurm"} {
 		content, err := fs.ReadFile(job, "job/"+name)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -42,7 +43,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	text, err := os.ReadFile(filepath.Join(folder, "work", "P2-0"))
+	text, err := os.ReadFile(filepath.Join(folder, "work", "P2-rules"))
 	if want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"; err != nil || !strings.HasPrefix(string(text), want) {
 		t.Errorf("%v\n%s", err, text)
 	}
@@ -80,7 +81,7 @@ func pass(own float64) string {
 func TestConclude(t *testing.T) {
 	m, folder := small(), fstest.MapFS{}
 	for i, us := range []float64{1, 1.1, 1.2, 1, 1.1, 1.3} {
-		folder[fmt.Sprintf("results/P2-0-%d.tsv", i)] = &fstest.MapFile{Data: []byte(pass(us))}
+		folder[fmt.Sprintf("results/P2-rules-%d.tsv", i)] = &fstest.MapFile{Data: []byte(pass(us))}
 	}
 	r, err := m.Read(folder, openMPI(t))
 	if err != nil || len(r.LeftOut) > 0 || len(r.Passes) != 6 {
@@ -117,7 +118,7 @@ func TestConclude(t *testing.T) {
 	}
 	// Fewer passes are no proof.
 	for i := range 3 {
-		delete(folder, fmt.Sprintf("results/P2-0-%d.tsv", i))
+		delete(folder, fmt.Sprintf("results/P2-rules-%d.tsv", i))
 	}
 	if r, err = m.Read(folder, openMPI(t)); err != nil {
 		t.Fatal(err)
@@ -126,6 +127,52 @@ func TestConclude(t *testing.T) {
 		if !c.Setting.Own() {
 			t.Errorf("of three passes: %+v", c)
 		}
+	}
+}
+
+// A suite times a collective with a setting in a launch of its own, and sizes between those of the plan.
+func TestSuites(t *testing.T) {
+	m, library := small(), openMPI(t)
+	m.With = "osu"
+	m.Components = []mpi.Component{{Name: "UCX_RNDV_THRESH=8K", Environment: []string{"UCX_RNDV_THRESH=8K"}}}
+	var names []string
+	for _, l := range m.Launches(library) {
+		names = append(names, l.Name)
+		if want := "osu_bcast --iterations 100 --warmup 130 --message-size 1024:2048"; len(l.Lines) != 1 || l.Lines[0] != want {
+			t.Errorf("%s: %q, want %s", l.Name, l.Lines, want)
+		}
+		if l.Name == "P2-bcast=3:0:512" && !slices.Contains(l.Environment, "OMPI_MCA_coll_tuned_bcast_algorithm_segmentsize=512") {
+			t.Errorf("%v", l.Environment)
+		}
+	}
+	if want := []string{"P2-bcast=own", "P2-bcast=1:0:0", "P2-bcast=3:0:512", "P2-bcast=own+UCX_RNDV_THRESH=8K"}; !slices.Equal(names, want) {
+		t.Errorf("%v, want %v", names, want)
+	}
+	m.With = "imb"
+	if l := m.Launches(library)[0]; l.Lines[0] != "IMB-MPI1 Bcast -npmin 2 -iter 100 -iter_policy off -msglog 10:11" {
+		t.Errorf("%q", l.Lines)
+	}
+	osu := "# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n"
+	imb := "#----\n# Benchmarking Bcast\n# #processes = 2\n#----\n#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
+	folder := fstest.MapFS{"results/stray": {Data: []byte("x")}}
+	for pass := range 6 {
+		for i, name := range names[:3] {
+			us := []float64{2, 1, 3}[i]
+			folder[fmt.Sprintf("results/%s-%d.tsv", name, pass)] = &fstest.MapFile{Data: fmt.Appendf(nil, "%s%s512 %g\n1024 %g\n2048 %g\ndone\n", head, osu, us, us, us)}
+		}
+		folder[fmt.Sprintf("results/%s-%d.tsv", names[3], pass)] = &fstest.MapFile{Data: fmt.Appendf(nil, "%s%s1024 100 1 4 2\n2048 100 1 4 2\n", head, imb)}
+	}
+	r, err := m.Read(folder, library)
+	if err != nil || len(r.Passes) != 6 || len(r.LeftOut) != 1 {
+		t.Fatal(err, r)
+	}
+	for _, c := range m.Conclude(r, nil) {
+		if c.Setting.ID != 1 || !c.Timed || c.OwnUS != 2 || c.US != 1 {
+			t.Errorf("%+v", c)
+		}
+	}
+	if of := m.Compared(r); len(of) != 1 || of[0].Slower != 2 {
+		t.Errorf("%+v", of)
 	}
 }
 

@@ -91,6 +91,17 @@ func (by Picker) Pick(cells []Cell) *Picked {
 	return picked
 }
 
+// all picks all options.
+func (p *Picked) all(cells []Cell, cost func(*Cell, Option) float64) {
+	p.Timed = make([][]int, len(cells))
+	for i := range cells {
+		for at, o := range cells[i].Options {
+			p.Timed[i] = append(p.Timed[i], at)
+			p.Seconds += cost(&cells[i], o)
+		}
+	}
+}
+
 // prepare draws errors and works out what is expected with nothing timed.
 func (p *picking) prepare() {
 	random := rand.New(rand.NewPCG(1, 2))

@@ -13,9 +13,10 @@ import (
 )
 
 // Predict makes the cells of collectives among ps ranks with messages of ms bytes: the library's own
-// choice, and all settings that are predicted to take less than twice as long as the cheapest. It
-// fails where a model cannot cost something.
-func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, collectives []*collective.Collective, ps, ms []int, progress func(done, of int)) (cells []Cell, err error) {
+// choice, and all settings that are predicted to take less than twice as long as the cheapest, or with
+// all those, too, that take longer, of which no time is predicted. It fails where a model cannot cost
+// something.
+func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, collectives []*collective.Collective, ps, ms []int, all bool, progress func(done, of int)) (cells []Cell, err error) {
 	for _, c := range collectives {
 		for _, p := range ps {
 			for _, m := range sizesOf(c, ms) {
@@ -29,7 +30,7 @@ func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, col
 		wait       sync.WaitGroup
 		lock       sync.Mutex
 		next, done int
-		work       = predicting{by, library}
+		work       = predicting{by, library, all}
 	)
 	for range runtime.GOMAXPROCS(0) {
 		wait.Go(func() {
@@ -74,6 +75,7 @@ func sizesOf(c *collective.Collective, ms []int) []int {
 type predicting struct {
 	*model.Predictor
 	library *mpi.Library
+	all     bool
 }
 
 // fill gives a cell its options.
@@ -109,11 +111,11 @@ func (w predicting) fill(c *Cell) error {
 		if err != nil {
 			return err
 		}
-		if seconds > 0 {
+		if seconds > 0 || w.all {
 			c.Options = append(c.Options, Option{s, seconds})
 		}
 	}
-	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return !o.Setting.Own() && o.Seconds > most })
+	c.Options = slices.DeleteFunc(c.Options, func(o Option) bool { return !o.Setting.Own() && o.Seconds > most && !w.all })
 	slices.SortStableFunc(c.Options[1:], func(a, b Option) int { return chunks(a.Setting, c.Bytes) - chunks(b.Setting, c.Bytes) })
 	return nil
 }

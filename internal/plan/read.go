@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/mpi"
 )
@@ -53,6 +54,9 @@ func ReadManifest(r io.Reader, name string) (*Manifest, error) {
 	}
 	if len(m.Cells) > mostCells {
 		return nil, fmt.Errorf("%s: %w: %d cells", name, errNoPlan, len(m.Cells))
+	}
+	if m.With != "" && suites[m.With] == nil {
+		return nil, fmt.Errorf("%s: %w: suite %.20q", name, errNoPlan, m.With)
 	}
 	for i, c := range m.Components { // their environment is a command's
 		if known, there := mpi.ComponentNamed(c.Name); !there {
@@ -156,7 +160,11 @@ func (r *reading) read(in io.Reader, name string) error {
 		r.passes[pass], r.Passes = at, append(r.Passes, make(map[[2]int]float64))
 	}
 	r.times, r.tries = r.Passes[at], make(map[string]int)
-	lines := infile.NewLines(io.LimitReader(in, most), name, 1<<16)
+	in = io.LimitReader(in, most)
+	if r.plan.With != "" {
+		return r.suite(in, name)
+	}
+	lines := infile.NewLines(in, name, 1<<16)
 	done := false
 	for lines.Scan() {
 		r.line = lines.Number
@@ -182,6 +190,42 @@ func (r *reading) read(in io.Reader, name string) error {
 	for _, what := range slices.Sorted(maps.Keys(r.tries)) {
 		if r.tries[what] > 1 || done {
 			r.omitAt(max(1, lines.Number), fmt.Sprintf("%.80s did not end: it crashed, or took more than a minute", printable.Name(what)))
+		}
+	}
+	return nil
+}
+
+// suite reads what a suite printed, below a head.
+func (r *reading) suite(in io.Reader, name string) error {
+	text, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	first, printed, _ := strings.Cut(string(text), "\n")
+	r.line = 1
+	words := strings.Split(strings.TrimRight(first, "\r"), "\t")
+	on, setting, p := timedBy(name)
+	if words[0] != "head" || on == nil {
+		r.omit("it is no output that the job writes")
+		return nil
+	}
+	r.head(words[1:])
+	if p != r.ranks && r.why == "" {
+		r.why = fmt.Sprintf("its name says %d ranks, and its head %d", p, r.ranks)
+	}
+	found, err := mpibench.Read(strings.NewReader(printed), name)
+	if err != nil {
+		r.omit("%.200s", printable.Name(err.Error()))
+		return nil
+	}
+	for _, t := range found.Times {
+		if t.P == 0 {
+			t = t.Among(p)
+		}
+		r.line = 1 + t.Line
+		// Suites time sizes between those of the plan, too, and IMB fewer ranks.
+		if _, there := r.cells[cellKey(on.Name, t.P, t.Bytes)]; there && string(t.Kind) == on.Name {
+			r.time([]string{on.Name, setting, strconv.Itoa(t.P), strconv.Itoa(t.Bytes), strconv.FormatFloat(t.Microseconds, 'g', -1, 64)})
 		}
 	}
 	return nil

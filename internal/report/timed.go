@@ -148,7 +148,10 @@ func (d *Timed) WriteSummary(w io.Writer) {
 	}
 	fmt.Fprintf(w, "%s for %s: %s timed, %d predicted; else its own choice stays\n", printable.Count(d.Rules, "rule"), d.Library, printable.Count(timed, "cell"), predicted)
 	for _, c := range d.Components {
-		fmt.Fprintf(w, "coll/%s with %s: gain %.0f %% in the mean of %s; quicker in %d, slower in %d\n",
-			c.Name, strings.Join(c.Environment, " "), 100*c.Gain, printable.Count(c.Cells, "cell"), c.Quicker, c.Slower)
+		what := strings.Join(c.Environment, " ")
+		if what != c.Name {
+			what = "coll/" + c.Name + " with " + what
+		}
+		fmt.Fprintf(w, "%s: gain %.0f %% in the mean of %s; quicker in %d, slower in %d\n", what, 100*c.Gain, printable.Count(c.Cells, "cell"), c.Quicker, c.Slower)
 	}
 }

@@ -10,6 +10,7 @@ cd "$(dirname "$0")" || exit 1
 budget=${1:-@BUDGET@}
 read -ra mpicc <<<"${MPICC:-mpicc}"
 read -ra mpirun <<<"${MPIRUN:-mpirun --bind-to core -n}"
+with=@WITH@ # osu or imb times instead of timing.c, which then says who does
 mkdir -p results
 "${mpicc[@]}" -O2 -o timing timing.c || exit 1
 
@@ -22,7 +23,12 @@ launch() {
   for tries in 1 2 3; do
     whole "$result" && return
     [ "$(left)" -gt 0 ] || return
-    env "${@:3}" timeout -k 5 $(($(left) + 20)) "${mpirun[@]}" "$2" ./timing "work/$1" "$result" "$(left)" && return
+    start=(env "${@:3}" timeout -k 5 $(($(left) + 20)) "${mpirun[@]}" "$2")
+    if [ -n "$with" ]; then
+      suite "$1" "$2" && return
+    else
+      "${start[@]}" ./timing "work/$1" "$result" "$(left)" && return
+    fi
     echo "run.sh: work/$1 ended before its time: see the end of $result" >&2
   done
   whole "$result" && return
@@ -31,6 +37,14 @@ launch() {
   grep -qs . results/*.tsv && return
   echo "run.sh: ${mpirun[*]} $2 ./timing does not run: see above, and set MPIRUN" >&2
   exit 1
+}
+
+# suite NAME RANKS has a command time; what it printed is kept when it has ended.
+suite() {
+  local head=work/head-$2.tsv command
+  whole "$head" || { rm -f "$head" && "${mpirun[@]}" "$2" ./timing /dev/null "$head" 60 || return; }
+  read -ra command <"work/$1"
+  (head -n 1 "$head" && "${start[@]}" "${command[@]}" && echo "done") >"work/$1.part" && mv "work/$1.part" "$result"
 }
 
 missing=

@@ -4,8 +4,8 @@
 //   mpirun -n P timing WORK RESULT SECONDS
 //
 // A line of WORK is a collective, the name of a setting, m in bytes, and control variables of the
-// library (MPI_T) with their values: numbers, or names of an enumeration. Lines of one collective and
-// m follow each other; their settings are timed in turn, in random order.
+// library (MPI_T) with their values: numbers, or names. Lines of one collective and m follow each
+// other; their settings are timed in turn, in random order, so that what drifts hits all.
 //
 //   bcast 3:0:8192 65536 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=8192
 //
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@
 #define MOST_SETTINGS 1024
 #define MOST_VARIABLES 6
 #define FAILS 2
+#define MOST_NAMES 256
 
 static const char *kinds[] = {"nothing", "barrier", "bcast", "gather", "scatter", "allgather", "allreduce", "reduce", "alltoall"};
 enum { NOTHING, BARRIER, BCAST, GATHER, SCATTER, ALLGATHER, ALLREDUCE, REDUCE, ALLTOALL, KINDS };
@@ -34,6 +36,13 @@ struct variable {
   MPI_T_cvar_handle handle;
   int value, before;
 };
+
+// Values that the library has for names of which MPI_T does not tell it, before it is started.
+static struct name {
+  char text[128]; // NAME=value
+  int value, known;
+} names[MOST_NAMES];
+static int named;
 
 static struct setting {
   char text[512]; // of its variables
@@ -72,11 +81,54 @@ static void fail(const char *why, const char *what) {
   MPI_Abort(MPI_COMM_WORLD, 2);
 }
 
+// as_started is the value that a variable of integers has in a process that starts with NAME=value in
+// its environment: MPICH gives names numbers that differ between versions. MPI is not started yet.
+static int as_started(const char *text, int *value) {
+  char name[128];
+  int ends[2], there;
+  snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "="), text);
+  if (pipe(ends)) return 0;
+  pid_t child = fork();
+  if (!child) {
+    int threads, index, n, of[64] = {0};
+    MPI_T_cvar_handle handle;
+    setenv(name, strchr(text, '=') + 1, 1);
+    if (MPI_T_init_thread(MPI_THREAD_SINGLE, &threads) == MPI_SUCCESS && MPI_T_cvar_get_index(name, &index) == MPI_SUCCESS &&
+        MPI_T_cvar_handle_alloc(index, 0, &handle, &n) == MPI_SUCCESS && n == 1 && MPI_T_cvar_read(handle, of) == MPI_SUCCESS)
+      n = write(ends[1], of, sizeof *of);
+    _exit(0);
+  }
+  close(ends[1]);
+  there = child > 0 && read(ends[0], value, sizeof *value) == sizeof *value;
+  close(ends[0]);
+  if (child > 0) waitpid(child, 0, 0);
+  return there;
+}
+
+// read_names asks for the names in a file of work that are no numbers, of MPICH's variables.
+static void read_names(const char *file) {
+  FILE *f = fopen(file, "r");
+  char text[1024];
+  while (f && fgets(text, sizeof text, f))
+    for (char *word = strtok(text, " \t\n"); word; word = strtok(0, " \t\n")) {
+      int i = 0;
+      if (strncmp(word, "MPIR_CVAR_", 10) || !strchr(word, '=') || strspn(strchr(word, '=') + 1, "0123456789") == strlen(strchr(word, '=') + 1)) continue;
+      while (i < named && strcmp(names[i].text, word)) i++;
+      if (i < named || named == MOST_NAMES || strlen(word) >= sizeof names->text) continue;
+      strcpy(names[named].text, word);
+      names[named].known = as_started(word, &names[named].value);
+      named++;
+    }
+  if (f) fclose(f);
+}
+
 // find makes a handle of name=value.
 static struct variable find(char *text) {
   struct variable v = {0};
   char *value = strchr(text, '='), *end;
+  struct name *as = names;
   if (!value) fail("name=value is expected", text);
+  while (as < names + named && strcmp(as->text, text)) as++;
   *value++ = 0;
   int index, length = 0, verbosity, binding, scope, n;
   MPI_Datatype type;
@@ -87,7 +139,10 @@ static struct variable find(char *text) {
   MPI_T_cvar_handle_alloc(index, 0, &v.handle, &n);
   MPI_T_cvar_read(v.handle, &v.before);
   v.value = strtol(value, &end, 10);
-  if (*end) {
+  if (as < names + named) {
+    if (!as->known) fail("the variable has no such value", value);
+    v.value = as->value;
+  } else if (*end) {
     int items = 0, found = 0;
     char name[256];
     if (values != MPI_T_ENUM_NULL) MPI_T_enum_get_info(values, &items, name, (length = sizeof name, &length));
@@ -233,10 +288,13 @@ static double once(int kind, int m, MPI_Comm comm) {
   return 0;
 }
 
-// batch is the median of some, after one that warms up.
+// batch is the median of some. The first hundred messages of a size are slow, and say nothing of a
+// program that goes on: UCX has a receiver's buffers mapped by them, page by page, and MPICH over
+// libfabric starts to use shared memory.
 static double batch(int kind, int m, MPI_Comm comm) {
   double t[32];
-  int n = m >> 20 ? 5 : m >> 17 ? 9 : m >> 14 ? 15 : 31;
+  int n = m >> 20 ? 5 : m >> 17 ? 9 : m >> 14 ? 15 : 31, warm = m >> 13 ? (1 << 20) / m + 1 : 129;
+  for (int i = 0; i < warm; i++) carry(kind, m, comm);
   for (int i = -1; i < n; i++) t[i < 0 ? 0 : i] = once(kind, m, comm);
   return median(t, n);
 }
@@ -271,6 +329,8 @@ static void head(void) {
 int main(int argc, char **argv) {
   int threads;
   double begun = now();
+  if (argc > 1) read_names(argv[1]);
+  free(malloc((32 << 20) - (64 << 10))); // from now on glibc keeps what is freed, as after any large block
   MPI_Init(&argc, &argv);
   MPI_T_init_thread(MPI_THREAD_SINGLE, &threads);
   MPI_Comm_size(MPI_COMM_WORLD, &P);

@@ -1,0 +1,55 @@
+// What each rank sends in a collective with the settings of a library:
+//
+//   mpirun -n P sent WORK
+//
+// A line of WORK is one of internal/plan/job/timing.c, which has the most of this program. For each it
+// prints collective, setting, m, and of each rank messages:bytes. This program stands in front of UCX, which
+// carries Debian's MPICH, and Open MPI with pml=ucx: it is to be linked with -rdynamic.
+#define _GNU_SOURCE
+#define main timed
+#include "../../internal/plan/job/timing.c"
+#undef main
+#include <dlfcn.h>
+#include <stdint.h>
+
+static unsigned long sent[2]; // messages and bytes
+
+void *ucp_tag_send_nbx(void *to, const void *data, size_t bytes, uint64_t tag, const void *more) {
+  static void *(*ucx)(void *, const void *, size_t, uint64_t, const void *);
+  if (!ucx) ucx = (void *(*)(void *, const void *, size_t, uint64_t, const void *))dlsym(RTLD_NEXT, "ucp_tag_send_nbx");
+  sent[0]++, sent[1] += bytes;
+  return ucx(to, data, bytes, tag, more);
+}
+
+int main(int argc, char **argv) {
+  int threads;
+  if (argc == 2) read_names(argv[1]);
+  MPI_Init(&argc, &argv);
+  MPI_T_init_thread(MPI_THREAD_SINGLE, &threads);
+  MPI_Comm_size(MPI_COMM_WORLD, &P);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argc != 2) fail("usage: mpirun -n P sent WORK", "arguments");
+  size_t room = (read_work(argv[1]) + 8) * P;
+  from = calloc(room, 1);
+  to = calloc(room, 1);
+  unsigned long was[2], *all = calloc(2 * P, sizeof *all), some = 0;
+  for (int i = 0; i < count; i++) {
+    struct line *l = &lines[i];
+    set(&settings[l->setting], 0);
+    for (int j = 0; j < 2; j++) { // the first call may make communicators
+      MPI_Barrier(MPI_COMM_WORLD);
+      memcpy(was, sent, sizeof was);
+      carry(l->kind, l->m, settings[l->setting].comm);
+      for (int k = 0; k < 2; k++) was[k] = sent[k] - was[k];
+    }
+    set(&settings[l->setting], 1);
+    MPI_Gather(was, 2, MPI_UNSIGNED_LONG, all, 2, MPI_UNSIGNED_LONG, 0, MPI_COMM_WORLD);
+    if (rank) continue;
+    printf("%s\t%s\t%d\t", kinds[l->kind], l->name, l->m);
+    for (int r = 0; r < P; r++) printf("%s%lu:%lu", r ? " " : "", all[2 * r], all[2 * r + 1]), some += all[2 * r];
+    printf("\n");
+  }
+  if (!rank && !some) fail("no message goes through UCX: Open MPI needs pml=ucx", "library");
+  MPI_Finalize();
+  return 0;
+}
