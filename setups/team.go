@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/calls"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -45,9 +46,9 @@ type Team struct {
 	alone  *calls.Probe
 	// calibrates: what runs is not for a sample.
 	calibrates bool
-	injected   []float64  // by batch of the last run: ns a line
-	share      *HugeShare // of the last trial, if Huge
-	loads      Loads      // of all arenas
+	injected   []float64    // by batch of the last run: ns a line
+	share      *HugeShare   // of the last trial, if Huge
+	loads      params.Loads // of all arenas
 	patterns   [][]byte
 	restore    func()
 

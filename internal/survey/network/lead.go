@@ -112,7 +112,8 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		began := time.Now()
 		ns, err := s.once(l, o, p)
 		if err != nil || time.Since(began) > longTime {
-			return engine.Reading{NS: ns}, err
+			r.NS = ns
+			return r, err
 		}
 		hint = l.took
 	}
@@ -131,7 +132,7 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		squares += (ns - r.NS) * (ns - r.NS)
 	}
 	if n := len(found); r.NS > 0 && n > 1 {
-		r.Spread = math.Sqrt(squares/float64(n-1)) / r.NS
+		r.Spread = float32(math.Sqrt(squares/float64(n-1)) / r.NS)
 	}
 	return r, nil
 }

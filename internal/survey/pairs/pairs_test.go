@@ -155,7 +155,7 @@ func (s *simulated) Sample(_ context.Context, k params.Key, hint float64) (engin
 		s.bare++
 	}
 	from, to, home, err := params.ParsePair(k.Variant)
-	return engine.Reading{NS: simulatedTime(from, to, home, k.Bytes) * math.Exp(0.05*s.random.NormFloat64())}, err
+	return engine.Reading{Sample: params.Sample{NS: simulatedTime(from, to, home, k.Bytes) * math.Exp(0.05*s.random.NormFloat64())}}, err
 }
 
 func simulatedTime(from, to int, home params.Home, bytes int) float64 {
