@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -265,7 +264,7 @@ var sending = part{operation: exchange, warm: 1, most: 10000, time: func(s span,
 
 // partOf is what a cell measures, and of the way to which target.
 func partOf(k params.Key) (p part, parameter string, target int, err error) {
-	_, parameter, _ = strings.Cut(k.Variant, ":")
+	parameter = k.Parameter().Name
 	if n, _ := fmt.Sscanf(parameter, params.NetTransfer+"-%d", &target); n == 1 {
 		parameter = params.NetTransfer
 		target--
