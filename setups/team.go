@@ -304,19 +304,3 @@ func (t *Team) verdict(ctx context.Context, stalled bool) error {
 	}
 	return ctx.Err()
 }
-
-// Rebind has buffers that are mapped from now on lie where another placement has
-// them. It fails if that puts a worker on another CPU.
-func (t *Team) Rebind(p numa.Placement) error {
-	if len(p.Workers) != t.Tau() {
-		return fmt.Errorf("a placement of %d workers is not for a team of %d", len(p.Workers), t.Tau())
-	}
-	for i, w := range p.Workers {
-		if w.CPU.ID != t.workers[i].cpu {
-			return fmt.Errorf("worker %d is on CPU %d and cannot move to CPU %d", i, t.workers[i].cpu, w.CPU.ID)
-		}
-	}
-	t.Release()
-	t.placement, t.memory.workers = p, p.Workers
-	return nil
-}

@@ -16,7 +16,6 @@ import (
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 func pair(level, a, b int, ns ...float64) params.Pair {
@@ -236,20 +235,5 @@ func TestManyCores(t *testing.T) {
 	groups := FindGroups(p, f.Provenance.Levels)
 	if len(groups) != 8 || groups[3].Groups[1].String() != "56-63" || math.Abs(groups[3].Within/30-1) > 0.05 || math.Abs(groups[3].Between/70-1) > 0.05 {
 		t.Errorf("%d: %v", len(groups), groups)
-	}
-}
-
-// A team can be told where memory lies, but not where its workers are.
-func TestRebind(t *testing.T) {
-	m := surveytest.Machine(t, 2)
-	a, _ := m.PlaceOn([]int{m.Allowed[0], m.Allowed[1]}, 2)
-	b, _ := m.PlaceOn([]int{m.Allowed[1], m.Allowed[0]}, 2)
-	team, err := setups.NewTeam(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer team.Close()
-	if team.Rebind(a) != nil || team.Rebind(b) == nil || team.Rebind(numa.Placement{}) == nil {
-		t.Error("a placement of other CPUs was taken, or the same refused")
 	}
 }
