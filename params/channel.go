@@ -1,14 +1,12 @@
 package params
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/numa"
 )
 
-// Parameters of published channels: cells of kind channel, whose Variant ChannelVariant makes of a
+// Parameters of published channels: cells of kind channel, whose Variant is a Parameter of a
 // level's name and one of these. Levels are the provenance's; ranks on different nodes are at the
 // level without Groups.
 const (
@@ -19,18 +17,6 @@ const (
 	ChannelGap      = "gap"          // between two messages of a pair of ranks, while τ pairs stream
 	ChannelRelay    = "relay"        // how much longer a message takes that passes on what has just arrived; τ = 1
 )
-
-// ChannelVariant is the variant of cells of a level's parameter: "same_l3:T".
-func ChannelVariant(level, parameter string) string { return level + ":" + parameter }
-
-// checkChannelVariant refuses what ChannelVariant does not make.
-func checkChannelVariant(variant string) error {
-	level, parameter, _ := strings.Cut(variant, ":")
-	if checkVariant(variant) != nil || level == "" || parameter == "" {
-		return fmt.Errorf("%.40q is no parameter of a channel; want a level's name and the parameter, such as same_l3:%s", variant, ChannelMessage)
-	}
-	return nil
-}
 
 // LevelTimes is what was published of messages between ranks at one level, in seconds.
 // Curves are nil of what was not.
@@ -54,9 +40,7 @@ func (f *File) OfLevels() bool {
 func (f *File) LevelTimes() (all []LevelTimes) {
 	for _, l := range f.Provenance.Levels {
 		of := func(parameter string) *Curve {
-			g := f.grid(func(c *Cell) bool {
-				return c.Kind == ChannelCell && c.Variant == ChannelVariant(l.Name, parameter)
-			})
+			g := f.parameter(ChannelCell, Parameter{l.Name, parameter})
 			if len(g.taus) == 0 {
 				return nil
 			}

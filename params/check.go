@@ -298,9 +298,9 @@ func (k *Key) check() error {
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
 	case NetCell:
-		err = checkNetVariant(k.Variant)
+		err = k.checkParameter("network", "eth0:"+NetTransfer)
 	case ChannelCell:
-		err = checkChannelVariant(k.Variant)
+		err = k.checkParameter("channel", "same_l3:"+ChannelMessage)
 	default:
 		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
 			return fmt.Errorf("kind %.40q is unknown", k.Kind)

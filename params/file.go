@@ -22,7 +22,7 @@ type File struct {
 	Complete   bool             `json:"complete"` // every cell of the plan has its samples
 	Seconds    float64          `json:"seconds"`  // spent measuring, over all resumptions
 	Warnings   []string         `json:"warnings"`
-	Launches   []Launch         `json:"launches,omitempty"`
+	Launches   []Launch         `json:"launches"`
 	Watches    []Watch          `json:"watches,omitempty"`
 	Journal    string           `json:"journal,omitempty"` // mark of the journal that has what is not in here yet, while it is measured
 	Cells      []Cell           `json:"cells"`

@@ -137,7 +137,7 @@ func FuzzWriteIsReadAgain(f *testing.F) {
 			l.Session, l.Seconds, l.Load, l.Instruction = random.IntN(maxLaunches), number(longest), number(longest), number(maxNs)
 			l.MHz = map[int]float64{random.IntN(maxCount): some(1e6)}
 			l.Relative = map[numa.Policy]float64{numa.Local: number(maxNs)}
-			l.Probe = []ProbeReading{{Key: file.Cells[0].Key, NS: number(maxNs), At: number(longest)}}
+			l.Probe = []ProbeReading{{Key: file.Cells[0].Key, NS: number(maxNs), At: float32(number(longest))}}
 			flushed := some(maxNs)
 			l.Loads = []Loads{{Placement: numa.Local, Tau: 1, Next: number(maxNs), Flushed: flushed, Cached: flushed / 3}}
 		}

@@ -9,7 +9,7 @@ import (
 // more in a cache, and not for one launch that a neighbour disturbed.
 func TestInCache(t *testing.T) {
 	launch := func(loads ...Loads) Launch { return Launch{Loads: loads} }
-	memory, cache := func(tau int) Loads { return Loads{"local", tau, 112, 116, 4.4} }, func(tau int) Loads { return Loads{"local", tau, 60, 116, 4.4} }
+	memory, cache := func(tau int) Loads { return Loads{"local", tau, 112, 116, 4.4, 0} }, func(tau int) Loads { return Loads{"local", tau, 60, 116, 4.4, 0} }
 	for _, tt := range []struct {
 		launches []Launch
 		want     string
@@ -27,7 +27,7 @@ func TestInCache(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", tt.launches, err, tt.want)
 		}
 	}
-	for _, l := range []Loads{{"local", 1, 5, 5, 4}, {"local", 1, 5, 5, 0}, {"local", 0, 9, 9, 1}, {"a\nb", 1, 9, 9, 1}, {"local", 1, -1, 9, 1}} {
+	for _, l := range []Loads{{"local", 1, 5, 5, 4, 0}, {"local", 1, 5, 5, 0, 0}, {"local", 0, 9, 9, 1, 0}, {"a\nb", 1, 9, 9, 1, 0}, {"local", 1, -1, 9, 1, 0}} {
 		if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{l}}).Check(); err == nil || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%+v: %v", l, err)
 		}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Network is a channel between nodes. Its times are the file's cells of kind net, whose
-// Variant NetVariant makes of its name.
+// Variant is a Parameter of its name.
 //
 // A message of m bytes takes o(m) + L(m,τ) while τ messages go through the network to the
 // same node, and beside it Copies transfers through that node's shared memory.
@@ -38,9 +38,6 @@ const (
 	NetQueue    = "queue" // how much longer packets take while one flow sends all it can
 )
 
-// NetVariant is the variant of cells of a network's parameter: "eth0:L".
-func NetVariant(network, parameter string) string { return network + ":" + parameter }
-
 // Limits of networks.
 const (
 	maxNetworks = 64
@@ -55,7 +52,7 @@ func FromNetworkText(t *Table, n Network) *File {
 	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
 	cell := func(parameter string, m, tau int, seconds float64) {
 		f.Cells = append(f.Cells, Cell{
-			Key:  Key{Kind: NetCell, Placement: Published, Tau: tau, Bytes: m, Variant: NetVariant(n.Name, parameter)},
+			Key:  Key{Kind: NetCell, Placement: Published, Tau: tau, Bytes: m, Variant: Parameter{n.Name, parameter}.String()},
 			Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)},
 		})
 	}
@@ -78,7 +75,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 	}
 	n := f.Networks[i]
 	of := func(parameter string) grid {
-		g := f.grid(func(c *Cell) bool { return c.Kind == NetCell && c.Variant == NetVariant(n.Name, parameter) })
+		g := f.parameter(NetCell, Parameter{n.Name, parameter})
 		g.again = ErrUnmeasured
 		return g
 	}
@@ -166,18 +163,9 @@ func (c *Cell) checkNetwork(networks []Network) error {
 	if c.Kind != NetCell {
 		return nil
 	}
-	name, _, _ := strings.Cut(c.Variant, ":")
+	name := c.Parameter().Of
 	if !slices.ContainsFunc(networks, func(n Network) bool { return n.Name == name }) {
 		return fmt.Errorf("there is no network %.40q among the file's networks", name)
-	}
-	return nil
-}
-
-// checkNetVariant refuses what NetVariant does not make.
-func checkNetVariant(variant string) error {
-	name, parameter, _ := strings.Cut(variant, ":")
-	if checkVariant(variant) != nil || name == "" || parameter == "" {
-		return fmt.Errorf("%.40q is no parameter of a network; want its name and the parameter, such as eth0:%s", variant, NetTransfer)
 	}
 	return nil
 }

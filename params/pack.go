@@ -21,8 +21,8 @@ var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 // apart, for any τ. It fails where the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	g := f.grid(func(c *Cell) bool {
-		m, ok := c.packed()
-		return ok && c.OffCache == offCache && !m.Contiguous() && m.Stride == stride
+		m, ok := c.Packed()
+		return ok && c.OffCache == offCache && m.Level == "" && !m.Contiguous() && m.Stride == stride
 	})
 	if len(g.cells) == 0 {
 		strides := f.Strides(offCache)
@@ -43,7 +43,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 // Strides are the strides of P, rising.
 func (f *File) Strides(offCache bool) (strides []int) {
 	for i := range f.Cells {
-		if m, ok := f.Cells[i].packed(); ok && f.Cells[i].OffCache == offCache && !m.Contiguous() {
+		if m, ok := f.Cells[i].Packed(); ok && f.Cells[i].OffCache == offCache && m.Level == "" && !m.Contiguous() {
 			strides = lists.Insert(strides, m.Stride)
 		}
 	}
@@ -54,13 +54,10 @@ func (f *File) Strides(offCache bool) (strides []int) {
 // CPUs of a level: half of what one way takes longer than contiguous, for any τ. Where
 // that is less than nothing it is nothing. It fails where the file does not have it.
 func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) {
-	suffix := "-" + packLevel(level)
 	at := make(map[strided.Message]float64) // ns one way
 	for i := range f.Cells {
-		if c := &f.Cells[i]; c.Kind == PackCell && c.OffCache == offCache && strings.HasSuffix(c.Variant, suffix) {
-			if m, err := strided.Parse(strings.TrimSuffix(c.Variant, suffix)); err == nil && m.Bytes == c.Bytes {
-				at[m] = c.Time.Center
-			}
+		if m, ok := f.Cells[i].Packed(); ok && f.Cells[i].OffCache == offCache && m.Level == packLevel(level) {
+			at[m.Message] = f.Cells[i].Time.Center
 		}
 	}
 	added := make(map[int]float64)
@@ -94,15 +91,6 @@ func packLevel(level string) string {
 		return "node"
 	}
 	return "machine"
-}
-
-// packed is the message that a cell says the packing of.
-func (c *Cell) packed() (strided.Message, bool) {
-	if c.Kind != PackCell {
-		return strided.Message{}, false
-	}
-	m, err := strided.Parse(c.Variant)
-	return m, err == nil && m.Bytes == c.Bytes
 }
 
 func cacheText(offCache bool) string {

@@ -160,7 +160,11 @@ func (d *decoder) header(fields map[string]field) {
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
 		"complete": &d.f.Complete, "seconds": &d.f.Seconds, "journal": &d.f.Journal,
 	}
-	lists := map[string]func(){"warnings": d.warnings, "watches": d.watches, "launches": d.launches}
+	lists := map[string]func(){
+		"warnings": d.warnings,
+		"watches":  func() { listOf(d, "watches", "watch", maxWatches, 1, &d.f.Watches, (*Watch).check) },
+		"launches": func() { listOf(d, "launches", "launch", maxLaunches, 0, &d.f.Launches, (*Launch).Check) },
+	}
 	for name, at := range fields {
 		if name == "format" || name == "version" || name == "cells" {
 			continue
@@ -226,33 +230,19 @@ func (d *decoder) warnings() {
 	})
 }
 
-func (d *decoder) launches() {
+// listOf reads a list of values, each by itself, and numbers them from `first` in errors.
+func listOf[T any](d *decoder, list, one string, most, first int, into *[]T, check func(*T) error) {
 	d.each('[', ']', func() {
-		if len(d.f.Launches) == maxLaunches {
-			d.fail(d.next(), "%w", limitf("more than %d launches", maxLaunches))
+		if len(*into) == most {
+			d.fail(d.next(), "%w", limitf("more than %d %s", most, list))
 		}
-		var l Launch
+		var v T
 		text, pos := d.value(maxLaunch)
-		d.decode("launches", field{text, pos}, &l)
-		if err := l.Check(); err != nil {
-			d.fail(pos, "launch %d: %w", len(d.f.Launches), err)
+		d.decode(list, field{text, pos}, &v)
+		if err := check(&v); err != nil {
+			d.fail(pos, "%s %d: %w", one, len(*into)+first, err)
 		}
-		d.f.Launches = append(d.f.Launches, l)
-	})
-}
-
-func (d *decoder) watches() {
-	d.each('[', ']', func() {
-		if len(d.f.Watches) == maxWatches {
-			d.fail(d.next(), "%w", limitf("more than %d watches", maxWatches))
-		}
-		var w Watch
-		text, pos := d.value(maxLaunch)
-		d.decode("watches", field{text, pos}, &w)
-		if err := w.check(); err != nil {
-			d.fail(pos, "watch %d: %w", len(d.f.Watches)+1, err)
-		}
-		d.f.Watches = append(d.f.Watches, w)
+		*into = append(*into, v)
 	})
 }
 

@@ -15,15 +15,17 @@ import (
 
 // A Sample is what one visit of a cell found.
 type Sample struct {
-	NS     float64 // as the cell's time
-	Launch int32   // index of the file's launches; Unlaunched: unknown
-	At     float32 // s since the launch began
-	Spread float32 // relative standard deviation of the visit's batches
+	NS     float64 `json:"ns,omitempty"`     // as the cell's time
+	Launch int32   `json:"-"`                // index of the file's launches; Unlaunched: unknown
+	At     float32 `json:"at_s,omitempty"`   // s since the launch began
+	Spread float32 `json:"spread,omitempty"` // relative standard deviation of the visit's batches
 	Workers
 	// Watch is the number, from 1, of the file's watch of the workers, whose looks just before and
-	// just after took Before and After ns; 0: no look. See Sorting.Of.
-	Watch         int32
-	Before, After float32
+	// just after took Before and After ns: an empty exchange, which tells where the host had put the
+	// CPUs. 0: no look. See Sorting.Of.
+	Watch  int32   `json:"-"`
+	Before float32 `json:"before_ns,omitempty"`
+	After  float32 `json:"after_ns,omitempty"`
 }
 
 // Unlaunched samples were imported: nothing says in which process and at what moment they were
@@ -60,13 +62,25 @@ type Launch struct {
 }
 
 // Loads are what reads of single lines of user buffers off cache take, ns, each of which
-// waits for the one before: the mean over the buffers of a launch's workers.
+// waits for the one before and goes to another page: the mean over the buffers of a launch's
+// workers.
 type Loads struct {
 	Placement numa.Policy `json:"placement"`
 	Tau       int         `json:"tau"`        // workers
 	Next      float64     `json:"next_ns"`    // of what messages come to next
 	Flushed   float64     `json:"flushed_ns"` // of the same lines, taken out of all caches
 	Cached    float64     `json:"cached_ns"`  // and just read
+	Buffers   int         `json:"-"`          // that these are the mean of, while it is measured
+}
+
+// Add averages in the reads of other buffers.
+func (l *Loads) Add(o Loads) {
+	n, m := float64(l.Buffers), float64(o.Buffers)
+	if n+m == 0 {
+		return
+	}
+	l.Next, l.Flushed, l.Cached = (n*l.Next+m*o.Next)/(n+m), (n*l.Flushed+m*o.Flushed)/(n+m), (n*l.Cached+m*o.Cached)/(n+m)
+	l.Buffers += o.Buffers
 }
 
 // Known tells whether reads of memory and of a cache differ. Under emulation they do not.
@@ -132,7 +146,7 @@ func (f *File) InCache() error {
 type ProbeReading struct {
 	Key
 	NS float64 `json:"ns"`
-	At float64 `json:"at_s"`
+	At float32 `json:"at_s"`
 }
 
 // Values are the samples' times in ns, in the order in which they were taken.
@@ -308,7 +322,7 @@ func (l *Launch) Check() error {
 		if err := checkNs(p.NS); err != nil {
 			return fmt.Errorf("probe: %w", err)
 		}
-		if math.IsNaN(p.At) || p.At < 0 || p.At > longest {
+		if !(p.At >= 0 && p.At <= longest) {
 			return fmt.Errorf("probe: %g is no moment", p.At)
 		}
 	}

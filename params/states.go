@@ -67,13 +67,18 @@ func (f *File) Watch(session int, cpus []int) int32 {
 	return int32(len(f.Watches))
 }
 
+// Look is what the workers of a sample took for nothing before and after it.
+func (s Sample) Look() Look {
+	return Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After)}
+}
+
 // Looks are the looks of each watch's samples.
 func (f *File) Looks() map[int32][]Look {
 	all := make(map[int32][]Look)
 	for i := range f.Cells {
 		for _, s := range f.Cells[i].Samples {
 			if s.Watch > 0 {
-				all[s.Watch] = append(all[s.Watch], Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After)})
+				all[s.Watch] = append(all[s.Watch], s.Look())
 			}
 		}
 	}

@@ -22,7 +22,7 @@ type Tam struct {
 	Buffer     float64  // B_L: what waits on the way while one flow sends all it can, bytes; 0: not measured
 }
 
-// Parameters of a network that are Tam's, the names of NetVariant, τ = 1.
+// Parameters of a network that are Tam's, names of a Parameter, τ = 1.
 const (
 	TamSend       = "O_s"
 	TamSendGap    = "g_s"
@@ -39,12 +39,12 @@ func (f *File) Tam(name string) (t Tam, err error) {
 		return t, fmt.Errorf("no network: %s", f.netNames())
 	}
 	at := make(map[string]map[int]float64)
-	for _, parameter := range []string{NetTransfer, NetOverhead, NetQueue, TamSend, TamSendGap, TamReceiveGap, TamReceive, TamTake} {
-		at[parameter] = make(map[int]float64)
-		for j := range f.Cells {
-			if c := &f.Cells[j]; c.Kind == NetCell && c.Tau == 1 && c.Variant == NetVariant(f.Networks[i].Name, parameter) {
-				at[parameter][c.Bytes] = c.Time.Center
+	for _, c := range f.Cells {
+		if p := c.Parameter(); c.Kind == NetCell && c.Tau == 1 && p.Of == f.Networks[i].Name {
+			if at[p.Name] == nil {
+				at[p.Name] = make(map[int]float64)
 			}
+			at[p.Name][c.Bytes] = c.Time.Center
 		}
 	}
 	sizes := slices.Sorted(maps.Keys(at[TamSend]))

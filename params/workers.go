@@ -11,12 +11,12 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Workers are what the workers of a visit took by themselves, over what the last of
-// them took: where all are slow together, all are near 1.
+// Workers compares the workers of a visit: each one's median time over its batches, over the
+// slowest one's. Where all are slow together, all are near 1.
 type Workers struct {
-	Fastest float32 // 0: one worker, or unknown
-	Typical float32 // the median of all but the last
-	Last    int32   // CPU of the last
+	Fastest float32 `json:"fastest,omitempty"` // 0: one worker, or unknown
+	Typical float32 `json:"typical,omitempty"` // the median of all but the last
+	Last    int32   `json:"last,omitempty"`    // CPU of the last
 }
 
 func (w Workers) check() error {

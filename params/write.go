@@ -74,29 +74,18 @@ func (f *File) text() ([]byte, error) {
 
 // head is the file up to its cells.
 func (f *File) head() ([]byte, error) {
+	head := *f
+	head.Placements, head.Warnings, head.Launches = append([]numa.Placement{}, f.Placements...), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...)
+	head.Seconds, head.Cells = round(f.Seconds, 6), nil
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(struct {
-		Format     string           `json:"format"`
-		Version    int              `json:"version"`
-		Provenance Provenance       `json:"provenance"`
-		Plan       Plan             `json:"plan"`
-		Placements []numa.Placement `json:"placements"`
-		Networks   []Network        `json:"networks,omitempty"`
-		Complete   bool             `json:"complete"`
-		Seconds    float64          `json:"seconds"`
-		Warnings   []string         `json:"warnings"`
-		Launches   []Launch         `json:"launches"`
-		Watches    []Watch          `json:"watches,omitempty"`
-		Journal    string           `json:"journal,omitempty"`
-	}{f.Format, f.Version, f.Provenance, f.Plan, append([]numa.Placement{}, f.Placements...),
-		f.Networks, f.Complete, round(f.Seconds, 6), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...), f.Watches, f.Journal})
-	if err != nil {
+	if err := encoder.Encode(head); err != nil {
 		return nil, err
 	}
+	text := append(bytes.TrimSuffix(bytes.TrimSpace(b.Bytes()), []byte(`,"cells":null}`)), '}')
 	var out bytes.Buffer
-	layOut(&out, bytes.TrimSpace(b.Bytes()), "\n")
+	layOut(&out, text, "\n")
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n}")), nil
 }
 

@@ -10,13 +10,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A Bracket holds what an empty exchange took just before a sample's first batch and just after
-// its last one, in ns: a flag between two workers, a round of flags among more, an instruction
-// of one worker. It tells where the host had put the CPUs. A look between batches replaces
-// After where it is farther from Before. 0: no look was taken.
-type Bracket struct{ Before, After float64 }
-
-// A look is several blocks of rounds, of which the median counts: one interruption is in one
+// A look is what an empty exchange takes, in ns: a flag between two workers, a round of flags among
+// more, an instruction of one worker. It is several blocks of rounds, of which the median counts: one interruption is in one
 // of them. It takes 5 µs where a flag takes 60 ns, beside batches of 500 µs.
 const (
 	blocksOfLook  = 5
@@ -110,19 +105,20 @@ func (c *clock) bracketed(w *worker, group int, last bool) bool {
 	return c.look(w)
 }
 
-// bracketOf is the Bracket of a run.
-func (c *clock) bracketOf() (b Bracket) {
+// bracketOf is the look just before a run's first batch, and the one just after its last; one between
+// batches replaces that where it is farther from before. 0: no look was taken.
+func (c *clock) bracketOf() (before, after float32) {
 	if len(c.looks) == 0 {
-		return b
+		return 0, 0
 	}
-	b = Bracket{c.looks[0], c.looks[len(c.looks)-1]}
-	far := func(v float64) float64 { return math.Abs(math.Log(v / b.Before)) }
+	first, last := c.looks[0], c.looks[len(c.looks)-1]
+	far := func(v float64) float64 { return math.Abs(math.Log(v / first)) }
 	for _, v := range c.looks {
-		if far(v) > math.Log(fit.LeastApart) && far(v) > far(b.After) {
-			b.After = v
+		if far(v) > math.Log(fit.LeastApart) && far(v) > far(last) {
+			last = v
 		}
 	}
-	return b
+	return float32(first), float32(last)
 }
 
 // A glance is nothing but a look, by the first workers of a team.
@@ -137,8 +133,7 @@ func (g *glance) measure(w *worker) error {
 
 func (*glance) verify(*worker) error { return nil }
 
-// Look measures an empty exchange of the team's first workers now, in ns, see Bracket; 0:
-// unknown.
+// Look measures an empty exchange of the team's first workers now, in ns; 0: unknown.
 func (t *Team) Look(ctx context.Context, tau int) (ns float64, err error) {
 	if t.simulation != nil {
 		return t.simulation.look(t.placement.Workers[:tau]), nil
@@ -151,5 +146,6 @@ func (t *Team) Look(ctx context.Context, tau int) (ns float64, err error) {
 	if err := t.run(ctx, run); err != nil {
 		return 0, err
 	}
-	return run.bracketOf().Before, nil
+	before, _ := run.bracketOf()
+	return float64(before), nil
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -208,34 +209,20 @@ func (c *clock) times(each int) (ns []float64) {
 	return ns
 }
 
-// Begun counts the batches that began together and those that did not.
-type Begun struct {
-	Batches int `json:"batches"` // all that were timed
-	Late    int `json:"late"`    // that a worker began late; others were measured in their place
-	Forced  int `json:"forced"`  // late ones that count, because none of the visit began together
-}
-
-func (c *clock) begun() (s Begun) {
+// begun counts the batches that began together and those that did not.
+func (c *clock) begun() (s params.Begun) {
 	if c.solo {
 		return s
 	}
-	s = Begun{Batches: max(0, c.rounds/c.group-1), Late: len(c.late)}
+	s = params.Begun{Batches: max(0, c.rounds/c.group-1), Late: len(c.late)}
 	if rounds, forced := c.measured(); forced {
 		s.Forced = len(rounds)
 	}
 	return s
 }
 
-// Workers compares the workers of a visit: each worker's median time over its batches, divided
-// by the slowest worker's. If all are equally slow, all are near 1.
-type Workers struct {
-	Fastest float64 `json:"fastest"` // 0: unknown, or one worker
-	Typical float64 `json:"typical"` // the median of all but the last
-	Last    int     `json:"last"`    // CPU of the slowest worker
-}
-
 // workersOf are what the workers took by themselves.
-func (c *clock) workersOf() (of Workers) {
+func (c *clock) workersOf() (of params.Workers) {
 	rounds, _ := c.measured()
 	if c.solo || len(c.workers) < 2 || len(rounds) == 0 {
 		return of
@@ -255,7 +242,7 @@ func (c *clock) workersOf() (of Workers) {
 		return of
 	}
 	others := slices.Delete(took, last, last+1)
-	return Workers{slices.Min(others) / slowest, median(others) / slowest, c.workers[last].cpu}
+	return params.Workers{Fastest: float32(slices.Min(others) / slowest), Typical: float32(median(others) / slowest), Last: int32(c.workers[last].cpu)}
 }
 
 // meet waits for all workers.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // simulated is a team of tau workers on CPUs 10, 11, …
@@ -42,17 +43,17 @@ func TestLateStarts(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		hear []time.Duration // the warm-up first
-		want Begun
+		want params.Begun
 		ns   float64
 	}{
-		{"nobody", nil, Begun{Batches: 3}, 1000},
-		{"within the notice", slices.Repeat([]time.Duration{us}, 20), Begun{Batches: 3}, 1000},
-		{"a little", []time.Duration{0, 5 * us, 0, 5 * us}, Begun{Batches: 3}, 1000}, // 0.7 % of 500 µs, the notice being 1.4 µs and then longer
-		{"once", []time.Duration{0, 0, 100 * us}, Begun{Batches: 4, Late: 1}, 1000},
-		{"in the warm-up", []time.Duration{100 * us}, Begun{Batches: 3}, 1000},
-		{"always the same", slices.Repeat([]time.Duration{20 * us}, 20), Begun{Batches: 3}, 1000},                                       // which the warm-up has shown
-		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), Begun{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at most
-		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, Begun{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
+		{"nobody", nil, params.Begun{Batches: 3}, 1000},
+		{"within the notice", slices.Repeat([]time.Duration{us}, 20), params.Begun{Batches: 3}, 1000},
+		{"a little", []time.Duration{0, 5 * us, 0, 5 * us}, params.Begun{Batches: 3}, 1000}, // 0.7 % of 500 µs, the notice being 1.4 µs and then longer
+		{"once", []time.Duration{0, 0, 100 * us}, params.Begun{Batches: 4, Late: 1}, 1000},
+		{"in the warm-up", []time.Duration{100 * us}, params.Begun{Batches: 3}, 1000},
+		{"always the same", slices.Repeat([]time.Duration{20 * us}, 20), params.Begun{Batches: 3}, 1000},                                       // which the warm-up has shown
+		{"always too late", slices.Repeat([]time.Duration{50 * us}, 20), params.Begun{Batches: 6, Late: 6, Forced: 6}, 1055.2},                 // the notice is 22.4 µs at most
+		{"more and more", []time.Duration{0, 1e5, 4e5, 16e5, 64e5, 256e5, 1024e5, 0, 0}, params.Begun{Batches: 6, Late: 6, Forced: 6}, 8955.2}, // the median of lags, from 99 µs to 102 ms, over 500 messages
 	} {
 		s := &Simulation{Cost: costs(1000, 1000, 1000, 1000), Hear: hearing(tt.hear...)}
 		found, err := simulated(s, 5).Sample(context.Background(), Trial{Setup: Ring, Tau: 4}, 1000)
@@ -76,7 +77,7 @@ func TestTurnsAreNotLate(t *testing.T) {
 			t.Errorf("after %d rounds", b+1)
 		}
 	}
-	if s := c.begun(); s != (Begun{Batches: 3}) {
+	if s := c.begun(); s != (params.Begun{Batches: 3}) {
 		t.Errorf("%+v", s)
 	}
 }
@@ -85,16 +86,16 @@ func TestTurnsAreNotLate(t *testing.T) {
 func TestWorkersAlone(t *testing.T) {
 	for _, tt := range []struct {
 		ns   []float64
-		want Workers
+		want params.Workers
 	}{
-		{[]float64{1000, 1000, 2000, 1000}, Workers{0.5, 0.5, 12}},
-		{[]float64{2000, 2000, 2000, 2002}, Workers{1, 1, 13}},
-		{[]float64{500, 800, 900, 1000}, Workers{0.5, 0.8, 13}},
-		{[]float64{1000}, Workers{}},
+		{[]float64{1000, 1000, 2000, 1000}, params.Workers{Fastest: 0.5, Typical: 0.5, Last: 12}},
+		{[]float64{2000, 2000, 2000, 2002}, params.Workers{Fastest: 1, Typical: 1, Last: 13}},
+		{[]float64{500, 800, 900, 1000}, params.Workers{Fastest: 0.5, Typical: 0.8, Last: 13}},
+		{[]float64{1000}, params.Workers{}},
 	} {
 		found, err := simulated(&Simulation{Cost: costs(tt.ns...)}, len(tt.ns)).Sample(context.Background(), Trial{Setup: Bare}, 1000)
 		w := found.Workers
-		if err != nil || math.Abs(w.Fastest-tt.want.Fastest) > 0.005 || math.Abs(w.Typical-tt.want.Typical) > 0.005 || w.Last != tt.want.Last {
+		if err != nil || math.Abs(float64(w.Fastest-tt.want.Fastest)) > 0.005 || math.Abs(float64(w.Typical-tt.want.Typical)) > 0.005 || w.Last != tt.want.Last {
 			t.Errorf("%v: %+v, want %+v, %v", tt.ns, w, tt.want, err)
 		}
 		if found.NS != slices.Max(tt.ns) {

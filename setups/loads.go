@@ -5,28 +5,9 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
-
-// Loads are the times of single reads of lines of an arena, ns, each of which waits for the one
-// before and goes to another page. They tell whether the next messages are in a cache. For
-// several arenas they are the mean.
-type Loads struct {
-	Next    float64 // as the walk left them
-	Flushed float64 // the same lines, taken out of all caches: a read of memory
-	Cached  float64 // and when they have just been read
-	Arenas  int
-}
-
-// Add averages in the reads of other arenas.
-func (l *Loads) Add(o Loads) {
-	n, m := float64(l.Arenas), float64(o.Arenas)
-	if n+m == 0 {
-		return
-	}
-	l.Next, l.Flushed, l.Cached = (n*l.Next+m*o.Next)/(n+m), (n*l.Flushed+m*o.Flushed)/(n+m), (n*l.Cached+m*o.Cached)/(n+m)
-	l.Arenas += o.Arenas
-}
 
 // Lines are read in blocks, each in its three states, so that a disturbance hits all three; the
 // median of blocks counts. A block has few enough pages for the TLB, which is filled before:
@@ -42,14 +23,15 @@ const (
 // byte `at`.
 func below(at, bytes int) int { return (at - bytes/2 - 2*loadsAhead + 2*bytes) % bytes }
 
-// loadsOf reads lines of an arena from byte `from` on. It leaves the arena's bytes as they are,
-// and the lines in memory. Arenas is 0 where the arena is too small, or where nothing can be
+// loadsOf reads lines of an arena from byte `from` on: they tell whether the next messages are in a
+// cache. It leaves the arena's bytes as they are,
+// and the lines in memory. Buffers is 0 where the arena is too small, or where nothing can be
 // flushed.
-func loadsOf(arena []byte, from int) Loads {
+func loadsOf(arena []byte, from int) params.Loads {
 	const block = loadsOfBlock * loadPage
 	blocks := min(loadBlocks, len(arena)/2/block)
 	if blocks < 4 {
-		return Loads{}
+		return params.Loads{}
 	}
 	base := unsafe.Pointer(unsafe.SliceData(arena))
 	pages, first := len(arena)/loadPage, (from+loadsAhead)/loadPage
@@ -64,12 +46,12 @@ func loadsOf(arena []byte, from int) Loads {
 		}
 		next, cached = append(next, timeLoads(lines)), append(cached, timeLoads(lines))
 		if !shm.Flush(lines) {
-			return Loads{}
+			return params.Loads{}
 		}
 		flushed = append(flushed, timeLoads(lines))
 		shm.Flush(lines)
 	}
-	return Loads{median(next), median(flushed), median(cached), 1}
+	return params.Loads{Next: median(next), Flushed: median(flushed), Cached: median(cached), Buffers: 1}
 }
 
 // read finds out whether what messages come to next, from byte `from` of a worker's arena on,
@@ -84,7 +66,11 @@ func (m *memory) read(worker, side, from int) {
 }
 
 // Loads is the mean over the team's arenas.
-func (t *Team) Loads() Loads { return t.loads }
+func (t *Team) Loads() params.Loads {
+	l := t.loads
+	l.Placement, l.Tau = t.placement.Policy, t.Tau()
+	return l
+}
 
 // note includes the loads of a finished task. Workers that take turns read nothing of each
 // other's walks.

@@ -27,7 +27,7 @@ func TestLoads(t *testing.T) {
 	mem := r.Bytes()
 	lay(mem, pattern(0), 0)
 	l := loadsOf(mem, 0)
-	if l.Arenas != 1 || l.Next <= 0 || l.Flushed <= 0 || l.Cached <= 0 {
+	if l.Buffers != 1 || l.Next <= 0 || l.Flushed <= 0 || l.Cached <= 0 {
 		t.Skipf("%+v: nothing can be flushed here", l)
 	}
 	if at := differ(mem, pattern(0), 0); at >= 0 {
@@ -56,7 +56,7 @@ func TestLoads(t *testing.T) {
 	if share[0] < share[1] {
 		t.Errorf("%.0f %% of %d MB is in a cache, and %.0f %% of %d MB", 100*share[0], small>>20, 100*share[1], len(mem)>>20)
 	}
-	if l := loadsOf(mem[:1<<20], 0); l.Arenas != 0 {
+	if l := loadsOf(mem[:1<<20], 0); l.Buffers != 0 {
 		t.Errorf("%+v of an arena of 1 MB, which has too few pages", l)
 	}
 }
@@ -72,17 +72,17 @@ func TestLoadsOfTeam(t *testing.T) {
 		}
 	}
 	run(Trial{Setup: Ring})
-	if l := team.Loads(); l.Arenas != 0 {
+	if l := team.Loads(); l.Buffers != 0 {
 		t.Errorf("in cache: %+v", l)
 	}
 	run(Trial{Setup: Ring, ArenaBytes: 4 << 20})
 	run(Trial{Setup: Ring, ArenaBytes: 4 << 20})
-	first := team.Loads().Arenas
+	first := team.Loads().Buffers
 	if first != 2 && !team.placement.Oversubscribed {
 		t.Errorf("%d arenas were read, of 2 workers", first)
 	}
 	run(Trial{Setup: Sendrecv, ArenaBytes: 4 << 20}) // which lays anew
-	if l := team.Loads(); l.Arenas != 2*first {
-		t.Errorf("%d arenas were read, want %d", l.Arenas, 2*first)
+	if l := team.Loads(); l.Buffers != 2*first {
+		t.Errorf("%d arenas were read, want %d", l.Buffers, 2*first)
 	}
 }

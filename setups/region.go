@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -60,11 +61,11 @@ type region struct {
 	write func(mem []byte, at int) // initialises the bytes from `at` on; nil: not needed
 	ready bool                     // initialised, and on its node
 	// What its users note between measurements.
-	holds string // what was written
-	phase int    // byte of the pattern that mem begins with
-	next  int    // byte at which the next message begins
-	loads *Loads // of an arena, since it was initialised
-	noted bool   // they were
+	holds string        // what was written
+	phase int           // byte of the pattern that mem begins with
+	next  int           // byte at which the next message begins
+	loads *params.Loads // of an arena, since it was initialised
+	noted bool          // they were
 }
 
 // extent is what is initialised: whole pages, unless that is done each time.

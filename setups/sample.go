@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A Work is something that a team can do any number of times in a row: a Trial, a
@@ -29,16 +30,14 @@ type Batch struct {
 	Least, Most int
 }
 
-// A Sample is a visit's result: the median of its batches, ns, and their relative standard
-// deviation. Batches share their memory and its cache conflicts, so they are not samples of
+// A Sample is a visit's result: the median of its batches, with what the visit tells of the
+// machine. Batches share their memory and its cache conflicts, so they are not samples of
 // their own.
 type Sample struct {
-	NS, Spread float64
-	Workers    Workers
-	Begun      Begun
-	MHz        float64 // clock of the first worker's CPU just after; 0: the system does not say
-	Bracket    Bracket
-	CPUs       []int // of the workers, in order
+	params.Sample
+	Begun params.Begun `json:"begun,omitzero"`
+	MHz   float64      `json:"mhz,omitempty"`  // clock of the first worker's CPU just after; 0: the system does not say
+	CPUs  []int        `json:"cpus,omitempty"` // of the workers, in order
 }
 
 // Sample takes a sample. The hint is what one took before, in ns: it says how often
@@ -60,7 +59,8 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 		return Sample{}, err
 	}
 	s := sampleOf(all)
-	s.Workers, s.Begun, s.Bracket = t.last.workersOf(), t.last.begun(), t.last.bracketOf()
+	s.Workers, s.Begun = t.last.workersOf(), t.last.begun()
+	s.Before, s.After = t.last.bracketOf()
 	for _, w := range t.last.workers {
 		s.CPUs = append(s.CPUs, w.cpu)
 	}
@@ -102,8 +102,8 @@ func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err 
 	}
 }
 
-func sampleOf(batches []float64) Sample {
-	s := Sample{NS: median(batches)}
+func sampleOf(batches []float64) (s Sample) {
+	s.NS = median(batches)
 	if len(batches) < 2 || s.NS == 0 {
 		return s
 	}
@@ -114,7 +114,7 @@ func sampleOf(batches []float64) Sample {
 	for _, b := range batches {
 		squares += (b - mean) * (b - mean)
 	}
-	s.Spread = math.Sqrt(squares/float64(len(batches)-1)) / s.NS
+	s.Spread = float32(math.Sqrt(squares/float64(len(batches)-1)) / s.NS)
 	return s
 }
 

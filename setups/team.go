@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/calls"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -45,9 +46,9 @@ type Team struct {
 	alone  *calls.Probe
 	// calibrates: what runs is not for a sample.
 	calibrates bool
-	injected   []float64  // by batch of the last run: ns a line
-	share      *HugeShare // of the last trial, if Huge
-	loads      Loads      // of all arenas
+	injected   []float64    // by batch of the last run: ns a line
+	share      *HugeShare   // of the last trial, if Huge
+	loads      params.Loads // of all arenas
 	patterns   [][]byte
 	restore    func()
 
@@ -302,20 +303,4 @@ func (t *Team) verdict(ctx context.Context, stalled bool) error {
 		return fmt.Errorf("no worker made progress for %v: %s", t.stall, strings.Join(waiting, "; "))
 	}
 	return ctx.Err()
-}
-
-// Rebind has buffers that are mapped from now on lie where another placement has
-// them. It fails if that puts a worker on another CPU.
-func (t *Team) Rebind(p numa.Placement) error {
-	if len(p.Workers) != t.Tau() {
-		return fmt.Errorf("a placement of %d workers is not for a team of %d", len(p.Workers), t.Tau())
-	}
-	for i, w := range p.Workers {
-		if w.CPU.ID != t.workers[i].cpu {
-			return fmt.Errorf("worker %d is on CPU %d and cannot move to CPU %d", i, t.workers[i].cpu, w.CPU.ID)
-		}
-	}
-	t.Release()
-	t.placement, t.memory.workers = p, p.Workers
-	return nil
 }

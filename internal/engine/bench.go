@@ -3,11 +3,11 @@ package engine
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime"
 	"runtime/debug"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -25,7 +25,7 @@ type Bench struct {
 	teams []*seat // used last comes last
 	room  int64   // bytes that all teams may keep mapped
 	told  []error
-	loads map[params.Loads]setups.Loads // of teams that were dismissed, by placement and τ
+	loads []params.Loads // of teams that were dismissed, by placement and τ
 }
 
 // A seat is a team and its mapped memory.
@@ -39,7 +39,7 @@ type seat struct {
 // NewBench is for the whole of a process: nothing is collected any more while
 // teams exist, and every worker will have a processor.
 func NewBench(m *numa.Machine) *Bench {
-	b := &Bench{Machine: m, Conditions: Conditions{FirstCPU: -1}, room: 1 << 30, loads: make(map[params.Loads]setups.Loads)}
+	b := &Bench{Machine: m, Conditions: Conditions{FirstCPU: -1}, room: 1 << 30}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		b.room = free / 4
 		debug.SetMemoryLimit(max(256<<20, free/4)) // a launch that makes more garbage than that collects it
@@ -208,7 +208,7 @@ func (b *Bench) Keep(p numa.Placement, purpose string, bytes int64) {
 
 func (b *Bench) dismiss(s *seat) {
 	b.told = append(b.told, s.Warnings()...)
-	s.note(b.loads)
+	b.loads = note(b.loads, s.Team.Loads())
 	s.Close()
 }
 
@@ -227,25 +227,22 @@ func (b *Bench) Warnings() (warnings []error) {
 }
 
 // Loads are the loads of all teams' arenas, by placement and τ.
-func (b *Bench) Loads() (all []params.Loads) {
-	by := maps.Clone(b.loads)
+func (b *Bench) Loads() []params.Loads {
+	all := slices.Clone(b.loads)
 	for _, s := range b.teams {
-		s.note(by)
+		all = note(all, s.Team.Loads())
 	}
-	for k, l := range by {
-		if k.Next, k.Flushed, k.Cached = l.Next, l.Flushed, l.Cached; k.Known() {
-			all = append(all, k)
-		}
-	}
-	return all
+	return lists.Filter(all, params.Loads.Known)
 }
 
-// note adds the team's loads to the others'.
-func (s *seat) note(by map[params.Loads]setups.Loads) {
-	k := params.Loads{Placement: s.Placement().Policy, Tau: s.Tau()}
-	sum := by[k]
-	sum.Add(s.Team.Loads())
-	by[k] = sum
+// note adds a team's loads to the others'.
+func note(all []params.Loads, of params.Loads) []params.Loads {
+	i := slices.IndexFunc(all, func(l params.Loads) bool { return l.Placement == of.Placement && l.Tau == of.Tau })
+	if i < 0 {
+		return append(all, of)
+	}
+	all[i].Add(of)
+	return all
 }
 
 // On is a sampler on a bench's workers that remembers nothing between samples.

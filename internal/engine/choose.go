@@ -132,17 +132,17 @@ func (c *chooser) took(i int, r Reading) {
 	d.visited = true
 	cpus := fmt.Sprint(params.Cycle(r.CPUs))
 	w := c.watches[cpus]
-	if w == nil || r.Bracket.After == 0 {
+	if w == nil || r.After == 0 {
 		if c.cpus[i] != "" { // of other workers than told: once is enough
 			c.cpus[i] = ""
 		}
 		return
 	}
-	c.see(cpus, r.Bracket.After)
+	c.see(cpus, float64(r.After))
 	if d.in == nil {
 		d.in = make(map[int]int)
 	}
-	if before := w.At(r.Bracket.Before); before == w.At(r.Bracket.After) {
+	if before := w.At(float64(r.Before)); before == w.At(float64(r.After)) {
 		d.in[before]++
 	} else {
 		d.moved++

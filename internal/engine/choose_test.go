@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 // What lacks most in the present state is visited first, in each state, until the least time is
@@ -34,7 +33,7 @@ func TestChooser(t *testing.T) {
 		}
 		now += 10 * time.Millisecond
 		order, hints = append(order, at), append(hints, hint)
-		c.took(at, Reading{CPUs: pair, Bracket: setups.Bracket{Before: before, After: after}})
+		c.took(at, lookedAt(pair, before, after))
 	}
 	visit(2, 60, 60)   // it lacks most at 60 ns
 	visit(0, 60, 60)   // the other one, once
@@ -67,4 +66,9 @@ func TestChooser(t *testing.T) {
 	if !slices.Equal(order, []int{0, 1, 2, 3}) {
 		t.Errorf("without looks: %v", order)
 	}
+}
+
+// lookedAt is a reading of workers on these CPUs, with looks before and after it.
+func lookedAt(cpus []int, before, after float64) Reading {
+	return Reading{CPUs: cpus, Sample: params.Sample{Before: float32(before), After: float32(after)}}
 }

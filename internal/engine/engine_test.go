@@ -17,7 +17,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 // A simulated machine answers each cell with the time that it was told, with noise of its own
@@ -60,8 +59,8 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 				}
 			}
 			time.Sleep(m.cost)
-			return Reading{NS: m.centers[k.Bytes] * factor, Spread: 0.01, MHz: 3000 + float64(launch), Begun: setups.Begun{Batches: 4, Late: 1},
-				Workers: setups.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}}, nil
+			sample := params.Sample{NS: m.centers[k.Bytes] * factor, Spread: 0.01, Workers: params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}}
+			return Reading{Sample: sample, MHz: 3000 + float64(launch), Begun: params.Begun{Batches: 4, Late: 1}}, nil
 		})
 		defer func() {
 			if recover() != nil {

@@ -37,7 +37,7 @@ func (r *run) hear(a *answers, e entry) {
 		a.at = e.Begins - 1
 	case e.Look > 0:
 		number := r.File.Watch(r.Session, e.CPUs)
-		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: e.At, Before: e.Look, After: e.Look})
+		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: float64(e.At), Before: e.Look, After: e.Look})
 	case e.Cell != nil:
 		if r.take(a, e); e.MHz > 0 {
 			a.clocks[e.Cell.Tau] = append(a.clocks[e.Cell.Tau], e.MHz)
@@ -133,9 +133,9 @@ func (r *run) take(a *answers, e entry) {
 	if !a.done[e.Visit] && !v.Probe {
 		a.cells++
 	}
-	a.done[e.Visit], a.last, a.took = true, v.Key, e.At
+	a.done[e.Visit], a.last, a.took = true, v.Key, float64(e.At)
 	l := &r.File.Launches[a.launch]
-	l.Begun.Add(params.Begun(e.Begun))
+	l.Begun.Add(e.Begun)
 	if v.Probe {
 		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
 		return
@@ -151,7 +151,7 @@ func (r *run) take(a *answers, e entry) {
 	c.Samples = append(c.Samples, s)
 	if s.Watch > 0 {
 		p.watch[a.first] = s.Watch
-		r.looks[s.Watch] = append(r.looks[s.Watch], params.Look{Launch: a.launch, At: e.At, Before: e.Before, After: e.After})
+		r.looks[s.Watch] = append(r.looks[s.Watch], s.Look())
 	}
 	p.hint, p.reached, p.visited = e.NS, true, true
 	if like := r.Cells[v.at].Like; like != "" {

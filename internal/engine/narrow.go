@@ -128,11 +128,11 @@ type glance struct {
 
 // ends takes in a look and reports whether the launch should end.
 func (g *glance) ends(r Reading, now time.Duration) bool {
-	if g.after == 0 || r.Bracket.After == 0 || len(r.CPUs) < 2 {
+	if g.after == 0 || r.After == 0 || len(r.CPUs) < 2 {
 		return false
 	}
 	cpus := fmt.Sprint(r.CPUs)
-	g.seen[cpus] = append(g.seen[cpus], r.Bracket.Before, r.Bracket.After)
+	g.seen[cpus] = append(g.seen[cpus], float64(r.Before), float64(r.After))
 	const every = 32 // visits: it takes a millisecond
 	if g.taken++; g.taken%every != 0 || now < g.after {
 		return false

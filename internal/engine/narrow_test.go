@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 // moved is a run of 100 cells whose workers had so many states in a first launch that visited
@@ -89,7 +88,7 @@ func TestGlance(t *testing.T) {
 		g, ended, random := glance{after: of.after, seen: make(map[string][]float64)}, 0, rand.New(rand.NewPCG(1, 1))
 		for i := 1; i <= 1000 && ended == 0; i++ {
 			ns := []float64{60, of.slow}[i/8%2] * (1 + 0.02*random.NormFloat64())
-			if g.ends(Reading{CPUs: []int{0, 1}, Bracket: setups.Bracket{Before: ns, After: ns}}, time.Duration(i)*10*time.Millisecond) {
+			if g.ends(lookedAt([]int{0, 1}, ns, ns), time.Duration(i)*10*time.Millisecond) {
 				ended = i
 			}
 		}

@@ -199,7 +199,8 @@ func (s *service) look(ctx context.Context, cpus []int) (ns float64, known bool)
 	for _, of := range s.samplers {
 		if l, ok := of.(looker); ok {
 			if ns := l.Look(ctx, cpus); ns > 0 {
-				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, CPUs: cpus, At: s.since().Seconds()}))
+				at := params.Sample{At: float32(s.since().Seconds())}
+				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, Sample: setups.Sample{CPUs: cpus, Sample: at}}))
 				return ns, true
 			}
 		}
@@ -210,12 +211,8 @@ func (s *service) look(ctx context.Context, cpus []int) (ns float64, known bool)
 // found puts what a visit found into the journal.
 func (s *service) found(visit int, r Reading) error {
 	v := &s.Visits[visit]
-	e := entry{Cell: &v.Key, NS: r.NS, Spread: r.Spread, At: s.since().Seconds(), Probe: v.Probe, Begun: r.Begun, MHz: r.MHz,
-		Visit: visit, CPUs: r.CPUs, Before: r.Bracket.Before, After: r.Bracket.After}
-	if r.Workers.Fastest > 0 {
-		e.Workers = &r.Workers
-	}
-	return cmp.Or(s.unwritten, s.put(e))
+	r.At = float32(s.since().Seconds())
+	return cmp.Or(s.unwritten, s.put(entry{Cell: &v.Key, Sample: r, Probe: v.Probe, Visit: visit}))
 }
 
 // conclude puts what speaks against the samples, and that there are no more, into the journal.

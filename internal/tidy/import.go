@@ -43,7 +43,7 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 	times := make(map[params.Key][]float64)
 	add := func(level, parameter string, tau, bytes int, ns float64) {
 		if !math.IsNaN(ns) {
-			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: params.ChannelVariant(level, parameter)}
+			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: level, Name: parameter}.String()}
 			times[key] = append(times[key], ns)
 		}
 	}

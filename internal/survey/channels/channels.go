@@ -4,7 +4,6 @@ package channels
 
 import (
 	"cmp"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey"
@@ -31,7 +30,7 @@ const alone = "a message alone"
 // profiled is what a message takes over its size: alone a line for each level, and while others
 // are under way a panel.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	level, parameter, _ := strings.Cut(c.Variant, ":")
+	level, parameter := c.Parameter().Of, c.Parameter().Name
 	at.Where, at.Time = view.Where{}, "T(m)"
 	if parameter == params.ChannelMessage {
 		at.Panel, at.Line = alone, level

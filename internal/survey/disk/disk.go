@@ -215,7 +215,7 @@ func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, e
 		sum, squares, n = sum+float64(took), squares+float64(took)*float64(took), n+1
 	}
 	r.NS = sum / n
-	r.Spread = math.Sqrt(max(0, squares/n-r.NS*r.NS)) / r.NS
+	r.Spread = float32(math.Sqrt(max(0, squares/n-r.NS*r.NS)) / r.NS)
 	return r, nil
 }
 

@@ -276,7 +276,7 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 	work, n := s.work(what)
 	latency, err = s.OnBench.Sample(ctx, s.place, setups.Loaded{Work: work, Load: load}, n, hint)
 	injected = team.Injected()
-	injected.CPUs, injected.Bracket = latency.CPUs, latency.Bracket // of the same moment
+	injected.CPUs, injected.Before, injected.After = latency.CPUs, latency.Before, latency.After // of the same moment
 	return latency, injected, err
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"strings"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -112,7 +111,8 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		began := time.Now()
 		ns, err := s.once(l, o, p)
 		if err != nil || time.Since(began) > longTime {
-			return engine.Reading{NS: ns}, err
+			r.NS = ns
+			return r, err
 		}
 		hint = l.took
 	}
@@ -131,7 +131,7 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		squares += (ns - r.NS) * (ns - r.NS)
 	}
 	if n := len(found); r.NS > 0 && n > 1 {
-		r.Spread = math.Sqrt(squares/float64(n-1)) / r.NS
+		r.Spread = float32(math.Sqrt(squares/float64(n-1)) / r.NS)
 	}
 	return r, nil
 }
@@ -264,7 +264,7 @@ var sending = part{operation: exchange, warm: 1, most: 10000, time: func(s span,
 
 // partOf is what a cell measures, and of the way to which target.
 func partOf(k params.Key) (p part, parameter string, target int, err error) {
-	_, parameter, _ = strings.Cut(k.Variant, ":")
+	parameter = k.Parameter().Name
 	if n, _ := fmt.Sscanf(parameter, params.NetTransfer+"-%d", &target); n == 1 {
 		parameter = params.NetTransfer
 		target--

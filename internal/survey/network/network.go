@@ -10,7 +10,6 @@ package network
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
@@ -103,7 +102,7 @@ func (r Request) Packets() (sizes []int) {
 // Tam's parameters of packets, except where kernels keep too few unread bytes.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	add := func(parameter string, tau, bytes, tier int) {
-		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.NetVariant(r.Name, parameter)}
+		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: r.Name, Name: parameter}.String()}
 		if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Key == k }) {
 			cells = append(cells, engine.Cell{Cell: params.Cell{Key: k}, Tier: tier})
 		}
@@ -153,7 +152,7 @@ func toHost(i int) string { return fmt.Sprintf("%s-%d", params.NetTransfer, i+1)
 
 // profiled is what a message takes over its size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	name, parameter, _ := strings.Cut(c.Variant, ":")
-	at.Panel, at.Line, at.Where, at.Time = name, fmt.Sprintf("τ = %d", c.Tau), view.Where{}, "L(m,τ)"
-	return c.Bytes, c.Time, c.Kind == params.NetCell && parameter == params.NetTransfer
+	p := c.Parameter()
+	at.Panel, at.Line, at.Where, at.Time = p.Of, fmt.Sprintf("τ = %d", c.Tau), view.Where{}, "L(m,τ)"
+	return c.Bytes, c.Time, c.Kind == params.NetCell && p.Name == params.NetTransfer
 }

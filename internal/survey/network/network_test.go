@@ -233,7 +233,7 @@ func TestProfiles(t *testing.T) {
 	var cells []params.Cell
 	for _, tau := range []int{1, 2} {
 		for _, parameter := range []string{params.NetTransfer, params.NetOverhead} {
-			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.NetVariant("lo", parameter)}, Time: fit.Estimate{Center: 5}})
+			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.Parameter{Of: "lo", Name: parameter}.String()}, Time: fit.Estimate{Center: 5}})
 		}
 	}
 	of := Survey.Drawing.Profiles(cells)

@@ -2,7 +2,6 @@ package network
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -18,12 +17,12 @@ func Tables(f *params.File) (tables []view.Table) {
 		w := way{f, n, make(map[place]params.Cell)}
 		var taus, sizes []int
 		for _, c := range f.Cells {
-			name, parameter, _ := strings.Cut(c.Variant, ":")
-			if c.Kind != params.NetCell || name != n.Name {
+			p := c.Parameter()
+			if c.Kind != params.NetCell || p.Of != n.Name {
 				continue
 			}
-			w.at[place{parameter, c.Tau, c.Bytes}] = c
-			if parameter == params.NetTransfer {
+			w.at[place{p.Name, c.Tau, c.Bytes}] = c
+			if p.Name == params.NetTransfer {
 				taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/params"
 )
 
 // A pair that meets on several pages in turn has the median over them, and their spread.
@@ -20,9 +21,9 @@ func TestTypical(t *testing.T) {
 	} {
 		var all []engine.Reading
 		for _, ns := range tt.ns {
-			all = append(all, engine.Reading{NS: ns})
+			all = append(all, engine.Reading{Sample: params.Sample{NS: ns}})
 		}
-		if got := typical(all); got.NS != tt.want || got.Spread < tt.low || got.Spread > tt.large {
+		if got := typical(all); got.NS != tt.want || float64(got.Spread) < tt.low || float64(got.Spread) > tt.large {
 			t.Errorf("of %v: %+v; want %g and a spread from %g to %g", tt.ns, got, tt.want, tt.low, tt.large)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 func pair(level, a, b int, ns ...float64) params.Pair {
@@ -155,7 +154,7 @@ func (s *simulated) Sample(_ context.Context, k params.Key, hint float64) (engin
 		s.bare++
 	}
 	from, to, home, err := params.ParsePair(k.Variant)
-	return engine.Reading{NS: simulatedTime(from, to, home, k.Bytes) * math.Exp(0.05*s.random.NormFloat64())}, err
+	return engine.Reading{Sample: params.Sample{NS: simulatedTime(from, to, home, k.Bytes) * math.Exp(0.05*s.random.NormFloat64())}}, err
 }
 
 func simulatedTime(from, to int, home params.Home, bytes int) float64 {
@@ -236,20 +235,5 @@ func TestManyCores(t *testing.T) {
 	groups := FindGroups(p, f.Provenance.Levels)
 	if len(groups) != 8 || groups[3].Groups[1].String() != "56-63" || math.Abs(groups[3].Within/30-1) > 0.05 || math.Abs(groups[3].Between/70-1) > 0.05 {
 		t.Errorf("%d: %v", len(groups), groups)
-	}
-}
-
-// A team can be told where memory lies, but not where its workers are.
-func TestRebind(t *testing.T) {
-	m := surveytest.Machine(t, 2)
-	a, _ := m.PlaceOn([]int{m.Allowed[0], m.Allowed[1]}, 2)
-	b, _ := m.PlaceOn([]int{m.Allowed[1], m.Allowed[0]}, 2)
-	team, err := setups.NewTeam(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer team.Close()
-	if team.Rebind(a) != nil || team.Rebind(b) == nil || team.Rebind(numa.Placement{}) == nil {
-		t.Error("a placement of other CPUs was taken, or the same refused")
 	}
 }

@@ -242,7 +242,7 @@ func typical(all []engine.Reading) engine.Reading {
 	slices.SortStableFunc(all, func(a, b engine.Reading) int { return cmp.Compare(a.NS, b.NS) })
 	middle := all[len(all)/2]
 	if len(all) > 1 {
-		middle.Spread = stats.StdDev(lists.Map(all, func(r engine.Reading) float64 { return r.NS })) / middle.NS
+		middle.Spread = float32(stats.StdDev(lists.Map(all, func(r engine.Reading) float64 { return r.NS })) / middle.NS)
 	}
 	return middle
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
@@ -153,18 +152,18 @@ const packRuns = 32
 
 // Cells are packing of every message, and one way of it between every two CPUs.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
-	add := func(placement numa.Policy, off bool, m strided.Message, variant string) {
-		c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.PackCell, Placement: placement, OffCache: off, Tau: 1, Bytes: m.Bytes, Variant: variant}}}
+	add := func(placement numa.Policy, off bool, m params.Packed) {
+		c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.PackCell, Placement: placement, OffCache: off, Tau: 1, Bytes: m.Bytes, Variant: m.String()}}}
 		if off {
-			c.Group = string(placement) + variant[strings.IndexByte(variant+"-", '-'):]
+			c.Group = string(placement) + m.Level
 		}
 		cells = append(cells, c)
 	}
 	for _, off := range r.Caches {
 		for _, m := range r.Messages {
-			add(numa.Local, off, m, m.String())
+			add(numa.Local, off, params.Packed{Message: m})
 			for _, pair := range r.Pairs {
-				add(numa.List, off, m, m.String()+"-"+pair.Level)
+				add(numa.List, off, params.Packed{Message: m, Level: pair.Level})
 			}
 		}
 	}
@@ -175,16 +174,15 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
-	text, level, between := strings.Cut(k.Variant, "-")
-	message, err := strided.Parse(text)
-	if err != nil {
-		return engine.Reading{}, err
+	message, ok := k.Packed()
+	if !ok {
+		return engine.Reading{}, fmt.Errorf("%q is no strided message of %d bytes", k.Variant, k.Bytes)
 	}
-	cpus := []int{b.Machine.Allowed[0]}
+	between, cpus := message.Level != "", []int{b.Machine.Allowed[0]}
 	if between {
-		i := slices.IndexFunc(r.Pairs, func(p Pair) bool { return p.Level == level })
+		i := slices.IndexFunc(r.Pairs, func(p Pair) bool { return p.Level == message.Level })
 		if i < 0 {
-			return engine.Reading{}, fmt.Errorf("no two CPUs are chosen for %s", level)
+			return engine.Reading{}, fmt.Errorf("no two CPUs are chosen for %s", message.Level)
 		}
 		cpus = r.Pairs[i].CPUs[:]
 	}
@@ -200,7 +198,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if between {
 		trip := setups.RoundTrip{N: 1, Bytes: message.Bytes, Segments: r.Segments, SegmentBytes: r.SegmentBytes, Runs: packRuns}
 		if !message.Contiguous() {
-			trip.Layout = &message
+			trip.Layout = &message.Message
 		}
 		if k.OffCache { // one to send from, and one to receive into
 			trip.ArenaBytes = min(wanted, r.Most/2)
@@ -211,7 +209,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		if k.OffCache { // half of it to pack from, half to unpack into
 			room = setups.Room{Bytes: []int{max(wanted/2, message.Span())}, Memory: true}
 		}
-		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message}
+		work = setups.Between{Tau: 1, Bytes: message.Span(), From: room, To: room, Layout: &message.Message}
 	}
 	// Packed and unpacked, or there and back: RTT = 2(o_mw + l_mw).
 	return b.Sample(ctx, place, work, 2, hint)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -66,9 +65,8 @@ func ways(rows []PackRow) view.Table {
 
 // A PackRow is what is known of one message, ns.
 type PackRow struct {
-	Message  strided.Message
+	params.Packed
 	OffCache bool
-	Level    string
 	// Of packing alone, Level "": p(m,d) of one end, or what a copy takes of a
 	// contiguous message. Of a level: one way between two CPUs, o_mw + l_mw.
 	Time fit.Estimate
@@ -81,28 +79,21 @@ type PackRow struct {
 // PackRows are the messages of a file, packing first, then level by level.
 func PackRows(cells []params.Cell) (rows []PackRow) {
 	type place struct {
-		message strided.Message
-		off     bool
-		level   string
+		params.Packed
+		off bool
 	}
 	at := make(map[place]fit.Estimate)
 	for _, c := range cells {
-		if c.Kind != params.PackCell {
-			continue
+		if m, ok := c.Packed(); ok {
+			at[place{m, c.OffCache}] = c.Time
+			rows = append(rows, PackRow{Packed: m, OffCache: c.OffCache, Time: c.Time})
 		}
-		text, level, _ := strings.Cut(c.Variant, "-")
-		m, err := strided.Parse(text)
-		if err != nil {
-			continue // of a newer version
-		}
-		at[place{m, c.OffCache, level}] = c.Time
-		rows = append(rows, PackRow{Message: m, OffCache: c.OffCache, Level: level, Time: c.Time})
 	}
 	for i := range rows {
 		r := &rows[i]
-		whole := r.Message
+		whole := r.Packed
 		whole.Stride = whole.Element
-		if o, ok := at[place{whole, r.OffCache, r.Level}]; ok {
+		if o, ok := at[place{whole, r.OffCache}]; ok {
 			r.Contiguous = &o
 			if l := r.Time.Sub(o); r.Level != "" && !r.Message.Contiguous() {
 				r.Latency = &l
@@ -119,14 +110,13 @@ func PackRows(cells []params.Cell) (rows []PackRow) {
 // profiled is what a message takes over its stride, a panel for packing and for each
 // level, a line for each size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	text, level, way := strings.Cut(c.Variant, "-")
-	m, err := strided.Parse(text)
+	m, ok := c.Packed()
 	at.Panel, at.Line, at.Size, at.Over, at.Placement = "packing", view.Bytes(m.Bytes), m.Bytes, view.ByteStride, ""
-	if way {
-		at.Panel = "one way, " + level
+	if m.Level != "" {
+		at.Panel = "one way, " + m.Level
 	}
 	if m.Element != strided.Element {
 		at.Panel += fmt.Sprintf(", elements of %d bytes", m.Element)
 	}
-	return m.Stride, c.Time, err == nil
+	return m.Stride, c.Time, ok
 }

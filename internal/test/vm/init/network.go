@@ -72,7 +72,7 @@ type transfers []params.Cell
 // machine does only adds to it.
 func (t transfers) of(bytes, tau int) (float64, error) {
 	for _, c := range t {
-		if c.Variant == params.NetVariant(cable, params.NetTransfer) && c.Bytes == bytes && c.Tau == tau && c.Time.Known() {
+		if c.Variant == (params.Parameter{Of: cable, Name: params.NetTransfer}).String() && c.Bytes == bytes && c.Tau == tau && c.Time.Known() {
 			return slices.Min(c.Values()) / 1e9, nil
 		}
 	}
