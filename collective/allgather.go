@@ -209,9 +209,9 @@ func allgatherExchange(s *Schedule) {
 	x := exchangerOf(c)
 	// first is the first block that the i-th of the core is responsible for.
 	first := func(i int) int { return i + min(x.out, i*(x.radix-1)) }
-	x.in(s, Stage{Phase: "fold in"}, func(out int) (src, dst Span) {
+	x.outsiders(s, Stage{Phase: "fold in"}, func(core, out int) Message {
 		own := b.span(Recv, out, out+1)
-		return own, own
+		return Message{From: out, To: core, Src: own, Dst: own}
 	})
 	x.rounds(func(n, away int) {
 		all := n * (x.radix - 1) // ranks that stay out for n of the core, if each has the most
@@ -224,5 +224,7 @@ func allgatherExchange(s *Schedule) {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: part, Dst: part}
 		})
 	})
-	x.result(s, Stage{Phase: "fold out"}, func(int) (src, dst Span) { return b.span(Recv, 0, c.P), b.span(Recv, 0, c.P) })
+	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message {
+		return Message{From: core, To: out, Src: b.span(Recv, 0, c.P), Dst: b.span(Recv, 0, c.P)}
+	})
 }

@@ -82,8 +82,7 @@ func allreduceExchange(s *Schedule) {
 	c := s.Call
 	ownVector(s)
 	x, sum := exchangerOf(c), Span{Recv, 0, c.M}
-	sums := func(int) (src, dst Span) { return sum, sum }
-	x.in(s, Stage{Phase: "fold in", Reduce: true}, sums)
+	x.outsiders(s, Stage{Phase: "fold in", Reduce: true}, func(core, out int) Message { return Message{From: out, To: core, Src: sum, Dst: sum} })
 	had := sum
 	if x.radix > 2 && x.core > 1 {
 		had.Buffer = Temp
@@ -99,7 +98,7 @@ func allreduceExchange(s *Schedule) {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: had, Dst: sum}
 		})
 	})
-	x.result(s, Stage{Phase: "fold out"}, sums)
+	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message { return Message{From: core, To: out, Src: sum, Dst: sum} })
 }
 
 // allreduceReduceBcast: a binomial reduce to rank 0, then a binomial broadcast.
@@ -151,8 +150,7 @@ func allreduceHalving(s *Schedule, f fold) {
 
 	// half is the stage in which partners at a distance own both halves of the
 	// same range, and send the partner's if it is still to be reduced or their
-	// own if it is done. The range of a rank is given by its bits below the
-	// distance: a bit that is set took the upper half.
+	// own if it is done.
 	half := func(phase string, distance int, done bool) {
 		size := f.core / distance / 2
 		flip := 0
@@ -166,12 +164,7 @@ func allreduceHalving(s *Schedule, f fold) {
 			if done {
 				whose = sender
 			}
-			first := 0
-			for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
-				if whose&bit != 0 {
-					first += upper
-				}
-			}
+			first := f.owned(whose, distance)
 			part := b.span(Recv, first, first+size)
 			return Message{From: f.rank(sender), To: f.rank(i), Src: part, Dst: part}
 		})
@@ -283,6 +276,17 @@ func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
 		src, dst := result(i)
 		return Message{From: f.rank(i), To: f.outside(i), Src: src, Dst: dst}
 	})
+}
+
+// owned is the first block of the range that the i-th of the core has once partners up to a
+// distance have shared: the bits of i below say which halves it took, a set one the upper.
+func (f fold) owned(i, distance int) (first int) {
+	for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
+		if i&bit != 0 {
+			first += upper
+		}
+	}
+	return first
 }
 
 // rank is the rank of the i-th member of the core.

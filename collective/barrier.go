@@ -110,12 +110,11 @@ func barrierTree(s *Schedule) {
 // barrierExchange: the groups of an exchanger tell each other which ranks they have heard of.
 func barrierExchange(s *Schedule) {
 	x := exchangerOf(s.Call)
-	nothing := func(int) (src, dst Span) { return }
-	x.in(s, Stage{Phase: "fold in", Shape: empty(1)}, nothing)
+	x.outsiders(s, Stage{Phase: "fold in", Shape: empty(1)}, func(core, out int) Message { return Message{From: out, To: core} })
 	x.rounds(func(n, away int) {
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: empty(x.core)}, func(_, i int) Message {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away))}
 		})
 	})
-	x.result(s, Stage{Phase: "fold out", Shape: empty(1)}, nothing)
+	x.outsiders(s, Stage{Phase: "fold out", Shape: empty(1)}, func(core, out int) Message { return Message{From: core, To: out} })
 }

@@ -46,22 +46,7 @@ func (x exchanger) partner(i, n, away int) int {
 	return i + ((at+away)%x.radix-at)*n
 }
 
-// in has the ranks that stay out send what data says of their rank, a stage for each of a row.
-func (x exchanger) in(s *Schedule, st Stage, data func(out int) (src, dst Span)) {
-	x.outsiders(s, st, func(core, out int) Message {
-		src, dst := data(out)
-		return Message{From: out, To: core, Src: src, Dst: dst}
-	})
-}
-
-// result sends the result to the ranks that stay out.
-func (x exchanger) result(s *Schedule, st Stage, data func(out int) (src, dst Span)) {
-	x.outsiders(s, st, func(core, out int) Message {
-		src, dst := data(out)
-		return Message{From: core, To: out, Src: src, Dst: dst}
-	})
-}
-
+// outsiders have messages with the core's ranks in whose charge they are, a stage for each of a row.
 func (x exchanger) outsiders(s *Schedule, st Stage, message func(core, out int) Message) {
 	for j := range x.radix - 1 {
 		rows := (x.out - j + x.radix - 2) / (x.radix - 1)

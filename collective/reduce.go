@@ -154,15 +154,8 @@ func (f halving) share(s *Schedule) {
 	c, rank := s.Call, f.member
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
-	// owned is what the i-th has once partners up to a distance have shared: the bits of i
-	// below say which halves it took, a set one the upper.
 	owned := func(i, distance int) Span {
-		first := 0
-		for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
-			if i&bit != 0 {
-				first += upper
-			}
-		}
+		first := f.owned(i, distance)
 		return b.span(Temp, first, first+f.core/distance/2)
 	}
 	for distance := 1; distance < f.core; distance *= 2 {

@@ -235,14 +235,11 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 		all.add(h.term)
 	}
 	slices.Reverse(all.terms) // the first of the chain in front
-	for i, t := range all.terms {
-		all.at[t.key()] = i
+	for i := range all.terms {
+		t := &all.terms[i]
+		t.Times, c.Extrapolated = float64(t.Count.Fixed), c.Extrapolated || t.Extrapolated
 	}
-	for _, t := range all.terms {
-		c.Extrapolated = c.Extrapolated || t.Extrapolated
-	}
-	c.Terms = c.fill(all.terms, all)
-	c.Seconds = total(c.Terms)
+	c.Terms, c.Seconds = all.terms, total(all.terms)
 	return c, nil
 }
 

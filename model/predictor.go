@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -194,22 +195,17 @@ func (p *Predictor) TooCheap(a *collective.Algorithm, ranks int) bool {
 // Nodes is how many nodes the ranks are on: for messages by levels as many as they fill, unless a
 // Cluster says it. cores is how many such a node has; 0: unknown.
 func (p *Predictor) Nodes(ranks int) (nodes, cores int) {
-	if p.Cluster == nil && p.levels == nil {
-		return 1, 0
-	}
+	nodes = 1
 	if p.levels != nil {
-		cores = len(p.levels.cores)
-	}
-	if p.Cluster.several() || p.Cluster != nil && (p.levels == nil || p.Cluster.Order.Ranks() > 0) {
-		if place, err := p.Cluster.place(ranks); err == nil {
-			return place.Used(), cores
+		if of, _, err := p.levels.spots(ranks); err == nil {
+			nodes = len(lists.Unique(of))
 		}
-		return 1, cores
+		return max(1, nodes), len(p.levels.cores)
 	}
-	if cores == 0 || p.levels.between < 0 {
-		return 1, cores
+	if place, err := p.Cluster.place(ranks); err == nil && place != nil {
+		nodes = place.Used()
 	}
-	return max(1, (ranks+cores-1)/cores), cores
+	return nodes, 0
 }
 
 // Segments tells whether messages are cut into segments.

@@ -38,6 +38,14 @@ func carriers() *params.File {
 	return f
 }
 
+// reducing adds γ of an operator, so many ns a byte.
+func reducing(f *params.File, operator string, ns float64) {
+	for _, m := range []int{4, 1 << 20} {
+		key := params.Key{Kind: params.GammaCell, Placement: f.Plan.Policies[0], Tau: 1, Bytes: m, Operator: operator}
+		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Estimate{Center: ns * float64(m)}})
+	}
+}
+
 func TestPredictorAs(t *testing.T) {
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{
 		{Most: 2048, Segment: 4096, Segments: 1},
@@ -113,9 +121,7 @@ func TestInstructions(t *testing.T) {
 		{"bcast:linear", 2, "there", nil, false, 2048, "o(m) + 2L→(m,1)"},
 	} {
 		f := carriers()
-		for _, m := range []int{4, 1 << 20} {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}})
-		}
+		reducing(f, "SUM_I", 0)
 		for _, ns := range tt.instruction {
 			f.Launches = append(f.Launches, params.Launch{Instruction: ns})
 		}
@@ -189,9 +195,7 @@ func TestWritten(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range []int{4, 1 << 20} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}})
-	}
+	reducing(f, "SUM_I", 0)
 	for _, tt := range []struct {
 		algorithm string
 		p         int
@@ -233,9 +237,7 @@ func TestWholeMessagesAtHand(t *testing.T) {
 			}
 		}
 	}
-	for _, m := range []int{4, 65536} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: params.Published, Tau: 1, Bytes: m, Operator: "SUM_I"}})
-	}
+	reducing(f, "SUM_I", 0)
 	p := predictorOf(t, f, Choice{OffCache: true})
 	const m = 65536
 	for name, ns := range map[string]float64{
@@ -249,9 +251,7 @@ func TestWholeMessagesAtHand(t *testing.T) {
 // library does.
 func TestPredictorAsReduces(t *testing.T) {
 	f := carriers()
-	for _, m := range []int{4, 1 << 20} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I"}, Time: fit.Estimate{Center: 3 * float64(m)}})
-	}
+	reducing(f, "SUM_I", 3)
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Ways: []mpi.Way{{Segment: 4096, Segments: 4, Request: 1024, Control: 1}}}
 	p := predictorOf(t, f, Choice{As: library})
 	c := costOf(t, p, "reduce:binomial", collective.Call{P: 2, M: 9216})
@@ -275,9 +275,7 @@ func TestPredictorAsReduces(t *testing.T) {
 		return 1e9 * c.Seconds
 	}
 	before := reduced("reduce:binomial", 9216)
-	for _, m := range []int{4, 1 << 20} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.GammaCell, Placement: numa.Local, Tau: 1, Bytes: m, Operator: "SUM_I_SCALAR"}, Time: fit.Estimate{Center: 7 * float64(m)}})
-	}
+	reducing(f, "SUM_I_SCALAR", 7)
 	if after := reduced("reduce:binomial", 9216); math.Abs(after-before-4*9216) > 1e-6 {
 		t.Errorf("one element at a time %g ns more than in vectors, want %d", after-before, 4*9216)
 	}

@@ -28,7 +28,7 @@ type RoundTrip struct {
 
 // roundTrips are a file's round trips of a placement, by default the plan's first. Differences
 // between several messages and one are taken within launches: two cores may be closer in one launch
-// than in the next. So is L, in seconds, see AssessLogGP, which lacks N where a part of it was not
+// than in the next. So is L, in seconds, see assessLogGP, which lacks N where a part of it was not
 // measured.
 func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip, latency fit.Estimate) {
 	placement = placementOf(f, placement)
@@ -76,7 +76,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 	return trips, latency
 }
 
-// AssessLogGP estimates the parameters of LogGP from round trips. The gap between back-to-back
+// assessLogGP estimates the parameters of LogGP from round trips. The gap between back-to-back
 // messages,
 //
 //	(PRTT(n,0,m) − PRTT(1,0,m))/(n−1) = g + (m−1)G,
@@ -94,13 +94,8 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 //	L = PRTT(1,0,m)/2 − 2o − (m−1)G.
 //
 // Below zero L is 0 and o the rest of a message, so that eq. (1) still gives the round trip. This
-// and other doubts are warnings. It fails where round trips are missing.
-func AssessLogGP(trips []RoundTrip) (m LogGP, warnings []error, err error) {
-	return assessLogGP(trips, fit.Estimate{})
-}
-
-// assessLogGP is AssessLogGP where the interval of L may be known: L below zero within it
-// is no doubt.
+// and other doubts are warnings, but for L below zero within its interval, if that is known. It
+// fails where round trips are missing.
 func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []error, err error) {
 	singles := make(map[int]float64)
 	for _, t := range trips {

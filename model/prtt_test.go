@@ -30,7 +30,7 @@ func TestAssessLogGP(t *testing.T) {
 		{Latency: 5e-6, Overhead: 1e-6, Gap: 2e-6, GapPerByte: 1e-9},
 		{Latency: 1e-7, Overhead: 3e-8, Gap: 9e-8, GapPerByte: 2e-10},
 	} {
-		got, warnings, err := AssessLogGP(trips(want, 65536, 1, 1024, 8192))
+		got, warnings, err := assessLogGP(trips(want, 65536, 1, 1024, 8192), fit.Estimate{})
 		if err != nil || len(warnings) > 0 {
 			t.Fatal(warnings, err)
 		}
@@ -60,7 +60,7 @@ func TestAssessLogGPOfBothSides(t *testing.T) {
 		}
 		return all
 	}
-	m, warnings, err := AssessLogGP(measured(receive))
+	m, warnings, err := assessLogGP(measured(receive), fit.Estimate{})
 	if err != nil || len(warnings) > 0 || math.Abs(m.Latency-20e-9) > 1e-15 || math.Abs(m.Overhead-40e-9) > 1e-15 {
 		t.Errorf("%+v, %v, %v; want L = 20 and o = 40 ns", m, warnings, err)
 	}
@@ -90,7 +90,7 @@ func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
 			all[i].Seconds *= 1.2 // as if the sender were busy while the receiver is
 		}
 	}
-	m, warnings, err := AssessLogGP(all)
+	m, warnings, err := assessLogGP(all, fit.Estimate{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
 			short[i].Delay = 1e-7
 		}
 	}
-	if _, warnings, err := AssessLogGP(short); err != nil || len(warnings) == 0 {
+	if _, warnings, err := assessLogGP(short, fit.Estimate{}); err != nil || len(warnings) == 0 {
 		t.Errorf("a short delay: %v, %v", warnings, err)
 	}
 	for _, tt := range []struct {
@@ -122,7 +122,7 @@ func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
 		{trips(channel, 1, 8192)[:2], "a delay d > 0"},
 		{append(trips(channel, 1), RoundTrip{N: 16, Bytes: 8192}, RoundTrip{N: 1, Bytes: 8192}), "no longer than one at m = 8192"},
 	} {
-		if _, _, err := AssessLogGP(tt.trips); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, _, err := assessLogGP(tt.trips, fit.Estimate{}); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("error %v, want one with %q", err, tt.says)
 		}
 	}

@@ -167,12 +167,12 @@ func measuredPass(cells []params.Cell, p access.Pass) Cost {
 	var over []point
 	beyond := make(map[int]bool)
 	for stride, curve := range curves {
-		e, out := logarithmic(curve, float64(p.N))
+		e, out := interpolated(curve, float64(p.N), true)
 		beyond[stride] = out
 		over = append(over, point{float64(stride), e})
 	}
 	low, high := around(over, float64(p.Stride))
-	e, out := logarithmic(over, float64(p.Stride))
+	e, out := interpolated(over, float64(p.Stride), true)
 	return Cost{Estimate: e.Scale(float64(p.N)), From: "measured passes", Extrapolated: out || beyond[int(low.x)] || beyond[int(high.x)]}
 }
 
@@ -204,33 +204,28 @@ func around(curve []point, x float64) (low, high point) {
 	return low, high
 }
 
-// logarithmic interpolates in the logarithms of x and y. Beyond the curve its end stands.
-func logarithmic(curve []point, x float64) (e fit.Estimate, beyond bool) {
+// interpolated is a curve at x, in the logarithms of x and y or not. Beyond the curve its end
+// stands.
+func interpolated(curve []point, x float64, logarithms bool) (e fit.Estimate, beyond bool) {
 	low, high := around(curve, x)
-	beyond = x < low.x || x > high.x
-	if low.x == high.x {
+	if beyond = x < low.x || x > high.x; low.x == high.x {
 		return low.y, beyond
 	}
-	part := math.Log(x/low.x) / math.Log(high.x/low.x)
+	part := (x - low.x) / (high.x - low.x)
+	if logarithms {
+		part = math.Log(x/low.x) / math.Log(high.x/low.x)
+	}
 	return between(low.y, high.y, func(a, b float64) float64 {
-		if a <= 0 || b <= 0 {
+		if !logarithms || a <= 0 || b <= 0 {
 			return a + part*(b-a)
 		}
 		return math.Exp(math.Log(a) + part*(math.Log(b)-math.Log(a)))
 	}), beyond
 }
 
-// linear interpolates between the times of cells by their bytes. Beyond them the end stands.
+// linear interpolates between the times of cells by their bytes.
 func linear(cells []params.Cell, bytes Number) (e fit.Estimate, beyond bool) {
-	curve := lists.Map(cells, func(c params.Cell) point { return point{float64(c.Bytes), c.Time} })
-	x := float64(bytes)
-	low, high := around(curve, x)
-	beyond = x < low.x || x > high.x
-	if low.x == high.x {
-		return low.y, beyond
-	}
-	part := (x - low.x) / (high.x - low.x)
-	return between(low.y, high.y, func(a, b float64) float64 { return a + part*(b-a) }), beyond
+	return interpolated(lists.Map(cells, func(c params.Cell) point { return point{float64(c.Bytes), c.Time} }), float64(bytes), false)
 }
 
 // between is an estimate between two, interval and all, where both have one.

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -495,4 +496,9 @@ func (p *parser) omission(benchmark string, line int, why string) error {
 
 func (p *parser) errorf(format string, args ...any) error {
 	return p.lines.Errorf(format, args...)
+}
+
+// split reads the columns of a line with commas between them, as some print or save OSU's tables.
+func split(text string) []string {
+	return lists.Map(strings.Split(text, ","), strings.TrimSpace)
 }

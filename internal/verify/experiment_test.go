@@ -52,13 +52,11 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 	}
 	r.Caches, r.Time = []bool{false}, time.Minute
 	e := must.Get(New(r, eight(), provenance.Provenance{}))
-	all := *e
-	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
-	truth := must.Get(all.plan())
+	truth := planned(e)
 	for _, k := range transfers.Keys(truth.Plan, 8) {
 		measure(truth, engine.Cell{Cell: params.Cell{Key: k}}, 1)
 	}
-	p := must.Get(model.NewPredictor(truth, model.Choice{Operator: operator}))
+	cost := predicted(truth)
 	e.File.Launches = make([]params.Launch, 12)
 	for _, c := range e.engine.Cells {
 		measure(e.File, c, slower)
@@ -69,10 +67,22 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 			continue
 		}
 		of := must.Get(e.schedules.caseOf(c.Key, 4))
-		cost := must.Get(p.Cost(of.Schedule))
-		set(c, cost.Seconds*1e9)
+		set(c, cost(setups.Collective{Schedule: of.Schedule}))
 	}
 	return e
+}
+
+// planned is a sweep of what the cases of an experiment need, of all τ.
+func planned(e *Experiment) *params.File {
+	all := *e
+	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
+	return must.Get(all.plan())
+}
+
+// predicted is what τ-Lop says of schedules, in ns.
+func predicted(f *params.File) func(setups.Work) float64 {
+	p := must.Get(model.NewPredictor(f, model.Choice{Operator: operator}))
+	return func(w setups.Work) float64 { return 1e9 * must.Get(p.Cost(w.(setups.Collective).Schedule)).Seconds }
 }
 
 // measure adds a cell to a file, by law; round trips are lines.
@@ -332,20 +342,9 @@ func TestExperimentSimulated(t *testing.T) {
 		s := float64(segmentBytes)
 		return 2*exact.L(min(m, segmentBytes), 1) + max(0, math.Ceil(float64(m)/s)-1)*exact.L(segmentBytes, 2)
 	}
-	all := *e
-	all.Tau = nil
-	truth := must.Get(all.plan())
+	truth := planned(e)
 	surveytest.Simulate(exact, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
-	p := must.Get(model.NewPredictor(truth, model.Choice{Operator: operator}))
-	law.Noise, law.Late, law.LateBy = 0.02, 0.06, 200*time.Microsecond
-	law.Cost = func(w setups.Work) float64 {
-		cost, err := p.Cost(w.(setups.Collective).Schedule)
-		if err != nil {
-			t.Error(err)
-			return 1
-		}
-		return cost.Seconds * 1e9
-	}
+	law.Noise, law.Late, law.LateBy, law.Cost = 0.02, 0.06, 200*time.Microsecond, predicted(truth)
 	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), 2*engine.LeastLaunches, 1
 	if err := e.Run(t.Context()); err != nil {
 		t.Fatal(err)

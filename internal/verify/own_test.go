@@ -63,16 +63,15 @@ func TestOverheads(t *testing.T) {
 	if err != nil || len(rows) > 0 {
 		t.Fatal(rows, err)
 	}
-	for m, want := range map[int]float64{1024: 2*1024 + 300, 8192: 3*8192 + 700, 65536: 3*65536 + 700, 1 << 20: 3*(1<<20) + 700} {
-		rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Message, P: 2, Bytes: m, Microseconds: 1}}))
-		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
-			t.Errorf("m = %d: %g ns, want %g", m, p.Ns, want)
-		}
-	}
-	for m, want := range map[int]float64{1024: 2*1024 + 500, 65536: 3*65536 + 900} {
-		rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}}))
-		if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
-			t.Errorf("exchange, m = %d: %g ns, want %g", m, p.Ns, want)
+	for kind, times := range map[mpibench.Kind]map[int]float64{
+		mpibench.Message:  {1024: 2*1024 + 300, 8192: 3*8192 + 700, 65536: 3*65536 + 700, 1 << 20: 3*(1<<20) + 700},
+		mpibench.Sendrecv: {1024: 2*1024 + 500, 65536: 3*65536 + 900},
+	} {
+		for m, want := range times {
+			rows := must.Get(a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: m, Microseconds: 1}}))
+			if p, _ := of(rows[0].Predicted.Models, Full); math.Abs(p.Ns-want) > 1e-6*want {
+				t.Errorf("%s, m = %d: %g ns, want %g", kind, m, p.Ns, want)
+			}
 		}
 	}
 	exchanges := slices.DeleteFunc(slices.Clone(times), func(t mpibench.Time) bool { return t.Kind == mpibench.Message })

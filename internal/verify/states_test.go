@@ -14,7 +14,6 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
-	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
@@ -31,20 +30,9 @@ func moving(t *testing.T, r Request, states []surveytest.State, launches int) *E
 	law := surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, 4, 1), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Noise: 0.01}
 	law.Cost = func(w setups.Work) float64 { return 100 } // messages alone
 	e := must.Get(New(r, numatest.EPYC(1, 1, 1, 4, 1), provenance.Provenance{}))
-	all := *e
-	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
-	truth := must.Get(all.plan())
+	truth := planned(e)
 	surveytest.Simulate(law, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
-	p := must.Get(model.NewPredictor(truth, model.Choice{Operator: operator}))
-	law.Cost = func(w setups.Work) float64 {
-		cost, err := p.Cost(w.(setups.Collective).Schedule)
-		if err != nil {
-			t.Error(err)
-			return 1
-		}
-		return cost.Seconds * 1e9
-	}
-	law.States, law.Between = states, 100*time.Millisecond
+	law.Cost, law.States, law.Between = predicted(truth), states, 100*time.Millisecond
 	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), launches, 1
 	if err := e.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -146,14 +134,5 @@ func TestMeansOfStates(t *testing.T) {
 		{Of: Message, P: 2, States: 2, Errors: []Errors{{Full, 4, 0.175, 0.5, 0.1}}},
 		{Of: "all", P: 2, States: 2, Errors: []Errors{{Full, 4, 0.175, 0.5, 0.1}}},
 	}
-	if len(means) != len(want) {
-		t.Fatalf("%d means: %+v", len(means), means)
-	}
-	for i, m := range means {
-		is, w := m.Errors[0], want[i].Errors[0]
-		if m.Of != want[i].Of || m.State != want[i].State || m.States != want[i].States || is.Rows != w.Rows ||
-			math.Abs(is.Mean-w.Mean) > 1e-9 || math.Abs(is.Ninety-w.Ninety) > 1e-9 || math.Abs(is.Signed-w.Signed) > 1e-9 {
-			t.Errorf("%+v, want %+v", m, want[i])
-		}
-	}
+	expectMeans(t, means, want)
 }

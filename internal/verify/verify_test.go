@@ -84,12 +84,17 @@ func TestMeans(t *testing.T) {
 		{Message, 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 		{"all", 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 	}
+	expectMeans(t, means, want)
+}
+
+func expectMeans(t *testing.T, means, want []Mean) {
+	t.Helper()
 	if len(means) != len(want) {
 		t.Fatalf("%d means, want %d: %+v", len(means), len(want), means)
 	}
 	for i, w := range want {
 		m := means[i]
-		if m.Of != w.Of || m.P != w.P || m.OffCache != w.OffCache || len(m.Errors) != len(w.Errors) {
+		if m.Of != w.Of || m.P != w.P || m.OffCache != w.OffCache || m.State != w.State || m.States != w.States || len(m.Errors) != len(w.Errors) {
 			t.Errorf("mean %d is %+v, want %+v", i, m, w)
 			continue
 		}
