@@ -23,6 +23,7 @@ import (
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -52,7 +53,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
 	{name: "states", about: "L(m,τ) against m in each state that the machine was in, a panel each", example: "taulop plot states -o s.svg host.json", ofMachines: chart.States},
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
-		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: chart.StridedCosts, costs: true},
+		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: stridedCosts, costs: true},
 	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",
 		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", document: drawn(predict.Read, chart.Costs)},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
@@ -221,6 +222,27 @@ func (req *plotRequest) read(words []string) error {
 	}
 	req.choice.Variants = append(req.choice.Variants, req.levels...)
 	return nil
+}
+
+// stridedCosts draws the costs of one algorithm on one machine, by itself of a linear broadcast.
+func stridedCosts(machines []compare.Machine, ch chart.Choice) (*chart.Chart, error) {
+	if len(machines) != 1 {
+		return nil, fmt.Errorf("this chart is of one machine, %d are named: name one", len(machines))
+	}
+	if len(ch.Algorithms) > 1 || len(ch.Placements) > 1 || len(ch.Caches) > 1 {
+		return nil, fmt.Errorf("this chart shows one algorithm, placement and state of the cache: name one of each")
+	}
+	m := machines[0]
+	c := model.Choice{OffCache: slices.Contains(ch.Caches, true), Placement: append(ch.Placements, "")[0]}
+	if ch.Nodes > 1 {
+		c.Cluster = &model.Cluster{Nodes: ch.Nodes}
+	}
+	d, err := predict.StridedOf(m.File, c, append(ch.Algorithms, "bcast:linear")[0], ch.P, ch.Sizes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	d.Where = append([]string{m.Name}, d.Where...)
+	return chart.StridedCosts(d)
 }
 
 // chart reads the files and lays the chart out.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/loaded"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
@@ -41,11 +41,17 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: "0-1"},
 			Time: fit.Median([]float64{float64(m + 50)})})
 	}
-	for _, s := range survey.Drawn() {
-		for i, least := range s.Drawing.Least {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: s.Drawing.Kind, Placement: numa.Local, Tau: 1, Bytes: least.Bytes, Variant: least.Variant},
-				Time: fit.Median([]float64{float64(500 * (i + 1))})})
-		}
+	for i, k := range []params.Key{ // the fewest that each kind draws
+		{Kind: params.ChannelCell, Variant: "same_l3:T", Bytes: 1}, {Kind: params.ChannelCell, Variant: "same_l3:T", Bytes: 1024},
+		{Kind: params.NetCell, Variant: "tcp:L", Bytes: 1}, {Kind: params.NetCell, Variant: "tcp:L", Bytes: 1024},
+		{Kind: params.AccessCell, Variant: "read-int32-1", Bytes: 4096}, {Kind: params.AccessCell, Variant: "read-int32-2", Bytes: 8192},
+		{Kind: params.DiskCell, Variant: "read-direct", Bytes: 4096}, {Kind: params.DiskCell, Variant: "read-direct", Bytes: 8192},
+		{Kind: params.PackCell, Variant: "4K4S", Bytes: 4096}, {Kind: params.PackCell, Variant: "4K8S", Bytes: 4096},
+		{Kind: loaded.Kind, Variant: "read-0"}, {Kind: loaded.Kind, Variant: "read-50"}, {Kind: loaded.Kind, Variant: "rate-read-50"},
+		{Kind: params.PatternCell, Variant: "permutation-1", Bytes: 4096}, {Kind: params.PatternCell, Variant: "permutation-1", Bytes: 8192},
+	} {
+		k.Placement, k.Tau = numa.Local, 1
+		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Median([]float64{float64(500 * (i + 1))})})
 	}
 	native = filepath.Join(dir, "native.json")
 	if err := f.WriteFile(native); err != nil {

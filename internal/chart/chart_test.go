@@ -307,7 +307,7 @@ func charts(t *testing.T) map[string]*Chart {
 		"copies of a few τ":              must(Copies(vm, Choice{Taus: []int{1, 2}})),
 		"copies of two":                  must(Copies([]compare.Machine{vm[0], surveyed("node2", []int{1024}, 2)}, Choice{Taus: []int{1, 2}})),
 		"loaded":                         must(loads(vm, Choice{})),
-		"mlognp":                         must(StridedCosts([]compare.Machine{paired()}, Choice{})),
+		"mlognp":                         must(StridedCosts(strides())),
 		"pairs of 2":                     must(HeatMaps("vm", grouped(2), Choice{})),
 		"pairs of 8":                     must(HeatMaps("vm", grouped(8), Choice{})),
 		"pairs of 64":                    must(HeatMaps(long, grouped(64), Choice{})),
@@ -415,6 +415,27 @@ func mapped(n int) *processmap.Result {
 		r.Mappings[0].Places = append(r.Mappings[0].Places, i)
 	}
 	return r
+}
+
+// strides is what messages of two sizes cost under two models, half as much under the second.
+func strides() *predict.Strided {
+	d := &predict.Strided{Algorithm: "bcast:linear", Where: []string{"node1", "P = 8"}}
+	for _, m := range []int{4096, 1024} {
+		for _, stride := range []int{8, 64, 512} {
+			ns := float64(m * stride)
+			d.Rows = append(d.Rows, predict.StridedCost{Model: "log_3P", Stride: stride, Bytes: m, Seconds: ns * 1e-9, Extrapolated: true},
+				predict.StridedCost{Model: "mlog_nP", Stride: stride, Bytes: m, Seconds: ns * 0.5e-9})
+		}
+	}
+	return d
+}
+
+func TestStridedCosts(t *testing.T) {
+	c := made(t)(StridedCosts(strides()))
+	if got := shown(c); got != "m = 1K: log_3P, mlog_nP | m = 4K: log_3P, mlog_nP" || c.Panels[1].Series[1].Points[2].Y.Center != 4096*512/2 {
+		t.Error(got)
+	}
+	contains.All(t, c.describe(), "bcast:linear", "node1 · P = 8", "some of it beyond")
 }
 
 // against is broadcasts of three algorithms among 2 to 64 ranks.

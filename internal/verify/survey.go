@@ -21,9 +21,8 @@ var Survey = survey.Register(&survey.Survey{
 	Name: "collectives", Doc: "collectives and message patterns, carried out",
 	Decode: survey.Decoder[schedules],
 	Drawing: &view.Drawing{ // of patterns
-		Kind: params.PatternCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
-		Least: []params.Key{{Variant: "permutation-1", Bytes: 4096}, {Variant: "permutation-1", Bytes: 8192}},
-		Name:  "patterns", About: "message patterns against m, with T_s + m·τ_d of each", Example: "taulop plot patterns -variant scatter -o p.svg host.json",
+		Kind: params.PatternCell, Profiles: view.ByCell(profiled),
+		Name: "patterns", About: "message patterns against m, with T_s + m·τ_d of each", Example: "taulop plot patterns -variant scatter -o p.svg host.json",
 		Title: "Time of message patterns", What: "message patterns", Measure: "taulop verify -patterns -save", Order: PatternNames(),
 		Ranks: true, Fitted: FittedSizes,
 		Label: "Message patterns",

@@ -97,8 +97,6 @@ type Drawing struct {
 	Kind params.Kind
 	// Profiles are the lines of a file's cells of that kind.
 	Profiles func([]params.Cell) []*Profile
-	Over     Quantity     // what they run over
-	Least    []params.Key // variants and sizes of which the fewest cells that can be drawn are
 
 	// Of charts: what users call it, "" where no chart of its own draws it; what it is,
 	// a command that draws it, the title, what is drawn and the command that measures

@@ -35,9 +35,8 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 30 * time.Second, Carries: true, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: params.AccessCell, Profiles: view.ByCell(profiled), Over: view.ElementStride,
-		Least: []params.Key{{Variant: "read-int32-1", Bytes: 4096}, {Variant: "read-int32-2", Bytes: 8192}},
-		Name:  "access", About: "an element of an array against the stride, a line for each operation", Example: "taulop plot access -cache off -o a.svg access.json",
+		Kind: params.AccessCell, Profiles: view.ByCell(profiled),
+		Name: "access", About: "an element of an array against the stride, a line for each operation", Example: "taulop plot access -cache off -o a.svg access.json",
 		Title: "What it takes to touch an element of an array", What: "accesses", Measure: "taulop access",
 		Order: slices.Concat(Types, AllOperations),
 		Label: "Accesses",

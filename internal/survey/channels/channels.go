@@ -15,9 +15,8 @@ import (
 var Survey = survey.Register(&survey.Survey{
 	Name: "levels", Doc: "messages between ranks at each level of a machine, of tables",
 	Drawing: &view.Drawing{
-		Kind: params.ChannelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize, Order: []string{alone},
-		Least: []params.Key{{Variant: "same_l3:T", Bytes: 1}, {Variant: "same_l3:T", Bytes: 1024}},
-		Name:  "levels", About: "messages against m, a line for each level of the machine, from tables of others", Example: "taulop plot levels -o l.svg epyc.json",
+		Kind: params.ChannelCell, Profiles: view.ByCell(profiled), Order: []string{alone},
+		Name: "levels", About: "messages against m, a line for each level of the machine, from tables of others", Example: "taulop plot levels -o l.svg epyc.json",
 		Title: "T(m), messages by what two ranks share", What: "messages by levels", Measure: "taulop import",
 		Own:   func(p *view.Profile) bool { return p.Panel == alone },
 		Label: "Messages by level",

@@ -38,9 +38,8 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: params.DiskCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
-		Least: []params.Key{{Variant: "read-direct", Bytes: 4096}, {Variant: "read-direct", Bytes: 8192}},
-		Name:  "disk", About: "reading and writing a file against m, past the page cache and through it", Example: "taulop plot disk -o d.svg disk.json",
+		Kind: params.DiskCell, Profiles: view.ByCell(profiled),
+		Name: "disk", About: "reading and writing a file against m, past the page cache and through it", Example: "taulop plot disk -o d.svg disk.json",
 		Title: "Time of a transfer between memory and a file", What: "transfers of a disk", Measure: "taulop disk",
 		Order: append([]string{"page cache out", "page cache in"}, Operations...),
 		Label: "Disks",

@@ -29,7 +29,7 @@ var Survey = survey.Register(&survey.Survey{
 	Tables:  Tables,
 	Doubts:  Doubts,
 	Drawing: &view.Drawing{ // the chart of other copies draws it too
-		Kind: params.LevelCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
+		Kind: params.LevelCell, Profiles: view.ByCell(profiled),
 		Title: "Cost of a copy while τ processes copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
 		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, OnePanel: true,
 		Label: "Copies between levels of the memory",

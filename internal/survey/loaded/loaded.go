@@ -41,7 +41,7 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Carries: true, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: Kind, Profiles: Profiles, Over: view.Bandwidth, Least: []params.Key{{Variant: "read-0"}, {Variant: "read-50"}, {Variant: "rate-read-50"}},
+		Kind: Kind, Profiles: Profiles,
 		Name: "loaded", About: "latency against the bandwidth that other cores use", Example: "taulop plot loaded -o loaded.svg loaded.json",
 		Title: "Latency while other cores read memory", What: "latencies under load", Measure: "taulop loaded",
 		Order: []string{"read", "pair"},

@@ -25,9 +25,8 @@ var Survey = survey.Register(&survey.Survey{
 	Decode: survey.Decoder[Request],
 	Tables: Tables,
 	Drawing: &view.Drawing{
-		Kind: params.NetCell, Profiles: view.ByCell(profiled), Over: view.MessageSize,
-		Least: []params.Key{{Variant: "tcp:L", Bytes: 1}, {Variant: "tcp:L", Bytes: 1024}},
-		Name:  "net", About: "messages between two hosts against m, by concurrent flows", Example: "taulop plot net -o n.svg net.json",
+		Kind: params.NetCell, Profiles: view.ByCell(profiled),
+		Name: "net", About: "messages between two hosts against m, by concurrent flows", Example: "taulop plot net -o n.svg net.json",
 		Title: "L(m,τ) of a network: a message between two hosts, without o", What: "messages of a network", Measure: "taulop net",
 		Label: "Network",
 	},

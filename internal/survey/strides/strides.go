@@ -31,9 +31,8 @@ var Survey = survey.Register(&survey.Survey{
 	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: params.PackCell, Profiles: view.ByCell(profiled), Over: view.ByteStride,
-		Least: []params.Key{{Variant: "4K4S", Bytes: 4096}, {Variant: "4K8S", Bytes: 4096}},
-		Name:  "pack", About: "strided messages, packed and one way, a line for each size", Example: "taulop plot pack -m 4K,64K -o p.svg pack.json",
+		Kind: params.PackCell, Profiles: view.ByCell(profiled),
+		Name: "pack", About: "strided messages, packed and one way, a line for each size", Example: "taulop plot pack -m 4K,64K -o p.svg pack.json",
 		Title: "Time of strided messages", What: "strided messages", Measure: "taulop pack", Order: []string{"packing", "one way"},
 		Label: "Strided messages",
 	},
