@@ -50,108 +50,111 @@ var twin = pair.plus(files(
 	nodeDir+"/node3/meminfo", "Node 3 MemTotal:  400 kB",
 ))
 
+// faultyTrees are machines whose files lack something, or contradict each other.
+var faultyTrees = []struct {
+	name     string
+	tree     tree
+	affinity CPUSet
+	want     Census
+	allowed  string
+	unknown  string // part of what is said to be unknown; "" is nothing
+}{
+	{"neither sys nor proc", files(), SetOf(3, 5), Census{2, 2, 1, 1, 0}, "3,5", "node 0"},
+	{"proc alone", files("proc/stat", "cpu  1 2\ncpu0 1 2\ncpu4 1 2\nintr 0"), nil, Census{2, 2, 1, 1, 0}, "0,4", "cores, packages and caches are unknown"},
+	{"no nodes", pair, nil, Census{2, 2, 1, 1, 0}, "0-1", "NUMA nodes are unknown"},
+	{"nodes without memory or CPUs", twin, nil, Census{2, 2, 1, 3, 0}, "0-1", "caches"},
+	{"a CPU without node", twin.plus(files(nodeDir+"/node1/cpulist", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "CPUs 1 belong to no NUMA node"},
+	{"no distances", twin.plus(files(nodeDir+"/node1/distance", "20 10")), nil, Census{2, 2, 1, 3, 0}, "0-1", "distances of node 1 are unknown"},
+	{"no memory of a node", twin.plus(files(nodeDir+"/node3/meminfo", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "memory of node 3"},
+	{"affinity", pair, SetOf(1, 2), Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"status of a snapshot", pair.plus(files("proc/self/status", "Name: x\nCpus_allowed_list:\t1\nMems_allowed_list:\t0")), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"memory that the cpuset forbids", twin.plus(files("proc/self/status", "Mems_allowed_list:\t0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "caches"},
+	{"cpuset of version 2", pair.plus(files(
+		"proc/self/cgroup", "0::/a/b",
+		"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
+		"sys/fs/cgroup/a/cpuset.cpus.effective", "1",
+	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"cpuset of version 1 in a container", pair.plus(files(
+		"proc/self/cgroup", "4:cpuset:/docker/7f",
+		"proc/self/mountinfo", "30 23 0:26 /docker/7f /sys/fs/cgroup/cpuset ro,nosuid - cgroup cgroup rw,cpuset",
+		"sys/fs/cgroup/cpuset/cpuset.cpus", "0",
+	)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
+	{"cpusets as a file system of their own", twin.plus(files(
+		"proc/self/cpuset", "/job",
+		"proc/mounts", "none /dev/cpuset cpuset rw 0 0",
+		"dev/cpuset/cpus", "0-1", "dev/cpuset/mems", "0-3", "dev/cpuset/job/cpus", "1", "dev/cpuset/job/mems", "0",
+	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"cpusets without prefix", pair.plus(files(
+		"proc/self/cpuset", "/job",
+		"proc/mounts", "cgroup /dev/cpuset cgroup rw,cpuset,noprefix 0 0",
+		"dev/cpuset/job/cpus", "0",
+	)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
+	{"a cpuset that is not ours", pair.plus(files(
+		"proc/self/cpuset", "/",
+		"proc/mounts", "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0",
+		"sys/fs/cgroup/cpuset/cpuset.cpus", "8-9",
+	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+	{"offline by its own file", files(cpuDir+"/cpu0/online", "1", cpuDir+"/cpu1/online", "0", cpuDir+"/cpu2/topology/core_id", "0"), nil, Census{2, 2, 1, 1, 0}, "0,2", "node 0"},
+	{"core numbers that repeat", pair.plus(files(cpuDir+"/cpu0/topology/core_id", "0", cpuDir+"/cpu1/topology/core_id", "0")), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+	{"packages without number", pair.plus(files(
+		cpuDir+"/cpu0/topology/physical_package_id", "-1", cpuDir+"/cpu0/topology/core_siblings", "1",
+		cpuDir+"/cpu1/topology/physical_package_id", "-1", cpuDir+"/cpu1/topology/core_siblings", "2",
+	)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
+	{"packages numbered anew in each book", pair.plus(files(
+		cpuDir+"/cpu0/topology/core_siblings", "1", cpuDir+"/cpu0/topology/book_siblings", "1",
+		cpuDir+"/cpu1/topology/core_siblings", "2", cpuDir+"/cpu1/topology/book_siblings", "2",
+	)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
+	{"a CPU that says nothing of itself, of a package that is not the first", files(
+		cpuDir+"/online", "0-3",
+		cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/topology/core_siblings", "3", cpuDir+"/cpu0/topology/physical_package_id", "36",
+		cpuDir+"/cpu3/topology/thread_siblings", "c", cpuDir+"/cpu3/topology/core_siblings", "c", cpuDir+"/cpu3/topology/physical_package_id", "0",
+	), nil, Census{4, 2, 2, 1, 0}, "0-3", "caches"},
+	{"no sibling sets", pair.plus(files(
+		cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "", cpuDir+"/cpu2/topology/physical_package_id", "7",
+	)), nil, Census{3, 3, 2, 1, 0}, "0-2", "cores of CPUs 0,2 are unknown"},
+	{"caches that nobody says to share", files(
+		cpuDir+"/online", "0-3",
+		cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/cache/index3/level", "3",
+		cpuDir+"/cpu1/cache/index3/level", "3",
+		cpuDir+"/cpu2/cache/index3/level", "3", cpuDir+"/cpu2/cache/index3/shared_cpu_map", "c",
+		cpuDir+"/cpu3/cache/index3/level", "3",
+	), nil, Census{4, 3, 1, 1, 2}, "0-3", "shares the caches of CPUs 0 is unknown"},
+	{"corrupt files", pair.plus(files(
+		cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
+		cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
+	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+	{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 3, 0}, "0-1", "several nodes"},
+	{"lists alone, in the formats of old kernels", files(
+		cpuDir+"/online", " 0-1,4,\x00",
+		cpuDir+"/cpu0/topology/core_cpus_list", "0,4", cpuDir+"/cpu1/topology/core_cpus_list", "1", cpuDir+"/cpu4/topology/core_cpus_list", "0,4",
+	), nil, Census{3, 2, 1, 1, 0}, "0-1,4", "node 0"},
+	{"siblings 1024 CPUs apart, eight each", files(
+		cpuDir+"/online", "0-3,1024-1027",
+		cpuDir+"/cpu0/topology/thread_siblings", "0000000f"+strings.Repeat(",00000000", 31)+",0000000f",
+		cpuDir+"/cpu0/topology/physical_package_id", "7",
+	), nil, Census{8, 1, 2, 1, 0}, "0-3,1024-1027", "node 0"},
+	{"siblings of which one says something else", pair.plus(files(
+		cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu1/topology/thread_siblings", "6", cpuDir+"/cpu2/topology/thread_siblings", "6",
+	)), nil, Census{3, 2, 1, 1, 0}, "0-2", "caches"},
+	{"nodes far apart in number, most without CPUs", pair.plus(files(
+		nodeDir+"/online", "0,8,252-255",
+		nodeDir+"/node0/cpulist", "0", nodeDir+"/node0/distance", "10 40 80 80 80 80", nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB",
+		nodeDir+"/node8/cpulist", "1", nodeDir+"/node8/distance", "40 10 80 80 80 80", nodeDir+"/node8/meminfo", "Node 8 MemTotal:  600 kB",
+		nodeDir+"/node252/distance", "80 80 10 80 80 80", nodeDir+"/node252/meminfo", "Node 252 MemTotal:  600 kB",
+		nodeDir+"/node253/distance", "80 80 80 10 80 80", nodeDir+"/node253/meminfo", "Node 253 MemTotal:  0 kB",
+		nodeDir+"/node254/distance", "80 80 80 80 10 80", nodeDir+"/node254/meminfo", "Node 254 MemTotal:  0 kB",
+		nodeDir+"/node255/distance", "80 80 80 80 80 10", nodeDir+"/node255/meminfo", "Node 255 MemTotal:  0 kB",
+	)), nil, Census{2, 2, 1, 6, 0}, "0-1", "caches"},
+	{"the first CPU and its node offline", twin.plus(files(cpuDir+"/online", "1", nodeDir+"/online", "1,3",
+		nodeDir+"/node1/distance", "10 17", nodeDir+"/node3/distance", "17 10")), nil, Census{1, 1, 1, 2, 0}, "1", "caches"},
+	{"caches of one CPU of two", pair.plus(files(
+		cpuDir+"/cpu1/cache/index2/level", "2", cpuDir+"/cpu1/cache/index2/shared_cpu_list", "1", // no type, no size
+		cpuDir+"/cpu1/cache/index3/level", "3", cpuDir+"/cpu1/cache/index3/type", "Unified", cpuDir+"/cpu1/cache/index3/size", "0K",
+	)), nil, Census{2, 2, 1, 1, 1}, "0-1", "NUMA nodes"},
+}
+
 func TestFaultyTrees(t *testing.T) {
-	for _, test := range []struct {
-		name     string
-		tree     tree
-		affinity CPUSet
-		want     Census
-		allowed  string
-		unknown  string // part of what is said to be unknown; "" is nothing
-	}{
-		{"neither sys nor proc", files(), SetOf(3, 5), Census{2, 2, 1, 1, 0}, "3,5", "node 0"},
-		{"proc alone", files("proc/stat", "cpu  1 2\ncpu0 1 2\ncpu4 1 2\nintr 0"), nil, Census{2, 2, 1, 1, 0}, "0,4", "cores, packages and caches are unknown"},
-		{"no nodes", pair, nil, Census{2, 2, 1, 1, 0}, "0-1", "NUMA nodes are unknown"},
-		{"nodes without memory or CPUs", twin, nil, Census{2, 2, 1, 3, 0}, "0-1", "caches"},
-		{"a CPU without node", twin.plus(files(nodeDir+"/node1/cpulist", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "CPUs 1 belong to no NUMA node"},
-		{"no distances", twin.plus(files(nodeDir+"/node1/distance", "20 10")), nil, Census{2, 2, 1, 3, 0}, "0-1", "distances of node 1 are unknown"},
-		{"no memory of a node", twin.plus(files(nodeDir+"/node3/meminfo", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "memory of node 3"},
-		{"affinity", pair, SetOf(1, 2), Census{1, 1, 1, 1, 0}, "1", "caches"},
-		{"status of a snapshot", pair.plus(files("proc/self/status", "Name: x\nCpus_allowed_list:\t1\nMems_allowed_list:\t0")), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
-		{"memory that the cpuset forbids", twin.plus(files("proc/self/status", "Mems_allowed_list:\t0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "caches"},
-		{"cpuset of version 2", pair.plus(files(
-			"proc/self/cgroup", "0::/a/b",
-			"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
-			"sys/fs/cgroup/a/cpuset.cpus.effective", "1",
-		)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
-		{"cpuset of version 1 in a container", pair.plus(files(
-			"proc/self/cgroup", "4:cpuset:/docker/7f",
-			"proc/self/mountinfo", "30 23 0:26 /docker/7f /sys/fs/cgroup/cpuset ro,nosuid - cgroup cgroup rw,cpuset",
-			"sys/fs/cgroup/cpuset/cpuset.cpus", "0",
-		)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
-		{"cpusets as a file system of their own", twin.plus(files(
-			"proc/self/cpuset", "/job",
-			"proc/mounts", "none /dev/cpuset cpuset rw 0 0",
-			"dev/cpuset/cpus", "0-1", "dev/cpuset/mems", "0-3", "dev/cpuset/job/cpus", "1", "dev/cpuset/job/mems", "0",
-		)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
-		{"cpusets without prefix", pair.plus(files(
-			"proc/self/cpuset", "/job",
-			"proc/mounts", "cgroup /dev/cpuset cgroup rw,cpuset,noprefix 0 0",
-			"dev/cpuset/job/cpus", "0",
-		)), nil, Census{1, 1, 1, 1, 0}, "0", "caches"},
-		{"a cpuset that is not ours", pair.plus(files(
-			"proc/self/cpuset", "/",
-			"proc/mounts", "cgroup /sys/fs/cgroup/cpuset cgroup rw,cpuset 0 0",
-			"sys/fs/cgroup/cpuset/cpuset.cpus", "8-9",
-		)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
-		{"offline by its own file", files(cpuDir+"/cpu0/online", "1", cpuDir+"/cpu1/online", "0", cpuDir+"/cpu2/topology/core_id", "0"), nil, Census{2, 2, 1, 1, 0}, "0,2", "node 0"},
-		{"core numbers that repeat", pair.plus(files(cpuDir+"/cpu0/topology/core_id", "0", cpuDir+"/cpu1/topology/core_id", "0")), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
-		{"packages without number", pair.plus(files(
-			cpuDir+"/cpu0/topology/physical_package_id", "-1", cpuDir+"/cpu0/topology/core_siblings", "1",
-			cpuDir+"/cpu1/topology/physical_package_id", "-1", cpuDir+"/cpu1/topology/core_siblings", "2",
-		)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
-		{"packages numbered anew in each book", pair.plus(files(
-			cpuDir+"/cpu0/topology/core_siblings", "1", cpuDir+"/cpu0/topology/book_siblings", "1",
-			cpuDir+"/cpu1/topology/core_siblings", "2", cpuDir+"/cpu1/topology/book_siblings", "2",
-		)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
-		{"a CPU that says nothing of itself, of a package that is not the first", files(
-			cpuDir+"/online", "0-3",
-			cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/topology/core_siblings", "3", cpuDir+"/cpu0/topology/physical_package_id", "36",
-			cpuDir+"/cpu3/topology/thread_siblings", "c", cpuDir+"/cpu3/topology/core_siblings", "c", cpuDir+"/cpu3/topology/physical_package_id", "0",
-		), nil, Census{4, 2, 2, 1, 0}, "0-3", "caches"},
-		{"no sibling sets", pair.plus(files(
-			cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "", cpuDir+"/cpu2/topology/physical_package_id", "7",
-		)), nil, Census{3, 3, 2, 1, 0}, "0-2", "cores of CPUs 0,2 are unknown"},
-		{"caches that nobody says to share", files(
-			cpuDir+"/online", "0-3",
-			cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/cache/index3/level", "3",
-			cpuDir+"/cpu1/cache/index3/level", "3",
-			cpuDir+"/cpu2/cache/index3/level", "3", cpuDir+"/cpu2/cache/index3/shared_cpu_map", "c",
-			cpuDir+"/cpu3/cache/index3/level", "3",
-		), nil, Census{4, 3, 1, 1, 2}, "0-3", "shares the caches of CPUs 0 is unknown"},
-		{"corrupt files", pair.plus(files(
-			cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
-			cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
-		)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
-		{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 3, 0}, "0-1", "several nodes"},
-		{"lists alone, in the formats of old kernels", files(
-			cpuDir+"/online", " 0-1,4,\x00",
-			cpuDir+"/cpu0/topology/core_cpus_list", "0,4", cpuDir+"/cpu1/topology/core_cpus_list", "1", cpuDir+"/cpu4/topology/core_cpus_list", "0,4",
-		), nil, Census{3, 2, 1, 1, 0}, "0-1,4", "node 0"},
-		{"siblings 1024 CPUs apart, eight each", files(
-			cpuDir+"/online", "0-3,1024-1027",
-			cpuDir+"/cpu0/topology/thread_siblings", "0000000f"+strings.Repeat(",00000000", 31)+",0000000f",
-			cpuDir+"/cpu0/topology/physical_package_id", "7",
-		), nil, Census{8, 1, 2, 1, 0}, "0-3,1024-1027", "node 0"},
-		{"siblings of which one says something else", pair.plus(files(
-			cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu1/topology/thread_siblings", "6", cpuDir+"/cpu2/topology/thread_siblings", "6",
-		)), nil, Census{3, 2, 1, 1, 0}, "0-2", "caches"},
-		{"nodes far apart in number, most without CPUs", pair.plus(files(
-			nodeDir+"/online", "0,8,252-255",
-			nodeDir+"/node0/cpulist", "0", nodeDir+"/node0/distance", "10 40 80 80 80 80", nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB",
-			nodeDir+"/node8/cpulist", "1", nodeDir+"/node8/distance", "40 10 80 80 80 80", nodeDir+"/node8/meminfo", "Node 8 MemTotal:  600 kB",
-			nodeDir+"/node252/distance", "80 80 10 80 80 80", nodeDir+"/node252/meminfo", "Node 252 MemTotal:  600 kB",
-			nodeDir+"/node253/distance", "80 80 80 10 80 80", nodeDir+"/node253/meminfo", "Node 253 MemTotal:  0 kB",
-			nodeDir+"/node254/distance", "80 80 80 80 10 80", nodeDir+"/node254/meminfo", "Node 254 MemTotal:  0 kB",
-			nodeDir+"/node255/distance", "80 80 80 80 80 10", nodeDir+"/node255/meminfo", "Node 255 MemTotal:  0 kB",
-		)), nil, Census{2, 2, 1, 6, 0}, "0-1", "caches"},
-		{"the first CPU and its node offline", twin.plus(files(cpuDir+"/online", "1", nodeDir+"/online", "1,3",
-			nodeDir+"/node1/distance", "10 17", nodeDir+"/node3/distance", "17 10")), nil, Census{1, 1, 1, 2, 0}, "1", "caches"},
-		{"caches of one CPU of two", pair.plus(files(
-			cpuDir+"/cpu1/cache/index2/level", "2", cpuDir+"/cpu1/cache/index2/shared_cpu_list", "1", // no type, no size
-			cpuDir+"/cpu1/cache/index3/level", "3", cpuDir+"/cpu1/cache/index3/type", "Unified", cpuDir+"/cpu1/cache/index3/size", "0K",
-		)), nil, Census{2, 2, 1, 1, 1}, "0-1", "NUMA nodes"},
-	} {
+	for _, test := range faultyTrees {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := test.tree.machine(test.affinity)
 			if err != nil {

@@ -13,11 +13,8 @@ import (
 
 func TestBadAccesses(t *testing.T) {
 	dir := t.TempDir()
-	there := filepath.Join(dir, "there.json")
-	if err := os.WriteFile(there, []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ line, want string }{
+	there := save(t, dir, "there.json", "{}")
+	refuses(t, nil, "", []mistake{
 		{"access 4K", "no arguments"},
 		{"access -size 3 -types int32", "smaller than one int32"},
 		{"access -size 4 -types float64", "smaller than one float64"},
@@ -38,12 +35,7 @@ func TestBadAccesses(t *testing.T) {
 		{"access -cpu -3", "-cpu"},
 		{"access -o " + dir + "/no/x", "cannot be written: there is no directory " + dir + "/no"},
 		{"access -o " + there, "there already"},
-	} {
-		_, _, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 	if text, _ := os.ReadFile(there); string(text) != "{}" {
 		t.Error("a refused measurement touched the file that was there")
 	}

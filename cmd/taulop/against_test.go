@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,9 +42,7 @@ func outputs(t *testing.T) (imb, osu string) {
 	directory := t.TempDir()
 	imb, osu = filepath.Join(directory, "imb.txt"), filepath.Join(directory, "osu.txt")
 	for path, text := range map[string]string{imb: imbOutput, osu: osuOutput} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", path, text)
 	}
 	return imb, osu
 }
@@ -102,9 +99,7 @@ osu_bcast as bcast:linear, P = 4; times in µs, errors in % of what was measured
 func TestAgainstZeros(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "SHM.txt")
 	table := strings.ReplaceAll(smallTable, "0.000065536", "0")
-	if err := os.WriteFile(path, []byte(table), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", path, table)
 	imb, _ := outputs(t)
 	out, errOut, err := run(t, "verify", "-against", imb, "-params", path, "message")
 	if want := "\n   8K     16.00      –      –       –      –\n"; err != nil || !strings.Contains(out, want) || strings.Contains(out, "Mean") || !strings.Contains(errOut, "is no time") {
@@ -119,12 +114,9 @@ func TestAgainstJSON(t *testing.T) {
 	if out, _, err := run(t, on(machine, "verify", "-against "+imb+" -json -o "+file)...); err != nil || out != "" {
 		t.Fatal(out, err)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := load(t, file)
 	var doc report.Against
-	if err := json.Unmarshal(data, &doc); err != nil {
+	if err := json.Unmarshal([]byte(data), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Rows) != 5 || len(doc.Means) != 4 || doc.Model != "τ-Lop" || doc.Output != imb || doc.LeftOut == nil {
@@ -159,9 +151,7 @@ func TestAgainstNative(t *testing.T) {
 	}
 	f.Cells, f.Plan.Setups = cells, []string{"ring", "ping"}
 	path := filepath.Join(t.TempDir(), "host.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	out, _, err := run(t, "verify", "-against", imb, "-params", path, "-m", "8K", "-P", "2", "message", "sendrecv")
 	for _, want := range []string{
 		"ring, one way ping",
@@ -181,16 +171,10 @@ func TestAgainstNative(t *testing.T) {
 func TestAgainstBadInput(t *testing.T) {
 	machine, directory := smallMachine(t)
 	imb, osu := outputs(t)
-	write := func(name, text string) string {
-		path := filepath.Join(directory, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return save(t, directory, name, text) }
 	broken := write("broken.txt", "# OSU MPI Latency Test v7.5\n# Size       Avg Latency(us)\n1  quick\n")
 	bandwidth := write("bw.txt", "# OSU MPI Bandwidth Test v7.5\n# Size      Bandwidth (MB/s)\n1   2.32\n")
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, machine, "verify", []mistake{
 		{"-against", "-against"},
 		{"-against=", "-against is there with an empty name"},
 		{"-against " + directory + "/none", "none"},
@@ -214,12 +198,7 @@ func TestAgainstBadInput(t *testing.T) {
 		{"-against " + imb + " -time 5s", "-time"},
 		{"-against " + imb + " -params /nonexistent", "/nonexistent is not there"},
 		{"-against /nonexistent -params x.json", "-against: /nonexistent is not there: check its name"},
-	} {
-		out, _, err := run(t, on(machine, "verify", tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" {
-			t.Errorf("verify %s: exit %d, %v\n%s\nwant exit 2 and one line with %q", tt.line, exitStatus(err), err, out, tt.want)
-		}
-	}
+	})
 	if _, _, err := run(t, "verify", "-against", imb); exitStatus(err) != 2 || !strings.Contains(err.Error(), "-params is missing") {
 		t.Errorf("without -params: %v", err)
 	}

@@ -66,9 +66,7 @@ func TestCheck(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
 	host, prom := filepath.Join(dir, "host.json"), filepath.Join(dir, "taulop.prom")
-	if _, _, err := run(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -cache in -gamma=false -launches 6 -time 5m -o "+host)...); err != nil {
-		t.Fatal(err)
-	}
+	ran(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -cache in -gamma=false -launches 6 -time 5m -o "+host)...)
 	out, status := checkStatus(t, "check -quiet -perfdata -drift 0.01 -baseline "+host+" -prom "+prom)
 	if strings.Contains(out, "nothing could be tested") {
 		t.Skipf("too little of the CPUs is had: %s", out)

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -23,19 +19,14 @@ func smallNetwork(t testing.TB, directory string) (path string) {
 	text := "#m\t2\n#tau\t2\n#m\to(m)\tL1(m, 1)\tL1(m, 2)\n" +
 		"1\t0.000005\t0.00000001\t0.00000002\n" +
 		"65536\t0.000005\t0.00065536\t0.00131072\n"
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", path, text)
 	return path
 }
 
 func TestClusterText(t *testing.T) {
 	machine, directory := smallMachine(t)
 	network := smallNetwork(t, directory)
-	ranks := filepath.Join(directory, "ranks")
-	if err := os.WriteFile(ranks, []byte("rank 0=a slot=0\nrank 1=b slot=0\nrank 2=a slot=1\nrank 3=b slot=1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	ranks := save(t, directory, "ranks", "rank 0=a slot=0\nrank 1=b slot=0\nrank 2=a slot=1\nrank 3=b slot=1\n")
 	tcp := filepath.Join(directory, "TCP.txt")
 	if err := os.Link(network, tcp); err != nil {
 		t.Fatal(err)
@@ -77,10 +68,7 @@ bcast, P = 4; times in µs
 			t.Errorf("%s %s:\n%s\nwant\n%s", tt.command, tt.line, out, tt.want)
 		}
 	}
-	out, _, err := run(t, on(machine, "explain", "-json -net "+network+" -nodes 2 -P 4 -m 8K bcast:binomial")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := ran(t, on(machine, "explain", "-json -net "+network+" -nodes 2 -P 4 -m 8K bcast:binomial")...)
 	var doc predict.Explanations
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
@@ -96,9 +84,7 @@ func TestClusterWarnings(t *testing.T) {
 	machine, directory := smallMachine(t)
 	path := filepath.Join(directory, "IB.txt")
 	text := "#m\t2\n#tau\t2\n#m\to(m)\tL1(m, 1)\tL1(m, 2)\n1\t0.000005\t0\t0.00000002\n65536\t0.000005\t0.00065536\t0.00131072\n"
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", path, text)
 	for _, net := range []string{path, "roce=" + path} {
 		_, said, err := run(t, on(machine, "predict", "-net "+net+" -nodes 2 -P 4 -m 8K bcast:binomial")...)
 		if err != nil || !strings.Contains(said, path+": network ") || !strings.Contains(said, "L(1,1) is 0, which is no time") {
@@ -137,9 +123,7 @@ func TestClusterFileOfNetworks(t *testing.T) {
 	other := params.FromNetworkText(table, params.Network{Name: "eth0", Kind: "tcp", Copies: 2})
 	f.Networks, f.Cells = append(f.Networks, other.Networks...), append(f.Cells, other.Cells...)
 	path := filepath.Join(directory, "net.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	for net, want := range map[string]string{
 		path: "\n  Θ = o₁(m) + L₁(m,1)\n", "ib0=" + path: "network ib0; ", "eth0=" + path: "\n  Θ = o₁(m) + 2L(m,1) + L₁(m,1)\n",
 	} {
@@ -156,18 +140,12 @@ func TestClusterFileOfNetworks(t *testing.T) {
 func TestClusterMistakes(t *testing.T) {
 	machine, directory := smallMachine(t)
 	network := smallNetwork(t, directory)
-	file := func(name, text string) string {
-		path := filepath.Join(directory, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := func(name, text string) string { return save(t, directory, name, text) }
 	holes := file("holes", "rank 0=a slot=0\nrank 2=b slot=0\n")
 	twice := file("twice", "rank 0=a slot=0\nrank 0=b slot=0\n")
 	two := file("two", "a\nb\n")
 	net := " -net " + network + " "
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, machine, "predict bcast:binomial", []mistake{
 		{"-P 4 -nodes 8" + net, "4 ranks cannot be on 8 nodes"},
 		{"-P 4 -nodes 2", "2 nodes need a network between them"},
 		{"-P 4 -nodes 0" + net, "-nodes is 0"},
@@ -185,47 +163,9 @@ func TestClusterMistakes(t *testing.T) {
 		{"-P 4 -nodes 2 -net " + directory + "/none", "none is not there"},
 		{"-P 4 -nodes 2 -net " + directory + "/SHM.txt -model lognp", "model lognp knows one node alone"},
 		{"-P 4 -nodes 2 -net a:b=" + network, "is no name of a network"},
-	} {
-		line := tt.line + " bcast:binomial"
-		_, _, err := run(t, on(machine, "predict", line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: exit %d, %v; want %q", line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 	_, _, err := run(t, on(machine, "predict", "-P 4 -nodes 2"+net+"bcast:sm-tree")...)
 	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "copies from the buffers of other ranks") {
 		t.Errorf("%v", err)
-	}
-}
-
-// The authors' library on several nodes, as users ask for it.
-func TestClusterOracle(t *testing.T) {
-	directory := os.Getenv("TAULOP_SHARED")
-	if directory == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	for _, machine := range []string{"metropolis", "lusitania"} {
-		data, err := os.ReadFile(filepath.Join(directory, "oracle", "channels-"+machine+".tsv"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows := bufio.NewScanner(bytes.NewReader(data))
-		for n := 0; rows.Scan(); n++ {
-			row := strings.Split(rows.Text(), "\t")
-			if n%40 != 1 { // the model's own test has all
-				continue
-			}
-			tables := filepath.Join(directory, "params", machine)
-			out, _, err := run(t, "predict", "-tsv", "-model", "libtaulop", "-params", filepath.Join(tables, "SHM.txt"),
-				"-net", filepath.Join(tables, strings.TrimPrefix(row[1], "SHM+")+".txt"), "-P", row[4], "-nodes", row[5], "-map", row[6], "-m", row[7], row[2]+":"+row[3])
-			if err != nil {
-				t.Fatal(err)
-			}
-			fields := strings.Fields(out)
-			got, _ := strconv.ParseFloat(fields[len(fields)-1], 64)
-			if want, _ := strconv.ParseFloat(row[8], 64); math.Abs(got-want) > 1e-6*want {
-				t.Errorf("%v: %g", row, got)
-			}
-		}
 	}
 }

@@ -3,8 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -55,10 +53,7 @@ func benchmarked(t *testing.T, machine []string, directory string, c *collective
 		}
 		text = fmt.Sprintf("# OSU MPI %s Latency Test v7.5\n# %sAvg Latency(us)\n%s20.00\n", title, sizes, size)
 	}
-	output := filepath.Join(directory, "output.txt")
-	if err := os.WriteFile(output, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	output := save(t, directory, "output.txt", text)
 	out, _, err := run(t, on(machine, "verify", "-json -P 3 -against "+output)...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)

@@ -10,21 +10,16 @@ import (
 // What docs/commands.md lists is what there is: TAULOP_UPDATE=1 writes it.
 func TestCommandsPage(t *testing.T) {
 	const page, heading = docs + "/commands.md", "## Commands\n"
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, after, found := strings.Cut(string(text), heading)
+	text := load(t, page)
+	before, after, found := strings.Cut(text, heading)
 	_, after, more := strings.Cut(after, "\n## ")
 	if !found || !more {
 		t.Fatalf("%s has no section of commands", page)
 	}
 	want := before + heading + commandTables() + "\n## " + after
 	if os.Getenv("TAULOP_UPDATE") != "" {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	} else if want != string(text) {
+		save(t, "", page, want)
+	} else if want != text {
 		t.Errorf("%s is not what there is: TAULOP_UPDATE=1 go test -run TestCommandsPage writes it", page)
 	}
 }

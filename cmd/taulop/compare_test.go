@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -52,9 +51,7 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 		}
 	}
 	path = filepath.Join(dir, host+".json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	return path
 }
 
@@ -67,9 +64,7 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", path, got)
 	}
 	if want := load(t, path); got != want {
 		t.Errorf("%s: go test -update writes what is there\ngot\n%s\nwant\n%s", path, got, want)
@@ -149,9 +144,7 @@ func TestCompareFleet(t *testing.T) {
 		t.Errorf("%d lines of CSV, %v", lines, err)
 	}
 	// A bad file is named, the others are compared, and the exit status says so.
-	if err := os.WriteFile(args[3], []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", args[3], "{")
 	out, errOut, err = run(t, args...)
 	if exitStatus(err) != 1 || err.Error() != "1 of 12 files skipped" || !strings.HasPrefix(out, "11 machines\n") || !strings.HasPrefix(errOut, "taulop: skipped: "+args[3]+":1:") {
 		t.Errorf("exit %d, %v, %q\n%s", exitStatus(err), err, errOut, out)
@@ -177,9 +170,7 @@ func withSurveys(t *testing.T, path string, times float64) {
 		}
 		in.File.Cells = append(in.File.Cells, params.Cell{Key: k, Time: fit.Median(samples), Samples: params.Samples(samples...)})
 	}
-	if err := in.File.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, in.File, path)
 }
 
 // What surveys measured is in the same table, kind by kind.
@@ -188,10 +179,7 @@ func TestCompareNamesAbsent(t *testing.T) {
 	dir := t.TempDir()
 	a, b := node(t, dir, "a", 1000, 0, 0, 1, 2), node(t, dir, "b", 1100, 0, 0, 1, 2)
 	_, small := smallMachine(t)
-	table := filepath.Join(small, "SHM.txt")
-	if err := os.WriteFile(table, []byte(strings.ReplaceAll(smallTable, "65536\t", "8192\t")), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	table := save(t, small, "SHM.txt", strings.ReplaceAll(smallTable, "65536\t", "8192\t"))
 	out, errOut, err := run(t, "compare", a, b, table)
 	if err != nil || !strings.Contains(errOut, "small: not compared, ") || !strings.Contains(errOut, "-as ring") || strings.Contains(out, "small") {
 		t.Errorf("%v, %s\n%s", err, errOut, out)
@@ -207,18 +195,13 @@ func TestCompareWithoutAnswer(t *testing.T) {
 	var paths []string
 	for i := range compare.Fleet {
 		path := node(t, dir, fmt.Sprint("n", i), 1000, 0, 0, 1, 2)
-		f, err := params.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := loadParams(t, path)
 		for j := range f.Cells {
 			c := &f.Cells[j]
 			c.Samples = c.Samples[:3]
 			c.Time = fit.Median(c.Values())
 		}
-		if err := f.WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		saveParams(t, f, path)
 		paths = append(paths, path)
 	}
 	for _, args := range [][]string{paths, paths[:2]} {
@@ -259,7 +242,7 @@ func TestCompareRefuses(t *testing.T) {
 	newer := save(t, dir, "newer.json", strings.Replace(load(t, a), `"version": 5`, `"version": 6`, 1))
 	gamma := save(t, dir, "gamma.txt", tinyGamma)
 	empty := save(t, dir, "empty.json", "")
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, nil, "", []mistake{
 		{"compare", "a comparison takes two files or more"},
 		{"compare " + a, "got 1 argument: a comparison takes two files or more"},
 		{"compare " + a + " " + a, "is there twice"},
@@ -277,45 +260,15 @@ func TestCompareRefuses(t *testing.T) {
 		{"compare -o " + a + " " + a + " " + b, "is there already"},
 		{"compare " + a + " " + b + " -jsn", "there is no flag -jsn; did you mean -json?"},
 		{"compare -frob", "-frob"},
-	} {
-		out, errOut, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" || errOut != "" {
-			t.Errorf("taulop %s: exit %d, %v, output %q%q; want exit 2 and one line with %q", tt.line, exitStatus(err), err, out, errOut, tt.want)
-		}
-	}
-}
-
-// A thousand machines of a hundred cells each.
-func BenchmarkCompareFleet(b *testing.B) {
-	dir := b.TempDir()
-	taus := make([]int, 50) // and two sizes
-	for i := range taus {
-		taus[i] = i + 1
-	}
-	args := []string{"compare", "-m", "64,8K"}
-	for i := range 1000 {
-		args = append(args, node(b, dir, fmt.Sprintf("node%03d", i), 1000+float64(i%17), 0.1, 0.01, taus...))
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, _, err := run(b, args...); err != nil {
-			b.Fatal(err)
-		}
-	}
+	})
 }
 
 // Names of files come from a list, too.
 func TestCompareListed(t *testing.T) {
 	dir := t.TempDir()
 	paths := nodes.Write(t, dir, 12)
-	list := filepath.Join(dir, "list")
-	if err := os.WriteFile(list, []byte(strings.Join(paths[4:], "\n")), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	want, _, err := run(t, append([]string{"compare", "-csv"}, paths...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := save(t, dir, "list", strings.Join(paths[4:], "\n"))
+	want, _ := ran(t, append([]string{"compare", "-csv"}, paths...)...)
 	got, _, err := run(t, append([]string{"compare", "-csv", "-files", list}, paths[:4]...)...)
 	if err != nil || got != want {
 		t.Errorf("with a list: %v\n%s\nwant\n%s", err, got, want)

@@ -14,43 +14,38 @@ import (
 
 func TestBadCopiesAndPacks(t *testing.T) {
 	needLinux(t)
-	for line, want := range map[string]string{
-		"copy 8K":                     "no arguments",
-		"copy -m 0":                   "at least one byte",
-		"copy -m 8Q":                  "-m",
-		"copy -m 900G":                "may take",
-		"copy -tau 0":                 "-tau",
-		"copy -tau 9999":              "CPUs that may be used",
-		"copy -levels L7":             "no level",
-		"copy -time 0s":               "-time",
-		"copy -launches 5 ":           "-launches",
-		"copy -o DIR":                 "cannot be written",
-		"copy -o DIR/no/x.json":       "cannot be written",
-		"pack 4K":                     "4K8S",
-		"pack 4K2S":                   "overlap",
-		"pack 2B8S":                   "smaller than an element",
-		"pack 4K6S":                   "multiple",
-		"pack 64K4096S":               "beyond the array",
-		"pack -array 1K 4K8S":         "beyond the array",
-		"pack -m 2":                   "smaller than an element",
-		"pack -d 2":                   "overlap",
-		"pack -element 0":             "-element",
-		"pack -array 8Q":              "-array",
-		"pack -array 900000G":         "too much of the",
-		"pack -cpus 0":                "two different CPUs",
-		"pack -cpus 0,8000":           "CPU 8000",
-		"pack -cache near":            "-cache",
-		"pack -array 900G 1M1048576S": "too much of the",
-		"pack 4K8S -jsn":              "did you mean -json",
-	} {
-		dir := t.TempDir()
-		_, _, err := run(t, strings.Fields(strings.Replace(line, "DIR", dir, 1))...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", line, exitStatus(err), err, want)
-		}
-		if left, _ := os.ReadDir(dir); len(left) > 0 {
-			t.Errorf("taulop %s left %v", line, left)
-		}
+	dir := t.TempDir()
+	refuses(t, nil, "", []mistake{
+		{"copy 8K", "no arguments"},
+		{"copy -m 0", "at least one byte"},
+		{"copy -m 8Q", "-m"},
+		{"copy -m 900G", "may take"},
+		{"copy -tau 0", "-tau"},
+		{"copy -tau 9999", "CPUs that may be used"},
+		{"copy -levels L7", "no level"},
+		{"copy -time 0s", "-time"},
+		{"copy -launches 5 ", "-launches"},
+		{"copy -o " + dir, "cannot be written"},
+		{"copy -o " + dir + "/no/x.json", "cannot be written"},
+		{"pack 4K", "4K8S"},
+		{"pack 4K2S", "overlap"},
+		{"pack 2B8S", "smaller than an element"},
+		{"pack 4K6S", "multiple"},
+		{"pack 64K4096S", "beyond the array"},
+		{"pack -array 1K 4K8S", "beyond the array"},
+		{"pack -m 2", "smaller than an element"},
+		{"pack -d 2", "overlap"},
+		{"pack -element 0", "-element"},
+		{"pack -array 8Q", "-array"},
+		{"pack -array 900000G", "too much of the"},
+		{"pack -cpus 0", "two different CPUs"},
+		{"pack -cpus 0,8000", "CPU 8000"},
+		{"pack -cache near", "-cache"},
+		{"pack -array 900G 1M1048576S", "too much of the"},
+		{"pack 4K8S -jsn", "did you mean -json"},
+	})
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
@@ -133,9 +128,7 @@ func stridedFile(t *testing.T, dir string) string {
 	add(params.Key{Kind: params.PackCell, Tau: 1, Bytes: 1024, Variant: "1K64S"}, 500)
 	add(params.Key{Kind: params.PackCell, Tau: 1, Bytes: 8192, Variant: "8K64S"}, 3000)
 	file := filepath.Join(dir, "strided.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	return file
 }
 
@@ -163,20 +156,15 @@ func TestPredictStride(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	machine, _ := smallMachine(t)
-	for line, want := range map[string]string{
-		"-params " + file + " -stride 24 bcast":              "there are those of 64",
-		"-params " + file + " -stride 0 bcast":               "-stride",
-		"-params " + file + " -stride x bcast":               "-stride",
-		"-params " + file + " -stride 64 -cache off bcast":   "off cache",
-		"-params " + file + " -stride 64 bcast:sm-tree":      "contiguous",
-		"-params " + file + " -stride 64 -model loggp bcast": "contiguous",
-		strings.Join(machine, " ") + " -stride 64 bcast":     "-with pack",
-	} {
-		_, _, err := run(t, strings.Fields("predict -P 2 -m 8K "+line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("predict %s: exit %d, %v; want exit 2 and one line with %q", line, exitStatus(err), err, want)
-		}
-	}
+	refuses(t, nil, "predict -P 2 -m 8K", []mistake{
+		{"-params " + file + " -stride 24 bcast", "there are those of 64"},
+		{"-params " + file + " -stride 0 bcast", "-stride"},
+		{"-params " + file + " -stride x bcast", "-stride"},
+		{"-params " + file + " -stride 64 -cache off bcast", "off cache"},
+		{"-params " + file + " -stride 64 bcast:sm-tree", "contiguous"},
+		{"-params " + file + " -stride 64 -model loggp bcast", "contiguous"},
+		{strings.Join(machine, " ") + " -stride 64 bcast", "-with pack"},
+	})
 }
 
 // Copies between levels have a chart of their own, those within a level by itself.
@@ -191,9 +179,7 @@ func TestPlotLevels(t *testing.T) {
 		}
 	}
 	file := filepath.Join(dir, "copy.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	figure := filepath.Join(dir, "copy.svg")
 	for flags, want := range map[string][]string{
 		"":                      {"L1 → L1; L2 → L2; memory → memory"},

@@ -13,11 +13,9 @@ import (
 
 func TestBadDisks(t *testing.T) {
 	dir := t.TempDir()
-	text := filepath.Join(dir, "text")
-	if err := os.WriteFile(text, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	lines := []struct{ line, want string }{
+	text := save(t, dir, "text", "")
+	needLinux(t)
+	refuses(t, nil, "", []mistake{
 		{"disk", "want 1"},
 		{"disk " + dir + " -quite", "did you mean -quiet"},
 		{"disk " + dir + " " + dir, "want 1"},
@@ -35,16 +33,7 @@ func TestBadDisks(t *testing.T) {
 		{"disk -o " + dir + " " + dir, "cannot be written"},
 		{"disk " + dir + "/none", "no directory"},
 		{"disk " + text, "no directory"},
-	}
-	for _, tt := range lines {
-		if strings.Contains(tt.want, "directory") {
-			needLinux(t)
-		}
-		_, _, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}

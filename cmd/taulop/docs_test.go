@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -77,14 +79,12 @@ func TestTaskPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := build(t)
-	measured := make(map[string]bool) // commands, whatever their files are called
+	var measured sync.Map // commands, whatever their files are called
 	for _, path := range pages {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".md"), func(t *testing.T) {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			page, dir := string(text), t.TempDir()
+			t.Parallel()
+			text := load(t, path)
+			page, dir := text, t.TempDir()
 			for _, c := range consoles(page) {
 				first, _, _ := strings.Cut(strings.TrimPrefix(c.line, "taulop "), " ")
 				command, ours := lookup(first)
@@ -99,12 +99,9 @@ func TestTaskPages(t *testing.T) {
 						t.Skip("what follows needs measurements")
 					}
 					alike := written.ReplaceAllString(c.line, "")
-					switch {
-					case testing.Short(), known && measured[alike]:
-					case !measureShown(t, program, dir, c.line, command) && !known && len(writes) > 0:
+					_, before := measured.LoadOrStore(alike, true)
+					if !testing.Short() && !(known && before) && !measureShown(t, program, dir, c.line, command) && !known && len(writes) > 0 {
 						t.Skip("what follows needs what was not measured")
-					default:
-						measured[alike] = true
 					}
 					if known {
 						for _, w := range writes {
@@ -127,7 +124,7 @@ func TestTaskPages(t *testing.T) {
 					}
 				}
 			}
-			if page != string(text) && os.Getenv("TAULOP_UPDATE") != "" {
+			if page != text && os.Getenv("TAULOP_UPDATE") != "" {
 				if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
 					t.Error(err)
 				}
@@ -177,27 +174,37 @@ func copyFile(t *testing.T, from, to string) {
 	}
 }
 
-// Every command and flag that README, docs and the scripts in bench name is there, and every
-// file that they link.
-func TestDocsNameWhatThereIs(t *testing.T) {
-	flags := make(map[string][]*flag.FlagSet) // of each command, and "" of those without one
-	known := make(map[string]bool)            // flags of any command
+var (
+	span     = regexp.MustCompile("(?s)`([^`]+)`")
+	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	code     = regexp.MustCompile("`[^`]*`")
+	spoken   = regexp.MustCompile(`(?:^|[ /(;|&])taulop( [^|;&#()]*)`)
+	flagWord = regexp.MustCompile(`^-([a-zA-Z_][a-zA-Z_0-9-]*)$`)
+	operand  = regexp.MustCompile(`^[-A-Z0-9]`) // of taulop without a command
+)
+
+// flagsOf are the flags of each command, "" of the one without a name.
+var flagsOf = sync.OnceValue(func() map[string][]*flag.FlagSet {
+	all := make(map[string][]*flag.FlagSet)
 	for _, c := range commands {
 		for _, m := range c.all() {
-			flags[c.name] = append(flags[c.name], m.set().FlagSet)
-		}
-		for _, set := range flags[c.name] {
-			if set != nil {
-				set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
+			if set := m.set(); set.FlagSet != nil {
+				all[c.name] = append(all[c.name], set.FlagSet)
 			}
 		}
 	}
-	has := func(command, name string) bool {
-		return slices.ContainsFunc(flags[command], func(set *flag.FlagSet) bool { return set != nil && set.Lookup(name) != nil })
-	}
-	// Flags of other programs that the pages speak of.
-	others := strings.Fields("-h -multi")
+	return all
+})
 
+// hasFlag reports whether one of the sets has a flag, or another program of which the pages speak.
+func hasFlag(sets []*flag.FlagSet, name string) bool {
+	return name == "h" || name == "multi" || slices.ContainsFunc(sets, func(set *flag.FlagSet) bool { return set.Lookup(name) != nil })
+}
+
+// Every command and flag that README, docs and the scripts in bench name is there, and every
+// file that they link.
+func TestDocsNameWhatThereIs(t *testing.T) {
 	pages := []string{"../../README.md", "../../CHANGELOG.md"}
 	if err := filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
@@ -211,70 +218,20 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	span := regexp.MustCompile("(?s)`([^`]+)`")
-	fenced := regexp.MustCompile("(?ms)^```.*?^```$")
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	code := regexp.MustCompile("`[^`]*`")
-	command := regexp.MustCompile(`(?:^|[ /(;|&])taulop( [^|;&#()]*)`)
-	flagWord := regexp.MustCompile(`^-([a-zA-Z_][a-zA-Z_0-9-]*)$`)
-	operand := regexp.MustCompile(`^[-A-Z0-9]`) // of taulop without a command
-	lines := 0
+	found, any := 0, slices.Concat(slices.Collect(maps.Values(flagsOf()))...)
 	for _, path := range append(pages, scripts...) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		page := string(text)
+		page := load(t, path)
 		if filepath.Ext(path) == ".sh" {
 			page = scriptCommands(page)
 		}
 		prose := fenced.ReplaceAllString(page, "")
-		var spoken []string // lines that may have commands
 		for _, s := range span.FindAllStringSubmatch(prose, -1) {
-			words := strings.Fields(s[1])
-			if len(words) == 0 {
-				continue
-			}
-			if words[0] == "taulop" {
-				spoken = append(spoken, strings.Join(words, " "))
-			} else if f := flagWord.FindStringSubmatch(words[0]); f != nil && !known[f[1]] && !slices.Contains(others, words[0]) {
+			if f := flagWord.FindStringSubmatch(strings.Fields(s[1] + " .")[0]); f != nil && !hasFlag(any, f[1]) {
 				t.Errorf("%s: no command has the flag of `%s`", path, s[1])
 			}
 		}
-		for line := range strings.Lines(strings.ReplaceAll(page, "\\\n", " ")) {
-			if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "* ||") {
-				line, _, _ = strings.Cut(line, "    # ")
-				if i := strings.Index(strings.TrimLeft(line, " "), "   "); i > 0 { // what it is, beside it
-					line = strings.TrimLeft(line, " ")[:i]
-				}
-				spoken = append(spoken, line)
-			}
-		}
-		for _, line := range spoken {
-			for _, found := range command.FindAllStringSubmatch(line, -1) {
-				words := strings.Fields(found[1])
-				if len(words) == 0 {
-					continue
-				}
-				lines++
-				name := words[0]
-				if _, is := lookup(name); !is {
-					if line == "taulop parameters" || strings.Contains(name, "/") { // a format, and a file
-						continue
-					} else if !operand.MatchString(name) {
-						t.Errorf("%s: there is no command %q in %q", path, name, line)
-						continue
-					}
-					name = ""
-				}
-				for _, word := range words {
-					word, _, _ = strings.Cut(word, "=")
-					word = strings.TrimRight(word, ",.`")
-					if f := flagWord.FindStringSubmatch(word); f != nil && !has(name, f[1]) && !slices.Contains(others, word) {
-						t.Errorf("%s: taulop %s has no flag %s, in %q", path, name, word, line)
-					}
-				}
-			}
+		for _, line := range commandLines(page, prose) {
+			found += checkCommands(t, path, line)
 		}
 		for _, l := range link.FindAllStringSubmatch(code.ReplaceAllString(prose, ""), -1) {
 			target, _, _ := strings.Cut(l[1], "#")
@@ -286,9 +243,58 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 			}
 		}
 	}
-	if lines < 200 {
-		t.Errorf("%d commands were found in README, docs and bench", lines)
+	if found < 200 {
+		t.Errorf("%d commands were found in README, docs and bench", found)
 	}
+}
+
+// commandLines are the lines of a page that may have commands.
+func commandLines(page, prose string) (all []string) {
+	for _, s := range span.FindAllStringSubmatch(prose, -1) {
+		if words := strings.Fields(s[1]); len(words) > 0 && words[0] == "taulop" {
+			all = append(all, strings.Join(words, " "))
+		}
+	}
+	for line := range strings.Lines(strings.ReplaceAll(page, "\\\n", " ")) {
+		if strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "$ ") || strings.HasPrefix(line, "* ||") {
+			line, _, _ = strings.Cut(line, "    # ")
+			if i := strings.Index(strings.TrimLeft(line, " "), "   "); i > 0 { // what it is, beside it
+				line = strings.TrimLeft(line, " ")[:i]
+			}
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// checkCommands looks whether the commands of a line and their flags are there, and counts them.
+func checkCommands(t *testing.T, path, line string) (found int) {
+	t.Helper()
+	for _, command := range spoken.FindAllStringSubmatch(line, -1) {
+		words := strings.Fields(command[1])
+		if len(words) == 0 {
+			continue
+		}
+		found++
+		name := words[0]
+		if _, is := lookup(name); !is {
+			if line == "taulop parameters" || strings.Contains(name, "/") { // a format, and a file
+				continue
+			} else if !operand.MatchString(name) {
+				t.Errorf("%s: there is no command %q in %q", path, name, line)
+				continue
+			}
+			name = ""
+		}
+		for _, word := range words {
+			word, _, _ = strings.Cut(word, "=")
+			word = strings.TrimRight(word, ",.`")
+			if f := flagWord.FindStringSubmatch(word); f != nil && !hasFlag(flagsOf()[name], f[1]) {
+				t.Errorf("%s: taulop %s has no flag %s, in %q", path, name, word, line)
+			}
+		}
+	}
+	return found
 }
 
 // scriptCommands are the lines of a shell script that run taulop, with X for what the shell

@@ -240,10 +240,7 @@ func quoted(plant string) string {
 func talkative(t *testing.T, dir string) string {
 	t.Helper()
 	path, _, _ := plottable(t, dir)
-	f, err := params.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, path)
 	f.Provenance = provenance.Provenance{Levels: numa.Levels{{Name: "shared cache", Groups: []numa.CPUSet{{0, 1}}}},
 		CoreKinds: []params.CoreKind{{Kind: "core", CPUs: numa.CPUSet{0}}, {Kind: "atom", CPUs: numa.CPUSet{1}}}, Allowed: numa.CPUSet{0, 1}}
 	for value, i := reflect.ValueOf(&f.Provenance).Elem(), 0; i < value.NumField(); i++ {
@@ -273,9 +270,7 @@ func talkative(t *testing.T, dir string) string {
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: numa.Local, Tau: 1}, Time: fit.Median([]float64{50})})
 	path = filepath.Join(dir, "talkative.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	return path
 }
 
@@ -418,15 +413,10 @@ func TestWordsDoNotSteerTerminals(t *testing.T) {
 // JSON is the same, byte by byte, on standard output and in a file.
 func TestJSONIsVerbatim(t *testing.T) {
 	dir := t.TempDir()
-	f, err := params.ReadFile(talkative(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, talkative(t, dir))
 	f.Warnings = []string{planted[0]}
 	clean, file := talkative(t, dir), filepath.Join(dir, "planted.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	out, _ := show("compare", "-json", file, clean)
 	show("compare", "-json", "-o", filepath.Join(dir, "compared.json"), file, clean)
 	if written := load(t, dir, "compared.json"); out != written || !strings.Contains(out, "\u009b") {
@@ -437,15 +427,10 @@ func TestJSONIsVerbatim(t *testing.T) {
 // hostile writes a parameter file that says what it can to steer a terminal.
 func hostile(t *testing.T, dir string) string {
 	t.Helper()
-	f, err := params.ReadFile(talkative(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, talkative(t, dir))
 	f.Provenance.Hostname, f.Provenance.Taulop, f.Plan.Copy, f.Warnings = planted[0], planted[0], planted[0], planted[:1]
 	f.Provenance.Levels[0].Name = planted[0]
 	path := filepath.Join(dir, "hostile.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	return path
 }

@@ -76,9 +76,7 @@ func TestExplainContext(t *testing.T) {
 	f := params.FromText(table, nil)
 	f.Plan.Segments, f.Plan.SegmentBytes = 2, 8<<10
 	path := filepath.Join(t.TempDir(), "host.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	const context = "\n  L(S,τ) is that of a segment where a rank touches 40K in the call, not that of a message of 8K\n"
 	for line, want := range map[string]bool{
 		"-P 4 -m 8K allgather:ring": true, "-P 4 -m 40K bcast:binomial": true,
@@ -95,10 +93,7 @@ func TestExplainContext(t *testing.T) {
 func TestExplainJSONAddsUp(t *testing.T) {
 	machine, _ := smallMachine(t)
 	for _, m := range []string{"taulop", "lognp", "libtaulop"} {
-		out, _, err := run(t, on(machine, "explain", "-json -P 1,4,7,64 -m 1,8K,100000 bcast allreduce alltoall scatter barrier -model "+m)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		out, _ := ran(t, on(machine, "explain", "-json -P 1,4,7,64 -m 1,8K,100000 bcast allreduce alltoall scatter barrier -model "+m)...)
 		var doc predict.Explanations
 		if err := json.Unmarshal([]byte(out), &doc); err != nil {
 			t.Fatal(err)
@@ -126,17 +121,12 @@ func TestExplainJSONAddsUp(t *testing.T) {
 
 func TestCompareBadInput(t *testing.T) {
 	machine, _ := smallMachine(t)
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, machine, "explain", []mistake{
 		{"-compare -P 4 bcast:binomial", "nothing to compare for P = 4"},
 		{"-compare -P 4 bcast:binomial allgather:ring", "compare algorithms of one collective"},
 		{"-compare -P 4 -m 1K bcast", "leave -m out"},
 		{"-compare -P 4 -margin -1 bcast", "percentage from 0"},
 		{"-compare -P 4 -margin NaN bcast", "percentage from 0"},
 		{"-compare -P 6 allgather:ring allgather:recursive-doubling", "power of two"},
-	} {
-		_, _, err := run(t, on(machine, "explain", tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("explain %s: exit %d, %v; want exit 2 and %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 }

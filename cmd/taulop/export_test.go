@@ -20,7 +20,8 @@ const (
 	tinyGamma = "#m\t2\n#max_ops\t2\n#m\tSUM_I\tMAX_I\n4\t0.000000240000000\t0.000000187300000\n64\t0.000000163500000\t0.000000267400000\n"
 )
 
-func save(t *testing.T, dir, name, text string) string {
+// save writes a file, and says where.
+func save(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -29,13 +30,29 @@ func save(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-func load(t *testing.T, path ...string) string {
+func load(t testing.TB, path ...string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(path...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+func saveParams(t testing.TB, f *params.File, path string) {
+	t.Helper()
+	if err := f.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func loadParams(t testing.TB, path string) *params.File {
+	t.Helper()
+	f, err := params.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
 
 // What was imported is exported as it was.
@@ -95,19 +112,14 @@ func swept(t *testing.T, dir string) string {
 		}
 	}
 	path := filepath.Join(dir, "swept.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	return path
 }
 
 // What the format wants and was not measured is made up, and it says so.
 func TestExportFillsIn(t *testing.T) {
 	dir := t.TempDir()
-	_, errOut, err := run(t, "export", "-format", "libtaulop", "-placement", "remote", dir, swept(t, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, errOut := ran(t, "export", "-format", "libtaulop", "-placement", "remote", dir, swept(t, dir))
 	for _, want := range []string{"m = 1 was not measured: its row is that of m = 64", "τ = 2, 3\n", "gamma.txt is not written"} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("no %q in %q", want, errOut)
@@ -152,7 +164,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, nil, "", []mistake{
 		{"export " + native, "-format is missing: use libtaulop, csv, benchfmt"},
 		{"export -format xml " + native, `-format: there is no "xml"`},
 		{"export -format csv", "got 0 arguments, want 1, like taulop export -format csv host.json"},
@@ -192,12 +204,7 @@ func TestExportAndImportRefuse(t *testing.T) {
 		{"import -overheads " + dir + "/missing.txt -params " + native, "missing.txt is not there"},
 		{"import -overheads " + text + " -params " + native + " -as openmpi3", `-as: unknown MPI library "openmpi3"; did you mean "openmpi4"?`},
 		{"import -overheads " + text + " -params " + shm, "turn it into a native one"},
-	} {
-		out, errOut, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") || out != "" || errOut != "" {
-			t.Errorf("taulop %s: exit %d, %v, output %q%q; want exit 2 and one line with %q", tt.line, exitStatus(err), err, out, errOut, tt.want)
-		}
-	}
+	})
 	is, err := os.ReadDir(dir)
 	if err != nil || len(is) != len(was) || load(t, shm) != tinySHM || !bytes.Contains([]byte(load(t, native)), []byte("ring")) {
 		t.Errorf("the directory has %v, had %v (%v)", is, was, err)
@@ -226,9 +233,7 @@ func TestImportOverheads(t *testing.T) {
 	if err != nil || !strings.Contains(errOut, "o(m) seems to be below zero (placement local, in cache) at m = 4K, with too few samples to tell") {
 		t.Fatalf("%q, %v", errOut, err)
 	}
-	if _, _, err = run(t, "export", "-format", "libtaulop", filepath.Join(dir, "shm"), output); err != nil {
-		t.Fatal(err)
-	}
+	ran(t, "export", "-format", "libtaulop", filepath.Join(dir, "shm"), output)
 	if text := load(t, dir, "shm", "SHM.txt"); !strings.Contains(text, "\n1\t0.000000250000\t") || !strings.Contains(text, "\n4096\t0.000000000000\t") {
 		t.Errorf("SHM.txt is\n%s", text)
 	}
@@ -259,15 +264,6 @@ func TestImportOverheads(t *testing.T) {
 	}
 }
 
-func TestExportAndImportHelp(t *testing.T) {
-	for _, command := range []string{"export", "import"} {
-		out, _, err := run(t, command, "-h")
-		if exitStatus(err) != 0 || !strings.Contains(out, "  taulop "+command) || !strings.Contains(out, "-o file") {
-			t.Errorf("%s -h: %v\n%s", command, err, out)
-		}
-	}
-}
-
 // largest is the most that came at once.
 type largest struct{ most, all int }
 
@@ -285,9 +281,7 @@ func TestExportStreams(t *testing.T) {
 			Time: fit.Median([]float64{ns}), Samples: params.Samples(ns)})
 	}
 	file := filepath.Join(t.TempDir(), "large.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	for _, format := range []string{"csv", "benchfmt"} {
 		var out largest
 		if err := named("export").run(context.Background(), &out, io.Discard, []string{"-format", format, file}); err != nil {

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -282,42 +281,13 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// A signal's status is the one that shells have for it.
-func TestSignalStatus(t *testing.T) {
-	needLinux(t)
-	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
-		cmd := redirected(t, "", "-time", "60s", "-launches", "1000", "2", "8", "2")
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		guard := time.AfterFunc(30*time.Second, func() { cmd.Process.Kill() })
-		for len(children(cmd.Process.Pid)) == 0 && cmd.Process.Signal(syscall.Signal(0)) == nil { // until it measures
-			time.Sleep(10 * time.Millisecond)
-		}
-		cmd.Process.Signal(sig)
-		var rest bytes.Buffer
-		rest.ReadFrom(out)
-		cmd.Wait()
-		guard.Stop()
-		if got := cmd.ProcessState.ExitCode(); got != want {
-			t.Errorf("%v: status %d, want %d", sig, got, want)
-		}
-	}
-}
-
 // What comes through a pipe is in the page as a file's text is.
 func TestReportOfPipe(t *testing.T) {
 	dir := t.TempDir()
 	file := nodes.Write(t, dir, 1)[0]
 	raw := func(path string) string {
 		page := filepath.Join(dir, "report.html")
-		if _, _, err := run(t, "report", "-force", "-o", page, path); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, "report", "-force", "-o", page, path)
 		_, text, _ := strings.Cut(load(t, page), `<script type="application/gzip"`)
 		_, text, _ = strings.Cut(text, ">")
 		text, _, _ = strings.Cut(text, "</script>")

@@ -72,10 +72,7 @@ func TestBashCompletes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)
 	}
-	script, _, err := run(t, "completion", "bash")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script, _ := ran(t, "completion", "bash")
 	script = fmt.Sprintf("taulop() { %q \"$@\"; }\n%s", build(t), script)
 	for line, want := range map[string]string{
 		"taulop pre":                      "predict",
@@ -151,10 +148,7 @@ func TestLists(t *testing.T) {
 func TestFlagsAnywhere(t *testing.T) {
 	dir := t.TempDir()
 	a, b := node(t, dir, "a", 1000, 0.3, 0.02, 1, 2), node(t, dir, "b", 1100, 0.3, 0.02, 1, 2)
-	want, _, err := run(t, "compare", "-csv", "-m", "8K", a, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want, _ := ran(t, "compare", "-csv", "-m", "8K", a, b)
 	for _, line := range [][]string{{a, "-csv", b, "-m", "8K"}, {a, b, "-csv", "-m=8K"}, {"-csv", "-m", "8K", "--", a, b}} {
 		if got, _, err := run(t, append([]string{"compare"}, line...)...); err != nil || got != want {
 			t.Errorf("%v: %v\n%s", line, err, got)

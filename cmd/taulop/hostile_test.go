@@ -90,15 +90,12 @@ func TestHostilePlans(t *testing.T) {
 		{func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "there is no placement"},
 	} {
 		file := resumable(t, tt.change)
-		before, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = frugal(t, "sweep", "-quiet", "-resume", file)
+		before := load(t, file)
+		err := frugal(t, "sweep", "-quiet", "-resume", file)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v; want a sentence with %q", err, tt.want)
 		}
-		if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
+		if after, err := os.ReadFile(file); err != nil || string(after) != before {
 			t.Errorf("%q: the file has changed, %v", tt.want, err)
 		}
 	}
@@ -120,9 +117,7 @@ func resumable(t testing.TB, change func(*params.Plan)) string {
 			SegmentBytes: 64, Caches: []bool{false}, NoGamma: true, Budget: 0.01, Width: 0.5}}
 	change(&f.Plan)
 	file := filepath.Join(t.TempDir(), "host.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	return file
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,9 +11,7 @@ import (
 func TestImportMatrix(t *testing.T) {
 	dir := t.TempDir()
 	matrix, one, other := filepath.Join(dir, "m.csv"), filepath.Join(dir, "one.json"), filepath.Join(dir, "other.json")
-	if err := os.WriteFile(matrix, []byte(",,,\n10.5,,,\n40,41.25,,\n43,42,10,\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", matrix, ",,,\n10.5,,,\n40,41.25,,\n43,42,10,\n")
 	if _, errOut, err := run(t, "import", "-name", "one", "-o", one, matrix); err != nil || !strings.Contains(errOut, "6 cells") {
 		t.Fatalf("%v: %s", err, errOut)
 	}

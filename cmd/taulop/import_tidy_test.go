@@ -1,14 +1,11 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/tidy"
-	"github.com/taulop/taulop/params"
 )
 
 // tidyTables writes tables of a machine of two sockets of four cores into a directory.
@@ -35,9 +32,7 @@ func tidyTables(t testing.TB) (dir string) {
 		"node.tsv":  "# 4 cores per node\nlevel\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\n",
 		"two.tsv":   "# Open MPI 4.1.5\ncollective\talg_id\tmapping\tP\tnodes\tm_bytes\tlatency_us\nbcast\t1\tnode\t2\t2\t8\t1.5\nbcast\t1\tnode\t2\t2\t65536\t9.5\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, dir, name, text)
 	}
 	return dir
 }
@@ -47,10 +42,7 @@ func TestImportTidy(t *testing.T) {
 	if _, errOut, err := run(t, "import", "-format", "tidy", "-o", "m.json", "p2p.tsv"); err != nil || !strings.Contains(errOut, "m.json has 9 cells") {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	f, err := params.ReadFile("m.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, "m.json")
 	if out, errOut, err := run(t, "predict", "-params", "m.json", "-P", "16", "-m", "1K", "bcast:binomial"); err != nil || !strings.Contains(out, "P = 16 on 2 nodes of 8 cores") || strings.Contains(errOut, "more ranks than") {
 		t.Errorf("ranks on two nodes: %v\n%s\n%s", err, errOut, out)
 	}
@@ -74,7 +66,7 @@ func TestImportTidy(t *testing.T) {
 	if _, errOut, err := run(t, "import", "-o", "n.json", "node.tsv", "two.tsv"); err != nil || !strings.Contains(strings.Join(strings.Fields(errOut), " "), "messages between nodes are what collectives of two ranks on two nodes took") || !strings.Contains(errOut, "has 4 cells") {
 		t.Errorf("%v\n%s", err, errOut)
 	}
-	for _, tt := range []struct{ args, says string }{
+	refuses(t, nil, "import", []mistake{
 		{"p2p.tsv xeon.tsv", "p2p.tsv is of machine \"2 x 4-core\", and xeon.tsv of \"Xeon\": give tables of one machine, or its name with -name"},
 		{"-from bcast:1 node.tsv two.tsv", "no row of two.tsv is among what is asked for"},
 		{"-o m.json p2p.tsv", "m.json is there already"},
@@ -90,11 +82,7 @@ func TestImportTidy(t *testing.T) {
 		{"-format tidy", "it needs files"},
 		{"-format csv p2p.tsv", "-format: there is no \"csv\""},
 		{"-format text -cores a=2 p2p.tsv", "-cores is of tables with named columns"},
-	} {
-		if _, _, err := run(t, append([]string{"import"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
-		}
-	}
+	})
 }
 
 // A table of collectives beside a table of messages is estimated from, and the output says what it
@@ -108,17 +96,12 @@ func TestImportTimed(t *testing.T) {
 			rows.WriteString("bcast\t" + alg + "\tcore\t" + p + "\t1\t1024\t" + us + "\t-\t" + us + "\t100\t1\tX\t-\n")
 		}
 	}
-	if err := os.WriteFile("timed.tsv", []byte(rows.String()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", "timed.tsv", rows.String())
 	_, errOut, err := run(t, "import", "-o", "m.json", "p2p.tsv", "timed.tsv")
 	if err != nil || !strings.Contains(errOut, "Estimated from 12 timings") {
 		t.Fatalf("%v\n%s", err, errOut)
 	}
-	f, err := params.ReadFile("m.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, "m.json")
 	if got := f.Provenance.Published; !strings.Contains(got[len(got)-1], "timed.tsv") {
 		t.Errorf("the file does not say that timed.tsv was estimated from: %q", got)
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -111,10 +110,7 @@ func TestSweepSurvivesKilledLaunches(t *testing.T) {
 	next(ended)
 	cmd.Process.Signal(syscall.SIGINT)
 	<-ended
-	f, err := params.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, file)
 	kept := make(map[string]bool)
 	for _, c := range f.Cells {
 		for _, s := range c.Samples {
@@ -135,23 +131,6 @@ func TestSweepSurvivesKilledLaunches(t *testing.T) {
 	if told := strings.Count(said.String(), "died"); len(found) < most || died != most || told < most {
 		t.Errorf("%d visits were seen, %d launches died and %d were told, of %d:\n%s", len(found), died, told, most, said.String())
 	}
-}
-
-// children are the processes that a process began.
-func children(pid int) (pids []int) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-	for _, task := range tasks {
-		more, _ := os.ReadFile(task)
-		text = append(append(text, ' '), more...)
-	}
-	for _, word := range strings.Fields(string(text)) {
-		var child int
-		if _, err := fmt.Sscan(word, &child); err == nil && !slices.Contains(pids, child) {
-			pids = append(pids, child)
-		}
-	}
-	return pids
 }
 
 // readJournals adds the visits that the journals in a directory have, by launch.

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,14 +13,9 @@ import (
 // What a library does with a broadcast has one answer: predict, explain, tune, verify and map say
 // the same µs. Between two ranks it is one message, by Open MPI's own choice.
 func TestOneAnswer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	file := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	file := func(name, text string) string { return save(t, dir, name, text) }
 	host := filepath.Join(docs, "tasks", "data", "host.json")
 	printed := file("osu.txt", "# OSU MPI Broadcast Latency Test v7.3\n# Size       Avg Latency(us)\n8192                   3.00\n")
 	matrix := file("m.csv", "0,8192\n0,0\n")

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,16 +18,11 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-func mapped(t *testing.T, args ...string) (out, errOut string, err error) {
-	var o, e bytes.Buffer
-	err = named("map").run(t.Context(), &o, &e, args)
-	return o.String(), e.String(), err
-}
-
 // The paper's machine, two nodes of two quad-core chips.
 func TestMapOnThePapersMachine(t *testing.T) {
+	t.Parallel()
 	root := snapshot.Unpack(t, "8em64t-2s2ca2c")
-	out, _, err := mapped(t, "-root", root, "-nodes", "2", "-P", "16", "lu")
+	out, _, err := run(t, "map", "-root", root, "-nodes", "2", "-P", "16", "lu")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +39,7 @@ func TestMapOnThePapersMachine(t *testing.T) {
 			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	out, _, err = mapped(t, "-root", root, "-nodes", "2", "-P", "16", "-json", "lu")
+	out, _, err = run(t, "map", "-root", root, "-nodes", "2", "-P", "16", "-json", "lu")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,12 +54,12 @@ func TestMapOnThePapersMachine(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Mappings) != 6 || len(doc.Mappings[0].Places) != 16 || len(doc.Sent) != 16 {
 		t.Errorf("%v, %+v", err, doc)
 	}
-	out, _, err = mapped(t, "-root", root, "-nodes", "2", "-P", "16", "-csv", "lu")
+	out, _, err = run(t, "map", "-root", root, "-nodes", "2", "-P", "16", "-csv", "lu")
 	rows, failed := csv.NewReader(strings.NewReader(out)).ReadAll()
 	if err != nil || failed != nil || len(rows) != 1+6*4 || !slices.Contains(rows[0], "level_bytes") || !slices.Equal(rows[1][:6], []string{"lu", "16", "2", "block", "false", "22020096"}) {
 		t.Errorf("%v, %v\n%s", err, failed, out)
 	}
-	out, _, err = mapped(t, "-root", root, "-hosts", "a,b", "-P", "16", "-method", "block", "-format", "openmpi", "lu")
+	out, _, err = run(t, "map", "-root", root, "-hosts", "a,b", "-P", "16", "-method", "block", "-format", "openmpi", "lu")
 	if err != nil || !strings.HasPrefix(out, "rank 0=a slot=0:0\n") || !strings.Contains(out, "rank 15=b slot=1:3\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -76,7 +69,7 @@ func TestMapOnThePapersMachine(t *testing.T) {
 func TestMapPredicted(t *testing.T) {
 	root := snapshot.Unpack(t, "8em64t-2s2ca2c")
 	params := filepath.Join(os.Getenv("TAULOP_SHARED"), "params", "metropolis")
-	out, _, err := mapped(t, "-root", root, "-nodes", "2", "-P", "16", "-params", filepath.Join(params, "SHM.txt"), "-net", filepath.Join(params, "IB.txt"), "bt")
+	out, _, err := run(t, "map", "-root", root, "-nodes", "2", "-P", "16", "-params", filepath.Join(params, "SHM.txt"), "-net", filepath.Join(params, "IB.txt"), "bt")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +78,11 @@ func TestMapPredicted(t *testing.T) {
 			t.Errorf("there is no %q in\n%s", want, out)
 		}
 	}
-	_, _, err = mapped(t, "-root", root, "-nodes", "2", "-P", "16", "-params", filepath.Join(params, "SHM.txt"), "bt")
+	_, _, err = run(t, "map", "-root", root, "-nodes", "2", "-P", "16", "-params", filepath.Join(params, "SHM.txt"), "bt")
 	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "need a network") {
 		t.Error(err)
 	}
-	_, _, err = mapped(t, "-P", "2", "-params", filepath.Join(params, "SHM.txt"), "ring")
+	_, _, err = run(t, "map", "-P", "2", "-params", filepath.Join(params, "SHM.txt"), "ring")
 	if exitStatus(err) != 2 || !strings.Contains(err.Error(), "with -root") {
 		t.Error(err)
 	}
@@ -97,18 +90,9 @@ func TestMapPredicted(t *testing.T) {
 
 func TestMapMistakes(t *testing.T) {
 	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
+	write := func(name, text string) string { return save(t, dir, name, text) }
 	two, three := write("two.csv", "0,1\n1,0\n"), write("three.csv", "0,1,0\n1,0,0\n0,0,0\n")
-	for _, tt := range []struct {
-		args string
-		says string
-	}{
+	refuses(t, nil, "map", []mistake{
 		{"", "say what to map"},
 		{"ring", "-P is missing"},
 		{"-P 0 ring", "-P is 0"},
@@ -142,12 +126,7 @@ func TestMapMistakes(t *testing.T) {
 		{"-params " + filepath.Join(dir, "none.json") + " -P 2 ring", "is not there"},
 		{"-root " + filepath.Join(dir, "none") + " -P 2 ring", "is not a directory"},
 		{"-root " + dir + " -P 2 ring", "-root"},
-	} {
-		_, _, err := mapped(t, strings.Fields(tt.args)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop map %s: status %d, %v; want %q", tt.args, exitStatus(err), err, tt.says)
-		}
-	}
+	})
 }
 
 // Few bytes are told as such, and a matrix of nothing has no table of levels.
@@ -157,11 +136,8 @@ func TestMapLittle(t *testing.T) {
 		"0,100\n0,0\n":  "1 pair of them communicates, 100 B in 1 message",
 		"7,0\n0,7\n":    "none of which sends another anything",
 	} {
-		path := filepath.Join(t.TempDir(), "m.csv")
-		if err := os.WriteFile(path, []byte(matrix), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		out, _, err := mapped(t, "-nodes", "2", path)
+		path := save(t, t.TempDir(), "m.csv", matrix)
+		out, _, err := run(t, "map", "-nodes", "2", path)
 		if err != nil || !strings.Contains(out, want) || strings.Contains(out, "MB") || strings.Contains(out, "0.000") ||
 			strings.Contains(out, "bytes at each level") != strings.Contains(out, "communicate") {
 			t.Errorf("%q: %v\n%s", matrix, err, out)
@@ -172,64 +148,32 @@ func TestMapLittle(t *testing.T) {
 // What Open MPI wrote of two processes, each in a file.
 func TestMapMonitoring(t *testing.T) {
 	const of = "../../mapping/comm/testdata/messages."
-	out, _, err := mapped(t, "-nodes", "2", of+"0.prof", of+"1.prof")
+	out, _, err := run(t, "map", "-nodes", "2", of+"0.prof", of+"1.prof")
 	if err != nil || !strings.Contains(out, "messages.0.prof … messages.1.prof: 2 ranks, 2 pairs of them communicate") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-func TestMapHelp(t *testing.T) {
-	out, _, err := mapped(t, "-h")
-	if exitStatus(err) != 0 {
-		t.Fatal(err)
-	}
-	for _, want := range slices.Concat(comm.Names(), []string{"mwpm", "swaps", "openmpi", "slurm", "-root"}) {
-		if !strings.Contains(out, want) {
-			t.Errorf("help does not name %s", want)
-		}
-	}
-}
-
 func TestMapPlot(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	doc := filepath.Join(dir, "map.json")
-	if _, _, err := mapped(t, "-nodes", "70", "-P", "64", "-json", "-o", doc, "cg"); err != nil {
-		t.Fatal(err)
-	}
-	plot := func(args ...string) error {
-		return named("plot").run(t.Context(), io.Discard, io.Discard, append([]string{"map"}, args...))
-	}
-	for _, format := range []string{"svg", "png", "pdf"} {
-		if err := plot("-o", filepath.Join(dir, "map."+format), doc); err != nil {
-			t.Fatal(err)
-		}
-	}
-	drawn, err := os.ReadFile(filepath.Join(dir, "map.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ran(t, "map", "-nodes", "70", "-P", "64", "-json", "-o", doc, "cg")
+	figure := filepath.Join(dir, "map.svg")
+	ran(t, "plot", "map", "-o", figure, doc)
+	drawn := load(t, figure)
 	for _, want := range []string{"before: processes in their order", "after: in the order of their cores", "+n0", "6 more nodes are not drawn"} {
-		if !strings.Contains(string(drawn), want) {
+		if !strings.Contains(drawn, want) {
 			t.Errorf("the figure does not say %q", want)
 		}
 	}
-	other := filepath.Join(dir, "other.json")
-	if err := os.WriteFile(other, []byte(`{"processes": 3}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct {
-		says string
-		args []string
-	}{
-		{"is no document of taulop map", []string{other}},
-		{"is not there", []string{filepath.Join(dir, "none.json")}},
-		{"draws one file", []string{doc, doc}},
-		{"shows all of its file", []string{"-P", "4", doc}},
-	} {
-		if err := plot(append([]string{"-o", filepath.Join(dir, "x.svg")}, tt.args...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%v: %v, want %q", tt.args, err, tt.says)
-		}
-	}
+	other := save(t, dir, "other.json", `{"processes": 3}`)
+	refuses(t, nil, "plot map -o "+filepath.Join(dir, "x.svg"), []mistake{
+		{other, "is no document of taulop map"},
+		{filepath.Join(dir, "none.json"), "is not there"},
+		{doc + " " + doc, "draws one file"},
+		{"-P 4 " + doc, "shows all of its file"},
+	})
 }
 
 // Open MPI, where it is installed, puts processes where the rankfile says.
@@ -244,18 +188,13 @@ func TestOpenMPITakesTheRankfile(t *testing.T) {
 	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "ranks.txt")
-	if _, _, err := mapped(t, "-P", "2", "-format", "openmpi", "-o", file, "ring"); err != nil {
+	if _, _, err := run(t, "map", "-P", "2", "-format", "openmpi", "-o", file, "ring"); err != nil {
 		t.Fatal(err)
 	}
-	written, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	written := load(t, file)
 	swapped := strings.NewReplacer("slot=0:0", "slot=0:1", "slot=0:1", "slot=0:0").Replace(string(written))
 	for _, text := range []string{string(written), swapped} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", file, text)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, mpirun, "--allow-run-as-root", "-n", "2", "--rankfile", file, "--report-bindings", "true").CombinedOutput()

@@ -8,7 +8,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,6 +27,16 @@ func run(t testing.TB, line ...string) (out, errOut string, err error) {
 	var o, e bytes.Buffer
 	err = cmd.run(context.Background(), &o, &e, args)
 	return o.String(), e.String(), err
+}
+
+// ran runs a command line that succeeds.
+func ran(t testing.TB, line ...string) (out, errOut string) {
+	t.Helper()
+	out, errOut, err := run(t, line...)
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", line, err, out, errOut)
+	}
+	return out, errOut
 }
 
 // named is a command that there is.
@@ -211,12 +220,9 @@ func TestMeasuresJSON(t *testing.T) {
 	if err != nil || out != "" || errOut != "" {
 		t.Fatalf("%v, stdout %q, stderr %q", err, out, errOut)
 	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := load(t, file)
 	var doc report.Series
-	if err := json.Unmarshal(data, &doc); err != nil {
+	if err := json.Unmarshal([]byte(data), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if doc.Setup != "ring" || doc.Tau != 2 || doc.SegmentBytes != 8192 || len(doc.Placement.Workers) != 2 || len(doc.Rows) != 3 {

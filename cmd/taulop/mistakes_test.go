@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,15 +10,32 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 )
 
+// A mistake is a command line that is refused, and what the sentence about it says.
+type mistake struct{ line, want string }
+
+// refuses runs command lines behind the words of a command and flags of a machine: each ends with
+// status 2 and one sentence, and prints nothing.
+func refuses(t *testing.T, machine []string, command string, all []mistake) {
+	t.Helper()
+	for _, m := range all {
+		words := strings.Fields(command + " " + m.line)
+		if command != "" {
+			words = on(machine, words[0], strings.Join(words[1:], " "))
+		}
+		out, _, err := run(t, words...)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), m.want) || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "open ") || out != "" {
+			t.Errorf("%s %s: exit %d, %v, output %q; want exit 2 and one line with %q", command, m.line, exitStatus(err), err, out, m.want)
+		}
+	}
+}
+
 // A mistake is answered in one sentence that says what to do.
 func TestMistakes(t *testing.T) {
 	dir := t.TempDir()
 	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2)
 	verified, packed := filepath.Join(dir, "verify.json"), save(t, dir, "host.json.gz", "\x1f\x8b\x08")
-	if err := os.WriteFile(verified, []byte(`{"params":"swept","rows":[],"means":[]}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ line, want string }{
+	save(t, "", verified, `{"params":"swept","rows":[],"means":[]}`)
+	refuses(t, nil, "", []mistake{
 		{"plot " + host, "host.json is a file: say first which chart, like taulop plot "},
 		{"predict -P 2 " + host, "host.json is a file: name it with -params, and beside it a collective"},
 		{"explain -P 2 " + host, "host.json is a file: name it with -params"},
@@ -41,12 +57,7 @@ func TestMistakes(t *testing.T) {
 		{"sweep -time 5 -o x.json", "a time has a unit"},
 		{"predict -json=2 bcast", "it is true or false"},
 		{"version x", "version takes no arguments"},
-	} {
-		_, _, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "open ") {
-			t.Errorf("%s: exit %d, %v; want %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 	if out, _, err := run(t, "version"); err != nil || !strings.HasPrefix(out, "taulop ") || !strings.Contains(out, " go1.") {
 		t.Errorf("version: %v, %s", err, out)
 	}

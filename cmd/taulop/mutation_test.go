@@ -38,9 +38,7 @@ func TestMutatedFiles(t *testing.T) {
 	for i := range files {
 		o := originals[i%len(originals)]
 		text := mutate(random, o.text)
-		if err := os.WriteFile(mutant, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", mutant, text)
 		for _, args := range o.commands {
 			line := strings.Fields(strings.NewReplacer("MUTANT", mutant, "GOOD", o.good, "DIR", dir).Replace(args))
 			if err := bounded(line); err == nil {
@@ -135,11 +133,8 @@ func mutable(t *testing.T, dir string) (all []original) {
 	add(load(t, published), native, append(tables, "import MUTANT", "import MUTANT "+gamma, "compare -as ring MUTANT GOOD"))
 	add(load(t, gamma), published, []string{"import GOOD MUTANT", "predict -params GOOD -gamma MUTANT -P 4 allreduce"})
 	for _, output := range []string{"imb-2021.11.txt", "osu-5.3.txt"} {
-		text, err := os.ReadFile(filepath.Join("..", "..", "internal", "mpibench", "testdata", output))
-		if err != nil {
-			t.Fatal(err)
-		}
-		add(string(text), published, []string{"verify -against MUTANT -params GOOD -P 4", "verify -json -against MUTANT -params GOOD"})
+		text := load(t, filepath.Join("..", "..", "internal", "mpibench", "testdata", output))
+		add(text, published, []string{"verify -against MUTANT -params GOOD -P 4", "verify -json -against MUTANT -params GOOD"})
 	}
 	plan := load(t, resumable(t, func(*params.Plan) {}))
 	add(plan, native, append(native1, "sweep -quiet -resume MUTANT"))

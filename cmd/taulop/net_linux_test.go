@@ -99,10 +99,7 @@ func foundRates(t *testing.T, near, far string, megabits float64) (wrong []strin
 	if err := listener.Wait(); err != nil {
 		t.Errorf("the host that listened: %v\n%s", err, &heard)
 	}
-	f, err := params.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, file)
 	n, table, err := f.Network("veth0")
 	if err != nil {
 		t.Fatal(err)
@@ -180,36 +177,17 @@ func status(err error) int {
 // A run that fails before it has measured anything leaves no file, and says why; over
 // loopback, which has the largest packets.
 func TestNetFailsEarly(t *testing.T) {
-	program, dir := build(t), t.TempDir()
-	secret, file := filepath.Join(dir, "secret"), filepath.Join(dir, "net.json")
-	if err := os.WriteFile(secret, []byte("the secret of both hosts"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
-	t.Setenv("SLURM_STEP_ID", "")
-	listener := exec.CommandContext(t.Context(), program, "net", "-quiet", "-secret", secret, "-listen", address)
-	if err := listener.Start(); err != nil {
-		t.Fatal(err)
-	}
-	leader := exec.CommandContext(t.Context(), program, "net", "-quiet", "-secret", secret, "-to", address, "-time", "60s", "-launches", "6", "-o", file)
-	var said bytes.Buffer
-	leader.Stderr = &said
-	if err := leader.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(time.Second) // it measures by then, and its first launch takes longer
-	listener.Process.Kill()
+	p := newPair(t)
+	file := filepath.Join(t.TempDir(), "net.json")
+	listener, _ := p.listen(t)
+	time.AfterFunc(time.Second, func() { listener.Process.Kill() }) // it measures by then, and its first launch takes longer
+	said, err := p.lead(t, "-time", "60s", "-launches", "6", "-o", file)
 	listener.Wait()
-	if err := leader.Wait(); status(err) != 1 || !strings.Contains(said.String(), address) {
-		t.Errorf("%v\n%s", err, &said)
+	if status(err) != 1 || !strings.Contains(string(said), p.address) {
+		t.Errorf("%v\n%s", err, said)
 	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("beside the secret there is %v, %v", left, err)
+	if left, err := os.ReadDir(filepath.Dir(file)); err != nil || len(left) != 0 {
+		t.Errorf("there is %v, %v", left, err)
 	}
 }
 
@@ -220,9 +198,7 @@ func newPair(t *testing.T) pair {
 	t.Helper()
 	t.Setenv("SLURM_STEP_ID", "")
 	p := pair{build(t), filepath.Join(t.TempDir(), "secret"), ""}
-	if err := os.WriteFile(p.secret, []byte("the secret of both hosts"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", p.secret, "the secret of both hosts")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Skipf("needs the interface lo: %v", err)
@@ -357,8 +333,8 @@ func TestNetMistakes(t *testing.T) {
 	}
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("SLURM_STEP_ID", "")
-	open := filepath.Join(t.TempDir(), "open")
-	if err := os.WriteFile(open, []byte("0123456789abcdef"), 0o644); err != nil {
+	open := save(t, t.TempDir(), "open", "0123456789abcdef")
+	if err := os.Chmod(open, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {
@@ -407,34 +383,15 @@ func TestNetMistakes(t *testing.T) {
 
 // A host with another secret is not measured with, and who has it is told.
 func TestNetOtherSecret(t *testing.T) {
-	t.Setenv("SLURM_STEP_ID", "")
-	dir := t.TempDir()
-	for _, name := range []string{"one", "other"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("the secret of "+name+" host"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := free.Addr().String()
-	free.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	var heard bytes.Buffer
-	go func() {
-		ended <- named("net").run(ctx, &bytes.Buffer{}, &heard, []string{"-secret", filepath.Join(dir, "one"), "-listen", address})
-	}()
-	err = named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-secret", filepath.Join(dir, "other"), "-to", address, "-wait", "20s"})
+	p := newPair(t)
+	listener, heard := p.listen(t)
+	other := save(t, t.TempDir(), "other", "the secret of another host")
+	err := named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-secret", other, "-to", p.address, "-wait", "20s"})
 	if err == nil || exitStatus(err) != 1 || !strings.Contains(err.Error(), "another secret") {
 		t.Errorf("%v", err)
 	}
-	cancel()
-	if err := <-ended; exitStatus(err) != 130 {
-		t.Errorf("the listener: %v", err)
-	}
-	if !strings.Contains(heard.String(), "was sent away") {
-		t.Errorf("the listener says %q", &heard)
+	listener.Process.Signal(os.Interrupt)
+	if err := listener.Wait(); status(err) != 130 || !strings.Contains(heard.String(), "was sent away") {
+		t.Errorf("the listener: %v, it says %q", err, heard)
 	}
 }

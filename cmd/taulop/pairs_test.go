@@ -15,7 +15,7 @@ import (
 func TestBadPairs(t *testing.T) {
 	dir := t.TempDir()
 	there := save(t, dir, "there.json", "{}")
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, nil, "", []mistake{
 		{"pairs 2", "takes no arguments"},
 		{"pairs -time 0s", "-time"},
 		{"pairs -time -1s", "-time"},
@@ -33,12 +33,7 @@ func TestBadPairs(t *testing.T) {
 		{"pairs -nothing", "nothing"},
 		{"plot pairs -o " + dir + "/x.svg " + there, "there.json"},
 		{"predict -model mlognp -P 2 bcast -params " + there, "there.json"},
-	} {
-		_, _, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || load(t, there) != "{}" {
 		t.Errorf("left behind: %v", left)
 	}
@@ -54,14 +49,9 @@ func TestPairsAreUsed(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "pairs.json")
 	measures(t)
-	if _, _, err := run(t, "pairs", "-launches", "6", "-quiet", "-m", "1K,8K", "-o", file); err != nil {
-		t.Fatal(err)
-	}
+	ran(t, "pairs", "-launches", "6", "-quiet", "-m", "1K,8K", "-o", file)
 	t.Setenv(simulated, "1")
-	out, _, err := run(t, "pairs", "-launches", "6", "-json", "-quiet", "-m", "1K,8K")
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := ran(t, "pairs", "-launches", "6", "-json", "-quiet", "-m", "1K,8K")
 	var doc pairs.Document
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || len(doc.Sizes) != 3 || len(doc.Levels) == 0 {
 		t.Fatalf("%v: %.300s", err, out)
@@ -118,9 +108,7 @@ func TestPredictBesideTauLop(t *testing.T) {
 	}
 	f.Placements = []numa.Placement{{Policy: numa.Local, Workers: []numa.Worker{{}, {CPU: numa.CPU{ID: 1}}}}}
 	file := filepath.Join(t.TempDir(), "host.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	// mlog_nP: 2f(8K) = 2·4.196 µs; τ-Lop: 2L(8K,1) = 2·8.192 µs.
 	out, _, err := run(t, "predict", "-model", "mlognp", "-params", file, "-P", "2", "-m", "8K", "bcast:binomial")
 	if err != nil || !strings.Contains(out, "8.392") || !strings.Contains(out, "16.38") || !strings.Contains(out, "τ-Lop") {
@@ -136,9 +124,7 @@ func TestPredictBesideTauLop(t *testing.T) {
 		}
 	}
 	file = filepath.Join(t.TempDir(), "zero.json")
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	for flag, want := range map[string]string{
 		"-cache=in": "8.392       ?\n\n? unknown: the parameters have a time of 0 for it, or less\n",
 		"-tsv":      "\t8.392000\t\n", "-json": "",

@@ -44,9 +44,7 @@ func TestPlan(t *testing.T) {
 		if pass == 0 {
 			text += "warm-up\n"
 		}
-		if err := os.WriteFile(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass)), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass)), text)
 	}
 	out, errOut, err := run(t, on(machine, "tune", "-timed "+job)...)
 	if err != nil || !strings.Contains(out, "# bcast") || !strings.Contains(errOut, `P-0.tsv, line `) {
@@ -56,16 +54,12 @@ func TestPlan(t *testing.T) {
 	if err != nil || !strings.Contains(out, "timed") || !strings.Contains(out, "gain in %") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	for line, want := range map[string]string{
-		"-timed " + directory:                                   "plan.json is not there",
-		"-timed " + job + " -for openmpi5":                      "-for is openmpi5, and the plan is for openmpi4",
-		"-plan " + job + " -for openmpi4 -P 2 -budget 1s":       "-budget is 1s",
-		"-plan " + job + " -for openmpi4 -P 2":                  "it has another plan",
-		"-plan " + filepath.Join(directory, "x") + " -P 2":      "-for is missing",
-		"-plan " + filepath.Join(directory, "x") + " -for none": "there are no rules files",
-	} {
-		if _, _, err := run(t, on(machine, "tune", line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v\nwant %s", line, err, want)
-		}
-	}
+	refuses(t, machine, "tune", []mistake{
+		{"-timed " + directory, "plan.json is not there"},
+		{"-timed " + job + " -for openmpi5", "-for is openmpi5, and the plan is for openmpi4"},
+		{"-plan " + job + " -for openmpi4 -P 2 -budget 1s", "-budget is 1s"},
+		{"-plan " + job + " -for openmpi4 -P 2", "it has another plan"},
+		{"-plan " + filepath.Join(directory, "x") + " -P 2", "-for is missing"},
+		{"-plan " + filepath.Join(directory, "x") + " -for none", "there are no rules files"},
+	})
 }

@@ -54,9 +54,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Median([]float64{float64(500 * (i + 1))})})
 	}
 	native = filepath.Join(dir, "native.json")
-	if err := f.WriteFile(native); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, native)
 	published = save(t, dir, "SHM.txt", strings.Replace(tinySHM, "\n64\t", "\n8192\t", 1))
 	v := verify.Result{Setting: verify.Setting{SegmentBytes: 8192}}
 	for _, m := range []int{1024, 8192} {
@@ -75,6 +73,7 @@ func plottable(t *testing.T, dir string) (native, published, verification string
 
 // Every kind is written in every format, over what was there, and nothing else.
 func TestPlotsAreWritten(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	native, published, verification := plottable(t, dir)
 	for _, kind := range plotKinds {
@@ -87,16 +86,10 @@ func TestPlotsAreWritten(t *testing.T) {
 				"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
 				{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`)}
 		case kind.command == "predict":
-			doc, _, err := run(t, "predict", "-json", "-params", published, "-P", "2", "-m", "1K,2K", "bcast")
-			if err != nil {
-				t.Fatal(err)
-			}
+			doc, _ := ran(t, "predict", "-json", "-params", published, "-P", "2", "-m", "1K,2K", "bcast")
 			files = []string{save(t, dir, "predict.json", doc)}
 		case kind.command == "map":
-			doc, _, err := run(t, "map", "-root", snapshot.Unpack(t, "8em64t-2s2ca2c"), "-P", "8", "-json", "lu")
-			if err != nil {
-				t.Fatal(err)
-			}
+			doc, _ := ran(t, "map", "-root", snapshot.Unpack(t, "8em64t-2s2ca2c"), "-P", "8", "-json", "lu")
 			files = []string{save(t, dir, "map.json", doc)}
 		case kind.name == "states":
 			files = []string{sweeptest.Moved(t)}
@@ -152,19 +145,12 @@ func TestPlotsAreWritten(t *testing.T) {
 func TestBadPlotNamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	native, _, _ := plottable(t, dir)
-	f, err := params.ReadFile(native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, native)
 	f.Provenance.Hostname = "vm"
 	all, swept := filepath.Join(dir, "all.json"), filepath.Join(dir, "swept.json")
-	if err := f.WriteFile(all); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, all)
 	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Variant != "" })
-	if err := f.WriteFile(swept); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, swept)
 	for _, kind := range []string{"disk", "access", "pack", "patterns"} {
 		_, _, err := run(t, "plot", kind, "-o", filepath.Join(dir, "x.svg"), all, swept)
 		if exitStatus(err) != 2 || !strings.HasPrefix(err.Error(), "vm (swept.json) has no ") {
@@ -178,7 +164,8 @@ func TestBadPlots(t *testing.T) {
 	native, published, verification := plottable(t, dir)
 	cut := save(t, dir, "cut.json", load(t, verification)[:100])
 	empty := save(t, dir, "empty.json", "")
-	for _, tt := range []struct{ line, want string }{
+	names := strings.NewReplacer("NATIVE", native, "PUBLISHED", published, "VERIFY", verification, "CUT", cut, "EMPTY", empty, "x.", dir+"/x.", "DIR", dir)
+	bad := []mistake{
 		{"", "which chart"},
 		{"l-taw -o x.svg NATIVE", `did you mean "l-tau"`},
 		{"concurency -o x.svg NATIVE", `did you mean "concurrency"`},
@@ -237,21 +224,15 @@ func TestBadPlots(t *testing.T) {
 		{"accuracy -algorithm bcst -o x.svg VERIFY", "bcast:binomial"},
 		{"accuracy -setup ring -o x.svg VERIFY", "-setup"},
 		{"accuracy -cache off -o x.svg VERIFY", "off cache"},
-	} {
-		line := strings.NewReplacer("NATIVE", native, "PUBLISHED", published, "VERIFY", verification, "CUT", cut, "EMPTY", empty, "x.", dir+"/x.", "DIR", dir).Replace(tt.line)
-		out, _, err := run(t, append([]string{"plot"}, strings.Fields(line)...)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop plot %s: exit %d, %v; want exit 2 and one line with %q", line, exitStatus(err), err, tt.want)
-		}
-		if out != "" {
-			t.Errorf("taulop plot %s: printed %q", line, out)
-		}
 	}
+	for i := range bad {
+		bad[i].line = names.Replace(bad[i].line)
+	}
+	refuses(t, nil, "plot", bad)
 	if figures, err := filepath.Glob(filepath.Join(dir, "x*")); err != nil || len(figures) > 0 {
 		t.Errorf("bad input left %q, %v", figures, err)
 	}
-	before := load(t, native)
-	shot := filepath.Join(dir, "native.svg")
+	before, shot := load(t, native), filepath.Join(dir, "native.svg")
 	if err := os.Link(native, shot); err != nil {
 		t.Skipf("no hard links here: %v", err)
 	}
@@ -266,9 +247,7 @@ func TestPlotTitle(t *testing.T) {
 	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2, 4)
 	for title, want := range map[string]string{"": "", "Fig. <1>": "Fig. &lt;1&gt;"} {
 		figure := filepath.Join(dir, "a.svg")
-		if _, _, err := run(t, "plot", "concurrency", "-force", "-title", title, "-o", figure, host); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, "plot", "concurrency", "-force", "-title", title, "-o", figure, host)
 		if text := load(t, figure); strings.Contains(text, "Memory concurrency") || !strings.Contains(text, want) {
 			t.Errorf("-title %q: %.500s", title, text)
 		}
@@ -278,15 +257,10 @@ func TestPlotTitle(t *testing.T) {
 // What predict wrote is drawn, of one machine and of several.
 func TestPlotPredict(t *testing.T) {
 	machine, directory := smallMachine(t)
-	other := filepath.Join(directory, "other.txt")
-	if err := os.WriteFile(other, []byte(smallTable), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	other := save(t, directory, "other.txt", smallTable)
 	one, two := filepath.Join(directory, "one.json"), filepath.Join(directory, "two.json")
 	for path, files := range map[string][]string{one: machine, two: {"-params", machine[1] + "," + other}} {
-		if _, _, err := run(t, on(files, "predict", "-json -P 2,4 -m 1K:16K bcast:binomial bcast:linear -o "+path)...); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, on(files, "predict", "-json -P 2,4 -m 1K:16K bcast:binomial bcast:linear -o "+path)...)
 	}
 	for line, want := range map[string]string{
 		"plot predict -o - " + one: "Lines: binomial; linear",
@@ -297,15 +271,11 @@ func TestPlotPredict(t *testing.T) {
 			t.Errorf("%s: %v %s\n%.600s\nwant %s", line, err, errOut, out, want)
 		}
 	}
-	for line, want := range map[string]string{
-		"plot predict -o - " + other:                 "this is not what taulop predict writes (taulop predict -json)",
-		"plot predict -o - /nonexistent":             "write it with taulop predict -json -o",
-		"plot predict -cache in -o - " + one:         "-cache is of other charts",
-		"plot predict -algorithm reduce -o - " + one: "reduce was not predicted",
-		"plot ratio -bandwidth -o - " + one:          "-bandwidth is of the charts l-tau, l-m, copy, predict",
-	} {
-		if _, _, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", line, err, want)
-		}
-	}
+	refuses(t, nil, "", []mistake{
+		{"plot predict -o - " + other, "this is not what taulop predict writes (taulop predict -json)"},
+		{"plot predict -o - /nonexistent", "write it with taulop predict -json -o"},
+		{"plot predict -cache in -o - " + one, "-cache is of other charts"},
+		{"plot predict -algorithm reduce -o - " + one, "reduce was not predicted"},
+		{"plot ratio -bandwidth -o - " + one, "-bandwidth is of the charts l-tau, l-m, copy, predict"},
+	})
 }

@@ -34,9 +34,7 @@ func smallMachine(t testing.TB) (flags []string, directory string) {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{"SHM.txt": smallTable, "gamma.txt": smallGamma} {
-		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, directory, name, text)
 	}
 	return []string{"-params", filepath.Join(directory, "SHM.txt"), "-gamma", filepath.Join(directory, "gamma.txt")}, directory
 }
@@ -158,15 +156,9 @@ barrier, P = 2; times in µs
 func TestPredictBadInput(t *testing.T) {
 	machine, directory := smallMachine(t)
 	table := "-params " + filepath.Join(directory, "SHM.txt")
-	empty := filepath.Join(directory, "empty")
-	if err := os.WriteFile(empty, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	empty := save(t, directory, "empty", "")
 	for _, command := range []string{"predict", "explain"} {
-		for _, tt := range []struct {
-			line string
-			want string // in the sentence
-		}{
+		refuses(t, machine, command, []mistake{
 			{"-P 0 bcast", "at least one rank, got P = 0"},
 			{"-P -4 bcast", "at least one rank, got P = -4"},
 			{"-P two bcast", "not a number of ranks"},
@@ -208,12 +200,7 @@ func TestPredictBadInput(t *testing.T) {
 			{"-P 4 -params " + empty + " bcast", "empty is empty: measure again"},
 			{"-P 4 -params " + filepath.Join(directory, "gamma.txt") + " bcast", "gamma.txt:2:"},
 			{"-P 4 -params " + directory + " bcast", "is a directory"},
-		} {
-			_, _, err := run(t, on(machine, command, tt.line)...)
-			if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%s %s: exit %d, %v; want exit 2 and one line with %q", command, tt.line, exitStatus(err), err, tt.want)
-			}
-		}
+		})
 		_, _, err := run(t, on(nil, command, table+" -P 4 allreduce")...)
 		if exitStatus(err) != 2 || !strings.Contains(err.Error(), "needs γ, the time of a reduction: ") || !strings.Contains(err.Error(), " has L and o alone; name a file that has γ with -gamma") {
 			t.Errorf("%s without γ: %v", command, err)
@@ -265,9 +252,7 @@ func TestPredictUnfinished(t *testing.T) {
 		}
 	}
 	path := filepath.Join(t.TempDir(), "cut.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	flags := []string{"-params", path}
 	for _, line := range []string{"-P 2 -m 8K bcast:linear", "-P 2 -m 8K allreduce:ring", "-P 2 -m 8K -op sum allreduce:ring"} {
 		out, errOut, err := run(t, on(flags, "predict", line)...)
@@ -279,14 +264,10 @@ func TestPredictUnfinished(t *testing.T) {
 	if err != nil || !strings.Contains(out, "bcast, P = 2") || !strings.Contains(out, "allreduce:ring, allreduce:segmented-ring for P = 2: it needs γ.") || !strings.Contains(errOut, "γ of MAX_I") {
 		t.Errorf("a collective that does not reduce: %v\n%s", err, out)
 	}
-	for line, want := range map[string]string{
-		"-P 2 -op max allreduce:ring": "γ of MAX_I, of m = 1, 65536 at τ = 2: resume its sweep, which measures what is missing",
-		"-P 2 -op foo bcast":          `no γ of operator "foo"; measured are SUM_I`,
-	} {
-		if _, _, err := run(t, on(flags, "predict", line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v; want %s", line, err, want)
-		}
-	}
+	refuses(t, flags, "predict", []mistake{
+		{"-P 2 -op max allreduce:ring", "γ of MAX_I, of m = 1, 65536 at τ = 2: resume its sweep, which measures what is missing"},
+		{"-P 2 -op foo bcast", `no γ of operator "foo"; measured are SUM_I`},
+	})
 	dir := filepath.Join(t.TempDir(), "out")
 	_, errOut, err = run(t, "export", "-format", "libtaulop", dir, path)
 	if err != nil || !strings.Contains(errOut, "SHM.txt has only the sizes that are complete") || !strings.Contains(errOut, "gamma.txt has no MAX_I: ") {
@@ -298,15 +279,11 @@ func TestPredictUnfinished(t *testing.T) {
 func TestTwice(t *testing.T) {
 	_, directory := smallMachine(t)
 	file := filepath.Join(directory, "SHM.txt")
-	for line, want := range map[string]string{
-		"predict -P 2 -P 4 -m 8K bcast -params " + file:            "-P is there twice",
-		"predict -P 2 -name a -name b -m 8K bcast -params " + file: "-name is there twice",
-		"explain -P 2 bcast:linear -m 1 -m 2 -params " + file:      "-m is there twice",
-	} {
-		if _, _, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", line, err, want)
-		}
-	}
+	refuses(t, nil, "", []mistake{
+		{"predict -P 2 -P 4 -m 8K bcast -params " + file, "-P is there twice"},
+		{"predict -P 2 -name a -name b -m 8K bcast -params " + file, "-name is there twice"},
+		{"explain -P 2 bcast:linear -m 1 -m 2 -params " + file, "-m is there twice"},
+	})
 }
 
 // Of several machines each collective has a table with a column for each.
@@ -314,9 +291,7 @@ func TestPredictMachines(t *testing.T) {
 	_, directory := smallMachine(t)
 	slow := filepath.Join(directory, "slow.txt") // L(m,τ) is twice as long
 	twice := strings.NewReplacer("0.000065536", "0.000131072", "0.000098304", "0.000196608", "0.000000001\t0.000000001\t0.0000000015", "0.000000002\t0.000000002\t0.000000003")
-	if err := os.WriteFile(slow, []byte(twice.Replace(smallTable)), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	save(t, "", slow, twice.Replace(smallTable))
 	small := filepath.Join(directory, "SHM.txt")
 	both := []string{"-params", small + "," + slow}
 	out, errOut, err := run(t, on(both, "predict", "-P 2,4 -m 8K bcast:linear allgather")...)
@@ -353,22 +328,19 @@ new,bcast,linear,2,8192,33.268000,,,false,false,bcast:linear,1.97039,,,,
 	if err != nil || len(doc.Machines) != 2 || len(doc.Rows) != 2 || doc.Rows[1].Of != "reduce" || doc.Rows[1].Ratio == nil || doc.Verdict.Calls != 1 {
 		t.Errorf("%v\n%s", err, out)
 	}
-	for line, want := range map[string]string{
-		"predict -P 2 bcast -tsv -params " + small + "," + slow:                "-tsv is of one machine",
-		"predict -P 2 bcast -name a -params " + small + "," + slow:             "-name names 1, and -params 2",
-		"predict -P 2 bcast -params " + small + "," + directory + "/./SHM.txt": "are the same file",
-		"predict -P 2 bcast -drift 2 -params " + small + "," + slow:            "give a share from 0 to 1",
-		"explain -P 2 bcast -params " + small + " -params " + slow:             "-params names 2 files, and this is of one machine",
-	} {
-		if _, errOut, err := run(t, strings.Fields(line)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || errOut != "" {
-			t.Errorf("%s: %v, want %s", line, err, want)
-		}
-	}
+	refuses(t, nil, "", []mistake{
+		{"predict -P 2 bcast -tsv -params " + small + "," + slow, "-tsv is of one machine"},
+		{"predict -P 2 bcast -name a -params " + small + "," + slow, "-name names 1, and -params 2"},
+		{"predict -P 2 bcast -params " + small + "," + directory + "/./SHM.txt", "are the same file"},
+		{"predict -P 2 bcast -drift 2 -params " + small + "," + slow, "give a share from 0 to 1"},
+		{"explain -P 2 bcast -params " + small + " -params " + slow, "-params names 2 files, and this is of one machine"},
+	})
 }
 
 // Machines are compared by what a library takes by itself, though another of its algorithms would
 // be the cheaper one.
 func TestPredictMachinesAs(t *testing.T) {
+	t.Parallel()
 	const pages = "../../docs/tasks/data/"
 	out, _, err := run(t, "predict", "-json", "-as", "openmpi4", "-P", "2", "-m", "4K", "-params", pages+"host.json,"+pages+"other.json", "bcast")
 	var both predict.Machines
@@ -400,10 +372,7 @@ func TestPredictMachinesAs(t *testing.T) {
 
 func TestPredictJSON(t *testing.T) {
 	machine, _ := smallMachine(t)
-	out, _, err := run(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -name here bcast")...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := ran(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -name here bcast")...)
 	var doc predict.Predictions
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
@@ -437,32 +406,22 @@ func TestPredictNative(t *testing.T) {
 	}
 	full, bare := filepath.Join(directory, "full.json"), filepath.Join(directory, "bare.json")
 	for path, f := range map[string]*params.File{full: params.FromText(table, gamma), bare: params.FromText(table, nil)} {
-		if err := f.WriteFile(path); err != nil {
-			t.Fatal(err)
-		}
+		saveParams(t, f, path)
 	}
 	for _, line := range []string{"-P 2,4 -m 1,8K,1M -tsv -name x bcast allreduce", "-P 2,4 -m 8K -tsv -name x -transport whole alltoall"} {
-		want, _, err := run(t, on(machine, "predict", line)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, _ := ran(t, on(machine, "predict", line)...)
 		got, _, err := run(t, on([]string{"-params", full}, "predict", line)...)
 		if err != nil || got != want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", line, err, got, want)
 		}
 	}
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, nil, "predict", []mistake{
 		{"-params " + full + " -setup ping -P 2 bcast", "no transfers of ping"},
 		{"-params " + full + " -placement local -P 2 bcast", "placement local"},
 		{"-params " + full + " -cache off -P 2 bcast", "off cache"},
 		{"-params " + full + " -model loggp -P 2 bcast", "no LogGP parameters"},
 		{"-params " + bare + " -P 2 reduce", "no γ"},
-	} {
-		_, _, err := run(t, on(nil, "predict", tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: exit %d, %v; want exit 2 and %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 }
 
 // -tsv prints the rows that the authors' library printed, as close as its own
@@ -473,10 +432,7 @@ func TestPredictTSVAgainstLibrary(t *testing.T) {
 		t.Skip("TAULOP_SHARED is not set")
 	}
 	for _, machine := range []string{"metropolis", "lusitania"} {
-		text, err := os.ReadFile(filepath.Join(shared, "oracle", "libtaulop-"+machine+".tsv"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := load(t, filepath.Join(shared, "oracle", "libtaulop-"+machine+".tsv"))
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 		want := tsvRows(t, lines)
 		var ps, ms, algorithms []string

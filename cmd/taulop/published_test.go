@@ -31,9 +31,7 @@ func comparable(t *testing.T) {
 	dir := tidyTables(t)
 	t.Chdir(dir)
 	save(t, dir, "coll.tsv", publishedCollectives)
-	if _, _, err := run(t, "import", "-o", "m.json", "p2p.tsv"); err != nil {
-		t.Fatal(err)
-	}
+	ran(t, "import", "-o", "m.json", "p2p.tsv")
 }
 
 func TestAgainstTable(t *testing.T) {
@@ -65,9 +63,7 @@ func TestAgainstTable(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(out), "\n"); err != nil || len(lines) != 2 || !strings.HasPrefix(lines[1], "bcast,1,basic_linear,0,core,4,1,1024,2,2.2,slowest,") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if _, _, err := run(t, "verify", "-against", "coll.tsv", "-params", "m.json", "-json", "-o", "a.json"); err != nil {
-		t.Fatal(err)
-	}
+	ran(t, "verify", "-against", "coll.tsv", "-params", "m.json", "-json", "-o", "a.json")
 	f, err := os.Open("a.json")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +87,7 @@ func TestAgainstTable(t *testing.T) {
 		}
 	}
 	save(t, ".", "own.tsv", "# Open MPI 1.6.5\ncollective\talg_id\tP\tm_bytes\tlatency_us\nbcast\t0\t4\t1024\t1.0\n")
-	for _, tt := range []struct{ args, says string }{
+	refuses(t, nil, "verify", []mistake{
 		{"-against coll.tsv -params m.json -csv -json", "cannot be used together"},
 		{"-against coll.tsv -params m.json -P 16", "no row of coll.tsv is among what is asked for"},
 		{"-against coll.tsv -params m.json allreduce", "nothing of coll.tsv can be predicted: line 12, for one: unknown mapping \"hwthread\""},
@@ -102,11 +98,7 @@ func TestAgainstTable(t *testing.T) {
 		{"-against several.tsv -params m.json", "none of \"2 x 4-core\": choose one that it has (-name)"},
 		{"-against no.tsv -params m.json", "-against: no.tsv is not there: check its name"},
 		{"-against coll.tsv", "-params is missing"},
-	} {
-		if _, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
-		}
-	}
+	})
 	for text, says := range map[string]string{
 		"bcast\t5\tbinomial":   "line 2, for one: alg_id 5 of bcast is binary_tree, and algorithm says binomial: correct either",
 		"bcast\t12\t-":         "line 2, for one: Open MPI 4.1 has no algorithm \"12\" of bcast; known are",
@@ -150,7 +142,7 @@ func TestEvaluate(t *testing.T) {
 		!strings.HasPrefix(lines[1], "bcast,core,4,1024,") || !strings.Contains(lines[1], ",1200,") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	for _, tt := range []struct{ args, says string }{
+	refuses(t, nil, "tune", []mistake{
 		{"-eval coll.tsv -params m.json -csv -json", "choose one"},
 		{"-eval coll.tsv -params SHM.txt bcast", "SHM.txt: nothing of coll.tsv can be predicted: line "},
 		{"-eval coll.tsv -params m.json barrier", "no collective of so many ranks and bytes has two algorithms measured"},
@@ -159,11 +151,7 @@ func TestEvaluate(t *testing.T) {
 		{"-eval none.tsv -params m.json", "none.tsv is not there"},
 		{"-eval other.tsv -params m.json", "other.tsv:1: no column"},
 		{"-eval", "-eval is the last word"},
-	} {
-		if _, _, err := run(t, append([]string{"tune"}, strings.Fields(tt.args)...)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
-		}
-	}
+	})
 }
 
 // What a file of messages by levels does not have is refused and not passed over in silence:
@@ -180,7 +168,7 @@ func TestLevelsRefuse(t *testing.T) {
 			t.Errorf("%s: %v", flag, err)
 		}
 	}
-	for _, tt := range []struct{ args, says string }{
+	refuses(t, nil, "", []mistake{
 		{"predict -params m.json -P 16 -nodes 2 -net IB.txt -m 1K bcast", "-net is of a machine that taulop sweep measured"},
 		{"predict -params m.json -P 4 -m 1K -stride 64 bcast", "m.json: it has messages by levels and no transfers: only model taulop"},
 		{"predict -params m.json -P 4 -m 1K -model lognp bcast", "only model taulop, for contiguous messages"},
@@ -189,11 +177,7 @@ func TestLevelsRefuse(t *testing.T) {
 		{"map -params m.json -P 4 ring", "-params m.json: it has messages by levels and no transfers"},
 		{"map -params m.json -root . -P 4 ring", "-params m.json: it has messages by levels and no transfers"},
 		{"tune -params m.json -for openmpi4 -P 4 allreduce", "needs γ, the time of a reduction, and m.json has none: name a file"},
-	} {
-		if _, _, err := run(t, strings.Fields(tt.args)...); exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v, want %s", tt.args, err, tt.says)
-		}
-	}
+	})
 	out, errOut, err := run(t, "tune", "-params", "m.json", "-for", "openmpi4", "-P", "4", "-explain")
 	if err != nil || strings.Contains(out, "reduce") || !strings.Contains(out, "bcast, P = 4") || !strings.Contains(errOut, "warning: what reduces needs γ") {
 		t.Errorf("%v\n%s%s", err, errOut, out)

@@ -7,20 +7,14 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/params"
 )
 
 func TestReadMachines(t *testing.T) {
 	dir := t.TempDir()
 	native, host := swept(t, dir), "node17"
-	f, err := params.ReadFile(native)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, native)
 	f.Provenance.Hostname = host
-	if err := f.WriteFile(native); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, native)
 	copied := save(t, dir, "copy.json", load(t, native))
 	if err := os.Mkdir(filepath.Join(dir, "metropolis"), 0o755); err != nil {
 		t.Fatal(err)

@@ -75,48 +75,23 @@ func TestReportRefuses(t *testing.T) {
 		allBad = append(allBad, save(t, dir, name+".json", "{"))
 	}
 	older := load(t, files[0])
-	for _, tt := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{files[0]}, "-o is missing"},
-		{[]string{"-o", output}, "name the parameter files"},
-		{[]string{"-o", files[0], files[1]}, "is there already: choose another name, or replace it with -force"},
-		{[]string{"-o", dir, files[1]}, "it is a directory"},
-		{[]string{"-o", filepath.Join(dir, "no", "r.html"), files[1]}, "cannot be written"},
-		{[]string{"-o", output, bad}, "bad.json:1"},
-		{append([]string{"-o", output}, allBad...), "none of 12 files can be read"},
-		{[]string{"-md", "-o", "-", files[0]}, "no place for figures"},
-		{[]string{"-md", "-bare", "-o", output, files[0]}, "cannot be used together"},
-		{[]string{"-o", output, files[0], files[0]}, "twice"},
-		{[]string{"-o", output, files[0], "-baer"}, "did you mean -bare"},
-	} {
-		err := named("report").run(context.Background(), io.Discard, io.Discard, tt.args)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%v: exit %d, %v; want one line with %q", tt.args, exitStatus(err), err, tt.want)
-		}
-	}
+	refuses(t, nil, "report", []mistake{
+		{files[0], "-o is missing"},
+		{"-o " + output, "name the parameter files"},
+		{"-o " + files[0] + " " + files[1], "is there already: choose another name, or replace it with -force"},
+		{"-o " + dir + " " + files[1], "it is a directory"},
+		{"-o " + filepath.Join(dir, "no", "r.html") + " " + files[1], "cannot be written"},
+		{"-o " + output + " " + bad, "bad.json:1"},
+		{"-o " + output + " " + strings.Join(allBad, " "), "none of 12 files can be read"},
+		{"-md -o - " + files[0], "no place for figures"},
+		{"-md -bare -o " + output + " " + files[0], "cannot be used together"},
+		{"-o " + output + " " + files[0] + " " + files[0], "twice"},
+		{"-o " + output + " " + files[0] + " -baer", "did you mean -bare"},
+	})
 	if load(t, files[0]) != older {
 		t.Error("a parameter file was overwritten")
 	}
 	if _, err := os.Stat(output); err == nil {
 		t.Error("there is a page though nothing was read")
 	}
-}
-
-// A thousand machines should take 5 s and 500 MB at most.
-func BenchmarkReportThousand(b *testing.B) {
-	dir := b.TempDir()
-	files := nodes.Write(b, dir, 1000)
-	output := filepath.Join(dir, "report.html")
-	for b.Loop() {
-		if err := named("report").run(context.Background(), io.Discard, io.Discard, append([]string{"-o", output}, files...)); err != nil {
-			b.Fatal(err)
-		}
-	}
-	info, err := os.Stat(output)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(float64(info.Size())/1e6, "MB/page")
 }

@@ -17,7 +17,7 @@ func TestScriptsSayWhy(t *testing.T) {
 	dir := t.TempDir()
 	program := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/bash\n"+text), 0o755); err != nil {
+		if err := os.Chmod(save(t, dir, name, "#!/bin/bash\n"+text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -151,14 +151,8 @@ func settled(pid int, ended <-chan struct{}) {
 	}
 }
 
-func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
-	signal := m.signal
-	dir := t.TempDir()
-	fifo := filepath.Join(dir, "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	var written string
+// command is the command line in a directory, with the file that it writes, if any.
+func (c signalled) command(program, host, dir, fifo string) (cmd *exec.Cmd, written string) {
 	args := strings.Fields(strings.NewReplacer("FIFO", fifo, "HOST", host, "DIR", dir).Replace(c.args))
 	for i, arg := range args {
 		if ext, ok := strings.CutPrefix(arg, "NEW"); ok {
@@ -166,20 +160,28 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 			args[i] = written
 		}
 	}
-	cmd := exec.Command(program, args...)
-	stdin, nobody, err := os.Pipe()
+	return exec.Command(program, args...), written
+}
+
+func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
+	dir := t.TempDir()
+	fifo, errPath := filepath.Join(dir, "fifo"), save(t, dir, "stderr", "")
+	stdin, open, err := os.Pipe()
+	if err == nil {
+		err = syscall.Mkfifo(fifo, 0o600)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer nobody.Close()
+	defer open.Close()
 	defer stdin.Close()
-	cmd.Stdin = stdin
-	errFile, err := os.Create(filepath.Join(dir, "stderr"))
+	errFile, err := os.OpenFile(errPath, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer errFile.Close()
-	cmd.Stderr = errFile
+	cmd, written := c.command(program, host, dir, fifo)
+	cmd.Stdin, cmd.Stderr = stdin, errFile
 	if c.unread {
 		r, w, err := fullPipe()
 		if err != nil {
@@ -211,25 +213,35 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	default:
 		settled(cmd.Process.Pid, ended)
 	}
-	cmd.Process.Signal(signal)
+	cmd.Process.Signal(m.signal)
 	select {
 	case <-ended:
 	case <-time.After(hang):
-		t.Errorf("hangs after %v", signal)
+		t.Errorf("hangs after %v", m.signal)
 		cmd.Process.Kill()
 		<-ended
 	}
-	said, err := os.ReadFile(errFile.Name())
+	c.checkEnd(t, cmd.ProcessState.Sys().(syscall.WaitStatus), m.signal, load(t, errPath), written)
+	left, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := cmd.ProcessState.Sys().(syscall.WaitStatus)
-	right := status.Signaled() && status.Signal() == signal || // too early to be caught
-		status.ExitStatus() == 128+int(signal) || c.ends && status.ExitStatus() == 0
-	if signal == syscall.SIGQUIT && bytes.Contains(said, []byte("SIGQUIT: quit")) && !bytes.Contains(said, []byte("main.supervise.func")) {
+	for _, e := range left {
+		if name := filepath.Join(dir, e.Name()); !slices.Contains([]string{fifo, written, errPath}, name) {
+			t.Errorf("left behind: %s", name)
+		}
+	}
+}
+
+// checkEnd looks at how a command ended after a signal, at what it said, and at its file.
+func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal syscall.Signal, said, written string) {
+	t.Helper()
+	if signal == syscall.SIGQUIT && strings.Contains(said, "SIGQUIT: quit") && !strings.Contains(said, "main.supervise.func") {
 		return // the Go runtime had begun, and the command had not
 	}
-	if !right || bytes.Contains(said, []byte("goroutine ")) {
+	right := status.Signaled() && status.Signal() == signal || // too early to be caught
+		status.ExitStatus() == 128+int(signal) || c.ends && status.ExitStatus() == 0
+	if !right || strings.Contains(said, "goroutine ") {
 		t.Errorf("status %#x after %v:\n%s", status, signal, said)
 	}
 	if written == "" {
@@ -237,23 +249,12 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	}
 	// Of what was measured it says how much; then it is there. Launches that were over before
 	// a row was have nothing.
-	_, err = os.Stat(written)
-	if err != nil && !bytes.Contains(said, []byte(" with 0 of ")) && regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in|what is printed is not complete`).Match(said) {
+	_, err := os.Stat(written)
+	if err != nil && !strings.Contains(said, " with 0 of ") && regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in|what is printed is not complete`).MatchString(said) {
 		t.Errorf("%s is not there: %v\n%s", written, err, said)
 	}
 	if err == nil && strings.HasSuffix(written, ".json") {
-		if _, err := params.ReadFile(written); err != nil {
-			t.Error(err)
-		}
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range left {
-		if name := filepath.Join(dir, e.Name()); !slices.Contains([]string{fifo, written, errFile.Name()}, name) {
-			t.Errorf("left behind: %s\n%s", name, said)
-		}
+		loadParams(t, written)
 	}
 }
 

@@ -43,10 +43,7 @@ func newCluster(t *testing.T, program string) *cluster {
 			t.Skipf("%v: apt-get install slurm-wlm munge", err)
 		}
 	}
-	conf, err := os.ReadFile(filepath.Join(shared, "reference", "slurm-two-nodes.conf"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := load(t, filepath.Join(shared, "reference", "slurm-two-nodes.conf"))
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
@@ -68,9 +65,7 @@ func newCluster(t *testing.T, program string) *cluster {
 	key := make([]byte, 64)
 	rand.Read(key)
 	for name, data := range map[string][]byte{"slurm.conf": []byte(text), "munge/key": key} {
-		if err := os.WriteFile(in(name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", in(name), string(data))
 	}
 	c := &cluster{dir: in("jobs")}
 	c.env = append(os.Environ(), "SLURM_CONF="+in("slurm.conf"), "PATH="+filepath.Dir(program)+":"+os.Getenv("PATH"), "HOME="+in("home"), "XDG_CONFIG_HOME=")
@@ -144,10 +139,7 @@ func TestSlurm(t *testing.T) {
 		if err := os.Mkdir(c.dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		doc, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		doc := load(t, filepath.Join("..", "..", "docs", name))
 		for _, line := range regexp.MustCompile(`(?m)^    srun .*taulop.*$`).FindAllString(string(doc), -1) {
 			if out, err := c.command(ctx, smaller.Replace(strings.TrimSpace(line))).CombinedOutput(); err != nil && !strings.Contains(string(out), "incomplete") {
 				t.Errorf("%s: %v\n%s", strings.TrimSpace(line), err, out)

@@ -13,10 +13,7 @@ import (
 // inStates are the states of the file of a machine that was near and far, in words.
 func inStates(t *testing.T, path string) (list, near, far string) {
 	t.Helper()
-	f, err := params.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := loadParams(t, path)
 	states := f.States()
 	if len(states) != 2 {
 		t.Fatalf("%v", states)
@@ -26,6 +23,7 @@ func inStates(t *testing.T, path string) (list, near, far string) {
 
 // Of a machine that was in several states what reads parameters says so, and -state takes one.
 func TestState(t *testing.T) {
+	t.Parallel()
 	moved, still := sweeptest.Moved(t), docs+"/tasks/data/host.json"
 	states, near, far := inStates(t, moved)
 	means := "eans over 2 states by their shares: a flag takes " + states
@@ -56,19 +54,15 @@ func TestState(t *testing.T) {
 			}
 		}
 	}
-	for line, want := range map[string]string{
-		"predict -P 2 bcast -state 120ns -params " + moved:                         "-state: " + moved + ": there is no state in which a flag takes 120 ns; there are " + states,
-		"predict -P 2 bcast -state 64ns -params " + still:                          "says of no sample which state the machine was in: leave the state out",
-		"predict -P 2 bcast -state fast -params " + moved:                          `-state: "fast" is no state: give what a flag takes in it, like 64ns, or most`,
-		"plot l-m -state 120 -o " + t.TempDir() + "/l.svg " + moved:                "there is no state in which a flag takes 120 ns",
-		"export -format csv -state -1 " + moved:                                    `"-1" is no state`,
-		"report -state 0 -o " + filepath.Join(t.TempDir(), "r.html") + " " + moved: `"0" is no state`,
-		"map -state most -P 2 ring":                                                "-state is of parameters: name their file with -params",
-	} {
-		if _, _, err := run(t, strings.Fields(line)...); err == nil || !strings.Contains(err.Error(), want) || exitStatus(err) != 2 {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
-	}
+	refuses(t, nil, "", []mistake{
+		{"predict -P 2 bcast -state 120ns -params " + moved, "-state: " + moved + ": there is no state in which a flag takes 120 ns; there are " + states},
+		{"predict -P 2 bcast -state 64ns -params " + still, "says of no sample which state the machine was in: leave the state out"},
+		{"predict -P 2 bcast -state fast -params " + moved, `-state: "fast" is no state: give what a flag takes in it, like 64ns, or most`},
+		{"plot l-m -state 120 -o " + t.TempDir() + "/l.svg " + moved, "there is no state in which a flag takes 120 ns"},
+		{"export -format csv -state -1 " + moved, `"-1" is no state`},
+		{"report -state 0 -o " + filepath.Join(t.TempDir(), "r.html") + " " + moved, `"0" is no state`},
+		{"map -state most -P 2 ring", "-state is of parameters: name their file with -params"},
+	})
 	// Of several machines, those that stayed in one state are as they are.
 	out, _, err := run(t, "predict", "-P", "2", "-m", "8K", "-state", "60", "-params", still+","+moved, "bcast")
 	if err != nil || !strings.Contains(out, "moved ("+near+")") {
@@ -81,6 +75,7 @@ func TestState(t *testing.T) {
 
 // Figures, pages and exports have each state by itself, or the one that was asked for.
 func TestEachState(t *testing.T) {
+	t.Parallel()
 	moved, dir := sweeptest.Moved(t), t.TempDir()
 	states, near, far := inStates(t, moved)
 	for _, tt := range []struct {

@@ -17,15 +17,12 @@ import (
 
 func TestBadSweeps(t *testing.T) {
 	dir := t.TempDir()
-	there := filepath.Join(dir, "there.json")
-	if err := os.WriteFile(there, []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	there := save(t, dir, "there.json", "{}")
 	pairs := filepath.Join(t.TempDir(), "pairs.json")
 	if err := (&params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Taus: []int{1}}}).WriteFile(pairs); err != nil {
 		t.Fatal(err)
 	}
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, nil, "", []mistake{
 		{"sweep", "-o host.json"},
 		{"sweep -o a -resume b", "-o host.json"},
 		{"sweep -o a b", "no arguments"},
@@ -53,12 +50,7 @@ func TestBadSweeps(t *testing.T) {
 		{"sweep -add " + pairs, "not measured by a sweep"},
 		{"sweep -resume " + dir + "/none.json", "none.json"},
 		{"swep -o x", "swep"},
-	} {
-		_, _, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
-		}
-	}
+	})
 	if text, _ := os.ReadFile(there); string(text) != "{}" {
 		t.Error("a refused sweep touched the file that was there")
 	}
@@ -88,9 +80,7 @@ func TestSweepAdds(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -m 64 -o ", "-add "} {
-		if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 5s "+line+file)...); err != nil {
-			t.Fatal(err)
-		}
+		ran(t, strings.Fields("sweep -quiet -launches 6 -time 5s "+line+file)...)
 		t.Setenv(simulated, "1") // one session is measured
 	}
 	f, err := params.ReadFile(file)
@@ -104,45 +94,11 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 	t.Helper()
 	needLinux(t)
 	file = filepath.Join(t.TempDir(), "host.json")
-	if _, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 2s -cache in -gamma=false -tau 1 -m 64 -o "+file)...); err != nil {
-		t.Fatal(err)
-	}
-	f, err := params.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ran(t, strings.Fields("sweep -quiet -launches 6 -time 2s -cache in -gamma=false -tau 1 -m 64 -o "+file)...)
+	f := loadParams(t, file)
 	change(f)
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	return file
-}
-
-// A file of many sessions, whose launches alone take more than any header may, takes another.
-func TestSweepAddsToManyLaunches(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads and writes thousands of launches again and again")
-	}
-	const launches = 9000
-	file := small(t, func(f *params.File) {
-		l := f.Launches[0]
-		for len(l.Loads) < 12 {
-			l.Loads = append(l.Loads, params.Loads{Placement: numa.Local, Tau: 1, Next: 100, Flushed: 100, Cached: 1.5})
-		}
-		l.Probe = nil
-		for len(f.Launches) < launches {
-			f.Launches = append(f.Launches, l)
-		}
-	})
-	if info, err := os.Stat(file); err != nil || info.Size() < 9<<20 {
-		t.Fatalf("%v, %v; want more than the 8 MiB of a header", info, err)
-	}
-	if _, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "3s", "-add", file); err != nil {
-		t.Fatal(err)
-	}
-	if f, err := params.ReadFile(file); err != nil || len(f.Launches) <= launches || f.Sessions() != 2 {
-		t.Errorf("%v; want another session", err)
-	}
 }
 
 // What no file can hold ends a sweep. The file stays as it was saved last, and the journal
@@ -176,9 +132,7 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 		file := small(t, func(f *params.File) { f.Journal = says })
 		others := []string{"victim.json", ".mine.journal", ".host.json.journal"}
 		for _, name := range others {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(file), name), []byte("precious\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			save(t, filepath.Dir(file), name, "precious\n")
 		}
 		_, said, err := run(t, "sweep", "-launches", "6", "-time", "1s", "-add", file)
 		if err != nil || !strings.Contains(plain(said), "move it away") || strings.Contains(plain(said), "has the mark of a journal") != (says != "") {
@@ -249,9 +203,7 @@ func TestNothingSwept(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Close()
-			if err := s.File.WriteFile(file); err != nil {
-				t.Fatal(err)
-			}
+			saveParams(t, s.File, file)
 		}
 	}
 }

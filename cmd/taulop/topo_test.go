@@ -30,10 +30,7 @@ func runTopo(t *testing.T, args ...string) (string, error) {
 
 // TestTopoCounts compares the JSON with what an independent tool counted.
 func TestTopoCounts(t *testing.T) {
-	table, err := os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := load(t, filepath.Join(snapshot.Dir(t), "expected.tsv"))
 	rows, few := strings.Split(strings.TrimSpace(string(table)), "\n"), snapshot.Few(t)
 	keys := strings.Split(rows[0], "\t")
 	for _, row := range rows[1:] {
@@ -98,9 +95,7 @@ func tinyMachine(t *testing.T) string {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(name, []byte(text+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		save(t, "", name, text+"\n")
 	}
 	return root
 }

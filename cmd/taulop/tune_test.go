@@ -16,10 +16,7 @@ const smallTree = `{"collective=bcast": {"comm_type=intra": {"algorithm=MPIR_Bca
 
 func TestTune(t *testing.T) {
 	machine, directory := smallMachine(t)
-	base := filepath.Join(directory, "generic.json")
-	if err := os.WriteFile(base, []byte(smallTree), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	base := save(t, directory, "generic.json", smallTree)
 	for _, tt := range []struct{ line, want string }{
 		{"-for mpich4 -base " + base + " -P 2 -m 8K:16K -margin 5 -explain bcast", `
 bcast, P = 2; times in µs
@@ -121,12 +118,10 @@ func TestTuneBadInput(t *testing.T) {
 	table := filepath.Join(directory, "SHM.txt")
 	files := map[string]string{"unknown.json": `{"collective=bcast": {"comm_sise<8": {}}}`, "none.json": `{"collective=gatherv": {"algorithm=MPIR_Gatherv_allcomm_linear": {}}}`}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(directory, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		save(t, directory, name, text)
 	}
 	in := func(name string) string { return filepath.Join(directory, name) }
-	for _, tt := range []struct{ line, want string }{
+	refuses(t, machine, "tune", []mistake{
 		{"-P 2", "-for is missing: name the library"},
 		{"-for openmpi3 -P 2", `did you mean "openmpi4"? Known are openmpi4, openmpi5, openmpi6, mpich4`},
 		{"-for openmpi4", "-P is missing"},
@@ -145,12 +140,7 @@ func TestTuneBadInput(t *testing.T) {
 		{"-for openmpi4 -P 2 -tsv -json", "-tsv and -json cannot be used together"},
 		{"-for openmpi4 -P 2 -csv -tsv", "-csv and -tsv cannot be used together"},
 		{"-for openmpi4 -P 2 -o " + directory, "cannot be written"},
-	} {
-		out, _, err := run(t, on(machine, "tune", tt.line)...)
-		if exitStatus(err) != 2 || out != "" || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("tune %s: exit %d, %v\n%s\nwant %s", tt.line, exitStatus(err), err, out, tt.want)
-		}
-	}
+	})
 	if _, errOut, err := run(t, on(machine, "tune", "-for openmpi4 -P 2 -m 1:64K scatter")...); err != nil || !strings.Contains(errOut, "warning: rules for scatter: Open MPI looks rules up by the count") {
 		t.Errorf("scatter: %v %s", err, errOut)
 	}

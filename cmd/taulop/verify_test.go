@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,11 +17,8 @@ import (
 
 func TestBadVerify(t *testing.T) {
 	dir := t.TempDir()
-	published := filepath.Join(dir, "SHM.txt")
-	if err := os.WriteFile(published, []byte("#m\t1\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, tt := range []struct{ line, want string }{
+	published := save(t, dir, "SHM.txt", "#m\t1\n")
+	refuses(t, nil, "verify", []mistake{
 		{"-P 1", "-P"},
 		{"-P two", "two"},
 		{"-P 1000000", "-oversubscribe"},
@@ -62,18 +58,7 @@ func TestBadVerify(t *testing.T) {
 		{"-chunk 8Q bcast:chain", "-chunk"},
 		{"-chunk 1B -m 1M bcast:chain", "larger chunks"},
 		{"-variants 3", "-patterns"},
-	} {
-		if strings.Contains(tt.line, "-params") || strings.Contains(tt.line, "1000G") {
-			needLinux(t)
-		}
-		out, _, err := run(t, append([]string{"verify"}, strings.Fields(tt.line)...)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("taulop verify %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
-		}
-		if out != "" {
-			t.Errorf("taulop verify %s: printed %q", tt.line, out)
-		}
-	}
+	})
 }
 
 // read decodes the document that a command wrote, unless it failed: for lack of time,
@@ -156,10 +141,7 @@ func TestVerifiesPatterns(t *testing.T) {
 			t.Errorf("%s: %+v", f.Name, f.Line)
 		}
 	}
-	host, err := params.ReadFile(save)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := loadParams(t, save)
 	times := make(map[string]int)
 	for _, c := range host.Cells {
 		if c.Kind == params.PatternCell && c.Time.Center > 0 && len(c.Samples) >= doc.Rounds {
@@ -170,6 +152,7 @@ func TestVerifiesPatterns(t *testing.T) {
 		t.Errorf("cells by variant: %v", times)
 	}
 	var out string
+	var err error
 	longEnough(t, 2*time.Second, func(budget time.Duration) bool {
 		out, _, err = run(t, "verify", "-patterns", "-cache", "in", "-m", "2K:32K", "-time", budget.String(), "-oversubscribe", "-P", "2", "-quiet", "-params", save)
 		return err == nil && strings.Contains(out, "permutation-d")
@@ -190,9 +173,7 @@ func TestPatternsOfAFileThatLacks(t *testing.T) {
 	f := params.FromText(table, nil)
 	f.Plan.Segments, f.Plan.SegmentBytes = 2, 8<<10
 	path := filepath.Join(t.TempDir(), "host.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, path)
 	longEnough(t, 100*time.Millisecond, func(budget time.Duration) bool {
 		var out string
 		out, _, err = run(t, "verify", "-patterns", "-cache", "off", "-m", "1:1M", "-time", budget.String(), "-oversubscribe", "-P", "2", "-params", path, "scatter")
@@ -217,10 +198,7 @@ func TestStoppedPatterns(t *testing.T) {
 			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, out, tt.want)
 		}
 	}
-	host, err := params.ReadFile(save)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := loadParams(t, save)
 	patterns := 0
 	for _, c := range host.Cells {
 		if c.Kind != params.PatternCell {
@@ -249,25 +227,5 @@ func TestLacking(t *testing.T) {
 		if err := tt.req.lacking(errors.New("host.json: no cells"), tt.outOfTime); exitStatus(err) != 2 || !strings.HasSuffix(err.Error(), tt.want) {
 			t.Errorf("%v, want one that ends in %q", err, tt.want)
 		}
-	}
-}
-
-// What was measured is printed although it cannot be saved.
-func TestUnsavedPatterns(t *testing.T) {
-	needLinux(t)
-	dir := filepath.Join(t.TempDir(), "full")
-	var out strings.Builder
-	var err error
-	longEnough(t, 4*time.Second, func(budget time.Duration) bool {
-		out.Reset()
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		defer time.AfterFunc(budget/4, func() { os.RemoveAll(dir) }).Stop()
-		err = named("verify").run(t.Context(), &out, io.Discard, strings.Fields("-patterns -cache in -m 2K:32K -time "+budget.String()+" -oversubscribe -P 2 -save "+filepath.Join(dir, "host.json")+" ping-pong"))
-		return strings.Contains(out.String(), "ping-pong-i-j") && exitStatus(err) == 1
-	})
-	if exitStatus(err) != 1 || !strings.Contains(out.String(), "ping-pong-i-j") {
-		t.Errorf("%v, %s", err, &out)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -17,7 +16,7 @@ import (
 func TestVerifyMapMistakes(t *testing.T) {
 	dir := t.TempDir()
 	two := save(t, dir, "two.csv", "0,1\n1,0\n")
-	for _, tt := range []struct{ args, says string }{
+	refuses(t, nil, "verify -map", []mistake{
 		{"", "say what to carry out"},
 		{"-P 2 ring", "-params is missing"},
 		{"-P 2 -params x -method block ring", "give two, like block,mwpm"},
@@ -27,12 +26,7 @@ func TestVerifyMapMistakes(t *testing.T) {
 		{"-P 1 -params x ring", "sends nothing"},
 		{"-P 3 -params x " + two, "is of 2 processes"},
 		{"-params " + filepath.Join(dir, "none.json") + " " + two, "is not there"},
-	} {
-		_, _, err := run(t, append([]string{"verify", "-map"}, strings.Fields(tt.args)...)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("taulop verify -map %s: status %d, %v; want %q", tt.args, exitStatus(err), err, tt.says)
-		}
-	}
+	})
 }
 
 // The two mappings differ where the machine has two that cost differently, as the paper's
@@ -76,14 +70,9 @@ func TestVerifyMapMeasures(t *testing.T) {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: tau, Bytes: m}, Time: fit.Median([]float64{float64(m * tau)})})
 		}
 	}
-	if err := f.WriteFile(file); err != nil {
-		t.Fatal(err)
-	}
+	saveParams(t, f, file)
 	matrix := save(t, dir, "m.csv", "from,to,bytes,messages\n0,1,80000,10\n1,0,5000,1\n")
-	out, _, err := run(t, "verify", "-map", "-params", file, "-cache", "in", "-time", "5s", "-quiet", "-json", "-method", "block,cyclic", matrix)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, _ := ran(t, "verify", "-map", "-params", file, "-cache", "in", "-time", "5s", "-quiet", "-json", "-method", "block,cyclic", matrix)
 	var doc verify.ProgramResult
 	if err := json.Unmarshal([]byte(out), &doc); err != nil || doc.Messages != 2 || doc.Bytes != 13000 || len(doc.Rows) == 0 {
 		t.Fatalf("%v\n%s", err, out)

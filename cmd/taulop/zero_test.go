@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/csv"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -15,10 +13,7 @@ func zeroTables(t *testing.T) (zero, good string) {
 		"1\t0.000001\tFIRST\t0.000035\t0.000036\t0.000037\n64\t0.000001\t0.000030\t0.000036\t0.000037\t0.000038\n" +
 		"128\t0.000001\t0.000031\t0.000037\t0.000038\t0.000039\n"
 	write := func(name, first string) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, []byte(strings.Replace(table, "FIRST", first, 1)), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		path := save(t, t.TempDir(), name, strings.Replace(table, "FIRST", first, 1))
 		return path
 	}
 	return write("zero.txt", "0.000000"), write("good.txt", "0.000030")
@@ -27,10 +22,7 @@ func zeroTables(t *testing.T) (zero, good string) {
 // What is not known is not ranked, and text and CSV say the same.
 func TestZerosAreNotRanked(t *testing.T) {
 	zero, good := zeroTables(t)
-	text, _, err := run(t, "compare", "-m", "1", zero, good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, _ := ran(t, "compare", "-m", "1", zero, good)
 	for _, want := range []string{"zero  ? ns  ? of 4  ", "A(τ) of zero is unknown, since L(m,1) is 0 in its file"} {
 		if !strings.Contains(strings.Join(strings.Fields(text), " "), strings.Join(strings.Fields(want), " ")) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -41,10 +33,7 @@ func TestZerosAreNotRanked(t *testing.T) {
 			t.Errorf("%q in\n%s", wrong, text)
 		}
 	}
-	table, _, err := run(t, "compare", "-csv", "-m", "1", zero, good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table, _ := ran(t, "compare", "-csv", "-m", "1", zero, good)
 	rows, err := csv.NewReader(strings.NewReader(table)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
@@ -72,11 +61,9 @@ func TestZerosAreNotRanked(t *testing.T) {
 }
 
 func TestZerosHaveNoCheapest(t *testing.T) {
+	t.Parallel()
 	zero, _ := zeroTables(t)
-	text, errOut, err := run(t, "predict", "-params", zero, "-P", "4", "-m", "1,512", "bcast")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, errOut := ran(t, "predict", "-params", zero, "-P", "4", "-m", "1,512", "bcast")
 	if !strings.Contains(errOut, "L(1,1) is 0, which is no time") {
 		t.Errorf("no warning: %s", errOut)
 	}
