@@ -44,8 +44,8 @@ func paired() *params.File {
 	}
 	f.Networks = []params.Network{{Name: "eth0", Kind: "tcp"}}
 	for _, bytes := range []int{1, 64 << 10} {
-		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.NetVariant("eth0", params.NetTransfer)}, 20000+float64(bytes))
-		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.NetVariant("eth0", params.NetOverhead)}, 4000)
+		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.Parameter{Of: "eth0", Name: params.NetTransfer}.String()}, 20000+float64(bytes))
+		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.Parameter{Of: "eth0", Name: params.NetOverhead}.String()}, 4000)
 	}
 	return f
 }
