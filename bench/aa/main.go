@@ -37,8 +37,12 @@ func main() {
 	}
 	same, other := read(paths), read(changed)
 	beside(same)
-	drift(same)
-	coverage(same)
+	if len(centers(same)) > 0 {
+		drift(same)
+		coverage(same)
+	} else {
+		fmt.Println("drift and coverage take a cell that all sessions have: give them more time")
+	}
 	if len(other) > 0 {
 		ab(same, other)
 	}
