@@ -3,11 +3,9 @@ package params
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 )
 
@@ -50,17 +48,12 @@ const (
 // of shared memory.
 func FromNetworkText(t *Table, n Network) *File {
 	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
-	cell := func(parameter string, m, tau int, seconds float64) {
-		f.Cells = append(f.Cells, Cell{
-			Key:  Key{Kind: NetCell, Placement: Published, Tau: tau, Bytes: m, Variant: Parameter{n.Name, parameter}.String()},
-			Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)},
-		})
-	}
+	l, o := Parameter{n.Name, NetTransfer}.String(), Parameter{n.Name, NetOverhead}.String()
 	for row, m := range t.Transfers.Sizes {
 		for i, tau := range t.Transfers.Taus {
-			cell(NetTransfer, m, tau, t.Transfers.Times[row][i])
+			f.publish(Key{Kind: NetCell, Tau: tau, Bytes: m, Variant: l}, t.Transfers.Times[row][i])
 		}
-		cell(NetOverhead, m, 1, t.Overheads[row])
+		f.publish(Key{Kind: NetCell, Tau: 1, Bytes: m, Variant: o}, t.Overheads[row])
 	}
 	return f
 }
@@ -69,11 +62,10 @@ func FromNetworkText(t *Table, n Network) *File {
 // are not complete are left out as of Table. It fails where the file has no such network,
 // or fewer than two sizes of it.
 func (f *File) Network(name string) (Network, *Table, error) {
-	i := slices.IndexFunc(f.Networks, func(n Network) bool { return name == "" || n.Name == name })
-	if i < 0 {
-		return Network{}, nil, fmt.Errorf("no network%s: %s", strings.TrimRight(" "+name, " "), f.netNames())
+	n, err := f.network(name)
+	if err != nil {
+		return n, nil, err
 	}
-	n := f.Networks[i]
 	of := func(parameter string) grid {
 		g := f.parameter(NetCell, Parameter{n.Name, parameter})
 		g.again = ErrUnmeasured
@@ -105,13 +97,18 @@ func (f *File) Network(name string) (Network, *Table, error) {
 // ErrUnmeasured is of cells of a network that there was no time for.
 var ErrUnmeasured = errors.New("measure the network again, and allow more time")
 
-// netNames says which networks there are.
-func (f *File) netNames() string {
-	if len(f.Networks) == 0 {
-		return "the file has none, taulop net measures them"
+// network finds a network; "" is the first.
+func (f *File) network(name string) (Network, error) {
+	for _, n := range f.Networks {
+		if name == "" || n.Name == name {
+			return n, nil
+		}
 	}
-	names := lists.Map(f.Networks, func(n Network) string { return n.Name })
-	return "the file has " + strings.Join(names, ", ")
+	there := "the file has none, taulop net measures them"
+	if len(f.Networks) > 0 {
+		there = "the file has " + strings.Join(lists.Map(f.Networks, func(n Network) string { return n.Name }), ", ")
+	}
+	return Network{}, fmt.Errorf("no network%s: %s", strings.TrimRight(" "+name, " "), there)
 }
 
 // checkNetworks refuses networks that cells or models could not tell apart.

@@ -19,15 +19,11 @@ func FromText(t *Table, gamma *Gamma) *File {
 		Setups: []string{Published}, Policies: []numa.Policy{Published}, Caches: []bool{false},
 		Sizes: slices.Clone(t.Transfers.Sizes), Taus: slices.Clone(t.Transfers.Taus),
 	}}
-	cell := func(k Key, seconds float64) {
-		k.Placement = Published
-		f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)}})
-	}
 	for row, m := range t.Transfers.Sizes {
 		for i, tau := range t.Transfers.Taus {
-			cell(Key{Kind: TransferCell, Setup: Published, Tau: tau, Bytes: m}, t.Transfers.Times[row][i])
+			f.publish(Key{Kind: TransferCell, Setup: Published, Tau: tau, Bytes: m}, t.Transfers.Times[row][i])
 		}
-		cell(Key{Kind: OverheadCell, Tau: 1, Bytes: m}, t.Overheads[row])
+		f.publish(Key{Kind: OverheadCell, Tau: 1, Bytes: m}, t.Overheads[row])
 	}
 	if t.Doubt != nil {
 		f.Warn(t.Doubt)
@@ -46,11 +42,17 @@ func FromText(t *Table, gamma *Gamma) *File {
 				if len(o.Taus) > 0 {
 					tau = o.Taus[i]
 				}
-				cell(Key{Kind: GammaCell, Operator: o.Name, Tau: tau, Bytes: m}, o.Times[row][i])
+				f.publish(Key{Kind: GammaCell, Operator: o.Name, Tau: tau, Bytes: m}, o.Times[row][i])
 			}
 		}
 	}
 	return f
+}
+
+// publish adds a cell of a published time, without an interval.
+func (f *File) publish(k Key, seconds float64) {
+	k.Placement = Published
+	f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)}})
 }
 
 // nanoseconds moves the decimal point, so that 0.000000425762 s becomes 425.762

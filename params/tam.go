@@ -34,13 +34,13 @@ const (
 // Tam is Tam's parameters of a network, "" is the first. L is what a message takes beyond
 // what its hosts do; what does not show beside the clock counts as 1 ns.
 func (f *File) Tam(name string) (t Tam, err error) {
-	i := slices.IndexFunc(f.Networks, func(n Network) bool { return name == "" || n.Name == name })
-	if i < 0 {
-		return t, fmt.Errorf("no network: %s", f.netNames())
+	n, err := f.network(name)
+	if err != nil {
+		return t, err
 	}
 	at := make(map[string]map[int]float64)
 	for _, c := range f.Cells {
-		if p := c.Parameter(); c.Kind == NetCell && c.Tau == 1 && p.Of == f.Networks[i].Name {
+		if p := c.Parameter(); c.Kind == NetCell && c.Tau == 1 && p.Of == n.Name {
 			if at[p.Name] == nil {
 				at[p.Name] = make(map[int]float64)
 			}
@@ -58,7 +58,7 @@ func (f *File) Tam(name string) (t Tam, err error) {
 		}
 		l, failed := fit.LineOf(of, times)
 		if failed != nil && err == nil {
-			err = fmt.Errorf("%s of network %s: %w", parameter, f.Networks[i].Name, failed)
+			err = fmt.Errorf("%s of network %s: %w", parameter, n.Name, failed)
 		}
 		return l
 	}

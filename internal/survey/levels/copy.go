@@ -118,7 +118,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 					if !fits {
 						continue
 					}
-					key := params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: from.Name + "-" + to.Name}
+					key := params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: way{from.Name, to.Name}.String()}
 					c := engine.Cell{Cell: params.Cell{Key: key}}
 					if !from.cache() || !to.cache() { // gigabytes are mapped first
 						c.Group = "memory"
@@ -163,9 +163,9 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		return engine.Reading{}, err
 	}
 	levels, _ := Levels(b.Machine, place, k.Tau)
-	name, other := Ends(params.Cell{Key: k})
-	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == name })
-	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == other })
+	w := wayOf(k)
+	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w.from })
+	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w.to })
 	if i < 0 || j < 0 {
 		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
 	}
@@ -186,13 +186,35 @@ func Doubts(cells []params.Cell) (all []error) {
 // Order is levels from the core outwards.
 var Order = []string{"L1", "L2", "L3", "L4", Memory, Remote}
 
-// Ends are the levels of a cell, from and to; empty for other cells.
-func Ends(c params.Cell) (from, to string) {
-	if c.Kind != params.LevelCell {
-		return "", ""
+// A way is the levels of a copy: the Variant of its cells, L2-memory.
+type way struct{ from, to string }
+
+func (w way) String() string { return w.from + "-" + w.to }
+
+// wayOf is the way of a cell; empty of other cells.
+func wayOf(k params.Key) (w way) {
+	if k.Kind == params.LevelCell {
+		w.from, w.to, _ = strings.Cut(k.Variant, "-")
 	}
-	from, to, _ = strings.Cut(c.Variant, "-")
-	return from, to
+	return w
+}
+
+// A place is a copy of a size by τ workers, of whatever placement.
+type place struct {
+	way
+	tau, bytes int
+}
+
+// placed are cells by their place, and the τ and sizes that there are.
+func placed(cells []params.Cell) (at map[place]fit.Estimate, taus, sizes []int) {
+	at = make(map[place]fit.Estimate)
+	for _, c := range cells {
+		if w := wayOf(c.Key); w.from != "" {
+			at[place{w, c.Tau, c.Bytes}] = c.Time
+			taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
+		}
+	}
+	return at, lists.Rising(taus), lists.Rising(sizes)
 }
 
 // A Step is the cost of moving one end of a copy one level farther out, while the other end
@@ -211,40 +233,29 @@ type Step struct {
 // Steps compare each level with the next. A level is told apart where copies from
 // or to it are slower in most of what was compared, beyond both intervals.
 func Steps(cells []params.Cell) (steps []Step) {
-	at := make(map[params.Key]params.Cell)
-	var taus []int
+	at, taus, _ := placed(cells)
 	found := make(map[string]bool)
-	for _, c := range cells {
-		if from, to := Ends(c); from != "" {
-			at[c.Key] = c
-			found[from], found[to] = true, true
-			if !slices.Contains(taus, c.Tau) {
-				taus = append(taus, c.Tau)
-			}
-		}
+	for p := range at {
+		found[p.from], found[p.to] = true, true
 	}
-	slices.Sort(taus)
 	levels := lists.Filter(Order, func(l string) bool { return found[l] })
 	for _, tau := range taus {
 		for _, end := range []string{"from", "to"} {
 			for i := 1; i < len(levels); i++ {
 				s := Step{Tau: tau, End: end, Near: levels[i-1], Far: levels[i]}
 				var ratios []float64
-				for key, near := range at {
-					from, to := Ends(near)
-					this, other := from, to
-					if key.Variant = s.Far + "-" + to; end == "to" {
-						this, other, key.Variant = to, from, from+"-"+s.Far
+				for p, near := range at {
+					beyond, this, other := p, p.from, p.to
+					if beyond.from = s.Far; end == "to" {
+						beyond, this, other = p, p.to, p.from
+						beyond.to = s.Far
 					}
-					if key.Tau != tau || this != s.Near || slices.Index(levels, other) >= i {
+					far, ok := at[beyond]
+					if p.tau != tau || this != s.Near || slices.Index(levels, other) >= i || !ok || !near.Known() || !far.Known() {
 						continue
 					}
-					far, ok := at[key]
-					if !ok || !near.Time.Known() || !far.Time.Known() {
-						continue
-					}
-					ratios = append(ratios, far.Time.Center/near.Time.Center)
-					if near.Time.Differ(far.Time) && far.Time.Center > near.Time.Center {
+					ratios = append(ratios, far.Center/near.Center)
+					if near.Differ(far) && far.Center > near.Center {
 						s.SlowerOf++
 					}
 				}
@@ -269,38 +280,25 @@ func (s Step) doubt() error {
 // Tam's parameters: the cost of a copy from cache to cache, cache to memory and
 // memory to memory (Tam, section 2.2.3), by the smallest cache that holds the message.
 func Tam(cells []params.Cell) (rows []TamRow) {
-	at := make(map[params.Key]params.Cell)
-	var keys []params.Key
-	for _, c := range cells {
-		if from, _ := Ends(c); from != "" {
-			at[c.Key] = c
-			if c.Variant == Memory+"-"+Memory {
-				keys = append(keys, c.Key)
-			}
-		}
-	}
-	slices.SortFunc(keys, func(a, b params.Key) int {
-		if a.Tau != b.Tau {
-			return a.Tau - b.Tau
-		}
-		return a.Bytes - b.Bytes
-	})
-	for _, k := range keys {
-		row := TamRow{Tau: k.Tau, Bytes: k.Bytes, MTM: at[k].Time}
-		for _, l := range Order[:4] {
-			k.Variant = l + "-" + l
-			ctc, ok := at[k]
-			if !ok {
+	at, taus, sizes := placed(cells)
+	for _, tau := range taus {
+		for _, m := range sizes {
+			mtm, there := at[place{way{Memory, Memory}, tau, m}]
+			if !there {
 				continue
 			}
-			k.Variant = l + "-" + Memory
-			row.Cache, row.CTC = l, &ctc.Time
-			if ctm, ok := at[k]; ok {
-				row.CTM = &ctm.Time
+			row := TamRow{Tau: tau, Bytes: m, MTM: mtm}
+			for _, l := range Order[:4] {
+				if ctc, ok := at[place{way{l, l}, tau, m}]; ok {
+					row.Cache, row.CTC = l, &ctc
+					if ctm, ok := at[place{way{l, Memory}, tau, m}]; ok {
+						row.CTM = &ctm
+					}
+					break
+				}
 			}
-			break
+			rows = append(rows, row)
 		}
-		rows = append(rows, row)
 	}
 	return rows
 }

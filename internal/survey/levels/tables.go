@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -14,19 +13,7 @@ import (
 // Tables are c(m,τ) between levels, one for each τ, what each level adds, and Tam's
 // three parameters.
 func Tables(f *params.File) (tables []view.Table) {
-	type place struct { // of whatever placement
-		tau, bytes int
-		variant    string
-	}
-	at := make(map[place]fit.Estimate)
-	var taus, sizes []int
-	for _, c := range f.Cells {
-		if c.Kind == params.LevelCell {
-			at[place{c.Tau, c.Bytes, c.Variant}] = c.Time
-			taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
-		}
-	}
-	taus, sizes = lists.Rising(taus), lists.Rising(sizes)
+	at, taus, sizes := placed(f.Cells)
 	for _, tau := range taus {
 		t := view.Table{Title: fmt.Sprintf("c(m,%d) in ns, from where the data lie to where they go, and what all copies of the longest move together", tau),
 			Columns: view.Words("from", "to")}
@@ -38,7 +25,7 @@ func Tables(f *params.File) (tables []view.Table) {
 			for _, to := range Order {
 				row, rate := []string{from, to}, ""
 				for _, m := range sizes {
-					time, found := at[place{tau, m, from + "-" + to}]
+					time, found := at[place{way{from, to}, tau, m}]
 					if !found {
 						row = append(row, "")
 						continue
@@ -99,7 +86,7 @@ const arrow = " → "
 
 // profiled is c(m,τ) over m, a panel for each τ and a line for each two levels.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	from, to := Ends(c)
-	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), from+arrow+to, view.Where{}, "c(m,τ)"
-	return c.Bytes, c.Time, to != ""
+	w := wayOf(c.Key)
+	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), w.from+arrow+w.to, view.Where{}, "c(m,τ)"
+	return c.Bytes, c.Time, w.to != ""
 }
