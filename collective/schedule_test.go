@@ -1,7 +1,6 @@
 package collective
 
 import (
-	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -562,23 +561,6 @@ func TestTreeTransfersPerStage(t *testing.T) {
 	}
 	if want := []int{1, 2, 4, 7, 4, 7, 4, 7, 3, 5}; !slices.Equal(got, want) {
 		t.Errorf("transfers per stage %v, want %v", got, want)
-	}
-}
-
-// τ-Lop, Fig. 1: in the first stage the root reaches the rank half way round,
-// and in the last neighbours talk.
-func TestBinomialBroadcastGoesHalfWayFirst(t *testing.T) {
-	s := must.Get(find("bcast:binomial").Schedule(Call{P: 16, M: 1}))
-	var got []string
-	for n, step := range s.Steps() {
-		if n < 2 {
-			for m := range step.Messages() {
-				got = append(got, fmt.Sprint(m.From, "→", m.To))
-			}
-		}
-	}
-	if want := []string{"0→8", "0→4", "8→12"}; !slices.Equal(got, want) {
-		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

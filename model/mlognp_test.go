@@ -288,21 +288,6 @@ func chosen(t *testing.T, a *collective.Algorithm, call collective.Call) *collec
 	return s.Algorithm
 }
 
-// The two sides of the size where MPICH's broadcast leaves the binomial tree: with
-// these parameters the longer message costs less.
-func TestMLogNPWhereAnAlgorithmChanges(t *testing.T) {
-	m := mlognp(t, twoLevels(4, 4))
-	call := collective.Call{P: 16, M: 12<<10 - 1}
-	more := collective.Call{P: 16, M: 12 << 10}
-	a := must.Get(collective.Lookup("bcast:mpich"))
-	if chosen(t, a, call) == chosen(t, a, more) {
-		t.Fatalf("one algorithm for %d and %d bytes", call.M, more.M)
-	}
-	if low, high := costOf(t, m, "bcast:mpich", call), costOf(t, m, "bcast:mpich", more); high.Seconds >= low.Seconds {
-		t.Errorf("%d bytes cost %g ns and %d bytes %g", call.M, low.Seconds*1e9, more.M, high.Seconds*1e9)
-	}
-}
-
 type flatGamma struct{}
 
 func (flatGamma) Gamma(string, int, int) (float64, bool, error) { return 1e-7, false, nil }

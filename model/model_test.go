@@ -284,18 +284,6 @@ func TestTermsAddUp(t *testing.T) {
 	}
 }
 
-// Copies within ranks count where they are known.
-func TestLocalCopies(t *testing.T) {
-	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
-	m := TauLop{Channels: Uniform(plain{}), Transport: Whole, NoOverhead: true}
-	without := priced(t, m, s)
-	m.Channels = telling(plain{}.L, Channel{Way: Alone})
-	with := priced(t, m, s)
-	if got, want := with.Seconds-without.Seconds, l(100, 4)+l(400, 4); math.Abs(got-want) > 1e-9*want {
-		t.Errorf("local copies cost %v, want %v", got, want)
-	}
-}
-
 func TestExtrapolatedIsMarked(t *testing.T) {
 	// In a gather the first stages are the crowded ones.
 	c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, "gather:binomial", collective.Call{P: 64, M: 1})

@@ -5,13 +5,10 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 )
 
 // On a machine whose transfers take 1 ns a byte, whatever τ is.
@@ -169,35 +166,6 @@ func TestAgainstContext(t *testing.T) {
 		_, err := a.Compare([]mpibench.Time{{Kind: kind, P: 2, Bytes: 1024, Microseconds: 1}})
 		if err != nil || seen.touched != want {
 			t.Errorf("%s: ranks touch %d bytes, %v; want %d", kind, seen.touched, err, want)
-		}
-	}
-}
-
-// A file's segments cost 1 µs for each 8 KiB of the message that they are of. Exchanges are
-// in the context of half of what a rank touches as sendrecv has them, which receives beside
-// what it sends, and of all of it as ring has them; of no more than was measured, unless
-// the message is longer.
-func TestAgainstLooksUpInContext(t *testing.T) {
-	const us = 1000.
-	for setup, want := range map[string]map[int]float64{ // ns a segment
-		params.Ring:     {8192: 2 * us, 16384: 4 * us, 65536: 8 * us, 131072: 16 * us},
-		params.Sendrecv: {8192: 1 * us, 16384: 2 * us, 65536: 8 * us, 131072: 16 * us},
-	} {
-		f := &params.File{Plan: params.Plan{Setups: []string{setup}, Policies: []numa.Policy{numa.Local}, Taus: []int{2}, Segments: 2, SegmentBytes: 8192}}
-		for _, k := range []int{1, 2, 4, 8} {
-			f.Plan.Sizes = append(f.Plan.Sizes, k*8192)
-			c := params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: 2, Bytes: k * 8192}, K: k, Transfers: 2}
-			c.Time = fit.Estimate{Center: us * float64(k*k*2), Lo: math.Inf(-1), Hi: math.Inf(1)}
-			f.Cells = append(f.Cells, c)
-		}
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
-		a := must.Get(NewAgainst(f, model.Choice{Setup: setup}))
-		for m, segment := range want {
-			rows := must.Get(a.Compare([]mpibench.Time{{Kind: mpibench.Sendrecv, P: 2, Bytes: m, Microseconds: 1}}))
-			k := float64(m / 8192)
-			if p, made := of(rows[0].Predicted.Models, Full); !made || math.Abs(p.Ns-2*k*segment) > 1e-6 || p.Extrapolated != (m > 65536) {
-				t.Errorf("%s, m = %d: %+v, want %g ns a segment", setup, m, rows[0].Predicted.Models, segment)
-			}
 		}
 	}
 }

@@ -38,7 +38,7 @@ const Permutation = "permutation"
 
 // Patterns are the patterns of Kang et al., in their order.
 func Patterns() []Pattern {
-	broadcast, _ := collective.Lookup("bcast:binomial") // a test has it
+	broadcast, _ := collective.Lookup("bcast:binomial") // tests carry it out
 	return []Pattern{
 		{
 			Permutation, "permutation-d", "rank i sends to rank i+d mod P and receives from rank i−d mod P, all at once", "l(k,P) = 2k·L(S,P)",

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -142,14 +141,5 @@ func TestPatternsRun(t *testing.T) {
 	f := surveytest.Run(t, m, Survey, request)
 	if len(cases) != 2*(2+3+3+3) || len(f.Cells) != len(cases) {
 		t.Errorf("%d cells of %d cases", len(f.Cells), len(cases))
-	}
-}
-
-// The broadcast among the patterns is an algorithm that there is.
-func TestBroadcastIsKnown(t *testing.T) {
-	for _, p := range Patterns() {
-		if p.algorithm == nil {
-			t.Errorf("%s has no algorithm; known are %v", p.Name, collective.All())
-		}
 	}
 }
