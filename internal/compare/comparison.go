@@ -46,19 +46,11 @@ type Table struct {
 
 // A Row is a machine's curve and what sums it up.
 type Row struct {
-	Machine     string           `json:"machine"`
-	Isolated    bool             `json:"isolated"` // as in Curve
-	Points      []ComparedPoint  `json:"points"`
+	Curve
 	Saturation  Saturation       `json:"saturation"`
 	Scalability *fit.Scalability `json:"scalability,omitempty"`
 	Poor        bool             `json:"poor_fit,omitempty"`
 	Unfitted    string           `json:"unfitted,omitempty"` // why there is no fit
-}
-
-// A ComparedPoint is a point beside the first machine's.
-type ComparedPoint struct {
-	Point
-	Ratio *Ratio `json:"to_first,omitempty"` // nil for the first itself, and where that has no such τ or another kind of L(m,1)
 }
 
 // New compares machines. It fails where they have nothing in common, and says
@@ -183,17 +175,17 @@ func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
 }
 
 func newRow(curve, first *Curve, test fit.Test) Row {
-	r := Row{Machine: curve.Machine, Isolated: curve.Isolated, Saturation: saturation(curve.Points)}
+	r := Row{Curve: *curve, Saturation: saturation(curve.Points)}
+	r.Points = slices.Clone(curve.Points)
 	var taus []int
 	var L []float64
-	for _, p := range curve.Points {
-		b := ComparedPoint{Point: p}
+	for i := range r.Points {
+		p := &r.Points[i]
 		if first != nil {
 			if one, measured := first.At(p.Tau); measured && (p.Tau > 1 || curve.Isolated == first.Isolated) {
-				b.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test)
+				p.Ratio = ratio(one.L, one.Replicates, p.L, p.Replicates, test)
 			}
 		}
-		r.Points = append(r.Points, b)
 		taus, L = append(taus, p.Tau), append(L, p.L.Center)
 	}
 	s, err := fit.ScalabilityOf(taus, L)
@@ -221,32 +213,10 @@ func (t *Table) own() (names []string) {
 	return names
 }
 
-// At is the row's point of a τ.
-func (r *Row) At(tau int) (b ComparedPoint, measured bool) {
-	for _, b := range r.Points {
-		if b.Tau == tau {
-			return b, true
-		}
-	}
-	return ComparedPoint{}, false
-}
-
 // Alone is L(m,1), with NaN in its centre where that was not measured.
 func (r *Row) Alone() fit.Estimate {
 	if b, measured := r.At(1); measured {
 		return b.L
 	}
 	return fit.Median(nil)
-}
-
-// Curves are the table's, a machine each.
-func (t *Table) Curves() []Curve {
-	curves := make([]Curve, len(t.Rows))
-	for i, r := range t.Rows {
-		curves[i] = Curve{Machine: r.Machine, Channel: t.Channel, Segment: t.Segment, Isolated: r.Isolated}
-		for _, b := range r.Points {
-			curves[i].Points = append(curves[i].Points, b.Point)
-		}
-	}
-	return curves
 }

@@ -149,8 +149,8 @@ func larger(a, b fit.Replicates, test fit.Test) bool {
 
 // point is what a row has at tau.
 func (r *Row) point(tau int) Point {
-	b, _ := r.At(tau)
-	return b.Point
+	p, _ := r.At(tau)
+	return p
 }
 
 // since says from which τ on.

@@ -50,9 +50,9 @@ func channelOf(k params.Key) Channel { return Channel{k.Setup, k.Placement, k.Of
 // A Curve is what one machine's transfers of m bytes cost, τ of them at once. A
 // message of more than a segment counts as a whole, as in params.File.Table.
 type Curve struct {
-	Machine string `json:"machine"`
-	Channel
-	Segment  bool    `json:"segment"`  // m is the size S of the segments that messages travel in
+	Machine  string `json:"machine"`
+	Channel  `json:"-"`
+	Segment  bool    `json:"-"`        // m is the size S of the segments that messages travel in
 	Isolated bool    `json:"isolated"` // L(m,1) is that between two processes, not the setup's own
 	Points   []Point `json:"points"`   // τ rising
 }
@@ -67,6 +67,9 @@ type Point struct {
 	// measured both of its times, so that differences between launches cancel.
 	Replicates  fit.Replicates `json:"-"`
 	AReplicates fit.Replicates `json:"-"`
+	// Ratio is to the first machine; nil for the first itself, and where that has no such τ or
+	// another kind of L(m,1).
+	Ratio *Ratio `json:"to_first,omitempty"`
 }
 
 // Curves are all transfers of a machine, setup by setup, placement by placement,

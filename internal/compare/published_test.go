@@ -50,7 +50,7 @@ func TestPublishedMachines(t *testing.T) {
 		t.Errorf("%+v, τ %v", table.Channel, table.Taus)
 	}
 	metropolis, lusitania := &table.Rows[0], &table.Rows[1]
-	at := func(r *Row, tau int) ComparedPoint { b, _ := r.At(tau); return b }
+	at := func(r *Row, tau int) Point { b, _ := r.At(tau); return b }
 	for _, tt := range []struct {
 		what      string
 		got, want float64

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -87,7 +88,7 @@ func (c *sideBySide) sayTables(w *document.Document) {
 // draw draws A(τ) of each table.
 func (c *sideBySide) draw(w io.Writer) {
 	for i := range c.Tables {
-		if t := &c.Tables[i]; writeConcurrencyChart(w, tableTitle(t), t.Curves()) {
+		if t := &c.Tables[i]; writeConcurrencyChart(w, tableTitle(t), lists.Map(t.Rows, func(r compare.Row) compare.Curve { return r.Curve })) {
 			fmt.Fprintln(w)
 		}
 	}
@@ -112,10 +113,10 @@ func quantities(t *compare.Table) (tables []view.Table) {
 	for _, q := range []struct {
 		title  string
 		ratios bool
-		cell   func(compare.ComparedPoint) string
+		cell   func(compare.Point) string
 	}{
 		{fmt.Sprintf("L(%s,τ) in ns, × that of %s", m, t.Rows[0].Machine), true, timeCell},
-		{"bandwidth of all τ together in GB/s", false, func(b compare.ComparedPoint) string { return significant(b.Bandwidth.Center) }},
+		{"bandwidth of all τ together in GB/s", false, func(b compare.Point) string { return significant(b.Bandwidth.Center) }},
 		{fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", m), false, concurrencyCell},
 	} {
 		table := view.Table{Title: "  " + q.title, Columns: view.Numbers("τ")}
@@ -143,7 +144,7 @@ func quantities(t *compare.Table) (tables []view.Table) {
 	return tables
 }
 
-func timeCell(b compare.ComparedPoint) string {
+func timeCell(b compare.Point) string {
 	text := view.Center(b.L)
 	if b.L.Known() {
 		text += fmt.Sprintf(" %6s", view.HalfWidth(b.L.Width()))
@@ -151,7 +152,7 @@ func timeCell(b compare.ComparedPoint) string {
 	return text
 }
 
-func concurrencyCell(b compare.ComparedPoint) string {
+func concurrencyCell(b compare.Point) string {
 	switch {
 	case math.IsNaN(b.A.Center):
 		return "?"
