@@ -61,10 +61,6 @@ const fewPasses, manyPasses = 6, 100
 // tell nothing, as among two ranks, two are too few.
 const mostTimed = 4
 
-// left is the expected penalty that a job leaves, a share: less than Tolerance, because its budget is there
-// to be spent, and penalties of real libraries were up to six times as large as expected.
-const left = Tolerance / 3
-
 // launching is what starting a process takes, in seconds.
 const launching = 1
 
@@ -89,7 +85,7 @@ func calls(m int) float64 {
 // Make plans what a job times within a budget, or all that cells have. Brute is all settings that the
 // library has in each cell.
 func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components []mpi.Component, budget time.Duration, all bool, with string) *Manifest {
-	by := Picker{Tolerance: left, Most: mostTimed, Cost: passCost}
+	by := Picker{Tolerance: Tolerance, Most: mostTimed, Cost: passCost}
 	brute := 0.0
 	for i := range cells {
 		c, least := &cells[i], math.Inf(1)

@@ -130,6 +130,44 @@ func TestConclude(t *testing.T) {
 	}
 }
 
+// What was timed nearby on both sides tells a setting from the own choice, and from a timed one, where it
+// was not timed itself; by little it does not.
+func TestConcludeFromNeighbours(t *testing.T) {
+	for _, tt := range []struct{ ratio, other, want float64 }{{0.5, 0, 1}, {0.5, 0.9, 1}, {0.85, 0, 0}, {0.5, 0.55, 3}} {
+		m, r := small(), &Results{}
+		m.Cells = append(m.Cells, m.Cells[1])
+		m.Cells[2].Bytes = 4096
+		for pass := range 8 {
+			took := map[[2]int]float64{}
+			for cell := range m.Cells {
+				own := 2 + 0.002*float64(pass)
+				took[[2]int{cell, 0}] = own
+				if cell != 1 {
+					took[[2]int{cell, 1}] = own * tt.ratio
+				} else if tt.other > 0 {
+					took[[2]int{cell, 2}] = own * tt.other
+				}
+			}
+			r.Passes = append(r.Passes, took)
+		}
+		if c := m.Conclude(r, nil)[1]; float64(c.Setting.ID) != tt.want || c.Timed != (tt.want == 3) {
+			t.Errorf("%+v: %+v", tt, c)
+		}
+	}
+}
+
+// Brute force times all, in as many passes as the budget has.
+func TestMakeAll(t *testing.T) {
+	var cells []Cell
+	for _, w := range small().Cells {
+		cells = append(cells, w.Cell)
+	}
+	m := Make(cells, openMPI(t), 1, "", nil, time.Minute, true, "")
+	if timings, of, _ := m.Timings(); timings != 6 || of != 2 || m.Passes < 50 || m.Seconds > 60 {
+		t.Errorf("%+v", m)
+	}
+}
+
 // A suite times a collective with a setting in a launch of its own, and sizes between those of the plan.
 func TestSuites(t *testing.T) {
 	m, library := small(), openMPI(t)
