@@ -48,7 +48,7 @@ func Find(l *Library, name string) ([]Algorithm, error) {
 	}
 	if one {
 		s, err := l.Forced(c, word)
-		if o, there := l.find(c.Name, func(o offer) bool { return o.algorithm == word }); err != nil && there == nil {
+		if o, there := l.find(c.Name, func(o offer) bool { return o.algorithm == word }); err != nil && there {
 			s, err = o.forced(), nil
 		}
 		all[0].Setting = s
@@ -99,26 +99,21 @@ func (a Algorithm) Like() (of *collective.Algorithm, branched, chunked bool) {
 	if a.Textbook != nil {
 		return a.Textbook, a.Textbook.Branched, a.Textbook.Chunked
 	}
-	if o, err := a.offer(); err == nil {
+	if o, there := a.Library.offer(a.Collective, a.Setting); there {
 		return o.of(o.algorithm), o.fans != nil, o.segmented
 	}
 	return nil, false, false
-}
-
-// offer is the library's.
-func (a Algorithm) offer() (offer, error) {
-	return a.Library.find(a.Collective.Name, func(o offer) bool { return o.id == a.Setting.ID && o.name == a.Setting.Name })
 }
 
 // laid is the setting of a library's algorithm with a degree as its fan-out and chunks as its
 // segments, where the library lets them be chosen; 0 leaves them.
 func (a Algorithm) laid(degree, chunk int) Setting {
 	s := a.Setting
-	o, err := a.offer()
-	if err == nil && degree > 0 && o.fans != nil {
+	o, _ := a.Library.offer(a.Collective, s)
+	if degree > 0 && o.fans != nil {
 		s.Fan = degree
 	}
-	if err == nil && chunk > 0 && o.segmented {
+	if chunk > 0 && o.segmented {
 		s.Segment = chunk
 	}
 	return s

@@ -65,8 +65,8 @@ func treeOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
 		base = mpichTree()
 	}
 	name, ok := strings.CutPrefix(base.Choice(c, p, m, l.elementOf(c)), mpichPrefix(c.Name))
-	o, err := l.find(c.Name, func(o offer) bool { return o.name == name })
-	return Setting{Name: o.name}, ok && err == nil
+	o, there := l.find(c.Name, func(o offer) bool { return o.name == name })
+	return Setting{Name: o.name}, ok && there
 }
 
 // mpichTree is what MPICH 4.0 comes with, for ranks on one node, as far as algorithms of the

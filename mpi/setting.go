@@ -150,12 +150,10 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 		}
 		s = own
 	}
-	all := l.offered(c)
-	i := slices.IndexFunc(all, func(o offer) bool { return o.id == s.ID && o.name == s.Name })
-	if i < 0 {
+	o, there := l.offer(c, s)
+	if !there {
 		return nil, fmt.Errorf("%s has no %s of %s", l.Version, s, c.Name)
 	}
-	o := all[i]
 	call := collective.Call{P: on.P, M: on.M, Root: on.Root, Degree: cmp.Or(o.degree, s.Fan), Chunk: max(1, on.M)}
 	name := o.algorithm
 	switch {
@@ -215,11 +213,11 @@ func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, e
 	if len(all) == 0 {
 		return Setting{}, fmt.Errorf("taulop knows no numbers and names of %s for algorithms of %s", l.Version, c)
 	}
-	o, err := l.find(c.Name, func(o offer) bool { return o.name == algorithm || o.id > 0 && fmt.Sprint(o.id) == algorithm })
-	if err != nil && (algorithm == "0" || algorithm == "ignore") {
+	o, there := l.find(c.Name, func(o offer) bool { return o.name == algorithm || o.id > 0 && fmt.Sprint(o.id) == algorithm })
+	if !there && (algorithm == "0" || algorithm == "ignore") {
 		return Setting{}, nil
 	}
-	if err != nil {
+	if !there {
 		var names []string
 		like := 0
 		for _, other := range all {
@@ -244,13 +242,17 @@ func bare(name string) string {
 }
 
 // find is the first algorithm of a collective that is the one asked for.
-func (l *Library) find(collective string, is func(offer) bool) (offer, error) {
-	for _, o := range l.offers {
-		if o.collective == collective && is(o) {
-			return o, nil
-		}
+func (l *Library) find(collective string, is func(offer) bool) (o offer, there bool) {
+	i := slices.IndexFunc(l.offers, func(o offer) bool { return o.collective == collective && is(o) })
+	if i < 0 {
+		return offer{}, false
 	}
-	return offer{}, fmt.Errorf("%s has no such algorithm of %s", l.Version, collective)
+	return l.offers[i], true
+}
+
+// offer is the algorithm of a setting.
+func (l *Library) offer(c *collective.Collective, s Setting) (offer, bool) {
+	return l.find(c.Name, func(o offer) bool { return o.id == s.ID && o.name == s.Name })
 }
 
 // numbered is the setting of an algorithm's number, and false where there is none; 0 is the
@@ -259,6 +261,6 @@ func (l *Library) numbered(collective string, id, fan, segment int) (Setting, bo
 	if id == 0 {
 		return Setting{}, true
 	}
-	o, err := l.find(collective, func(o offer) bool { return o.id == id })
-	return Setting{o.id, o.name, fan, segment}, err == nil
+	o, there := l.find(collective, func(o offer) bool { return o.id == id })
+	return Setting{o.id, o.name, fan, segment}, there
 }

@@ -99,24 +99,19 @@ func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time
 		case t.P > 0 && !(t.Kind == mpibench.Message && t.P == 2) && len(c.P) > 0 && !slices.Contains(c.P, t.P):
 			continue
 		}
-		if why := noPrediction[t.Kind]; why != "" {
-			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: why}
-			if !slices.ContainsFunc(leftOut, func(other mpibench.Omission) bool { return other.Benchmark == o.Benchmark && other.Why == o.Why }) {
-				leftOut = append(leftOut, o)
-			}
+		why := noPrediction[t.Kind]
+		if why == "" && len(c.M) > 0 && !t.Kind.Empty() && !slices.Contains(c.M, t.Bytes) {
 			continue
 		}
-		if len(c.M) > 0 && !t.Kind.Empty() && !slices.Contains(c.M, t.Bytes) {
-			continue
+		if of := collective.Named(string(t.Kind)); of != nil && of.Reduces && noGamma != nil {
+			why = fmt.Sprintf("it %v", noGamma)
 		}
-		if of, err := collective.Of(string(t.Kind)); err == nil && noGamma != nil && slices.ContainsFunc(of, (*collective.Algorithm).Reduces) {
-			o := mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: fmt.Sprintf("it %v", noGamma)}
-			if !slices.ContainsFunc(leftOut, func(other mpibench.Omission) bool { return other.Benchmark == o.Benchmark }) {
-				leftOut = append(leftOut, o)
-			}
-			continue
+		switch {
+		case why == "":
+			times = append(times, t)
+		case !slices.ContainsFunc(leftOut, func(o mpibench.Omission) bool { return o.Benchmark == t.Benchmark && o.Why == why }):
+			leftOut = append(leftOut, mpibench.Omission{Benchmark: t.Benchmark, Line: t.Line, Why: why})
 		}
-		times = append(times, t)
 	}
 	return times, leftOut
 }

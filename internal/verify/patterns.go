@@ -121,14 +121,20 @@ func (pt Pattern) Cases(p int, ms []int, off bool, most int) (cases []Case, left
 	}
 	for _, v := range taken {
 		for _, m := range ms {
-			s, err := pt.algorithm.Schedule(collective.Call{P: p, M: m, Root: v.root, Distance: v.distance})
+			c, err := pt.of(v, p, m, off)
 			if err != nil {
 				return nil, 0, err
 			}
-			cases = append(cases, Case{v.name, off, s})
+			cases = append(cases, c)
 		}
 	}
 	return cases, len(all) - len(taken), nil
+}
+
+// of is one variant.
+func (pt Pattern) of(v variant, p, m int, off bool) (Case, error) {
+	s, err := pt.algorithm.Schedule(collective.Call{P: p, M: m, Root: v.root, Distance: v.distance})
+	return Case{v.name, off, s}, err
 }
 
 // PatternModels are the names of what patterns are predicted from: transfers; the

@@ -64,11 +64,11 @@ func (e *Experiment) programCases() error {
 		name := mappedPrefix + m.Name
 		e.schedules.CPUs[name] = m.CPUs
 		for _, off := range e.Caches {
-			s, err := collective.Rounds(e.Program.Ranks, e.Program.Messages)
+			c, err := e.schedules.programCase(name, e.Program.Ranks, off)
 			if err != nil {
 				return err
 			}
-			e.Cases = append(e.Cases, Case{name, off, s})
+			e.Cases = append(e.Cases, c)
 		}
 	}
 	return nil

@@ -98,15 +98,13 @@ func (r schedules) algorithmCase(a *collective.Algorithm, p, m int, off bool, el
 }
 
 func patternCase(k params.Key) (Case, error) {
-	for _, pattern := range Patterns() {
-		if PatternOf(k.Variant) != pattern.Name {
-			continue
-		}
-		for _, v := range pattern.variants(k.Tau) {
-			if v.name == k.Variant {
-				s, err := pattern.algorithm.Schedule(collective.Call{P: k.Tau, M: k.Bytes, Root: v.root, Distance: v.distance})
-				return Case{v.name, k.OffCache, s}, err
-			}
+	pattern, err := LookupPattern(PatternOf(k.Variant))
+	if err != nil {
+		return Case{}, err
+	}
+	for _, v := range pattern.variants(k.Tau) {
+		if v.name == k.Variant {
+			return pattern.of(v, k.Tau, k.Bytes, k.OffCache)
 		}
 	}
 	return Case{}, fmt.Errorf("there is no pattern %q among %d ranks", k.Variant, k.Tau)
