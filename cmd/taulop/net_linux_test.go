@@ -376,7 +376,7 @@ func TestNetMistakes(t *testing.T) {
 		}
 	}
 	used.Close()
-	if err := named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", "200ms"}); err == nil || !strings.Contains(err.Error(), "nobody listens") {
+	if err := named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", "1s"}); err == nil || !strings.Contains(err.Error(), "nobody listens") {
 		t.Errorf("nobody listens: %v", err)
 	}
 }

@@ -162,8 +162,7 @@ func TestBadPlotNamesTheFile(t *testing.T) {
 func TestBadPlots(t *testing.T) {
 	dir := t.TempDir()
 	native, published, verification := plottable(t, dir)
-	cut := save(t, dir, "cut.json", load(t, verification)[:100])
-	empty := save(t, dir, "empty.json", "")
+	cut, empty := save(t, dir, "cut.json", load(t, verification)[:100]), save(t, dir, "empty.json", "")
 	names := strings.NewReplacer("NATIVE", native, "PUBLISHED", published, "VERIFY", verification, "CUT", cut, "EMPTY", empty, "x.", dir+"/x.", "DIR", dir)
 	bad := []mistake{
 		{"", "which chart"},

@@ -275,17 +275,6 @@ func TestPredictUnfinished(t *testing.T) {
 	}
 }
 
-// A flag that counts once is not taken twice.
-func TestTwice(t *testing.T) {
-	_, directory := smallMachine(t)
-	file := filepath.Join(directory, "SHM.txt")
-	refuses(t, nil, "", []mistake{
-		{"predict -P 2 -P 4 -m 8K bcast -params " + file, "-P is there twice"},
-		{"predict -P 2 -name a -name b -m 8K bcast -params " + file, "-name is there twice"},
-		{"explain -P 2 bcast:linear -m 1 -m 2 -params " + file, "-m is there twice"},
-	})
-}
-
 // Of several machines each collective has a table with a column for each.
 func TestPredictMachines(t *testing.T) {
 	_, directory := smallMachine(t)
