@@ -194,8 +194,15 @@ func (f *File) transfers(kind Kind, s Selection) grid {
 	if len(g.taus) == 0 && s.Setup != Isolated {
 		return g
 	}
+	var sorting *Sorting // once for all
 	for _, c := range isolated {
-		g.add(f.Alone(c))
+		if c.Kind == TransferCell {
+			if sorting == nil {
+				sorting = f.Sort()
+			}
+			c = sorting.alone(c)
+		}
+		g.add(c)
 	}
 	return g
 }

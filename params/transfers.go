@@ -40,6 +40,12 @@ func (f *File) Alone(c *Cell) *Cell {
 	if c.Kind != TransferCell || c.Setup != Isolated {
 		return c
 	}
+	return f.Sort().alone(c)
+}
+
+// alone is Alone of an isolated transfer of the file that was sorted.
+func (s *Sorting) alone(c *Cell) *Cell {
+	f := s.f
 	i := slices.IndexFunc(f.Cells, func(y Cell) bool {
 		return y.Kind == NullCell && y.Setup == Isolated && y.Placement == c.Placement && y.Tau == c.Tau && y.Transport == c.Transport
 	})
@@ -56,33 +62,32 @@ func (f *File) Alone(c *Cell) *Cell {
 		launch int32
 		state  int
 	}
-	sorting := f.Sort()
 	in := make(map[when]float64) // y
-	for _, s := range y.Samples {
-		in[when{s.Launch, sorting.Of(s)}] = s.NS
+	for _, y := range y.Samples {
+		in[when{y.Launch, s.Of(y)}] = y.NS
 	}
 	typical := make(map[int]float64) // y by state
-	for state := range sorting.States(sorting.Workers(y)) {
-		if of := (Cell{Samples: sorting.In(y, state)}); len(of.Samples) > 0 {
+	for state := range s.States(s.Workers(y)) {
+		if of := (Cell{Samples: s.In(y, state)}); len(of.Samples) > 0 {
 			typical[state] = of.Replicates(f).Center()
 		}
 	}
 	launched := false
 	alone.Samples = slices.Clone(c.Samples)
 	for i := range alone.Samples {
-		s := &alone.Samples[i]
-		state := sorting.Of(*s)
-		ns, known := in[when{s.Launch, state}]
-		if !known || s.Launch == Unlaunched {
+		one := &alone.Samples[i]
+		state := s.Of(*one)
+		ns, known := in[when{one.Launch, state}]
+		if !known || one.Launch == Unlaunched {
 			if ns, known = typical[state]; !known {
 				ns = y.Time.Center
 			}
 		}
-		s.NS = less(s.NS, ns)
-		launched = launched || s.Launch != Unlaunched
+		one.NS = less(one.NS, ns)
+		launched = launched || one.Launch != Unlaunched
 	}
 	if launched {
-		alone.Time = sorting.Estimate(&alone)
+		alone.Time = s.Estimate(&alone)
 	}
 	return &alone
 }
