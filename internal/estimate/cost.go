@@ -317,7 +317,9 @@ var errTogether = errors.New("its messages must be looked at one by one, too man
 func (w *way) quick(all []*collective.Schedule) []*collective.Schedule {
 	least := math.MaxInt
 	for _, s := range all {
-		least = min(least, w.Work(s))
+		if n := w.Work(s); n > 0 { // 0: its cost is an error, or needs no count
+			least = min(least, n)
+		}
 	}
 	return lists.Filter(all, func(s *collective.Schedule) bool { return w.Work(s) <= max(least, mapping.Most/16) })
 }
