@@ -1,17 +1,18 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/taulop/taulop/params"
 )
 
-// A chooser says what a launch visits next. Visits follow the order, except where workers have
-// several states: then what lacks most in the present state comes first. Each visit is made
-// once in each state, and then again, until the order's least time is over and every visit was
-// made.
+// A chooser says what a launch visits next. Workers take turns as the order has them; whose turn it
+// is visits, if these workers have several states, what lacks most in the present one. When all
+// visits were made, workers with several states go on in turn until the order's least time is over.
 type chooser struct {
 	order   received
 	done    []done
@@ -19,8 +20,16 @@ type chooser struct {
 	look    func(ctx context.Context, cpus []int) (ns float64, known bool)
 	time    func() time.Duration // since the launch began
 	watches map[string]*params.Watch
-	cpus    []string // by visit, "" where workers have one state
-	head    int      // all visits before it were made
+	cpus    []string          // by visit, "" where workers have one state
+	of      map[string]*turns // by CPUs, "" for all workers that have one state
+	all     turns
+}
+
+// turns are visits of the same workers, and how often any of them was made.
+type turns struct {
+	visits []int // in order
+	made   int
+	head   int // all before it were made
 }
 
 // done is what a launch has done for a visit.
@@ -46,56 +55,72 @@ const (
 
 func newChooser(o received, look func(context.Context, []int) (float64, bool), since func() time.Duration) *chooser {
 	c := &chooser{order: o, done: make([]done, len(o.Visits)), seen: make(map[string]seen), look: look, time: since,
-		watches: make(map[string]*params.Watch), cpus: make([]string, len(o.Visits))}
+		watches: make(map[string]*params.Watch), cpus: make([]string, len(o.Visits)), of: make(map[string]*turns)}
 	for i, v := range o.Visits {
-		if v.Watch < 1 || v.Watch > len(o.Watches) || v.Probe {
-			continue
+		if v.Watch >= 1 && v.Watch <= len(o.Watches) && !v.Probe {
+			w := &o.Watches[v.Watch-1]
+			c.cpus[i] = fmt.Sprint(w.CPUs)
+			c.watches[c.cpus[i]] = w
 		}
-		w := &o.Watches[v.Watch-1]
-		c.cpus[i] = fmt.Sprint(w.CPUs)
-		c.watches[c.cpus[i]] = w
+		c.all.visits = append(c.all.visits, i)
+		t := c.of[c.cpus[i]]
+		if t == nil {
+			t = &turns{}
+			c.of[c.cpus[i]] = t
+		}
+		t.visits = append(t.visits, i)
 	}
 	return c
 }
 
 // next is the index of the next visit, and the hint for it; false: the launch is over.
 func (c *chooser) next(ctx context.Context) (at int, hint float64, ok bool) {
-	over, begin := c.time() >= c.order.Least, 0
-	if over || len(c.watches) == 0 {
-		begin = c.first()
+	over := c.time() >= c.order.Least
+	type turn struct {
+		cpus      string
+		round, at int
 	}
-	now := make(map[string]int) // states
-	for i := begin; i < len(c.done); i++ {
-		v, cpus := &c.order.Visits[i], c.cpus[i]
-		if c.done[i].visited && (cpus == "" || over) {
-			continue
+	var all []turn
+	for cpus, t := range c.of {
+		if first := c.first(t); first >= 0 && (cpus == "" || over) {
+			all = append(all, turn{cpus, 0, first})
+		} else if n := len(t.visits); cpus != "" && !over && n > 0 {
+			all = append(all, turn{cpus, t.made / n, t.visits[t.made%n]})
 		}
-		if cpus == "" {
-			return i, v.Hint, true
-		}
-		state, known := now[cpus]
-		if !known {
-			state = c.state(ctx, cpus)
-			now[cpus] = state
-		}
-		if state < 0 { // unknown; the visit will tell
-			if c.done[i].visited {
-				continue
+	}
+	slices.SortFunc(all, func(a, b turn) int { return cmp.Or(a.round-b.round, a.at-b.at) })
+	for _, t := range all {
+		if at := c.choose(ctx, t.cpus, over); at >= 0 {
+			v, hint := &c.order.Visits[at], 0.
+			if s, watched := c.seen[t.cpus]; watched {
+				hint = v.Hints[s.state]
 			}
-			return i, v.Hint, true
+			return at, cmp.Or(hint, v.Hint), true
 		}
-		best := i
-		for j := i + 1; j < len(c.done); j++ {
-			if c.cpus[j] == cpus && c.rank(j, state) < c.rank(best, state) && !(over && c.done[j].visited) {
-				best = j
-			}
-		}
-		if hint = c.order.Visits[best].Hints[state]; hint == 0 {
-			hint = c.order.Visits[best].Hint
-		}
-		return best, hint, true
 	}
 	return 0, 0, false
+}
+
+// choose is the visit of workers that lacks most, −1 if none: the first that was not made where they
+// have one state, or it is not known.
+func (c *chooser) choose(ctx context.Context, cpus string, over bool) int {
+	t := c.of[cpus]
+	first := c.first(t)
+	if cpus == "" {
+		return first
+	}
+	state := c.state(ctx, cpus)
+	if state < 0 { // the visit will tell
+		delete(c.seen, cpus)
+		return first
+	}
+	best := -1
+	for _, i := range t.visits {
+		if !(over && c.done[i].visited) && (best < 0 || c.rank(i, state) < c.rank(best, state)) {
+			best = i
+		}
+	}
+	return best
 }
 
 // rank is how little a visit lacks in a state: samples of this launch count more than others.
@@ -133,11 +158,13 @@ func (c *chooser) took(i int, r Reading) {
 	cpus := fmt.Sprint(params.Cycle(r.CPUs))
 	w := c.watches[cpus]
 	if w == nil || r.After == 0 {
-		if c.cpus[i] != "" { // of other workers than told: once is enough
-			c.cpus[i] = ""
+		if of := c.of[c.cpus[i]]; c.cpus[i] != "" { // of other workers than told: once is enough
+			of.visits = slices.DeleteFunc(of.visits, func(at int) bool { return at == i })
+			of.head, c.cpus[i] = 0, ""
 		}
 		return
 	}
+	c.of[c.cpus[i]].made++
 	c.see(cpus, float64(r.After))
 	if d.in == nil {
 		d.in = make(map[int]int)
@@ -149,10 +176,12 @@ func (c *chooser) took(i int, r Reading) {
 	}
 }
 
-// first is the first visit that was not made.
-func (c *chooser) first() int {
-	for c.head < len(c.done) && c.done[c.head].visited {
-		c.head++
+// first is the first of some visits that was not made, −1 if all were.
+func (c *chooser) first(t *turns) int {
+	for ; t.head < len(t.visits); t.head++ {
+		if i := t.visits[t.head]; !c.done[i].visited {
+			return i
+		}
 	}
-	return c.head
+	return -1
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What lacks most in the present state is visited first, in each state, until the least time is
-// over; workers with one state are visited in order, once.
+// Workers take turns in order; of those with several states what lacks most in the present one is
+// visited, and again until the least time is over; with one state each once.
 func TestChooser(t *testing.T) {
 	pair := []int{0, 1}
 	watches := []params.Watch{{CPUs: pair, States: []params.State{{NS: 60}, {NS: 240, Above: 120}}}}
@@ -35,20 +35,20 @@ func TestChooser(t *testing.T) {
 		order, hints = append(order, at), append(hints, hint)
 		c.took(at, lookedAt(pair, before, after))
 	}
-	visit(2, 60, 60)   // it lacks most at 60 ns
-	visit(0, 60, 60)   // the other one, once
+	visit(2, 60, 60) // it lacks most at 60 ns
+	visit(1, 0, 0)   // it is these workers' turn, once
+	visit(0, 60, 60) // the other one, once
+	visit(3, 60, 60)
 	visit(2, 60, 240)  // again, and the machine moves meanwhile
 	visit(0, 240, 240) // which lacks most there
 	visit(2, 240, 240)
 	if looked != 1 { // what a sample ends with is fresh
 		t.Errorf("%d looks", looked)
 	}
-	if !slices.Equal(hints[:2], []float64{700, 500}) || hints[3] != 700 || hints[4] != 1500 {
+	if !slices.Equal(hints[:3], []float64{700, 5, 500}) || hints[5] != 700 || hints[6] != 1500 {
 		t.Errorf("hints %v", hints)
 	}
-	now = 300 * time.Millisecond // what is left was not visited yet
-	visit(1, 0, 0)
-	visit(3, 60, 60)
+	now = 300 * time.Millisecond
 	if at, _, ok := c.next(context.Background()); ok {
 		t.Errorf("visit %d when all is done", at)
 	}
@@ -71,4 +71,35 @@ func TestChooser(t *testing.T) {
 // lookedAt is a reading of workers on these CPUs, with looks before and after it.
 func lookedAt(cpus []int, before, after float64) Reading {
 	return Reading{CPUs: cpus, Sample: params.Sample{Before: float32(before), After: float32(after)}}
+}
+
+// Workers with several states leave the others their turns.
+func TestTurns(t *testing.T) {
+	sets := [][]int{{0}, {0, 1}, {2, 3}}
+	var o received
+	for _, cpus := range sets[:2] {
+		o.Watches = append(o.Watches, params.Watch{CPUs: cpus, States: []params.State{{NS: 60}, {NS: 240, Above: 120}}})
+	}
+	for i := range 30 {
+		o.Visits = append(o.Visits, Visit{Key: params.Key{Bytes: i}, Watch: (i/10 + 1) % 3, Have: []int{0, 0}, Hints: []float64{0, 0}})
+	}
+	o.Least = time.Hour
+	c := newChooser(o, func(context.Context, []int) (float64, bool) { return 60, true }, func() time.Duration { return 0 })
+	made := make([]int, 30)
+	for n := range 90 {
+		at, _, ok := c.next(context.Background())
+		if !ok {
+			t.Fatalf("over after %d visits", n)
+		}
+		made[at]++
+		c.took(at, lookedAt(sets[(at/10)%3], 60, 60))
+		if n == 29 && slices.Max(made) != 1 {
+			t.Errorf("%v when each should have been made once", made)
+		}
+	}
+	for i, n := range made {
+		if want := []int{4, 4, 1}[i/10]; n != want {
+			t.Errorf("visit %d was made %d times, want %d", i, n, want)
+		}
+	}
 }

@@ -133,7 +133,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open, now fu
 		if !more {
 			break
 		}
-		if i != choose.first() {
+		if i != choose.first(&choose.all) {
 			if err := s.put(entry{Begins: i + 1}); err != nil {
 				return err
 			}
