@@ -10,8 +10,10 @@ package fit
 import (
 	"encoding/json"
 	"math"
+	"slices"
+	"sync"
 
-	"golang.org/x/perf/benchmath"
+	"github.com/aclements/go-moremath/stats"
 )
 
 // Confidence is the level of every interval, 95 %.
@@ -35,13 +37,31 @@ func Median(samples []float64) Estimate {
 	if len(samples) == 0 {
 		return Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
 	}
-	s := benchmath.AssumeNothing.Summary(
-		benchmath.NewSample(append([]float64(nil), samples...), &benchmath.DefaultThresholds), Confidence)
-	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
-		s.Lo, s.Hi = math.Inf(-1), math.Inf(1)
+	sorted := slices.Clone(samples)
+	slices.Sort(sorted)
+	center, lo, hi := medianInterval(len(sorted)).SampleCI(stats.Sample{Xs: sorted, Sorted: true})
+	if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+		lo, hi = math.Inf(-1), math.Inf(1)
 	}
-	return Estimate{Center: s.Center, Lo: s.Lo, Hi: s.Hi, N: len(samples)}
+	return Estimate{Center: center, Lo: lo, Hi: hi, N: len(samples)}
 }
+
+// medianInterval are the order statistics of n samples that bound their median.
+func medianInterval(n int) stats.QuantileCIResult {
+	if few := fewIntervals(); n < len(few) {
+		return few[n]
+	}
+	return stats.QuantileCI(n, 0.5, Confidence)
+}
+
+// fewIntervals are those of few samples, by their number: they come from sums of binomials.
+var fewIntervals = sync.OnceValue(func() []stats.QuantileCIResult {
+	few := make([]stats.QuantileCIResult, 64)
+	for n := 1; n < len(few); n++ {
+		few[n] = stats.QuantileCI(n, 0.5, Confidence)
+	}
+	return few
+})
 
 // Known reports whether there were samples enough for an interval.
 func (e Estimate) Known() bool {
