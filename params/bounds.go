@@ -38,13 +38,12 @@ func interval(e fit.Estimate) string {
 	return fmt.Sprintf("%.5g [%.5g, %.5g]", e.Center, e.Lo, e.Hi)
 }
 
-// Bounds checks eq. (8) over all tables of whole messages, as Table has them,
-// for every τ and Aτ that were measured. It needs no complete file. Values that
-// come without samples, from published files, count as exact; those with too few
+// Bounds checks eq. (8) over tables of whole messages, for every τ and Aτ that were measured.
+// Values that come without samples, from published files, count as exact; those with too few
 // samples for an interval break nothing.
-func (f *File) Bounds() []Violation {
+func Bounds(tables []Transfers) []Violation {
 	var all []Violation
-	for _, t := range f.Transfers() {
+	for _, t := range tables {
 		for i, few := range t.Cells {
 			for _, many := range t.Cells[i+1:] {
 				if many.Tau%few.Tau != 0 || t.OffCache && few.Setup == Isolated && many.Setup == Ring {

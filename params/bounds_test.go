@@ -22,7 +22,7 @@ func TestBoundsOfRingOffCache(t *testing.T) {
 			c.Placement, c.OffCache, c.Bytes, c.K, c.Transfers = numa.Local, tt.off, 8192, 1, 1
 			f.Cells = append(f.Cells, c)
 		}
-		if got := f.Bounds(); len(got) != tt.want {
+		if got := Bounds(f.Transfers()); len(got) != tt.want {
 			t.Errorf("%s, off cache %v: %v, want %d", tt.setup, tt.off, got, tt.want)
 		}
 	}

@@ -30,7 +30,7 @@ func (f *File) SegmentTable(s Selection) (*Table, error) { return f.table(s, Cel
 
 func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error) {
 	s = f.fill(s)
-	g := f.transfers(TransferCell, s)
+	g := f.transfers(TransferCell, s, f.Sort)
 	if len(g.taus) == 0 {
 		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(s.Setup), where(s.Placement, s.OffCache), f.choices(s))
 	}
@@ -49,7 +49,7 @@ func (p Plan) OffCacheOnly() bool { return len(p.Caches) > 0 && !slices.Contains
 func (f *File) Y(s Selection) (*Curve, error) {
 	s.OffCache = false
 	s = f.fill(s)
-	g := f.transfers(NullCell, s)
+	g := f.transfers(NullCell, s, f.Sort)
 	curve, err := g.curve(fmt.Sprintf("y of %s, placement %s", orNone(s.Setup), s.Placement), Cell.Whole)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 
 // transfers is the grid of a selection's cells of a kind, τ = 1 from Isolated, as Alone has
 // it, where it is there.
-func (f *File) transfers(kind Kind, s Selection) grid {
+func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	over, lone := f.over(s), s.Transport != InSegments && slices.Contains(f.Setups(s), s.Setup)
 	var isolated, ping, own []*Cell
 	for i := range f.Cells {
@@ -198,7 +198,7 @@ func (f *File) transfers(kind Kind, s Selection) grid {
 	for _, c := range isolated {
 		if c.Kind == TransferCell {
 			if sorting == nil {
-				sorting = f.Sort()
+				sorting = sort()
 			}
 			c = sorting.alone(c)
 		}

@@ -273,7 +273,7 @@ func TestFitGamma(t *testing.T) {
 // The first two times are metropolis'. Without intervals every difference counts.
 func TestBoundsOfPublishedFile(t *testing.T) {
 	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
-	all := FromText(table, nil).Bounds()
+	all := Bounds(FromText(table, nil).Transfers())
 	var got []string
 	for _, v := range all {
 		got = append(got, v.Error())
@@ -289,22 +289,22 @@ func TestBoundsOfPublishedFile(t *testing.T) {
 // Beyond the intervals only, and nothing is known of too few samples.
 func TestBoundsWithinIntervals(t *testing.T) {
 	f := sparse()
-	if got := f.Bounds(); len(got) != 0 {
+	if got := Bounds(f.Transfers()); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
 	four := &f.Cells[4] // ring, m = 64, τ = 4: l = 480, L = 240, twice L(64,2)
 	four.Time = fit.Estimate{Center: 500, Lo: 470, Hi: 520, N: 6}
-	if got := f.Bounds(); len(got) != 0 {
+	if got := Bounds(f.Transfers()); len(got) != 0 {
 		t.Errorf("within its interval: got %v", got)
 	}
 	four.Time = fit.Estimate{Center: 500, Lo: 490, Hi: 520, N: 6}
-	got := f.Bounds()
+	got := Bounds(f.Transfers())
 	if len(got) != 1 || got[0].Tau != 2 || got[0].A != 2 || !got[0].Above || got[0].Many.Center != 250 ||
 		!strings.Contains(got[0].Error(), "L(64,4) = 250 [245, 260] ns is above 2 times L(64,2) = 120 ns") {
 		t.Errorf("got %v", got)
 	}
 	four.Time = fit.Median([]float64{900, 901})
-	if got := f.Bounds(); len(got) != 0 {
+	if got := Bounds(f.Transfers()); len(got) != 0 {
 		t.Errorf("of two samples: got %v", got)
 	}
 }

@@ -21,6 +21,7 @@ type Sorting struct {
 	f     *File
 	pools map[int][]State // by number of workers, rising
 	to    [][]int         // by watch and its state: which of the pool
+	lone  map[*Cell]*Cell // isolated transfers as alone has them
 }
 
 const sameState = 1.25

@@ -1,6 +1,9 @@
 package params
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // Transfers are the transfers of a file of one setup, placement, state of the
 // cache and size m, for every τ there is, rising.
@@ -14,10 +17,10 @@ type Transfers struct {
 // complete file.
 func (f *File) Transfers() []Transfers {
 	var all []Transfers
-	s := f.fill(Selection{})
+	s, sort := f.fill(Selection{}), sync.OnceValue(f.Sort)
 	for _, key := range f.tables(s) {
 		s.Setup, s.Placement, s.OffCache = key.Setup, key.Placement, key.OffCache
-		g := f.transfers(TransferCell, s)
+		g := f.transfers(TransferCell, s, sort)
 		for _, key.Bytes = range g.sizes {
 			t := Transfers{Key: key}
 			for _, tau := range g.taus {
@@ -45,6 +48,9 @@ func (f *File) Alone(c *Cell) *Cell {
 
 // alone is Alone of an isolated transfer of the file that was sorted.
 func (s *Sorting) alone(c *Cell) *Cell {
+	if known := s.lone[c]; known != nil {
+		return known // in the table of another setup
+	}
 	f := s.f
 	i := slices.IndexFunc(f.Cells, func(y Cell) bool {
 		return y.Kind == NullCell && y.Setup == Isolated && y.Placement == c.Placement && y.Tau == c.Tau && y.Transport == c.Transport
@@ -89,5 +95,9 @@ func (s *Sorting) alone(c *Cell) *Cell {
 	if launched {
 		alone.Time = s.Estimate(&alone)
 	}
+	if s.lone == nil {
+		s.lone = make(map[*Cell]*Cell)
+	}
+	s.lone[c] = &alone
 	return &alone
 }

@@ -146,7 +146,7 @@ func TestCompareFleet(t *testing.T) {
 	// A bad file is named, the others are compared, and the exit status says so.
 	save(t, "", args[3], "{")
 	out, errOut, err = run(t, args...)
-	if exitStatus(err) != 1 || err.Error() != "1 of 12 files skipped" || !strings.HasPrefix(out, "11 machines\n") || !strings.HasPrefix(errOut, "taulop: skipped: "+args[3]+":1:") {
+	if exitStatus(err) != 1 || err.Error() != "1 of 12 files skipped" || !strings.HasPrefix(out, "1 of 11 machines are outliers") || !strings.HasPrefix(errOut, "taulop: skipped: "+args[3]+":1:") {
 		t.Errorf("exit %d, %v, %q\n%s", exitStatus(err), err, errOut, out)
 	}
 }

@@ -76,9 +76,13 @@ type Point struct {
 // in cache before off cache, m rising. L(m,1) is the transfer between two
 // processes (setup "isolated") where the file has it. It fails where there are none.
 func Curves(name string, f *params.File) ([]Curve, error) {
+	return curvesOf(name, f, f.Transfers())
+}
+
+func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curve, error) {
 	var curves []Curve
 	isolated := slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && c.Setup == params.Isolated })
-	for _, t := range f.Transfers() {
+	for _, t := range transfers {
 		c := Curve{
 			Machine: name, Segment: t.Bytes == f.Plan.SegmentBytes,
 			Channel: Channel{t.Setup, t.Placement, t.OffCache, t.Bytes},

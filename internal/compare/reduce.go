@@ -64,21 +64,20 @@ func Reduce(m Machine) *Reduced {
 }
 
 func contentOf(name string, f *params.File) content {
-	v := content{doubts: doubtsOf(f)}
-	curves, err := Curves(name, f)
+	transfers := f.Transfers()
+	v := content{doubts: doubtsOf(f, transfers)}
+	curves, err := curvesOf(name, f, transfers)
 	v.none = err
-	for _, c := range curves {
-		of := reducedCurve{channel: unique.Make(c.Channel), segment: c.Segment, isolated: c.Isolated}
-		for _, p := range c.Points {
-			of.points = append(of.points, reducedPoint{p.Tau, p.L, p.Bandwidth.Center, p.A.Center})
-		}
-		v.curves = append(v.curves, of)
-	}
+	v.curves = lists.Map(curves, func(c Curve) reducedCurve {
+		return reducedCurve{channel: unique.Make(c.Channel), segment: c.Segment, isolated: c.Isolated,
+			points: lists.Map(c.Points, func(p Point) reducedPoint { return reducedPoint{p.Tau, p.L, p.Bandwidth.Center, p.A.Center} })}
+	})
 	for _, c := range f.Cells {
 		if ofSurvey(c) && (c.Time.N == 0 || c.Time.Known()) { // too few samples say nothing
 			v.surveys = append(v.surveys, reducedCell{unique.Make(c.Key), c.Time})
 		}
 	}
+	v.surveys = slices.Clone(v.surveys) // many files are kept
 	return v
 }
 

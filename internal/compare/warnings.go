@@ -84,7 +84,7 @@ var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
 
 // warnings are what speaks against comparing machines in some channels.
 func warnings(machines []Machine, described []Described, channels []Channel) []Warning {
-	return warningsOf(lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File) }), described, channels)
+	return warningsOf(lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) }), described, channels)
 }
 
 // Doubts are what a file says against comparing it with others.
@@ -94,12 +94,12 @@ type doubts struct {
 	broken []Channel // in which eq. (8) is
 }
 
-func doubtsOf(f *params.File) *doubts {
+func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
 	d := &doubts{told: told(f)}
 	for _, a := range alike {
 		d.alike = append(d.alike, a.of(f))
 	}
-	for _, v := range f.Bounds() {
+	for _, v := range params.Bounds(transfers) {
 		if c := (Channel{v.Setup, v.Placement, v.OffCache, v.Bytes}); !slices.Contains(d.broken, c) {
 			d.broken = append(d.broken, c)
 		}

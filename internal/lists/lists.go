@@ -9,6 +9,7 @@ import (
 
 // Map is a value of each.
 func Map[T, V any](of []T, value func(T) V) (values []V) {
+	values = slices.Grow(values, len(of))
 	for _, t := range of {
 		values = append(values, value(t))
 	}

@@ -20,15 +20,18 @@ func Overview(r *compare.Overview) *document.Document {
 
 type overview compare.Overview
 
-// say writes the outliers, then for each table the median machine and the
+// say writes the conclusion and the outliers, then for each table the median machine and the
 // spread about it. There are no charts.
 func (o *overview) say(w *document.Document) {
-	fmt.Fprintf(w, "%d machines%s\n\n", len(o.Machines), inMost(o.State))
+	fmt.Fprintf(w, "%s\n", (*compare.Overview)(o).Conclusion())
+	if o.State != nil {
+		fmt.Fprintf(w, "\n%d machines%s\n", len(o.Machines), inMost(o.State))
+	}
 	if o.Means != "" {
-		fmt.Fprintf(w, "%s\n\n", o.Means)
+		fmt.Fprintf(w, "\n%s\n", o.Means)
 	}
 	if len(o.Outliers) > 0 {
-		w.TablesAbove(outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
+		w.Tables(outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
 	}
 	for _, of := range o.Tables {
 		t := view.Table{
@@ -38,22 +41,22 @@ func (o *overview) say(w *document.Document) {
 		for _, c := range of.Cells {
 			t.Add(c.Tau, c.Machines, spread(c.Time), spread(c.Bandwidth), spread(c.A))
 		}
-		w.TablesAbove(t)
+		w.Tables(t)
 	}
 	for _, k := range o.Surveys {
-		w.TablesAbove(kindTables(k)...)
+		w.Tables(kindTables(k)...)
 	}
-	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
 }
 
-// inMost is the state that machines are compared in; nothing where none is told apart.
+// inMost is the state that machines are compared in.
 func inMost(s *compare.InState) string {
-	if s == nil {
-		return ""
-	}
 	byShare := func(a, b compare.MachineState) int { return cmp.Compare(a.Share, b.Share) }
-	return fmt.Sprintf(", in the state that most have been in%s: %.0f to %.0f %% of their time", s.Title(),
-		100*slices.MinFunc(s.Machines, byShare).Share, 100*slices.MaxFunc(s.Machines, byShare).Share)
+	least := fmt.Sprintf("%.0f", 100*slices.MinFunc(s.Machines, byShare).Share)
+	share := fmt.Sprintf("%.0f", 100*slices.MaxFunc(s.Machines, byShare).Share)
+	if least != share {
+		share = least + " to " + share
+	}
+	return fmt.Sprintf(", in the state that most have been in%s: %s %% of their time", s.Title(), share)
 }
 
 // mostInSurvey is how many outliers, and how many cells, text has of a

@@ -255,7 +255,7 @@ func Doubts(f *params.File) (all []error) {
 	if unsteady := f.Unsteady(); unsteady != nil {
 		all = append(all, unsteady)
 	}
-	if broken := f.Bounds(); len(broken) > 0 {
+	if broken := params.Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {
 			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
