@@ -363,7 +363,7 @@ func (d *decoder) estimate() fit.Estimate {
 
 // sample reads [launch, ns, at, spread], of several workers [launch, ns, at, spread,
 // fastest, typical, last], with looks [launch, ns, at, spread, fastest, typical, last, watch,
-// before, after].
+// before, after] and [… before, after, sums].
 func (d *decoder) sample() (s Sample) {
 	d.bracket('[')
 	launch := d.int()
@@ -385,6 +385,9 @@ func (d *decoder) sample() (s Sample) {
 				d.fail(d.pos(), "watch %d; want 1 … %d", watch, maxWatches)
 			}
 			s.Watch, s.Before, s.After = int32(watch), float32(d.float()), float32(d.float())
+			if d.is('0') {
+				s.Computed = float32(d.float())
+			}
 		}
 	}
 	d.bracket(']')

@@ -26,6 +26,9 @@ type Sample struct {
 	Watch  int32   `json:"-"`
 	Before float32 `json:"before_ns,omitempty"`
 	After  float32 `json:"after_ns,omitempty"`
+	// Computed is the longest that some sums took the slower of two workers in these looks, ns; 0:
+	// unknown. It tells when something slowed a core.
+	Computed float32 `json:"computed_ns,omitempty"`
 }
 
 // Unlaunched samples were imported: nothing says in which process and at what moment they were
@@ -170,25 +173,27 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 }
 
 // byLaunch are the launches with samples and their medians; a sample without a known launch is by
-// itself.
+// itself. Samples that something slowed count for none.
 func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	return func(yield func(launch int32, ns float64) bool) {
 		for i := 0; i < len(c.Samples); {
-			launch, ns, end := c.Samples[i].Launch, c.Samples[i].NS, i+1
+			launch, ns, end := c.Samples[i].Launch, 0., i+1
 			if launch < 0 || int(launch) >= len(f.Launches) {
 				launch = Unlaunched
 			}
 			for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
 				end++
 			}
-			if end > i+1 {
-				of := Cell{Samples: c.Samples[i:end]}
-				ns = fit.Median(of.Values()).Center
+			steady := lists.Filter(c.Samples[i:end], func(s Sample) bool { return !f.slowed(s) })
+			if i = end; len(steady) == 0 {
+				continue
+			}
+			if ns = steady[0].NS; len(steady) > 1 {
+				ns = fit.Median((&Cell{Samples: steady}).Values()).Center
 			}
 			if !yield(launch, ns) {
 				return
 			}
-			i = end
 		}
 	}
 }
@@ -241,8 +246,8 @@ func (s Sample) check() error {
 	if s.Launch < Unlaunched || !(s.At >= 0 && s.At <= longest) || !(s.Spread >= 0 && s.Spread <= maxNs) {
 		return fmt.Errorf("launch %d, %g s after its beginning, spread %g: want a launch of the file and no number below 0", s.Launch, s.At, s.Spread)
 	}
-	if s.Watch < 0 || s.Watch > 0 && !(s.Before > 0 && s.Before <= maxNs && s.After > 0 && s.After <= maxNs) {
-		return fmt.Errorf("looks of watch %d took %g and %g ns; want times above 0", s.Watch, s.Before, s.After)
+	if s.Watch < 0 || !(s.Computed >= 0 && s.Computed <= maxNs) || s.Watch > 0 && !(s.Before > 0 && s.Before <= maxNs && s.After > 0 && s.After <= maxNs) {
+		return fmt.Errorf("looks of watch %d took %g and %g ns, sums %g; want times above 0", s.Watch, s.Before, s.After, s.Computed)
 	}
 	return s.Workers.check()
 }

@@ -12,7 +12,7 @@ import (
 // What a sample is of that is of no state of its own.
 const (
 	AnyState = -1 // workers with one state, or not looked at
-	Moved    = -2 // the machine changed its state meanwhile
+	Moved    = -2 // the machine changed its state meanwhile, or something slowed a worker's core
 )
 
 // A Sorting sorts a file's samples by state. States of several sessions, and of as many
@@ -122,12 +122,13 @@ func pool(all []State) (states []State) {
 		for _, state := range same {
 			sum.NS += state.Share * math.Log(state.NS)
 			weight += state.Share
+			sum.Slowed += state.Share * state.Slowed
 			if state.Lasts > 0 {
 				lasts = append(lasts, state.Lasts)
 			}
 		}
 		if weight > 0 {
-			sum.NS = math.Exp(sum.NS / weight)
+			sum.NS, sum.Slowed = math.Exp(sum.NS/weight), sum.Slowed/weight
 		} else {
 			sum.NS = same[0].NS
 		}
@@ -167,7 +168,7 @@ func (s *Sorting) Of(x Sample) int {
 		return AnyState
 	}
 	w := &s.f.Watches[x.Watch-1]
-	if len(w.States) == 0 || s.to[x.Watch-1][0] == AnyState {
+	if len(w.States) == 0 {
 		return AnyState
 	}
 	at := w.Of(x)
@@ -180,7 +181,7 @@ func (s *Sorting) Of(x Sample) int {
 // Of is the watch's state that one of its samples was taken in, or Moved.
 func (w *Watch) Of(x Sample) int {
 	before := w.At(float64(x.Before))
-	if before != w.At(float64(x.After)) {
+	if before != w.At(float64(x.After)) || w.slowed(x) {
 		return Moved
 	}
 	return before

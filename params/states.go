@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A State is where the CPUs of some workers are, as far as it shows in what these take for
@@ -19,6 +20,11 @@ type State struct {
 	// Lasts is how long it does, s, the median: ln 2 times the time that it was seen for over
 	// how often it was seen to end, as where it ends by chance; 0: it never was.
 	Lasts float64 `json:"lasts_s,omitempty"`
+	// Slow is the time of sums, ns, from which on something slows the core of one of two workers: another
+	// thread of the host on it, a lower clock. Samples of then count for no state. 0: all count.
+	Slow float64 `json:"slow_above_ns,omitempty"`
+	// Slowed is the share of the state's samples during which something did.
+	Slowed float64 `json:"slowed,omitempty"`
 }
 
 // A Watch is the states of the same workers in a session. On a machine whose CPUs stay where
@@ -34,6 +40,7 @@ type Look struct {
 	Launch        int
 	At            float64 // s since the launch began
 	Before, After float64 // ns, before and after a sample; both the same where there was none
+	Computed      float64 // as of a Sample
 }
 
 // Settled is the share of the time from which on a state is to have samples.
@@ -69,7 +76,7 @@ func (f *File) Watch(session int, cpus []int) int32 {
 
 // Look is what the workers of a sample took for nothing before and after it.
 func (s Sample) Look() Look {
-	return Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After)}
+	return Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After), float64(s.Computed)}
 }
 
 // Looks are the looks of each watch's samples.
@@ -104,6 +111,7 @@ func statesOf(looks []Look) (states []State) {
 	for _, m := range modes {
 		states = append(states, State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share})
 	}
+	slow(states, modes, looks)
 	if len(states) < 2 {
 		return states
 	}
@@ -174,10 +182,10 @@ func (f *File) InState(workers int, ns float64) (*File, error) {
 	}
 	// Samples have no watches there: they are all of one state.
 	for i := range in.Cells {
-		in.Cells[i].Samples = slices.Clone(in.Cells[i].Samples)
+		in.Cells[i].Samples = lists.Filter(in.Cells[i].Samples, func(x Sample) bool { return !f.slowed(x) })
 		for j := range in.Cells[i].Samples {
 			x := &in.Cells[i].Samples[j]
-			x.Watch, x.Before, x.After = 0, 0, 0
+			x.Watch, x.Before, x.After, x.Computed = 0, 0, 0, 0
 		}
 	}
 	return &in, nil
@@ -273,6 +281,8 @@ func (w *Watch) check() error {
 		switch {
 		case !(s.NS > 0 && s.NS <= maxNs), !(s.Lasts >= 0 && s.Lasts <= longest):
 			return fmt.Errorf("a state of %g ns that lasts %g s", s.NS, s.Lasts)
+		case !(s.Slow >= 0 && s.Slow <= maxNs), !(s.Slowed >= 0 && s.Slowed <= 1):
+			return fmt.Errorf("a state with a share of %g in which sums take %g ns or more; want 0 … 1", s.Slowed, s.Slow)
 		case !(s.Share >= 0 && s.Share <= 1):
 			return fmt.Errorf("a state with a share of %g of the time; want 0 … 1", s.Share)
 		case i == 0 && s.Above != 0, i > 0 && !(s.Above > before && s.Above <= maxNs):

@@ -197,6 +197,9 @@ func (s *Sample) append(b []byte) []byte {
 		b = append(strconv.AppendInt(append(b, ','), int64(s.Watch), 10), ',')
 		b = append(appendNumber(b, float64(s.Before), 3), ',')
 		b = appendNumber(b, float64(s.After), 3)
+		if s.Computed > 0 {
+			b = appendNumber(append(b, ','), float64(s.Computed), 3)
+		}
 	}
 	return append(b, ']')
 }

@@ -18,16 +18,18 @@ const (
 	roundsOfBlock = 8
 	roundsToMeet  = 2                      // before, not timed: workers do not come at once
 	passesOfBlock = 8                      // of one worker's code without partners
+	sumsOfBoth    = 2000                   // of two workers at once: 3 µs, long against their flags
 	longLook      = 100 * time.Microsecond // ends it: other processes have the CPUs
 	looksBetween  = 6                      // of a collective, whose runs are short; approximate
 )
 
 // A bracket holds what looks need and what they found.
 type bracket struct {
-	ring  *shm.Ring
-	alone *calls.Probe // of one worker
-	every int          // groups of rounds from look to look
-	looks []float64    // ns
+	ring     *shm.Ring
+	alone    *calls.Probe // of one worker
+	every    int          // groups of rounds from look to look
+	looks    []float64    // ns
+	computed float64      // ns, the longest that sums took the slower of two workers in the looks
 }
 
 // look has the workers look where they are. False: one was told to stop meanwhile.
@@ -72,10 +74,45 @@ func (c *clock) look(w *worker) bool {
 		took[i] = float64(time.Since(c.epoch) - begin)
 		n++
 	}
+	flag := median(took[:n]) / float64(c.ring.FlagsOf(roundsOfBlock))
 	if w.looks++; w.id == 0 {
-		c.sees(median(took[:n]) / float64(c.ring.FlagsOf(roundsOfBlock)))
+		c.sees(flag)
+	}
+	return n < blocksOfLook || len(c.workers) != 2 || c.compute(w, flag, pass)
+}
+
+// compute finds out what the same sums take the slower of two workers: a flag comes as fast to a core
+// that another thread of the host uses as well, but whatever keeps the core's units busy, as copies
+// do, takes longer. Of two rounds the faster counts, for an interruption is in one of them.
+func (c *clock) compute(w *worker, flag float64, pass func(int) bool) bool {
+	least := math.Inf(1)
+	for range 2 {
+		if !pass(1) {
+			return false
+		}
+		begin := time.Since(c.epoch)
+		w.sum += sums(sumsOfBoth)
+		if !pass(1) {
+			return false
+		}
+		least = min(least, float64(time.Since(c.epoch)-begin)-2*flag)
+	}
+	if w.id == 0 {
+		c.computed = max(c.computed, least)
 	}
 	return true
+}
+
+// sums keeps all units of a core busy that compute with whole numbers: none of eight waits for another.
+//
+//go:noinline
+func sums(n int) int {
+	a, b, c, d, e, f, g, h := 1, 2, 3, 4, 5, 6, 7, 8
+	for range n {
+		a, b, c, d, e, f, g, h = a+3, b^5, c+7, d^9, e+11, f^13, g+17, h^19
+		a, b, c, d, e, f, g, h = a^1, b+1, c^2, d+2, e^3, f+3, g^4, h+4
+	}
+	return a + b + c + d + e + f + g + h
 }
 
 func (c *clock) lookAlone() {

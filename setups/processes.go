@@ -100,6 +100,8 @@ type reply struct {
 	Late      []int  `json:"late,omitempty"`
 
 	Looks []float64 `json:"looks_ns,omitempty"`
+	// Computed is the clock's, ns.
+	Computed float64 `json:"computed_ns,omitempty"`
 }
 
 // err is the reply's error.
@@ -232,7 +234,7 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 		return err
 	}
 	if w.id == 0 {
-		run.rounds, run.late, run.looks = r.Rounds, r.Late, r.Looks
+		run.rounds, run.late, run.looks, run.computed = r.Rounds, r.Late, r.Looks, r.Computed
 	}
 	return r.err()
 }
@@ -386,7 +388,7 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 			run.epoch = here(o.Epoch)
 			w.tasks <- run
 			<-w.done
-			err, r.Rounds, r.Late, r.Looks = w.err, run.rounds, run.late, run.looks
+			err, r.Rounds, r.Late, r.Looks, r.Computed = w.err, run.rounds, run.late, run.looks, run.computed
 		}
 		run.unmap()
 	}

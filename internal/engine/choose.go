@@ -36,7 +36,7 @@ type turns struct {
 type done struct {
 	visited bool
 	in      map[int]int // how often in which state
-	moved   int         // how often the state changed meanwhile
+	moved   int         // how often the state changed meanwhile, or a core was slowed
 }
 
 // seen is the state of workers at a moment.
@@ -169,8 +169,8 @@ func (c *chooser) took(i int, r Reading) {
 	if d.in == nil {
 		d.in = make(map[int]int)
 	}
-	if before := w.At(float64(r.Before)); before == w.At(float64(r.After)) {
-		d.in[before]++
+	if at := w.Of(r.Sample); at != params.Moved {
+		d.in[at]++
 	} else {
 		d.moved++
 	}

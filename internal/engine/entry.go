@@ -32,7 +32,7 @@ func (e entry) sample(f *params.File, session, launch int) params.Sample {
 	if s.Launch = int32(launch); s.Before > 0 && len(e.CPUs) > 0 {
 		s.Watch = f.Watch(session, e.CPUs)
 	} else {
-		s.Before, s.After = 0, 0
+		s.Before, s.After, s.Computed = 0, 0, 0
 	}
 	return s
 }

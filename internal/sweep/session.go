@@ -252,8 +252,10 @@ func (s *Session) parts(c engine.Cell) (of []string) {
 // Doubts are what follows from a file's cells and speaks against some of them.
 func Doubts(f *params.File) (all []error) {
 	all = slices.Concat(f.Unequal(), f.AllTaken(), f.Drifts(), f.MemoryDoubts())
-	if unsteady := f.Unsteady(); unsteady != nil {
-		all = append(all, unsteady)
+	for _, of := range []error{f.Unsteady(), f.Slowed()} {
+		if of != nil {
+			all = append(all, of)
+		}
 	}
 	if broken := params.Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])
