@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
@@ -134,22 +135,20 @@ func (v *content) draw(x *index) (err error) {
 	f := &figures{}
 	x.Main = x.main()
 	surveyed := x.of
-	transfers := x.transfers
 	if x.fleet != nil {
 		surveyed = nil
 		for _, n := range x.First {
 			surveyed = append(surveyed, x.of[n])
 		}
 		if x.fleet.Why == "" {
-			transfers = func(f *figures, g *group) []*figure { return x.fleet.transfers(f, x, g) }
-			middle := compare.Machine{Name: x.median(), File: medianMachine(x.of, x.fleet.kinds)}
+			middle := compare.Machine{Name: chart.Median, File: medianMachine(x.of, x.fleet.kinds)}
 			surveyed = append([]compare.Machine{middle}, surveyed...)
 		}
 	}
 	var numbers [][][]string
 	for i := range x.Groups {
 		g := &x.Groups[i]
-		g.Figures = transfers(f, g)
+		g.Figures = x.transfers(f, g)
 		if i == x.Main && len(g.Figures) > 0 {
 			v.Chart, g.Figures = g.Figures[0], g.Figures[1:] // it shows most
 		}
@@ -180,7 +179,7 @@ func (v *content) choices(f *figures, x *index) {
 	switch {
 	case x.fleet != nil:
 		if x.fleet.Why == "" {
-			v.Names = []string{x.median()}
+			v.Names = []string{chart.Median}
 		}
 		for _, n := range x.First {
 			v.Names = append(v.Names, x.of[n].Name)
