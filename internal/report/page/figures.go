@@ -190,7 +190,7 @@ func (g *group) few() bool { return len(g.Taus) < 3 }
 // time over m; of few τ all of them over m.
 func (x *index) transfers(f *figures, g *group) (added []*figure) {
 	choice := chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}}
-	if x.fleet != nil {
+	if x.Fleet {
 		choice.Out = append([]string{}, lists.Map(x.First, func(i int) string { return x.of[i].Name })...)
 	}
 	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)

@@ -73,7 +73,7 @@ func TestPublishedMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td class=\"n\">", "", "</td>", " ").Replace(string(v.Overview.Tables))
+	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td class=\"n\">", "", "</td>", " ").Replace(string(v.Verdict.Tables))
 	contains.All(t, strings.ReplaceAll(tables, "  ", " "),
 		"\n<tr>8 6548 3025 0.462 ? </tr>", // 3025.264/6548.225
 		"\n<tr>8 10.0 21.7 </tr>", "\n<tr>8 3.72 5.00 </tr>", "\n<tr>20 36.2 </tr>", "\n<tr>20 8.35 </tr>",
@@ -102,8 +102,8 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(v.Fleet.Why, "no two machines") || !slices.Equal(v.Names, []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
-		t.Errorf("%q, %q", v.Fleet.Why, v.Names)
+	if !strings.HasPrefix(v.Verdict.Text, "Nothing is compared: no two machines") || !slices.Equal(v.Names, []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
+		t.Errorf("%q, %q", v.Verdict.Text, v.Names)
 	}
 	for _, m := range p.Machines {
 		addSurveys(m, 1)
@@ -111,8 +111,8 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	if v, err = p.view(); err != nil {
 		t.Fatal(err)
 	}
-	if v.Fleet.Why != "" || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || len(v.Kinds) == 0 {
-		t.Errorf("with some survey: %q, %+v", v.Fleet.Why, v.Warnings)
+	if strings.HasPrefix(v.Verdict.Text, "Nothing") || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || len(v.Kinds) == 0 {
+		t.Errorf("with some survey: %q, %+v", v.Verdict.Text, v.Warnings)
 	}
 }
 
