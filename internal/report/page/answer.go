@@ -40,9 +40,7 @@ func (x *index) few() *answer {
 	}
 	main, states := x.Groups[x.Main].channel, ofStates(x.of)
 	if len(x.of) < 2 || states {
-		var d document.Document
-		d.TablesAbove(carried(x.curves, x.Bytes))
-		a.Title, a.Tables = "What it carries", rendered(&d)
+		a.Title, a.Tables = "What it carries", tables(carried(x.curves, x.Bytes))
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.Tests = "Nothing is compared: " + err.Error() + "."
 	} else {
@@ -190,15 +188,22 @@ func rendered(d *document.Document) template.HTML {
 	return template.HTML(text.String())
 }
 
+// tables are tables as part of the page.
+func tables(all ...view.Table) template.HTML {
+	var d document.Document
+	d.TablesAbove(all...)
+	return rendered(&d)
+}
+
 // surveysOf is what surveys found on a machine, as text has it, but for matrices, which are maps.
 func surveysOf(f *params.File) template.HTML {
-	var d document.Document
+	var all []view.Table
 	for _, s := range survey.All() {
 		if s.Tables != nil {
-			d.TablesAbove(s.Tables(f)...)
+			all = append(all, s.Tables(f)...)
 		}
 	}
-	return rendered(&d)
+	return tables(all...)
 }
 
 // carried has a row for each curve of messages of m bytes, at its largest τ.

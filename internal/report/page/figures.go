@@ -121,11 +121,11 @@ func (f *figures) draw() {
 // A more is what the page shows once a reader asks for it.
 type more struct {
 	Figures map[int][]drawing `json:"figures"`
-	Numbers [][][]string      `json:"numbers"` // of each group, rows of cells
+	Numbers []template.HTML   `json:"numbers"` // tables of the groups
 }
 
 // packed is that as the page holds it.
-func (f *figures) packed(numbers [][][]string) (string, error) {
+func (f *figures) packed(numbers []template.HTML) (string, error) {
 	m := more{make(map[int][]drawing), numbers}
 	for _, fig := range f.all {
 		if fig.drawn != nil {
@@ -241,16 +241,14 @@ func first(of []int, one int) []int {
 }
 
 // numbers are the rows behind a group's charts.
-func (x *index) numbers(g *group) (rows [][]string) {
-	for i, m := range x.of {
-		for _, c := range x.curves[i] {
-			if grouped(c.Channel) != g.channel {
-				continue
-			}
-			for _, p := range c.Points {
-				rows = append(rows, []string{m.Name, view.Bytes(c.Bytes), view.Digits(float64(p.Tau), 1), value(p.L), value(p.A), value(p.Bandwidth)})
+func (x *index) numbers(g *group) template.HTML {
+	t := view.Table{Columns: append(view.Words("machine"), view.Numbers("m", "τ", "L(m,τ), ns", "A(τ)", "GB/s")...)}
+	for _, c := range slices.Concat(x.curves...) {
+		for _, p := range c.Points {
+			if grouped(c.Channel) == g.channel {
+				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, value(p.L), value(p.A), value(p.Bandwidth))
 			}
 		}
 	}
-	return rows
+	return tables(t)
 }

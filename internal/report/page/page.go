@@ -141,7 +141,7 @@ func (v *content) draw(x *index) (err error) {
 			surveyed = append([]compare.Machine{middle}, surveyed...)
 		}
 	}
-	var numbers [][][]string
+	var numbers []template.HTML
 	for i := range x.Groups {
 		g := &x.Groups[i]
 		g.Figures = x.transfers(f, g)
