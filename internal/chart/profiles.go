@@ -351,7 +351,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		over, _, _ := strings.Cut(string(of[0].Over), ",")
 		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
 	}
-	quantity := Times
+	quantity, as := Times, of
 	if f.Bandwidth {
 		of, quantity = bandwidths(of), Bandwidths
 	}
@@ -362,7 +362,11 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		}
 	}
 	lines := f.lines(of, fleet, variants)
-	if len(lines) > MaxLines {
+	switch {
+	case len(lines) > MaxLines && !fleet && len(f.machines) >= compare.Fleet:
+		f.Out = []string{}
+		return f.draw(as, facts...)
+	case len(lines) > MaxLines:
 		return nil, tooMany(len(lines))
 	}
 	names := lists.Unique(lists.Map(of, func(p profile) string { return p.Panel }))

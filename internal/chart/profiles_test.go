@@ -363,6 +363,9 @@ func TestFleet(t *testing.T) {
 			t.Errorf("%q", c.Caption)
 		}
 	}
+	if c := made(t)(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
+		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
+	}
 	for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "ratio": Ratios} {
 		if c := made(t)(make(fleet, Choice{})); shown(c) != Median || !slices.Contains(c.Caption, "τ = 3") {
 			t.Errorf("%s: %s, %q", what, shown(c), c.Caption)
