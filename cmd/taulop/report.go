@@ -75,23 +75,28 @@ func reportFlags(flags *argument.Set) action {
 	}
 }
 
-// writeMarkdown writes a page with its figures beside it, and the page last.
+// writeMarkdown writes a page, and then its figures beside it: a page that cannot be written leaves
+// none.
 func writeMarkdown(out io.Writer, to *output, machines []compare.Machine) error {
 	beside := strings.TrimSuffix(to.path, filepath.Ext(to.path))
 	var text bytes.Buffer
+	var figures []func() error
 	err := page.WriteMarkdown(&text, machines, func(name string, write func(io.Writer) error) (string, error) {
 		path := beside + "-" + name + ".svg"
 		file, err := fresh("the figure "+path, path, to.force)
-		if err == nil {
-			err = file.Write(write)
-		}
+		figures = append(figures, func() error { return file.Write(write) })
 		return url.PathEscape(filepath.Base(path)), err
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = to.write(out, asText(func(w io.Writer) error {
+			_, err := w.Write(text.Bytes())
+			return err
+		}))
 	}
-	return to.write(out, asText(func(w io.Writer) error {
-		_, err := w.Write(text.Bytes())
-		return err
-	}))
+	for _, write := range figures {
+		if err == nil {
+			err = write()
+		}
+	}
+	return err
 }

@@ -54,6 +54,13 @@ func TestReport(t *testing.T) {
 	if _, err := run("-md", "-o", pageFile, files[0]); exitStatus(err) != 2 || !strings.Contains(err.Error(), "svg is there already") {
 		t.Errorf("a figure that is there: %v", err)
 	}
+	full := filepath.Join(dir, "full.md")
+	if os.Symlink("/dev/full", full) == nil {
+		_, err := run("-md", "-force", "-o", full, files[0])
+		if left, _ := filepath.Glob(filepath.Join(dir, "full-*")); err == nil || left != nil {
+			t.Errorf("a page without room: %v, and of its figures there are %q", err, left)
+		}
+	}
 
 	// A bad file among many is named, the others are in the page.
 	said, err := run(append([]string{"-force", "-o", output, bad}, files...)...)

@@ -585,7 +585,6 @@ func TestRefused(t *testing.T) {
 		{"published has no c", Copies, []compare.Machine{metropolis}, Choice{}, "metropolis has no copies"},
 		{"a ratio of one", Ratios, []compare.Machine{vm}, Choice{}, "two machines"},
 		{"a ratio of different caches", Ratios, []compare.Machine{vm, metropolis}, Choice{}, "metropolis has nothing in common with vm"},
-		{"a crowd", Concurrency, crowd, Choice{}, "17 lines in a chart cannot be told apart"},
 	} {
 		c, err := tt.make(tt.of, tt.ch)
 		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

@@ -17,11 +17,13 @@ import (
 type Choice struct {
 	compare.Choice
 	Taus       []int
-	Variants   []string // parts of names of what surveys measured: float64, read, L2-memory
-	Algorithms []string // of verifications
-	P          int      // of verifications, patterns and costs
-	Nodes      int      // of costs; 0 and 1 are one
-	Bandwidth  bool     // instead of the times of messages
+	Variants   []string                              // parts of names of what surveys measured: float64, read, L2-memory
+	Algorithms []string                              // of verifications
+	P          int                                   // of verifications, patterns and costs
+	Nodes      int                                   // of costs; 0 and 1 are one
+	Bandwidth  bool                                  // instead of the times of messages
+	Out        []string                              // machines that stand out of a fleet; nil: it is none unless its machines are too many to be told apart
+	Curves     func(compare.Machine) []compare.Curve // of transfers; nil: those of the file
 }
 
 // MaxLines is how many lines a chart holds that can be told apart.

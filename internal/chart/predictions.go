@@ -62,9 +62,8 @@ func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	if len(ch.Algorithms) == 0 {
 		names = collectives(names)
 	}
-	title, summary := "Predicted over measured time", models(rows)
-	var each []Series
-	ratios := make(map[[2]int][]float64) // by model and m
+	title, medians := "Predicted over measured time", models(rows)
+	each := make([][]Series, len(medians)) // of a model, by algorithm
 	for _, name := range names {
 		lines := models(rows)
 		for _, r := range rows {
@@ -72,36 +71,31 @@ func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 				continue
 			}
 			for _, p := range r.Predicted {
-				i, ratio := modelOf(lines, p), exactly(p.Ns).Div(r.Measured)
-				lines[i].Points = append(lines[i].Points, Point{float64(r.Bytes), ratio})
-				key := [2]int{i, r.Bytes}
-				ratios[key] = append(ratios[key], ratio.Center)
+				i := modelOf(lines, p)
+				lines[i].Points = append(lines[i].Points, Point{float64(r.Bytes), exactly(p.Ns).Div(r.Measured)})
 			}
 		}
-		each = append(each, lines...)
+		for i, line := range lines {
+			each[i] = append(each[i], line)
+		}
 	}
+	series := slices.Concat(each...)
 	if len(names) == 1 {
 		title += ": " + names[0]
-		summary, caption = each, append(caption, certainty(each))
+		caption = append(caption, certainty(series))
 	} else {
 		caption = append(caption, fmt.Sprintf("bold: the median of %d algorithms, thin: each", len(names)), strings.Join(names, ", "))
-		for _, m := range sizesOf(rows) {
-			for i := range summary {
-				if of := ratios[[2]int{i, m}]; len(of) > 0 {
-					summary[i].Points = append(summary[i].Points, Point{float64(m), exactly(fit.Median(of).Center)})
-				}
-			}
-		}
 		for i := range each {
-			each[i].Faint = true
+			of, _ := crowd(medians[i], each[i], 1, nil)
+			each[i] = of
 		}
-		summary = append(each, summary...)
+		series = slices.Concat(each...)
 	}
 	return &Chart{
 		Title: title, Caption: caption,
 		Panels: []Panel{{
 			X: Axis{"m, bytes", Sizes}, Y: Axis{"predicted / measured", Proportions},
-			Levels: []float64{1}, Series: summary,
+			Levels: []float64{1}, Series: series,
 		}},
 	}, nil
 }
@@ -191,8 +185,4 @@ func collectives(names []string) []string {
 		return names
 	}
 	return others
-}
-
-func sizesOf(rows []verify.Row) []int {
-	return lists.Unique(lists.Map(rows, func(r verify.Row) int { return r.Bytes }))
 }

@@ -76,8 +76,7 @@ type figure struct {
 type profile struct {
 	machine string
 	*view.Profile
-	role string // "slowest variant": it stands for others
-	of   int    // the number of variants
+	line int // of the chart's, which it is
 }
 
 // What helps where a chart cannot be drawn.
@@ -101,18 +100,21 @@ func (f figure) chart(facts ...string) (*Chart, error) {
 		if f.OnePanel {
 			taus = lists.Spread(taus, len(dashes))
 		}
+		if f.fleet() && len(taus) > 0 {
+			taus = taus[len(taus)-1:]
+		}
 		taken = lists.Filter(taken, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
 	return f.draw(taken, facts...)
 }
 
+// fleet tells machines that are thin lines about their median.
+func (f figure) fleet() bool { return f.Out != nil || len(f.machines) > MaxLines }
+
 // taken are the profiles of all machines that the choice takes.
 func (f figure) taken() ([]profile, error) {
-	switch {
-	case len(f.machines) == 0:
+	if len(f.machines) == 0 {
 		return nil, fmt.Errorf("there is no file to draw")
-	case len(f.machines) > MaxLines+1: // of ratios the first has no line
-		return nil, tooMany(len(f.machines))
 	}
 	var all []profile
 	for _, m := range f.machines {
@@ -342,39 +344,29 @@ func variantsText(of []profile) string {
 // axes are what profiles run over.
 var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStride: Strides, view.ByteStride: Strides, view.Bandwidth: Rates, view.Tau: Counts}
 
-// draw puts profiles into panels, and facts below the title.
+// draw puts profiles into panels, and facts below the title. Machines and variants that are too many to
+// be told apart are thin lines about their median.
 func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	if !f.lone && !slices.ContainsFunc(of, func(p profile) bool { return len(p.Points) > 1 }) {
 		over, _, _ := strings.Cut(string(of[0].Over), ",")
 		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
 	}
-	quantity := Times
+	quantity, as := Times, of
 	if f.Bandwidth {
 		of, quantity = bandwidths(of), Bandwidths
 	}
-	if of[0].Alike && !f.tellApart(of) {
-		of = represented(of, len(f.machines))
-	}
+	fleet, variants := f.fleet(), of[0].Alike && !f.tellApart(of)
 	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, func(p profile) []int { return []int{p.Tau} })) <= len(dashes) {
 		for _, p := range of {
 			p.Panel = ""
 		}
 	}
-	var lines []line
-	at := make([]int, len(of)) // which line each is
-	for i, p := range of {
-		l := line{machine: p.machine, traits: append([]string{cmp.Or(p.role, p.Line)}, p.traits()...)}
-		if tau := view.TauName(p.Tau); f.Few && p.Panel != tau {
-			if l.tau = tau; l.traits[0] == tau {
-				l.traits[0] = ""
-			}
-		}
-		at[i] = slices.IndexFunc(lines, func(o line) bool { return o.machine == l.machine && o.tau == l.tau && slices.Equal(o.traits, l.traits) })
-		if at[i] < 0 {
-			at[i], lines = len(lines), append(lines, l)
-		}
-	}
-	if len(lines) > MaxLines {
+	lines := f.lines(of, fleet, variants)
+	switch {
+	case len(lines) > MaxLines && !fleet && len(f.machines) >= compare.Fleet:
+		f.Out = []string{}
+		return f.draw(as, facts...)
+	case len(lines) > MaxLines:
 		return nil, tooMany(len(lines))
 	}
 	names := lists.Unique(lists.Map(of, func(p profile) string { return p.Panel }))
@@ -384,36 +376,103 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	looks, caption := named(lines)
 	own, common := apart(names)
 	c := &Chart{Title: f.Title, Caption: append(caption, common...)}
-	var every []Series
+	var plain []Series // without others that are alike
 	fits := false
 	for i, name := range names {
-		panel := Panel{X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: panelHeight(len(names))}
-		for j, p := range of {
-			if p.Panel != name {
-				continue
+		panel := Panel{Name: own[i], X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: panelHeight(len(names))}
+		most := 0 // variants about a median
+		within := lists.Filter(of, func(p profile) bool { return p.Panel == name })
+		for _, alike := range view.Grouped(within, func(p profile) int { return p.line }) {
+			series := lists.Map(alike, func(p profile) Series { return p.series(looks[p.line]) })
+			if !fleet && len(alike) == 1 {
+				plain = append(plain, series...)
+			} else {
+				var about Band
+				if series, about = f.aboutMedian(looks[alike[0].line], alike, series); fleet {
+					panel.Bands = append(panel.Bands, about)
+				}
+				most = max(most, len(alike))
 			}
-			s := looks[at[j]]
-			for _, q := range p.Points {
-				s.Points = append(s.Points, Point{float64(q.X), q.Y})
-			}
-			panel.Series = append(panel.Series, s)
+			panel.Series = append(panel.Series, series...)
 		}
-		every = append(every, panel.Series...)
-		if f.Fitted != nil && !f.Bandwidth && len(panel.Series) <= fewVariants {
-			for _, s := range panel.Series {
+		if variants && most > 0 {
+			panel.Name = joined(": ", own[i], fmt.Sprintf("the median of %d variants", most))
+		}
+		if bold := lists.Filter(panel.Series, func(s Series) bool { return !s.Faint }); f.Fitted != nil && !f.Bandwidth && len(bold) <= fewVariants {
+			for _, s := range bold {
 				if fitted, ok := f.startupAndBytes(s); ok {
 					fits, panel.Series = true, append(panel.Series, fitted)
 				}
 			}
 		}
-		panel.Name = joined(": ", own[i], roles(lists.Filter(of, func(p profile) bool { return p.Panel == name })))
 		c.Panels = append(c.Panels, panel)
 	}
 	if fits {
 		c.Caption = append(c.Caption, "pale: T_s + m·τ_d, fitted to every other m")
 	}
-	c.Caption = append(append(c.Caption, certainty(every)), facts...)
+	switch {
+	case fleet:
+		c.Caption = append(c.Caption, fmt.Sprintf("the median of %d machines in the band of a robust standard deviation", len(lists.Unique(lists.Map(of, machineOf)))), "thin: all others")
+	case variants:
+		c.Caption = append(c.Caption, "thin: each variant")
+	}
+	if len(plain) > 0 {
+		c.Caption = append(c.Caption, certainty(plain))
+	}
+	c.Caption = append(c.Caption, facts...)
 	return c, nil
+}
+
+// lines are what the profiles differ in, and each profile's is among them. Machines of a fleet, and variants that
+// are alike, have one.
+func (f figure) lines(of []profile, fleet, variants bool) (lines []line) {
+	for i := range of {
+		p := &of[i]
+		l := line{machine: p.machine, traits: append([]string{p.Line}, p.traits()...)}
+		if tau := view.TauName(p.Tau); f.Few && p.Panel != tau {
+			if l.tau = tau; l.traits[0] == tau {
+				l.traits[0] = ""
+			}
+		}
+		if fleet {
+			l.machine = ""
+		}
+		if variants {
+			l.traits[0] = ""
+		}
+		p.line = slices.IndexFunc(lines, func(o line) bool { return o.machine == l.machine && o.tau == l.tau && slices.Equal(o.traits, l.traits) })
+		if p.line < 0 {
+			p.line, lines = len(lines), append(lines, l)
+		}
+	}
+	return lines
+}
+
+// aboutMedian is what is alike about its median, in its look.
+func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]Series, Band) {
+	least := 1
+	for i, p := range alike {
+		series[i].Name = p.Line
+		if f.fleet() {
+			series[i].Name, series[i].Of = p.machine, p.machine
+		}
+	}
+	if f.fleet() { // whose machines may have sizes of their own
+		median.Of, least = Median, (len(alike)+1)/2
+		if median.Name == "" { // the only one
+			median.Colour = Black
+		}
+		median.Name = joined(", ", Median, median.Name)
+	}
+	return crowd(median, series, least, f.Out)
+}
+
+// series is the profile in the look of its line.
+func (p profile) series(look Series) Series {
+	for _, q := range p.Points {
+		look.Points = append(look.Points, Point{float64(q.X), q.Y})
+	}
+	return look
 }
 
 // apart are names without the parts that all have.
@@ -431,21 +490,6 @@ func apart(names []string) (own, common []string) {
 		own = append(own, strings.Join(lists.Filter(p, func(part string) bool { return !slices.Contains(common, part) }), ", "))
 	}
 	return own, common
-}
-
-// roles says which variants stand for how many; nothing where machines or
-// channels have others each.
-func roles(of []profile) string {
-	var parts []string
-	for i, p := range of {
-		if p.role == "" || p.of == 1 || slices.ContainsFunc(of[:i], func(q profile) bool { return q.role == p.role }) {
-			return ""
-		}
-		group, _, _ := strings.Cut(p.Panel, ",")
-		role, variant := strings.TrimSuffix(p.role, " variant"), strings.TrimPrefix(p.Line, group+"-")
-		parts = append(parts, role+" "+variant)
-	}
-	return fmt.Sprintf("%s of %d", strings.Join(parts, ", "), of[0].of)
 }
 
 // joined are the parts that are not empty.

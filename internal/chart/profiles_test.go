@@ -140,7 +140,7 @@ func shown(c *Chart) string {
 	for _, p := range c.Panels {
 		var names []string
 		for _, s := range p.Series {
-			if !s.Bare {
+			if !s.Faint {
 				names = append(names, s.Name)
 			}
 		}
@@ -168,15 +168,12 @@ func TestProfileCharts(t *testing.T) {
 		{"strided messages", packs, []compare.Machine{a}, Choice{}, "packing: 4K, 64K | one way, L3: 4K, 64K", "a · in cache · bars"},
 		{"of one size", packs, []compare.Machine{a, b}, Choice{Choice: compare.Choice{Sizes: []int{4096}}}, "packing: a, b | one way, L3: a, b", "4K · in cache · bars"},
 		{"patterns of the largest P", patterns, []compare.Machine{a}, Choice{},
-			"permutation: quickest 1, median 4, slowest 7 of 7: quickest variant, median variant, slowest variant | " +
-				"ping-pong: quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant | " +
-				"scatter: quickest 1, median 4, slowest 0 of 8: quickest variant, median variant, slowest variant | " +
-				"broadcast: quickest 1, median 4, slowest 0 of 8: quickest variant, median variant, slowest variant",
-			"a · placement local · in cache · P = 8 · pale: T_s + m·τ_d"},
+			"permutation: the median of 7 variants:  | ping-pong: the median of 28 variants:  | scatter: the median of 8 variants:  | broadcast: the median of 8 variants: ",
+			"a · placement local · in cache · P = 8 · pale: T_s + m·τ_d, fitted to every other m · thin: each variant · lower"},
 		{"few variants", patterns, []compare.Machine{a}, Choice{P: 2}, "permutation: permutation-1 | ping-pong: ping-pong-0-1 | scatter: scatter-0, scatter-1 | broadcast: broadcast-0, broadcast-1", "P = 2"},
-		{"the largest P of both", patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: a, b | broadcast: a, b", "median variant · placement local · in cache · P = 2"},
+		{"the largest P of both", patterns, []compare.Machine{a, b}, Choice{}, "permutation: a, b | ping-pong: a, b | scatter: the median of 2 variants: a, b | broadcast: the median of 2 variants: a, b", "thin: each variant · bars: 95 % intervals"},
 		{"chosen variants", patterns, []compare.Machine{a}, choice("scatter", "P = 8"), "scatter-0, scatter-1, scatter-2, scatter-3, scatter-4, scatter-5, scatter-6, scatter-7", "scatter · P = 8 · bars"},
-		{"more than can be told apart", patterns, []compare.Machine{a}, choice("ping-pong"), "quickest 0-2, median 2-4, slowest 0-1 of 28: quickest variant, median variant, slowest variant", "ping-pong · P = 8"},
+		{"more than can be told apart", patterns, []compare.Machine{a}, choice("ping-pong"), "the median of 28 variants: ", "ping-pong · P = 8"},
 		{"of two patterns", patterns, []compare.Machine{a}, choice("permutation-1", "scatter-0"), "permutation: permutation-1 | scatter: scatter-0", "P = 8"},
 		{"disks", disks, []compare.Machine{a}, Choice{}, "page cache out: read, write | page cache in: read, write", "a · bars: 95 % intervals · lower is better"},
 		{"writes of two", disks, []compare.Machine{a, b}, choice("cacheout", "write"), "a, b", "write · page cache out · bars"},
@@ -303,7 +300,6 @@ func TestRefusedProfiles(t *testing.T) {
 		{"no such P", patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
 		{"a page of panels", accesses, []compare.Machine{surveyed("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
 		{"too many lines", accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: draw fewer"},
-		{"too many files", disks, slices.Repeat(crowd, 4), Choice{}, "20 lines in a chart cannot be told apart, 16 can: draw fewer"},
 	} {
 		c, err := tt.make(tt.of, tt.ch)
 		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -341,6 +337,38 @@ func TestProfilesWithoutAPlace(t *testing.T) {
 	for _, s := range c.Panels[0].Series {
 		if s.Points[0].X != 2048 {
 			t.Errorf("%s begins at m = %g", s.Name, s.Points[0].X)
+		}
+	}
+}
+
+// Machines that are too many to be told apart are thin lines about their median, of one τ and one size; those
+// that stand out have their own look.
+func TestFleet(t *testing.T) {
+	var fleet []compare.Machine
+	for i := range MaxLines + 1 {
+		fleet = append(fleet, fromText(fmt.Sprint("node", i), []int{64, 8192}, 1000, float64(1000*(i+1)), 2000)) // A(2) = 2/(i + 1)
+	}
+	for _, out := range [][]string{nil, {"node3"}} {
+		c := made(t)(Concurrency(fleet, Choice{Out: out}))
+		p := c.Panels[0]
+		if len(p.Series) != len(fleet)+1 || p.Series[0].Of != Median || shown(c) != strings.Join(append([]string{Median}, out...), ", ") {
+			t.Errorf("%s", shown(c))
+		}
+		// Half of all A(2) are within 2/9 - 2/15 of 2/9, the ninth.
+		middle, above := p.Series[0].Points[1].Y.Center, 1.4826*(2./9-2./15)
+		if math.Abs(middle-2./9) > 1e-9 || p.Bands[0].X[1] != 2 || math.Abs(p.Bands[0].Hi[1]-middle-above) > 1e-9 {
+			t.Errorf("the median is %v, the band %v", middle, p.Bands[0])
+		}
+		if !slices.Contains(c.Caption, "the median of 17 machines in the band of a robust standard deviation") {
+			t.Errorf("%q", c.Caption)
+		}
+	}
+	if c := made(t)(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
+		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
+	}
+	for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "ratio": Ratios} {
+		if c := made(t)(make(fleet, Choice{})); shown(c) != Median || !slices.Contains(c.Caption, "τ = 3") {
+			t.Errorf("%s: %s, %q", what, shown(c), c.Caption)
 		}
 	}
 }

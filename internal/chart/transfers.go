@@ -37,40 +37,71 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	panel, taus := &c.Panels[0], []float64{1}
+	panel.Y = Axis{"A(τ)", Counts}
 	for _, s := range panel.Series {
 		for _, p := range s.Points {
 			taus = append(taus, p.X)
 		}
 	}
 	taus = lists.Rising(taus)
-	ones := slices.Repeat([]float64{1}, len(taus))
-	panel.Y = Axis{"A(τ)", Counts}
-	panel.Bands = []Band{{X: taus, Lo: ones, Hi: taus, LoLabel: "serial, one at a time: A = 1", HiLabel: "ideal, all at once: A = τ"}}
+	if panel.Bands == nil { // a fleet has its own
+		ones := slices.Repeat([]float64{1}, len(taus))
+		panel.Bands = []Band{{X: taus, Lo: ones, Hi: taus, LoLabel: "serial, one at a time: A = 1", HiLabel: "ideal, all at once: A = τ"}}
+	}
 	c.Title = "Memory concurrency: transfers carried at once"
 	c.Caption = append(c.Caption, fmt.Sprintf("A(τ) = τ·L(%[1]s,1)/L(%[1]s,τ)", size), "higher is better")
 	return c, nil
 }
 
-// overTau draws lines over τ, and says the size that they have in common, m where it
-// is none.
-func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Estimate) (c *Chart, size string, err error) {
-	segments := true // as all messages are
-	f := figure{&view.Drawing{What: "transfers", Measure: "taulop sweep"}, ch, machines, func(m compare.Machine) (lines []*view.Profile) {
-		curves, _ := compare.Curves(m.Name, m.File) // an error says that there are none
-		segment := cmp.Or(m.File.Plan.SegmentBytes, compare.Customary)
-		if of := lists.Filter(curves, func(c compare.Curve) bool { return c.Bytes == segment }); len(ch.Sizes) == 0 && len(of) > 0 {
-			curves = of
-		}
-		for _, c := range curves {
-			segments = segments && c.Segment
-			p := &view.Profile{Size: c.Bytes, Where: where(c.Channel), Over: view.Tau}
+// transfers has the lines of a machine's transfers: over τ one for each size of messages, the segment's
+// unless sizes are chosen, and over m one for each τ.
+func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.Quantity, y func(compare.Point) fit.Estimate) figure {
+	d.What, d.Measure, d.Few = "transfers", "taulop sweep", over == view.MessageSize
+	type name struct {
+		view.Where
+		size, tau int
+	}
+	return figure{&d, ch, machines, func(m compare.Machine) (lines []*view.Profile) {
+		at := make(map[name]*view.Profile)
+		for _, c := range ch.curves(m, over) {
 			for _, q := range c.Points {
-				p.Points = append(p.Points, view.ProfilePoint{X: q.Tau, Y: y(q)})
+				p, x := view.Profile{Where: where(c.Channel), Over: over, Size: c.Bytes}, q.Tau
+				if over == view.MessageSize {
+					p.Size, p.Tau, p.Line, p.Time, x = 0, q.Tau, view.TauName(q.Tau), "L(m,τ)", c.Bytes
+				}
+				n := name{p.Where, p.Size, p.Tau}
+				if at[n] == nil {
+					at[n], lines = &p, append(lines, &p)
+				}
+				at[n].Points = append(at[n].Points, view.ProfilePoint{X: x, Y: y(q)})
 			}
-			lines = append(lines, p)
 		}
 		return lines
 	}, false}
+}
+
+// curves are a machine's, of which lines over τ take messages of a segment unless sizes are chosen.
+func (ch Choice) curves(m compare.Machine, over view.Quantity) []compare.Curve {
+	var curves []compare.Curve
+	if ch.Curves != nil {
+		curves = ch.Curves(m)
+	} else {
+		curves, _ = compare.Curves(m.Name, m.File) // an error says that there are none
+	}
+	segment := cmp.Or(m.File.Plan.SegmentBytes, compare.Customary)
+	if of := lists.Filter(curves, func(c compare.Curve) bool { return c.Bytes == segment }); over == view.Tau && len(ch.Sizes) == 0 && len(of) > 0 {
+		return of
+	}
+	return curves
+}
+
+func where(c compare.Channel) view.Where {
+	return view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}
+}
+
+// overTau draws lines over τ, and says the size that they have in common, m where it is none.
+func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Estimate) (c *Chart, size string, err error) {
+	f := transfers(view.Drawing{}, machines, ch, view.Tau, y)
 	of, err := f.taken()
 	if err != nil {
 		return nil, "", err
@@ -78,17 +109,17 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 	if size = view.Bytes(of[0].Size); len(distinct(of, profile.sizes)) > 1 {
 		size = "m"
 	}
-	for _, p := range of {
-		if p.Line = "m = " + view.Bytes(p.Size); segments {
-			p.Line = "S = " + view.Bytes(p.Size)
+	letter := "S"
+	for _, m := range machines {
+		if slices.ContainsFunc(ch.curves(m, view.Tau), func(c compare.Curve) bool { return !c.Segment }) {
+			letter = "m"
 		}
+	}
+	for _, p := range of {
+		p.Line = letter + " = " + view.Bytes(p.Size)
 	}
 	c, err = f.draw(of)
 	return c, size, err
-}
-
-func where(c compare.Channel) view.Where {
-	return view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}
 }
 
 // TransfersOverSize is L(m,τ) against m, a line for each τ. By itself it takes the
@@ -102,55 +133,23 @@ func overSize(machines []compare.Machine, ch Choice) figure {
 	if ch.Bandwidth {
 		title = "Bandwidth of transfers against m"
 	}
-	d := &view.Drawing{Title: title, What: "transfers", Measure: "taulop sweep", Setup: setups.Ring.Name, Few: true}
-	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
-		var cells []params.Cell
-		for _, t := range m.File.Transfers() {
-			for _, c := range t.Cells {
-				of := *c
-				of.Setup = t.Setup // an isolated transfer is every setup's at τ = 1
-				cells = append(cells, of)
-			}
-		}
-		return perTau("L(m,τ)", params.Cell.Whole)(cells)
-	}, false}
+	return transfers(view.Drawing{Title: title, Setup: setups.Ring.Name}, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate { return p.L })
 }
 
 // ConcurrencyOverSize is A(τ) against m, a line for each τ above 1: of machines with few τ.
 func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
-	d := &view.Drawing{Title: "Memory concurrency against m: transfers carried at once", What: "transfers", Measure: "taulop sweep", Setup: setups.Ring.Name, Few: true}
-	f := figure{d, ch, machines, func(m compare.Machine) (lines []*view.Profile) {
-		curves, _ := compare.Curves(m.Name, m.File) // an error says that there are none
-		for _, c := range curves {
-			for _, q := range c.Points {
-				if q.Tau == 1 || !(q.A.Center > 0) {
-					continue
-				}
-				i := slices.IndexFunc(lines, func(p *view.Profile) bool {
-					return p.Tau == q.Tau && p.Where == where(c.Channel)
-				})
-				if i < 0 {
-					i, lines = len(lines), append(lines, &view.Profile{Line: view.TauName(q.Tau), Where: where(c.Channel), Tau: q.Tau, Over: view.MessageSize, Time: "A(τ)"})
-				}
-				lines[i].Points = append(lines[i].Points, view.ProfilePoint{X: c.Bytes, Y: q.A})
-			}
+	d := view.Drawing{Title: "Memory concurrency against m: transfers carried at once", Setup: setups.Ring.Name}
+	c, err := transfers(d, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate {
+		if p.Tau == 1 {
+			return fit.Median(nil)
 		}
-		return lines
-	}, false}
-	c, err := f.chart("A(τ) = τ·L(m,1)/L(m,τ)", "higher is better")
+		return p.A
+	}).chart("A(τ) = τ·L(m,1)/L(m,τ)", "higher is better")
 	if err != nil {
 		return nil, err
 	}
 	c.Panels[0].Y, c.Panels[0].Levels = Axis{"A(τ)", Counts}, []float64{1}
 	return c, nil
-}
-
-// perTau makes a line over m of the cells of each τ.
-func perTau(label view.Quantity, y func(params.Cell) fit.Estimate) func([]params.Cell) []*view.Profile {
-	return view.ByCell(func(c params.Cell, p *view.Profile) (int, fit.Estimate, bool) {
-		p.Line, p.Setup, p.Time = view.TauName(c.Tau), c.Setup, label
-		return c.Bytes, y(c), true
-	})
 }
 
 // Copies is the cost of a copy c(m,τ) against m, a line for each τ: Fig. 4. Where lines
@@ -173,7 +172,10 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		title = "Bandwidth of τ processes that copy at once"
 	}
 	d := &view.Drawing{Title: title, What: "copies", Measure: "taulop sweep", Few: true}
-	ofTau := perTau("c(m,τ)", func(c params.Cell) fit.Estimate { return c.Time })
+	ofTau := view.ByCell(func(c params.Cell, p *view.Profile) (int, fit.Estimate, bool) {
+		p.Line, p.Setup, p.Time = view.TauName(c.Tau), c.Setup, "c(m,τ)"
+		return c.Bytes, c.Time, true
+	})
 	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }, false}.chart("without flags and partners", ch.better())
 }
 

@@ -1,11 +1,12 @@
 package chart
 
 import (
-	"cmp"
-	"math"
+	"maps"
 	"slices"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // numbered reports whether the choice says of which number to draw profiles.
@@ -64,58 +65,39 @@ func (f figure) tellApart(of []profile) bool {
 		lines := lists.Unique(lists.Map(of, func(p profile) string { return p.Line }))
 		return len(lines)*len(f.machines) <= MaxLines
 	}
-	return len(f.machines) == 1 && !slices.ContainsFunc(variants(of), func(v []profile) bool { return len(v) > fewVariants })
+	panels := view.Grouped(of, func(p profile) string { return p.Panel })
+	return len(f.machines) == 1 && !slices.ContainsFunc(panels, func(variants []profile) bool { return len(variants) > fewVariants })
 }
 
-// variants are the profiles that differ in nothing else.
-func variants(of []profile) (groups [][]profile) {
-	for _, p := range of {
-		i := slices.IndexFunc(groups, func(g []profile) bool {
-			q := g[0]
-			return q.machine == p.machine && q.Panel == p.Panel && q.Where == p.Where
-		})
-		if i < 0 {
-			i, groups = len(groups), append(groups, nil)
+// Median is what the middle of lines that are alike is called.
+const Median = "median of all"
+
+// crowd is lines that are alike, thin unless they stand out, after their median, and the band of a robust
+// standard deviation about that, where as many have values as it takes at least.
+func crowd(median Series, lines []Series, least int, out []string) (all []Series, about Band) {
+	at := make(map[float64][]float64)
+	for _, l := range lines {
+		for _, p := range l.Points {
+			at[p.X] = append(at[p.X], p.Y.Center)
 		}
-		groups[i] = append(groups[i], p)
 	}
-	return groups
-}
-
-const medianVariant = "median variant"
-
-// represented are the quickest, the median and the slowest variant of each panel;
-// of several machines the median alone.
-func represented(of []profile, machines int) (few []profile) {
-	for _, group := range variants(of) {
-		common := distinct(group, profile.sizes)
-		for _, p := range group {
-			common = slices.DeleteFunc(common, func(m int) bool { return !slices.Contains(p.sizes(), m) })
-		}
-		pace := func(p profile) (sum float64) { // a long message does not count for more than a short one
-			for _, q := range p.Points {
-				if slices.Contains(common, q.X) {
-					sum += math.Log(q.Y.Center)
-				}
-			}
-			return sum
-		}
-		slices.SortStableFunc(group, func(a, b profile) int { return cmp.Compare(pace(a), pace(b)) })
-		n := len(group)
-		for i := range group {
-			group[i].of = n
-		}
-		median := group[(n-1)/2]
-		median.role = medianVariant
-		if machines > 1 || n == 1 {
-			few = append(few, median)
+	for _, x := range slices.Sorted(maps.Keys(at)) {
+		if len(at[x]) < least {
 			continue
 		}
-		group[0].role, group[n-1].role = "quickest variant", "slowest variant"
-		if few = append(few, group[0]); n > 2 {
-			few = append(few, median)
-		}
-		few = append(few, group[n-1])
+		s := fit.NewSpread(at[x])
+		median.Points = append(median.Points, Point{x, exactly(s.Median)})
+		about.X, about.Lo, about.Hi = append(about.X, x), append(about.Lo, max(s.Least, s.Median-s.Deviation)), append(about.Hi, s.Median+s.Deviation)
 	}
-	return few
+	all = []Series{median}
+	for _, l := range lines {
+		l.Points = lists.Map(l.Points, func(p Point) Point { return Point{p.X, exactly(p.Y.Center)} })
+		if i := slices.Index(out, l.Of); i >= 0 {
+			l.Colour, l.Style = i, i+1
+		} else {
+			l.Colour, l.Faint, l.Unmarked = median.Colour, true, true
+		}
+		all = append(all, l)
+	}
+	return all, about
 }

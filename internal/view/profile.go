@@ -20,7 +20,7 @@ type Profile struct {
 	Size   int // bytes of the messages of all its points; 0: they have their own, or are none
 	Number int // of profiles that have one, the largest is drawn by itself: N of accesses, P of patterns
 	Tau    int
-	Alike  bool     // a variant: of many in a panel some stand for all
+	Alike  bool     // a variant: many in a panel are thin lines about their median
 	Over   Quantity // what X is
 	Time   Quantity // what Y is
 	Points []ProfilePoint

@@ -548,7 +548,7 @@ func TestFleetInBrowser(t *testing.T) {
 	series := func(which string) string {
 		return eval[string](b, `[...document.querySelectorAll('figure[data-chart="A"] g.series')].filter(g => %s).map(g => g.dataset.name).sort().join()`, which)
 	}
-	if got := series(`g.dataset.v`); got != "median of 120,node0003,node0100" {
+	if got := series(`g.dataset.v`); got != "median of all,node0003,node0100" {
 		t.Errorf("charts begin with %s", got)
 	}
 	if n := eval[int](b, `document.querySelectorAll('figure[data-chart="A"] g.series').length`); n != 121 {
@@ -560,7 +560,7 @@ func TestFleetInBrowser(t *testing.T) {
 	}
 	const chosen = `!g.dataset.v && g.querySelector("path").style.stroke !== ""`
 	b.click(`document.querySelector('#machines [data-show="node0077"]')`)
-	if got := series(chosen); got != "node0077" || b.texts("#series .name") != "median of 120|node0003|node0100|node0077" && b.texts("#series .name") != "median of 120|node0100|node0003|node0077" {
+	if got := series(chosen); got != "node0077" || b.texts("#series .name") != "median of all|node0003|node0100|node0077" && b.texts("#series .name") != "median of all|node0100|node0003|node0077" {
 		t.Errorf("chosen are %s; switches of %s", got, b.texts("#series .name"))
 	}
 	b.click(`document.querySelector('#machines [data-show="node0077"]')`)
@@ -592,11 +592,11 @@ func TestFleetSurveys(t *testing.T) {
 	for _, m := range v.Maps {
 		maps = append(maps, m.Machine)
 	}
-	if got := strings.Join(maps, "|"); got != "median of 12|node0003|node0007" { // 3 has slow transfers
+	if got := strings.Join(maps, "|"); got != "median of all|node0003|node0007" { // 3 has slow transfers
 		t.Errorf("maps of %q", got)
 	}
 	for _, k := range v.Kinds {
-		if svg := string(k.Figure.Shown.SVG); !strings.Contains(svg, `data-of="median of 12"`) || !strings.Contains(svg, `data-of="node0007"`) {
+		if svg := string(k.Figure.Shown.SVG); !strings.Contains(svg, `data-of="median of all"`) || !strings.Contains(svg, `data-of="node0007"`) {
 			t.Errorf("%s is not of the median and the outlier", k.Label)
 		}
 	}

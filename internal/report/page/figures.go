@@ -121,11 +121,11 @@ func (f *figures) draw() {
 // A more is what the page shows once a reader asks for it.
 type more struct {
 	Figures map[int][]drawing `json:"figures"`
-	Numbers [][][]string      `json:"numbers"` // of each group, rows of cells
+	Numbers []template.HTML   `json:"numbers"` // tables of the groups
 }
 
 // packed is that as the page holds it.
-func (f *figures) packed(numbers [][][]string) (string, error) {
+func (f *figures) packed(numbers []template.HTML) (string, error) {
 	m := more{make(map[int][]drawing), numbers}
 	for _, fig := range f.all {
 		if fig.drawn != nil {
@@ -159,23 +159,22 @@ func pack(text []byte, level int) (string, error) {
 
 // having are the machines with transfers of a group, and beside what was measured with local
 // memory and in cache published parameters, whose files do not say how they were.
-func (x *index) having(g *group, has func(compare.Curve) bool) (machines []compare.Machine) {
-	own := false
+func (x *index) having(g *group, has func(compare.Curve) bool) (machines []compare.Machine, curves func(compare.Machine) []compare.Curve) {
+	own, of := false, make(map[string][]compare.Curve)
 	for i, m := range x.of {
-		is, guest := false, false
-		for _, c := range x.curves[i] {
-			if has(c) {
-				is, guest = is || grouped(c.Channel) == g.channel, guest || g.local() && c.Setup == params.Published
-			}
-		}
-		if is || guest {
-			machines, own = append(machines, m), own || is
+		of[m.Name] = lists.Filter(x.curves[i], func(c compare.Curve) bool {
+			is := grouped(c.Channel) == g.channel && has(c)
+			own = own || is
+			return is || g.local() && c.Setup == params.Published && has(c)
+		})
+		if len(of[m.Name]) > 0 {
+			machines = append(machines, m)
 		}
 	}
 	if !own {
-		return nil
+		return nil, nil
 	}
-	return machines
+	return machines, func(m compare.Machine) []compare.Curve { return of[m.Name] }
 }
 
 // mostSizes have charts: the numbers behind the charts are of all.
@@ -190,8 +189,9 @@ func (g *group) few() bool { return len(g.Taus) < 3 }
 // transfers adds the figures of a group: memory concurrency, bandwidth and time over τ, and
 // time over m; of few τ all of them over m.
 func (x *index) transfers(f *figures, g *group) (added []*figure) {
-	choice := func(bandwidth bool) chart.Choice {
-		return chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}, Bandwidth: bandwidth}
+	choice := chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}}
+	if x.Fleet {
+		choice.Out = append([]string{}, lists.Map(x.First, func(i int) string { return x.of[i].Name })...)
 	}
 	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	perSize := func(draw drawn, bandwidth bool) (of []sketch) {
@@ -200,21 +200,24 @@ func (x *index) transfers(f *figures, g *group) (added []*figure) {
 			sizes = sizes[:1]
 		}
 		for _, m := range sizes {
-			ch := choice(bandwidth)
-			ch.Sizes = []int{m}
-			machines := lists.Map(x.having(g, func(c compare.Curve) bool { return c.Bytes == m }), func(of compare.Machine) compare.Machine { return sized(of, m) })
+			ch := choice
+			ch.Sizes, ch.Bandwidth = []int{m}, bandwidth
+			machines, curves := x.having(g, func(c compare.Curve) bool { return c.Bytes == m })
+			ch.Curves = curves
 			of = append(of, sketch{map[string]string{"m": view.Bytes(m)}, func() (*chart.Chart, error) { return draw(machines, ch) }, nil})
 		}
 		return of
 	}
 	overSize := func(draw drawn, bandwidth bool) []sketch { // of few τ, and where these are too many the largest
-		all := x.having(g, func(compare.Curve) bool { return true })
-		largest := choice(bandwidth)
-		largest.Taus = g.Taus[len(g.Taus)-1:]
+		ch, largest := choice, g.Taus[len(g.Taus)-1]
+		all, curves := x.having(g, func(compare.Curve) bool { return true })
+		ch.Bandwidth, ch.Curves = bandwidth, curves
 		return []sketch{{nil, func() (*chart.Chart, error) {
-			c, err := draw(all, choice(bandwidth))
+			c, err := draw(all, ch)
 			if err != nil {
-				return draw(x.having(g, func(c compare.Curve) bool { _, has := c.At(largest.Taus[0]); return has }), largest)
+				of, _ := x.having(g, func(c compare.Curve) bool { _, has := c.At(largest); return has })
+				ch.Taus = []int{largest}
+				return draw(of, ch)
 			}
 			return c, nil
 		}, nil}}
@@ -232,30 +235,20 @@ func (x *index) transfers(f *figures, g *group) (added []*figure) {
 	}
 }
 
-// sized has a machine's transfers of m bytes alone, which are quicker to go through.
-func sized(of compare.Machine, m int) compare.Machine {
-	f := *of.File
-	f.Cells = lists.Filter(f.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && c.Bytes == m })
-	of.File = &f
-	return of
-}
-
 // first are values with one in front.
 func first(of []int, one int) []int {
 	return append([]int{one}, slices.DeleteFunc(slices.Clone(of), func(v int) bool { return v == one })...)
 }
 
 // numbers are the rows behind a group's charts.
-func (x *index) numbers(g *group) (rows [][]string) {
-	for i, m := range x.of {
-		for _, c := range x.curves[i] {
-			if grouped(c.Channel) != g.channel {
-				continue
-			}
-			for _, p := range c.Points {
-				rows = append(rows, []string{m.Name, view.Bytes(c.Bytes), view.Digits(float64(p.Tau), 1), value(p.L), value(p.A), value(p.Bandwidth)})
+func (x *index) numbers(g *group) template.HTML {
+	t := view.Table{Columns: append(view.Words("machine"), view.Numbers("m", "τ", "L(m,τ), ns", "A(τ)", "GB/s")...)}
+	for _, c := range slices.Concat(x.curves...) {
+		for _, p := range c.Points {
+			if grouped(c.Channel) == g.channel {
+				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, value(p.L), value(p.A), value(p.Bandwidth))
 			}
 		}
 	}
-	return rows
+	return tables(t)
 }

@@ -56,8 +56,7 @@ type index struct {
 	First    []int         // of a fleet, machines that charts begin with
 	things   string        // that maps are of: CPUs
 	matrices []view.Matrix // of the last machine that has some
-	overview *overview
-	fleet    *fleet
+	answer   *answer
 }
 
 // describe makes what the page has of all machines, several at a time.
@@ -98,13 +97,11 @@ func (p *Page) describe() ([]machine, *index, error) {
 		}
 	}
 	x.group()
-	if !x.Fleet {
-		if len(x.Groups) > 0 {
-			x.overview = newOverview(p.Machines, x)
-		}
-		return machines, x, nil
+	if x.Fleet {
+		x.answer, err = x.many()
+	} else {
+		x.answer = x.few()
 	}
-	x.fleet, err = newFleet(p.Machines, x)
 	return machines, x, err
 }
 
@@ -137,7 +134,7 @@ func (x *index) group() {
 			}
 		}
 	}
-	x.Bytes = size(x.curves)
+	x.Bytes, x.Main = size(x.curves), x.main()
 }
 
 func (g *group) add(c compare.Curve) {

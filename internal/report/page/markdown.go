@@ -53,7 +53,6 @@ func writeMachine(w *bufio.Writer, m compare.Machine, draw Draw) error {
 		return err
 	}
 	f := &figures{}
-	x.Main = x.main()
 	tables := *m.File
 	if x.Main >= 0 {
 		main := x.Groups[x.Main].channel
@@ -65,7 +64,7 @@ func writeMachine(w *bufio.Writer, m compare.Machine, draw Draw) error {
 		}
 	}
 	x.surveys(f, x.of)
-	fmt.Fprintf(w, "# %s\n\n%s\n\n", document.Literal(m.Name), document.Literal(newVerdict(p.Machines, x).Text))
+	fmt.Fprintf(w, "# %s\n\n%s\n\n", document.Literal(m.Name), document.Literal(x.verdict().Text))
 	known := view.Table{Columns: view.Words("", "")}
 	for _, fact := range machines[0].Details {
 		if fact.Name != "file" && fact.Name != "command" {

@@ -19,6 +19,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
@@ -85,9 +86,9 @@ type content struct {
 	Script   template.JS
 	Title    string
 	Machines []machine
-	Verdict  verdict
+	Verdict  *answer
 	Chart    *figure // of the verdict
-	Fleet    *fleet  // of many machines
+	Fleet    bool
 	Skipped  []string
 	Warnings []warning
 	Breaches []breach
@@ -95,11 +96,10 @@ type content struct {
 	Sizes    []string // that charts of transfers are chosen by
 	Kinds    []kind   // of surveys
 	Maps     []mapped
-	Things   string    // what maps are of: CPUs
-	Overview *overview // of a few machines
-	Names    []string  // that charts have series of, if a reader can choose
-	More     string    // see more
-	Main     int       // the group that the verdict is about
+	Things   string   // what maps are of: CPUs
+	Names    []string // that charts have series of, if a reader can choose
+	More     string   // see more
+	Main     int      // the group that the verdict is about
 }
 
 func (p *Page) view() (*content, error) {
@@ -113,50 +113,45 @@ func (p *Page) view() (*content, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.Machines, v.Overview, v.Fleet = machines, x.overview, x.fleet
-	told := compare.Told(p.Machines)
-	if v.Overview != nil && v.Overview.warnings != nil {
-		told = v.Overview.warnings
-	}
-	if v.Fleet != nil && v.Fleet.Why == "" {
-		told = v.Fleet.warnings
-	} else {
-		v.Breaches = breaches(p.Machines)
+	v.Machines, v.Fleet = machines, x.Fleet
+	told := x.answer.told
+	if told == nil {
+		told = compare.Told(p.Machines)
 	}
 	v.Warnings = warnings(told, len(p.Machines))
+	if !x.Fleet || !x.answer.compared {
+		v.Breaches = breaches(p.Machines)
+	}
 	err = v.draw(x)
-	v.Verdict = newVerdict(p.Machines, x)
+	v.Verdict = x.verdict()
 	return v, err
 }
 
 // draw adds the charts.
 func (v *content) draw(x *index) (err error) {
 	f := &figures{}
-	x.Main = x.main()
 	surveyed := x.of
-	transfers := x.transfers
-	if x.fleet != nil {
+	if x.Fleet {
 		surveyed = nil
 		for _, n := range x.First {
 			surveyed = append(surveyed, x.of[n])
 		}
-		if x.fleet.Why == "" {
-			transfers = func(f *figures, g *group) []*figure { return x.fleet.transfers(f, x, g) }
-			middle := compare.Machine{Name: x.median(), File: medianMachine(x.of, x.fleet.kinds)}
+		if x.answer.compared {
+			middle := compare.Machine{Name: chart.Median, File: medianMachine(x.of, x.answer.kinds)}
 			surveyed = append([]compare.Machine{middle}, surveyed...)
 		}
 	}
-	var numbers [][][]string
+	var numbers []template.HTML
 	for i := range x.Groups {
 		g := &x.Groups[i]
-		g.Figures = transfers(f, g)
+		g.Figures = x.transfers(f, g)
 		if i == x.Main && len(g.Figures) > 0 {
 			v.Chart, g.Figures = g.Figures[0], g.Figures[1:] // it shows most
 		}
 		for _, fig := range g.Figures {
 			fig.Later = i != x.Main
 		}
-		if x.fleet == nil {
+		if !x.Fleet {
 			numbers = append(numbers, x.numbers(g))
 		}
 	}
@@ -178,9 +173,9 @@ func (v *content) choices(f *figures, x *index) {
 		}
 	}
 	switch {
-	case x.fleet != nil:
-		if x.fleet.Why == "" {
-			v.Names = []string{x.median()}
+	case x.Fleet:
+		if x.answer.compared {
+			v.Names = []string{chart.Median}
 		}
 		for _, n := range x.First {
 			v.Names = append(v.Names, x.of[n].Name)

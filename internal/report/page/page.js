@@ -290,13 +290,10 @@ all("table.sortable").forEach(sortable);
 
 // The numbers behind charts.
 for (const d of all("details.numbers")) d.addEventListener("toggle", async () => {
-  const place = d.querySelector(".scroll");
+  const place = d.querySelector(".table");
   if (!d.open || place.firstChild) return;
-  const rows = (await more()).numbers[d.closest(".group").dataset.group];
-  const row = (name, cells) => make("tr", {}, ...cells.map((c, i) => i || name === "th" ? make(name, name === "th" ? { scope: "col", "data-sort": "" } : { class: "n" }, c) : make("th", { scope: "row" }, c)));
-  const table = make("table", { class: "sortable" }, make("thead", {}, row("th", ["machine", "m", "τ", "L(m,τ), ns", "A(τ)", "GB/s"])), make("tbody", {}, ...rows.map(r => row("td", r))));
-  sortable(table);
-  place.replaceChildren(table);
+  place.innerHTML = (await more()).numbers[d.closest(".group").dataset.group];
+  all("table", place).forEach(sortable);
 });
 
 const filter = $("filter");

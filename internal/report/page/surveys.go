@@ -3,8 +3,8 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -154,8 +154,7 @@ func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []mea
 type mapped struct {
 	Machine string
 	Maps    []*figure
-	Heads   []string // of the medians
-	Groups  [][]string
+	Levels  template.HTML // medians of each level's pairs
 	Notes   []string
 }
 
@@ -181,9 +180,10 @@ func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
 		if !x.Fleet {
 			one.Notes = notes(machines[i].File)
 		}
+		levels := view.Table{Columns: append(view.Words("level"), view.Numbers("pairs")...)}
 		for j := range of.maps {
 			m := of.maps[j]
-			one.Heads = append(one.Heads, strings.Split(m.Name, ",")[0]+", median")
+			levels.Columns = append(levels.Columns, view.Numbers(strings.Split(m.Name, ",")[0]+", median")...)
 			one.Maps = append(one.Maps, f.add("map", nil, []sketch{{nil, func() (*chart.Chart, error) {
 				c, err := chart.HeatMaps(machines[i].Name, []view.Matrix{m}, chart.Choice{})
 				if err == nil {
@@ -193,16 +193,15 @@ func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
 			}, cells(&m)}}))
 		}
 		for n, g := range of.maps[0].Groups {
-			row := []string{g.Name, strconv.Itoa(g.Pairs)}
-			for _, m := range of.maps {
-				median := ""
+			medians := lists.Map(of.maps, func(m view.Matrix) string {
 				if of := m.Groups[n].Median; of > 0 {
-					median = duration(of)
+					return duration(of)
 				}
-				row = append(row, median)
-			}
-			one.Groups = append(one.Groups, row)
+				return ""
+			})
+			levels.Add(g.Name, g.Pairs, medians)
 		}
+		one.Levels = tables(levels)
 		x.Maps = append(x.Maps, one)
 	}
 }

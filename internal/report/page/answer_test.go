@@ -103,7 +103,7 @@ func TestVerdict(t *testing.T) {
 	}
 	fleet := many(compare.Fleet)
 	v, err := fleet.view()
-	if err != nil || v.Verdict.Text == "" || strings.ReplaceAll(v.Verdict.Text, "\u00a0", " ") != v.Fleet.Conclusion {
+	if o, _ := compare.NewOverview(fleet.Machines, compare.Choice{}); err != nil || strings.ReplaceAll(v.Verdict.Text, "\u00a0", " ") != o.Conclusion() {
 		t.Errorf("a fleet: %q, %v", v.Verdict.Text, err)
 	}
 }

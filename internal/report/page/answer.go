@@ -1,0 +1,269 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
+)
+
+// An answer is what the page comes to, before everything else, with the tables that it rests on: as taulop
+// compare has it, or of machines that there is nothing to compare with what they carry.
+type answer struct {
+	ID, Title string // of the tables' section
+	Text      string
+	Tests     string // what it rests on, of machines that were compared
+	Tables    template.HTML
+	compared  bool
+	told      []compare.Warning   // of those that were
+	kinds     []compare.FleetKind // of a fleet
+}
+
+// few is the answer of fewer machines than a fleet has.
+func (x *index) few() *answer {
+	a := &answer{ID: "overview", Title: "Side by side"}
+	if len(x.Groups) == 0 {
+		return a
+	}
+	main, states := x.Groups[x.Main].channel, ofStates(x.of)
+	if len(x.of) < 2 || states {
+		a.Title, a.Tables = "What it carries", tables(carried(x.curves, x.Bytes))
+	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
+		a.Tests = "Nothing is compared: " + err.Error() + "."
+	} else {
+		a.compared, a.told, a.Text, a.Tables = true, c.Warnings, c.Verdict.Headline, rendered(report.Below(c))
+		a.Tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
+		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.Text == "" && i >= 0 {
+			t := c.Tables[i]
+			a.Text, a.Tests = t.Conclusion, fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.Tests)
+		}
+	}
+	if a.Text != "" {
+		return a
+	}
+	var texts []string
+	if states {
+		texts = append(texts, "The host moves the CPUs between states, and the machine is shown in each.")
+	}
+	for _, of := range x.curves {
+		texts = append(texts, carries(of, main, x.Bytes)...)
+	}
+	a.Text = strings.Join(texts, " ")
+	return a
+}
+
+// drawn is how many machines charts begin with, beside the median: outliers, if
+// anything was compared.
+const drawn = 3
+
+// many is the answer of a fleet, and takes its curves in the state that it was compared in.
+func (x *index) many() (*answer, error) {
+	a := &answer{ID: "fleet", Title: "The fleet"}
+	o, err := compare.NewOverview(x.of, compare.Choice{})
+	if err != nil {
+		a.Text = "Nothing is compared: " + err.Error() + "."
+		for n := range drawn {
+			x.First = append(x.First, n)
+		}
+		return a, nil
+	}
+	a.compared, a.told, a.kinds, a.Tables = true, o.Warnings, o.Surveys, rendered(report.Overview(o))
+	a.Text = strings.TrimSpace(o.Means + " " + o.Conclusion())
+	x.begin(o)
+	if o.State == nil {
+		return a, nil
+	}
+	a.Text = "In the state that most machines have been in" + o.State.Title() + ": " + a.Text
+	for i, m := range x.of {
+		x.curves[i] = nil
+		if of, met := o.State.Of(m.Name); met {
+			if m, err = m.In(of.NS); err != nil {
+				return nil, err
+			}
+			x.curves[i], _ = compare.Curves(x.of[i].Name, m.File) // as in describe
+		}
+	}
+	return a, nil
+}
+
+// begin chooses the machines that charts begin with: those that are farthest off, in transfers
+// and where these show fewer in surveys.
+func (x *index) begin(o *compare.Overview) {
+	var off []string
+	for _, out := range o.Outliers {
+		off = append(off, out.Machine)
+	}
+	for _, k := range o.Surveys {
+		for _, out := range k.Outliers {
+			off = append(off, out.Machine)
+		}
+	}
+	off = lists.Unique(off)
+	for _, name := range off[:min(drawn, len(off))] {
+		x.First = append(x.First, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
+	}
+}
+
+// verdict is what the page comes to, with units beside their numbers; of machines without transfers it is of
+// their surveys' charts.
+func (x *index) verdict() *answer {
+	if x.answer.Text == "" {
+		x.answer.Text = x.surveyed()
+	}
+	x.answer.Text = unbroken.Replace(x.answer.Text)
+	return x.answer
+}
+
+var unbroken = strings.NewReplacer(" %", "\u00a0%", " GB/s", "\u00a0GB/s", " ns", "\u00a0ns")
+
+// main is the group that the verdict is about: most machines, then the ring, which is the best
+// guide to collectives, with local memory and in cache.
+func (x *index) main() int {
+	best, most := -1, -1
+	for i, g := range x.Groups {
+		weight := 8 * g.machines
+		for at, is := range []bool{!g.channel.OffCache, g.channel.Placement == numa.Local, g.channel.Setup == setups.Ring.Name} {
+			if is {
+				weight += 1 << at
+			}
+		}
+		if weight > most {
+			best, most = i, weight
+		}
+	}
+	return best
+}
+
+// surveyed is of machines without transfers.
+func (x *index) surveyed() string {
+	names := lists.Map(x.Kinds, func(k kind) string { return strings.ToLower(k.Label[:1]) + k.Label[1:] })
+	if x.things != "" {
+		names = append(names, "pairs of "+x.things)
+	}
+	whose := "these machines"
+	if len(x.of) == 1 {
+		whose = x.of[0].Name
+	}
+	if len(names) == 0 { // messages by levels, γ
+		return fmt.Sprintf("Of %s there is nothing to draw: neither transfers nor a survey that has a chart.", whose)
+	}
+	text := fmt.Sprintf("Of %s surveys alone were measured: %s.", whose, strings.Join(names, ", "))
+	if len(x.of) > 1 || len(x.matrices) == 0 {
+		return text
+	}
+	m := &x.matrices[0]
+	known := lists.Filter(m.Groups, func(g view.Group) bool { return g.Median > 0 })
+	if len(known) == 0 {
+		return text
+	}
+	near, far := known[0], known[len(known)-1]
+	said := fmt.Sprintf("%s between two %ss: %s", strings.ToUpper(m.Name[:1])+m.Name[1:], m.Axis, pairTime(near))
+	if len(known) > 1 {
+		said += " to " + pairTime(far)
+	}
+	return said + ", median. " + text
+}
+
+func pairTime(g view.Group) string {
+	return fmt.Sprintf("%s ns (%s)", view.Digits(g.Median, math.Pow(10, math.Floor(math.Log10(g.Median))-2)), g.Name)
+}
+
+// rendered is a document as part of the page.
+func rendered(d *document.Document) template.HTML {
+	var text bytes.Buffer
+	d.WriteHTML(&text) // a buffer takes all
+	return template.HTML(text.String())
+}
+
+// tables are tables as part of the page.
+func tables(all ...view.Table) template.HTML {
+	var d document.Document
+	d.TablesAbove(all...)
+	return rendered(&d)
+}
+
+// surveysOf is what surveys found on a machine, as text has it, but for matrices, which are maps.
+func surveysOf(f *params.File) template.HTML {
+	var all []view.Table
+	for _, s := range survey.All() {
+		if s.Tables != nil {
+			all = append(all, s.Tables(f)...)
+		}
+	}
+	return tables(all...)
+}
+
+// carried has a row for each curve of messages of m bytes, at its largest τ.
+func carried(curves [][]compare.Curve, m int) view.Table {
+	t := view.Table{Columns: append(view.Words("machine", "transfers"), view.Numbers(
+		fmt.Sprintf("L(%s,1), ns", view.Bytes(m)), "τ", fmt.Sprintf("L(%s,τ), ns", view.Bytes(m)), "A(τ)", "GB/s")...), Keys: 2}
+	for _, c := range slices.Concat(curves...) {
+		if len(c.Points) == 0 || c.Bytes != m {
+			continue
+		}
+		alone := ""
+		if c.Points[0].Tau == 1 {
+			alone = value(c.Points[0].L)
+		}
+		last := c.Points[len(c.Points)-1]
+		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, value(last.L), value(last.A), value(last.Bandwidth))
+	}
+	return t
+}
+
+// carries is the sentence about what a machine carries at its largest τ, from its curves: of
+// the group if it has that, of messages of m bytes if it has those; none without transfers.
+func carries(curves []compare.Curve, group compare.Channel, m int) []string {
+	var best *compare.Curve
+	weight := func(c *compare.Curve) (n int) {
+		if grouped(c.Channel) == group {
+			n += 2
+		}
+		if c.Bytes == m {
+			n++
+		}
+		return n
+	}
+	for i := range curves {
+		if c := &curves[i]; len(c.Points) > 0 && (best == nil || weight(c) > weight(best)) {
+			best = c
+		}
+	}
+	if best == nil {
+		return nil
+	}
+	last := best.Points[len(best.Points)-1]
+	where, rate := groupLabel(best.Channel)+", m = "+view.Bytes(best.Bytes), view.Center(last.Bandwidth)
+	switch A := value(last.A); {
+	case A == "" || last.Tau < 2:
+		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", best.Machine, rate, last.Tau, where)}
+	case last.A.Known() && !(last.A.Width() <= 1): // it is known to no better than its own size
+		return []string{fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, best.Machine, rate, where)}
+	default:
+		return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, best.Machine, A, rate, where)}
+	}
+}
+
+// value is a centre and half its interval, in percent, where it is known.
+func value(e fit.Estimate) string {
+	switch {
+	case math.IsNaN(e.Center):
+		return ""
+	case !e.Known() || e.Lo == e.Hi:
+		return view.Digits(e.Center, 0)
+	}
+	return view.Center(e) + " " + view.HalfWidth(e.Width())
+}
