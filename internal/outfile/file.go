@@ -99,7 +99,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 	if to.old == nil {
 		to.old = f.like
 	}
-	if err := to.write(write); err != nil {
+	if err := to.replace(write); err != nil {
 		return err
 	}
 	f.seen = to.now
