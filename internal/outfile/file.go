@@ -103,9 +103,6 @@ func (f *File) Write(write func(io.Writer) error) error {
 		return err
 	}
 	f.seen = to.now
-	if f.lock != nil {
-		f.lock.follow(to.path)
-	}
 	return nil
 }
 
