@@ -318,60 +318,6 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// One bit that changes on the way is found.
-func TestChangedBit(t *testing.T) {
-	l, _ := hosts(t, time.Minute)
-	forger, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer forger.Close()
-	all.Go(func() {
-		for {
-			c, err := forger.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { forge(c, l.Addr().String()) })
-		}
-	})
-	run := begin(t, l)
-	defer run.End(nil)
-	s := lead(t, []Target{{"forged", forger.Addr().String()}}, run)
-	defer s.Close()
-	_, err = s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10, Variant: "lo:L"}, 0)
-	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
-		t.Errorf("%v, want %v", err, errCorrupt)
-	}
-}
-
-// forge passes on what is said, but for one bit of the first message that is timed, which two go before.
-func forge(c net.Conn, address string) {
-	defer c.Close()
-	d, err := net.Dial("tcp", address)
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	back := make(chan struct{})
-	go func() {
-		defer close(back)
-		io.Copy(c, d)
-		c.Close()
-	}()
-	io.CopyN(d, c, 250<<10)
-	var b [1]byte
-	if _, err := io.ReadFull(c, b[:]); err == nil {
-		b[0] ^= 4
-		d.Write(b[:])
-	}
-	io.Copy(d, c)
-	d.Close()
-	<-back
-}
-
 // A host that is gone in the middle, and one that falls silent, are said so.
 func TestGone(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
