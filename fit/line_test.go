@@ -2,7 +2,6 @@ package fit
 
 import (
 	"math"
-	"math/rand/v2"
 	"strings"
 	"testing"
 )
@@ -32,49 +31,6 @@ func TestLineExact(t *testing.T) {
 				t.Errorf("%v: At(2e6) = %g, want %g", tt, l.At(2_000_000), want)
 			}
 		}
-	}
-}
-
-// Intervals of 1 and of 2.78 standard errors hold the truth as often as Student's t with 4
-// degrees of freedom says: 62.6 % and 95 %.
-func TestLineErrors(t *testing.T) {
-	const trials, startup, perByte, noise = 4000, 500., 0.2, 0.02
-	ms := []int{64, 512, 4096, 16384, 65536, 1 << 20}
-	r := rand.New(rand.NewPCG(3, 4))
-	var one, wide [2]int
-	var residual float64
-	for range trials {
-		var times []float64
-		for _, m := range ms {
-			times = append(times, (startup+float64(m)*perByte)*(1+noise*r.NormFloat64()))
-		}
-		l, err := LineOf(ms, times)
-		if err != nil {
-			t.Fatal(err)
-		}
-		residual += l.Residual / trials
-		for i, c := range []struct {
-			Coefficient
-			truth float64
-		}{{l.Startup, startup}, {l.PerByte, perByte}} {
-			if off := math.Abs(c.Value - c.truth); off <= c.Error {
-				one[i]++
-			} else if off > 2.776*c.Error {
-				wide[i]++
-			}
-		}
-	}
-	for i, name := range []string{"T_s", "τ_d"} {
-		if share := float64(one[i]) / trials; math.Abs(share-0.626) > 0.03 {
-			t.Errorf("%s: %.1f %% within a standard error", name, 100*share)
-		}
-		if share := float64(wide[i]) / trials; math.Abs(share-0.05) > 0.015 {
-			t.Errorf("%s: %.1f %% beyond 2.78 standard errors", name, 100*share)
-		}
-	}
-	// The mean of a standard deviation of 4 degrees of freedom is 0.94 of the truth.
-	if math.Abs(residual/noise-0.94) > 0.02 {
-		t.Errorf("residual %.4f on average, of noise %.4f", residual, noise)
 	}
 }
 

@@ -55,6 +55,9 @@ func TestReplicatesEstimate(t *testing.T) {
 		{"a value of 0", Replicates{{0, 0}, {4, 4}}, 2, 2, false},
 	} {
 		e := tt.r.Estimate()
+		if c := tt.r.Center(); math.Abs(c-e.Center) > 1e-9 || math.IsNaN(c) != math.IsNaN(e.Center) {
+			t.Errorf("%s: centre %g", tt.name, c)
+		}
 		if math.IsNaN(e.Center) != math.IsNaN(tt.center) || math.Abs(e.Center-tt.center) > 1e-9 || e.Sessions != tt.sessions || e.Known() != tt.known {
 			t.Errorf("%s: %+v", tt.name, e)
 		}

@@ -46,39 +46,55 @@ func TestScalabilityExact(t *testing.T) {
 }
 
 // Intervals of 1 and of 2.78 standard errors hold the truth as often as Student's t with 4
-// degrees of freedom says: 62.6 % and 95 %.
-func TestScalabilityErrors(t *testing.T) {
-	const trials, sigma, kappa, noise = 2000, 0.2, 0.02, 0.02
-	taus := []int{1, 2, 3, 4, 5, 6, 8}
+// degrees of freedom says: 62.6 % and 95 %; so it is with lines.
+func TestStandardErrors(t *testing.T) {
+	const trials, sigma, kappa, startup, perByte, noise = 2000, 0.2, 0.02, 500, 0.2, 0.02
 	r := rand.New(rand.NewPCG(1, 2))
-	var one, wide [2]int
-	var residual float64
-	for range trials {
-		L := law(taus, 1000, sigma, kappa)
-		for i := range L {
-			L[i] *= 1 + noise*r.NormFloat64()
-		}
-		s, err := ScalabilityOf(taus, L)
-		if err != nil || s.Sigma.Held || s.Kappa.Held {
-			t.Fatalf("%+v, %v", s, err)
-		}
-		residual += s.Residual * s.Residual / trials
-		for i, off := range []float64{(s.Sigma.Value - sigma) / s.Sigma.Error, (s.Kappa.Value - kappa) / s.Kappa.Error} {
-			if math.Abs(off) < 1 {
-				one[i]++
+	off := func(c Coefficient, truth float64) float64 { return math.Abs(c.Value-truth) / c.Error }
+	taus, ms := []int{1, 2, 3, 4, 5, 6, 8}, []int{64, 512, 4096, 16384, 65536, 1 << 20}
+	for name, fit := range map[string]func() (off []float64, residual float64, err error){
+		"scalability": func() ([]float64, float64, error) {
+			L := law(taus, 1000, sigma, kappa)
+			for i := range L {
+				L[i] *= 1 + noise*r.NormFloat64()
 			}
-			if math.Abs(off) < 2.776 {
-				wide[i]++
+			s, err := ScalabilityOf(taus, L)
+			return []float64{off(s.Sigma, sigma), off(s.Kappa, kappa)}, s.Residual, err
+		},
+		"line": func() ([]float64, float64, error) {
+			var times []float64
+			for _, m := range ms {
+				times = append(times, (startup+float64(m)*perByte)*(1+noise*r.NormFloat64()))
+			}
+			l, err := LineOf(ms, times)
+			return []float64{off(l.Startup, startup), off(l.PerByte, perByte)}, l.Residual, err
+		},
+	} {
+		var one, wide [2]float64
+		var residual float64
+		for range trials {
+			off, of, err := fit()
+			if err != nil {
+				t.Fatal(err)
+			}
+			residual += of * of / trials
+			for i, off := range off {
+				if off < 1 {
+					one[i] += 1. / trials
+				}
+				if off < 2.776 {
+					wide[i] += 1. / trials
+				}
 			}
 		}
-	}
-	for i, name := range []string{"σ", "κ"} {
-		if one, wide := float64(one[i])/trials, float64(wide[i])/trials; math.Abs(one-0.626) > 0.04 || math.Abs(wide-0.95) > 0.02 {
-			t.Errorf("%s: %.3f within one standard error, want 0.626; %.3f within 2.776, want 0.95", name, one, wide)
+		for i := range one {
+			if math.Abs(one[i]-0.626) > 0.04 || math.Abs(wide[i]-0.95) > 0.02 {
+				t.Errorf("%s, cost %d: %.3f within one standard error, want 0.626; %.3f within 2.776, want 0.95", name, i, one[i], wide[i])
+			}
 		}
-	}
-	if got := math.Sqrt(residual); math.Abs(got-noise) > 0.001 {
-		t.Errorf("residual %.4f, want %g", got, noise)
+		if got := math.Sqrt(residual); math.Abs(got-noise) > 0.001 {
+			t.Errorf("%s: residual %.4f, want %g", name, got, noise)
+		}
 	}
 }
 

@@ -102,6 +102,7 @@ func TestByWithoutCores(t *testing.T) {
 }
 
 func TestByRefused(t *testing.T) {
+	one := numa.Levels{{Name: "same numa", Groups: []numa.CPUSet{{0, 1, 2, 3}}}}
 	for _, tt := range []struct {
 		how          string
 		levels       numa.Levels
@@ -115,6 +116,9 @@ func TestByRefused(t *testing.T) {
 		{"core", nil, 2, 1, "nothing says which cores"},
 		{"core", twoSockets, 2, 3, "2 ranks cannot be on 3 nodes"},
 		{"block", nil, 1, 2, "1 rank cannot be on 2 nodes"},
+		{"socket", one, 4, 1, "the parameters do not tell several sockets apart"},
+		{"l3cache", one, 4, 1, "the parameters do not tell several L3 caches apart"},
+		{"elsewhere", one, 4, 1, "unknown mapping"},
 	} {
 		if _, err := By(tt.how, tt.levels, tt.ranks, tt.nodes); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s of %d ranks on %d nodes: %v, want %s", tt.how, tt.ranks, tt.nodes, err, tt.says)
@@ -125,18 +129,5 @@ func TestByRefused(t *testing.T) {
 	}
 	if _, err := List([]int32{0, 1}, []int32{0}, 2); err == nil {
 		t.Error("a list with fewer cores than ranks")
-	}
-}
-
-func TestByUnknownSocket(t *testing.T) {
-	one := numa.Levels{{Name: "same numa", Groups: []numa.CPUSet{{0, 1, 2, 3}}}}
-	for how, want := range map[string]string{
-		"socket":    "the parameters do not tell several sockets apart",
-		"l3cache":   "the parameters do not tell several L3 caches apart",
-		"elsewhere": "unknown mapping",
-	} {
-		if _, err := By(how, one, 4, 1); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %s", how, err, want)
-		}
 	}
 }

@@ -3,6 +3,7 @@ package numa
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -160,36 +161,73 @@ func TestFaultyTrees(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, node := range m.Nodes {
-				for _, id := range node.CPUs {
-					if cpu, online := m.CPU(id); !online || cpu.Node != node.ID {
-						t.Errorf("node %d has CPU %d, which is %+v", node.ID, id, cpu)
-					}
-				}
-			}
-			for _, level := range m.Levels(m.Allowed) {
-				for i, g := range level.Groups {
-					if len(g) < 2 || slices.ContainsFunc(level.Groups[:i], func(o CPUSet) bool { return slices.Equal(o, g) }) {
-						t.Errorf("level %q has the group %v alone or twice: %v", level.Name, g, level.Groups)
-					}
-				}
-			}
+			checkMachine(t, m)
 			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
 				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
 			}
 			if said := strings.Join(m.Unknown, "\n"); !strings.Contains(said, test.unknown) {
 				t.Errorf("said to be unknown: %q, want %q in it", said, test.unknown)
 			}
-			for _, policy := range []Policy{Local, Spread, Remote} { // which every machine has
-				p, err := m.Place(policy, 3)
-				if err != nil {
-					t.Error(err)
-				}
-				if m.CachedBytes(p) <= 0 {
-					t.Error("nothing is cached")
-				}
-			}
 		})
+	}
+}
+
+// checkMachine: every online CPU has one node, and with each other one a level, which others do
+// not change; no two are the same thread of a core, and workers can be placed on all.
+func checkMachine(t *testing.T, m *Machine) {
+	t.Helper()
+	if len(m.CPUs) == 0 || len(m.Allowed) == 0 || !slices.Equal(m.Allowed, SetOf(m.Allowed...)) || len(m.Allowed.And(m.Online())) != len(m.Allowed) {
+		t.Fatalf("%+v", m)
+	}
+	of, threads := make(map[int]bool), make(map[CPU]bool)
+	for _, node := range m.Nodes {
+		for _, id := range node.CPUs {
+			cpu, online := m.CPU(id)
+			if of[id] = true; !online || cpu.Node != node.ID {
+				t.Errorf("node %d has CPU %d, which is %+v", node.ID, id, cpu)
+			}
+			threads[CPU{Core: cpu.Core, Thread: cpu.Thread}] = true
+		}
+	}
+	if len(of) != len(m.CPUs) || len(threads) != len(m.CPUs) {
+		t.Errorf("%d CPUs, of which %d have a node and %d a thread of their own: %+v", len(m.CPUs), len(of), len(threads), m.Nodes)
+	}
+	all, cores := m.Levels(m.Allowed), m.CoreCPUs()
+	few := m.Levels(cores)
+	for _, level := range all {
+		for i, g := range level.Groups {
+			if len(g) < 2 || slices.ContainsFunc(level.Groups[:i], func(o CPUSet) bool { return slices.Equal(o, g) }) {
+				t.Errorf("level %q has the group %v alone or twice: %v", level.Name, g, level.Groups)
+			}
+		}
+	}
+	for i, a := range m.Allowed {
+		for _, b := range m.Allowed[i+1:] {
+			l := all.Of(a, b)
+			if l < 0 || l != all.Of(b, a) {
+				t.Fatalf("CPUs %d and %d are at level %d, or %d", a, b, l, all.Of(b, a))
+			}
+			ca, _ := m.CPU(a)
+			cb, _ := m.CPU(b)
+			if (ca.Core == cb.Core) != (all[l].Name == Siblings) {
+				t.Errorf("CPUs %d and %d of cores %d and %d: %s", a, b, ca.Core, cb.Core, all[l].Name)
+			}
+			if cores.Contains(a) && cores.Contains(b) && few[few.Of(a, b)].Name != all[l].Name {
+				t.Errorf("CPUs %d and %d: %s among all, %s among cores", a, b, all[l].Name, few[few.Of(a, b)].Name)
+			}
+		}
+	}
+	if cores.Len() != m.Count().Cores {
+		t.Errorf("%d first CPUs of %d cores", cores.Len(), m.Count().Cores)
+	}
+	for _, policy := range []Policy{Local, Spread, Remote} { // which every machine has that has memory
+		p, err := m.Place(policy, len(m.Allowed)+1)
+		if err != nil && (len(m.memoryNodes()) > 0 || strings.Contains(err.Error(), "\n")) {
+			t.Error(err)
+		}
+		if err == nil && (len(p.Workers) != len(m.Allowed)+1 || !p.Oversubscribed || m.CachedBytes(p) < 1) {
+			t.Errorf("%s: %+v", policy, p)
+		}
 	}
 }
 
@@ -282,5 +320,49 @@ func TestMemoryLeft(t *testing.T) {
 	}
 	if total, available, known := pair.memory(); total != 1000<<10 || available != 800<<10 || !known {
 		t.Errorf("memory: got %d, %d, %v", total, available, known)
+	}
+}
+
+func TestClock(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want float64
+	}{{"3400123\n", 3400.123}, {"<unknown>\n", 0}, {"-1\n", 0}, {"99999999999\n", 0}, {"", 0}} {
+		root := t.TempDir()
+		dir := filepath.Join(root, "sys/devices/system/cpu/cpu3/cpufreq")
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "scaling_cur_freq"), []byte(tt.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := Clock(root, 3); got != tt.want {
+			t.Errorf("%q: %g MHz, want %g", tt.text, got, tt.want)
+		}
+		if got := Clock(root, 4); got != 0 {
+			t.Errorf("CPU 4, of which nothing is said: %g MHz", got)
+		}
+	}
+}
+
+// A core's own cache is the largest that all of its threads and no others have.
+func TestOwnCacheBytes(t *testing.T) {
+	cpus := []CPU{{ID: 0, Core: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 0, Thread: 1}, {ID: 3, Core: 1, Thread: 1}}
+	cache := func(level int, kind string, bytes int, cpus ...int) Cache {
+		return Cache{Level: level, Type: kind, Bytes: bytes, CPUs: cpus}
+	}
+	for _, tt := range []struct {
+		name   string
+		caches []Cache
+		want   int
+	}{
+		{"none", nil, 0},
+		{"L2 of a core, L3 of all", []Cache{cache(1, "Data", 32<<10, 0, 2), cache(2, "Unified", 1<<20, 0, 2), cache(2, "Unified", 1<<20, 1, 3), cache(3, "Unified", 8<<20, 0, 1, 2, 3)}, 1 << 20},
+		{"L2 of a cluster", []Cache{cache(1, "Data", 64<<10, 0, 2), cache(1, "Instruction", 128<<10, 0, 2), cache(2, "Unified", 4<<20, 0, 1, 2, 3)}, 64 << 10},
+		{"size unknown, and of nobody", []Cache{cache(1, "Data", 0, 0, 2), cache(2, "Unified", 1<<20)}, 0},
+	} {
+		if got := (&Machine{CPUs: cpus, Caches: tt.caches}).OwnCacheBytes(); got != tt.want {
+			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)
+		}
 	}
 }

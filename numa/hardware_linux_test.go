@@ -103,7 +103,7 @@ func TestNarrowAffinity(t *testing.T) {
 	})
 }
 
-// mapped is untouched memory of the given number of pages.
+// mapped is untouched memory of so many pages.
 func mapped(t *testing.T, pages int) []byte {
 	t.Helper()
 	mem, err := unix.Mmap(-1, 0, pages*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
@@ -114,113 +114,55 @@ func mapped(t *testing.T, pages int) []byte {
 	return mem
 }
 
-func TestBind(t *testing.T) {
+// Pages come from the node that they are bound to or prefer, and move to another with what is in
+// them; Verify says so, and makes no garbage that grows with them.
+func TestMemory(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, node := range m.Nodes {
-		const pages = 5000 // more than one call of move_pages
-		if node.Forbidden || node.FreeBytes < 4*pages*int64(os.Getpagesize()) {
+	const pages = 5000 // more than one call of move_pages
+	var before, after runtime.MemStats
+	fails := func(err error, want string) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+	moved := mapped(t, pages)
+	for i, node := range m.Nodes {
+		if node.Forbidden || node.FreeBytes < 8*pages*int64(os.Getpagesize()) {
 			continue
 		}
-		mem := mapped(t, pages)
-		err := numa.Bind(mem, node.ID)
-		if errors.Is(err, numa.ErrForbidden) {
-			t.Skip(err)
+		for _, place := range []func([]byte, int) error{numa.Bind, numa.Prefer} {
+			mem := mapped(t, pages)
+			if err := place(mem, node.ID); errors.Is(err, numa.ErrForbidden) {
+				t.Skip(err)
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			fails(numa.Verify(mem, node.ID, "arena"), "arena: page 0 of 5000")
+			for at := 0; at < len(mem); at += os.Getpagesize() {
+				mem[at], moved[at] = 1, byte(i)
+			}
+			fails(numa.Verify(mem, node.ID+1, "arena"), "5000 misplaced in all")
+			runtime.ReadMemStats(&before)
+			if err := numa.Verify(mem, node.ID, "arena"); err != nil {
+				t.Error(err)
+			}
+			runtime.ReadMemStats(&after)
+			if n := after.TotalAlloc - before.TotalAlloc; n > 16<<10 {
+				t.Errorf("%d KB of garbage for %d pages", n>>10, pages)
+			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = numa.Verify(mem, node.ID, "arena")
-		if err == nil || !strings.Contains(err.Error(), "arena: page 0 of 5000") {
-			t.Errorf("untouched memory: got %v", err)
-		}
-		for i := 0; i < len(mem); i += os.Getpagesize() {
-			mem[i] = 1
-		}
-		if err := numa.Verify(mem, node.ID, "arena"); err != nil {
-			t.Error(err)
-		}
-		err = numa.Verify(mem, node.ID+1, "arena")
-		if err == nil || !strings.Contains(err.Error(), "5000 misplaced in all") {
-			t.Errorf("memory on another node: got %v", err)
-		}
-	}
-	mem := mapped(t, 2)
-	for name, err := range map[string]error{
-		"no such node":         numa.Bind(mem, 900),
-		"negative node":        numa.Bind(mem, -1),
-		"not a page's address": numa.Bind(mem[1:], m.Nodes[0].ID),
-	} {
-		if err == nil {
-			t.Errorf("%s: no error", name)
+		if err := errors.Join(numa.Move(moved, node.ID), numa.Verify(moved, node.ID, "moved")); err != nil || moved[0] != byte(i) {
+			t.Errorf("moving to node %d: %v, and it has %d", node.ID, err, moved[0])
 		}
 	}
+	fails(numa.Bind(moved, 900), "node 900")
+	fails(numa.Bind(moved, -1), "no such node")
+	fails(numa.Bind(moved[1:], m.Nodes[0].ID), "mbind")
 	if err := numa.Bind(nil, 0); err != nil {
 		t.Errorf("no memory: %v", err)
-	}
-}
-
-// Pages come from the node that is preferred, and move to another.
-func TestPreferAndMove(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const pages = 100
-	mem := mapped(t, pages)
-	for i, node := range m.Nodes {
-		if node.Forbidden || node.FreeBytes < 4*pages*int64(os.Getpagesize()) {
-			continue
-		}
-		own := mapped(t, pages)
-		err := numa.Prefer(own, node.ID)
-		if errors.Is(err, numa.ErrForbidden) {
-			t.Skip(err)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for at := 0; at < len(own); at += os.Getpagesize() {
-			own[at], mem[at] = byte(i), byte(i)
-		}
-		if err := numa.Verify(own, node.ID, "preferred"); err != nil {
-			t.Error(err)
-		}
-		if err := numa.Move(mem, node.ID); err != nil {
-			t.Error(err)
-		}
-		if err := numa.Verify(mem, node.ID, "moved"); err != nil {
-			t.Error(err)
-		}
-		if mem[0] != byte(i) {
-			t.Errorf("moving to node %d changed what was there", node.ID)
-		}
-	}
-}
-
-// Asking where pages lie makes no garbage that grows with them.
-func TestVerifyGarbage(t *testing.T) {
-	mem, err := unix.Mmap(-1, 0, 64<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
-	if err != nil {
-		t.Skip(err)
-	}
-	defer unix.Munmap(mem)
-	for i := 0; i < len(mem); i += os.Getpagesize() {
-		mem[i] = 1
-	}
-	var before, after runtime.MemStats
-	for i := range 2 {
-		if i == 1 {
-			runtime.ReadMemStats(&before)
-		}
-		if err := numa.Verify(mem, 0, "buffer"); errors.Is(err, numa.ErrForbidden) {
-			t.Skip(err)
-		}
-	}
-	runtime.ReadMemStats(&after)
-	if n := after.TotalAlloc - before.TotalAlloc; n > 64<<10 {
-		t.Errorf("%d KB of garbage for %d pages", n>>10, len(mem)/os.Getpagesize())
 	}
 }

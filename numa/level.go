@@ -23,26 +23,11 @@ type Level struct {
 type Levels []Level
 
 // Of is the level of two CPUs, −1 if they have none.
-func (ls Levels) Of(a, b int) int {
-	for i, l := range ls {
-		if slices.ContainsFunc(l.Groups, func(g CPUSet) bool { return g.Contains(a) && g.Contains(b) }) {
-			return i
-		}
-	}
-	return -1
-}
+func (ls Levels) Of(a, b int) int { return int(ls.Between([]int{a, b})[0][1]) }
 
 // Channel is Of as placements tell levels apart: levels closer than the last-level cache count
 // as sharing it.
-func (ls Levels) Channel(a, b int) int {
-	of := ls.Of(a, b)
-	for i := len(ls) - 1; i > of && of >= 0; i-- {
-		if strings.HasPrefix(ls[i].Name, sharedCache) {
-			return i
-		}
-	}
-	return of
-}
+func (ls Levels) Channel(a, b int) int { return int(ls.Channels([]int{a, b})[0][1]) }
 
 // Between is Of for every two of the CPUs, by their indexes.
 func (ls Levels) Between(cpus []int) [][]int8 {
@@ -70,19 +55,18 @@ func (ls Levels) Between(cpus []int) [][]int8 {
 
 // Channels is Channel of any two of some CPUs, by their indexes.
 func (ls Levels) Channels(cpus []int) [][]int8 {
-	of := ls.Between(cpus)
-	for i := len(ls) - 1; i > 0; i-- {
-		if !strings.HasPrefix(ls[i].Name, sharedCache) {
-			continue
+	of, cache := ls.Between(cpus), int8(0)
+	for i, l := range ls {
+		if strings.HasPrefix(l.Name, sharedCache) {
+			cache = int8(i)
 		}
-		for _, row := range of {
-			for b, level := range row {
-				if level >= 0 {
-					row[b] = max(level, int8(i))
-				}
+	}
+	for _, row := range of {
+		for b, level := range row {
+			if level >= 0 {
+				row[b] = max(level, cache)
 			}
 		}
-		break
 	}
 	return of
 }

@@ -9,6 +9,21 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
+// machines are read once: unpacking takes longer than all that is tested.
+var machines = make(map[string]*numa.Machine)
+
+func machine(t *testing.T, name string) *numa.Machine {
+	t.Helper()
+	if machines[name] == nil {
+		m, err := numa.Discover(snapshot.Unpack(t, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		machines[name] = m
+	}
+	return machines[name]
+}
+
 // levelsOf counts the pairs of each level.
 func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
 	counts := make([]int, len(ls)+1)
@@ -50,35 +65,6 @@ func TestLevelsOfSnapshots(t *testing.T) {
 		m := machine(t, name)
 		if got := levelsOf(m.Levels(m.Allowed), m.Allowed); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
-		}
-	}
-}
-
-// Every pair has a level, in either order; the level of siblings has siblings only; and leaving
-// CPUs out does not change the level of the others.
-func TestLevelsAreALadder(t *testing.T) {
-	for _, name := range snapshot.Names(t) {
-		m := machine(t, name)
-		all, cores := m.Levels(m.Allowed), m.CoreCPUs()
-		few := m.Levels(cores)
-		for i, a := range m.Allowed {
-			for _, b := range m.Allowed[i+1:] {
-				l := all.Of(a, b)
-				if l < 0 || l != all.Of(b, a) {
-					t.Fatalf("%s: CPUs %d and %d are at level %d, or %d", name, a, b, l, all.Of(b, a))
-				}
-				ca, _ := m.CPU(a)
-				cb, _ := m.CPU(b)
-				if (ca.Core == cb.Core) != (all[l].Name == "SMT siblings") {
-					t.Errorf("%s: CPUs %d and %d of cores %d and %d: %s", name, a, b, ca.Core, cb.Core, all[l].Name)
-				}
-				if cores.Contains(a) && cores.Contains(b) && few[few.Of(a, b)].Name != all[l].Name {
-					t.Errorf("%s: CPUs %d and %d: %s among all, %s among cores", name, a, b, all[l].Name, few[few.Of(a, b)].Name)
-				}
-			}
-		}
-		if cores.Len() != m.Count().Cores {
-			t.Errorf("%s: %d first CPUs of %d cores", name, cores.Len(), m.Count().Cores)
 		}
 	}
 }

@@ -8,6 +8,7 @@ package numa
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 )
 
@@ -121,25 +122,38 @@ const (
 	unnamedOwn    = 2 << 20
 )
 
+// Shared are the data and unified caches of known size that some of the workers have, each with
+// their number.
+func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
+	on := make(map[int]int)
+	for _, w := range workers {
+		on[w.ID]++
+	}
+	return func(yield func(Cache, int) bool) {
+		for _, c := range m.Caches {
+			n := 0
+			for _, cpu := range c.CPUs {
+				n += on[cpu]
+			}
+			if n > 0 && c.Type != "Instruction" && c.Bytes > 0 && !yield(c, n) {
+				return
+			}
+		}
+	}
+}
+
 // CachedBytes is the most of one worker's data that caches can hold: at each level the largest
 // share that a worker of the placement has of a cache, all levels together, because a line need
 // not be in two of them. Without a known level beyond the second a package is taken to share one.
 func (m *Machine) CachedBytes(p Placement) int {
 	const most = 1 << 40 // of what a machine says
-	on, packages := make(map[int]int), make(map[int]int)
+	packages := make(map[int]int)
 	for _, w := range p.Workers {
-		on[w.ID]++
 		packages[w.Package]++
 	}
 	shares := make(map[int]int) // by level
-	for _, c := range m.Caches {
-		workers := 0
-		for _, cpu := range c.CPUs {
-			workers += on[cpu]
-		}
-		if workers > 0 && c.Type != "Instruction" && c.Bytes > 0 {
-			shares[c.Level] = max(shares[c.Level], min(c.Bytes, most)/workers)
-		}
+	for c, workers := range m.Shared(p.Workers) {
+		shares[c.Level] = max(shares[c.Level], min(c.Bytes, most)/workers)
 	}
 	all, last := 0, 0
 	for level, share := range shares {

@@ -2,6 +2,7 @@ package numa_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,7 +15,7 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// two nodes with distances, two cores each of two threads, and a third node with
+// small has two nodes with distances, two cores each of two threads, and a third node with
 // memory alone.
 func small() *numa.Machine {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1, 2, 3, 4, 5, 6, 7)}
@@ -29,405 +30,363 @@ func small() *numa.Machine {
 	return m
 }
 
-func TestPlace(t *testing.T) {
-	memoryless := small()
-	memoryless.Nodes[1].MemoryBytes = 0
-	forbidden := small()
-	forbidden.Nodes[2].Forbidden = true
-	narrow := small()
-	narrow.Allowed = numa.SetOf(3, 4, 7)
-	unknown := small()
-	for i := range unknown.Nodes {
-		unknown.Nodes[i].Distances = nil
-		unknown.Nodes[i].MemoryBytes = 0
+// places writes workers as CPU/user node/intermediate node.
+func places(p numa.Placement) string {
+	var all []string
+	for _, w := range p.Workers {
+		all = append(all, fmt.Sprintf("%d/%d/%d", w.ID, w.UserNode, w.IntermediateNode))
 	}
-	for _, test := range []struct {
-		name         string
-		machine      *numa.Machine
-		policy       numa.Policy
-		tau          int
-		cpus         []int
-		user         []int
-		intermediate []int
-		over         bool
-	}{
-		{"local fills cores before siblings", small(), numa.Local, 6, []int{0, 1, 2, 3, 4, 5}, []int{0, 0, 1, 1, 0, 0}, []int{0, 0, 1, 1, 0, 0}, false},
-		{"spread deals", small(), numa.Spread, 6, []int{0, 2, 1, 3, 4, 6}, []int{0, 1, 0, 1, 0, 1}, []int{0, 1, 0, 1, 0, 1}, false},
-		{"remote takes memory-only nodes", small(), numa.Remote, 3, []int{0, 1, 2}, []int{0, 0, 1}, []int{4, 4, 0}, false},
-		{"remote keeps to the cpuset", forbidden, numa.Remote, 3, []int{0, 1, 2}, []int{0, 0, 1}, []int{1, 1, 0}, false},
-		{"a node without memory borrows the nearest's", memoryless, numa.Local, 3, []int{0, 1, 2}, []int{0, 0, 4}, []int{0, 0, 4}, false},
-		{"only allowed CPUs, whichever sibling", narrow, numa.Local, 3, []int{4, 3, 7}, []int{0, 1, 1}, []int{0, 1, 1}, false},
-		{"more workers than CPUs", narrow, numa.Spread, 5, []int{4, 3, 7, 4, 3}, []int{0, 1, 1, 0, 1}, []int{0, 1, 1, 0, 1}, true},
-		{"nothing known of memory and distances", unknown, numa.Remote, 3, []int{0, 1, 2}, []int{0, 0, 1}, []int{1, 1, 4}, false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			p, err := test.machine.Place(test.policy, test.tau)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Oversubscribed != test.over {
-				t.Errorf("oversubscribed: got %v", p.Oversubscribed)
-			}
-			for i, w := range p.Workers {
-				if w.ID != test.cpus[i] || w.UserNode != test.user[i] || w.IntermediateNode != test.intermediate[i] {
-					t.Errorf("worker %d: got CPU %d, user buffer on %d, intermediate buffer on %d; want %d, %d, %d", i,
-						w.ID, w.UserNode, w.IntermediateNode, test.cpus[i], test.user[i], test.intermediate[i])
-				}
-				if want := test.machine.Distance(w.Node, w.IntermediateNode); w.Distance != want {
-					t.Errorf("worker %d: distance %d, want %d", i, w.Distance, want)
-				}
-			}
-		})
-	}
+	return strings.Join(all, " ")
 }
 
-func TestPlaceOn(t *testing.T) {
-	p, err := small().PlaceOn([]int{6, 0}, 4)
+func TestPlace(t *testing.T) {
+	as := func(change func(m *numa.Machine)) *numa.Machine {
+		m := small()
+		change(m)
+		return m
+	}
+	narrow := as(func(m *numa.Machine) { m.Allowed = numa.SetOf(3, 4, 7) })
+	unknown := as(func(m *numa.Machine) {
+		for i := range m.Nodes {
+			m.Nodes[i].Distances, m.Nodes[i].MemoryBytes = nil, 0
+		}
+	})
+	barred := as(func(m *numa.Machine) {
+		for i := range m.Nodes {
+			m.Nodes[i].Forbidden = true
+		}
+	})
+	for _, test := range []struct {
+		name    string
+		machine *numa.Machine
+		policy  numa.Policy
+		cpus    []int // of policy cpus
+		tau     int
+		want    string // or a part of the error
+	}{
+		{"local fills cores before siblings", small(), numa.Local, nil, 6, "0/0/0 1/0/0 2/1/1 3/1/1 4/0/0 5/0/0"},
+		{"spread deals", small(), numa.Spread, nil, 6, "0/0/0 2/1/1 1/0/0 3/1/1 4/0/0 6/1/1"},
+		{"remote takes memory-only nodes", small(), numa.Remote, nil, 3, "0/0/4 1/0/4 2/1/0"},
+		{"remote keeps to the cpuset", as(func(m *numa.Machine) { m.Nodes[2].Forbidden = true }), numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/0"},
+		{"a node without memory borrows the nearest's", as(func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 }), numa.Local, nil, 3, "0/0/0 1/0/0 2/4/4"},
+		{"only allowed CPUs, whichever sibling", narrow, numa.Local, nil, 3, "4/0/0 3/1/1 7/1/1"},
+		{"more workers than CPUs", narrow, numa.Spread, nil, 5, "4/0/0 3/1/1 7/1/1 4/0/0 3/1/1 oversubscribed"},
+		{"nothing known of memory and distances", unknown, numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/4"},
+		{"CPUs in their order", small(), numa.List, []int{6, 0, 1}, 2, "6/1/1 0/0/0"},
+		{"CPUs in turns", small(), numa.List, []int{6, 0}, 4, "6/1/1 0/0/0 6/1/1 0/0/0 oversubscribed"},
+
+		{"none", small(), numa.Local, nil, 0, "ask for at least 1"},
+		{"fewer than none", small(), numa.Spread, nil, -3, "-3 workers"},
+		{"too many", small(), numa.Local, nil, 1_000_000_000, "ask for at most 1024"},
+		{"too many in turns", narrow, numa.List, []int{3}, 1025, "ask for at most 1024"},
+		{"no such policy", small(), "near", nil, 2, `no placement "near": choose local, spread, remote, l3, `},
+		{"policy cpus without", small(), numa.List, nil, 2, "needs the CPUs to use"},
+		{"one node a package", small(), numa.AcrossNodes, nil, 2, "level that this machine does not have"},
+		{"no caches", small(), numa.L3, nil, 2, "level that this machine does not have"},
+		{"no memory", barred, numa.Local, nil, 2, "Mems_allowed"},
+		{"offline", narrow, numa.List, []int{3, 9}, 2, "CPU 9 does not exist or is offline: choose from 3-4,7"},
+		{"not allowed", narrow, numa.List, []int{3, 2}, 2, "CPU 2 may not be used by this process (affinity or cpuset): choose from 3-4,7"},
+		{"no CPUs", narrow, numa.List, []int{}, 2, "choose from 3-4,7"},
+	} {
+		place := func() (numa.Placement, error) { return test.machine.Place(test.policy, test.tau) }
+		if test.cpus != nil {
+			place = func() (numa.Placement, error) { return test.machine.PlaceOn(test.cpus, test.tau) }
+		}
+		p, err := place()
+		got := places(p)
+		if p.Oversubscribed {
+			got += " oversubscribed"
+		}
+		if err != nil && !strings.Contains(err.Error(), test.want) || err == nil && got != test.want {
+			t.Errorf("%s: got %s, %v; want %s", test.name, got, err, test.want)
+		}
+	}
+	p, err := small().Place(numa.Remote, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var cpus []int
-	for _, w := range p.Workers {
-		cpus = append(cpus, w.ID)
-	}
-	if got, _ := json.Marshal(cpus); string(got) != "[6,0,6,0]" || !p.Oversubscribed {
-		t.Errorf("got CPUs %s, oversubscribed %v; want [6,0,6,0], true", got, p.Oversubscribed)
-	}
-	if p, err = small().PlaceOn([]int{6, 0, 1}, 2); err != nil || p.Oversubscribed || len(p.Workers) != 2 {
-		t.Errorf("got %v, %v; want two workers that share nothing", p, err)
+	text, err := json.Marshal(p.Workers[0])
+	if want := `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`; err != nil || string(text) != want {
+		t.Errorf("got %s (%v), want %s", text, err, want)
 	}
 }
 
-func TestPlaceRefuses(t *testing.T) {
-	narrow := small()
-	narrow.Allowed = numa.SetOf(0, 1, 3)
-	barred := small()
-	for i := range barred.Nodes {
-		barred.Nodes[i].Forbidden = true
+// fleet is machines of many shapes, some with slow cores, and snapshots; and of each a part, of
+// which each third CPU may not be used.
+func fleet(t *testing.T) map[string]*numa.Machine {
+	all := map[string]*numa.Machine{"small": small()}
+	for _, s := range [][5]int{{1, 1, 8, 8, 2}, {1, 1, 16, 4, 1}, {2, 4, 2, 3, 2}, {2, 4, 1, 2, 1}, {1, 4, 1, 1, 2}} {
+		all[fmt.Sprint("EPYC of ", s)] = numatest.EPYC(s[0], s[1], s[2], s[3], s[4])
 	}
-	place := func(m *numa.Machine, policy numa.Policy, tau int) error {
-		_, err := m.Place(policy, tau)
-		return err
-	}
-	placeOn := func(m *numa.Machine, tau int, cpus ...int) error {
-		_, err := m.PlaceOn(cpus, tau)
-		return err
-	}
-	for _, test := range []struct {
-		err  error
-		want string
-	}{
-		{place(small(), numa.Local, 0), "ask for at least 1"},
-		{place(small(), numa.Spread, -3), "-3 workers"},
-		{place(small(), numa.Local, 1_000_000_000), "ask for at most 1024"},
-		{placeOn(narrow, 1025, 0), "ask for at most 1024"},
-		{place(small(), "near", 2), `no placement "near": choose local, spread, remote, l3, `},
-		{place(small(), numa.List, 2), "needs the CPUs to use"},
-		{place(small(), numa.AcrossNodes, 2), "level that this machine does not have"},
-		{place(small(), numa.L3, 2), "level that this machine does not have"},
-		{place(barred, numa.Local, 2), "Mems_allowed"},
-		{placeOn(narrow, 2, 0, 9), "CPU 9 does not exist or is offline: choose from 0-1,3"},
-		{placeOn(narrow, 2, 0, 2), "CPU 2 may not be used by this process (affinity or cpuset): choose from 0-1,3"},
-		{placeOn(narrow, 2), "choose from 0-1,3"},
-		{placeOn(narrow, 0, 0), "ask for at least 1"},
-	} {
-		if test.err == nil || !strings.Contains(test.err.Error(), test.want) {
-			t.Errorf("got %v, want an error with %q", test.err, test.want)
-		}
-	}
-}
-
-// TestPlacementsOfSnapshots checks what the placements promise, for numbers of workers up to
-// a little more than each machine has CPUs; with TAULOP_LONG all.
-func TestPlacementsOfSnapshots(t *testing.T) {
-	for _, name := range snapshot.Names(t) {
-		t.Run(name, func(t *testing.T) {
-			m := machine(t, name)
-			checkPlacements(t, m)
-			// Of every machine also a part: each third CPU is taken away.
-			part := *m
-			part.Allowed = nil
-			for i, cpu := range m.Allowed {
-				if i%3 != 1 {
-					part.Allowed = append(part.Allowed, cpu)
-				}
-			}
-			checkPlacements(t, &part)
-		})
-	}
-	checkPlacements(t, small())
-}
-
-func checkPlacements(t *testing.T, m *numa.Machine) {
-	t.Helper()
-	n := m.Allowed.Len()
-	for tau := 1; tau <= n+3 && !t.Failed(); tau++ {
-		if tau > 17 && tau < n-1 && (tau < 31 || tau > 33) && tau != 64 && tau != n/2 && os.Getenv("TAULOP_LONG") == "" {
+	for _, s := range numatest.Shapes {
+		if s.Cores > 256 && os.Getenv("TAULOP_LONG") == "" { // which take seconds each
 			continue
 		}
+		all[s.String()] = s.Machine()
+		if s.Cores > 128 {
+			continue
+		}
+		hybrid := s.Machine() // of every package the first half of the cores is slow
+		hybrid.Kinds = []numa.Kind{{Name: "fast"}, {Name: "slow"}}
+		for _, c := range hybrid.CPUs {
+			of := 0
+			if c.Core%(s.Cores/s.Packages) < s.Cores/s.Packages/2 {
+				of = 1
+			}
+			hybrid.Kinds[of].CPUs = append(hybrid.Kinds[of].CPUs, c.ID)
+		}
+		all["hybrid, "+s.String()] = hybrid
+	}
+	if snapshot.Available() && !testing.Short() {
+		for _, name := range snapshot.Names(t) {
+			all[name] = machine(t, name)
+		}
+	}
+	for name, m := range maps.Clone(all) {
+		part := *m
+		part.Allowed = nil
+		for i, cpu := range m.Allowed {
+			if i%3 != 1 {
+				part.Allowed = append(part.Allowed, cpu)
+			}
+		}
+		all["part of "+name] = &part
+	}
+	return all
+}
+
+// units are the group whose workers follow each other under a placement, and the unit of it in
+// which they take turns; a filled group has none.
+func units(m *numa.Machine, policy numa.Policy) (group, unit func(numa.Worker) string) {
+	all := func(numa.Worker) string { return "" }
+	node := func(w numa.Worker) string { return fmt.Sprint("node ", w.Node) }
+	pack := func(w numa.Worker) string { return fmt.Sprint("package ", w.Package) }
+	complexes := make(map[int]string) // by CPU: the CPUs that share its last-level cache
+	for _, c := range m.CPUs {
+		complexes[c.ID] = fmt.Sprint("CPU ", c.ID)
+	}
+	for _, c := range m.Caches { // by rising level
+		for _, cpu := range c.CPUs {
+			if c.Type != "Instruction" && c.Level <= 3 {
+				complexes[cpu] = c.CPUs.String()
+			}
+		}
+	}
+	l3 := func(w numa.Worker) string { return fmt.Sprint(w.Node, " ", complexes[w.ID]) }
+	switch policy {
+	case numa.L3:
+		return l3, nil
+	case numa.AcrossL3:
+		return func(w numa.Worker) string { return node(w) + pack(w) }, l3
+	case numa.AcrossNodes:
+		return pack, node
+	case numa.AcrossPackages:
+		return all, pack
+	case numa.Spread:
+		return all, node
+	}
+	return node, nil
+}
+
+// kindOf is the kind of a CPU, "" where all are alike.
+func kindOf(m *numa.Machine, cpu int) string {
+	for _, k := range m.Kinds {
+		if k.CPUs.Contains(cpu) {
+			return k.Name
+		}
+	}
+	return ""
+}
+
+// TestPlacements checks what every placement promises, from every CPU at which it may begin.
+func TestPlacements(t *testing.T) {
+	for name, m := range fleet(t) {
+		n := m.Allowed.Len()
+		workers, cores := m.Concurrency(), m.Count().Cores
+		if workers < 1 || workers > cores || len(m.Kinds) == 0 && m.Quota == 0 && workers != cores {
+			t.Errorf("%s: %d workers by default on %d cores", name, workers, cores)
+		}
 		for _, policy := range numa.Policies {
-			if !m.Has(policy) || tau > 16 && tau%7 > 1 && slices.Index(numa.Policies, policy) > 2 {
-				continue
-			}
-			p, err := m.Place(policy, tau)
-			if err != nil {
-				t.Fatal(err)
-			}
-			checkWorkers(t, m, p, tau)
-			checkCouples(t, m, p)
-			switch policy {
-			case numa.Local:
-				checkFilled(t, m, p)
-			case numa.Spread:
-				checkSpread(t, m, p)
-			case numa.Remote:
-				checkFarthest(t, m, p)
+			for i, start := range append(m.FirstCPUs(), -1) {
+				p, err := m.PlaceFrom(start, policy, n+3)
+				if err != nil {
+					if m.Has(policy) || !errors.Is(err, numa.ErrNoSuchLevel) {
+						t.Errorf("%s: %v", name, err)
+					}
+					break
+				}
+				if start >= 0 && i%5 > 0 {
+					continue
+				}
+				t.Run(fmt.Sprint(name, " ", policy, " from ", start), func(t *testing.T) {
+					if start >= 0 && p.Workers[0].ID != start && !strings.HasPrefix(name, "part") {
+						t.Errorf("it begins at CPU %d", p.Workers[0].ID)
+					}
+					checkWorkers(t, m, p)
+					checkOrder(t, m, p, start)
+					for _, tau := range []int{1, 2, 3, 4, 7, 16, n / 2, workers, n, n + 3} {
+						if tau < 1 || tau > n+3 {
+							continue
+						}
+						fewer, err := m.PlaceFrom(start, policy, tau)
+						if err != nil || !slices.Equal(fewer.Workers, p.Workers[:tau]) || fewer.Oversubscribed != (tau > n) {
+							t.Errorf("%d workers are not where the first of %d are: %v", tau, n+3, err)
+						} else if tau <= min(n, 96) {
+							checkCouples(t, m, fewer)
+						}
+					}
+				})
 			}
 		}
 	}
 }
 
-func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement, tau int) {
+// checkWorkers: workers are on allowed CPUs, one on each core before a second, on all cores of
+// the first kind before others, and their buffers are where they should be.
+func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 	t.Helper()
-	if len(p.Workers) != tau || p.Oversubscribed != (tau > m.Allowed.Len()) {
-		t.Errorf("%s, τ = %d: %d workers, oversubscribed %v", p.Policy, tau, len(p.Workers), p.Oversubscribed)
+	memory := make(map[int]bool)
+	for _, node := range m.Nodes {
+		memory[node.ID] = node.MemoryBytes > 0 && !node.Forbidden
 	}
-	cores, all := make(map[int]int), m.Count().Cores
-	used := make(map[int]bool)
-	memory := memory(m)
+	cores, all, first := make(map[int]bool), m.Count().Cores, m.Concurrency()
+	used, kinds := make(map[int]bool), make(map[string]bool)
 	for i, w := range p.Workers {
 		cpu, online := m.CPU(w.ID)
 		if !online || cpu != w.CPU || !m.Allowed.Contains(w.ID) {
-			t.Errorf("%s, τ = %d: worker %d is on %+v, which is not allowed or not what the machine has", p.Policy, tau, i, w.CPU)
+			t.Errorf("worker %d is on %+v, which is not allowed or not what the machine has", i, w.CPU)
 		}
 		if i < m.Allowed.Len() && used[w.ID] {
-			t.Errorf("%s, τ = %d: CPU %d has two workers while others have none", p.Policy, tau, w.ID)
+			t.Errorf("CPU %d has two workers while others have none", w.ID)
 		}
-		used[w.ID] = true
-		if cores[w.Core] > 0 && len(cores) < all {
-			t.Errorf("%s, τ = %d: core %d has a second worker while only %d of %d cores have one", p.Policy, tau, w.Core, len(cores), all)
+		if cores[w.Core] && len(cores) < all {
+			t.Errorf("core %d has a second worker while only %d of %d cores have one", w.Core, len(cores), all)
 		}
-		cores[w.Core]++
-		if memory[w.Node] && w.UserNode != w.Node {
-			t.Errorf("%s, τ = %d: worker %d on node %d has its buffer on node %d", p.Policy, tau, i, w.Node, w.UserNode)
+		used[w.ID], cores[w.Core] = true, true
+		if i < first {
+			kinds[kindOf(m, w.ID)] = true
 		}
-		if p.Policy != numa.Remote && w.IntermediateNode != w.UserNode {
-			t.Errorf("%s, τ = %d: worker %d writes to node %d and has its own buffer on node %d", p.Policy, tau, i, w.IntermediateNode, w.UserNode)
+		if memory[w.Node] && w.UserNode != w.Node || !memory[w.UserNode] || !memory[w.IntermediateNode] {
+			t.Errorf("worker %d on node %d has buffers on nodes %d and %d", i, w.Node, w.UserNode, w.IntermediateNode)
 		}
-		if !memory[w.UserNode] || !memory[w.IntermediateNode] {
-			t.Errorf("%s, τ = %d: worker %d has buffers on nodes %d and %d, where there is no memory", p.Policy, tau, i, w.UserNode, w.IntermediateNode)
+		if w.Distance != m.Distance(w.Node, w.IntermediateNode) {
+			t.Errorf("worker %d: distance %d", i, w.Distance)
 		}
-	}
-}
-
-// checkFilled: no worker is on a later node while an earlier one has a free core.
-func checkFilled(t *testing.T, m *numa.Machine, p numa.Placement) {
-	t.Helper()
-	free, used := make(map[int]int), make(map[int]bool)
-	for _, cpu := range freeCores(m, used) {
-		if !used[cpu.Core] {
-			used[cpu.Core] = true
-			free[cpu.Node]++
-		}
-	}
-	clear(used)
-	for i, w := range p.Workers {
-		for node, n := range free {
-			if n > 0 && node < w.Node {
-				t.Errorf("local, τ = %d: worker %d is on node %d while node %d has %d free cores", len(p.Workers), i, w.Node, node, n)
-			}
-		}
-		if !used[w.Core] {
-			used[w.Core] = true
-			free[w.Node]--
-		}
-	}
-}
-
-// checkSpread: no node has two workers while one with a free core has none.
-func checkSpread(t *testing.T, m *numa.Machine, p numa.Placement) {
-	t.Helper()
-	used, workers := make(map[int]bool), make(map[int]int)
-	for _, w := range p.Workers {
-		used[w.Core] = true
-		workers[w.Node]++
-	}
-	for _, cpu := range freeCores(m, used) {
-		for node, n := range workers {
-			if n > 1 && workers[cpu.Node] == 0 {
-				t.Errorf("spread, τ = %d: node %d has %d workers while node %d has a free core and none", len(p.Workers), node, n, cpu.Node)
-			}
-		}
-	}
-}
-
-func checkFarthest(t *testing.T, m *numa.Machine, p numa.Placement) {
-	t.Helper()
-	memory := memory(m)
-	for i, w := range p.Workers {
 		for node := range memory {
-			if m.Distance(w.Node, node) > m.Distance(w.Node, w.IntermediateNode) {
-				t.Errorf("remote, τ = %d: worker %d on node %d writes to node %d, but node %d is farther", len(p.Workers), i, w.Node, w.IntermediateNode, node)
+			if p.Policy == numa.Remote && memory[node] && m.Distance(w.Node, node) > w.Distance || p.Policy != numa.Remote && w.IntermediateNode != w.UserNode {
+				t.Errorf("worker %d on node %d writes to node %d", i, w.Node, w.IntermediateNode)
 			}
 		}
 	}
-}
-
-// freeCores are the allowed CPUs whose core has no worker, the first nodes' first.
-func freeCores(m *numa.Machine, used map[int]bool) []numa.CPU {
-	var free []numa.CPU
-	for _, node := range m.Nodes {
-		for _, id := range node.CPUs.And(m.Allowed) {
-			if cpu, _ := m.CPU(id); !used[cpu.Core] {
-				free = append(free, cpu)
-			}
-		}
+	if m.Quota == 0 && len(kinds) != 1 {
+		t.Errorf("the default number of workers is on cores of kinds %v", kinds)
 	}
-	return free
 }
 
-// complexOf is a CPU's node and the CPUs that share its last-level cache.
-func complexOf(m *numa.Machine, cpu numa.CPU) string {
-	level := m.Caches[len(m.Caches)-1].Level // they are in order
-	for _, c := range m.Caches {
-		if c.Level == level && c.Type != "Instruction" && c.CPUs.Contains(cpu.ID) {
-			return fmt.Sprint(cpu.Node, " ", c.CPUs)
-		}
-	}
-	return fmt.Sprint("CPU ", cpu.ID)
-}
-
-// checkCouples: the first two workers are as their placement says, and of all couples as
-// many as can be of CPUs that are these.
-func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
+// checkOrder: of equal siblings and kinds of cores a group's workers follow each other, and take
+// turns in its units; without a start local fills nodes in the order of their numbers.
+func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 	t.Helper()
-	if p.Oversubscribed || len(m.Caches) == 0 {
-		return
-	}
-	l3 := func(c numa.CPU) string { return complexOf(m, c) }
-	node := func(c numa.CPU) string { return fmt.Sprint("node ", c.Node) }
-	pack := func(c numa.CPU) string { return fmt.Sprint("package ", c.Package) }
-	all := func(numa.CPU) string { return "" }
-	var group, unit func(numa.CPU) string
-	switch p.Policy {
-	case numa.L3:
-		group = l3
-	case numa.AcrossL3:
-		group, unit = func(c numa.CPU) string { return node(c) + pack(c) }, l3
-	case numa.AcrossNodes:
-		group, unit = pack, node
-	case numa.AcrossPackages:
-		group, unit = all, pack
-	case numa.Spread:
-		group, unit = all, node
-	case numa.Farthest:
-		if a, b := p.Workers[0], p.Workers[min(1, len(p.Workers)-1)]; len(p.Workers) > 1 {
+	if p.Policy == numa.Farthest {
+		if a, b := p.Workers[0], p.Workers[1]; len(m.CPUs) > 1 {
 			for _, n := range m.Nodes {
 				for _, o := range m.Nodes {
 					if n.CPUs.And(m.Allowed).Len() > 0 && o.CPUs.And(m.Allowed).Len() > 0 && m.Distance(n.ID, o.ID) > max(m.Distance(a.Node, b.Node), m.Distance(b.Node, a.Node)) {
-						t.Errorf("farthest: nodes %d and %d, and %d and %d are farther apart", a.Node, b.Node, n.ID, o.ID)
+						t.Errorf("nodes %d and %d, and %d and %d are farther apart", a.Node, b.Node, n.ID, o.ID)
 					}
 				}
 			}
 		}
 		return
-	default:
-		group = node
 	}
-	couples := m.Couple(p)
-	before, after := make(map[int]int), make(map[int]int)
-	left := make(map[string]map[string]int) // workers by group and unit
-	for i, w := range p.Workers {
-		before[w.ID]++
-		after[couples.Workers[i].ID]++
-		g, u := group(w.CPU), ""
+	group, unit := units(m, p.Policy)
+	turn := make(map[int]int)
+	done, round := make(map[string]bool), make(map[string]int)
+	last, now, node, first := "", 0, -1, m.Concurrency()
+	for i, w := range p.Workers[:m.Allowed.Len()] {
+		of := fmt.Sprint(turn[w.Core], kindOf(m, w.ID), " ")
+		turn[w.Core]++
+		g := of + group(w)
+		if g != last {
+			if done[g] {
+				t.Errorf("worker %d is of group %q again, after %q", i, g, last)
+			}
+			done[g], last, now = true, g, 0
+		}
 		if unit != nil {
-			u = unit(w.CPU)
+			u := g + unit(w)
+			if round[u] < now {
+				t.Errorf("worker %d is of unit %q, of which the turn is over", i, u)
+			}
+			now = round[u]
+			round[u]++
+		} else if p.Policy != numa.L3 && start < 0 && i < first && w.Node < node {
+			t.Errorf("worker %d is on node %d, after node %d", i, w.Node, node)
 		}
-		if left[g] == nil {
-			left[g] = make(map[string]int)
-		}
-		left[g][u]++
+		node = w.Node
 	}
-	if !maps.Equal(before, after) {
-		t.Fatalf("%s, τ = %d: couples are of other CPUs: %v, %v", p.Policy, len(p.Workers), before, after)
-	}
-	single := 0 // that no partner can be had for
-	for _, units := range left {
-		sum, most := 0, 0
-		for _, n := range units {
-			sum, most = sum+n, max(most, n)
-		}
-		if single += sum % 2; unit != nil {
-			single += max(2*most-sum, sum%2) - sum%2
-		}
-	}
-	for i := 1; i < len(p.Workers); i += 2 {
-		a, b := couples.Workers[i-1].CPU, couples.Workers[i].CPU
-		if group(a) == group(b) && (unit == nil || unit(a) != unit(b)) {
-			continue
-		}
-		if single -= 2; single < -1 {
-			t.Errorf("%s, τ = %d: couple %d is of CPUs %d and %d", p.Policy, len(p.Workers), i/2, a.ID, b.ID)
-		}
-	}
-	if (p.Policy == numa.L3 || unit != nil && p.Policy != numa.Spread) && len(p.Workers) == 2 {
-		if a, b := p.Workers[0].CPU, p.Workers[1].CPU; group(a) != group(b) || unit != nil && unit(a) == unit(b) {
-			t.Errorf("%s: the first two workers are on CPUs %d and %d", p.Policy, a.ID, b.ID)
-		}
+	if a, b := p.Workers[0], p.Workers[1]; p.Policy != numa.Local && p.Policy != numa.Remote && p.Policy != numa.Spread &&
+		(group(a) != group(b) || unit != nil && unit(a) == unit(b)) && len(m.Kinds) == 0 {
+		t.Errorf("the first two workers are on CPUs %d and %d", a.ID, b.ID)
 	}
 }
 
-// Machines like EPYC, whole and in parts, with complexes of odd numbers of cores, from every
-// CPU at which placements may begin.
+// checkCouples: couples are of the same workers, and as many as can be are of one group, of two
+// of its units where it has some.
+func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
+	t.Helper()
+	byCPU := func(a, b numa.Worker) int { return a.ID - b.ID }
+	couples := m.Couple(p)
+	if !slices.Equal(slices.SortedFunc(slices.Values(p.Workers), byCPU), slices.SortedFunc(slices.Values(couples.Workers), byCPU)) {
+		t.Fatalf("τ = %d: couples are of other workers: %s", len(p.Workers), places(couples))
+	}
+	if p.Policy == numa.Farthest {
+		return
+	}
+	group, unit := units(m, p.Policy)
+	if unit == nil {
+		unit = func(w numa.Worker) string { return fmt.Sprint(w.ID) }
+	}
+	sum, of := make(map[string]int), make(map[string]map[string]int)
+	for _, w := range p.Workers {
+		g := group(w)
+		if of[g] == nil {
+			of[g] = make(map[string]int)
+		}
+		sum[g]++
+		of[g][unit(w)]++
+	}
+	can, are := 0, 0
+	for g, n := range sum {
+		most := slices.Max(slices.Collect(maps.Values(of[g])))
+		can += min(n/2, n-most)
+	}
+	for i := 1; i < len(p.Workers); i += 2 {
+		if a, b := couples.Workers[i-1], couples.Workers[i]; group(a) == group(b) && unit(a) != unit(b) {
+			are++
+		}
+	}
+	if are < can {
+		t.Errorf("τ = %d: %d couples are as they should be, and %d can be: %s", len(p.Workers), are, can, places(couples))
+	}
+}
+
+// Machines like EPYC have these placements, and so many CPUs at which they may begin.
 func TestPlacementsOfEPYC(t *testing.T) {
 	for _, tt := range []struct {
 		shape [5]int
 		first int
 		has   string
 	}{
-		{[5]int{1, 1, 8, 8, 2}, 8, "local spread remote l3 across-l3"},
-		{[5]int{1, 1, 16, 4, 1}, 16, "local spread remote l3 across-l3"},
-		{[5]int{2, 4, 2, 3, 2}, 16, "local spread remote l3 across-l3 across-nodes across-packages farthest"},
-		{[5]int{2, 4, 1, 2, 1}, 8, "local spread remote l3 across-nodes across-packages farthest"},
-		{[5]int{1, 4, 1, 1, 2}, 4, "local spread remote across-nodes farthest"},
+		{[5]int{1, 1, 8, 8, 2}, 8, "[local spread remote l3 across-l3]"},
+		{[5]int{2, 4, 2, 3, 2}, 16, "[local spread remote l3 across-l3 across-nodes across-packages farthest]"},
+		{[5]int{2, 4, 1, 2, 1}, 8, "[local spread remote l3 across-nodes across-packages farthest]"},
+		{[5]int{1, 4, 1, 1, 2}, 4, "[local spread remote across-nodes farthest]"},
 	} {
 		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], tt.shape[4])
-		var has []string
-		for _, p := range numa.Policies {
-			if m.Has(p) {
-				has = append(has, string(p))
-			}
-		}
-		if got := strings.Join(has, " "); got != tt.has {
-			t.Errorf("%v: %s, want %s", tt.shape, got, tt.has)
-		}
-		if got := len(m.FirstCPUs()); got != tt.first {
-			t.Errorf("%v: %d first CPUs, want %d", tt.shape, got, tt.first)
-		}
-		checkPlacements(t, m)
-		part := *m
-		part.Allowed = nil
-		for i, cpu := range m.Allowed {
-			if i%5 != 2 {
-				part.Allowed = append(part.Allowed, cpu)
-			}
-		}
-		checkPlacements(t, &part)
-		for _, start := range m.FirstCPUs() {
-			for _, policy := range numa.Policies {
-				for tau := 1; tau <= m.Allowed.Len() && m.Has(policy); tau += 7 {
-					p, err := m.PlaceFrom(start, policy, tau)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if p.Workers[0].ID != start {
-						t.Errorf("%s from CPU %d begins at CPU %d", policy, start, p.Workers[0].ID)
-					}
-					checkWorkers(t, m, p, tau)
-					checkCouples(t, m, p)
-				}
-			}
+		has := slices.DeleteFunc(slices.Clone(numa.Policies), func(p numa.Policy) bool { return !m.Has(p) })
+		if fmt.Sprint(has) != tt.has || len(m.FirstCPUs()) != tt.first {
+			t.Errorf("%v: %v from %d CPUs, want %s from %d", tt.shape, has, len(m.FirstCPUs()), tt.has, tt.first)
 		}
 	}
 }
@@ -454,24 +413,27 @@ func TestFirstCPUs(t *testing.T) {
 	}
 }
 
-func memory(m *numa.Machine) map[int]bool {
-	nodes := make(map[int]bool)
-	for _, node := range m.Nodes {
-		if node.MemoryBytes > 0 && !node.Forbidden {
-			nodes[node.ID] = true
+// What counts by default, of real machines and of quotas.
+func TestConcurrency(t *testing.T) {
+	for name, want := range map[string]int{"20em64t-hybrid-1p6c2t+2ca4co1t": 6, "nvidia-dgx-gb10": 10, "256ppc-8n8s4t": 64} {
+		if !snapshot.Available() || testing.Short() {
+			break
+		}
+		if got := machine(t, name).Concurrency(); got != want {
+			t.Errorf("%s: %d workers, want %d", name, got, want)
 		}
 	}
-	return nodes
-}
-
-func TestWorkerJSON(t *testing.T) {
-	p, err := small().Place(numa.Remote, 2)
-	if err != nil {
-		t.Fatal(err)
+	m := numatest.EPYC(1, 1, 1, 8, 2)
+	for quota, want := range map[float64]int{0: 8, 0.5: 1, 1: 1, 4.9: 4, 8: 8, 16: 8} {
+		if m.Quota = quota; m.Concurrency() != want {
+			t.Errorf("quota %g: %d workers, want %d", quota, m.Concurrency(), want)
+		}
 	}
-	text, err := json.Marshal(p.Workers[0])
-	want := `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`
-	if err != nil || string(text) != want {
-		t.Errorf("got %s (%v), want %s", text, err, want)
+	// A phone has one fastest core, which is nothing to measure concurrency on.
+	phone := numatest.EPYC(1, 1, 1, 8, 1)
+	phone.Kinds = []numa.Kind{{Name: "prime", CPUs: numa.SetOf(7)}, {Name: "big", CPUs: numa.SetOf(4, 5, 6)}, {Name: "little", CPUs: numa.SetOf(0, 1, 2, 3)}}
+	p, err := phone.Place(numa.Local, 5)
+	if got := places(p); err != nil || phone.Concurrency() != 3 || got != "4/0/0 5/0/0 6/0/0 7/0/0 0/0/0" {
+		t.Errorf("%d workers, placed %s, %v", phone.Concurrency(), got, err)
 	}
 }

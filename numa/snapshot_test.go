@@ -1,87 +1,237 @@
-package numa_test
+package numa
 
 import (
+	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
-	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// machines are read once: unpacking takes longer than all that is tested.
-var machines = make(map[string]*numa.Machine)
-
-func machine(t *testing.T, name string) *numa.Machine {
-	t.Helper()
-	if machines[name] == nil {
-		m, err := numa.Discover(snapshot.Unpack(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		machines[name] = m
-	}
-	return machines[name]
-}
-
-// TestSnapshots counts what is online and allowed and compares with what an
-// independent tool counted.
+// TestSnapshots compares the counts with an independent tool's. They stay when one file of one CPU is
+// changed, of large machines with TAULOP_LONG; where other files of the same CPUs contradict the
+// change, a warning names it.
 func TestSnapshots(t *testing.T) {
 	table, err := os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := strings.Split(strings.TrimSpace(string(table)), "\n")[1:]
-	if len(rows) < len(snapshot.Names(t)) {
-		t.Errorf("%d rows for %d snapshots", len(rows), len(snapshot.Names(t)))
+	expected := make(map[string]string)
+	for line := range strings.Lines(string(table)) {
+		name, counts, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		expected[name] = counts
 	}
-	for _, row := range rows {
-		name, want, _ := strings.Cut(row, "\t")
+	for _, name := range snapshot.Names(t) {
 		t.Run(name, func(t *testing.T) {
-			c := machine(t, name).Count()
-			got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches)
-			if got != want {
-				t.Errorf("PUs, cores, packages, nodes and L3 caches: got %q, want %q", got, want)
+			want := expected[name]
+			files := inMemory(t, snapshot.Unpack(t, name))
+			read := func(t *testing.T) *Machine {
+				t.Helper()
+				m, err := tree{sysfs.Tree{FS: files}}.machine(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				c := m.Count()
+				if got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches); got != want {
+					t.Errorf("PUs, cores, packages, nodes and L3 caches: got %q, want %q; %q", got, want, m.Unknown)
+				}
+				return m
+			}
+			whole := read(t)
+			checkMachine(t, whole)
+			if whole.LastLevelCacheBytes() <= 0 && len(whole.Caches) > 0 {
+				t.Error("no size of the last-level cache")
+			}
+			online := whole.Online()
+			if len(online) > 40 && os.Getenv("TAULOP_LONG") == "" { // a hundred readings take long
+				return
+			}
+			changed := 0
+			ends := []int{online[0], online[len(online)-1]}
+			if len(online) > 12 { // of which a reading takes long
+				ends = ends[:1]
+			}
+			for _, cpu := range ends {
+				for _, file := range slices.Sorted(maps.Keys(files)) {
+					if !strings.HasPrefix(file, path.Join(cpuDir, fmt.Sprint("cpu", cpu))+"/") {
+						continue
+					}
+					was := files[file]
+					for what, now := range changes(file, string(was.Data), cpu) {
+						files[file] = now
+						if now == nil {
+							delete(files, file)
+						}
+						changed++
+						t.Run(fmt.Sprint(path.Base(path.Dir(file)), "/", path.Base(file), " of CPU ", cpu, " ", what), func(t *testing.T) {
+							m := read(t)
+							said := slices.ContainsFunc(m.Unknown, func(u string) bool { return strings.Contains(u, "/"+path.Base(file)+" says ") })
+							if disputed := now != nil && disputes(files, file, string(was.Data), cpu, online); disputed && !said {
+								t.Errorf("no warning, and others contradict it: %q", m.Unknown)
+							}
+						})
+						files[file] = was
+					}
+				}
+			}
+			if changed == 0 {
+				t.Error("nothing was changed")
 			}
 		})
 	}
 }
 
-// TestSnapshotsAgree checks what holds for every machine.
-func TestSnapshotsAgree(t *testing.T) {
-	for _, name := range snapshot.Names(t) {
-		t.Run(name, func(t *testing.T) {
-			m := machine(t, name)
-			ofNodes := 0
-			for _, node := range m.Nodes {
-				ofNodes += node.CPUs.Len()
-				for _, id := range node.CPUs {
-					if cpu, found := m.CPU(id); !found || cpu.Node != node.ID {
-						t.Errorf("node %d claims CPU %d, which is %+v", node.ID, id, cpu)
-					}
-				}
-				for to, distance := range node.Distances {
-					if back := m.Distance(to, node.ID); back != distance {
-						t.Errorf("distance %d to %d is %d, back it is %d", node.ID, to, distance, back)
-					}
-				}
-			}
-			if ofNodes != len(m.CPUs) {
-				t.Errorf("the nodes have %d CPUs, the machine %d", ofNodes, len(m.CPUs))
-			}
-			seen := make(map[[2]int]bool)
-			for _, cpu := range m.CPUs {
-				if key := [2]int{cpu.Core, cpu.Thread}; seen[key] {
-					t.Errorf("two CPUs are thread %d of core %d", cpu.Thread, cpu.Core)
-				} else {
-					seen[key] = true
-				}
-			}
-			if m.LastLevelCacheBytes() <= 0 && len(m.Caches) > 0 {
-				t.Error("no size of the last-level cache")
-			}
-		})
+// disputes reports whether a changed file contradicts another of its CPU's, or one of a CPU that
+// shares with it.
+func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool {
+	set := func(file string) CPUSet {
+		read := ParseMask
+		if strings.HasSuffix(file, "_list") {
+			read = ParseList
+		}
+		if files[file] == nil {
+			return nil
+		}
+		s, err := read(strings.TrimSpace(string(files[file].Data)))
+		if err != nil {
+			return nil
+		}
+		return s.And(online)
 	}
+	if strings.HasSuffix(file, "_id") { // equal among CPUs that share
+		of := "core_siblings"
+		if path.Base(file) == "core_id" {
+			of = "thread_siblings"
+		}
+		return string(files[file].Data) != "-1" && !strings.HasPrefix(was, "-") && set(path.Join(path.Dir(file), of)).Len() > 1
+	}
+	now := set(file)
+	if len(now) == 0 {
+		return false
+	}
+	base := strings.TrimSuffix(strings.TrimSuffix(file, "_map"), "_list")
+	for _, other := range online {
+		at := strings.Replace(base, fmt.Sprintf("/cpu%d/", cpu), fmt.Sprintf("/cpu%d/", other), 1)
+		for _, file := range []string{at, at + "_map", at + "_list"} {
+			if s := set(file); s.Contains(cpu) && !slices.Equal(s, now) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// changes are what may become of a file; nil where it is gone.
+func changes(file, text string, cpu int) map[string]*fstest.MapFile {
+	as := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
+	own := SetOf(cpu)
+	switch name := path.Base(file); {
+	case strings.Contains(file, "/cpufreq/"):
+	case name == "physical_package_id" || name == "core_id":
+		return map[string]*fstest.MapFile{"is 77": as("77"), "is −1": as("-1"), "is missing": nil}
+	case strings.HasSuffix(name, "_list"):
+		return map[string]*fstest.MapFile{"is cut": as(own.String()), "is missing": nil, "is no list": as("-")}
+	case strings.HasSuffix(name, "siblings") || strings.HasSuffix(name, "cpus") || name == "shared_cpu_map":
+		words := strings.Split(strings.TrimSpace(text), ",")
+		for i := range words {
+			words[i] = strings.Repeat("0", len(words[i]))
+		}
+		if at := len(words) - 1 - cpu/32; at >= 0 {
+			words[at] = fmt.Sprintf("%08x", 1<<(cpu%32))
+		}
+		return map[string]*fstest.MapFile{"is cut": as(strings.Join(words, ",")), "is f": as("0000000f"), "is 0": as("0"), "is missing": nil}
+	}
+	return nil
+}
+
+// inMemory is what the reader may open of a directory.
+func inMemory(t *testing.T, root string) fstest.MapFS {
+	files := make(fstest.MapFS)
+	dir := os.DirFS(root)
+	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return nil
+		}
+		if text, err := fs.ReadFile(dir, name); err == nil {
+			files[name] = &fstest.MapFile{Data: text}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// FuzzSnapshot: whatever the kernel's files say, the result is a machine or an error, and every
+// method of the machine can be called. Two CPUs and two nodes get files as on real machines.
+func FuzzSnapshot(f *testing.F) {
+	names := []string{
+		cpuDir + "/online", cpuDir + "/cpu0/topology/thread_siblings", cpuDir + "/cpu1/topology/physical_package_id",
+		cpuDir + "/cpu0/cache/index0/size", cpuDir + "/cpu0/cache/index0/shared_cpu_map", nodeDir + "/online", nodeDir + "/node0/cpulist",
+		nodeDir + "/node0/distance", nodeDir + "/node0/meminfo", "proc/self/status",
+	}
+	add := func(texts []string) {
+		f.Add(texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], texts[8], texts[9])
+	}
+	add([]string{"0-1", "00000001", "0", "48K", "1", "0-1", "0", "10 21", "Node 0 MemTotal: 600 kB\nNode 0 MemFree: 50 kB", "Cpus_allowed_list: 0-1"})
+	add([]string{"0,8191", "ffffffff,00000000", "-1", "4G", "", "0-8191", "", "10", "", ""})
+	for name, files := range fewSnapshots(f) {
+		texts := make([]string, len(names))
+		for i, n := range names {
+			texts[i] = files.Text(n)
+			if len(texts[i]) > 200 {
+				texts[i] = texts[i][:200]
+			}
+		}
+		if texts[0] == "" {
+			f.Logf("%s has no list of CPUs", name)
+		}
+		add(texts)
+	}
+	f.Fuzz(func(t *testing.T, online, siblings, pkg, size, shared, nodes, list, distance, meminfo, status string) {
+		const most = 40 // CPUs, of which each has files
+		for _, list := range []string{online, nodes} {
+			if set, _ := ParseList(list); len(set) > most {
+				return
+			}
+		}
+		fs := maps.Clone(fstest.MapFS{
+			cpuDir + "/cpu0/cache/index0/level": {Data: []byte("1")}, cpuDir + "/cpu0/cache/index0/type": {Data: []byte("Data")},
+			nodeDir + "/node1/cpulist": {Data: []byte("1")}, nodeDir + "/node1/distance": {Data: []byte("21 10")},
+		})
+		for i, text := range []string{online, siblings, pkg, size, shared, nodes, list, distance, meminfo, status} {
+			fs[names[i]] = &fstest.MapFile{Data: []byte(text)}
+		}
+		m, err := tree{sysfs.Tree{FS: fs}}.machine(nil)
+		if err != nil {
+			return
+		}
+		checkMachine(t, m)
+	})
+}
+
+// fewSnapshots are real machines, where they are there.
+func fewSnapshots(f *testing.F) map[string]tree {
+	f.Helper()
+	found := make(map[string]tree)
+	// Unpacking takes longer than thousands of inputs, and workers of go test -fuzz are
+	// given the seeds of their parent.
+	if worker := flag.Lookup("test.fuzzworker"); !snapshot.Available() || worker != nil && worker.Value.String() == "true" {
+		return found
+	}
+	for _, name := range snapshot.Names(f)[:2] {
+		root := snapshot.Unpack(f, name)
+		found[path.Base(name)] = tree{sysfs.Tree{FS: os.DirFS(root)}}
+	}
+	return found
 }

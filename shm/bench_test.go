@@ -1,12 +1,9 @@
 package shm
 
 import (
-	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/taulop/taulop/numa"
 )
@@ -41,62 +38,33 @@ func region(tb testing.TB, n int) []byte {
 	return r.Bytes()
 }
 
-// The one-way time of a flag between two workers, b.N round trips halved: the
-// counterpart of a C program with release stores and acquire loads.
+// The one-way time of a flag between two workers on CPUs of their own, b.N round trips halved,
+// waiting with pauses and without: the counterpart of a C program with release stores and
+// acquire loads. Under taskset on two siblings of one core it shows what pauses are for.
 func BenchmarkFlag(b *testing.B) {
-	mem := region(b, 2*lineBytes)
-	ping, pong := flagAt(mem, 0), flagAt(mem, lineBytes)
-	var stop atomic.Bool
-	b.ReportAllocs()
-	b.ResetTimer()
-	onCPUs(b, 2, func(worker int) {
-		w := NewWaiter(&stop, false)
-		for i := uint64(1); i <= uint64(b.N); i++ {
-			if worker == 0 {
-				ping.Set(i)
-				pong.Await(i, w)
-			} else {
-				ping.Await(i, w)
-				pong.Set(i)
-			}
-		}
-	})
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/one-way")
-}
-
-// The bare copy of a segment, in cache, by one worker and by two at once: the
-// median of 31 batches of the first worker, each timed, so that a neighbour on
-// the machine does not count.
-func BenchmarkCopy(b *testing.B) {
-	const batches = 31
-	for _, size := range []int{8 << 10, 64 << 10} {
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("%dKiB/%d", size>>10, workers), func(b *testing.B) {
-				mem := region(b, 2*workers*size)
-				n := b.N/batches + 1
-				var times [batches]float64
-				var ready atomic.Int32
-				b.ReportAllocs()
-				b.ResetTimer()
-				onCPUs(b, workers, func(w int) {
-					src, dst := mem[2*w*size:][:size], mem[(2*w+1)*size:][:size]
-					Copy(dst, src)
-					ready.Add(1)
-					for ready.Load() < int32(workers) {
+	for name, sibling := range map[string]bool{"spinning": false, "pausing": true} {
+		b.Run(name, func(b *testing.B) {
+			mem := region(b, 2*lineBytes)
+			ping, pong := flagAt(mem, 0), flagAt(mem, lineBytes)
+			var stop atomic.Bool
+			b.ReportAllocs()
+			b.ResetTimer()
+			onCPUs(b, 2, func(worker int) {
+				w := NewWaiter(&stop, false)
+				if sibling {
+					w = w.BesideSibling()
+				}
+				for i := uint64(1); i <= uint64(b.N); i++ {
+					if worker == 0 {
+						ping.Set(i)
+						pong.Await(i, w)
+					} else {
+						ping.Await(i, w)
+						pong.Set(i)
 					}
-					for i := range times {
-						begin := time.Now()
-						for range n {
-							Copy(dst, src)
-						}
-						if w == 0 {
-							times[i] = float64(time.Since(begin)) / float64(n)
-						}
-					}
-				})
-				slices.Sort(times[:])
-				b.ReportMetric(times[batches/2], "ns/median")
+				}
 			})
-		}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(2*b.N), "ns/one-way")
+		})
 	}
 }

@@ -37,7 +37,7 @@ func (f *Flag) Set(n uint64) { f.n.Store(n) }
 // w is told to stop; the count is below n then.
 //
 // It spins on a plain load. Between workers that each have a core PAUSE delays seeing the
-// store on some processors, and on others it does the opposite, see BenchmarkAwait.
+// store on some processors, and on others it does the opposite, see BenchmarkFlag.
 //
 //go:nosplit
 func (f *Flag) Await(n uint64, w *Waiter) uint64 {

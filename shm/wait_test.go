@@ -27,35 +27,3 @@ func TestWaiters(t *testing.T) {
 		}
 	}
 }
-
-// A flag there and back, waiting with pauses and without; under taskset on two cores, or on
-// two siblings of one.
-func BenchmarkAwait(b *testing.B) {
-	for name, sibling := range map[string]bool{"spinning": false, "pausing": true} {
-		b.Run(name, func(b *testing.B) {
-			var (
-				stop        atomic.Bool
-				there, back Flag
-			)
-			waiter := func() *Waiter {
-				w := NewWaiter(&stop, false)
-				if sibling {
-					w = w.BesideSibling()
-				}
-				return w
-			}
-			go func() {
-				w := waiter()
-				for n := uint64(1); n <= uint64(b.N); n++ {
-					there.Await(n, w)
-					back.Set(n)
-				}
-			}()
-			w := waiter()
-			for n := uint64(1); n <= uint64(b.N); n++ {
-				there.Set(n)
-				back.Await(n, w)
-			}
-		})
-	}
-}

@@ -99,13 +99,10 @@ func (f *File) Write(write func(io.Writer) error) error {
 	if to.old == nil {
 		to.old = f.like
 	}
-	if err := to.write(write); err != nil {
+	if err := to.replace(write); err != nil {
 		return err
 	}
 	f.seen = to.now
-	if f.lock != nil {
-		f.lock.follow(to.path)
-	}
 	return nil
 }
 

@@ -14,11 +14,10 @@ import (
 )
 
 // A lock keeps other processes of this program from a file: it locks one beside it, which
-// stays where the file is replaced, and the file itself, which may have other names.
+// stays where the file is replaced.
 type lock struct {
 	*flock.Flock
-	ours bool           // this process has made the lock's file, or taken it over
-	file []*flock.Flock // what had the name at first, and what has it now
+	ours bool // this process has made the lock's file, or taken it over
 }
 
 // lockMark begins a lock's file, and tells it from files that only have its name.
@@ -62,29 +61,9 @@ func lockFile(file string) (l *lock, warning, err error) {
 			continue
 		}
 		l.ours = made || marked(path) // what a killed process has left is taken over
-		if l.follow(target) {
-			return l, nil, nil
-		}
-		l.release()
-		time.Sleep(lockPatience / 50)
+		return l, nil, nil
 	}
 	return nil, nil, errLocked
-}
-
-// follow locks the file that has the name now, and keeps what had it at first. It fails where
-// another process has locked it, by another of its names.
-func (l *lock) follow(target string) bool {
-	f := flock.New(target, flock.SetFlag(os.O_RDONLY))
-	locked, err := f.TryLock()
-	if err == nil && !locked {
-		return false
-	}
-	if len(l.file) == 2 {
-		l.file[1].Unlock()
-		l.file = l.file[:1]
-	}
-	l.file = append(l.file, f)
-	return true
 }
 
 // makeLock makes a lock's file, if there is no file.
@@ -127,9 +106,6 @@ func marked(path string) bool {
 func (l *lock) release() {
 	if l.ours && (l.inPlace() || !l.Locked()) {
 		os.Remove(l.Path())
-	}
-	for _, f := range l.file {
-		f.Unlock()
 	}
 	l.Unlock()
 }

@@ -2,7 +2,7 @@
 //
 // Its opinion: a regular file is replaced as a whole or not at all, and keeps its owner and
 // mode; behind a symbolic link the target is replaced. A device, a pipe or a socket is written
-// to. No other existing file is touched: a temporary file has no name, or an unpredictable one.
+// to. No other existing file is touched: a temporary file's name is unpredictable.
 package outfile
 
 import (
@@ -29,7 +29,7 @@ func (e *Error) Error() string { return e.Path + " was not written: " + e.Err.Er
 func (e *Error) Unwrap() error { return e.Err }
 
 // Write writes a result to path. What cannot be written is an *Error; an error of
-// write itself is returned as it is. On some file systems write is called twice.
+// write itself is returned as it is.
 func Write(path string, write func(io.Writer) error) error {
 	to, err := find(path)
 	if err != nil {
@@ -38,18 +38,7 @@ func Write(path string, write func(io.Writer) error) error {
 	if to.stream {
 		return to.send(write)
 	}
-	return to.write(write)
-}
-
-// write replaces a regular file.
-func (to *place) write(write func(io.Writer) error) error {
-	writing.Add(1)
-	defer writing.Add(-1)
-	again, err := to.replace(write, create)
-	if again {
-		_, err = to.replace(write, createNamed)
-	}
-	return err
+	return to.replace(write)
 }
 
 // writing counts the files that are being replaced.
@@ -66,11 +55,11 @@ func Check(path string) error {
 	if err != nil || to.stream {
 		return err
 	}
-	t, err := create(to.dir, to.perm())
+	t, err := to.create()
 	if err != nil {
 		return to.reason(err)
 	}
-	defer t.discard()
+	defer discard(t)
 	return to.keep(t)
 }
 
@@ -164,20 +153,27 @@ func dirOf(path string) string {
 	return dir
 }
 
-// perm is a temporary file's mode: no other user may read it before it has the owner and mode
-// of the file that it replaces.
-func (to *place) perm() fs.FileMode {
+// create makes a temporary file beside the place. No other user may read it before it has the
+// owner and mode of the file that it replaces.
+func (to *place) create() (*os.File, error) {
+	perm := fs.FileMode(0o644)
 	if to.old != nil {
-		return 0o600
+		perm = 0o600
 	}
-	return 0o644
+	return os.OpenFile(to.dir+string(filepath.Separator)+".taulop-"+rand.Text(), os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+}
+
+// discard removes a temporary file, if it still has its name.
+func discard(f *os.File) {
+	f.Close()
+	os.Remove(f.Name())
 }
 
 // modes are the bits that a file keeps.
 const modes = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
 // keep gives a file the owner and mode of the one that it replaces.
-func (to *place) keep(t *temporary) error {
+func (to *place) keep(t *os.File) error {
 	if to.old == nil {
 		return nil
 	}
@@ -185,7 +181,7 @@ func (to *place) keep(t *temporary) error {
 	if err != nil {
 		return to.reason(err)
 	}
-	if err := keepOwner(t.File, now, to.old); err != nil {
+	if err := keepOwner(t, now, to.old); err != nil {
 		return errors.New("it belongs to another user or group, who would lose it: choose another name, or remove it first")
 	}
 	if mode := to.old.Mode() & modes; mode != now.Mode()&modes {
@@ -196,37 +192,33 @@ func (to *place) keep(t *temporary) error {
 	return nil
 }
 
-// replace writes a temporary file, syncs it to disk and renames it. Again says that
-// the file cannot be given a name.
-func (to *place) replace(write func(io.Writer) error, create func(string, fs.FileMode) (*temporary, error)) (again bool, err error) {
-	t, err := create(to.dir, to.perm())
+// replace writes a temporary file, syncs it to disk and renames it.
+func (to *place) replace(write func(io.Writer) error) error {
+	writing.Add(1)
+	defer writing.Add(-1)
+	t, err := to.create()
 	if err != nil {
-		return false, &Error{to.path, to.reason(err)}
+		return &Error{to.path, to.reason(err)}
 	}
-	defer t.discard()
-	if err := fill(t.File, write); err != nil {
-		return false, to.failed(err)
+	defer discard(t)
+	if err := fill(t, write); err != nil {
+		return to.failed(err)
 	}
 	if err := to.keep(t); err != nil {
-		return false, &Error{to.path, err}
+		return &Error{to.path, err}
 	}
 	if err := t.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
-		return false, to.failed(writeError{err})
+		return to.failed(writeError{err})
 	}
-	if err := t.link(); err != nil {
-		return true, to.failed(writeError{err})
+	if to.now, err = t.Stat(); err == nil {
+		if err = t.Close(); err == nil {
+			err = os.Rename(t.Name(), to.path)
+		}
 	}
-	if to.now, err = t.Stat(); err != nil {
-		return false, to.failed(writeError{err})
+	if err != nil {
+		return to.failed(writeError{err})
 	}
-	if err := t.Close(); err != nil {
-		return false, to.failed(writeError{err})
-	}
-	if err := os.Rename(t.name, to.path); err != nil {
-		return false, to.failed(writeError{err})
-	}
-	t.name = ""
-	return false, nil
+	return nil
 }
 
 // send writes to what is no regular file.
@@ -292,32 +284,4 @@ func (f *file) Write(p []byte) (int, error) {
 		f.err = err
 	}
 	return n, err
-}
-
-// A temporary file is gone when it is discarded, or when the process ends; if it has
-// a name, only the former.
-type temporary struct {
-	*os.File
-	dir, name string
-}
-
-// createNamed makes a temporary file with an unpredictable name.
-func createNamed(dir string, perm fs.FileMode) (*temporary, error) {
-	name := temporaryName(dir)
-	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-	if err != nil {
-		return nil, err
-	}
-	return &temporary{f, dir, name}, nil
-}
-
-func temporaryName(dir string) string {
-	return dir + string(filepath.Separator) + ".taulop-" + rand.Text()
-}
-
-func (t *temporary) discard() {
-	t.Close()
-	if t.name != "" {
-		os.Remove(t.name)
-	}
 }

@@ -25,7 +25,6 @@ const (
 //   - a CSV file with a line for each process: the bytes that it sends to each;
 //   - a CSV file with a heading, from,to,bytes or from,to,bytes,messages, and a line for
 //     each two processes;
-//   - a Matrix Market file (%%MatrixMarket matrix coordinate or array);
 //   - output of Open MPI's monitoring component for one process, or for several, one file
 //     behind the other: point-to-point messages, and the messages of collectives.
 //
@@ -82,14 +81,12 @@ func (in *reader) read() (*Matrix, error) {
 		more = in.next() // numpy.savetxt writes a heading so
 	}
 	if !more {
-		return nil, in.ended(errors.New("the file is empty: give a matrix as CSV, Matrix Market or of Open MPI's monitoring"))
+		return nil, in.ended(errors.New("the file is empty: give a matrix as CSV or of Open MPI's monitoring"))
 	}
 	if bytes.IndexByte([]byte(in.text), 0) >= 0 {
-		return nil, errors.New("this is no text: give a matrix as CSV, Matrix Market or of Open MPI's monitoring")
+		return nil, errors.New("this is no text: give a matrix as CSV or of Open MPI's monitoring")
 	}
 	switch lower := strings.ToLower(in.text); {
-	case strings.HasPrefix(lower, "%%matrixmarket"):
-		return in.matrixMarket(strings.Fields(lower))
 	case strings.HasPrefix(in.text, pointToPoint), monitored.MatchString(in.text):
 		return in.monitoring()
 	case strings.HasPrefix(lower, "from"):

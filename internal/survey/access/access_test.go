@@ -1,11 +1,6 @@
 package access
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
-	"regexp"
-	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
@@ -242,60 +237,5 @@ func TestMeasure(t *testing.T) {
 	}
 	if fits := Fits(cells, 64); len(fits) != 4 {
 		t.Errorf("%d fits, want 4", len(fits))
-	}
-}
-
-// The compiled loops hold the instruction that they are named after at least eight times: once
-// for each element of an unrolled round. Loops of other architectures take TAULOP_LONG,
-// because the standard library is compiled for them.
-func TestLoopsAreThere(t *testing.T) {
-	goTool, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip("no Go toolchain: ", err)
-	}
-	if testing.Short() {
-		t.Skip("builds the package")
-	}
-	for arch, instructions := range map[string]map[string]string{
-		"amd64": {
-			"read int32": `ADDL \S*\(`, "read float32": `ADDSS`, "read float64": `ADDSD`,
-			"write int32": `MOVL \w+, \S*\(`, "write float32": `MOVSS X\d+, \S*\(`, "write float64": `MOVSD(_XMM)? X\d+, \S*\(`,
-			"multiply int32": `IMULL`, "multiply float32": `MULSS`, "multiply float64": `MULSD`,
-			"divide int32": `IDIVL`, "divide float32": `DIVSS`, "divide float64": `DIVSD`,
-			"dot int32": `IMULL`, "dot float32": `MULSS`, "dot float64": `MULSD`,
-		},
-		"arm64": {
-			"read int32": `MOVW \S*\(R\S+, R\d+`, "read float32": `FADDS`, "read float64": `FADDD`,
-			"write int32": `MOVW R\d+, \(`, "write float32": `FMOVS F\d+, \(`, "write float64": `FMOVD F\d+, \(`,
-			"multiply int32": `MULW`, "multiply float32": `FMULS`, "multiply float64": `FMULD`,
-			"divide int32": `SDIVW`, "divide float32": `FDIVS`, "divide float64": `FDIVD`,
-			"dot int32": `MADDW|MULW`, "dot float32": `FMADDS|FMULS`, "dot float64": `FMADDD|FMULD`,
-		},
-	} {
-		if arch != runtime.GOARCH && os.Getenv("TAULOP_LONG") == "" {
-			continue
-		}
-		program := filepath.Join(t.TempDir(), "access.a")
-		build := exec.Command(goTool, "build", "-o", program, ".")
-		build.Env = append(os.Environ(), "GOOS=linux", "GOARCH="+arch, "GOFLAGS=")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
-		listing, err := exec.Command(goTool, "tool", "objdump", program).Output()
-		if err != nil {
-			t.Fatalf("objdump: %v", err)
-		}
-		functions := make(map[string]string) // the code of each, by its name
-		for text := range strings.SplitSeq(string(listing), "TEXT ") {
-			name, code, _ := strings.Cut(text, "(SB)")
-			functions[name[strings.LastIndex(name, "/")+1:]] = code
-		}
-		for what, instruction := range instructions {
-			operation, typ, _ := strings.Cut(what, " ")
-			code := functions["access."+operation+"[go.shape."+typ+"]"]
-			if n := len(regexp.MustCompile(instruction).FindAllString(code, -1)); n < lanes {
-				t.Errorf("%s, %s: %s %d times in\n%s", arch, what, instruction, n, code)
-			}
-		}
 	}
 }

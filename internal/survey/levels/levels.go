@@ -42,17 +42,8 @@ func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []
 	before := 0
 	for level := 1; level <= 4; level++ {
 		bytes, sharers := 0, 1
-		for _, c := range m.Caches {
-			if c.Level != level || c.Type == "Instruction" || c.Bytes <= 0 {
-				continue
-			}
-			n := 0
-			for _, w := range p.Workers[:tau] {
-				if c.CPUs.Contains(w.ID) {
-					n++
-				}
-			}
-			if n > 0 && (bytes == 0 || c.Bytes/n < bytes/sharers) {
+		for c, n := range m.Shared(p.Workers[:tau]) {
+			if c.Level == level && (bytes == 0 || c.Bytes/n < bytes/sharers) {
 				bytes, sharers = c.Bytes, n
 			}
 		}

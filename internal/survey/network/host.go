@@ -165,7 +165,7 @@ func (h *Host) greet(c *net.TCPConn) {
 		if let { // and hung up before it knew
 			h.forget(hello)
 		}
-		h.say(h.refusals.line(c.RemoteAddr(), err, time.Now()))
+		h.say(h.refusals.line(c.RemoteAddr(), err))
 		return
 	}
 	if hello.Purpose == controlling {

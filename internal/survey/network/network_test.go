@@ -185,6 +185,28 @@ func hosting(t *testing.T, wait time.Duration, memory int, say func(error)) (*Ho
 	return h, l, ended
 }
 
+// begin begins a run with a host that listens.
+func begin(t *testing.T, l *net.TCPListener) *Run {
+	t.Helper()
+	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// lead is a launch of a run that measures with targets.
+func lead(t *testing.T, targets []Target, run *Run) *sampler {
+	t.Helper()
+	cpus, err := CPUs(surveytest.Machine(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sampler{Request: Request{Targets: targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+}
+
+var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100, Variant: "lo:L"}
+
 // All parts of a small plan are measured, the file has what models ask for, and the host
 // ends with the run.
 func TestMeasures(t *testing.T) {
@@ -276,14 +298,9 @@ func TestSmallBuffers(t *testing.T) {
 
 // The end that leads sees a flow end, and both say why it did.
 func TestWhy(t *testing.T) {
-	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cpus, _ := CPUs(m)
-	s := &sampler{Request: Request{Targets: run.Targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	run := begin(t, l)
+	s := lead(t, run.Targets, run)
 	defer s.Close()
 	to, err := s.link(t.Context(), 0, 1)
 	if err != nil {
@@ -301,88 +318,20 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// One bit that changes on the way is found.
-func TestChangedBit(t *testing.T) {
-	m := surveytest.Machine(t, 1)
-	l, _ := hosts(t, time.Minute)
-	forger, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all sync.WaitGroup
-	defer all.Wait()
-	defer forger.Close()
-	all.Go(func() {
-		for {
-			c, err := forger.Accept()
-			if err != nil {
-				return
-			}
-			all.Go(func() { forge(c, l.Addr().String()) })
-		}
-	})
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer run.End(nil)
-	cpus, err := CPUs(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := &sampler{Request: Request{Targets: []Target{{"forged", forger.Addr().String()}}, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
-	defer s.Close()
-	_, err = s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10, Variant: "lo:L"}, 0)
-	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
-		t.Errorf("%v, want %v", err, errCorrupt)
-	}
-}
-
-// forge passes on what is said, but for one bit of the first message that is timed, which two go before.
-func forge(c net.Conn, address string) {
-	defer c.Close()
-	d, err := net.Dial("tcp", address)
-	if err != nil {
-		return
-	}
-	defer d.Close()
-	back := make(chan struct{})
-	go func() {
-		defer close(back)
-		io.Copy(c, d)
-		c.Close()
-	}()
-	io.CopyN(d, c, 250<<10)
-	var b [1]byte
-	if _, err := io.ReadFull(c, b[:]); err == nil {
-		b[0] ^= 4
-		d.Write(b[:])
-	}
-	io.Copy(d, c)
-	d.Close()
-	<-back
-}
-
 // A host that is gone in the middle, and one that falls silent, are said so.
 func TestGone(t *testing.T) {
-	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cpus, _ := CPUs(m)
-	s := &sampler{Request: Request{Targets: run.Targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
+	run := begin(t, l)
+	s := lead(t, run.Targets, run)
 	defer s.Close()
-	k := params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100, Variant: "lo:L"}
-	if _, err := s.Sample(t.Context(), k, 0); err != nil {
+	if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
 		t.Fatal(err)
 	}
 	run.End(errors.New("enough"))
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "gave up: enough") {
 		t.Errorf("the host ended with %v", err)
 	}
-	if _, err := s.Sample(t.Context(), k, 0); err == nil || !strings.HasPrefix(err.Error(), "there: ") {
+	if _, err := s.Sample(t.Context(), smallExchange, 0); err == nil || !strings.HasPrefix(err.Error(), "there: ") {
 		t.Errorf("after the host's end: %v", err)
 	}
 }
@@ -425,18 +374,14 @@ func TestNobodyThere(t *testing.T) {
 // A host that takes part in a run sends others away.
 func TestEngaged(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
-	target := []Target{{"there", l.Addr().String()}}
-	run, err := Begin(t.Context(), target, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Begin(t.Context(), target, secret, time.Minute); !errors.Is(err, errEngaged) {
+	run := begin(t, l)
+	if _, err := Begin(t.Context(), run.Targets, secret, time.Minute); !errors.Is(err, errEngaged) {
 		t.Errorf("a second run: %v", err)
 	}
-	if _, err := call(t.Context(), target[0], secret, hello{Purpose: flowing, Run: nonce()}, false); !errors.Is(err, errEngaged) {
+	if _, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: nonce()}, false); !errors.Is(err, errEngaged) {
 		t.Errorf("a flow of another run: %v", err)
 	}
-	if _, err := call(t.Context(), target[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false); !errors.Is(err, errStranger) {
+	if _, err := call(t.Context(), run.Targets[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false); !errors.Is(err, errStranger) {
 		t.Errorf("a flow with another secret: %v", err)
 	}
 	run.End(nil)

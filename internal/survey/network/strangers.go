@@ -6,7 +6,6 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/taulop/taulop/internal/printable"
 )
@@ -82,43 +81,26 @@ func (u *unproven) end() {
 
 var errDisplaced = errors.New("it did not prove the secret before its place was needed")
 
-// Of connections that are sent away, mostLines are told at once, and then one in each
-// lineTime.
-const (
-	mostLines = 4
-	lineTime  = 10 * time.Second
-)
+// mostLines tell of connections that are sent away.
+const mostLines = 4
 
 // Refusals reports connections that were sent away. A stranger can cause thousands a second, so
-// most are only counted.
+// all but the first are only counted.
 type refusals struct {
-	mutex  sync.Mutex
-	told   int       // lines that count against mostLines
-	since  time.Time // when told last changed with time
-	untold int       // connections of which nothing was said yet
+	mutex        sync.Mutex
+	told, untold int
 }
 
-// line is what to say of a connection, if anything, at a time.
-func (r *refusals) line(from net.Addr, why error, now time.Time) error {
+// line is what to say of a connection, if anything.
+func (r *refusals) line(from net.Addr, why error) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if r.told == 0 {
-		r.since = now
-	}
-	if n := now.Sub(r.since) / lineTime; n > 0 {
-		r.told, r.since = max(0, r.told-int(n)), now
-	}
 	if r.told == mostLines {
 		r.untold++
 		return nil
 	}
 	r.told++
-	if r.untold == 0 {
-		return fmt.Errorf("%v was sent away: %w", from, why)
-	}
-	before := printable.Count(r.untold, "other connection")
-	r.untold = 0
-	return fmt.Errorf("%v was sent away after %s: %w", from, before, why)
+	return fmt.Errorf("%v was sent away: %w", from, why)
 }
 
 // rest is what to say of connections that nothing was said of, if there are any.

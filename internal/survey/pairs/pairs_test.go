@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
@@ -54,22 +55,36 @@ func TestFindSlow(t *testing.T) {
 	}
 }
 
-// A survey of two CPUs that are here has all cells with their intervals.
+// A survey of two CPUs that are here has all cells with their intervals, each sample the median
+// over three pages.
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
-	cells := surveytest.Run(t, m, Survey, Request{CPUs: m.Allowed[:2], Sizes: []int{0, SegmentBytes}}).Cells
-	all := homes(m, m.Allowed[0], m.Allowed[1])
-	if len(cells) != 2*len(all) {
-		t.Fatalf("%+v", cells)
+	r := Request{CPUs: m.Allowed[:2], Sizes: []int{0, SegmentBytes}, Addresses: 3}
+	if visit := (Request{}).visit(); r.visit() != 3*visit {
+		t.Errorf("a sample on three pages takes %v, on one %v", r.visit(), visit)
 	}
-	by := make(map[int]float64)
-	for _, c := range cells {
-		if c.Variant == params.PairVariant(m.Allowed[0], m.Allowed[1], all[0]) {
-			by[c.Bytes] = c.Time.Center
+	p, err := surveytest.Run(t, m, Survey, r).Pairs()
+	if err != nil || len(p.Each()) != len(homes(m, m.Allowed[0], m.Allowed[1])) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	for _, of := range p.Each() {
+		if times := of.Pairs[0].Times; len(of.Pairs) != 1 || !(times[0].Center > 0 && times[1].Center > 0) {
+			t.Errorf("%s: %+v", of.Home, of.Pairs)
 		}
 	}
-	if !(by[0] > 0 && by[SegmentBytes] > by[0]) {
-		t.Errorf("8 KB take %g ns and nothing takes %g ns", by[SegmentBytes], by[0])
+	for _, tt := range []struct {
+		ns         []float64
+		want       float64
+		low, large float64 // of the spread
+	}{
+		{[]float64{60}, 60, 0, 0},
+		{[]float64{60, 90, 61, 62, 60.5}, 61, 0.2, 0.22},
+		{[]float64{60, 60, 60}, 60, 0, 0},
+	} {
+		all := lists.Map(tt.ns, func(ns float64) engine.Reading { return engine.Reading{Sample: params.Sample{NS: ns}} })
+		if got := typical(all); got.NS != tt.want || float64(got.Spread) < tt.low || float64(got.Spread) > tt.large {
+			t.Errorf("of %v: %+v; want %g and a spread from %g to %g", tt.ns, got, tt.want, tt.low, tt.large)
+		}
 	}
 }
 
@@ -81,6 +96,21 @@ func TestCells(t *testing.T) {
 	cells, _, err := (Request{CPUs: []int{0, 2, 4, 6}, Sizes: []int{0, 64}}).Cells(machine(1, 8))
 	if err != nil || len(cells) != 6*2 || cells[0].Variant != "0-2" || cells[0].Once {
 		t.Errorf("4 CPUs: %d cells, %v, %v", len(cells), cells[0], err)
+	}
+}
+
+// One allowed CPU, and two of one core, are told what to do.
+func TestChosen(t *testing.T) {
+	one := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(1)}
+	siblings := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Thread: 1}}, Allowed: numa.SetOf(0, 1)}
+	for _, tt := range []struct {
+		m    *numa.Machine
+		smt  bool
+		want string // in the error, else the CPUs
+	}{{one, false, "CPU 1 alone"}, {one, true, "CPU 1 alone"}, {siblings, false, "-smt"}, {siblings, true, "0-1 <nil>"}} {
+		if cpus, err := chosen(tt.m, "", tt.smt); !strings.Contains(fmt.Sprint(cpus, err), tt.want) {
+			t.Errorf("%v, %v; want %q", cpus, err, tt.want)
+		}
 	}
 }
 

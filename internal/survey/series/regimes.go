@@ -2,7 +2,6 @@ package series
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -63,22 +62,13 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 // fits reports whether every worker has a cache of the level that holds the given bytes for
 // each worker that shares it.
 func (r Request) fits(m *numa.Machine, level, bytes int) bool {
-	for _, w := range r.Placement.Workers {
-		i := slices.IndexFunc(m.Caches, func(c numa.Cache) bool {
-			return c.Level == level && c.Type != "Instruction" && c.CPUs.Contains(w.ID)
-		})
-		if i < 0 {
-			return false
-		}
-		sharers := 0
-		for _, other := range r.Placement.Workers {
-			if m.Caches[i].CPUs.Contains(other.ID) {
-				sharers++
+	have := 0
+	for c, sharers := range m.Shared(r.Placement.Workers) {
+		if c.Level == level {
+			if have += sharers; bytes > c.Bytes/sharers {
+				return false
 			}
 		}
-		if bytes > m.Caches[i].Bytes/sharers {
-			return false
-		}
 	}
-	return true
+	return have == len(r.Placement.Workers)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
@@ -120,28 +121,18 @@ func Pairs(m *numa.Machine) (pairs []Pair) {
 
 // PairOf finds what two CPUs have in common.
 func PairOf(m *numa.Machine, a, b int) Pair {
-	p := Pair{CPUs: [2]int{a, b}}
+	p := Pair{Level: "machine", CPUs: [2]int{a, b}}
 	first, _ := m.CPU(a)
 	second, _ := m.CPU(b)
-	if first.Core == second.Core {
+	switch nearest := m.Levels(numa.SetOf(a, b))[0].Name; {
+	case nearest == numa.Siblings:
 		p.Level = "smt"
-		return p
-	}
-	shared := 0
-	for _, c := range m.Caches {
-		if c.Type != "Instruction" && c.CPUs.Contains(a) && c.CPUs.Contains(b) && (shared == 0 || c.Level < shared) {
-			shared = c.Level
-		}
-	}
-	switch {
-	case shared > 0:
-		p.Level = fmt.Sprintf("L%d", shared)
-	case first.Package == second.Package && first.Node == second.Node:
+	case strings.HasPrefix(nearest, "shared "): // L2, L3
+		p.Level = strings.TrimPrefix(nearest, "shared ")
+	case first.Node == second.Node && first.Package == second.Package:
 		p.Level = "package"
 	case first.Node == second.Node:
 		p.Level = "node"
-	default:
-		p.Level = "machine"
 	}
 	return p
 }

@@ -19,8 +19,6 @@ type boot struct {
 	machine machine.Machine
 	kernel  string
 	initrd  string
-	work    string // directory for other files
-	bochs   string // the program
 	checks  string // only those with this in their name
 	large   bool
 	limit   time.Duration
@@ -47,12 +45,9 @@ func (b boot) run(ctx context.Context, out io.Writer) error {
 }
 
 // upWithin is how long a kernel may take to start the first program, which takes it 2 s
-// on an idle host, and 10 s with 64 CPUs: it stops them all together several times,
-// and each must have had its turn of the host's before they go on.
+// on an idle host: it stops all CPUs together several times, and each must have had its turn of
+// the host's before they go on.
 func (b boot) upWithin() time.Duration {
-	if b.machine.Bochs != "" {
-		return b.limit
-	}
 	return max(time.Minute, time.Duration(b.machine.CPUs())*3*time.Second)
 }
 
@@ -65,12 +60,6 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 	defer give(nil)
 	began := time.Now()
 	cmd := exec.CommandContext(ctx, qemu, b.args()...)
-	if b.machine.Bochs != "" {
-		var err error
-		if cmd, err = b.inBochs(ctx); err != nil {
-			return err
-		}
-	}
 	cmd.WaitDelay = 5 * time.Second
 	console, err := cmd.StdoutPipe()
 	if err != nil {

@@ -37,10 +37,10 @@ func (a *initramfs) pad() {
 }
 
 // newInitramfs packs the files of a directory, all of them programs, with what
-// /init needs before it has mounted anything, and modules of the kernel.
-func newInitramfs(dir string, modules ...string) ([]byte, error) {
+// /init needs before it has mounted anything.
+func newInitramfs(dir string) ([]byte, error) {
 	var a initramfs
-	for _, name := range []string{"dev", "proc", "sys", "bin", "lib"} {
+	for _, name := range []string{"dev", "proc", "sys", "bin"} {
 		a.add(name, directory|0o755, nil, 0, 0)
 	}
 	a.add("tmp", directory|0o1777, nil, 0, 0)
@@ -59,13 +59,6 @@ func newInitramfs(dir string, modules ...string) ([]byte, error) {
 			name = "init"
 		}
 		a.add(name, regular|0o755, data, 0, 0)
-	}
-	for _, path := range modules {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		a.add("lib/"+filepath.Base(path), regular|0o644, data, 0, 0)
 	}
 	a.add("TRAILER!!!", 0, nil, 0, 0)
 	return a.archive.Bytes(), nil

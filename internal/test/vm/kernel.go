@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -35,15 +34,8 @@ func needKernel(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, kernel := range kept {
-		whole := true
-		for _, module := range modulesOf(kernel) { // which those kept before did not have
-			_, err := os.Stat(module)
-			whole = whole && err == nil
-		}
-		if whole {
-			return kernel, nil
-		}
+	if len(kept) > 0 {
+		return kept[0], nil
 	}
 	const meta = "linux-image-cloud-amd64"
 	name, err := dependency(ctx, meta)
@@ -101,55 +93,24 @@ func unpackKernel(ctx context.Context, deb, dir string) (string, error) {
 	}
 	defer cmd.Wait()
 	defer pipe.Close()
-	var kernel string
-	found := make(map[string][]byte) // by name
 	for files := tar.NewReader(pipe); ; {
 		file, err := files.Next()
 		if errors.Is(err, io.EOF) {
-			break
+			return "", fmt.Errorf("%s lacks boot/vmlinuz", deb)
 		}
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", deb, err)
 		}
-		name := filepath.Base(file.Name)
-		isKernel := strings.HasPrefix(name, "vmlinuz-")
-		if !isKernel && !slices.Contains(modules, name) {
-			continue
-		}
-		if found[name], err = io.ReadAll(files); err != nil {
-			return "", fmt.Errorf("%s: %w", deb, err)
-		}
-		if isKernel {
-			kernel = filepath.Join(dir, name)
+		if name := filepath.Base(file.Name); strings.HasPrefix(name, "vmlinuz-") {
+			content, err := io.ReadAll(files)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", deb, err)
+			}
+			kernel := filepath.Join(dir, name)
+			// Under its name only when it is whole.
+			return kernel, errors.Join(os.WriteFile(kernel+".part", content, 0o644), os.Rename(kernel+".part", kernel))
 		}
 	}
-	if kernel == "" || len(found) != 1+len(modules) {
-		return "", fmt.Errorf("%s lacks boot/vmlinuz or one of the modules %v", deb, modules)
-	}
-	if err := os.MkdirAll(filepath.Dir(modulesOf(kernel)[0]), 0o755); err != nil {
-		return "", err
-	}
-	// Under their names only when they are whole, and the kernel last.
-	for _, path := range append(modulesOf(kernel), kernel) {
-		if err := os.WriteFile(path+".part", found[filepath.Base(path)], 0o644); err != nil {
-			return "", err
-		}
-		if err := os.Rename(path+".part", path); err != nil {
-			return "", err
-		}
-	}
-	return kernel, nil
-}
-
-// modules are those of networks that checks make.
-var modules = []string{"veth.ko", "sch_netem.ko"}
-
-// modulesOf is where those of a kernel are that is kept.
-func modulesOf(kernel string) (paths []string) {
-	for _, name := range modules {
-		paths = append(paths, filepath.Join(filepath.Dir(kernel), "modules-"+strings.TrimPrefix(filepath.Base(kernel), "vmlinuz-"), name))
-	}
-	return paths
 }
 
 func apt(ctx context.Context, args ...string) error {

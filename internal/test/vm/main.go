@@ -6,12 +6,8 @@
 //
 // Usage, on Debian, as root where QEMU is not installed yet:
 //
-//	go run ./internal/test/vm                  all machines but the slow ones
-//	go run ./internal/test/vm -limit 30m 64cpus
-//	                             a slow one, 12 minutes of a host that does nothing else
+//	go run ./internal/test/vm                  all machines
 //	go run ./internal/test/vm 4nodes smt       these
-//	go run ./internal/test/vm -bochs /opt/bochs avx512
-//	                             a processor that QEMU does not emulate, nor Debian's Bochs
 //	go run ./internal/test/vm -list            what there is
 //	go run ./internal/test/vm -large 2nodes    also what takes minutes: all tests of setups, and little memory
 //	go run ./internal/test/vm -parallel 2      two at a time: what each says comes when it is done
@@ -39,7 +35,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -68,7 +63,6 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		large   = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
 		verbose = flags.Bool("v", false, "show all that the machines print")
 		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
-		bochs   = flags.String("bochs", "bochs", "Bochs, as `program`: one that was configured with --enable-evex and --with-nogui")
 		limit   = flags.Duration("limit", 25*time.Minute, "end a machine that takes longer")
 		atOnce  = flags.Int("parallel", 1, "run so many `machines` at once, on a host that can")
 	)
@@ -78,7 +72,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if *atOnce < 1 {
 		return fmt.Errorf("-parallel is %d: give 1 or more", *atOnce)
 	}
-	machines := slices.DeleteFunc(slices.Clone(machine.All), func(m machine.Machine) bool { return m.Slow && !*list })
+	machines := machine.All
 	if flags.NArg() > 0 {
 		machines = nil
 		for _, name := range flags.Args() {
@@ -106,12 +100,10 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := needQEMU(ctx); err != nil {
 		return err
 	}
-	var drivers []string
 	if *kernel == "" {
 		if *kernel, err = needKernel(ctx, cache); err != nil {
 			return err
 		}
-		drivers = modulesOf(*kernel)
 	}
 	work, err := os.MkdirTemp("", "taulop-vm-")
 	if err != nil {
@@ -119,10 +111,10 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	}
 	defer os.RemoveAll(work)
 	initrd := filepath.Join(work, "initrd")
-	if err := build(ctx, work, initrd, drivers); err != nil {
+	if err := build(ctx, work, initrd); err != nil {
 		return err
 	}
-	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, work: work, bochs: *bochs, checks: *run, large: *large, limit: *limit, verbose: *verbose})
+	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit, verbose: *verbose})
 }
 
 // bootAll boots machines, a few at once, and prints what each says when it is done.
@@ -168,14 +160,14 @@ func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atO
 }
 
 // build makes the programs that run in the machines and packs them.
-func build(ctx context.Context, work, initrd string, drivers []string) error {
+func build(ctx context.Context, work, initrd string) error {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
 		return fmt.Errorf("go list -m: %w: run this in the module's directory", err)
 	}
 	bin := filepath.Join(work, "bin")
 	for _, args := range [][]string{
-		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups", "./reduce"},
+		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups"},
 		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/test/vm/init"},
 	} {
 		// Stripped, for the machines unpack them into memory.
@@ -189,7 +181,7 @@ func build(ctx context.Context, work, initrd string, drivers []string) error {
 			return err
 		}
 	}
-	archive, err := newInitramfs(bin, drivers...)
+	archive, err := newInitramfs(bin)
 	if err != nil {
 		return err
 	}

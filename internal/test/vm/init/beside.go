@@ -8,36 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/survey/pairs"
-	"github.com/taulop/taulop/internal/survey/strides"
 	"github.com/taulop/taulop/params"
 )
 
-// pairs measures transfers between every two CPUs, of 64 CPUs in no more time than most of
-// the pairs take here, and before between one of each node; and holds their levels and homes
-// against what the machine was built of.
+// pairs measures transfers between every two CPUs, and holds their levels and homes against what
+// the machine was built of. Each has its times, or a warning says how many lack some.
 func (g guest) pairs(ctx context.Context) error {
-	n, flags := g.machine.CPUs(), []string{"-smt", "-time", "5m"}
+	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-json", "-launches", "6", "-smt", "-time", "5m"}
 	if n > 4 {
-		flags = append(flags, "-m", "0") // three homes of each pair take their time
+		command = append(command, "-m", "0") // three homes of each pair take their time
 	}
-	if many := 8; n > many {
-		var cpus []string
-		for cpu := 0; cpu < n; cpu += n / many {
-			cpus = append(cpus, fmt.Sprint(cpu))
-		}
-		if err := g.pairsOf(ctx, many, "-cpus", strings.Join(cpus, ","), "-m", "0", "-time", "5m"); err != nil {
-			return err
-		}
-		flags = []string{"-m", "0", "-time", "2m"}
-	}
-	return g.pairsOf(ctx, n, flags...)
-}
-
-// pairsOf wants the pairs of n CPUs, each with its times, or a warning of how many lack some.
-func (g guest) pairsOf(ctx context.Context, n int, flags ...string) error {
-	o, err := g.execute(ctx, nil, append([]string{taulop, "pairs", "-json", "-launches", "6"}, flags...)...)
+	o, err := g.execute(ctx, nil, command...)
 	if err != nil {
 		return err
 	}
@@ -78,22 +60,14 @@ func (g guest) homed(of *params.Pairs, sizes []int, partial bool) error {
 		from, to := g.node(p.From), g.node(p.To)
 		far := fmt.Sprintf("nodes %d apart", g.machine.Distances[from][to])
 		siblings := p.From/g.machine.Threads == p.To/g.machine.Threads
-		if within := g.machine.Packages > 0 && g.samePackage(from, to); siblings != (name == "SMT siblings") || !within && (from != to) != (name == far) {
+		if siblings != (name == "SMT siblings") || (from != to) != (name == far) {
 			return fmt.Errorf("CPUs %d and %d, of nodes %d and %d, are at level %q", p.From, p.To, from, to, name)
-		} else if within && from != to && name != "same package" {
-			return fmt.Errorf("CPUs %d and %d, of one package, are at level %q", p.From, p.To, name)
 		}
 	}
 	if measured == 0 {
 		return fmt.Errorf("home %q: none of %d pairs was measured", of.Home, len(of.Pairs))
 	}
 	return nil
-}
-
-// samePackage tells whether two nodes are of one.
-func (g guest) samePackage(a, b int) bool {
-	each := len(g.machine.CPUNodes()) / g.machine.PackageCount()
-	return a/each == b/each
 }
 
 // node is that of a CPU.
@@ -104,31 +78,6 @@ func (g guest) node(cpu int) (id int) {
 		}
 	}
 	return id
-}
-
-// predicted predicts broadcasts over all levels from pairs of CPUs.
-func (g guest) predicted(ctx context.Context) error {
-	const file = "/pairs.json"
-	o, err := g.execute(ctx, nil, taulop, "pairs", "-quiet", "-o", file, "-launches", "6", "-time", "5m")
-	if err == nil {
-		err = passed(o, o.clean())
-	}
-	if err != nil {
-		return err
-	}
-	cores := g.machine.CPUs() / g.machine.Threads
-	o, err = g.execute(ctx, nil, taulop, "predict", "-json", "-params", file, "-model", "mlognp", "-P", fmt.Sprint(cores), "-m", "8K", "bcast:linear", "bcast:binomial")
-	if err != nil {
-		return err
-	}
-	var doc predict.Predictions
-	if err := o.decode(&doc); err != nil {
-		return err
-	}
-	if len(doc.Rows) != 2 || !(doc.Rows[0].Microseconds > 0 && doc.Rows[1].Microseconds > 0) || !strings.Contains(doc.Channel, " apart") {
-		return fmt.Errorf("want two broadcasts over nodes: %v", o)
-	}
-	return nil
 }
 
 // levels copies between caches, memory and the farthest node's memory, which there
@@ -156,25 +105,6 @@ func (g guest) levels(ctx context.Context) error {
 	}
 	if !slices.Equal(got, want) {
 		return fmt.Errorf("copies between %v, want %v", got, want)
-	}
-	return nil
-}
-
-// ways sends strided messages between CPUs of one node and of two.
-func (g guest) ways(ctx context.Context) error {
-	f, err := g.parameters(ctx, taulop, "pack", "-json", "-launches", "6", "-time", "5m", "4K64S")
-	if err != nil {
-		return err
-	}
-	levels := make(map[string]bool)
-	for _, row := range strides.PackRows(f.Cells) {
-		if !(row.Time.Center > 0) {
-			return fmt.Errorf("%s at level %q takes %v", row.Message, row.Level, row.Time)
-		}
-		levels[row.Level] = true
-	}
-	if !levels[""] || levels["machine"] != (len(g.machine.CPUNodes()) > 1) || levels["smt"] != (g.machine.Threads > 1) {
-		return fmt.Errorf("levels %v", levels)
 	}
 	return nil
 }

@@ -3,12 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,6 +16,7 @@ import (
 
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/vm/machine"
+	"github.com/taulop/taulop/params"
 )
 
 // short is a measurement of a few seconds for the faults.
@@ -68,31 +67,6 @@ func (g guest) fullNode(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// fillingNode has another process fill the node while taulop measures there.
-func (g guest) fillingNode(ctx context.Context) error {
-	hog := exec.CommandContext(ctx, "/init", "hog", "1")
-	var said bytes.Buffer
-	hog.Stderr = &said
-	during := func() {
-		time.Sleep(2 * time.Second)
-		if err := hog.Start(); err != nil {
-			fmt.Fprint(&said, err)
-		}
-	}
-	o, err := g.execute(ctx, during, taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-time", "12s", "-k", "1", "16", "1M", "2")
-	if hog.Process != nil {
-		hog.Process.Kill()
-		hog.Wait()
-	}
-	if err != nil || said.Len() > 0 {
-		return fmt.Errorf("%w %v", err, &said)
-	}
-	if err := o.clean(); err != nil || o.status == 0 {
-		return err
-	}
-	return o.refused("node 1")
 }
 
 // huge wants anonymous memory in huge pages, as the kernel gives them on demand.
@@ -350,4 +324,31 @@ func (g guest) disturbed(ctx context.Context, command []string, disturb func() e
 		err = fmt.Errorf("a result without a word on %q, only %q", word, doc.Warnings)
 	}
 	return err
+}
+
+// forbidden has the kernel refuse process_vm_readv: one sentence says what to do, and a
+// sweep goes on without single copies, and says so.
+func (g guest) forbidden(ctx context.Context) error {
+	without := []string{"-nofetch", "-cpus=0,1"}
+	o, err := g.confine(ctx, without, taulop, "cma", "-time", "30s")
+	if err != nil {
+		return err
+	}
+	if err := o.refused("process_vm_readv", "ptrace_scope"); err != nil {
+		return err
+	}
+	const path = "/nofetch.json"
+	o, err = g.confine(ctx, without, taulop, "sweep", "-with", "cma", "-o", path, "-setup", "ring", "-placement", "local", "-cache", "in",
+		"-tau", "2", "-m", "8K", "-gamma=false", "-launches", "6", "-time", "40s")
+	if err != nil {
+		return err
+	}
+	f, err := params.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("%w: %v", err, o)
+	}
+	if told := strings.Join(f.Warnings, "\n"); o.status != 0 || len(f.Cells) == 0 || !strings.Contains(told, "single copies (cma) are not measured") {
+		return fmt.Errorf("%d cells, warnings %q: %v", len(f.Cells), f.Warnings, o)
+	}
+	return nil
 }

@@ -4,7 +4,6 @@
 package machine
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,14 +16,6 @@ type Machine struct {
 	Nodes   []Node
 	Threads int // SMT siblings a core; every node with CPUs has the same number of them
 	Dies    int // L3 complexes of a node; 0: one
-	// Packages of equal size, whose nodes have a last-level cache each; 0: every node
-	// with CPUs is one.
-	Packages int
-	// Slow machines boot only where they are named: they take minutes, and a host that
-	// does nothing else.
-	Slow bool
-	// Bochs names the processor of a machine that it emulates, in place of QEMU.
-	Bochs string
 	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
 	Distances [][]int
 }
@@ -86,35 +77,6 @@ var All = []Machine{
 		Nodes:     []Node{{2, 768}, {2, 96}},
 		Distances: [][]int{{10, 20}, {20, 10}},
 	},
-	{
-		Name: "64cpus", About: "64 CPUs on 8 nodes, 4 in each of 2 packages", Threads: 1, Packages: 2, Slow: true,
-		Nodes:     slices.Repeat([]Node{{8, 256}}, 8),
-		Distances: twoPackages(8),
-	},
-	{
-		Name: "avx512", About: "1 CPU with AVX-512", Threads: 1, Slow: true, Bochs: "corei7_skylake_x",
-		Nodes: []Node{{1, 512}}, Distances: [][]int{{10}},
-	},
-}
-
-// twoPackages are distances of nodes half of which are in either package: 12 within
-// one, 32 between both, as servers with two processors of four nodes each have them.
-func twoPackages(nodes int) (distances [][]int) {
-	for from := range nodes {
-		row := make([]int, nodes)
-		for to := range row {
-			switch half := nodes / 2; {
-			case from == to:
-				row[to] = 10
-			case from/half == to/half:
-				row[to] = 12
-			default:
-				row[to] = 32
-			}
-		}
-		distances = append(distances, row)
-	}
-	return distances
 }
 
 // Lookup finds a machine by name.
@@ -140,10 +102,7 @@ func (m Machine) CPUs() (n int) {
 // ComplexCPUs is how many CPUs an L3 complex has.
 func (m Machine) ComplexCPUs() int { return m.CPUs() / len(m.CPUNodes()) / max(1, m.Dies) }
 
-// PackageCount is how many packages there are.
-func (m Machine) PackageCount() int { return cmp.Or(m.Packages, len(m.CPUNodes())) }
-
-// CPUNodes are the nodes with CPUs.
+// CPUNodes are the nodes with CPUs, each in a package of its own.
 func (m Machine) CPUNodes() (ids []int) {
 	for id, node := range m.Nodes {
 		if node.CPUs > 0 {
@@ -173,7 +132,7 @@ func (m Machine) FirstCPU(node int) (cpu int) {
 
 // QEMU is the part of QEMU's command line that makes the machine.
 func (m Machine) QEMU() []string {
-	packages, dies := m.PackageCount(), len(m.CPUNodes())/m.PackageCount()*max(1, m.Dies) // QEMU has an L3 for each die
+	packages, dies := len(m.CPUNodes()), max(1, m.Dies) // QEMU has an L3 for each die
 	memory := 0
 	var args []string
 	for id, node := range m.Nodes {

@@ -1,0 +1,124 @@
+package network
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/params"
+)
+
+// passing is a target on whose way connections are passed on to a host, until end is called.
+func passing(t *testing.T, name string, l net.Listener, pass func(c net.Conn, address string)) (to []Target, end func()) {
+	t.Helper()
+	between, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := between.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { pass(c, l.Addr().String()) })
+		}
+	})
+	return []Target{{name, between.Addr().String()}}, func() { between.Close(); all.Wait() }
+}
+
+// One bit that changes on the way is found.
+func TestChangedBit(t *testing.T) {
+	l, _ := hosts(t, time.Minute)
+	to, end := passing(t, "forged", l, forge)
+	defer end()
+	run := begin(t, l)
+	defer run.End(nil)
+	s := lead(t, to, run)
+	defer s.Close()
+	_, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10, Variant: "lo:L"}, 0)
+	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
+		t.Errorf("%v, want %v", err, errCorrupt)
+	}
+}
+
+// How late messages come is L, for one flow and for two.
+func TestDelay(t *testing.T) {
+	const late = 50 * time.Millisecond
+	l, _ := hosts(t, time.Minute)
+	to, end := passing(t, "late", l, func(c net.Conn, address string) {
+		defer c.Close()
+		d, err := net.Dial("tcp", address)
+		if err != nil {
+			return
+		}
+		defer d.Close()
+		delay := func(to, from net.Conn) {
+			type piece struct {
+				due  time.Time
+				said []byte
+			}
+			pieces := make(chan piece, 1<<10)
+			go func() {
+				for p := range pieces {
+					time.Sleep(time.Until(p.due))
+					to.Write(p.said)
+				}
+				to.Close()
+			}()
+			defer close(pieces)
+			for b := make([]byte, 1<<10); ; {
+				n, err := from.Read(b)
+				if err != nil {
+					return
+				}
+				pieces <- piece{time.Now().Add(late), bytes.Clone(b[:n])}
+			}
+		}
+		go delay(d, c)
+		delay(c, d)
+	})
+	defer end()
+	run := begin(t, l)
+	defer run.End(nil)
+	s := lead(t, to, run)
+	defer s.Close()
+	for _, tau := range []int{1, 2} {
+		k := smallExchange
+		k.Tau = tau
+		if found, err := s.Sample(t.Context(), k, 0); err != nil || !(found.NS > 0.99*float64(late) && found.NS < 1.5*float64(late)) { // a busy host adds some
+			t.Errorf("L(100,%d) is %.1f ms, messages are %v late, %v", tau, found.NS/1e6, late, err)
+		}
+	}
+}
+
+// forge passes on what is said, but for one bit of the first message that is timed, which two go before.
+func forge(c net.Conn, address string) {
+	defer c.Close()
+	d, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		io.Copy(c, d)
+		c.Close()
+	}()
+	io.CopyN(d, c, 250<<10)
+	var b [1]byte
+	if _, err := io.ReadFull(c, b[:]); err == nil {
+		b[0] ^= 4
+		d.Write(b[:])
+	}
+	io.Copy(d, c)
+	d.Close()
+	<-back
+}
