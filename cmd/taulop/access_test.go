@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,36 +9,6 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/params"
 )
-
-func TestBadAccesses(t *testing.T) {
-	dir := t.TempDir()
-	there := save(t, dir, "there.json", "{}")
-	refuses(t, nil, "", []mistake{
-		{"access 4K", "no arguments"},
-		{"access -size 3 -types int32", "smaller than one int32"},
-		{"access -size 4 -types float64", "smaller than one float64"},
-		{"access -size 64 -types int32 -stride 1,17", "stride 17 is beyond"},
-		{"access -size 64 -n 64", "choose one"},
-		{"access -n 0", "-n"},
-		{"access -n -1", "-n"},
-		{"access -stride 0", "-stride"},
-		{"access -stride 1,x", "-stride"},
-		{"access -n 4G -stride 4G", "at most"},
-		{"access -n 99999999999999999999", "-n"},
-		{"access -ops read,add", "add"},
-		{"access -types int16", "int16"},
-		{"access -cache both", "-cache"},
-		{"access -time 0s", "-time"},
-		{"access -launches 5 ", "-launches"},
-		{"access -cpu 99999", "99999"},
-		{"access -cpu -3", "-cpu"},
-		{"access -o " + dir + "/no/x", "cannot be written: there is no directory " + dir + "/no"},
-		{"access -o " + there, "there already"},
-	})
-	if text, _ := os.ReadFile(there); string(text) != "{}" {
-		t.Error("a refused measurement touched the file that was there")
-	}
-}
 
 func TestAccess(t *testing.T) {
 	needLinux(t)

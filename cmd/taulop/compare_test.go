@@ -14,46 +14,11 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
 var update = flag.Bool("update", false, "write what is there into testdata")
-
-// node writes the file of a machine with rings of segments of 8K. L(8K,τ) is the
-// law's but for 0.8 %, and 15 samples lie within ±1 %; m = 64 takes a hundredth.
-func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int) (path string) {
-	t.Helper()
-	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
-		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: taus,
-		Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, Copy: "AVX"}}
-	f.Provenance.Hostname, f.Provenance.Taulop = host, "v1.0.0"
-	for _, m := range f.Plan.Sizes {
-		for _, tau := range taus {
-			x := float64(tau)
-			l := 2 * L1 * (1 + sigma*(x-1) + kappa*x*(x-1)) * (1 + 0.004*float64(tau*7%5-2))
-			if m == 64 {
-				l /= 100
-			}
-			var samples []float64
-			for i := range 15 {
-				samples = append(samples, l*(1+0.01*float64(i*4%15-7)/7))
-			}
-			setup := "ring"
-			if tau == 1 {
-				setup = params.Isolated
-			}
-			f.Cells = append(f.Cells, params.Cell{
-				Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: 1, Transfers: 2,
-				Time: fit.Median(samples), Samples: params.Samples(samples...),
-			})
-		}
-	}
-	path = filepath.Join(dir, host+".json")
-	saveParams(t, f, path)
-	return path
-}
 
 // fraction is a number whose last digits depend on whether a machine multiplies
 // and adds in one step.
@@ -173,22 +138,6 @@ func withSurveys(t *testing.T, path string, times float64) {
 	saveParams(t, in.File, path)
 }
 
-// What surveys measured is in the same table, kind by kind.
-// A machine that has nothing in common with the others is named.
-func TestCompareNamesAbsent(t *testing.T) {
-	dir := t.TempDir()
-	a, b := node(t, dir, "a", 1000, 0, 0, 1, 2), node(t, dir, "b", 1100, 0, 0, 1, 2)
-	_, small := smallMachine(t)
-	table := save(t, small, "SHM.txt", strings.ReplaceAll(smallTable, "65536\t", "8192\t"))
-	out, errOut, err := run(t, "compare", a, b, table)
-	if err != nil || !strings.Contains(errOut, "small: not compared, ") || !strings.Contains(errOut, "-as ring") || strings.Contains(out, "small") {
-		t.Errorf("%v, %s\n%s", err, errOut, out)
-	}
-	if _, errOut, err = run(t, "compare", "-as", "ring", a, b, table); err != nil || strings.Contains(errOut, "not compared") {
-		t.Errorf("%v, %s", err, errOut)
-	}
-}
-
 // Where nothing can be tested there is a status for it, of few machines and of many.
 func TestCompareWithoutAnswer(t *testing.T) {
 	dir := t.TempDir()
@@ -233,49 +182,5 @@ func TestCompareSurveys(t *testing.T) {
 			t.Errorf("%s: %v, %q", tt.name, err, errOut)
 		}
 		golden(t, tt.name, out)
-	}
-}
-
-func TestCompareRefuses(t *testing.T) {
-	dir := t.TempDir()
-	a, b := node(t, dir, "a", 1000, 0.1, 0.01, 1, 2), swept(t, dir)
-	newer := save(t, dir, "newer.json", strings.Replace(load(t, a), `"version": 5`, `"version": 6`, 1))
-	gamma := save(t, dir, "gamma.txt", tinyGamma)
-	empty := save(t, dir, "empty.json", "")
-	refuses(t, nil, "", []mistake{
-		{"compare", "a comparison takes two files or more"},
-		{"compare " + a, "got 1 argument: a comparison takes two files or more"},
-		{"compare " + a + " " + a, "is there twice"},
-		{"compare " + a + " " + dir, "is a directory"},
-		{"compare " + a + " " + empty, "is empty"},
-		{"compare " + a + " " + gamma, "gamma.txt:2:"},
-		{"compare " + a + " " + newer, "version 6 of the format is newer than 5"},
-		{"compare " + a + " " + dir + "/none", "is not there"},
-		{"compare " + a + " " + b, "no two machines have a setup, placement, cache and message size in common"}, // in cache, off cache
-		{"compare -m 3 " + a + " " + b, "no machine has m = 3: a has m = 64, 8192; swept has"},
-		{"compare -m 8X " + a + " " + b, "-m: size"},
-		{"compare -cache on " + a + " " + b, `"on" is neither in nor off`},
-		{"compare -as pigeon " + a + " " + b, "-as: "},
-		{"compare -json -csv " + a + " " + b, "cannot be used together"},
-		{"compare -o " + a + " " + a + " " + b, "is there already"},
-		{"compare " + a + " " + b + " -jsn", "there is no flag -jsn; did you mean -json?"},
-		{"compare -frob", "-frob"},
-	})
-}
-
-// Names of files come from a list, too.
-func TestCompareListed(t *testing.T) {
-	dir := t.TempDir()
-	paths := nodes.Write(t, dir, 12)
-	list := save(t, dir, "list", strings.Join(paths[4:], "\n"))
-	want, _ := ran(t, append([]string{"compare", "-csv"}, paths...)...)
-	got, _, err := run(t, append([]string{"compare", "-csv", "-files", list}, paths[:4]...)...)
-	if err != nil || got != want {
-		t.Errorf("with a list: %v\n%s\nwant\n%s", err, got, want)
-	}
-	for _, args := range [][]string{{"compare"}, {"compare", paths[0]}, {"compare", "-files", paths[0]}, {"compare", "-files", filepath.Join(dir, "none")}} {
-		if _, _, err := run(t, args...); exitStatus(err) != 2 {
-			t.Errorf("%q: %v", args, err)
-		}
 	}
 }

@@ -11,34 +11,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-func TestBadDisks(t *testing.T) {
-	dir := t.TempDir()
-	text := save(t, dir, "text", "")
-	needLinux(t)
-	refuses(t, nil, "", []mistake{
-		{"disk", "want 1"},
-		{"disk " + dir + " -quite", "did you mean -quiet"},
-		{"disk " + dir + " " + dir, "want 1"},
-		{"disk -m 0 " + dir, "-m"},
-		{"disk -m 100 " + dir, "multiple of 4096"},
-		{"disk -m 4K,8191 " + dir, "multiple of 4096"},
-		{"disk -m 1M -file 512K " + dir, "does not fit"},
-		{"disk -file 5000 -m 4K " + dir, "multiple of 4096"},
-		{"disk -file x " + dir, "-file"},
-		{"disk -file 100000G " + dir, "-file"},
-		{"disk -cache off " + dir, "-cache"},
-		{"disk -time 0s " + dir, "-time"},
-		{"disk -launches 5 " + dir, "-launches"},
-		{"disk -cpu 99999 " + dir, "99999"},
-		{"disk -o " + dir + " " + dir, "cannot be written"},
-		{"disk " + dir + "/none", "no directory"},
-		{"disk " + text, "no directory"},
-	})
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 func TestDisk(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()

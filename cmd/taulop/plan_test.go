@@ -54,12 +54,4 @@ func TestPlan(t *testing.T) {
 	if err != nil || !strings.Contains(out, "timed") || !strings.Contains(out, "gain in %") {
 		t.Errorf("%v\n%s", err, out)
 	}
-	refuses(t, machine, "tune", []mistake{
-		{"-timed " + directory, "plan.json is not there"},
-		{"-timed " + job + " -for openmpi5", "-for is openmpi5, and the plan is for openmpi4"},
-		{"-plan " + job + " -for openmpi4 -P 2 -budget 1s", "-budget is 1s"},
-		{"-plan " + job + " -for openmpi4 -P 2", "it has another plan"},
-		{"-plan " + filepath.Join(directory, "x") + " -P 2", "-for is missing"},
-		{"-plan " + filepath.Join(directory, "x") + " -for none", "there are no rules files"},
-	})
 }

@@ -64,34 +64,3 @@ func TestReport(t *testing.T) {
 		t.Error("the page does not say what was skipped, or skips more")
 	}
 }
-
-func TestReportRefuses(t *testing.T) {
-	dir := t.TempDir()
-	files := nodes.Write(t, dir, 2)
-	output := filepath.Join(dir, "report.html")
-	bad := save(t, dir, "bad.json", "{")
-	var allBad []string
-	for _, name := range strings.Split("abcdefghijkl", "") {
-		allBad = append(allBad, save(t, dir, name+".json", "{"))
-	}
-	older := load(t, files[0])
-	refuses(t, nil, "report", []mistake{
-		{files[0], "-o is missing"},
-		{"-o " + output, "name the parameter files"},
-		{"-o " + files[0] + " " + files[1], "is there already: choose another name, or replace it with -force"},
-		{"-o " + dir + " " + files[1], "it is a directory"},
-		{"-o " + filepath.Join(dir, "no", "r.html") + " " + files[1], "cannot be written"},
-		{"-o " + output + " " + bad, "bad.json:1"},
-		{"-o " + output + " " + strings.Join(allBad, " "), "none of 12 files can be read"},
-		{"-md -o - " + files[0], "no place for figures"},
-		{"-md -bare -o " + output + " " + files[0], "cannot be used together"},
-		{"-o " + output + " " + files[0] + " " + files[0], "twice"},
-		{"-o " + output + " " + files[0] + " -baer", "did you mean -bare"},
-	})
-	if load(t, files[0]) != older {
-		t.Error("a parameter file was overwritten")
-	}
-	if _, err := os.Stat(output); err == nil {
-		t.Error("there is a page though nothing was read")
-	}
-}

@@ -3,8 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -137,33 +135,6 @@ func TestTopoText(t *testing.T) {
 				t.Errorf("%q: no line %q in\n%s", test.args, want, text)
 			}
 		}
-	}
-}
-
-func TestTopoRefuses(t *testing.T) {
-	empty := t.TempDir()
-	for _, test := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{"-root", ""}, "-root is there with an empty name"},
-		{[]string{"-root", empty}, "no online CPU found"},
-		{[]string{"-root", filepath.Join(empty, "missing")}, "is not a directory"},
-		{[]string{"-tau", "0"}, "-tau is 0: give a number of workers"},
-		{[]string{"-tau", "-2"}, "give a number of workers from 1"},
-		{[]string{"-tau", "x"}, "invalid value"},
-		{[]string{"-tau", "9999999"}, "give a number of workers from 1"},
-		{[]string{"-roof", "x"}, "-roof"},
-		{[]string{"all"}, `got "all"`},
-	} {
-		out, err := runTopo(t, test.args...)
-		var usage usageError
-		if !errors.As(err, &usage) || !strings.Contains(err.Error(), test.want) || out != "" {
-			t.Errorf("%q: got %v and output %q, want a usage error with %q", test.args, err, out, test.want)
-		}
-	}
-	if out, err := runTopo(t, "-h"); !errors.Is(err, flag.ErrHelp) || strings.Count(out, "  taulop topo -") != 2 {
-		t.Errorf("-h: got %v and\n%s", err, out)
 	}
 }
 
