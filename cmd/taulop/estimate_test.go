@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -81,43 +78,6 @@ func TestEstimateDocs(t *testing.T) {
 	}
 	if os.Getenv("TAULOP_UPDATE") != "" {
 		save(t, "", docs, strings.Join(parts, fence))
-	}
-}
-
-func TestEstimateForPrograms(t *testing.T) {
-	t.Chdir("../../docs/programs")
-	out, errOut, err := run(t, "estimate", "-csv", "-params", "access.json", "cannon-transposed.toml")
-	if err != nil || errOut != "" {
-		t.Fatal(err, errOut)
-	}
-	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
-	if err != nil || len(rows) != 5 {
-		t.Fatalf("%d lines, %v, want a head and four phases", len(rows), err)
-	}
-	out, _, err = run(t, "estimate", "-json", "-params", "access.json", "-params", "ibm-sp.json", "cannon-transposed.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct {
-		Format string
-		Total  struct{ Center, Lo, Hi float64 } `json:"total_ns"`
-		Phases []struct {
-			Phase string
-			Share float64
-		}
-	}
-	d := json.NewDecoder(bytes.NewReader([]byte(out)))
-	if err := d.Decode(&doc); err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.
-	for i, p := range doc.Phases {
-		if sum += p.Share; p.Phase != rows[i+1][3] {
-			t.Errorf("phase %d is %q, and in CSV %q", i+1, p.Phase, rows[i+1][3])
-		}
-	}
-	if doc.Format != "taulop estimate" || sum < 0.999 || sum > 1.001 || !(doc.Total.Lo < doc.Total.Center && doc.Total.Center < doc.Total.Hi) {
-		t.Errorf("%+v", doc)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
@@ -63,7 +65,7 @@ func fixtures(t testing.TB) (dir string) {
 			t.Fatal(err)
 		}
 	}
-	nodes.Write(t, dir, 2)
+	nodes.Write(t, dir, 10)
 	node(t, dir, "a", 1000, 0.1, 0.01, 1, 2)
 	node(t, dir, "b", 1100, 0.1, 0.01, 1, 2)
 	node(t, dir, "host", 1000, 0.3, 0.02, 1, 2, 4)
@@ -78,6 +80,7 @@ func fixtures(t testing.TB) (dir string) {
 	save(t, dir, "newer.json", strings.Replace(load(t, dir, "a.json"), `"version": 5`, `"version": 6`, 1))
 	saveParams(t, &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Taus: []int{1}}}, dir, "bare.json")
 	ofTables(t, dir)
+	fleets(t, dir)
 	besideTransfers(t, dir)
 	return dir
 }
@@ -129,6 +132,60 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 		}
 	}
 	return saveParams(t, f, dir, host+".json")
+}
+
+// fleets are nodes of which one is slow; nodes of which surveys were made, with one that is slower; and
+// nodes with too few samples to test.
+func fleets(t testing.TB, dir string) {
+	t.Helper()
+	node(t, dir, "old", 1000, 0.3, 0.02, 1, 2, 3, 4, 6, 8)
+	node(t, dir, "modern", 1001, 0.05, 0.001, 1, 2, 3, 4, 6, 8)
+	for _, name := range []string{"fleet", "surveys", "few"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 12 {
+		L1 := 1000 + float64(i)
+		if i == 7 {
+			L1 = 1500
+		}
+		node(t, filepath.Join(dir, "fleet"), fmt.Sprintf("node%02d", i), L1, 0.1, 0.01, 1, 2, 4)
+	}
+	for i, times := range []float64{1, 1.001, 1.5, 1, 1, 1, 1, 1, 1, 1} {
+		f := loadParams(t, node(t, filepath.Join(dir, "surveys"), fmt.Sprintf("node%02d", i), 1000, 0.1, 0.01, 1, 2))
+		for i, k := range []params.Key{
+			{Kind: params.PairCell, Placement: numa.List, Variant: "0-1"}, {Kind: params.PairCell, Placement: numa.List, Variant: "0-2"},
+			{Kind: params.LevelCell, Tau: 2, Bytes: 8192, Variant: "L1-memory"},
+		} {
+			var samples []float64
+			for j := range 9 {
+				samples = append(samples, times*float64(100*(i+1))*(1+0.01*float64(j*5%9-4)/4))
+			}
+			add(f, k, samples...)
+		}
+		saveParams(t, f, dir, fmt.Sprintf("surveys/node%02d.json", i))
+		f = loadParams(t, node(t, filepath.Join(dir, "few"), fmt.Sprint("n", i), 1000, 0, 0, 1, 2))
+		for j := range f.Cells {
+			c := &f.Cells[j]
+			c.Samples = c.Samples[:3]
+			c.Time = fit.Median(c.Values())
+		}
+		saveParams(t, f, dir, fmt.Sprintf("few/n%d.json", i))
+	}
+}
+
+// snapshots adds a machine and published parameters, which are not all to be had everywhere.
+func snapshots(t testing.TB, dir string) {
+	t.Helper()
+	const machine = "8em64t-2s2ca2c"
+	if err := os.CopyFS(filepath.Join(dir, machine), os.DirFS(snapshot.Unpack(t, machine))); err != nil {
+		t.Fatal(err)
+	}
+	save(t, dir, machine+".tar.bz2", load(t, snapshot.Dir(t), machine+".tar.bz2"))
+	if err := os.CopyFS(filepath.Join(dir, "metropolis"), os.DirFS(filepath.Join(os.Getenv("TAULOP_SHARED"), "params", "metropolis"))); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // swept is a file with two placements, some τ, and messages from 64 bytes.

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -25,21 +27,30 @@ import (
 //	- TEXT               text that is nowhere there
 //	= WORDS              a command that prints the same
 //	! WORDS → TEXT       a command that is refused: status 2, one sentence with the text, and no trace
+//	!3 WORDS → TEXT      a command with that status and sentence
 func TestTranscripts(t *testing.T) {
 	paths, err := filepath.Glob("testdata/transcripts/*.txt")
 	if err != nil || len(paths) < 20 {
 		t.Fatal(paths, err)
 	}
 	files := os.DirFS(fixtures(t))
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // for secrets
+	t.Setenv("SLURM_STEP_ID", "")
 	for _, path := range paths {
 		name, text := strings.TrimSuffix(filepath.Base(path), ".txt"), load(t, path)
 		t.Run(name, func(t *testing.T) {
-			if name == "measuring" && !shm.Supported {
+			if strings.HasPrefix(name, "meas") && !shm.Supported {
 				t.Skip("measuring needs Linux")
+			}
+			if name == "measured" {
+				surveytest.Machine(t, 2)
 			}
 			dir := t.TempDir()
 			if err := os.CopyFS(dir, files); err != nil {
 				t.Fatal(err)
+			}
+			if name == "snapshots" {
+				snapshots(t, dir)
 			}
 			t.Chdir(dir)
 			played := &transcript{T: t, traces: traces(t)}
@@ -78,7 +89,7 @@ func (s *transcript) line(line string) {
 		s.out, s.errOut = s.run(rest)
 		s.traces = traces(s.T)
 	case "=":
-		if out, _ := s.run(rest); out != s.out {
+		if out, _ := s.run(rest); rounded(out) != rounded(s.out) {
 			s.Errorf("%s\n%s\n%s\n%s", s.last, s.out, rest, out)
 		}
 	case ">":
@@ -89,6 +100,13 @@ func (s *transcript) line(line string) {
 		}
 	case "!":
 		s.refuses(rest)
+	case "!1", "!3":
+		line, want, _ := strings.Cut(rest, " → ")
+		var err error
+		if s.out, s.errOut, err = run(s.T, s.words(line)...); fmt.Sprint("!", exitStatus(err)) != kind || !strings.Contains(err.Error(), want) {
+			s.Errorf("%s: exit %d, %v", rest, exitStatus(err), err)
+		}
+		s.last, s.traces = line, traces(s.T)
 	default:
 		s.Fatalf("%q begins with none of # with $ > ~ - !", line)
 	}
@@ -97,9 +115,19 @@ func (s *transcript) line(line string) {
 func (s *transcript) run(line string) (out, errOut string) {
 	s.Helper()
 	if file, is := strings.CutPrefix(line, "cat "); is {
-		return load(s.T, file), ""
+		return load(s.T, strings.Trim(file, "'")), ""
 	}
 	return ran(s.T, s.words(line)...)
+}
+
+// fraction is a number whose last digits depend on whether a machine multiplies and adds in one step.
+var fraction = regexp.MustCompile(`[0-9]+\.[0-9]+(e[-+][0-9]+)?`)
+
+func rounded(text string) string {
+	return fraction.ReplaceAllStringFunc(text, func(number string) string {
+		v, _ := strconv.ParseFloat(number, 64)
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	})
 }
 
 // words are those of a command line, behind what stands before them.
