@@ -151,10 +151,10 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 		return nil, usagef("-baseline %s is no measure of this node: %v", req.baseline, err)
 	}
 	x.Time -= time.Since(began)
-	said, steal := req.aside(errOut), provenance.StartSteal("/")
+	said := req.aside(errOut)
 	limited, cancel := context.WithTimeout(ctx, mostChecking-time.Since(began)-300*time.Millisecond)
 	defer cancel()
-	_, err = carryOut(limited, req.progress(errOut), x.Time, &x.Report, x.Run)
+	steal, err := req.carryOut(limited, errOut, mostChecking, x.Time, &x.Report, x.Run)
 	if errors.Is(err, context.Canceled) {
 		return nil, errors.New("it was stopped before it was done")
 	} else if err != nil {

@@ -19,15 +19,16 @@ import (
 
 // clusterFlags say on which nodes ranks are, and what is between these.
 type clusterFlags struct {
-	nodes        int
-	mapping, net string
+	nodes   int
+	mapping string
+	net     netFlag
 }
 
 func (c *clusterFlags) add(flags *argument.Set) {
 	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
 	flags.Within("nodes", 1, math.MaxInt32, "give a number of nodes from 1")
 	argument.Var(flags, &c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile, a hostfile or a node a line", verbatimWord, "block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic")
-	flags.StringVar(&c.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
+	flags.StringVar((*string)(&c.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
 }
 
 // cluster is what the flags say, nil where that is nothing. A mapping that says where ranks
@@ -65,12 +66,8 @@ func (c *clusterFlags) cluster(flags *argument.Set, placement *numa.Policy) (*mo
 		return nil, nil
 	}
 	cluster := &model.Cluster{Nodes: c.nodes, Order: order}
-	if c.net != "" {
-		if cluster.Network, err = readNetwork(c.network()); err != nil {
-			return nil, usagef("-net: %v", err)
-		}
-	}
-	return cluster, nil
+	cluster.Network, err = c.net.network()
+	return cluster, err
 }
 
 func readMapping(path string) (mapping.Order, error) {
@@ -81,13 +78,27 @@ func readMapping(path string) (mapping.Order, error) {
 	return order, nil
 }
 
-// network is what -net says: FILE or NAME=FILE.
-func (c *clusterFlags) network() (name, path string) {
-	name, path, named := strings.Cut(c.net, "=")
-	if !named || isFile(c.net) {
-		return "", c.net
+// A netFlag is what -net says: FILE or NAME=FILE, "" for none.
+type netFlag string
+
+func (n netFlag) of() (name, path string) {
+	name, path, named := strings.Cut(string(n), "=")
+	if !named || isFile(string(n)) {
+		return "", string(n)
 	}
 	return name, path
+}
+
+// network reads it.
+func (n netFlag) network() (*model.Network, error) {
+	if n == "" {
+		return nil, nil
+	}
+	network, err := readNetwork(n.of())
+	if err != nil {
+		return nil, usagef("-net: %v", err)
+	}
+	return network, nil
 }
 
 // readNetwork reads a network. The published tables of TCP leave out two copies.

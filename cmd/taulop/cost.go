@@ -88,7 +88,7 @@ func (req *costRequest) complete() (err error) {
 		return err
 	}
 	req.Calls.Degree, req.Calls.Chunk = req.scheduleFlags.given(req.flags)
-	_, network := req.network()
+	_, network := req.net.of()
 	req.warnings = append(req.warnings, req.doubts(req.Predictor, network)...)
 	nodes, _ := req.Predictor.Nodes(slices.Max(req.P)) // of messages by levels, which tell other nodes
 	if cpus := f.File.Provenance.Allowed.Len(); cpus > 0 && c.Cluster == nil && nodes < 2 && slices.Max(req.P) > cpus {

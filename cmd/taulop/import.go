@@ -14,12 +14,14 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -322,4 +324,38 @@ func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 		return none, usageError(err.Error())
 	}
 	return t, nil
+}
+
+// matrix is import of a matrix of core-to-core-latency. It says which groups of CPUs it shows.
+func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File, error) {
+	if n := len(files); n > 1 {
+		return nil, usagef("got %d arguments, want 1: a matrix is of one machine", n)
+	}
+	m, err := infile.Read(files[0], coretocore.Read)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	var levels numa.Levels
+	if req.params != "" {
+		swept, err := readParameters("params", req.params)
+		if err != nil {
+			return nil, err
+		}
+		levels = swept.Provenance.Levels
+	}
+	f, err := m.File(req.cpus, levels)
+	if err != nil {
+		return nil, usagef("%s: %v: name the CPUs of its rows with -cpus", files[0], err)
+	}
+	known := f.Provenance
+	f.Provenance = imported(req.name, "core-to-core-latency does not print what machine it ran on, nor where the lines lay: look for that where the matrix comes from")
+	f.Provenance.Levels, f.Provenance.Online, f.Provenance.Allowed = known.Levels, known.Online, known.Allowed
+	p, err := f.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range pairs.FindGroups(p, f.Provenance.Levels) {
+		tell(errOut, "%s", g)
+	}
+	return f, nil
 }

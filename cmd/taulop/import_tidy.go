@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,17 +15,6 @@ import (
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/params"
 )
-
-// isTidy tells whether a file is a table with named columns.
-func isTidy(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, 1<<16))
-	return tidy.Is(head)
-}
 
 // tables is import of tables with named columns.
 func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File, error) {

@@ -79,8 +79,6 @@ func measureFlags(flags *argument.Set) action {
 // measure measures, and writes what it has, also if it ends early.
 func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	began := time.Now()
-	ctx, cancel := within(ctx, req.time)
-	defer cancel()
 	machine, err := here()
 	if err != nil {
 		return err
@@ -105,8 +103,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
 	}
-	steal := provenance.StartSteal("/")
-	_, err = carryOut(ctx, req.progress(errOut), x.Time, &x.Report, x.Run)
+	steal, err := req.carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
 	result := request.Conclude(machine, file)
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
@@ -119,14 +120,10 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 	default:
 		return f, usagef("-params names %d files, and this is of one machine: give one, or put them side by side with taulop predict", len(p.files))
 	}
-	f, err = compare.Read(p.file)
-	if err != nil && isTidy(p.file) {
-		return f, usagef("-params: %s is a table with names of columns: make a parameter file of it, taulop import -o machine.json %[1]s", p.file)
-	}
-	if err != nil {
-		return f, usagef("-params: %v", err)
-	}
-	if err := p.state.one(&f); err != nil {
+	if f, err = p.state.read("-params: ", p.file); err != nil {
+		if isTidy(p.file) {
+			err = usagef("-params: %s is a table with names of columns: make a parameter file of it, taulop import -o machine.json %[1]s", p.file)
+		}
 		return f, err
 	}
 	p.of = f
@@ -220,4 +217,83 @@ func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error
 		all = append(all, fmt.Errorf("%s: %w", file, w))
 	}
 	return all
+}
+
+// A stateChoice is -state: which of the states that the machine was in parameters are of.
+// None: means over all of them by their shares.
+type stateChoice struct {
+	most  bool
+	ns    float64
+	among bool // the file is one of several
+}
+
+func (s *stateChoice) add(flags *argument.Set, otherwise string) {
+	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or most, the most frequent (default "+otherwise+")", parseState, "most")
+}
+
+// mixture is what parameters are of where no state is chosen.
+const mixture = "means over all by their shares"
+
+func parseState(text string) (s stateChoice, err error) {
+	if text == "most" {
+		return stateChoice{most: true}, nil
+	}
+	s.ns, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "ns")), 64)
+	if err != nil || !(s.ns > 0) || math.IsInf(s.ns, 0) {
+		return s, usagef("%q is no state: give what a flag takes in it, like 64ns, or most", text)
+	}
+	return s, nil
+}
+
+// of takes machines in the state. Of several, those that stayed in one are as they are.
+func (s stateChoice) of(machines []compare.Machine) error {
+	if !s.most && s.ns == 0 {
+		return nil
+	}
+	var refused error
+	chosen := false
+	for i := range machines {
+		in, err := machines[i].In(s.ns)
+		if err != nil && len(machines[i].File.States()) == 0 {
+			if refused == nil {
+				refused = err
+			}
+			continue
+		}
+		if err != nil {
+			return usagef("-state: %v", err)
+		}
+		machines[i], chosen = in, true
+	}
+	if !chosen && !s.among && refused != nil {
+		return usagef("-state: %v", refused)
+	}
+	return nil
+}
+
+// each takes machines in the state, or without one in each state.
+func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, err error) {
+	if s.most || s.ns > 0 {
+		return machines, s.of(machines)
+	}
+	for _, m := range machines {
+		all = append(all, m.Each()...)
+	}
+	return all, nil
+}
+
+// read reads a parameter file in the state; what is a flag's name, before an error.
+func (s stateChoice) read(what, path string) (m compare.Machine, err error) {
+	if m, err = compare.Read(path); err != nil {
+		return m, usagef("%s%v", what, err)
+	}
+	return m, s.one(&m)
+}
+
+// one takes a machine in the state.
+func (s stateChoice) one(m *compare.Machine) error {
+	all := []compare.Machine{*m}
+	err := s.of(all)
+	*m = all[0]
+	return err
 }

@@ -287,11 +287,8 @@ func asUsage(err error) error {
 }
 
 func (req *plotRequest) heatMaps() (*chart.Chart, error) {
-	f, err := compare.Read(req.files[0])
+	f, err := req.state.read("", req.files[0])
 	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	if err := req.state.one(&f); err != nil {
 		return nil, err
 	}
 	var c *chart.Chart

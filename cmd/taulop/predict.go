@@ -136,3 +136,41 @@ func refused(err error) error {
 	}
 	return usagef("%v", err)
 }
+
+// explainFlags is the subcommand.
+func explainFlags(flags *argument.Set) action {
+	var (
+		req costRequest
+		to  destination
+	)
+	req.add(flags, "64K")
+	compare := flags.Bool("compare", false, "where each of the algorithms is the cheapest")
+	margin := flags.Float64("margin", 5, "with -compare, who is the cheapest stays it until another one is cheaper by more than `percent`")
+	flags.Within("margin", 0, 1000, "give a percentage from 0")
+	flags.Rules(
+		argument.Rule{Flags: "margin", Needs: "compare", Why: "says when one algorithm is cheaper than another"},
+		argument.Rule{Flags: "m", Not: "compare", Why: "chooses sizes, and -compare looks at all from 1 byte to 64 MiB", Do: "leave -m out"},
+	)
+	to.add(flags)
+	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		req.byState = !*compare
+		if err := req.choose(words); err != nil {
+			return err
+		}
+		if err := req.complete(); err != nil {
+			return err
+		}
+		var doc *predict.Explanations
+		var err error
+		if *compare {
+			doc, err = req.Compare(ctx, 1, 64<<20, *margin/100)
+		} else {
+			doc, err = req.Explain(ctx)
+		}
+		if err != nil {
+			return refused(err)
+		}
+		warn(req.aside(errOut), req.warnings)
+		return to.put(out, report.Explanations(doc))
+	}
+}

@@ -145,10 +145,8 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	}
 	said, told := req.aside(errOut), len(f.Warnings)
 	warn(said, f.Warnings)
-	steal, began := provenance.StartSteal("/"), time.Now()
-	limited, cancel := within(ctx, req.time)
-	defer cancel()
-	_, err = carryOut(limited, req.progress(errOut), x.Time, &x.Report, x.Run)
+	began := time.Now()
+	steal, err := req.carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
 		return err // a file without an interval would only be in the way of the next run's

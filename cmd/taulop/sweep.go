@@ -67,11 +67,8 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	if left := s.Left(); s.Resume && left > 0 {
 		tell(said, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)
 	}
-	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
-	defer cancel()
 	var failed error
-	_, err := carryOut(limited, req.progress(errOut), s.Time, &s.Report, func(ctx context.Context) error {
-		var ended error
+	_, err := req.saying.carryOut(ctx, errOut, max(s.Time, s.Experiment.Over), s.Time, &s.Report, func(ctx context.Context) (ended error) {
 		ended, failed = s.Run(ctx)
 		return ended
 	})
