@@ -76,6 +76,7 @@ func fixtures(t testing.TB) (dir string) {
 	plottable(t, dir)
 	stridedFile(t, dir)
 	swept(t, dir)
+	save(t, dir, "copy.json", load(t, dir, "host.json"))
 	save(t, dir, "cut.json", load(t, dir, "verify.json")[:100])
 	save(t, dir, "newer.json", strings.Replace(load(t, dir, "a.json"), `"version": 5`, `"version": 6`, 1))
 	saveParams(t, &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Taus: []int{1}}}, dir, "bare.json")

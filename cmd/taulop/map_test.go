@@ -34,6 +34,9 @@ func TestOpenMPITakesTheRankfile(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		out, err := exec.CommandContext(ctx, mpirun, "--allow-run-as-root", "-n", "2", "--rankfile", file, "--report-bindings", "true").CombinedOutput()
+		if strings.Contains(string(out), "unable to find network interfaces") {
+			t.Skipf("mpirun needs a network: %s", out)
+		}
 		if err != nil {
 			t.Fatalf("%v\n%s\n%s", err, text, out)
 		}

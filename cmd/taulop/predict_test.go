@@ -64,29 +64,6 @@ func TestPredictMachinesAs(t *testing.T) {
 	}
 }
 
-func TestPredictJSON(t *testing.T) {
-	machine, _ := smallMachine(t)
-	out, _ := ran(t, on(machine, "predict", "-json -P 2,3 -m 8K,64K -name here bcast")...)
-	var doc predict.Predictions
-	if err := json.Unmarshal([]byte(out), &doc); err != nil {
-		t.Fatal(err)
-	}
-	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
-		t.Errorf("%+v", doc.Source)
-	}
-	if want := 2 * 2 * 13; len(doc.Rows) != want {
-		t.Errorf("%d rows, want %d", len(doc.Rows), want)
-	}
-	for _, r := range doc.Rows {
-		if !(r.Microseconds > 0) || (r.Algorithm == "mpich") != (r.Chosen == "binomial") {
-			t.Errorf("%+v", r)
-		}
-	}
-	if len(doc.LeftOut) > 0 {
-		t.Errorf("left out: %+v", doc.LeftOut)
-	}
-}
-
 // -tsv prints the rows that the authors' library printed, as close as its own
 // numbers allow.
 func TestPredictTSVAgainstLibrary(t *testing.T) {

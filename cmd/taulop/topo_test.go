@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -13,17 +12,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 )
-
-// runTopo is the command with its output; it must be silent elsewhere.
-func runTopo(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	var out, errOut bytes.Buffer
-	err := named("topo").run(t.Context(), &out, &errOut, args)
-	if errOut.Len() > 0 {
-		t.Errorf("topo %q wrote to stderr: %s", args, &errOut)
-	}
-	return out.String(), err
-}
 
 // TestTopoCounts compares the JSON with what an independent tool counted.
 func TestTopoCounts(t *testing.T) {
@@ -37,10 +25,7 @@ func TestTopoCounts(t *testing.T) {
 		}
 		t.Run(want[0], func(t *testing.T) {
 			root := snapshot.Unpack(t, want[0])
-			text, err := runTopo(t, "-json", "-tau", "5", "-root", root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text, _ := ran(t, "topo", "-json", "-tau", "5", "-root", root)
 			var document map[string]any
 			if err := json.Unmarshal([]byte(text), &document); err != nil {
 				t.Fatal(err)
@@ -53,10 +38,7 @@ func TestTopoCounts(t *testing.T) {
 			if p, ok := document["placements"].([]any); !ok || len(p) < 3 {
 				t.Errorf("placements: got %v", document["placements"])
 			}
-			text, err = runTopo(t, "-root", root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text, _ = ran(t, "topo", "-root", root)
 			lines := strings.Split(text, "\n")
 			longest := slices.MaxFunc(lines, func(a, b string) int { return len(a) - len(b) })
 			if len(lines) > 60 || len(longest) > 260 {
@@ -70,10 +52,7 @@ func TestTopoHere(t *testing.T) {
 	if _, err := numa.Discover("/"); err != nil {
 		t.Skip(err)
 	}
-	text, err := runTopo(t, "-json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text, _ := ran(t, "topo", "-json")
 	var got report.Topology
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
