@@ -29,10 +29,10 @@ func within(ctx context.Context, budget time.Duration) (context.Context, context
 
 // carryOut runs an experiment within a limit, tells its progress, and measures what the hypervisor
 // takes meanwhile. That its time was up is no error: what there is counts.
-func (s saying) carryOut(ctx context.Context, errOut io.Writer, limit, budget time.Duration, report *func(engine.Progress), run func(context.Context) error) (*provenance.StealMeter, error) {
+func carryOut(ctx context.Context, errOut io.Writer, limit, budget time.Duration, report *func(engine.Progress), run func(context.Context) error) (*provenance.StealMeter, error) {
 	ctx, cancel := within(ctx, limit)
 	defer cancel()
-	show, done := launchProgress(s.progress(errOut), budget)
+	show, done := launchProgress(errOut, budget)
 	defer done()
 	*report = show
 	steal := provenance.StartSteal("/")
@@ -43,34 +43,27 @@ func (s saying) carryOut(ctx context.Context, errOut io.Writer, limit, budget ti
 	return steal, err
 }
 
-// A saying is what is said beside a result: warnings, and how far a measurement is.
-type saying struct{ quiet, noProgress bool }
-
-// add adds -quiet, of which usage says what is left out, and -no-progress.
-func (s *saying) add(flags *argument.Set, usage string) {
-	s.addQuiet(flags, usage)
-	flags.BoolVar(&s.noProgress, "no-progress", false, "no progress; warnings are printed")
+// addSaying adds -quiet, of which usage says what is left out, and -no-progress; addQuiet the first
+// alone, of what measures nothing. What they leave out run sees to.
+func addSaying(flags *argument.Set, usage string) {
+	addQuiet(flags, usage)
+	flags.Bool("no-progress", false, "no progress; warnings are printed")
 }
 
-// addQuiet adds -quiet alone, of what measures nothing.
-func (s *saying) addQuiet(flags *argument.Set, usage string) {
-	flags.BoolVar(&s.quiet, "quiet", false, usage)
-}
+func addQuiet(flags *argument.Set, usage string) { flags.Bool("quiet", false, usage) }
 
-// aside is where warnings go.
-func (s saying) aside(errOut io.Writer) io.Writer {
-	if s.quiet {
+// A still writer is standard error without progress.
+type still struct{ io.Writer }
+
+// aside is where warnings and progress go.
+func aside(flags *argument.Set, errOut io.Writer) io.Writer {
+	switch {
+	case flags.On("quiet"):
 		return io.Discard
+	case flags.On("no-progress"):
+		return still{errOut}
 	}
 	return errOut
-}
-
-// progress is where progress goes.
-func (s saying) progress(errOut io.Writer) io.Writer {
-	if s.noProgress {
-		return io.Discard
-	}
-	return s.aside(errOut)
 }
 
 // starved has a warning if this process has waited for a CPU longer than it ran. Its
@@ -126,6 +119,9 @@ func countProgress(w io.Writer, what string) (show func(done, of int), done func
 
 // progress is a bar on a terminal, and a line a minute elsewhere.
 func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
+	if _, is := w.(still); is {
+		w = io.Discard
+	}
 	if !isTerminal(w) {
 		last := time.Now()
 		return func(text string, _ int) {

@@ -81,11 +81,10 @@ func estimateFlags(flags *argument.Set) action {
 	var (
 		req estimateRequest
 		to  destination
-		say saying
 	)
 	req.add(flags)
 	req.clusterFlags.add(flags)
-	say.addQuiet(flags, "no warnings")
+	addQuiet(flags, "no warnings")
 	to.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		p, err := estimate.ReadFile(words[0])
@@ -95,7 +94,7 @@ func estimateFlags(flags *argument.Set) action {
 		if req.choice.Cluster, err = req.cluster(flags, &req.choice.Placement); err != nil {
 			return err
 		}
-		m, err := req.machine(say.aside(errOut))
+		m, err := req.machine(errOut)
 		if err != nil {
 			return err
 		}

@@ -36,7 +36,6 @@ type verifyRequest struct {
 	oversubscribe bool
 	huge          bool
 	destination
-	saying
 }
 
 // verifyFlags is the subcommand.
@@ -51,16 +50,16 @@ func verifyFlags(flags *argument.Set) action {
 		if err := req.complete(flags, words, machine); err != nil {
 			return err
 		}
-		e, untold, ended, err := req.carryOutCases(ctx, errOut, req.Request, machine, req.huge)
+		e, untold, ended, err := carryOutCases(ctx, errOut, req.Request, machine, req.huge)
 		if err != nil {
 			return err
 		}
-		return req.show(out, req.aside(errOut), e, untold, ended)
+		return req.show(out, errOut, e, untold, ended)
 	}
 }
 
 // show writes what was found, and the patterns that are to be saved.
-func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold []string, ended error) error {
+func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, untold []string, ended error) error {
 	var saved *params.File
 	var unsaved error
 	if req.save != "" {
@@ -69,7 +68,7 @@ func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold
 		}
 	}
 	doc, lacking := req.document(e)
-	warn(said, untold)
+	warn(errOut, untold)
 	failed := cmp.Or(unsaved, req.destination.put(out, doc))
 	var stopped interrupted
 	switch {
@@ -85,9 +84,9 @@ func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold
 
 // carryOutCases carries a request out. What ended it early is no error as long as a case was
 // measured; untold are the warnings that are for when there is a result.
-func (s saying) carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *numa.Machine, huge bool) (e *verify.Experiment, untold []string, ended, err error) {
+func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *numa.Machine, huge bool) (e *verify.Experiment, untold []string, ended, err error) {
 	slow := starved()
-	warn(s.aside(errOut), slow)
+	warn(errOut, slow)
 	if r.Source != "" {
 		if r.Params, err = readParameters("params", r.Source); err != nil {
 			return nil, nil, nil, err
@@ -99,7 +98,7 @@ func (s saying) carryOutCases(ctx context.Context, errOut io.Writer, r verify.Re
 		return nil, nil, nil, err
 	}
 	e.Warn(advised(now.Warnings())...)
-	steal, ended := s.carryOut(ctx, errOut, r.Time, r.Time, &e.Report, e.Run)
+	steal, ended := carryOut(ctx, errOut, r.Time, r.Time, &e.Report, e.Run)
 	measured := e.Measured()
 	if errors.Is(ended, context.Canceled) {
 		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(len(e.Cases), "case")))
@@ -133,7 +132,7 @@ func (req *verifyRequest) add(flags *argument.Set) {
 	addNode(flags, &req.machine)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	req.saying.add(flags, "no progress and no warnings")
+	addSaying(flags, "no progress and no warnings")
 	flags.Within("variants", 0, math.MaxInt32, "give a number from 1 up, or 0 for all")
 	flags.Rules(
 		argument.Rule{Flags: "variants save", Needs: "patterns", Why: "is of message patterns"},
@@ -232,7 +231,6 @@ func verifyMapFlags(flags *argument.Set) action {
 	var (
 		req mapRequest
 		r   verify.Request
-		say saying
 	)
 	flags.Bool("map", true, "carry out a program's messages under two mappings")
 	req.matrixFlags.add(flags)
@@ -240,7 +238,7 @@ func verifyMapFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.Methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)", argument.Among(processmap.Methods), processmap.Methods...)
 	argument.Var(flags, &r.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
 	flags.DurationVar(&r.Time, "time", 30*time.Second, "time for everything")
-	say.add(flags, "no progress and no warnings")
+	addSaying(flags, "no progress and no warnings")
 	flags.Check(func() error {
 		switch {
 		case req.params == "":
@@ -265,7 +263,7 @@ func verifyMapFlags(flags *argument.Set) action {
 		if r.Program, err = req.program(r.Caches); err != nil {
 			return err
 		}
-		return req.carryOutProgram(ctx, out, errOut, r, say)
+		return req.carryOutProgram(ctx, out, errOut, r)
 	}
 }
 
@@ -317,7 +315,7 @@ func (req *mapRequest) program(caches []bool) (*verify.Program, error) {
 	return program, nil
 }
 
-func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Writer, r verify.Request, say saying) error {
+func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Writer, r verify.Request) error {
 	machine, err := here()
 	if err != nil {
 		return err
@@ -327,10 +325,10 @@ func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Write
 			return usagef("%s is not of this machine: %v", req.params, err)
 		}
 	}
-	e, untold, ended, err := say.carryOutCases(ctx, errOut, r, machine, false)
+	e, untold, ended, err := carryOutCases(ctx, errOut, r, machine, false)
 	if err != nil {
 		return err
 	}
-	warn(say.aside(errOut), untold)
+	warn(errOut, untold)
 	return cmp.Or(req.destination.put(out, report.Program(e.ProgramResult())), ended)
 }
