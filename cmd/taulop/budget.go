@@ -5,11 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"time"
+
+	"github.com/schollz/progressbar/v3"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/process"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/numa"
 )
 
 // within is ctx until a command's time is over by so much that what is left to do,
@@ -20,47 +27,43 @@ func within(ctx context.Context, budget time.Duration) (context.Context, context
 	return context.WithTimeout(ctx, budget+max(budget/8, time.Second))
 }
 
-// carryOut runs an experiment and tells its progress. That its time was up is no error:
-// what there is counts.
-func carryOut(ctx context.Context, said io.Writer, budget time.Duration, report *func(engine.Progress), run func(context.Context) error) (late bool, err error) {
-	show, done := launchProgress(said, budget)
+// carryOut runs an experiment within a limit, tells its progress, and measures what the hypervisor
+// takes meanwhile. That its time was up is no error: what there is counts.
+func carryOut(ctx context.Context, errOut io.Writer, limit, budget time.Duration, report *func(engine.Progress), run func(context.Context) error) (*provenance.StealMeter, error) {
+	ctx, cancel := within(ctx, limit)
+	defer cancel()
+	show, done := launchProgress(errOut, budget)
 	defer done()
 	*report = show
-	err = run(ctx)
-	if late = errors.Is(err, context.DeadlineExceeded); late {
+	steal := provenance.StartSteal("/")
+	err := run(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
 	}
-	return late, err
+	return steal, err
 }
 
-// A saying is what is said beside a result: warnings, and how far a measurement is.
-type saying struct{ quiet, noProgress bool }
-
-// add adds -quiet, of which usage says what is left out, and -no-progress.
-func (s *saying) add(flags *argument.Set, usage string) {
-	s.addQuiet(flags, usage)
-	flags.BoolVar(&s.noProgress, "no-progress", false, "no progress; warnings are printed")
+// addSaying adds -quiet, of which usage says what is left out, and -no-progress; addQuiet the first
+// alone, of what measures nothing. What they leave out run sees to.
+func addSaying(flags *argument.Set, usage string) {
+	addQuiet(flags, usage)
+	flags.Bool("no-progress", false, "no progress; warnings are printed")
 }
 
-// addQuiet adds -quiet alone, of what measures nothing.
-func (s *saying) addQuiet(flags *argument.Set, usage string) {
-	flags.BoolVar(&s.quiet, "quiet", false, usage)
-}
+func addQuiet(flags *argument.Set, usage string) { flags.Bool("quiet", false, usage) }
 
-// aside is where warnings go.
-func (s saying) aside(errOut io.Writer) io.Writer {
-	if s.quiet {
+// A still writer is standard error without progress.
+type still struct{ io.Writer }
+
+// aside is where warnings and progress go.
+func aside(flags *argument.Set, errOut io.Writer) io.Writer {
+	switch {
+	case flags.On("quiet"):
 		return io.Discard
+	case flags.On("no-progress"):
+		return still{errOut}
 	}
 	return errOut
-}
-
-// progress is where progress goes.
-func (s saying) progress(errOut io.Writer) io.Writer {
-	if s.noProgress {
-		return io.Discard
-	}
-	return s.aside(errOut)
 }
 
 // starved has a warning if this process has waited for a CPU longer than it ran. Its
@@ -87,4 +90,84 @@ func nothingIn(budget time.Duration) error {
 		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
 	}
 	return usagef("nothing was measured within -time %v%s: allow more", budget, seen)
+}
+
+// launchProgress shows a bar on a terminal, and a line a minute elsewhere.
+func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progress), done func()) {
+	text := func(p engine.Progress) string {
+		launch := fmt.Sprintf("launch %d", p.Launch)
+		if p.Launches > 0 {
+			launch += fmt.Sprintf(" of %d", p.Launches)
+		}
+		return fmt.Sprintf("%s: %d of %d cells, %v left", launch, p.Visited, p.Cells, max(0, p.Left.Round(time.Second)))
+	}
+	set, done := progress(w, int(budget.Milliseconds()))
+	return func(p engine.Progress) {
+		set(text(p), int(min(max(0, budget-p.Left), budget).Milliseconds()))
+	}, done
+}
+
+// countProgress is for things that take about as long each.
+func countProgress(w io.Writer, what string) (show func(done, of int), done func()) {
+	began := time.Now()
+	set, done := progress(w, 1000)
+	return func(done, of int) {
+		left := time.Since(began) / time.Duration(max(1, done)) * time.Duration(of-done)
+		set(fmt.Sprintf("%d of %s, %v left", done, printable.Count(of, what), left.Round(time.Second)), 1000*done/max(1, of))
+	}, done
+}
+
+// progress is a bar on a terminal, and a line a minute elsewhere.
+func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
+	if _, is := w.(still); is {
+		w = io.Discard
+	}
+	if !isTerminal(w) {
+		last := time.Now()
+		return func(text string, _ int) {
+			if time.Since(last) >= time.Minute {
+				last = time.Now()
+				fmt.Fprintf(w, "taulop: %s\n", text)
+			}
+		}, func() {}
+	}
+	bar := progressbar.NewOptions(most, progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
+	return func(text string, at int) {
+		bar.Describe(text)
+		bar.Set(at)
+	}, func() { bar.Finish() }
+}
+
+// nodeUsage is what -node says.
+const nodeUsage = "measure on the CPUs of this NUMA `node` alone, as if there were no others"
+
+// addNode adds -node and -name to a command that measures.
+func addNode(flags *argument.Set, name *string) {
+	flags.StringVar(name, "name", "", "`name` of this machine in the file and in what is made of it (default the host's)")
+	flags.Func("node", nodeUsage, keepTo)
+}
+
+// keepTo keeps this program to the CPUs of a NUMA node: it begins anew on them, as under
+// taskset, so that all threads and launches find no others. What is there already returns.
+func keepTo(node string) error {
+	m, err := numa.Discover("/")
+	if err != nil {
+		return err
+	}
+	id, err := strconv.Atoi(node)
+	if err != nil {
+		return errors.New("give the number of a NUMA node, like 0; taulop topo lists them")
+	}
+	i := slices.IndexFunc(m.Nodes, func(n numa.Node) bool { return n.ID == id })
+	if i < 0 {
+		return errors.New("this machine has no such NUMA node; taulop topo lists them")
+	}
+	switch on := m.Nodes[i].CPUs.And(m.Allowed); {
+	case len(on) == 0:
+		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone; choose another node", m.Nodes[i].CPUs, m.Allowed)
+	case len(on) < len(m.Allowed):
+		return process.BeginOn(on)
+	}
+	return nil
 }

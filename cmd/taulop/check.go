@@ -30,7 +30,6 @@ type checkRequest struct {
 	drift          float64 // 0: the baseline's own
 	peak           float64 // GB/s of memory; 0: as the baseline or the firmware has it
 	perf, json     bool
-	saying
 }
 
 // checkFlags is the subcommand. Whatever goes wrong is a line, too, and the state unknown.
@@ -106,7 +105,7 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
-	req.saying.add(flags, "no progress and no warnings")
+	addSaying(flags, "no progress and no warnings")
 	flags.Within("drift", 0, 1, "give a share from 0 to 1, like 0.05")
 	flags.Check(func() error {
 		switch {
@@ -151,10 +150,9 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 		return nil, usagef("-baseline %s is no measure of this node: %v", req.baseline, err)
 	}
 	x.Time -= time.Since(began)
-	said, steal := req.aside(errOut), provenance.StartSteal("/")
 	limited, cancel := context.WithTimeout(ctx, mostChecking-time.Since(began)-300*time.Millisecond)
 	defer cancel()
-	_, err = carryOut(limited, req.progress(errOut), x.Time, &x.Report, x.Run)
+	steal, err := carryOut(limited, errOut, mostChecking, x.Time, &x.Report, x.Run)
 	if errors.Is(err, context.Canceled) {
 		return nil, errors.New("it was stopped before it was done")
 	} else if err != nil {
@@ -169,8 +167,8 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 	}
 	if b.State != compare.OK { // what else may be to blame
 		b.Text += beside(x.File, steal)
-		warn(said, advised(x.File.Provenance.Warnings()))
-		warn(said, append(starved(), steal.Warnings()...))
+		warn(errOut, advised(x.File.Provenance.Warnings()))
+		warn(errOut, append(starved(), steal.Warnings()...))
 	}
 	return b, nil
 }

@@ -48,17 +48,7 @@ func TestTransportCMA(t *testing.T) {
 	if out, errOut, err := verify(2 * time.Second); err != nil && !strings.Contains(err.Error(), "within -time") {
 		t.Errorf("%v\n%s\n%s", err, out, errOut)
 	}
-	for _, tt := range []struct{ line, want string }{
-		{"predict -P 2 -transport cma -params " + swept(t, dir) + " bcast", "no transfers over cma: measure them (taulop sweep -with cma -o FILE)"},
-		{"predict -P 2 -transport cma -model loggp -params " + file + " bcast", "knows no single copies"},
-		{"verify -buffers unchanged", "add -transport cma"},
-		{"verify -transport whole", "known are segmented, cma"},
-		{"verify -patterns -transport cma", "leave it out, or -patterns"},
-		{"verify -transport cma -buffers old", "unknown state of buffers"},
-		{"predict -P 2 -buffers fresh -params " + file + " bcast", "-buffers: unknown state of buffers"},
-	} {
-		if _, _, err := run(t, strings.Fields(tt.line)...); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, want one with %q", tt.line, err, tt.want)
-		}
+	if _, _, err := run(t, strings.Fields("predict -P 2 -transport cma -model loggp -params "+file+" bcast")...); err == nil || !strings.Contains(err.Error(), "knows no single copies") {
+		t.Error(err)
 	}
 }

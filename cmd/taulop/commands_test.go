@@ -3,8 +3,11 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/compare"
 )
 
 // What docs/commands.md lists is what there is: TAULOP_UPDATE=1 writes it.
@@ -38,4 +41,45 @@ func commandTables() string {
 		}
 	}
 	return b.String()
+}
+
+// What makes a mode of a command, and what does not.
+func TestModes(t *testing.T) {
+	for line, want := range map[string]bool{
+		"-against x": true, "--against=x": true, "-P 2 -against": true,
+		"": false, "against": false, "-m 8K message": false, "-against-all": false,
+	} {
+		c, _ := lookup("verify")
+		if got := c.mode(strings.Fields(line)); (got.name == "verify -against OUTPUT") != want {
+			t.Errorf("%q: %v", line, got.name)
+		}
+	}
+}
+
+// A flag that names a file is refused without a name, by every command that has one.
+func TestEmptyFileNames(t *testing.T) {
+	tried := 0
+	for _, c := range commands {
+		for _, s := range c.settings() {
+			if !slices.Contains([]string{"file", "table", "DIR"}, s.value) && s.name != "params" {
+				continue
+			}
+			tried++
+			args := []string{c.name, "-" + s.name, ""}
+			if c.name == "" {
+				args = args[1:]
+			}
+			out, _, err := run(t, args...)
+			want := 2
+			if c.plugin { // which prints its errors
+				want = int(compare.Unknown)
+			}
+			if said := out + fmt.Sprint(err); c.status(err) != want || !strings.Contains(said, "-"+s.name) || !strings.Contains(said, "empty name") {
+				t.Errorf("%s -%s '': status %d, %s", c.name, s.name, c.status(err), said)
+			}
+		}
+	}
+	if tried < 20 {
+		t.Errorf("%d flags that name files, of 20 and more", tried)
+	}
 }

@@ -24,7 +24,6 @@ type compareRequest struct {
 	as     string
 	list   string // file with the names of files
 	destination
-	saying
 }
 
 const twoFiles = "a comparison takes two files or more: taulop compare A.json B.json"
@@ -44,7 +43,7 @@ func compareFlags(flags *argument.Set) action {
 	flags.StringVar(&req.list, "files", "", "a `file` with the names of more files, one a line, as find prints them; - is standard input")
 	addTest(flags, &test)
 	choice.Test = &test
-	req.saying.addQuiet(flags, "no warnings")
+	addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
 		listed, err := readList(req.list)
@@ -63,13 +62,12 @@ func compareFlags(flags *argument.Set) action {
 		if err != nil {
 			return usagef("%v", err)
 		}
-		said := req.aside(errOut)
-		warn(said, takePublished(machines, req.as))
+		warn(errOut, takePublished(machines, req.as))
 		c, err := compare.New(machines, req.choice)
 		if err != nil {
 			return usagef("%v", err)
 		}
-		return req.show(out, said, report.SideBySide(c), c.Warnings, c.Untested())
+		return req.show(out, errOut, report.SideBySide(c), c.Warnings, c.Untested())
 	}
 }
 
@@ -86,8 +84,7 @@ func readList(path string) ([]string, error) {
 
 // fleet puts many machines beside their median.
 func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, paths []string) error {
-	said := req.aside(errOut)
-	show, done := countProgress(req.progress(errOut), "file")
+	show, done := countProgress(errOut, "file")
 	machines, skipped, err := compare.ReadReduced(ctx, paths, req.as, show)
 	if done(); errors.Is(err, context.Canceled) {
 		return err
@@ -95,7 +92,7 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 		return usagef("%v", err)
 	}
 	for _, s := range skipped {
-		tell(said, "skipped: %v", s)
+		tell(errOut, "skipped: %v", s)
 	}
 	var names []string
 	for _, m := range machines {
@@ -103,20 +100,20 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 			names = append(names, m.Name)
 		}
 	}
-	warn(said, taken(names, req.as))
+	warn(errOut, taken(names, req.as))
 	o, err := compare.OverviewOf(machines, req.choice)
 	if err != nil {
 		return usagef("%v", err)
 	}
-	return cmp.Or(req.show(out, said, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
+	return cmp.Or(req.show(out, errOut, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
 }
 
 // show writes what was found, and fails where nothing could be tested.
-func (req *compareRequest) show(out, said io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
+func (req *compareRequest) show(out, errOut io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
 	if err := req.put(out, found); err != nil {
 		return err
 	}
-	if warn(said, warnings); untested {
+	if warn(errOut, warnings); untested {
 		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
 	}
 	return nil

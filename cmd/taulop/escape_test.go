@@ -8,6 +8,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -300,35 +301,6 @@ const twoSuites = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t
 	"# Benchmarking Uniband\n# #processes = 2\n#bytes #repetitions Mbytes/sec Msg/sec\n0 1000 0.00 5\n\n" +
 	"# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n1024   0.5\n# OSU MPI Multiple Bandwidth Test\n# Size  MB/s\n8  5\n"
 
-// anotherMachine is as much of another machine's sys and proc as topo reads.
-var anotherMachine = map[string]string{
-	"proc/cpuinfo":              "processor : 0\nvendor_id : GenuineIntel\nmodel name : A CPU\nmicrocode : 0x1\nflags : hypervisor\nmachine : PowerNV\n",
-	"proc/meminfo":              "MemTotal: 1024 kB\nMemFree: 512 kB\nMemAvailable: 700 kB\n",
-	"proc/version":              "Linux version 6.1",
-	"proc/loadavg":              "5.0 1.0 1.0 1/2 3",
-	"proc/stat":                 "cpu 1 2 3 4 5 6 7 800 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\n",
-	"proc/self/status":          "Cpus_allowed_list: 0-1\nMems_allowed_list: 0\n",
-	"proc/sys/kernel/hostname":  "node17",
-	"proc/sys/kernel/osrelease": "6.1", "proc/sys/kernel/arch": "x86_64", "proc/sys/kernel/numa_balancing": "1",
-	"sys/hypervisor/type": "xen", "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
-	"sys/devices/system/clocksource/clocksource0/current_clocksource": "hpet",
-	"sys/devices/system/cpu/online":                                   "0-1",
-	"sys/devices/system/cpu/smt/active":                               "1", "sys/devices/system/cpu/smt/control": "on",
-	"sys/devices/system/cpu/intel_pstate/no_turbo":              "0",
-	"sys/devices/system/cpu/cpu0/cpufreq/scaling_governor":      "powersave",
-	"sys/devices/system/cpu/cpu0/microcode/version":             "0x1",
-	"sys/devices/system/cpu/cpu0/topology/physical_package_id":  "0",
-	"sys/devices/system/cpu/cpu0/topology/thread_siblings_list": "0", "sys/devices/system/cpu/cpu0/topology/thread_siblings": "1",
-	"sys/devices/system/cpu/cpu1/topology/thread_siblings": "2",
-	"sys/devices/system/cpu/cpu0/cache/index0/level":       "1", "sys/devices/system/cpu/cpu0/cache/index0/type": "Data", "sys/devices/system/cpu/cpu0/cache/index0/size": "32K",
-	"sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size": "64", "sys/devices/system/cpu/cpu0/cache/index0/shared_cpu_list": "0",
-	"sys/devices/system/node/online": "0", "sys/devices/system/node/node0/cpulist": "0-1", "sys/devices/system/node/node0/distance": "10",
-	"sys/devices/system/node/node0/meminfo": "Node 0 MemTotal: 1024 kB\nNode 0 MemFree: 512 kB\n",
-	"sys/class/dmi/id/product_name":         "Server", "sys/class/dmi/id/sys_vendor": "Vendor", "sys/class/dmi/id/product_version": "1",
-	"sys/class/dmi/id/board_name": "Board", "sys/class/dmi/id/board_vendor": "Vendor", "sys/class/dmi/id/bios_vendor": "BIOS", "sys/class/dmi/id/bios_version": "2", "sys/class/dmi/id/bios_date": "1/1/2020",
-	"sys/devices/cpu_core/cpus": "0", "sys/devices/cpu_atom/cpus": "1",
-}
-
 // Whatever a file says, no command that reads it steers a terminal, repeats it at length, or writes a
 // formula for a spreadsheet. A random choice of places and commands is tried, with TAULOP_LONG all.
 func TestFilesDoNotSteerTerminals(t *testing.T) {
@@ -372,21 +344,25 @@ func TestFilesDoNotSteerTerminals(t *testing.T) {
 		{"verify", "-against", file, "-params", native, "-P", "2"}, {"verify", "-against", file, "-params", native, "-P", "2", "-json"},
 	})
 	root := filepath.Join(dir, "root")
-	for name, text := range anotherMachine {
-		if err := os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		save(t, root, name, text+"\n")
+	another := os.DirFS("testdata/files/another") // as much of another machine's sys and proc as topo reads
+	if err := os.CopyFS(root, another); err != nil {
+		t.Fatal(err)
 	}
 	if out, errOut := show("topo", "-root", root); errOut != "" || !strings.Contains(out, "node17") || !strings.Contains(out, "hpet") {
 		t.Fatalf("%q, %q", out, errOut)
 	}
-	for _, name := range slices.Sorted(maps.Keys(anotherMachine)) {
-		text := anotherMachine[name]
-		try(filepath.Join("root", name), 10, inValue(name, text), [][]string{
+	if err := fs.WalkDir(another, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text := load(t, root, name)
+		try(filepath.Join("root", name), 10, inValue(name, strings.TrimSuffix(text, "\n")), [][]string{
 			{"topo", "-root", root}, {"topo", "-root", root, "-json"}, {"topo", "-root", root, "-tau", "2"},
 		})
-		save(t, root, name, text+"\n")
+		save(t, root, name, text)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 }
 

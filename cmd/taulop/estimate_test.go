@@ -1,9 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -82,76 +79,6 @@ func TestEstimateDocs(t *testing.T) {
 	if os.Getenv("TAULOP_UPDATE") != "" {
 		save(t, "", docs, strings.Join(parts, fence))
 	}
-}
-
-func TestEstimateForPrograms(t *testing.T) {
-	t.Chdir("../../docs/programs")
-	out, errOut, err := run(t, "estimate", "-csv", "-params", "access.json", "cannon-transposed.toml")
-	if err != nil || errOut != "" {
-		t.Fatal(err, errOut)
-	}
-	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
-	if err != nil || len(rows) != 5 {
-		t.Fatalf("%d lines, %v, want a head and four phases", len(rows), err)
-	}
-	out, _, err = run(t, "estimate", "-json", "-params", "access.json", "-params", "ibm-sp.json", "cannon-transposed.toml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var doc struct {
-		Format string
-		Total  struct{ Center, Lo, Hi float64 } `json:"total_ns"`
-		Phases []struct {
-			Phase string
-			Share float64
-		}
-	}
-	d := json.NewDecoder(bytes.NewReader([]byte(out)))
-	if err := d.Decode(&doc); err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.
-	for i, p := range doc.Phases {
-		if sum += p.Share; p.Phase != rows[i+1][3] {
-			t.Errorf("phase %d is %q, and in CSV %q", i+1, p.Phase, rows[i+1][3])
-		}
-	}
-	if doc.Format != "taulop estimate" || sum < 0.999 || sum > 1.001 || !(doc.Total.Lo < doc.Total.Center && doc.Total.Center < doc.Total.Hi) {
-		t.Errorf("%+v", doc)
-	}
-}
-
-func TestEstimateBadInput(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string { return save(t, dir, name, text) }
-	bad := write("bad.toml", "[[phase]]\npass = \"raed\"\n")
-	unknown := write("unknown.toml", "[[phase]]\npass = \"read\"\nstrid = 2\n")
-	disk := write("disk.toml", "[[phase]]\ndisk = \"write\"\nbytes = \"1M\"\n")
-	messages := write("messages.toml", "ranks = 2\n[[phase]]\nmessage = \"bcast\"\nbytes = \"1M\"\n")
-	t.Chdir("../../docs/programs")
-	refuses(t, nil, "", []mistake{
-		{"estimate -params access.json", "name a file of phases"},
-		{"estimate -params access.json cannon.toml boundary.toml", "got 2"},
-		{"estimate cannon.toml", "-params is missing"},
-		{"estimate -params access.json -csv -json cannon.toml", "choose one"},
-		{"estimate -params access.json -model inh cannon.toml", "did you mean \"imh\"?"},
-		{"estimate -params access.json missing.toml", "missing.toml is not there"},
-		{"estimate -params missing.json cannon.toml", "missing.json is not there"},
-		{"estimate -params access.json " + bad, `did you mean "read"?`},
-		{"estimate -params access.json " + unknown, "unknown.toml: line 3: there is no key \"strid\""},
-		{"estimate -params access.json " + disk, "page cache out; taulop disk -o disk.json DIR measures it"},
-		{"estimate -params access.json " + messages, "taulop sweep measures them"},
-		{"estimate -params access.json -model imh " + messages, "taulop verify -patterns -P 2 -save patterns.json measures it"},
-		{"estimate -params ibm-sp.json cannon.toml", "taulop access -ops multiply -types float64 -n 262144 -stride 1 -cache in -o access.json measures it"},
-		{"estimate -params access.json -nodes 0 cannon.toml", "-nodes is 0"},
-		{"estimate -run canon -params access.json", "did you mean \"cannon\"?"},
-		{"estimate -run cannon -P 3 -params access.json", "3 ranks make no square"},
-		{"estimate -run cannon -N 4000 -params access.json", "from 8 to 2048"},
-		{"estimate -run cannon -N 2048 -P 1024 -oversubscribe -params access.json", "take a smaller -N"},
-		{"estimate -run cannon -P 1024 -params access.json", "need as many CPUs"},
-		{"estimate -run cannon", "-params is missing"},
-		{"estimate -run cannon -params ibm-sp.json", "taulop access -ops multiply"},
-	})
 }
 
 func TestProgramRunsCSV(t *testing.T) {

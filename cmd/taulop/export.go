@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/hwloc"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
@@ -56,11 +55,8 @@ func exportFlags(flags *argument.Set) action {
 			return usagef("got %s, want %d, like %s", printable.Count(len(words), "argument"), want, example)
 		}
 		req.file, req.cached = words[want-1], flags.Given("cache")
-		read, err := compare.Read(req.file)
+		read, err := req.state.read("", req.file)
 		if err != nil {
-			return usagef("%v", err)
-		}
-		if err := req.state.one(&read); err != nil {
 			return err
 		}
 		f := read.File

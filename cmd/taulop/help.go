@@ -178,9 +178,6 @@ func columns(w io.Writer) int {
 // collectiveNames are all collectives.
 func collectiveNames() []string { return collective.Names(collective.Collectives()) }
 
-// patternNames are the names of communication matrices.
-func patternNames() []string { return comm.Names() }
-
 // verifiable is what verify carries out.
 func verifiable() []string {
 	return slices.Concat(algorithmNames(), []string{verify.Message}, verify.PatternNames())

@@ -143,18 +143,3 @@ func TestLists(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// Flags stand where they like, up to a --.
-func TestFlagsAnywhere(t *testing.T) {
-	dir := t.TempDir()
-	a, b := node(t, dir, "a", 1000, 0.3, 0.02, 1, 2), node(t, dir, "b", 1100, 0.3, 0.02, 1, 2)
-	want, _ := ran(t, "compare", "-csv", "-m", "8K", a, b)
-	for _, line := range [][]string{{a, "-csv", b, "-m", "8K"}, {a, b, "-csv", "-m=8K"}, {"-csv", "-m", "8K", "--", a, b}} {
-		if got, _, err := run(t, append([]string{"compare"}, line...)...); err != nil || got != want {
-			t.Errorf("%v: %v\n%s", line, err, got)
-		}
-	}
-	if _, _, err := run(t, "compare", a, b, "--", "-csv"); exitStatus(err) != 2 {
-		t.Errorf("a flag behind -- is a file: %v", err)
-	}
-}

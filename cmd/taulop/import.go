@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,13 +16,17 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/published"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
@@ -322,4 +328,118 @@ func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 		return none, usageError(err.Error())
 	}
 	return t, nil
+}
+
+// matrix is import of a matrix of core-to-core-latency. It says which groups of CPUs it shows.
+func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File, error) {
+	if n := len(files); n > 1 {
+		return nil, usagef("got %d arguments, want 1: a matrix is of one machine", n)
+	}
+	m, err := infile.Read(files[0], coretocore.Read)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	var levels numa.Levels
+	if req.params != "" {
+		swept, err := readParameters("params", req.params)
+		if err != nil {
+			return nil, err
+		}
+		levels = swept.Provenance.Levels
+	}
+	f, err := m.File(req.cpus, levels)
+	if err != nil {
+		return nil, usagef("%s: %v: name the CPUs of its rows with -cpus", files[0], err)
+	}
+	known := f.Provenance
+	f.Provenance = imported(req.name, "core-to-core-latency does not print what machine it ran on, nor where the lines lay: look for that where the matrix comes from")
+	f.Provenance.Levels, f.Provenance.Online, f.Provenance.Allowed = known.Levels, known.Online, known.Allowed
+	p, err := f.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range pairs.FindGroups(p, f.Provenance.Levels) {
+		tell(errOut, "%s", g)
+	}
+	return f, nil
+}
+
+// tables is import of tables with named columns.
+func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File, error) {
+	tables, timed, err := req.readTables(files)
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(tables, timed)
+	if err := tidy.OneMachine(all); err != nil && req.name == "" {
+		return nil, usagef("%v: give tables of one machine, or its name with -name", err)
+	}
+	f, err := tidy.File(tables, req.cores)
+	if err != nil {
+		return nil, usagef("%s: %v", printable.List(files), err)
+	}
+	if len(timed) > 0 {
+		choice := published.Choice{Collectives: req.from}
+		alone := f
+		var note string
+		if f, note, err = published.WithNetwork(f, tables, timed, req.cores, choice); err != nil {
+			return nil, usagef("%s: %v", printable.List(files), err)
+		}
+		if note != "" {
+			tell(errOut, "%s", note)
+		}
+		table, err := published.Estimate(f, timed, choice)
+		if err != nil && (f == alone || req.from != nil) {
+			return nil, usageError(err.Error())
+		}
+		if err == nil {
+			table.WriteText(errOut)
+		}
+	}
+	as := imported(cmp.Or(req.name, published.Machine(all)))
+	f.Provenance.Time, f.Provenance.Hostname, f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = as.Time, as.Hostname, as.Go, as.Taulop, as.Command
+	if path, err := filepath.Abs(files[0]); err == nil && as.Hostname == "" {
+		f.Provenance.Hostname = filepath.Base(filepath.Dir(path))
+	}
+	return f, nil
+}
+
+// readTables reads tables of messages, and of collectives beside them.
+func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Table, err error) {
+	for _, file := range files {
+		t, err := tidy.ReadFileOf(file, req.name)
+		switch {
+		case errors.Is(err, tidy.ErrMachines):
+			return nil, nil, usagef("%v, or name it with -name", err)
+		case err != nil:
+			return nil, nil, usagef("%v", err)
+		case len(t.Collectives) > 0:
+			timed = append(timed, t)
+		default:
+			tables = append(tables, t)
+		}
+	}
+	switch {
+	case len(tables) == 0:
+		return nil, nil, usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
+	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return len(t.Messages) > 0 }):
+		return nil, nil, usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
+	case req.from != nil && len(timed) == 0:
+		return nil, nil, usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
+	}
+	return tables, timed, nil
+}
+
+// readCores reads how many cores share levels: same_socket=28,other_socket=56.
+func readCores(text string) (map[string]int, error) {
+	given := make(map[string]int)
+	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {
+		level, number, _ := strings.Cut(word, "=")
+		n, err := strconv.Atoi(number)
+		if err != nil || n < 2 || level == "" || given[level] > 0 {
+			return nil, fmt.Errorf("%q is no level: give each level's number of cores once, like same_socket=28,other_socket=56", word)
+		}
+		given[level] = n
+	}
+	return given, nil
 }

@@ -31,6 +31,7 @@ import (
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
 )
@@ -102,7 +103,7 @@ func init() {
 		{name: "verify", about: "predicted beside measured, on this machine's memory", group: surveyGroup, flags: verifyFlags, measures: true,
 			operands: operands{most: -1, words: verifiable}, modes: []command{
 				{name: "against", value: "OUTPUT", about: "predicted beside what an MPI benchmark printed", flags: againstFlags, operands: operands{most: -1, words: verifiable}},
-				{name: "map", about: "a program's messages under two mappings, predicted beside measured", flags: verifyMapFlags, measures: true, operands: operands{most: -1, least: 1, words: patternNames, files: true,
+				{name: "map", about: "a program's messages under two mappings, predicted beside measured", flags: verifyMapFlags, measures: true, operands: operands{most: -1, least: 1, words: comm.Names, files: true,
 					want: "say what to carry out: a communication matrix, or with -P a pattern such as grid2d"}}}},
 		{name: "check", about: "whether this node is as it was, for monitoring", group: surveyGroup, flags: checkFlags, measures: true, plugin: true,
 			operands: operands{want: "name the file with -baseline"}},
@@ -111,7 +112,7 @@ func init() {
 			operands: operands{least: 1, most: 1, files: true, want: "name a file of phases, like docs/programs/cannon.toml"},
 			modes:    []command{{name: "run", value: estimate.Plain, about: "a program carried out on this machine, beside its estimate", flags: estimateRunFlags, measures: true}}},
 		{name: "map", about: "on which cores the processes of a program should be", group: machineGroup, flags: mapFlags,
-			operands: operands{least: 1, most: -1, words: patternNames, files: true, want: "say what to map: a communication matrix, or with -P a pattern: " + strings.Join(patternNames(), ", ")}},
+			operands: operands{least: 1, most: -1, words: comm.Names, files: true, want: "say what to map: a communication matrix, or with -P a pattern: " + strings.Join(comm.Names(), ", ")}},
 		{name: "report", about: "one page of such files, HTML or Markdown", group: fileGroup, flags: reportFlags,
 			operands: operands{least: 1, most: -1, files: true, want: "name the parameter files: taulop report -o report.html host.json"}},
 		{name: "plot", about: "charts of such files, and of what verify found", group: fileGroup, flags: plotFlags,
@@ -147,7 +148,7 @@ func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) 
 	}
 	switch {
 	case err == nil:
-		return act(ctx, out, errOut, words)
+		return act(ctx, out, aside(flags, errOut), words)
 	case flags.Failed != nil:
 		return flags.Failed(out, err)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,7 +10,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/report"
@@ -37,13 +37,14 @@ func (m *matrixFlags) add(flags *argument.Set) {
 type mapRequest struct {
 	processmap.Request
 	matrixFlags
-	params, root, net string
-	offCache          bool
-	as                *mpi.Library // whose way messages take; nil: segmented
-	state             stateChoice
-	nodes             int
-	hosts             []string
-	format            string
+	params, root string
+	net          netFlag
+	offCache     bool
+	as           *mpi.Library // whose way messages take; nil: segmented
+	state        stateChoice
+	nodes        int
+	hosts        []string
+	format       string
 	destination
 }
 
@@ -88,7 +89,7 @@ func (req *mapRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
 	flags.StringVar(&req.params, "params", "", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR`, or in an archive of hwloc-gather-topology (default this one, or that of -params)")
-	flags.StringVar(&req.net, "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
+	flags.StringVar((*string)(&req.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
 	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
 	flags.Within("nodes", 1, heuristic.MaxPlaces, fmt.Sprintf("give 1 to %d", heuristic.MaxPlaces))
 	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)", argument.Names)
@@ -173,17 +174,14 @@ func (req *mapRequest) machine() error {
 	if req.params == "" {
 		return req.topology()
 	}
-	f, err := compare.Read(req.params)
+	f, err := req.state.read("-params: ", req.params)
 	if err != nil {
-		return usagef("-params: %v", err)
-	}
-	if err := req.state.one(&f); err != nil {
 		return err
 	}
 	if f.File.OfLevels() {
 		return usagef("-params %s: it has messages by levels and no transfers, and rounds of messages are predicted from transfers alone: name a file of taulop sweep or pairs, or leave -params out, and hop-bytes are minimised", req.params)
 	}
-	network, err := req.network()
+	network, err := req.net.network()
 	if err != nil {
 		return err
 	}
@@ -230,20 +228,12 @@ func (req *mapRequest) machine() error {
 
 // topology is the machine of -root, or this one.
 func (req *mapRequest) topology() error {
-	root, name := req.root, printable.Name(req.root)
-	if root == "" {
-		root, name = "/", "this machine"
+	name := "this machine"
+	if req.root != "" {
+		name = printable.Name(req.root)
 	}
-	dir, done, err := unpacked(root)
+	m, _, err := machineAt(cmp.Or(req.root, "/"))
 	if err != nil {
-		return err
-	}
-	m, err := numa.Discover(dir)
-	done()
-	switch {
-	case err != nil && req.root != "":
-		return usagef("-root %v", err)
-	case err != nil:
 		return err
 	}
 	if req.Machine, err = processmap.OfTopology(m, name, max(1, req.nodes)); err != nil {
@@ -251,16 +241,4 @@ func (req *mapRequest) topology() error {
 	}
 	req.Machine.Hosts = req.hosts
 	return nil
-}
-
-func (req *mapRequest) network() (*model.Network, error) {
-	if req.net == "" {
-		return nil, nil
-	}
-	c := clusterFlags{net: req.net}
-	network, err := readNetwork(c.network())
-	if err != nil {
-		return nil, usagef("-net: %v", err)
-	}
-	return network, nil
 }

@@ -56,8 +56,8 @@ type request struct {
 	time      time.Duration
 	launches  int
 	destination
-	saying
 	version bool
+	brief   bool // no header, no rows
 }
 
 // measureFlags is the command that has no name.
@@ -79,8 +79,6 @@ func measureFlags(flags *argument.Set) action {
 // measure measures, and writes what it has, also if it ends early.
 func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	began := time.Now()
-	ctx, cancel := within(ctx, req.time)
-	defer cancel()
 	machine, err := here()
 	if err != nil {
 		return err
@@ -97,16 +95,15 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	doc := req.document(machine, request)
 	doc.Warn(append(fewer, starved()...)...)
 
-	said, told := req.aside(errOut), len(doc.Warnings)
-	warn(said, doc.Warnings)
+	told := len(doc.Warnings)
+	warn(errOut, doc.Warnings)
 
 	file := &params.File{Provenance: doc.Provenance}
 	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches, Narrows: true}
 	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
 	}
-	steal := provenance.StartSteal("/")
-	_, err = carryOut(ctx, req.progress(errOut), x.Time, &x.Report, x.Run)
+	steal, err := carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
 	result := request.Conclude(machine, file)
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
@@ -132,7 +129,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
-	defer warn(said, doc.Warnings[told:]) // after the table and what follows from it
+	defer warn(errOut, doc.Warnings[told:]) // after the table and what follows from it
 	if failed := req.put(out, doc.Document()); failed != nil {
 		return failed
 	}
@@ -146,7 +143,7 @@ func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
 		Placement: r.Placement,
 		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
-		OffCache: req.offCache, ArenaBytes: r.ArenaBytes, Brief: req.quiet,
+		OffCache: req.offCache, ArenaBytes: r.ArenaBytes, Brief: req.brief,
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
 	doc.Provenance.Name = printable.Name(req.machine)
@@ -182,7 +179,7 @@ func (req *request) add(flags *argument.Set) {
 	flags.Within("kmax", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	addLaunches(flags, &req.launches, 30)
-	req.saying.add(flags, "results only: no header, rows, progress or warnings")
+	addSaying(flags, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
 	req.destination.add(flags)
 }
@@ -199,6 +196,7 @@ func (req *request) read(flags *argument.Set, words []string) (err error) {
 	if req.policy = numa.Policy(chosen(policies(), string(cmp.Or(req.policy, numa.Local)))); req.cpus != nil {
 		req.policy = numa.List
 	}
+	req.brief = flags.On("quiet")
 	req.bind, req.offCache = flags.Given("membind"), req.offCache || flags.On("off_cache")
 	if req.segments, err = strconv.Atoi(words[0]); err != nil || req.segments < 1 {
 		return usagef("SEGMENTS is %q: give the intermediate buffer a whole number of segments, 1 or more", words[0])

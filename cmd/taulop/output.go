@@ -8,12 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/process"
+	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/params"
 )
 
@@ -170,17 +175,26 @@ func isFile(path string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// holdsParameters looks at the beginning of a file.
-func holdsParameters(path string) bool {
+// head is the beginning of a file, up to so many bytes; nothing of one that cannot be read.
+func head(path string, most int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {
-		return false
+		return nil
 	}
 	defer f.Close()
-	start := make([]byte, 512)
-	n, _ := io.ReadFull(f, start)
-	return bytes.Contains(start[:n], []byte(strconv.Quote(params.Format)))
+	text, _ := io.ReadAll(io.LimitReader(f, most))
+	return text
 }
+
+// holdsParameters tells a parameter file, isTidy a table with named columns, and isMatrix a matrix of
+// core-to-core-latency, by their beginnings.
+func holdsParameters(path string) bool {
+	return bytes.Contains(head(path, 512), []byte(strconv.Quote(params.Format)))
+}
+
+func isTidy(path string) bool { return tidy.Is(head(path, 1<<16)) }
+
+func isMatrix(path string) bool { return coretocore.Looks(string(head(path, 1<<17))) }
 
 // warn writes warnings, each once.
 func warn[W any](w io.Writer, warnings []W) {
@@ -221,4 +235,13 @@ func (p *printer) Write(text []byte) (int, error) {
 		p.err = fmt.Errorf("what is printed is not complete: %w", err)
 	}
 	return n, err
+}
+
+// losesOutput tells whether what is printed is all that there will be, and standard
+// output is closed.
+func losesOutput(args []string) bool {
+	return process.OutputClosed() && !slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
+		return strings.HasPrefix(arg, "-") && slices.Contains([]string{"o", "save", "resume"}, name)
+	})
 }

@@ -115,8 +115,8 @@ func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []str
 	if err := req.predictable(); err != nil {
 		return nil, err
 	}
-	warn(req.aside(errOut), req.warnings)
-	show, done := countProgress(req.progress(errOut), "cell")
+	warn(errOut, req.warnings)
+	show, done := countProgress(errOut, "cell")
 	cells, err = plan.Predict(ctx, req.Predictor, req.library, req.collectives, req.P, req.M, all, show)
 	done()
 	if err != nil {
@@ -185,10 +185,8 @@ func timedFlags(flags *argument.Set) action {
 		if err != nil {
 			return usagef("-timed: %v", err)
 		}
-		if !req.quiet {
-			for _, o := range results.LeftOut {
-				tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more(o.Lines), o.Why)
-			}
+		for _, o := range results.LeftOut {
+			tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more(o.Lines), o.Why)
 		}
 		if len(results.Passes) == 0 {
 			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(folder))

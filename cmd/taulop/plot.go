@@ -252,7 +252,10 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		if errors.Is(err, fs.ErrNotExist) && req.kind.command != "map" {
 			err = fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], req.kind.command)
 		}
-		return c, nil, asUsage(err)
+		if err != nil {
+			err = usagef("%v", err)
+		}
+		return c, nil, err
 	}
 	if req.kind.matrices != nil {
 		c, err := req.heatMaps()
@@ -278,20 +281,9 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	return c, skipped, nil
 }
 
-// asUsage is an error about what was asked for, nil where there is none.
-func asUsage(err error) error {
-	if err == nil {
-		return nil
-	}
-	return usagef("%v", err)
-}
-
 func (req *plotRequest) heatMaps() (*chart.Chart, error) {
-	f, err := compare.Read(req.files[0])
+	f, err := req.state.read("", req.files[0])
 	if err != nil {
-		return nil, usagef("%v", err)
-	}
-	if err := req.state.one(&f); err != nil {
 		return nil, err
 	}
 	var c *chart.Chart

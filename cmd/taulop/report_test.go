@@ -1,104 +1,21 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/taulop/taulop/internal/report/page"
-	"github.com/taulop/taulop/internal/report/page/nodes"
 )
 
-func TestReport(t *testing.T) {
+// A page that cannot be written leaves no figures behind.
+func TestReportWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
-	files := nodes.Write(t, dir, 10)
-	bad := save(t, dir, "bad.json", "{")
-	output := filepath.Join(dir, "report.html")
-	run := func(args ...string) (string, error) {
-		var errOut bytes.Buffer
-		err := named("report").run(context.Background(), io.Discard, &errOut, args)
-		return errOut.String(), err
-	}
-
-	// A report is replaced by the next.
-	for _, files := range [][]string{files[:1], files} {
-		if text, err := run(append([]string{"-force", "-o", output}, files...)...); err != nil || text != "" {
-			t.Fatalf("%q, %v", text, err)
-		}
-	}
-	text := load(t, output)
-	for _, want := range []string{page.Mark, "node0009", "10 machines"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in the page", want)
-		}
-	}
-	if _, err := run("-force", "-bare", "-o", output, files[0]); err != nil || strings.Contains(load(t, output), `id="raw`) {
-		t.Errorf("-bare: %v, or the file is in the page", err)
-	}
-
-	// In Markdown figures are beside the page, and replaced with it.
-	pageFile := filepath.Join(dir, "a page.md")
-	for _, args := range [][]string{{"-md"}, {"-md", "-force"}} {
-		if _, err := run(append(args, "-o", pageFile, files[0])...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if text := load(t, pageFile); !strings.Contains(text, "](a%20page-concurrency.svg)") || !strings.Contains(load(t, filepath.Join(dir, "a page-concurrency.svg")), "<svg") {
-		t.Errorf("a page without its figure: %s", text)
-	}
-	os.Remove(pageFile)
-	if _, err := run("-md", "-o", pageFile, files[0]); exitStatus(err) != 2 || !strings.Contains(err.Error(), "svg is there already") {
-		t.Errorf("a figure that is there: %v", err)
-	}
+	file := node(t, dir, "host", 1000, 0.1, 0.01, 1, 2, 4)
 	full := filepath.Join(dir, "full.md")
-	if os.Symlink("/dev/full", full) == nil {
-		_, err := run("-md", "-force", "-o", full, files[0])
-		if left, _ := filepath.Glob(filepath.Join(dir, "full-*")); err == nil || left != nil {
-			t.Errorf("a page without room: %v, and of its figures there are %q", err, left)
-		}
+	if err := os.Symlink("/dev/full", full); err != nil {
+		t.Skip(err)
 	}
-
-	// A bad file among many is named, the others are in the page.
-	said, err := run(append([]string{"-force", "-o", output, bad}, files...)...)
-	if exitStatus(err) != 1 || !strings.Contains(said, "bad.json") || strings.Count(said, "\n") != 1 {
-		t.Errorf("exit %d, %v, said %q", exitStatus(err), err, said)
-	}
-	if text := load(t, output); !strings.Contains(text, "A file was skipped") || !strings.Contains(text, "node0009") {
-		t.Error("the page does not say what was skipped, or skips more")
-	}
-}
-
-func TestReportRefuses(t *testing.T) {
-	dir := t.TempDir()
-	files := nodes.Write(t, dir, 2)
-	output := filepath.Join(dir, "report.html")
-	bad := save(t, dir, "bad.json", "{")
-	var allBad []string
-	for _, name := range strings.Split("abcdefghijkl", "") {
-		allBad = append(allBad, save(t, dir, name+".json", "{"))
-	}
-	older := load(t, files[0])
-	refuses(t, nil, "report", []mistake{
-		{files[0], "-o is missing"},
-		{"-o " + output, "name the parameter files"},
-		{"-o " + files[0] + " " + files[1], "is there already: choose another name, or replace it with -force"},
-		{"-o " + dir + " " + files[1], "it is a directory"},
-		{"-o " + filepath.Join(dir, "no", "r.html") + " " + files[1], "cannot be written"},
-		{"-o " + output + " " + bad, "bad.json:1"},
-		{"-o " + output + " " + strings.Join(allBad, " "), "none of 12 files can be read"},
-		{"-md -o - " + files[0], "no place for figures"},
-		{"-md -bare -o " + output + " " + files[0], "cannot be used together"},
-		{"-o " + output + " " + files[0] + " " + files[0], "twice"},
-		{"-o " + output + " " + files[0] + " -baer", "did you mean -bare"},
-	})
-	if load(t, files[0]) != older {
-		t.Error("a parameter file was overwritten")
-	}
-	if _, err := os.Stat(output); err == nil {
-		t.Error("there is a page though nothing was read")
+	_, _, err := run(t, "report", "-md", "-force", "-o", full, file)
+	if left, _ := filepath.Glob(filepath.Join(dir, "full-*")); err == nil || left != nil {
+		t.Errorf("%v, and of its figures there are %q", err, left)
 	}
 }

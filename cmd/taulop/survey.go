@@ -30,7 +30,6 @@ type surveyRequest struct {
 	launches int
 	most     int // launches, if none are asked for; 0: 30
 	destination
-	saying
 	machine string // what it is to be called
 	peak    float64
 	spread  bool // launches over all of the time
@@ -43,7 +42,7 @@ func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about s
 	addLaunches(flags, &req.launches, cmp.Or(req.most, 30))
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	addNode(flags, &req.machine)
-	req.saying.add(flags, "no progress and no warnings")
+	addSaying(flags, "no progress and no warnings")
 	flags.Check(func() error {
 		req.spread = flags.Given("time") && req.launches == 0
 		return nil
@@ -143,12 +142,10 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if len(x.Cells) == 0 {
 		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}
-	said, told := req.aside(errOut), len(f.Warnings)
-	warn(said, f.Warnings)
-	steal, began := provenance.StartSteal("/"), time.Now()
-	limited, cancel := within(ctx, req.time)
-	defer cancel()
-	_, err = carryOut(limited, req.progress(errOut), x.Time, &x.Report, x.Run)
+	told := len(f.Warnings)
+	warn(errOut, f.Warnings)
+	began := time.Now()
+	steal, err := carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
 		return err // a file without an interval would only be in the way of the next run's
@@ -167,7 +164,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if missing := x.Missing(); missing != nil {
 		f.Warn(fmt.Errorf("%w: allow more with -time, or choose fewer", missing))
 	}
-	warn(said, f.Warnings[told:])
+	warn(errOut, f.Warnings[told:])
 	doc, failed := found(f)
 	if failed == nil {
 		if req.native() {

@@ -32,7 +32,6 @@ type sweepRequest struct {
 	bytes, numbers      []int // of segments
 	budget              time.Duration
 	gamma, list, csv    bool
-	saying
 }
 
 // sweepFlags is the subcommand.
@@ -47,8 +46,7 @@ func sweepFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		said := req.aside(errOut)
-		req.Warn = func(w error) { warn(said, []error{w}) }
+		req.Warn = func(w error) { warn(errOut, []error{w}) }
 		s, err := sweep.Open(req.Request, machine)
 		if err != nil {
 			return err
@@ -60,18 +58,14 @@ func sweepFlags(flags *argument.Set) action {
 
 // carryOut measures, and says what was found.
 func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s *sweep.Session) error {
-	said := req.aside(errOut)
 	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
-	warn(said, s.File.Warnings)
+	warn(errOut, s.File.Warnings)
 	told := len(s.File.Warnings)
 	if left := s.Left(); s.Resume && left > 0 {
-		tell(said, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)
+		tell(errOut, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)
 	}
-	limited, cancel := within(ctx, max(s.Time, s.Experiment.Over))
-	defer cancel()
 	var failed error
-	_, err := carryOut(limited, req.progress(errOut), s.Time, &s.Report, func(ctx context.Context) error {
-		var ended error
+	_, err := carryOut(ctx, errOut, max(s.Time, s.Experiment.Over), s.Time, &s.Report, func(ctx context.Context) (ended error) {
 		ended, failed = s.Run(ctx)
 		return ended
 	})
@@ -103,26 +97,26 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		doc.Watched = isTerminal(out)
 		doc.WriteText(out)
 	}
-	warn(said, s.File.Warnings[told:])
-	warn(said, sweep.Doubts(s.File))
-	sayLacking(said, s)
+	warn(errOut, s.File.Warnings[told:])
+	warn(errOut, sweep.Doubts(s.File))
+	sayLacking(errOut, s)
 	return cmp.Or(err, s.Moved)
 }
 
 // sayLacking says how much a file has, and how to get what is missing.
-func sayLacking(said io.Writer, s *sweep.Session) {
+func sayLacking(errOut io.Writer, s *sweep.Session) {
 	missing := s.Missing()
 	if missing != nil {
 		in := ""
 		if left := s.Left(); left > 0 {
 			in = ", in about " + printable.Duration(left)
 		}
-		tell(said, "warning: %v: taulop sweep -resume %s measures them%s", missing, s.Path, in)
+		tell(errOut, "warning: %v: taulop sweep -resume %s measures them%s", missing, s.Path, in)
 	}
 	cells := max(len(s.Cells), len(s.File.Cells)) // a file of another version has some that are not measured any more
-	fmt.Fprintf(said, "taulop: %s has %d of %s\n", s.Path, len(s.File.Cells), printable.Count(cells, "cell"))
+	fmt.Fprintf(errOut, "taulop: %s has %d of %s\n", s.Path, len(s.File.Cells), printable.Count(cells, "cell"))
 	if s.File.Sessions() == 1 && missing == nil {
-		tell(said, "taulop sweep -add %s, at another time, adds a session", s.Path)
+		tell(errOut, "taulop sweep -add %s, at another time, adds a session", s.Path)
 	}
 }
 
@@ -155,7 +149,7 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
-	req.saying.add(flags, "no progress and no warnings")
+	addSaying(flags, "no progress and no warnings")
 	flags.BoolVar(&req.list, "list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
 	flags.Rules(
 		argument.Rule{Flags: "force", Not: "resume add", Why: "replaces the file of -o, and -resume and -add keep theirs", Do: "leave it out"},

@@ -15,51 +15,6 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-func TestBadSweeps(t *testing.T) {
-	dir := t.TempDir()
-	there := save(t, dir, "there.json", "{}")
-	pairs := filepath.Join(t.TempDir(), "pairs.json")
-	if err := (&params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Taus: []int{1}}}).WriteFile(pairs); err != nil {
-		t.Fatal(err)
-	}
-	refuses(t, nil, "", []mistake{
-		{"sweep", "-o host.json"},
-		{"sweep -o a -resume b", "-o host.json"},
-		{"sweep -o a b", "no arguments"},
-		{"sweep -time 0s -o " + dir + "/x", "-time"},
-		{"sweep -launches 5 -o " + dir + "/x", "-launches"},
-		{"sweep -setup rung -o " + dir + "/x", "rung"},
-		{"sweep -placement far -o " + dir + "/x", "far"},
-		{"sweep -cpus 0 -placement local -o " + dir + "/x", "choose one"},
-		{"sweep -tau 0 -o " + dir + "/x", "-tau"},
-		{"sweep -m 8Q -o " + dir + "/x", "-m"},
-		{"sweep -cache both -o " + dir + "/x", "-cache"},
-		{"sweep -segment 0 -o " + dir + "/x", "-segment"},
-		{"sweep -segments 0 -o " + dir + "/x", "-segments"},
-		{"sweep -segments 2,x -o " + dir + "/x", "-segments"},
-		{"sweep -segments 1:64K -segment 8K,0 -o " + dir + "/x", "-segment"},
-		{"sweep -segments 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32,33,34,35,36,37,38,39,40,41,42,43,44,45,46,47,48,49,50,51,52,53,54,55,56,57,58,59,60,61,62,63,64,65 -o " + dir + "/x", "at most 64"},
-		{"sweep -m 100G -o " + dir + "/x", "may take"},
-		{"sweep -operators SUM_I,SUM_X -o " + dir + "/x", `-operators: there is no operator "SUM_X": use one of MAX_I`},
-		{"sweep -operators SUM_I -gamma=false -o " + dir + "/x", "leave one of them out"},
-		{"sweep -o " + dir + "/no/x", "there is no directory"},
-		{"sweep -o " + there, "there already"},
-		{"sweep -resume " + there, "there.json"},
-		{"sweep -resume " + there + " -with copy -segments 3", "leave out -segments, -with"},
-		{"sweep -resume " + pairs, "not measured by a sweep"},
-		{"sweep -add " + pairs, "not measured by a sweep"},
-		{"sweep -resume " + dir + "/none.json", "none.json"},
-		{"swep -o x", "swep"},
-	})
-	if text, _ := os.ReadFile(there); string(text) != "{}" {
-		t.Error("a refused sweep touched the file that was there")
-	}
-	left, _ := filepath.Glob(filepath.Join(dir, "*"))
-	if len(left) != 1 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 // Two sweeps into one file: the second is told.
 func TestTwoSweepsIntoOneFile(t *testing.T) {
 	needLinux(t)

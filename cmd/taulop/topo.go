@@ -23,19 +23,7 @@ func topoFlags(flags *argument.Set) action {
 	flags.Check(func() error { return checkRoot(*root) })
 	to.add(flags)
 	return func(_ context.Context, out, _ io.Writer, _ []string) error {
-		dir, done, err := unpacked(*root)
-		if err != nil {
-			return err
-		}
-		var here provenance.Provenance
-		m, err := numa.Discover(dir)
-		if err == nil {
-			here = provenance.Read(dir, m)
-		}
-		done() // before anything is printed, for a reader who is gone ends the process
-		if err != nil && *root != "/" {
-			return usagef("-root %v", err)
-		}
+		m, here, err := machineAt(*root)
 		if err != nil {
 			return err
 		}
@@ -47,6 +35,24 @@ func topoFlags(flags *argument.Set) action {
 		}
 		return to.put(out, t.Document())
 	}
+}
+
+// machineAt is the machine whose sys and proc are below a directory, or in an archive; what was
+// unpacked of it is gone again.
+func machineAt(root string) (m *numa.Machine, here provenance.Provenance, err error) {
+	dir, done, err := unpacked(root)
+	if err != nil {
+		return nil, here, err
+	}
+	defer done()
+	m, err = numa.Discover(dir)
+	switch {
+	case err == nil:
+		here = provenance.Read(dir, m)
+	case root != "/":
+		err = usagef("-root %v", err)
+	}
+	return m, here, err
 }
 
 // checkRoot refuses what is neither a directory nor an archive.

@@ -52,9 +52,9 @@ func tuneFlags(flags *argument.Set) action {
 				req.warnings = append(req.warnings, fmt.Errorf("rules for %s: %s", c, hazard))
 			}
 		}
-		warn(req.aside(errOut), req.warnings)
+		warn(errOut, req.warnings)
 		chooser := &tune.Chooser{Library: req.library, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: req.margin / 100}
-		show, done := countProgress(req.progress(errOut), "table")
+		show, done := countProgress(errOut, "table")
 		chooser.Progress = show
 		choices, err := chooser.Choices(ctx, req.collectives, req.P, req.M)
 		done()
@@ -83,7 +83,7 @@ func (req *tuneRequest) addTarget(flags *argument.Set) {
 	req.costRequest.add(flags, "1:4M")
 	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
 	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
-	flags.BoolVar(&req.noProgress, "no-progress", false, "no progress; warnings are printed")
+	flags.Bool("no-progress", false, "no progress; warnings are printed")
 	flags.Lookup("quiet").Usage = "no progress and no warnings"
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
 }
@@ -137,7 +137,7 @@ func (req *tuneRequest) reducible() error {
 func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error {
 	for _, of := range []string{req.Source.Nodes, req.Source.States} {
 		if of != "" && (!req.explain || req.csv || req.tsv) && !req.asJSON {
-			tell(req.aside(errOut), "%s", of)
+			tell(errOut, "%s", of)
 		}
 	}
 	return req.put(out, report.NewTuning(req.Source, choices, req.margin/100), choices.Rules())

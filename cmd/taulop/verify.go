@@ -8,19 +8,21 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/shm"
 )
 
 // A verifyRequest is what the user asked to verify.
@@ -34,7 +36,6 @@ type verifyRequest struct {
 	oversubscribe bool
 	huge          bool
 	destination
-	saying
 }
 
 // verifyFlags is the subcommand.
@@ -42,47 +43,23 @@ func verifyFlags(flags *argument.Set) action {
 	req := &verifyRequest{}
 	req.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
-		if !shm.Supported {
-			return errNoMeasuring
-		}
-		machine, err := numa.Discover("/")
+		machine, err := here()
 		if err != nil {
 			return err
 		}
 		if err := req.complete(flags, words, machine); err != nil {
 			return err
 		}
-		limited, cancel := within(ctx, req.Time)
-		defer cancel()
-		slow, said := starved(), req.aside(errOut)
-		warn(said, slow)
-		if req.Source != "" {
-			if req.Params, err = readParameters("params", req.Source); err != nil {
-				return err
-			}
-		}
-		now := provenance.Read("/", machine)
-		now.Give(req.huge)
-		e, err := verify.New(req.Request, machine, now)
+		e, untold, ended, err := carryOutCases(ctx, errOut, req.Request, machine, req.huge)
 		if err != nil {
 			return err
 		}
-		e.Warn(advised(now.Warnings())...)
-		ended, err := carryOutCases(limited, req.progress(errOut), req.Time, e)
-		if err != nil {
-			return err
-		}
-		if short := e.Short(); short != nil {
-			e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
-		}
-		untold := e.Warnings
-		e.Warn(slow...)
-		return req.show(out, said, e, untold, ended)
+		return req.show(out, errOut, e, untold, ended)
 	}
 }
 
 // show writes what was found, and the patterns that are to be saved.
-func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold []string, ended error) error {
+func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, untold []string, ended error) error {
 	var saved *params.File
 	var unsaved error
 	if req.save != "" {
@@ -91,7 +68,7 @@ func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold
 		}
 	}
 	doc, lacking := req.document(e)
-	warn(said, untold)
+	warn(errOut, untold)
 	failed := cmp.Or(unsaved, req.destination.put(out, doc))
 	var stopped interrupted
 	switch {
@@ -105,20 +82,37 @@ func (req *verifyRequest) show(out, said io.Writer, e *verify.Experiment, untold
 	return ended
 }
 
-// carryOutCases carries an experiment out. What ended it early is no error as long as a case
-// was measured.
-func carryOutCases(ctx context.Context, said io.Writer, budget time.Duration, e *verify.Experiment) (ended, err error) {
-	steal := provenance.StartSteal("/")
-	_, ended = carryOut(ctx, said, budget, &e.Report, e.Run)
-	measured, all := e.Measured(), len(e.Cases)
+// carryOutCases carries a request out. What ended it early is no error as long as a case was
+// measured; untold are the warnings that are for when there is a result.
+func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *numa.Machine, huge bool) (e *verify.Experiment, untold []string, ended, err error) {
+	slow := starved()
+	warn(errOut, slow)
+	if r.Source != "" {
+		if r.Params, err = readParameters("params", r.Source); err != nil {
+			return nil, nil, nil, err
+		}
+	}
+	now := provenance.Read("/", m)
+	now.Give(huge)
+	if e, err = verify.New(r, m, now); err != nil {
+		return nil, nil, nil, err
+	}
+	e.Warn(advised(now.Warnings())...)
+	steal, ended := carryOut(ctx, errOut, r.Time, r.Time, &e.Report, e.Run)
+	measured := e.Measured()
 	if errors.Is(ended, context.Canceled) {
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(all, "case")))
+		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(len(e.Cases), "case")))
 	}
 	if measured == 0 {
-		return nil, cmp.Or(ended, nothingIn(budget))
+		return nil, nil, nil, cmp.Or(ended, nothingIn(r.Time))
 	}
 	e.Warn(steal.Warnings()...)
-	return ended, nil
+	if short := e.Short(); short != nil && r.Program == nil {
+		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
+	}
+	untold = e.Warnings
+	e.Warn(slow...)
+	return e, untold, ended, nil
 }
 
 func (req *verifyRequest) add(flags *argument.Set) {
@@ -138,7 +132,7 @@ func (req *verifyRequest) add(flags *argument.Set) {
 	addNode(flags, &req.machine)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	req.saying.add(flags, "no progress and no warnings")
+	addSaying(flags, "no progress and no warnings")
 	flags.Within("variants", 0, math.MaxInt32, "give a number from 1 up, or 0 for all")
 	flags.Rules(
 		argument.Rule{Flags: "variants save", Needs: "patterns", Why: "is of message patterns"},
@@ -230,4 +224,111 @@ func (req *verifyRequest) lacking(err error, outOfTime bool) error {
 		return usagef("nothing could be predicted within -time %v: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
 	}
 	return usagef("nothing could be predicted, for %v%s", err, where)
+}
+
+// verifyMapFlags is verify -map.
+func verifyMapFlags(flags *argument.Set) action {
+	var (
+		req mapRequest
+		r   verify.Request
+	)
+	flags.Bool("map", true, "carry out a program's messages under two mappings")
+	req.matrixFlags.add(flags)
+	flags.StringVar(&req.params, "params", "", "parameters of this machine, a `file` of taulop sweep")
+	argument.Var(flags, &req.Methods, "method", "", "two mappings, a `list` from those of taulop map (default block and the cheapest other one)", argument.Among(processmap.Methods), processmap.Methods...)
+	argument.Var(flags, &r.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
+	flags.DurationVar(&r.Time, "time", 30*time.Second, "time for everything")
+	addSaying(flags, "no progress and no warnings")
+	flags.Check(func() error {
+		switch {
+		case req.params == "":
+			return usagef("-params is missing: name a file that taulop sweep wrote on this machine")
+		case flags.Given("method") && len(req.Methods) != 2:
+			return usagef("-method %s: give two, like block,mwpm", strings.Join(req.Methods, ","))
+		}
+		return nil
+	})
+	req.destination.add(flags)
+	return func(ctx context.Context, out, errOut io.Writer, words []string) (err error) {
+		if r.Source = req.params; req.Methods == nil {
+			req.Methods = processmap.Methods
+		}
+		if err := req.read(flags, words); err != nil {
+			return err
+		}
+		if req.Matrix, err = processmap.Once(req.Matrix); err != nil {
+			return usagef("%v", err)
+		}
+		req.Time = 2 * time.Second
+		if r.Program, err = req.program(r.Caches); err != nil {
+			return err
+		}
+		return req.carryOutProgram(ctx, out, errOut, r)
+	}
+}
+
+// program is the matrix under two mappings, as they are predicted for each cache.
+func (req *mapRequest) program(caches []bool) (*verify.Program, error) {
+	program := &verify.Program{Name: req.Matrix.Name, Ranks: req.Matrix.Ranks()}
+	for from, e := range req.Matrix.All() {
+		program.Messages = append(program.Messages, collective.Envelope{From: from, To: e.To, Bytes: int(e.Bytes)})
+	}
+	if len(program.Messages) == 0 {
+		return nil, usagef("%s sends nothing: there is nothing to carry out", printable.Name(req.Matrix.Name))
+	}
+	var places [][]int // of the mappings
+	for _, off := range caches {
+		req.offCache = off
+		if err := req.machine(); err != nil {
+			return nil, err
+		}
+		if req.Model == nil || req.Machine.Nodes > 1 {
+			return nil, usagef("%s is of several nodes: give parameters of this machine", printable.Name(req.params))
+		}
+		if places == nil {
+			result, err := processmap.Run(req.Request)
+			if err != nil {
+				return nil, usagef("%v", err)
+			}
+			if len(req.Methods) == 2 && len(result.LeftOut) > 0 {
+				return nil, usagef("-method: %s", result.LeftOut[0])
+			}
+			for _, name := range result.Two() {
+				m := result.Mapping(name)
+				of := verify.ProgramMapping{Name: name}
+				for process := range m.Places {
+					_, core := result.Place(m, process)
+					of.CPUs = append(of.CPUs, core.CPU)
+				}
+				program.Mappings, places = append(program.Mappings, of), append(places, m.Places)
+			}
+		}
+		for i := range program.Mappings {
+			seconds, extrapolated, err := processmap.Predict(req.Request, places[i])
+			if err != nil {
+				return nil, usagef("%v", err)
+			}
+			of := &program.Mappings[i]
+			of.PredictedNs, of.Extrapolated = append(of.PredictedNs, 1e9*seconds), append(of.Extrapolated, extrapolated)
+		}
+	}
+	return program, nil
+}
+
+func (req *mapRequest) carryOutProgram(ctx context.Context, out, errOut io.Writer, r verify.Request) error {
+	machine, err := here()
+	if err != nil {
+		return err
+	}
+	for _, m := range r.Program.Mappings {
+		if _, err := machine.PlaceOn(m.CPUs, len(m.CPUs)); err != nil {
+			return usagef("%s is not of this machine: %v", req.params, err)
+		}
+	}
+	e, untold, ended, err := carryOutCases(ctx, errOut, r, machine, false)
+	if err != nil {
+		return err
+	}
+	warn(errOut, untold)
+	return cmp.Or(req.destination.put(out, report.Program(e.ProgramResult())), ended)
 }

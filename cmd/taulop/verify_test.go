@@ -15,52 +15,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-func TestBadVerify(t *testing.T) {
-	dir := t.TempDir()
-	published := save(t, dir, "SHM.txt", "#m\t1\n")
-	refuses(t, nil, "verify", []mistake{
-		{"-P 1", "-P"},
-		{"-P two", "two"},
-		{"-P 1000000", "-oversubscribe"},
-		{"-P 4-2", "backwards"},
-		{"-m 8Q", "-m"},
-		{"-m 0", "1 byte"},
-		{"-m -8", "-8"},
-		{"-cache both", "-cache"},
-		{"-cache", "-cache"},
-		{"-time 0s", "-time"},
-		{"-time", "-time"},
-		{"-o " + dir, "directory"},
-		{"-o " + dir + "/no/x", "cannot be"},
-		{"-params " + dir + "/none.json", "none.json"},
-		{"-params " + published, "SHM.txt"},
-		{"bcst", "bcast"},
-		{"bcast:binomal", "bcast:binomial"},
-		{"mesage", "unknown"},
-		{"-m 1001 reduce:binomial", "elements"},
-		{"-m 1000G", "free"},
-		{"-patterns permutaton", "permutation"},
-		{"-patterns bcast:binomial", "broadcast"},
-		{"-patterns -m 1K,64K,1M", "5 or more"},
-		{"-patterns -variants -1", "-variants"},
-		{"-patterns -variants", "-variants"},
-		{"-patterns -P 1000000", "-oversubscribe"},
-		{"-patterns -save " + published, "already"},
-		{"-patterns -save " + dir + "/no/x", "cannot be"},
-		{"-save x", "-patterns"},
-		{"-no-sweep", "-params"},
-		{"-tau 0", "-tau"},
-		{"-tau 1000000", "-oversubscribe"},
-		{"-patterns -tau 1,2", "-tau"},
-		{"-patterns -degree 3", "-degree"},
-		{"-degree 1 bcast:kary", "-degree"},
-		{"-chunk 0 bcast:chain", "-chunk"},
-		{"-chunk 8Q bcast:chain", "-chunk"},
-		{"-chunk 1B -m 1M bcast:chain", "larger chunks"},
-		{"-variants 3", "-patterns"},
-	})
-}
-
 // read decodes the document that a command wrote, unless it failed: for lack of time,
 // it says.
 func read(t *testing.T, file string, failed error, doc any) bool {
@@ -166,14 +120,7 @@ func TestVerifiesPatterns(t *testing.T) {
 // time was too short for lines as well, that is not the reason given.
 func TestPatternsOfAFileThatLacks(t *testing.T) {
 	needLinux(t)
-	table, err := params.ReadText(strings.NewReader(smallTable), "SHM.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := params.FromText(table, nil)
-	f.Plan.Segments, f.Plan.SegmentBytes = 2, 8<<10
-	path := filepath.Join(t.TempDir(), "host.json")
-	saveParams(t, f, path)
+	path, err := filepath.Join(fixtures(t), "context.json"), error(nil)
 	longEnough(t, 100*time.Millisecond, func(budget time.Duration) bool {
 		var out string
 		out, _, err = run(t, "verify", "-patterns", "-cache", "off", "-m", "1:1M", "-time", budget.String(), "-oversubscribe", "-P", "2", "-params", path, "scatter")

@@ -13,22 +13,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-func TestVerifyMapMistakes(t *testing.T) {
-	dir := t.TempDir()
-	two := save(t, dir, "two.csv", "0,1\n1,0\n")
-	refuses(t, nil, "verify -map", []mistake{
-		{"", "say what to carry out"},
-		{"-P 2 ring", "-params is missing"},
-		{"-P 2 -params x -method block ring", "give two, like block,mwpm"},
-		{"-P 2 -params x -method best,block ring", `there is no "best"`},
-		{"-P 2 -params x -time 0s ring", "-time is 0s"},
-		{"-P 2 -params x -cache no ring", `"no" is neither in nor off`},
-		{"-P 1 -params x ring", "sends nothing"},
-		{"-P 3 -params x " + two, "is of 2 processes"},
-		{"-params " + filepath.Join(dir, "none.json") + " " + two, "is not there"},
-	})
-}
-
 // The two mappings differ where the machine has two that cost differently, as the paper's
 // simulated one, and are the best one can say where it has not.
 func TestVerifyMapChoosesTwo(t *testing.T) {

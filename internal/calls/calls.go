@@ -17,21 +17,16 @@ import (
 // Nanoseconds is what an instruction takes on the CPU that this runs on, the median of some
 // batches; it takes about 2 ms. 0: nobody counted the instructions of this processor's kind.
 func Nanoseconds() float64 {
-	if instructions == 0 {
+	p := NewProbe()
+	if p == nil {
 		return 0
 	}
-	const batches, messages = 21, 1000
-	l := newLayer()
-	var took []float64
-	for range batches {
-		began := time.Now()
-		for range messages {
-			l.pass(64)
-		}
-		took = append(took, float64(time.Since(began).Nanoseconds())/messages)
+	took := make([]float64, 21)
+	for i := range took {
+		took[i] = p.Pass(1000)
 	}
 	slices.Sort(took)
-	return took[batches/2] / instructions
+	return took[len(took)/2]
 }
 
 // A Probe is the same code for looks of a microsecond.

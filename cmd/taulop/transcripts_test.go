@@ -1,0 +1,201 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/shm"
+)
+
+// TestTranscripts runs the command lines of testdata/transcripts, a file after the other in a
+// directory of its own that has the files of fixtures. A line begins with what it is:
+//
+//	# a comment
+//	with WORDS           words before those of the lines below; a flag of a line replaces theirs
+//	$ WORDS              a command that succeeds; cat shows a file
+//	> TEXT               lines, one below the other, that standard output has
+//	~ TEXT               text that is printed, or said on standard error, spaces and lines apart
+//	- TEXT               text that is nowhere there
+//	= WORDS              a command that prints the same
+//	! WORDS → TEXT       a command that is refused: status 2, one sentence with the text, and no trace
+//	!3 WORDS → TEXT      a command with that status and sentence
+func TestTranscripts(t *testing.T) {
+	paths, err := filepath.Glob("testdata/transcripts/*.txt")
+	if err != nil || len(paths) < 20 {
+		t.Fatal(paths, err)
+	}
+	files := os.DirFS(fixtures(t))
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir()) // for secrets
+	t.Setenv("SLURM_STEP_ID", "")
+	for _, path := range paths {
+		name, text := strings.TrimSuffix(filepath.Base(path), ".txt"), load(t, path)
+		t.Run(name, func(t *testing.T) {
+			if strings.HasPrefix(name, "meas") && !shm.Supported {
+				t.Skip("measuring needs Linux")
+			}
+			if name == "measured" {
+				surveytest.Machine(t, 2)
+			}
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, files); err != nil {
+				t.Fatal(err)
+			}
+			if name == "snapshots" {
+				snapshots(t, dir)
+			}
+			t.Chdir(dir)
+			if err := os.Symlink("host.json", "link.json"); err != nil {
+				t.Skip(err)
+			}
+			played := &transcript{T: t, traces: traces(t)}
+			for line := range strings.Lines(text) {
+				played.line(strings.TrimRight(line, "\n"))
+			}
+			played.end()
+		})
+	}
+}
+
+// A transcript is one that is played.
+type transcript struct {
+	*testing.T
+	with        []string
+	last        string // that ran last
+	out, errOut string
+	block       []string // of > so far
+	traces      string   // of the files in the directory
+}
+
+var word = regexp.MustCompile(`'[^']*'|\S+`)
+
+func (s *transcript) line(line string) {
+	s.Helper()
+	kind, rest, _ := strings.Cut(line, " ")
+	if kind != ">" {
+		s.end()
+	}
+	switch kind {
+	case "", "#":
+	case "with":
+		s.with = strings.Fields(rest)
+	case "$":
+		s.last = rest
+		s.out, s.errOut = s.run(rest)
+		s.traces = traces(s.T)
+	case "=":
+		if out, _ := s.run(rest); rounded(out) != rounded(s.out) {
+			s.Errorf("%s\n%s\n%s\n%s", s.last, s.out, rest, out)
+		}
+	case ">":
+		s.block = append(s.block, rest)
+	case "~", "-":
+		if strings.Contains(plain(s.out)+" "+plain(s.errOut), plain(rest)) != (kind == "~") {
+			s.Errorf("%s\n%s%s\n%s", s.last, s.out, s.errOut, line)
+		}
+	case "!":
+		s.refuses(rest)
+	case "!1", "!3":
+		line, want, _ := strings.Cut(rest, " → ")
+		var err error
+		if s.out, s.errOut, err = run(s.T, s.words(line)...); fmt.Sprint("!", exitStatus(err)) != kind || !strings.Contains(err.Error(), want) {
+			s.Errorf("%s: exit %d, %v", rest, exitStatus(err), err)
+		}
+		s.last, s.traces = line, traces(s.T)
+	default:
+		s.Fatalf("%q begins with none of # with $ > ~ - !", line)
+	}
+}
+
+func (s *transcript) run(line string) (out, errOut string) {
+	s.Helper()
+	if file, is := strings.CutPrefix(line, "cat "); is {
+		return load(s.T, strings.Trim(file, "'")), ""
+	}
+	return ran(s.T, s.words(line)...)
+}
+
+// fraction is a number whose last digits depend on whether a machine multiplies and adds in one step.
+var fraction = regexp.MustCompile(`[0-9]+\.[0-9]+(e[-+][0-9]+)?`)
+
+func rounded(text string) string {
+	return fraction.ReplaceAllStringFunc(text, func(number string) string {
+		v, _ := strconv.ParseFloat(number, 64)
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	})
+}
+
+// words are those of a command line, behind what stands before them.
+func (s *transcript) words(line string) []string {
+	words := word.FindAllString(line, -1)
+	for i := range words {
+		words[i] = strings.Trim(words[i], "'")
+	}
+	if len(s.with) == 0 {
+		return words
+	}
+	return behind(s.with[1:], s.with[0], words)
+}
+
+// end looks for the lines that the last command is to print.
+func (s *transcript) end() {
+	if block := strings.Join(s.block, "\n"); !strings.Contains("\n"+s.out, "\n"+block) {
+		s.Errorf("%s\n%s%s\nwant\n%s", s.last, s.out, s.errOut, block)
+	}
+	s.block = nil
+}
+
+func (s *transcript) refuses(line string) {
+	line, want, _ := strings.Cut(line, " → ")
+	words := s.words(line)
+	out, err := frugal(s.T, words...)
+	if exitStatus(err) != 2 || !strings.Contains(err.Error(), want) || want == "" || strings.ContainsAny(err.Error(), "\n") || strings.Contains(err.Error(), "open ") || out != "" {
+		s.Errorf("%q: exit %d, %v, output %q; want exit 2 and one line with %q", words, exitStatus(err), err, out, want)
+	}
+	if now := traces(s.T); now != s.traces {
+		s.Errorf("%q leaves traces:\n%s", words, now)
+		s.traces = now
+	}
+}
+
+// traces are the files in the directory, and when each was written.
+func traces(t testing.TB) string {
+	t.Helper()
+	var all bytes.Buffer
+	if err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && !d.IsDir() {
+			fmt.Fprintln(&all, path, info.Size(), info.ModTime())
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// behind is a command with words behind its own, of which a flag that they have too is left out.
+func behind(machine []string, command string, words []string) []string {
+	all := []string{command}
+	for i := 0; i < len(machine); i++ {
+		if strings.HasPrefix(machine[i], "-") && i+1 < len(machine) {
+			if i++; !slices.Contains(words, machine[i-1]) {
+				all = append(all, machine[i-1], machine[i])
+			}
+		} else {
+			all = append(all, machine[i])
+		}
+	}
+	return append(all, words...)
+}
