@@ -127,8 +127,8 @@ barrier, P = 2; times in µs
   0          ~0.50
 `},
 		{"-P 1 -m 8K bcast", `
-   m  binary   binomial   binomial-doubling   chain   kary   knomial   linear   mpich   pipeline   scatter-recursive-doubling   scatter-ring   sm-tree   split-binary
-  8K       0          0                   0       0      0         0        0       0          0                            0              0         0              0
+   m  binary   binomial   binomial-doubling   chain   circulant   kary   knomial   linear   mpich   pipeline   scatter-recursive-doubling   scatter-ring   sm-tree   split-binary
+  8K       0          0                   0       0           0      0         0        0       0          0                            0              0         0              0
 `},
 		{"-P 3 -m 1 allgather", "\nLeft out: allgather:neighbor-exchange for P = 3: it needs an even number of ranks.\n"},
 		// Four stages of one, two, two and one chunk of a segment: 0.5 + 2·8.192 each.
@@ -369,7 +369,7 @@ func TestPredictJSON(t *testing.T) {
 	if doc.Machine != "here" || doc.Model != "τ-Lop" || doc.Transport != "segmented" || doc.Segment != 8192 || doc.Rule == "" {
 		t.Errorf("%+v", doc.Source)
 	}
-	if want := 2 * 2 * 13; len(doc.Rows) != want {
+	if want := 2 * 2 * 14; len(doc.Rows) != want {
 		t.Errorf("%d rows, want %d", len(doc.Rows), want)
 	}
 	for _, r := range doc.Rows {

@@ -123,7 +123,7 @@ func TestTuneBadInput(t *testing.T) {
 	in := func(name string) string { return filepath.Join(directory, name) }
 	refuses(t, machine, "tune", []mistake{
 		{"-P 2", "-for is missing: name the library"},
-		{"-for openmpi3 -P 2", `did you mean "openmpi4"? Known are openmpi4, openmpi5, openmpi6, mpich4`},
+		{"-for openmpi3 -P 2", `did you mean "openmpi4"? Known are openmpi4, openmpi5, openmpi6, mpich4, mpich5.1`},
 		{"-for openmpi4", "-P is missing"},
 		{"-for openmpi4 -as mpich4 -P 2", "-for openmpi4 writes rules for another library than -as mpich4, whose messages it would take: leave -as out"},
 		{"-for openmpi4 -P 2-8", "-P goes to 8, and " + table + " has times of up to 3 transfers at once: ask for P up to 3, or measure more"},
