@@ -386,6 +386,11 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 		return func(c *collective.Collective, p, m int) (Setting, error) { return f.choice(l, c, p, m) }, err
 	}
 	f, err := ReadTree(bytes.NewReader(text), "rules")
+	if err == nil {
+		if why := invalid(f.branches); why != "" {
+			err = errors.New(why)
+		}
+	}
 	return func(c *collective.Collective, p, m int) (Setting, error) {
 		s, known := l.OnBase(f).Own(c, p, m)
 		if !known {
