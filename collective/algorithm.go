@@ -51,6 +51,7 @@ const (
 	PowerOfTwo
 	EvenRanks
 	TwoRanks
+	Thousands // of whose ranks each has a schedule of its own
 )
 
 func (a Among) String() string {
@@ -59,6 +60,7 @@ func (a Among) String() string {
 		PowerOfTwo: "a power of two of ranks",
 		EvenRanks:  "an even number of ranks",
 		TwoRanks:   "two ranks",
+		Thousands:  "at most 65536 ranks",
 	}[a]
 }
 
@@ -71,6 +73,8 @@ func (a Among) Has(p int) bool {
 		return p%2 == 0
 	case TwoRanks:
 		return p == 2
+	case Thousands:
+		return p <= 1<<16
 	}
 	return true
 }
@@ -82,6 +86,8 @@ func (a Among) nearest(p int) string {
 		return fmt.Sprintf("the nearest are %d and %d", below, 2*below)
 	case a == EvenRanks && p > 1:
 		return fmt.Sprintf("the nearest are %d and %d", p-1, p+1)
+	case a == Thousands:
+		return "take P = 65536"
 	}
 	return "take P = 2"
 }

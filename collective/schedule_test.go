@@ -2,6 +2,7 @@ package collective
 
 import (
 	"maps"
+	"math/bits"
 	"os"
 	"slices"
 	"strings"
@@ -418,6 +419,7 @@ func TestStages(t *testing.T) {
 		want  int // stages of messages
 	}{
 		{"bcast:linear", 13, 0, 12},
+		{"bcast:circulant", 13, 0, 4},
 		{"bcast:binomial", 13, 0, 4},
 		{"bcast:binomial", 16, 0, 4},
 		{"bcast:scatter-recursive-doubling", 16, 0, 4 + 4},
@@ -498,6 +500,65 @@ func TestPipelineStages(t *testing.T) {
 			}
 			if got != tt.want {
 				t.Errorf("%s%s, P = %d, k = %d: %d stages, want %d", of, tt.name, tt.p, tt.k, got, tt.want)
+			}
+		}
+	}
+}
+
+// Of n chunks every rank but the root receives each once, in n−1+⌈log2 P⌉ rounds, and sends what it
+// received in an earlier one (Träff 2025).
+func TestCirculantBroadcast(t *testing.T) {
+	for _, p := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 31, 32, 33, 64} {
+		for _, n := range []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 20, 33} {
+			for _, root := range []int{0, p / 2} {
+				const chunk = 8
+				m := n*chunk - root%chunk
+				s := must.Get(find("bcast:circulant").Schedule(Call{P: p, M: m, Chunk: chunk, Root: root}))
+				if want := n - 1 + bits.Len(uint(p-1)); p > 1 && s.Len() != want {
+					t.Fatalf("P = %d, %d chunks: %d rounds, want %d", p, n, s.Len(), want)
+				}
+				has, count := make([]map[int]bool, p), 0
+				for rank := range has {
+					has[rank] = make(map[int]bool)
+				}
+				for round, step := range s.Steps() {
+					var all []Message
+					sends, receives := make(map[int]bool), make(map[int]bool)
+					for msg := range step.Messages() {
+						if all = append(all, msg); sends[msg.From] || receives[msg.To] || msg.From != root && !has[msg.From][msg.Src.Offset] || has[msg.To][msg.Dst.Offset] || msg.To == root {
+							t.Fatalf("P = %d, %d chunks, root %d, round %d: %+v", p, n, root, round, msg)
+						}
+						sends[msg.From], receives[msg.To] = true, true
+					}
+					for _, msg := range all {
+						has[msg.To][msg.Dst.Offset] = true
+						count++
+					}
+				}
+				if count != n*(p-1) {
+					t.Errorf("P = %d, %d chunks, root %d: %d messages, want %d", p, n, root, count, n*(p-1))
+				}
+			}
+		}
+	}
+}
+
+// The table of MPICH's circ_graph.c, of 17 ranks.
+func TestCirculantIsThatOfMPICH(t *testing.T) {
+	g := circulantOf(17)
+	if want := []int{1, 2, 3, 5, 9, 17}; !slices.Equal(g.skip, want) {
+		t.Errorf("skips %v, want %v", g.skip, want)
+	}
+	for k, want := range [][]int8{
+		{-4, 0, -5, -4, -3, -5, -2, -5, -4, -3, -1, -5, -4, -3, -5, -2, -5},
+		{-5, -4, 1, -5, -4, -3, -3, -2, -5, -4, -3, -1, -5, -4, -3, -3, -2},
+		{-2, -2, -2, 2, 0, -4, -4, -3, -2, -2, -4, -3, -1, -1, -4, -4, -3},
+		{-1, -3, -3, -2, -2, 3, 0, 1, 2, -5, -2, -2, -2, -2, -1, -1, -1},
+		{-3, -1, -1, -1, -1, -1, -1, -1, -1, 4, 0, 1, 2, 0, 3, 0, 1},
+	} {
+		for r := range want {
+			if g.block[r][k] != want[r] {
+				t.Errorf("round %d, rank %d: block %d, want %d", k, r, g.block[r][k], want[r])
 			}
 		}
 	}
@@ -628,6 +689,7 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"bcast:knomial", Call{P: 4, M: 10, Degree: 5000}, "degree of at most 1024, got 5000"},
 		{"allgather:neighbor-exchange", Call{P: 7}, "even number of ranks, got P = 7; the nearest are 6 and 8"},
 		{"allgather:neighbor-exchange", Call{P: 1}, "even number of ranks, got P = 1; take P = 2"},
+		{"bcast:circulant", Call{P: 1 << 17}, "at most 65536 ranks, got P = 131072; take P = 65536"},
 		{"barrier:two-proc", Call{P: 4}, "two ranks, got P = 4; take P = 2"},
 	} {
 		_, err := find(tt.name).Schedule(tt.call)

@@ -358,6 +358,8 @@ func TestMillionRanks(t *testing.T) {
 			p = 1 << 20
 		case collective.TwoRanks:
 			p = 2
+		case collective.Thousands:
+			p = 1 << 13
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

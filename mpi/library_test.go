@@ -119,6 +119,9 @@ func TestOfHead(t *testing.T) {
 		"Open MPI 10.0":                          "Open MPI 10.0, openmpi6 true",
 		"open-mpi 4.0.3":                         "open-mpi 4.0.3, openmpi4.0 true",
 		"mpich-4.0.2":                            "mpich-4.0.2, mpich4 false",
+		"MPICH 4.3.2":                            "MPICH 4.3.2, mpich4 false",
+		"MPICH 5.0.1":                            "MPICH 5.0.1, mpich4 false",
+		"MPICH 5.1.0a1":                          "MPICH 5.1.0a1, mpich5.1 false",
 		"Intel MPI 2021.5":                       "Intel MPI 2021.5, mpich4 false",
 		"Intel(R) MPI Library 2019":              "Intel(R) MPI, mpich4 false",
 		"MVAPICH2-2.3.7":                         "MVAPICH2-2.3.7, mpich4 false",
@@ -383,6 +386,11 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 		return func(c *collective.Collective, p, m int) (Setting, error) { return f.choice(l, c, p, m) }, err
 	}
 	f, err := ReadTree(bytes.NewReader(text), "rules")
+	if err == nil {
+		if why := invalid(f.branches); why != "" {
+			err = errors.New(why)
+		}
+	}
 	return func(c *collective.Collective, p, m int) (Setting, error) {
 		s, known := l.OnBase(f).Own(c, p, m)
 		if !known {

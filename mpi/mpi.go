@@ -50,7 +50,7 @@ type Library struct {
 // libraries are all that are known, in the order in which they are listed.
 var libraries = []*Library{
 	openMPI4, openMPI4None, openMPI4UCX, openMPI5, openMPI5None, openMPI6,
-	mpich4, mpich40OFI, mpich4OFI,
+	mpich4, mpich40OFI, mpich4OFI, mpich51,
 	openMPI40, openMPI3, openMPI1, // of tables alone, each before one whose heads are wider
 }
 

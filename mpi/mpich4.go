@@ -23,7 +23,7 @@ var mpich4 = &Library{
 	Scalar: byYaksa,
 
 	Version: "MPICH 4",
-	heads:   `(?:Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|(?:HPE )?Cray[ -]MPI(?:CH)?|MS-?MPI|Microsoft MPI|ParaStation ?MPI)\b(?:[ /-]v?\d[.\w]*)?|MPICH[ /-]?v?\d+\.\d[.\w]*`,
+	heads:   `(?:Intel(?:\(R\))?[ -]?MPI|MVAPICH\w*|(?:HPE )?Cray[ -]MPI(?:CH)?|MS-?MPI|Microsoft MPI|ParaStation ?MPI)\b(?:[ /-]v?\d[.\w]*)?|MPICH[ /-]?v?(?:5\.0|[0-46-9]\.\d|\d\d+\.\d)[.\w]*`,
 	own:     treeOwn,
 	unsure:  true,
 	rules:   &format{write: writeTree, use: mpichUse, beside: writePosix, spliced: true},

@@ -14,8 +14,8 @@ var mpich40OFI = mpich4.overOFI("mpich4.0-ofi", "MPICH 4.0 over libfabric (ch4:o
 var mpich4OFI = mpich4.overOFI("mpich4-ofi", "MPICH 4.1 to 4.3 over libfabric (ch4:ofi), without XPMEM", byO2,
 	Way{Segment: 16<<10 - 64, Segments: 64, Lines: 2, Source: "MPIR_CVAR_CH4_SHM_POSIX_IQUEUE_CELL_SIZE 16384, _NUM_CELLS 64, iqueue_init.c:14-33"})
 
-func (l *Library) overOFI(name, title, scalar string, way Way) *Library {
-	of := l.over(name, title, []Way{way})
+func (l *Library) overOFI(name, title, scalar string, ways ...Way) *Library {
+	of := l.over(name, title, ways)
 	of.Self, of.Call, of.Reduction, of.Counted, of.Scalar = 0, 0, 0, "", scalar
 	return of
 }

@@ -12,7 +12,11 @@ import (
 // src/mpid/ch4/shm/posix/posix_coll.h: release_gather, in shared memory, for the collectives of
 // releaseGather. Where that tree has no algorithm, the other one is asked (v4.0.2 to main). So the file
 // of MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE has none where a rule is, and elsewhere
-// what the library has by itself: maint/tuning/coll/ch4/posix_generic.json.
+// what the library has by itself: maint/tuning/coll/ch4/posix_generic.json. A condition must have
+// something below it, and a comparison something after it (validate_tree of csel.c): what stands for none
+// is for communicators between groups, which never are on one node alone.
+//
+// Up to 4.1.1 posix_init.c takes the name of another variable's file, and ends the program.
 
 // writePosix writes it.
 func writePosix(w io.Writer, rules []Rule) (needed bool, err error) {
@@ -44,6 +48,7 @@ func withoutRules(c *collective.Collective, rules []Rule, own []branch) (all []b
 			key = fmt.Sprintf("comm_size<=%d", sizes[i+1].p-1)
 		}
 		if len(at.steps) > 1 || !at.steps[0].setting.Own() {
+			none := []branch{{"comm_type=inter", own}}
 			below = nil
 			for j, step := range at.steps {
 				one := branch{"avg_msg_size=any", own}
@@ -51,7 +56,7 @@ func withoutRules(c *collective.Collective, rules []Rule, own []branch) (all []b
 					one.key = fmt.Sprintf("avg_msg_size<=%d", at.steps[j+1].from-1)
 				}
 				if !step.setting.Own() {
-					one.below = nil
+					one.below = none
 				}
 				below = append(below, one)
 			}

@@ -9,6 +9,29 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
+// invalid says what validate_tree of MPICH's csel.c refuses, which ends a program: conditions with nothing
+// below, comparisons with nothing after them, and "any" with something.
+func invalid(all []branch) string {
+	for i, b := range all {
+		key, last := b.condition(), i == len(all)-1
+		_, _, compares := compared(key)
+		switch {
+		case b.algorithm() != "":
+			return ""
+		case len(b.below) == 0:
+			return key + " has nothing below"
+		case (compares || key == "count<pow2" || key == "comm_size=pow2") && last:
+			return key + " has nothing after it"
+		case strings.HasSuffix(key, "=any") && key != "comm_hierarchy=any" && !last:
+			return key + " has something after it"
+		}
+		if why := invalid(b.below); why != "" {
+			return key + ": " + why
+		}
+	}
+	return ""
+}
+
 // Where a rule is the tree has nothing, and elsewhere what MPICH has by itself.
 func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	rules := []Rule{
@@ -21,6 +44,9 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	}
 	// ReadTree refuses algorithms of the other layer.
 	tree := must.Get(ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix"))
+	if why := invalid(tree.branches); why != "" {
+		t.Errorf("%s in\n%s", why, text.String())
+	}
 	for p := 2; p < 12; p++ {
 		for _, m := range []int{1, 1000, 1023, 1024, 4096, 8191, 8192, 1 << 20, 1<<20 + 1} {
 			ruled := p == 4 && m >= 1024 && m < 8192 || p == 8 && m <= 1<<20
@@ -32,7 +58,7 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 			}
 		}
 	}
-	if text := mpich4.Use(rules, "t.json"); !strings.Contains(text, "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix") {
+	if text := mpich4.Use("t.json", true); !strings.Contains(text, "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=t.json.posix") {
 		t.Error(text)
 	}
 	rules[0].Collective = collective.Named("allgather")

@@ -104,7 +104,7 @@ func openMPIOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) 
 }
 
 // openMPIUse is how Open MPI is made to use a file.
-func openMPIUse(_ []Rule, file string) string {
+func openMPIUse(file string, _ bool) string {
 	return "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename " + file + " ...\n"
 }
 

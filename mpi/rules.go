@@ -22,8 +22,8 @@ type Rule struct {
 // A format is the format of rules files.
 type format struct {
 	write func(w io.Writer, l *Library, rules []Rule) error
-	// use says in lines how the library is made to use a file.
-	use func(rules []Rule, file string) string
+	// use says in lines how the library is made to use a file, and one beside it.
+	use func(file string, beside bool) string
 	// hazard says why rules for a collective can break programs; "" where they cannot.
 	hazard func(c *collective.Collective) string
 	// beside writes a second file that a file of rules needs; false where these need none.
@@ -39,7 +39,8 @@ func (l *Library) Write(w io.Writer, rules []Rule) error { return l.rules.write(
 // Beside is the name of a second file that a file of rules needs.
 func Beside(file string) string { return file + ".posix" }
 
-// WriteBeside writes the file of that name, and nothing where the rules need none.
+// WriteBeside writes the file of that name, and nothing where the rules need none. It puts rules in front of
+// algorithms that Own does not know, and is for rules that were timed against these.
 func (l *Library) WriteBeside(w io.Writer, rules []Rule) (needed bool, err error) {
 	if l.rules.beside == nil {
 		return false, nil
@@ -47,8 +48,9 @@ func (l *Library) WriteBeside(w io.Writer, rules []Rule) (needed bool, err error
 	return l.rules.beside(w, rules)
 }
 
-// Use says in lines how the library is made to use a file of rules.
-func (l *Library) Use(rules []Rule, file string) string { return l.rules.use(rules, file) }
+// Use says in lines how the library is made to use a file of rules, with the one of WriteBeside if it is
+// there.
+func (l *Library) Use(file string, beside bool) string { return l.rules.use(file, beside) }
 
 // Hazard says why a library's rules for a collective can break programs; "" where they
 // cannot.

@@ -57,12 +57,14 @@ type offer struct {
 	blocking   bool   // it sends by MPI_Send, see collective.Schedule
 	toSelf     bool   // ranks send their own block to themselves, see collective.Schedule
 	degree     int    // that the library fixes, 0 where it does not
+	chunk      int    // bytes of the chunks that the library fixes, 0 where it does not
 	usual      int    // fan-out that it takes where a user forces it and names none
 	whole      string // the algorithm where messages are whole, if that is another one
 	single     string // the algorithm of a fan-out of 0 or 1, if that is another one
 	otherwise  string // what the library takes for ranks that the algorithm does not exist for; "": not known
 	few        string // what it takes for fewer elements than least, if that is another one
 	least      func(p int) int
+	wholly     func(p int) bool // numbers of ranks among which the library's own is without faults; nil: all
 	// parts are two collectives that it carries out one after the other, each as it would
 	// choose by itself.
 	parts [2]string
@@ -120,7 +122,7 @@ func (l *Library) elementOf(c *collective.Collective) int {
 // algorithm's whole messages first.
 func (l *Library) Settings(c *collective.Collective, p, m int) (all []Setting) {
 	for _, o := range l.offered(c) {
-		if !o.of(o.algorithm).Among.Has(p) {
+		if !o.of(o.algorithm).Among.Has(p) || o.wholly != nil && !o.wholly(p) {
 			continue
 		}
 		fans := slices.DeleteFunc(slices.Clone(o.fans), func(fan int) bool { return fan >= p })
@@ -154,7 +156,7 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 	if !there {
 		return nil, fmt.Errorf("%s has no %s of %s", l.Version, s, c.Name)
 	}
-	call := collective.Call{P: on.P, M: on.M, Root: on.Root, Degree: cmp.Or(o.degree, s.Fan), Chunk: max(1, on.M)}
+	call := collective.Call{P: on.P, M: on.M, Root: on.Root, Degree: cmp.Or(o.degree, s.Fan), Chunk: max(1, cmp.Or(o.chunk, on.M))}
 	name := o.algorithm
 	switch {
 	case s.Segment > 0 && s.Segment < on.M:

@@ -315,11 +315,11 @@ func encode(e *jsontext.Encoder, branches []branch) error {
 	return e.WriteToken(jsontext.EndObject)
 }
 
-// mpichUse says how MPICH is made to use a file, with the one beside it.
-func mpichUse(rules []Rule, file string) string {
+// mpichUse says how MPICH is made to use a file, and the one beside it.
+func mpichUse(file string, beside bool) string {
 	text := "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + file + " \\\n"
-	if slices.ContainsFunc(rules, func(r Rule) bool { return slices.Contains(releaseGather, r.Collective.Name) }) {
-		text += "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=" + Beside(file) + " \\\n"
+	if beside {
+		text = "# the second file is for MPICH over libfabric from 4.1.2 on: versions before end with it\n" + text + "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE=" + Beside(file) + " \\\n"
 	}
 	return text + "mpiexec ...\n"
 }

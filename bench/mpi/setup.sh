@@ -54,7 +54,8 @@ launcher() {
   esac
 }
 
-# tree_of_mpich writes the file that MPICH chooses by, which is in its library as text in one line.
+# tree_of_mpich writes the file that MPICH chooses by, which is in its library as text in one line: a file, or
+# the one that programs start with.
 tree_of_mpich() {
-  strings -n 500 -w "$(ldconfig -p | awk '/libmpich\.so/ { print $NF; exit }')" | grep 'algorithm=MPIR_Bcast_intra_binomial' | head -1
+  strings -n 500 -w "${1:-$(ldconfig -p | awk '/libmpich\.so/ { print $NF; exit }')}" | grep 'algorithm=MPIR_Bcast_intra_binomial' | head -1
 }

@@ -214,7 +214,7 @@ func writeAlgorithms(w io.Writer, library *mpi.Library) {
 			like, branched, chunked := a.Like()
 			ranks, lays, source := "any", "", "what it chooses by itself"
 			if like != nil && like.Among != collective.AnyRanks {
-				ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2"}[like.Among]
+				ranks = map[collective.Among]string{collective.PowerOfTwo: "2^n", collective.EvenRanks: "even", collective.TwoRanks: "2", collective.Thousands: "to 64K"}[like.Among]
 			}
 			if branched {
 				lays = "-degree"

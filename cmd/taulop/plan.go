@@ -173,6 +173,7 @@ func timedFlags(flags *argument.Set) action {
 	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
 	flags.OneOf("csv", "tsv", "json")
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+		req.timed = true
 		m, err := infile.Read(filepath.Join(folder, plan.Name), plan.ReadManifest)
 		if err != nil {
 			return usagef("-timed: %v", err)

@@ -31,6 +31,7 @@ type tuneRequest struct {
 	explain     bool
 	csv, tsv    bool
 	asJSON      bool
+	timed       bool // against what the library does, not against what it is known to do
 }
 
 // tuneFlags is the subcommand.
@@ -149,8 +150,10 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 	WriteSummary(io.Writer)
 }, rules []mpi.Rule) error {
 	inFile, tables := req.to.path != "", req.csv || req.tsv
+	beside := false
 	if inFile || !req.explain && !req.asJSON && !tables {
-		if err := req.write(out, rules); err != nil {
+		var err error
+		if beside, err = req.write(out, rules); err != nil {
 			return err
 		}
 	}
@@ -167,23 +170,22 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 		found.WriteSummary(out)
 	}
 	if inFile && len(rules) > 0 {
-		fmt.Fprint(out, "\n"+req.library.Use(rules, printable.Name(req.to.path)))
+		fmt.Fprint(out, "\n"+req.library.Use(printable.Name(req.to.path), beside))
 	}
 	return nil
 }
 
-// write writes rules, and where they are in a file the one that they need beside it.
-func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) error {
-	if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil || req.to.path == "" {
-		return err
+// write writes rules, and where they are in a file and were timed the one that they need beside it.
+func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) (beside bool, err error) {
+	if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil || req.to.path == "" || !req.timed {
+		return false, err
 	}
-	var beside bytes.Buffer
-	needed, err := req.library.WriteBeside(&beside, rules)
-	if err != nil || !needed {
-		return err
+	var text bytes.Buffer
+	if beside, err = req.library.WriteBeside(&text, rules); err != nil || !beside {
+		return false, err
 	}
-	return outfile.Write(mpi.Beside(req.to.path), func(w io.Writer) error {
-		_, err := w.Write(beside.Bytes())
+	return true, outfile.Write(mpi.Beside(req.to.path), func(w io.Writer) error {
+		_, err := w.Write(text.Bytes())
 		return err
 	})
 }

@@ -54,12 +54,19 @@ const (
 	results = "results"
 )
 
-// Passes over what is timed: medians of fewer have no interval, and more gain little.
-const fewPasses, manyPasses = 6, 100
+// Passes over what is timed: medians of fewer than FewPasses have no interval, and more than manyPasses
+// gain little.
+const (
+	FewPasses  = 6
+	manyPasses = 100
+)
 
 // mostTimed is how many settings of a cell are timed beside the library's own choice: where predictions
 // tell nothing, as among two ranks, two are too few.
 const mostTimed = 4
+
+// leastPass is what the least that is worth timing takes a pass, in seconds.
+const leastPass = 0.01
 
 // launching is what starting a process takes, in seconds.
 const launching = 1
@@ -103,7 +110,7 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components 
 	}
 	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes, With: with, Components: components}
 	// Fewer passes are no proof, and what starting takes is known of a plan alone.
-	for by.Budget = budget.Seconds() / fewPasses; ; by.Budget /= 2 {
+	for by.Budget = budget.Seconds() / FewPasses; ; by.Budget /= 2 {
 		picked := &Picked{}
 		if all {
 			picked.all(cells, passCost)
@@ -120,7 +127,7 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components 
 		pass := picked.Seconds + launching*float64(len(m.Launches(library)))
 		m.Passes = min(manyPasses, max(1, int(budget.Seconds()/pass)))
 		m.Seconds, m.Brute, m.Expected = float64(m.Passes)*pass, float64(m.Passes)*(pass-picked.Seconds+brute), picked.Expected
-		if all || m.Passes >= fewPasses || by.Budget < 1 {
+		if all || m.Passes >= FewPasses || by.Budget < leastPass {
 			return m
 		}
 	}

@@ -218,13 +218,19 @@ func (r *reading) suite(in io.Reader, name string) error {
 		r.omit("%.200s", printable.Name(err.Error()))
 		return nil
 	}
+	sizes := make(map[string]bool) // of which settings the plan has sizes
+	for _, w := range r.plan.Cells {
+		for _, o := range w.Options {
+			sizes[o.Setting.Key()] = sizes[o.Setting.Key()] || w.Collective == on.Name
+		}
+	}
 	for _, t := range found.Times {
 		if t.P == 0 {
 			t = t.Among(p)
 		}
 		r.line = 1 + t.Line
-		// Suites time sizes between those of the plan, too, and IMB fewer ranks.
-		if _, there := r.cells[cellKey(on.Name, t.P, t.Bytes)]; there && string(t.Kind) == on.Name {
+		// Suites time sizes between those of a setting, too, and IMB fewer ranks.
+		if at, there := r.cells[cellKey(on.Name, t.P, t.Bytes)]; there && string(t.Kind) == on.Name && (r.option(at, setting) >= 0 || !sizes[setting]) {
 			r.time([]string{on.Name, setting, strconv.Itoa(t.P), strconv.Itoa(t.Bytes), strconv.FormatFloat(t.Microseconds, 'g', -1, 64)})
 		}
 	}
@@ -244,7 +250,7 @@ func (r *reading) head(words []string) {
 	of, there := r.heads[words[4]]
 	if !there {
 		var version string
-		if of, version, _ = mpi.OfHead([]string{strings.Replace(words[4], "MPICH Version:", "MPICH", 1)}); version == "" {
+		if of, version, _ = mpi.OfHead([]string{strings.Join(strings.Fields(strings.Replace(words[4], "MPICH Version:", "MPICH", 1)), " ")}); version == "" {
 			of = &mpi.Library{}
 		}
 		r.heads[words[4]] = of
@@ -264,6 +270,15 @@ func (r *reading) head(words []string) {
 	r.ranks = p
 }
 
+// option is a setting of a cell by its key, or behind them a component; -1 where the plan has none.
+func (r *reading) option(cell int, key string) int {
+	options := r.plan.Cells[cell].Options
+	if i := slices.IndexFunc(r.plan.Components, func(c mpi.Component) bool { return componentKey(c) == key }); i >= 0 {
+		return len(options) + i
+	}
+	return slices.IndexFunc(options, func(o Option) bool { return o.Setting.Key() == key })
+}
+
 // time takes a time.
 func (r *reading) time(words []string) {
 	if len(words) != 5 {
@@ -277,10 +292,7 @@ func (r *reading) time(words []string) {
 	at, there := r.cells[cellKey(words[0], p, m)]
 	option := -1
 	if there {
-		option = slices.IndexFunc(r.plan.Cells[at].Options, func(o Option) bool { return o.Setting.Key() == words[1] })
-		if i := slices.IndexFunc(r.plan.Components, func(c mpi.Component) bool { return componentKey(c) == words[1] }); i >= 0 {
-			option = len(r.plan.Cells[at].Options) + i
-		}
+		option = r.option(at, words[1])
 	}
 	key := [2]int{at, option}
 	_, twice := r.times[key]

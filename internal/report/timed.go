@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -33,6 +34,9 @@ func WritePlan(w io.Writer, m *plan.Manifest, library *mpi.Library, folder strin
 	settings, cells, of := m.Timings()
 	fmt.Fprintf(w, "%s for %s: %s in %d of %d cells\n", printable.Name(folder), library.Version, printable.Count(settings, "timing"), cells, of)
 	fmt.Fprintf(w, "passes: %d, about %s; as many over all settings of all cells: %s\n", m.Passes, span(m.Seconds), span(m.Brute))
+	if m.Passes < plan.FewPasses && settings > 0 {
+		fmt.Fprintf(w, "no rule follows from fewer than %d passes: a budget of %s has these\n", plan.FewPasses, span(math.Ceil(m.Seconds/float64(m.Passes)*plan.FewPasses)))
+	}
 	fmt.Fprintf(w, "expected penalty afterwards: %.1f %%\n\n", 100*m.Expected)
 	fmt.Fprintf(w, "bash %s/run.sh          (or sbatch run.slurm there)\n", printable.Name(folder))
 	fmt.Fprintf(w, "taulop tune -timed %s -params FILE -o RULES\n", printable.Name(folder))
