@@ -580,7 +580,6 @@ func FuzzRead(f *testing.F) {
 		if second := written(t, again); !bytes.Equal(first, second) {
 			t.Errorf("written twice, two results")
 		}
-		Bounds(file.Transfers())
 		if table, err := file.Table(Selection{}); err == nil {
 			if err := table.check(); err != nil {
 				t.Errorf("a table: %v", err)

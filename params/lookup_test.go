@@ -270,45 +270,6 @@ func TestFitGamma(t *testing.T) {
 	}
 }
 
-// The first two times are metropolis'. Without intervals every difference counts.
-func TestBoundsOfPublishedFile(t *testing.T) {
-	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
-	all := Bounds(FromText(table, nil).Transfers())
-	var got []string
-	for _, v := range all {
-		got = append(got, v.Error())
-	}
-	if want := []string{
-		"eq. (8) is broken (published, placement published, in cache): L(1,2) = 147.72 ns is below L(1,1) = 289.4 ns, with fewer transfers at once",
-		"eq. (8) is broken (published, placement published, in cache): L(1,3) = 900 ns is above 3 times L(1,1) = 289.4 ns: worse than one after the other",
-	}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
-}
-
-// Beyond the intervals only, and nothing is known of too few samples.
-func TestBoundsWithinIntervals(t *testing.T) {
-	f := sparse()
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("got %v", got)
-	}
-	four := &f.Cells[4] // ring, m = 64, τ = 4: l = 480, L = 240, twice L(64,2)
-	four.Time = fit.Estimate{Center: 500, Lo: 470, Hi: 520, N: 6}
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("within its interval: got %v", got)
-	}
-	four.Time = fit.Estimate{Center: 500, Lo: 490, Hi: 520, N: 6}
-	got := Bounds(f.Transfers())
-	if len(got) != 1 || got[0].Tau != 2 || got[0].A != 2 || !got[0].Above || got[0].Many.Center != 250 ||
-		!strings.Contains(got[0].Error(), "L(64,4) = 250 [245, 260] ns is above 2 times L(64,2) = 120 ns") {
-		t.Errorf("got %v", got)
-	}
-	four.Time = fit.Median([]float64{900, 901})
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("of two samples: got %v", got)
-	}
-}
-
 // Imported, written, read and made text again, published numbers are the same.
 func TestImportRoundTrip(t *testing.T) {
 	if os.Getenv("TAULOP_SHARED") == "" {

@@ -14,13 +14,13 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
-	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
@@ -306,7 +306,7 @@ func putFile(out, errOut io.Writer, output *output, f *params.File) error {
 	if err := output.write(out, f.Write); err != nil || output.path == "" {
 		return err
 	}
-	warn(errOut, sweep.Doubts(f))
+	warn(errOut, doubt.Of(f))
 	fmt.Fprintf(errOut, "taulop: %s has %s\n", output.path, printable.Count(len(f.Cells), "cell"))
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
@@ -104,7 +105,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		doc.WriteText(out)
 	}
 	warn(said, s.File.Warnings[told:])
-	warn(said, sweep.Doubts(s.File))
+	warn(said, doubt.Of(s.File))
 	sayLacking(said, s)
 	return cmp.Or(err, s.Moved)
 }
