@@ -14,12 +14,12 @@ import (
 // A Collective is a schedule to be carried out on this machine's memory, a rank
 // a worker, messages through segmented channels between each pair of ranks.
 type Collective struct {
-	Schedule     *collective.Schedule
-	Segments     int              // nseg of each channel
-	SegmentBytes int              // S
-	Operator     *reduce.Operator // of a reduction
-	Runs         int              // timed, after some that warm up
-	ArenaBytes   int              // > 0: off cache, ranks' buffers walk through at least that much each
+	Schedule     *collective.Schedule `json:"-"`
+	Segments     int                  // nseg of each channel
+	SegmentBytes int                  // S
+	Operator     *reduce.Operator     `json:"-"` // of a reduction
+	Runs         int                  // timed, after some that warm up
+	ArenaBytes   int                  // > 0: off cache, ranks' buffers walk through at least that much each
 
 	// For ranks that are processes: messages are single copies, which receivers fetch from the
 	// senders' memory; in cache, ranks rewrite what they send before each run, untimed.

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -70,12 +71,7 @@ func drift(session int, all []*params.Launch, apart map[workersIn]bool) (d Drift
 			launches = append(launches, fit.Median(off).Center)
 		}
 	}
-	if n := len(launches); n > mostDrifting {
-		for i := range mostDrifting {
-			launches[i] = launches[i*(n-1)/(mostDrifting-1)]
-		}
-		launches = launches[:mostDrifting]
-	}
+	launches = lists.Spread(launches, mostDrifting)
 	var slopes []float64
 	rises := 0.
 	for i, a := range launches {
