@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -31,10 +32,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 	fill := func(bytes int) func(*File) { // to that many
 		return func(f *File) {
 			f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
-			text, err := f.text()
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(f.text())
 			f.Warnings[0] += strings.Repeat("w", bytes-len(text))
 		}
 	}

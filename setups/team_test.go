@@ -296,10 +296,7 @@ func TestPagesLieWherePlaced(t *testing.T) {
 				continue // more only come round again
 			}
 			place := must.Get(m.Place(policy, tau))
-			team, err := NewTeam(place)
-			if err != nil {
-				t.Fatal(err)
-			}
+			team := must.Get(NewTeam(place))
 			for _, s := range setups {
 				if s.Check(tau) != nil {
 					continue
