@@ -377,18 +377,12 @@ func TestMillionRanks(t *testing.T) {
 func BenchmarkPredict(b *testing.B) {
 	m := TauLop{Channels: Uniform(plain{}), Segment: segment}
 	for _, name := range []string{"bcast:binomial", "allgather:ring"} {
-		a, err := collective.Lookup(name)
-		if err != nil {
-			b.Fatal(err)
-		}
+		a := must.Get(collective.Lookup(name))
 		for log := 4; log <= 20; log += 4 {
 			b.Run(fmt.Sprintf("%s/P=2^%d", name, log), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					s, err := a.Schedule(collective.Call{P: 1 << log, M: 1 << 20})
-					if err != nil {
-						b.Fatal(err)
-					}
+					s := must.Get(a.Schedule(collective.Call{P: 1 << log, M: 1 << 20}))
 					if _, err := m.Cost(s); err != nil {
 						b.Fatal(err)
 					}

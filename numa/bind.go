@@ -3,7 +3,6 @@ package numa
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -47,15 +46,4 @@ func Verify(mem []byte, node int, name string) error {
 		return fmt.Errorf("%s: page %d of %d should lie on node %d, but lies on node %d (%d misplaced in all): is node %d full?",
 			name, first, pages, node, at, elsewhere, node)
 	}
-}
-
-// PageNodes asks the kernel on which node each page of mem lies; -1 for a page
-// that does not exist yet or that the kernel cannot look up.
-func PageNodes(mem []byte) ([]int, error) {
-	nodes := make([]int, 0, len(mem)/os.Getpagesize()+1)
-	err := eachPage(mem, func(node int) { nodes = append(nodes, node) })
-	if err != nil {
-		return nil, err
-	}
-	return nodes, nil
 }

@@ -62,7 +62,8 @@ type pageTable struct {
 
 var pageTables = sync.Pool{New: func() any { return new(pageTable) }}
 
-// eachPage tells the node of each page of mem, -1 as PageNodes does.
+// eachPage tells the node of each page of mem, -1 of one that does not exist yet or that the
+// kernel cannot look up.
 func eachPage(mem []byte, tell func(node int)) error {
 	table := pageTables.Get().(*pageTable)
 	defer pageTables.Put(table)

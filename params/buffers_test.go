@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -37,10 +38,7 @@ func TestBuffers(t *testing.T) {
 	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	again, err := Read(&b, "f")
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(Read(&b, "f"))
 	for _, tt := range []struct {
 		segments, size     int // asked for
 		number, bytes      int // found
@@ -56,14 +54,8 @@ func TestBuffers(t *testing.T) {
 		if err != nil || s.Segments != tt.number || s.SegmentBytes != tt.bytes {
 			t.Errorf("%d segments of %d: %+v, %v", tt.segments, tt.size, s, err)
 		}
-		table, err := again.Table(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		y, err := again.Y(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(again.Table(s))
+		y := must.Get(again.Y(s))
 		got := []float64{y.Times[0][1], table.Transfers.Times[0][1], table.Transfers.Times[1][1], table.Transfers.Times[1][0]}
 		want := []float64{tt.y / 1e9, tt.short / 1e9, tt.long / 1e9, (tt.l1 - 2.5) / 1e9} // half of y(1) comes off what is alone
 		if !slices.Equal(got, want) {

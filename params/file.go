@@ -152,7 +152,7 @@ func (k Key) String() string {
 	if k.Variant != "" {
 		b.WriteString(" " + k.Variant)
 	}
-	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", where(k.Placement, k.OffCache), k.Tau, k.Bytes)
+	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", Where(k.Placement, k.OffCache), k.Tau, k.Bytes)
 	if k.Segments > 0 {
 		fmt.Fprintf(&b, ", %d segments", k.Segments)
 	}
@@ -171,8 +171,8 @@ func (k Key) String() string {
 	return b.String()
 }
 
-// where names a table in a sentence.
-func where(placement numa.Policy, offCache bool) string {
+// Where names a table in a sentence.
+func Where(placement numa.Policy, offCache bool) string {
 	text := "any placement"
 	if placement != "" {
 		text = "placement " + string(placement)

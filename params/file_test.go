@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -103,10 +104,7 @@ func written(t testing.TB, f *File) []byte {
 
 func reread(t testing.TB, text []byte) *File {
 	t.Helper()
-	f, err := Read(bytes.NewReader(text), "host.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Read(bytes.NewReader(text), "host.json"))
 	return f
 }
 
@@ -183,10 +181,7 @@ const good = `{
 // The document's example is a file, laid out as we write it, and it names every
 // field that there is.
 func TestDocument(t *testing.T) {
-	data, err := os.ReadFile("../docs/parameter-file.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("../docs/parameter-file.md"))
 	_, rest, _ := strings.Cut(string(data), "```json\n")
 	example, fields, found := strings.Cut(rest, "```")
 	if !found {
@@ -453,10 +448,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	if err := f.WriteFile(path); err != nil {
 		t.Fatal(err)
 	}
-	was, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(os.ReadFile(path))
 	f.Cells[0].Time.Center = -1
 	if err := f.WriteFile(path); err == nil {
 		t.Error("an invalid file was written")
@@ -527,10 +519,7 @@ func BenchmarkRead(b *testing.B) {
 	if err := f.WriteFile(path); err != nil {
 		b.Fatal(err)
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))
 	b.SetBytes(info.Size())
 	b.ReportAllocs()
 	for b.Loop() {
@@ -580,7 +569,6 @@ func FuzzRead(f *testing.F) {
 		if second := written(t, again); !bytes.Equal(first, second) {
 			t.Errorf("written twice, two results")
 		}
-		Bounds(file.Transfers())
 		if table, err := file.Table(Selection{}); err == nil {
 			if err := table.check(); err != nil {
 				t.Errorf("a table: %v", err)

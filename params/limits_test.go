@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -31,10 +32,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 	fill := func(bytes int) func(*File) { // to that many
 		return func(f *File) {
 			f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
-			text, err := f.text()
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(f.text())
 			f.Warnings[0] += strings.Repeat("w", bytes-len(text))
 		}
 	}
@@ -202,5 +200,37 @@ func TestWriteFileKeepsWhatFits(t *testing.T) {
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
 		t.Errorf("left %v", left)
+	}
+}
+
+func TestMemoryIsChecked(t *testing.T) {
+	for _, m := range []Memory{{PeakGBs: -1}, {PeakGBs: 2 * MostPeakGBs}, {Slots: -1}, {MTs: -5}} {
+		if err := (&File{Provenance: Provenance{Memory: &m}}).checkState(); err == nil {
+			t.Errorf("%+v is taken", m)
+		}
+	}
+}
+
+func TestBegunSays(t *testing.T) {
+	for begun, want := range map[Begun]string{
+		{Batches: 75}:                     "",
+		{Batches: 75, Late: 1}:            "1 of 75 batches was measured again, because a worker began late",
+		{Batches: 75, Late: 2}:            "2 of 75 batches were measured again, because a worker began late",
+		{Batches: 75, Late: 3, Forced: 2}: "in 3 of 75 batches a worker began late: 2 count nonetheless, the others were measured again",
+	} {
+		if got := begun.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestLoadsAreChecked(t *testing.T) {
+	for _, l := range []Loads{{"local", 1, 5, 5, 4, 0}, {"local", 1, 5, 5, 0, 0}, {"local", 0, 9, 9, 1, 0}, {"a\nb", 1, 9, 9, 1, 0}, {"local", 1, -1, 9, 1, 0}} {
+		if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{l}}).Check(); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%+v: %v", l, err)
+		}
+	}
+	if err := (&Launch{Began: "2026-11-21T20:15:00Z", Loads: []Loads{{"local", 2, 112, 116, 4.4, 0}}}).Check(); err != nil {
+		t.Error(err)
 	}
 }

@@ -32,9 +32,9 @@ func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error)
 	s = f.fill(s)
 	g := f.transfers(TransferCell, s, f.Sort)
 	if len(g.taus) == 0 {
-		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(s.Setup), where(s.Placement, s.OffCache), f.choices(s))
+		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(s.Setup), Where(s.Placement, s.OffCache), f.choices(s))
 	}
-	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", s.Setup, where(s.Placement, s.OffCache)), value)
+	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", s.Setup, Where(s.Placement, s.OffCache)), value)
 	if err != nil && len(curve.Sizes) < 2 {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func (f *File) copies(kind Kind, what string, placement numa.Policy, offCache bo
 	g := f.grid(func(c *Cell) bool {
 		return c.Kind == kind && c.Setup == "" && c.Placement == placement && c.OffCache == offCache
 	})
-	curve, err := g.curve(what+", "+where(placement, offCache), Cell.Whole)
+	curve, err := g.curve(what+", "+Where(placement, offCache), Cell.Whole)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +231,7 @@ func (f *File) tables(s Selection) []Key {
 // choices says which tables there are.
 func (f *File) choices(s Selection) string {
 	const most = 16
-	all := lists.Map(f.tables(s), func(k Key) string { return fmt.Sprintf("%s (%s)", k.Setup, where(k.Placement, k.OffCache)) })
+	all := lists.Map(f.tables(s), func(k Key) string { return fmt.Sprintf("%s (%s)", k.Setup, Where(k.Placement, k.OffCache)) })
 	if len(all) == 0 {
 		return "the file has none at all, taulop sweep measures them"
 	}

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -77,10 +78,7 @@ func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
 
 func TestTables(t *testing.T) {
 	f := sparse()
-	whole, err := f.Table(Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(f.Table(Selection{}))
 	// τ = 1 is a transfer between two processes, not a copy within one's cache, less half of y(1)
 	// for each transfer.
 	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{70, 120, 240}, {2940, 4000, 6000}})
@@ -88,20 +86,11 @@ func TestTables(t *testing.T) {
 	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
 		t.Errorf("over %v and %v", whole.Transfers.Sizes, whole.Transfers.Taus)
 	}
-	segment, err := f.SegmentTable(Selection{Setup: "ring", Placement: numa.Local})
-	if err != nil {
-		t.Fatal(err)
-	}
+	segment := must.Get(f.SegmentTable(Selection{Setup: "ring", Placement: numa.Local}))
 	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{70, 120, 240}, {1470, 2000, 3000}})
-	alone, err := f.Table(Selection{Setup: Isolated})
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Get(f.Table(Selection{Setup: Isolated}))
 	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{70}, {2940}})
-	y, err := f.Y(Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	y := must.Get(f.Y(Selection{}))
 	for tau, want := range map[int]float64{1: 60e-9, 2: 70e-9, 3: 75e-9} {
 		for _, m := range []int{1, 5000} {
 			if got, beyond := y.At(m, tau); math.Abs(got-want) > 1e-15 || beyond {
@@ -109,15 +98,9 @@ func TestTables(t *testing.T) {
 			}
 		}
 	}
-	c, err := f.C("", false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(f.C("", false))
 	sameTimes(t, "c", c.Times, [][]float64{{4, 6}})
-	gamma, err := f.Gamma("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gamma := must.Get(f.Gamma(""))
 	// The published files' order, not the cells'.
 	if names := []string{gamma.Operators[0].Name, gamma.Operators[1].Name}; !reflect.DeepEqual(names, []string{"MAX_I", "SUM_R"}) {
 		t.Errorf("operators %v", names)
@@ -137,10 +120,7 @@ func TestTableWithoutIsolated(t *testing.T) {
 		}
 	}
 	f.Cells = kept
-	table, err := f.Table(Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(f.Table(Selection{}))
 	sameTimes(t, "L(m,τ)", table.Transfers.Times, [][]float64{{5, 120, 240}, {500, 4000, 6000}})
 	sameTimes(t, "o(m), which nobody measured", [][]float64{table.Overheads}, [][]float64{{0, 0}})
 	if _, err := f.Gamma(""); err == nil || !strings.Contains(err.Error(), "no γ") {
@@ -206,10 +186,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Operator == "MAX_I" && c.Tau == 2 && c.Bytes != 4 })
-	gamma, err := f.Gamma("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gamma := must.Get(f.Gamma(""))
 	if v, _, err := gamma.Gamma("sum_r", 16384, 2); err != nil || math.Abs(v-1.6e-6) > 1e-15 {
 		t.Errorf("γ of SUM_R = %v, %v", v, err)
 	}
@@ -221,10 +198,7 @@ func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	table, err := sparse().Table(Selection{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(sparse().Table(Selection{}))
 	full, missing, err := table.Fill()
 	if err != nil {
 		t.Fatal(err)
@@ -252,10 +226,7 @@ func TestFill(t *testing.T) {
 }
 
 func TestFitGamma(t *testing.T) {
-	gamma, err := sparse().Gamma("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gamma := must.Get(sparse().Gamma(""))
 	fitted, missing := gamma.Fit([]int{1, 64, 16384})
 	sameTimes(t, "MAX_I", fitted.Operators[0].Times, [][]float64{{2}, {20}, {800}})
 	sameTimes(t, "SUM_R", fitted.Operators[1].Times, [][]float64{{3}, {3 + 1597*56./16376}, {1600}})
@@ -270,45 +241,6 @@ func TestFitGamma(t *testing.T) {
 	}
 }
 
-// The first two times are metropolis'. Without intervals every difference counts.
-func TestBoundsOfPublishedFile(t *testing.T) {
-	table := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
-	all := Bounds(FromText(table, nil).Transfers())
-	var got []string
-	for _, v := range all {
-		got = append(got, v.Error())
-	}
-	if want := []string{
-		"eq. (8) is broken (published, placement published, in cache): L(1,2) = 147.72 ns is below L(1,1) = 289.4 ns, with fewer transfers at once",
-		"eq. (8) is broken (published, placement published, in cache): L(1,3) = 900 ns is above 3 times L(1,1) = 289.4 ns: worse than one after the other",
-	}; !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
-	}
-}
-
-// Beyond the intervals only, and nothing is known of too few samples.
-func TestBoundsWithinIntervals(t *testing.T) {
-	f := sparse()
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("got %v", got)
-	}
-	four := &f.Cells[4] // ring, m = 64, τ = 4: l = 480, L = 240, twice L(64,2)
-	four.Time = fit.Estimate{Center: 500, Lo: 470, Hi: 520, N: 6}
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("within its interval: got %v", got)
-	}
-	four.Time = fit.Estimate{Center: 500, Lo: 490, Hi: 520, N: 6}
-	got := Bounds(f.Transfers())
-	if len(got) != 1 || got[0].Tau != 2 || got[0].A != 2 || !got[0].Above || got[0].Many.Center != 250 ||
-		!strings.Contains(got[0].Error(), "L(64,4) = 250 [245, 260] ns is above 2 times L(64,2) = 120 ns") {
-		t.Errorf("got %v", got)
-	}
-	four.Time = fit.Median([]float64{900, 901})
-	if got := Bounds(f.Transfers()); len(got) != 0 {
-		t.Errorf("of two samples: got %v", got)
-	}
-}
-
 // Imported, written, read and made text again, published numbers are the same.
 func TestImportRoundTrip(t *testing.T) {
 	if os.Getenv("TAULOP_SHARED") == "" {
@@ -317,10 +249,7 @@ func TestImportRoundTrip(t *testing.T) {
 	gammas := published(t, "gamma.txt")
 	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt") {
 		gammaPath := filepath.Join(filepath.Dir(path), "gamma.txt")
-		table, err := ReadText(bytes.NewReader(data), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(ReadText(bytes.NewReader(data), path))
 		gamma, err := ReadGammaText(bytes.NewReader(gammas[gammaPath]), gammaPath)
 		if err != nil {
 			t.Fatal(err)
@@ -367,10 +296,7 @@ func TestWriteCSV(t *testing.T) {
 	if err := f.WriteValues(&b, ','); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := csv.NewReader(&b).ReadAll() // as many fields in each
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(&b).ReadAll()) // as many fields in each
 	if len(rows) != 1+len(f.Cells) {
 		t.Fatalf("%d rows for %d cells", len(rows), len(f.Cells))
 	}
@@ -453,10 +379,7 @@ func TestP(t *testing.T) {
 		off       bool
 		want      float64
 	}{{8, 1024, false, 80e-9}, {8, 4096, false, 300e-9}, {8, 2560, false, 190e-9}, {8, 4096, true, 900e-9}, {64, 4096, false, 920e-9}} {
-		curve, err := f.P(tt.stride, tt.off)
-		if err != nil {
-			t.Fatal(err)
-		}
+		curve := must.Get(f.P(tt.stride, tt.off))
 		if got, beyond := curve.At(tt.m, 7); math.Abs(got-tt.want) > 1e-15 || beyond {
 			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
 		}

@@ -190,11 +190,11 @@ func (f *File) BelowZero(s Selection) error {
 	}
 	var all []string
 	if len(below) > 0 {
-		all = append(all, "is below zero ("+where(placement, offCache)+"), "+abridged(below)+
+		all = append(all, "is below zero ("+Where(placement, offCache)+"), "+abridged(below)+
 			": a message alone took less than its transfers")
 	}
 	if len(unsure) > 0 {
-		all = append(all, "seems to be below zero ("+where(placement, offCache)+") at "+abridged(unsure)+
+		all = append(all, "seems to be below zero ("+Where(placement, offCache)+") at "+abridged(unsure)+
 			", with too few samples to tell")
 	}
 	if len(all) == 0 {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -28,10 +29,7 @@ func TestLatency(t *testing.T) {
 		bytes int
 		want  float64 // ns
 	}{{"shared L3", 1024, 200}, {"shared L3", 4096, 1000}, {"nodes 21 apart", 4096, 0}, {"other node", 4096, 0}} {
-		c, err := f.Latency(tt.level, 64, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(f.Latency(tt.level, 64, false))
 		if got, _ := c.At(tt.bytes, 7); math.Abs(got*1e9-tt.want) > 1e-9 {
 			t.Errorf("%s, %d bytes: %g ns, want %g", tt.level, tt.bytes, got*1e9, tt.want)
 		}

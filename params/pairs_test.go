@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -69,10 +70,7 @@ func TestPairs(t *testing.T) {
 	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	f, err := Read(strings.NewReader(b.String()), "pairs.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(Read(strings.NewReader(b.String()), "pairs.json"))
 	p, err := f.Pairs()
 	if err != nil {
 		t.Fatal(err)

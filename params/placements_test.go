@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -22,10 +23,7 @@ func TestChannels(t *testing.T) {
 		f := &params.File{Plan: params.Plan{Policies: policies}}
 		f.Provenance.Levels = m.Levels(m.Allowed)
 		for _, policy := range policies {
-			p, err := m.Place(policy, 16)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(m.Place(policy, 16))
 			f.Placements = append(f.Placements, p)
 		}
 		return f

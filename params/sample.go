@@ -94,10 +94,6 @@ func (l Loads) InCache() float64 {
 	return min(max((l.Flushed-l.Next)/(l.Flushed-l.Cached), 0), 1)
 }
 
-// mostInCache is what may be in a cache off cache. Of buffers of twice what caches hold a
-// quarter is, of four times mostly less than a twentieth.
-const mostInCache = 0.15
-
 // Loads are the loads of each placement and τ, of the median launch by the share in cache, the
 // largest share first.
 func (f *File) Loads() (typical []Loads) {
@@ -121,28 +117,6 @@ func (f *File) Loads() (typical []Loads) {
 	}
 	slices.SortFunc(typical, most)
 	return typical
-}
-
-// InCache is an error if data measured as off cache were in a cache; nil where they were not, or it
-// is unknown.
-func (f *File) InCache() error {
-	typical := f.Loads()
-	if len(typical) == 0 || typical[0].InCache() <= mostInCache {
-		return nil
-	}
-	var where []string
-	for _, l := range typical {
-		if l.InCache() > mostInCache {
-			where = append(where, fmt.Sprintf("placement %s, τ = %d", l.Placement, l.Tau))
-		}
-	}
-	more := ""
-	if n := len(where) - 1; n > 0 {
-		more = fmt.Sprintf(", and in %d more", n)
-	}
-	worst := typical[0]
-	return fmt.Errorf("what is called off cache is not, in %s%s: a cache held %.0f %% of what messages came to next, of which a read took %.0f ns, and from memory %.0f ns: the machine has more cache than its kernel says, or more memory must be free for larger buffers",
-		where[0], more, 100*worst.InCache(), worst.Next, worst.Flushed)
 }
 
 // A ProbeReading is one of a cell of the reference probe.

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -73,10 +74,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("%+v, want %g", e, want)
 	}
 	for ns, took := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
-		in, err := f.InState(2, ns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(f.InState(2, ns))
 		if c := in.Cells[0]; !near(c.Segment().Center, took, 0.01) {
 			t.Errorf("%g ns: %v", ns, c.Segment())
 		}
@@ -135,10 +133,7 @@ func TestLessByState(t *testing.T) {
 // An export has a row for each state, with what a flag takes in it.
 func TestExportByState(t *testing.T) {
 	f := moved(t)
-	far, err := f.InState(2, 240)
-	if err != nil {
-		t.Fatal(err)
-	}
+	far := must.Get(f.InState(2, 240))
 	still := moved(t)
 	still.Watches, still.Cells = nil, still.Cells[1:]
 	for i := range still.Cells[0].Samples {
@@ -158,10 +153,7 @@ func TestExportByState(t *testing.T) {
 		if err := tt.f.WriteValues(&b, ','); err != nil {
 			t.Fatal(err)
 		}
-		rows, err := csv.NewReader(&b).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := must.Get(csv.NewReader(&b).ReadAll())
 		at := slices.Index(rows[0], "state_ns")
 		var states []float64
 		for _, row := range rows[1:] {
@@ -213,10 +205,7 @@ func TestStatesOfPairs(t *testing.T) {
 			t.Errorf("%s lacks launches: %d", f.Cells[i].Variant, n)
 		}
 	}
-	p, err := f.Pairs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(f.Pairs())
 	for _, pair := range p.Pairs {
 		near := nears[[2]int{pair.From, pair.To}]
 		if share := float64(near) / 80; math.Abs(pair.Times[0].Center/(share*60+(1-share)*240)-1) > 0.02 || (len(pair.States) == 2) != (near > 0) {

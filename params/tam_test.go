@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -33,10 +34,7 @@ func tamFile() *File {
 
 func TestTam(t *testing.T) {
 	f := reread(t, written(t, tamFile()))
-	tam, err := f.Tam("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tam := must.Get(f.Tam(""))
 	for name, tt := range map[string]struct {
 		line           fit.Line
 		start, perByte float64

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 const small = "#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n1\t0.1\t0.2\t0.3\n64\t0.4\t0.5\t0.6\n"
@@ -207,10 +209,7 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 		}
 	}
 	for path, data := range published(t, "SHM.txt", "TCP.txt", "IB.txt") {
-		whole, err := ReadText(bytes.NewReader(data), path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		whole := must.Get(ReadText(bytes.NewReader(data), path))
 		cut := bytes.TrimRight(data, "\t\n")
 		for lost, word := range []string{"stands", "digits", "digits"} {
 			table, err := ReadText(bytes.NewReader(cut[:len(cut)-lost]), path)
@@ -382,10 +381,7 @@ func TestWriteTextRefuses(t *testing.T) {
 func first(t testing.TB, path string, data []byte) *Table {
 	t.Helper()
 	const rows, columns = 3, 2
-	table, err := ReadText(bytes.NewReader(data), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(ReadText(bytes.NewReader(data), path))
 	c := &table.Transfers
 	c.Sizes, c.Taus, c.Times, table.Overheads = c.Sizes[:rows], c.Taus[:columns], c.Times[:rows], table.Overheads[:rows]
 	for i := range c.Times {

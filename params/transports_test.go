@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -59,24 +60,15 @@ func TestTransports(t *testing.T) {
 		{Unchanged, Sendrecv, 2000, 2200, 10000},
 		{Copied, Ping, 3000, 3100, 30000},
 	} {
-		s, err := f.Select(Selection{Setup: tt.setup, Transport: CMA, Buffers: tt.buffers})
-		if err != nil {
-			t.Fatal(err)
-		}
-		table, err := f.Table(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(f.Select(Selection{Setup: tt.setup, Transport: CMA, Buffers: tt.buffers}))
+		table := must.Get(f.Table(s))
 		for tau, ns := range map[int]float64{1: tt.alone, 2: tt.several} {
 			if s, beyond := table.L(1024, tau); s != ns/1e9 || beyond {
 				t.Errorf("%v, %s: L(1024,%d) = %g s, beyond what was measured %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
 			}
 		}
 		s.OffCache = true
-		off, err := f.Table(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		off := must.Get(f.Table(s))
 		if s, _ := off.L(1024, 1); s != tt.off/1e9 {
 			t.Errorf("%v, %s: off cache L(1024,1) = %g s, want %g ns", tt.buffers, tt.setup, s, tt.off)
 		}

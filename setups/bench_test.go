@@ -3,6 +3,8 @@ package setups
 import (
 	"context"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // One pulsation of each setup: a segment of 8 KiB through buffers of two.
@@ -13,10 +15,7 @@ func BenchmarkPulsation(b *testing.B) {
 			if team.Placement().Oversubscribed {
 				b.Skip("needs 2 CPUs")
 			}
-			run, err := team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8 << 10, K: 1, Bytes: 8 << 10, Messages: b.N, Batches: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
+			run := must.Get(team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8 << 10, K: 1, Bytes: 8 << 10, Messages: b.N, Batches: 1}))
 			defer run.unmap()
 			b.ReportAllocs()
 			b.ResetTimer()

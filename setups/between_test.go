@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -54,10 +55,7 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 func TestStridedMessages(t *testing.T) {
 	team := team(t, 2)
 	for _, text := range []string{"64B4S", "64B64S", "4K8S", "4K512S", "1000B24S8E"} {
-		m, err := strided.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(strided.Parse(text))
 		for _, arena := range []int{0, 1 << 20} {
 			room := Room{Bytes: []int{max(arena, m.Span())}, Memory: arena > 0}
 			b := Between{Tau: 1, Bytes: m.Span(), From: room, To: room, Layout: &m, Copies: 3, Batches: 2}

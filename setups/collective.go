@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
 )
@@ -14,12 +15,12 @@ import (
 // A Collective is a schedule to be carried out on this machine's memory, a rank
 // a worker, messages through segmented channels between each pair of ranks.
 type Collective struct {
-	Schedule     *collective.Schedule
-	Segments     int              // nseg of each channel
-	SegmentBytes int              // S
-	Operator     *reduce.Operator // of a reduction
-	Runs         int              // timed, after some that warm up
-	ArenaBytes   int              // > 0: off cache, ranks' buffers walk through at least that much each
+	Schedule     *collective.Schedule `json:"-"`
+	Segments     int                  // nseg of each channel
+	SegmentBytes int                  // S
+	Operator     *reduce.Operator     `json:"-"` // of a reduction
+	Runs         int                  // timed, after some that warm up
+	ArenaBytes   int                  // > 0: off cache, ranks' buffers walk through at least that much each
 
 	// For ranks that are processes: messages are single copies, which receivers fetch from the
 	// senders' memory; in cache, ranks rewrite what they send before each run, untimed.
@@ -57,18 +58,17 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 		return nil, err
 	}
 	rounds, _ := run.measured()
-	var nothing, times []float64
-	for _, r := range rounds {
-		nothing = append(nothing, run.took(r-1))
-	}
-	clock := median(nothing)
-	if t.placement.Oversubscribed { // then it is the scheduler's
+	return t.beyond(lists.Map(rounds, func(r int) float64 { return run.took(r - 1) }), lists.Map(rounds, run.took)), nil
+}
+
+// beyond are times less the median of empty rounds, which is what the clock takes; nothing of
+// workers that share CPUs, for then it is the scheduler's.
+func (t *Team) beyond(empty, times []float64) []float64 {
+	clock := median(empty)
+	if t.placement.Oversubscribed {
 		clock = 0
 	}
-	for _, r := range rounds {
-		times = append(times, max(0, run.took(r)-clock))
-	}
-	return times, nil
+	return lists.Map(times, func(ns float64) float64 { return max(0, ns-clock) })
 }
 
 // A performance is a Collective with its memory and a program for each rank.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
@@ -16,10 +17,7 @@ import (
 // collective promises. That schedules keep promises for any P package collective tests; with
 // TAULOP_LONG P is up to 8, and all sizes and roots are carried out by many ranks too.
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
-	sum, err := reduce.Lookup("SUM_I")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := must.Get(reduce.Lookup("SUM_I"))
 	long := os.Getenv("TAULOP_LONG") != ""
 	for _, p := range []int{1, 2, 3, 4, 5, 8} {
 		if p > 4 && !long {
@@ -62,28 +60,16 @@ func TestCollectivesOnEveryCPU(t *testing.T) {
 	if err != nil || !shm.Supported {
 		t.Skip(err)
 	}
-	place, err := m.Place(numa.Local, m.Allowed.Len())
-	if err != nil {
-		t.Fatal(err)
-	}
-	team, err := NewTeam(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Get(m.Place(numa.Local, m.Allowed.Len()))
+	team := must.Get(NewTeam(place))
 	defer team.Close()
-	sum, err := reduce.Lookup("SUM_I")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := must.Get(reduce.Lookup("SUM_I"))
 	done := 0
 	for _, a := range collective.All() {
 		if !a.Among.Has(team.Tau()) {
 			continue
 		}
-		s, err := a.Schedule(collective.Call{P: team.Tau(), M: 512, Element: 4, Segment: 1024})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(a.Schedule(collective.Call{P: team.Tau(), M: 512, Element: 4, Segment: 1024}))
 		if _, err := team.RunCollective(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 1}); err != nil {
 			t.Errorf("%s: %v", a, err)
 		}
@@ -103,10 +89,7 @@ func TestWrongCollectiveIsFound(t *testing.T) {
 		if err != nil || a.Collective.Empty() {
 			continue
 		}
-		run, err := team.lay(Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Operator: &sum, Runs: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Get(team.lay(Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Operator: &sum, Runs: 1}))
 		if err := team.run(context.Background(), run); err != nil {
 			t.Fatalf("%s: %v", a, err)
 		}
@@ -141,10 +124,7 @@ func TestWrongCollectiveIsFoundOffCache(t *testing.T) {
 		if _, err := team.RunCollective(context.Background(), c); err != nil { // round and round
 			t.Fatal(err)
 		}
-		run, err := team.lay(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Get(team.lay(c))
 		run.rounds = 2 * (c.Runs + 1) // as if they were over
 		for id := range run.ranks {
 			if promised(run, id) && run.checkRuns(id) == nil && !run.brings(id, collective.Recv) {
@@ -186,10 +166,7 @@ func TestExchangeIsKept(t *testing.T) {
 	team := team(t, 2)
 	a, _ := collective.Lookup("allgather:ring")
 	arena := func(m, arena int) *region {
-		s, err := a.Schedule(collective.Call{P: 2, M: m})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(a.Schedule(collective.Call{P: 2, M: m}))
 		c := Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: arena}
 		if _, err := team.RunCollective(context.Background(), c); err != nil {
 			t.Fatal(err)

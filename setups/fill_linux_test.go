@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -22,10 +23,7 @@ func TestFill(t *testing.T) {
 	for _, w := range place.Workers {
 		cores = append(cores, numa.SetOf(w.ID))
 	}
-	fill, err := NewFill(cores)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fill := must.Get(NewFill(cores))
 	on := func() (n int) {
 		for _, s := range fill.spinners {
 			if s.on.Load() {
@@ -40,10 +38,7 @@ func TestFill(t *testing.T) {
 		place numa.Placement
 		want  int
 	}{{place, 0}, {one, 1}, {one, 1}, {place, 0}} {
-		team, err := NewTeam(tt.place)
-		if err != nil {
-			t.Fatal(err)
-		}
+		team := must.Get(NewTeam(tt.place))
 		team.Fill = fill
 		if _, err := team.Sample(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64}, 0); err != nil {
 			t.Error(err)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func (l *load) sumOver(begin, lines uint64) (sum uint64) {
@@ -61,10 +63,7 @@ func TestLoaded(t *testing.T) {
 		if err != nil || !(fast > 0) {
 			t.Fatalf("%g ns a line, %v", fast, err)
 		}
-		ns, err := sample(&Load{arena, time.Hour})
-		if err != nil {
-			t.Fatal(err)
-		}
+		ns := must.Get(sample(&Load{arena, time.Hour}))
 		full, slow = min(full, fast), max(slow, ns)
 	}
 	if !(slow > 10*full) {

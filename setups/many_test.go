@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Channels between every two of 256 ranks are fewer mappings than a process may have, and an
@@ -15,14 +16,8 @@ func TestManyRanks(t *testing.T) {
 		t.Skip("takes seconds")
 	}
 	const ranks = 256
-	a, err := collective.Lookup("alltoall:pairwise")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.Schedule(collective.Call{P: ranks, M: 8})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(collective.Lookup("alltoall:pairwise"))
+	s := must.Get(a.Schedule(collective.Call{P: ranks, M: 8}))
 	if _, err := team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1}); err != nil {
 		t.Error(err)
 	}

@@ -87,15 +87,6 @@ func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
 	return r.mem, nil
 }
 
-// channel adds a channel that worker w writes.
-func (m *measurement) channel(w, segments, segmentBytes, readers int, life lifetime) (*shm.Channel, error) {
-	all, err := m.channelsOf(w, 1, segments, segmentBytes, readers, life)
-	if err != nil {
-		return nil, err
-	}
-	return all[0], nil
-}
-
 // channelsOf adds several channels that worker w writes, on pages of their own but in one
 // mapping: one for each two of 256 workers would be more than a process may have.
 func (m *measurement) channelsOf(w, count, segments, segmentBytes, readers int, life lifetime) (all []*shm.Channel, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -15,18 +16,9 @@ func TestPassesAreCounted(t *testing.T) {
 	if !shm.Supported {
 		t.Skip("measuring needs Linux")
 	}
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := m.Place(numa.Local, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	team, err := NewTeam(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
+	place := must.Get(m.Place(numa.Local, 1))
+	team := must.Get(NewTeam(place))
 	defer team.Close()
 	kept := keptArray
 	defer func() { keptArray = kept }()

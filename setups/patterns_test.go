@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // patterns yields every pattern among p ranks.
@@ -45,10 +46,7 @@ func TestWrongPatternIsFound(t *testing.T) {
 	team := team(t, 3)
 	found := 0
 	for _, s := range patterns(t, 3, 600) {
-		run, err := team.lay(Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Runs: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Get(team.lay(Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Runs: 1}))
 		if err := team.run(context.Background(), run); err != nil {
 			t.Fatalf("%s: %v", s.Algorithm, err)
 		}

@@ -75,19 +75,13 @@ type hello struct {
 
 // An order has a worker's process take part in a Collective.
 type order struct {
-	Processes    []int           `json:"processes"`
-	Epoch        int64           `json:"epoch"`
-	Huge         bool            `json:"huge"`
-	Algorithm    string          `json:"algorithm"`
-	Call         collective.Call `json:"call"`
-	Segments     int             `json:"segments"`
-	SegmentBytes int             `json:"segment_bytes"`
-	Operator     string          `json:"operator"`
-	Runs         int             `json:"runs"`
-	ArenaBytes   int             `json:"arena_bytes"`
-	Single       bool            `json:"single"`
-	Rewritten    bool            `json:"rewritten"`
-	Null         bool            `json:"null"`
+	Processes  []int           `json:"processes"`
+	Epoch      int64           `json:"epoch"`
+	Huge       bool            `json:"huge"`
+	Algorithm  string          `json:"algorithm"`
+	Call       collective.Call `json:"call"`
+	Operator   string          `json:"operator"`
+	Collective `json:"collective"`
 }
 
 // A reply is how a worker's process carried it out.
@@ -294,8 +288,7 @@ func (m *measurement) keepClock() {
 
 // order is what the processes of a performance are told.
 func (p *performance) order() order {
-	o := order{Processes: p.team.processes.ids, Epoch: p.since, Huge: p.team.Huge, Algorithm: p.Schedule.Algorithm.String(), Call: p.Schedule.Call,
-		Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: p.Runs, ArenaBytes: p.ArenaBytes, Single: p.Single, Rewritten: p.Rewritten, Null: p.Null}
+	o := order{Processes: p.team.processes.ids, Epoch: p.since, Huge: p.team.Huge, Algorithm: p.Schedule.Algorithm.String(), Call: p.Schedule.Call, Collective: p.Collective}
 	if p.Operator != nil {
 		o.Operator = p.Operator.Name
 	}
@@ -310,7 +303,7 @@ func (o order) collective() (c Collective, err error) {
 			return c, err
 		}
 	}
-	c = Collective{Segments: o.Segments, SegmentBytes: o.SegmentBytes, Runs: o.Runs, ArenaBytes: o.ArenaBytes, Single: o.Single, Rewritten: o.Rewritten, Null: o.Null}
+	c = o.Collective
 	if o.Operator != "" {
 		operator, err := reduce.Lookup(o.Operator)
 		if err != nil {

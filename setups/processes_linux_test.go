@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
@@ -29,18 +30,9 @@ func TestMain(m *testing.M) {
 // processTeam is a team of processes on CPUs that may be used, or the test is skipped.
 func processTeam(t *testing.T, tau int) *Team {
 	t.Helper()
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	place, err := m.Place(numa.Local, tau)
-	if err != nil {
-		t.Fatal(err)
-	}
-	team, err := NewProcesses(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
+	place := must.Get(m.Place(numa.Local, tau))
+	team := must.Get(NewProcesses(place))
 	t.Cleanup(team.Close)
 	return team
 }
@@ -49,10 +41,7 @@ func processTeam(t *testing.T, tau int) *Team {
 // rewritten or not, in cache and off, and what was in the buffers before is not taken for
 // it: rewritten ones hold other bytes in each run.
 func TestProcesses(t *testing.T) {
-	sum, err := reduce.Lookup("SUM_I")
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := must.Get(reduce.Lookup("SUM_I"))
 	var longest float64
 	for _, tau := range []int{2, 4} {
 		longest = max(longest, testProcesses(t, processTeam(t, tau), &sum))
@@ -77,10 +66,7 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 				t.Fatal(err)
 			}
 		}
-		s, err := a.Schedule(collective.Call{P: team.Tau(), M: tt.m, Distance: 1, Element: 4})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(a.Schedule(collective.Call{P: team.Tau(), M: tt.m, Distance: 1, Element: 4}))
 		for _, c := range []Collective{
 			{Single: true, Rewritten: true}, {Single: true}, {Single: true, Null: true}, {Single: true, ArenaBytes: 1 << 20}, {Segments: 2, SegmentBytes: 1024}, {Segments: 2, SegmentBytes: 1024, Rewritten: true},
 		} {
@@ -103,10 +89,7 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 
 // A receiver that does not hold what was sent in the last run says so.
 func TestProcessesProveBytes(t *testing.T) {
-	s, err := collective.Couples.Schedule(collective.Call{P: 2, M: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(collective.Couples.Schedule(collective.Call{P: 2, M: 1000}))
 	team := processTeam(t, 2)
 	run, err := team.lay(Collective{Schedule: s, Single: true, Rewritten: true, Runs: 3})
 	defer run.unmap()
@@ -150,10 +133,7 @@ func TestProcessDies(t *testing.T) {
 // A run that is cancelled ends, and the team goes on with the next.
 func TestProcessesStop(t *testing.T) {
 	team := processTeam(t, 2)
-	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1}))
 	c := Collective{Schedule: s, Segments: 2, SegmentBytes: 8192, Runs: 200_000}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
@@ -179,10 +159,7 @@ func TestProcessesCloseFiles(t *testing.T) {
 	place := processTeam(t, 2).placement
 	before := open()
 	for range 3 {
-		team, err := NewProcesses(place)
-		if err != nil {
-			t.Fatal(err)
-		}
+		team := must.Get(NewProcesses(place))
 		team.Close()
 	}
 	if after := open(); after > before {
@@ -193,31 +170,16 @@ func TestProcessesCloseFiles(t *testing.T) {
 // BenchmarkProcesses has two threads and two processes send the same messages through the
 // same channels, for bench/processes.sh.
 func BenchmarkProcesses(b *testing.B) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		b.Fatal(err)
-	}
-	place, err := m.Place(numa.Local, 2)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
+	place := must.Get(m.Place(numa.Local, 2))
 	for _, a := range []*collective.Algorithm{collective.Couples, collective.Permutation} {
 		for _, bytes := range []int{1, 1 << 10, 8 << 10, 64 << 10, 1 << 20} {
-			s, err := a.Schedule(collective.Call{P: 2, M: bytes, Distance: 1})
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(a.Schedule(collective.Call{P: 2, M: bytes, Distance: 1}))
 			for who, begin := range map[string]func(numa.Placement) (*Team, error){"threads": NewTeam, "processes": NewProcesses} {
 				b.Run(fmt.Sprintf("%s/%d/%s", a.Collective.Name, bytes, who), func(b *testing.B) {
-					team, err := begin(place)
-					if err != nil {
-						b.Fatal(err)
-					}
+					team := must.Get(begin(place))
 					defer team.Close()
-					sample, err := team.Sample(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 8 << 10}, 0)
-					if err != nil {
-						b.Fatal(err)
-					}
+					sample := must.Get(team.Sample(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 8 << 10}, 0))
 					b.ReportMetric(sample.NS, "ns/message")
 				})
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/reduce"
 )
 
@@ -23,10 +24,7 @@ func TestReducing(t *testing.T) {
 
 func TestIsolatedNeverOverlaps(t *testing.T) {
 	team := team(t, 2)
-	run, err := team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1}))
 	defer run.unmap()
 	if run.Segments != 1 {
 		t.Errorf("isolated has %d segments: its sender could be ahead of its receiver", run.Segments)

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -139,10 +140,7 @@ func TestRegionsStay(t *testing.T) {
 func TestTouchIsProgress(t *testing.T) {
 	m := &team(t, 2).memory
 	pieces := 0
-	r, err := m.region(key{of: userBuffer, worker: 1}, 2*pieceBytes+1, kept, func([]byte, int) { pieces++ })
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(m.region(key{of: userBuffer, worker: 1}, 2*pieceBytes+1, kept, func([]byte, int) { pieces++ }))
 	steps := 0
 	if err := m.touch(0, func() bool { steps++; return true }); err != nil || steps > 0 || r.ready {
 		t.Errorf("worker 0 took %d steps in memory of worker 1: %v", steps, err)
@@ -216,14 +214,8 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 	if !team.Placement().Oversubscribed {
 		t.Fatalf("%d workers on %d CPUs are not oversubscribed", tau, tau-1)
 	}
-	allgather, err := collective.Lookup("allgather:ring")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := allgather.Schedule(collective.Call{P: tau, M: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	allgather := must.Get(collective.Lookup("allgather:ring"))
+	s := must.Get(allgather.Schedule(collective.Call{P: tau, M: 1000}))
 	room := Room{Bytes: slices.Repeat([]int{1 << 16}, tau), Memory: true}
 	all := func(ctx context.Context) (errs []error) {
 		_, err := team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, ArenaBytes: 1 << 14})
@@ -269,18 +261,9 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 // No worker begins a batch before its moment, and none finishes after its end.
 func TestEveryWorkerIsTimed(t *testing.T) {
 	team := team(t, 3)
-	barrier, err := collective.Lookup("barrier:dissemination")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := barrier.Schedule(collective.Call{P: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trial, err := team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 5, Batches: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	barrier := must.Get(collective.Lookup("barrier:dissemination"))
+	s := must.Get(barrier.Schedule(collective.Call{P: 3}))
+	trial := must.Get(team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 5, Batches: 3}))
 	check := func(m *measurement, tk task, least int) {
 		defer m.unmap()
 		if err := team.run(context.Background(), tk); err != nil {
@@ -302,9 +285,6 @@ func TestEveryWorkerIsTimed(t *testing.T) {
 		}
 	}
 	check(&trial.measurement, trial, 4)
-	run, err := team.lay(Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(team.lay(Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 3}))
 	check(&run.measurement, run, 8)
 }

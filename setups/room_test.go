@@ -3,6 +3,7 @@ package setups
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
@@ -19,10 +20,7 @@ func TestArenas(t *testing.T) {
 	}
 	if snapshot.Available() {
 		for _, name := range snapshot.Few(t) {
-			m, err := numa.Discover(snapshot.Unpack(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(numa.Discover(snapshot.Unpack(t, name)))
 			machines[name] = m
 			for _, n := range m.Nodes {
 				free[name] += n.FreeBytes
@@ -94,10 +92,7 @@ func TestArenaOfMany(t *testing.T) {
 		{numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 2, Threads: 1, L3: 32 << 20, L2: 512 << 10}, 1, 130},
 	} {
 		m := tt.shape.Machine()
-		p, err := m.Place(numa.Local, tt.tau)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Place(numa.Local, tt.tau))
 		if got := WantedArena(m, p) >> 20; got < tt.least || got > 2*tt.least {
 			t.Errorf("%v, τ = %d: %d MB a worker, want %d or somewhat more", tt.shape, tt.tau, got, tt.least)
 		}

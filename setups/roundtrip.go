@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/shm"
 	"github.com/taulop/taulop/strided"
 )
@@ -55,7 +56,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 		of, bytes, next = arenaOfRanks, t.arenaBytes(max(rt.ArenaBytes, 2*rt.span())), t.next
 	}
 	for w := range run.users {
-		if _, err := run.channel(w, rt.Segments, rt.SegmentBytes, 1, fresh); err != nil {
+		if _, err := run.channelsOf(w, 1, rt.Segments, rt.SegmentBytes, 1, fresh); err != nil {
 			return nil, err
 		}
 		for side := range run.users[w] {
@@ -87,24 +88,14 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 		}
 	}
 	if rt.Receiver {
-		var times []float64
-		for _, all := range run.receiving[1:] {
-			times = append(times, max(0, float64(all)/float64(rt.N)))
-		}
-		return times, nil
+		return lists.Map(run.receiving[1:], func(all time.Duration) float64 { return max(0, float64(all)/float64(rt.N)) }), nil
 	}
 	nothing, times := make([]float64, rt.Runs), make([]float64, rt.Runs)
 	for i := range times {
 		nothing[i], times[i] = run.busy(2*i+2), run.busy(2*i+3)
 	}
-	clock := median(nothing)
-	if t.placement.Oversubscribed { // then it is the scheduler's
-		clock = 0
-	}
-	for i := range times {
-		times[i] = max(0, times[i]-clock) + float64(rt.N-1)*float64(rt.Delay)
-	}
-	return times, nil
+	delays := float64(rt.N-1) * float64(rt.Delay)
+	return lists.Map(t.beyond(nothing, times), func(ns float64) float64 { return ns + delays }), nil
 }
 
 // A roundTrip is a RoundTrip with its memory. Its rounds alternate: even ones are delays

@@ -1,6 +1,7 @@
 package setups
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -56,19 +57,13 @@ func (s *Simulation) repeat(t *Team, w Work, n, batches int) []float64 {
 
 // part is how many workers of a team do a work, and whether one of them times it alone.
 func (t *Team) part(w Work) (workers int, solo bool) {
-	part := func(tau int) (int, bool) {
-		if tau == 0 {
-			tau = t.Tau()
-		}
-		return tau, false
-	}
 	switch w := w.(type) {
 	case Trial:
-		return part(w.Tau)
+		return cmp.Or(w.Tau, t.Tau()), false
 	case Brief:
-		return part(w.Tau)
+		return cmp.Or(w.Tau, t.Tau()), false
 	case Between:
-		return part(w.Tau)
+		return cmp.Or(w.Tau, t.Tau()), false
 	case Passes:
 		return 1, true
 	case RoundTrip:
@@ -76,7 +71,7 @@ func (t *Team) part(w Work) (workers int, solo bool) {
 	case Loaded:
 		return t.part(w.Work)
 	}
-	return part(0)
+	return t.Tau(), false
 }
 
 func (s *Simulation) look(workers []numa.Worker) float64 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
@@ -23,19 +24,13 @@ func place(t testing.TB, tau int) numa.Placement {
 	if err != nil {
 		t.Skipf("no topology: %v", err)
 	}
-	p, err := m.Place(numa.Local, tau)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Place(numa.Local, tau))
 	return p
 }
 
 func team(t testing.TB, tau int) *Team {
 	t.Helper()
-	team, err := NewTeam(place(t, tau))
-	if err != nil {
-		t.Fatal(err)
-	}
+	team := must.Get(NewTeam(place(t, tau)))
 	t.Cleanup(team.Close)
 	return team
 }
@@ -51,10 +46,7 @@ func TestWaitersOfSiblings(t *testing.T) {
 		5: {alone.BesideSibling(), alone, alone, alone, alone.BesideSibling()},
 		9: slices.Repeat([]*shm.Waiter{yields}, 9),
 	} {
-		p, err := m.Place(numa.Local, tau)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(m.Place(numa.Local, tau))
 		for i, w := range newTeam(p, &stop).workers {
 			if *w.wait != *want[i] {
 				t.Errorf("worker %d of %d waits as %+v, want %+v", i, tau, w.wait, want[i])
@@ -114,10 +106,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 		for _, arena := range []int{0, 64 << 10} {
 			team := team(t, 2)
 			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, Messages: 3, Batches: 1, ArenaBytes: arena}
-			run, err := team.prepare(tr)
-			if err != nil {
-				t.Fatal(err)
-			}
+			run := must.Get(team.prepare(tr))
 			if err := team.run(context.Background(), run); err != nil {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
@@ -235,10 +224,7 @@ func TestStalledRunEnds(t *testing.T) {
 	team := team(t, 2)
 	team.stall = time.Second
 	tr := Trial{Setup: Bcast, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256, Messages: 1, Batches: 1}
-	run, err := team.prepare(tr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(team.prepare(tr))
 	defer run.unmap()
 	r, err := run.region(key{of: meeting}, 8192, fresh, nil)
 	if err != nil {
@@ -309,14 +295,8 @@ func TestPagesLieWherePlaced(t *testing.T) {
 			if tau > max(2, m.Allowed.Len()) || !m.Has(policy) {
 				continue // more only come round again
 			}
-			place, err := m.Place(policy, tau)
-			if err != nil {
-				t.Fatal(err)
-			}
-			team, err := NewTeam(place)
-			if err != nil {
-				t.Fatal(err)
-			}
+			place := must.Get(m.Place(policy, tau))
+			team := must.Get(NewTeam(place))
 			for _, s := range setups {
 				if s.Check(tau) != nil {
 					continue
@@ -346,15 +326,11 @@ func TestPagesLieWherePlaced(t *testing.T) {
 
 func onNode(t *testing.T, name string, mem []byte, want int) {
 	t.Helper()
-	nodes, err := numa.PageNodes(mem)
-	if err != nil {
+	switch err := numa.Verify(mem, want, name); {
+	case errors.Is(err, numa.ErrForbidden):
 		t.Skip(err)
-	}
-	for page, node := range nodes {
-		if node != want {
-			t.Errorf("%s: page %d lies on node %d, want %d", name, page, node, want)
-			return
-		}
+	case err != nil:
+		t.Error(err)
 	}
 }
 
@@ -373,10 +349,7 @@ func TestNoLeaks(t *testing.T) {
 	}
 	p := place(t, 2)
 	once := func() {
-		team, err := NewTeam(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		team := must.Get(NewTeam(p))
 		defer team.Close()
 		for _, arena := range []int{0, 64 << 10} {
 			tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 2, Bytes: 2048, Messages: 2, Batches: 1, ArenaBytes: arena}

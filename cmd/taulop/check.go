@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -186,7 +187,7 @@ func beside(f *params.File, steal *provenance.StealMeter) (text string) {
 	if share, known := steal.Share(); known {
 		say("the hypervisor took %s", printable.Percent(share))
 	}
-	if u, found := f.Unsteady().(params.Unsteady); found && u.High > 0 {
+	if u, found := doubt.Steady(f).(doubt.Unsteady); found && u.High > 0 {
 		say("an instruction took %.2g to %.2g ns, as beside programs that share its cores", u.Low, u.High)
 	}
 	return text

@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/coretocore"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
@@ -25,7 +26,6 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/survey/pairs"
-	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -312,7 +312,7 @@ func putFile(out, errOut io.Writer, output *output, f *params.File) error {
 	if err := output.write(out, f.Write); err != nil || output.path == "" {
 		return err
 	}
-	warn(errOut, sweep.Doubts(f))
+	warn(errOut, doubt.Of(f))
 	fmt.Fprintf(errOut, "taulop: %s has %s\n", output.path, printable.Count(len(f.Cells), "cell"))
 	return nil
 }

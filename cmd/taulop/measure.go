@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
@@ -121,7 +122,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 		doc.Warn(short)
 	}
 	doc.Finish(result, file, request.ByState(machine, file))
-	doc.Warn(file.Unequal()...)
+	doc.Warn(doubt.Unequal(file)...)
 	if slowed := file.Slowed(); slowed != nil {
 		doc.Warn(slowed)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -157,7 +158,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	f.Warn(steal.Warnings()...)
-	f.Warn(append(f.Unequal(), f.MemoryDoubts()...)...)
+	f.Warn(append(doubt.Unequal(f), doubt.MemoryDoubts(f)...)...)
 	if s.Doubts != nil {
 		f.Warn(s.Doubts(f.Cells)...)
 	}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
@@ -98,7 +99,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		doc.WriteText(out)
 	}
 	warn(errOut, s.File.Warnings[told:])
-	warn(errOut, sweep.Doubts(s.File))
+	warn(errOut, doubt.Of(s.File))
 	sayLacking(errOut, s)
 	return cmp.Or(err, s.Moved)
 }

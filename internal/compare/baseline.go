@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
@@ -41,7 +42,7 @@ type Baseline struct {
 	Visible  float64         `json:"visible"`          // the change that would have been found, the median over cells
 	States   []BaselineState `json:"states,omitempty"` // that the machine was in, rising; none where it and its baseline stayed in one
 	Cells    []BaselineCell  `json:"cells"`            // that were measured again, in the order in which they matter, cells without state first
-	Memory   *params.Carried `json:"memory,omitempty"` // beside its peak; nil: that is unknown
+	Memory   *doubt.Carried  `json:"memory,omitempty"` // beside its peak; nil: that is unknown
 	Text     string          `json:"text"`
 
 	close int // sessions of the baseline, if some count as one; else 0
@@ -139,12 +140,12 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 		}
 	}
 	b.conclude(levels)
-	b.carried(now.BestCarried(was))
+	b.carried(doubt.BestCarried(now, was))
 	return b
 }
 
 // carried adds what memory carried of its peak: too little is a warning at the least.
-func (b *Baseline) carried(c *params.Carried) {
+func (b *Baseline) carried(c *doubt.Carried) {
 	if b.Memory = c; c == nil {
 		return
 	}

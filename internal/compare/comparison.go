@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
@@ -29,7 +30,7 @@ type Described struct {
 	CPU     string `json:"cpu,omitempty"`
 	Samples bool   `json:"samples"` // false: differences cannot be told from noise
 	// Memory is the largest share of its peak that memory carried; nil: the peak is unknown.
-	Memory *params.Carried `json:"memory,omitempty"`
+	Memory *doubt.Carried `json:"memory,omitempty"`
 
 	published bool // cannot be measured again
 }
@@ -149,7 +150,7 @@ func describe(m Machine) Described {
 	sampled := slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
 		return (c.Kind == params.TransferCell || c.Variant != "") && len(c.Samples) > 0
 	})
-	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, m.File.BestCarried(m.File), m.Published()}
+	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, doubt.BestCarried(m.File, m.File), m.Published()}
 }
 
 func newTable(channel Channel, all [][]Curve, test fit.Test) Table {

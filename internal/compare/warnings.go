@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
@@ -45,7 +46,7 @@ func told(f *params.File) (all []error) {
 	for _, text := range f.Warnings {
 		all = append(all, errors.New(text))
 	}
-	all = append(all, f.MemoryDoubts()...)
+	all = append(all, doubt.MemoryDoubts(f)...)
 	if ascending := f.Plan.Ascending(); ascending != nil {
 		all = append(all, fmt.Errorf("%w: measure it anew", ascending))
 	}
@@ -99,7 +100,7 @@ func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
 	for _, a := range alike {
 		d.alike = append(d.alike, a.of(f))
 	}
-	for _, v := range params.Bounds(transfers) {
+	for _, v := range doubt.Bounds(transfers) {
 		if c := (Channel{v.Setup, v.Placement, v.OffCache, v.Bytes}); !slices.Contains(d.broken, c) {
 			d.broken = append(d.broken, c)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -147,7 +148,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 	defer func() {
 		r.sort(true)
 		r.estimate()
-		if refused := r.File.InCache(); refused != nil {
+		if refused := doubt.InCache(r.File); refused != nil {
 			r.File.Warn(refused)
 		}
 		if failed := r.save(true); err == nil {

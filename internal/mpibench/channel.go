@@ -219,30 +219,15 @@ func several(all []Transfer) bool {
 }
 
 func tausOf(of map[load]fit.Estimate) []int {
-	return rising(of, func(l load) int { return l.tau })
+	return lists.Rising(lists.Map(slices.Collect(maps.Keys(of)), func(l load) int { return l.tau }))
 }
 
 func sizesOf(of map[load]fit.Estimate) []int {
-	return rising(of, func(l load) int { return l.bytes })
-}
-
-// rising is what messages have, each once.
-func rising(of map[load]fit.Estimate, what func(load) int) []int {
-	var list []int
-	for l := range of {
-		list = append(list, what(l))
-	}
-	return sorted(list)
-}
-
-func sorted(list []int) []int {
-	slices.Sort(list)
-	return slices.Compact(list)
+	return lists.Rising(lists.Map(slices.Collect(maps.Keys(of)), func(l load) int { return l.bytes }))
 }
 
 func listed(list []int) string {
-	words := lists.Map(list, strconv.Itoa)
-	return printable.List(words)
+	return printable.List(lists.Map(list, strconv.Itoa))
 }
 
 // File is a parameter file that has the channel within its nodes.
@@ -268,7 +253,7 @@ func (c *Channel) File(offCache bool) *params.File {
 			f.Cells = append(f.Cells, params.Cell{Time: t.Time, Key: key})
 		}
 	}
-	f.Plan.Sizes, f.Plan.Taus = sorted(f.Plan.Sizes), sorted(f.Plan.Taus)
+	f.Plan.Sizes, f.Plan.Taus = lists.Rising(f.Plan.Sizes), lists.Rising(f.Plan.Taus)
 	f.Cells = append(f.Cells, params.Cell{Time: c.Overhead, Key: params.Key{
 		Kind: params.OverheadCell, Placement: params.Published, OffCache: offCache, Tau: 1,
 	}})

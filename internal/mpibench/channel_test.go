@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -129,7 +130,7 @@ func TestChannelOf(t *testing.T) {
 					t.Errorf("%s, %s: L(%d,%d) is %g ns, want %g", tt.name, want.what, l.Bytes, l.Tau, l.Time.Center, x)
 				}
 			}
-			if got := sorted(taus); !slices.Equal(got, want.taus) {
+			if got := lists.Rising(taus); !slices.Equal(got, want.taus) {
 				t.Errorf("%s, %s: τ = %v, want %v", tt.name, want.what, got, want.taus)
 			}
 		}

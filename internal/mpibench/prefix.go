@@ -75,3 +75,13 @@ func isNumber(text string) bool {
 	_, whole := strconv.ParseInt(text, 0, 64)
 	return float == nil || whole == nil
 }
+
+// isPartOfTitle tells the last line of an output that was cut in a title.
+func isPartOfTitle(text string) bool {
+	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
+		if len(text) > len("# ") && len(text) <= len(title) && strings.HasPrefix(title, text) {
+			return true
+		}
+	}
+	return false
+}

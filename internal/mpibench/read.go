@@ -244,16 +244,6 @@ func (p *parser) pairs(pairs, window string) error {
 	return nil
 }
 
-// isPartOfTitle tells the last line of an output that was cut in a title.
-func isPartOfTitle(text string) bool {
-	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
-		if len(text) > len("# ") && len(text) <= len(title) && strings.HasPrefix(title, text) {
-			return true
-		}
-	}
-	return false
-}
-
 func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchmark) error {
 	err := p.end()
 	p.tables = true

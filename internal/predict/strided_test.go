@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -55,10 +56,7 @@ func paired() *params.File {
 func TestStrided(t *testing.T) {
 	const o, l, net = 4000.0 / 2, 4096.0 / 4, 20000.0 + 4096 // o and l at each end
 	for name, want := range map[string]float64{"bcast:linear": 64*(o+l) + net, "bcast:binomial": 6 * (2*(o+l) + net)} {
-		d, err := StridedOf(paired(), model.Choice{Cluster: &model.Cluster{Nodes: 8}}, name, 64, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must.Get(StridedOf(paired(), model.Choice{Cluster: &model.Cluster{Nodes: 8}}, name, 64, nil))
 		if got := strings.Join(d.Where, " · "); got != "in cache · placement local · P = 64 on 8 nodes, block, network eth0" || len(d.Rows) != 27 {
 			t.Errorf("%s: %d rows, %s", name, len(d.Rows), got)
 		}

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -77,10 +78,7 @@ func grouped(cells []Cell, by func(*Cell) (order int, name string)) (groups []Gr
 		groups[i].Errors = errorsOf(groups[i].Of, groups[i].Cells)
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int {
-		if c := strings.Compare(a.Collective, b.Collective); c != 0 {
-			return c
-		}
-		return a.order - b.order
+		return cmp.Or(strings.Compare(a.Collective, b.Collective), a.order-b.order)
 	})
 	return groups
 }

@@ -101,13 +101,11 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 		cases[n].cells = append(cases[n].cells, cell)
 		owned[cell.Collective] = owned[cell.Collective] || cell.Setting.Own()
 	}
+	counts := func(j Judged) bool { return len(j.cells) > 1 && (j.OwnNs > 0 || !owned[j.Collective]) }
 	for i := range cases {
-		j := &cases[i]
-		j.judge(margin)
-		if len(j.cells) > 1 && (j.OwnNs > 0 || !owned[j.Collective]) {
-			e.Cases = append(e.Cases, *j)
-		}
+		cases[i].judge(margin)
 	}
+	e.Cases = lists.Filter(cases, counts)
 	type group struct{ collective, mapping string }
 	members := make(map[group][]Judged)
 	var groups []group
@@ -125,27 +123,21 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 			add(group{"all", ""}, j)
 		}
 	}
+	choices := func(g group, cases []Judged) Choices {
+		c := choicesOf(cases)
+		if c.Collective, c.Mapping = g.collective, g.mapping; g.mapping == "" { // algorithms of one number are not the same
+			c.Always, c.Every = nil, nil
+		}
+		return c
+	}
 	for _, g := range groups {
-		choices := choicesOf(members[g])
-		choices.Collective, choices.Mapping = g.collective, g.mapping
-		if g.mapping == "" { // algorithms of one number are not the same
-			choices.Always, choices.Every = nil, nil
+		c := choices(g, members[g])
+		if c.Mixed > 0 {
+			alike := lists.Map(members[g], func(j Judged) Judged { return j.alike(margin) })
+			of := choices(g, lists.Filter(alike, counts))
+			c.Alike = &of
 		}
-		if choices.Mixed > 0 {
-			var alike []Judged
-			for _, j := range members[g] {
-				if j = j.alike(margin); len(j.cells) > 1 && (j.OwnNs > 0 || !owned[j.Collective]) {
-					alike = append(alike, j)
-				}
-			}
-			of := choicesOf(alike)
-			of.Collective, of.Mapping = g.collective, g.mapping
-			if g.mapping == "" {
-				of.Always, of.Every = nil, nil
-			}
-			choices.Alike = &of
-		}
-		e.Groups = append(e.Groups, choices)
+		e.Groups = append(e.Groups, c)
 	}
 	return e
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -36,18 +37,10 @@ func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err 
 	ranks := make(map[key][]int)
 	for _, cell := range cells {
 		k := key{cell.Collective, cell.Setting}
-		if i, found := slices.BinarySearch(ranks[k], cell.P); !found {
-			ranks[k] = slices.Insert(ranks[k], i, cell.P)
-		}
+		ranks[k] = lists.Insert(ranks[k], cell.P)
 	}
 	for k, of := range ranks {
-		if len(of) > mostRanks {
-			some := make([]int, mostRanks)
-			for i := range some {
-				some[i] = of[i*(len(of)-1)/(mostRanks-1)]
-			}
-			ranks[k] = some
-		}
+		ranks[k] = lists.Spread(of, mostRanks)
 	}
 	for _, cell := range cells {
 		if _, taken := slices.BinarySearch(ranks[key{cell.Collective, cell.Setting}], cell.P); !taken {

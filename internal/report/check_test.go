@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/params"
 )
@@ -17,7 +18,7 @@ func TestCheckStates(t *testing.T) {
 		return compare.BaselineCell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: "local", Tau: 2}, Flag: flag,
 			Now: fit.Estimate{Center: 90}, Ratio: &compare.Ratio{Value: ratio}}
 	}
-	one := Check{Machine: "node07", Memory: &params.Carried{Share: 0.5}, Cells: []compare.BaselineCell{cell(0, 1.5)}}
+	one := Check{Machine: "node07", Memory: &doubt.Carried{Share: 0.5}, Cells: []compare.BaselineCell{cell(0, 1.5)}}
 	moved := Check{Machine: "node07", Cells: []compare.BaselineCell{cell(60.4, 1.5), cell(240, 1)}, States: []compare.BaselineState{
 		{State: params.State{NS: 28, Share: 0.25}},
 		{State: params.State{NS: 61, Share: 0.5}, Was: &params.State{NS: 60.4}},

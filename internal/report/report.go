@@ -15,6 +15,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -181,7 +182,7 @@ func offCache(f *params.File) string {
 		return ""
 	}
 	verdict, l := "off cache", typical[0]
-	if f.InCache() != nil {
+	if doubt.InCache(f) != nil {
 		verdict = "NOT OFF CACHE"
 	}
 	return fmt.Sprintf("%s: with placement %s, τ = %d a read of what messages come to next takes %.0f ns, of memory %.0f ns, of a cache %.1f ns",
@@ -233,7 +234,7 @@ func sayReach(w *document.Document, f *params.File) {
 	if modules := f.Provenance.Memory.String(); modules != "" {
 		fmt.Fprintln(w, "memory has "+modules)
 	}
-	for _, c := range f.Carried(f) {
+	for _, c := range doubt.Memory(f, f) {
 		if c.Peak > 0 {
 			fmt.Fprintf(w, "memory carried %v\n", c)
 		}

@@ -249,31 +249,6 @@ func (s *Session) parts(c engine.Cell) (of []string) {
 	return append(of, fmt.Sprintf("%s %s %s", c.Setup, c.Placement, view.Cache(c.OffCache)))
 }
 
-// Doubts are what follows from a file's cells and speaks against some of them.
-func Doubts(f *params.File) (all []error) {
-	all = slices.Concat(f.Unequal(), f.AllTaken(), f.Drifts(), f.MemoryDoubts())
-	for _, of := range []error{f.Unsteady(), f.Slowed()} {
-		if of != nil {
-			all = append(all, of)
-		}
-	}
-	if broken := params.Bounds(f.Transfers()); len(broken) > 0 {
-		all = append(all, broken[0])
-		if more := len(broken) - 1; more > 0 {
-			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
-		}
-	}
-	told := make(map[string]bool) // several may have the o(m) of one
-	for _, policy := range f.Plan.Policies {
-		for _, off := range f.Plan.Caches {
-			if below := f.BelowZero(params.Selection{Placement: policy, OffCache: off}); below != nil && !told[below.Error()] {
-				all, told[below.Error()] = append(all, below), true
-			}
-		}
-	}
-	return all
-}
-
 // check refuses what a sweep cannot write again and again.
 func (r *Request) check() (*outfile.File, error) {
 	_, missing := os.Stat(r.Path)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/test/numatest"
@@ -68,7 +69,7 @@ func TestSimulatedLaw(t *testing.T) {
 	if b := f.Begun(); b.Late < b.Batches/200 || b.Late > b.Batches/10 || b.Forced > 0 {
 		t.Errorf("of some 1 %% late starts: %+v", b)
 	}
-	if doubts := Doubts(f); len(doubts) > 0 {
+	if doubts := doubt.Of(f); len(doubts) > 0 {
 		t.Errorf("doubts %v", doubts)
 	}
 }
@@ -86,20 +87,20 @@ func TestSimulatedDisturbances(t *testing.T) {
 	} {
 		f, sim := swept(t, tt.s, 2)
 		found := false
-		for _, d := range Doubts(f) {
+		for _, d := range doubt.Of(f) {
 			found = found || strings.Contains(d.Error(), tt.want)
 		}
 		if !found {
-			t.Errorf("%s: doubts %v, want %q", tt.name, Doubts(f), tt.want)
+			t.Errorf("%s: doubts %v, want %q", tt.name, doubt.Of(f), tt.want)
 		}
 		if tt.s.Drift == 0 {
 			continue
 		}
 		n := float64(len(f.Launches))
 		want := math.Expm1(sim.Drifted() * (n - 1) / n)
-		var d params.Drift
-		for _, err := range f.Drifts() {
-			d = err.(params.Drift)
+		var d doubt.Drift
+		for _, err := range doubt.Drifts(f) {
+			d = err.(doubt.Drift)
 		}
 		if math.Abs(d.Change/want-1) > 0.1 {
 			t.Errorf("drift %+v, put in %g", d, want)
@@ -119,7 +120,7 @@ func TestSimulatedLastCPU(t *testing.T) {
 			c.Time = c.Replicates(f).Estimate()
 		}
 	}
-	all := f.AllTaken()
+	all := doubt.AllTaken(f)
 	if len(all) != 1 || !strings.Contains(all[0].Error(), "% above what τ = 90 and 127 suggest") {
 		t.Errorf("%v", all)
 	}

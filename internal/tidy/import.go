@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -81,17 +82,12 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 		}
 	}
 	for key, ns := range times {
-		c := params.Cell{Key: key, Time: fit.Median(ns)}
-		for _, v := range ns {
-			c.Samples = append(c.Samples, params.Sample{NS: v, Launch: params.Unlaunched})
-		}
-		f.Cells = append(f.Cells, c)
+		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Median(ns), Samples: params.Samples(ns...)})
 		if key.Bytes > 0 {
 			f.Plan.Sizes = append(f.Plan.Sizes, key.Bytes)
 		}
 	}
-	slices.Sort(f.Plan.Sizes)
-	f.Plan.Sizes = slices.Compact(f.Plan.Sizes)
+	f.Plan.Sizes = lists.Rising(f.Plan.Sizes)
 	slices.SortFunc(f.Cells, func(a, b params.Cell) int {
 		return cmp.Or(cmp.Compare(a.Variant, b.Variant), a.Tau-b.Tau, a.Bytes-b.Bytes)
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -203,7 +204,7 @@ func (e *Experiment) Run(ctx context.Context) error {
 	for _, w := range e.File.Warnings {
 		e.Warn(errors.New(w))
 	}
-	e.Warn(e.File.Unequal()...) // where CPUs are not there all the time, times say so themselves
+	e.Warn(doubt.Unequal(e.File)...) // where CPUs are not there all the time, times say so themselves
 	if e.Patterns || e.Program != nil {
 		e.warnOfStates()
 	}

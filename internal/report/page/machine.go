@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -299,7 +300,7 @@ func memory(n int64) string {
 
 // carriedOf is what memory carried of its peak, where that is known.
 func carriedOf(f *params.File) string {
-	if c := f.BestCarried(f); c != nil {
+	if c := doubt.BestCarried(f, f); c != nil {
 		return c.String()
 	}
 	return ""

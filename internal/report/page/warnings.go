@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/internal/doubt"
 )
 
 // A warning is a sentence, and of which machines it is.
@@ -32,7 +32,7 @@ type breach struct {
 // breaches are the machines' own, whether they are compared there or not.
 func breaches(machines []compare.Machine) (all []breach) {
 	for _, m := range machines {
-		if broken := params.Bounds(m.File.Transfers()); len(broken) > 0 {
+		if broken := doubt.Bounds(m.File.Transfers()); len(broken) > 0 {
 			all = append(all, breach{m.Name, len(broken), broken[0].Error()})
 		}
 	}

@@ -1,10 +1,12 @@
-package params
+package doubt
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/params"
 )
 
 // A Drift is what a session's reference probe changed by from its first launch to its
@@ -29,9 +31,9 @@ func (d Drift) Error() string {
 // Drifts are the sessions whose probe rose or fell from launch to launch, by Kendall's test at 1 %,
 // by 5 % or more of Theil's line. Workers whose samples are sorted by state are left out: the state
 // of their readings is unknown.
-func (f *File) Drifts() (all []error) {
-	apart := f.toldApart()
-	for session, launches := range f.bySession() {
+func Drifts(f *params.File) (all []error) {
+	apart := toldApart(f)
+	for session, launches := range bySession(f) {
 		if d, sure := drift(session, launches, apart); sure && math.Abs(d.Change) > leastDrift {
 			all = append(all, d)
 		}
@@ -43,9 +45,9 @@ func (f *File) Drifts() (all []error) {
 // even distances tell as much.
 const mostDrifting = 1 << 10
 
-func drift(session int, all []*Launch, apart map[workersIn]bool) (d Drift, sure bool) {
-	logs := make(map[Key][]float64) // by cell of the probe
-	tells := func(p *ProbeReading) bool { return p.NS > 0 && !apart[workersIn{session, p.workers()}] }
+func drift(session int, all []*params.Launch, apart map[workersIn]bool) (d Drift, sure bool) {
+	logs := make(map[params.Key][]float64) // by cell of the probe
+	tells := func(p *params.ProbeReading) bool { return p.NS > 0 && !apart[workersIn{session, workers(p)}] }
 	for _, l := range all {
 		for _, p := range l.Probe {
 			if tells(&p) {
@@ -53,7 +55,7 @@ func drift(session int, all []*Launch, apart map[workersIn]bool) (d Drift, sure 
 			}
 		}
 	}
-	typical := make(map[Key]float64)
+	typical := make(map[params.Key]float64)
 	for k, of := range logs {
 		typical[k] = fit.Median(of).Center
 	}
@@ -69,12 +71,7 @@ func drift(session int, all []*Launch, apart map[workersIn]bool) (d Drift, sure 
 			launches = append(launches, fit.Median(off).Center)
 		}
 	}
-	if n := len(launches); n > mostDrifting {
-		for i := range mostDrifting {
-			launches[i] = launches[i*(n-1)/(mostDrifting-1)]
-		}
-		launches = launches[:mostDrifting]
-	}
+	launches = lists.Spread(launches, mostDrifting)
 	var slopes []float64
 	rises := 0.
 	for i, a := range launches {

@@ -1,4 +1,4 @@
-package params
+package doubt
 
 import (
 	"fmt"
@@ -7,18 +7,19 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // carrying is a machine of two NUMA nodes with four cores each whose placement local fills one
 // after the other. Rates are GB/s of copies of 1 MiB, read and written, by τ.
-func carrying(peak float64, nodes int, rates map[int]float64) *File {
-	f := &File{Provenance: Provenance{Memory: &Memory{PeakGBs: peak, Given: true, Nodes: nodes}}, Placements: []numa.Placement{{Policy: numa.Local}}}
+func carrying(peak float64, nodes int, rates map[int]float64) *params.File {
+	f := &params.File{Provenance: params.Provenance{Memory: &params.Memory{PeakGBs: peak, Given: true, Nodes: nodes}}, Placements: []numa.Placement{{Policy: numa.Local}}}
 	for i := range 8 {
 		f.Placements[0].Workers = append(f.Placements[0].Workers, numa.Worker{UserNode: i / 4})
 	}
 	for tau, rate := range rates {
 		ns := float64(2*tau*leastCarried) / rate
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: OwnCell, Placement: numa.Local, OffCache: true, Tau: tau, Bytes: leastCarried},
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: true, Tau: tau, Bytes: leastCarried},
 			Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
 	}
 	return f
@@ -48,10 +49,10 @@ func TestMemoryDoubts(t *testing.T) {
 		{0, 2, full, "8 workers)", ""},
 	} {
 		f := carrying(tt.peak, tt.nodes, tt.rates)
-		if got := f.Carried(f); len(got) != 1 || !strings.Contains(got[0].String(), tt.said) {
+		if got := Memory(f, f); len(got) != 1 || !strings.Contains(got[0].String(), tt.said) {
 			t.Errorf("%v of %g: %v, want %q", tt.rates, tt.peak, got, tt.said)
 		}
-		if got := fmt.Sprint(f.MemoryDoubts()); (got == "[]") != (tt.low == "") || !strings.Contains(got, tt.low) {
+		if got := fmt.Sprint(MemoryDoubts(f)); (got == "[]") != (tt.low == "") || !strings.Contains(got, tt.low) {
 			t.Errorf("%v of %g: %s, want %q", tt.rates, tt.peak, got, tt.low)
 		}
 	}
@@ -59,7 +60,7 @@ func TestMemoryDoubts(t *testing.T) {
 	for i := range f.Cells { // too few launches for an interval
 		f.Cells[i].Time = fit.Median([]float64{f.Cells[i].Time.Center})
 	}
-	if got := f.MemoryDoubts(); got != nil {
+	if got := MemoryDoubts(f); got != nil {
 		t.Error(got)
 	}
 }
@@ -71,21 +72,13 @@ func TestCarriedUnderLoad(t *testing.T) {
 		want         string
 	}{{100, 300, "memory carried 64 GB/s at the most (reads), 64 % of the 100 GB/s of its modules; the firmware lists 4 modules in 8 slots at 2400 of 3200 MT/s, on 4 of 8 channels"},
 		{100, 150, "[]"}} {
-		f := &File{Provenance: Provenance{Memory: &Memory{PeakGBs: 100, Nodes: 1, Modules: 4, Slots: 8, Filled: 4, Channels: 8, MTs: 2400, RatedMTs: 3200}}}
+		f := &params.File{Provenance: params.Provenance{Memory: &params.Memory{PeakGBs: 100, Nodes: 1, Modules: 4, Slots: 8, Filled: 4, Channels: 8, MTs: 2400, RatedMTs: 3200}}}
 		for variant, ns := range map[string]float64{"read-0": tt.idle, "read-100": tt.loaded, "rate-read-50": 2, "rate-read-100": 1} {
-			f.Cells = append(f.Cells, Cell{Key: Key{Kind: LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64, Variant: variant},
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64, Variant: variant},
 				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
 		}
-		if got := fmt.Sprint(f.MemoryDoubts()); !strings.Contains(got, tt.want) {
+		if got := fmt.Sprint(MemoryDoubts(f)); !strings.Contains(got, tt.want) {
 			t.Errorf("%s, want %q", got, tt.want)
-		}
-	}
-}
-
-func TestMemoryIsChecked(t *testing.T) {
-	for _, m := range []Memory{{PeakGBs: -1}, {PeakGBs: 2 * MostPeakGBs}, {Slots: -1}, {MTs: -5}} {
-		if err := (&File{Provenance: Provenance{Memory: &m}}).checkState(); err == nil {
-			t.Errorf("%+v is taken", m)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package params
+package doubt
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // A Violation is a place where measured times break eq. (8) of taulop-2015,
@@ -28,7 +29,7 @@ func (v Violation) Error() string {
 	if v.Above {
 		how = fmt.Sprintf("%s is above %d times %s: worse than one after the other", many, v.A, few)
 	}
-	return fmt.Sprintf("eq. (8) is broken (%s, %s): %s", v.Setup, where(v.Placement, v.OffCache), how)
+	return fmt.Sprintf("eq. (8) is broken (%s, %s): %s", v.Setup, params.Where(v.Placement, v.OffCache), how)
 }
 
 func interval(e fit.Estimate) string {
@@ -41,12 +42,12 @@ func interval(e fit.Estimate) string {
 // Bounds checks eq. (8) over tables of whole messages, for every τ and Aτ that were measured.
 // Values that come without samples, from published files, count as exact; those with too few
 // samples for an interval break nothing.
-func Bounds(tables []Transfers) []Violation {
+func Bounds(tables []params.Transfers) []Violation {
 	var all []Violation
 	for _, t := range tables {
 		for i, few := range t.Cells {
 			for _, many := range t.Cells[i+1:] {
-				if many.Tau%few.Tau != 0 || t.OffCache && few.Setup == Isolated && many.Setup == Ring {
+				if many.Tau%few.Tau != 0 || t.OffCache && few.Setup == params.Isolated && many.Setup == params.Ring {
 					continue // off cache an isolated message is received in memory, and a ring's in cache
 				}
 				v := Violation{Setup: t.Setup, Placement: t.Placement, OffCache: t.OffCache, Bytes: t.Bytes, Tau: few.Tau, A: many.Tau / few.Tau,

@@ -1,4 +1,4 @@
-package params
+package doubt
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/params"
 )
 
 // Unsteady sessions met a machine that took different times for the same work, from one launch to
@@ -51,11 +52,11 @@ func (u Unsteady) Error() string {
 	return text + ": stop what else runs, or measure at another time"
 }
 
-// Unsteady says which sessions met the machine in different states; nil: none.
-func (f *File) Unsteady() error {
+// Steady says which sessions met the machine in different states; nil: none.
+func Steady(f *params.File) error {
 	var all Unsteady
-	apart := f.toldApart()
-	for session, launches := range f.bySession() {
+	apart := toldApart(f)
+	for session, launches := range bySession(f) {
 		u := unsteady(session, launches, apart)
 		if u.High > 0 || u.moved() {
 			all.Sessions = append(all.Sessions, session)
@@ -73,7 +74,7 @@ func (f *File) Unsteady() error {
 	return all
 }
 
-func unsteady(session int, launches []*Launch, apart map[workersIn]bool) Unsteady {
+func unsteady(session int, launches []*params.Launch, apart map[workersIn]bool) Unsteady {
 	var u Unsteady
 	var instructions, flags []float64
 	for _, l := range launches {
@@ -81,7 +82,7 @@ func unsteady(session int, launches []*Launch, apart map[workersIn]bool) Unstead
 			instructions = append(instructions, l.Instruction)
 		}
 		for _, p := range l.Probe {
-			if p.Kind == NullCell && p.NS > 0 && !apart[workersIn{session, p.workers()}] {
+			if p.Kind == params.NullCell && p.NS > 0 && !apart[workersIn{session, workers(&p)}] {
 				flags = append(flags, p.NS)
 			}
 		}
@@ -107,7 +108,7 @@ func unsteady(session int, launches []*Launch, apart map[workersIn]bool) Unstead
 type workersIn struct{ session, workers int }
 
 // toldApart has those whose samples are of states that are told apart.
-func (f *File) toldApart() map[workersIn]bool {
+func toldApart(f *params.File) map[workersIn]bool {
 	apart := make(map[workersIn]bool)
 	for _, w := range f.Watches {
 		if len(w.States) > 1 {
@@ -118,8 +119,8 @@ func (f *File) toldApart() map[workersIn]bool {
 }
 
 // bySession has the launches of each session in their order.
-func (f *File) bySession() [][]*Launch {
-	all := make([][]*Launch, f.Sessions())
+func bySession(f *params.File) [][]*params.Launch {
+	all := make([][]*params.Launch, f.Sessions())
 	for i := range f.Launches {
 		l := &f.Launches[i]
 		all[l.Session] = append(all[l.Session], l)
@@ -128,8 +129,8 @@ func (f *File) bySession() [][]*Launch {
 }
 
 // workers is how many worked on a reading.
-func (p *ProbeReading) workers() int {
-	if p.Setup == Isolated {
+func workers(p *params.ProbeReading) int {
+	if p.Setup == params.Isolated {
 		return 2
 	}
 	return p.Tau

@@ -1,4 +1,4 @@
-package params
+package doubt
 
 import (
 	"math"
@@ -7,18 +7,19 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // visited is a file of launches that visited copies of many sizes at τ, of which
 // last says which CPU took longest, and how much longer than the median of the others.
-func visited(tau, launches, visits int, last func(launch int) (cpu int, slower float64)) *File {
-	f := &File{Launches: make([]Launch, launches)}
+func visited(tau, launches, visits int, last func(launch int) (cpu int, slower float64)) *params.File {
+	f := &params.File{Launches: make([]params.Launch, launches)}
 	for v := range visits {
-		c := Cell{Key: Key{Kind: CopyCell, Placement: numa.Local, Tau: tau, Bytes: v + 1}}
+		c := params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: tau, Bytes: v + 1}}
 		for l := range launches {
 			cpu, slower := last(l)
 			typical := float32(1 / (1 + slower))
-			c.Samples = append(c.Samples, Sample{NS: 1, Launch: int32(l), Workers: Workers{typical, typical, int32(cpu)}})
+			c.Samples = append(c.Samples, params.Sample{NS: 1, Launch: int32(l), Workers: params.Workers{Fastest: typical, Typical: typical, Last: int32(cpu)}})
 		}
 		f.Cells = append(f.Cells, c)
 	}
@@ -34,15 +35,15 @@ func TestSlowCPUs(t *testing.T) {
 		wrong, found := 0, 0
 		for range tries {
 			noise := visited(tau, 8, 20, func(int) (int, float64) { return r.IntN(tau), 0.2 * r.Float64() })
-			if slow := noise.SlowCPUs(); len(slow) > 0 {
+			if slow := SlowCPUs(noise); len(slow) > 0 {
 				wrong++
 			}
-			slow := visited(tau, 8, 20, func(int) (int, float64) {
+			slow := SlowCPUs(visited(tau, 8, 20, func(int) (int, float64) {
 				if r.Float64() < 0.2 {
 					return r.IntN(tau), 0.02
 				}
 				return 1, 0.2
-			}).SlowCPUs()
+			}))
 			if len(slow) == 1 && slow[0].CPU == 1 && math.Abs(slow[0].Slower.Center-0.2) < 0.01 && slow[0].Tau == tau {
 				found++
 			}
@@ -56,11 +57,11 @@ func TestSlowCPUs(t *testing.T) {
 		"in some":       func(launch int) (int, float64) { return launch % 2, 0.5 },
 		"in one launch": func(launch int) (int, float64) { return min(launch, 3), 0.5 },
 	} {
-		if slow := visited(4, 8, 20, last).SlowCPUs(); len(slow) > 0 {
+		if slow := SlowCPUs(visited(4, 8, 20, last)); len(slow) > 0 {
 			t.Errorf("%s: %v", name, slow)
 		}
 	}
-	said := visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }).SlowCPUs()[0].Error()
+	said := SlowCPUs(visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }))[0].Error()
 	if want := "CPU 7 was the last of τ = 4 (placement local) in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {
 		t.Errorf("%q, want %q", said, want)
 	}
@@ -74,19 +75,6 @@ func TestTail(t *testing.T) {
 	}{{6, 6, 0.5, 1. / 64}, {6, 0, 0.5, 1}, {10, 8, 0.5, 56. / 1024}, {3, 2, 0.1, 0.028}} {
 		if got := tail(tt.n, tt.k, tt.p); math.Abs(got-tt.want) > 1e-9 {
 			t.Errorf("%d or more of %d at %g: %g, want %g", tt.k, tt.n, tt.p, got, tt.want)
-		}
-	}
-}
-
-func TestBegunSays(t *testing.T) {
-	for begun, want := range map[Begun]string{
-		{Batches: 75}:                     "",
-		{Batches: 75, Late: 1}:            "1 of 75 batches was measured again, because a worker began late",
-		{Batches: 75, Late: 2}:            "2 of 75 batches were measured again, because a worker began late",
-		{Batches: 75, Late: 3, Forced: 2}: "in 3 of 75 batches a worker began late: 2 count nonetheless, the others were measured again",
-	} {
-		if got := begun.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

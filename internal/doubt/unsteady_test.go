@@ -1,4 +1,4 @@
-package params
+package doubt
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 func TestUnsteady(t *testing.T) {
@@ -27,19 +27,19 @@ func TestUnsteady(t *testing.T) {
 		{"other processors", []launch{{0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			f := new(File)
+			f := new(params.File)
 			for session := range 2 { // the first is always steady
 				all := c.launches
 				if session == 0 {
 					all = []launch{steady, steady, steady, steady, steady, steady}
 				}
 				for _, l := range all {
-					f.Launches = append(f.Launches, Launch{Session: session, Instruction: l.instruction, Probe: []ProbeReading{
-						{Key: Key{Kind: NullCell}, NS: l.first}, {Key: Key{Kind: TransferCell}, NS: 10 * l.first}, {Key: Key{Kind: NullCell}, NS: l.last},
+					f.Launches = append(f.Launches, params.Launch{Session: session, Instruction: l.instruction, Probe: []params.ProbeReading{
+						{Key: params.Key{Kind: params.NullCell}, NS: l.first}, {Key: params.Key{Kind: params.TransferCell}, NS: 10 * l.first}, {Key: params.Key{Kind: params.NullCell}, NS: l.last},
 					}})
 				}
 			}
-			err := f.Unsteady()
+			err := Steady(f)
 			if c.want == "" {
 				if err != nil {
 					t.Error(err)
@@ -57,24 +57,24 @@ func TestUnsteady(t *testing.T) {
 // turns or one after the other; other workers' still do.
 func TestSortedIsSteady(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 4} {
-		f := new(File)
+		f := new(params.File)
 		for i := range 12 {
 			flag, instruction := 60., 0.05
 			if i >= 6 { // as if it rose
 				flag, instruction = 240+float64(i), 0.1
 			}
-			f.Launches = append(f.Launches, Launch{Instruction: instruction, Probe: []ProbeReading{{Key: Key{Kind: NullCell, Setup: Ring, Tau: 2}, NS: flag + float64(i)}}})
+			f.Launches = append(f.Launches, params.Launch{Instruction: instruction, Probe: []params.ProbeReading{{Key: params.Key{Kind: params.NullCell, Setup: params.Ring, Tau: 2}, NS: flag + float64(i)}}})
 		}
 		if workers > 0 {
-			f.Watches = []Watch{{CPUs: make([]int, workers), States: []State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}}}
+			f.Watches = []params.Watch{{CPUs: make([]int, workers), States: []params.State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}}}
 		}
-		said := fmt.Sprint(f.Unsteady())
+		said := fmt.Sprint(Steady(f))
 		for what, with := range map[string]int{"an instruction took": 1, "a flag from CPU to CPU took": 2} {
 			if strings.Contains(said, what) != (workers != with) {
 				t.Errorf("states of %d workers: %s", workers, said)
 			}
 		}
-		if drifts := f.Drifts(); (len(drifts) > 0) != (workers != 2) {
+		if drifts := Drifts(f); (len(drifts) > 0) != (workers != 2) {
 			t.Errorf("states of %d workers: %v", workers, drifts)
 		}
 	}
@@ -83,26 +83,26 @@ func TestSortedIsSteady(t *testing.T) {
 // As many launches as a file holds, in one session or in thousands, are looked through in
 // moments, and a drift is found where there is one.
 func TestManyLaunches(t *testing.T) {
-	for _, sessions := range []int{1, maxLaunches / 16} {
-		f := machine(2, numa.Local)
-		f.Launches = nil
-		each := maxLaunches / sessions
-		for i := range maxLaunches {
+	const launches = 1 << 16
+	for _, sessions := range []int{1, launches / 16} {
+		f := new(params.File)
+		each := launches / sessions
+		for i := range launches {
 			at := 1 + float64(i%each)/float64(each) // twice as long at the end
-			f.Launches = append(f.Launches, Launch{Session: i / each, Probe: []ProbeReading{{Key: f.Cells[0].Key, NS: 100 * at}}})
+			f.Launches = append(f.Launches, params.Launch{Session: i / each, Probe: []params.ProbeReading{{Key: params.Key{Kind: params.NullCell, Tau: 2}, NS: 100 * at}}})
 		}
 		for session := range sessions {
-			f.Watches = append(f.Watches, Watch{Session: session, CPUs: []int{0, 1, 2}, States: []State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}})
+			f.Watches = append(f.Watches, params.Watch{Session: session, CPUs: []int{0, 1, 2}, States: []params.State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}})
 		}
-		drifts := f.Drifts()
+		drifts := Drifts(f)
 		if len(drifts) != sessions {
 			t.Fatalf("%d of %d sessions drift", len(drifts), sessions)
 		}
 		if d := drifts[0].(Drift); math.Abs(d.Change-1) > 0.5 {
 			t.Errorf("%d sessions: %+v", sessions, d)
 		}
-		if f.Unsteady() != nil {
-			t.Error(f.Unsteady())
+		if Steady(f) != nil {
+			t.Error(Steady(f))
 		}
 	}
 }

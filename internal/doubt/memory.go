@@ -1,0 +1,226 @@
+package doubt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// A Carried is the most that main memory carried while some workers used it, beside its peak.
+type Carried struct {
+	What    string       `json:"what"` // what they did: reads, copies of 1048576 bytes
+	Workers int          `json:"workers"`
+	Nodes   int          `json:"nodes"` // NUMA nodes on which their buffers lay
+	Rate    fit.Estimate `json:"gb_s"`  // of bytes read and written, 10⁹ a second
+	// Fetched is Rate for lines that are read before they are written, as most processors do: a
+	// copy then moves three bytes for one that it copies, not two. Of reads it is Rate.
+	Fetched fit.Estimate `json:"fetched_gb_s"`
+	Full    bool         `json:"full"`            // twice as much load brought less than a fifth more
+	Peak    float64      `json:"peak_gb_s"`       // 0: unknown
+	Share   float64      `json:"share,omitempty"` // Rate over Peak
+
+	memory *params.Memory
+}
+
+// LeastShare is the share of its peak below which memory is worth a look: copies and reads of
+// well-equipped servers reach 75 to 90 %.
+const LeastShare = 0.7
+
+// leastCarried is the least size of copies that count, in bytes: the caches keep little of it.
+const leastCarried = 1 << 20
+
+// ErrLook says what to do about memory that carries less than it should.
+var ErrLook = errors.New("memory slots and clock are worth a look (dmidecode -t memory)")
+
+// Memory is what memory carried at the most for workers who read under load, for copies off
+// cache, and for passes of one worker, as far as the file has these. Whether more workers would
+// carry more is seen in the cells of curves, the file itself or one of the same machine.
+func Memory(f, curves *params.File) (all []Carried) {
+	for _, c := range []*Carried{loaded(f), copied(f, curves), passed(f)} {
+		if c != nil {
+			if c.memory = f.Provenance.Memory; c.memory != nil {
+				c.Peak = c.memory.PeakGBs
+			}
+			if c.Peak > 0 {
+				c.Share = c.Rate.Center / c.Peak
+			}
+			all = append(all, *c)
+		}
+	}
+	return all
+}
+
+// BestCarried is the Carried with the largest share of a peak that is known, nil without one.
+func BestCarried(f, curves *params.File) (best *Carried) {
+	for _, c := range Memory(f, curves) {
+		if c.Peak > 0 && (best == nil || c.Share > best.Share) {
+			best = &c
+		}
+	}
+	return best
+}
+
+// most is the cell with the highest rate in GB/s, and that rate; nil without any.
+func most(f *params.File, bytes func(*params.Cell) (perTime float64)) (best *params.Cell, rate fit.Estimate) {
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if n := bytes(c); n > 0 && c.OffCache && c.Time.Center > 0 {
+			if r := c.Time.Rate(n); best == nil || r.Center > rate.Center {
+				best, rate = c, r
+			}
+		}
+	}
+	return best, rate
+}
+
+// loaded is what those read who load memory while a read is timed.
+func loaded(f *params.File) *Carried {
+	const line = 64
+	c, rate := most(f, func(c *params.Cell) float64 {
+		if c.Kind != params.LoadedCell || c.Variant != "rate-read-100" {
+			return 0
+		}
+		return line
+	})
+	if c == nil {
+		return nil
+	}
+	latency := func(variant string) fit.Estimate {
+		k := c.Key
+		k.Variant = variant
+		if i := slices.IndexFunc(f.Cells, func(o params.Cell) bool { return o.Key == k }); i >= 0 {
+			return f.Cells[i].Time
+		}
+		return fit.Median(nil)
+	}
+	return &Carried{What: "reads", Workers: c.Tau - 1, Nodes: nodes(f, c.Placement, 1, c.Tau), Rate: rate, Fetched: rate,
+		Full: latency("read-100").Div(latency("read-0")).Lo >= 2}
+}
+
+// copied is what workers copy from one part of memory to another.
+func copied(f, curves *params.File) *Carried {
+	of := func(c *params.Cell) float64 {
+		if c.Kind != params.OwnCell || c.Bytes < leastCarried || c.Transport != params.InSegments {
+			return 0
+		}
+		return float64(2 * c.Bytes * c.Tau)
+	}
+	c, rate := most(f, of)
+	if c == nil {
+		return nil
+	}
+	all := &Carried{What: fmt.Sprintf("copies of %d bytes", c.Bytes), Workers: c.Tau, Nodes: nodes(f, c.Placement, 0, c.Tau), Rate: rate, Fetched: rate.Scale(1.5)}
+	// A placement fills one node after the other: what counts is a node's bandwidth over its workers.
+	type perNode struct{ workers, rate float64 }
+	var points []perNode
+	var last perNode // the most workers, and the highest rate
+	for i := range curves.Cells {
+		if o := &curves.Cells[i]; o.Placement == c.Placement && o.Bytes == c.Bytes && o.OffCache && of(o) > 0 && o.Time.Center > 0 {
+			n := float64(nodes(curves, o.Placement, 0, o.Tau))
+			p := perNode{float64(o.Tau) / n, of(o) / o.Time.Center / n}
+			points, last = append(points, p), perNode{max(last.workers, p.workers), max(last.rate, p.rate)}
+		}
+	}
+	all.Full = slices.ContainsFunc(points, func(p perNode) bool { return 2*p.workers <= last.workers && last.rate <= 1.2*p.rate })
+	return all
+}
+
+// passed is what one worker reads in passes over an array, element by element.
+func passed(f *params.File) *Carried {
+	c, rate := most(f, func(c *params.Cell) float64 {
+		if c.Kind != params.AccessCell || !strings.HasPrefix(c.Variant, "read-") || !strings.HasSuffix(c.Variant, "-1") {
+			return 0
+		}
+		return float64(c.Bytes)
+	})
+	if c == nil {
+		return nil
+	}
+	return &Carried{What: fmt.Sprintf("reads of %d bytes", c.Bytes), Workers: 1, Nodes: 1, Rate: rate, Fetched: rate}
+}
+
+// nodes is the number of NUMA nodes on which the buffers of a placement's workers from `first` on
+// lie, 1 if unknown.
+func nodes(f *params.File, of numa.Policy, first, tau int) int {
+	on := make(map[int]bool)
+	for _, p := range f.Placements {
+		if p.Policy == of {
+			for i := first; i < min(tau, len(p.Workers)); i++ {
+				on[p.Workers[i].UserNode] = true
+			}
+		}
+	}
+	return max(1, len(on))
+}
+
+// String says what memory carried: 37.2 GB/s at the most (reads, 7 workers), 54 % of the 68.3 GB/s
+// given.
+func (c Carried) String() string {
+	text := fmt.Sprintf("%.3g GB/s at the most (%s, %s)", c.Rate.Center, c.What, printable.Count(c.Workers, "worker"))
+	if c.Peak == 0 {
+		return text
+	}
+	text += ", " + c.share()
+	switch {
+	case !c.everywhere():
+		text += fmt.Sprintf("; on %d of %d NUMA nodes", c.Nodes, c.memory.Nodes)
+	case !c.Full:
+		text += "; more workers may carry more"
+	}
+	return text
+}
+
+// share is what of the peak was carried.
+func (c Carried) share() string {
+	text := fmt.Sprintf("%.0f %%", 100*c.Share)
+	if c.Fetched.Center > c.Rate.Center {
+		text += fmt.Sprintf(" (%.0f %% if lines are read before they are written)", 100*c.Fetched.Center/c.Peak)
+	}
+	source := "of its modules"
+	if c.memory.Given {
+		source = "given"
+	}
+	return fmt.Sprintf("%s of the %g GB/s %s", text, math.Round(10*c.Peak)/10, source)
+}
+
+// everywhere tells whether all nodes took part.
+func (c Carried) everywhere() bool { return c.memory == nil || c.Nodes >= c.memory.Nodes }
+
+// Low says that memory carried less than LeastShare of its peak although more workers would not
+// have carried more, as far as intervals tell; nil if it did not.
+func (c Carried) Low() error {
+	if c.Peak == 0 || !c.Full || !c.everywhere() || !c.Rate.Known() || c.Fetched.Hi >= LeastShare*c.Peak {
+		return nil
+	}
+	modules := c.memory.String()
+	if modules != "" {
+		modules = "; the firmware lists " + modules
+	}
+	return fmt.Errorf("memory carried %.3g GB/s at the most (%s), %s%s: %w", c.Rate.Center, c.What, c.share(), modules, ErrLook)
+}
+
+// High says that memory carried more than its peak, as far as intervals tell; nil if it did not.
+func (c Carried) High() error {
+	if c.Peak == 0 || !c.Rate.Known() || c.Rate.Lo <= c.Peak {
+		return nil
+	}
+	return fmt.Errorf("memory carried %.3g GB/s (%s), more than the peak of %g GB/s: give channels × MT/s × 8 / 1000 of the whole machine, or the caches had a part", c.Rate.Center, c.What, c.Peak)
+}
+
+// MemoryDoubts are what speaks against a machine's memory, or against the peak that it has.
+func MemoryDoubts(f *params.File) (all []error) {
+	for _, c := range Memory(f, f) {
+		if doubt := cmp.Or(c.Low(), c.High()); doubt != nil {
+			all = append(all, doubt)
+		}
+	}
+	return all
+}
