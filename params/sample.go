@@ -147,9 +147,13 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 }
 
 // byLaunch are the launches with samples and their medians; a sample without a known launch is by
-// itself. Samples that something slowed count for none.
+// itself. Samples that something slowed count where the cell has no others.
 func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	return func(yield func(launch int32, ns float64) bool) {
+		count := func(s Sample) bool { return !f.slowed(s) }
+		if !slices.ContainsFunc(c.Samples, count) {
+			count = func(Sample) bool { return true }
+		}
 		for i := 0; i < len(c.Samples); {
 			launch, ns, end := c.Samples[i].Launch, 0., i+1
 			if launch < 0 || int(launch) >= len(f.Launches) {
@@ -158,7 +162,7 @@ func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 			for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
 				end++
 			}
-			steady := lists.Filter(c.Samples[i:end], func(s Sample) bool { return !f.slowed(s) })
+			steady := lists.Filter(c.Samples[i:end], count)
 			if i = end; len(steady) == 0 {
 				continue
 			}

@@ -66,6 +66,21 @@ func TestSlowedSamplesAreSetAside(t *testing.T) {
 	}
 }
 
+// A cell that was never measured undisturbed has a time all the same.
+func TestSlowedAlone(t *testing.T) {
+	f := slowedFile(t, 0.3)
+	alone := f.Cells[0]
+	alone.Tau, alone.Samples = 3, nil
+	for _, s := range f.Cells[0].Samples {
+		if f.slowed(s) {
+			alone.Samples = append(alone.Samples, s)
+		}
+	}
+	if got := f.Sort().Estimate(&alone); len(alone.Samples) < 50 || !got.Known() || !near(got.Center, 980, 0.03) {
+		t.Errorf("%d samples: %v", len(alone.Samples), got)
+	}
+}
+
 // What has no sharp lower edge, as where a clock wanders, is not slowed by anything.
 func TestWanderingClockIsNotSlowed(t *testing.T) {
 	f := slowedFile(t, 0)
