@@ -13,7 +13,7 @@ import (
 const (
 	slowFrom     = 1.15 // times what sums take undisturbed
 	steadyWithin = 1.05 // times it are most of the undisturbed
-	leastSteady  = 0.25 // share of the samples that is to be left; with less what is slow is how the machine is
+	leastSteady  = 0.25 // share of the samples that is to be left: fewer are too few for intervals
 )
 
 // slow finds the states in which sums are now and then slower than else.
@@ -90,7 +90,7 @@ func (f *File) Slowed() error {
 	share := slowed / float64(samples)
 	text := fmt.Sprintf("sums took a core longer than else in %.0f %% of %d samples of two workers, as where another guest of the host has a thread on it", 100*share, samples)
 	if float64(aside) >= share/2*float64(samples) {
-		return fmt.Errorf("%s: %d are set aside", text, aside)
+		return fmt.Errorf("%s: %d are set aside, and times are of undisturbed cores", text, aside)
 	}
 	return fmt.Errorf("%s: too many to set all aside, so times are of slowed cores; measure when the host's other guests are quiet", text)
 }

@@ -123,6 +123,7 @@ func pool(all []State) (states []State) {
 			sum.NS += state.Share * math.Log(state.NS)
 			weight += state.Share
 			sum.Slowed += state.Share * state.Slowed
+			sum.Slow = max(sum.Slow, state.Slow)
 			if state.Lasts > 0 {
 				lasts = append(lasts, state.Lasts)
 			}

@@ -165,7 +165,14 @@ func (s *Series) sayStates(w *document.Document) {
 		if i == 0 {
 			share += " of the time"
 		}
-		parts = append(parts, fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, flagIn(s.Tau, of.State)))
+		part := fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, flagIn(s.Tau, of.State))
+		switch {
+		case of.Slow > 0:
+			part += fmt.Sprintf(", undisturbed in %.0f %% of it", 100*(1-of.Slowed))
+		case of.Slowed > 0:
+			part += fmt.Sprintf(", slowed in %.0f %% of it", 100*of.Slowed)
+		}
+		parts = append(parts, part)
 	}
 	fmt.Fprintf(w, "%s = %s\n", s.name("L"), strings.Join(parts, "; "))
 	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes.\n", len(s.States), flagOf(s.Tau))
