@@ -147,13 +147,10 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 }
 
 // byLaunch are the launches with samples and their medians; a sample without a known launch is by
-// itself. Samples that something slowed count where the cell has no others.
+// itself.
 func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	return func(yield func(launch int32, ns float64) bool) {
-		count := func(s Sample) bool { return !f.slowed(s) }
-		if !slices.ContainsFunc(c.Samples, count) {
-			count = func(Sample) bool { return true }
-		}
+		count := f.counts(c.Samples)
 		for i := 0; i < len(c.Samples); {
 			launch, ns, end := c.Samples[i].Launch, 0., i+1
 			if launch < 0 || int(launch) >= len(f.Launches) {

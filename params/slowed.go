@@ -62,6 +62,25 @@ func (f *File) slowed(x Sample) bool {
 	return len(w.States) > 0 && w.slowed(x)
 }
 
+// counts tells which samples of a cell do: those that nothing slowed, if they leave launches enough for an
+// interval where there were, and one sample at least.
+func (f *File) counts(samples []Sample) func(Sample) bool {
+	if !slices.ContainsFunc(samples, f.slowed) {
+		return func(Sample) bool { return true }
+	}
+	const enough = 6 // launches
+	all, steady := make(map[int32]bool), make(map[int32]bool)
+	for _, s := range samples {
+		if all[s.Launch] = true; !f.slowed(s) {
+			steady[s.Launch] = true
+		}
+	}
+	if len(steady) >= min(enough, max(1, len(all))) || len(all) < enough && len(steady) > 0 {
+		return func(s Sample) bool { return !f.slowed(s) }
+	}
+	return func(Sample) bool { return true }
+}
+
 func (w *Watch) slowed(x Sample) bool {
 	s := &w.States[w.At(float64(x.Before))]
 	return s.Slow > 0 && float64(x.Computed) >= s.Slow
