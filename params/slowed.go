@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // What tells samples that something slowed from others. Sums of undisturbed cores take the same within
@@ -13,32 +14,39 @@ import (
 const (
 	slowFrom     = 1.15 // times what sums take undisturbed
 	steadyWithin = 1.05 // times it are most of the undisturbed
-	leastSteady  = 0.25 // share of the samples that is to be left: fewer are too few for intervals
+	leastSteady  = 8    // undisturbed launches that a cell is to be left: an interval takes six
 )
 
 // slow finds the states in which sums are now and then slower than else.
 func slow(states []State, modes []fit.Mode, looks []Look) {
 	for i := range states {
 		var took []float64
+		byLaunch := make(map[int][]float64)
 		for _, l := range looks {
 			if l.Computed > 0 && fit.ModeOf(modes, l.Before) == i && fit.ModeOf(modes, l.After) == i {
 				took = append(took, l.Computed)
+				byLaunch[l.Launch] = append(byLaunch[l.Launch], l.Computed)
 			}
 		}
 		slices.Sort(took)
-		share := func(below float64) float64 {
-			n, _ := slices.BinarySearch(took, below)
-			return float64(n) / float64(len(took))
-		}
 		fastest := lowest(took)
-		steady := share(slowFrom * fastest)
-		if slowed := 1 - steady; fastest == 0 || slowed < fit.LeastShare || share(steadyWithin*fastest) < 0.8*steady {
+		slower := slowFrom * fastest
+		steady := shareBelow(took, slower)
+		if fastest == 0 || 1-steady < fit.LeastShare || shareBelow(took, steadyWithin*fastest) < 0.8*steady {
 			continue
 		}
-		if states[i].Slowed = round(1-steady, 4); steady >= leastSteady {
-			states[i].Slow = round(slowFrom*fastest, 4)
+		launches := 0. // undisturbed, that a cell is to expect
+		for _, of := range byLaunch {
+			launches += shareBelow(of, slower)
+		}
+		if states[i].Slowed = round(1-steady, 4); launches >= leastSteady {
+			states[i].Slow = round(slower, 4)
 		}
 	}
+}
+
+func shareBelow(values []float64, v float64) float64 {
+	return float64(len(lists.Filter(values, func(of float64) bool { return of < v }))) / float64(len(values))
 }
 
 // lowest is where the first of rising values gather: a share of fit.LeastShare of them, and five, within
@@ -62,21 +70,11 @@ func (f *File) slowed(x Sample) bool {
 	return len(w.States) > 0 && w.slowed(x)
 }
 
-// counts tells which samples of a cell do: those that nothing slowed, if they leave launches enough for an
-// interval where there were, and one sample at least.
+// counts tells which samples of a cell do: those that nothing slowed; all where there are none.
 func (f *File) counts(samples []Sample) func(Sample) bool {
-	if !slices.ContainsFunc(samples, f.slowed) {
-		return func(Sample) bool { return true }
-	}
-	const enough = 6 // launches
-	all, steady := make(map[int32]bool), make(map[int32]bool)
-	for _, s := range samples {
-		if all[s.Launch] = true; !f.slowed(s) {
-			steady[s.Launch] = true
-		}
-	}
-	if len(steady) >= min(enough, max(1, len(all))) || len(all) < enough && len(steady) > 0 {
-		return func(s Sample) bool { return !f.slowed(s) }
+	steady := func(s Sample) bool { return !f.slowed(s) }
+	if slices.ContainsFunc(samples, steady) {
+		return steady
 	}
 	return func(Sample) bool { return true }
 }
@@ -111,5 +109,5 @@ func (f *File) Slowed() error {
 	if float64(aside) >= share/2*float64(samples) {
 		return fmt.Errorf("%s: %d are set aside, and times are of undisturbed cores", text, aside)
 	}
-	return fmt.Errorf("%s: too many to set all aside, so times are of slowed cores; measure when the host's other guests are quiet", text)
+	return fmt.Errorf("%s: too many to set all aside, so times are of slowed cores too: measure longer, or when the host's other guests are quiet", text)
 }

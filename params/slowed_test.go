@@ -15,9 +15,9 @@ func slowedFile(t *testing.T, share float64) *File {
 	random := rand.New(rand.NewPCG(1, uint64(100*share)))
 	c := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: "local", Tau: 2, Bytes: 8192}, K: 1, Transfers: 2}
 	watch := f.Watch(0, []int{0, 1})
-	for launch := range 12 {
+	for launch := range 24 {
 		f.Launches = append(f.Launches, Launch{Began: "2026-11-21T20:15:00Z"})
-		for range 25 {
+		for range 12 {
 			s := Sample{NS: 700 + 10*random.NormFloat64(), Launch: int32(launch), Watch: watch, Before: 60, After: 61, Computed: float32(2650 + 10*random.Float64())}
 			if random.Float64() < share {
 				s.NS, s.Computed = 1.4*s.NS, float32(3100+2000*random.Float64())

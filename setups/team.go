@@ -79,7 +79,6 @@ type worker struct {
 	start, finish []time.Duration
 	over          atomic.Int64 // rounds
 	placed        atomic.Int64 // where the last copy went, set when all of it is there
-	sum           int          // of looks
 	_             [128]byte    // what others write is on other cache lines
 }
 

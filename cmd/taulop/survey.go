@@ -158,7 +158,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		return cmp.Or(err, nothingIn(req.time))
 	}
 	f.Warn(steal.Warnings()...)
-	f.Warn(append(doubt.Unequal(f), doubt.MemoryDoubts(f)...)...)
+	f.Warn(append(doubt.Unequal(f), doubt.OfMemory(f)...)...)
 	if s.Doubts != nil {
 		f.Warn(s.Doubts(f.Cells)...)
 	}

@@ -46,7 +46,7 @@ func told(f *params.File) (all []error) {
 	for _, text := range f.Warnings {
 		all = append(all, errors.New(text))
 	}
-	all = append(all, doubt.MemoryDoubts(f)...)
+	all = append(all, doubt.OfMemory(f)...)
 	if ascending := f.Plan.Ascending(); ascending != nil {
 		all = append(all, fmt.Errorf("%w: measure it anew", ascending))
 	}

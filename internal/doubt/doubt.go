@@ -14,7 +14,7 @@ import (
 
 // Of are what follows from a file's cells and speaks against some of them.
 func Of(f *params.File) (all []error) {
-	all = slices.Concat(Unequal(f), AllTaken(f), Drifts(f), MemoryDoubts(f))
+	all = slices.Concat(Unequal(f), AllTaken(f), Drifts(f), OfMemory(f))
 	for _, of := range []error{Steady(f), f.Slowed()} {
 		if of != nil {
 			all = append(all, of)

@@ -215,8 +215,8 @@ func (c Carried) High() error {
 	return fmt.Errorf("memory carried %.3g GB/s (%s), more than the peak of %g GB/s: give channels × MT/s × 8 / 1000 of the whole machine, or the caches had a part", c.Rate.Center, c.What, c.Peak)
 }
 
-// MemoryDoubts are what speaks against a machine's memory, or against the peak that it has.
-func MemoryDoubts(f *params.File) (all []error) {
+// OfMemory are what speaks against a machine's memory, or against the peak that it has.
+func OfMemory(f *params.File) (all []error) {
 	for _, c := range Memory(f, f) {
 		if doubt := cmp.Or(c.Low(), c.High()); doubt != nil {
 			all = append(all, doubt)

@@ -52,7 +52,7 @@ func TestMemoryDoubts(t *testing.T) {
 		if got := Memory(f, f); len(got) != 1 || !strings.Contains(got[0].String(), tt.said) {
 			t.Errorf("%v of %g: %v, want %q", tt.rates, tt.peak, got, tt.said)
 		}
-		if got := fmt.Sprint(MemoryDoubts(f)); (got == "[]") != (tt.low == "") || !strings.Contains(got, tt.low) {
+		if got := fmt.Sprint(OfMemory(f)); (got == "[]") != (tt.low == "") || !strings.Contains(got, tt.low) {
 			t.Errorf("%v of %g: %s, want %q", tt.rates, tt.peak, got, tt.low)
 		}
 	}
@@ -60,7 +60,7 @@ func TestMemoryDoubts(t *testing.T) {
 	for i := range f.Cells { // too few launches for an interval
 		f.Cells[i].Time = fit.Median([]float64{f.Cells[i].Time.Center})
 	}
-	if got := MemoryDoubts(f); got != nil {
+	if got := OfMemory(f); got != nil {
 		t.Error(got)
 	}
 }
@@ -77,7 +77,7 @@ func TestCarriedUnderLoad(t *testing.T) {
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64, Variant: variant},
 				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
 		}
-		if got := fmt.Sprint(MemoryDoubts(f)); !strings.Contains(got, tt.want) {
+		if got := fmt.Sprint(OfMemory(f)); !strings.Contains(got, tt.want) {
 			t.Errorf("%s, want %q", got, tt.want)
 		}
 	}

@@ -20,18 +20,23 @@ func Overview(r *compare.Overview) *document.Document {
 
 type overview compare.Overview
 
-// say writes the conclusion and the outliers, then for each table the median machine and the
-// spread about it. There are no charts.
+// say writes the conclusion, then the tables.
 func (o *overview) say(w *document.Document) {
-	fmt.Fprintf(w, "%s\n", (*compare.Overview)(o).Conclusion())
+	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
 	if o.State != nil {
 		fmt.Fprintf(w, "\n%d machines%s\n", len(o.Machines), inMost(o.State))
 	}
 	if o.Means != "" {
 		fmt.Fprintf(w, "\n%s\n", o.Means)
 	}
+	w.Tables(FleetTables((*compare.Overview)(o))...)
+}
+
+// FleetTables are the outliers, then for each channel and survey the median machine and the spread
+// about it.
+func FleetTables(o *compare.Overview) (all []view.Table) {
 	if len(o.Outliers) > 0 {
-		w.Tables(outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
+		all = append(all, outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
 	}
 	for _, of := range o.Tables {
 		t := view.Table{
@@ -41,11 +46,12 @@ func (o *overview) say(w *document.Document) {
 		for _, c := range of.Cells {
 			t.Add(c.Tau, c.Machines, spread(c.Time), spread(c.Bandwidth), spread(c.A))
 		}
-		w.Tables(t)
+		all = append(all, t)
 	}
 	for _, k := range o.Surveys {
-		w.Tables(kindTables(k)...)
+		all = append(all, kindTables(k)...)
 	}
+	return all
 }
 
 // inMost is the state that machines are compared in.

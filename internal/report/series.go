@@ -117,7 +117,7 @@ func (s *Series) remarks() (said []string) {
 		return said
 	}
 	if r.C.Known() && r.C.Lo <= 0 {
-		say("c cannot be told from 0 at this size: the interval of L − y holds it. A longer run may tell them apart.")
+		say("the copy, c, cannot be told from 0 at this size: the interval of L − y holds it. A longer run may tell them apart.")
 	}
 	switch {
 	case !r.C.Differ(r.Copy):

@@ -80,7 +80,7 @@ func (x *index) many() (*answer, error) {
 		}
 		return a, nil
 	}
-	a.compared, a.told, a.kinds, a.Tables = true, o.Warnings, o.Surveys, rendered(report.Overview(o))
+	a.compared, a.told, a.kinds, a.Tables = true, o.Warnings, o.Surveys, tables(report.FleetTables(o)...)
 	a.Text = strings.TrimSpace(o.Means + " " + o.Conclusion())
 	x.begin(o)
 	if o.State == nil {
