@@ -193,7 +193,7 @@ type Row struct {
 	Message  fit.Estimate `json:"l_ns"`       // l(k,τ)
 	Transfer fit.Estimate `json:"L_ns"`       // L(S,τ)
 	Copy     fit.Estimate `json:"copy_ns"`    // one uncontended copy of a segment; unknown for S = 0
-	Samples  []float64    `json:"samples_ns"` // of l, one a launch
+	Samples  []float64    `json:"samples_ns"` // of l, one a visit
 }
 
 // A Result is a series' rows and what follows from them, in ns.
