@@ -38,7 +38,7 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 	for _, c := range f.byState() {
 		name := c.benchmark()
 		if c.State != nil && f.state == nil {
-			name += fmt.Sprintf("/state=%.3gns", c.NS)
+			name += "/state=" + c.State.Label()
 		}
 		result := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1}
 		samples := c.Values()

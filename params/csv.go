@@ -13,8 +13,8 @@ import (
 // WriteValues writes a row for each cell, separated by commas or tabs, all times in ns: the cell's time, for
 // transfers l(k,τ), and what follows from it for transfers, L(m,τ) of the whole
 // message and L(S,τ) of its segment. Fields without a value are empty. Where the machine was
-// in several states a cell has a row for each that its workers were in, and two more columns:
-// what a flag takes in the state, and its share of the time.
+// in several states a cell has a row for each that its workers were in, and three more columns:
+// what a flag takes in the state, its share of the time, and whether something slows a core in it.
 func (f *File) WriteValues(w io.Writer, separator rune) error {
 	out := printable.NewTable(w, separator)
 	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "variant", "n", "delay_ns", "k", "transfers", "samples"}
@@ -26,7 +26,7 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 	cells := f.byState()
 	several := slices.ContainsFunc(cells, func(c cellIn) bool { return c.State != nil })
 	if several {
-		header = append(header, "state_ns", "state_share")
+		header = append(header, "state_ns", "state_share", "state_slowed")
 	}
 	if err := out.Write(header); err != nil {
 		return err
@@ -55,9 +55,9 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 		row = append(row, count(c.Segments), count(c.SegmentBytes), string(c.Transport), string(c.Buffers))
 		switch {
 		case c.State != nil:
-			row = append(row, strconv.FormatFloat(c.NS, 'f', 2, 64), strconv.FormatFloat(c.Share, 'f', 4, 64))
+			row = append(row, strconv.FormatFloat(c.NS, 'f', 2, 64), strconv.FormatFloat(c.Share, 'f', 4, 64), strconv.FormatBool(c.Slow > 0))
 		case several:
-			row = append(row, "", "")
+			row = append(row, "", "", "")
 		}
 		if err := out.Write(row); err != nil {
 			return err

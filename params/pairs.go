@@ -165,7 +165,7 @@ func (p *Pair) add(stays []Stay, row, sizes int) {
 		}
 		p.States[i].Times[row] = of.Time
 	}
-	slices.SortFunc(p.States, func(a, b PairState) int { return cmp.Compare(a.NS, b.NS) })
+	slices.SortFunc(p.States, func(a, b PairState) int { return cmp.Or(cmp.Compare(a.NS, b.NS), cmp.Compare(a.Slow, b.Slow)) })
 }
 
 // adopt takes over the pairs of which there is a time for the writer's node alone: it

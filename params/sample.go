@@ -150,7 +150,6 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 // itself.
 func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	return func(yield func(launch int32, ns float64) bool) {
-		count := f.counts(c.Samples)
 		for i := 0; i < len(c.Samples); {
 			launch, ns, end := c.Samples[i].Launch, 0., i+1
 			if launch < 0 || int(launch) >= len(f.Launches) {
@@ -159,12 +158,9 @@ func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 			for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
 				end++
 			}
-			steady := lists.Filter(c.Samples[i:end], count)
-			if i = end; len(steady) == 0 {
-				continue
-			}
-			if ns = steady[0].NS; len(steady) > 1 {
-				ns = fit.Median((&Cell{Samples: steady}).Values()).Center
+			of := Cell{Samples: c.Samples[i:end]}
+			if ns, i = of.Samples[0].NS, end; len(of.Samples) > 1 {
+				ns = fit.Median(of.Values()).Center
 			}
 			if !yield(launch, ns) {
 				return

@@ -3,8 +3,9 @@ package params
 import (
 	"bytes"
 	"math/rand/v2"
-	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // slowedFile is of one cell of two workers whose samples take 1.4 times as long while something slows
@@ -31,53 +32,54 @@ func slowedFile(t *testing.T, share float64) *File {
 	return f
 }
 
-func TestSlowedSamplesAreSetAside(t *testing.T) {
+func TestSlowedIsAState(t *testing.T) {
 	for _, tt := range []struct {
-		share  float64
-		center float64 // ns
-		says   string  // "": nothing
-	}{
-		{0, 700, ""},
-		{0.01, 700, ""}, // chance
-		{0.3, 700, "are set aside"},
-		{0.6, 700, "are set aside"},
-		{0.94, 980, "too many"}, // that is how the machine is
-		{1, 980, ""},            // nothing to tell it from
-	} {
+		share float64
+		two   bool
+	}{{0, false}, {0.01, false}, {0.3, true}, {0.6, true}, {0.94, true}, {1, false}} { // of one kind alone there is nothing to tell it from
 		f := slowedFile(t, tt.share)
-		got := f.Sort().Estimate(&f.Cells[0])
-		if !got.Known() || !near(got.Center, tt.center, 0.03) {
-			t.Errorf("%g of samples slowed: %v, want %g", tt.share, got, tt.center)
+		states := f.States()
+		if !tt.two {
+			if len(states) != 0 || !near(f.Cells[0].Time.Center, 700*(1+0.4*tt.share), 0.03) {
+				t.Errorf("%g of samples slowed: %v, %v", tt.share, states, f.Cells[0].Time)
+			}
+			continue
 		}
-		if err := f.Slowed(); (err == nil) != (tt.says == "") || err != nil && !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%g of samples slowed: says %v, want %q", tt.share, err, tt.says)
+		if len(states) != 2 || states[0].Slow != 0 || states[1].Slow == 0 || !near(states[1].Share, tt.share, 0.1) || states[0].Same(states[1]) {
+			t.Fatalf("%g of samples slowed: %+v", tt.share, states)
+		}
+		if got, want := f.Cells[0].Time.Center, 700*(1+0.4*states[1].Share); !near(got, want, 0.02) {
+			t.Errorf("%g of samples slowed: %g, want the mean by shares, %g", tt.share, got, want)
+		}
+		for i, want := range []float64{700, 980} {
+			in := must.Get(f.InState(2, states[i]))
+			if e := in.Cells[0].Time; !e.Known() || !near(e.Center, want, 0.02) {
+				t.Errorf("%g of samples slowed: %v in %s, want %g", tt.share, e, states[i].Name(), want)
+			}
 		}
 		var b bytes.Buffer
 		if err := f.Write(&b); err != nil {
 			t.Fatal(err)
 		}
-		again, err := Read(&b, "again")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if after := again.Sort().Estimate(&again.Cells[0]); !near(after.Center, got.Center, 0.001) || (again.Slowed() == nil) != (tt.says == "") {
-			t.Errorf("%g of samples slowed: read again %v and %v, was %v", tt.share, after, again.Slowed(), got)
+		if again := must.Get(Read(&b, "again")).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
+			t.Errorf("%g of samples slowed: %+v, was %+v", tt.share, again, states)
 		}
 	}
 }
 
-// A cell that was never measured undisturbed has a time all the same.
-func TestSlowedAlone(t *testing.T) {
+// Sessions on either side are of the same states, and CPUs that move are in two where they are slowed.
+func TestSlowedOfSessions(t *testing.T) {
 	f := slowedFile(t, 0.3)
-	alone := f.Cells[0]
-	alone.Tau, alone.Samples = 3, nil
-	for _, s := range f.Cells[0].Samples {
-		if f.slowed(s) {
-			alone.Samples = append(alone.Samples, s)
-		}
+	f.Watches = append(f.Watches, Watch{Session: 1, CPUs: []int{0, 1}, States: []State{{NS: 240, Share: 0.5}, {NS: 240, Share: 0.5, Slow: 3200}}})
+	states := f.States()
+	if len(states) != 4 || states[1].Slow == 0 || states[2].Slow != 0 || states[2].Above != states[3].Above || !near(states[2].NS, 240, 0.01) {
+		t.Fatalf("%+v", states)
 	}
-	if got := f.Sort().Estimate(&alone); len(alone.Samples) < 50 || !got.Known() || !near(got.Center, 980, 0.03) {
-		t.Errorf("%d samples: %v", len(alone.Samples), got)
+	w := Watch{States: states}
+	for want, look := range [][2]float64{{60, 2650}, {60, 3900}, {240, 0}, {240, 3900}} {
+		if at := w.At(look[0], look[1]); at != want {
+			t.Errorf("a look of %v is of state %d, want %d", look, at, want)
+		}
 	}
 }
 
@@ -89,7 +91,7 @@ func TestWanderingClockIsNotSlowed(t *testing.T) {
 		f.Cells[0].Samples[i].Computed = float32(2650 * (1 + 0.3*random.Float64()))
 	}
 	f.FindStates(0, f.Looks())
-	if err := f.Slowed(); err != nil {
-		t.Error(err)
+	if states := f.States(); len(states) != 0 {
+		t.Error(states)
 	}
 }

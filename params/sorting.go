@@ -12,11 +12,12 @@ import (
 // What a sample is of that is of no state of its own.
 const (
 	AnyState = -1 // workers with one state, or not looked at
-	Moved    = -2 // the machine changed its state meanwhile, or something slowed a worker's core
+	Moved    = -2 // the machine changed its state meanwhile
 )
 
 // A Sorting sorts a file's samples by state. States of several sessions, and of as many
-// workers on other CPUs, are the same where flags take the same, within a factor of 1.25.
+// workers on other CPUs, are the same where flags take the same, within a factor of 1.25, and
+// something slows a core in both or in none.
 type Sorting struct {
 	f     *File
 	pools map[int][]State // by number of workers, rising
@@ -43,7 +44,7 @@ func (f *File) Sort() *Sorting {
 		for _, state := range w.States {
 			at := AnyState
 			if move[i] {
-				at = nearest(s.pools[len(w.CPUs)], state.NS)
+				at = nearest(s.pools[len(w.CPUs)], state)
 			}
 			s.to[i] = append(s.to[i], at)
 		}
@@ -116,42 +117,46 @@ func pool(all []State) (states []State) {
 	}
 	total := 0.
 	for _, same := range of {
-		var sum State
+		steady, slowed := State{NS: same[0].NS}, State{}
+		logs, weight := 0., 0.
 		var lasts []float64
-		weight := 0.
 		for _, state := range same {
-			sum.NS += state.Share * math.Log(state.NS)
+			logs += state.Share * math.Log(state.NS)
 			weight += state.Share
-			sum.Slowed += state.Share * state.Slowed
-			sum.Slow = max(sum.Slow, state.Slow)
 			if state.Lasts > 0 {
 				lasts = append(lasts, state.Lasts)
 			}
+			if state.Slow > 0 {
+				slowed.Slow, slowed.Share = max(slowed.Slow, state.Slow), slowed.Share+state.Share
+			} else {
+				steady.Share += state.Share
+			}
 		}
 		if weight > 0 {
-			sum.NS, sum.Slowed = math.Exp(sum.NS/weight), sum.Slowed/weight
-		} else {
-			sum.NS = same[0].NS
+			steady.NS = math.Exp(logs / weight)
 		}
-		if sum.Share = weight; len(lasts) > 0 {
-			sum.Lasts = fit.Median(lasts).Center
+		if len(lasts) > 0 {
+			steady.Lasts = fit.Median(lasts).Center
+		}
+		if len(states) > 0 {
+			steady.Above = math.Sqrt(states[len(states)-1].NS * steady.NS)
 		}
 		total += weight
-		states = append(states, sum)
+		if states = append(states, steady); slowed.Slow > 0 {
+			slowed.NS, slowed.Above = steady.NS, steady.Above
+			states = append(states, slowed)
+		}
 	}
 	for i := range states {
 		states[i].Share /= max(total, 1e-300)
-		if i > 0 {
-			states[i].Above = math.Sqrt(states[i-1].NS * states[i].NS)
-		}
 	}
 	return states
 }
 
-// nearest is the state whose flag takes most nearly ns.
-func nearest(states []State, ns float64) (best int) {
+// nearest is the state that is most nearly the given one; the first where all are another kind.
+func nearest(states []State, of State) (best int) {
 	for i := range states {
-		if math.Abs(math.Log(states[i].NS/ns)) < math.Abs(math.Log(states[best].NS/ns)) {
+		if states[i].Apart(of) < states[best].Apart(of) {
 			best = i
 		}
 	}
@@ -181,17 +186,22 @@ func (s *Sorting) Of(x Sample) int {
 
 // Of is the watch's state that one of its samples was taken in, or Moved.
 func (w *Watch) Of(x Sample) int {
-	before := w.At(float64(x.Before))
-	if before != w.At(float64(x.After)) || w.slowed(x) {
+	before := w.At(float64(x.Before), float64(x.Computed))
+	if before != w.At(float64(x.After), float64(x.Computed)) {
 		return Moved
 	}
 	return before
 }
 
-// At is the state of a look of ns.
-func (w *Watch) At(ns float64) (at int) {
-	for at+1 < len(w.States) && ns >= w.States[at+1].Above {
-		at++
+// At is the state of a look of ns in which sums took computed ns, 0 if it had none.
+func (w *Watch) At(ns, computed float64) (at int) {
+	for i, s := range w.States {
+		if s.Slow == 0 && ns >= s.Above {
+			at = i
+		}
+	}
+	if next := at + 1; next < len(w.States) && w.States[next].Slow > 0 && computed >= w.States[next].Slow {
+		return next
 	}
 	return at
 }

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/lists"
 )
 
 // A State is where the CPUs of some workers are, as far as it shows in what these take for
-// nothing: a flag of two of them, a round of flags of more, an instruction of one.
+// nothing: a flag of two of them, a round of flags of more, an instruction of one. While something
+// slows the core of one of two workers, which flags do not show, they are in a state of its own.
 type State struct {
 	NS    float64 `json:"ns"`       // median
 	Above float64 `json:"above_ns"` // looks are of it from here on to the next state
@@ -20,11 +21,9 @@ type State struct {
 	// Lasts is how long it does, s, the median: ln 2 times the time that it was seen for over
 	// how often it was seen to end, as where it ends by chance; 0: it never was.
 	Lasts float64 `json:"lasts_s,omitempty"`
-	// Slow is the time of sums, ns, from which on something slows the core of one of two workers: another
-	// thread of the host on it, a lower clock. Samples of then count for no state. 0: all count.
+	// Slow, if not 0, makes it the state of looks with the flags of the one before it, and the same Above,
+	// in which sums took a core that long, ns, or longer: see Sample.Computed.
 	Slow float64 `json:"slow_above_ns,omitempty"`
-	// Slowed is the share of the state's samples during which something did.
-	Slowed float64 `json:"slowed,omitempty"`
 }
 
 // A Watch is the states of the same workers in a session. On a machine whose CPUs stay where
@@ -111,9 +110,8 @@ func statesOf(looks []Look) (states []State) {
 	for _, m := range modes {
 		states = append(states, State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share})
 	}
-	slow(states, modes, looks)
-	if len(states) < 2 {
-		return states
+	if len(states) == 1 {
+		return split(states, modes, looks)
 	}
 	looks = slices.SortedFunc(slices.Values(looks), func(a, b Look) int {
 		return cmp.Or(a.Launch-b.Launch, cmp.Compare(a.At, b.At))
@@ -150,23 +148,23 @@ func statesOf(looks []Look) (states []State) {
 			states[i].Lasts = round(math.Ln2*seconds[i]/ends[i], 3)
 		}
 	}
-	return states
+	return split(states, modes, looks)
 }
 
-// InState is the file as if the machine had been in one state all the time: the one in which a null
-// transfer of that many workers takes most nearly ns; of more workers, the one at the same place by
-// shares. Work of one worker keeps the mean over its states, which are its core's alone. Cells
+// InState is the file as if the machine had been in one state all the time: the one of that many
+// workers that is most nearly the given one, of which NS and Slow count; of more workers, the one at
+// the same place by shares. Work of one worker keeps the mean over its states, which are its core's alone. Cells
 // without samples are left out. It is an error if the file has met one state only, or none near.
-func (f *File) InState(workers int, ns float64) (*File, error) {
+func (f *File) InState(workers int, like State) (*File, error) {
 	s := f.Sort()
 	of := s.pools[workers]
 	if len(of) == 0 {
 		return nil, errors.New("the machine was in one state all the time: leave the state out")
 	}
-	taken := nearest(of, ns)
+	taken := nearest(of, like)
 	at := of[taken]
-	if !within(at.NS, ns, fit.LeastApart) {
-		return nil, fmt.Errorf("there is no state in which a flag takes %.3g ns; there are %s", ns, StateList(of))
+	if !at.Same(like) {
+		return nil, fmt.Errorf("there is no state in which a flag takes %s; there are %s", like.Name(), StateList(of))
 	}
 	in := *f
 	in.Watches, in.Cells, in.state = nil, nil, &at
@@ -182,7 +180,7 @@ func (f *File) InState(workers int, ns float64) (*File, error) {
 	}
 	// Samples have no watches there: they are all of one state.
 	for i := range in.Cells {
-		in.Cells[i].Samples = lists.Filter(in.Cells[i].Samples, func(x Sample) bool { return !f.slowed(x) })
+		in.Cells[i].Samples = slices.Clone(in.Cells[i].Samples)
 		for j := range in.Cells[i].Samples {
 			x := &in.Cells[i].Samples[j]
 			x.Watch, x.Before, x.After, x.Computed = 0, 0, 0, 0
@@ -254,8 +252,28 @@ func StateList(states []State) (text string) {
 	return text
 }
 
-// Name is what a flag takes.
-func (s State) Name() string { return fmt.Sprintf("%.3g ns", s.NS) }
+// Name is what a flag takes, and whether something slows a core.
+func (s State) Name() string {
+	if s.Slow > 0 {
+		return fmt.Sprintf("%.3g ns slowed", s.NS)
+	}
+	return fmt.Sprintf("%.3g ns", s.NS)
+}
+
+// Label is Name without spaces.
+func (s State) Label() string { return strings.ReplaceAll(s.Name(), " ", "") }
+
+// Apart is how far apart the states of two machines or files are: the logarithm of the ratio of their
+// flags, infinite where something slows a core in one of them alone.
+func (s State) Apart(of State) float64 {
+	if (s.Slow > 0) != (of.Slow > 0) {
+		return math.Inf(1)
+	}
+	return math.Abs(math.Log(s.NS / of.NS))
+}
+
+// Same tells whether they are the same.
+func (s State) Same(of State) bool { return s.Apart(of) < math.Log(fit.LeastApart) }
 
 // States are the states of two workers that the file has met, none where they had one: where CPUs
 // move, the file's numbers are means by the states' shares, see Sorting.Estimate.
@@ -281,11 +299,13 @@ func (w *Watch) check() error {
 		switch {
 		case !(s.NS > 0 && s.NS <= maxNs), !(s.Lasts >= 0 && s.Lasts <= longest):
 			return fmt.Errorf("a state of %g ns that lasts %g s", s.NS, s.Lasts)
-		case !(s.Slow >= 0 && s.Slow <= maxNs), !(s.Slowed >= 0 && s.Slowed <= 1):
-			return fmt.Errorf("a state with a share of %g in which sums take %g ns or more; want 0 … 1", s.Slowed, s.Slow)
+		case !(s.Slow >= 0 && s.Slow <= maxNs):
+			return fmt.Errorf("a state in which sums take %g ns or more", s.Slow)
+		case s.Slow > 0 && (i == 0 || w.States[i-1].Slow > 0 || s.Above != before):
+			return fmt.Errorf("a state in which sums take %g ns or more is not beside one with the same flags", s.Slow)
 		case !(s.Share >= 0 && s.Share <= 1):
 			return fmt.Errorf("a state with a share of %g of the time; want 0 … 1", s.Share)
-		case i == 0 && s.Above != 0, i > 0 && !(s.Above > before && s.Above <= maxNs):
+		case i == 0 && s.Above != 0, i > 0 && s.Slow == 0 && !(s.Above > before && s.Above <= maxNs):
 			return fmt.Errorf("states must rise, the first from 0; one begins at %g ns", s.Above)
 		}
 		before = s.Above

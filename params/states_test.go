@@ -74,7 +74,7 @@ func TestStates(t *testing.T) {
 		t.Errorf("%+v, want %g", e, want)
 	}
 	for ns, took := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
-		in := must.Get(f.InState(2, ns))
+		in := must.Get(f.InState(2, State{NS: ns}))
 		if c := in.Cells[0]; !near(c.Segment().Center, took, 0.01) {
 			t.Errorf("%g ns: %v", ns, c.Segment())
 		}
@@ -100,7 +100,7 @@ func TestStates(t *testing.T) {
 		ns      float64
 		says    string
 	}{{2, 120, "there is no state in which a flag takes 120 ns; there are 60"}, {1, 0.1, "in one state all the time"}} {
-		if _, err := f.InState(tt.workers, tt.ns); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, err := f.InState(tt.workers, State{NS: tt.ns}); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%v: %v", tt, err)
 		}
 	}
@@ -133,7 +133,7 @@ func TestLessByState(t *testing.T) {
 // An export has a row for each state, with what a flag takes in it.
 func TestExportByState(t *testing.T) {
 	f := moved(t)
-	far := must.Get(f.InState(2, 240))
+	far := must.Get(f.InState(2, State{NS: 240}))
 	still := moved(t)
 	still.Watches, still.Cells = nil, still.Cells[1:]
 	for i := range still.Cells[0].Samples {

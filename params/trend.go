@@ -44,7 +44,7 @@ func (f *File) WriteTrend(w io.Writer) (left int, err error) {
 		}
 		name := c.metric()
 		if c.State != nil && f.state == nil {
-			name += fmt.Sprintf("_state_%.3gns", c.NS)
+			name += "_state_" + c.Label()
 		}
 		header, columns = append(header, name), append(columns, column)
 	}

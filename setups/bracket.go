@@ -171,19 +171,21 @@ func (g *glance) measure(w *worker) error {
 
 func (*glance) verify(*worker) error { return nil }
 
-// Look measures an empty exchange of the team's first workers now, in ns; 0: unknown.
-func (t *Team) Look(ctx context.Context, tau int) (ns float64, err error) {
+// Look measures an empty exchange of the team's first workers now, and what sums take two of them, in
+// ns; 0: unknown.
+func (t *Team) Look(ctx context.Context, tau int) (ns, computed float64, err error) {
 	if t.simulation != nil {
-		return t.simulation.look(t.placement.Workers[:tau]), nil
+		ns, computed = t.simulation.look(t.placement.Workers[:tau])
+		return ns, computed, nil
 	}
 	run := &glance{}
 	defer run.unmap()
 	if err := run.enlist(t, tau, 1, 1); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	if err := t.run(ctx, run); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	before, _ := run.bracketOf()
-	return float64(before), nil
+	return float64(before), run.computed, nil
 }

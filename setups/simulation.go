@@ -16,8 +16,9 @@ type Simulation struct {
 	Cost func(w Work, workers []numa.Worker) []float64
 	// Hear, if not nil, is how long after the barrier's release each of them hears of it.
 	Hear func(workers []numa.Worker) []time.Duration
-	// Look, if not nil, is what the workers take for nothing at this moment, ns; see Bracket.
-	Look func(workers []numa.Worker) float64
+	// Look, if not nil, is what the workers take for nothing at this moment, and for sums, ns; see
+	// bracket.
+	Look func(workers []numa.Worker) (ns, computed float64)
 	// Now is its clock, which goes on while batches do.
 	Now time.Duration
 }
@@ -36,7 +37,12 @@ func (s *Simulation) repeat(t *Team, w Work, n, batches int) []float64 {
 	workers := t.placement.Workers[:tau]
 	t.last = &clock{solo: solo}
 	t.last.set(t.workers[:tau], batches, 1)
-	t.last.sees(s.look(workers))
+	look := func() {
+		ns, computed := s.look(workers)
+		t.last.sees(ns)
+		t.last.computed = max(t.last.computed, computed)
+	}
+	look()
 	for b := 0; t.last.goesOn(b); b++ {
 		release, heard := s.Now, make([]time.Duration, tau)
 		if s.Hear != nil {
@@ -50,7 +56,7 @@ func (s *Simulation) repeat(t *Team, w Work, n, batches int) []float64 {
 			of.finish[b] = of.start[b] + time.Duration(math.Round(float64(n)*ns))
 			s.Now = max(s.Now, of.finish[b])
 		}
-		t.last.sees(s.look(workers))
+		look()
 	}
 	return t.last.times(n)
 }
@@ -74,9 +80,9 @@ func (t *Team) part(w Work) (workers int, solo bool) {
 	return t.Tau(), false
 }
 
-func (s *Simulation) look(workers []numa.Worker) float64 {
+func (s *Simulation) look(workers []numa.Worker) (ns, computed float64) {
 	if s.Look == nil {
-		return 0
+		return 0, 0
 	}
 	return s.Look(workers)
 }

@@ -123,9 +123,6 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	}
 	doc.Finish(result, file, request.ByState(machine, file))
 	doc.Warn(doubt.Unequal(file)...)
-	if slowed := file.Slowed(); slowed != nil {
-		doc.Warn(slowed)
-	}
 	doc.Warn(steal.Warnings()...)
 	if err != nil {
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))

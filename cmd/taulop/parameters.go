@@ -228,12 +228,12 @@ func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error
 // None: means over all of them by their shares.
 type stateChoice struct {
 	most  bool
-	ns    float64
+	like  params.State
 	among bool // the file is one of several
 }
 
 func (s *stateChoice) add(flags *argument.Set, otherwise string) {
-	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or most, the most frequent (default "+otherwise+")", parseState, "most")
+	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or \"64ns slowed\" with a slowed core, or most, the most frequent (default "+otherwise+")", parseState, "most")
 }
 
 // mixture is what parameters are of where no state is chosen.
@@ -243,22 +243,26 @@ func parseState(text string) (s stateChoice, err error) {
 	if text == "most" {
 		return stateChoice{most: true}, nil
 	}
-	s.ns, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, "ns")), 64)
-	if err != nil || !(s.ns > 0) || math.IsInf(s.ns, 0) {
+	flag, slowed := strings.CutSuffix(text, "slowed")
+	s.like.NS, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(flag), "ns")), 64)
+	if err != nil || !(s.like.NS > 0) || math.IsInf(s.like.NS, 0) {
 		return s, usagef("%q is no state: give what a flag takes in it, like 64ns, or most", text)
+	}
+	if slowed {
+		s.like.Slow = 1 // any
 	}
 	return s, nil
 }
 
 // of takes machines in the state. Of several, those that stayed in one are as they are.
 func (s stateChoice) of(machines []compare.Machine) error {
-	if !s.most && s.ns == 0 {
+	if !s.most && s.like.NS == 0 {
 		return nil
 	}
 	var refused error
 	chosen := false
 	for i := range machines {
-		in, err := machines[i].In(s.ns)
+		in, err := machines[i].In(s.like)
 		if err != nil && len(machines[i].File.States()) == 0 {
 			if refused == nil {
 				refused = err
@@ -278,7 +282,7 @@ func (s stateChoice) of(machines []compare.Machine) error {
 
 // each takes machines in the state, or without one in each state.
 func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, err error) {
-	if s.most || s.ns > 0 {
+	if s.most || s.like.NS > 0 {
 		return machines, s.of(machines)
 	}
 	for _, m := range machines {

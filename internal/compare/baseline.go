@@ -58,9 +58,11 @@ type BaselineState struct {
 type BaselineCell struct {
 	params.Key
 	Flag  float64      `json:"flag_ns,omitempty"` // of the baseline's state; 0: none is told apart
+	Slow  bool         `json:"slowed,omitempty"`  // something slows a core in that state
 	Was   fit.Estimate `json:"was_ns"`
 	Now   fit.Estimate `json:"now_ns"`
 	Ratio *Ratio       `json:"to_baseline"` // above 1 it is slower
+	state params.State // of the baseline
 }
 
 // OwnDrift is what sessions of a file differ by, an hour or more apart, and DefaultDrift where
@@ -132,11 +134,11 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 		moves = moving([]Machine{{File: was}, {File: now}})
 	}
 	if !b.Unmet() {
-		b.add(0, was, now, test, func(k params.Key) bool { return !moves[k] })
+		b.add(params.State{}, was, now, test, func(k params.Key) bool { return !moves[k] })
 	}
 	for _, s := range b.States {
 		if s.Was != nil {
-			b.add(s.Was.NS, fileIn(was, *s.Was), fileIn(now, s.State), test, func(k params.Key) bool { return moves[k] })
+			b.add(*s.Was, fileIn(was, *s.Was), fileIn(now, s.State), test, func(k params.Key) bool { return moves[k] })
 		}
 	}
 	b.conclude(levels)
@@ -180,7 +182,7 @@ func (b *Baseline) meet(was, now *params.File) {
 }
 
 // add compares some cells that both files have.
-func (b *Baseline) add(flag float64, was, now *params.File, test fit.Test, some func(params.Key) bool) {
+func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test, some func(params.Key) bool) {
 	before := make(map[params.Key]*params.Cell)
 	for i := range was.Cells {
 		before[was.Cells[i].Key] = &was.Cells[i]
@@ -193,11 +195,11 @@ func (b *Baseline) add(flag float64, was, now *params.File, test fit.Test, some 
 		}
 		before := old.Replicates(was)
 		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test); r != nil {
-			if flag > 0 {
+			if state.NS > 0 {
 				met := lists.Filter(before, func(session []float64) bool { return len(session) > 0 })
 				b.Sessions = min(b.Sessions, len(met))
 			}
-			b.Cells = append(b.Cells, BaselineCell{c.Key, flag, old.Time, c.Time, r})
+			b.Cells = append(b.Cells, BaselineCell{c.Key, state.NS, state.Slow > 0, old.Time, c.Time, r, state})
 		}
 	}
 }
@@ -304,7 +306,7 @@ func (c *BaselineCell) name() string {
 	if c.Flag == 0 {
 		return c.Key.String()
 	}
-	return fmt.Sprintf("%v, with a flag of %s", c.Key, params.State{NS: c.Flag}.Name())
+	return fmt.Sprintf("%v, with a flag of %s", c.Key, c.state.Name())
 }
 
 func are(n int) string {

@@ -8,20 +8,20 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// In is the machine as if it had been in one state all the time: that in which a flag
-// between two workers takes nearest ns, or with 0 the most frequent one. It is an error if
-// there is none near; a machine of one state is its most frequent one.
-func (m Machine) In(ns float64) (Machine, error) {
+// In is the machine as if it had been in one state of two workers all the time: the one most nearly
+// like another, or like the zero State the most frequent one. It is an error if there is none near; a
+// machine of one state is its most frequent one.
+func (m Machine) In(like params.State) (Machine, error) {
 	states := m.File.States()
 	switch {
-	case len(states) == 0 && ns == 0:
+	case len(states) == 0 && like.NS == 0:
 		return m, nil
 	case len(states) == 0 && len(m.File.Watches) == 0:
 		return m, fmt.Errorf("%s says of no sample which state the machine was in: leave the state out", m.Path)
-	case ns == 0:
-		ns = slices.MaxFunc(states, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) }).NS
+	case like.NS == 0:
+		like = slices.MaxFunc(states, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) })
 	}
-	f, err := m.File.InState(2, ns)
+	f, err := m.File.InState(2, like)
 	if err != nil {
 		return m, fmt.Errorf("%s: %w", m.Path, err)
 	}
@@ -37,7 +37,7 @@ func (m Machine) Each() (all []Machine) {
 		if state.Share < params.Settled {
 			continue
 		}
-		if in, err := m.In(state.NS); err == nil {
+		if in, err := m.In(state); err == nil {
 			all = append(all, in)
 		}
 	}

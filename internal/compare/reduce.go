@@ -85,7 +85,7 @@ func contentOf(name string, f *params.File) content {
 func (r *Reduced) in(state *InState) *content {
 	if state != nil && len(r.contents) > 1 {
 		of, _ := state.Of(r.Name)
-		return &r.contents[1+slices.IndexFunc(r.states, func(s params.State) bool { return s.NS == of.NS })]
+		return &r.contents[1+slices.IndexFunc(r.states, func(s params.State) bool { return s == of })]
 	}
 	return &r.contents[0]
 }

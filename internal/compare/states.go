@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -14,10 +13,12 @@ import (
 )
 
 // An InState is a state that machines have been in: states of two machines are the same where
-// a flag between two workers takes the same, within fit.LeastApart.
+// a flag between two workers takes the same, within fit.LeastApart, and something slows a core in
+// both or in none.
 type InState struct {
-	NS       float64        `json:"flag_ns"`  // of the first machine that has it
-	Machines []MachineState `json:"machines"` // that have it, in their order
+	NS       float64        `json:"flag_ns"`                 // of the first machine that has it
+	Slow     float64        `json:"slow_above_ns,omitempty"` // its time of sums, see params.State
+	Machines []MachineState `json:"machines"`                // that have it, in their order
 	at       map[string]int // by machine: where in Machines
 }
 
@@ -36,7 +37,9 @@ func (s *InState) Of(machine string) (of params.State, met bool) {
 }
 
 // Name says which state it is: 64 ns.
-func (s *InState) Name() string { return params.State{NS: s.NS}.Name() }
+func (s *InState) Name() string { return s.state().Name() }
+
+func (s *InState) state() params.State { return params.State{NS: s.NS, Slow: s.Slow} }
 
 // Title is what stands behind a title; nothing of nil, any state.
 func (s *InState) Title() string {
@@ -84,8 +87,8 @@ func match(machines []string, of [][]params.State) (all []InState) {
 		var near []pair
 		for s := range states {
 			for in := range all {
-				if apart := math.Abs(math.Log(states[s].NS / all[in].NS)); apart < math.Log(fit.LeastApart) {
-					near = append(near, pair{s, in, apart})
+				if states[s].Same(all[in].state()) {
+					near = append(near, pair{s, in, states[s].Apart(all[in].state())})
 				}
 			}
 		}
@@ -99,7 +102,7 @@ func match(machines []string, of [][]params.State) (all []InState) {
 		}
 		for s, state := range states {
 			if !matched[s] {
-				all = append(all, InState{NS: state.NS, Machines: []MachineState{{machines[i], state}}})
+				all = append(all, InState{NS: state.NS, Slow: state.Slow, Machines: []MachineState{{machines[i], state}}})
 			}
 		}
 	}
@@ -110,7 +113,7 @@ func match(machines []string, of [][]params.State) (all []InState) {
 			s.at[m.Machine] = at
 		}
 	}
-	slices.SortFunc(all, func(a, b InState) int { return cmp.Compare(a.NS, b.NS) })
+	slices.SortFunc(all, func(a, b InState) int { return cmp.Or(cmp.Compare(a.NS, b.NS), cmp.Compare(a.Slow, b.Slow)) })
 	return all
 }
 
@@ -167,7 +170,7 @@ func in(state *InState, machines []Machine) (there []Machine) {
 
 // fileIn is the file as if the machine had been in one of its states all the time.
 func fileIn(f *params.File, state params.State) *params.File {
-	if alone, err := f.InState(2, state.NS); err == nil {
+	if alone, err := f.InState(2, state); err == nil {
 		return alone
 	}
 	return f // it was

@@ -15,10 +15,8 @@ import (
 // Of are what follows from a file's cells and speaks against some of them.
 func Of(f *params.File) (all []error) {
 	all = slices.Concat(Unequal(f), AllTaken(f), Drifts(f), OfMemory(f))
-	for _, of := range []error{Steady(f), f.Slowed()} {
-		if of != nil {
-			all = append(all, of)
-		}
+	if of := Steady(f); of != nil {
+		all = append(all, of)
 	}
 	if broken := Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])

@@ -151,9 +151,9 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 	return found, err
 }
 
-// Look measures an empty exchange of the workers on these CPUs, a params.Cycle, if a team has
-// them; 0: unknown.
-func (b *Bench) Look(ctx context.Context, cpus []int) (ns float64) {
+// Look measures an empty exchange of the workers on these CPUs, a params.Cycle, and what sums take
+// them, if a team has them; 0: unknown.
+func (b *Bench) Look(ctx context.Context, cpus []int) (ns, computed float64) {
 	for _, s := range b.teams {
 		if s.processes || s.Tau() < len(cpus) {
 			continue
@@ -165,11 +165,11 @@ func (b *Bench) Look(ctx context.Context, cpus []int) (ns float64) {
 		if !slices.Equal(params.Cycle(of), cpus) {
 			continue
 		}
-		if ns, err := s.Team.Look(ctx, len(cpus)); err == nil {
-			return ns
+		if ns, computed, err := s.Team.Look(ctx, len(cpus)); err == nil {
+			return ns, computed
 		}
 	}
-	return 0
+	return 0, 0
 }
 
 // SampleProcesses has the team of a placement whose workers are processes do work.

@@ -17,7 +17,7 @@ type chooser struct {
 	order   received
 	done    []done
 	seen    map[string]seen // by CPUs, when workers with several states were looked at
-	look    func(ctx context.Context, cpus []int) (ns float64, known bool)
+	look    func(ctx context.Context, cpus []int) (ns, computed float64, known bool)
 	time    func() time.Duration // since the launch began
 	watches map[string]*params.Watch
 	cpus    []string          // by visit, "" where workers have one state
@@ -36,7 +36,7 @@ type turns struct {
 type done struct {
 	visited bool
 	in      map[int]int // how often in which state
-	moved   int         // how often the state changed meanwhile, or a core was slowed
+	missed  int         // how often it ended in another state than it was chosen for
 }
 
 // seen is the state of workers at a moment.
@@ -48,12 +48,11 @@ type seen struct {
 const (
 	// fresh is how long a look is good for: states last 0.1 s on average.
 	fresh = 20 * time.Millisecond
-	// mostTries is how often a visit is made at once in a launch if the machine changes its
-	// state meanwhile.
+	// mostTries is how often a visit is made at once in a launch if it ends in another state.
 	mostTries = 3
 )
 
-func newChooser(o received, look func(context.Context, []int) (float64, bool), since func() time.Duration) *chooser {
+func newChooser(o received, look func(context.Context, []int) (ns, computed float64, known bool), since func() time.Duration) *chooser {
 	c := &chooser{order: o, done: make([]done, len(o.Visits)), seen: make(map[string]seen), look: look, time: since,
 		watches: make(map[string]*params.Watch), cpus: make([]string, len(o.Visits)), of: make(map[string]*turns)}
 	for i, v := range o.Visits {
@@ -127,8 +126,8 @@ func (c *chooser) choose(ctx context.Context, cpus string, over bool) int {
 func (c *chooser) rank(i, state int) int {
 	const launch = 1 << 20
 	n := launch*c.done[i].in[state] + c.order.Visits[i].Have[state]
-	if c.done[i].moved >= mostTries { // it takes longer than states last
-		n += launch * (1 + c.done[i].moved)
+	if c.done[i].missed >= mostTries { // it takes longer than states last
+		n += launch * (1 + c.done[i].missed)
 	}
 	return n
 }
@@ -138,15 +137,11 @@ func (c *chooser) state(ctx context.Context, cpus string) int {
 	if s, known := c.seen[cpus]; known && c.time()-s.at < fresh {
 		return s.state
 	}
-	ns, known := c.look(ctx, c.watches[cpus].CPUs)
+	ns, computed, known := c.look(ctx, c.watches[cpus].CPUs)
 	if !known {
 		return -1
 	}
-	return c.see(cpus, ns)
-}
-
-func (c *chooser) see(cpus string, ns float64) int {
-	state := c.watches[cpus].At(ns)
+	state := c.watches[cpus].At(ns, computed)
 	c.seen[cpus] = seen{state, c.time()}
 	return state
 }
@@ -165,15 +160,18 @@ func (c *chooser) took(i int, r Reading) {
 		return
 	}
 	c.of[c.cpus[i]].made++
-	c.see(cpus, float64(r.After))
 	if d.in == nil {
 		d.in = make(map[int]int)
 	}
-	if at := w.Of(r.Sample); at != params.Moved {
+	was, told := c.seen[cpus]
+	at := w.Of(r.Sample)
+	if at != params.Moved {
 		d.in[at]++
-	} else {
-		d.moved++
 	}
+	if at == params.Moved || told && at != was.state {
+		d.missed++
+	}
+	c.seen[cpus] = seen{w.At(float64(r.After), float64(r.Computed)), c.time()}
 }
 
 // first is the first of some visits that was not made, −1 if all were.

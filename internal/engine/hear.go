@@ -37,7 +37,7 @@ func (r *run) hear(a *answers, e entry) {
 		a.at = e.Begins - 1
 	case e.Look > 0:
 		number := r.File.Watch(r.Session, e.CPUs)
-		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: float64(e.At), Before: e.Look, After: e.Look})
+		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: float64(e.At), Before: e.Look, After: e.Look, Computed: float64(e.Computed)})
 	case e.Cell != nil:
 		if r.take(a, e); e.MHz > 0 {
 			a.clocks[e.Cell.Tau] = append(a.clocks[e.Cell.Tau], e.MHz)

@@ -31,10 +31,10 @@ type Sampler interface {
 	Close()
 }
 
-// A looker is a sampler that can measure an empty exchange of the workers on these CPUs, in ns;
-// 0: unknown.
+// A looker is a sampler that can measure an empty exchange of the workers on these CPUs, and what sums
+// take them, in ns; 0: unknown.
 type looker interface {
-	Look(ctx context.Context, cpus []int) (ns float64)
+	Look(ctx context.Context, cpus []int) (ns, computed float64)
 }
 
 // A Reading is a sample of a cell.
@@ -194,18 +194,18 @@ func (s *service) sample(ctx context.Context, v Visit, hint float64) (r Reading,
 	return r, err
 }
 
-// look is what the workers on these CPUs take for nothing now, if any sampler has them.
-func (s *service) look(ctx context.Context, cpus []int) (ns float64, known bool) {
+// look is what the workers on these CPUs take for nothing now, and for sums, if any sampler has them.
+func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64, known bool) {
 	for _, of := range s.samplers {
 		if l, ok := of.(looker); ok {
-			if ns := l.Look(ctx, cpus); ns > 0 {
-				at := params.Sample{At: float32(s.since().Seconds())}
+			if ns, computed := l.Look(ctx, cpus); ns > 0 {
+				at := params.Sample{At: float32(s.since().Seconds()), Computed: float32(computed)}
 				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, Sample: setups.Sample{CPUs: cpus, Sample: at}}))
-				return ns, true
+				return ns, computed, true
 			}
 		}
 	}
-	return 0, false
+	return 0, 0, false
 }
 
 // found puts what a visit found into the journal.

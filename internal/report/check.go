@@ -35,6 +35,9 @@ func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 		if cell.Flag > 0 {
 			name += fmt.Sprintf("_flag%.0fns", cell.Flag)
 		}
+		if cell.Slow {
+			name += "_slowed"
+		}
 		data = append(data, fmt.Sprintf("'%s'=%.4g;%.4g;%.4g", strings.ReplaceAll(strings.ReplaceAll(name, "__", "_"), "'", ""), cell.Ratio.Value, 1+levels.Warning, 1+levels.Critical))
 	}
 	_, err := fmt.Fprintf(w, "%s | %s\n", c.line(), strings.Join(data, " "))
@@ -63,7 +66,7 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 		for i, cell := range c.Cells {
 			flag := ""
 			if cell.Flag > 0 {
-				flag = fmt.Sprintf(`,flag_ns="%.3g"`, cell.Flag)
+				flag = "," + flagLabels(cell.Flag, cell.Slow)
 			}
 			labels[i] = fmt.Sprintf(`{cell="%s",setup="%s",placement="%s",cache="%s",tau="%d",bytes="%d"%s}`,
 				label(string(cell.Kind)), label(cell.Setup), label(string(cell.Placement)), cache(cell.OffCache), cell.Tau, cell.Bytes, flag)
@@ -99,10 +102,18 @@ func (c *Check) writeStates(b *strings.Builder, metric func(name, help string)) 
 			unmet += s.Share
 			continue
 		}
-		fmt.Fprintf(b, "taulop_check_flag_share{flag_ns=\"%.3g\"} %g\n", s.Was.NS, s.Share)
+		fmt.Fprintf(b, "taulop_check_flag_share{%s} %g\n", flagLabels(s.Was.NS, s.Was.Slow > 0), s.Share)
 	}
 	metric("unmet_share", "Share of the time in states that the baseline has not met")
 	fmt.Fprintf(b, "taulop_check_unmet_share %g\n", unmet)
+}
+
+// flagLabels name a state of the baseline.
+func flagLabels(ns float64, slowed bool) string {
+	if slowed {
+		return fmt.Sprintf(`flag_ns="%.3g",slowed="true"`, ns)
+	}
+	return fmt.Sprintf(`flag_ns="%.3g"`, ns)
 }
 
 func cache(off bool) string {

@@ -259,7 +259,7 @@ func coefficient(c fit.Coefficient) string {
 func (c *sideBySide) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
-		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share")...)}
+		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share", "state_slowed")...)}
 	for _, t := range c.Tables {
 		for _, r := range t.Rows {
 			saturation := []any{nil, nil}
@@ -293,13 +293,14 @@ func keyCells(k params.Key, machine string) []any {
 	return []any{k.Kind, k.Variant, k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
 }
 
-// stateCells are a machine's flag in a state, and the state's share of its time.
+// stateCells are a machine's flag in a state, the state's share of its time, and whether something
+// slows a core in it.
 func stateCells(s *compare.InState, machine string) []any {
 	if s == nil {
-		return []any{nil, nil}
+		return []any{nil, nil, nil}
 	}
 	of, _ := s.Of(machine)
-	return []any{of.NS, of.Share}
+	return []any{of.NS, of.Share, of.Slow > 0}
 }
 
 func bounds(e fit.Estimate) []any { return []any{e.Center, e.Lo, e.Hi} }

@@ -18,17 +18,17 @@ import (
 
 // values have a row for each k, of each state.
 func (s *Series) values() view.Table {
-	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share")}
+	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share", "state_slowed")}
 	add := func(rows []series.Row, state ...any) {
 		for _, r := range rows {
 			t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, bounds(r.Message), bounds(r.Transfer), r.Message.N, state)
 		}
 	}
 	if len(s.States) == 0 {
-		add(s.Rows, nil, nil)
+		add(s.Rows, nil, nil, nil)
 	}
 	for _, of := range s.States {
-		add(of.Rows, of.NS, of.Share)
+		add(of.Rows, of.NS, of.Share, of.Slow > 0)
 	}
 	return t
 }
@@ -46,11 +46,11 @@ func (d *patterns) values() view.Table {
 
 func valueRows(rows []verify.Row, models []string) view.Table {
 	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
-	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share")...)
+	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share", "state_slowed")...)
 	for _, r := range rows {
 		var state []any
 		if r.State.NS > 0 {
-			state = []any{r.State.NS, r.State.Share}
+			state = []any{r.State.NS, r.State.Share, r.State.Slow > 0}
 		}
 		t.Add(r.Name, r.P, r.Bytes, r.OffCache, bounds(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
 	}

@@ -129,7 +129,7 @@ func spread(s fit.Spread) []string {
 // the robust z-score, then one for each machine and cell of a survey.
 func (o *overview) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
-		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share")...)}
+		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share", "state_slowed")...)}
 	for _, c := range (*compare.Overview)(o).Cells() {
 		for _, s := range c.Scores {
 			out.Add(keyCells(c.Key, s.Machine), bounds(s.Time), s.Bandwidth, s.A, c.Time.Median, c.Time.Deviation, s.Z, stateCells(o.State, s.Machine))

@@ -165,18 +165,12 @@ func (s *Series) sayStates(w *document.Document) {
 		if i == 0 {
 			share += " of the time"
 		}
-		part := fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, flagIn(s.Tau, of.State))
-		switch {
-		case of.Slow > 0:
-			part += fmt.Sprintf(", undisturbed in %.0f %% of it", 100*(1-of.Slowed))
-		case of.Slowed > 0:
-			part += fmt.Sprintf(", slowed in %.0f %% of it", 100*of.Slowed)
-		}
-		parts = append(parts, part)
+		parts = append(parts, fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, flagIn(s.Tau, of.State)))
 	}
 	fmt.Fprintf(w, "%s = %s\n", s.name("L"), strings.Join(parts, "; "))
-	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes.\n", len(s.States), flagOf(s.Tau))
-	writeLasts(w, lists.Map(s.States, func(of SeriesState) params.State { return of.State }))
+	states := lists.Map(s.States, func(of SeriesState) params.State { return of.State })
+	writeWhy(w, states, flagOf(s.Tau), "")
+	writeLasts(w, states)
 }
 
 // flagIn is a null transfer's time of that many workers in a state.

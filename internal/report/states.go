@@ -28,9 +28,22 @@ func writeStates(w *document.Document, f *params.File) {
 	if len(states) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "The host moves the CPUs: %d states, told apart by what %s takes, %s.\n", len(states), flagOf(2), params.StateList(states))
+	writeWhy(w, states, flagOf(2), ", "+params.StateList(states))
 	writeLasts(w, states)
 	fmt.Fprintln(w)
+}
+
+// writeWhy says what states are and by what they are told apart; flag is what names them.
+func writeWhy(w *document.Document, states []params.State, flag, which string) {
+	slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 })
+	why := "The host moves the CPUs"
+	if len(states)-len(slowed) == 1 {
+		why = "Something slows a core at times"
+	}
+	fmt.Fprintf(w, "%s: %d states, told apart by what %s takes%s.\n", why, len(states), flag, which)
+	if len(slowed) > 0 {
+		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than else, as with another guest of the host on it.")
+	}
 }
 
 // writeLasts says how long states last; nothing where none was seen to end.

@@ -47,7 +47,7 @@ func TestSweepByState(t *testing.T) {
 			t.Errorf("no row is like %s in\n%s", row, text)
 		}
 	}
-	one, err := f.InState(2, 60)
+	one, err := f.InState(2, params.State{NS: 60})
 	if err != nil {
 		t.Fatal(err)
 	}

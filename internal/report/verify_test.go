@@ -114,7 +114,7 @@ func TestVerificationOfStates(t *testing.T) {
 		t.Errorf("%v, %+v", err, back)
 	}
 	b.Reset()
-	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share\n") || !strings.Contains(b.String(), ",60,0.55\n") {
+	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share,state_slowed\n") || !strings.Contains(b.String(), ",60,0.55,false\n") {
 		t.Errorf("%v in\n%s", err, &b)
 	}
 }

@@ -28,6 +28,10 @@ func TestStates(t *testing.T) {
 		cpus := 2 + random.IntN(7)
 		states := []surveytest.State{{Flag: 60, Times: 1}, {Flag: 60 * (1.6 + 2*random.Float64())}}
 		states[1].Times = states[1].Flag / 60
+		if seed == 1 { // something slows a core
+			cpus, states[0].Slowed = 2, 1
+			states[1] = surveytest.State{Flag: 60, Slowed: 1.2 + random.Float64(), Times: 1.1 + random.Float64()/2}
+		}
 		share := 0.05 + 0.9*random.Float64()
 		period := 20 * math.Pow(50, random.Float64()) // ms
 		for i, part := range []float64{share, 1 - share} {

@@ -2,10 +2,8 @@ package verify
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
@@ -87,10 +85,10 @@ func (e *Experiment) stays() (all []stay) {
 func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
 	in := *e
 	var err error
-	if in.File, err = e.File.InState(p, state.NS); err != nil || e.Params == nil {
+	if in.File, err = e.File.InState(p, state); err != nil || e.Params == nil {
 		return &in, err
 	}
-	other, err := inState(e.Params, p, state.NS)
+	other, err := inState(e.Params, p, state)
 	if err != nil {
 		in.lacks = noState{err}
 		in.Warn(fmt.Errorf("nothing is predicted from %s for %d ranks whose flag takes %s: %w", e.Source, p, state.Name(), err))
@@ -103,13 +101,13 @@ func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
 // noState is why another session's file does not predict.
 type noState struct{ error }
 
-// inState is another session's file in the state of p ranks whose flag takes most nearly ns; of
+// inState is another session's file in the state of p ranks that is most nearly the given one; of
 // fewer ranks where it has none of p.
-func inState(f *params.File, p int, ns float64) (*params.File, error) {
+func inState(f *params.File, p int, like params.State) (*params.File, error) {
 	sorting := f.Sort()
 	for n := p; n > 1; n-- {
 		if len(sorting.States(n)) > 0 {
-			return f.InState(n, ns)
+			return f.InState(n, like)
 		}
 	}
 	was := params.Watch{}
@@ -121,7 +119,7 @@ func inState(f *params.File, p int, ns float64) (*params.File, error) {
 	switch {
 	case len(was.CPUs) == 0:
 		return nil, fmt.Errorf("it does not say what a flag took: sweep anew")
-	case math.Abs(math.Log(was.States[0].NS/ns)) >= math.Log(fit.LeastApart):
+	case !was.States[0].Same(like):
 		return nil, fmt.Errorf("it has one state, in which a flag takes %s", was.States[0].Name())
 	}
 	return f, nil

@@ -90,7 +90,7 @@ func (x *index) many() (*answer, error) {
 	for i, m := range x.of {
 		x.curves[i] = nil
 		if of, met := o.State.Of(m.Name); met {
-			if m, err = m.In(of.NS); err != nil {
+			if m, err = m.In(of); err != nil {
 				return nil, err
 			}
 			x.curves[i], _ = compare.Curves(x.of[i].Name, m.File) // as in describe

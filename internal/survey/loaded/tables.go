@@ -91,7 +91,7 @@ func Tables(f *params.File) (tables []view.Table) {
 			tables = append(tables, table(points, ""))
 		}
 		for _, state := range states {
-			in, err := f.InState(measuring[c.what], state.NS)
+			in, err := f.InState(measuring[c.what], state)
 			if err != nil {
 				continue
 			}

@@ -170,7 +170,10 @@ func stateTable(p *params.Pairs) view.Table {
 		}
 		name := fmt.Sprintf("%d-%d", pair.From, pair.To)
 		for _, of := range pair.States {
-			lasts := ""
+			flag, lasts := digits(of.NS), ""
+			if of.Slow > 0 {
+				flag += " slowed"
+			}
 			if of.Lasts > 0 {
 				lasts = view.Digits(of.Lasts, of.Lasts/10)
 			}
@@ -178,7 +181,7 @@ func stateTable(p *params.Pairs) view.Table {
 			for _, time := range of.Times {
 				times = append(times, view.Center(time), view.Interval(time))
 			}
-			t.Add(name, digits(of.NS), fmt.Sprintf("%.0f", 100*of.Share), lasts, times)
+			t.Add(name, flag, fmt.Sprintf("%.0f", 100*of.Share), lasts, times)
 			name = ""
 		}
 	}

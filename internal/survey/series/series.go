@@ -108,7 +108,8 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 		return nil, nil, err
 	}
 	add := func(kind params.Kind, k, tier int) {
-		c := engine.Cell{Cell: params.Cell{Key: r.key(kind, k)}, Tier: tier}
+		// A message's copy is visited beside it, and where there is time for few of them both are.
+		c := engine.Cell{Cell: params.Cell{Key: r.key(kind, k)}, Tier: tier, Group: fmt.Sprint(k)}
 		if kind == params.TransferCell {
 			c.K, c.Transfers = k, s.Transfers
 		}
@@ -126,7 +127,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 		}
 	}
 	if r.SegmentBytes > 0 {
-		add(params.NullCell, 0, 0)
+		add(params.NullCell, 0, -1) // without it there is no y
 	}
 	return cells, nil, nil
 }
@@ -273,7 +274,7 @@ type InState struct {
 func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 	workers := len(r.Placement.Workers)
 	for _, state := range f.Sort().States(workers) {
-		if in, err := f.InState(workers, state.NS); err == nil {
+		if in, err := f.InState(workers, state); err == nil {
 			all = append(all, InState{state, r.Conclude(m, in)})
 		}
 	}

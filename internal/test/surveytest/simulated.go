@@ -46,9 +46,10 @@ type Simulated struct {
 
 // A State of a machine whose host moves its CPUs.
 type State struct {
-	Flag  float64       // between two of them, ns
-	Times float64       // what workers with partners take, as a multiple of the law
-	Lasts time.Duration // in the mean
+	Flag   float64       // between two of them, ns
+	Slowed float64       // what sums take two of them, as a multiple of what they take undisturbed; 0: unknown
+	Times  float64       // what workers with partners take, as a multiple of the law
+	Lasts  time.Duration // in the mean
 }
 
 // Simulate makes a machine with a law ready to be measured.
@@ -83,16 +84,21 @@ func (s *Simulated) Shares() (of []float64) {
 	return of
 }
 
-// look is what workers take for nothing: more of them a round, and one an instruction.
-func (s *Simulated) look(workers []numa.Worker) float64 {
-	ns := s.Latency / 2
+// look is what workers take for nothing, more of them a round and one an instruction, and what two take
+// for sums.
+func (s *Simulated) look(workers []numa.Worker) (ns, computed float64) {
+	now := State{Flag: s.Latency / 2}
 	if len(s.States) > 0 {
-		ns = s.now().Flag
+		now = s.now()
 	}
-	if len(workers) == 1 {
+	if ns = now.Flag; len(workers) == 1 {
 		ns = 0.1
 	}
-	return ns * math.Exp(0.03*s.rand.NormFloat64())
+	if len(workers) == 2 && now.Slowed > 0 {
+		const sums = 2650 // ns
+		computed = sums * now.Slowed * math.Exp(0.01*s.rand.NormFloat64())
+	}
+	return ns * math.Exp(0.03*s.rand.NormFloat64()), computed
 }
 
 // Measure adds a session to a file, as Run measures.
