@@ -261,7 +261,9 @@ func (s State) Name() string {
 }
 
 // Label is Name without spaces.
-func (s State) Label() string { return strings.ReplaceAll(s.Name(), " ", "") }
+func (s State) Label() string {
+	return strings.ReplaceAll(strings.Replace(s.Name(), " slowed", "-slowed", 1), " ", "")
+}
 
 // Apart is how far apart the states of two machines or files are: the logarithm of the ratio of their
 // flags, infinite where something slows a core in one of them alone.

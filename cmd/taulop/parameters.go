@@ -233,7 +233,7 @@ type stateChoice struct {
 }
 
 func (s *stateChoice) add(flags *argument.Set, otherwise string) {
-	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or \"64ns slowed\" with a slowed core, or most, the most frequent (default "+otherwise+")", parseState, "most")
+	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or 64ns-slowed while something slows a core, or most, the most frequent (default "+otherwise+")", parseState, "most")
 }
 
 // mixture is what parameters are of where no state is chosen.
@@ -244,7 +244,7 @@ func parseState(text string) (s stateChoice, err error) {
 		return stateChoice{most: true}, nil
 	}
 	flag, slowed := strings.CutSuffix(text, "slowed")
-	s.like.NS, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(flag), "ns")), 64)
+	s.like.NS, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(flag, "- "), "ns")), 64)
 	if err != nil || !(s.like.NS > 0) || math.IsInf(s.like.NS, 0) {
 		return s, usagef("%q is no state: give what a flag takes in it, like 64ns, or most", text)
 	}
