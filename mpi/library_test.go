@@ -511,12 +511,12 @@ func TestBadTree(t *testing.T) {
 	}
 	// What stands there is copied below every number of ranks.
 	var large strings.Builder
-	for i := range 1000 {
+	for i := range 500 {
 		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
 	}
 	own := must.Get(ReadTree(strings.NewReader(`{"collective=bcast":{"comm_type=intra":{`+large.String()+`"count=any":{"algorithm=MPIR_Bcast_intra_binomial":{}}}}}`), "base.json"))
 	l, rules = mpich4.OnBase(own), nil
-	for p := range 1000 {
+	for p := range 500 {
 		rules = append(rules, Rule{collective.Bcast, 2 + 2*p, 1, 1, 8, Setting{Name: "binomial"}})
 	}
 	if err := l.Write(io.Discard, rules); !errors.Is(err, errGrown) {

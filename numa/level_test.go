@@ -6,23 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 )
-
-// machines are read once: unpacking takes longer than all that is tested.
-var machines = make(map[string]*numa.Machine)
-
-func machine(t *testing.T, name string) *numa.Machine {
-	t.Helper()
-	if machines[name] == nil {
-		m, err := numa.Discover(snapshot.Unpack(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		machines[name] = m
-	}
-	return machines[name]
-}
 
 // levelsOf counts the pairs of each level.
 func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
@@ -62,7 +46,7 @@ func TestLevelsOfSnapshots(t *testing.T) {
 		"8em64t-2s2ca2c":                  "shared L2 4, same package 8, same node 16",
 		"nvidia-dgx-gb10":                 "shared L3 90, same package 100",
 	} {
-		m := machine(t, name)
+		m := numa.Snapshot(t, name)
 		if got := levelsOf(m.Levels(m.Allowed), m.Allowed); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, want)
 		}

@@ -119,7 +119,7 @@ func fleet(t *testing.T) map[string]*numa.Machine {
 		all[fmt.Sprint("EPYC of ", s)] = numatest.EPYC(s[0], s[1], s[2], s[3], s[4])
 	}
 	for _, s := range numatest.Shapes {
-		if s.Cores > 256 && os.Getenv("TAULOP_LONG") == "" { // which take seconds each
+		if s.Cores > 128 && os.Getenv("TAULOP_LONG") == "" { // which take seconds each
 			continue
 		}
 		all[s.String()] = s.Machine()
@@ -139,7 +139,7 @@ func fleet(t *testing.T) map[string]*numa.Machine {
 	}
 	if snapshot.Available() && !testing.Short() {
 		for _, name := range snapshot.Names(t) {
-			all[name] = machine(t, name)
+			all[name] = numa.Snapshot(t, name)
 		}
 	}
 	for name, m := range maps.Clone(all) {
@@ -419,7 +419,7 @@ func TestConcurrency(t *testing.T) {
 		if !snapshot.Available() || testing.Short() {
 			break
 		}
-		if got := machine(t, name).Concurrency(); got != want {
+		if got := numa.Snapshot(t, name).Concurrency(); got != want {
 			t.Errorf("%s: %d workers, want %d", name, got, want)
 		}
 	}

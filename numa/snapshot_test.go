@@ -33,7 +33,7 @@ func TestSnapshots(t *testing.T) {
 	for _, name := range snapshot.Names(t) {
 		t.Run(name, func(t *testing.T) {
 			want := expected[name]
-			files := inMemory(t, snapshot.Unpack(t, name))
+			files := unpack(t, name).files
 			read := func(t *testing.T) *Machine {
 				t.Helper()
 				m, err := tree{sysfs.Tree{FS: files}}.machine(nil)
@@ -52,7 +52,7 @@ func TestSnapshots(t *testing.T) {
 				t.Error("no size of the last-level cache")
 			}
 			online := whole.Online()
-			if len(online) > 40 && os.Getenv("TAULOP_LONG") == "" { // a hundred readings take long
+			if len(online) > 24 && os.Getenv("TAULOP_LONG") == "" { // a hundred readings take long
 				return
 			}
 			changed := 0
@@ -153,11 +153,30 @@ func changes(file, text string, cpu int) map[string]*fstest.MapFile {
 	return nil
 }
 
-// inMemory is what the reader may open of a directory.
-func inMemory(t *testing.T, root string) fstest.MapFS {
-	files := make(fstest.MapFS)
+// snapshots are machines, and the files that the reader may open. Each is unpacked once: that
+// takes longer than what is tested.
+var snapshots = make(map[string]unpacked)
+
+type unpacked struct {
+	machine *Machine
+	files   fstest.MapFS
+}
+
+// Snapshot is a machine as its files say.
+func Snapshot(t testing.TB, name string) *Machine { return unpack(t, name).machine }
+
+func unpack(t testing.TB, name string) unpacked {
+	t.Helper()
+	if u, there := snapshots[name]; there {
+		return u
+	}
+	root, files := snapshot.Unpack(t, name), make(fstest.MapFS)
+	m, err := Discover(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := os.DirFS(root)
-	err := fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(dir, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return nil
 		}
@@ -169,7 +188,8 @@ func inMemory(t *testing.T, root string) fstest.MapFS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return files
+	snapshots[name] = unpacked{m, files}
+	return snapshots[name]
 }
 
 // FuzzSnapshot: whatever the kernel's files say, the result is a machine or an error, and every
@@ -230,8 +250,7 @@ func fewSnapshots(f *testing.F) map[string]tree {
 		return found
 	}
 	for _, name := range snapshot.Names(f)[:2] {
-		root := snapshot.Unpack(f, name)
-		found[path.Base(name)] = tree{sysfs.Tree{FS: os.DirFS(root)}}
+		found[name] = tree{sysfs.Tree{FS: unpack(f, name).files}}
 	}
 	return found
 }

@@ -97,6 +97,7 @@ func firstTwo(t *testing.T) string {
 
 // A device stays one, and a link to it a link, whatever writes to it.
 func TestDevicesStay(t *testing.T) {
+	t.Parallel()
 	dir, scratch := t.TempDir(), t.TempDir()
 	in, shm := nodes.Write(t, scratch, 1)[0], save(t, scratch, "SHM.txt", tinySHM)
 	null, link := filepath.Join(dir, "null"), filepath.Join(dir, "link")
@@ -140,6 +141,7 @@ func TestDevicesStay(t *testing.T) {
 
 // What cannot be written is printed, and the status is 1.
 func TestUnwrittenIsPrinted(t *testing.T) {
+	t.Parallel()
 	needLinux(t)
 	scratch, dir := t.TempDir(), t.TempDir()
 	in, shm := nodes.Write(t, scratch, 1)[0], save(t, scratch, "SHM.txt", tinySHM)

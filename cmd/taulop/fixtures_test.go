@@ -59,7 +59,7 @@ func loadParams(t testing.TB, path ...string) *params.File {
 // fixtures is a directory with the files of testdata/files, and with parameter files.
 func fixtures(t testing.TB) (dir string) {
 	t.Helper()
-	dir = t.TempDir()
+	dir = inMemory(t)
 	for _, from := range []string{"testdata/files", docs + "/programs"} {
 		if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 			t.Fatal(err)

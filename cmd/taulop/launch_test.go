@@ -1,11 +1,13 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,6 +50,10 @@ func TestMain(m *testing.M) {
 	}
 	os.Setenv("COLUMNS", "100000") // what is printed is looked for line by line
 	os.Setenv(simulated, "1")
+	flag.Parse()
+	if flag.Lookup("test.parallel").Value.String() == strconv.Itoa(runtime.GOMAXPROCS(0)) { // go test's default
+		flag.Set("test.parallel", strconv.Itoa(8*runtime.GOMAXPROCS(0))) // most tests that run at once wait
+	}
 	status := m.Run()
 	if builtIn != "" {
 		os.RemoveAll(builtIn)
@@ -124,14 +130,20 @@ func hanging(t *testing.T, n int) (variable string, next func(ended <-chan struc
 	}
 }
 
-// scratch is a directory for hundreds of files, in memory where there is some: disks
-// take milliseconds for each that is written to its end. Such tests are long, and the race
-// detector finds nothing in them that it does not find in others.
+// scratch is inMemory for hundreds of files. Such tests are long, and the race detector finds
+// nothing in them that it does not find in others.
 func scratch(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("writes and reads hundreds of files")
 	}
+	return inMemory(t)
+}
+
+// inMemory is a directory of a test, in memory where there is some: disks take milliseconds
+// for each file that is written to its end.
+func inMemory(t testing.TB) string {
+	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "taulop-test-")
 	if err != nil {
 		return t.TempDir()

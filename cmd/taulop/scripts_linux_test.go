@@ -11,6 +11,7 @@ import (
 // TestScriptsSayWhy runs bench/mpi/run.sh with programs in place of the compilers, the libraries
 // and taulop, each of whose commands fails in turn: the terminal shows what it says.
 func TestScriptsSayWhy(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)
 	}

@@ -125,6 +125,7 @@ func (c *cluster) command(ctx context.Context, line string) *exec.Cmd {
 // What docs/cluster.md and docs/net.md tell users of Slurm is run as it stands there, with
 // fewer nodes and less time.
 func TestSlurm(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}

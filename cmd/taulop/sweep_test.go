@@ -17,6 +17,7 @@ import (
 
 // Two sweeps into one file: the second is told.
 func TestTwoSweepsIntoOneFile(t *testing.T) {
+	t.Parallel()
 	needLinux(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	lock := flock.New(file + ".lock")
@@ -59,6 +60,7 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 // What no file can hold ends a sweep. The file stays as it was saved last, and the journal
 // has the rest.
 func TestSweepAddsToAFullFile(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("reads and writes 65536 launches again and again")
 	}
@@ -83,6 +85,7 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 
 // Whatever a file says of its journal, a sweep into it touches no other file.
 func TestSweepTouchesNoOtherFile(t *testing.T) {
+	t.Parallel()
 	for _, says := range []string{"victim.json", ".mine.journal", "../victim.json", ".host.json.journal", ""} {
 		file := small(t, func(f *params.File) { f.Journal = says })
 		others := []string{"victim.json", ".mine.journal", ".host.json.journal"}

@@ -338,10 +338,11 @@ func charts(t *testing.T) map[string]*Chart {
 	}
 }
 
-// Each format opens and is what its extension says.
+// Each format opens and is what its extension says. TestNothingOverlaps has all charts in SVG.
 func TestFormats(t *testing.T) {
-	for name, c := range charts(t) {
-		svg(t, c)
+	all := charts(t)
+	for _, name := range []string{"l-tau", "pairs of 8", "map", "many panels", "bars that go on"} {
+		c := all[name]
 		var b bytes.Buffer
 		if err := c.Write(&b, "png", ColumnWidth); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -358,7 +359,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	c := charts(t)["l-tau"]
+	c := all["l-tau"]
 	if err := c.Write(&b, "gif", ColumnWidth); err == nil || !strings.Contains(err.Error(), "svg, png, pdf") {
 		t.Errorf("gif: %v", err)
 	}

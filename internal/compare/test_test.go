@@ -213,7 +213,7 @@ func TestFleetPublished(t *testing.T) {
 func TestFleetOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	for _, n := range []int{10, 30} {
-		const tries = 200
+		const tries = 100
 		wrong, found := 0, 0
 		for range tries {
 			for _, slower := range []float64{1, 2} {

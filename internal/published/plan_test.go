@@ -1,18 +1,11 @@
 package published
 
-import (
-	"testing"
-
-	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/model"
-)
+import "testing"
 
 // Two settings a case timed beside the library's own choice leave 1.0 % or less, rounded, in less than 30 % of
 // the time of all. Ranks bound to a socket float: such tables are of noise, and not held to it.
 func TestPlans(t *testing.T) {
-	table, f := measured(t, "orfeo-epyc7h12")
-	c := must.Get(Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core", "node"}}))
-	plans := c.Evaluate(0.02).Plans()
+	plans := compared(t, epyc).Evaluate(0.02).Plans()
 	if len(plans) < 4 {
 		t.Fatalf("%d plans", len(plans))
 	}

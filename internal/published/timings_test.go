@@ -12,7 +12,7 @@ import (
 // Parameters estimated from linear and chain broadcasts bring the trees nearer, of which
 // nothing was estimated.
 func TestTimings(t *testing.T) {
-	table, f := measured(t, "orfeo-thin6126")
+	table, f := measured(t, thin)
 	timings := must.Get(Timings(table, f, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}}))
 	for _, one := range timings {
 		if name := one.Schedule.Algorithm.Name; name != "linear" && name != "chain" || one.Schedule.Call.P > 24 {
@@ -42,9 +42,8 @@ func TestTimings(t *testing.T) {
 // within a factor of 1.5 for nine cells of ten, and off by less than a quarter on average from
 // 1 KiB on; choosing by it costs less than the library's own choice.
 func TestLevels(t *testing.T) {
-	for _, machine := range []string{"orfeo-epyc7h12", "orfeo-thin6126"} {
-		table, f := measured(t, machine)
-		c := must.Get(Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core"}}))
+	for _, machine := range []string{epyc, thin} {
+		c := compared(t, machine, byCore)
 		all := c.All()
 		if every, long := all[0], all[1]; every.Within < 0.88 || long.Within < 0.9 || long.Mean > 0.25 {
 			t.Errorf("%s: %+v", machine, all)

@@ -19,7 +19,7 @@ func TestStates(t *testing.T) {
 		t.Skip("takes long under the race detector, and nothing is shared")
 	}
 	const launches, within = 300, 0.05
-	seeds := uint64(3)
+	seeds := uint64(1)
 	if os.Getenv("TAULOP_LONG") != "" {
 		seeds = 6
 	}

@@ -334,7 +334,7 @@ func TestPaper(t *testing.T) {
 		t.Errorf("gains are %v", es)
 	}
 	r := rand.New(rand.NewPCG(9, 10))
-	const matrices = 12
+	const matrices = 6
 	for range matrices {
 		for i, gain := range gains(t, m, randomMatrix(r, 16), block) {
 			random[i] += gain / matrices

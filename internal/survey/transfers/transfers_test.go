@@ -121,7 +121,7 @@ func TestOperators(t *testing.T) {
 // A small plan has every cell, with what a transfer's message is made of.
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
-	p := params.Plan{Setups: []string{"ring", "share"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192, 20000},
+	p := params.Plan{Setups: []string{"ring", "share"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 20000},
 		Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}, ArenaCaches: 0.01, Operators: []string{"SUM_I"}}
 	f := surveytest.Run(t, m, Survey, Request{p})
 	if want := len(Keys(p, m.Allowed.Len())); len(f.Cells) != want {
