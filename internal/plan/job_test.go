@@ -47,7 +47,7 @@ func TestWrite(t *testing.T) {
 	if want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"; err != nil || !strings.HasPrefix(string(text), want) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	for _, name := range []string{"run.sh", "run.slurm", "timing.c"} {
+	for _, name := range []string{"run.sh", "run.slurm", "timing.c", "clock.h"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || bytes.Contains(text, []byte("@BUDGET@")) || bytes.Contains(text, []byte("@RANKS@")) {
 			t.Errorf("%s: %v", name, err)

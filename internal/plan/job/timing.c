@@ -13,15 +13,11 @@
 // collective, setting, P, m, µs: the median of a batch, from a common start to the last rank's end.
 // What RESULT has is not timed again, and what did not come back from two tries has crashed. After
 // SECONDS it stops; "done" ends a result that is whole.
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "clock.h"
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define AHEAD 20e-6 // s from the announcement of a start to the start
 #define WATCH 60    // s that a batch may take
 #define MOST_LINES 65536
 #define MOST_SETTINGS 1024
@@ -56,25 +52,9 @@ static struct line {
   char name[96];
 } lines[MOST_LINES];
 
-static int P, rank, several, count, known; // several nodes have no common clock
+static int count, known;
 static char *from, *to;
 static FILE *result;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static int less(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *xs, int n) {
-  qsort(xs, n, sizeof *xs, less);
-  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
-}
 
 static void fail(const char *why, const char *what) {
   if (!rank) fprintf(stderr, "timing: %s: %s\n", what, why);
@@ -226,7 +206,7 @@ static void resume(const char *file) {
   if (last != '\n') fputc('\n', result);
 }
 
-static void carry(int kind, int m, MPI_Comm comm) {
+static void carry(int kind, size_t m, MPI_Comm comm) {
   MPI_Datatype number = m % 8 ? m % 4 ? MPI_SIGNED_CHAR : MPI_INT : MPI_DOUBLE;
   int n = m % 8 ? m % 4 ? m : m / 4 : m / 8;
   switch (kind) {
@@ -241,8 +221,9 @@ static void carry(int kind, int m, MPI_Comm comm) {
   }
 }
 
-// rewrite writes what a rank sends, as programs do before each call: doubles of rank r are r+1.
-static void rewrite(size_t bytes) {
+// prepare writes what a rank sends, as programs do before each call: doubles of rank r are r+1.
+static void prepare(int kind, size_t m) {
+  size_t bytes = m * (kind == ALLTOALL || kind == SCATTER ? P : 1);
   for (size_t i = 0; i < (bytes + 7) / 8; i++) ((volatile double *)from)[i] = rank + 1;
 }
 
@@ -251,7 +232,7 @@ static void check(struct line *l) {
   double *mine = (double *)to;
   int k = l->kind, m = l->m, blocks = k == ALLGATHER || k == ALLTOALL || k == GATHER ? P : 1;
   if (m % 8 || k == BARRIER || (!rank && (k == BCAST)) || (rank && (k == REDUCE || k == GATHER))) blocks = 0;
-  rewrite((size_t)m * (k == ALLTOALL || k == SCATTER ? P : 1));
+  prepare(k, m);
   memset(to, 0, (size_t)(m + 8) * P);
   carry(k, m, settings[l->setting].comm);
   for (int b = 0; b < blocks; b++)
@@ -262,30 +243,6 @@ static void check(struct line *l) {
         MPI_Abort(MPI_COMM_WORLD, 1);
       }
     }
-}
-
-// once is the time of a collective among all ranks, in s, known to rank 0.
-static double once(int kind, int m, MPI_Comm comm) {
-  for (int tries = 0; tries < 1000; tries++) {
-    double start = 0, mine[2] = {0, 0}, all[2];
-    rewrite((size_t)m * (kind == ALLTOALL || kind == SCATTER ? P : 1));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (several) {
-      start = now();
-    } else {
-      if (!rank) start = now() + AHEAD;
-      MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-      mine[1] = now() > start;
-      while (now() < start) {
-      }
-    }
-    carry(kind, m, comm);
-    mine[0] = now() - start;
-    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    if (!all[1]) return all[0];
-  }
-  fail("ranks do not run at the same time: give each a core of its own", "clock");
-  return 0;
 }
 
 // batch is the median of some. The first hundred messages of a size are slow, and say nothing of a
@@ -341,7 +298,7 @@ int main(int argc, char **argv) {
   memset(to, 0, room);
   void *volatile large = malloc((32 << 20) - (64 << 10));
   free(large); // from now on the heap keeps what is freed, as after any large block
-  rewrite(room - 8);
+  prepare(NOTHING, room - 8);
   if (!rank) resume(argv[2]);
   head();
   MPI_Bcast(lines, sizeof lines, MPI_BYTE, 0, MPI_COMM_WORLD);
