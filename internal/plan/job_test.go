@@ -254,7 +254,7 @@ func TestReadLeavesOut(t *testing.T) {
 		{head + "time\tbcast\town\t2\t1024\tNaN\n", "is no time of a collective"},
 		{head + "time\tbcast\t9:0:0\t2\t1024\t1\n", "the plan has no 9:0:0"},
 		{head + "time\tbcast\town\t2\t4096\t1\n", "the plan has no own"},
-		{head + "try\tbcast\town\t1024\ntry\tbcast\town\t1024\n", "it crashed"},
+		{head + "try\tbcast\town\t1024\ncrash\tbcast\town\t1024\n", "it crashed"},
 		{head + "time\tbcast\town\t2\t10", "cut off"},
 	} {
 		folder := fstest.MapFS{"results/x.tsv": {Data: []byte(tt.text)}}
