@@ -420,6 +420,8 @@ func TestStages(t *testing.T) {
 	}{
 		{"bcast:linear", 13, 0, 12},
 		{"bcast:circulant", 13, 0, 4},
+		{"reduce:circulant", 13, 1, 4},
+		{"allgather:circulant", 13, 1, 12},
 		{"bcast:binomial", 13, 0, 4},
 		{"bcast:binomial", 16, 0, 4},
 		{"bcast:scatter-recursive-doubling", 16, 0, 4 + 4},

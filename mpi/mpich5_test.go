@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,25 +14,29 @@ import (
 func TestCircGraph(t *testing.T) {
 	l := must.Get(Tunable("mpich5.1")).OnBase(tree(t))
 	for p, want := range map[int]bool{2: true, 31: true, 32: true, 33: false, 48: false, 64: true, 66: false} {
-		there := false
-		for _, s := range l.Settings(collective.Bcast, p, 1<<20) {
-			there = there || s.Name == "circ_graph"
+		for _, c := range []*collective.Collective{collective.Allgather, collective.Bcast, collective.Reduce} {
+			of := func(name string) int {
+				return len(slices.DeleteFunc(must.Get(Tunable(name)).Settings(c, p, 1<<20), func(s Setting) bool { return s.Name != "circ_graph" }))
+			}
+			if there := of("mpich5.1") > 0; there != want || of("mpich4") > 0 { // which ends a program that names it
+				t.Errorf("%s, P = %d: circ_graph is told: %v", c, p, there)
+			}
 		}
-		if there != want {
-			t.Errorf("P = %d: circ_graph is told: %v", p, there)
+	}
+	for c, want := range map[*collective.Collective]int{collective.Bcast: 8 - 1 + 3, collective.Reduce: 1 + 8 - 1 + 3, collective.Allgather: 1 + 8*7} {
+		if s := must.Get(l.Schedule(c, Setting{Name: "circ_graph"}, collective.Call{P: 8, M: 1 << 20})); s.Len() != want {
+			t.Errorf("%s: %d stages, want %d", c, s.Len(), want)
 		}
 	}
-	s := must.Get(l.Schedule(collective.Bcast, Setting{Name: "circ_graph"}, collective.Call{P: 8, M: 1 << 20}))
-	if want := 8 - 1 + 3; s.Len() != want {
-		t.Errorf("%d rounds, want %d", s.Len(), want)
-	}
-	var text bytes.Buffer
-	if err := l.Write(&text, []Rule{{collective.Bcast, 8, 1, 1 << 20, 1 << 22, Setting{Name: "circ_graph"}}}); err != nil || !strings.Contains(text.String(), `"algorithm=MPIR_Bcast_intra_circ_graph"`) {
-		t.Errorf("%v\n%s", err, text.String())
-	}
-	for _, s := range must.Get(Tunable("mpich4")).Settings(collective.Bcast, 8, 1<<20) {
-		if s.Name == "circ_graph" {
-			t.Error("MPICH 4 has no circ_graph, and ends a program that names it")
+	for c, want := range map[*collective.Collective]string{
+		collective.Bcast:     `"algorithm=MPIR_Bcast_intra_circ_graph"`,
+		collective.Reduce:    `"is_commutative=no"`, // which ends a program
+		collective.Allgather: `"total_msg_size<=`,
+	} {
+		var text bytes.Buffer
+		err := l.Write(&text, []Rule{{c, 8, 1, 1 << 20, 1 << 22, Setting{Name: "circ_graph"}}})
+		if err != nil || !strings.Contains(text.String(), want) || !strings.Contains(text.String(), "_intra_circ_graph") {
+			t.Errorf("%v\n%s", err, text.String())
 		}
 	}
 }

@@ -108,7 +108,7 @@ func (s *splicer) joined(steps []step, own []branch, known facts) []step {
 }
 
 // chosen is what stands below the condition of a rule. Algorithms that scatter a reduction
-// need as many elements as ranks, and an operator of MPI's.
+// need as many elements as ranks, and an operator of MPI's; circ_graph needs a commutative one.
 func (s *splicer) chosen(of Setting, own []branch) []branch {
 	if of.Own() {
 		return own
@@ -116,6 +116,9 @@ func (s *splicer) chosen(of Setting, own []branch) []branch {
 	leaf := []branch{{"algorithm=" + mpichPrefix(s.collective.Name) + of.Name, nil}}
 	if strings.HasPrefix(of.Name, "reduce_scatter") {
 		return []branch{{"is_op_built_in=no", own}, {"count<pow2", own}, {"count=any", leaf}}
+	}
+	if s.collective.Reduces && of.Name == "circ_graph" {
+		return []branch{{"is_commutative=no", own}, {"count=any", leaf}}
 	}
 	return leaf
 }

@@ -7,9 +7,10 @@
 // Allreduce (MPI_SUM of MPI_INT), for doubling sizes from LEAST to MOST bytes, and
 // PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by one
 // rank, two, four … and all at once. It prints tables laid out as those of IMB-MPI1. A
-// time is the median over BATCHES. A line for each batch follows it, "# batch" with bytes, time,
-// and what an empty message took just before and just after: the host of a virtual machine moves
-// its CPUs, and batches.awk makes tables of those batches that had them where they had been before. With ARENA_MB above 0 each rank's messages walk
+// time is the median over BATCHES. A line for each batch follows it, "# batch" with bytes, rounds, time,
+// what an empty message took just before and just after, and what sums of all ranks took there: the host
+// of a virtual machine moves its CPUs, and lets others use their cores, and batches.awk makes tables of
+// batches that had them where they had been before, and for themselves. With ARENA_MB above 0 each rank's messages walk
 // down two arenas of that size, one to send from and one to receive into, so that
 // user data comes from memory; with 0 the same buffers serve every message. Send
 // buffers are left as they are, which all benchmarks do; with rewritten, and in cache,
@@ -19,62 +20,73 @@
 // A collective is timed from a moment that all ranks wait for on the clock to the
 // last rank's finish, what nothing takes in the same way subtracted. The clock is
 // that of one machine: all ranks must run on it.
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include "../../internal/plan/job/clock.h"
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
-#define AHEAD 20e-6 // s from the announcement of a start to the start
 #define ROUNDS 50   // of a batch of collectives, fewer of large messages
 #define LOOKS 5     // at where the CPUs are, of which a look is the median
 #define EMPTY 10    // rounds of each
+#define SUMS 2000   // of all ranks at once: 3 µs
 
-static int P, rank, batches;
+static int batches;
 static struct batch {
-  double time, before, after; // s
+  double time, before, after, computed; // s
 } *batch;
 static char *from, *to; // arenas
 static size_t arena;
 static int fixed; // the same buffers for every message
 static int fresh; // send buffers are rewritten
 static size_t walked; // bytes of the arenas
-static long late; // starts that a rank heard of too late, taken again
 
 enum { NOTHING, PINGPONG, SENDRECV, BCAST, ALLGATHER, ALLREDUCE };
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static int less(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *xs, int n) {
-  qsort(xs, n, sizeof *xs, less);
-  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
-}
-
-// look is what an empty message takes now, from rank to rank round all of them, in s, known to
-// rank 0.
-static double look(int P, int rank) {
-  double t[LOOKS];
+// pass has an empty message go from rank to rank round all of them, n times.
+static void pass(int n) {
   int right = (rank + 1) % P, left = (rank + P - 1) % P;
+  for (int j = 0; j < n; j++) {
+    if (!rank) MPI_Send(0, 0, MPI_BYTE, right, 2, MPI_COMM_WORLD);
+    MPI_Recv(0, 0, MPI_BYTE, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank) MPI_Send(0, 0, MPI_BYTE, right, 2, MPI_COMM_WORLD);
+  }
+}
+
+// look is what an empty message takes now, in s, known to rank 0.
+static double look(void) {
+  double t[LOOKS];
   for (int i = 0; i < LOOKS; i++) {
     double start = now();
-    for (int j = 0; j < EMPTY; j++) {
-      if (!rank) MPI_Send(0, 0, MPI_BYTE, right, 2, MPI_COMM_WORLD);
-      MPI_Recv(0, 0, MPI_BYTE, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      if (rank) MPI_Send(0, 0, MPI_BYTE, right, 2, MPI_COMM_WORLD);
-    }
+    pass(EMPTY);
     t[i] = (now() - start) / (EMPTY * P);
   }
   return median(t, LOOKS);
+}
+
+// sums keeps all units of a core busy that compute with whole numbers: none of eight waits for another.
+__attribute__((noinline)) static long sums(int n) {
+  long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8;
+  while (n--) {
+    a += 3, b ^= 5, c += 7, d ^= 9, e += 11, f ^= 13, g += 17, h ^= 19;
+    a ^= 1, b++, c ^= 2, d += 2, e ^= 3, f += 3, g ^= 4, h += 4;
+  }
+  return a + b + c + d + e + f + g + h;
+}
+
+// compute is what the same sums take the slowest of all ranks, between two rounds of empty messages, in s,
+// known to rank 0: a thread of another guest on its core makes them slower, and messages as well. Of two
+// the faster counts, for an interruption is in one of them.
+static double compute(double message) {
+  static volatile long kept; // so that the sums are computed
+  double least = 1;
+  for (int i = 0; i < 2; i++) {
+    pass(1);
+    double start = now();
+    kept += sums(SUMS);
+    pass(1);
+    double took = now() - start - P * message;
+    if (took < least) least = took;
+  }
+  return least;
 }
 
 // middle is the median time of the batches.
@@ -88,13 +100,15 @@ static double middle(void) {
 
 // begin is where a batch begins, and finish where it ends; batch -1 warms up.
 static void begin(int b) {
-  double before = look(P, rank);
-  if (b >= 0) batch[b].before = before;
+  double before = look(), computed = compute(before);
+  if (b >= 0) batch[b].before = before, batch[b].computed = computed;
 }
 
 static void finish(int b, double time) {
-  double after = look(P, rank);
-  if (b >= 0) batch[b].time = time, batch[b].after = after;
+  double after = look(), computed = compute(after);
+  if (b < 0) return;
+  batch[b].time = time, batch[b].after = after;
+  if (computed > batch[b].computed) batch[b].computed = computed;
 }
 
 // map maps n bytes of the rank's own, and touches them.
@@ -115,27 +129,27 @@ static size_t pages(size_t m) { return (m + 4095) / 4096 * 4096; }
 // fetched ahead.
 static char *place(char *a, size_t m) { return fixed ? a : a + (walked + pages(m) > arena ? 0 : arena - walked - pages(m)); }
 
-static void carry(int what, size_t m) {
+static void carry(int what, size_t m, MPI_Comm comm) {
   int right = (rank + 1) % P, left = (rank + P - 1) % P;
   switch (what) {
   case PINGPONG: // with the other rank of the pair
     for (int turn = 0; turn < 2; turn++)
       if (turn == rank % 2)
-        MPI_Send(place(from, m), m, MPI_BYTE, rank ^ 1, 0, MPI_COMM_WORLD);
+        MPI_Send(place(from, m), m, MPI_BYTE, rank ^ 1, 0, comm);
       else
-        MPI_Recv(place(to, m), m, MPI_BYTE, rank ^ 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(place(to, m), m, MPI_BYTE, rank ^ 1, 0, comm, MPI_STATUS_IGNORE);
     break;
   case SENDRECV:
-    MPI_Sendrecv(place(from, m), m, MPI_BYTE, right, 0, place(to, m), m, MPI_BYTE, left, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(place(from, m), m, MPI_BYTE, right, 0, place(to, m), m, MPI_BYTE, left, 0, comm, MPI_STATUS_IGNORE);
     break;
   case BCAST:
-    MPI_Bcast(place(rank ? to : from, m), m, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(place(rank ? to : from, m), m, MPI_BYTE, 0, comm);
     break;
   case ALLGATHER:
-    MPI_Allgather(place(from, m), m, MPI_BYTE, place(to, m * P), m, MPI_BYTE, MPI_COMM_WORLD);
+    MPI_Allgather(place(from, m), m, MPI_BYTE, place(to, m * P), m, MPI_BYTE, comm);
     break;
   case ALLREDUCE:
-    MPI_Allreduce(place(from, m), place(to, m), m / sizeof(int), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(place(from, m), place(to, m), m / sizeof(int), MPI_INT, MPI_SUM, comm);
     break;
   }
 }
@@ -151,6 +165,11 @@ static void rewrite(int what, size_t m) {
   if (fresh && what != NOTHING && (what != BCAST || !rank)) memset(place(from, m), rank + 1, m);
 }
 
+static void prepare(int what, size_t m) {
+  walk(what, m);
+  rewrite(what, m);
+}
+
 // known has every page of the arenas gone through three times by long messages. The kernel,
 // where it copies from process to process, puts a page on the list of active ones when it
 // meets it the second time (mark_page_accessed), which takes as long as half of the copy, and
@@ -158,7 +177,7 @@ static void rewrite(int what, size_t m) {
 static void known(size_t most) {
   size_t m = fixed ? 0 : most;
   for (size_t sent = 0; sent < 3 * arena && m; sent += m) {
-    carry(SENDRECV, m);
+    carry(SENDRECV, m, MPI_COMM_WORLD);
     walk(SENDRECV, m);
   }
 }
@@ -171,7 +190,7 @@ static void check(int what, size_t m) {
   walked = 0;
   char *got = place(to, what == ALLGATHER ? n : m);
   memset(got, 0, n);
-  carry(what, m);
+  carry(what, m, MPI_COMM_WORLD);
   walked = at;
   if (what == ALLREDUCE) {
     for (size_t i = 0; i < m / sizeof(int); i++)
@@ -190,29 +209,6 @@ static void check(int what, size_t m) {
   }
 }
 
-// once is the time of a collective among all ranks, in s, known to rank 0.
-static double once(int what, size_t m) {
-  for (int tries = 0; tries < 1000; tries++) {
-    double start = 0, mine[2], all[2];
-    rewrite(what, m);
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (!rank) start = now() + AHEAD;
-    MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    mine[1] = now() > start;
-    while (now() < start) {
-    }
-    carry(what, m);
-    mine[0] = now() - start;
-    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    walk(what, m);
-    if (!all[1]) return all[0];
-    late++;
-  }
-  if (!rank) fprintf(stderr, "messages: ranks do not run at the same time: give each a core of its own\n");
-  MPI_Abort(MPI_COMM_WORLD, 1);
-  return 0;
-}
-
 static int rounds(size_t m) {
   int n = ROUNDS >> (m >> 20 ? 4 : m >> 17 ? 2 : 0);
   return n < 4 ? 4 : n;
@@ -227,7 +223,7 @@ static void collective(int what, size_t m) {
   for (int b = -1; b < batches; b++) {
     int n = rounds(m);
     begin(b);
-    for (int j = 0; j < n; j++) t[j] = once(what, m);
+    for (int j = 0; j < n; j++) t[j] = once(what, m, MPI_COMM_WORLD);
     finish(b, median(t, n));
   }
   check(what, m);
@@ -254,7 +250,7 @@ static void oneway(size_t m, int pairs) {
         MPI_Sendrecv(0, 0, MPI_BYTE, rank ^ 1, 1, 0, 0, MPI_BYTE, rank ^ 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       }
       double start = now();
-      carry(PINGPONG, m);
+      carry(PINGPONG, m, MPI_COMM_WORLD);
       t[j] = (now() - start) / 2;
       walk(PINGPONG, m);
     }
@@ -272,7 +268,7 @@ static void closely(int what, size_t m) {
     MPI_Barrier(MPI_COMM_WORLD);
     double start = now();
     for (int j = 0; j < n; j++) {
-      carry(what, m);
+      carry(what, m, MPI_COMM_WORLD);
       walk(what, m);
     }
     finish(b, slowest((now() - start) / n));
@@ -322,7 +318,7 @@ static void row(size_t m, int n, double less) {
   if (rank) return;
   printf("%13zu %12d %12.4f\n", m, n * batches, (middle() - less) * 1e6);
   for (int b = 0; b < batches; b++)
-    printf("# batch %zu %d %.4f %.4f %.4f\n", m, n, (batch[b].time - less) * 1e6, batch[b].before * 1e6, batch[b].after * 1e6);
+    printf("# batch %zu %d %.4f %.4f %.4f %.4f\n", m, n, (batch[b].time - less) * 1e6, batch[b].before * 1e6, batch[b].after * 1e6, batch[b].computed * 1e6);
   fflush(stdout);
 }
 

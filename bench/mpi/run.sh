@@ -107,7 +107,7 @@ tables() {
   [ -z "$5" ] || in=(-state "$5")
   for user in $data; do
     for half in 0 1; do
-      awk -v "least=$3" -v "below=$4" -f bench/mpi/batches.awk "$out/$library-$half-$user.txt" >"$name-$half-$user.txt"
+      awk -v "least=$3" -v "below=$4" -f bench/mpi/batches.awk "$out/$library-$half-$user.txt" "$out/$library-$half-$user.txt" >"$name-$half-$user.txt"
     done
   done
   for user in $data; do

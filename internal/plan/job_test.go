@@ -47,7 +47,7 @@ func TestWrite(t *testing.T) {
 	if want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"; err != nil || !strings.HasPrefix(string(text), want) {
 		t.Errorf("%v\n%s", err, text)
 	}
-	for _, name := range []string{"run.sh", "run.slurm", "timing.c"} {
+	for _, name := range []string{"run.sh", "run.slurm", "timing.c", "clock.h"} {
 		text, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || bytes.Contains(text, []byte("@BUDGET@")) || bytes.Contains(text, []byte("@RANKS@")) {
 			t.Errorf("%s: %v", name, err)
@@ -254,7 +254,7 @@ func TestReadLeavesOut(t *testing.T) {
 		{head + "time\tbcast\town\t2\t1024\tNaN\n", "is no time of a collective"},
 		{head + "time\tbcast\t9:0:0\t2\t1024\t1\n", "the plan has no 9:0:0"},
 		{head + "time\tbcast\town\t2\t4096\t1\n", "the plan has no own"},
-		{head + "try\tbcast\town\t1024\ntry\tbcast\town\t1024\n", "it crashed"},
+		{head + "try\tbcast\town\t1024\ncrash\tbcast\town\t1024\n", "it crashed"},
 		{head + "time\tbcast\town\t2\t10", "cut off"},
 	} {
 		folder := fstest.MapFS{"results/x.tsv": {Data: []byte(tt.text)}}

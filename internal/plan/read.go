@@ -129,7 +129,7 @@ type reading struct {
 	why   string // why nothing below the last head counts
 	ranks int    // that the last head says, 0: there was none
 	times map[[2]int]float64
-	tries map[string]int // that have no time
+	tries map[string]int // that have no time, and how often they crashed
 
 	passes map[string]int // of Passes, by what ends the names of their files
 }
@@ -175,6 +175,8 @@ func (r *reading) read(in io.Reader, name string) error {
 		case words[0] == "head":
 			r.head(words[1:])
 		case words[0] == "try" && len(words) == 4:
+			r.tries[strings.Join(words[1:], " ")] += 0
+		case words[0] == "crash" && len(words) == 4:
 			r.tries[strings.Join(words[1:], " ")]++
 		case words[0] == "time":
 			r.time(words[1:])
@@ -188,7 +190,7 @@ func (r *reading) read(in io.Reader, name string) error {
 		r.omitAt(max(1, lines.Number), fmt.Sprintf("it cannot be read further: %v", err))
 	}
 	for _, what := range slices.Sorted(maps.Keys(r.tries)) {
-		if r.tries[what] > 1 || done {
+		if r.tries[what] > 0 || done {
 			r.omitAt(max(1, lines.Number), fmt.Sprintf("%.80s did not end: it crashed, or took more than a minute", printable.Name(what)))
 		}
 	}

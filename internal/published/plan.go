@@ -34,14 +34,7 @@ const latency = 20e-6
 // predicted ones beside it in each case, and of what a plan says.
 func (e *Evaluation) Plans() (all []Planned) {
 	for _, g := range e.Groups {
-		var cells []plan.Cell
-		var cases []*Judged
-		for i := range e.Cases {
-			j := &e.Cases[i]
-			if j.Collective == g.Collective && j.Mapping == g.Mapping && j.predicted && j.OwnNs > 0 {
-				cells, cases = append(cells, j.cell()), append(cases, j)
-			}
-		}
+		cells, cases := e.planned(g.Collective, g.Mapping)
 		if len(cases) == 0 {
 			continue
 		}
@@ -49,16 +42,32 @@ func (e *Evaluation) Plans() (all []Planned) {
 		for most := range plan.Most + 1 {
 			of.Timings = append(of.Timings, judge(beside[most], cells, cases, cheapest(cells, most)))
 		}
-		picker := plan.Picker{Tolerance: plan.Tolerance, Most: plan.Most, Cost: func(_ *plan.Cell, o plan.Option) float64 { return o.Seconds + latency }}
-		for i := range cells {
-			for _, o := range cells[i].Options {
-				picker.Budget += plan.Share * picker.Cost(&cells[i], o)
-			}
-		}
-		of.Timings = append(of.Timings, judge("a plan", cells, cases, picker.Pick(cells).Timed))
+		of.Timings = append(of.Timings, judge("a plan", cells, cases, pick(cells)))
 		all = append(all, of)
 	}
 	return all
+}
+
+// planned are the predicted cases of a collective and mapping in which the library's own choice was measured.
+func (e *Evaluation) planned(collective, mapping string) (cells []plan.Cell, cases []*Judged) {
+	for i := range e.Cases {
+		j := &e.Cases[i]
+		if j.Collective == collective && j.Mapping == mapping && j.predicted && j.OwnNs > 0 {
+			cells, cases = append(cells, j.cell()), append(cases, j)
+		}
+	}
+	return cells, cases
+}
+
+// pick is what a plan has timed of each cell, in its share of the time of all settings.
+func pick(cells []plan.Cell) (timed [][]int) {
+	picker := plan.Picker{Tolerance: plan.Tolerance, Most: plan.Most, Cost: func(_ *plan.Cell, o plan.Option) float64 { return o.Seconds + latency }}
+	for i := range cells {
+		for _, o := range cells[i].Options {
+			picker.Budget += plan.Share * picker.Cost(&cells[i], o)
+		}
+	}
+	return picker.Pick(cells).Timed
 }
 
 // cell is a case as plans see it.
@@ -77,6 +86,17 @@ func (j *Judged) cell() plan.Cell {
 		}
 	}
 	return c
+}
+
+// took is what a setting was measured to take, in seconds; NaN where it was not.
+func (j *Judged) took(s mpi.Setting) float64 {
+	for _, c := range j.cells {
+		if c.Setting == s {
+			ns, _ := c.Time.Compared()
+			return ns / 1e9
+		}
+	}
+	return math.NaN()
 }
 
 // cheapest times the own choice and the cheapest predicted of all cells.
@@ -104,19 +124,10 @@ func cheapest(cells []plan.Cell, most int) (timed [][]int) {
 func judge(of string, cells []plan.Cell, cases []*Judged, timed [][]int) (t Timing) {
 	times := make(plan.Times, len(cells))
 	runs, all, seconds, total := 0, 0, 0.0, 0.0
-	measured := func(cell int, s mpi.Setting) float64 {
-		for _, c := range cases[cell].cells {
-			if c.Setting == s {
-				ns, _ := c.Time.Compared()
-				return ns / 1e9
-			}
-		}
-		return math.NaN()
-	}
 	for i := range cells {
 		times[i] = make([]plan.Time, len(cells[i].Options))
 		for _, o := range timed[i] {
-			times[i][o].Seconds = measured(i, cells[i].Options[o].Setting)
+			times[i][o].Seconds = cases[i].took(cells[i].Options[o].Setting)
 			runs++
 			seconds += times[i][o].Seconds
 		}
@@ -128,7 +139,7 @@ func judge(of string, cells []plan.Cell, cases []*Judged, timed [][]int) (t Timi
 	}
 	var penalties []float64
 	for i, d := range plan.Decide(cells, times) {
-		penalties = append(penalties, measured(i, cells[i].Options[d.Option].Setting)/(cases[i].BestNs/1e9)-1)
+		penalties = append(penalties, cases[i].took(cells[i].Options[d.Option].Setting)/(cases[i].BestNs/1e9)-1)
 	}
 	return Timing{Of: of, Cases: len(cells), Penalty: penaltyOf(penalties), Runs: float64(runs) / float64(all), Time: seconds / total}
 }

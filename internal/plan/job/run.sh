@@ -19,7 +19,7 @@ whole() { [ "$(tail -n 1 "$1" 2>/dev/null)" = "done" ]; }
 
 # launch NAME RANKS VARIABLES… has one process an MPI rank time what is left of a pass.
 launch() {
-  local result=results/$1-$pass.tsv tries
+  local result=results/$1-$pass.tsv tries crashed=
   for tries in 1 2 3; do
     whole "$result" && return
     [ "$(left)" -gt 0 ] || return
@@ -27,8 +27,9 @@ launch() {
     if [ -n "$with" ]; then
       suite "$1" "$2" && return
     else
-      "${start[@]}" ./timing "work/$1" "$result" "$(left)" && return
+      "${start[@]}" ./timing "work/$1" "$result" "$(left)" $crashed && return
     fi
+    crashed=crashed
     echo "run.sh: work/$1 ended before its time: see the end of $result" >&2
   done
   whole "$result" && return

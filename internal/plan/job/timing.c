@@ -1,7 +1,7 @@
 // What an MPI library's collectives take with settings that it is told, in turn within one process.
 // taulop tune -plan writes this program, its work and the job that runs it.
 //
-//   mpirun -n P timing WORK RESULT SECONDS
+//   mpirun -n P timing WORK RESULT SECONDS [crashed]
 //
 // A line of WORK is a collective, the name of a setting, m in bytes, and control variables of the
 // library (MPI_T) with their values: numbers, or names. Lines of one collective and m follow each
@@ -11,17 +11,14 @@
 //
 // To RESULT it adds, separated by tabs, try, collective, setting, m before each, and then time,
 // collective, setting, P, m, µs: the median of a batch, from a common start to the last rank's end.
-// What RESULT has is not timed again, and what did not come back from two tries has crashed. After
-// SECONDS it stops; "done" ends a result that is whole.
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
+// What RESULT has is not timed again, nor what crashed twice: a process that is started as the next one of
+// one that crashed writes crash, collective, setting, m. After SECONDS it stops; "done" ends a result
+// that is whole.
+#include "clock.h"
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#define AHEAD 20e-6 // s from the announcement of a start to the start
 #define WATCH 60    // s that a batch may take
 #define MOST_LINES 65536
 #define MOST_SETTINGS 1024
@@ -52,29 +49,13 @@ static struct setting {
 } settings[MOST_SETTINGS];
 
 static struct line {
-  int kind, m, setting, tries, done;
+  int kind, m, setting, crashes, done;
   char name[96];
 } lines[MOST_LINES];
 
-static int P, rank, several, count, known; // several nodes have no common clock
+static int count, known;
 static char *from, *to;
 static FILE *result;
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
-static int less(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double *xs, int n) {
-  qsort(xs, n, sizeof *xs, less);
-  return n % 2 ? xs[n / 2] : (xs[n / 2 - 1] + xs[n / 2]) / 2;
-}
 
 static void fail(const char *why, const char *what) {
   if (!rank) fprintf(stderr, "timing: %s: %s\n", what, why);
@@ -204,29 +185,33 @@ static size_t read_work(const char *file) {
   return most;
 }
 
-// resume reads what is there: done are lines with a time.
-static void resume(const char *file) {
+// resume goes on with a result. What was cut off is taken away: half of a number is one, too. A process that
+// ended before its job did crashed in what it tried last.
+static void resume(const char *file, int crashed) {
   FILE *f = fopen(file, "r");
   char text[1024], what[16], of[32], name[96];
-  int last = '\n', m, p;
-  while (f && fgets(text, sizeof text, f)) {
-    size_t n = strlen(text);
-    last = n ? text[n - 1] : '\n';
-    if (last != '\n') break; // cut off
-    int is_try = sscanf(text, "%15s %31s %95s %d", what, of, name, &m) == 4 && !strcmp(what, "try");
-    if (!is_try && (sscanf(text, "%15s %31s %95s %d %d", what, of, name, &p, &m) != 5 || strcmp(what, "time"))) continue;
-    for (int i = 0; i < count; i++)
-      if (lines[i].m == m && lines[i].kind == kind(of) && !strcmp(lines[i].name, name)) {
-        if (is_try) lines[i].tries++;
-        else lines[i].done = 1;
+  struct line *tried = 0;
+  long whole = 0;
+  int m, p;
+  while (f && fgets(text, sizeof text, f) && strchr(text, '\n')) {
+    whole = ftell(f);
+    int timed = sscanf(text, "%15s %31s %95s %d %d", what, of, name, &p, &m) == 5 && !strcmp(what, "time");
+    if (!timed && (sscanf(text, "%15s %31s %95s %d", what, of, name, &m) != 4 || (strcmp(what, "try") && strcmp(what, "crash")))) continue;
+    for (struct line *l = lines; l < lines + count; l++)
+      if (l->m == m && l->kind == kind(of) && !strcmp(l->name, name)) {
+        tried = *what == 't' && !timed ? l : 0;
+        l->done += timed;
+        l->crashes += *what == 'c';
       }
   }
   if (f) fclose(f);
-  if (!(result = fopen(file, "a"))) fail("it cannot be written", file);
-  if (last != '\n') fputc('\n', result);
+  if (!(result = fopen(file, "a")) || ftruncate(fileno(result), whole)) fail("it cannot be written", file);
+  if (!crashed || !tried) return;
+  tried->crashes++;
+  fprintf(result, "crash\t%s\t%s\t%d\n", kinds[tried->kind], tried->name, tried->m);
 }
 
-static void carry(int kind, int m, MPI_Comm comm) {
+static void carry(int kind, size_t m, MPI_Comm comm) {
   MPI_Datatype number = m % 8 ? m % 4 ? MPI_SIGNED_CHAR : MPI_INT : MPI_DOUBLE;
   int n = m % 8 ? m % 4 ? m : m / 4 : m / 8;
   switch (kind) {
@@ -241,8 +226,9 @@ static void carry(int kind, int m, MPI_Comm comm) {
   }
 }
 
-// rewrite writes what a rank sends, as programs do before each call: doubles of rank r are r+1.
-static void rewrite(size_t bytes) {
+// prepare writes what a rank sends, as programs do before each call: doubles of rank r are r+1.
+static void prepare(int kind, size_t m) {
+  size_t bytes = m * (kind == ALLTOALL || kind == SCATTER ? P : 1);
   for (size_t i = 0; i < (bytes + 7) / 8; i++) ((volatile double *)from)[i] = rank + 1;
 }
 
@@ -251,7 +237,7 @@ static void check(struct line *l) {
   double *mine = (double *)to;
   int k = l->kind, m = l->m, blocks = k == ALLGATHER || k == ALLTOALL || k == GATHER ? P : 1;
   if (m % 8 || k == BARRIER || (!rank && (k == BCAST)) || (rank && (k == REDUCE || k == GATHER))) blocks = 0;
-  rewrite((size_t)m * (k == ALLTOALL || k == SCATTER ? P : 1));
+  prepare(k, m);
   memset(to, 0, (size_t)(m + 8) * P);
   carry(k, m, settings[l->setting].comm);
   for (int b = 0; b < blocks; b++)
@@ -262,30 +248,6 @@ static void check(struct line *l) {
         MPI_Abort(MPI_COMM_WORLD, 1);
       }
     }
-}
-
-// once is the time of a collective among all ranks, in s, known to rank 0.
-static double once(int kind, int m, MPI_Comm comm) {
-  for (int tries = 0; tries < 1000; tries++) {
-    double start = 0, mine[2] = {0, 0}, all[2];
-    rewrite((size_t)m * (kind == ALLTOALL || kind == SCATTER ? P : 1));
-    MPI_Barrier(MPI_COMM_WORLD);
-    if (several) {
-      start = now();
-    } else {
-      if (!rank) start = now() + AHEAD;
-      MPI_Bcast(&start, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-      mine[1] = now() > start;
-      while (now() < start) {
-      }
-    }
-    carry(kind, m, comm);
-    mine[0] = now() - start;
-    MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    if (!all[1]) return all[0];
-  }
-  fail("ranks do not run at the same time: give each a core of its own", "clock");
-  return 0;
 }
 
 // batch is the median of some. The first hundred messages of a size are slow, and say nothing of a
@@ -334,15 +296,15 @@ int main(int argc, char **argv) {
   MPI_T_init_thread(MPI_THREAD_SINGLE, &threads);
   MPI_Comm_size(MPI_COMM_WORLD, &P);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (argc != 4 || P < 2) fail("usage: mpirun -n P timing WORK RESULT SECONDS, with two ranks or more", "arguments");
+  if (argc < 4 || argc > 5 || P < 2) fail("usage: mpirun -n P timing WORK RESULT SECONDS [crashed], with two ranks or more", "arguments");
   size_t room = (read_work(argv[1]) + 8) * P;
   from = malloc(room);
   to = malloc(room);
   memset(to, 0, room);
   void *volatile large = malloc((32 << 20) - (64 << 10));
   free(large); // from now on the heap keeps what is freed, as after any large block
-  rewrite(room - 8);
-  if (!rank) resume(argv[2]);
+  prepare(NOTHING, room - 8);
+  if (!rank) resume(argv[2], argc == 5);
   head();
   MPI_Bcast(lines, sizeof lines, MPI_BYTE, 0, MPI_COMM_WORLD);
   unsigned seed = now() * 1e6;
@@ -360,7 +322,7 @@ int main(int argc, char **argv) {
     }
     for (int i = 0; i < n && !stop; i++) {
       struct line *l = &lines[order[i]];
-      if (l->done || l->tries >= FAILS) continue;
+      if (l->done || l->crashes >= FAILS) continue;
       stop = now() - begun > atof(argv[3]);
       MPI_Bcast(&stop, 1, MPI_INT, 0, MPI_COMM_WORLD);
       if (stop) break;

@@ -1,0 +1,262 @@
+package collective
+
+import (
+	"math/bits"
+	"slices"
+	"sort"
+)
+
+func init() {
+	for _, a := range []*Algorithm{
+		register(Bcast, "circulant", "Träff 2025, ACM 10.1145/3735139; MPICH's bcast_intra_circ_graph.c", func(s *Schedule) {
+			s.circulate(s.Call.Chunk, false)
+		}),
+		register(Reduce, "circulant", "Träff 2025, ACM 10.1145/3735139; MPICH's reduce_intra_circ_graph.c", reduceCirculant),
+		register(Allgather, "circulant", "Träff 2025, ACM 10.1145/3735139; MPICH's allgather_intra_circ_graph.c", allgatherCirculant),
+	} {
+		a.Chunked, a.Among = true, Thousands
+	}
+}
+
+// A circulant is a graph in which in round k of q = ⌈log2 P⌉ rank r sends to r+skip[k] and receives from
+// r−skip[k], and what it receives there, relative to the block that rounds are about: in each q rounds one
+// that none of the ranks to its left had, else one of the q before it.
+type circulant struct {
+	p     int
+	skip  []int    // skip[q] is P
+	block [][]int8 // by rank from the root on and round, −q … q−1
+}
+
+func circulantOf(p int) *circulant {
+	q := bits.Len(uint(p - 1))
+	g := &circulant{p: p, skip: make([]int, q+1), block: make([][]int8, p)}
+	g.skip[q] = p
+	for k := q - 1; k >= 0; k-- {
+		g.skip[k] = (g.skip[k+1] + 1) / 2
+	}
+	for r := range p {
+		g.block[r] = g.receives(r)
+	}
+	return g
+}
+
+// base is the new block of a rank, by which of the skips it is reached; q of the root.
+func (g *circulant) base(r int) int {
+	for k := len(g.skip) - 2; k >= 0 && r > 0; k-- {
+		if r >= g.skip[k] {
+			if r -= g.skip[k]; r == 0 {
+				return k
+			}
+		}
+	}
+	return len(g.skip) - 1
+}
+
+// receives is what a rank receives by round: the largest block, of those not taken yet, that is the new
+// one of a rank within skip[k] … skip[k+1] to the left.
+func (g *circulant) receives(r int) []int8 {
+	q, base := len(g.skip)-1, g.base(r)
+	w := walk{circulant: g, to: g.p + r, taken: make([]bool, q+1), blocks: make([]int8, 0, q)}
+	w.taken[base] = true
+	w.from(0, 2*g.p, q)
+	for k, e := range w.blocks {
+		w.blocks[k] = e - int8(q)
+		if int(e) == q { // of the root
+			w.blocks[k] = int8(base)
+		}
+	}
+	return w.blocks
+}
+
+// A walk is over sums of falling skips. Each is a rank, whose new block is the last skip's.
+type walk struct {
+	*circulant
+	to     int // the rank that receives, P to the right
+	taken  []bool
+	blocks []int8
+}
+
+// from adds skips from e down to a sum, and takes blocks of ranks below the last one that was taken.
+func (w *walk) from(sum, last, e int) {
+	q := len(w.skip) - 1
+	for ; e >= 0 && len(w.blocks) < q; e-- {
+		at := sum + w.skip[e]
+		if w.taken[e] || at >= last || at > w.to-w.skip[len(w.blocks)] {
+			continue
+		}
+		if at <= w.to-w.skip[len(w.blocks)+1] {
+			w.from(at, last, e)
+		}
+		if len(w.blocks) == q || sum > w.to-w.skip[len(w.blocks)+1] {
+			return
+		}
+		last, w.taken[e] = at, true
+		w.blocks = append(w.blocks, int8(e))
+	}
+}
+
+// rounds are the first of the rounds of n blocks, and the one after the last, counted from one in which
+// the root sends the block of round 0: n−1+q, the fewest that there can be.
+func (g *circulant) rounds(n int) (first, end int) {
+	q := len(g.skip) - 1
+	first = (q - (n-1)%q) % q
+	return first, first + n - 1 + q
+}
+
+// circulate sends a message in chunks from the root to all: in each round every rank but the root receives
+// a chunk that it has not, once the first have spread as in a binomial tree. Up is the same backwards, a
+// reduction.
+func (s *Schedule) circulate(chunk int, up bool) {
+	c := s.Call
+	if c.P < 2 || c.M == 0 {
+		return
+	}
+	g := circulantOf(c.P)
+	q, n := len(g.skip)-1, (c.M+chunk-1)/chunk
+	skipped, end := g.rounds(n)
+	phases, before := end/q, len(s.Blocks)
+	for phase := 0; phase < phases; phase++ {
+		repeat := 1
+		if phase > 1 { // every rank receives in every round
+			repeat = max(1, phases-1-phase)
+		}
+		b := Block{Repeat: repeat}
+		first := len(s.Blocks)
+		for k := range q {
+			if phase > 0 || k >= skipped {
+				s.addRound(g, round{k, phase*q - skipped, n, chunk, repeat, up})
+			}
+		}
+		for _, round := range s.Blocks[first:] {
+			b.Stages = append(b.Stages, round.Stages...)
+		}
+		s.Blocks = append(s.Blocks[:first], b)
+		phase += repeat - 1
+	}
+	if up {
+		slices.Reverse(s.Blocks[before:])
+		for _, b := range s.Blocks[before:] {
+			slices.Reverse(b.Stages)
+		}
+	}
+}
+
+// A round is the k-th of one that is about a block of n, or of as many as are repeated, each of them q
+// later.
+type round struct {
+	k, about, n, chunk, repeat int
+	up                         bool
+}
+
+// received is what a rank receives, relative to the root; nothing where that would be before block 0.
+func (r *round) received(g *circulant, m, to, repetition int) Span {
+	at := r.about + repetition*(len(g.skip)-1) + int(g.block[to][r.k])
+	if to == 0 || at < 0 {
+		return Span{Buffer: Recv}
+	}
+	at = min(at, r.n-1) * r.chunk
+	return Span{Recv, at, min(r.chunk, m-at)}
+}
+
+func (s *Schedule) addRound(g *circulant, r round) {
+	c, skip := s.Call, g.skip[r.k]
+	st := Stage{Phase: "circulant", Pattern: OneWay, Reduce: r.up}
+	chunk, last := min(r.chunk, c.M), c.M-(r.n-1)*r.chunk
+	whole, short := Batch{0, chunk}, Batch{0, last}
+	for to := 1; to < c.P; to++ {
+		switch r.received(g, c.M, to, 0).Bytes {
+		case 0:
+			continue
+		case chunk:
+			whole.Count++
+		case last:
+			short.Count++
+		}
+		if r.received(g, c.M, (to-skip+c.P)%c.P, 0).Bytes > 0 {
+			st.Pattern = Exchange
+		}
+	}
+	st.Shape = slices.DeleteFunc([]Batch{whole, short}, func(b Batch) bool { return b.Count == 0 })
+	if whole.Count+short.Count == c.P-1 {
+		peers := Peers{First: c.rank(1 - skip + c.P), Ranks: c.P - 1, Distance: skip}
+		if r.up {
+			peers.First, peers.Distance = c.rank(1), c.P-skip
+		}
+		st.Same, st.Peers = true, func(int) Peers { return peers }
+	}
+	s.add(r.repeat, c.P-1, st, func(repetition, i int) Message {
+		from, to := (i+1-skip+c.P)%c.P, i+1
+		if r.up {
+			from, to, repetition = to, from, r.repeat-1-repetition
+		}
+		part := r.received(g, c.M, i+1, repetition)
+		m := Message{From: c.rank(from), To: c.rank(to), Src: part, Dst: part}
+		if r.up && from > 0 {
+			m.Src.Buffer = Temp
+		}
+		if r.up && to > 0 {
+			m.Dst.Buffer = Temp
+		}
+		return m
+	})
+}
+
+// reduceCirculant is the broadcast backwards. A rank adds up all that it receives of a chunk, and sends the sum
+// in the round in which the broadcast brings it that chunk.
+func reduceCirculant(s *Schedule) {
+	c := s.Call
+	s.temp = func(rank int) int {
+		if rank == c.Root {
+			return 0
+		}
+		return c.M
+	}
+	s.add(1, c.P, Stage{Phase: "own vector", Pattern: Local}, func(_, rank int) Message {
+		m := Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Temp, 0, c.M}}
+		if rank == c.Root {
+			m.Dst.Buffer = Recv
+		}
+		return m
+	})
+	s.circulate((c.Chunk+c.Element-1)/c.Element*c.Element, true)
+}
+
+// allgatherCirculant broadcasts the blocks of all ranks at once. In a round each rank sends a chunk of every
+// block that the broadcast from its rank would send, one after another, to the same neighbour: n(P−1) stages
+// of P messages for n chunks.
+func allgatherCirculant(s *Schedule) {
+	c := s.Call
+	ownBlock(s)
+	if c.P < 2 || c.M == 0 {
+		return
+	}
+	g := circulantOf(c.P)
+	q, n := len(g.skip)-1, (c.M+c.Chunk-1)/c.Chunk
+	order := make([][]int32, q) // of a round, the receivers relative to the root of a block, by what they receive
+	for k := range order {
+		order[k] = make([]int32, c.P-1)
+		for i := range order[k] {
+			order[k][i] = int32(i + 1)
+		}
+		slices.SortStableFunc(order[k], func(a, b int32) int { return int(g.block[a][k]) - int(g.block[b][k]) })
+	}
+	first, end := g.rounds(n)
+	for i := first; i < end; i++ {
+		r := round{k: i % q, about: i/q*q - first, n: n, chunk: c.Chunk}
+		from := func(block int) int { // the first that receives it, or a later one
+			return sort.Search(c.P-1, func(i int) bool { return r.about+int(g.block[order[r.k][i]][r.k]) >= block })
+		}
+		begin, last := from(0), from(n-1) // which may be short
+		for _, receivers := range [][]int32{order[r.k][begin:last], order[r.k][last:]} {
+			if len(receivers) == 0 {
+				continue
+			}
+			s.add(len(receivers), c.P, Stage{Phase: "circulant", Pattern: Exchange, Peers: c.shiftedBy(g.skip[r.k], 0), Same: true}, func(repetition, rank int) Message {
+				to := (rank + g.skip[r.k]) % c.P
+				part := r.received(g, c.M, int(receivers[repetition]), 0)
+				part.Offset += (to - int(receivers[repetition]) + c.P) % c.P * c.M
+				return Message{From: rank, To: to, Src: part, Dst: part}
+			})
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package plan
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A job that is killed at any point, and at the same one again, goes on: nothing is timed twice, and nothing
+// is missing.
+func TestKilledJob(t *testing.T) {
+	t.Run("stub", func(t *testing.T) {
+		var points []string
+		for write := range 2 + 2*2 { // a head, a try and a time of each setting, done
+			for _, how := range []string{"before", "half", "after"} {
+				points = append(points, fmt.Sprintf("%s:%d", how, write))
+			}
+		}
+		points = append(points, "crash:2")
+		killed(t, []string{"cc", "-I", "testdata/stub"}, "nice -n", points) // a launcher that takes a number
+	})
+	t.Run("Open MPI", func(t *testing.T) {
+		version, err := exec.Command("mpirun", "--version").Output()
+		if err != nil || !strings.Contains(string(version), "(Open MPI) 4.") {
+			t.Skip("mpirun is not of Open MPI 4")
+		}
+		killed(t, []string{"mpicc"}, "mpirun --allow-run-as-root --oversubscribe -n", []string{"half:2", "after:3"})
+	})
+}
+
+// killed has a job of two settings killed twice at each of some points.
+func killed(t *testing.T, compiler []string, launcher string, points []string) {
+	if _, err := exec.LookPath(compiler[0]); err != nil {
+		t.Skip("there is no " + compiler[0])
+	}
+	m, library := small(), openMPI(t)
+	m.CPU, m.Passes = "", 2
+	m.Cells = m.Cells[:1]
+	m.Cells[0].Timed = []int{0, 1}
+	program := filepath.Join(t.TempDir(), "timing")
+	build := append(compiler, "-O1", "-include", "testdata/stub/killed.h", "-o", program, "job/timing.c")
+	if text, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	for _, point := range points {
+		folder := filepath.Join(t.TempDir(), "plan")
+		if err := m.Write(folder, library, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Link(program, filepath.Join(folder, "timing")); err != nil {
+			t.Fatal(err)
+		}
+		run := func(environment ...string) (*os.ProcessState, string) {
+			job := exec.Command("bash", "-c", "JOB=$$ exec bash run.sh")
+			job.Dir, job.SysProcAttr = folder, &syscall.SysProcAttr{Setpgid: true}
+			job.Env = append(append(os.Environ(), "MPICC=true", "MPIRUN="+launcher), environment...)
+			text, _ := job.CombinedOutput()
+			return job.ProcessState, string(text)
+		}
+		crashes := strings.HasPrefix(point, "crash")
+		for range 2 {
+			state, text := run("KILL=" + point)
+			if !crashes && state.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+				t.Fatalf("%s: the job was not killed: %v\n%s", point, state, text)
+			}
+		}
+		if state, text := run(); !state.Success() || !strings.Contains(text, "all is timed") {
+			t.Fatalf("%s: %v\n%s", point, state, text)
+		}
+		r, err := m.Read(os.DirFS(folder), library)
+		crashed := 0 // settings, twice
+		for _, o := range r.LeftOut {
+			if crashed++; !crashes || !strings.Contains(o.Why, "it crashed") {
+				t.Errorf("%s: left out %+v", point, o)
+			}
+		}
+		if settings := len(m.Cells[0].Timed) * m.Passes; err != nil || crashes != (crashed > 0) || r.timings()+crashed != settings {
+			t.Errorf("%s: %v, %d settings timed and %d crashed of %d", point, err, r.timings(), crashed, settings)
+		}
+		names, _ := filepath.Glob(filepath.Join(folder, results, "*"))
+		times := 0
+		for _, name := range names {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			times += strings.Count(string(text), "\ntime\t")
+		}
+		if times != r.timings() {
+			t.Errorf("%s: %d times of %d settings", point, times, r.timings())
+		}
+	}
+}
+
+// timings are how many settings have a time, in all passes.
+func (r *Results) timings() (n int) {
+	for _, pass := range r.Passes {
+		n += len(pass)
+	}
+	return n
+}
