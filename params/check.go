@@ -292,20 +292,16 @@ func (k *Key) check() error {
 		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
 			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
 		}
-		if k.Variant != "" && k.Variant != Receiver {
+		if k.Variant != nil && k.Variant != Receiver {
 			return fmt.Errorf("variant %.40q of a round trip; want %s, or none", k.Variant, Receiver)
 		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
-	case NetCell:
-		err = k.checkParameter("network", "eth0:"+NetTransfer)
-	case ChannelCell:
-		err = k.checkParameter("channel", "same_l3:"+ChannelMessage)
 	default:
-		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
+		if k.Variant == nil && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
 			return fmt.Errorf("kind %.40q is unknown", k.Kind)
 		}
-		err = checkVariant(k.Variant)
+		err = k.checkVariant()
 	}
 	switch {
 	case err != nil:
@@ -314,7 +310,7 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
 		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
-	case k.Variant != "" && k.Kind != PRTTCell && !k.Kind.varies():
+	case k.Variant != nil && k.Kind != PRTTCell && !k.Kind.varies():
 		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
 	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
@@ -373,8 +369,18 @@ func (k Kind) Compare(o Kind) int {
 	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
 }
 
-// checkVariant accepts any valid variant: the measuring package knows them.
-func checkVariant(name string) error {
+// checkVariant accepts any name where the measuring package knows variants, for it may be a newer one's.
+func (k *Key) checkVariant() error {
+	switch _, is := k.Variant.(Parameter); {
+	case k.Kind == NetCell && !is:
+		return fmt.Errorf("%.40q is no parameter of a network; want its name and the parameter, such as eth0:%s", k.VariantName(), NetTransfer)
+	case k.Kind == ChannelCell && !is:
+		return fmt.Errorf("%.40q is no parameter of a channel; want its name and the parameter, such as same_l3:%s", k.VariantName(), ChannelMessage)
+	}
+	return checkWord(k.VariantName())
+}
+
+func checkWord(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
 	if name == "" || len(name) > maxName || strings.Trim(name, letters) != "" {
 		return fmt.Errorf("%.40q is no variant; want a word of letters, digits and - such as 0-2 or 4K8S", name)

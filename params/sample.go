@@ -2,6 +2,8 @@ package params
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -124,6 +126,15 @@ type ProbeReading struct {
 	Key
 	NS float64 `json:"ns"`
 	At float32 `json:"at_s"`
+}
+
+// UnmarshalJSON reads all fields, not the key's alone.
+func (p *ProbeReading) UnmarshalJSON(text []byte) error {
+	value := struct {
+		NS *float64 `json:"ns"`
+		At *float32 `json:"at_s"`
+	}{&p.NS, &p.At}
+	return errors.Join(json.Unmarshal(text, &p.Key), json.Unmarshal(text, &value))
 }
 
 // Values are the samples' times in ns, in the order in which they were taken.

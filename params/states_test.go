@@ -184,7 +184,7 @@ func TestStatesOfPairs(t *testing.T) {
 	noise := func(ns float64) float64 { return ns * math.Exp(0.02*random.NormFloat64()) }
 	nears := map[[2]int]int{{0, 1}: 20, {0, 2}: 60, {1, 2}: 0} // of 80 samples
 	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairVariant(pair[0], pair[1], UnknownHome)}})
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairOf(pair[0], pair[1], UnknownHome)}})
 		for launch := range 80 {
 			if len(f.Launches) <= launch {
 				f.Launches = append(f.Launches, Launch{Began: fmt.Sprintf("2026-11-22T10:%02d:%02dZ", launch/60, launch%60)})

@@ -154,7 +154,7 @@ func (c *Cell) append(b []byte) []byte {
 		quoted, _ := json.Marshal(c.Operator) // a valid string has no error
 		b = append(b, quoted...)
 	}
-	text("variant", c.Variant)
+	text("variant", c.VariantName())
 	some("n", c.N)
 	some("delay_ns", c.Delay)
 	some("k", c.K)
