@@ -229,10 +229,10 @@ func TestWatchesAreChecked(t *testing.T) {
 		{func(f *File) { f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
 		{func(f *File) { f.Cells[0].Samples[0].Before = 0 }, "want times above 0"},
 		{func(f *File) { f.Watches[0].States[1].Above = 0 }, "states must rise"},
-		{func(f *File) { f.Watches[0].States[0].Share = 2 }, "share of 2"},
-		{func(f *File) { f.Watches[0].CPUs = nil }, "0 CPUs"},
-		{func(f *File) { f.Watches[0].CPUs[0] = -1 }, "-1 is no CPU"},
-		{func(f *File) { f.Watches[0].Session = -1 }, "session -1"},
+		{func(f *File) { f.Watches[0].States[0].Share = 2 }, "share of a state is 2"},
+		{func(f *File) { f.Watches[0].CPUs = nil }, "number of CPUs is 0"},
+		{func(f *File) { f.Watches[0].CPUs[0] = -1 }, "CPU is -1"},
+		{func(f *File) { f.Watches[0].Session = -1 }, "session is -1"},
 	} {
 		f := moved(t)
 		tt.spoil(f)
