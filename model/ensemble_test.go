@@ -89,7 +89,7 @@ func TestEnsembleHasNetwork(t *testing.T) {
 	for _, tau := range []int{1, 2} {
 		for _, m := range []int{1, 8192} {
 			for _, of := range []string{params.NetTransfer, params.NetOverhead} {
-				c := params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: m, Variant: params.Parameter{Of: "n", Name: of}.String()}, Time: fit.Estimate{Center: 50000}}
+				c := params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: m, Variant: params.Parameter{Of: "n", Name: of}}, Time: fit.Estimate{Center: 50000}}
 				if of == params.NetTransfer || tau == 1 {
 					net.Cells = append(net.Cells, c)
 				}

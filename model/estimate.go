@@ -294,7 +294,7 @@ func (e *Estimates) Cells() (cells []params.Cell) {
 			time.Lo, time.Hi = math.Inf(-1), math.Inf(1)
 		}
 		cells = append(cells, params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: one.Bytes,
-			Variant: params.Parameter{Of: one.Level, Name: one.Parameter}.String()}, Time: time})
+			Variant: params.Parameter{Of: one.Level, Name: one.Parameter}}, Time: time})
 	}
 	for _, one := range e.All {
 		switch {

@@ -16,8 +16,8 @@ func relaying() *params.File {
 	f := levelled(true)
 	for _, l := range f.Provenance.Levels[:2] {
 		for _, c := range f.Cells {
-			if c.Variant == (params.Parameter{Of: l.Name, Name: params.ChannelMessage}).String() {
-				c.Variant, c.Time = params.Parameter{Of: l.Name, Name: params.ChannelRelay}.String(), fit.Estimate{Center: 0.6 * c.Time.Center}
+			if c.Variant == (params.Parameter{Of: l.Name, Name: params.ChannelMessage}) {
+				c.Variant, c.Time = params.Parameter{Of: l.Name, Name: params.ChannelRelay}, fit.Estimate{Center: 0.6 * c.Time.Center}
 				f.Cells = append(f.Cells, c)
 			}
 		}

@@ -35,7 +35,7 @@ func levelled(fanout bool) *params.File {
 		for m := 1; m <= 1<<20; m *= 2 {
 			cell := func(parameter string, tau int, ns float64) {
 				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: m,
-					Variant: params.Parameter{Of: l.Name, Name: parameter}.String()}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+					Variant: params.Parameter{Of: l.Name, Name: parameter}}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
 			}
 			moved := perByte * float64(m)
 			cell(params.ChannelMessage, 1, latency+moved)
@@ -348,7 +348,7 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	f := levelled(false)
 	const from = 256 << 10
 	for i, c := range f.Cells {
-		if c.Bytes < from && c.Variant == (params.Parameter{Of: "same_node", Name: params.ChannelMessage}).String() {
+		if c.Bytes < from && c.Variant == (params.Parameter{Of: "same_node", Name: params.ChannelMessage}) {
 			f.Cells[i].Time.Center = 400 + 2*0.25*float64(c.Bytes)
 		}
 	}
@@ -383,7 +383,7 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 func TestHierarchyOfNetworkBuffers(t *testing.T) {
 	f := levelled(false)
 	for i, c := range f.Cells {
-		if c.Bytes < 256<<10 && c.Variant == (params.Parameter{Of: "same_numa", Name: params.ChannelMessage}).String() {
+		if c.Bytes < 256<<10 && c.Variant == (params.Parameter{Of: "same_numa", Name: params.ChannelMessage}) {
 			f.Cells[i].Time.Center = 200 + 2*0.5*float64(c.Bytes)
 		}
 	}

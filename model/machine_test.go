@@ -108,7 +108,7 @@ func TestRoundTripsByLaunches(t *testing.T) {
 func TestLatencyOfAFile(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
 	add := func(n, m, delay int, variant string, ns func(factor float64) float64) {
-		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay, Variant: variant}}
+		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay}.Named(variant)}
 		for launch, factor := range []float64{1, 1.2, 1, 3, 1, 0.9, 1} {
 			c.Samples = append(c.Samples, params.Sample{NS: ns(factor), Launch: int32(launch)})
 		}
@@ -121,7 +121,7 @@ func TestLatencyOfAFile(t *testing.T) {
 		add(16, m, 0, "", func(x float64) float64 { return 200*x + 15*(60+float64(m)/64)*x })
 	}
 	add(16, 1, 5000, "", func(x float64) float64 { return 200*x + 15*(5000+50*x) })
-	add(16, 1, 5000, params.Receiver, func(x float64) float64 { return 30 * x })
+	add(16, 1, 5000, params.Receiver.String(), func(x float64) float64 { return 30 * x })
 	trips, latency := roundTrips(f, "", false)
 	if !latency.Known() || latency.N != 7 || math.Abs(latency.Center-20e-9) > 1e-15 || math.Abs(latency.Lo-18e-9) > 1e-15 || math.Abs(latency.Hi-60e-9) > 1e-15 {
 		t.Errorf("L is %+v, want 20 of 18 to 60 ns", latency)

@@ -40,7 +40,7 @@ func twoLevels(nodes, each int) *params.File {
 			}
 			for m, ns := range times {
 				f.Cells = append(f.Cells, params.Cell{Time: fit.Median([]float64{ns}),
-					Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b, params.UnknownHome)}})
+					Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairOf(a, b, params.UnknownHome)}})
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func constant(ns float64) *params.Curve {
 func strided(f *params.File) *params.File {
 	for variant, ns := range map[string]float64{"8K64S": 150, "8K4S": 90, "8K4S-L3": 1000, "8K64S-L3": 1200} {
 		f.Cells = append(f.Cells, params.Cell{Time: fit.Median([]float64{ns}),
-			Key: params.Key{Kind: params.PackCell, Placement: numa.Local, Tau: 1, Bytes: 8192, Variant: variant}})
+			Key: params.Key{Kind: params.PackCell, Placement: numa.Local, Tau: 1, Bytes: 8192}.Named(variant)})
 	}
 	return f
 }
@@ -304,7 +304,7 @@ func TestMLogNPRefuses(t *testing.T) {
 		{func(f *params.File) { // no pairs across nodes
 			var within []params.Cell
 			for _, c := range f.Cells {
-				if a, b, _, _ := params.ParsePair(c.Variant); a/4 == b/4 {
+				if p, _ := c.Variant.(params.PairKey); p.From/4 == p.To/4 {
 					within = append(within, c)
 				}
 			}

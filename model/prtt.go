@@ -44,7 +44,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 	of(func(c *params.Cell) {
 		switch key := c.Key; {
 		case c.Variant == params.Receiver:
-			key.Variant = ""
+			key.Variant = nil
 			received[key] = c
 		case c.N == 1 && c.Delay == 0:
 			singles[c.Bytes] = c
@@ -52,7 +52,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 	})
 	least := math.MaxInt
 	of(func(c *params.Cell) {
-		if c.Variant != "" {
+		if c.Variant != nil {
 			return
 		}
 		trip := RoundTrip{N: c.N, Delay: time.Duration(c.Delay).Seconds(), Bytes: c.Bytes, Seconds: c.Time.Center / 1e9}

@@ -83,7 +83,7 @@ func (c *Cell) benchmark() string {
 	}{
 		{"setup", c.Setup, c.Setup != ""},
 		{"operator", c.Operator, c.Operator != ""},
-		{"variant", c.Variant, c.Variant != ""},
+		{"variant", c.VariantName(), c.Variant != nil},
 		{"placement", c.Placement, true},
 		{"cache", map[bool]string{false: "in", true: "off"}[c.OffCache], true},
 		{"tau", c.Tau, c.Tau > 0},

@@ -2,7 +2,6 @@ package params
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 )
@@ -16,24 +15,6 @@ func (p *Plan) AllSegments() []int { return append([]int{p.Segments}, p.MoreSegm
 
 // AllSegmentBytes are the sizes of segments, likewise.
 func (p *Plan) AllSegmentBytes() []int { return append([]int{p.SegmentBytes}, p.MoreSegmentBytes...) }
-
-// checkBuffers refuses what none can be measured with, and what is there twice.
-func (p *Plan) checkBuffers() error {
-	for _, list := range []struct {
-		what   string
-		values []int
-	}{{"more_segments", p.AllSegments()}, {"more_segment_bytes", p.AllSegmentBytes()}} {
-		if len(list.values) > MostBuffers || repeated(list.values) {
-			return fmt.Errorf("%s: %d values; the most is %d, each once and none of them the first", list.what, len(list.values)-1, MostBuffers-1)
-		}
-		for _, v := range list.values[1:] {
-			if v < 1 || v > maxSize {
-				return fmt.Errorf("%s has %d; want 1 … %d", list.what, v, maxSize)
-			}
-		}
-	}
-	return nil
-}
 
 // Abridge leaves out of a key what it has in common with one of the plan's first
 // buffers: values that are these, and those that make no difference to what is measured.

@@ -40,7 +40,7 @@ func (f *File) OfLevels() bool {
 func (f *File) LevelTimes() (all []LevelTimes) {
 	for _, l := range f.Provenance.Levels {
 		of := func(parameter string) *Curve {
-			g := f.parameter(ChannelCell, Parameter{l.Name, parameter})
+			g := f.parameter(ChannelCell, Parameter{Of: l.Name, Name: parameter})
 			if len(g.taus) == 0 {
 				return nil
 			}

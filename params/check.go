@@ -42,57 +42,6 @@ func (e LimitError) Error() string { return string(e) }
 
 func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(format, args...)) }
 
-// Validate says what is wrong with a file, the first thing found: what it
-// accepts can be written and read again, unless it takes more bytes than Read takes.
-func (f *File) Validate() error {
-	if err := checkFormat(f.Format, f.Version); err != nil {
-		return err
-	}
-	if err := f.Plan.check(); err != nil {
-		return fmt.Errorf("plan: %w", err)
-	}
-	if err := f.checkState(); err != nil {
-		return err
-	}
-	if len(f.Launches) > maxLaunches {
-		return limitf("more than %d launches", maxLaunches)
-	}
-	for i := range f.Launches {
-		if err := f.Launches[i].Check(); err != nil {
-			return fmt.Errorf("launch %d: %w", i, err)
-		}
-	}
-	if len(f.Warnings) > maxWarnings {
-		return limitf("more than %d warnings", maxWarnings)
-	}
-	if err := f.checkNetworks(); err != nil {
-		return err
-	}
-	if len(f.Cells) > maxCells {
-		return limitf("more than %d cells", maxCells)
-	}
-	samples := 0
-	for i := range f.Cells {
-		c := &f.Cells[i]
-		if err := c.check(); err != nil {
-			return fmt.Errorf("cell %d (%s): %w", i+1, printable.Part(c.Key.String()), err)
-		}
-		if samples += len(c.Samples); samples > maxSamples {
-			return limitf("more than %d samples in all", maxSamples)
-		}
-		if err := c.checkLaunches(len(f.Launches), len(f.Watches)); err != nil {
-			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
-		}
-		if err := c.checkNetwork(f.Networks); err != nil {
-			return fmt.Errorf("cell %d (%v): %w", i+1, c.Key, err)
-		}
-	}
-	if first, second := f.twice(); second > 0 {
-		return fmt.Errorf("cell %d (%v) is there twice, first as cell %d", second+1, f.Cells[second].Key, first+1)
-	}
-	return nil
-}
-
 // twice finds two cells of the same key; second is 0 if there are none.
 func (f *File) twice() (first, second int) {
 	order := f.sorted()
@@ -137,35 +86,14 @@ func checkFormat(format string, version int) error {
 
 // checkState is about the fields that are read as a whole, but for the plan and networks.
 func (f *File) checkState() error {
-	if math.IsNaN(f.Seconds) || f.Seconds < 0 || f.Seconds > longest {
-		return fmt.Errorf("seconds: %g is no time", f.Seconds)
-	}
-	if err := f.Provenance.Memory.check(); err != nil {
-		return fmt.Errorf("provenance: %w", err)
-	}
 	if len(f.Journal) > maxMark {
 		return fmt.Errorf("journal is %.40q…; want the mark of one, up to %d bytes", f.Journal, maxMark)
 	}
-	if len(f.Watches) > maxWatches {
-		return limitf("more than %d watches", maxWatches)
-	}
-	for i := range f.Watches {
-		if err := f.Watches[i].check(); err != nil {
-			return fmt.Errorf("watch %d: %w", i+1, err)
-		}
-	}
-	if len(f.Placements) > maxPlacements {
-		return fmt.Errorf("placements: %d of them; the most is %d", len(f.Placements), maxPlacements)
-	}
-	for _, p := range f.Placements {
-		if err := checkPolicy(p.Policy); err != nil {
-			return fmt.Errorf("placements: %w", err)
-		}
-		if len(p.Workers) > maxWorkers {
-			return fmt.Errorf("placements: %d workers; the most is %d", len(p.Workers), maxWorkers)
-		}
-	}
-	return nil
+	return cmp.Or(limited("seconds", f.Seconds, 0, longest), f.Provenance.Memory.check(),
+		limited("number of placements", len(f.Placements), 0, maxPlacements),
+		each(f.Placements, func(p numa.Placement) error {
+			return cmp.Or(checkPolicy(p.Policy), limited("number of a placement's workers", len(p.Workers), 0, maxWorkers))
+		}))
 }
 
 // Swept tells whether a sweep made the plan, and can go on with it.
@@ -203,63 +131,41 @@ func (f *File) Completion() error {
 }
 
 func (p *Plan) check() error {
-	for _, list := range []struct {
-		what   string
-		values []int
-		most   int
-	}{{"size", p.Sizes, maxSize}, {"τ", p.Taus, maxCount}} {
-		if err := rising(list.what, list.values); err != nil {
-			return err
-		}
-		if n := len(list.values); n > maxListed || n > 0 && list.values[n-1] > list.most {
-			return fmt.Errorf("%d of %s, the largest %d; the most is %d, up to %d", n, list.what, list.values[n-1], maxListed, list.most)
-		}
-	}
-	if len(p.CPUs) > maxListed {
-		return fmt.Errorf("%d CPUs; the most is %d", len(p.CPUs), maxListed)
-	}
-	for _, cpu := range p.CPUs {
-		if cpu < 0 || cpu > maxCount {
-			return fmt.Errorf("%d is no CPU", cpu)
-		}
-	}
-	for _, setup := range p.Setups {
-		if err := checkSetup(setup); err != nil {
-			return err
-		}
-	}
-	for _, policy := range p.Policies {
-		if err := checkPolicy(policy); err != nil {
-			return err
-		}
-	}
-	for _, operator := range p.Operators {
-		if err := checkOperator(operator); err != nil {
-			return err
-		}
-	}
 	if repeated(p.Setups) || repeated(p.Policies) || repeated(p.Caches) || repeated(p.Operators) {
 		return errors.New("a setup, placement, operator or state of the cache is there twice")
 	}
-	for _, number := range []struct {
-		what  string
-		value int
-	}{{"segments", p.Segments}, {"segment_bytes", p.SegmentBytes}, {"cache_bytes", p.CacheBytes}, {"own_cache_bytes", p.OwnCacheBytes}} {
-		if number.value < 0 || number.value > maxSize {
-			return fmt.Errorf("%s is %d; want 0 … %d", number.what, number.value, maxSize)
+	return cmp.Or(rising("size", p.Sizes, maxSize), rising("τ", p.Taus, maxCount),
+		limited("sizes, τ or CPUs: their number", max(len(p.Sizes), len(p.Taus), len(p.CPUs)), 0, maxListed),
+		each(p.CPUs, func(cpu int) error { return limited("CPU", cpu, 0, maxCount) }),
+		each(p.Setups, checkSetup), each(p.Policies, checkPolicy), each(p.Operators, checkOperator),
+		limited("segments", p.Segments, 0, maxSize), limited("segment_bytes", p.SegmentBytes, 0, maxSize),
+		buffers("more_segments", p.AllSegments()), buffers("more_segment_bytes", p.AllSegmentBytes()),
+		limited("cache_bytes", p.CacheBytes, 0, maxSize), limited("own_cache_bytes", p.OwnCacheBytes, 0, maxSize),
+		limited("budget_s", p.Budget, 0, longest), limited("arena_caches", p.ArenaCaches, 0, 1<<10), limited("width", p.Width, 0, 1))
+}
+
+// buffers refuses numbers of segments, or their sizes, that none can be measured with.
+func buffers(what string, all []int) error {
+	if len(all) > MostBuffers || repeated(all) {
+		return fmt.Errorf("%s: %d values; the most is %d, each once and none of them the first", what, len(all)-1, MostBuffers-1)
+	}
+	return each(all[1:], func(v int) error { return limited(what, v, 1, maxSize) })
+}
+
+// limited refuses a number that is not from least to most, NaN too.
+func limited[N int | float64](what string, v, least, most N) error {
+	if !(v >= least && v <= most) {
+		return fmt.Errorf("%s is %v; want %v … %v", what, v, least, most)
+	}
+	return nil
+}
+
+// each is the first error of a check of values.
+func each[T any](values []T, check func(T) error) error {
+	for _, v := range values {
+		if err := check(v); err != nil {
+			return err
 		}
-	}
-	if err := p.checkBuffers(); err != nil {
-		return err
-	}
-	if !(p.Budget >= 0 && p.Budget <= longest) {
-		return fmt.Errorf("budget_s is %g; want 0 … %g", p.Budget, float64(longest))
-	}
-	if !(p.ArenaCaches >= 0 && p.ArenaCaches <= 1<<10) {
-		return fmt.Errorf("arena_caches is %g; want 0 … 1024", p.ArenaCaches)
-	}
-	if !(p.Width >= 0 && p.Width <= 1) {
-		return fmt.Errorf("width is %g; want 0 … 1", p.Width)
 	}
 	return nil
 }
@@ -292,20 +198,16 @@ func (k *Key) check() error {
 		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
 			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
 		}
-		if k.Variant != "" && k.Variant != Receiver {
+		if k.Variant != nil && k.Variant != Receiver {
 			return fmt.Errorf("variant %.40q of a round trip; want %s, or none", k.Variant, Receiver)
 		}
 	case GammaCell:
 		err, least, leastTau = checkOperator(k.Operator), 1, 0
-	case NetCell:
-		err = k.checkParameter("network", "eth0:"+NetTransfer)
-	case ChannelCell:
-		err = k.checkParameter("channel", "same_l3:"+ChannelMessage)
 	default:
-		if k.Variant == "" && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
+		if k.Variant == nil && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
 			return fmt.Errorf("kind %.40q is unknown", k.Kind)
 		}
-		err = checkVariant(k.Variant)
+		err = k.checkVariant()
 	}
 	switch {
 	case err != nil:
@@ -314,7 +216,7 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
 	case k.Operator != "" && k.Kind != GammaCell:
 		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
-	case k.Variant != "" && k.Kind != PRTTCell && !k.Kind.varies():
+	case k.Variant != nil && k.Kind != PRTTCell && !k.Kind.varies():
 		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
 	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
 		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
@@ -373,8 +275,18 @@ func (k Kind) Compare(o Kind) int {
 	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
 }
 
-// checkVariant accepts any valid variant: the measuring package knows them.
-func checkVariant(name string) error {
+// checkVariant accepts any name where the measuring package knows variants, for it may be a newer one's.
+func (k *Key) checkVariant() error {
+	switch _, is := k.Variant.(Parameter); {
+	case k.Kind == NetCell && !is:
+		return fmt.Errorf("%.40q is no parameter of a network; want its name and the parameter, such as eth0:%s", k.VariantName(), NetTransfer)
+	case k.Kind == ChannelCell && !is:
+		return fmt.Errorf("%.40q is no parameter of a channel; want its name and the parameter, such as same_l3:%s", k.VariantName(), ChannelMessage)
+	}
+	return checkWord(k.VariantName())
+}
+
+func checkWord(name string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:-"
 	if name == "" || len(name) > maxName || strings.Trim(name, letters) != "" {
 		return fmt.Errorf("%.40q is no variant; want a word of letters, digits and - such as 0-2 or 4K8S", name)

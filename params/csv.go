@@ -39,7 +39,7 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 	}
 	for _, c := range cells {
 		row := []string{string(c.Kind), c.Setup, string(c.Placement), strconv.FormatBool(c.OffCache), count(c.Tau), strconv.Itoa(c.Bytes),
-			c.Operator, c.Variant, count(c.N), count(c.Delay), count(c.K), count(c.Transfers), strconv.Itoa(len(c.Samples))}
+			c.Operator, c.VariantName(), count(c.N), count(c.Delay), count(c.K), count(c.Transfers), strconv.Itoa(len(c.Samples))}
 		estimates := []fit.Estimate{c.Time}
 		if c.Kind == TransferCell {
 			estimates = append(estimates, c.Whole(), c.Segment())

@@ -4,6 +4,7 @@
 package params
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -86,10 +87,7 @@ func (c *Curve) check() error {
 	if len(c.Sizes) == 0 {
 		return fmt.Errorf("no message sizes")
 	}
-	if err := rising("size", c.Sizes); err != nil {
-		return err
-	}
-	if err := rising("τ", c.Taus); err != nil {
+	if err := cmp.Or(rising("size", c.Sizes, maxSize), rising("τ", c.Taus, maxCount)); err != nil {
 		return err
 	}
 	if len(c.Times) != len(c.Sizes) {
@@ -108,10 +106,10 @@ func (c *Curve) check() error {
 	return nil
 }
 
-func rising(what string, values []int) error {
+func rising(what string, values []int, most int) error {
 	before := 0
 	for _, v := range values {
-		if err := checkNext(what, before, v); err != nil {
+		if err := cmp.Or(checkNext(what, before, v), limited(what, v, 1, most)); err != nil {
 			return err
 		}
 		before = v

@@ -104,7 +104,7 @@ type Key struct {
 	Tau       int         `json:"tau"`                // 0, of gamma: any
 	Bytes     int         `json:"bytes"`              // m
 	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
-	Variant   string      `json:"variant,omitempty"`  // of message, prtt, pair, level, access, pack, pattern, disk and net: which
+	Variant   Variant     `json:"variant,omitempty"`  // of message, prtt and kinds of surveys: which
 	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
 	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
 	// Of transfer and null, what is not as in the plan's first buffers; else 0.
@@ -129,11 +129,11 @@ const (
 )
 
 // Segmented is the variant of messages that go through channels, segment by segment.
-const Segmented = "segmented"
+const Segmented = Name("segmented")
 
 // Receiver is the variant of round trips of which Time is what each message takes its
 // receiver, from when it knows of it until it may wait for the next: o of that side.
-const Receiver = "receiver"
+const Receiver = Name("receiver")
 
 // Published is setup and placement of what comes from a published file, which
 // does not say how it was measured.
@@ -149,8 +149,8 @@ func (k Key) String() string {
 	if k.Operator != "" {
 		b.WriteString(" of " + k.Operator)
 	}
-	if k.Variant != "" {
-		b.WriteString(" " + k.Variant)
+	if k.Variant != nil {
+		b.WriteString(" " + k.Variant.String())
 	}
 	fmt.Fprintf(&b, ", %s, τ = %d, m = %d", Where(k.Placement, k.OffCache), k.Tau, k.Bytes)
 	if k.Segments > 0 {
@@ -203,10 +203,12 @@ func (k *Key) order(o *Key) int {
 		return k.Kind.Compare(o.Kind)
 	}
 	off := func(k *Key) int { return lists.FalseFirst(k.OffCache) }
-	return cmp.Or(strings.Compare(k.Setup, o.Setup), cmp.Compare(k.Placement, o.Placement), off(k)-off(o),
+	if before := cmp.Or(strings.Compare(k.Setup, o.Setup), cmp.Compare(k.Placement, o.Placement), off(k)-off(o),
 		strings.Compare(k.Operator, o.Operator), cmp.Compare(k.Transport, o.Transport), cmp.Compare(k.Buffers, o.Buffers),
-		k.Segments-o.Segments, k.SegmentBytes-o.SegmentBytes, k.Tau-o.Tau, k.Bytes-o.Bytes,
-		strings.Compare(k.Variant, o.Variant), k.N-o.N, k.Delay-o.Delay)
+		k.Segments-o.Segments, k.SegmentBytes-o.SegmentBytes, k.Tau-o.Tau, k.Bytes-o.Bytes); before != 0 || *k == *o {
+		return before
+	}
+	return cmp.Or(strings.Compare(k.VariantName(), o.VariantName()), k.N-o.N, k.Delay-o.Delay)
 }
 
 var kinds = []Kind{TransferCell, NullCell, CopyCell, OwnCell, OverheadCell, GammaCell, PRTTCell, ExchangeCell, MessageCell, PairCell, LevelCell, AccessCell, PackCell, PatternCell, CollectiveCell, DiskCell, NetCell, ChannelCell}

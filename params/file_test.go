@@ -320,7 +320,7 @@ func TestReadRefuses(t *testing.T) {
 		{"size twice", with("[1, 64]", "[1, 1]"), "f:5: plan: size 1 is there twice"},
 		{"taus unsorted", with("[1, 2]", "[2, 1]"), "f:5: plan: τ 1 comes after 2; they must rise"},
 		{"size zero", with("[1, 64]", "[0, 64]"), "f:5: plan: size 0"},
-		{"huge size", with("[1, 64]", "[1, 9999999999999999]"), "f:5: plan: 2 of size, the largest 9999999999999999"},
+		{"huge size", with("[1, 64]", "[1, 9999999999999999]"), "f:5: plan: size is 9999999999999999; want 1 … "},
 		{"size in words", with("[1, 64]", `[1, "64"]`), "f:5: plan: string where a value like int belongs"},
 		{"plan's placement unknown", with(`["local"]`, `["loco"]`), `f:5: plan: placement "loco" is unknown`},
 		{"plan's setup a path", with(`["ring"]`, `["../ring"]`), `f:5: plan: "../ring" is no setup`},
@@ -328,8 +328,8 @@ func TestReadRefuses(t *testing.T) {
 		{"negative segments", with(`"segments": 2`, `"segments": -2`), "f:5: plan: segments is -2"},
 		{"width", with(`0.03`, `3`), "f:5: plan: width is 3"},
 		{"budget", with(`"budget_s": 60`, `"budget_s": -60`), "f:5: plan: budget_s is -60"},
-		{"negative seconds", with(`1.5`, `-1.5`), "seconds: -1.5 is no time"},
-		{"placement of a file unknown", with(`"placements": []`, `"placements": [{"policy":"loco"}]`), `f:6: placements: placement "loco" is unknown`},
+		{"negative seconds", with(`1.5`, `-1.5`), "seconds is -1.5; want 0 …"},
+		{"placement of a file unknown", with(`"placements": []`, `"placements": [{"policy":"loco"}]`), `f:6: placement "loco" is unknown`},
 		{"samples that contradict the centre", with(`[[-1,99,0,0],[-1,99.5,0,0],[-1,100,0,0],[-1,100,0,0],[-1,101,0,0],[-1,101.5,0,0]]`, `[[-1,101,0,0],[-1,199,0,0]]`), "its time is 100 ns, and its samples are 101 … 199"},
 		{"CPU list that unfolds", with(`"cpus_online": "0-1"`, `"cpus_online": "0-999999999"`), "f:4: provenance: more than 4194304 CPUs in lists"},
 		{"CPU list in words", with(`"cpus_online": "0-1"`, `"cpus_online": "all"`), "f:4: provenance: "},
@@ -417,17 +417,18 @@ func TestReadBoundsMemory(t *testing.T) {
 	}
 }
 
-func TestValidateNamesTheCell(t *testing.T) {
+func TestValidate(t *testing.T) {
 	for _, tt := range []struct {
 		spoil func(*File)
 		says  string
 	}{
-		{func(f *File) { f.Cells[2].Time.Center = math.NaN() }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): NaN is no time"},
-		{func(f *File) { f.Cells[2].Samples[1].NS = math.Inf(1) }, "cell 3 (transfer of ring, placement local, in cache, τ = 2, m = 1): sample: +Inf"},
-		{func(f *File) { f.Cells[2] = f.Cells[0] }, "cell 3 (transfer of ring, placement local, in cache, τ = 1, m = 1) is there twice"},
+		{func(f *File) { f.Cells[2].Time.Center = math.NaN() }, `at "NaN`},
+		{func(f *File) { f.Cells[2].Samples[1].NS = math.Inf(1) }, `"null,`},
+		{func(f *File) { f.Cells[2].Setup = "ring\",\"x\":\"" }, "is no setup"},
+		{func(f *File) { f.Cells[2].Time.Center = -1 }, "transfer of ring, placement local, in cache, τ = 2, m = 1: -1 is no time"},
+		{func(f *File) { f.Cells[2] = f.Cells[0] }, "transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice"},
 		{func(f *File) { f.Plan.Taus[1] = 1 }, "plan: τ 1 is there twice"},
-		{func(f *File) { f.Seconds = math.NaN() }, "seconds"},
-		{func(f *File) { f.Plan.Budget = math.NaN() }, "budget_s"},
+		{func(f *File) { f.Seconds = math.NaN() }, "NaN"},
 	} {
 		f := machine(2, numa.Local)
 		tt.spoil(f)

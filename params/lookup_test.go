@@ -364,7 +364,7 @@ func TestWriteBenchmarks(t *testing.T) {
 func TestP(t *testing.T) {
 	f := sparse()
 	add := func(variant string, bytes int, ns float64, off bool) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes, Variant: variant},
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes}.Named(variant),
 			Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
 	}
 	add("4K4S", 4096, 50, false)

@@ -48,7 +48,7 @@ const (
 // of shared memory.
 func FromNetworkText(t *Table, n Network) *File {
 	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
-	l, o := Parameter{n.Name, NetTransfer}.String(), Parameter{n.Name, NetOverhead}.String()
+	l, o := Parameter{Of: n.Name, Name: NetTransfer}, Parameter{Of: n.Name, Name: NetOverhead}
 	for row, m := range t.Transfers.Sizes {
 		for i, tau := range t.Transfers.Taus {
 			f.publish(Key{Kind: NetCell, Tau: tau, Bytes: m, Variant: l}, t.Transfers.Times[row][i])
@@ -67,7 +67,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 		return n, nil, err
 	}
 	of := func(parameter string) grid {
-		g := f.parameter(NetCell, Parameter{n.Name, parameter})
+		g := f.parameter(NetCell, Parameter{Of: n.Name, Name: parameter})
 		g.again = ErrUnmeasured
 		return g
 	}
@@ -130,7 +130,7 @@ func (f *File) checkNetworks() error {
 // Check refuses a network that no file holds.
 func (n Network) Check() error {
 	switch {
-	case checkVariant(n.Name) != nil || strings.Contains(n.Name, ":") || len(n.Name) > maxName/2:
+	case checkWord(n.Name) != nil || strings.Contains(n.Name, ":") || len(n.Name) > maxName/2:
 		return fmt.Errorf("%.40q is no name of a network; want a word of at most %d letters and digits such as eth0", n.Name, maxName/2)
 	case checkSetup(n.Kind) != nil:
 		return fmt.Errorf("%.40q is no kind of network; want a name in small letters like tcp", n.Kind)

@@ -80,7 +80,7 @@ func TestNetworkRefused(t *testing.T) {
 		{"twice", "network ib0 is there twice", func(f *File) { f.Networks = append(f.Networks, f.Networks[0]) }},
 		{"many", "65 of them", func(f *File) { f.Networks = make([]Network, 65) }},
 		{"unnamed", `there is no network "ib0"`, func(f *File) { f.Networks[0].Name = "ib1" }},
-		{"variant", "no parameter of a network", func(f *File) { f.Cells[0].Variant = "ib0" }},
+		{"variant", "no parameter of a network", func(f *File) { f.Cells[0].Variant = Name("ib0") }},
 	} {
 		f := FromNetworkText(ib())
 		tt.change(f)

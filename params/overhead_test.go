@@ -90,13 +90,13 @@ func TestWhoseOverheads(t *testing.T) {
 	f := messages(map[int]float64{64: 230})
 	f.Cells = append(f.Cells,
 		Cell{Key: Key{Kind: OverheadCell, Placement: numa.Local, Tau: 1}, Time: exactly(7)},
-		Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64, Variant: "PingPong"}, Time: fit.Median([]float64{900})})
+		Cell{Key: Key{Kind: MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64}.Named("PingPong"), Time: fit.Median([]float64{900})})
 	for _, want := range []float64{760, 90, 7} {
 		o := f.Overheads(Selection{})
 		if len(o) != 1 || o[0].Time.Center != want {
 			t.Errorf("%+v, want %g", o, want)
 		}
-		last := slices.IndexFunc(f.Cells, func(c Cell) bool { return c.Variant == "PingPong" })
+		last := slices.IndexFunc(f.Cells, func(c Cell) bool { return c.VariantName() == "PingPong" })
 		if last < 0 {
 			last = slices.IndexFunc(f.Cells, func(c Cell) bool { return c.Kind == MessageCell })
 		}

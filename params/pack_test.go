@@ -14,7 +14,7 @@ import (
 func TestLatency(t *testing.T) {
 	f := &File{}
 	add := func(variant string, bytes int, off bool, ns float64) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: variant, OffCache: off}, Time: fit.Estimate{Center: ns}})
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.List, Tau: 1, Bytes: bytes, OffCache: off}.Named(variant), Time: fit.Estimate{Center: ns}})
 	}
 	add("1K4S-L3", 1024, false, 300)
 	add("1K64S-L3", 1024, false, 700)

@@ -7,8 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -70,34 +68,11 @@ type PairLevel struct {
 // unknownLevel is of files that do not say what CPUs share.
 const unknownLevel = "level unknown"
 
-// PairVariant is the variant of cells of two CPUs, the lower one first, and of a home:
-// 0-2, 0-2-reader.
-func PairVariant(a, b int, home Home) string {
-	variant := fmt.Sprintf("%d-%d", min(a, b), max(a, b))
-	if home != UnknownHome {
-		variant += "-" + string(home)
-	}
-	return variant
-}
-
-// ParsePair reads what PairVariant writes, and nothing else.
-func ParsePair(variant string) (from, to int, home Home, err error) {
-	low, rest, _ := strings.Cut(variant, "-")
-	high, at, _ := strings.Cut(rest, "-")
-	from, errLow := strconv.Atoi(low)
-	to, errHigh := strconv.Atoi(high)
-	home = Home(at)
-	if errLow != nil || errHigh != nil || from < 0 || to > maxCPUs || from >= to || !slices.Contains(Homes, home) || PairVariant(from, to, home) != variant {
-		return 0, 0, "", fmt.Errorf("%.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2-reader", variant)
-	}
-	return from, to, home, nil
-}
-
 // Pairs are the file's pairs, of the first home measured, with the others. It fails without pairs,
 // and for invalid variants.
 func (f *File) Pairs() (*Pairs, error) {
 	found := make(map[Home]*Pairs)
-	at := make(map[string]int) // by variant
+	at := make(map[PairKey]int)
 	cpus := make(map[int]bool)
 	var sizes []int
 	for i := range f.Cells {
@@ -105,19 +80,19 @@ func (f *File) Pairs() (*Pairs, error) {
 		if c.Kind != PairCell {
 			continue
 		}
-		from, to, home, err := ParsePair(c.Variant)
-		if err != nil {
-			return nil, fmt.Errorf("cell %v: %w", c.Key, err)
+		key, ok := c.Variant.(PairKey)
+		if !ok {
+			return nil, fmt.Errorf("cell %v: %.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2-reader", c.Key, c.VariantName())
 		}
-		cpus[from], cpus[to] = true, true
-		p := found[home]
+		cpus[key.From], cpus[key.To] = true, true
+		p := found[key.Home]
 		if p == nil {
-			p = &Pairs{Home: home}
-			found[home] = p
+			p = &Pairs{Home: key.Home}
+			found[key.Home] = p
 		}
-		if _, known := at[c.Variant]; !known {
-			at[c.Variant] = len(p.Pairs)
-			p.Pairs = append(p.Pairs, Pair{From: from, To: to})
+		if _, known := at[key]; !known {
+			at[key] = len(p.Pairs)
+			p.Pairs = append(p.Pairs, Pair{From: key.From, To: key.To})
 		}
 		sizes = lists.Insert(sizes, c.Bytes)
 	}
@@ -137,9 +112,9 @@ func (f *File) Pairs() (*Pairs, error) {
 	sorting := f.Sort()
 	for i := range f.Cells {
 		if c := &f.Cells[i]; c.Kind == PairCell {
-			_, _, home, _ := ParsePair(c.Variant)
+			key := c.Variant.(PairKey)
 			row, _ := slices.BinarySearch(sizes, c.Bytes)
-			pair := &found[home].Pairs[at[c.Variant]]
+			pair := &found[key.Home].Pairs[at[key]]
 			pair.Times[row] = c.Time
 			if stays := sorting.ByState(c); len(stays) > 1 {
 				pair.add(stays, row, len(sizes))

@@ -1,7 +1,6 @@
 package params
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -11,47 +10,6 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-func TestParsePair(t *testing.T) {
-	for _, tt := range []struct {
-		variant  string
-		from, to int
-		ok       bool
-	}{
-		{"0-2", 0, 2, true}, {"7-128", 7, 128, true}, {PairVariant(9, 3, UnknownHome), 3, 9, true},
-		{"0-2-writer", 0, 2, true}, {"0-2-third", 0, 2, true}, {PairVariant(9, 3, ReaderHome), 3, 9, true},
-		{"0-2-", 0, 0, false}, {"0-2-nobody", 0, 0, false}, {"0-2-writer-", 0, 0, false}, {"0-writer-2", 0, 0, false}, {"0-2@writer", 0, 0, false},
-		{"2-0", 0, 0, false}, {"1-1", 0, 0, false}, {"", 0, 0, false}, {"0", 0, 0, false}, {"00-2", 0, 0, false},
-		{"0-+2", 0, 0, false}, {"-1-2", 0, 0, false}, {"0-2-4", 0, 0, false}, {"0-99999999999999999999", 0, 0, false}, {"4K8S", 0, 0, false},
-	} {
-		from, to, home, err := ParsePair(tt.variant)
-		if err == nil && !strings.HasSuffix(tt.variant, fmt.Sprint(to, strings.TrimRight("-"+string(home), "-"))) {
-			t.Errorf("%q: home %q", tt.variant, home)
-		}
-		if (err == nil) != tt.ok || from != tt.from || to != tt.to {
-			t.Errorf("%q: %d, %d, %v", tt.variant, from, to, err)
-		}
-	}
-}
-
-// What is read as a pair is written as it was.
-func FuzzParsePair(f *testing.F) {
-	for _, seed := range []string{"0-1", "0-2", "12-127", "0-65536", "5-3", "0--1", "4K8S", "0-1-writer", "0-1-third", "0-1-"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, variant string) {
-		from, to, home, err := ParsePair(variant)
-		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("more than a sentence: %v", err)
-			}
-			return
-		}
-		if PairVariant(from, to, home) != variant || from >= to {
-			t.Errorf("%q is CPUs %d and %d", variant, from, to)
-		}
-	})
-}
-
 func pairFile(cells ...Cell) *File {
 	f := &File{Format: Format, Version: Version, Cells: cells}
 	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: []numa.CPUSet{{0, 1, 2}}}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{{0, 1, 2, 8}}}}
@@ -59,7 +17,7 @@ func pairFile(cells ...Cell) *File {
 }
 
 func pairCell(a, b, bytes int, ns float64) Cell {
-	return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: PairVariant(a, b, UnknownHome)}, Time: fit.Median([]float64{ns})}
+	return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: PairOf(a, b, UnknownHome)}, Time: fit.Median([]float64{ns})}
 }
 
 // Pairs come with their levels and these with their medians; what is missing is
@@ -101,7 +59,7 @@ func TestPairs(t *testing.T) {
 	if _, err := pairFile().Pairs(); err == nil || !strings.Contains(err.Error(), "taulop pairs") {
 		t.Errorf("no pairs: %v", err)
 	}
-	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: "2-0"}}).Pairs(); err == nil {
+	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}).Pairs(); err == nil {
 		t.Error("a pair that is none")
 	}
 }
@@ -110,7 +68,7 @@ func TestPairs(t *testing.T) {
 // writer's; models take the writer's; and levels of a home are its own.
 func TestHomes(t *testing.T) {
 	at := func(a, b int, home Home, ns float64) Cell {
-		return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairVariant(a, b, home)}, Time: fit.Median([]float64{ns})}
+		return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairOf(a, b, home)}, Time: fit.Median([]float64{ns})}
 	}
 	f := pairFile(at(0, 1, WriterHome, 50), at(0, 1, ThirdHome, 90), at(0, 8, ReaderHome, 111), at(0, 8, WriterHome, 176), at(1, 8, WriterHome, 178), at(1, 8, ReaderHome, 113))
 	p, err := f.Pairs()

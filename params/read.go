@@ -36,7 +36,7 @@ func Read(r io.Reader, name string) (*File, error) {
 }
 
 func decode(text []byte, name string) (*File, error) {
-	d := &decoder{document: newDocument(text, name), names: make(map[string]string)}
+	d := &decoder{document: newDocument(text, name), names: make(map[string]string), known: make(map[Key]Variant)}
 	if d.file(); d.err != nil {
 		return nil, d.err
 	}
@@ -77,6 +77,7 @@ type decoder struct {
 	document
 	f     File
 	names map[string]string // one copy of each, by its JSON
+	known map[Key]Variant   // likewise, by kind and name
 	begin []int32           // where each cell begins
 	block []Sample          // where samples are kept
 	count int               // samples of all cells
@@ -260,7 +261,7 @@ func (d *decoder) cells() {
 func (d *decoder) cell() {
 	const missing = math.MinInt
 	begin := d.next()
-	c := Cell{Key: Key{Tau: missing, Bytes: missing}, Time: fit.Estimate{N: missing}}
+	c, variant := Cell{Key: Key{Tau: missing, Bytes: missing}, Time: fit.Estimate{N: missing}}, ""
 	d.each('{', '}', func() {
 		switch name := d.shared(); name {
 		case "kind":
@@ -286,7 +287,7 @@ func (d *decoder) cell() {
 		case "operator":
 			c.Operator = d.shared()
 		case "variant":
-			c.Variant = d.shared()
+			variant = d.shared()
 		case "n":
 			c.N = d.int()
 		case "delay_ns":
@@ -312,6 +313,9 @@ func (d *decoder) cell() {
 	case len(d.f.Cells) == maxCells:
 		d.fail(begin, "%w", limitf("more than %d cells", maxCells))
 		return
+	}
+	if variant != "" {
+		c.Variant = d.variant(c.Kind, variant)
 	}
 	if err := c.check(); err != nil {
 		d.fail(begin, "%s: %w", printable.Part(c.Key.String()), err)
@@ -339,6 +343,17 @@ func (d *decoder) shared() string {
 		d.names[string(text)] = name
 	}
 	return name
+}
+
+// variant is the variant of a kind of that text, the same for all cells.
+func (d *decoder) variant(kind Kind, text string) Variant {
+	at := Key{Kind: kind, Variant: Name(text)}
+	v, known := d.known[at]
+	if !known {
+		v = Key{Kind: kind}.Named(text).Variant
+		d.known[at] = v
+	}
+	return v
 }
 
 // estimate reads [center, lo, hi, n] or [center, lo, hi, n, sessions], bounds null where

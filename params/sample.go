@@ -2,6 +2,8 @@ package params
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -126,6 +128,15 @@ type ProbeReading struct {
 	At float32 `json:"at_s"`
 }
 
+// UnmarshalJSON reads all fields, not the key's alone.
+func (p *ProbeReading) UnmarshalJSON(text []byte) error {
+	value := struct {
+		NS *float64 `json:"ns"`
+		At *float32 `json:"at_s"`
+	}{&p.NS, &p.At}
+	return errors.Join(json.Unmarshal(text, &p.Key), json.Unmarshal(text, &value))
+}
+
 // Values are the samples' times in ns, in the order in which they were taken.
 func (c *Cell) Values() (ns []float64) {
 	return lists.Map(c.Samples, func(s Sample) float64 { return s.NS })
@@ -238,71 +249,34 @@ func (c *Cell) checkLaunches(launches, watches int) error {
 
 // Check refuses a launch that no file holds.
 func (l *Launch) Check() error {
-	if l.Session < 0 || l.Session >= maxLaunches {
-		return fmt.Errorf("session %d", l.Session)
-	}
 	if _, err := time.Parse(time.RFC3339Nano, l.Began); err != nil {
 		return fmt.Errorf("began is %.40q; want a moment like 2026-11-21T20:15:00Z", l.Began)
 	}
-	for _, v := range []float64{l.Seconds, l.Load, l.Steal} {
-		if math.IsNaN(v) || v < 0 || v > longest {
-			return fmt.Errorf("seconds, load and steal must be numbers from 0, got %g", v)
-		}
-	}
-	if l.FirstCPU < 0 || l.FirstCPU > maxCPUs {
-		return fmt.Errorf("first_cpu is %d, which is no CPU", l.FirstCPU)
-	}
 	for policy, v := range l.Relative {
-		if err := checkPolicy(policy); err != nil {
-			return fmt.Errorf("relative: %w", err)
+		if err := cmp.Or(checkPolicy(policy), limited("relative", v, 0, maxNs)); err != nil {
+			return err
 		}
-		if !(v >= 0 && v <= maxNs) {
-			return fmt.Errorf("relative: %g is no multiple of a time", v)
-		}
-	}
-	if len(l.MHz) > maxNames {
-		return fmt.Errorf("mhz: %d clocks; the most is %d", len(l.MHz), maxNames)
 	}
 	for tau, mhz := range l.MHz {
 		if tau < 0 || tau > maxCount || !(mhz > 0 && mhz <= 1e6) {
 			return fmt.Errorf("mhz: %g at τ = %d is no clock", mhz, tau)
 		}
 	}
-	if err := checkNs(l.Instruction); err != nil {
-		return fmt.Errorf("instruction_ns: %w", err)
-	}
 	if s := l.Begun; s.Batches < 0 || s.Late < 0 || s.Late > s.Batches || s.Forced < 0 || s.Forced > s.Late {
 		return fmt.Errorf("begun: %d of %d batches late, %d of them counted", s.Late, s.Batches, s.Forced)
 	}
-	if len(l.Loads) > maxProbes {
-		return fmt.Errorf("loads of %d placements and τ; the most is %d", len(l.Loads), maxProbes)
-	}
-	for _, of := range l.Loads {
-		for _, ns := range []float64{of.Next, of.Flushed, of.Cached} {
-			if err := checkNs(ns); err != nil {
-				return fmt.Errorf("loads: %w", err)
+	return cmp.Or(limited("session", l.Session, 0, maxLaunches-1), limited("seconds", l.Seconds, 0, longest), limited("load", l.Load, 0, longest), limited("steal", l.Steal, 0, longest),
+		limited("first_cpu", l.FirstCPU, 0, maxCPUs), checkNs(l.Instruction),
+		limited("number of loads or readings of the probe", max(len(l.Loads), len(l.Probe)), 0, maxProbes),
+		each(l.Loads, func(of Loads) error {
+			if of.Tau < 1 || of.Tau > maxWorkers || !of.Known() {
+				return fmt.Errorf("loads of placement %.40q, τ = %d: flushed_ns is %g and cached_ns %g; want it twice as long", of.Placement, of.Tau, of.Flushed, of.Cached)
 			}
-		}
-		if err := checkPolicy(of.Placement); err != nil || of.Tau < 1 || of.Tau > maxWorkers || !of.Known() {
-			return fmt.Errorf("loads of placement %.40q, τ = %d: flushed_ns is %g and cached_ns %g; want it twice as long", of.Placement, of.Tau, of.Flushed, of.Cached)
-		}
-	}
-	if len(l.Probe) > maxProbes {
-		return fmt.Errorf("%d readings of the probe; the most is %d", len(l.Probe), maxProbes)
-	}
-	for i := range l.Probe {
-		p := &l.Probe[i]
-		if err := p.Key.check(); err != nil {
-			return fmt.Errorf("probe: %w", err)
-		}
-		if err := checkNs(p.NS); err != nil {
-			return fmt.Errorf("probe: %w", err)
-		}
-		if !(p.At >= 0 && p.At <= longest) {
-			return fmt.Errorf("probe: %g is no moment", p.At)
-		}
-	}
-	return nil
+			return cmp.Or(checkPolicy(of.Placement), checkNs(of.Next), checkNs(of.Flushed), checkNs(of.Cached))
+		}),
+		each(l.Probe, func(p ProbeReading) error {
+			return cmp.Or(p.Key.check(), checkNs(p.NS), limited("at_s", float64(p.At), 0, longest))
+		}))
 }
 
 // Samples are values in ns without a known launch.

@@ -282,35 +282,21 @@ func (s State) Same(of State) bool { return s.Apart(of) < math.Log(fit.LeastApar
 func (f *File) States() []State { return f.Sort().pools[2] }
 
 func (w *Watch) check() error {
-	if w.Session < 0 || w.Session >= maxLaunches {
-		return fmt.Errorf("session %d", w.Session)
-	}
-	if len(w.CPUs) == 0 || len(w.CPUs) > maxWorkers {
-		return fmt.Errorf("%d CPUs; want 1 … %d", len(w.CPUs), maxWorkers)
-	}
-	for _, cpu := range w.CPUs {
-		if cpu < 0 || cpu > maxCPUs {
-			return fmt.Errorf("%d is no CPU", cpu)
-		}
-	}
-	if len(w.States) > maxStates {
-		return fmt.Errorf("%d states; the most is %d", len(w.States), maxStates)
-	}
 	before := 0.
 	for i, s := range w.States {
 		switch {
 		case !(s.NS > 0 && s.NS <= maxNs), !(s.Lasts >= 0 && s.Lasts <= longest):
 			return fmt.Errorf("a state of %g ns that lasts %g s", s.NS, s.Lasts)
-		case !(s.Slow >= 0 && s.Slow <= maxNs):
-			return fmt.Errorf("a state in which sums take %g ns or more", s.Slow)
 		case s.Slow > 0 && (i == 0 || w.States[i-1].Slow > 0 || s.Above != before):
 			return fmt.Errorf("a state in which sums take %g ns or more is not beside one with the same flags", s.Slow)
-		case !(s.Share >= 0 && s.Share <= 1):
-			return fmt.Errorf("a state with a share of %g of the time; want 0 … 1", s.Share)
 		case i == 0 && s.Above != 0, i > 0 && s.Slow == 0 && !(s.Above > before && s.Above <= maxNs):
 			return fmt.Errorf("states must rise, the first from 0; one begins at %g ns", s.Above)
 		}
+		if err := cmp.Or(limited("slow_above_ns", s.Slow, 0, maxNs), limited("share of a state", s.Share, 0, 1)); err != nil {
+			return err
+		}
 		before = s.Above
 	}
-	return nil
+	return cmp.Or(limited("session", w.Session, 0, maxLaunches-1), limited("number of CPUs", len(w.CPUs), 1, maxWorkers), limited("number of states", len(w.States), 0, maxStates),
+		each(w.CPUs, func(cpu int) error { return limited("CPU", cpu, 0, maxCPUs) }))
 }

@@ -184,7 +184,7 @@ func TestStatesOfPairs(t *testing.T) {
 	noise := func(ns float64) float64 { return ns * math.Exp(0.02*random.NormFloat64()) }
 	nears := map[[2]int]int{{0, 1}: 20, {0, 2}: 60, {1, 2}: 0} // of 80 samples
 	for _, pair := range [][2]int{{0, 1}, {0, 2}, {1, 2}} {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairVariant(pair[0], pair[1], UnknownHome)}})
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairOf(pair[0], pair[1], UnknownHome)}})
 		for launch := range 80 {
 			if len(f.Launches) <= launch {
 				f.Launches = append(f.Launches, Launch{Began: fmt.Sprintf("2026-11-22T10:%02d:%02dZ", launch/60, launch%60)})
@@ -229,10 +229,10 @@ func TestWatchesAreChecked(t *testing.T) {
 		{func(f *File) { f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
 		{func(f *File) { f.Cells[0].Samples[0].Before = 0 }, "want times above 0"},
 		{func(f *File) { f.Watches[0].States[1].Above = 0 }, "states must rise"},
-		{func(f *File) { f.Watches[0].States[0].Share = 2 }, "share of 2"},
-		{func(f *File) { f.Watches[0].CPUs = nil }, "0 CPUs"},
-		{func(f *File) { f.Watches[0].CPUs[0] = -1 }, "-1 is no CPU"},
-		{func(f *File) { f.Watches[0].Session = -1 }, "session -1"},
+		{func(f *File) { f.Watches[0].States[0].Share = 2 }, "share of a state is 2"},
+		{func(f *File) { f.Watches[0].CPUs = nil }, "number of CPUs is 0"},
+		{func(f *File) { f.Watches[0].CPUs[0] = -1 }, "CPU is -1"},
+		{func(f *File) { f.Watches[0].Session = -1 }, "session is -1"},
 	} {
 		f := moved(t)
 		tt.spoil(f)

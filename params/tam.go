@@ -40,7 +40,7 @@ func (f *File) Tam(name string) (t Tam, err error) {
 	}
 	at := make(map[string]map[int]float64)
 	for _, c := range f.Cells {
-		if p := c.Parameter(); c.Kind == NetCell && c.Tau == 1 && p.Of == n.Name {
+		if p := c.Parameter(); c.Kind == NetCell && c.Tau == 1 && p.Of == n.Name && p.Host == 0 {
 			if at[p.Name] == nil {
 				at[p.Name] = make(map[int]float64)
 			}

@@ -14,7 +14,7 @@ import (
 func tamFile() *File {
 	f := &File{Format: Format, Version: Version, Networks: []Network{{Name: "eth0", Kind: "tcp", Peers: []Peer{{Address: "10.0.0.2:7415", Packet: 1448}}}}}
 	add := func(parameter string, m int, ns float64) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: NetCell, Placement: numa.Local, Tau: 1, Bytes: m, Variant: Parameter{Of: "eth0", Name: parameter}.String()}, Time: fit.Median([]float64{ns})})
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: NetCell, Placement: numa.Local, Tau: 1, Bytes: m, Variant: Parameter{Of: "eth0", Name: parameter}}, Time: fit.Median([]float64{ns})})
 	}
 	for _, m := range []int{1, 362, 724, 1448} {
 		x := float64(m)

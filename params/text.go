@@ -36,25 +36,17 @@ const MostBytes = maxSize
 // no end of the last line if it has all its columns, of which Doubt then says it. An error
 // says in which line of name it is.
 func ReadText(r io.Reader, name string) (*Table, error) {
-	t := &Table{}
-	doubt, err := readText(r, name, []string{"tau"}, 1, func(columns int, row textRow) error {
-		if t.Transfers.Taus == nil {
-			if err := checkTauNames(row.names); err != nil {
-				return err
-			}
-			for tau := range columns {
-				t.Transfers.Taus = append(t.Transfers.Taus, tau+1)
-			}
-		}
-		t.Transfers.Sizes = append(t.Transfers.Sizes, row.size)
-		t.Overheads = append(t.Overheads, row.times[0])
-		t.Transfers.Times = append(t.Transfers.Times, row.times[1:])
-		return nil
-	})
+	text, err := readText(r, name, []string{"tau"}, 1, checkTauNames)
 	if err != nil {
 		return nil, err
 	}
-	t.Doubt = doubt
+	t := &Table{Transfers: Curve{Sizes: text.sizes}, Doubt: text.doubt}
+	for tau := range text.columns {
+		t.Transfers.Taus = append(t.Transfers.Taus, tau+1)
+	}
+	for _, row := range text.rows {
+		t.Overheads, t.Transfers.Times = append(t.Overheads, row[0]), append(t.Transfers.Times, row[1:])
+	}
 	return t, nil
 }
 
@@ -62,34 +54,34 @@ func ReadText(r io.Reader, name string) (*Table, error) {
 // of operators in line 2 ("#max_ops" or "#tau_op"), their names in line 3, and γ of each in the
 // columns. The format has no τ, so γ holds for any.
 func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
-	g := &Gamma{}
-	doubt, err := readText(r, name, []string{"max_ops", "tau_op"}, 0, func(columns int, row textRow) error {
-		if g.Operators == nil {
-			if len(row.names) != columns {
-				return fmt.Errorf("line 3 names %d operators, line 2 declares %d", len(row.names), columns)
-			}
-			seen := map[string]bool{}
-			for _, name := range row.names {
-				if key := strings.ToLower(name); name == "" || seen[key] {
-					return fmt.Errorf("operator %.40q of line 3 is empty or there twice", name)
-				} else {
-					seen[key] = true
-				}
-				g.Operators = append(g.Operators, Operator{Name: name})
-			}
-		}
-		for i := range g.Operators {
-			o := &g.Operators[i]
-			o.Sizes = append(o.Sizes, row.size)
-			o.Times = append(o.Times, row.times[i:i+1:i+1])
-		}
-		return nil
-	})
+	text, err := readText(r, name, []string{"max_ops", "tau_op"}, 0, checkOperators)
 	if err != nil {
 		return nil, err
 	}
-	g.Doubt = doubt
+	g := &Gamma{Doubt: text.doubt}
+	for i := range text.columns {
+		o := Operator{text.names[i], Curve{Sizes: text.sizes}}
+		for _, row := range text.rows {
+			o.Times = append(o.Times, row[i:i+1:i+1])
+		}
+		g.Operators = append(g.Operators, o)
+	}
 	return g, nil
+}
+
+func checkOperators(names []string, columns int) error {
+	if len(names) != columns {
+		return fmt.Errorf("line 3 names %d operators, line 2 declares %d", len(names), columns)
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		key := strings.ToLower(name)
+		if name == "" || seen[key] {
+			return fmt.Errorf("operator %.40q of line 3 is empty or there twice", name)
+		}
+		seen[key] = true
+	}
+	return nil
 }
 
 // WriteText writes a table as ReadText reads it, times with 12 decimals. The
@@ -163,16 +155,17 @@ func writeText(w io.Writer, counted string, count int, names []string, sizes []i
 	return b.Flush() // keeps the first error of all writes
 }
 
-// textRow is a line of a text file.
-type textRow struct {
-	names []string // of the columns, as the last comment line in front gives them
-	size  int
-	times []float64
+// A textTable is what both formats share.
+type textTable struct {
+	columns int      // that line 2 declares
+	names   []string // of the columns, as the last comment line in front of the first row gives them
+	sizes   []int
+	rows    [][]float64 // with extra columns besides the declared
+	doubt   error       // of a last line without an end
 }
 
-// readText reads what both formats share. Rows have extra columns besides those
-// that line 2 declares under one of the names given. Doubt is of a last line without an end.
-func readText(r io.Reader, name string, counted []string, extra int, take func(columns int, row textRow) error) (doubt, err error) {
+// readText reads a table whose line 2 declares columns under one of the names given.
+func readText(r io.Reader, name string, counted []string, extra int, check func(names []string, columns int) error) (*textTable, error) {
 	lines := newLineReader(r, name)
 	rows, err := lines.count("m")
 	if err != nil {
@@ -186,8 +179,8 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 		return nil, lines.Errorf("%d sizes by %d columns declared; the most that is read is %d times in all", rows, columns, maxCells)
 	}
 
-	var row textRow
-	read, before := 0, 0
+	t := &textTable{columns: columns}
+	before := 0
 	last := "" // number of the row before
 	for {
 		line, err := lines.next()
@@ -201,35 +194,35 @@ func readText(r io.Reader, name string, counted []string, extra int, take func(c
 			continue
 		}
 		if names, comment := strings.CutPrefix(line, "#"); comment {
-			if fields := cells(names); isSize(fields[0]) {
-				row.names = fields[1:]
+			if fields := cells(names); isSize(fields[0]) && len(t.rows) == 0 {
+				t.names = fields[1:]
 			}
 			continue
 		}
-		if read == rows {
+		if len(t.rows) == rows {
 			return nil, lines.Errorf("more sizes than the %d that line \"#m\" declares", rows)
 		}
 		fields := cells(line)
-		row.size, row.times, err = parseRow(fields, columns+extra)
+		size, times, err := parseRow(fields, columns+extra)
 		if err == nil {
-			err = checkNext("size", before, row.size)
+			err = checkNext("size", before, size)
 		}
 		if lines.Cut {
-			doubt, err = lines.unended(fields, columns+extra, cmp.Or(last, fields[max(0, len(fields)-2)]), err)
+			t.doubt, err = lines.unended(fields, columns+extra, cmp.Or(last, fields[max(0, len(fields)-2)]), err)
 		}
-		if err == nil {
-			err = take(columns, row)
+		if err == nil && len(t.rows) == 0 {
+			err = check(t.names, columns)
 		}
 		if err != nil {
 			return nil, lines.Errorf("%w", err)
 		}
-		before, last = row.size, fields[len(fields)-1]
-		read++
+		t.sizes, t.rows = append(t.sizes, size), append(t.rows, times)
+		before, last = size, fields[len(fields)-1]
 	}
-	if read < rows {
+	if read := len(t.rows); read < rows {
 		return nil, lines.Errorf("ends after %d of the %d sizes that line \"#m\" declares", read, rows)
 	}
-	return doubt, nil
+	return t, nil
 }
 
 // unended judges the last row of a file without a line end, which has fields and was read with
@@ -299,7 +292,7 @@ func cells(line string) []string {
 var tauName = regexp.MustCompile(`^L\d*\(m, *(\d+)\)$`)
 
 // checkTauNames refuses column names that leave a τ out. Other names are free.
-func checkTauNames(names []string) error {
+func checkTauNames(names []string, _ int) error {
 	want := 1
 	for _, name := range names {
 		if match := tauName.FindStringSubmatch(name); match != nil {

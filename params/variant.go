@@ -1,52 +1,215 @@
 package params
 
 import (
+	"encoding"
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/strided"
 )
 
-// A Parameter is a time of a network, as eth0:L, or of a published level, as same_l3:T: the
-// Variant of cells of kinds net and channel.
-type Parameter struct {
-	Of   string // name of the network or the level
-	Name string
+// A Variant says which of its kind a cell is: between which CPUs, which pass over an array. A kind
+// has a comparable type of its own for it, whose String is what files, tables and charts show.
+type Variant interface {
+	fmt.Stringer
+	encoding.TextMarshaler
 }
 
-func (p Parameter) String() string { return p.Of + ":" + p.Name }
+// A Name is the variant of kinds that tell cells apart by name alone, such as collectives, and of
+// cells that this version cannot tell apart.
+type Name string
 
-// Parameter is the parameter that a cell of kind net or channel is of.
-func (k Key) Parameter() (p Parameter) {
-	p.Of, p.Name, _ = strings.Cut(k.Variant, ":")
+func (n Name) String() string               { return string(n) }
+func (n Name) MarshalText() ([]byte, error) { return []byte(n), nil }
+
+// read are the functions that read the variants of a kind.
+var read = map[Kind]func(text string) Variant{
+	PairCell: parsePair,
+	PackCell: func(text string) Variant {
+		message, level, _ := strings.Cut(text, "-")
+		m, _ := strided.Parse(message)
+		return Packed{m, level}
+	},
+	NetCell: parseParameter, ChannelCell: parseParameter, AccessCell: parseAccess, LoadedCell: parseLoad,
+}
+
+// ReadVariants has parse read the variants of a kind in files. Text that the result's String does
+// not give back counts as a Name, and so does text of which parse makes nil.
+func ReadVariants(k Kind, parse func(text string) Variant) { read[k] = parse }
+
+// Named is the key with the variant of that text: what a file says.
+func (k Key) Named(text string) Key {
+	if k.Variant = nil; text == "" {
+		return k
+	}
+	k.Variant = Name(text)
+	if parse := read[k.Kind]; parse != nil {
+		if v := parse(text); v != nil && v.String() == text {
+			k.Variant = v
+		}
+	}
+	return k
+}
+
+// VariantName is the variant's text, "" without one.
+func (k *Key) VariantName() string {
+	if k.Variant == nil {
+		return ""
+	}
+	return k.Variant.String()
+}
+
+// UnmarshalJSON reads a key with the variant of its kind.
+func (k *Key) UnmarshalJSON(text []byte) error {
+	type fields Key // has no methods
+	v := struct {
+		*fields
+		Variant string `json:"variant"`
+	}{fields: (*fields)(k)}
+	err := json.Unmarshal(text, &v)
+	*k = k.Named(v.Variant)
+	return err
+}
+
+// A PairKey is two CPUs, the lower one first, and the home of the memory between them: 0-2, 0-2-reader.
+type PairKey struct {
+	From, To int
+	Home     Home
+}
+
+// PairOf is the key of two CPUs in either order.
+func PairOf(a, b int, home Home) PairKey { return PairKey{min(a, b), max(a, b), home} }
+
+func (p PairKey) String() string {
+	text := strconv.Itoa(p.From) + "-" + strconv.Itoa(p.To)
+	if p.Home != UnknownHome {
+		text += "-" + string(p.Home)
+	}
+	return text
+}
+
+func (p PairKey) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+func parsePair(text string) Variant {
+	low, rest, _ := strings.Cut(text, "-")
+	high, home, _ := strings.Cut(rest, "-")
+	from, _ := strconv.Atoi(low)
+	to, _ := strconv.Atoi(high)
+	p := PairKey{from, to, Home(home)}
+	if from < 0 || from >= to || to > maxCPUs || !slices.Contains(Homes, p.Home) {
+		return nil
+	}
 	return p
 }
 
-func (k Key) checkParameter(what, example string) error {
-	if p := k.Parameter(); checkVariant(k.Variant) != nil || p.Of == "" || p.Name == "" {
-		return fmt.Errorf("%.40q is no parameter of a %s; want its name and the parameter, such as %s", k.Variant, what, example)
+// A Parameter is a time of a network, as eth0:L, or of a published level, as same_l3:T: the
+// variant of kinds net and channel.
+type Parameter struct {
+	Of   string // name of the network or the level
+	Name string
+	Host int // of a network, to which other host: 2 is the second, eth0:L-2; 0 the first
+}
+
+func (p Parameter) String() string {
+	if p.Host > 0 {
+		return p.Of + ":" + p.Name + "-" + strconv.Itoa(p.Host)
 	}
-	return nil
+	return p.Of + ":" + p.Name
+}
+
+func (p Parameter) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+func parseParameter(text string) Variant {
+	p := Parameter{}
+	if p.Of, p.Name, _ = strings.Cut(text, ":"); p.Of == "" || p.Name == "" {
+		return nil
+	}
+	if at := strings.LastIndexByte(p.Name, '-'); at > 0 {
+		if host, _ := strconv.Atoi(p.Name[at+1:]); strconv.Itoa(host) == p.Name[at+1:] {
+			p.Name, p.Host = p.Name[:at], host
+		}
+	}
+	return p
+}
+
+// Parameter is the parameter that a cell of kind net or channel is of.
+func (k *Key) Parameter() Parameter {
+	p, _ := k.Variant.(Parameter)
+	return p
 }
 
 // parameter are the cells of a parameter.
 func (f *File) parameter(kind Kind, p Parameter) grid {
-	variant := p.String()
-	return f.grid(func(c *Cell) bool { return c.Kind == kind && c.Variant == variant })
+	return f.grid(func(c *Cell) bool { return c.Kind == kind && c.Variant == p })
 }
 
-// A Packed message lies in pieces: the Variant of cells of kind pack. 4K8S is what packing takes,
+// A Packed message lies in pieces: the variant of kind pack. 4K8S is what packing takes,
 // 4K8S-L3 one way between two CPUs that share an L3 at the closest.
 type Packed struct {
 	strided.Message
 	Level string // smt, L2, L3 …, package, node or machine; empty: packing alone
 }
 
-func (p Packed) String() string { return strings.TrimSuffix(p.Message.String()+"-"+p.Level, "-") }
+func (p Packed) String() string               { return strings.TrimSuffix(p.Message.String()+"-"+p.Level, "-") }
+func (p Packed) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
 // Packed is the message of a cell; false: it is of another kind, or of a newer version.
-func (k Key) Packed() (p Packed, ok bool) {
-	text, level, _ := strings.Cut(k.Variant, "-")
-	m, err := strided.Parse(text)
-	return Packed{m, level}, k.Kind == PackCell && err == nil && m.Bytes == k.Bytes
+func (k *Key) Packed() (p Packed, ok bool) {
+	p, ok = k.Variant.(Packed)
+	return p, ok && p.Bytes == k.Bytes
+}
+
+// An Access is passes over arrays of any size, the variant of kind access: read-int32-16.
+type Access struct {
+	Operation, Type string
+	Stride          int // in elements
+}
+
+func (a Access) String() string               { return a.Operation + "-" + a.Type + "-" + strconv.Itoa(a.Stride) }
+func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+func parseAccess(text string) Variant {
+	operation, rest, _ := strings.Cut(text, "-")
+	typ, number, _ := strings.Cut(rest, "-")
+	if stride, _ := strconv.Atoi(number); stride > 0 {
+		return Access{operation, typ, stride}
+	}
+	return nil
+}
+
+// What latencies under load are of.
+const (
+	LoadedRead = "read"
+	LoadedPair = "pair"
+)
+
+// A Load is the variant of kind loaded: read-25 is the latency of a read while the others inject 25 %
+// of what they can, and with Rate, rate-read-25, their time for a line of 64 bytes meanwhile.
+type Load struct {
+	What  string
+	Level int // in %
+	Rate  bool
+}
+
+func (l Load) String() string {
+	text := l.What + "-" + strconv.Itoa(l.Level)
+	if l.Rate {
+		return "rate-" + text
+	}
+	return text
+}
+
+func (l Load) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+func parseLoad(text string) Variant {
+	text, rate := strings.CutPrefix(text, "rate-")
+	what, number, _ := strings.Cut(text, "-")
+	level, err := strconv.Atoi(number)
+	if err != nil || level < 0 || level > 100 || what != LoadedRead && what != LoadedPair {
+		return nil
+	}
+	return Load{what, level, rate}
 }

@@ -31,10 +31,7 @@ func (f *File) WriteFile(path string) error {
 // read again before anything is written. An error of a file that holds too much is a
 // LimitError.
 func (f *File) Write(w io.Writer) error {
-	text, err := f.text()
-	if err == nil {
-		_, err = decode(text, "what was to be written")
-	}
+	text, err := f.checked()
 	var limit LimitError
 	switch {
 	case errors.As(err, &limit):
@@ -46,13 +43,26 @@ func (f *File) Write(w io.Writer) error {
 	return err
 }
 
+// Validate says what is wrong with a file, the first thing found: what it accepts can be written
+// and read again.
+func (f *File) Validate() error {
+	_, err := f.checked()
+	return err
+}
+
+// checked is the file, which can be read again.
+func (f *File) checked() ([]byte, error) {
+	text, err := f.text()
+	if err == nil {
+		_, err = decode(text, "what was to be written")
+	}
+	return text, err
+}
+
 // text is the file.
 func (f *File) text() ([]byte, error) {
 	whole := *f
 	whole.Format, whole.Version = Format, Version
-	if err := whole.Validate(); err != nil {
-		return nil, err
-	}
 	text, err := whole.head()
 	if err != nil {
 		return nil, err
@@ -133,13 +143,13 @@ func (c *Cell) append(b []byte) []byte {
 	text := func(of, value string) { // unless it is empty
 		if value != "" {
 			name(of)
-			b = append(append(append(b, '"'), value...), '"')
+			b, _ = jsontext.AppendQuote(b, value)
 		}
 	}
-	b = append(append(append(b, `{"kind":"`...), c.Kind...), '"')
+	b, _ = jsontext.AppendQuote(append(b, `{"kind":`...), c.Kind)
 	text("setup", c.Setup)
 	name("placement")
-	b = append(append(append(b, '"'), c.Placement...), '"')
+	b, _ = jsontext.AppendQuote(b, c.Placement)
 	if c.OffCache {
 		b = append(b, `,"off_cache":true`...)
 	}
@@ -149,12 +159,8 @@ func (c *Cell) append(b []byte) []byte {
 	some("segment_bytes", c.SegmentBytes)
 	text("transport", string(c.Transport))
 	text("buffers", string(c.Buffers))
-	if c.Operator != "" {
-		name("operator")
-		quoted, _ := json.Marshal(c.Operator) // a valid string has no error
-		b = append(b, quoted...)
-	}
-	text("variant", c.Variant)
+	text("operator", c.Operator)
+	text("variant", c.VariantName())
 	some("n", c.N)
 	some("delay_ns", c.Delay)
 	some("k", c.K)

@@ -267,7 +267,7 @@ func talkative(t *testing.T, dir string) string {
 		add(params.GammaCell, func(k *params.Key) { k.Operator = "SUM_I" })
 		add(params.PRTTCell, func(k *params.Key) { k.N = 1 })
 		add(params.PRTTCell, func(k *params.Key) { k.N = 8 })
-		add(params.LevelCell, func(k *params.Key) { k.Variant = "L1-L2" })
+		add(params.LevelCell, func(k *params.Key) { *k = k.Named("L1-L2") })
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: numa.Local, Tau: 1}, Time: fit.Median([]float64{50})})
 	path = filepath.Join(dir, "talkative.json")

@@ -156,8 +156,8 @@ func fleets(t testing.TB, dir string) {
 	for i, times := range []float64{1, 1.001, 1.5, 1, 1, 1, 1, 1, 1, 1} {
 		f := loadParams(t, node(t, filepath.Join(dir, "surveys"), fmt.Sprintf("node%02d", i), 1000, 0.1, 0.01, 1, 2))
 		for i, k := range []params.Key{
-			{Kind: params.PairCell, Placement: numa.List, Variant: "0-1"}, {Kind: params.PairCell, Placement: numa.List, Variant: "0-2"},
-			{Kind: params.LevelCell, Tau: 2, Bytes: 8192, Variant: "L1-memory"},
+			params.Key{Kind: params.PairCell, Placement: numa.List}.Named("0-1"), params.Key{Kind: params.PairCell, Placement: numa.List}.Named("0-2"),
+			params.Key{Kind: params.LevelCell, Tau: 2, Bytes: 8192}.Named("L1-memory"),
 		} {
 			var samples []float64
 			for j := range 9 {
@@ -214,8 +214,8 @@ func stridedFile(t testing.TB, dir string) string {
 			add(f, params.Key{Kind: params.TransferCell, Setup: "ring", Tau: tau, Bytes: m}, six(2*float64(m))...)
 		}
 	}
-	add(f, params.Key{Kind: params.PackCell, Bytes: 1024, Variant: "1K64S"}, six(500)...)
-	add(f, params.Key{Kind: params.PackCell, Bytes: 8192, Variant: "8K64S"}, six(3000)...)
+	add(f, params.Key{Kind: params.PackCell, Bytes: 1024}.Named("1K64S"), six(500)...)
+	add(f, params.Key{Kind: params.PackCell, Bytes: 8192}.Named("8K64S"), six(3000)...)
 	return saveParams(t, f, dir, "strided.json")
 }
 
@@ -231,7 +231,7 @@ func besideTransfers(t testing.TB, dir string) {
 			}
 		}
 		for _, m := range []int{0, 8192} {
-			add(f, params.Key{Kind: params.PairCell, Placement: numa.List, Bytes: m, Variant: "0-1"}, 100+float64(m)/2)
+			add(f, params.Key{Kind: params.PairCell, Placement: numa.List, Bytes: m}.Named("0-1"), 100+float64(m)/2)
 		}
 		f.Placements = []numa.Placement{{Policy: numa.Local, Workers: []numa.Worker{{}, {CPU: numa.CPU{ID: 1}}}}}
 		saveParams(t, f, dir, name)
@@ -239,7 +239,7 @@ func besideTransfers(t testing.TB, dir string) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	for variant, rate := range map[string]float64{"L1-L1": 0.01, "L2-L2": 0.03, "L1-L2": 0.02, "memory-memory": 0.15} {
 		for _, m := range []int{64, 4096} {
-			add(f, params.Key{Kind: params.LevelCell, Bytes: m, Variant: variant}, six(rate*float64(m))...)
+			add(f, params.Key{Kind: params.LevelCell, Bytes: m}.Named(variant), six(rate*float64(m))...)
 		}
 	}
 	saveParams(t, f, dir, "levels.json")
@@ -329,16 +329,16 @@ func plottable(t testing.TB, dir string) (native, published, verification string
 		}
 	}
 	for _, m := range []int{0, 8192} {
-		add(f, params.Key{Kind: params.PairCell, Placement: numa.List, Bytes: m, Variant: "0-1"}, float64(m+50))
+		add(f, params.Key{Kind: params.PairCell, Placement: numa.List, Bytes: m}.Named("0-1"), float64(m+50))
 	}
 	for i, k := range []params.Key{ // the fewest that each kind draws
-		{Kind: params.ChannelCell, Variant: "same_l3:T", Bytes: 1}, {Kind: params.ChannelCell, Variant: "same_l3:T", Bytes: 1024},
-		{Kind: params.NetCell, Variant: "tcp:L", Bytes: 1}, {Kind: params.NetCell, Variant: "tcp:L", Bytes: 1024},
-		{Kind: params.AccessCell, Variant: "read-int32-1", Bytes: 4096}, {Kind: params.AccessCell, Variant: "read-int32-2", Bytes: 8192},
-		{Kind: params.DiskCell, Variant: "read-direct", Bytes: 4096}, {Kind: params.DiskCell, Variant: "read-direct", Bytes: 8192},
-		{Kind: params.PackCell, Variant: "4K4S", Bytes: 4096}, {Kind: params.PackCell, Variant: "4K8S", Bytes: 4096},
-		{Kind: loaded.Kind, Variant: "read-0"}, {Kind: loaded.Kind, Variant: "read-50"}, {Kind: loaded.Kind, Variant: "rate-read-50"},
-		{Kind: params.PatternCell, Variant: "permutation-1", Bytes: 4096}, {Kind: params.PatternCell, Variant: "permutation-1", Bytes: 8192},
+		params.Key{Kind: params.ChannelCell, Bytes: 1}.Named("same_l3:T"), params.Key{Kind: params.ChannelCell, Bytes: 1024}.Named("same_l3:T"),
+		params.Key{Kind: params.NetCell, Bytes: 1}.Named("tcp:L"), params.Key{Kind: params.NetCell, Bytes: 1024}.Named("tcp:L"),
+		params.Key{Kind: params.AccessCell, Bytes: 4096}.Named("read-int32-1"), params.Key{Kind: params.AccessCell, Bytes: 8192}.Named("read-int32-2"),
+		params.Key{Kind: params.DiskCell, Bytes: 4096}.Named("read-direct"), params.Key{Kind: params.DiskCell, Bytes: 8192}.Named("read-direct"),
+		params.Key{Kind: params.PackCell, Bytes: 4096}.Named("4K4S"), params.Key{Kind: params.PackCell, Bytes: 4096}.Named("4K8S"),
+		params.Key{Kind: loaded.Kind}.Named("read-0"), params.Key{Kind: loaded.Kind}.Named("read-50"), params.Key{Kind: loaded.Kind}.Named("rate-read-50"),
+		params.Key{Kind: params.PatternCell, Bytes: 4096}.Named("permutation-1"), params.Key{Kind: params.PatternCell, Bytes: 8192}.Named("permutation-1"),
 	} {
 		add(f, k, float64(500*(i+1)))
 	}

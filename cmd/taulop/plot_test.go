@@ -97,7 +97,7 @@ func TestBadPlotNamesTheFile(t *testing.T) {
 	f.Provenance.Hostname = "vm"
 	all, swept := filepath.Join(dir, "all.json"), filepath.Join(dir, "swept.json")
 	saveParams(t, f, all)
-	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Variant != "" })
+	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Variant != nil })
 	saveParams(t, f, swept)
 	for _, kind := range []string{"disk", "access", "pack", "patterns"} {
 		_, _, err := run(t, "plot", kind, "-o", filepath.Join(dir, "x.svg"), all, swept)

@@ -99,7 +99,7 @@ func TestVerifiesPatterns(t *testing.T) {
 	times := make(map[string]int)
 	for _, c := range host.Cells {
 		if c.Kind == params.PatternCell && c.Time.Center > 0 && len(c.Samples) >= doc.Rounds {
-			times[c.Variant]++
+			times[c.VariantName()]++
 		}
 	}
 	if len(times) != 2 || times["permutation-1"] != 5 || times["ping-pong-0-1"] != 5 {

@@ -65,7 +65,7 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 					if strings.HasSuffix(c.Name, "-0") || strings.HasSuffix(c.Name, "-0-1") {
 						ns *= 2
 					}
-					add(params.Key{Kind: params.PatternCell, OffCache: off, Tau: p, Bytes: c.Schedule.Call.M, Variant: c.Name}, ns)
+					add(params.Key{Kind: params.PatternCell, OffCache: off, Tau: p, Bytes: c.Schedule.Call.M}.Named(c.Name), ns)
 				}
 			}
 		}
@@ -73,17 +73,17 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 	for _, m := range []int{65536, 4096} {
 		for _, d := range []int{512, 8, 4} {
 			message := strided.Message{Bytes: m, Stride: d, Element: strided.Element}
-			add(params.Key{Kind: params.PackCell, Placement: numa.List, Bytes: m, Variant: message.String() + "-L3"}, float64(10*m*d))
-			add(params.Key{Kind: params.PackCell, Bytes: m, Variant: message.String()}, float64(m*d))
+			add(params.Key{Kind: params.PackCell, Placement: numa.List, Bytes: m}.Named(message.String()+"-L3"), float64(10*m*d))
+			add(params.Key{Kind: params.PackCell, Bytes: m}.Named(message.String()), float64(m*d))
 		}
 		for _, variant := range []string{"write-cached", "read-cached", "write-direct", "read-direct"} {
-			add(params.Key{Kind: params.DiskCell, Bytes: m, Variant: variant}, float64(m))
+			add(params.Key{Kind: params.DiskCell, Bytes: m}.Named(variant), float64(m))
 		}
 	}
 	for i, tau := range []int{1, 2, 4, 8, 16, 32} {
 		for j, ends := range []string{"L1-L1", "L2-L2", "L3-L3", "memory-memory", "L1-memory"} {
 			for _, m := range []int{64, 4096, 65536} {
-				add(params.Key{Kind: params.LevelCell, Tau: tau, Bytes: m, Variant: ends}, float64(m)*float64(i+1)*float64(j+1))
+				add(params.Key{Kind: params.LevelCell, Tau: tau, Bytes: m}.Named(ends), float64(m)*float64(i+1)*float64(j+1))
 			}
 		}
 	}
@@ -91,7 +91,7 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 		ns := 100.0
 		for _, variant := range []string{"read-" + share, "pair-" + share, "rate-read-" + share, "rate-pair-" + share} {
 			ns += 50
-			add(params.Key{Kind: loaded.Kind, Variant: variant}, ns*float64(len(share)))
+			add(params.Key{Kind: loaded.Kind}.Named(variant), ns*float64(len(share)))
 		}
 	}
 	return compare.Machine{Name: name, Path: name, File: f}
@@ -259,9 +259,11 @@ func TestPanelsCompare(t *testing.T) {
 func TestRefusedProfiles(t *testing.T) {
 	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2)
 	only := surveyed("only", []int{1024}, 2)
-	only.File.Cells = slices.DeleteFunc(only.File.Cells, func(c params.Cell) bool { return strings.HasPrefix(c.Variant, "write") })
+	only.File.Cells = slices.DeleteFunc(only.File.Cells, func(c params.Cell) bool { return strings.HasPrefix(c.VariantName(), "write") })
 	once := surveyed("once", []int{1024}, 2)
-	once.File.Cells = slices.DeleteFunc(once.File.Cells, func(c params.Cell) bool { return c.Kind != params.AccessCell || !strings.HasSuffix(c.Variant, "-1") })
+	once.File.Cells = slices.DeleteFunc(once.File.Cells, func(c params.Cell) bool {
+		return c.Kind != params.AccessCell || !strings.HasSuffix(c.VariantName(), "-1")
+	})
 	var all []int
 	for n := 1; n <= 1<<MaxPanels; n *= 2 {
 		all = append(all, n)

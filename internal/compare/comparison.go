@@ -94,14 +94,14 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 		return c.add(nil, machines, choice)
 	}
 	moves := moving(machines)
-	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != "" && !moves[c.Key] }), choice.test())
+	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != nil && !moves[c.Key] }), choice.test())
 	compared := false
 	for i := range c.States {
 		state := &c.States[i]
 		if !common(*state) {
 			continue
 		}
-		there := keep(in(state, machines), func(c params.Cell) bool { return c.Variant == "" || moves[c.Key] })
+		there := keep(in(state, machines), func(c params.Cell) bool { return c.Variant == nil || moves[c.Key] })
 		of, failed := c.add(state, there, choice)
 		if failed != nil {
 			err = cmp.Or(err, failed)
@@ -148,7 +148,7 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 
 func describe(m Machine) Described {
 	sampled := slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
-		return (c.Kind == params.TransferCell || c.Variant != "") && len(c.Samples) > 0
+		return (c.Kind == params.TransferCell || c.Variant != nil) && len(c.Samples) > 0
 	})
 	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, doubt.BestCarried(m.File, m.File), m.Published()}
 }

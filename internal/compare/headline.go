@@ -20,7 +20,7 @@ const tooNoisy = 0.5
 func noise(m Machine) float64 {
 	var widths []float64
 	for _, c := range m.File.Cells {
-		if (c.Kind == params.TransferCell || c.Variant != "") && len(c.Samples) > 0 {
+		if (c.Kind == params.TransferCell || c.Variant != nil) && len(c.Samples) > 0 {
 			widths = append(widths, c.Time.Width())
 		}
 	}

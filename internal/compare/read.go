@@ -121,7 +121,7 @@ func readComparable(path string) (Machine, error) {
 	m, err := Read(path)
 	if err == nil && !slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
 		// What surveys measured has a variant, and a chart of its own.
-		return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != ""
+		return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != nil
 	}) {
 		err = fmt.Errorf("%s has no transfers, L(m,τ): %w", path, params.ErrUnfinished)
 	}

@@ -25,7 +25,7 @@ func moved(name string, seed uint64, stays ...stay) Machine {
 		Segments: 2, SegmentBytes: 8192, Sizes: []int{8192}, Taus: []int{2}, Caches: []bool{false}}}
 	f.Provenance.Hostname = name
 	key := func(kind params.Kind, setup, variant string, tau int) params.Key {
-		return params.Key{Kind: kind, Setup: setup, Variant: variant, Placement: numa.Local, Tau: tau, Bytes: 8192}
+		return params.Key{Kind: kind, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: 8192}.Named(variant)
 	}
 	f.Cells = []params.Cell{
 		{Key: key(params.TransferCell, params.Isolated, "", 1), K: 1, Transfers: 2},

@@ -75,7 +75,7 @@ func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTab
 }
 
 // ofSurvey tells cells with a time that are no transfers, nor what these are made of.
-func ofSurvey(c params.Cell) bool { return c.Variant != "" && c.Time.Center > 0 }
+func ofSurvey(c params.Cell) bool { return c.Variant != nil && c.Time.Center > 0 }
 
 func surveyRow(firstFile *params.File, m Machine, kind params.Kind, first map[params.Key]params.Cell, test fit.Test) SurveyRow {
 	row := SurveyRow{Machine: m.Name}

@@ -14,7 +14,7 @@ import (
 // transfers, are left out.
 func TestSurveys(t *testing.T) {
 	cell := func(kind params.Kind, variant string, ns float64) params.Cell {
-		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64, Variant: variant},
+		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64}.Named(variant),
 			Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}}
 	}
 	machine := func(name string, cells ...params.Cell) Machine {
@@ -31,10 +31,10 @@ func TestSurveys(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	if r := got[0].Rows[0]; r.Machine != "b" || r.Cells != 2 || math.Abs(r.Mean-4) > 1e-12 || r.Slower != 2 || r.Faster != 0 ||
-		r.Farthest.Key.Variant != "L2-L2" || r.Farthest.Ratio != 8 {
+		r.Farthest.Key.VariantName() != "L2-L2" || r.Farthest.Ratio != 8 {
 		t.Errorf("%+v", r)
 	}
-	if first, second := got[0].First, got[0].Rows[0].Compared; len(first) != 2 || first[0].Variant != "L1-L2" || first[0].Ratio != nil ||
+	if first, second := got[0].First, got[0].Rows[0].Compared; len(first) != 2 || first[0].VariantName() != "L1-L2" || first[0].Ratio != nil ||
 		len(second) != 2 || second[0].Ratio.Value != 2 || second[0].Ratio.Tested {
 		t.Errorf("%+v, %+v", first, second)
 	}
@@ -57,11 +57,11 @@ func TestFleetSurveys(t *testing.T) {
 			} else if i == 8 {
 				e = fit.Median([]float64{900})
 			}
-			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: "local", Tau: 1, Bytes: 64, Variant: variant}, Time: e})
+			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: "local", Tau: 1, Bytes: 64}.Named(variant), Time: e})
 		}
 		machines = append(machines, m)
 	}
-	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1, Variant: "0-1"}, Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
+	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1}.Named("0-1"), Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
 	machines[0].File.Cells = append(machines[0].File.Cells, alone)
 	o, err := NewOverview(machines, Choice{})
 	if err != nil {
@@ -71,11 +71,11 @@ func TestFleetSurveys(t *testing.T) {
 		t.Fatalf("%+v", o.Surveys)
 	}
 	// 100 … 111 but 107 and 108, and 214 for 107: the middle one of 11 is 105.
-	if c := o.Surveys[0].Cells[1]; c.Variant != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
+	if c := o.Surveys[0].Cells[1]; c.VariantName() != "L2-L2" || c.Machines != 11 || c.Time.Median != 105 || c.Time.Most != 214 {
 		t.Errorf("%+v", c)
 	}
 	out := o.Surveys[0].Outliers
-	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.Variant != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
+	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.VariantName() != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
 		t.Errorf("%+v", out)
 	}
 	const want = "In surveys 1 of 12 are; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
@@ -88,7 +88,7 @@ func TestFleetSurveys(t *testing.T) {
 // or that machines have, must be in common or are said not to be.
 func TestSurveysAlone(t *testing.T) {
 	disk := func(m Machine) Machine {
-		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: "local", Tau: 1, Bytes: 4096, Variant: "read-direct"},
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: "local", Tau: 1, Bytes: 4096}.Named("read-direct"),
 			Time: fit.Estimate{Center: 100, Lo: 99, Hi: 101, N: 9}, Samples: params.Samples(99, 100, 101)})
 		return m
 	}

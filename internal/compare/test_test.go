@@ -105,7 +105,7 @@ func TestConcurrencyIsPaired(t *testing.T) {
 func TestVerdictOfImported(t *testing.T) {
 	imported := func(name string, times int, ns float64) Machine {
 		f := &params.File{Complete: true, Plan: params.Plan{Setups: []string{params.Published}, Policies: []numa.Policy{params.Published}}}
-		c := params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: 1, Bytes: 64, Variant: params.Parameter{Of: "socket", Name: params.ChannelMessage}.String()}}
+		c := params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: 1, Bytes: 64, Variant: params.Parameter{Of: "socket", Name: params.ChannelMessage}}}
 		for i := range times {
 			c.Samples = append(c.Samples, params.Sample{NS: ns + float64(i%3), Launch: params.Unlaunched})
 		}

@@ -143,7 +143,7 @@ func (m Matrix) File(cpus []int, levels numa.Levels) (*params.File, error) {
 		for j := range i {
 			if ns := m[i][j]; !math.IsNaN(ns) {
 				f.Cells = append(f.Cells, params.Cell{
-					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(cpus[i], cpus[j], params.UnknownHome)},
+					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(cpus[i], cpus[j], params.UnknownHome)},
 					Time: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)},
 				})
 			}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
@@ -85,7 +84,7 @@ func most(f *params.File, bytes func(*params.Cell) (perTime float64)) (best *par
 func loaded(f *params.File) *Carried {
 	const line = 64
 	c, rate := most(f, func(c *params.Cell) float64 {
-		if c.Kind != params.LoadedCell || c.Variant != "rate-read-100" {
+		if c.Variant != (params.Load{What: params.LoadedRead, Level: 100, Rate: true}) {
 			return 0
 		}
 		return line
@@ -93,16 +92,16 @@ func loaded(f *params.File) *Carried {
 	if c == nil {
 		return nil
 	}
-	latency := func(variant string) fit.Estimate {
+	latency := func(level int) fit.Estimate {
 		k := c.Key
-		k.Variant = variant
+		k.Variant = params.Load{What: params.LoadedRead, Level: level}
 		if i := slices.IndexFunc(f.Cells, func(o params.Cell) bool { return o.Key == k }); i >= 0 {
 			return f.Cells[i].Time
 		}
 		return fit.Median(nil)
 	}
 	return &Carried{What: "reads", Workers: c.Tau - 1, Nodes: nodes(f, c.Placement, 1, c.Tau), Rate: rate, Fetched: rate,
-		Full: latency("read-100").Div(latency("read-0")).Lo >= 2}
+		Full: latency(100).Div(latency(0)).Lo >= 2}
 }
 
 // copied is what workers copy from one part of memory to another.
@@ -136,7 +135,7 @@ func copied(f, curves *params.File) *Carried {
 // passed is what one worker reads in passes over an array, element by element.
 func passed(f *params.File) *Carried {
 	c, rate := most(f, func(c *params.Cell) float64 {
-		if c.Kind != params.AccessCell || !strings.HasPrefix(c.Variant, "read-") || !strings.HasSuffix(c.Variant, "-1") {
+		if a, _ := c.Variant.(params.Access); a.Operation != "read" || a.Stride != 1 {
 			return 0
 		}
 		return float64(c.Bytes)

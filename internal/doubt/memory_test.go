@@ -74,7 +74,7 @@ func TestCarriedUnderLoad(t *testing.T) {
 		{100, 150, "[]"}} {
 		f := &params.File{Provenance: params.Provenance{Memory: &params.Memory{PeakGBs: 100, Nodes: 1, Modules: 4, Slots: 8, Filled: 4, Channels: 8, MTs: 2400, RatedMTs: 3200}}}
 		for variant, ns := range map[string]float64{"read-0": tt.idle, "read-100": tt.loaded, "rate-read-50": 2, "rate-read-100": 1} {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64, Variant: variant},
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LoadedCell, Placement: numa.List, OffCache: true, Tau: 8, Bytes: 64}.Named(variant),
 				Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 10}})
 		}
 		if got := fmt.Sprint(OfMemory(f)); !strings.Contains(got, tt.want) {

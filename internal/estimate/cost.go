@@ -248,8 +248,8 @@ func (m *Machine) disk(h *Phase) (Cost, error) {
 	cached := h.Cache == "in"
 	lacking := &LackingError{Kind: params.DiskCell, What: fmt.Sprintf("no file has the time of a %s of a disk, page cache %s", h.Disk, h.Cache)}
 	cells := m.cells(func(c *params.Cell) bool {
-		operation, mode, ok := disk.VariantOf(c.Key)
-		return ok && operation == h.Disk && (mode == disk.Cached) == cached
+		t, ok := c.Variant.(disk.Transfer)
+		return ok && t.Operation == h.Disk && (t.Mode == disk.Cached) == cached
 	})
 	if len(cells) == 0 {
 		return Cost{}, lacking
@@ -396,7 +396,7 @@ func (m *Machine) way(off bool, ranks int) (*way, error) {
 // measuredPermutation is the time of messages among that many ranks, if it was measured at
 // sizes on both sides.
 func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, bool) {
-	variant := fmt.Sprintf("%s-%d", Permutation, call.Distance)
+	variant := params.Name(fmt.Sprintf("%s-%d", Permutation, call.Distance))
 	cells := m.cells(func(c *params.Cell) bool {
 		return c.Kind == params.PatternCell && c.Variant == variant && c.Tau == call.P && c.OffCache == off
 	})
@@ -414,7 +414,7 @@ func (m *Machine) line(ranks int, off bool) (model.Linear, string, error) {
 		var ms []int
 		var times []float64
 		for _, c := range m.cells(func(c *params.Cell) bool {
-			return c.Kind == params.PatternCell && strings.HasPrefix(c.Variant, Permutation+"-") && c.OffCache == off && (c.Tau == ranks || !exactly)
+			return c.Kind == params.PatternCell && strings.HasPrefix(c.VariantName(), Permutation+"-") && c.OffCache == off && (c.Tau == ranks || !exactly)
 		}) {
 			ms, times = append(ms, c.Bytes), append(times, c.Time.Center)
 		}

@@ -119,8 +119,8 @@ func simple() *params.File {
 	}
 	for m := 1 << 10; m <= 1<<20; m *= 4 {
 		f.Cells = append(f.Cells,
-			params.Cell{Key: params.Key{Kind: params.PatternCell, Tau: 2, Bytes: m, Variant: "permutation-1"}, Time: exactly(1e3 + float64(m))},
-			params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m, Variant: "read-direct"}, Time: exactly(1e6 + float64(m))})
+			params.Cell{Key: params.Key{Kind: params.PatternCell, Tau: 2, Bytes: m}.Named("permutation-1"), Time: exactly(1e3 + float64(m))},
+			params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m}.Named("read-direct"), Time: exactly(1e6 + float64(m))})
 	}
 	return f
 }
@@ -178,7 +178,7 @@ bytes = "4M" # beyond
 // there at all.
 func TestSeveralFiles(t *testing.T) {
 	of := func(host, variant string, bytes int, ns float64) *params.File {
-		f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: bytes, Variant: variant}, Time: exactly(ns)}}}
+		f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: bytes}.Named(variant), Time: exactly(ns)}}}
 		f.Provenance.Hostname = host
 		return f
 	}
@@ -305,14 +305,14 @@ func (p platform) file() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Hostname = p.name
 	add := func(kind params.Kind, variant string, tau, bytes int, ns float64) {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: variant}, Time: exactly(ns)})
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: params.Published, Tau: tau, Bytes: bytes}.Named(variant), Time: exactly(ns)})
 	}
 	if p.tn > 0 {
 		for _, operation := range []string{"read", "write", access.Dot} {
 			for _, n := range []int{512, 2048} {
 				for _, stride := range []int{1, 4, 512} {
 					a := access.Pass{Operation: operation, Type: "float64", N: n, Stride: stride}
-					add(params.AccessCell, a.Variant(), 1, a.Bytes(), p.tn*float64(n)+p.tc*float64(a.Lines(lineBytes)))
+					add(params.AccessCell, a.Variant().String(), 1, a.Bytes(), p.tn*float64(n)+p.tc*float64(a.Lines(lineBytes)))
 				}
 			}
 		}

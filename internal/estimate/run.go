@@ -31,7 +31,7 @@ var Survey = survey.Register(&survey.Survey{
 // Cells are both ways.
 func (c Cannon) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, variant := range []string{Plain, Transposed} {
-		cells = append(cells, engine.Cell{Cell: params.Cell{Key: params.Key{Kind: Kind, Placement: numa.Local, Tau: c.P, Bytes: c.blockBytes(), Variant: variant}}})
+		cells = append(cells, engine.Cell{Cell: params.Cell{Key: params.Key{Kind: Kind, Placement: numa.Local, Tau: c.P, Bytes: c.blockBytes(), Variant: params.Name(variant)}}})
 	}
 	return cells, nil, nil
 }
@@ -60,7 +60,7 @@ func (c Cannon) sample(ctx context.Context, b *engine.Bench, k params.Key, _ flo
 	if err != nil {
 		return r, err
 	}
-	run, err := c.lay(place, k.Variant == Transposed, b.Huge)
+	run, err := c.lay(place, k.Variant == params.Name(Transposed), b.Huge)
 	defer run.close()
 	if err != nil {
 		return r, err
@@ -340,7 +340,7 @@ type Run struct {
 func (c Cannon) Runs(f *params.File, m *Machine) (runs []Run, err error) {
 	for _, variant := range []string{Plain, Transposed} {
 		i := slices.IndexFunc(f.Cells, func(cell params.Cell) bool {
-			return cell.Kind == Kind && cell.Variant == variant && cell.Tau == c.P && cell.Bytes == c.blockBytes()
+			return cell.Kind == Kind && cell.Variant == params.Name(variant) && cell.Tau == c.P && cell.Bytes == c.blockBytes()
 		})
 		if i < 0 {
 			continue // time was up

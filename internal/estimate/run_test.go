@@ -42,9 +42,9 @@ func TestRun(t *testing.T) {
 // multiplying is what the SP's tables lack of Cannon's multiplication.
 func multiplying() *params.File {
 	f := &params.File{}
-	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: 8 << 10, Variant: "multiply-float64-1"}, Time: exactly(1e3)})
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: 8 << 10}.Named("multiply-float64-1"), Time: exactly(1e3)})
 	for _, m := range []int{1 << 10, 1 << 20} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PatternCell, Tau: 4, Bytes: m, Variant: "permutation-1"}, Time: exactly(float64(m))})
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PatternCell, Tau: 4, Bytes: m}.Named("permutation-1"), Time: exactly(float64(m))})
 	}
 	return f
 }

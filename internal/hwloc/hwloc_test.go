@@ -39,7 +39,7 @@ func file() *params.File {
 	of(k, 1)
 	k.Tau, k.OffCache = 2, false
 	of(k, 1)
-	of(params.Key{Kind: params.AccessCell, Placement: numa.List, Tau: 1, Bytes: 4 << 20, OffCache: true, Variant: "read-int32-1"}, 1_000_000)
+	of(params.Key{Kind: params.AccessCell, Placement: numa.List, Tau: 1, Bytes: 4 << 20, OffCache: true}.Named("read-int32-1"), 1_000_000)
 	return f
 }
 

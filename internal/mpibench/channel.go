@@ -287,7 +287,7 @@ func (c *Channel) Network(n params.Network) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Networks: []params.Network{n}}
 	cell := func(parameter string, t Transfer) {
 		f.Cells = append(f.Cells, params.Cell{Time: t.Time, Key: params.Key{
-			Kind: params.NetCell, Placement: params.Published, Tau: t.Tau, Bytes: t.Bytes, Variant: params.Parameter{Of: n.Name, Name: parameter}.String(),
+			Kind: params.NetCell, Placement: params.Published, Tau: t.Tau, Bytes: t.Bytes, Variant: params.Parameter{Of: n.Name, Name: parameter},
 		}})
 	}
 	for i, t := range c.OneWay {

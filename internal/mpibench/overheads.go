@@ -15,16 +15,16 @@ import (
 // makers is not to be mixed. It fails if no message is of a size that there are transfers
 // of.
 func TakeOverheads(f *params.File, times []Time, off bool) error {
-	samples, variant := make(map[int][]float64), ""
+	samples, benchmark := make(map[int][]float64), ""
 	for _, t := range times {
 		if n := len(f.Plan.Sizes); t.Kind == Message && n > 0 && t.Bytes > 0 && t.Bytes <= f.Plan.Sizes[n-1] {
-			samples[t.Bytes], variant = append(samples[t.Bytes], 1e3*t.Microseconds), t.Benchmark
+			samples[t.Bytes], benchmark = append(samples[t.Bytes], 1e3*t.Microseconds), t.Benchmark
 		}
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool {
 		return slices.Contains(params.OfOverheads, c.Kind)
 	})
-	key := params.Key{Kind: params.MessageCell, OffCache: off, Tau: 1, Variant: variant}
+	key := params.Key{Kind: params.MessageCell, OffCache: off, Tau: 1, Variant: params.Name(benchmark)}
 	if len(f.Plan.Policies) > 0 {
 		key.Placement = f.Plan.Policies[0]
 	}

@@ -34,28 +34,6 @@ var launched = []struct{ name, format string }{
 	{"a title of the terminal", "\x1b]0;node01\x07%s"},
 }
 
-// Whatever stands in front of each line, the numbers are the same.
-func TestReadPrefixes(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files {
-		data := must.Get(os.ReadFile(file))
-		want := must.Get(Read(strings.NewReader(string(data)), "out.txt"))
-		for _, l := range launched {
-			got, err := Read(strings.NewReader(prefixed(string(data), l.format)), "out.txt")
-			if err != nil {
-				t.Errorf("%s, %s: %v", file, l.name, err)
-				continue
-			}
-			if !slices.Equal(got.Times, want.Times) || !slices.Equal(got.LeftOut, want.LeftOut) {
-				t.Errorf("%s, %s: %d times and %d omissions, want %d and %d", file, l.name, len(got.Times), len(got.LeftOut), len(want.Times), len(want.LeftOut))
-			}
-		}
-	}
-}
-
 // prefixed is a text with all lines in a format.
 func prefixed(text, format string) string {
 	var b strings.Builder
@@ -94,6 +72,9 @@ func FuzzPrefixes(f *testing.F) {
 		f.Add(osuText, uint8(i))
 		f.Add(imbText, uint8(i))
 		f.Add(prefixed(osuText, launched[i].format), uint8(i+1))
+		for _, file := range must.Get(filepath.Glob("testdata/*.txt")) {
+			f.Add(string(must.Get(os.ReadFile(file))), uint8(i))
+		}
 	}
 	f.Fuzz(func(t *testing.T, text string, launcher uint8) {
 		want, errWant := Read(strings.NewReader(text), "out.txt")

@@ -33,20 +33,20 @@ func paired() *params.File {
 			if a/4 != b/4 {
 				ns = 250
 			}
-			add(params.Key{Kind: params.PairCell, Bytes: 0, Variant: params.PairVariant(a, b, params.UnknownHome)}, ns)
-			add(params.Key{Kind: params.PairCell, Bytes: 16 << 10, Variant: params.PairVariant(a, b, params.UnknownHome)}, 8*ns)
+			add(params.Key{Kind: params.PairCell, Bytes: 0, Variant: params.PairOf(a, b, params.UnknownHome)}, ns)
+			add(params.Key{Kind: params.PairCell, Bytes: 16 << 10, Variant: params.PairOf(a, b, params.UnknownHome)}, 8*ns)
 		}
 	}
 	f.Placements = []numa.Placement{place}
 	for size, bytes := range map[string]int{"1K": 1 << 10, "4K": 4 << 10, "16K": 16 << 10} {
 		for _, d := range []string{"8", "64", "512"} {
-			add(params.Key{Kind: params.PackCell, Bytes: bytes, Variant: size + d + "S"}, float64(bytes)/4)
+			add(params.Key{Kind: params.PackCell, Bytes: bytes}.Named(size+d+"S"), float64(bytes)/4)
 		}
 	}
 	f.Networks = []params.Network{{Name: "eth0", Kind: "tcp"}}
 	for _, bytes := range []int{1, 64 << 10} {
-		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.Parameter{Of: "eth0", Name: params.NetTransfer}.String()}, 20000+float64(bytes))
-		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.Parameter{Of: "eth0", Name: params.NetOverhead}.String()}, 4000)
+		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.Parameter{Of: "eth0", Name: params.NetTransfer}}, 20000+float64(bytes))
+		add(params.Key{Kind: params.NetCell, Bytes: bytes, Variant: params.Parameter{Of: "eth0", Name: params.NetOverhead}}, 4000)
 	}
 	return f
 }

@@ -290,7 +290,7 @@ func (c *sideBySide) values() view.Table {
 var keyColumns = []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau"}
 
 func keyCells(k params.Key, machine string) []any {
-	return []any{k.Kind, k.Variant, k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
+	return []any{k.Kind, k.VariantName(), k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
 }
 
 // stateCells are a machine's flag in a state, the state's share of its time, and whether something

@@ -14,7 +14,7 @@ import (
 func Profiles(f *params.File) (profiles []*view.Profile) {
 	cells := make(map[params.Kind][]params.Cell)
 	for _, c := range f.Cells {
-		if c.Variant != "" { // of a thousand files most have none
+		if c.Variant != nil { // of a thousand files most have none
 			cells[c.Kind] = append(cells[c.Kind], c)
 		}
 	}

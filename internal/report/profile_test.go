@@ -13,7 +13,7 @@ import (
 
 func TestProfiles(t *testing.T) {
 	cell := func(kind params.Kind, variant string, bytes int, ns float64) params.Cell {
-		return params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: 1, Bytes: bytes, Variant: variant}, Time: fit.Median([]float64{ns})}
+		return params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: 1, Bytes: bytes}.Named(variant), Time: fit.Median([]float64{ns})}
 	}
 	file := &params.File{Cells: []params.Cell{
 		cell(params.LevelCell, "L2-memory", 8192, 200),

@@ -31,8 +31,8 @@ func TestSweep(t *testing.T) {
 	f.Cells = append(f.Cells,
 		params.Cell{Key: params.Key{Kind: params.MessageCell, Placement: numa.Local, Tau: 1, Bytes: 64, Variant: params.Segmented}, Time: at(380)},
 		params.Cell{Key: params.Key{Kind: params.MessageCell, Placement: numa.Local, Tau: 1, Bytes: 8192, Variant: params.Segmented}, Time: at(1950)},
-		params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "0-1"}, Time: at(50)},
-		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-int32-1"}, Time: at(2048)})
+		params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1}.Named("0-1"), Time: at(50)},
+		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096}.Named("read-int32-1"), Time: at(2048)})
 	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {FirstCPU: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
 	var b bytes.Buffer
 	Sweep(f).WriteText(&b)

@@ -44,7 +44,7 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 	times := make(map[params.Key][]float64)
 	add := func(level, parameter string, tau, bytes int, ns float64) {
 		if !math.IsNaN(ns) {
-			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: level, Name: parameter}.String()}
+			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: level, Name: parameter}}
 			times[key] = append(times[key], ns)
 		}
 	}
@@ -89,7 +89,7 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 	}
 	f.Plan.Sizes = lists.Rising(f.Plan.Sizes)
 	slices.SortFunc(f.Cells, func(a, b params.Cell) int {
-		return cmp.Or(cmp.Compare(a.Variant, b.Variant), a.Tau-b.Tau, a.Bytes-b.Bytes)
+		return cmp.Or(cmp.Compare(a.VariantName(), b.VariantName()), a.Tau-b.Tau, a.Bytes-b.Bytes)
 	})
 	return f, f.Validate()
 }

@@ -125,7 +125,7 @@ func file(t testing.TB, tables ...*Table) *params.File {
 
 func cellOf(f *params.File, variant string, tau, m int) *params.Cell {
 	for i := range f.Cells {
-		if c := &f.Cells[i]; c.Variant == variant && c.Tau == tau && c.Bytes == m {
+		if c := &f.Cells[i]; c.VariantName() == variant && c.Tau == tau && c.Bytes == m {
 			return c
 		}
 	}

@@ -125,7 +125,7 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 		for m := 1; m <= 4<<20; m *= 2 {
 			ns := []float64{200, 450}[i] + []float64{0.07, 0.12}[i]*float64(m)
 			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: 1, Bytes: m,
-				Variant: params.Parameter{Of: l.Name, Name: params.ChannelMessage}.String()}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+				Variant: params.Parameter{Of: l.Name, Name: params.ChannelMessage}}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
 		}
 	}
 	p, err := model.NewPredictor(f, model.Choice{})

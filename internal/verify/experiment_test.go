@@ -268,7 +268,7 @@ func TestExperimentLacks(t *testing.T) {
 			t.Errorf("%s of %d: %+v", r.Name, r.Bytes, r.Predicted)
 		}
 	}
-	if doc, lacking = without(func(c params.Cell) bool { return c.Kind != params.CollectiveCell || c.Variant == messageAlone }); lacking == nil || len(doc.Rows) != 4 {
+	if doc, lacking = without(func(c params.Cell) bool { return c.Kind != params.CollectiveCell || c.VariantName() == messageAlone }); lacking == nil || len(doc.Rows) != 4 {
 		t.Errorf("%d rows, %v", len(doc.Rows), lacking)
 	}
 }

@@ -32,7 +32,7 @@ var Survey = survey.Register(&survey.Survey{
 // profiled is what a message takes over its size, a panel for each pattern and P, a
 // line for each variant.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	at.Panel, at.Line = fmt.Sprintf("%s, P = %d", PatternOf(c.Variant), c.Tau), c.Variant
+	at.Panel, at.Line = fmt.Sprintf("%s, P = %d", PatternOf(c.VariantName()), c.Tau), c.VariantName()
 	at.Number, at.Alike = c.Tau, true
 	return c.Bytes, c.Time, true
 }
@@ -57,7 +57,7 @@ type schedules struct {
 // Key is the case in a parameter file.
 func (c Case) Key() params.Key {
 	call := c.Schedule.Call
-	k := params.Key{Kind: params.CollectiveCell, Placement: numa.Local, OffCache: c.OffCache, Tau: call.P, Bytes: call.M, Variant: c.Name}
+	k := params.Key{Kind: params.CollectiveCell, Placement: numa.Local, OffCache: c.OffCache, Tau: call.P, Bytes: call.M, Variant: params.Name(c.Name)}
 	if PatternOf(c.Name) != c.Name {
 		k.Kind = params.PatternCell
 	}
@@ -73,14 +73,14 @@ func (r schedules) caseOf(k params.Key, element int) (Case, error) {
 	switch {
 	case k.Kind == params.PatternCell:
 		return patternCase(k)
-	case strings.HasPrefix(k.Variant, mappedPrefix):
-		return r.programCase(k.Variant, k.Tau, k.OffCache)
-	case k.Variant == Message, k.Variant == messageAlone:
+	case strings.HasPrefix(k.VariantName(), mappedPrefix):
+		return r.programCase(k.VariantName(), k.Tau, k.OffCache)
+	case k.VariantName() == Message, k.VariantName() == messageAlone:
 		c, err := MessageCase(k.Bytes, k.OffCache)
-		c.Name = k.Variant
+		c.Name = k.VariantName()
 		return c, err
 	}
-	a, err := collective.Lookup(k.Variant)
+	a, err := collective.Lookup(k.VariantName())
 	if err != nil {
 		return Case{}, err
 	}
@@ -98,16 +98,16 @@ func (r schedules) algorithmCase(a *collective.Algorithm, p, m int, off bool, el
 }
 
 func patternCase(k params.Key) (Case, error) {
-	pattern, err := LookupPattern(PatternOf(k.Variant))
+	pattern, err := LookupPattern(PatternOf(k.VariantName()))
 	if err != nil {
 		return Case{}, err
 	}
 	for _, v := range pattern.variants(k.Tau) {
-		if v.name == k.Variant {
+		if v.name == k.VariantName() {
 			return pattern.of(v, k.Tau, k.Bytes, k.OffCache)
 		}
 	}
-	return Case{}, fmt.Errorf("there is no pattern %q among %d ranks", k.Variant, k.Tau)
+	return Case{}, fmt.Errorf("there is no pattern %q among %d ranks", k.VariantName(), k.Tau)
 }
 
 // Cells are the cases, in a set of their own: transfers are measured by other
@@ -141,7 +141,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		return engine.Reading{}, err
 	}
 	place, err := s.Machine.PlaceFrom(s.FirstCPU, numa.Local, k.Tau)
-	if cpus := s.CPUs[k.Variant]; cpus != nil {
+	if cpus := s.CPUs[k.VariantName()]; cpus != nil {
 		place, err = s.Machine.PlaceOn(cpus, k.Tau)
 	}
 	if err != nil {

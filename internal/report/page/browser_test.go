@@ -500,7 +500,7 @@ func TestLargeMapInBrowser(t *testing.T) {
 	for a := range 128 {
 		for c := a + 1; c < 128; c++ {
 			ns := float64(50 + 3*(c-a))
-			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(a, c, params.UnknownHome)},
+			m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(a, c, params.UnknownHome)},
 				Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
 		}
 	}

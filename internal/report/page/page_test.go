@@ -132,25 +132,25 @@ func addSurveys(m compare.Machine, times float64) compare.Machine {
 				if a/2 != b/2 {
 					ns = 200
 				}
-				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b, params.UnknownHome)}, ns+float64(bytes)/16)
+				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairOf(a, b, params.UnknownHome)}, ns+float64(bytes)/16)
 			}
 		}
 	}
 	for _, tau := range []int{1, 2} {
 		for _, bytes := range []int{64, 4096} {
-			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: "L1-L1"}, float64(tau*bytes)/64)
-			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: "L1-memory"}, float64(tau*bytes)/8)
+			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes}.Named("L1-L1"), float64(tau*bytes)/64)
+			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes}.Named("L1-memory"), float64(tau*bytes)/8)
 		}
 	}
 	for _, off := range []bool{false, true} {
 		for _, stride := range []int{1, 4} {
-			k := params.Key{Kind: params.AccessCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 1024 * 8 * stride, Variant: fmt.Sprintf("read-float64-%d", stride)}
+			k := params.Key{Kind: params.AccessCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 1024 * 8 * stride}.Named(fmt.Sprintf("read-float64-%d", stride))
 			add(k, float64(1024*stride))
 		}
-		add(params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 4096, Variant: "4K16S"}, 900)
+		add(params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 4096}.Named("4K16S"), 900)
 	}
-	add(params.Key{Kind: params.PatternCell, Placement: numa.Local, Tau: 4, Bytes: 1024, Variant: "permutation-1"}, 3000)
-	add(params.Key{Kind: params.DiskCell, Placement: numa.Local, Tau: 1, Bytes: 4096, Variant: "read-direct"}, 9e4)
+	add(params.Key{Kind: params.PatternCell, Placement: numa.Local, Tau: 4, Bytes: 1024}.Named("permutation-1"), 3000)
+	add(params.Key{Kind: params.DiskCell, Placement: numa.Local, Tau: 1, Bytes: 4096}.Named("read-direct"), 9e4)
 	return m
 }
 
@@ -165,7 +165,7 @@ func TestNotesOfPairs(t *testing.T) {
 			if a/4 != b/4 {
 				ns *= 4
 			}
-			k := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(a, b, params.UnknownHome)}
+			k := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(a, b, params.UnknownHome)}
 			m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}})
 		}
 	}
@@ -181,8 +181,8 @@ func TestNotesOfPairs(t *testing.T) {
 // The page has a chart of each kind that any machine has. Profiles that differ in their
 // placement alone are two panels.
 func TestMeasured(t *testing.T) {
-	spread := params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: numa.Spread, Tau: 1, Bytes: 64, Variant: "read"}, Time: fit.Median([]float64{5})}
-	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: "core"}, Time: fit.Median([]float64{5})} // of a newer version
+	spread := params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: numa.Spread, Tau: 1, Bytes: 64}.Named("read"), Time: fit.Median([]float64{5})}
+	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1}.Named("core"), Time: fit.Median([]float64{5})} // of a newer version
 	with, newer := addSurveys(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
 	with.File.Cells = append(with.File.Cells, spread)
 	newer.File.Cells = append(newer.File.Cells, odd)

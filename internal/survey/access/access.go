@@ -10,7 +10,6 @@ package access
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unsafe"
 
@@ -63,20 +62,18 @@ func (p Pass) Lines(lineBytes int) int {
 	return ((p.N-1)*p.Stride*size+size-1)/lineBytes + 1
 }
 
-// Variant is the pass in a parameter file: read-int32-16.
-func (p Pass) Variant() string { return fmt.Sprintf("%s-%s-%d", p.Operation, p.Type, p.Stride) }
+// Variant is the pass in a parameter file, with the bytes of the array.
+func (p Pass) Variant() params.Access {
+	return params.Access{Operation: p.Operation, Type: p.Type, Stride: p.Stride}
+}
 
 // PassOf is the pass of a cell of a parameter file, and false where it is none.
 func PassOf(k params.Key) (p Pass, ok bool) {
-	part := strings.Split(k.Variant, "-")
-	if k.Kind != params.AccessCell || len(part) != 3 || !slices.Contains(AllOperations, part[0]) || !slices.Contains(Types, part[1]) {
+	a, ok := k.Variant.(params.Access)
+	if p = (Pass{a.Operation, a.Type, 1, a.Stride}); !ok || p.Check() != nil {
 		return p, false
 	}
-	stride, err := strconv.Atoi(part[2])
-	if err != nil || stride < 1 || stride > maxElements || strconv.Itoa(stride) != part[2] {
-		return p, false
-	}
-	p = Pass{part[0], part[1], k.Bytes / (stride * ElementBytes(part[1])), stride}
+	p.N = k.Bytes / p.Bytes()
 	return p, p.N > 0 && p.Bytes() == k.Bytes
 }
 

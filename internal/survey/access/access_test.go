@@ -162,20 +162,6 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func FuzzPassOf(f *testing.F) {
-	f.Add("read-int32-16", 32768)
-	f.Add("divide-float64-1", 8)
-	f.Add("read-int32-016", 32768)
-	f.Add("read-int32--1", 4)
-	f.Add("multiply-float32-99999999999999999999", 4)
-	f.Fuzz(func(t *testing.T, variant string, bytes int) {
-		p, ok := PassOf(params.Key{Kind: params.AccessCell, Bytes: bytes, Variant: variant})
-		if ok && (p.Check() != nil || p.Variant() != variant || p.Bytes() != bytes) {
-			t.Errorf("%q of %d bytes is %+v", variant, bytes, p)
-		}
-	})
-}
-
 func TestSized(t *testing.T) {
 	for _, tt := range []struct {
 		size, stride int

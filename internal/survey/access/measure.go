@@ -144,7 +144,7 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.O
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	p, ok := PassOf(k)
 	if !ok {
-		return engine.Reading{}, fmt.Errorf("%q is no pass over an array", k.Variant)
+		return engine.Reading{}, fmt.Errorf("%q is no pass over an array", k.VariantName())
 	}
 	work := p.work()
 	if k.OffCache {

@@ -11,7 +11,7 @@ import (
 // unknown parameter keeps its name.
 func TestProfiled(t *testing.T) {
 	cell := func(variant string, tau, m int, ns float64) params.Cell {
-		return params.Cell{Key: params.Key{Kind: params.ChannelCell, Variant: variant, Tau: tau, Bytes: m}, Time: fit.Median([]float64{ns})}
+		return params.Cell{Key: params.Key{Kind: params.ChannelCell, Tau: tau, Bytes: m}.Named(variant), Time: fit.Median([]float64{ns})}
 	}
 	profiles := Survey.Drawing.Profiles([]params.Cell{
 		cell("node:T", 1, 64, 900), cell("same_l3:T", 1, 64, 100), cell("node:T", 1, 1, 800),

@@ -66,12 +66,23 @@ const (
 // Operations are the directions.
 var Operations = []string{"read", "write"}
 
-// VariantOf splits the variant of a cell, read-direct, into its parts; false where
-// it has none such.
-func VariantOf(k params.Key) (operation string, mode Mode, ok bool) {
-	operation, name, _ := strings.Cut(k.Variant, "-")
-	mode = Mode(name)
-	return operation, mode, k.Kind == params.DiskCell && slices.Contains(Operations, operation) && (mode == Direct || mode == Cached)
+// A Transfer is the variant of cells: read-direct.
+type Transfer struct {
+	Operation string
+	Mode      Mode
+}
+
+func (t Transfer) String() string               { return t.Operation + "-" + string(t.Mode) }
+func (t Transfer) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+func init() {
+	params.ReadVariants(params.DiskCell, func(text string) params.Variant {
+		operation, mode, _ := strings.Cut(text, "-")
+		if t := (Transfer{operation, Mode(mode)}); slices.Contains(Operations, operation) && (t.Mode == Direct || t.Mode == Cached) {
+			return t
+		}
+		return nil
+	})
 }
 
 // Check says what is wrong with a request.
@@ -118,7 +129,7 @@ func (p Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	for _, mode := range p.Modes {
 		for _, operation := range Operations {
 			for _, m := range p.Sizes {
-				cells = append(cells, engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: p.Placement.Policy, Tau: 1, Bytes: m, Variant: operation + "-" + string(mode)}}})
+				cells = append(cells, engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: p.Placement.Policy, Tau: 1, Bytes: m, Variant: Transfer{operation, mode}}}})
 			}
 		}
 	}
@@ -190,24 +201,24 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (r eng
 }
 
 func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, err error) {
-	operation, mode, ok := VariantOf(k)
+	t, ok := k.Variant.(Transfer)
 	if !ok {
-		return r, fmt.Errorf("%q is no transfer of a disk", k.Variant)
+		return r, fmt.Errorf("%q is no transfer of a disk", k.VariantName())
 	}
-	f := s.files[mode]
+	f := s.files[t.Mode]
 	if f == nil {
-		if f, err = open(ctx, s.Request, mode, s.content.Bytes()[:s.FileBytes]); err != nil {
+		if f, err = open(ctx, s.Request, t.Mode, s.content.Bytes()[:s.FileBytes]); err != nil {
 			return r, err
 		}
 		f.buffer = s.buffer.Bytes()
-		s.files[mode] = f
+		s.files[t.Mode] = f
 	}
 	var sum, squares, n float64
 	for sum < float64(sampleTime) && n < mostTransfers {
 		if ctx.Err() != nil {
 			return r, ctx.Err()
 		}
-		took, err := f.transfer(operation, k.Bytes)
+		took, err := f.transfer(t.Operation, k.Bytes)
 		if err != nil {
 			return r, err
 		}

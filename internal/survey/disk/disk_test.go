@@ -83,7 +83,7 @@ func TestFitsTable6(t *testing.T) {
 	var cells []params.Cell
 	for m := BlockBytes; m <= 16<<20; m *= 4 {
 		for operation, mbs := range map[string]float64{"read": 255, "write": 155} {
-			c := params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m, Variant: operation + "-direct"}}
+			c := params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m}.Named(operation + "-direct")}
 			c.Time.Center = 1e6 + 1e3*float64(m)/mbs
 			cells = append(cells, c)
 		}
@@ -100,23 +100,12 @@ func TestFitsTable6(t *testing.T) {
 	}
 }
 
-func FuzzVariantOf(f *testing.F) {
-	for _, seed := range []string{"read-direct", "write-cached", "read-", "-direct", "read-direct-1", ""} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, variant string) {
-		if operation, mode, ok := VariantOf(params.Key{Kind: params.DiskCell, Variant: variant}); ok && operation+"-"+string(mode) != variant {
-			t.Errorf("%q is %s %s", variant, operation, mode)
-		}
-	})
-}
-
 // Times that do not grow with m have no bandwidth: none in a table, null in JSON, which
 // knows no infinity.
 func TestFitWithoutBandwidth(t *testing.T) {
 	f := &params.File{}
 	for i, m := range []int{4096, 8192, 16384, 32768} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Variant: "read-cached", Bytes: m}, Time: fit.Median([]float64{1000 - 50*float64(i)})})
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.DiskCell, Bytes: m}.Named("read-cached"), Time: fit.Median([]float64{1000 - 50*float64(i)})})
 	}
 	text, err := json.Marshal(Fits(f.Cells))
 	if err != nil || !strings.Contains(string(text), `"mb_s":null`) {

@@ -54,8 +54,8 @@ func newDocument(f *params.File, dir string, fileBytes int) *Document {
 func rows(cells []params.Cell) []Row {
 	rows := []Row{}
 	for _, c := range cells {
-		if operation, mode, ok := VariantOf(c.Key); ok {
-			rows = append(rows, Row{operation, mode == Cached, c.Bytes, c.Time, c.Time.Rate(1e3 * float64(c.Bytes)), c.Values()})
+		if t, ok := c.Variant.(Transfer); ok {
+			rows = append(rows, Row{t.Operation, t.Mode == Cached, c.Bytes, c.Time, c.Time.Rate(1e3 * float64(c.Bytes)), c.Values()})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b Row) int {
@@ -125,7 +125,7 @@ func pageCache(in bool) string {
 
 // profiled is what a transfer takes over its size, past the page cache and through it.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	operation, mode, ok := VariantOf(c.Key)
-	at.Panel, at.Line, at.Where = "page cache "+pageCache(mode == Cached), operation, view.Where{}
+	t, ok := c.Variant.(Transfer)
+	at.Panel, at.Line, at.Where = "page cache "+pageCache(t.Mode == Cached), t.Operation, view.Where{}
 	return c.Bytes, c.Time, ok
 }

@@ -118,7 +118,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 					if !fits {
 						continue
 					}
-					key := params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: way{from.Name, to.Name}.String()}
+					key := params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: way{from.Name, to.Name}}
 					c := engine.Cell{Cell: params.Cell{Key: key}}
 					if !from.cache() || !to.cache() { // gigabytes are mapped first
 						c.Group = "memory"
@@ -163,11 +163,11 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		return engine.Reading{}, err
 	}
 	levels, _ := Levels(b.Machine, place, k.Tau)
-	w := wayOf(k)
+	w, _ := k.Variant.(way)
 	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w.from })
 	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w.to })
 	if i < 0 || j < 0 {
-		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.Variant)
+		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.VariantName())
 	}
 	work, _, _ := r.between(k.Tau, k.Bytes, levels[i], levels[j])
 	return b.Sample(ctx, place, work, 1, hint)
@@ -186,17 +186,17 @@ func Doubts(cells []params.Cell) (all []error) {
 // Order is levels from the core outwards.
 var Order = []string{"L1", "L2", "L3", "L4", Memory, Remote}
 
-// A way is the levels of a copy: the Variant of its cells, L2-memory.
+// A way is the levels of a copy: the variant of its cells, L2-memory.
 type way struct{ from, to string }
 
-func (w way) String() string { return w.from + "-" + w.to }
+func (w way) String() string               { return w.from + "-" + w.to }
+func (w way) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// wayOf is the way of a cell; empty of other cells.
-func wayOf(k params.Key) (w way) {
-	if k.Kind == params.LevelCell {
-		w.from, w.to, _ = strings.Cut(k.Variant, "-")
-	}
-	return w
+func init() {
+	params.ReadVariants(params.LevelCell, func(text string) params.Variant {
+		from, to, _ := strings.Cut(text, "-")
+		return way{from, to}
+	})
 }
 
 // A place is a copy of a size by τ workers, of whatever placement.
@@ -209,7 +209,7 @@ type place struct {
 func placed(cells []params.Cell) (at map[place]fit.Estimate, taus, sizes []int) {
 	at = make(map[place]fit.Estimate)
 	for _, c := range cells {
-		if w := wayOf(c.Key); w.from != "" {
+		if w, ok := c.Variant.(way); ok {
 			at[place{w, c.Tau, c.Bytes}] = c.Time
 			taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
 		}

@@ -73,7 +73,7 @@ func TestLevels(t *testing.T) {
 }
 
 func cell(variant string, bytes int, ns, half float64) params.Cell {
-	return params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: 1, Bytes: bytes, Variant: variant},
+	return params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: 1, Bytes: bytes}.Named(variant),
 		Time: fit.Estimate{Center: ns, Lo: ns - half, Hi: ns + half, N: 6}}
 }
 

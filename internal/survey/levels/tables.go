@@ -86,7 +86,7 @@ const arrow = " → "
 
 // profiled is c(m,τ) over m, a panel for each τ and a line for each two levels.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	w := wayOf(c.Key)
+	w, ok := c.Variant.(way)
 	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), w.from+arrow+w.to, view.Where{}, "c(m,τ)"
-	return c.Bytes, c.Time, w.to != ""
+	return c.Bytes, c.Time, ok
 }

@@ -26,8 +26,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Kind is the cells' kind. Variant "read-25" is the latency of a read at a level of 25 %,
-// "pair-25" a pair's; "rate-read-25" is the injectors' time for a line of 64 bytes meanwhile.
+// Kind is the cells' kind.
 const Kind = params.LoadedCell
 
 // Survey is latencies under load.
@@ -73,8 +72,8 @@ var Levels = []int{0, 5, 10, 20, 40, 60, 80, 100}
 
 // The latencies.
 const (
-	Read = "read"
-	Pair = "pair"
+	Read = params.LoadedRead
+	Pair = params.LoadedPair
 )
 
 // measuring is how many cores take part in each.
@@ -163,24 +162,6 @@ func (r Request) place(m *numa.Machine) (numa.Placement, error) {
 	return m.PlaceOn(r.CPUs, len(r.CPUs))
 }
 
-// variant names the cell of a latency, and with rate the cell of the injected rate.
-func variant(what string, level int, rate bool) string {
-	v := what + "-" + strconv.Itoa(level)
-	if rate {
-		return "rate-" + v
-	}
-	return v
-}
-
-// parse reads a variant.
-func parse(k params.Key) (what string, level int, rate, ok bool) {
-	v, rate := strings.CutPrefix(k.Variant, "rate-")
-	what, number, _ := strings.Cut(v, "-")
-	level, err := strconv.Atoi(number)
-	ok = k.Kind == Kind && err == nil && level >= 0 && level <= 100 && measuring[what] > 0 && k.Variant == variant(what, level, rate)
-	return what, level, rate, ok
-}
-
 // Cells are a latency for each level, and what was injected meanwhile.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, what := range []string{Pair, Read} {
@@ -194,8 +175,8 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 				if rate && level == 0 {
 					continue
 				}
-				key := params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: len(r.CPUs), Bytes: lineBytes, Variant: variant(what, level, rate)}
-				cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: variant(what, level, false)})
+				key := params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: len(r.CPUs), Bytes: lineBytes, Variant: params.Load{What: what, Level: level, Rate: rate}}
+				cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: params.Load{What: what, Level: level}.String()})
 			}
 		}
 	}
@@ -230,25 +211,25 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		delete(s.other, k)
 		return found, nil
 	}
-	what, level, rate, ok := parse(k)
+	l, ok := k.Variant.(params.Load)
 	if !ok {
-		return engine.Reading{}, fmt.Errorf("%q is no latency under load", k.Variant)
+		return engine.Reading{}, fmt.Errorf("%q is no latency under load", k.VariantName())
 	}
-	if rate {
+	if l.Rate {
 		hint = 0 // it says nothing of the latency
 	}
-	if s.most[what] == 0 {
-		if err := s.saturate(ctx, what); err != nil {
+	if s.most[l.What] == 0 {
+		if err := s.saturate(ctx, l.What); err != nil {
 			return engine.Reading{}, err
 		}
 	}
-	latency, injected, err := s.measure(ctx, what, level, hint)
-	if err != nil || level == 0 {
+	latency, injected, err := s.measure(ctx, l.What, l.Level, hint)
+	if err != nil || l.Level == 0 {
 		return latency, err
 	}
 	other := k
-	other.Variant = variant(what, level, !rate)
-	if rate {
+	other.Variant = params.Load{What: l.What, Level: l.Level, Rate: !l.Rate}
+	if l.Rate {
 		s.other[other] = latency
 		return injected, nil
 	}

@@ -86,9 +86,8 @@ func TestCells(t *testing.T) {
 			}
 		}
 		for _, c := range cells {
-			what, level, rate, ok := parse(c.Key)
-			if !ok || variant(what, level, rate) != c.Variant || !slices.Contains(r.Levels, level) {
-				t.Errorf("%q is read as %s, %d, %t, %t", c.Variant, what, level, rate, ok)
+			if l := c.Variant.(params.Load); c.Named(l.String()) != c.Key || !slices.Contains(r.Levels, l.Level) {
+				t.Errorf("%+v is read as %v", l, c.Named(l.String()))
 			}
 		}
 	}
@@ -99,7 +98,7 @@ func TestCells(t *testing.T) {
 		t.Error("a CPU that does not exist is accepted")
 	}
 	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {
-		if _, _, _, ok := parse(params.Key{Kind: Kind, Variant: v}); ok {
+		if _, ok := (params.Key{Kind: Kind}.Named(v)).Variant.(params.Load); ok {
 			t.Errorf("%q is a variant", v)
 		}
 	}
@@ -109,7 +108,7 @@ func TestCells(t *testing.T) {
 func invented() *params.File {
 	f := &params.File{}
 	add := func(v string, ns float64) {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: 4, Bytes: lineBytes, Variant: v},
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: Kind, Placement: numa.List, OffCache: true, Tau: 4, Bytes: lineBytes}.Named(v),
 			Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 6}})
 	}
 	add("rate-read-100", 2) // 32 GB/s

@@ -39,14 +39,14 @@ func curves(cells []params.Cell) [][]point {
 	}
 	var all []point
 	for _, c := range cells {
-		what, level, rate, ok := parse(c.Key)
-		if !ok || rate || !(c.Time.Center > 0) {
+		l, ok := c.Variant.(params.Load)
+		if !ok || l.Rate || !(c.Time.Center > 0) {
 			continue
 		}
-		p := point{curve{what, c.Placement, c.Tau}, level, c.Time, fit.Estimate{N: c.Time.N}}
-		if level > 0 {
+		p := point{curve{l.What, c.Placement, c.Tau}, l.Level, c.Time, fit.Estimate{N: c.Time.N}}
+		if l.Level > 0 {
 			k := c.Key
-			k.Variant = variant(what, level, true)
+			k.Variant = params.Load{What: l.What, Level: l.Level, Rate: true}
 			line, found := at[k]
 			if !found || !(line.Center > 0) {
 				continue
@@ -110,7 +110,7 @@ func Tables(f *params.File) (tables []view.Table) {
 func statesOf(f *params.File, sorting *params.Sorting, c curve) []params.State {
 	for i := range f.Cells {
 		of := &f.Cells[i]
-		if what, _, _, ok := parse(of.Key); ok && (curve{what, of.Placement, of.Tau}) == c && len(of.Samples) > 0 {
+		if l, ok := of.Variant.(params.Load); ok && (curve{l.What, of.Placement, of.Tau}) == c && len(of.Samples) > 0 {
 			return lists.Filter(sorting.StatesOf(of), func(s params.State) bool { return s.Share >= params.Settled })
 		}
 	}

@@ -264,11 +264,7 @@ var sending = part{operation: exchange, warm: 1, most: 10000, time: func(s span,
 
 // partOf is what a cell measures, and of the way to which target.
 func partOf(k params.Key) (p part, parameter string, target int, err error) {
-	parameter = k.Parameter().Name
-	if n, _ := fmt.Sscanf(parameter, params.NetTransfer+"-%d", &target); n == 1 {
-		parameter = params.NetTransfer
-		target--
-	}
+	parameter, target = k.Parameter().Name, max(0, k.Parameter().Host-1)
 	p, known := parts[parameter]
 	if !known || k.Kind != params.NetCell || k.Tau > mostFlows || k.Bytes < 1 || k.Bytes > mostMessage {
 		return p, "", 0, fmt.Errorf("%v is nothing that this taulop measures of a network", k)

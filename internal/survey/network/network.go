@@ -100,8 +100,9 @@ func (r Request) Packets() (sizes []int) {
 // Cells are L(m,τ) to the first target, o, L of the smallest and largest message to others, and
 // Tam's parameters of packets, except where kernels keep too few unread bytes.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
+	to := 0 // which target, the first: 0
 	add := func(parameter string, tau, bytes, tier int) {
-		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: r.Name, Name: parameter}.String()}
+		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: r.Name, Name: parameter, Host: to}}
 		if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Key == k }) {
 			cells = append(cells, engine.Cell{Cell: params.Cell{Key: k}, Tier: tier})
 		}
@@ -115,7 +116,9 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	for i := range r.Targets {
 		for _, m := range []int{least, most} {
 			if add(params.NetOverhead, 1, m, 0); i > 0 {
-				add(toHost(i), 1, m, 0)
+				to = i + 1
+				add(params.NetTransfer, 1, m, 0)
+				to = 0
 			}
 		}
 	}
@@ -146,12 +149,9 @@ func unread(parameter string) int {
 	return 0
 }
 
-// toHost is the parameter L of the way to another target than the first, such as L-2.
-func toHost(i int) string { return fmt.Sprintf("%s-%d", params.NetTransfer, i+1) }
-
 // profiled is what a message takes over its size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	p := c.Parameter()
 	at.Panel, at.Line, at.Where, at.Time = p.Of, fmt.Sprintf("τ = %d", c.Tau), view.Where{}, "L(m,τ)"
-	return c.Bytes, c.Time, c.Kind == params.NetCell && p.Name == params.NetTransfer
+	return c.Bytes, c.Time, c.Kind == params.NetCell && p.Name == params.NetTransfer && p.Host == 0
 }

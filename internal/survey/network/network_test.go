@@ -205,7 +205,7 @@ func lead(t *testing.T, targets []Target, run *Run) *sampler {
 	return &sampler{Request: Request{Targets: targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
 }
 
-var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100, Variant: "lo:L"}
+var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100}.Named("lo:L")
 
 // All parts of a small plan are measured, the file has what models ask for, and the host
 // ends with the run.
@@ -255,7 +255,7 @@ func TestProfiles(t *testing.T) {
 	var cells []params.Cell
 	for _, tau := range []int{1, 2} {
 		for _, parameter := range []string{params.NetTransfer, params.NetOverhead} {
-			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.Parameter{Of: "lo", Name: parameter}.String()}, Time: fit.Estimate{Center: 5}})
+			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.Parameter{Of: "lo", Name: parameter}}, Time: fit.Estimate{Center: 5}})
 		}
 	}
 	of := Survey.Drawing.Profiles(cells)
@@ -268,7 +268,7 @@ func TestProfiles(t *testing.T) {
 func TestTablesOfZero(t *testing.T) {
 	f := &params.File{Networks: []params.Network{{Name: "lo", Kind: "tcp"}}}
 	for i, ns := range []float64{0, 5000} {
-		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1 + 1024*i, Variant: "lo:L"}, Time: fit.Estimate{Center: ns}})
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1 + 1024*i}.Named("lo:L"), Time: fit.Estimate{Center: ns}})
 	}
 	const says = "where L is 0, o already contains the whole way"
 	for _, want := range []bool{true, false} {

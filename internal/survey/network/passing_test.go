@@ -42,7 +42,7 @@ func TestChangedBit(t *testing.T) {
 	defer run.End(nil)
 	s := lead(t, to, run)
 	defer s.Close()
-	_, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10, Variant: "lo:L"}, 0)
+	_, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10}.Named("lo:L"), 0)
 	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
 		t.Errorf("%v, want %v", err, errCorrupt)
 	}

@@ -21,8 +21,8 @@ func Tables(f *params.File) (tables []view.Table) {
 			if c.Kind != params.NetCell || p.Of != n.Name {
 				continue
 			}
-			w.at[place{p.Name, c.Tau, c.Bytes}] = c
-			if p.Name == params.NetTransfer {
+			w.at[place{p.Name, p.Host, c.Tau, c.Bytes}] = c
+			if p.Name == params.NetTransfer && p.Host == 0 {
 				taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
 			}
 		}
@@ -31,13 +31,13 @@ func Tables(f *params.File) (tables []view.Table) {
 			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
 			covered := false
 			for _, m := range sizes {
-				if c, there := w.at[place{params.NetTransfer, tau, m}]; there {
+				if c, there := w.at[place{params.NetTransfer, 0, tau, m}]; there {
 					us := c.Time.Scale(1e-3)
 					covered = covered || us.Center == 0
 					t.Add(view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Rate(1e3*float64(tau*m))), us.N)
 				}
 			}
-			if o, there := w.at[place{params.NetOverhead, 1, sizes[0]}]; there && tau == taus[0] {
+			if o, there := w.at[place{params.NetOverhead, 0, 1, sizes[0]}]; there && tau == taus[0] {
 				us := o.Time.Scale(1e-3)
 				t.Note("o = %s µs %s, before the first byte leaves", view.Rough(us), view.Interval(us))
 			}
@@ -60,8 +60,8 @@ type way struct {
 }
 
 type place struct {
-	parameter  string
-	tau, bytes int
+	parameter        string
+	host, tau, bytes int
 }
 
 func messages(tau int) string {
@@ -76,9 +76,9 @@ func (w way) hosts(sizes []int) []view.Table {
 	t := view.Table{Title: "L(m,1) to each host", Keys: 2, Columns: append(view.Words("host"), view.Numbers("m", "µs", "95 % interval", "× the first")...)}
 	for i := 1; i+1 < len(w.network.Hosts); i++ {
 		for _, m := range sizes {
-			if c, there := w.at[place{toHost(i), 1, m}]; there {
+			if c, there := w.at[place{params.NetTransfer, i + 1, 1, m}]; there {
 				us := c.Time.Scale(1e-3)
-				t.Add(w.network.Hosts[i+1], view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Div(w.at[place{params.NetTransfer, 1, m}].Time)))
+				t.Add(w.network.Hosts[i+1], view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Div(w.at[place{params.NetTransfer, 0, 1, m}].Time)))
 			}
 		}
 	}
@@ -112,9 +112,9 @@ func (w way) tam(sizes []int) []view.Table {
 	m := model.Tam{Tam: t}
 	said := view.Table{Title: "What they say of longer messages, in µs", Columns: view.Numbers("m", "packets", "one way, by (2.6)", "measured", "broadcast among 8", "by")}
 	for _, bytes := range sizes {
-		if c, there := w.at[place{params.NetTransfer, 1, bytes}]; there && bytes > t.Packet {
+		if c, there := w.at[place{params.NetTransfer, 0, 1, bytes}]; there && bytes > t.Packet {
 			cost, equation := m.Broadcast(bytes, 8)
-			measured := c.Time.Center + w.at[place{params.NetOverhead, 1, sizes[0]}].Time.Center
+			measured := c.Time.Center + w.at[place{params.NetOverhead, 0, 1, sizes[0]}].Time.Center
 			said.Add(view.Bytes(bytes), m.Packets(bytes), micros(m.PointToPoint(bytes)), micros(measured), micros(cost), equation)
 		}
 	}

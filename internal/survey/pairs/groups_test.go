@@ -32,7 +32,7 @@ func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) flo
 		for b := a + 1; b < n; b++ {
 			ns := f(a, b) * math.Exp(noise*random.NormFloat64())
 			file.Cells = append(file.Cells, params.Cell{
-				Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairVariant(a, b, params.UnknownHome)},
+				Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(a, b, params.UnknownHome)},
 				Time: fit.Estimate{Center: ns, Lo: ns * 0.99, Hi: ns * 1.01, N: 6}})
 		}
 	}

@@ -94,7 +94,7 @@ func TestCells(t *testing.T) {
 		t.Errorf("one CPU: %d cells, %v, %v", len(cells), warnings, err)
 	}
 	cells, _, err := (Request{CPUs: []int{0, 2, 4, 6}, Sizes: []int{0, 64}}).Cells(machine(1, 8))
-	if err != nil || len(cells) != 6*2 || cells[0].Variant != "0-2" || cells[0].Once {
+	if err != nil || len(cells) != 6*2 || cells[0].VariantName() != "0-2" || cells[0].Once {
 		t.Errorf("4 CPUs: %d cells, %v, %v", len(cells), cells[0], err)
 	}
 }
@@ -132,7 +132,7 @@ func TestHomes(t *testing.T) {
 	} {
 		var got []string
 		for _, home := range homes(tt.m, tt.a, tt.b) {
-			p, err := placed(tt.m, tt.a, tt.b, home)
+			p, err := placed(tt.m, params.PairOf(tt.a, tt.b, home))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -183,8 +183,8 @@ func (s *simulated) Sample(_ context.Context, k params.Key, hint float64) (engin
 	if hint == 0 {
 		s.bare++
 	}
-	from, to, home, err := params.ParsePair(k.Variant)
-	return engine.Reading{Sample: params.Sample{NS: simulatedTime(from, to, home, k.Bytes) * math.Exp(0.05*s.random.NormFloat64())}}, err
+	p := k.Variant.(params.PairKey)
+	return engine.Reading{Sample: params.Sample{NS: simulatedTime(p.From, p.To, p.Home, k.Bytes) * math.Exp(0.05*s.random.NormFloat64())}}, nil
 }
 
 func simulatedTime(from, to int, home params.Home, bytes int) float64 {

@@ -103,8 +103,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 		for _, b := range r.CPUs[i+1:] {
 			for _, home := range homes(m, a, b) {
 				for _, bytes := range r.Sizes {
-					key := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairVariant(a, b, home)}
-					cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: params.PairVariant(a, b, params.UnknownHome), Like: class(key)})
+					key := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairOf(a, b, home)}
+					cells = append(cells, engine.Cell{Cell: params.Cell{Key: key}, Group: params.PairOf(a, b, params.UnknownHome).String(), Like: class(key)})
 				}
 			}
 		}
@@ -132,8 +132,8 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 func (r Request) classes(m *numa.Machine) func(params.Key) string {
 	levels := m.Levels(numa.SetOf(r.CPUs...))
 	return func(k params.Key) string {
-		from, to, home, _ := params.ParsePair(k.Variant)
-		return fmt.Sprint(levels.Of(from, to), " ", home, " ", k.Bytes)
+		p, _ := k.Variant.(params.PairKey)
+		return fmt.Sprint(levels.Of(p.From, p.To), " ", p.Home, " ", k.Bytes)
 	}
 }
 
@@ -212,11 +212,11 @@ const nullSegments = 64
 // sample has the intermediate buffer at the pair's home. Its flags are there too: of a
 // null transfer they are all that moves.
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
-	from, to, home, err := params.ParsePair(k.Variant)
-	if err != nil {
-		return engine.Reading{}, err
+	pair, ok := k.Variant.(params.PairKey)
+	if !ok {
+		return engine.Reading{}, fmt.Errorf("%q is no pair of CPUs", k.VariantName())
 	}
-	place, err := placed(b.Machine, from, to, home)
+	place, err := placed(b.Machine, pair)
 	if err != nil {
 		return engine.Reading{}, err
 	}
@@ -248,13 +248,13 @@ func typical(all []engine.Reading) engine.Reading {
 }
 
 // placed has worker 0 write on the one CPU and worker 1 read on the other.
-func placed(m *numa.Machine, from, to int, home params.Home) (numa.Placement, error) {
-	place, err := m.PlaceOn([]int{from, to}, 2)
-	if err != nil || home == params.UnknownHome {
+func placed(m *numa.Machine, pair params.PairKey) (numa.Placement, error) {
+	place, err := m.PlaceOn([]int{pair.From, pair.To}, 2)
+	if err != nil || pair.Home == params.UnknownHome {
 		return place, err
 	}
 	node := place.Workers[0].UserNode
-	switch home {
+	switch pair.Home {
 	case params.ReaderHome:
 		node = place.Workers[1].UserNode
 	case params.ThirdHome:

@@ -36,7 +36,7 @@ func pairsOf(n int) *params.File {
 				if a == 0 && b == 2 && m == 0 {
 					ns = 120
 				}
-				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairVariant(a, b, params.UnknownHome)},
+				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairOf(a, b, params.UnknownHome)},
 					Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}})
 			}
 		}
@@ -72,11 +72,12 @@ func TestPairsOfHomes(t *testing.T) {
 	f := pairsOf(8)
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		from, to, _, _ := params.ParsePair(c.Variant)
-		c.Variant = params.PairVariant(from, to, params.WriterHome)
+		p := c.Variant.(params.PairKey)
+		from, to := p.From, p.To
+		c.Variant = params.PairOf(from, to, params.WriterHome)
 		if from/4 != to/4 {
 			far := *c
-			far.Variant = params.PairVariant(from, to, params.ReaderHome)
+			far.Variant = params.PairOf(from, to, params.ReaderHome)
 			far.Time = fit.Estimate{Center: 111, Lo: 110, Hi: 112, N: 6}
 			if from == 1 && to == 6 {
 				far.Time = fit.Estimate{Center: 250, Lo: 249, Hi: 251, N: 6}

@@ -143,7 +143,7 @@ const packRuns = 32
 // Cells are packing of every message, and one way of it between every two CPUs.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	add := func(placement numa.Policy, off bool, m params.Packed) {
-		c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.PackCell, Placement: placement, OffCache: off, Tau: 1, Bytes: m.Bytes, Variant: m.String()}}}
+		c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.PackCell, Placement: placement, OffCache: off, Tau: 1, Bytes: m.Bytes, Variant: m}}}
 		if off {
 			c.Group = string(placement) + m.Level
 		}
@@ -166,7 +166,7 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.O
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	message, ok := k.Packed()
 	if !ok {
-		return engine.Reading{}, fmt.Errorf("%q is no strided message of %d bytes", k.Variant, k.Bytes)
+		return engine.Reading{}, fmt.Errorf("%q is no strided message of %d bytes", k.VariantName(), k.Bytes)
 	}
 	between, cpus := message.Level != "", []int{b.Machine.Allowed[0]}
 	if between {

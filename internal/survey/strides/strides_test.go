@@ -14,7 +14,7 @@ import (
 // what the stride adds. Numbers are in the proportions of mlognp-2009, Fig. 2.
 func TestPackRows(t *testing.T) {
 	packed := func(variant string, bytes int, off bool, ns float64) params.Cell {
-		return params.Cell{Key: params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes, Variant: variant},
+		return params.Cell{Key: params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes}.Named(variant),
 			Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}}
 	}
 	rows := PackRows([]params.Cell{

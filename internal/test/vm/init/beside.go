@@ -95,7 +95,7 @@ func (g guest) levels(ctx context.Context) error {
 		if !(c.Time.Center > 0) {
 			return fmt.Errorf("%v takes %v", c.Key, c.Time)
 		}
-		got = append(got, c.Variant)
+		got = append(got, c.VariantName())
 	}
 	slices.Sort(got)
 	want := []string{"L1-L1", "L1-memory", "memory-L1", "memory-memory"}

@@ -1,0 +1,56 @@
+package params
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/taulop/taulop/strided"
+)
+
+var variantTexts = []struct {
+	kind Kind
+	text string
+	want Variant
+}{
+	{PairCell, "0-2", PairOf(2, 0, UnknownHome)}, {PairCell, "7-128", PairKey{7, 128, UnknownHome}}, {PairCell, "0-2-writer", PairOf(0, 2, WriterHome)},
+	{PairCell, "0-2-", Name("0-2-")}, {PairCell, "0-2-nobody", Name("0-2-nobody")}, {PairCell, "0-writer-2", Name("0-writer-2")}, {PairCell, "2-0", Name("2-0")},
+	{PairCell, "1-1", Name("1-1")}, {PairCell, "0", Name("0")}, {PairCell, "00-2", Name("00-2")}, {PairCell, "0-+2", Name("0-+2")}, {PairCell, "-1-2", Name("-1-2")},
+	{PairCell, "0-99999999999999999999", Name("0-99999999999999999999")}, {PairCell, "4K8S", Name("4K8S")},
+	{PackCell, "4K8S", Packed{strided.Message{Bytes: 4096, Stride: 8, Element: 4}, ""}}, {PackCell, "4K8S-L3", Packed{strided.Message{Bytes: 4096, Stride: 8, Element: 4}, "L3"}},
+	{PackCell, "4096B8S", Name("4096B8S")}, {PackCell, "0-2", Name("0-2")},
+	{AccessCell, "read-int32-16", Access{"read", "int32", 16}}, {AccessCell, "read-int32-016", Name("read-int32-016")}, {AccessCell, "read-int32--1", Name("read-int32--1")},
+	{AccessCell, "multiply-float32-99999999999999999999", Name("multiply-float32-99999999999999999999")},
+	{LoadedCell, "pair-0", Load{LoadedPair, 0, false}}, {LoadedCell, "rate-read-25", Load{LoadedRead, 25, true}}, {LoadedCell, "rate-rate-read-5", Name("rate-rate-read-5")},
+	{NetCell, "eth0:L", Parameter{"eth0", "L", 0}}, {NetCell, "eth0:L-2", Parameter{"eth0", "L", 2}}, {NetCell, "eth0:L-02", Parameter{"eth0", "L-02", 0}}, {NetCell, "eth0", Name("eth0")},
+	{ChannelCell, "same_l3:fanout-mean", Parameter{"same_l3", ChannelFanMean, 0}},
+	{MessageCell, "segmented", Segmented}, {"of a newer version", "a-b", Name("a-b")}, {NullCell, "", nil},
+}
+
+// What is no variant of its kind keeps its name, and every variant is written as it was read.
+func TestNamed(t *testing.T) {
+	for _, tt := range variantTexts {
+		k := Key{Kind: tt.kind}.Named(tt.text)
+		if k.Variant != tt.want || k.VariantName() != tt.text {
+			t.Errorf("%s %q is %#v, written %q", tt.kind, tt.text, k.Variant, k.VariantName())
+		}
+		text, err := json.Marshal(k)
+		var again Key
+		if err == nil {
+			err = json.Unmarshal(text, &again)
+		}
+		if err != nil || again != k {
+			t.Errorf("%s is %+v, %v", text, again, err)
+		}
+	}
+}
+
+func FuzzNamed(f *testing.F) {
+	for _, tt := range variantTexts {
+		f.Add(string(tt.kind), tt.text)
+	}
+	f.Fuzz(func(t *testing.T, kind, text string) {
+		if k := (Key{Kind: Kind(kind)}).Named(text); k.VariantName() != text {
+			t.Errorf("%q is %#v, written %q", text, k.Variant, k.VariantName())
+		}
+	})
+}
