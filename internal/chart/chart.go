@@ -19,6 +19,8 @@ import (
 	"gonum.org/v1/plot/vg/vgpdf"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -133,6 +135,11 @@ func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 		return err
 	}
 	return fmt.Errorf("%q is no format of a chart: take one of %s", format, strings.Join(Formats, ", "))
+}
+
+// Words are the title, and the caption in a line.
+func (c *Chart) Words() (title, about string) {
+	return c.Title, strings.Join(lists.Map(c.Caption, printable.Line), " · ")
 }
 
 // describe says the chart in words, for those who do not see it.

@@ -1,5 +1,5 @@
 // Package document holds results as documents, which every output renders: text, JSON,
-// values for programs.
+// values for programs, Markdown, HTML.
 //
 // Its opinion: whoever has a result says once what there is to read in it, and knows no
 // format; a format knows documents and no result.
@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Document is a result: sentences and tables in the order of reading, the value behind
+// A Document is a result: sentences, tables and charts in the order of reading, the value behind
 // them, and a row for each of its numbers.
 type Document struct {
 	Kind    string // of the value, its "format" in JSON: "taulop predict"
@@ -26,11 +26,25 @@ type Document struct {
 	parts   []*part
 }
 
-// A part is lines of prose, a table or a figure of letters.
+// A part is one of these: lines of prose, a table, a list, a figure of letters, a chart, a section.
 type part struct {
-	prose  strings.Builder
-	table  *view.Table
-	figure func(io.Writer)
+	prose   strings.Builder
+	table   *view.Table
+	items   []string
+	figure  func(io.Writer)
+	chart   *Chart
+	section *Section
+}
+
+// A Section is a document within one, under a title.
+type Section struct {
+	Title  string
+	ID     string // of pages, for style and script; so is Class
+	Class  string
+	Folded bool // a page shows the title alone until somebody opens it
+	Open   bool // it is open when the page is
+	Later  bool // folded, a page holds it packed until then
+	of     *Document
 }
 
 // Values write numbers in rows under their heads, with commas or tabs between them.
@@ -73,13 +87,33 @@ func (d *Document) Write(text []byte) (int, error) {
 	return d.parts[len(d.parts)-1].prose.Write(text)
 }
 
-func (p *part) isProse() bool { return p.table == nil && p.figure == nil }
+func (p *part) isProse() bool { return p.prose.Len() > 0 }
 
 // Figure adds what draws a figure of letters, as wide as a line of what it is given.
 func (d *Document) Figure(draw func(io.Writer)) { d.add(&part{figure: draw}) }
 
 // Table adds a table right below what is there.
 func (d *Document) Table(t view.Table) { d.add(&part{table: &t}) }
+
+// Note adds a sentence that is less than what stands around it.
+func (d *Document) Note(text string) { d.Table(view.Table{Notes: []string{text}}) }
+
+// List adds items, if there are some.
+func (d *Document) List(items ...string) {
+	if len(items) > 0 {
+		d.add(&part{items: items})
+	}
+}
+
+// Chart adds a chart.
+func (d *Document) Chart(c *Chart) { d.add(&part{chart: c}) }
+
+// Section adds a section; one that is empty is left out.
+func (d *Document) Section(s Section, of *Document) {
+	if s.of = of; !of.Empty() {
+		d.add(&part{section: &s})
+	}
+}
 
 // Tables adds tables with an empty line before each.
 func (d *Document) Tables(tables ...view.Table) {
@@ -103,16 +137,22 @@ func (d *Document) Append(other *Document) { d.parts = append(d.read(), other.re
 // Empty tells a document without anything to read.
 func (d *Document) Empty() bool { return len(d.read()) == 0 }
 
-// WriteText writes what people read, tables as wide as a line of w.
+// WriteText writes what people read, tables as wide as a line of w; charts have no text.
 func (d *Document) WriteText(w io.Writer) {
 	for _, p := range d.read() {
 		switch {
+		case p.isProse():
+			io.WriteString(w, p.prose.String()) // who gave w knows what went wrong
 		case p.table != nil:
 			p.table.WriteText(w)
-		case p.figure == nil:
-			io.WriteString(w, p.prose.String()) // who gave w knows what went wrong
-		case d.Watched:
+		case p.section != nil:
+			fmt.Fprintf(w, "%s\n\n", p.section.Title)
+			p.section.of.WriteText(w)
+		case p.figure != nil && d.Watched:
 			p.figure(w)
+		}
+		for _, item := range p.items {
+			fmt.Fprintf(w, "- %s\n", item)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package document
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -11,19 +12,71 @@ import (
 )
 
 // Markdown is for issues and wikis: tables as GitHub draws them, prose in paragraphs.
-var Markdown = &Format{Name: "md", Usage: "Markdown with tables, for issues and wikis", Write: writeMarkdown}
+var Markdown = &Format{Name: "md", Usage: "Markdown with tables, for issues and wikis", Write: func(d *Document, w io.Writer) error { return d.WriteMarkdown(w, nil) }}
 
-func writeMarkdown(d *Document, to io.Writer) error {
-	w := bufio.NewWriter(to)
-	for _, p := range d.read() {
-		switch {
-		case p.table != nil:
-			markdownTable(w, p.table)
-		case p.figure == nil:
-			markdownLines(w, p.prose.String())
-		}
+// Draw writes a chart under a name, and returns the link to it.
+type Draw func(name string, write func(io.Writer) error) (link string, err error)
+
+// chartCm is the width of charts, about that of a page on the web.
+const chartCm = 14
+
+// WriteMarkdown writes what people read; its charts as SVG, unless draw is nil. Names of charts are
+// there once.
+func (d *Document) WriteMarkdown(to io.Writer, draw Draw) error {
+	w := &markdown{bufio.NewWriter(to), draw, make(map[string]int)}
+	if err := w.parts(d, 1); err != nil {
+		return err
 	}
 	return w.Flush() // it remembers the first error
+}
+
+type markdown struct {
+	*bufio.Writer
+	draw  Draw
+	times map[string]int // that a name was drawn
+}
+
+func (w *markdown) parts(d *Document, level int) error {
+	for _, p := range d.read() {
+		markdownLines(w.Writer, p.prose.String())
+		if p.table != nil {
+			markdownTable(w.Writer, p.table)
+		}
+		for _, item := range p.items {
+			fmt.Fprintf(w, "- %s\n", Literal(item))
+		}
+		var err error
+		if p.chart != nil && w.draw != nil {
+			err = w.chart(p.chart)
+		}
+		if s := p.section; s != nil {
+			fmt.Fprintf(w, "%s %s\n\n", strings.Repeat("#", level), Literal(s.Title))
+			err = w.parts(s.of, level+1)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chart draws what is shown first.
+func (w *markdown) chart(c *Chart) error {
+	drawn := c.first()
+	if drawn == nil {
+		return nil
+	}
+	name := c.Name
+	if w.times[name]++; w.times[name] > 1 {
+		name = fmt.Sprintf("%s-%d", name, w.times[name])
+	}
+	link, err := w.draw(name, func(to io.Writer) error { return drawn.Write(to, "svg", chartCm) })
+	if err != nil {
+		return err
+	}
+	title, about := drawn.Words()
+	fmt.Fprintf(w, "![%s](%s)\n\n", Literal(title+" · "+about), link)
+	return nil
 }
 
 // markdownLines is paragraphs, each with an empty line below it, in which lines end where

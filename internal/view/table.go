@@ -235,6 +235,11 @@ func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
 	return groups
 }
 
+// Headed tells a table of which some column has a head.
+func (t *Table) Headed() bool {
+	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head() != "" })
+}
+
 // Head is the name with its unit, "" of a column that says more of the one before it.
 func (c Column) Head() string {
 	return strings.Trim(strings.TrimSpace(c.Name)+", "+c.Unit, ", ")

@@ -1,9 +1,8 @@
 package page
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -23,35 +22,34 @@ import (
 // An answer is what the page comes to, before everything else, with the tables that it rests on: as taulop
 // compare has it, or of machines that there is nothing to compare with what they carry.
 type answer struct {
-	ID, Title string // of the tables' section
-	Text      string
-	Tests     string // what it rests on, of machines that were compared
-	Tables    template.HTML
-	compared  bool
-	told      []compare.Warning   // of those that were
-	kinds     []compare.FleetKind // of a fleet
+	text     string
+	tests    string // what it rests on, of machines that were compared
+	below    *document.Document
+	compared bool
+	told     []compare.Warning
+	kinds    []compare.FleetKind // of a fleet
 }
 
 // few is the answer of fewer machines than a fleet has.
 func (x *index) few() *answer {
-	a := &answer{ID: "overview", Title: "Side by side"}
+	a := &answer{below: &document.Document{}, told: compare.Told(x.of)}
 	if len(x.Groups) == 0 {
 		return a
 	}
 	main, states := x.Groups[x.Main].channel, ofStates(x.of)
 	if len(x.of) < 2 || states {
-		a.Title, a.Tables = "What it carries", tables(carried(x.curves, x.Bytes))
+		a.below.Table(carried(x.curves, x.Bytes))
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
-		a.Tests = "Nothing is compared: " + err.Error() + "."
+		a.tests = "Nothing is compared: " + err.Error() + "."
 	} else {
-		a.compared, a.told, a.Text, a.Tables = true, c.Warnings, c.Verdict.Headline, rendered(report.Below(c))
-		a.Tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
-		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.Text == "" && i >= 0 {
+		a.compared, a.told, a.text, a.below = true, c.Warnings, c.Verdict.Headline, report.Below(c)
+		a.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
+		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.text == "" && i >= 0 {
 			t := c.Tables[i]
-			a.Text, a.Tests = t.Conclusion, fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.Tests)
+			a.text, a.tests = t.Conclusion, fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.tests)
 		}
 	}
-	if a.Text != "" {
+	if a.text != "" {
 		return a
 	}
 	var texts []string
@@ -61,7 +59,7 @@ func (x *index) few() *answer {
 	for _, of := range x.curves {
 		texts = append(texts, carries(of, main, x.Bytes)...)
 	}
-	a.Text = strings.Join(texts, " ")
+	a.text = strings.Join(texts, " ")
 	return a
 }
 
@@ -71,22 +69,23 @@ const drawn = 3
 
 // many is the answer of a fleet, and takes its curves in the state that it was compared in.
 func (x *index) many() (*answer, error) {
-	a := &answer{ID: "fleet", Title: "The fleet"}
+	a := &answer{below: &document.Document{}, told: compare.Told(x.of)}
 	o, err := compare.NewOverview(x.of, compare.Choice{})
 	if err != nil {
-		a.Text = "Nothing is compared: " + err.Error() + "."
+		a.text = "Nothing is compared: " + err.Error() + "."
 		for n := range drawn {
-			x.First = append(x.First, n)
+			x.outliers = append(x.outliers, n)
 		}
 		return a, nil
 	}
-	a.compared, a.told, a.kinds, a.Tables = true, o.Warnings, o.Surveys, tables(report.FleetTables(o)...)
-	a.Text = strings.TrimSpace(o.Means + " " + o.Conclusion())
+	a.compared, a.told, a.kinds = true, o.Warnings, o.Surveys
+	a.below.TablesAbove(report.FleetTables(o)...)
+	a.text = strings.TrimSpace(o.Means + " " + o.Conclusion())
 	x.begin(o)
 	if o.State == nil {
 		return a, nil
 	}
-	a.Text = "In the state that most machines have been in" + o.State.Title() + ": " + a.Text
+	a.text = "In the state that most machines have been in" + o.State.Title() + ": " + a.text
 	for i, m := range x.of {
 		x.curves[i] = nil
 		if of, met := o.State.Of(m.Name); met {
@@ -113,21 +112,12 @@ func (x *index) begin(o *compare.Overview) {
 	}
 	off = lists.Unique(off)
 	for _, name := range off[:min(drawn, len(off))] {
-		x.First = append(x.First, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
+		x.outliers = append(x.outliers, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
 	}
 }
 
-// verdict is what the page comes to, with units beside their numbers; of machines without transfers it is of
-// their surveys' charts.
-func (x *index) verdict() *answer {
-	if x.answer.Text == "" {
-		x.answer.Text = x.surveyed()
-	}
-	x.answer.Text = unbroken.Replace(x.answer.Text)
-	return x.answer
-}
-
-var unbroken = strings.NewReplacer(" %", "\u00a0%", " GB/s", "\u00a0GB/s", " ns", "\u00a0ns")
+// verdict is what the page comes to; of machines without transfers it is of their surveys' charts.
+func (x *index) verdict() string { return cmp.Or(x.answer.text, x.ofSurveys()) }
 
 // main is the group that the verdict is about: most machines, then the ring, which is the best
 // guide to collectives, with local memory and in cache.
@@ -147,9 +137,9 @@ func (x *index) main() int {
 	return best
 }
 
-// surveyed is of machines without transfers.
-func (x *index) surveyed() string {
-	names := lists.Map(x.Kinds, func(k kind) string { return strings.ToLower(k.Label[:1]) + k.Label[1:] })
+// ofSurveys is of machines without transfers.
+func (x *index) ofSurveys() string {
+	names := lists.Map(x.kinds, func(label string) string { return strings.ToLower(label[:1]) + label[1:] })
 	if x.things != "" {
 		names = append(names, "pairs of "+x.things)
 	}
@@ -181,29 +171,14 @@ func pairTime(g view.Group) string {
 	return fmt.Sprintf("%s ns (%s)", view.Digits(g.Median, math.Pow(10, math.Floor(math.Log10(g.Median))-2)), g.Name)
 }
 
-// rendered is a document as part of the page.
-func rendered(d *document.Document) template.HTML {
-	var text bytes.Buffer
-	d.WriteHTML(&text) // a buffer takes all
-	return template.HTML(text.String())
-}
-
-// tables are tables as part of the page.
-func tables(all ...view.Table) template.HTML {
-	var d document.Document
-	d.TablesAbove(all...)
-	return rendered(&d)
-}
-
-// surveysOf is what surveys found on a machine, as text has it, but for matrices, which are maps.
-func surveysOf(f *params.File) template.HTML {
-	var all []view.Table
+// surveyTables are what surveys found on a machine, as text has it, but for matrices, which are maps.
+func surveyTables(f *params.File) (all []view.Table) {
 	for _, s := range survey.All() {
 		if s.Tables != nil {
 			all = append(all, s.Tables(f)...)
 		}
 	}
-	return tables(all...)
+	return all
 }
 
 // carried has a row for each curve of messages of m bytes, at its largest τ.

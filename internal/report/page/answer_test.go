@@ -2,7 +2,6 @@ package page
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,18 +31,17 @@ func TestStates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Page{Machines: m.Each(), Raw: os.ReadFile}
-	v, err := p.view()
+	x, err := (&Page{Machines: m.Each(), Raw: os.ReadFile}).describe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Machines) != 2 || !strings.HasPrefix(v.Verdict.Text, "The host moves the CPUs between states, and the machine is shown in each. Of 2 transfers at once "+unbroken.Replace(p.Machines[0].Name)+" carries ") || v.Verdict.Tests != "" {
-		t.Fatalf("%d machines: %+v", len(v.Machines), v.Verdict)
+	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "The host moves the CPUs between states, and the machine is shown in each. Of 2 transfers at once "+x.of[0].Name+" carries ") || x.answer.tests != "" {
+		t.Fatalf("%d machines: %+v", len(x.of), x.answer)
 	}
-	for i, of := range v.Machines {
-		at := slices.IndexFunc(of.Facts, func(f fact) bool { return f.Name == "state" })
-		if at < 0 || !strings.Contains(of.Facts[at].Value, compare.InWords(*p.Machines[i].File.State())+" of the time, for 0.0") || of.File != "moved.json" || (of.Raw != "") != (i == 0) {
-			t.Errorf("%s in %s: %v", of.Name, of.File, of.Facts)
+	table := x.machines()
+	for i, row := range table.Rows {
+		if !strings.Contains(row[len(row)-1], compare.InWords(*x.of[i].File.State())+" of the time, for 0.0") || row[1] != "moved.json" || (x.raw[i] != "") != (i == 0) {
+			t.Errorf("%q", row)
 		}
 	}
 }
@@ -84,26 +82,25 @@ func TestVerdict(t *testing.T) {
 		{"nothing that has a chart", []compare.Machine{only(exact("levels", nil), params.ChannelCell)}, "Of levels there is nothing to draw: neither transfers nor a survey that has a chart.", "", ""},
 		{"surveys alone", []compare.Machine{alone, disk}, "Of these machines surveys alone were measured: disks, pairs of CPUs.", "", ""},
 	} {
-		v, err := (&Page{Machines: tt.of}).view()
+		x, err := (&Page{Machines: tt.of}).describe()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.ReplaceAll(v.Verdict.Text, "\u00a0", " "); !strings.HasPrefix(got, tt.text) || !strings.HasPrefix(v.Verdict.Tests, tt.tests) {
-			t.Errorf("%s: %q, %q; want %q, %q", tt.what, got, v.Verdict.Tests, tt.text, tt.tests)
+		x.surveys()
+		if got := x.verdict(); !strings.HasPrefix(got, tt.text) || !strings.HasPrefix(x.answer.tests, tt.tests) {
+			t.Errorf("%s: %q, %q; want %q, %q", tt.what, got, x.answer.tests, tt.text, tt.tests)
 		}
 		main := ""
-		for i, g := range v.Groups {
-			if i == v.Main {
-				main = g.Label
-			}
+		if x.Main >= 0 {
+			main = groupLabel(x.Groups[x.Main].channel)
 		}
 		if main != tt.group {
 			t.Errorf("%s: the chart is of %q, want %q", tt.what, main, tt.group)
 		}
 	}
 	fleet := many(compare.Fleet)
-	v, err := fleet.view()
-	if o, _ := compare.NewOverview(fleet.Machines, compare.Choice{}); err != nil || strings.ReplaceAll(v.Verdict.Text, "\u00a0", " ") != o.Conclusion() {
-		t.Errorf("a fleet: %q, %v", v.Verdict.Text, err)
+	x, err := fleet.describe()
+	if o, _ := compare.NewOverview(fleet.Machines, compare.Choice{}); err != nil || x.verdict() != o.Conclusion() {
+		t.Errorf("a fleet: %q, %v", x.verdict(), err)
 	}
 }

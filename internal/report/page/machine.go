@@ -3,7 +3,6 @@ package page
 import (
 	"compress/gzip"
 	"fmt"
-	"html/template"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -14,96 +13,88 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
-
-// A machine is what the page has of one.
-type machine struct {
-	Number  int
-	Name    string
-	File    string // its name
-	Facts   []fact // what the table shows, the same of all machines
-	Details []fact
-	Surveys template.HTML // of a few machines
-	Raw     string        // the file, gzip in base64
-}
-
-type fact struct{ Name, Value string }
 
 // A group is a setup, placement and state of the cache.
 type group struct {
 	channel  compare.Channel // but Bytes
 	machines int
-	Number   int
-	Label    string
-	Sizes    []int // of any machine
-	Taus     []int
-	Figures  []*figure
+	sizes    []int // of any machine
+	taus     []int
 }
 
 // An index is what charts and tables begin with.
 type index struct {
 	of       []compare.Machine
+	skipped  []error
+	raw      []string          // files of machines, gzip in base64
 	curves   [][]compare.Curve // of each
 	Groups   []group
-	Kinds    []kind // of surveys
-	Maps     []mapped
 	Bytes    int // message size that charts begin with
 	Main     int // the group that the verdict is about, from 0; -1: there is none
 	Fleet    bool
-	First    []int         // of a fleet, machines that charts begin with
-	things   string        // that maps are of: CPUs
-	matrices []view.Matrix // of the last machine that has some
+	outliers []int // of a fleet, machines that charts begin with
 	answer   *answer
+	first    *document.Chart // of the verdict
+	kinds    []string        // of surveys that have charts
+	things   string          // that maps are of: CPUs
+	matrices []view.Matrix   // of the last machine that has some
 }
 
-// describe makes what the page has of all machines, several at a time.
-func (p *Page) describe() ([]machine, *index, error) {
-	machines := make([]machine, len(p.Machines))
-	x := &index{of: p.Machines, curves: make([][]compare.Curve, len(p.Machines)), Fleet: len(p.Machines) >= compare.Fleet}
-	err := p.each(func(i int) (err error) {
-		m := p.Machines[i]
-		machines[i] = facts(m)
-		machines[i].Number = i
-		if !x.Fleet {
-			machines[i].Surveys = surveysOf(m.File)
-		}
-		x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
-		for _, c := range x.curves[i] {
-			for n := range c.Points {
-				c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
+// describe finds what the page has of all machines, several at a time.
+func (p *Page) describe() (*index, error) {
+	n := len(p.Machines)
+	x := &index{of: p.Machines, skipped: p.Skipped, raw: make([]string, n), curves: make([][]compare.Curve, n), Fleet: n >= compare.Fleet}
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, m := range p.Machines {
+		workers.Go(func() (err error) {
+			x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
+			for _, c := range x.curves[i] {
+				for n := range c.Points {
+					c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
+				}
 			}
-		}
-		first := slices.IndexFunc(p.Machines, func(of compare.Machine) bool { return of.Path == m.Path })
-		if p.Raw != nil && (m.File.State() == nil || first == i) { // states of a machine are in one file
-			machines[i].Raw, err = p.raw(m.Path)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, nil, err
+			first := slices.IndexFunc(p.Machines, func(of compare.Machine) bool { return of.Path == m.Path })
+			if p.Raw != nil && (m.File.State() == nil || first == i) { // states of a machine are in one file
+				x.raw[i], err = p.packed(m.Path)
+			}
+			return err
+		})
 	}
-	known(machines)
+	if err := workers.Wait(); err != nil {
+		return nil, err
+	}
+	x.group()
+	if !x.Fleet {
+		x.answer = x.few()
+		return x, nil
+	}
+	var err error
+	x.answer, err = x.many()
+	return x, err
+}
+
+// files are what machines' files are called.
+func (x *index) files() (names []string) {
 	paths := make(map[string][]string) // of files with a name
-	for _, m := range p.Machines {
+	for _, m := range x.of {
 		name := filepath.Base(m.Path)
 		paths[name] = lists.Insert(paths[name], m.Path)
 	}
-	for i, m := range machines {
-		if len(paths[m.File]) > 1 {
-			machines[i].File = m.Name + "-" + m.File
+	return lists.Map(x.of, func(m compare.Machine) string {
+		name := filepath.Base(m.Path)
+		if len(paths[name]) > 1 {
+			return m.Name + "-" + name
 		}
-	}
-	x.group()
-	if x.Fleet {
-		x.answer, err = x.many()
-	} else {
-		x.answer = x.few()
-	}
-	return machines, x, err
+		return name
+	})
 }
 
 // group puts curves that compare together.
@@ -114,7 +105,7 @@ func (x *index) group() {
 			key := grouped(c.Channel)
 			n := slices.IndexFunc(x.Groups, func(g group) bool { return g.channel == key })
 			if n < 0 {
-				n, x.Groups = len(x.Groups), append(x.Groups, group{channel: key, Number: len(x.Groups), Label: groupLabel(key)})
+				n, x.Groups = len(x.Groups), append(x.Groups, group{channel: key})
 			}
 			g := &x.Groups[n]
 			if !slices.Contains(seen, n) {
@@ -139,9 +130,9 @@ func (x *index) group() {
 }
 
 func (g *group) add(c compare.Curve) {
-	g.Sizes = lists.Insert(g.Sizes, c.Bytes)
+	g.sizes = lists.Insert(g.sizes, c.Bytes)
 	for _, p := range c.Points {
-		g.Taus = lists.Insert(g.Taus, p.Tau)
+		g.taus = lists.Insert(g.taus, p.Tau)
 	}
 }
 
@@ -159,18 +150,11 @@ func grouped(c compare.Channel) compare.Channel {
 	return c
 }
 
-// each calls do for every machine, several at a time, until one fails.
-func (p *Page) each(do func(i int) error) error {
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range p.Machines {
-		workers.Go(func() error { return do(i) })
-	}
-	return workers.Wait()
-}
+// local tells local memory and in cache, as published parameters are taken to be.
+func (g *group) local() bool { return g.channel.Placement == numa.Local && !g.channel.OffCache }
 
-// raw is a file as the page holds it.
-func (p *Page) raw(path string) (string, error) {
+// packed is a file as the page holds it.
+func (p *Page) packed(path string) (string, error) {
 	text, err := p.Raw(path)
 	if err != nil {
 		return "", err
@@ -179,7 +163,7 @@ func (p *Page) raw(path string) (string, error) {
 	if len(p.Machines) >= compare.Fleet { // which takes seconds of a thousand files
 		level = gzip.BestSpeed
 	}
-	return pack(text, level)
+	return document.Pack(text, level)
 }
 
 // size is the message size that says most: a segment's, where the files know it,
@@ -227,10 +211,11 @@ func state(m compare.Machine) string {
 	return text
 }
 
-// facts are what a file says of its machine.
-func facts(m compare.Machine) machine {
+// factTable is all that a file says of its machine.
+func factTable(m compare.Machine) view.Table {
 	f, p := m.File, m.File.Provenance
-	all := []fact{
+	t := view.Table{Columns: view.Words("", "")}
+	for _, fact := range [][2]string{
 		{"processor", p.CPUModel}, {"microcode", p.Microcode}, {"machine", p.Product}, {"board", p.Board}, {"BIOS", p.BIOS},
 		{"hypervisor", p.Hypervisor}, {"system", strings.Join(nonempty(p.OS, p.Arch, p.Kernel), " ")},
 		{"CPUs online", p.Online.String()}, {"CPUs allowed", p.Allowed.String()}, {"CPU quota", number(p.CPUQuota)},
@@ -238,37 +223,39 @@ func facts(m compare.Machine) machine {
 		{"memory", memory(p.MemoryBytes)}, {"modules", p.Memory.String()}, {"memory carried", carriedOf(f)}, {"huge pages", p.HugePages}, {"pages of buffers", p.BufferPages}, {"idle cores", p.IdleCores}, {"NUMA balancing", p.NUMABalancing},
 		{"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"measured", p.Time}, {"measured for", seconds(f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
 		{"Go", p.Go}, {"taulop", p.Taulop}, {"command", strings.Join(p.Command, " ")}, {"file", m.Path},
-	}
-	out := machine{Name: m.Name, File: filepath.Base(m.Path)}
-	for _, fact := range all {
-		if fact.Value != "" {
-			out.Details = append(out.Details, fact)
+	} {
+		if fact[1] != "" {
+			t.Add(fact[0], fact[1])
 		}
 	}
 	for _, u := range p.Unknown {
-		out.Details = append(out.Details, fact{"unknown", u})
+		t.Add("unknown", u)
 	}
-	complete := "complete"
-	if !f.Complete {
-		complete = "incomplete"
-	}
-	out.Facts = []fact{
-		{"processor", p.CPUModel}, {"CPUs", p.Allowed.String()}, {"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")},
-		{"SMT", p.SMT}, {"memory", memory(p.MemoryBytes)}, {"memory carried", carriedOf(f)}, {"measured", minute(p.Time)}, {"cells", fmt.Sprintf("%d, %s", len(f.Cells), complete)}, {"state", state(m)},
-	}
-	return out
+	return t
 }
 
-// known leaves out the facts that are known of no machine.
-func known(machines []machine) {
-	for i := len(machines[0].Facts) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(machines, func(m machine) bool { return m.Facts[i].Value != "" }) {
+// machines are the facts by which machines are told apart, those that are known of any.
+func (x *index) machines() view.Table {
+	t := view.Table{Columns: view.Words("machine", "file", "processor", "CPUs", "hypervisor", "governor", "SMT", "memory", "memory carried", "measured", "cells", "state")}
+	files := x.files()
+	for i, m := range x.of {
+		f, p := m.File, m.File.Provenance
+		complete := "complete"
+		if !f.Complete {
+			complete = "incomplete"
+		}
+		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, memory(p.MemoryBytes), carriedOf(f), minute(p.Time), fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
+	}
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
 			continue
 		}
-		for n := range machines {
-			machines[n].Facts = slices.Delete(machines[n].Facts, i, i+1)
+		t.Columns = slices.Delete(t.Columns, i, i+1)
+		for n := range t.Rows {
+			t.Rows[n] = slices.Delete(t.Rows[n], i, i+1)
 		}
 	}
+	return t
 }
 
 // minute is a time as tables show it.

@@ -1,5 +1,5 @@
-// Package page writes a report of machines as one HTML file that needs nothing
-// else: no network, no server, no mouse.
+// Package page makes a document of machines, and writes it as one HTML file that needs nothing
+// else: no network, no server, no mouse; or as Markdown.
 //
 // Its opinion: what it comes to is the first thing, with the chart that shows it, and
 // how many warnings speak against it the second; a fleet comes before its machines; charts
@@ -10,6 +10,7 @@ package page
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -19,8 +20,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
@@ -52,137 +54,153 @@ func dense(text string) string {
 	return strings.Join(lists.Filter(lines, func(line string) bool { return line != "" && !strings.HasPrefix(line, "//") }), "\n")
 }
 
-var page = template.Must(template.New("page").Parse(markup))
+var shell = template.Must(template.New("page").Parse(markup))
 
 // Mark is in the first bytes of every page, so that a file is known as one.
 const Mark = `<meta name="generator" content="taulop report">`
 
+// A content is what the template shows.
+type content struct {
+	Policy string // of content: nothing but what is in the page
+	Style  template.CSS
+	Script template.JS
+	Title  string
+	Body   template.HTML
+	Names  []string // of machines in charts, if a reader can choose
+	About  bool     // it has transfers
+	More   string   // see document.Later
+	Raw    []string // files of machines, "" where there is none
+}
+
 // Write writes the page. It fails where the file of a machine cannot be read.
 func (p *Page) Write(w io.Writer) error {
-	v, err := p.view()
+	x, err := p.describe()
 	if err != nil {
 		return err
 	}
+	var body bytes.Buffer
+	later, err := x.document().WriteHTML(&body)
+	if err != nil {
+		return err
+	}
+	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title(p.Machines), Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
+	// Scripts and styles are known by their hash: what got in otherwise is dead.
+	c.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
+	if c.More, err = later.Packed(); err != nil {
+		return err
+	}
 	b := bufio.NewWriterSize(w, 1<<20)
-	if err := page.Execute(b, v); err != nil {
+	if err := shell.Execute(b, c); err != nil {
 		return err
 	}
 	return b.Flush()
 }
 
-// Told is how many warnings are folded away.
-func (c *content) Told() string {
-	n := len(c.Warnings)
-	if len(c.Breaches) > 0 {
-		n++
+// document is what the page comes to, what speaks against it, and what it rests on.
+func (x *index) document() *document.Document {
+	var d, verdict, machines document.Document
+	groups, surveys := x.charts(), x.surveys()
+	fmt.Fprintln(&verdict, x.verdict())
+	if x.answer.tests != "" {
+		verdict.Note(x.answer.tests)
 	}
-	return printable.Count(n, "warning")
-}
-
-// A content is what the template shows.
-type content struct {
-	Policy   string // of content: nothing but what is in the page
-	Style    template.CSS
-	Script   template.JS
-	Title    string
-	Machines []machine
-	Verdict  *answer
-	Chart    *figure // of the verdict
-	Fleet    bool
-	Skipped  []string
-	Warnings []warning
-	Breaches []breach
-	Groups   []group
-	Sizes    []string // that charts of transfers are chosen by
-	Kinds    []kind   // of surveys
-	Maps     []mapped
-	Things   string   // what maps are of: CPUs
-	Names    []string // that charts have series of, if a reader can choose
-	More     string   // see more
-	Main     int      // the group that the verdict is about
-}
-
-func (p *Page) view() (*content, error) {
-	v := &content{Style: template.CSS(style), Script: template.JS(script), Title: title(p.Machines)}
-	// Scripts and styles are known by their hash: what got in otherwise is dead.
-	v.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
-	for _, err := range p.Skipped {
-		v.Skipped = append(v.Skipped, err.Error())
+	if x.first != nil {
+		verdict.Chart(x.first)
 	}
-	machines, x, err := p.describe()
-	if err != nil {
-		return nil, err
+	for _, err := range x.skipped {
+		fmt.Fprintf(&verdict, "A file was skipped: %v\n", err)
 	}
-	v.Machines, v.Fleet = machines, x.Fleet
-	told := x.answer.told
-	if told == nil {
-		told = compare.Told(p.Machines)
-	}
-	v.Warnings = warnings(told, len(p.Machines))
-	if !x.Fleet || !x.answer.compared {
-		v.Breaches = breaches(p.Machines)
-	}
-	err = v.draw(x)
-	v.Verdict = x.verdict()
-	return v, err
-}
-
-// draw adds the charts.
-func (v *content) draw(x *index) (err error) {
-	f := &figures{}
-	surveyed := x.of
+	d.Section(document.Section{ID: "verdict"}, &verdict)
+	x.warnings(&d)
+	machines.Table(x.machines())
 	if x.Fleet {
-		surveyed = nil
-		for _, n := range x.First {
-			surveyed = append(surveyed, x.of[n])
+		d.Section(document.Section{ID: "fleet", Title: "The fleet"}, x.answer.below)
+	} else {
+		for _, m := range x.of {
+			var facts, measured document.Document
+			facts.Table(factTable(m))
+			measured.TablesAbove(surveyTables(m.File)...)
+			machines.Section(document.Section{Title: "All that is known of " + m.Name, Folded: true}, &facts)
+			machines.Section(document.Section{Title: "Surveys of " + m.Name, Folded: true}, &measured)
 		}
+		d.Section(document.Section{ID: "machines", Title: "Machines"}, &machines)
+		if !x.answer.below.Empty() {
+			x.answer.below.Note(words)
+		}
+		title := "What it carries"
 		if x.answer.compared {
-			middle := compare.Machine{Name: chart.Median, File: medianMachine(x.of, x.answer.kinds)}
-			surveyed = append([]compare.Machine{middle}, surveyed...)
+			title = "Side by side"
 		}
+		d.Section(document.Section{ID: "overview", Title: title}, x.answer.below)
 	}
-	var numbers []template.HTML
-	for i := range x.Groups {
-		g := &x.Groups[i]
-		g.Figures = x.transfers(f, g)
-		if i == x.Main && len(g.Figures) > 0 {
-			v.Chart, g.Figures = g.Figures[0], g.Figures[1:] // it shows most
-		}
-		for _, fig := range g.Figures {
-			fig.Later = i != x.Main
-		}
-		if !x.Fleet {
-			numbers = append(numbers, x.numbers(g))
-		}
+	d.Section(document.Section{ID: "charts", Title: "Charts"}, groups)
+	d.Section(document.Section{ID: "surveys", Title: "Surveys"}, surveys)
+	if x.Fleet {
+		d.Section(document.Section{ID: "machines", Title: "Machines"}, &machines)
 	}
-	x.surveys(f, surveyed)
-	f.draw()
-	v.Groups, v.Kinds, v.Maps, v.Things, v.Main = x.Groups, x.Kinds, x.Maps, x.things, x.Main
-	v.choices(f, x)
-	v.More, err = f.packed(numbers)
-	return err
+	return &d
 }
 
-// choices are what a reader chooses of for all charts of transfers at once.
-func (v *content) choices(f *figures, x *index) {
-	for _, fig := range f.all {
-		for _, d := range fig.drawn {
-			if m := d.Choice["m"]; m != "" && len(d.Choice) == 1 && !slices.Contains(v.Sizes, m) {
-				v.Sizes = append(v.Sizes, m)
-			}
+const words = "A(τ) = τ·L(m,1)/L(m,τ) is how many transfers the memory really carries at once: 1 is a serial channel, τ an ideal one; " +
+	"off cache that of a ring is higher, for it receives over what it has just sent, which is in cache. ±: half of a 95 % confidence interval. " +
+	"GB/s: all transfers together, 10⁹ bytes a second."
+
+// warnings adds how many speak against the answer, which open, and where machines break eq. (8),
+// unless a fleet's are among them.
+func (x *index) warnings(d *document.Document) {
+	var told, broken document.Document
+	told.List(lists.Map(x.answer.told, func(w compare.Warning) string {
+		switch n := len(w.Machines); {
+		case n == 0:
+			return w.What.Error()
+		case n > 1 && n == len(x.of):
+			return w.What.Error() + " (all machines)"
+		}
+		return fmt.Sprintf("%v (%s)", w.What, w.Who())
+	})...)
+	n := len(x.answer.told)
+	if !x.Fleet || !x.answer.compared {
+		if breaches := breaches(x.of); len(breaches) > 0 {
+			n++
+			broken.List(breaches...)
+			told.Section(document.Section{Title: "L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken on " + printable.Count(len(breaches), "machine"), Folded: true}, &broken)
 		}
 	}
+	if n == 0 {
+		fmt.Fprintln(&told, "The files hold no warnings.")
+	}
+	d.Section(document.Section{ID: "warnings", Title: printable.Count(n, "warning"), Folded: n > 0}, &told)
+}
+
+// breaches are the machines' own, whether they are compared there or not, most first.
+func breaches(machines []compare.Machine) []string {
+	type breach struct {
+		text   string
+		places int
+	}
+	var all []breach
+	for _, m := range machines {
+		if broken := doubt.Bounds(m.File.Transfers()); len(broken) > 0 {
+			first := ""
+			if len(broken) > 1 {
+				first = ", the first"
+			}
+			all = append(all, breach{fmt.Sprintf("%s, %s%s: %v", m.Name, printable.Count(len(broken), "place"), first, broken[0]), len(broken)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b breach) int { return b.places - a.places })
+	return lists.Map(all, func(b breach) string { return b.text })
+}
+
+// names are the machines that a reader can switch on and off in charts.
+func (x *index) names() (names []string) {
 	switch {
 	case x.Fleet:
-		if x.answer.compared {
-			v.Names = []string{chart.Median}
-		}
-		for _, n := range x.First {
-			v.Names = append(v.Names, x.of[n].Name)
-		}
+		return lists.Map(x.surveyed(), func(m compare.Machine) string { return m.Name })
 	case len(x.of) > 1:
-		v.Names = lists.Map(x.of, func(m compare.Machine) string { return m.Name })
+		return lists.Map(x.of, func(m compare.Machine) string { return m.Name })
 	}
+	return nil
 }
 
 func digest(text string) string {

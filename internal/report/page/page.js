@@ -40,7 +40,7 @@ class Figure {
     p.addEventListener("keydown", e => this.key(e));
     for (const select of all("select", figure)) {
       this.mark(select);
-      select.addEventListener("change", () => this.choose(select.name, select.value));
+      select.addEventListener("change", () => (select.name === "m" ? figures : [this]).forEach(f => f.choose(select.name, select.value)));
     }
     this.read();
   }
@@ -92,7 +92,7 @@ class Figure {
   }
 
   drawings() {
-    return more().then(m => m.figures[this.figure.dataset.number] || []);
+    return more().then(m => m.charts[this.figure.dataset.number] || []);
   }
 
   async load() {
@@ -199,20 +199,51 @@ class Figure {
 }
 
 const figures = all("figure").map(f => new Figure(f));
-for (const d of all("details.group")) d.addEventListener("toggle", () => shown());
-function shown() {
-  for (const f of figures) if (f.figure.closest("details.group")?.open !== false) f.load();
-}
+for (const form of all("form")) form.addEventListener("submit", e => e.preventDefault());
+
+// What is folded is drawn, or unpacked, once it is open.
+const shown = () => figures.filter(f => f.plot.offsetParent).forEach(f => f.load());
+for (const d of all("details")) d.addEventListener("toggle", async () => {
+  if (d.open && d.dataset.later) {
+    const held = (await more()).sections[d.dataset.later];
+    d.insertAdjacentHTML("beforeend", held);
+    delete d.dataset.later;
+    all("table", d).forEach(sortable);
+  }
+  shown();
+});
 shown();
 
-const toolbar = $("toolbar");
-for (const form of all("form")) form.addEventListener("submit", e => e.preventDefault());
-for (const select of all("select", toolbar)) select.addEventListener("change", () => figures.forEach(f => f.choose(select.name, select.value)));
+// Machines: files for download, and of a fleet a filter, and boxes that show a machine in charts.
+const rows = all("#machines > .table tbody tr");
+rows.forEach((row, i) => {
+  if (!$("raw" + i)) return;
+  const file = row.cells[1].textContent;
+  row.cells[1].replaceChildren(make("button", { type: "button", class: "download", "data-raw": i, "data-file": file }, file));
+});
+if (rows.length > 9) {
+  const filter = make("input", { type: "search", id: "filter", autocomplete: "off" }), matching = make("span", { id: "matching", role: "status" });
+  const table = rows[0].closest("table");
+  $("machines").querySelector("h2").after(make("p", { class: "tools" }, make("label", {}, "Only those with ", filter), " ", matching),
+    make("p", { class: "paper note" }, `On paper are only those in the charts, of ${rows.length}.`));
+  table.classList.add("many");
+  table.tHead.rows[0].prepend(make("th", { scope: "col" }, "in charts"));
+  for (const row of rows) {
+    const name = row.cells[0].textContent;
+    row.prepend(make("td", { class: "w" }, make("input", { type: "checkbox", "data-show": name, "aria-label": `show ${name} in charts` })));
+  }
+  const texts = rows.map(row => row.textContent.toLowerCase());
+  filter.addEventListener("input", () => {
+    rows.forEach((row, i) => { row.hidden = !texts[i].includes(filter.value.toLowerCase()); });
+    matching.textContent = `${rows.filter(row => !row.hidden).length} of ${rows.length}`;
+  });
+}
 
-// Switches of machines. A fleet's are made as machines are chosen in its tables.
+// Switches of machines, above the first charts. A fleet's are made as machines are chosen in its tables.
+if ($("toolbar")) ($("charts") || $("surveys"))?.before($("toolbar"));
 function redraw() {
   figures.forEach(f => f.show());
-  for (const map of all(".map")) map.hidden = off.has(map.dataset.of);
+  for (const map of all(".map")) map.hidden = off.has(map.querySelector("h4")?.textContent);
 }
 const boxOf = name => all("[data-series]").find(b => b.dataset.series === name);
 function tick(name, checked) {
@@ -261,6 +292,7 @@ for (const box of all("[data-show]")) box.addEventListener("change", () => {
 
 // sortable gives a table's header buttons that sort by their column.
 function sortable(t) {
+  if (!t.tHead) return;
   const heads = [...t.tHead.rows[0].cells], unit = { K: 1 << 10, M: 1 << 20 };
   const key = cell => {
     const text = cell.textContent.trim(), number = /^-?\d[\d.]*(?=([KM]?)([ ,%]|$))/.exec(text);
@@ -286,25 +318,7 @@ function sortable(t) {
     });
   });
 }
-all("table.sortable").forEach(sortable);
-
-// The numbers behind charts.
-for (const d of all("details.numbers")) d.addEventListener("toggle", async () => {
-  const place = d.querySelector(".table");
-  if (!d.open || place.firstChild) return;
-  place.innerHTML = (await more()).numbers[d.closest(".group").dataset.group];
-  all("table", place).forEach(sortable);
-});
-
-const filter = $("filter");
-if (filter) {
-  const rows = all("#machines tbody tr").map(row => ({ row, text: row.textContent.toLowerCase() }));
-  filter.addEventListener("input", () => {
-    const want = filter.value.toLowerCase();
-    for (const r of rows) r.row.hidden = !r.text.includes(want);
-    $("matching").textContent = `${rows.filter(r => !r.row.hidden).length} of ${rows.length}`;
-  });
-}
+all("table").forEach(sortable);
 
 addEventListener("beforeprint", () => {
   for (const d of all("#warnings > details")) d.open = true; // they belong to the numbers

@@ -6,15 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -68,11 +71,7 @@ func TestPublishedMachines(t *testing.T) {
 		}
 		p.Machines = append(p.Machines, compare.Machine{Name: name, Path: path, File: params.FromText(table, nil)})
 	}
-	v, err := p.view()
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td class=\"n\">", "", "</td>", " ").Replace(string(v.Verdict.Tables))
+	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td>", "", "</td>", " ").Replace(written(t, p))
 	contains.All(t, strings.ReplaceAll(tables, "  ", " "),
 		"\n<tr>8 6548 3025 0.462 ? </tr>", // 3025.264/6548.225
 		"\n<tr>8 10.0 21.7 </tr>", "\n<tr>8 3.72 5.00 </tr>", "\n<tr>20 36.2 </tr>", "\n<tr>20 8.35 </tr>",
@@ -97,21 +96,21 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 			m.File.Cells[i].Setup = fmt.Sprintf("setup%d", n)
 		}
 	}
-	v, err := p.view()
+	x, err := p.describe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasPrefix(v.Verdict.Text, "Nothing is compared: no two machines") || !slices.Equal(v.Names, []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
-		t.Errorf("%q, %q", v.Verdict.Text, v.Names)
+	if !strings.HasPrefix(x.verdict(), "Nothing is compared: no two machines") || !slices.Equal(x.names(), []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
+		t.Errorf("%q, %q", x.verdict(), x.names())
 	}
 	for _, m := range p.Machines {
 		addSurveys(m, 1)
 	}
-	if v, err = p.view(); err != nil {
+	if x, err = p.describe(); err != nil {
 		t.Fatal(err)
 	}
-	if strings.HasPrefix(v.Verdict.Text, "Nothing") || len(v.Warnings) == 0 || !strings.HasPrefix(v.Warnings[0].Text, "no two machines") || len(v.Kinds) == 0 {
-		t.Errorf("with some survey: %q, %+v", v.Verdict.Text, v.Warnings)
+	if x.surveys(); strings.HasPrefix(x.verdict(), "Nothing") || len(x.answer.told) == 0 || !strings.HasPrefix(x.answer.told[0].Error(), "no two machines") || len(x.kinds) == 0 {
+		t.Errorf("with some survey: %q, %+v", x.verdict(), x.answer.told)
 	}
 }
 
@@ -154,7 +153,7 @@ func addSurveys(m compare.Machine, times float64) compare.Machine {
 	return m
 }
 
-// Beside maps of pairs stands what their survey found in them, such as groups of CPUs that the
+// Beside maps of pairs, and among the tables of surveys, stands what their survey found in them, such as groups of CPUs that the
 // topology takes for alike.
 func TestNotesOfPairs(t *testing.T) {
 	m := exact("hidden", []int{1, 2}, 1000, 1600)
@@ -173,7 +172,7 @@ func TestNotesOfPairs(t *testing.T) {
 	if err := (&Page{Machines: []compare.Machine{m}}).Write(&b); err != nil {
 		t.Fatal(err)
 	}
-	if want := `<p class="found">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 1 {
+	if want := `<p class="note">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 2 {
 		t.Errorf("no %q in the page", want)
 	}
 }
@@ -186,20 +185,18 @@ func TestMeasured(t *testing.T) {
 	with, newer := addSurveys(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
 	with.File.Cells = append(with.File.Cells, spread)
 	newer.File.Cells = append(newer.File.Cells, odd)
-	v, err := (&Page{Machines: []compare.Machine{with, exact("without", []int{1, 2}, 1000, 1600), newer}}).view()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(v.Maps) != 1 || v.Maps[0].Machine != "with" || v.Things != "CPUs" {
-		t.Errorf("maps of %q, %+v", v.Things, v.Maps)
+	text := written(t, &Page{Machines: []compare.Machine{with, exact("without", []int{1, 2}, 1000, 1600), newer}})
+	if n := strings.Count(text, `class="map"`); n != 1 || !strings.Contains(text, "Pairs of CPUs</h3>") {
+		t.Errorf("%d machines with maps", n)
 	}
 	var got []string
-	for _, k := range v.Kinds {
-		text := k.Label
-		for _, s := range k.Figure.Selects {
-			text += "; " + s.Name + ": " + strings.Join(s.Values, ", ")
+	for _, k := range strings.Split(text, `<div class="kind">`)[1:] {
+		k, _, _ = strings.Cut(k, `<div class="plot">`)
+		of := regexp.MustCompile(`<h3>(.*?)</h3>`).FindStringSubmatch(k)[1]
+		for _, menu := range regexp.MustCompile(`<select name="(.*?)">(.*?)</select>`).FindAllStringSubmatch(k, -1) {
+			of += "; " + menu[1] + ": " + strings.TrimSuffix(strings.NewReplacer("<option>", "", "</option>", ", ").Replace(menu[2]), ", ")
 		}
-		got = append(got, text)
+		got = append(got, of)
 	}
 	want := []string{
 		"Copies between levels of the memory; panel: τ = 1, τ = 2; line: each to itself, all",
@@ -212,8 +209,8 @@ func TestMeasured(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	// The null transfer and the largest, of pairs in their order; a level has its own medians.
-	contains.All(t, string(v.Maps[0].Levels), `shared L2</th><td class="n">2</td><td class="n">50.0 ns</td><td class="n">562 ns</td>`, `same package</th><td class="n">4</td><td class="n">200 ns</td><td class="n">712 ns</td>`)
-	if cells := v.Maps[0].Maps[0].drawn[0].Cells; len(cells) != 6 || cells[0] != "CPUs 0 and 1: 50.0 ns; 95 % interval 45.0 ns to 55.0 ns; shared L2: median 50.0 ns" {
+	contains.All(t, text, `shared L2</th><td>2</td><td>50.0 ns</td><td>562 ns</td>`, `same package</th><td>4</td><td>200 ns</td><td>712 ns</td>`)
+	if cells := cells(&newMeasured(with.File).maps[0]); len(cells) != 6 || cells[0] != "CPUs 0 and 1: 50.0 ns; 95 % interval 45.0 ns to 55.0 ns; shared L2: median 50.0 ns" {
 		t.Errorf("cells %q", cells)
 	}
 }
@@ -221,20 +218,17 @@ func TestMeasured(t *testing.T) {
 // What surveys measured has the tables that text has.
 func TestSurveys(t *testing.T) {
 	text := written(t, &Page{Machines: []compare.Machine{addSurveys(exact("node", []int{1, 2}, 1000, 1600), 1)}})
-	_, tables, _ := strings.Cut(text, "<summary>Surveys of node</summary>")
+	_, tables, _ := strings.Cut(text, "Surveys of node</h3></summary>")
 	if tables, _, _ = strings.Cut(tables, "</details>"); strings.Count(tables, "<table") < 4 {
 		t.Errorf("tables %s", tables)
 	}
 }
 
 func TestWarnings(t *testing.T) {
-	machine := func(name string, texts ...string) compare.Machine {
-		return compare.Machine{Name: name, File: &params.File{Complete: true, Warnings: texts}}
-	}
-	two := []compare.Machine{machine("a", "turbo is on", "the load is 1.36"), machine("b", "turbo is on")}
-	if got, want := warnings(compare.Told(two), 2), []warning{{"turbo is on", "all machines"}, {"the load is 1.36", "a"}}; !slices.Equal(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
-	}
+	one, more := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
+	one.File.Warnings, more.File.Warnings = []string{"turbo is on", "the load is 1.36"}, []string{"turbo is on"}
+	text := written(t, &Page{Machines: []compare.Machine{one, more}})
+	contains.All(t, text, "<li>turbo is on (all machines)</li>", "<li>the load is 1.36 (a)</li>")
 }
 
 // Breaches of eq. (8) follow from the cells.
@@ -268,15 +262,12 @@ func TestSize(t *testing.T) {
 
 // What is known of no machine has no column.
 func TestFacts(t *testing.T) {
-	v, err := many(compare.Fleet).view()
+	x, err := many(compare.Fleet).describe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var names []string
-	for _, f := range v.Machines[0].Facts {
-		names = append(names, f.Name)
-	}
-	if got := strings.Join(names, ", "); got != "processor, memory, measured, cells" {
+	table := x.machines()
+	if got := strings.Join(lists.Map(table.Columns, view.Column.Head), ", "); got != "machine, file, processor, memory, measured, cells" {
 		t.Error(got)
 	}
 	if f := nodes.Machine(3); len(f.Cells) != 100 {

@@ -3,25 +3,19 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"html/template"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
-
-// A kind is what surveys measured over sizes or strides, with its chart.
-type kind struct {
-	Label  string
-	Figure *figure
-}
 
 // measured is what surveys found on a machine.
 type measured struct {
@@ -57,14 +51,23 @@ func notes(f *params.File) (all []string) {
 	return all
 }
 
-// surveys adds what the page has of surveys: a chart of each kind that any machine has, and
-// maps of each machine. A fleet's are of its median and of the machines that charts begin
-// with.
-func (x *index) surveys(f *figures, machines []compare.Machine) {
-	found := make([]measured, len(machines))
-	for i, m := range machines {
-		found[i] = newMeasured(m.File)
+// surveyed are the machines of which surveys are drawn: of a fleet the median, and those that charts
+// begin with.
+func (x *index) surveyed() (machines []compare.Machine) {
+	if !x.Fleet {
+		return x.of
 	}
+	if x.answer.compared {
+		machines = append(machines, compare.Machine{Name: chart.Median, File: medianMachine(x.of, x.answer.kinds)})
+	}
+	return append(machines, lists.Map(x.outliers, func(n int) compare.Machine { return x.of[n] })...)
+}
+
+// surveys has a chart of each kind of survey that any machine has, and maps of each machine.
+func (x *index) surveys() *document.Document {
+	var d document.Document
+	machines := x.surveyed()
+	found := lists.Map(machines, func(m compare.Machine) measured { return newMeasured(m.File) })
 	for _, s := range survey.Drawn() {
 		var parts []chart.Part
 		for _, m := range found {
@@ -75,10 +78,13 @@ func (x *index) surveys(f *figures, machines []compare.Machine) {
 			}
 		}
 		if len(parts) > 0 {
-			x.Kinds = append(x.Kinds, kind{s.Drawing.Label, ofKind(f, s.Drawing, machines, found, parts)})
+			x.kinds = append(x.kinds, s.Drawing.Label)
+			d.Chart(ofKind(s.Drawing, machines, found, parts))
 		}
 	}
-	x.maps(f, machines, found)
+	maps := x.maps(machines, found) // which finds what they are of
+	d.Section(document.Section{Title: "Pairs of " + x.things}, maps)
+	return &d
 }
 
 // ordered are the profiles of a drawing with its panels and lines in order, the longest line
@@ -97,14 +103,14 @@ func ordered(d *view.Drawing, all []*view.Profile) []*view.Profile {
 	return of
 }
 
-// ofKind adds the figure of a kind: of each panel all lines, if they can be told apart, and
+// ofKind is the chart of a kind: of each panel all lines, if they can be told apart, and
 // those that the drawing takes by itself before them; else each line.
-func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []measured, parts []chart.Part) *figure {
+func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts []chart.Part) *document.Chart {
 	const panel, placement, line, cache = "panel", "placement", "line", "cache"
 	profiles := func(m compare.Machine) []*view.Profile {
 		return found[slices.IndexFunc(machines, func(of compare.Machine) bool { return of.Name == m.Name })].profiles
 	}
-	var of []sketch
+	var of []document.Sketch
 	longest, most := 0, 0
 	for _, part := range parts {
 		var having []compare.Machine
@@ -126,8 +132,8 @@ func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []mea
 			longest, most = len(of), points
 		}
 		add := func(called string, part chart.Part) {
-			of = append(of, sketch{map[string]string{panel: part.Panel, placement: string(part.Placement), line: called, cache: part.Cache},
-				func() (*chart.Chart, error) { return chart.OfPart(d, having, profiles, part) }, nil})
+			of = append(of, sketch(map[string]string{panel: part.Panel, placement: string(part.Placement), line: called, cache: part.Cache},
+				func() (*chart.Chart, error) { return chart.OfPart(d, having, profiles, part) }))
 		}
 		if own {
 			itself := part
@@ -147,21 +153,15 @@ func ofKind(f *figures, d *view.Drawing, machines []compare.Machine, found []mea
 	if longest > 0 { // a chart begins with what it has most of
 		of = append(of[longest:longest+1:longest+1], slices.Delete(of, longest, longest+1)...)
 	}
-	return f.add(string(d.Kind), []string{panel, placement, cache, line}, of)
+	return &document.Chart{Name: string(d.Kind), Title: d.Label, Keys: []string{panel, placement, cache, line}, Sketches: of}
 }
 
-// A mapped machine has maps of pairs, and statistics of each level's pairs.
-type mapped struct {
-	Machine string
-	Maps    []*figure
-	Levels  template.HTML // medians of each level's pairs
-	Notes   []string
-}
-
-// maps adds the machines' maps, with one scale.
-func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
+// maps has the machines' maps of pairs, with one scale, and medians of each level's pairs.
+func (x *index) maps(machines []compare.Machine, found []measured) *document.Document {
 	least, most := make(map[string]float64), make(map[string]float64)
+	having := 0
 	for _, of := range found {
+		having += min(1, len(of.maps))
 		for i := range of.maps {
 			m := &of.maps[i]
 			lo, hi := m.Span()
@@ -171,26 +171,34 @@ func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
 			least[m.Name], most[m.Name] = lo, hi
 		}
 	}
+	var all document.Document
 	for i, of := range found {
 		if len(of.maps) == 0 {
 			continue
 		}
 		x.things, x.matrices = of.maps[0].Axis+"s", of.maps
-		one := mapped{Machine: machines[i].Name}
+		name, title := machines[i].Name, ""
+		if having > 1 {
+			title = name
+		}
+		var one document.Document
 		if !x.Fleet {
-			one.Notes = notes(machines[i].File)
+			for _, found := range notes(machines[i].File) {
+				one.Note(found)
+			}
 		}
 		levels := view.Table{Columns: append(view.Words("level"), view.Numbers("pairs")...)}
-		for j := range of.maps {
-			m := of.maps[j]
+		for _, m := range of.maps {
 			levels.Columns = append(levels.Columns, view.Numbers(strings.Split(m.Name, ",")[0]+", median")...)
-			one.Maps = append(one.Maps, f.add("map", nil, []sketch{{nil, func() (*chart.Chart, error) {
-				c, err := chart.HeatMaps(machines[i].Name, []view.Matrix{m}, chart.Choice{})
+			drawn := sketch(nil, func() (*chart.Chart, error) {
+				c, err := chart.HeatMaps(name, []view.Matrix{m}, chart.Choice{})
 				if err == nil {
 					c.Panels[0].Least, c.Panels[0].Most = least[m.Name], most[m.Name]
 				}
 				return c, err
-			}, cells(&m)}}))
+			})
+			drawn.Cells = cells(&m)
+			one.Chart(&document.Chart{Name: "map", Sketches: []document.Sketch{drawn}})
 		}
 		for n, g := range of.maps[0].Groups {
 			medians := lists.Map(of.maps, func(m view.Matrix) string {
@@ -201,9 +209,10 @@ func (x *index) maps(f *figures, machines []compare.Machine, found []measured) {
 			})
 			levels.Add(g.Name, g.Pairs, medians)
 		}
-		one.Levels = tables(levels)
-		x.Maps = append(x.Maps, one)
+		one.Table(levels)
+		all.Section(document.Section{Title: title, Class: "map"}, &one)
 	}
+	return &all
 }
 
 // cells are what is said of each pair, row by row of the upper half; "" of one that was not

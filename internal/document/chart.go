@@ -1,0 +1,101 @@
+package document
+
+import (
+	"io"
+	"runtime"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/taulop/taulop/internal/lists"
+)
+
+// A Drawing is what a chart has been made into.
+type Drawing interface {
+	Words() (title, about string)
+	Inline() string // as an element of a page
+	Write(w io.Writer, format string, cm float64) error
+}
+
+// A Chart is a drawing, and those that a reader of a page may choose instead. What cannot be
+// drawn is left out.
+type Chart struct {
+	Name     string   // of its kind, in names of files and for the page's script
+	Title    string   // above it, "" for none
+	Keys     []string // of choices that have a menu, in their order
+	Sketches []Sketch // the first that can be drawn is shown
+	Later    bool     // a page holds it packed until it is in sight
+}
+
+// A Sketch is a drawing that is still to be made.
+type Sketch struct {
+	Choice map[string]string // what a reader chooses it by
+	Draw   func() (Drawing, error)
+	Cells  []string // of a heat map, what is said of each pair
+}
+
+// first draws what is shown; nil where nothing can be drawn.
+func (c *Chart) first() Drawing {
+	for _, s := range c.Sketches {
+		if drawn, err := s.Draw(); err == nil {
+			return drawn
+		}
+	}
+	return nil
+}
+
+// A sheet is a drawing in a page.
+type sheet struct {
+	Choice map[string]string `json:"choice,omitempty"`
+	Title  string            `json:"title"`
+	About  string            `json:"about"`
+	SVG    string            `json:"svg"`
+	Cells  []string          `json:"cells,omitempty"`
+}
+
+// menus are the choices of sheets by a key, where there are several.
+func (c *Chart) menus(sheets []sheet) (keys []string, values [][]string) {
+	for _, key := range c.Keys {
+		if of := lists.Unique(lists.Map(sheets, func(s sheet) string { return s.Choice[key] })); len(of) > 1 {
+			keys, values = append(keys, key), append(values, of)
+		}
+	}
+	return keys, values
+}
+
+// sheets draws all charts, several at a time.
+func (d *Document) sheets() map[*Chart][]sheet {
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	made := make(map[*Chart][]sheet)
+	for _, c := range d.Charts() {
+		made[c] = make([]sheet, len(c.Sketches))
+		for i, s := range c.Sketches {
+			to := &made[c][i]
+			workers.Go(func() error {
+				if drawn, err := s.Draw(); err == nil {
+					title, about := drawn.Words()
+					*to = sheet{s.Choice, title, about, drawn.Inline(), s.Cells}
+				}
+				return nil
+			})
+		}
+	}
+	workers.Wait() // none fails
+	for c, of := range made {
+		made[c] = lists.Filter(of, func(s sheet) bool { return s.SVG != "" })
+	}
+	return made
+}
+
+// Charts are those of all sections.
+func (d *Document) Charts() (all []*Chart) {
+	for _, p := range d.read() {
+		if p.chart != nil {
+			all = append(all, p.chart)
+		}
+		if p.section != nil {
+			all = append(all, p.section.of.Charts()...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,137 @@
+package page
+
+import (
+	"slices"
+
+	"github.com/taulop/taulop/internal/chart"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// sketch is a chart that is drawn later.
+func sketch(choice map[string]string, draw func() (*chart.Chart, error)) document.Sketch {
+	return document.Sketch{Choice: choice, Draw: func() (document.Drawing, error) {
+		c, err := draw()
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}}
+}
+
+// charts has a section of each group, of which the first chart of the one that the verdict is about
+// stands beside that: it shows most.
+func (x *index) charts() *document.Document {
+	var all document.Document
+	for i := range x.Groups {
+		var of document.Document
+		charts := x.transfers(&x.Groups[i])
+		if i == x.Main && len(charts) > 0 {
+			x.first, charts = charts[0], charts[1:]
+		}
+		for _, c := range charts {
+			c.Later = i != x.Main
+			of.Chart(c)
+		}
+		label := groupLabel(x.Groups[i].channel)
+		if !x.Fleet {
+			of.Section(document.Section{Title: "The numbers of " + label, Class: "numbers scripted", Folded: true, Later: true}, x.numbers(&x.Groups[i]))
+		}
+		if len(charts) > 0 {
+			all.Section(document.Section{Title: label, Class: "group", Folded: true, Open: i == x.Main}, &of)
+		}
+	}
+	return &all
+}
+
+// having are the machines with transfers of a group, and beside what was measured with local
+// memory and in cache published parameters, whose files do not say how they were.
+func (x *index) having(g *group, has func(compare.Curve) bool) (machines []compare.Machine, curves func(compare.Machine) []compare.Curve) {
+	own, of := false, make(map[string][]compare.Curve)
+	for i, m := range x.of {
+		of[m.Name] = lists.Filter(x.curves[i], func(c compare.Curve) bool {
+			is := grouped(c.Channel) == g.channel && has(c)
+			own = own || is
+			return is || g.local() && c.Setup == params.Published && has(c)
+		})
+		if len(of[m.Name]) > 0 {
+			machines = append(machines, m)
+		}
+	}
+	if !own {
+		return nil, nil
+	}
+	return machines, func(m compare.Machine) []compare.Curve { return of[m.Name] }
+}
+
+// mostSizes have charts: the numbers behind the charts are of all.
+const mostSizes = 3
+
+// transfers are the charts of a group: memory concurrency, bandwidth and time over τ, and
+// time over m; of fewer than three τ all of them over m.
+func (x *index) transfers(g *group) []*document.Chart {
+	choice := chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}}
+	if x.Fleet {
+		choice.Out = append([]string{}, lists.Map(x.outliers, func(i int) string { return x.of[i].Name })...)
+	}
+	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)
+	perSize := func(name string, draw drawn, bandwidth bool) *document.Chart {
+		c := &document.Chart{Name: name, Keys: []string{"m"}}
+		sizes := first(lists.Spread(g.sizes, mostSizes), x.Bytes)
+		if x.Main < 0 || g != &x.Groups[x.Main] { // which would double the page
+			sizes = sizes[:1]
+		}
+		for _, m := range sizes {
+			ch := choice
+			ch.Sizes, ch.Bandwidth = []int{m}, bandwidth
+			machines, curves := x.having(g, func(c compare.Curve) bool { return c.Bytes == m })
+			ch.Curves = curves
+			c.Sketches = append(c.Sketches, sketch(map[string]string{"m": view.Bytes(m)}, func() (*chart.Chart, error) { return draw(machines, ch) }))
+		}
+		return c
+	}
+	overSize := func(name string, draw drawn, bandwidth bool) *document.Chart { // of few τ, and where these are too many the largest
+		ch, largest := choice, g.taus[len(g.taus)-1]
+		all, curves := x.having(g, func(compare.Curve) bool { return true })
+		ch.Bandwidth, ch.Curves = bandwidth, curves
+		return &document.Chart{Name: name, Sketches: []document.Sketch{sketch(nil, func() (*chart.Chart, error) {
+			c, err := draw(all, ch)
+			if err != nil {
+				of, _ := x.having(g, func(c compare.Curve) bool { _, has := c.At(largest); return has })
+				ch.Taus = []int{largest}
+				return draw(of, ch)
+			}
+			return c, nil
+		})}}
+	}
+	if len(g.taus) < 3 {
+		return []*document.Chart{overSize("concurrency", chart.ConcurrencyOverSize, false), overSize("bandwidth", chart.TransfersOverSize, true),
+			overSize("transfers", chart.TransfersOverSize, false)}
+	}
+	return []*document.Chart{perSize("concurrency", chart.Concurrency, false), perSize("bandwidth", chart.TransfersOverTau, true),
+		perSize("transfers", chart.TransfersOverTau, false), overSize("transfers", chart.TransfersOverSize, false)}
+}
+
+// first are values with one in front.
+func first(of []int, one int) []int {
+	return append([]int{one}, slices.DeleteFunc(slices.Clone(of), func(v int) bool { return v == one })...)
+}
+
+// numbers are the rows behind a group's charts.
+func (x *index) numbers(g *group) *document.Document {
+	t := view.Table{Columns: append(view.Words("machine"), view.Numbers("m", "τ", "L(m,τ), ns", "A(τ)", "GB/s")...)}
+	for _, c := range slices.Concat(x.curves...) {
+		for _, p := range c.Points {
+			if grouped(c.Channel) == g.channel {
+				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, value(p.L), value(p.A), value(p.Bandwidth))
+			}
+		}
+	}
+	var d document.Document
+	d.Table(t)
+	return &d
+}
