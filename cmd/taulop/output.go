@@ -67,32 +67,44 @@ func fresh(what, path string, force bool) (*outfile.File, error) {
 	return f, nil
 }
 
-// A destination is where a document goes, and what it is written as: text for people, unless
-// a flag says otherwise.
+// Formats are what a document is written as: text for people, unless a flag says otherwise.
+type formats map[*document.Format]*bool // asked for
+
+// add adds their flags, of which one is chosen, or one of others that are named.
+func (f *formats) add(flags *argument.Set, others ...string) {
+	*f = make(formats)
+	for _, format := range document.Formats {
+		(*f)[format] = flags.Bool(format.Name, false, format.Usage)
+		others = append(others, format.Name)
+	}
+	flags.OneOf(others...)
+}
+
+// format is what was asked for, nil for text.
+func (f formats) format() *document.Format {
+	for format, asked := range f {
+		if *asked {
+			return format
+		}
+	}
+	return nil
+}
+
+// valued tells whether that is rows of values.
+func (f formats) valued() bool {
+	return f.format() != nil && slices.Contains([]string{"csv", "tsv"}, f.format().Name)
+}
+
+// A destination is where a document goes, and what it is written as.
 type destination struct {
 	output
-	formats map[*document.Format]*bool // asked for
+	formats
 }
 
 // add adds -o and the formats, of which one is chosen, or one of others that are named.
 func (d *destination) add(flags *argument.Set, others ...string) {
-	d.formats = make(map[*document.Format]*bool)
-	for _, f := range document.Formats {
-		d.formats[f] = flags.Bool(f.Name, false, f.Usage)
-		others = append(others, f.Name)
-	}
-	flags.OneOf(others...)
+	d.formats.add(flags, others...)
 	d.output.add(flags, "write to a new `file`")
-}
-
-// format is what was asked for, nil for text.
-func (d *destination) format() *document.Format {
-	for f, asked := range d.formats {
-		if *asked {
-			return f
-		}
-	}
-	return nil
 }
 
 // put writes a document as put does.

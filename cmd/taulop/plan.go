@@ -168,10 +168,7 @@ func timedFlags(flags *argument.Set) action {
 	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with what its job took")
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
 	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
-	flags.BoolVar(&req.csv, "csv", false, "as -tsv, comma-separated")
-	flags.BoolVar(&req.tsv, "tsv", false, "as -explain, a line for each size: collective, P, m_bytes, rule, by, own_us, us, gain, gain_lo, gain_hi")
-	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
-	flags.OneOf("csv", "tsv", "json")
+	req.formats.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		req.timed = true
 		m, err := infile.Read(filepath.Join(folder, plan.Name), plan.ReadManifest)

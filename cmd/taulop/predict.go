@@ -30,19 +30,15 @@ func predictFlags(flags *argument.Set) action {
 		to   destination
 	)
 	req.add(flags, "1K:4M")
-	tsv := flags.Bool("tsv", false, "a line for each cost: machine, collective, algorithm, P, m_bytes, cost_us")
 	list := flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
 	flags.Lookup("gamma").Usage = "γ of reductions, a `file` in the published text format (default what -params has); of several machines a list, one for each"
 	flags.Lookup("name").Usage = "`name` of the machine in the output (default from the file); of several machines a list"
 	addTest(flags, &test)
-	to.add(flags, "tsv")
+	to.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
 		if *list {
 			return put(out, nil, asPage(widthFor(out, ""), func(w io.Writer) { writeAlgorithms(w, req.choice.As) }))
-		}
-		if *tsv && len(req.files) > 1 {
-			return usagef("-tsv is of one machine, and -params names %d: take -csv, or one of them", len(req.files))
 		}
 		if err := req.choose(words); err != nil {
 			return err
@@ -65,16 +61,10 @@ func predictFlags(flags *argument.Set) action {
 		if len(docs) > 1 {
 			return to.put(out, report.Machines(predict.NewMachines(docs, req.named(), test)))
 		}
-		if as := to.format(); *tsv || as != nil && as.Name == "csv" {
+		if to.valued() {
 			sayLeftOut(errOut, docs[0])
 		}
-		if !*tsv {
-			return to.put(out, report.Predictions(docs[0]))
-		}
-		if n := docs[0].Extrapolated(); n > 0 {
-			tell(errOut, "%d of %d costs are extrapolated, which -csv and -json mark", n, len(docs[0].Rows))
-		}
-		return to.write(out, asText(func(w io.Writer) error { return report.WriteTSV(docs[0], w) }))
+		return to.put(out, report.Predictions(docs[0]))
 	}
 }
 

@@ -95,7 +95,7 @@ func TestPredictTSVAgainstLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := strings.Split(strings.TrimSpace(out), "\n")
-		if got[0] != lines[0] {
+		if !strings.HasPrefix(got[0], lines[0]) {
 			t.Errorf("columns %q, want %q", got[0], lines[0])
 		}
 		costs := tsvRows(t, got)
@@ -112,12 +112,12 @@ func tsvRows(t *testing.T, lines []string) map[string]float64 {
 	t.Helper()
 	rows := make(map[string]float64)
 	for _, line := range lines[1:] {
-		i := strings.LastIndexByte(line, '\t')
-		cost, err := strconv.ParseFloat(line[i+1:], 64)
+		cells := strings.Split(line, "\t")
+		cost, err := strconv.ParseFloat(cells[5], 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows[line[:i]] = cost
+		rows[strings.Join(cells[:5], "\t")] = cost
 	}
 	return rows
 }

@@ -29,9 +29,8 @@ type tuneRequest struct {
 	base        string
 	to          output
 	explain     bool
-	csv, tsv    bool
-	asJSON      bool
-	timed       bool // against what the library does, not against what it is known to do
+	formats
+	timed bool // against what the library does, not against what it is known to do
 }
 
 // tuneFlags is the subcommand.
@@ -72,10 +71,7 @@ func (req *tuneRequest) add(flags *argument.Set) {
 	flags.Float64Var(&req.margin, "margin", 20, "the least gain in `percent` that is worth a rule")
 	flags.Within("margin", 0, 99, "give a percentage from 0 to 99")
 	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
-	flags.BoolVar(&req.csv, "csv", false, "as -tsv, comma-separated")
-	flags.BoolVar(&req.tsv, "tsv", false, "as -explain, a line for each run of sizes: collective, P, from_bytes, to_bytes, id, algorithm, fan, segment_bytes")
-	flags.BoolVar(&req.asJSON, "json", false, "as -explain, in one JSON document")
-	flags.OneOf("csv", "tsv", "json")
+	req.formats.add(flags)
 	flags.Check(req.named)
 }
 
@@ -137,7 +133,7 @@ func (req *tuneRequest) reducible() error {
 // show writes rules, and what is to be said of them.
 func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error {
 	for _, of := range []string{req.Source.Nodes, req.Source.States} {
-		if of != "" && (!req.explain || req.csv || req.tsv) && !req.asJSON {
+		if of != "" && (!req.explain && req.format() == nil || req.valued()) {
 			tell(errOut, "%s", of)
 		}
 	}
@@ -149,24 +145,20 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 	Document() *document.Document
 	WriteSummary(io.Writer)
 }, rules []mpi.Rule) error {
-	inFile, tables := req.to.path != "", req.csv || req.tsv
+	inFile, explained := req.to.path != "", req.explain || req.format() != nil
 	beside := false
-	if inFile || !req.explain && !req.asJSON && !tables {
+	if inFile || !explained {
 		var err error
 		if beside, err = req.write(out, rules); err != nil {
 			return err
 		}
 	}
-	switch {
-	case req.asJSON:
-		return found.Document().WriteJSON(verbatim(out))
-	case tables:
-		return put(out, nil, asText(func(w io.Writer) error {
-			return found.Document().Values.WriteValues(w, map[bool]rune{true: ',', false: '\t'}[req.csv])
-		}))
-	case req.explain:
-		found.Document().WriteText(out)
-	case inFile:
+	if explained {
+		to := destination{formats: req.formats}
+		if err := to.put(out, found.Document()); err != nil || req.format() != nil {
+			return err
+		}
+	} else if inFile {
 		found.WriteSummary(out)
 	}
 	if inFile && len(rules) > 0 {

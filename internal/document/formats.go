@@ -18,6 +18,7 @@ type Format struct {
 var Formats = []*Format{
 	{Name: "json", Usage: "one JSON document", Exact: true, Write: (*Document).WriteJSON},
 	{Name: "csv", Usage: "comma-separated values, a row for each number, with units in the header", Write: (*Document).WriteCSV},
+	{Name: "tsv", Usage: "tab-separated values, likewise", Write: func(d *Document, w io.Writer) error { return d.Values.WriteValues(w, '\t') }},
 	Markdown,
 }
 

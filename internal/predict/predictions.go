@@ -60,16 +60,6 @@ func (o Omission) Reason() string {
 	return fmt.Sprintf("for P = %s: it %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
 }
 
-// Extrapolated counts costs that need what was not measured.
-func (p *Predictions) Extrapolated() (n int) {
-	for _, r := range p.Rows {
-		if r.Extrapolated {
-			n++
-		}
-	}
-	return n
-}
-
 // alike is the share that costs must differ by to be told apart.
 const alike = 0.01
 

@@ -42,9 +42,6 @@ func (a *Against) say(w *document.Document) {
 	if len(a.Means) > 0 {
 		w.Tables(a.means())
 	}
-	extrapolated := func(ps []verify.Prediction) bool {
-		return slices.ContainsFunc(ps, func(p verify.Prediction) bool { return p.Extrapolated })
-	}
 	sayNotes(w, a.Source, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
 		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
 	}), nil)
@@ -70,53 +67,36 @@ func (a *Against) means() view.Table {
 	return t
 }
 
-// compared are the rows of one benchmark. Only some suites print intervals, and only
-// collectives have other algorithms.
-func compared(rows []verify.Compared) view.Table {
-	name, several := rows[0].Benchmark, slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Predicted.Algorithm != rows[0].Predicted.Algorithm })
-	switch as := rows[0].Predicted.Algorithm; {
+// compared are the rows of one benchmark. Only collectives have other algorithms.
+func compared(of []verify.Compared) view.Table {
+	name, models := of[0].Benchmark, verify.AgainstModels
+	several := slices.ContainsFunc(of, func(r verify.Compared) bool { return r.Predicted.Algorithm != of[0].Predicted.Algorithm })
+	nearest := slices.ContainsFunc(of, func(r verify.Compared) bool { return r.Nearest != nil })
+	keys, beside := view.Numbers("m"), predictedColumns(models...)
+	switch as := of[0].Predicted.Algorithm; {
 	case several:
 		name += " as the library chooses"
+		keys = append(keys, view.Numbers("algorithm")...)
 	case as != "":
 		name += " as " + as
 	}
-	t := view.Table{
-		Title:   fmt.Sprintf("%s, P = %d; times in µs, errors in %% of what was measured", name, rows[0].P),
-		Columns: view.Numbers("m", "measured"),
+	if nearest {
+		beside = append(append(beside, view.Numbers("nearest algorithm")...), predictedColumns(models[0])...)
 	}
-	if several {
-		t.Columns = slices.Insert(t.Columns, 1, view.Numbers("algorithm")...)
-		t.Keys = 2
+	short := func(algorithm string) string {
+		_, name, _ := strings.Cut(algorithm, ":")
+		return name
 	}
-	intervals := slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Measured.Known() })
-	if intervals {
-		t.Columns = append(t.Columns, view.Numbers("95 % interval")...)
-	}
-	t.Columns = append(t.Columns, beside(verify.AgainstModels...)...)
-	if slices.ContainsFunc(rows, func(r verify.Compared) bool { return r.Nearest != nil }) {
-		t.Columns = append(append(t.Columns, view.Numbers("nearest algorithm")...), beside(verify.AgainstModels[0])...)
-	}
-	for _, r := range rows {
-		us := r.Measured.Scale(1e-3)
-		var measured, nearest []string
-		switch {
-		case us.Known():
-			measured = []string{view.Center(us), view.Interval(us)}
-		case intervals:
-			measured = []string{microseconds(us.Center, false), ""}
-		default:
-			measured = []string{microseconds(us.Center, false)}
+	var rows []timedRow
+	for _, r := range of {
+		row := timedRow{[]any{view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted.Models, models...)}}
+		if several {
+			row.keys = append(row.keys, short(r.Predicted.Algorithm))
 		}
 		if r.Nearest != nil {
-			_, name, _ := strings.Cut(r.Nearest.Algorithm, ":")
-			nearest = append([]string{name}, predicted(r.Nearest.Models, verify.AgainstModels[:1])...)
+			row.beside = append(row.beside, short(r.Nearest.Algorithm), predicted(r.Nearest.Models, models[0]))
 		}
-		var algorithm []string
-		if several {
-			_, name, _ := strings.Cut(r.Predicted.Algorithm, ":")
-			algorithm = []string{name}
-		}
-		t.Add(view.Bytes(r.Bytes), algorithm, measured, predicted(r.Predicted.Models, verify.AgainstModels), nearest)
+		rows = append(rows, row)
 	}
-	return t
+	return measuredTable(fmt.Sprintf("%s, P = %d; errors in %% of what was measured", name, of[0].P), keys, beside, rows)
 }

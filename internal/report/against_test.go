@@ -41,14 +41,16 @@ func againstDocument() *Against {
 const againstText = `predicted: host, from host.json; τ-Lop, segmented messages, segments of 32K
 measured: imb.txt
 
-PingPong, P = 2; times in µs, errors in % of what was measured
+PingPong, P = 2; errors in % of what was measured
     m  measured  95 % interval   τ-Lop  error  log_nP  error
+             µs             µs      µs      %      µs      %
    8K      1.60   [1.57, 1.65]   1.680   +5.0   1.680   +5.0
   16K    0.2000                 ~4.000  +1900  0.1900   -5.0
 
-Bcast as bcast:binomial, P = 4; times in µs, errors in % of what was measured
+Bcast as bcast:binomial, P = 4; errors in % of what was measured
    m  measured  τ-Lop  error  log_nP  error  nearest algorithm  τ-Lop  error
-  8K     3.000  1.500  -50.0   1.800  -40.0             linear  3.300  +10.0
+            µs     µs      %      µs      %                        µs      %
+  8K     3.000  1.500    -50   1.800    -40             linear  3.300    +10
 
 Mean relative errors, %
   benchmark  P  rows  τ-Lop  log_nP  nearest
@@ -64,7 +66,7 @@ Left out: Bcast (line 40), Gather (line 50): a collective of 0 bytes moves nothi
 // What rounds to no error has no sign that says it was too low.
 func TestNoErrorHasOneSign(t *testing.T) {
 	for off, want := range map[float64]string{-1e-9: "+0.0", 1e-9: "+0.0", -0.001: "-0.1", 0.001: "+0.1", -12: "-1200"} {
-		if got := predicted([]verify.Prediction{{Model: "m", Ns: 1e3, Error: off}}, []string{"m"}); got[1] != want {
+		if got := predicted([]verify.Prediction{{Model: "m", Ns: 1e3, Error: off}}, "m"); got[1] != want {
 			t.Errorf("%g: %s, want %s", off, got[1], want)
 		}
 	}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -110,11 +109,10 @@ func predictedHeads(models []string) (columns []view.Column) {
 
 func predictedCells(of []verify.Prediction, models []string) (cells []any) {
 	for _, m := range models {
-		i := slices.IndexFunc(of, func(p verify.Prediction) bool { return p.Model == m })
-		if i < 0 {
-			cells = append(cells, nil, nil)
+		if p := predictionOf(of, m); p != nil {
+			cells = append(cells, p.Ns, p.Error)
 		} else {
-			cells = append(cells, of[i].Ns, of[i].Error)
+			cells = append(cells, nil, nil)
 		}
 	}
 	return cells

@@ -95,28 +95,19 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func (d *patterns) tested(rows []verify.PatternRow, variants []int) view.Table {
-	t := view.Table{
-		Title:   fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; times in µs, errors in %% of what was measured", rows[0].P, view.Cache(rows[0].OffCache)),
-		Columns: append(view.Numbers("pattern", "variants", "m", "measured", "95 % interval"), beside(verify.PatternModels...)...),
-		Keys:    3,
+func (d *patterns) tested(of []verify.PatternRow, variants []int) view.Table {
+	rows := make([]timedRow, len(of))
+	for i, r := range of {
+		rows[i] = timedRow{[]any{r.Name, variants[i], view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted, verify.PatternModels...)}}
 	}
-	if rows[0].Forced {
-		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of a pattern", rows[0].P)
-	}
-	several, extrapolated := false, false
-	for i, r := range rows {
-		us := r.Measured.Scale(1e-3)
-		t.Add(r.Name, variants[i], view.Bytes(r.Bytes), view.Center(us), view.Interval(us), predicted(r.Predicted, verify.PatternModels))
-		several = several || variants[i] > 1
-		extrapolated = extrapolated || slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
-	}
+	title := fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; errors in %% of what was measured", of[0].P, view.Cache(of[0].OffCache))
+	t := measuredTable(title+forced(of[0].Forced, of[0].P, "a pattern"), view.Numbers("pattern", "variants", "m"), predictedColumns(verify.PatternModels...), rows)
 	t.Note("own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
-	if several {
+	if slices.Max(variants) > 1 {
 		t.Note("Of several variants these are the medians; the JSON has each.")
 	}
-	if extrapolated {
-		t.Note("~ extrapolated: m or τ is beyond what was measured")
+	if slices.ContainsFunc(of, func(r verify.PatternRow) bool { return extrapolated(r.Predicted) }) {
+		t.Note(beyond)
 	}
 	return t
 }

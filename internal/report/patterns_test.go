@@ -63,11 +63,12 @@ P = 3, user data in cache: T = T_s + m·τ_d, fitted to m = 1K, 16K, 1M; ± one 
   scatter-8, quickest of 9      160    20         120   6  8.53          2.1
         scatter-0, slowest      160    20         200  10  5.12          2.1
 
-P = 3, user data in cache: at sizes that no line was fitted to; times in µs, errors in % of what was measured
+P = 3, user data in cache: at sizes that no line was fitted to; errors in % of what was measured
 FORCED: 3 ranks take turns on fewer CPUs; these times are no measurement of a pattern
       pattern  variants   m  measured  95 % interval   τ-Lop  error  own line  error  permutation's  error
-  permutation         2  4K      1.50   [1.47, 1.54]  ~1.600   +6.7     1.550   +3.3          1.040  -30.7
-      scatter         1  4K      1.60   [1.57, 1.65]  ~1.680   +5.0     1.600   +0.0          1.200  -25.0
+                                   µs             µs      µs      %        µs      %             µs      %
+  permutation         2  4K      1.50   [1.47, 1.54]  ~1.600   +6.7     1.550   +3.3          1.040    -31
+      scatter         1  4K      1.60   [1.57, 1.65]  ~1.680   +5.0     1.600   +0.0          1.200    -25
 own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.
 Of several variants these are the medians; the JSON has each.
 ~ extrapolated: m or τ is beyond what was measured

@@ -2,9 +2,7 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -199,32 +197,16 @@ func costText(r *predict.Prediction) string {
 	return text
 }
 
-// WriteTSV writes a line for each row, with the columns of the tables that the authors' library is
-// tested with: machine, collective, algorithm, P, m in bytes and the cost in µs, and τ-Lop's where
-// it stands beside.
-func WriteTSV(p *predict.Predictions, w io.Writer) error {
-	t := (*predictions)(p).columns()
-	return t.WriteValues(w, '\t')
-}
-
-// values have the same lines with all that is known of a cost: the ends of its
-// interval, whether it is extrapolated and whether it is among the cheapest.
+// values have a line for each row: first the columns of the tables that the authors' library is
+// tested with, machine, collective, algorithm, P, m in bytes and the cost in µs, then τ-Lop's where it
+// stands beside, and what else is known of a cost.
 func (p *predictions) values() view.Table {
-	t := p.columns()
-	t.Columns = append(t.Columns, view.Words("lo_us", "hi_us", "extrapolated", "cheapest")...)
-	for i, r := range p.Rows {
-		t.Rows[i] = append(t.Rows[i], value(r.Lo), value(r.Hi), strconv.FormatBool(r.Extrapolated), strconv.FormatBool(r.Cheapest))
-	}
-	return t
-}
-
-// columns are the rows in columns, for programs.
-func (p *predictions) columns() view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
 	beside := len(p.Rows) > 0 && p.Rows[0].Beside
 	if beside {
 		t.Columns = append(t.Columns, view.Words("taulop_us")...)
 	}
+	t.Columns = append(t.Columns, view.Words("lo_us", "hi_us", "extrapolated", "cheapest")...)
 	for _, r := range p.Rows {
 		cells := []string{value(&r.Microseconds)}
 		if r.Unknown {
@@ -233,7 +215,7 @@ func (p *predictions) columns() view.Table {
 		if beside {
 			cells = append(cells, value(r.TauLop))
 		}
-		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cells)
+		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cells, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest)
 	}
 	return t
 }

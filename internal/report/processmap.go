@@ -82,7 +82,7 @@ func (r *processMap) costs() view.Table {
 	}
 	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", map[bool]string{true: "time", false: "hop-bytes"}[r.Predicted != ""])
 	if extrapolated {
-		t.Note("~ extrapolated: m or τ is beyond what was measured")
+		t.Note(beyond)
 	}
 	if m := (*processmap.Result)(r).Mapping(processmap.Swaps); m != nil && !m.LocalBest {
 		t.Note("swaps was stopped by its time; a longer one may find a cheaper mapping")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -24,14 +25,12 @@ func (r *program) say(w *document.Document) {
 	fmt.Fprintf(w, "%s: %s send %s of %s in all, each once, in rounds; parameters: %s\n", printable.Name(r.Program), printable.Count(r.Ranks, "rank"),
 		printable.Count(r.Messages, "message"), rounded(int64(r.Bytes)), printable.Name(r.Parameters))
 	for _, rows := range view.Grouped(r.Rows, func(row verify.ProgramRow) bool { return row.OffCache }) {
-		t := view.Table{Title: "user data " + view.Cache(rows[0].OffCache) + "; errors in %, + predicted too high", Columns: []view.Column{{Name: "mapping", Left: true},
-			{Name: "measured", Unit: "µs"}, {Name: "95 % interval", Unit: "µs"}, {Name: "predicted", Unit: "µs"}, {Name: "error", Unit: "%"}, {Name: "CPUs of ranks", Left: true}}}
-		for _, row := range rows {
-			us := row.Measured.Scale(1e-3)
-			t.Add(row.Mapping, view.Rough(us), view.Interval(us), microseconds(row.Prediction.Ns/1e3, row.Prediction.Extrapolated), signed(row.Prediction.Error), some16(row.CPUs))
-		}
-		if slices.ContainsFunc(rows, func(row verify.ProgramRow) bool { return row.Prediction.Extrapolated }) {
-			t.Note("~ extrapolated: m or τ is beyond what was measured")
+		beside := append(predictedColumns("predicted"), view.Words("CPUs of ranks")...)
+		t := measuredTable("user data "+view.Cache(rows[0].OffCache)+"; errors in %, + predicted too high", view.Words("mapping"), beside, lists.Map(rows, func(r verify.ProgramRow) timedRow {
+			return timedRow{[]any{r.Mapping}, r.Measured, []any{microseconds(r.Prediction.Ns/1e3, r.Prediction.Extrapolated), signed(r.Prediction.Error), some16(r.CPUs)}}
+		}))
+		if slices.ContainsFunc(rows, func(r verify.ProgramRow) bool { return r.Prediction.Extrapolated }) {
+			t.Note(beyond)
 		}
 		w.Tables(t)
 	}

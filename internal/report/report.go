@@ -89,35 +89,78 @@ func percents(shares ...float64) (cells []string) {
 	return lists.Map(shares, func(share float64) string { return fmt.Sprintf("%.1f", 100*share) })
 }
 
-// predicted has two cells for each model: its prediction in µs, and how far that is off
-// what was measured, in percent; dashes where there is none.
-func predicted(predictions []verify.Prediction, models []string) (cells []string) {
+// A timed row is a time that was measured, with what says which and what is beside it.
+type timedRow struct {
+	keys   []any
+	ns     fit.Estimate
+	beside []any
+}
+
+// measuredTable has times in µs, with intervals where some are known.
+func measuredTable(title string, keys []view.Column, beside []view.Column, rows []timedRow) view.Table {
+	t := view.Table{Title: title, Keys: len(keys), Columns: append(slices.Clip(keys), view.Column{Name: "measured", Unit: "µs"})}
+	known := slices.ContainsFunc(rows, func(r timedRow) bool { return r.ns.Known() })
+	if known {
+		t.Columns = append(t.Columns, view.Column{Name: "95 % interval", Unit: "µs"})
+	}
+	t.Columns = append(t.Columns, beside...)
+	for _, r := range rows {
+		us, interval := r.ns.Scale(1e-3), []string{}
+		text := microseconds(us.Center, false)
+		if known {
+			interval = []string{""}
+		}
+		if us.Known() {
+			text, interval[0] = view.Rough(us), view.Interval(us)
+		}
+		t.Add(r.keys, text, interval, r.beside)
+	}
+	return t
+}
+
+// predictedColumns are two for each model, its prediction and how far that is off.
+func predictedColumns(models ...string) (columns []view.Column) {
 	for _, model := range models {
-		i := slices.IndexFunc(predictions, func(p verify.Prediction) bool { return p.Model == model })
-		if i < 0 {
-			cells = append(cells, "–", "–")
-			continue
+		columns = append(columns, view.Column{Name: model, Unit: "µs"}, view.Column{Name: "error", Unit: "%"})
+	}
+	return columns
+}
+
+// predicted are the cells of these columns, dashes where there is no prediction.
+func predicted(predictions []verify.Prediction, models ...string) (cells []string) {
+	for _, model := range models {
+		time, off := "–", "–"
+		if p := predictionOf(predictions, model); p != nil {
+			time, off = microseconds(p.Ns/1e3, p.Extrapolated), signed(p.Error)
 		}
-		p := predictions[i]
-		digits := 1
-		if math.Abs(p.Error) >= 10 {
-			digits = 0
-		}
-		off := fmt.Sprintf("%+.*f", digits, 100*p.Error)
-		if off == "-0.0" { // nothing has no sign
-			off = "+0.0"
-		}
-		cells = append(cells, microseconds(p.Ns/1e3, p.Extrapolated), off)
+		cells = append(cells, time, off)
 	}
 	return cells
 }
 
-// beside are the heads of predicted.
-func beside(models ...string) (columns []view.Column) {
-	for _, model := range models {
-		columns = append(columns, view.Numbers(model, "error")...)
+// predictionOf is a model's; nil where it has none.
+func predictionOf(predictions []verify.Prediction, model string) *verify.Prediction {
+	i := slices.IndexFunc(predictions, func(p verify.Prediction) bool { return p.Model == model })
+	if i < 0 {
+		return nil
 	}
-	return columns
+	return &predictions[i]
+}
+
+// extrapolated tells whether one of predictions is.
+func extrapolated(predictions []verify.Prediction) bool {
+	return slices.ContainsFunc(predictions, func(p verify.Prediction) bool { return p.Extrapolated })
+}
+
+// beyond is what the mark of extrapolated times means.
+const beyond = "~ extrapolated: m or τ is beyond what was measured"
+
+// forced is the end of a title, nothing of ranks that each had a CPU.
+func forced(of bool, ranks int, what string) string {
+	if !of {
+		return ""
+	}
+	return fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of %s", ranks, what)
 }
 
 // microseconds writes a cost with four digits, six decimals at most, and a mark

@@ -75,47 +75,33 @@ func inState(workers int, s params.State) string {
 	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), 100*s.Share)
 }
 
-// verified are the rows of one algorithm.
-func (v *verification) verified(rows []verify.Row) view.Table {
-	r := rows[0]
-	t := view.Table{
-		Title: fmt.Sprintf("%s, P = %d, user data %s%s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache), inState(r.P, r.State)),
-		Columns: []view.Column{{Name: "m", Unit: "bytes"}, {Name: "measured", Unit: "µs"}, {Name: "95 % interval", Unit: "µs"},
-			{Name: "predicted", Unit: "full, µs"}},
-	}
-	if r.Forced {
-		t.Title += fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of an algorithm", r.P)
-	}
+// verified are the rows of one algorithm: of the full model the prediction, of all the error.
+func (v *verification) verified(of []verify.Row) view.Table {
+	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
 	for _, m := range v.Models {
-		t.Columns = append(t.Columns, view.Column{Name: way(m.Name), Unit: "error"})
+		beside = append(beside, view.Column{Name: way(m.Name), Unit: "error"})
 	}
-	for _, r := range rows {
-		us := r.Measured.Scale(1e-3)
+	var rows []timedRow
+	for _, r := range of {
 		m := view.Bytes(r.Bytes)
 		if r.OnGrid {
 			m = "*" + m
 		}
-		full := "–"
-		var errors []string
-		for _, model := range v.Models {
-			i := slices.IndexFunc(r.Predicted, func(p verify.Prediction) bool { return p.Model == model.Name })
-			if i < 0 {
-				errors = append(errors, "–")
-				continue
+		errors := lists.Map(v.Models, func(m verify.Model) string {
+			p := predictionOf(r.Predicted, m.Name)
+			switch {
+			case p == nil:
+				return "–"
+			case p.Extrapolated:
+				return "~" + signed(p.Error)
 			}
-			p := r.Predicted[i]
-			if p.Model == verify.Full {
-				full = microseconds(p.Ns/1e3, p.Extrapolated)
-			}
-			mark := ""
-			if p.Extrapolated {
-				mark = "~"
-			}
-			errors = append(errors, mark+signed(p.Error))
-		}
-		t.Add(m, view.Rough(us), view.Interval(us), full, errors)
+			return signed(p.Error)
+		})
+		rows = append(rows, timedRow{[]any{m}, r.Measured, []any{predicted(r.Predicted, verify.Full)[0], errors}})
 	}
-	return t
+	r := of[0]
+	title := fmt.Sprintf("%s, P = %d, user data %s%s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache), inState(r.P, r.State))
+	return measuredTable(title+forced(r.Forced, r.P, "an algorithm"), []view.Column{{Name: "m", Unit: "bytes"}}, beside, rows)
 }
 
 // way is what the report calls a model: of τ-Lop, in which way.
@@ -139,10 +125,8 @@ func (v *verification) notes() (t view.Table) {
 	case off:
 		t.Note("every m is off the grid: parameters were measured at other sizes")
 	}
-	if any(func(r verify.Row) bool {
-		return slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Extrapolated })
-	}) {
-		t.Note("~ extrapolated: m or τ is beyond what was measured")
+	if any(func(r verify.Row) bool { return extrapolated(r.Predicted) }) {
+		t.Note(beyond)
 	}
 	for _, m := range v.Models {
 		name := way(m.Name)
@@ -225,12 +209,13 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f", math.Abs(100*share))
 }
 
-// signed is percent with a sign.
+// signed is percent with a sign; nothing has none that says it was too low.
 func signed(share float64) string {
-	if share < 0 {
-		return "-" + percent(share)
+	text := percent(share)
+	if share < 0 && text != "0.0" {
+		return "-" + text
 	}
-	return "+" + percent(share)
+	return "+" + text
 }
 
 func numbers(ns []int) string {

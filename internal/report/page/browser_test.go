@@ -237,10 +237,10 @@ func TestPageInBrowser(t *testing.T) {
 
 	t.Run("names are text", func(t *testing.T) {
 		for element, want := range map[string]string{
-			`document.querySelector("h1")`:                             "taulop report " + evil + ", " + sly,
-			`document.querySelector("#machines tbody th")`:             evil,
-			`document.querySelectorAll("#series .name")[1]`:            sly,
-			`document.querySelector("#warnings li")`:                   "the clock of " + evil + " varies (" + evil + ")",
+			`document.querySelector("h1")`:                                 "taulop report " + evil + ", " + sly,
+			`document.querySelector("#machines tbody th")`:                 evil,
+			`document.querySelectorAll("#series .name")[1]`:                sly,
+			`document.querySelector("#warnings li")`:                       "the clock of " + evil + " varies (" + evil + ")",
 			`document.querySelector("#machines details tr:last-child td")`: "/somewhere/25.json",
 		} {
 			if got := eval[string](b, "%s.textContent.trim()", element); got != want {
