@@ -206,26 +206,16 @@ func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test,
 
 // conclude corrects the tests for their number, and says what they come to.
 func (b *Baseline) conclude(levels Levels) {
-	var ps, visible []float64
-	var tested []*Ratio
-	for _, c := range b.Cells {
-		if r := c.Ratio; r.Tested {
-			tested, ps, visible = append(tested, r), append(ps, r.P), append(visible, r.Visible)
-		}
-	}
-	for i, p := range fit.Adjust(ps) {
-		tested[i].Adjusted, tested[i].Differs = p, p < level
-	}
+	tested, _, visible := adjust(lists.Map(b.Cells, func(c BaselineCell) *Ratio { return c.Ratio }))
 	switch {
 	case b.Unmet():
 		b.State, b.Text = Unknown, b.where()
 		return
-	case len(tested) == 0:
+	case tested == 0:
 		b.State, b.Text = Unknown, "nothing could be tested: a test takes six launches now, and the baseline has too few or this node is too slow for them"
 		return
 	}
-	slices.Sort(visible)
-	b.Visible = visible[len(visible)/2]
+	b.Visible = visible
 	slower, faster := b.off(levels)
 	switch {
 	case len(slower) > 0:
@@ -233,13 +223,13 @@ func (b *Baseline) conclude(levels Levels) {
 		if b.State = Warned; worst.Ratio.Value >= 1+levels.Critical {
 			b.State = Critical
 		}
-		b.Text = fmt.Sprintf("%d of %s %s slower%s by %s or more, most of all the %s, × %.2f [%.2f, %.2f]", len(slower), printable.Count(len(tested), "cell"),
+		b.Text = fmt.Sprintf("%d of %s %s slower%s by %s or more, most of all the %s, × %.2f [%.2f, %.2f]", len(slower), printable.Count(tested, "cell"),
 			are(len(slower)), b.than(), percent(levels.Warning), worst.name(), worst.Ratio.Value, worst.Ratio.Lo, worst.Ratio.Hi)
 	case b.Visible > levels.Critical:
 		b.State = Unknown
 		b.Text = fmt.Sprintf("a change of less than %s cannot be told from the hour: the baseline has %s", percent(b.Visible), b.sessions())
 	default:
-		b.Text = fmt.Sprintf("none of %s is slower%s by %s or more", printable.Count(len(tested), "cell"), b.than(), percent(levels.Warning))
+		b.Text = fmt.Sprintf("none of %s is slower%s by %s or more", printable.Count(tested, "cell"), b.than(), percent(levels.Warning))
 		if faster > 0 {
 			b.Text += fmt.Sprintf(", %d %s faster", faster, are(faster))
 		}

@@ -44,6 +44,10 @@ type offers struct {
 	of      []offer
 }
 
+func offersOf(machine string, curves []Curve) offers {
+	return offers{machine, lists.Map(curves, func(c Curve) offer { return offer{c.Channel, c.Segment} })}
+}
+
 // common are the channels chosen that two machines have at least. without is why some machine has
 // none. Where there are surveys to compare, and no transfers were asked for, there may be none: why
 // then says so of machines that have transfers.

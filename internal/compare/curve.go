@@ -117,6 +117,15 @@ func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curv
 	return curves, nil
 }
 
+// Bare leaves curves without their samples, which are most of their memory.
+func Bare(curves []Curve) {
+	for _, c := range curves {
+		for i := range c.Points {
+			c.Points[i].Replicates, c.Points[i].AReplicates = nil, nil
+		}
+	}
+}
+
 // known is a time that was measured. A time of 0, as some published files have it, was
 // too short for what measured it: nothing follows from it.
 func known(L fit.Estimate) fit.Estimate {

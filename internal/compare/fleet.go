@@ -118,10 +118,10 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	isolated := make(map[Channel]bool)
 	for i, v := range contents {
 		if without = cmp.Or(without, v.none); v.none == nil {
-			has = append(has, offers{machines[i].Name, lists.Map(v.curves, reducedCurve.offer)})
+			has = append(has, offersOf(machines[i].Name, v.curves))
 		}
 		for _, c := range v.curves {
-			isolated[c.channel.Value()] = isolated[c.channel.Value()] || c.isolated
+			isolated[c.Channel] = isolated[c.Channel] || c.Isolated
 		}
 	}
 	channels, why, err := choice.common(has, without, len(o.Surveys) > 0)
@@ -141,8 +141,8 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 		name := machines[n].Name
 		o.Machines = append(o.Machines, machines[n].Described)
 		for _, c := range v.curves {
-			if i, chosen := at[c.channel.Value()]; chosen {
-				unknown[name] += o.Tables[i].add(name, &c, isolated[c.channel.Value()] && !c.isolated)
+			if i, chosen := at[c.Channel]; chosen {
+				unknown[name] += o.Tables[i].add(name, &c, isolated[c.Channel] && !c.Isolated)
 			}
 		}
 	}
@@ -199,23 +199,23 @@ func (o *Overview) inState(machines []*Reduced) []*Reduced {
 
 // add adds a machine's curve, without L(m,1) and what follows from it where L(m,1) is the setup's own
 // while others' is between two processes. It counts cells with too few samples for an interval.
-func (t *FleetTable) add(machine string, c *reducedCurve, own bool) (unknown int) {
-	t.Segment = t.Segment || c.segment
-	for _, p := range c.points {
+func (t *FleetTable) add(machine string, c *Curve, own bool) (unknown int) {
+	t.Segment = t.Segment || c.Segment
+	for _, p := range c.Points {
 		switch {
-		case own && p.tau == 1:
+		case own && p.Tau == 1:
 			continue
 		case p.L.N > 0 && !p.L.Known() || math.IsNaN(p.L.Center): // as of a time of 0
 			unknown++
 			continue
 		case own:
-			p.A = math.NaN()
+			p.A.Center = math.NaN()
 		}
-		at, found := slices.BinarySearchFunc(t.Cells, p.tau, func(c *FleetCell, tau int) int { return c.Tau - tau })
+		at, found := slices.BinarySearchFunc(t.Cells, p.Tau, func(c *FleetCell, tau int) int { return c.Tau - tau })
 		if !found {
-			t.Cells = slices.Insert(t.Cells, at, &FleetCell{Key: t.Channel.Key(p.tau)})
+			t.Cells = slices.Insert(t.Cells, at, &FleetCell{Key: t.Channel.Key(p.Tau)})
 		}
-		t.Cells[at].Scores = append(t.Cells[at].Scores, Score{Machine: machine, Time: p.L, Bandwidth: p.bandwidth, A: p.A})
+		t.Cells[at].Scores = append(t.Cells[at].Scores, Score{Machine: machine, Time: p.L, Bandwidth: p.Bandwidth.Center, A: p.A.Center})
 	}
 	return unknown
 }

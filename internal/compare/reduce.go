@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Reduced is what a fleet's comparison takes from a machine's file: some 10 KB of some 300.
+// A Reduced is what a fleet's comparison takes from a machine's file: some 20 KB of some 300.
 type Reduced struct {
 	Described
 	Taken    bool // for transfers of a setup that its file does not say
@@ -25,23 +25,10 @@ type Reduced struct {
 
 // A content is what is compared of a file, as it is or in one of its states.
 type content struct {
-	curves  []reducedCurve
-	none    error // why there are no curves
+	curves  []Curve // bare
+	none    error   // why there are no curves
 	surveys []reducedCell
 	doubts  *doubts
-}
-
-// A reducedCurve is a Curve without samples.
-type reducedCurve struct {
-	channel           unique.Handle[Channel]
-	segment, isolated bool
-	points            []reducedPoint
-}
-
-type reducedPoint struct {
-	tau          int
-	L            fit.Estimate
-	bandwidth, A float64 // as in Point
 }
 
 // A reducedCell is a cell of a survey without samples.
@@ -49,8 +36,6 @@ type reducedCell struct {
 	key  unique.Handle[params.Key]
 	time fit.Estimate
 }
-
-func (c reducedCurve) offer() offer { return offer{c.channel.Value(), c.segment} }
 
 // Reduce takes what is compared of a machine.
 func Reduce(m Machine) *Reduced {
@@ -66,12 +51,8 @@ func Reduce(m Machine) *Reduced {
 func contentOf(name string, f *params.File) content {
 	transfers := f.Transfers()
 	v := content{doubts: doubtsOf(f, transfers)}
-	curves, err := curvesOf(name, f, transfers)
-	v.none = err
-	v.curves = lists.Map(curves, func(c Curve) reducedCurve {
-		return reducedCurve{channel: unique.Make(c.Channel), segment: c.Segment, isolated: c.Isolated,
-			points: lists.Map(c.Points, func(p Point) reducedPoint { return reducedPoint{p.Tau, p.L, p.Bandwidth.Center, p.A.Center} })}
-	})
+	v.curves, v.none = curvesOf(name, f, transfers)
+	Bare(v.curves)
 	for _, c := range f.Cells {
 		if ofSurvey(c) && (c.Time.N == 0 || c.Time.Known()) { // too few samples say nothing
 			v.surveys = append(v.surveys, reducedCell{unique.Make(c.Key), c.Time})

@@ -70,40 +70,45 @@ type Verdict struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
+// adjust corrects those that were tested for their number. Differ are those of them that do, and
+// visible is the median of the differences that would have been found.
+func adjust(all []*Ratio) (tested, differ int, visible float64) {
+	all = lists.Filter(all, func(r *Ratio) bool { return r != nil && r.Tested })
+	seen := lists.Map(all, func(r *Ratio) float64 { return r.Visible })
+	for i, p := range fit.Adjust(lists.Map(all, func(r *Ratio) float64 { return r.P })) {
+		if all[i].Adjusted, all[i].Differs = p, p < level; p < level {
+			differ++
+		}
+	}
+	if len(all) > 0 {
+		slices.Sort(seen)
+		visible = seen[len(seen)/2]
+	}
+	return len(all), differ, visible
+}
+
+// Ratios are all that there are to the first machine, nil where there is none.
+func (t *Table) Ratios() (all []*Ratio) {
+	for _, row := range t.Rows {
+		all = append(all, lists.Map(row.Points, func(p Point) *Ratio { return p.Ratio })...)
+	}
+	return all
+}
+
 // conclude corrects all tests for their number, and says what they come to.
 func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 	var all []*Ratio
-	add := func(r *Ratio) {
-		if r != nil && r.Tested {
-			all = append(all, r)
-		}
-	}
 	for i := range c.Tables {
-		for _, row := range c.Tables[i].Rows {
-			for _, b := range row.Points {
-				add(b.Ratio)
-			}
-		}
+		all = append(all, c.Tables[i].Ratios()...)
 	}
 	for _, k := range c.Surveys {
 		for _, row := range k.Rows {
-			for _, cell := range row.Compared {
-				add(cell.Ratio)
-			}
+			all = append(all, lists.Map(row.Compared, func(c SurveyCell) *Ratio { return c.Ratio })...)
 		}
 	}
 	v := &c.Verdict
-	var ps, visible []float64
-	for _, r := range all {
-		ps, visible = append(ps, r.P), append(visible, r.Visible)
-	}
-	for i, p := range fit.Adjust(ps) {
-		all[i].Adjusted, all[i].Differs = p, p < level
-		if all[i].Differs {
-			v.Differ++
-		}
-	}
-	v.Cells, v.Sessions = len(all), math.MaxInt
+	v.Cells, v.Differ, v.Visible = adjust(all)
+	v.Sessions = math.MaxInt
 	var once []string // of one session
 	for i, m := range machines {
 		if !c.Machines[i].Samples && v.Cells > 0 {
@@ -113,10 +118,6 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 		if v.Sessions = min(v.Sessions, n); n == 1 && !m.Published() {
 			once = append(once, m.Name)
 		}
-	}
-	if v.Cells > 0 {
-		slices.Sort(visible)
-		v.Visible = visible[len(visible)/2]
 	}
 	v.Headline = c.headline(machines)
 	v.Text = v.text(c.Machines, once, len(lists.Filter(c.States, common)), test)

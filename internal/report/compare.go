@@ -58,11 +58,9 @@ func (c *sideBySide) sayTables(w *document.Document) {
 		fmt.Fprintf(w, "%s\n\n", tableTitle(t))
 		w.TablesAbove(quantities(t)...)
 		w.TablesAbove(sums(t))
-		for _, r := range t.Rows {
-			for _, b := range r.Points {
-				if b.Ratio != nil {
-					noise, untested = noise || b.Ratio.Tested && !b.Ratio.Differs, untested || !b.Ratio.Tested
-				}
+		for _, r := range t.Ratios() {
+			if r != nil {
+				noise, untested = noise || r.Tested && !r.Differs, untested || !r.Tested
 			}
 		}
 	}

@@ -56,11 +56,7 @@ func (p *Page) describe() (*index, error) {
 	for i, m := range p.Machines {
 		workers.Go(func() (err error) {
 			x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
-			for _, c := range x.curves[i] {
-				for n := range c.Points {
-					c.Points[n].Replicates, c.Points[n].AReplicates = nil, nil // the page shows none, and they are most of the memory
-				}
-			}
+			compare.Bare(x.curves[i])
 			first := slices.IndexFunc(p.Machines, func(of compare.Machine) bool { return of.Path == m.Path })
 			if p.Raw != nil && (m.File.State() == nil || first == i) { // states of a machine are in one file
 				x.raw[i], err = p.packed(m.Path)
