@@ -42,13 +42,15 @@ func (a *Against) say(w *document.Document) {
 	if len(a.Means) > 0 {
 		w.Tables(a.means())
 	}
-	sayNotes(w, a.Source, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
+	var n notes
+	n.beyond(a.Source, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
 		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
-	}), nil)
+	}))
 	for _, alike := range view.Grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
 		names := lists.Map(alike, func(o mpibench.Omission) string { return fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line) })
-		fmt.Fprintf(w, "Left out: %s: %s.\n", strings.Join(names, ", "), alike[0].Why)
+		n.add(true, "Left out: %s: %s.", strings.Join(names, ", "), alike[0].Why)
 	}
+	n.say(w)
 }
 
 func (a *Against) means() view.Table {

@@ -57,6 +57,7 @@ Mean relative errors, %
    PingPong  2     2  952.5     5.0
       Bcast  4     1   50.0    40.0     10.0
 nearest: each time has chosen the algorithm that suits it best, so this bounds the error from below and tests no model
+
 ~ extrapolated: measured are m from 1 to 4M and τ from 1 to 2.
   Lines go on.
 Left out: Uniband (line 30): taulop predicts nothing like it.

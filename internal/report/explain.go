@@ -39,15 +39,12 @@ func (d *explanations) say(w *document.Document) {
 			extrapolated = extrapolated || in.Extrapolated
 		}
 	}
-	uncertain := slices.ContainsFunc(d.Calls, func(e predict.Explanation) bool { return e.Lo != nil })
-	if extrapolated || uncertain || d.Errors != "" || len(d.LeftOut) > 0 {
-		fmt.Fprintln(w)
-	}
-	if uncertain {
-		fmt.Fprintf(w, "[ ] %s\n", d.Uncertainty)
-	}
-	sayErrors(w, d.Source, lists.Map(d.Calls, func(e predict.Explanation) predict.Prediction { return e.Prediction }))
-	sayNotes(w, d.Source, extrapolated, d.LeftOut)
+	var n notes
+	n.add(slices.ContainsFunc(d.Calls, func(e predict.Explanation) bool { return e.Lo != nil }), "[ ] %s", d.Uncertainty)
+	n.errors(d.Source, lists.Map(d.Calls, func(e predict.Explanation) predict.Prediction { return e.Prediction }))
+	n.beyond(d.Source, extrapolated)
+	n.leftOut(d.LeftOut)
+	n.say(w)
 }
 
 // sayExplanation writes the formula, its terms with the numbers in, and its stages.

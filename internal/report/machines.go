@@ -24,36 +24,24 @@ func (d *machines) say(w *document.Document) {
 	for _, s := range d.Machines {
 		saySource(w, s)
 	}
-	var uncertain, unknown, untested, marked bool
-	extrapolated := make(map[string]bool) // machines
 	for _, calls := range view.Grouped((*predict.Machines)(d).Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
 		w.Tables(d.table(calls))
 	}
-	for _, r := range d.Rows {
-		uncertain, unknown = uncertain || r.Lo != nil, unknown || r.Unknown
-		untested, marked = untested || r.Ratio != nil && !r.Ratio.Tested, marked || r.Cheapest
-		if r.Extrapolated {
-			extrapolated[r.Machine] = true
-		}
+	has := func(mark func(r predict.MachineCost) bool) bool { return slices.ContainsFunc(d.Rows, mark) }
+	var n notes
+	n.add(has(func(r predict.MachineCost) bool { return r.Cheapest }), "* the cheaper of its row, or not to be told from it; none in a row: a tie")
+	untested := ""
+	if has(func(r predict.MachineCost) bool { return r.Ratio != nil && !r.Ratio.Tested }) {
+		untested = "; ?: there are no samples for one"
 	}
-	fmt.Fprintln(w)
-	if marked {
-		fmt.Fprintln(w, "* the cheaper of its row, or not to be told from it; none in a row: a tie")
-	}
-	fmt.Fprintf(w, "× the cost on %s, with its 95 %% interval", d.Machines[0].Machine)
-	if untested {
-		fmt.Fprint(w, "; ?: there are no samples for one")
-	}
-	fmt.Fprintln(w)
-	if uncertain {
-		fmt.Fprintln(w, "± the 95 % interval of a cost that launches of its parameters leave, without the hour; what the model neglects comes on top")
-	}
-	if unknown {
-		fmt.Fprintln(w, "? unknown: the parameters have a time of 0 for it, or less")
-	}
-	beyond := lists.Filter(d.Machines, func(s predict.Source) bool { return extrapolated[s.Machine] })
+	n.add(true, "× the cost on %s, with its 95 %% interval%s", d.Machines[0].Machine, untested)
+	n.add(has(func(r predict.MachineCost) bool { return r.Lo != nil }), "± the 95 %% interval of a cost that launches of its parameters leave, without the hour; what the model neglects comes on top")
+	n.add(has(func(r predict.MachineCost) bool { return r.Unknown }), unknown)
+	beyond := lists.Filter(d.Machines, func(s predict.Source) bool {
+		return has(func(r predict.MachineCost) bool { return r.Machine == s.Machine && r.Extrapolated })
+	})
 	for _, alike := range view.Grouped(beyond, func(s predict.Source) string { return s.Measured }) {
-		fmt.Fprintf(w, "~ extrapolated%s: measured are %s.\n", d.among(" on ", lists.Map(alike, func(s predict.Source) string { return s.Machine })), alike[0].Measured)
+		n.add(true, "~ extrapolated%s: measured are %s.", d.among(" on ", lists.Map(alike, func(s predict.Source) string { return s.Machine })), alike[0].Measured)
 	}
 	lacking := func(o predict.MachineOmission) string { // the machines that lack it
 		alike := lists.Filter(d.LeftOut, func(p predict.MachineOmission) bool { return p.String() == o.String() })
@@ -61,8 +49,9 @@ func (d *machines) say(w *document.Document) {
 	}
 	for _, alike := range view.Grouped(d.LeftOut, func(o predict.MachineOmission) string { return lacking(o) + o.Reason() }) {
 		names := lists.Unique(lists.Map(alike, func(o predict.MachineOmission) string { return o.Algorithm }))
-		fmt.Fprintf(w, "Left out%s: %s %s.\n", lacking(alike[0]), strings.Join(names, ", "), alike[0].Reason())
+		n.add(true, "Left out%s: %s %s.", lacking(alike[0]), strings.Join(names, ", "), alike[0].Reason())
 	}
+	n.say(w)
 }
 
 // among names machines, "" where they are all.
@@ -90,16 +79,14 @@ func (d *machines) table(calls [][]*predict.MachineCost) view.Table {
 		var cells []string
 		for i, m := range d.Machines {
 			at := slices.IndexFunc(costs, func(r *predict.MachineCost) bool { return r.Machine == m.Machine })
-			switch {
-			case at < 0 && i == 0:
-				cells = append(cells, "")
-			case at < 0:
-				cells = append(cells, "", "", "")
-			case i == 0:
-				cells = append(cells, costCells(&costs[at].Prediction)...)
-			default:
-				cells = append(append(cells, costCells(&costs[at].Prediction)...), ratioWithInterval(costs[at].Ratio)...)
+			own := []string{"", "", ""}
+			if at >= 0 {
+				own = append(costCells(&costs[at].Prediction), ratioWithInterval(costs[at].Ratio)...)
 			}
+			if i == 0 {
+				own = own[:1]
+			}
+			cells = append(cells, own...)
 		}
 		t.Add(costs[0].P, view.Bytes(costs[0].Bytes), cells)
 	}

@@ -31,33 +31,62 @@ func (p *predictions) say(w *document.Document) {
 	for _, rows := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		w.Tables(predictionTable(rows))
 	}
+	all := (*predict.Predictions)(p)
 	has := func(mark func(r predict.Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
-	cheapest := has(func(r predict.Prediction) bool { return r.Cheapest })
 	unranked := has(func(r predict.Prediction) bool { return r.Unknown })
-	unknown := unranked || has(func(r predict.Prediction) bool { return r.Beside && r.TauLop == nil })
-	extrapolated := has(func(r predict.Prediction) bool { return r.Extrapolated })
-	uncertain := has(func(r predict.Prediction) bool { return r.Lo != nil })
-	if cheapest || unknown || extrapolated || uncertain || p.Errors != "" || len(p.LeftOut) > 0 {
-		fmt.Fprintln(w)
+	var n notes
+	n.add(has(func(r predict.Prediction) bool { return r.Cheapest }), "* the cheapest of its row, or not to be told from it: within %.0f %%, or within the interval", 100*all.Least())
+	n.add(all.SomeAlike(), "No * in a row: none of its algorithms can be told from the cheapest, in the same way")
+	n.add(has(func(r predict.Prediction) bool { return r.Lo != nil }), "± %s", p.Uncertainty)
+	n.errors(p.Source, p.Rows)
+	n.add(unranked, "%s, and its row is not ranked", unknown)
+	n.add(!unranked && has(func(r predict.Prediction) bool { return r.Beside && r.TauLop == nil }), unknown)
+	n.beyond(p.Source, has(func(r predict.Prediction) bool { return r.Extrapolated }))
+	n.leftOut(p.LeftOut)
+	n.say(w)
+}
+
+// unknown is what the mark of costs without a number means.
+const unknown = "? unknown: the parameters have a time of 0 for it, or less"
+
+// Notes are sentences below tables, on their marks and on what is not in them.
+type notes []string
+
+// add adds a sentence, where it is of something.
+func (n *notes) add(there bool, format string, args ...any) {
+	if there {
+		*n = append(*n, fmt.Sprintf(format, args...))
 	}
-	if cheapest {
-		fmt.Fprintf(w, "* the cheapest of its row, or not to be told from it: within %.0f %%, or within the interval\n", 100*(*predict.Predictions)(p).Least())
-	}
-	if (*predict.Predictions)(p).SomeAlike() {
-		fmt.Fprintln(w, "No * in a row: none of its algorithms can be told from the cheapest, in the same way")
-	}
-	if uncertain {
-		fmt.Fprintf(w, "± %s\n", p.Uncertainty)
-	}
-	sayErrors(w, p.Source, p.Rows)
-	if unknown {
-		fmt.Fprint(w, "? unknown: the parameters have a time of 0 for it, or less")
-		if unranked {
-			fmt.Fprint(w, ", and its row is not ranked")
+}
+
+// say writes them, with an empty line before the first.
+func (n notes) say(w *document.Document) {
+	for i, note := range n {
+		if i == 0 {
+			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, note)
 	}
-	sayNotes(w, p.Source, extrapolated, p.LeftOut)
+}
+
+// errors says how far predictions without an interval were off, if some are.
+func (n *notes) errors(s predict.Source, rows []predict.Prediction) {
+	n.add(s.Errors != "" && slices.ContainsFunc(rows, func(r predict.Prediction) bool { return r.Lo == nil && !r.Unknown && r.Microseconds > 0 }),
+		"No interval is known: such predictions were off by %s on average.", s.Errors)
+}
+
+// beyond explains the mark of extrapolated values.
+func (n *notes) beyond(s predict.Source, extrapolated bool) {
+	if extrapolated {
+		n.add(true, "~ extrapolated: measured are %s.\n  %s.", s.Measured, capital(s.Rule))
+	}
+}
+
+func (n *notes) leftOut(all []predict.Omission) {
+	for _, alike := range view.Grouped(all, predict.Omission.Reason) {
+		names := lists.Map(alike, func(o predict.Omission) string { return o.Algorithm })
+		n.add(true, "Left out: %s %s.", strings.Join(names, ", "), alike[0].Reason())
+	}
 }
 
 // saySource says in a line where costs come from.
@@ -101,24 +130,6 @@ func layout(chunk, degree int) (text string) {
 		text += fmt.Sprintf(", degree %d", degree)
 	}
 	return text
-}
-
-// sayErrors says how far predictions without an interval were off, if some are.
-func sayErrors(w *document.Document, s predict.Source, rows []predict.Prediction) {
-	if s.Errors != "" && slices.ContainsFunc(rows, func(r predict.Prediction) bool { return r.Lo == nil && !r.Unknown && r.Microseconds > 0 }) {
-		fmt.Fprintf(w, "No interval is known: such predictions were off by %s on average.\n", s.Errors)
-	}
-}
-
-// sayNotes explains the mark of extrapolated values, and says what was left out.
-func sayNotes(w *document.Document, s predict.Source, extrapolated bool, leftOut []predict.Omission) {
-	if extrapolated {
-		fmt.Fprintf(w, "~ extrapolated: measured are %s.\n  %s.\n", s.Measured, capital(s.Rule))
-	}
-	for _, alike := range view.Grouped(leftOut, predict.Omission.Reason) {
-		names := lists.Map(alike, func(o predict.Omission) string { return o.Algorithm })
-		fmt.Fprintf(w, "Left out: %s %s.\n", strings.Join(names, ", "), alike[0].Reason())
-	}
 }
 
 func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
