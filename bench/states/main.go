@@ -19,6 +19,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -48,7 +49,7 @@ func run(files []string) error {
 		if err != nil {
 			return err
 		}
-		of = f.States()
+		of = lists.Filter(f.States(), func(s params.State) bool { return s.Slow == 0 }) // as messages are taken
 	}
 	type state struct {
 		fit.Mode

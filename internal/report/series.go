@@ -269,6 +269,9 @@ func (s *Series) sayResults(w *document.Document) {
 	}
 }
 
+// mostApart is the ratio of an interval's bounds from which on it says too little to be used.
+const mostApart = 2
+
 func (s *Series) writeResults(w *document.Document) {
 	r := s.Results
 	add := func(name string, e fit.Estimate, what string) {
@@ -276,14 +279,17 @@ func (s *Series) writeResults(w *document.Document) {
 	}
 	over := "mean over k"
 	if len(r.Over) > 0 {
-		over += " = " + numbers(r.Over) + " alone"
+		over += " = " + numbers(r.Over) + ", which have enough launches"
 	}
 	add(s.name("L"), r.L, over)
 	if !s.Concurrent {
 		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs. Here take τ ≤ %d.\n", s.Tau, s.Provenance.Allowed.Len())
 	}
-	if !r.L.Known() {
+	switch {
+	case !r.L.Known():
 		fmt.Fprintln(w, "Not fit for use: there are too few launches for an interval. Let it run longer.")
+	case r.L.Hi > mostApart*r.L.Lo:
+		fmt.Fprintf(w, "Not fit for use: L is known no better than to a factor of %s. Let it run longer, with the machine for itself.\n", view.Digits(r.L.Hi/r.L.Lo, 0.1))
 	}
 	if len(r.By) > 1 {
 		for _, by := range r.By {
@@ -318,11 +324,11 @@ func (s *Series) balance() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	who := "the fastest and the median of the others"
+	who := "the fastest worker and the median of all but the slowest"
 	if s.Tau == 2 {
-		who = "the other"
+		who = "the faster worker"
 	}
-	line := "Of the last worker's time " + who + " took: " + strings.Join(parts, ", ") + "."
+	line := "Of the slowest worker's time " + who + " took, with " + strings.Join(parts, ", with ") + "."
 	if late := s.Begun.String(); late != "" {
 		line += " " + capital(late) + "."
 	}

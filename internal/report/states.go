@@ -42,7 +42,7 @@ func writeWhy(w *document.Document, states []params.State, flag, which string) {
 	}
 	fmt.Fprintf(w, "%s: %d states, told apart by what %s takes%s.\n", why, len(states), flag, which)
 	if len(slowed) > 0 {
-		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than else, as with another guest of the host on it.")
+		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than else, as with another program or guest of the host on it.")
 	}
 }
 

@@ -214,7 +214,11 @@ func overheads(f *params.File) (tables []view.Table) {
 					row := []any{view.Bytes(m)}
 					of := func(all []params.Overhead) {
 						if i := slices.IndexFunc(all, func(o params.Overhead) bool { return o.Bytes == m }); i >= 0 {
-							row = append(row, view.Center(all[i].Message), view.Center(all[i].Time), view.Interval(all[i].Time))
+							center := view.Center(all[i].Time)
+							if !all[i].Time.Known() { // a small difference of large times says nothing
+								center = "?"
+							}
+							row = append(row, view.Center(all[i].Message), center, view.Interval(all[i].Time))
 						} else {
 							row = append(row, "", "", "")
 						}
