@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
@@ -31,13 +30,12 @@ func (r *run) narrows() bool {
 // states than their most frequent one for a settled share of the time. What one worker's core does
 // is another matter.
 func (x *Experiment) moves() bool {
-	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool {
-		return w.Session == x.Session && len(w.CPUs) > 1 && several(lists.Map(w.States, func(s params.State) float64 { return s.Share }))
-	})
+	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool { return w.Session == x.Session && len(w.CPUs) > 1 && parted(w) })
 }
 
-// several reports whether shares of states leave a settled share beside the largest.
-func several(shares []float64) bool {
+// parted reports whether states leave a settled share beside the most frequent one.
+func parted(w params.Watch) bool {
+	shares := lists.Map(w.States, func(s params.State) float64 { return s.Share })
 	return len(shares) > 1 && 1-slices.Max(shares) >= params.Settled
 }
 
@@ -122,7 +120,8 @@ func (r *run) worthOf(i int) float64 {
 // A glance is what a launch that was not told of states sees of them.
 type glance struct {
 	after time.Duration // the launch ends if its workers have several states; 0: never
-	seen  map[string][]float64
+	file  params.File   // its watches
+	looks map[int32][]params.Look
 	taken int
 }
 
@@ -131,16 +130,14 @@ func (g *glance) ends(r Reading, now time.Duration) bool {
 	if g.after == 0 || r.After == 0 || len(r.CPUs) < 2 {
 		return false
 	}
-	cpus := fmt.Sprint(r.CPUs)
-	g.seen[cpus] = append(g.seen[cpus], float64(r.Before), float64(r.After))
+	number := g.file.Watch(0, r.CPUs)
+	look := r.Look()
+	look.At = now.Seconds()
+	g.looks[number] = append(g.looks[number], look)
 	const every = 32 // visits: it takes a millisecond
 	if g.taken++; g.taken%every != 0 || now < g.after {
 		return false
 	}
-	for _, of := range g.seen {
-		if several(lists.Map(fit.Modes(of), func(m fit.Mode) float64 { return m.Share })) {
-			return true
-		}
-	}
-	return false
+	g.file.FindStates(0, g.looks)
+	return slices.ContainsFunc(g.file.Watches, parted)
 }

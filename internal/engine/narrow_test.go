@@ -81,14 +81,18 @@ func TestGlance(t *testing.T) {
 	for _, of := range []struct {
 		after time.Duration
 		slow  float64 // ns
+		times float64 // that sums take so much longer then
 		ends  int     // the look at which it does, 0: never
 	}{
-		{time.Second, 240, 128}, {time.Second, 62, 0}, {0, 240, 0}, {300 * time.Millisecond, 240, 32},
+		{time.Second, 240, 1, 128}, {time.Second, 62, 1, 0}, {time.Second, 62, 1.5, 128}, {0, 240, 1, 0}, {300 * time.Millisecond, 240, 1, 32},
 	} {
-		g, ended, random := glance{after: of.after, seen: make(map[string][]float64)}, 0, rand.New(rand.NewPCG(1, 1))
+		g, ended, random := glance{after: of.after, looks: make(map[int32][]params.Look)}, 0, rand.New(rand.NewPCG(1, 1))
 		for i := 1; i <= 1000 && ended == 0; i++ {
-			ns := []float64{60, of.slow}[i/8%2] * (1 + 0.02*random.NormFloat64())
-			if g.ends(lookedAt([]int{0, 1}, ns, ns), time.Duration(i)*10*time.Millisecond) {
+			at := i / 8 % 2
+			ns := []float64{60, of.slow}[at] * (1 + 0.02*random.NormFloat64())
+			r := lookedAt([]int{0, 1}, ns, ns)
+			r.Computed = float32(2650 * []float64{1, of.times}[at])
+			if g.ends(r, time.Duration(i)*10*time.Millisecond) {
 				ended = i
 			}
 		}

@@ -127,7 +127,7 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open, now fu
 			}
 		}
 	}()
-	choose, seen := newChooser(o, s.look, s.since), glance{after: o.Glance, seen: make(map[string][]float64)}
+	choose, seen := newChooser(o, s.look, s.since), glance{after: o.Glance, looks: make(map[int32][]params.Look)}
 	for ctx.Err() == nil && s.since() < o.Time {
 		i, hint, more := choose.next(ctx)
 		if !more {
