@@ -253,7 +253,7 @@ func (r programRuns) tables(*params.File) []view.Table {
 		t.Add(run.Program, estimate.Span(run.Total.Center), estimate.Span(run.Measured.Center), estimate.SpanInterval(run.Measured), fmt.Sprintf("%+.0f %%", 100*run.Error))
 	}
 	if states := r.file.Sort().States(r.P); len(states) > 0 {
-		t.Note("The host moved the CPUs, %s: times are means over these states by their shares, and estimates over those that the parameters met.", params.StateList(states))
+		t.Note("The machine was in several states, a flag took %s: times are means over these states by their shares, and estimates over those that the parameters met.", params.StateList(states))
 	}
 	return []view.Table{t}
 }

@@ -137,7 +137,7 @@ func meet(names []string, of [][]params.State, guests bool) (all []InState, mean
 		}
 		return nil, "", warning
 	}
-	means = fmt.Sprintf("The host moved the CPUs of %s, and what is compared are means over states by their shares of the time", abridged(several))
+	means = fmt.Sprintf("Several states were met on %s, and what is compared are means over states by their shares of the time", abridged(several))
 	switch {
 	case len(unknown) > 0:
 		return nil, fmt.Sprintf("%s: which state %s was in is not known. Measure it anew to compare like states, or leave it out.", means, abridged(unknown)), nil
@@ -224,6 +224,6 @@ func (c *Comparison) Compared() string {
 		only := s.Machines[0]
 		alone = append(alone, fmt.Sprintf("Only %s has a state with a flag of %s, %s of its time.", only.Machine, s.Name(), timeShare(only.Share)))
 	}
-	text := "The host moves CPUs, so states are compared in which a flag between two of them takes alike: " + strings.Join(compared, " and ") + "."
+	text := "States are compared in which a flag between two CPUs takes alike: " + strings.Join(compared, " and ") + "."
 	return strings.Join(append([]string{text}, alone...), " ")
 }

@@ -58,7 +58,7 @@ func (v *verification) writeStates(w *document.Document) {
 			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", of.P, flagOf(of.P))
 			continue
 		}
-		fmt.Fprintf(w, "P = %d: the host moves the CPUs; %s takes %s\n", of.P, flagOf(of.P), params.StateList(of.States))
+		fmt.Fprintf(w, "P = %d: the machine was in several states; %s takes %s\n", of.P, flagOf(of.P), params.StateList(of.States))
 	}
 	if slices.ContainsFunc(v.States, func(of verify.RankStates) bool {
 		return slices.ContainsFunc(of.States, func(s params.State) bool { return s.Share < params.Settled })

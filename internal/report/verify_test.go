@@ -98,7 +98,7 @@ func TestVerificationOfStates(t *testing.T) {
 	var b strings.Builder
 	Verification(v).WriteText(&b)
 	contains.All(t, b.String(),
-		"P = 2: the host moves the CPUs; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
+		"P = 2: the machine was in several states; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
 		"P = 4: no states can be told apart by what a round of flags takes; rows are means over what the host did\n",
 		"states with less than 10 % of the time have no rows\n",
 		"message, P = 2, user data in cache, flag 60 ns (55 % of the time); errors in %",

@@ -33,7 +33,7 @@ func (e *Experiment) states() (all []RankStates) {
 func (e *Experiment) warnOfStates() {
 	for _, of := range e.states() {
 		if len(of.States) > 0 {
-			e.Warn(fmt.Errorf("the host moved the CPUs of %d ranks, a flag took %s: times are means over these states by their shares, and predictions over those that the parameters met",
+			e.Warn(fmt.Errorf("%d ranks were in several states, a flag took %s: times are means over these states by their shares, and predictions over those that the parameters met",
 				of.P, params.StateList(of.States)))
 		}
 	}

@@ -54,7 +54,7 @@ func (x *index) few() *answer {
 	}
 	var texts []string
 	if states {
-		texts = append(texts, "The host moves the CPUs between states, and the machine is shown in each.")
+		texts = append(texts, "The machine was in several states, and is shown in each.")
 	}
 	for _, of := range x.curves {
 		texts = append(texts, carries(of, main, x.Bytes)...)

@@ -35,7 +35,7 @@ func TestStates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "The host moves the CPUs between states, and the machine is shown in each. Of 2 transfers at once "+x.of[0].Name+" carries ") || x.answer.tests != "" {
+	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "The machine was in several states, and is shown in each. Of 2 transfers at once "+x.of[0].Name+" carries ") || x.answer.tests != "" {
 		t.Fatalf("%d machines: %+v", len(x.of), x.answer)
 	}
 	table := x.machines()
