@@ -89,11 +89,3 @@ func ExampleSchedule_Promise() {
 	//   rank 2 brings 8 bytes and gets []
 	//   rank 3 brings 8 bytes and gets []
 }
-
-// A name that is not known is answered with the nearest one.
-func ExampleLookup() {
-	_, err := collective.Lookup("allreduce:rabenseiffner")
-	fmt.Println(err)
-	// Output:
-	// unknown algorithm "allreduce:rabenseiffner"; did you mean "allreduce:rabenseifner"?
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,8 +12,6 @@ import (
 	"github.com/taulop/taulop/internal/estimate"
 	"github.com/taulop/taulop/params"
 )
-
-const estimateDocs = "../../docs/estimate.md"
 
 // Messages among millions of ranks on several nodes take seconds: of a collective the algorithms
 // that take longest to cost are left out, and a program of too many messages is refused.
@@ -42,42 +39,6 @@ func TestEstimatesManyRanks(t *testing.T) {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), tt.want) {
 			t.Errorf("%s: %s", tt.phases[0], out)
 		}
-	}
-}
-
-// What docs/estimate.md shows is what the commands print. TAULOP_UPDATE=1 writes it.
-func TestEstimateDocs(t *testing.T) {
-	text := load(t, estimateDocs)
-	docs, err := filepath.Abs(estimateDocs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir("../../docs/programs")
-	const fence = "```\n"
-	parts := strings.Split(text, fence)
-	shown := 0
-	for i, part := range parts {
-		command, _, _ := strings.Cut(part, "\n")
-		line, ok := strings.CutPrefix(command, "$ taulop ")
-		if !ok {
-			continue
-		}
-		shown++
-		out, _, err := run(t, strings.Fields(line)...)
-		if err != nil {
-			t.Fatalf("%s: %v", command, err)
-		}
-		want := command + "\n" + out
-		if want != part && os.Getenv("TAULOP_UPDATE") == "" {
-			t.Errorf("%s shows\n%s\nand it prints\n%s", docs, part, want)
-		}
-		parts[i] = want
-	}
-	if shown == 0 {
-		t.Error("no command is shown")
-	}
-	if os.Getenv("TAULOP_UPDATE") != "" {
-		save(t, "", docs, strings.Join(parts, fence))
 	}
 }
 

@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -80,89 +76,5 @@ func TestSweepSurvivesKilling(t *testing.T) {
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".taulop-") }) // killed while it was written
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left in the directory: %v, %v; want the file", entries, err)
-	}
-}
-
-// Launches are killed at their third sample. Whatever one had written into the journal by
-// then is in the file at the end, and the sweep tells of each.
-func TestSweepSurvivesKilledLaunches(t *testing.T) {
-	needLinux(t)
-	dir := t.TempDir()
-	file := filepath.Join(dir, "host.json")
-	found := make(map[string]bool) // lines of journals
-	cmd := program(t, "sweep", "-cache", "in", "-gamma=false", "-launches", "30", "-tau", "1,2", "-m", "64,1K,64K", "-o", file)
-	variable, next := hanging(t, 3)
-	cmd.Env = append(cmd.Environ(), variable)
-	var said bytes.Buffer
-	cmd.Stderr = &said
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() { cmd.Wait(); close(ended) }()
-	most := kills()
-	for kill := range most {
-		launch := next(ended)
-		if launch == 0 {
-			t.Fatalf("it ended after %d kills: %s", kill, said.String())
-		}
-		readJournals(t, dir, found)
-		syscall.Kill(launch, syscall.SIGKILL)
-	}
-	next(ended)
-	cmd.Process.Signal(syscall.SIGINT)
-	<-ended
-	f := loadParams(t, file)
-	kept := make(map[string]bool)
-	for _, c := range f.Cells {
-		for _, s := range c.Samples {
-			kept[fmt.Sprint(f.Launches[s.Launch].Began, ": ", c.Key)] = true
-		}
-	}
-	for visit := range found {
-		if !kept[visit] {
-			t.Errorf("%s was finished and is lost", visit)
-		}
-	}
-	died := 0
-	for _, l := range f.Launches {
-		if l.Died {
-			died++
-		}
-	}
-	if told := strings.Count(said.String(), "died"); len(found) < most || died != most || told < most {
-		t.Errorf("%d visits were seen, %d launches died and %d were told, of %d:\n%s", len(found), died, told, most, said.String())
-	}
-}
-
-// readJournals adds the visits that the journals in a directory have, by launch.
-func readJournals(t *testing.T, dir string, found map[string]bool) {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, ".*.journal"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range names {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // the run is over
-		}
-		launch := ""
-		for line := range strings.Lines(string(text)) {
-			var e struct {
-				Launch *params.Launch
-				Cell   *params.Key
-				Probe  bool
-			}
-			if !strings.HasSuffix(line, "\n") || json.Unmarshal([]byte(line), &e) != nil {
-				continue
-			}
-			switch {
-			case e.Launch != nil:
-				launch = e.Launch.Began
-			case e.Cell != nil && !e.Probe:
-				found[fmt.Sprint(launch, ": ", *e.Cell)] = true
-			}
-		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
@@ -29,18 +30,18 @@ const mutationsEnv = "TAULOP_MUTATIONS"
 // Damaged or invented files go through all commands that read, without a panic, a hang, or more
 // than 1 GB of memory: a sentence says what is wrong, or there is a result.
 func TestMutatedFiles(t *testing.T) {
-	files := times(t, mutationsEnv, 100)
-	dir := scratch(t)
-	originals := mutable(t, dir)
+	files := times(t, mutationsEnv, 200)
+	if testing.Short() {
+		t.Skip("the race detector finds nothing in it that it does not find in others")
+	}
+	originals, dir := mutable(t)
 	random := randtest.New(t)
-	mutant := filepath.Join(dir, "mutant")
 	read := 0 // commands that had a result
 	for i := range files {
 		o := originals[i%len(originals)]
-		text := mutate(random, o.text)
-		save(t, "", mutant, text)
+		mutant := save(t, dir, "mutant"+filepath.Ext(o.name), mutate(random, o.text))
 		for _, args := range o.commands {
-			line := strings.Fields(strings.NewReplacer("MUTANT", mutant, "GOOD", o.good, "DIR", dir).Replace(args))
+			line := strings.Fields(strings.ReplaceAll(args, "MUTANT", mutant))
 			if err := bounded(line); err == nil {
 				read++
 			} else if text := err.Error(); text == "" || strings.Contains(text, "\n") || exitStatus(err) != 1 && exitStatus(err) != 2 && line[0] != "sweep" {
@@ -111,35 +112,60 @@ func bounded(line []string) (err error) {
 
 // An original is a file to damage, with the commands that read its kind.
 type original struct {
-	text     string
-	good     string // a parameter file beside it
-	commands []string
+	name, text string
+	commands   []string // MUTANT is the file, GOOD a parameter file beside it, DIR where others are
 }
 
-func mutable(t *testing.T, dir string) (all []original) {
+// mutable are originals of every kind of file that a command reads, and dir the directory that has
+// what else they name.
+func mutable(t *testing.T) (all []original, dir string) {
 	t.Helper()
-	native := swept(t, dir)
-	published := save(t, dir, "good.txt", tinySHM)
-	gamma := save(t, dir, "good-gamma.txt", tinyGamma)
+	dir = fixtures(t)
 	tables := []string{
 		"compare MUTANT GOOD", "predict -params MUTANT -P 2,5 -m 1:4G bcast", "explain -params MUTANT -P 8 -m 64K bcast:binomial allgather:ring",
 		"plot l-tau -o DIR/made.svg MUTANT", "report -o DIR/made.html MUTANT GOOD",
 	}
-	native1 := append(tables, "export -format csv MUTANT", "export -format benchfmt MUTANT", "export -format libtaulop DIR MUTANT",
+	native := append(tables, "export -format csv MUTANT", "export -format benchfmt MUTANT", "export -format libtaulop DIR MUTANT",
 		"predict -params MUTANT -model loggp -P 4 bcast", "predict -params MUTANT -model mlognp -P 2 bcast", "plot copy -o DIR/made.svg MUTANT",
-		"plot pairs -o DIR/made.svg MUTANT", "explain -compare -params MUTANT -P 4 bcast:linear bcast:binomial")
-	add := func(text, good string, commands []string) { all = append(all, original{text, good, commands}) }
-	add(load(t, native), published, native1)
-	add(load(t, published), native, append(tables, "import MUTANT", "import MUTANT "+gamma, "compare -as ring MUTANT GOOD"))
-	add(load(t, gamma), published, []string{"import GOOD MUTANT", "predict -params GOOD -gamma MUTANT -P 4 allreduce"})
+		"plot pairs -o DIR/made.svg MUTANT", "explain -compare -params MUTANT -P 4 bcast:linear bcast:binomial",
+		"predict -params MUTANT -P 4 -m 1:1G allreduce", "plot l-m -o DIR/made.svg MUTANT")
+	predicted, _ := ran(t, "predict", "-json", "-params", dir+"/wide.txt", "-P", "2", "-m", "1K,2K", "bcast")
+	save(t, dir, "predicted.json", predicted)
+	ran(t, "import", "-format", "tidy", "-o", dir+"/m.json", dir+"/p2p.tsv")
+	save(t, dir, "tiny.txt", tinySHM)
+	save(t, dir, "tiny-gamma.txt", tinyGamma)
+	save(t, dir, "plan.json", load(t, resumable(t, func(*params.Plan) {})))
+	save(t, dir, "against.json", againstDocument)
 	for _, output := range []string{"imb-2021.11.txt", "osu-5.3.txt"} {
-		text := load(t, filepath.Join("..", "..", "internal", "mpibench", "testdata", output))
-		add(text, published, []string{"verify -against MUTANT -params GOOD -P 4", "verify -json -against MUTANT -params GOOD"})
+		save(t, dir, output, load(t, "../../internal/mpibench/testdata", output))
 	}
-	plan := load(t, resumable(t, func(*params.Plan) {}))
-	add(plan, native, append(native1, "sweep -quiet -resume MUTANT"))
-	add(load(t, native), published, []string{"predict -params MUTANT -P 4 -m 1:1G allreduce", "plot l-m -o DIR/made.svg MUTANT"})
-	return all
+	benchmarks := []string{"verify -against MUTANT -params GOOD -P 4", "verify -json -against MUTANT -params GOOD", "import MUTANT"}
+	for _, of := range []struct {
+		file, good string
+		commands   []string
+	}{
+		{"swept.json", "tiny.txt", native},
+		{"tiny.txt", "swept.json", append(tables, "import MUTANT", "import MUTANT DIR/tiny-gamma.txt", "compare -as ring MUTANT GOOD")},
+		{"tiny-gamma.txt", "tiny.txt", []string{"import GOOD MUTANT", "predict -params GOOD -gamma MUTANT -P 4 allreduce"}},
+		{"imb-2021.11.txt", "tiny.txt", benchmarks},
+		{"osu-5.3.txt", "tiny.txt", benchmarks},
+		{"plan.json", "swept.json", append(native, "sweep -quiet -resume MUTANT")},
+		{"verify.json", "", []string{"plot predicted -o DIR/made.svg MUTANT", "plot accuracy -o DIR/made.svg MUTANT"}},
+		{"predicted.json", "", []string{"plot predict -o DIR/made.svg MUTANT"}},
+		{"against.json", "", []string{"plot published -o DIR/made.svg MUTANT"}},
+		{"p2p.tsv", "", []string{"import MUTANT"}},
+		{"coll.tsv", "m.json", []string{"verify -against MUTANT -params GOOD", "verify -json -against MUTANT -params GOOD"}},
+		{"matrix.csv", "", []string{"import MUTANT"}},
+		{"few.csv", "", []string{"map -nodes 2 MUTANT", "map -json MUTANT"}},
+		{"messages.0.prof", "", []string{"map -nodes 2 MUTANT DIR/messages.1.prof"}},
+		{"cannon.toml", "access.json", []string{"estimate -params GOOD MUTANT"}},
+		{"messages.toml", "small/SHM.txt", []string{"estimate -params GOOD MUTANT"}},
+		{"small/generic.json", "small/SHM.txt", []string{"tune -for mpich4 -params GOOD -base MUTANT -P 2 -m 16K bcast"}},
+	} {
+		named := strings.NewReplacer("GOOD", filepath.Join(dir, of.good), "DIR", dir)
+		all = append(all, original{of.file, load(t, dir, of.file), lists.Map(of.commands, named.Replace)})
+	}
+	return all, dir
 }
 
 var numeral = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)

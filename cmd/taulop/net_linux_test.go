@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/taulop/taulop/params"
 )
 
 // isolated makes two network namespaces that are joined by a pair of virtual interfaces,
@@ -234,86 +232,6 @@ func (p pair) listen(t *testing.T, args ...string) (listener *exec.Cmd, heard *b
 
 func (p pair) lead(t *testing.T, args ...string) ([]byte, error) {
 	return exec.CommandContext(t.Context(), p.program, append([]string{"net", "-quiet", "-secret", p.secret, "-to", p.address}, args...)...).CombinedOutput()
-}
-
-// Strangers who hold hundreds of connections and make thousands more neither keep a run
-// from its end, nor fill a log or the memory of the host that listens.
-func TestNetStrangers(t *testing.T) {
-	const idle, most, held, bound = 300, 100000, 100, 64 << 20
-	p := newPair(t)
-	began := time.Now()
-	listener, heard := p.listen(t, "-memory", "64M")
-	for range idle {
-		c, err := net.Dial("tcp", p.address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-	}
-	over, flooded := make(chan struct{}), make(chan int)
-	peak := 0
-	go func() {
-		var open []net.Conn
-		knocked := 0
-		for ; knocked < most; knocked++ {
-			select {
-			case <-over:
-				flooded <- knocked
-				return
-			default:
-			}
-			if knocked%100 == 0 {
-				peak = max(peak, highWater(listener.Process.Pid))
-			}
-			if c, err := net.Dial("tcp", p.address); err == nil {
-				c.(*net.TCPConn).SetLinger(0)
-				if open = append(open, c); len(open) > held {
-					open[0].Close()
-					open = open[1:]
-				}
-			}
-			time.Sleep(50 * time.Microsecond)
-		}
-		<-over
-		flooded <- knocked
-	}()
-	file := filepath.Join(t.TempDir(), "net.json")
-	out, err := p.lead(t, "-tam=false", "-m", "1,64K", "-tau", "1,4", "-launches", "6", "-time", "4s", "-o", file)
-	close(over)
-	knocked := <-flooded
-	if err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	if err := listener.Wait(); err != nil {
-		t.Errorf("the host that listened: %v", err)
-	}
-	if f, err := params.ReadFile(file); err != nil {
-		t.Error(err)
-	} else if _, table, err := f.Network("lo"); err != nil {
-		t.Error(err)
-	} else if us, _ := table.L(64<<10, 4); us <= 0 {
-		t.Errorf("four messages take %g", us)
-	}
-	if knocked < idle {
-		t.Errorf("%d connections are no flood", knocked)
-	}
-	// Some at once, one in ten seconds, and what it says when it listens and ends, of two lines each.
-	lines, limit := bytes.Count(heard.Bytes(), []byte("\n")), 2*(4+2+int(time.Since(began)/(10*time.Second)))
-	if lines > limit || !strings.Contains(heard.String(), "also sent away: ") {
-		t.Errorf("it writes %d lines, want %d at the most:\n%s", lines, limit, heard)
-	}
-	if peak == 0 || peak > bound {
-		t.Errorf("it takes %d MB, want %d at the most", peak>>20, bound>>20)
-	}
-	t.Logf("%d connections, %d MB\n%s", knocked, peak>>20, heard)
-}
-
-// highWater is the most memory that a process has had, bytes, 0 where that is unknown.
-func highWater(pid int) (bytes int) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	_, after, _ := strings.Cut(string(text), "VmHWM:")
-	fmt.Sscan(after, &bytes)
-	return bytes << 10
 }
 
 // Messages that are too large for the host that listens are a mistake, which both ends tell.

@@ -13,6 +13,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// againstDocument is what verify -against writes of a table of two rows.
+const againstDocument = `{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,
+	"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
+	{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`
+
 // Every kind is written in every format, over what was there, and nothing else.
 func TestPlotsAreWritten(t *testing.T) {
 	t.Parallel()
@@ -24,9 +29,7 @@ func TestPlotsAreWritten(t *testing.T) {
 		case kind.command == "verify":
 			files = []string{verification}
 		case kind.command == "verify -against OUTPUT":
-			files = []string{save(t, dir, "against.json", `{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,
-				"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
-				{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`)}
+			files = []string{save(t, dir, "against.json", againstDocument)}
 		case kind.command == "predict":
 			doc, _ := ran(t, "predict", "-json", "-params", published, "-P", "2", "-m", "1K,2K", "bcast")
 			files = []string{save(t, dir, "predict.json", doc)}

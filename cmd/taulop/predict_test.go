@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -62,64 +59,6 @@ func TestPredictMachinesAs(t *testing.T) {
 	if !cheaper || !both.Rows[0].Own || !both.Rows[1].Own {
 		t.Errorf("own choices are not told from the cheapest: %+v", both.Rows)
 	}
-}
-
-// -tsv prints the rows that the authors' library printed, as close as its own
-// numbers allow.
-func TestPredictTSVAgainstLibrary(t *testing.T) {
-	shared := os.Getenv("TAULOP_SHARED")
-	if shared == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	for _, machine := range []string{"metropolis", "lusitania"} {
-		text := load(t, filepath.Join(shared, "oracle", "libtaulop-"+machine+".tsv"))
-		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
-		want := tsvRows(t, lines)
-		var ps, ms, algorithms []string
-		for _, line := range lines[1:] {
-			row := strings.Split(line, "\t")
-			for _, list := range []struct {
-				to   *[]string
-				cell string
-			}{{&ps, row[3]}, {&ms, row[4]}, {&algorithms, row[1] + ":" + row[2]}} {
-				if !slices.Contains(*list.to, list.cell) {
-					*list.to = append(*list.to, list.cell)
-				}
-			}
-		}
-		directory := filepath.Join(shared, "params", machine)
-		out, _, err := run(t, slices.Concat([]string{"predict", "-tsv", "-model", "libtaulop",
-			"-params", filepath.Join(directory, "SHM.txt"), "-gamma", filepath.Join(directory, "gamma.txt"),
-			"-P", strings.Join(ps, ","), "-m", strings.Join(ms, ",")}, algorithms)...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := strings.Split(strings.TrimSpace(out), "\n")
-		if !strings.HasPrefix(got[0], lines[0]) {
-			t.Errorf("columns %q, want %q", got[0], lines[0])
-		}
-		costs := tsvRows(t, got)
-		for key, cost := range want {
-			if c, there := costs[key]; !there || math.Abs(c-cost) > 1e-6*cost {
-				t.Errorf("%s: %v, want %v", key, c, cost)
-			}
-		}
-	}
-}
-
-// tsvRows are costs by the cells before them.
-func tsvRows(t *testing.T, lines []string) map[string]float64 {
-	t.Helper()
-	rows := make(map[string]float64)
-	for _, line := range lines[1:] {
-		cells := strings.Split(line, "\t")
-		cost, err := strconv.ParseFloat(cells[5], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows[strings.Join(cells[:5], "\t")] = cost
-	}
-	return rows
 }
 
 // Among a million ranks, through the whole command.

@@ -11,9 +11,6 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A tree of MPICH's, as small as one can be.
-const smallTree = `{"collective=bcast": {"comm_type=intra": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}}`
-
 // The file has what -json says, and what is printed beside it says how it is used.
 func TestTuneWritesAFile(t *testing.T) {
 	machine, directory := smallMachine(t)

@@ -23,7 +23,6 @@ import (
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/contains"
-	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -607,72 +606,4 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%+v: %v; want %q", tt.ch, err, tt.want)
 		}
 	}
-}
-
-// No document that can be read panics, hangs, or spoils the figure. The documents are
-// made of numbers and not of text: what is no document is FuzzReadVerification's, and
-// inputs without text need no minimising, which here took nearly all the time.
-func FuzzPredictions(f *testing.F) {
-	const (
-		rest    = 1e3
-		drawAll = 8 // flag; else one in a hundred, for a figure takes as long as a hundred others
-	)
-	for _, ns := range []float64{628, 1e-320, 1e308, 0, 1} {
-		f.Add(4, 0, 4<<20, ns, ns, ns, rest, uint8(drawAll))
-		f.Add(2, 1024, math.MaxInt, rest, ns, 1/ns, ns, uint8(7|drawAll))
-	}
-	f.Fuzz(func(t *testing.T, p, m, more int, measured, half, predicted, other float64, flags uint8) {
-		v := verified("message", "bcast:binomial")
-		v.Rows = slices.DeleteFunc(v.Rows, func(r verify.Row) bool { return r.OffCache && flags&1 != 0 })
-		for i := range v.Rows {
-			r := &v.Rows[i]
-			if flags&2 != 0 {
-				r.P = p
-			}
-			switch i % 4 {
-			case 0:
-				r.Bytes = m
-				r.Measured = fit.Estimate{Center: measured, Lo: measured - half, Hi: measured + half, N: 9}
-				r.Predicted[i/4%3].Ns = predicted
-			case 3:
-				r.Bytes = more
-				r.Measured = fit.Estimate{Center: other, Lo: math.Inf(-1), Hi: math.Inf(1), N: 1}
-				r.Forced = flags&4 != 0
-			}
-		}
-		var b bytes.Buffer
-		if err := report.Verification(v).WriteJSON(&b); err != nil { // no number
-			return
-		}
-		v, err := report.ReadVerification(&b, "fuzz")
-		if err != nil {
-			return
-		}
-		drawn := flags&drawAll != 0 || (uint64(p)*31+uint64(m)*17+uint64(more)+math.Float64bits(measured)>>40)%100 == 0
-		for _, make := range []func(*verify.Result, Choice) (*Chart, error){Predictions, Accuracy} {
-			c, err := make(v, Choice{})
-			if err != nil {
-				continue
-			}
-			for _, panel := range c.Panels {
-				for _, s := range panel.Series {
-					for _, p := range s.Points {
-						if math.IsNaN(p.X) || math.IsNaN(p.Y.Center) {
-							t.Errorf("%s: a point at %v, %v", s.Name, p.X, p.Y.Center)
-						}
-					}
-				}
-			}
-			if !drawn {
-				continue
-			}
-			for _, p := range svg(t, c).paths {
-				for _, at := range p.points {
-					if math.IsNaN(at[0]+at[1]) || math.IsInf(at[0]+at[1], 0) {
-						t.Errorf("a point at %v", at)
-					}
-				}
-			}
-		}
-	})
 }

@@ -106,28 +106,3 @@ func TestFile(t *testing.T) {
 		t.Error("a matrix of 16 CPUs is one of two")
 	}
 }
-
-func FuzzRead(f *testing.F) {
-	for _, seed := range []string{three, "0,10,40\n11,0,41\n40,41.5,0\n", ",\n6,\n", ",,\r\n1e2,,\r\n40,nan,"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := Read(strings.NewReader(text), "m.csv")
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "m.csv:") {
-				t.Errorf("an error without a file: %v", err)
-			}
-			return
-		}
-		file, err := m.File(nil, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := file.Validate(); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-		if _, err := file.Pairs(); err != nil {
-			t.Errorf("%q: %v", text, err)
-		}
-	})
-}

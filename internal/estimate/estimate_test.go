@@ -80,32 +80,6 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-func FuzzRead(f *testing.F) {
-	files, _ := filepath.Glob(filepath.Join(examples, "*.toml"))
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text)
-	}
-	f.Add([]byte("ranks = 2\nphase = [{message = \"bcast\", bytes = \"1K\"}]\n"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		p, err := Read(bytes.NewReader(text))
-		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q has more than a line", err)
-			}
-			return
-		}
-		// What is accepted can be costed, or says which parameter lacks.
-		var lacks *LackingError
-		if e, err := NewMachine("host", []*params.File{simple()}, model.Choice{}).Estimate(p); err != nil && !errors.As(err, &lacks) || err == nil && !(e.Total.Center >= 0) {
-			t.Errorf("%+v: %+v, %v", p, e, err)
-		}
-	})
-}
-
 // simple is a machine whose passes take 2 ns an element, at stride 64 10 ns, whose disk takes 1
 // ms and 1 ns a byte, and whose permutations of two ranks take 1 µs and 1 ns a byte.
 func simple() *params.File {

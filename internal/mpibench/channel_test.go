@@ -3,8 +3,6 @@ package mpibench
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -251,47 +249,4 @@ func TestChannelKnowsReductions(t *testing.T) {
 			t.Errorf("%d copies: left out %v, %v", copies, c.LeftOut, err)
 		}
 	}
-}
-
-// Whatever a suite prints makes a file that can be read again, or none.
-func FuzzChannelOf(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		f.Fatal(files, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		at := max(0, strings.Index(string(data), "# Benchmarking"))
-		f.Add(string(data[at:min(len(data), at+1400)]), uint8(1))
-	}
-	for _, o := range outputs {
-		f.Add(o.text, uint8(2))
-	}
-	f.Fuzz(func(t *testing.T, text string, pairs uint8) {
-		results, err := Read(strings.NewReader(text), "out.txt")
-		if err != nil {
-			return
-		}
-		if _, lacking := results.SayPairs(slices.Repeat([]int{max(1, int(pairs))}, 1<<8)); lacking > 0 {
-			return
-		}
-		for _, copies := range []Copies{WithinNode, BetweenNodes} {
-			times := slices.DeleteFunc(slices.Clone(results.Times), func(t Time) bool { return t.P == 0 })
-			c, err := ChannelOf(times, copies)
-			if err != nil {
-				continue
-			}
-			file := c.File(false)
-			TakeGamma(file, times)
-			if copies == BetweenNodes {
-				file = c.Network(params.Network{Name: "ib0", Kind: "ib"})
-			}
-			if err := file.Validate(); err != nil {
-				t.Fatalf("%v: %q", err, text)
-			}
-		}
-	})
 }

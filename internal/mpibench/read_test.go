@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -410,44 +409,4 @@ func TestReadRefuses(t *testing.T) {
 	if _, err := ReadFile(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		f.Fatal(files, err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			f.Fatal(err)
-		}
-		// Its first table is enough: an input costs what its size does.
-		at := max(0, min(strings.Index(string(data), "# Benchmarking"), len(data)))
-		f.Add(string(data[at:min(len(data), at+600)]))
-	}
-	for _, o := range outputs {
-		f.Add(o.text[:min(len(o.text), 600)])
-	}
-	f.Add("# MPI_Datatype for reductions    :   MPI_FLOAT \n# Benchmarking Reduce_local \n# #processes = 1 \n#bytes #repetitions t_max[usec]\n0 20 0.02\n65536 20 4.40\n")
-	f.Fuzz(func(t *testing.T, data string) {
-		got, err := Read(strings.NewReader(data), "out.txt")
-		if err != nil {
-			if got != nil || strings.Contains(err.Error(), "\n") {
-				t.Fatalf("%v, %q", got, err)
-			}
-			return
-		}
-		lines := strings.Count(data, "\n") + 1
-		if len(got.Times) > lines || len(got.LeftOut) > lines || len(got.LeftOut) > maxOmissions {
-			t.Fatalf("%d times and %d omissions of %d lines", len(got.Times), len(got.LeftOut), lines)
-		}
-		for _, row := range got.Times {
-			unsaid := row.Suite == "OSU" && row.P == 0 && row.Kind != Stream
-			if row.Kind == "" || row.Benchmark == "" || !(row.Microseconds > 0 && row.Microseconds <= maxTime) ||
-				row.Bytes < 0 || row.Bytes > maxBytes || row.P < 2 && !unsaid && row.Kind != Reduction || (row.Kind == Reduction) != (row.Operator != "") || row.P > maxRanks || row.Line < 1 || row.Line > lines {
-				t.Fatalf("%+v", row)
-			}
-		}
-	})
 }

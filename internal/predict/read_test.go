@@ -38,19 +38,3 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
-
-func FuzzRead(f *testing.F) {
-	one := machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2))
-	for kind, doc := range map[string]any{"taulop predict": one, "taulop predict machines": NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})} {
-		var b bytes.Buffer
-		if err := view.WriteJSON(&b, kind, 1, doc); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(b.String())
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		if _, err := Read(strings.NewReader(text), "a.json"); err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")) {
-			t.Errorf("%q", err)
-		}
-	})
-}

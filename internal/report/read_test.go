@@ -2,7 +2,6 @@ package report
 
 import (
 	"bytes"
-	"io"
 	"math"
 	"strings"
 	"testing"
@@ -93,52 +92,4 @@ func TestReadBadVerifications(t *testing.T) {
 			t.Errorf("%.40q: %v; want one line with %q", tt.text, err, tt.want)
 		}
 	}
-}
-
-// What is read can be written, and reads as the same again.
-func FuzzReadVerification(f *testing.F) {
-	var b bytes.Buffer
-	if err := Verification(written()).WriteJSON(&b); err != nil {
-		f.Fatal(err)
-	}
-	f.Add(b.Bytes())
-	f.Add([]byte(`{"rows":[{"algorithm":"message","P":2,"m":1,"measured_ns":{"center":1,"n":1},"predicted":[{"model":"τ-Lop"},{"model":"log_nP"},{"model":"LogGP"}]}]}`))
-	f.Add([]byte(`{"rows":null}`))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		v, err := ReadVerification(bytes.NewReader(text), "fuzz")
-		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("an error of several lines: %q", err)
-			}
-			return
-		}
-		var b bytes.Buffer
-		if err := Verification(v).WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		again, err := ReadVerification(&b, "again")
-		if err != nil {
-			t.Fatalf("%v, of what was read", err)
-		}
-		if len(again.Rows) != len(v.Rows) {
-			t.Errorf("%d rows became %d", len(v.Rows), len(again.Rows))
-		}
-	})
-}
-
-func FuzzReadPublished(f *testing.F) {
-	f.Add(`{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5}]}`)
-	f.Add(`{"cells":[{"collective":"bcast","P":0}]}`)
-	f.Add(`{"cells":[]}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		d, err := ReadPublished(strings.NewReader(text), "a.json")
-		switch {
-		case err != nil && (!strings.HasPrefix(err.Error(), "a.json") || strings.Contains(err.Error(), "\n")):
-			t.Errorf("%q", err)
-		case err == nil:
-			if err := d.Document().WriteCSV(io.Discard); err != nil {
-				t.Error(err)
-			}
-		}
-	})
 }

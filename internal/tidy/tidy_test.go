@@ -322,36 +322,3 @@ func TestPublished(t *testing.T) {
 		}
 	}
 }
-
-func FuzzRead(f *testing.F) {
-	for _, text := range []string{messages, fanouts, streams, collectives} {
-		f.Add(text)
-	}
-	for _, path := range published(f, "*/*.tsv") {
-		data, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(string(data[:min(len(data), 4<<10)]))
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		table, err := Read(strings.NewReader(text), "t.tsv")
-		if err != nil {
-			if strings.Contains(err.Error(), "\n") {
-				t.Errorf("error of several lines: %q", err)
-			}
-			return
-		}
-		imported, err := File([]*Table{table}, nil)
-		if err != nil {
-			return
-		}
-		var b bytes.Buffer
-		if err := imported.Write(&b); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := params.Read(&b, "f.json"); err != nil {
-			t.Fatal(err)
-		}
-	})
-}

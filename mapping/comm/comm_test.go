@@ -1,7 +1,6 @@
 package comm
 
 import (
-	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -207,34 +206,4 @@ func TestPatterns(t *testing.T) {
 	if _, err := Lookup("bt").Matrix(15, 100); err == nil || err.Error() != "bt is for a square number of processes, like 16, not 15" {
 		t.Error(err)
 	}
-}
-
-func FuzzRead(f *testing.F) {
-	for _, file := range files {
-		f.Add([]byte(file.text))
-	}
-	for _, name := range []string{"testdata/messages.0.prof", "testdata/messages.1.prof"} {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := Read(bytes.NewReader(data), "f")
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f:") || strings.Contains(err.Error(), "\n") {
-				t.Errorf("%q", err)
-			}
-			return
-		}
-		if m.Ranks() < 1 || m.Ranks() > MaxRanks {
-			t.Fatalf("%d processes", m.Ranks())
-		}
-		for from, e := range m.All() {
-			if from == e.To || e.Bytes < 0 || e.Messages < 1 || e.To >= m.Ranks() {
-				t.Fatalf("%d sends %+v", from, e)
-			}
-		}
-	})
 }
