@@ -1,7 +1,7 @@
 package processmap
 
 import (
-	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -68,7 +68,7 @@ func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
 		for _, m := range r.messages {
 			add(m[0], m[1], i, x.Entry(m[0], m[1]).Bytes)
 		}
-		name := shapeName(r)
+		name := fmt.Sprint(r.stage.Shape, r.times, r.stage.Pattern) // the same of rounds that cost the same where their messages are alike
 		if _, known := shapes[name]; !known {
 			shapes[name] = len(s.memo)
 			s.memo = append(s.memo, make(map[mapping.Traffic]float64))
@@ -78,30 +78,11 @@ func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
 	return s
 }
 
-// shapeName is the same of rounds that cost the same where their messages are alike.
-func shapeName(r round) string {
-	var name []byte
-	for _, b := range r.stage.Shape {
-		for _, n := range []uint64{uint64(b.Count), uint64(b.Bytes)} {
-			for range 8 {
-				name, n = append(name, byte(n)), n>>8
-			}
-		}
-	}
-	times := math.Float64bits(r.times)
-	for range 8 {
-		name, times = append(name, byte(times)), times>>8
-	}
-	return string(append(name, byte(r.stage.Pattern)))
-}
-
 // best starts from each of the mappings, the cheapest first, and returns the cheapest that
 // it finds until time is up. done reports whether no exchange makes any of them cheaper.
 func (s *swaps) best(starts []Mapping, until time.Time) (best heuristic.Mapping, done bool) {
 	starts = slices.Clone(starts)
-	slices.SortStableFunc(starts, func(a, b Mapping) int {
-		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
-	})
+	slices.SortStableFunc(starts, cheaper)
 	seconds, hops := math.Inf(1), int64(math.MaxInt64)
 	for _, start := range starts {
 		s.begin(start.Places)

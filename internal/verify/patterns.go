@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -261,25 +262,14 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		patternKey
 		bytes int
 	}
-	all := make(map[group][]PatternRow)
-	var groups []group
-	for _, r := range rows {
-		if r.Fitted {
-			continue
-		}
-		g := group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes}
-		if all[g] == nil {
-			groups = append(groups, g)
-		}
-		all[g] = append(all[g], r)
-	}
+	tests := lists.Filter(rows, func(r PatternRow) bool { return !r.Fitted })
 	median := func(of []PatternRow, value func(PatternRow) float64) float64 {
 		values := lists.Map(of, value)
 		return fit.Median(values).Center
 	}
-	for _, g := range groups {
-		members := all[g]
-		t := PatternRow{Pattern: g.name, Row: Row{Name: g.name, P: g.p, Bytes: g.bytes, OffCache: g.off, Forced: members[0].Forced}}
+	for _, members := range view.Grouped(tests, func(r PatternRow) group { return group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes} }) {
+		first := members[0]
+		t := PatternRow{Pattern: first.Pattern, Row: Row{Name: first.Pattern, P: first.P, Bytes: first.Bytes, OffCache: first.OffCache, Forced: first.Forced}}
 		t.Measured = fit.Estimate{
 			Center: median(members, func(r PatternRow) float64 { return r.Measured.Center }),
 			Lo:     math.Inf(-1), Hi: math.Inf(1), N: members[0].Measured.N,
@@ -311,11 +301,6 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 // PatternMeans are the mean relative errors of each pattern and of all, over all
 // variants at the sizes that no line was fitted to.
 func PatternMeans(rows []PatternRow) []Mean {
-	var tested []Row
-	for _, r := range rows {
-		if !r.Fitted {
-			tested = append(tested, r.Row)
-		}
-	}
-	return meansOf(tested, PatternModels, func(r Row) string { return PatternOf(r.Name) })
+	tested := lists.Filter(rows, func(r PatternRow) bool { return !r.Fitted })
+	return meansOf(lists.Map(tested, func(r PatternRow) Row { return r.Row }), PatternModels, func(r Row) string { return PatternOf(r.Name) })
 }
