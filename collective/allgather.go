@@ -30,9 +30,7 @@ func init() {
 func ownBlock(s *Schedule) blocks {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
-	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
-		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Recv, rank, rank+1)}
-	})
+	s.local("own block", c.P, everyRank, nil, func(rank int) (src, dst Span) { return Span{Send, 0, c.M}, b.span(Recv, rank, rank+1) })
 	return b
 }
 
@@ -116,9 +114,7 @@ func allgatherBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	s.temp = func(int) int { return c.P * c.M }
-	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
-		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Temp, 0, 1)}
-	})
+	s.local("own block", c.P, everyRank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.M}, b.span(Temp, 0, 1) })
 	for n := 1; n < c.P; n *= k {
 		for at := n; at < min(k*n, c.P); at += n {
 			count := min(n, c.P-at)

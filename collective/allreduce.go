@@ -90,9 +90,7 @@ func allreduceExchange(s *Schedule) {
 	}
 	x.rounds(func(n, away int) {
 		if away == 1 && had != sum {
-			s.add(1, x.core, Stage{Phase: "keep", Pattern: Local}, func(_, i int) Message {
-				return Message{From: x.rank(i), To: x.rank(i), Src: sum, Dst: had}
-			})
+			s.local("keep", x.core, x.rank, nil, func(int) (src, dst Span) { return sum, had })
 		}
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Reduce: true}, func(_, i int) Message {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: had, Dst: sum}
@@ -211,9 +209,7 @@ func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
 // ownVector is how an allreduce in Recv begins: every rank puts its vector there.
 func ownVector(s *Schedule) {
 	c := s.Call
-	s.add(1, c.P, Stage{Phase: "own vector", Pattern: Local}, func(_, rank int) Message {
-		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
-	})
+	s.local("own vector", c.P, everyRank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.M}, Span{Recv, 0, c.M} })
 }
 
 // fold reduces P ranks to core = 2^⌊log2 P⌋ of them: of the first 2(P−core) ranks every second

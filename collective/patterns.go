@@ -168,9 +168,7 @@ func PatternNamed(name string) *Algorithm {
 // receive.
 func ownMessage(s *Schedule, n, apart int) {
 	m := s.Call.M
-	s.add(1, n, Stage{Phase: "own message", Pattern: Local}, func(_, i int) Message {
-		return Message{From: i * apart, To: i * apart, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
-	})
+	s.local("own message", n, func(i int) int { return i * apart }, nil, func(int) (src, dst Span) { return Span{Send, 0, m}, Span{Recv, 0, m} })
 }
 
 func permutation(s *Schedule) {

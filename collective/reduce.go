@@ -4,13 +4,8 @@ package collective
 var Reduce = &Collective{
 	Name: "reduce", About: "the root gets the ranks' vectors combined", M: "the vector",
 	Rooted: true, Reduces: true,
-	Brings: sendsOne,
-	Promise: func(c Call, rank int) []Part {
-		if rank != c.Root {
-			return nil
-		}
-		return []Part{{Ranks: c.P, Bytes: c.M, Reduced: true}}
-	},
+	Brings:  sendsOne,
+	Promise: rootGets(true),
 	Default: "binomial", Benchmarks: measured("Reduce"),
 }
 
@@ -26,10 +21,7 @@ func init() {
 func reduceLinear(s *Schedule) {
 	c := s.Call
 	given, sum := Span{Send, 0, c.M}, Span{Recv, 0, c.M}
-	own := Stage{Phase: "own vector", Pattern: Local, Beside: shape(Batch{min(1, c.P-1), c.M})}
-	s.add(1, 1, own, func(int, int) Message {
-		return Message{From: c.Root, To: c.Root, Src: given, Dst: sum}
-	})
+	s.local("own vector", 1, c.atRoot, shape(Batch{min(1, c.P-1), c.M}), func(int) (src, dst Span) { return given, sum })
 	s.add(c.P-1, 1, Stage{Phase: "linear", Reduce: true}, func(repetition, _ int) Message {
 		return Message{From: c.rank(repetition + 1), To: c.Root, Src: given, Dst: sum}
 	})
@@ -133,12 +125,10 @@ func (f halving) run(s *Schedule) {
 	sum := func(i int, part Span) Span { return f.sumOf(rank(i), part) }
 	whole := Span{Bytes: c.M}
 	own := func(n int, rank func(i int) int) {
-		s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
-			return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: f.sumOf(rank(i), whole)}
-		})
+		s.local("own vector", n, rank, nil, func(rank int) (src, dst Span) { return Span{Send, 0, c.M}, f.sumOf(rank, whole) })
 	}
 	if f.shared {
-		own(c.P, func(i int) int { return i })
+		own(c.P, everyRank)
 		f.halves(s, func(rank int) Buffer { return f.sumOf(rank, whole).Buffer })
 	} else {
 		own(f.core, rank)

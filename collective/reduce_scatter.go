@@ -39,8 +39,6 @@ func reduceScatterRing(s *Schedule) {
 	ownBlocks(s, Temp, c.P, everyRank)
 }
 
-func everyRank(i int) int { return i }
-
 // reduceScatterHalving: every rank copies its vector to Temp. Then partners at distance P/2 … 1
 // exchange the halves that the other one keeps: log2 P stages, each of half as many bytes as
 // the one before. Where P is no power of two the ranks beyond fold in first, see fold; their
@@ -89,15 +87,11 @@ func reduceScatterPairwise(s *Schedule) {
 func inTemp(s *Schedule, n int, rank func(i int) int) {
 	c := s.Call
 	s.temp = func(int) int { return c.P * c.M }
-	s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
-		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.P * c.M}, Dst: Span{Temp, 0, c.P * c.M}}
-	})
+	s.local("own vector", n, rank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.P * c.M}, Span{Temp, 0, c.P * c.M} })
 }
 
 // ownBlocks has each of n ranks copy its block of a vector to Recv.
 func ownBlocks(s *Schedule, vector Buffer, n int, rank func(i int) int) {
 	c := s.Call
-	s.add(1, n, Stage{Phase: "own block", Pattern: Local}, func(_, i int) Message {
-		return Message{From: rank(i), To: rank(i), Src: Span{vector, rank(i) * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
-	})
+	s.local("own block", n, rank, nil, func(r int) (src, dst Span) { return Span{vector, r * c.M, c.M}, Span{Recv, 0, c.M} })
 }

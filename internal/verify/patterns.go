@@ -187,36 +187,30 @@ var ErrShort = errors.New("take longer messages")
 // PatternFits fits a line to each variant that was measured at all sizes and to all
 // permutations together. It leaves those out that took no time, with an error.
 func (r Runs) PatternFits() (fits []PatternFit, failed error) {
+	type timed struct {
+		patternKey
+		bytes int
+		ns    float64
+	}
+	var all []timed
 	fitted := r.fittedSizes()
-	ms, times := make(map[patternKey][]int), make(map[patternKey][]float64)
-	var keys []patternKey
-	lacking := make(map[patternKey]bool)
 	for _, c := range r.Cases {
-		time := r.of(c)
-		if !slices.Contains(fitted, c.Schedule.Call.M) {
+		call := c.Schedule.Call
+		if !slices.Contains(fitted, call.M) {
 			continue
 		}
-		names := []string{c.Name}
-		if PatternOf(c.Name) == Permutation {
-			names = append(names, Permutation)
-		}
-		for _, name := range names {
-			key := patternKey{name, c.Schedule.Call.P, c.OffCache}
-			if math.IsNaN(time.Center) {
-				lacking[key] = true
-				continue
-			}
-			if ms[key] == nil {
-				keys = append(keys, key)
-			}
-			ms[key], times[key] = append(ms[key], c.Schedule.Call.M), append(times[key], time.Center)
+		one := timed{patternKey{c.Name, call.P, c.OffCache}, call.M, r.of(c).Center}
+		if all = append(all, one); PatternOf(c.Name) == Permutation {
+			one.name = Permutation
+			all = append(all, one)
 		}
 	}
-	for _, key := range keys {
-		if lacking[key] {
+	for _, of := range view.Grouped(all, func(t timed) patternKey { return t.patternKey }) {
+		key, times := of[0].patternKey, lists.Map(of, func(t timed) float64 { return t.ns })
+		if slices.ContainsFunc(times, math.IsNaN) {
 			continue
 		}
-		line, err := fit.LineOf(ms[key], times[key])
+		line, err := fit.LineOf(lists.Map(of, func(t timed) int { return t.bytes }), times)
 		if err != nil {
 			failed = cmp.Or(failed, fmt.Errorf("%s, P = %d: %w; %w", key.name, key.p, err, ErrShort))
 			continue
