@@ -74,7 +74,7 @@ func reduceHalving(s *Schedule, f fold) {
 		reduceLinear(s)
 		return
 	}
-	outside := c.Root < 2*f.pairs && c.Root == f.outside(c.Root/2)
+	outside := c.Root < 2*f.beyond && c.Root == f.outside(c.Root/2)
 	takes := outside && !f.shared
 	out := func(pair int) (rank int) { // of a pair, the one that folds in
 		if takes && pair == c.Root/2 {
@@ -88,11 +88,11 @@ func reduceHalving(s *Schedule, f fold) {
 		}
 		return f.rank(i)
 	}
-	root := c.Root - f.pairs // its number in the core
+	root := c.Root - f.beyond // its number in the core
 	switch {
 	case outside && f.shared:
 		root = 0
-	case c.Root < 2*f.pairs:
+	case c.Root < 2*f.beyond:
 		root = c.Root / 2
 	}
 	sumOf := func(rank int, part Span) Span {
@@ -102,7 +102,7 @@ func reduceHalving(s *Schedule, f fold) {
 		return part
 	}
 	s.temp = func(r int) int {
-		if r == c.Root || !f.shared && r < 2*f.pairs && r == out(r/2) {
+		if r == c.Root || !f.shared && r < 2*f.beyond && r == out(r/2) {
 			return 0
 		}
 		return c.M
@@ -132,7 +132,7 @@ func (f halving) run(s *Schedule) {
 		f.halves(s, func(rank int) Buffer { return f.sumOf(rank, whole).Buffer })
 	} else {
 		own(f.core, rank)
-		s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
+		s.add(1, f.beyond, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
 			return Message{From: f.out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
 		})
 	}

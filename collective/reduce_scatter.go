@@ -50,11 +50,11 @@ func reduceScatterHalving(s *Schedule) {
 	inTemp(s, f.core, f.rank)
 	f.in(s, sendsAll(c, 0), b.span(Temp, 0, c.P))
 	// first is the first block that the i-th of the core is responsible for.
-	first := func(i int) int { return i + min(i, f.pairs) }
+	first := func(i int) int { return i + min(i, f.beyond) }
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		// A half is the blocks of as many of the core as the distance: of two blocks
 		// each, then perhaps of some with two and others with one, then of one each.
-		double, mixed := f.pairs/distance, f.pairs%distance
+		double, mixed := f.beyond/distance, f.beyond%distance
 		single := f.core/distance - double - min(mixed, 1)
 		halves := shape(
 			Batch{double * distance, 2 * distance * c.M},

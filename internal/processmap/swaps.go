@@ -38,15 +38,10 @@ type message struct {
 
 // A roundTraffic is where the messages of a round are.
 type roundTraffic struct {
-	nodes   []nodeTraffic
+	nodes   []mapping.NodeTraffic
 	seconds float64
 	memo    int
 	touched bool
-}
-
-type nodeTraffic struct {
-	within, out, in int32
-	levels          [mapping.Levels]int32
 }
 
 func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
@@ -73,7 +68,7 @@ func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
 			shapes[name] = len(s.memo)
 			s.memo = append(s.memo, make(map[mapping.Traffic]float64))
 		}
-		s.traffic = append(s.traffic, roundTraffic{nodes: make([]nodeTraffic, machine.Nodes), memo: shapes[name]})
+		s.traffic = append(s.traffic, roundTraffic{nodes: make([]mapping.NodeTraffic, machine.Nodes), memo: shapes[name]})
 	}
 	return s
 }
@@ -171,7 +166,7 @@ func (s *swaps) exchange(process, place int) {
 	s.settle()
 }
 
-func (s *swaps) countAll(process, other int, by int32) {
+func (s *swaps) countAll(process, other int, by int) {
 	for _, i := range s.incident[process] {
 		s.count(&s.messages[i], by)
 	}
@@ -186,7 +181,7 @@ func (s *swaps) countAll(process, other int, by int32) {
 }
 
 // count adds a message, or takes it away.
-func (s *swaps) count(m *message, by int32) {
+func (s *swaps) count(m *message, by int) {
 	from, to := s.at[m.from], s.at[m.to]
 	s.hops += int64(by) * m.bytes * int64(heuristic.Hops(s.machine.Level(from, to)))
 	if s.program == nil {
@@ -199,19 +194,22 @@ func (s *swaps) count(m *message, by int32) {
 	}
 	a, b := from/s.machine.Cores, to/s.machine.Cores
 	if a != b {
-		t.nodes[a].out += by
-		t.nodes[b].in += by
+		t.nodes[a].Out += by
+		t.nodes[b].In += by
 		return
 	}
-	t.nodes[a].within += by
-	t.nodes[a].levels[s.program.level(from, to)] += by
+	t.nodes[a].Within += by
+	t.nodes[a].Levels[s.program.level(from, to)] += by
 }
 
 // settle recomputes the cost of rounds whose messages changed.
 func (s *swaps) settle() {
 	for _, round := range s.touched {
 		t := &s.traffic[round]
-		traffic := t.sum()
+		var traffic mapping.Traffic
+		for _, node := range t.nodes {
+			traffic.Add(1, node)
+		}
 		seconds, known := s.memo[t.memo][traffic]
 		if !known {
 			seconds = s.program.seconds(&s.program.rounds[round], traffic)
@@ -223,23 +221,4 @@ func (s *swaps) settle() {
 		t.seconds, t.touched = seconds, false
 	}
 	s.touched = s.touched[:0]
-}
-
-// sum is the traffic as a mapping.Counter counts it.
-func (t *roundTraffic) sum() (of mapping.Traffic) {
-	for i := range t.nodes {
-		n := &t.nodes[i]
-		within, out, in := int(n.within), int(n.out), int(n.in)
-		of.Within += within
-		of.Between += out
-		of.Inside = max(of.Inside, within)
-		of.Through = max(of.Through, out, in)
-		of.Both = max(of.Both, within+max(out, in))
-		of.Arrive = max(of.Arrive, within+in)
-		for level, count := range n.levels {
-			l := &of.Levels[level]
-			l.All, l.Most = l.All+int(count), max(l.Most, int(count))
-		}
-	}
-	return of
 }
