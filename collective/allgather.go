@@ -30,9 +30,7 @@ func init() {
 func ownBlock(s *Schedule) blocks {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
-	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
-		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Recv, rank, rank+1)}
-	})
+	s.local("own block", c.P, everyRank, nil, func(rank int) (src, dst Span) { return Span{Send, 0, c.M}, b.span(Recv, rank, rank+1) })
 	return b
 }
 
@@ -116,9 +114,7 @@ func allgatherBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	s.temp = func(int) int { return c.P * c.M }
-	s.add(1, c.P, Stage{Phase: "own block", Pattern: Local}, func(_, rank int) Message {
-		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: b.span(Temp, 0, 1)}
-	})
+	s.local("own block", c.P, everyRank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.M}, b.span(Temp, 0, 1) })
 	for n := 1; n < c.P; n *= k {
 		for at := n; at < min(k*n, c.P); at += n {
 			count := min(n, c.P-at)
@@ -206,16 +202,16 @@ func sparbit(s *Schedule) {
 func allgatherExchange(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
-	x := exchangerOf(c)
+	x := exchangerOf(c, c.Degree)
 	// first is the first block that the i-th of the core is responsible for.
-	first := func(i int) int { return i + min(x.out, i*(x.radix-1)) }
+	first := func(i int) int { return i + min(x.beyond, i*(x.radix-1)) }
 	x.outsiders(s, Stage{Phase: "fold in"}, func(core, out int) Message {
 		own := b.span(Recv, out, out+1)
 		return Message{From: out, To: core, Src: own, Dst: own}
 	})
 	x.rounds(func(n, away int) {
 		all := n * (x.radix - 1) // ranks that stay out for n of the core, if each has the most
-		full, mixed := x.out/all, x.out%all
+		full, mixed := x.beyond/all, x.beyond%all
 		single := x.core/n - full - min(mixed, 1)
 		shape := tally(Batch{full * n, n * x.radix * c.M}, Batch{min(mixed, 1) * n, (n + mixed) * c.M}, Batch{single * n, n * c.M})
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: shape}, func(_, i int) Message {

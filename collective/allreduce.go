@@ -17,7 +17,9 @@ var Allreduce = &Collective{
 func init() {
 	register(Allreduce, "reduce-bcast", "Thakur, Rabenseifner and Gropp 2005", allreduceReduceBcast)
 	register(Allreduce, "ring", "Patarasuk and Yuan 2009", allreduceRing)
-	register(Allreduce, "recursive-doubling", "Thakur, Rabenseifner and Gropp 2005, short messages", allreduceRecursiveDoubling).Paired = true
+	register(Allreduce, "recursive-doubling", "Thakur, Rabenseifner and Gropp 2005, short messages", func(s *Schedule) {
+		allreduceExchange(s, exchangerOf(s.Call, 2), "recursive doubling")
+	}).Paired = true
 	register(Allreduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", func(s *Schedule) { allreduceHalving(s, foldOf(s.Call)) })
 	register(Allreduce, "rabenseifner-halves", "Open MPI's coll_base_allreduce.c", func(s *Schedule) { allreduceHalving(s, halvesOf(s.Call)) })
 	register(Allreduce, "linear", "Open MPI's coll_base_allreduce.c", func(s *Schedule) {
@@ -25,7 +27,9 @@ func init() {
 		sendToAll(s, s.Call.M)
 	})
 	register(Allreduce, "segmented-ring", "Open MPI's coll_base_allreduce.c", allreduceSegmentedRing).Chunked = true
-	register(Allreduce, "recexch", "MPICH's allreduce_intra_recexch.c", allreduceExchange).Branched = true
+	register(Allreduce, "recexch", "MPICH's allreduce_intra_recexch.c", func(s *Schedule) {
+		allreduceExchange(s, exchangerOf(s.Call, s.Call.Degree), "recursive exchange")
+	}).Branched = true
 	kary := register(Allreduce, "kary", "MPICH's allreduce_intra_tree.c", allreduceTree)
 	kary.Chunked, kary.Branched = true, true
 }
@@ -76,12 +80,12 @@ func allreduceSegmentedRing(s *Schedule) {
 	ring(s, "allgather", Recv, b, 0, false)
 }
 
-// allreduceExchange: the groups of an exchanger exchange their vectors and add them up. With
-// a radix above 2 each of a group needs what a rank had before, so it keeps a copy.
-func allreduceExchange(s *Schedule) {
+// allreduceExchange: the groups of an exchanger exchange their vectors and add them up, with a radix
+// of 2 partners at distance 1, 2, 4 …, log2 P stages. With a radix above 2 each of a group needs what a rank had before, so it keeps a copy.
+func allreduceExchange(s *Schedule, x exchanger, phase string) {
 	c := s.Call
 	ownVector(s)
-	x, sum := exchangerOf(c), Span{Recv, 0, c.M}
+	sum := Span{Recv, 0, c.M}
 	x.outsiders(s, Stage{Phase: "fold in", Reduce: true}, func(core, out int) Message { return Message{From: out, To: core, Src: sum, Dst: sum} })
 	had := sum
 	if x.radix > 2 && x.core > 1 {
@@ -90,11 +94,9 @@ func allreduceExchange(s *Schedule) {
 	}
 	x.rounds(func(n, away int) {
 		if away == 1 && had != sum {
-			s.add(1, x.core, Stage{Phase: "keep", Pattern: Local}, func(_, i int) Message {
-				return Message{From: x.rank(i), To: x.rank(i), Src: sum, Dst: had}
-			})
+			s.local("keep", x.core, x.rank, nil, func(int) (src, dst Span) { return sum, had })
 		}
-		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Reduce: true}, func(_, i int) Message {
+		s.add(1, x.core, Stage{Phase: phase, Pattern: Exchange, Reduce: true}, func(_, i int) Message {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: had, Dst: sum}
 		})
 	})
@@ -116,22 +118,6 @@ func allreduceRing(s *Schedule) {
 	ownVector(s)
 	ring(s, "reduce-scatter", Recv, b, 1, true)
 	ring(s, "allgather", Recv, b, 0, false)
-}
-
-// allreduceRecursiveDoubling: in stage i = 0 … log2 P−1 partners at distance 2^i
-// exchange their vectors and add them up. Where P is no power of two, the ranks
-// beyond fold in first and get the result last, see fold.
-func allreduceRecursiveDoubling(s *Schedule) {
-	c := s.Call
-	ownVector(s)
-	f, sum := foldOf(c), Span{Recv, 0, c.M}
-	f.in(s, sum, sum)
-	for n := 1; n < f.core; n *= 2 {
-		s.add(1, f.core, Stage{Phase: "recursive doubling", Pattern: Exchange, Reduce: true}, func(_, i int) Message {
-			return Message{From: f.rank(i), To: f.rank(i ^ n), Src: sum, Dst: sum}
-		})
-	}
-	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
 
 // allreduceHalving is Rabenseifner's: a reduce-scatter by recursive halving, in which partners
@@ -211,9 +197,7 @@ func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
 // ownVector is how an allreduce in Recv begins: every rank puts its vector there.
 func ownVector(s *Schedule) {
 	c := s.Call
-	s.add(1, c.P, Stage{Phase: "own vector", Pattern: Local}, func(_, rank int) Message {
-		return Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
-	})
+	s.local("own vector", c.P, everyRank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.M}, Span{Recv, 0, c.M} })
 }
 
 // fold reduces P ranks to core = 2^⌊log2 P⌋ of them: of the first 2(P−core) ranks every second
@@ -222,21 +206,12 @@ func ownVector(s *Schedule) {
 // Where Open MPI shares the work, in Rabenseifner's, both exchange halves, each adds up one, and
 // the even ranks get the other and go on.
 type fold struct {
-	core   int
-	pairs  int
+	exchanger
 	shared bool
 }
 
-func foldOf(c Call) fold {
-	core := floorPowerOfTwo(c.P)
-	return fold{core: core, pairs: c.P - core}
-}
-
-func halvesOf(c Call) fold {
-	f := foldOf(c)
-	f.shared = true
-	return f
-}
+func foldOf(c Call) fold   { return fold{exchangerOf(c, 2), false} }
+func halvesOf(c Call) fold { return fold{exchangerOf(c, 2), true} }
 
 // in combines the vectors of pairs at the rank that goes on.
 func (f fold) in(s *Schedule, src, dst Span) {
@@ -244,7 +219,7 @@ func (f fold) in(s *Schedule, src, dst Span) {
 		f.halves(s, func(int) Buffer { return dst.Buffer })
 		return
 	}
-	s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
+	s.add(1, f.beyond, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
 		return Message{From: f.outside(i), To: f.rank(i), Src: src, Dst: dst}
 	})
 }
@@ -260,19 +235,19 @@ func (f fold) halves(s *Schedule, buffer func(rank int) Buffer) {
 		}
 		return Span{buffer(rank), 0, lower}
 	}
-	exchange := Stage{Phase: "fold in", Pattern: Exchange, Reduce: true, Shape: tally(Batch{f.pairs, c.M - lower}, Batch{f.pairs, lower})}
-	s.add(1, 2*f.pairs, exchange, func(_, from int) Message {
+	exchange := Stage{Phase: "fold in", Pattern: Exchange, Reduce: true, Shape: tally(Batch{f.beyond, c.M - lower}, Batch{f.beyond, lower})}
+	s.add(1, 2*f.beyond, exchange, func(_, from int) Message {
 		to := from ^ 1
 		return Message{From: from, To: to, Src: half(from, to%2), Dst: half(to, to%2)}
 	})
-	s.add(1, f.pairs, Stage{Phase: "fold in"}, func(_, i int) Message {
+	s.add(1, f.beyond, Stage{Phase: "fold in"}, func(_, i int) Message {
 		return Message{From: f.outside(i), To: f.rank(i), Src: half(f.outside(i), 1), Dst: half(f.rank(i), 1)}
 	})
 }
 
 // out gives the rank of the i-th pair that stays out its result.
 func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
-	s.add(1, f.pairs, Stage{Phase: "fold out"}, func(_, i int) Message {
+	s.add(1, f.beyond, Stage{Phase: "fold out"}, func(_, i int) Message {
 		src, dst := result(i)
 		return Message{From: f.rank(i), To: f.outside(i), Src: src, Dst: dst}
 	})
@@ -291,13 +266,10 @@ func (f fold) owned(i, distance int) (first int) {
 
 // rank is the rank of the i-th member of the core.
 func (f fold) rank(i int) int {
-	switch {
-	case i >= f.pairs:
-		return i + f.pairs
-	case f.shared:
+	if f.shared && i < f.beyond {
 		return 2 * i
 	}
-	return 2*i + 1
+	return f.exchanger.rank(i)
 }
 
 // outside is the rank of the i-th pair that stays out.

@@ -109,7 +109,7 @@ func barrierTree(s *Schedule) {
 
 // barrierExchange: the groups of an exchanger tell each other which ranks they have heard of.
 func barrierExchange(s *Schedule) {
-	x := exchangerOf(s.Call)
+	x := exchangerOf(s.Call, s.Call.Degree)
 	x.outsiders(s, Stage{Phase: "fold in", Shape: empty(1)}, func(core, out int) Message { return Message{From: out, To: core} })
 	x.rounds(func(n, away int) {
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: empty(x.core)}, func(_, i int) Message {

@@ -126,17 +126,27 @@ func sendsOne(c Call, _ int) Span { return Span{Send, 0, c.M} }
 func sendsAll(c Call, _ int) Span { return Span{Send, 0, c.P * c.M} }
 
 // rootSendsOne is m bytes of the root.
-func rootSendsOne(c Call, rank int) Span {
-	if rank != c.Root {
-		return Span{}
-	}
-	return sendsOne(c, rank)
-}
+var rootSendsOne = rootBrings(sendsOne)
 
 // rootSendsAll is m bytes of the root for each rank.
-func rootSendsAll(c Call, rank int) Span {
-	if rank != c.Root {
-		return Span{}
+var rootSendsAll = rootBrings(sendsAll)
+
+// rootBrings is what the root alone brings.
+func rootBrings(brings func(c Call, rank int) Span) func(c Call, rank int) Span {
+	return func(c Call, rank int) Span {
+		if rank != c.Root {
+			return Span{}
+		}
+		return brings(c, rank)
 	}
-	return sendsAll(c, rank)
+}
+
+// rootGets is what the root alone gets: m bytes of all ranks, or of all combined.
+func rootGets(reduced bool) func(c Call, rank int) []Part {
+	return func(c Call, rank int) []Part {
+		if rank != c.Root {
+			return nil
+		}
+		return []Part{{Ranks: c.P, Bytes: c.M, Reduced: reduced}}
+	}
 }

@@ -43,6 +43,7 @@ func TestPromises(t *testing.T) {
 		{Alltoall, [3]string{"0.0 0.1 1.0 1.1 2.0 2.1", "0.2 0.3 1.2 1.3 2.2 2.3", "0.4 0.5 1.4 1.5 2.4 2.5"}},
 		{Reduce, [3]string{"", "012.0 012.1", ""}},
 		{Allreduce, [3]string{"012.0 012.1", "012.0 012.1", "012.0 012.1"}},
+		{ReduceScatter, [3]string{"012.0 012.1", "012.2 012.3", "012.4 012.5"}},
 		{Barrier, [3]string{}},
 	} {
 		if got := contents(t, tt.c, Call{P: 3, Root: 1, M: 2}); [3]string(got) != tt.ranks {

@@ -6,24 +6,24 @@ package collective
 // result from it in the end. k = 2 is recursive doubling, see fold. Its source is
 // recexchalgo.c.
 type exchanger struct {
-	radix, core, out int
+	radix, core, beyond int
 }
 
-func exchangerOf(c Call) exchanger {
-	x := exchanger{radix: max(2, min(c.Degree, c.P)), core: 1}
+func exchangerOf(c Call, radix int) exchanger {
+	x := exchanger{radix: max(2, min(radix, c.P)), core: 1}
 	for x.core <= c.P/x.radix {
 		x.core *= x.radix
 	}
-	x.out = c.P - x.core
+	x.beyond = c.P - x.core
 	return x
 }
 
 // rank is the rank of the i-th member of the core.
 func (x exchanger) rank(i int) int {
-	if i < x.out/(x.radix-1) {
+	if i < x.beyond/(x.radix-1) {
 		return i*x.radix + x.radix - 1
 	}
-	return i + x.out
+	return i + x.beyond
 }
 
 // outside is the rank of the i-th that stays out, which is in the charge of member
@@ -49,7 +49,7 @@ func (x exchanger) partner(i, n, away int) int {
 // outsiders have messages with the core's ranks in whose charge they are, a stage for each of a row.
 func (x exchanger) outsiders(s *Schedule, st Stage, message func(core, out int) Message) {
 	for j := range x.radix - 1 {
-		rows := (x.out - j + x.radix - 2) / (x.radix - 1)
+		rows := (x.beyond - j + x.radix - 2) / (x.radix - 1)
 		if rows < 1 {
 			return
 		}

@@ -3,14 +3,9 @@ package collective
 // Gather has a block of every rank, in rank order: MPI_Gather.
 var Gather = &Collective{
 	Name: "gather", About: "the root gets each rank's block", M: "one rank's block",
-	Rooted: true,
-	Brings: sendsOne,
-	Promise: func(c Call, rank int) []Part {
-		if rank != c.Root {
-			return nil
-		}
-		return []Part{{Ranks: c.P, Bytes: c.M}}
-	},
+	Rooted:  true,
+	Brings:  sendsOne,
+	Promise: rootGets(false),
 	Default: "binomial", Benchmarks: measured("Gather"),
 }
 
@@ -26,10 +21,7 @@ func gatherLinear(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	mine := Span{Send, 0, c.M}
-	own := Stage{Phase: "own block", Pattern: Local, Beside: shape(Batch{min(1, c.P-1), c.M})}
-	s.add(1, 1, own, func(int, int) Message {
-		return Message{From: c.Root, To: c.Root, Src: mine, Dst: b.span(Recv, c.Root, c.Root+1)}
-	})
+	s.local("own block", 1, c.atRoot, shape(Batch{min(1, c.P-1), c.M}), func(root int) (src, dst Span) { return mine, b.span(Recv, root, root+1) })
 	s.add(c.P-1, 1, Stage{Phase: "linear"}, func(repetition, _ int) Message {
 		from := c.rank(repetition + 1)
 		return Message{From: from, To: c.Root, Src: mine, Dst: b.span(Recv, from, from+1)}
@@ -46,9 +38,7 @@ func gatherLinearSync(s *Schedule) {
 	}
 	b := blocks{c.P * c.M, c.M}
 	mine := Span{Send, 0, c.M}
-	s.add(1, 1, Stage{Phase: "own block", Pattern: Local}, func(int, int) Message {
-		return Message{From: c.Root, To: c.Root, Src: mine, Dst: b.span(Recv, c.Root, c.Root+1)}
-	})
+	s.local("own block", 1, c.atRoot, nil, func(root int) (src, dst Span) { return mine, b.span(Recv, root, root+1) })
 	from := func(repetition int) int { return c.rank(repetition + 1) }
 	part := func(phase string, at, bytes int) {
 		s.add(c.P-1, 1, Stage{Phase: phase}, func(repetition, _ int) Message {

@@ -20,7 +20,7 @@ var (
 		},
 		Name:   "shift",
 		Source: "Kang et al. 1999, section 4.2.2.1",
-		plan:   permutation,
+		plan:   func(s *Schedule) { permutation(s, Send, 0) },
 	}
 	// PingPong: the root sends to the rank Distance to its right, which then sends
 	// back what it received. The other ranks wait.
@@ -78,7 +78,7 @@ var (
 		Name:   "pair",
 		Source: "taulop-2015, Fig. 19",
 		Among:  EvenRanks,
-		plan:   couples,
+		plan:   func(s *Schedule) { couples(s, Send) },
 	}
 	// Readers: all ranks but the root get its message at once, which needs messages that
 	// receivers fetch.
@@ -125,10 +125,7 @@ var (
 		Among:  EvenRanks,
 		plan: func(s *Schedule) {
 			ownMessage(s, s.Call.P/2, 2)
-			s.add(1, s.Call.P/2, Stage{Phase: "couples"}, func(_, i int) Message {
-				whole := Span{Recv, 0, s.Call.M}
-				return Message{From: 2 * i, To: 2*i + 1, Src: whole, Dst: whole}
-			})
+			couples(s, Recv)
 		},
 	}
 	// CopiedPermutation is Permutation of that kind. What arrives lies behind the own message.
@@ -144,11 +141,8 @@ var (
 		Name:   "shift",
 		Source: "an own copy, then Kang et al. 1999, section 4.2.2.1",
 		plan: func(s *Schedule) {
-			c := s.Call
-			ownMessage(s, c.P, 1)
-			s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Peers: c.shiftedBy(c.Distance, 0)}, func(_, rank int) Message {
-				return Message{From: rank, To: c.shifted(rank), Src: Span{Recv, 0, c.M}, Dst: Span{Recv, c.M, c.M}}
-			})
+			ownMessage(s, s.Call.P, 1)
+			permutation(s, Recv, s.Call.M)
 		},
 	}
 )
@@ -168,15 +162,14 @@ func PatternNamed(name string) *Algorithm {
 // receive.
 func ownMessage(s *Schedule, n, apart int) {
 	m := s.Call.M
-	s.add(1, n, Stage{Phase: "own message", Pattern: Local}, func(_, i int) Message {
-		return Message{From: i * apart, To: i * apart, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
-	})
+	s.local("own message", n, func(i int) int { return i * apart }, nil, func(int) (src, dst Span) { return Span{Send, 0, m}, Span{Recv, 0, m} })
 }
 
-func permutation(s *Schedule) {
+// permutation sends what begins a buffer to byte `to` of Recv.
+func permutation(s *Schedule, from Buffer, to int) {
 	c := s.Call
 	s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Peers: c.shiftedBy(c.Distance, 0)}, func(_, rank int) Message {
-		return Message{From: rank, To: c.shifted(rank), Src: Span{Send, 0, c.M}, Dst: Span{Recv, 0, c.M}}
+		return Message{From: rank, To: c.shifted(rank), Src: Span{from, 0, c.M}, Dst: Span{Recv, to, c.M}}
 	})
 }
 
@@ -191,10 +184,10 @@ func pingPong(s *Schedule) {
 	})
 }
 
-func couples(s *Schedule) {
+func couples(s *Schedule, from Buffer) {
 	m := s.Call.M
 	s.add(1, s.Call.P/2, Stage{Phase: "couples"}, func(_, i int) Message {
-		return Message{From: 2 * i, To: 2*i + 1, Src: Span{Send, 0, m}, Dst: Span{Recv, 0, m}}
+		return Message{From: 2 * i, To: 2*i + 1, Src: Span{from, 0, m}, Dst: Span{Recv, 0, m}}
 	})
 }
 

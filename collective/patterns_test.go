@@ -31,19 +31,10 @@ func patternCalls(t *testing.T, try func(*Schedule)) {
 	}
 }
 
-func TestEveryRankEndsWithWhatThePatternPromises(t *testing.T) {
-	patternCalls(t, func(s *Schedule) {
-		m := newMachine(t, s)
-		m.run() // fails if a message is sent twice
-		for rank := range m.buffers {
-			m.holds(rank)
-		}
-	})
-}
-
 // Each message of the pattern is sent once, in its number of stages.
 func TestPatternsSendEachMessageOnce(t *testing.T) {
 	patternCalls(t, func(s *Schedule) {
+		carryOut(t, s) // which fails if a message is sent twice
 		p := s.Call.P
 		stages, sends := 1, p // of Permutation
 		switch s.Algorithm {
@@ -84,11 +75,7 @@ func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
 	for _, a := range []*Algorithm{CopiedCouples, CopiedPermutation} {
 		for p := 2; p <= 8; p += 2 {
 			s := must.Get(a.Schedule(Call{P: p, M: 17, Distance: 1}))
-			m := newMachine(t, s)
-			m.run()
-			for rank := range m.buffers {
-				m.holds(rank)
-			}
+			carryOut(t, s)
 			for n, step := range s.Steps() {
 				for msg := range step.Messages() {
 					if own := msg.From == msg.To; own != (n == 0) || own != (msg.Src.Buffer == Send) || msg.Dst.Buffer != Recv || msg.Bytes() != 17 {

@@ -4,13 +4,8 @@ package collective
 var Reduce = &Collective{
 	Name: "reduce", About: "the root gets the ranks' vectors combined", M: "the vector",
 	Rooted: true, Reduces: true,
-	Brings: sendsOne,
-	Promise: func(c Call, rank int) []Part {
-		if rank != c.Root {
-			return nil
-		}
-		return []Part{{Ranks: c.P, Bytes: c.M, Reduced: true}}
-	},
+	Brings:  sendsOne,
+	Promise: rootGets(true),
 	Default: "binomial", Benchmarks: measured("Reduce"),
 }
 
@@ -26,10 +21,7 @@ func init() {
 func reduceLinear(s *Schedule) {
 	c := s.Call
 	given, sum := Span{Send, 0, c.M}, Span{Recv, 0, c.M}
-	own := Stage{Phase: "own vector", Pattern: Local, Beside: shape(Batch{min(1, c.P-1), c.M})}
-	s.add(1, 1, own, func(int, int) Message {
-		return Message{From: c.Root, To: c.Root, Src: given, Dst: sum}
-	})
+	s.local("own vector", 1, c.atRoot, shape(Batch{min(1, c.P-1), c.M}), func(int) (src, dst Span) { return given, sum })
 	s.add(c.P-1, 1, Stage{Phase: "linear", Reduce: true}, func(repetition, _ int) Message {
 		return Message{From: c.rank(repetition + 1), To: c.Root, Src: given, Dst: sum}
 	})
@@ -82,7 +74,7 @@ func reduceHalving(s *Schedule, f fold) {
 		reduceLinear(s)
 		return
 	}
-	outside := c.Root < 2*f.pairs && c.Root == f.outside(c.Root/2)
+	outside := c.Root < 2*f.beyond && c.Root == f.outside(c.Root/2)
 	takes := outside && !f.shared
 	out := func(pair int) (rank int) { // of a pair, the one that folds in
 		if takes && pair == c.Root/2 {
@@ -96,11 +88,11 @@ func reduceHalving(s *Schedule, f fold) {
 		}
 		return f.rank(i)
 	}
-	root := c.Root - f.pairs // its number in the core
+	root := c.Root - f.beyond // its number in the core
 	switch {
 	case outside && f.shared:
 		root = 0
-	case c.Root < 2*f.pairs:
+	case c.Root < 2*f.beyond:
 		root = c.Root / 2
 	}
 	sumOf := func(rank int, part Span) Span {
@@ -110,7 +102,7 @@ func reduceHalving(s *Schedule, f fold) {
 		return part
 	}
 	s.temp = func(r int) int {
-		if r == c.Root || !f.shared && r < 2*f.pairs && r == out(r/2) {
+		if r == c.Root || !f.shared && r < 2*f.beyond && r == out(r/2) {
 			return 0
 		}
 		return c.M
@@ -133,16 +125,14 @@ func (f halving) run(s *Schedule) {
 	sum := func(i int, part Span) Span { return f.sumOf(rank(i), part) }
 	whole := Span{Bytes: c.M}
 	own := func(n int, rank func(i int) int) {
-		s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
-			return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: f.sumOf(rank(i), whole)}
-		})
+		s.local("own vector", n, rank, nil, func(rank int) (src, dst Span) { return Span{Send, 0, c.M}, f.sumOf(rank, whole) })
 	}
 	if f.shared {
-		own(c.P, func(i int) int { return i })
+		own(c.P, everyRank)
 		f.halves(s, func(rank int) Buffer { return f.sumOf(rank, whole).Buffer })
 	} else {
 		own(f.core, rank)
-		s.add(1, f.pairs, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
+		s.add(1, f.beyond, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
 			return Message{From: f.out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
 		})
 	}

@@ -39,8 +39,6 @@ func reduceScatterRing(s *Schedule) {
 	ownBlocks(s, Temp, c.P, everyRank)
 }
 
-func everyRank(i int) int { return i }
-
 // reduceScatterHalving: every rank copies its vector to Temp. Then partners at distance P/2 … 1
 // exchange the halves that the other one keeps: log2 P stages, each of half as many bytes as
 // the one before. Where P is no power of two the ranks beyond fold in first, see fold; their
@@ -52,11 +50,11 @@ func reduceScatterHalving(s *Schedule) {
 	inTemp(s, f.core, f.rank)
 	f.in(s, sendsAll(c, 0), b.span(Temp, 0, c.P))
 	// first is the first block that the i-th of the core is responsible for.
-	first := func(i int) int { return i + min(i, f.pairs) }
+	first := func(i int) int { return i + min(i, f.beyond) }
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		// A half is the blocks of as many of the core as the distance: of two blocks
 		// each, then perhaps of some with two and others with one, then of one each.
-		double, mixed := f.pairs/distance, f.pairs%distance
+		double, mixed := f.beyond/distance, f.beyond%distance
 		single := f.core/distance - double - min(mixed, 1)
 		halves := shape(
 			Batch{double * distance, 2 * distance * c.M},
@@ -89,15 +87,11 @@ func reduceScatterPairwise(s *Schedule) {
 func inTemp(s *Schedule, n int, rank func(i int) int) {
 	c := s.Call
 	s.temp = func(int) int { return c.P * c.M }
-	s.add(1, n, Stage{Phase: "own vector", Pattern: Local}, func(_, i int) Message {
-		return Message{From: rank(i), To: rank(i), Src: Span{Send, 0, c.P * c.M}, Dst: Span{Temp, 0, c.P * c.M}}
-	})
+	s.local("own vector", n, rank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.P * c.M}, Span{Temp, 0, c.P * c.M} })
 }
 
 // ownBlocks has each of n ranks copy its block of a vector to Recv.
 func ownBlocks(s *Schedule, vector Buffer, n int, rank func(i int) int) {
 	c := s.Call
-	s.add(1, n, Stage{Phase: "own block", Pattern: Local}, func(_, i int) Message {
-		return Message{From: rank(i), To: rank(i), Src: Span{vector, rank(i) * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
-	})
+	s.local("own block", n, rank, nil, func(r int) (src, dst Span) { return Span{vector, r * c.M, c.M}, Span{Recv, 0, c.M} })
 }

@@ -18,20 +18,6 @@ func reduceScatter(t *testing.T, name string, p, m int) *collective.Schedule {
 	return s
 }
 
-// MPI-3.1, section 5.10.1: recvcount is a block, and the vector has P of them.
-func TestReduceScatterPromise(t *testing.T) {
-	s := reduceScatter(t, "pairwise", 3, 10)
-	for rank := range 3 {
-		want := []collective.Part{{From: 0, Ranks: 3, At: 10 * rank, Bytes: 10, Reduced: true}}
-		if got := s.Promise(rank); !slices.Equal(got, want) {
-			t.Errorf("rank %d is promised %+v, want %+v", rank, got, want)
-		}
-		if send, recv := s.Size(rank, collective.Send), s.Size(rank, collective.Recv); send != 30 || recv != 10 {
-			t.Errorf("rank %d sends from %d bytes and receives in %d, want 30 and 10", rank, send, recv)
-		}
-	}
-}
-
 // Stages and sizes are as the algorithms' sources state.
 func TestReduceScatterStages(t *testing.T) {
 	for _, tt := range []struct {

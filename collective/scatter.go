@@ -25,9 +25,7 @@ func init() {
 // another. P−1 stages of one message.
 func scatterLinear(s *Schedule) {
 	c := s.Call
-	s.add(1, 1, Stage{Phase: "own block", Pattern: Local}, func(int, int) Message {
-		return Message{From: c.Root, To: c.Root, Src: Span{Send, c.Root * c.M, c.M}, Dst: Span{Recv, 0, c.M}}
-	})
+	s.local("own block", 1, c.atRoot, nil, func(root int) (src, dst Span) { return Span{Send, root * c.M, c.M}, Span{Recv, 0, c.M} })
 	deal(s)
 }
 

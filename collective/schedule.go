@@ -370,6 +370,19 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	return s
 }
 
+// local appends what n ranks copy within themselves; beside is the Stage's.
+func (s *Schedule) local(phase string, n int, rank func(i int) int, beside []Batch, copied func(rank int) (src, dst Span)) {
+	s.add(1, n, Stage{Phase: phase, Pattern: Local, Beside: beside}, func(_, i int) Message {
+		src, dst := copied(rank(i))
+		return Message{From: rank(i), To: rank(i), Src: src, Dst: dst}
+	})
+}
+
+func everyRank(i int) int { return i }
+
+// atRoot is for ranks of which the root alone is the call's.
+func (c Call) atRoot(int) int { return c.Root }
+
 // add appends a stage of n messages, numbered from 0, that happens repeat times. Without a
 // Shape all messages have the first one's size. Empty messages are not sent unless the Shape
 // has nothing else, and a stage without messages is left out. Messages beyond the number that

@@ -247,17 +247,20 @@ func (m *machine) holds(rank int) {
 	}
 }
 
+// carryOut proves that a schedule keeps what it promises.
+func carryOut(t *testing.T, s *Schedule) {
+	m := newMachine(t, s)
+	m.run()
+	for rank := range m.buffers {
+		m.holds(rank)
+	}
+}
+
 func TestEveryRankEndsWithWhatTheCollectivePromises(t *testing.T) {
 	for _, a := range All() {
 		t.Run(a.String(), func(t *testing.T) {
 			t.Parallel()
-			calls(t, a, func(s *Schedule) {
-				m := newMachine(t, s)
-				m.run()
-				for rank := range m.buffers {
-					m.holds(rank)
-				}
-			})
+			calls(t, a, func(s *Schedule) { carryOut(t, s) })
 		})
 	}
 }
@@ -273,11 +276,7 @@ func TestJoin(t *testing.T) {
 		}
 		parts[1].Blocking = true
 		s := Join(find("allreduce:reduce-bcast"), Call{P: p, M: 100}, parts...)
-		m := newMachine(t, s)
-		m.run()
-		for rank := range m.buffers {
-			m.holds(rank)
-		}
+		carryOut(t, s)
 		for n, step := range s.Steps() {
 			if step.Blocking != (n >= parts[0].Len()) {
 				t.Fatalf("P = %d: stage %d of %d is blocking: %v", p, n, s.Len(), step.Blocking)

@@ -51,14 +51,14 @@ type Counter struct {
 	Level func(a, b int) int
 
 	on      []int32 // node of each rank, when messages are looked at
-	nodes   []counts
+	nodes   []NodeTraffic
 	touched []int32 // nodes with messages
 }
 
-// counts are a node's messages.
-type counts struct {
-	within, out, in int
-	levels          [Levels]int
+// A NodeTraffic is one node's messages: within it, by level too, that leave it, and that come to it.
+type NodeTraffic struct {
+	Within, Out, In int
+	Levels          [Levels]int
 }
 
 // Runs finds the repetitions of a stage that are alike. With a rule for senders and receivers
@@ -160,15 +160,15 @@ func halve(runs []Run) []Run {
 	return half
 }
 
-// add counts nodes that are alike.
-func (t *Traffic) add(nodes int, c counts) {
-	t.Within += nodes * c.within
-	t.Between += nodes * c.out
-	t.Inside = max(t.Inside, c.within)
-	t.Through = max(t.Through, c.out, c.in)
-	t.Both = max(t.Both, c.within+max(c.out, c.in))
-	t.Arrive = max(t.Arrive, c.within+c.in)
-	for i, n := range c.levels {
+// Add counts nodes that are alike.
+func (t *Traffic) Add(nodes int, c NodeTraffic) {
+	t.Within += nodes * c.Within
+	t.Between += nodes * c.Out
+	t.Inside = max(t.Inside, c.Within)
+	t.Through = max(t.Through, c.Out, c.In)
+	t.Both = max(t.Both, c.Within+max(c.Out, c.In))
+	t.Arrive = max(t.Arrive, c.Within+c.In)
+	for i, n := range c.Levels {
 		l := &t.Levels[i]
 		l.All, l.Most = l.All+nodes*n, max(l.Most, n)
 	}
@@ -177,7 +177,7 @@ func (t *Traffic) add(nodes int, c counts) {
 // enumerate looks at each message.
 func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	if c.nodes == nil {
-		c.nodes, c.on = make([]counts, c.Nodes), make([]int32, c.Ranks)
+		c.nodes, c.on = make([]NodeTraffic, c.Nodes), make([]int32, c.Ranks)
 		for rank := range c.on {
 			c.on[rank] = int32(c.Node(rank))
 		}
@@ -190,29 +190,29 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 		last = msg.From
 		from, to := c.on[msg.From], c.on[msg.To]
 		if from != to {
-			c.at(from).out++
-			c.at(to).in++
+			c.at(from).Out++
+			c.at(to).In++
 			continue
 		}
 		n, level := c.at(from), 0
 		if c.Level != nil {
 			level = c.Level(c.Core(msg.From), c.Core(msg.To))
 		}
-		n.within++
-		n.levels[level]++
+		n.Within++
+		n.Levels[level]++
 	}
 	for _, node := range c.touched {
-		t.add(1, c.nodes[node])
-		c.nodes[node] = counts{}
+		t.Add(1, c.nodes[node])
+		c.nodes[node] = NodeTraffic{}
 	}
 	c.touched = c.touched[:0]
 	return t
 }
 
 // at is what a node has, which is noted.
-func (c *Counter) at(node int32) *counts {
+func (c *Counter) at(node int32) *NodeTraffic {
 	n := &c.nodes[node]
-	if n.within|n.out|n.in == 0 {
+	if n.Within|n.Out|n.In == 0 {
 		c.touched = append(c.touched, node)
 	}
 	return n
@@ -247,9 +247,9 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 		each := c.Ranks / c.Nodes
 		return func(repetition int) (t Traffic) {
 			if stage.Peers(repetition).Distance/c.plane%c.Nodes == 0 {
-				t.add(c.Nodes, counts{within: each, levels: [Levels]int{each}})
+				t.Add(c.Nodes, NodeTraffic{Within: each, Levels: [Levels]int{each}})
 			} else {
-				t.add(c.Nodes, counts{out: each, in: each})
+				t.Add(c.Nodes, NodeTraffic{Out: each, In: each})
 			}
 			return t
 		}
@@ -317,13 +317,13 @@ func (c *Counter) shift(p collective.Peers) (t Traffic) {
 			break
 		}
 		if next < node {
-			t.add(node-next, c.of(next, stretches))
+			t.Add(node-next, c.of(next, stretches))
 		}
-		t.add(1, c.of(node, stretches))
+		t.Add(1, c.of(node, stretches))
 		next = node + 1
 	}
 	if next < c.Nodes {
-		t.add(c.Nodes-next, c.of(next, stretches))
+		t.Add(c.Nodes-next, c.of(next, stretches))
 	}
 	return t
 }
@@ -337,14 +337,14 @@ func (c *Counter) nodeAt(rank int) int {
 }
 
 // of counts the messages of a node.
-func (c *Counter) of(node int, stretches []stretch) (n counts) {
+func (c *Counter) of(node int, stretches []stretch) (n NodeTraffic) {
 	for _, s := range stretches {
 		stay := c.staying(node, s.end, s.by) - c.staying(node, s.begin, s.by)
-		n.within += stay
-		n.out += c.below(node, s.end) - c.below(node, s.begin) - stay
-		n.in += c.below(node, s.end+s.by) - c.below(node, s.begin+s.by) - stay
+		n.Within += stay
+		n.Out += c.below(node, s.end) - c.below(node, s.begin) - stay
+		n.In += c.below(node, s.end+s.by) - c.below(node, s.begin+s.by) - stay
 	}
-	n.levels[0] = n.within
+	n.Levels[0] = n.Within
 	return n
 }
 

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -114,11 +115,7 @@ func anyUnknown(costs []Cost) bool {
 }
 
 func leastOf(costs []Cost) float64 {
-	least := math.Inf(1)
-	for _, c := range costs {
-		least = min(least, c.Seconds)
-	}
-	return least
+	return slices.MinFunc(costs, func(a, b Cost) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
 }
 
 // sizesBetween is every size at first, then a fixed number an octave, both ends included.

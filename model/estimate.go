@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -66,20 +67,14 @@ func EstimateLevels(f *params.File, cluster *Cluster, timings []Timing) (*Estima
 		measured[l.Name] = l.Fanout != nil
 	}
 	bySize := make(map[int][]Timing)
-	var sizes []int
 	for _, t := range timings {
-		bytes, one := messageBytes(t.Schedule)
-		if !one || !(t.Seconds > 0) {
+		if bytes, one := messageBytes(t.Schedule); one && t.Seconds > 0 {
+			bySize[bytes] = append(bySize[bytes], t)
+		} else {
 			e.Skipped++
-			continue
 		}
-		if bySize[bytes] == nil {
-			sizes = append(sizes, bytes)
-		}
-		bySize[bytes] = append(bySize[bytes], t)
 	}
-	slices.Sort(sizes)
-	for _, bytes := range sizes {
+	for _, bytes := range slices.Sorted(maps.Keys(bySize)) {
 		of := bySize[bytes]
 		if len(of) < leastTimings {
 			e.Skipped += len(of)

@@ -212,10 +212,8 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 	}
 	adjusted := fit.Adjust(ps)
 	v := &d.Verdict
-	times := make(map[string][]float64) // of each machine, how many times as much the next one costs
-	won := make(map[string]map[string]int)
-	total := make(map[string]int)      // calls of each collective
-	bare := make(map[string][]float64) // of each machine as times, tested or not
+	total := make(map[string]int) // calls of each collective
+	var won, bare []win           // tested, and by the bare numbers
 	for i, costs := range calls {
 		if len(rivals[i]) == 0 {
 			continue
@@ -236,8 +234,9 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 			}
 			adjusted = adjusted[1:]
 		}
+		this := win{cheapest.Machine, costs[0].Of, next}
 		if next > 1+d.Least {
-			bare[cheapest.Machine] = append(bare[cheapest.Machine], next)
+			bare = append(bare, this)
 		}
 		if !tested {
 			continue
@@ -250,28 +249,20 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 			v.Ties++
 			continue
 		}
-		if won[cheapest.Machine] == nil {
-			won[cheapest.Machine] = make(map[string]int)
-		}
-		won[cheapest.Machine][costs[0].Of]++
-		times[cheapest.Machine] = append(times[cheapest.Machine], next)
+		won = append(won, this)
 	}
 	for _, m := range d.Machines {
-		of := times[m.Machine]
+		of, times := winsOf(won, m.Machine)
 		if len(of) == 0 {
 			continue
 		}
-		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: fit.Median(of).Center}
-		for _, costs := range calls {
-			name := costs[0].Of
-			n := won[m.Machine][name]
-			text := fmt.Sprintf("%s in %d of %d", name, n, total[name])
-			if n == total[name] {
-				text = name
+		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: times}
+		for _, same := range view.Grouped(of, func(w win) string { return w.of }) {
+			text := same[0].of
+			if len(same) < total[text] {
+				text = fmt.Sprintf("%s in %d of %d", text, len(same), total[text])
 			}
-			if n > 0 && !slices.Contains(w.Of, text) {
-				w.Of = append(w.Of, text)
-			}
+			w.Of = append(w.Of, text)
 		}
 		v.Wins = append(v.Wins, w)
 	}
@@ -279,16 +270,28 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 	v.Text = d.verdict(bare)
 }
 
+// A win is a call that is the cheapest on a machine, and how many times as much the next one costs.
+type win struct {
+	machine, of string
+	times       float64
+}
+
+// winsOf are a machine's, and the median of their times.
+func winsOf(all []win, machine string) (of []win, times float64) {
+	of = lists.Filter(all, func(w win) bool { return w.machine == machine })
+	return of, fit.Median(lists.Map(of, func(w win) float64 { return w.times })).Center
+}
+
 // verdict says in words which machine is the better one.
-func (d *Machines) verdict(bare map[string][]float64) string {
+func (d *Machines) verdict(bare []win) string {
 	v := &d.Verdict
 	if v.Calls == 0 {
 		return "Nothing can be compared: no call has a cost on every machine."
 	}
 	var leads []string
 	for _, m := range d.Machines {
-		if of := bare[m.Machine]; len(of) > 0 {
-			leads = append(leads, fmt.Sprintf("%s in %d of %d, by %s times at the median", m.Machine, len(of), v.Calls, view.Digits(fit.Median(of).Center, 0.05)))
+		if of, times := winsOf(bare, m.Machine); len(of) > 0 {
+			leads = append(leads, fmt.Sprintf("%s in %d of %d, by %s times at the median", m.Machine, len(of), v.Calls, view.Digits(times, 0.05)))
 		}
 	}
 	leaning := ""

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -85,18 +86,16 @@ func (p *Predictions) MarkCheapest() {
 }
 
 // calls are the rows of each collective, P and m.
-func (p *Predictions) calls() map[any][]*Prediction {
+func (p *Predictions) calls() [][]*Prediction {
 	type call struct {
 		collective string
 		p, bytes   int
 	}
-	calls := make(map[any][]*Prediction)
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		key := call{r.Collective, r.P, r.Bytes}
-		calls[key] = append(calls[key], r)
+	rows := make([]*Prediction, len(p.Rows))
+	for i := range rows {
+		rows[i] = &p.Rows[i]
 	}
-	return calls
+	return view.Grouped(rows, func(r *Prediction) call { return call{r.Collective, r.P, r.Bytes} })
 }
 
 // Least is the share that costs must differ by to be told apart.

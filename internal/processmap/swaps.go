@@ -1,7 +1,7 @@
 package processmap
 
 import (
-	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -38,15 +38,10 @@ type message struct {
 
 // A roundTraffic is where the messages of a round are.
 type roundTraffic struct {
-	nodes   []nodeTraffic
+	nodes   []mapping.NodeTraffic
 	seconds float64
 	memo    int
 	touched bool
-}
-
-type nodeTraffic struct {
-	within, out, in int32
-	levels          [mapping.Levels]int32
 }
 
 func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
@@ -68,40 +63,21 @@ func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
 		for _, m := range r.messages {
 			add(m[0], m[1], i, x.Entry(m[0], m[1]).Bytes)
 		}
-		name := shapeName(r)
+		name := fmt.Sprint(r.stage.Shape, r.times, r.stage.Pattern) // the same of rounds that cost the same where their messages are alike
 		if _, known := shapes[name]; !known {
 			shapes[name] = len(s.memo)
 			s.memo = append(s.memo, make(map[mapping.Traffic]float64))
 		}
-		s.traffic = append(s.traffic, roundTraffic{nodes: make([]nodeTraffic, machine.Nodes), memo: shapes[name]})
+		s.traffic = append(s.traffic, roundTraffic{nodes: make([]mapping.NodeTraffic, machine.Nodes), memo: shapes[name]})
 	}
 	return s
-}
-
-// shapeName is the same of rounds that cost the same where their messages are alike.
-func shapeName(r round) string {
-	var name []byte
-	for _, b := range r.stage.Shape {
-		for _, n := range []uint64{uint64(b.Count), uint64(b.Bytes)} {
-			for range 8 {
-				name, n = append(name, byte(n)), n>>8
-			}
-		}
-	}
-	times := math.Float64bits(r.times)
-	for range 8 {
-		name, times = append(name, byte(times)), times>>8
-	}
-	return string(append(name, byte(r.stage.Pattern)))
 }
 
 // best starts from each of the mappings, the cheapest first, and returns the cheapest that
 // it finds until time is up. done reports whether no exchange makes any of them cheaper.
 func (s *swaps) best(starts []Mapping, until time.Time) (best heuristic.Mapping, done bool) {
 	starts = slices.Clone(starts)
-	slices.SortStableFunc(starts, func(a, b Mapping) int {
-		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
-	})
+	slices.SortStableFunc(starts, cheaper)
 	seconds, hops := math.Inf(1), int64(math.MaxInt64)
 	for _, start := range starts {
 		s.begin(start.Places)
@@ -190,7 +166,7 @@ func (s *swaps) exchange(process, place int) {
 	s.settle()
 }
 
-func (s *swaps) countAll(process, other int, by int32) {
+func (s *swaps) countAll(process, other int, by int) {
 	for _, i := range s.incident[process] {
 		s.count(&s.messages[i], by)
 	}
@@ -205,7 +181,7 @@ func (s *swaps) countAll(process, other int, by int32) {
 }
 
 // count adds a message, or takes it away.
-func (s *swaps) count(m *message, by int32) {
+func (s *swaps) count(m *message, by int) {
 	from, to := s.at[m.from], s.at[m.to]
 	s.hops += int64(by) * m.bytes * int64(heuristic.Hops(s.machine.Level(from, to)))
 	if s.program == nil {
@@ -218,19 +194,22 @@ func (s *swaps) count(m *message, by int32) {
 	}
 	a, b := from/s.machine.Cores, to/s.machine.Cores
 	if a != b {
-		t.nodes[a].out += by
-		t.nodes[b].in += by
+		t.nodes[a].Out += by
+		t.nodes[b].In += by
 		return
 	}
-	t.nodes[a].within += by
-	t.nodes[a].levels[s.program.level(from, to)] += by
+	t.nodes[a].Within += by
+	t.nodes[a].Levels[s.program.level(from, to)] += by
 }
 
 // settle recomputes the cost of rounds whose messages changed.
 func (s *swaps) settle() {
 	for _, round := range s.touched {
 		t := &s.traffic[round]
-		traffic := t.sum()
+		var traffic mapping.Traffic
+		for _, node := range t.nodes {
+			traffic.Add(1, node)
+		}
 		seconds, known := s.memo[t.memo][traffic]
 		if !known {
 			seconds = s.program.seconds(&s.program.rounds[round], traffic)
@@ -242,23 +221,4 @@ func (s *swaps) settle() {
 		t.seconds, t.touched = seconds, false
 	}
 	s.touched = s.touched[:0]
-}
-
-// sum is the traffic as a mapping.Counter counts it.
-func (t *roundTraffic) sum() (of mapping.Traffic) {
-	for i := range t.nodes {
-		n := &t.nodes[i]
-		within, out, in := int(n.within), int(n.out), int(n.in)
-		of.Within += within
-		of.Between += out
-		of.Inside = max(of.Inside, within)
-		of.Through = max(of.Through, out, in)
-		of.Both = max(of.Both, within+max(out, in))
-		of.Arrive = max(of.Arrive, within+in)
-		for level, count := range n.levels {
-			l := &of.Levels[level]
-			l.All, l.Most = l.All+int(count), max(l.Most, int(count))
-		}
-	}
-	return of
 }

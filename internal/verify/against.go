@@ -8,7 +8,9 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
@@ -143,20 +145,11 @@ func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 		suite, benchmark  string
 		p, bytes, printed int
 	}
-	var calls []call
-	first := make(map[call]mpibench.Time)
-	samples := make(map[call][]float64)
-	for _, t := range times {
-		c := call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed}
-		if samples[c] == nil {
-			calls, first[c] = append(calls, c), t
-		}
-		samples[c] = append(samples[c], t.Microseconds*1e3)
-	}
 	var rows []Compared
-	for _, c := range calls {
-		row := Compared{Suite: c.suite, Benchmark: c.benchmark, P: c.p, Bytes: c.bytes, Measured: fit.Median(samples[c])}
-		if err := a.predict(&row, first[c].Kind); err != nil {
+	for _, runs := range view.Grouped(times, func(t mpibench.Time) call { return call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed} }) {
+		t, samples := runs[0], lists.Map(runs, func(t mpibench.Time) float64 { return t.Microseconds * 1e3 })
+		row := Compared{Suite: t.Suite, Benchmark: t.Benchmark, P: t.P, Bytes: t.Bytes, Measured: fit.Median(samples)}
+		if err := a.predict(&row, t.Kind); err != nil {
 			return nil, err
 		}
 		rows = append(rows, row)
@@ -254,40 +247,31 @@ type AgainstMean struct {
 
 // AgainstMeans are the means of each benchmark and P that has any, in the order of the rows.
 func AgainstMeans(rows []Compared) []AgainstMean {
-	means := []AgainstMean{}
-	for _, r := range rows {
-		if len(r.Predicted.Models) < len(AgainstModels) {
-			continue
-		}
-		i := slices.IndexFunc(means, func(m AgainstMean) bool {
-			return m.Suite == r.Suite && m.Benchmark == r.Benchmark && m.P == r.P
-		})
-		if i < 0 {
-			i = len(means)
-			means = append(means, AgainstMean{Suite: r.Suite, Benchmark: r.Benchmark, P: r.P, Errors: make([]float64, len(AgainstModels))})
-			if r.Nearest != nil {
-				means[i].Nearest = new(float64)
-			}
-		}
-		m := &means[i]
-		for j, name := range AgainstModels {
-			p, _ := of(r.Predicted.Models, name)
-			m.Errors[j] += math.Abs(p.Error)
-		}
-		if r.Nearest != nil {
-			p, _ := of(r.Nearest.Models, Full)
-			*m.Nearest += math.Abs(p.Error)
-		}
-		m.Rows++
+	type benchmark struct {
+		suite, name string
+		p           int
 	}
-	for i := range means {
-		m := &means[i]
-		for j := range m.Errors {
-			m.Errors[j] /= float64(m.Rows)
+	complete := lists.Filter(rows, func(r Compared) bool { return len(r.Predicted.Models) == len(AgainstModels) })
+	means := []AgainstMean{}
+	for _, of := range view.Grouped(complete, func(r Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
+		m := AgainstMean{Suite: of[0].Suite, Benchmark: of[0].Benchmark, P: of[0].P, Rows: len(of)}
+		for _, name := range AgainstModels {
+			m.Errors = append(m.Errors, meanError(of, name, func(r Compared) *Candidate { return &r.Predicted }))
 		}
-		if m.Nearest != nil {
-			*m.Nearest /= float64(m.Rows)
+		if of[0].Nearest != nil {
+			nearest := meanError(of, Full, func(r Compared) *Candidate { return r.Nearest })
+			m.Nearest = &nearest
 		}
+		means = append(means, m)
 	}
 	return means
+}
+
+// meanError is the mean of a model's errors without their signs.
+func meanError(rows []Compared, name string, candidate func(Compared) *Candidate) (mean float64) {
+	for _, r := range rows {
+		p, _ := of(candidate(r).Models, name)
+		mean += math.Abs(p.Error)
+	}
+	return mean / float64(len(rows))
 }

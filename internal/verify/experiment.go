@@ -13,12 +13,14 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -387,18 +389,19 @@ func ofSegments(k params.Key) bool {
 	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.ExchangeCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
 }
 
-// unmeasured are the cells that no launch came to.
-func (e *Experiment) unmeasured() (cells []engine.Cell) {
+// measuredKeys are the keys of cells that a launch came to.
+func (e *Experiment) measuredKeys() map[params.Key]bool {
 	measured := make(map[params.Key]bool)
 	for _, c := range e.File.Cells {
 		measured[c.Key] = len(c.Samples) > 0
 	}
-	for _, c := range e.engine.Cells {
-		if !measured[c.Key] {
-			cells = append(cells, c)
-		}
-	}
-	return cells
+	return measured
+}
+
+// unmeasured are the cells that no launch came to.
+func (e *Experiment) unmeasured() []engine.Cell {
+	measured := e.measuredKeys()
+	return lists.Filter(e.engine.Cells, func(c engine.Cell) bool { return !measured[c.Key] })
 }
 
 // kindOf is what cells are called that time did not suffice for.
@@ -414,23 +417,12 @@ func kindOf(c engine.Cell) string {
 
 // Short says what time did not suffice for, and how much would have done; nil if it did.
 func (e *Experiment) Short() error {
-	var order []string
-	all, lacking := make(map[string]int), make(map[string]int)
-	missing := e.unmeasured()
-	for _, c := range e.engine.Cells {
-		what := kindOf(c)
-		if all[what] == 0 {
-			order = append(order, what)
-		}
-		all[what]++
-	}
-	for _, c := range missing {
-		lacking[kindOf(c)]++
-	}
+	measured := e.measuredKeys()
 	var parts []string
-	for _, what := range order {
-		if lacking[what] > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %d %s", lacking[what], all[what], what))
+	for _, of := range view.Grouped(e.engine.Cells, kindOf) {
+		lacking := lists.Filter(of, func(c engine.Cell) bool { return !measured[c.Key] })
+		if len(lacking) > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", len(lacking), len(of), kindOf(of[0])))
 		}
 	}
 	_, few := e.engine.Lacking()

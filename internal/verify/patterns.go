@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -186,36 +187,30 @@ var ErrShort = errors.New("take longer messages")
 // PatternFits fits a line to each variant that was measured at all sizes and to all
 // permutations together. It leaves those out that took no time, with an error.
 func (r Runs) PatternFits() (fits []PatternFit, failed error) {
+	type timed struct {
+		patternKey
+		bytes int
+		ns    float64
+	}
+	var all []timed
 	fitted := r.fittedSizes()
-	ms, times := make(map[patternKey][]int), make(map[patternKey][]float64)
-	var keys []patternKey
-	lacking := make(map[patternKey]bool)
 	for _, c := range r.Cases {
-		time := r.of(c)
-		if !slices.Contains(fitted, c.Schedule.Call.M) {
+		call := c.Schedule.Call
+		if !slices.Contains(fitted, call.M) {
 			continue
 		}
-		names := []string{c.Name}
-		if PatternOf(c.Name) == Permutation {
-			names = append(names, Permutation)
-		}
-		for _, name := range names {
-			key := patternKey{name, c.Schedule.Call.P, c.OffCache}
-			if math.IsNaN(time.Center) {
-				lacking[key] = true
-				continue
-			}
-			if ms[key] == nil {
-				keys = append(keys, key)
-			}
-			ms[key], times[key] = append(ms[key], c.Schedule.Call.M), append(times[key], time.Center)
+		one := timed{patternKey{c.Name, call.P, c.OffCache}, call.M, r.of(c).Center}
+		if all = append(all, one); PatternOf(c.Name) == Permutation {
+			one.name = Permutation
+			all = append(all, one)
 		}
 	}
-	for _, key := range keys {
-		if lacking[key] {
+	for _, of := range view.Grouped(all, func(t timed) patternKey { return t.patternKey }) {
+		key, times := of[0].patternKey, lists.Map(of, func(t timed) float64 { return t.ns })
+		if slices.ContainsFunc(times, math.IsNaN) {
 			continue
 		}
-		line, err := fit.LineOf(ms[key], times[key])
+		line, err := fit.LineOf(lists.Map(of, func(t timed) int { return t.bytes }), times)
 		if err != nil {
 			failed = cmp.Or(failed, fmt.Errorf("%s, P = %d: %w; %w", key.name, key.p, err, ErrShort))
 			continue
@@ -261,25 +256,14 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		patternKey
 		bytes int
 	}
-	all := make(map[group][]PatternRow)
-	var groups []group
-	for _, r := range rows {
-		if r.Fitted {
-			continue
-		}
-		g := group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes}
-		if all[g] == nil {
-			groups = append(groups, g)
-		}
-		all[g] = append(all[g], r)
-	}
+	tests := lists.Filter(rows, func(r PatternRow) bool { return !r.Fitted })
 	median := func(of []PatternRow, value func(PatternRow) float64) float64 {
 		values := lists.Map(of, value)
 		return fit.Median(values).Center
 	}
-	for _, g := range groups {
-		members := all[g]
-		t := PatternRow{Pattern: g.name, Row: Row{Name: g.name, P: g.p, Bytes: g.bytes, OffCache: g.off, Forced: members[0].Forced}}
+	for _, members := range view.Grouped(tests, func(r PatternRow) group { return group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes} }) {
+		first := members[0]
+		t := PatternRow{Pattern: first.Pattern, Row: Row{Name: first.Pattern, P: first.P, Bytes: first.Bytes, OffCache: first.OffCache, Forced: first.Forced}}
 		t.Measured = fit.Estimate{
 			Center: median(members, func(r PatternRow) float64 { return r.Measured.Center }),
 			Lo:     math.Inf(-1), Hi: math.Inf(1), N: members[0].Measured.N,
@@ -311,11 +295,6 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 // PatternMeans are the mean relative errors of each pattern and of all, over all
 // variants at the sizes that no line was fitted to.
 func PatternMeans(rows []PatternRow) []Mean {
-	var tested []Row
-	for _, r := range rows {
-		if !r.Fitted {
-			tested = append(tested, r.Row)
-		}
-	}
-	return meansOf(tested, PatternModels, func(r Row) string { return PatternOf(r.Name) })
+	tested := lists.Filter(rows, func(r PatternRow) bool { return !r.Fitted })
+	return meansOf(lists.Map(tested, func(r PatternRow) Row { return r.Row }), PatternModels, func(r Row) string { return PatternOf(r.Name) })
 }

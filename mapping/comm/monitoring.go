@@ -22,7 +22,7 @@ var other = regexp.MustCompile(`^(#|[CD]\s|O2A\s|A2O\s|A2A\s)`)
 // monitoring reads files of one process or several. Collectives are counted as the
 // messages that they are made of (I), not as calls (C).
 func (in *reader) monitoring() (*Matrix, error) {
-	var s sparse
+	m := &Matrix{}
 	for more := true; more; more = in.next() {
 		found := monitored.FindStringSubmatch(in.text)
 		if found == nil {
@@ -43,17 +43,17 @@ func (in *reader) monitoring() (*Matrix, error) {
 		if found[1] == "R" { // what is read from another one comes from there
 			from, to = to, from
 		}
-		if err := s.add(from, to, numbers[2], numbers[3]); err != nil {
+		if err := in.add(m, from, to, numbers[2], numbers[3]); err != nil {
 			return nil, err
 		}
 	}
 	if err := in.ended(nil); err != nil {
 		return nil, err
 	}
-	if s.ranks < 2 {
+	if m.Ranks() < 2 {
 		return nil, errors.New("no process sends anything: give the files of all processes, of a program that sends messages")
 	}
-	return s.matrix()
+	return m, nil
 }
 
 // IsMonitoring reports whether a file begins like one of Open MPI's monitoring component,

@@ -62,7 +62,8 @@ func (m *Matrix) WithMessages(counts *Matrix) error {
 
 type reader struct {
 	*infile.Lines
-	text string
+	text    string
+	entries int // read so far
 }
 
 // next goes to the next line that is not empty.
@@ -147,7 +148,7 @@ func (in *reader) square() (*Matrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs, from := 0, 0
+	from := 0
 	for more := true; more; more = in.next() {
 		if strings.HasPrefix(in.text, "#") {
 			continue
@@ -165,10 +166,7 @@ func (in *reader) square() (*Matrix, error) {
 				return nil, fmt.Errorf("%w (process %d to %d)", err, from, to)
 			}
 			if bytes > 0 && from != to {
-				if pairs++; pairs > maxEntries {
-					return nil, errMany
-				}
-				if err := m.Add(from, to, bytes, 1); err != nil {
+				if err := in.add(m, from, to, bytes, 1); err != nil {
 					return nil, err
 				}
 			}
@@ -184,41 +182,21 @@ func (in *reader) square() (*Matrix, error) {
 	return m, nil
 }
 
-var errMany = fmt.Errorf("more than %d pairs of processes: give a smaller matrix", maxEntries)
-
-// A sparse matrix is entries whose number of processes may not be known yet.
-type sparse struct {
-	from, to        []int32
-	bytes, messages []int64
-	ranks           int
-}
-
-func (s *sparse) add(from, to int, bytes, messages int64) error {
+// add adds to a matrix whose number of processes may not be known yet.
+func (in *reader) add(m *Matrix, from, to int, bytes, messages int64) error {
 	switch {
 	case from < 0 || to < 0:
 		return fmt.Errorf("process %d sends to %d: number them from 0", from, to)
 	case max(from, to) >= MaxRanks:
 		return fmt.Errorf("process %d: a communication matrix has %d at the most", max(from, to), MaxRanks)
-	case len(s.from) >= maxEntries:
-		return errMany
+	case in.entries >= maxEntries:
+		return fmt.Errorf("more than %d pairs of processes: give a smaller matrix", maxEntries)
 	}
-	s.ranks = max(s.ranks, from+1, to+1)
-	s.from, s.to = append(s.from, int32(from)), append(s.to, int32(to))
-	s.bytes, s.messages = append(s.bytes, bytes), append(s.messages, messages)
-	return nil
-}
-
-func (s *sparse) matrix() (*Matrix, error) {
-	m, err := New(s.ranks)
-	if err != nil {
-		return nil, err
+	in.entries++
+	for m.Ranks() <= max(from, to) {
+		m.rows = append(m.rows, nil)
 	}
-	for i := range s.from {
-		if err := m.Add(int(s.from[i]), int(s.to[i]), s.bytes[i], s.messages[i]); err != nil {
-			return nil, err
-		}
-	}
-	return m, nil
+	return m.Add(from, to, bytes, messages)
 }
 
 // list reads a line for each two processes, under a heading.
@@ -232,7 +210,7 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 			return nil, fmt.Errorf("the heading has %.40q in place %d: write from,to,bytes or from,to,bytes,messages", name, i+1)
 		}
 	}
-	var s sparse
+	m := &Matrix{}
 	for in.next() {
 		if strings.HasPrefix(in.text, "#") {
 			continue
@@ -259,15 +237,15 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 		if bytes == 0 && messages == 1 && len(values) == 3 {
 			messages = 0 // nothing is sent
 		}
-		if err := s.add(from, to, bytes, messages); err != nil {
+		if err := in.add(m, from, to, bytes, messages); err != nil {
 			return nil, err
 		}
 	}
 	if err := in.ended(nil); err != nil {
 		return nil, err
 	}
-	if s.ranks == 0 {
+	if m.Ranks() == 0 {
 		return nil, errors.New("there is a heading and nothing below it: give a line for each two processes that communicate")
 	}
-	return s.matrix()
+	return m, nil
 }

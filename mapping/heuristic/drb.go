@@ -1,6 +1,7 @@
 package heuristic
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/taulop/taulop/mapping/comm"
@@ -68,7 +69,7 @@ func (d *drb) halved(processes []int, first int) (left, right []int) {
 	starts := [][]int{processes}
 	// Others begin at a process and add the processes that it, and those added, send most: at
 	// the one that sends most, and at some, evenly spread.
-	heaviest := slices.MaxFunc(processes, func(a, b int) int { return compare(d.sum(a), d.sum(b)) })
+	heaviest := slices.MaxFunc(processes, func(a, b int) int { return cmp.Compare(d.sum(a), d.sum(b)) })
 	seeds := []int{heaviest}
 	const most = 6
 	for i := range most {
@@ -101,16 +102,6 @@ func (d *drb) halved(processes []int, first int) (left, right []int) {
 		left, right = right, left // which costs as much, and looks like the program
 	}
 	return left, right
-}
-
-func compare(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 func (d *drb) sum(process int) (bytes int64) {
@@ -185,13 +176,13 @@ func (d *drb) improve(processes []int) bool {
 	sum, best, kept := int64(0), int64(0), 0
 	between := make([]int64, len(d.volumes)) // bytes with the first of an exchange
 	for len(sides[0]) > 0 && len(sides[1]) > 0 {
-		by := func(a, b int) int { return compare(d.gain[a], d.gain[b]) }
+		by := func(a, b int) int { return cmp.Compare(d.gain[a], d.gain[b]) }
 		a := slices.MaxFunc(sides[0], by)
 		for _, v := range d.volumes[a] {
 			between[v.With] = v.Bytes
 		}
 		b := slices.MaxFunc(sides[1], func(p, q int) int {
-			return compare(d.gain[p]-2*between[p], d.gain[q]-2*between[q])
+			return cmp.Compare(d.gain[p]-2*between[p], d.gain[q]-2*between[q])
 		})
 		sum += d.gain[a] + d.gain[b] - 2*between[b]
 		for _, v := range d.volumes[a] {

@@ -1,6 +1,7 @@
 package heuristic
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -131,11 +132,9 @@ func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 // grouped makes groups of arity clusters each.
 func (w *mwpm) grouped(clusters []*cluster, arity int) ([]*cluster, error) {
 	complete := make([]*cluster, len(clusters)) // with a part for each
-	for i, c := range clusters {
-		complete[i] = &cluster{lowest: c.lowest, slot: c.slot, parts: []*cluster{c}, bytes: make(map[*cluster]int64)}
-	}
 	of := make(map[*cluster]*cluster)
 	for i, c := range clusters {
+		complete[i] = &cluster{lowest: c.lowest, slot: c.slot, parts: []*cluster{c}, bytes: make(map[*cluster]int64)}
 		of[c] = complete[i]
 	}
 	for i, c := range clusters {
@@ -231,10 +230,7 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 			}
 		}
 		slices.SortFunc(edges, func(a, b matching.Edge) int { // the order of a map is not always the same
-			if a.U != b.U {
-				return a.U - b.U
-			}
-			return a.V - b.V
+			return cmp.Or(a.U-b.U, a.V-b.V)
 		})
 		if partners, err = matching.Maximum(n, edges); err != nil {
 			return nil, nil, err

@@ -130,15 +130,6 @@ func (w *walk) link() int32 {
 	return w.links[(at+len(w.links))%len(w.links)] ^ w.flip
 }
 
-func (s *solver) index(b, child int32) int {
-	for i, c := range s.children[b] {
-		if c == child {
-			return i
-		}
-	}
-	panic("matching: a blossom without its child")
-}
-
 // expand takes apart a blossom whose dual is zero: between stages, or an inner one within a
 // stage, whose children on the way through it stay in the tree.
 func (s *solver) expand(b int32, ended bool) {
@@ -157,7 +148,7 @@ func (s *solver) expand(b int32, ended bool) {
 	}
 	if !ended && s.label[b] == inner {
 		entry := s.in[s.at[s.via[b]^1]]
-		w := s.walk(b, s.index(b, entry))
+		w := s.walk(b, slices.Index(s.children[b], entry))
 		through := s.via[b]
 		for w.at != 0 {
 			s.label[s.at[through^1]] = free
@@ -204,7 +195,7 @@ func (s *solver) rotate(b, v int32) {
 	if int(child) >= s.n {
 		s.rotate(child, v)
 	}
-	first := s.index(b, child)
+	first := slices.Index(s.children[b], child)
 	for w := s.walk(b, first); w.at != 0; {
 		w.next()
 		link := w.link()

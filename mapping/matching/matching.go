@@ -133,25 +133,17 @@ func newSolver(n int, edges []Edge, perfect bool) (*solver, error) {
 		s.around[e.U] = append(s.around[e.U], int32(2*k+1))
 		s.around[e.V] = append(s.around[e.V], int32(2*k))
 	}
-	s.mate = filled(n, none)
-	s.label, s.via = make([]label, 2*n), filled(2*n, none)
-	s.in, s.parent, s.base = make([]int32, n), filled(2*n, none), filled(2*n, none)
+	s.mate = slices.Repeat([]int32{none}, n)
+	s.label, s.via = make([]label, 2*n), slices.Repeat([]int32{none}, 2*n)
+	s.in, s.parent, s.base = make([]int32, n), slices.Repeat([]int32{none}, 2*n), slices.Repeat([]int32{none}, 2*n)
 	s.children, s.links, s.bests = make([][]int32, 2*n), make([][]int32, 2*n), make([][]int32, 2*n)
-	s.best, s.bestTo = filled(2*n, none), filled(2*n, none)
+	s.best, s.bestTo = slices.Repeat([]int32{none}, 2*n), slices.Repeat([]int32{none}, 2*n)
 	s.dual, s.tight = make([]int64, 2*n), make([]bool, len(edges))
 	for v := range n {
 		s.in[v], s.base[v], s.dual[v] = int32(v), int32(v), most
 		s.unused = append(s.unused, int32(n+v))
 	}
 	return s, nil
-}
-
-func filled(n int, with int32) []int32 {
-	all := make([]int32, n)
-	for i := range all {
-		all[i] = with
-	}
-	return all
 }
 
 func (s *solver) partners() []int {
