@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 )
@@ -87,11 +88,8 @@ func (w predicting) fill(c *Cell) error {
 		if err != nil {
 			return 0, err
 		}
-		if about, rough := w.Roughly(laid, most); rough && about > 1.5*most {
-			return 0, nil
-		}
-		cost, within, err := w.CostWithin(laid, most)
-		if err != nil || !within || cost.Unknown || !(cost.Seconds > 0) {
+		cost, err := tune.Within(w.Predictor, laid, most)
+		if err != nil || cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 1) {
 			return 0, err
 		}
 		most = min(most, cost.Seconds*math.Exp(far*sigma))
