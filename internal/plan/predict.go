@@ -3,9 +3,7 @@ package plan
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/tune"
@@ -27,38 +25,8 @@ func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, col
 			}
 		}
 	}
-	var (
-		wait       sync.WaitGroup
-		lock       sync.Mutex
-		next, done int
-		work       = predicting{by, library, all}
-	)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for {
-				lock.Lock()
-				if next == len(cells) || err != nil || ctx.Err() != nil {
-					lock.Unlock()
-					return
-				}
-				cell := &cells[next]
-				next++
-				lock.Unlock()
-				failed := work.fill(cell)
-				lock.Lock()
-				if done++; failed != nil {
-					err = failed
-				} else if progress != nil {
-					progress(done, len(cells))
-				}
-				lock.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	if err == nil {
-		err = ctx.Err()
-	}
+	work := predicting{by, library, all}
+	err = tune.Each(ctx, len(cells), progress, func(_ context.Context, i int) error { return work.fill(&cells[i]) })
 	return cells, err
 }
 

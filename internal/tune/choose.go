@@ -8,7 +8,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -234,35 +235,37 @@ func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collect
 			all.Rows = append(all.Rows, Row{Collective: of, P: p, Nodes: nodes})
 		}
 	}
-	var (
-		wait   sync.WaitGroup
-		lock   sync.Mutex
-		done   int
-		next   atomic.Int64
-		failed = make([]error, len(all.Rows))
-	)
-	for range min(runtime.GOMAXPROCS(0), len(all.Rows)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all.Rows); i = int(next.Add(1)) - 1 {
-				if failed[i] = c.row(ctx, &all.Rows[i], ms); failed[i] != nil {
-					next.Add(int64(len(all.Rows))) // for all
-					return
-				}
-				lock.Lock()
-				if done++; c.Progress != nil {
-					c.Progress(done, len(all.Rows))
-				}
-				lock.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return nil, err
-		}
+	err := Each(ctx, len(all.Rows), c.Progress, func(ctx context.Context, i int) error { return c.row(ctx, &all.Rows[i], ms) })
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
+}
+
+// Each does n things side by side, until one fails; progress, if not nil, is told after each how many are done,
+// one call at a time.
+func Each(ctx context.Context, n int, progress func(done, of int), do func(ctx context.Context, i int) error) error {
+	var lock sync.Mutex
+	done := 0
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		workers.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := do(ctx, i); err != nil {
+				return err
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			if done++; progress != nil {
+				progress(done, n)
+			}
+			return nil
+		})
+	}
+	return workers.Wait()
 }
 
 // row fills in a row.
