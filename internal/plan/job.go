@@ -92,7 +92,7 @@ func calls(m int) float64 {
 // Make plans what a job times within a budget, or all that cells have. Brute is all settings that the
 // library has in each cell.
 func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components []mpi.Component, budget time.Duration, all bool, with string) *Manifest {
-	by := Picker{Tolerance: Tolerance, Most: mostTimed, Cost: passCost}
+	by := Picker{Most: mostTimed, Cost: passCost}
 	brute := 0.0
 	for i := range cells {
 		c, least := &cells[i], math.Inf(1)

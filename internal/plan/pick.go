@@ -11,9 +11,8 @@ import (
 
 // A Picker picks what is to be timed.
 type Picker struct {
-	Tolerance float64 // the expected penalty that is left, a share: the mean over cells
-	Most      int     // settings of a cell beside the library's own choice
-	Budget    float64 // seconds that all may take; 0: any
+	Most   int     // settings of a cell beside the library's own choice
+	Budget float64 // seconds that all may take; 0: any
 	// Cost is what timing an option takes, in seconds.
 	Cost func(c *Cell, o Option) float64
 }
@@ -55,15 +54,15 @@ type picking struct {
 	expected float64
 }
 
-// Pick picks the timings that lower the expected penalty most for their cost until what is left is
-// within the tolerance, or the budget is spent.
+// Pick picks the timings that lower the expected penalty most for their cost until none lowers it, or the
+// budget is spent.
 func (by Picker) Pick(cells []Cell) *Picked {
 	p := &picking{Picker: by, rows: newRows(cells)}
 	p.prepare()
 	before := p.expected
 	queue := p.actions()
 	heap.Init(&queue)
-	for len(queue) > 0 && p.expected > by.Tolerance*float64(len(cells)) {
+	for len(queue) > 0 {
 		a := heap.Pop(&queue).(*action)
 		if !p.weigh(a) {
 			continue

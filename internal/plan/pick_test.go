@@ -29,7 +29,7 @@ func cost(_ *Cell, o Option) float64 { return o.Seconds + 20e-6 }
 
 func TestPick(t *testing.T) {
 	ms := []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
-	by := Picker{Tolerance: 0.01, Most: 2, Cost: cost}
+	by := Picker{Most: 2, Cost: cost}
 	if far := by.Pick(cells([]int{8}, ms, 1, 9, 9)); far.Seconds > 0 || far.Expected > 0.01 {
 		t.Errorf("what is certain is timed: %+v", far)
 	}

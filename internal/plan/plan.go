@@ -46,12 +46,10 @@ const (
 	unsure   = 0.5  // standard deviation of an own choice that is not known
 )
 
-// What a plan aims at. Predictions are at times wrong in ways that no distribution of errors has, so
-// the expected penalty must be less than the 1 % that shall be left.
+// What plans that are judged by published times have timed.
 const (
-	Tolerance = 0.0002 // expected penalty that is left, a share
-	Most      = 2      // settings of a cell that are timed beside the library's own choice
-	Share     = 0.25   // of what timing all settings takes, at most
+	Most  = 2    // settings of a cell beside the library's own choice
+	Share = 0.25 // of what timing all settings takes, at most
 )
 
 // shift is the variance of the error of a setting where it is known at a distance.

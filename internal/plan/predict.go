@@ -3,11 +3,10 @@ package plan
 import (
 	"context"
 	"math"
-	"runtime"
 	"slices"
-	"sync"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 )
@@ -26,38 +25,8 @@ func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, col
 			}
 		}
 	}
-	var (
-		wait       sync.WaitGroup
-		lock       sync.Mutex
-		next, done int
-		work       = predicting{by, library, all}
-	)
-	for range runtime.GOMAXPROCS(0) {
-		wait.Go(func() {
-			for {
-				lock.Lock()
-				if next == len(cells) || err != nil || ctx.Err() != nil {
-					lock.Unlock()
-					return
-				}
-				cell := &cells[next]
-				next++
-				lock.Unlock()
-				failed := work.fill(cell)
-				lock.Lock()
-				if done++; failed != nil {
-					err = failed
-				} else if progress != nil {
-					progress(done, len(cells))
-				}
-				lock.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	if err == nil {
-		err = ctx.Err()
-	}
+	work := predicting{by, library, all}
+	err = tune.Each(ctx, len(cells), progress, func(_ context.Context, i int) error { return work.fill(&cells[i]) })
 	return cells, err
 }
 
@@ -87,11 +56,8 @@ func (w predicting) fill(c *Cell) error {
 		if err != nil {
 			return 0, err
 		}
-		if about, rough := w.Roughly(laid, most); rough && about > 1.5*most {
-			return 0, nil
-		}
-		cost, within, err := w.CostWithin(laid, most)
-		if err != nil || !within || cost.Unknown || !(cost.Seconds > 0) {
+		cost, err := tune.Within(w.Predictor, laid, most)
+		if err != nil || cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 1) {
 			return 0, err
 		}
 		most = min(most, cost.Seconds*math.Exp(far*sigma))

@@ -61,7 +61,7 @@ func (e *Evaluation) planned(collective, mapping string) (cells []plan.Cell, cas
 
 // pick is what a plan has timed of each cell, in its share of the time of all settings.
 func pick(cells []plan.Cell) (timed [][]int) {
-	picker := plan.Picker{Tolerance: plan.Tolerance, Most: plan.Most, Cost: func(_ *plan.Cell, o plan.Option) float64 { return o.Seconds + latency }}
+	picker := plan.Picker{Most: plan.Most, Cost: func(_ *plan.Cell, o plan.Option) float64 { return o.Seconds + latency }}
 	for i := range cells {
 		for _, o := range cells[i].Options {
 			picker.Budget += plan.Share * picker.Cost(&cells[i], o)

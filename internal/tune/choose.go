@@ -8,7 +8,8 @@ import (
 	"slices"
 	"sort"
 	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -34,61 +35,52 @@ const alike = 0.02
 // where a model cannot cost something, but not for algorithms that need γ where there is
 // none.
 func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m int, before mpi.Setting) (Verdict, error) {
-	costs := costs{Chooser: c, known: make(map[schedule]candidate), most: math.Inf(1)}
 	if len(settings) == 0 {
 		return Verdict{Why: None}, nil
 	}
-	v := Verdict{}
-	beaten := candidate{}
+	v, beaten := Verdict{}, candidate{}
+	costs := costs{Chooser: c, known: make(map[schedule]model.Cost), most: math.Inf(1)}
 	if own, known := c.Library.Own(of, p, m); known {
 		if one, err := costs.of(of, own, p, m); err == nil {
 			beaten, v.OwnKnown = one, true
-			costs.bound(one) // what costs more is not asked for
+			costs.most = one.Seconds * (1 + alike) // what costs more is not asked for
 		}
 	}
 	costed := make([]candidate, len(settings))
 	for _, at := range promising(settings, before) {
 		var err error
-		if costed[at], err = costs.about(of, settings[at], p, m); err != nil {
+		if costed[at], err = costs.of(of, settings[at], p, m); err != nil {
 			return Verdict{}, err
 		}
 		if v.OwnKnown {
-			costs.bound(costed[at])
+			costs.most = min(costs.most, costed[at].Seconds*(1+alike))
 		}
-	}
-	if err := costs.exact(costed); err != nil {
-		return Verdict{}, err
 	}
 	best, found := cheapest(costed, before)
 	if !found {
 		best = beaten
 	}
-	v.Best, v.BestSeconds = best.setting, best.seconds
+	v.Best, v.BestSeconds = best.setting, best.Seconds
 	if !v.OwnKnown {
-		for beaten = second(costed, best); beaten.rough; beaten = second(costed, best) {
-			i := slices.IndexFunc(costed, func(one candidate) bool { return one.setting == beaten.setting })
-			if err := costs.price(&costed[i]); err != nil {
-				return Verdict{}, err
-			}
-		}
+		beaten = second(costed, best)
 	}
-	v.Beaten, v.BeatenSeconds = beaten.setting, beaten.seconds
+	v.Beaten, v.BeatenSeconds = beaten.setting, beaten.Seconds
 	if beaten.schedule == nil {
 		v.Why = None
 		return v, nil
 	}
 	for _, one := range append(costed, beaten) {
-		if one.unknown {
+		if one.Unknown {
 			v.Why = Unproved
 			return v, nil
 		}
 	}
-	v.Gain = fit.Estimate{Center: 1 - best.seconds/beaten.seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	v.Gain = fit.Estimate{Center: 1 - best.Seconds/beaten.Seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
 	v.Most = v.Gain.Center
 	switch {
 	case !(v.Gain.Center > 0): // NaN of two costs of 0
-		v.Best, v.BestSeconds, v.Gain, v.Most, v.Why = beaten.setting, beaten.seconds, fit.Estimate{}, 0, Little
-	case v.Gain.Center <= max(c.Margin, best.spread, beaten.spread):
+		v.Best, v.BestSeconds, v.Gain, v.Most, v.Why = beaten.setting, beaten.Seconds, fit.Estimate{}, 0, Little
+	case v.Gain.Center <= max(c.Margin, best.Spread, beaten.Spread):
 		v.Why = Little
 	default:
 		v.Gain = c.interval(best, beaten)
@@ -125,28 +117,18 @@ func promising(settings []mpi.Setting, before mpi.Setting) []int {
 	return order
 }
 
-// A candidate is a setting with its cost.
+// A candidate is a setting with its cost, of +Inf where it is too dear to be worked out.
 type candidate struct {
 	setting  mpi.Setting
 	schedule *collective.Schedule
-	seconds  float64 // +Inf: too dear to be worked out
-	rough    bool    // it is approximate
-	unknown  bool
-	spread   float64 // see model.Cost
+	model.Cost
 }
 
 // costs are the costs of settings, several of which may be one schedule.
 type costs struct {
 	*Chooser
-	known map[schedule]candidate
+	known map[schedule]model.Cost
 	most  float64 // seconds; what costs more is not worked out
-}
-
-// bound leaves out what costs more than a candidate, and cannot be told apart from it.
-func (c *costs) bound(by candidate) {
-	if !by.rough {
-		c.most = min(c.most, by.seconds*(1+alike))
-	}
 }
 
 // A schedule is what tells one from others.
@@ -157,72 +139,36 @@ type schedule struct {
 	toSelf   bool
 }
 
-// about is a setting with its cost, or where that takes long about its cost.
-func (c costs) about(of *collective.Collective, s mpi.Setting, p, m int) (candidate, error) {
-	laid, err := c.Library.Schedule(of, s, collective.Call{P: p, M: m})
-	if err != nil {
-		return candidate{}, err
-	}
-	one := candidate{setting: s, schedule: laid}
-	if one.seconds, one.rough = c.Predictor.Roughly(laid, c.most); one.rough {
-		one.rough = !math.IsInf(one.seconds, 1)
-		return one, nil
-	}
-	err = c.price(&one)
-	return one, err
-}
-
 // of is a setting with its cost.
-func (c costs) of(of *collective.Collective, s mpi.Setting, p, m int) (candidate, error) {
-	laid, err := c.Library.Schedule(of, s, collective.Call{P: p, M: m})
-	if err != nil {
+func (c *costs) of(of *collective.Collective, s mpi.Setting, p, m int) (one candidate, err error) {
+	if one.schedule, err = c.Library.Schedule(of, s, collective.Call{P: p, M: m}); err != nil {
 		return candidate{}, err
 	}
-	one := candidate{setting: s, schedule: laid}
-	err = c.price(&one)
-	return one, err
-}
-
-// price gives a candidate its cost.
-func (c costs) price(one *candidate) error {
+	one.setting = s
 	key := schedule{one.schedule.Algorithm, one.schedule.Call, one.schedule.Blocking, one.schedule.ToSelf}
-	known, there := c.known[key]
-	if !there {
-		cost, within, err := c.Predictor.CostWithin(one.schedule, c.most)
-		if err != nil {
-			return fmt.Errorf("%s: %w", one.schedule.Algorithm.Collective, err)
+	var there bool
+	if one.Cost, there = c.known[key]; !there {
+		if one.Cost, err = Within(c.Predictor, one.schedule, c.most); err != nil {
+			return candidate{}, fmt.Errorf("%s: %w", one.schedule.Algorithm.Collective, err)
 		}
-		if !within {
-			cost.Seconds = math.Inf(1)
-		}
-		known = candidate{seconds: cost.Seconds, unknown: cost.Unknown, spread: cost.Spread}
-		c.known[key] = known
+		c.known[key] = one.Cost
 	}
-	one.seconds, one.unknown, one.spread, one.rough = known.seconds, known.unknown, known.spread, false
-	return nil
+	return one, nil
 }
 
 // slack is by how much a rough cost may be wrong, a share. Tests hold it against the costs.
 const slack = 0.2
 
-// exact gives those their costs that may be among the cheapest.
-func (c costs) exact(of []candidate) error {
-	for {
-		least, next := c.most/(1+alike), -1
-		for i := range of {
-			if !of[i].rough {
-				least = min(least, of[i].seconds)
-			} else if next < 0 || of[i].seconds < of[next].seconds {
-				next = i
-			}
-		}
-		if next < 0 || of[next].seconds*(1-slack) > least*(1+alike) {
-			return nil
-		}
-		if err := c.price(&of[next]); err != nil {
-			return err
-		}
+// Within is the cost of a schedule, in +Inf seconds where it is above most seconds.
+func Within(by *model.Predictor, s *collective.Schedule, most float64) (model.Cost, error) {
+	if about, rough := by.Roughly(s, most); rough && about*(1-slack) > most {
+		return model.Cost{Seconds: math.Inf(1)}, nil
 	}
+	cost, within, err := by.CostWithin(s, most)
+	if !within {
+		cost.Seconds = math.Inf(1)
+	}
+	return cost, err
 }
 
 // cheapest is the one to take: within alike of the least cost the one before, else the first;
@@ -230,32 +176,26 @@ func (c costs) exact(of []candidate) error {
 func cheapest(of []candidate, before mpi.Setting) (best candidate, found bool) {
 	least := math.Inf(1)
 	for _, one := range of {
-		if !one.rough {
-			least = min(least, one.seconds)
-		}
+		least = min(least, one.Seconds)
 	}
-	var first *candidate
-	for i, one := range of {
-		if one.rough || math.IsInf(one.seconds, 1) || one.seconds > least*(1+alike) {
+	for _, one := range of {
+		if math.IsInf(one.Seconds, 1) || one.Seconds > least*(1+alike) {
 			continue
 		}
 		if one.setting == before {
 			return one, true
 		}
-		if first == nil {
-			first = &of[i]
+		if !found {
+			best, found = one, true
 		}
 	}
-	if first == nil {
-		return candidate{}, false
-	}
-	return *first, true
+	return best, found
 }
 
 // second is the cheapest one that costs more than the best; none where there is none.
 func second(of []candidate, best candidate) (next candidate) {
 	for _, one := range of {
-		if one.seconds > best.seconds*(1+alike) && (next.schedule == nil || one.seconds < next.seconds) {
+		if one.Seconds > best.Seconds*(1+alike) && (next.schedule == nil || one.Seconds < next.Seconds) {
 			next = one
 		}
 	}
@@ -265,7 +205,7 @@ func second(of []candidate, best candidate) (next candidate) {
 // interval is the interval of a gain. Costs come from the same draws, so that common disturbances
 // cancel.
 func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
-	gain := fit.Estimate{Center: 1 - best.seconds/beaten.seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	gain := fit.Estimate{Center: 1 - best.Seconds/beaten.Seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
 	if c.Ensemble == nil || !c.Ensemble.Known() {
 		return gain
 	}
@@ -279,7 +219,7 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 			return gain
 		}
 	}
-	if of := c.Ensemble.Interval(beaten.seconds/best.seconds, times); of.Known() {
+	if of := c.Ensemble.Interval(beaten.Seconds/best.Seconds, times); of.Known() {
 		gain.Lo, gain.Hi, gain.N = 1-1/of.Lo, 1-1/of.Hi, of.N
 	}
 	return gain
@@ -295,35 +235,37 @@ func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collect
 			all.Rows = append(all.Rows, Row{Collective: of, P: p, Nodes: nodes})
 		}
 	}
-	var (
-		wait   sync.WaitGroup
-		lock   sync.Mutex
-		done   int
-		next   atomic.Int64
-		failed = make([]error, len(all.Rows))
-	)
-	for range min(runtime.GOMAXPROCS(0), len(all.Rows)) {
-		wait.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(all.Rows); i = int(next.Add(1)) - 1 {
-				if failed[i] = c.row(ctx, &all.Rows[i], ms); failed[i] != nil {
-					next.Add(int64(len(all.Rows))) // for all
-					return
-				}
-				lock.Lock()
-				if done++; c.Progress != nil {
-					c.Progress(done, len(all.Rows))
-				}
-				lock.Unlock()
-			}
-		})
-	}
-	wait.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return nil, err
-		}
+	err := Each(ctx, len(all.Rows), c.Progress, func(ctx context.Context, i int) error { return c.row(ctx, &all.Rows[i], ms) })
+	if err != nil {
+		return nil, err
 	}
 	return all, nil
+}
+
+// Each does n things side by side, until one fails; progress, if not nil, is told after each how many are done,
+// one call at a time.
+func Each(ctx context.Context, n int, progress func(done, of int), do func(ctx context.Context, i int) error) error {
+	var lock sync.Mutex
+	done := 0
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		workers.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := do(ctx, i); err != nil {
+				return err
+			}
+			lock.Lock()
+			defer lock.Unlock()
+			if done++; progress != nil {
+				progress(done, n)
+			}
+			return nil
+		})
+	}
+	return workers.Wait()
 }
 
 // row fills in a row.

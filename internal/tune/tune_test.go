@@ -89,11 +89,11 @@ func TestRulesGain(t *testing.T) {
 						continue
 					}
 					cost := func(x mpi.Setting) float64 {
-						one, err := costs{c, make(map[schedule]candidate), math.Inf(1)}.of(table.Collective, x, table.P, s.From)
+						one, err := (&costs{c, make(map[schedule]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From)
 						if err != nil {
 							t.Fatal(err)
 						}
-						return one.seconds
+						return one.Seconds
 					}
 					mine := cost(s.Setting)
 					if own, known := l.Own(table.Collective, table.P, s.From); known && s.OwnKnown && !(mine < 0.95*cost(own)) {
@@ -144,7 +144,7 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					exact := costs{c, make(map[schedule]candidate), math.Inf(1)}
+					exact := costs{c, make(map[schedule]model.Cost), math.Inf(1)}
 					var all []candidate
 					for _, s := range settings {
 						one, err := exact.of(of, s, ranks, m)
@@ -154,14 +154,14 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 						all = append(all, one)
 						if about, ok := p.Roughly(one.schedule, math.Inf(1)); ok {
 							roughs++
-							if math.Abs(about/one.seconds-1) > slack/2 {
-								t.Errorf("%s, %s of %d B among %d: about %g, and it costs %g", s, of, m, ranks, about, one.seconds)
+							if math.Abs(about/one.Seconds-1) > slack/2 {
+								t.Errorf("%s, %s of %d B among %d: about %g, and it costs %g", s, of, m, ranks, about, one.Seconds)
 							}
 						}
 					}
 					want, _ := cheapest(all, before)
 					if own, known := l.Own(of, ranks, m); known {
-						if one, err := exact.of(of, own, ranks, m); err == nil && want.seconds >= one.seconds {
+						if one, err := exact.of(of, own, ranks, m); err == nil && want.Seconds >= one.Seconds {
 							want = one
 						}
 					}
