@@ -111,7 +111,6 @@ func (d *destination) add(flags *argument.Set, others ...string) {
 func (d *destination) put(out io.Writer, doc *document.Document) error {
 	as := d.format()
 	if as == nil {
-		doc.Watched = d.path == "" && isTerminal(out)
 		return d.write(out, asPage(widthFor(out, d.path), doc.WriteText))
 	}
 	write := func(w io.Writer) error { return as.Write(doc, w) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
@@ -145,17 +146,12 @@ func (req *tuneRequest) besides(m *plan.Manifest) (err error) {
 		}
 	}
 	if !req.flags.Given("P") {
-		req.P = risen(ps)
+		req.P = lists.Rising(ps)
 	}
 	if !req.flags.Given("m") {
-		req.M = slices.DeleteFunc(risen(ms), func(m int) bool { return m == 0 })
+		req.M = slices.DeleteFunc(lists.Rising(ms), func(m int) bool { return m == 0 })
 	}
 	return req.named()
-}
-
-func risen(all []int) []int {
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // timedFlags is tune -timed.

@@ -94,9 +94,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	if req.csv {
 		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File).WriteCSV)), err)
 	} else {
-		doc := report.Sweep(s.File)
-		doc.Watched = isTerminal(out)
-		doc.WriteText(out)
+		report.Sweep(s.File).WriteText(out)
 	}
 	warn(errOut, s.File.Warnings[told:])
 	warn(errOut, doubt.Of(s.File))

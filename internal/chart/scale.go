@@ -108,8 +108,7 @@ func (s scale) value(v float64) string {
 	case Sizes:
 		return view.Bytes(int(v))
 	case Times:
-		unit, ns := view.TimeUnit(v)
-		return view.Digits(v/ns, 0) + " " + unit
+		return view.Duration(v)
 	case Bandwidths:
 		return view.Digits(v, 0) + " GB/s"
 	case Fractions, Shares:

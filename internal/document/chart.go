@@ -1,6 +1,7 @@
 package document
 
 import (
+	"html/template"
 	"io"
 	"runtime"
 
@@ -48,18 +49,24 @@ type sheet struct {
 	Choice map[string]string `json:"choice,omitempty"`
 	Title  string            `json:"title"`
 	About  string            `json:"about"`
-	SVG    string            `json:"svg"`
+	SVG    template.HTML     `json:"svg"`
 	Cells  []string          `json:"cells,omitempty"`
 }
 
-// menus are the choices of sheets by a key, where there are several.
-func (c *Chart) menus(sheets []sheet) (keys []string, values [][]string) {
+// A menu is what sheets are chosen by, with its values.
+type menu struct {
+	Name   string
+	Values []string
+}
+
+// menus are of keys that have several values.
+func (c *Chart) menus(sheets []sheet) (all []menu) {
 	for _, key := range c.Keys {
 		if of := lists.Unique(lists.Map(sheets, func(s sheet) string { return s.Choice[key] })); len(of) > 1 {
-			keys, values = append(keys, key), append(values, of)
+			all = append(all, menu{key, of})
 		}
 	}
-	return keys, values
+	return all
 }
 
 // sheets draws all charts, several at a time.
@@ -74,7 +81,7 @@ func (d *Document) sheets() map[*Chart][]sheet {
 			workers.Go(func() error {
 				if drawn, err := s.Draw(); err == nil {
 					title, about := drawn.Words()
-					*to = sheet{s.Choice, title, about, drawn.Inline(), s.Cells}
+					*to = sheet{s.Choice, title, about, template.HTML(drawn.Inline()), s.Cells}
 				}
 				return nil
 			})

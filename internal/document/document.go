@@ -16,22 +16,19 @@ import (
 // A Document is a result: sentences, tables and charts in the order of reading, the value behind
 // them, and a row for each of its numbers.
 type Document struct {
-	Kind    string // of the value, its "format" in JSON: "taulop predict"
-	Version int    // of that kind
-	Value   any    // what JSON holds
-	Values  Values // the numbers, for programs
-	// Watched: figures of letters are drawn, too, for somebody who looks at a terminal.
-	Watched bool
+	Kind    string          // of the value, its "format" in JSON: "taulop predict"
+	Version int             // of that kind
+	Value   any             // what JSON holds
+	Values  Values          // the numbers, for programs
 	say     func(*Document) // what there is to read, until somebody reads
 	parts   []*part
 }
 
-// A part is one of these: lines of prose, a table, a list, a figure of letters, a chart, a section.
+// A part is one of these: lines of prose, a table, a list, a chart, a section.
 type part struct {
 	prose   strings.Builder
 	table   *view.Table
 	items   []string
-	figure  func(io.Writer)
 	chart   *Chart
 	section *Section
 }
@@ -89,9 +86,6 @@ func (d *Document) Write(text []byte) (int, error) {
 
 func (p *part) isProse() bool { return p.prose.Len() > 0 }
 
-// Figure adds what draws a figure of letters, as wide as a line of what it is given.
-func (d *Document) Figure(draw func(io.Writer)) { d.add(&part{figure: draw}) }
-
 // Table adds a table right below what is there.
 func (d *Document) Table(t view.Table) { d.add(&part{table: &t}) }
 
@@ -148,8 +142,6 @@ func (d *Document) WriteText(w io.Writer) {
 		case p.section != nil:
 			fmt.Fprintf(w, "%s\n\n", p.section.Title)
 			p.section.of.WriteText(w)
-		case p.figure != nil && d.Watched:
-			p.figure(w)
 		}
 		for _, item := range p.items {
 			fmt.Fprintf(w, "- %s\n", item)

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// sample has prose, a table with prose below it, and a figure.
+// sample has prose, and a table with prose below it.
 func sample() *Document {
 	t := view.Table{Title: "costs", Columns: view.Numbers("m", "cost"), Notes: []string{"* the cheapest"}}
 	t.Columns[1].Unit = "µs"
@@ -19,22 +19,16 @@ func sample() *Document {
 		io.WriteString(d, "the answer\n")
 		d.Tables(t)
 		io.WriteString(d, "\nhow it was measured, x_1 < 2\nin two lines\n")
-		d.Figure(func(w io.Writer) { io.WriteString(w, "▉▉▉\n") })
 	})
 }
 
-// Every output has the same numbers; figures are for terminals alone.
+// Every output has the same numbers.
 func TestOutputs(t *testing.T) {
 	const text = "the answer\n\ncosts\n   m  cost\n        µs\n  1K  2.5*\n  2K   a|b\n* the cheapest\n\nhow it was measured, x_1 < 2\nin two lines\n"
 	d := sample()
 	var b strings.Builder
 	if d.WriteText(&b); b.String() != text {
 		t.Errorf("text:\n%s", b.String())
-	}
-	b.Reset()
-	d.Watched = true
-	if d.WriteText(&b); b.String() != text+"▉▉▉\n" {
-		t.Errorf("on a terminal:\n%s", b.String())
 	}
 	for _, tt := range []struct{ name, want string }{
 		{"json", "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"m\": 1024\n}\n"},

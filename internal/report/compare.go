@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -74,21 +72,11 @@ func (c *sideBySide) sayTables(w *document.Document) {
 	if noise || untested {
 		fmt.Fprintln(w)
 	}
-	w.Figure(c.draw)
 	for _, t := range c.Tables {
 		if len(c.Tables) > 1 {
 			fmt.Fprintf(w, "%s: ", tableTitle(&t))
 		}
 		fmt.Fprintln(w, t.Conclusion)
-	}
-}
-
-// draw draws A(τ) of each table.
-func (c *sideBySide) draw(w io.Writer) {
-	for i := range c.Tables {
-		if t := &c.Tables[i]; writeConcurrencyChart(w, tableTitle(t), lists.Map(t.Rows, func(r compare.Row) compare.Curve { return r.Curve })) {
-			fmt.Fprintln(w)
-		}
 	}
 }
 

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -26,10 +25,7 @@ import (
 // state of the cache, the memory concurrency, and how well all is known; of a machine that
 // was in several states the transfers of each.
 func Sweep(f *params.File) *document.Document {
-	return document.New("", f, f, func(w *document.Document) {
-		saySweep(w, f)
-		w.Figure(func(w io.Writer) { drawSweep(w, f) })
-	})
+	return document.New("", f, f, func(w *document.Document) { saySweep(w, f) })
 }
 
 func saySweep(w *document.Document, f *params.File) {

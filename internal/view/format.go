@@ -84,6 +84,12 @@ func TimeUnit(ns float64) (name string, scale float64) {
 	return "ns", 1
 }
 
+// Duration writes a time in the unit that suits it.
+func Duration(ns float64) string {
+	unit, scale := TimeUnit(ns)
+	return Digits(ns/scale, 0) + " " + unit
+}
+
 // Bytes writes a size as the field does: 8K, 1536, 4M.
 func Bytes(n int) string {
 	switch {

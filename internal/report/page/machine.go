@@ -213,11 +213,11 @@ func factTable(m compare.Machine) view.Table {
 	t := view.Table{Columns: view.Words("", "")}
 	for _, fact := range [][2]string{
 		{"processor", p.CPUModel}, {"microcode", p.Microcode}, {"machine", p.Product}, {"board", p.Board}, {"BIOS", p.BIOS},
-		{"hypervisor", p.Hypervisor}, {"system", strings.Join(nonempty(p.OS, p.Arch, p.Kernel), " ")},
-		{"CPUs online", p.Online.String()}, {"CPUs allowed", p.Allowed.String()}, {"CPU quota", number(p.CPUQuota)},
+		{"hypervisor", p.Hypervisor}, {"system", strings.Join(strings.Fields(p.OS+" "+p.Arch+" "+p.Kernel), " ")},
+		{"CPUs online", p.Online.String()}, {"CPUs allowed", p.Allowed.String()}, {"CPU quota", known("%.4g", p.CPUQuota)},
 		{"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"SMT", p.SMT}, {"clock", p.Clocksource},
-		{"memory", memory(p.MemoryBytes)}, {"modules", p.Memory.String()}, {"memory carried", carriedOf(f)}, {"huge pages", p.HugePages}, {"pages of buffers", p.BufferPages}, {"idle cores", p.IdleCores}, {"NUMA balancing", p.NUMABalancing},
-		{"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"measured", p.Time}, {"measured for", seconds(f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
+		{"memory", known("%.1f GiB", float64(p.MemoryBytes)/(1<<30))}, {"modules", p.Memory.String()}, {"memory carried", carriedOf(f)}, {"huge pages", p.HugePages}, {"pages of buffers", p.BufferPages}, {"idle cores", p.IdleCores}, {"NUMA balancing", p.NUMABalancing},
+		{"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"measured", p.Time}, {"measured for", known("%.0f s", f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
 		{"Go", p.Go}, {"taulop", p.Taulop}, {"command", strings.Join(p.Command, " ")}, {"file", m.Path},
 	} {
 		if fact[1] != "" {
@@ -240,7 +240,7 @@ func (x *index) machines() view.Table {
 		if !f.Complete {
 			complete = "incomplete"
 		}
-		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, memory(p.MemoryBytes), carriedOf(f), minute(p.Time), fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
+		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute(p.Time), fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
@@ -263,22 +263,12 @@ func minute(text string) string {
 	return t.UTC().Format("2006-01-02 15:04")
 }
 
-func nonempty(texts ...string) []string {
-	return slices.DeleteFunc(texts, func(t string) bool { return t == "" })
-}
-
-func number(v float64) string {
-	if v == 0 {
+// known formats a number that is 0 where it is not known.
+func known(format string, v float64) string {
+	if v <= 0 {
 		return ""
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
-}
-
-func memory(n int64) string {
-	if n <= 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	return fmt.Sprintf(format, v)
 }
 
 // carriedOf is what memory carried of its peak, where that is known.
@@ -287,11 +277,4 @@ func carriedOf(f *params.File) string {
 		return c.String()
 	}
 	return ""
-}
-
-func seconds(s float64) string {
-	if s == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.0f s", s)
 }

@@ -203,7 +203,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 		for n, g := range of.maps[0].Groups {
 			medians := lists.Map(of.maps, func(m view.Matrix) string {
 				if of := m.Groups[n].Median; of > 0 {
-					return duration(of)
+					return view.Duration(of)
 				}
 				return ""
 			})
@@ -227,13 +227,13 @@ func cells(m *view.Matrix) (texts []string) {
 			}
 			text := fmt.Sprintf("%ss %s and %s: not measured", m.Axis, m.Names[i], m.Names[j])
 			if c.Time.Center > 0 {
-				text = fmt.Sprintf("%ss %s and %s: %s", m.Axis, m.Names[i], m.Names[j], duration(c.Time.Center))
+				text = fmt.Sprintf("%ss %s and %s: %s", m.Axis, m.Names[i], m.Names[j], view.Duration(c.Time.Center))
 				if c.Time.Known() && c.Time.Lo != c.Time.Hi {
-					text += fmt.Sprintf("; 95 %% interval %s to %s", duration(c.Time.Lo), duration(c.Time.Hi))
+					text += fmt.Sprintf("; 95 %% interval %s to %s", view.Duration(c.Time.Lo), view.Duration(c.Time.Hi))
 				}
 			}
 			if g := m.Groups[c.Group]; g.Median > 0 {
-				text += fmt.Sprintf("; %s: median %s", g.Name, duration(g.Median))
+				text += fmt.Sprintf("; %s: median %s", g.Name, view.Duration(g.Median))
 			}
 			texts = append(texts, text)
 		}
@@ -241,33 +241,22 @@ func cells(m *view.Matrix) (texts []string) {
 	return texts
 }
 
-// duration is a time in the unit that suits it.
-func duration(ns float64) string {
-	unit, scale := view.TimeUnit(ns)
-	return view.Digits(ns/scale, 0) + " " + unit
-}
-
-// medianMachine is what a fleet has in the middle of surveys, its bounds a
-// robust standard deviation away.
+// medianMachine is what a fleet has in the middle of surveys.
 func medianMachine(machines []compare.Machine, kinds []compare.FleetKind) *params.File {
 	f := &params.File{}
 	for _, k := range kinds {
 		for _, c := range k.Cells {
-			f.Cells = append(f.Cells, params.Cell{Key: c.Key, Time: middle(c.Time)})
+			middle := fit.Median(nil) // of what no machine has
+			if s := c.Time; s != (fit.Spread{}) {
+				middle = fit.Estimate{Center: s.Median, Lo: s.Median, Hi: s.Median}
+			}
+			f.Cells = append(f.Cells, params.Cell{Key: c.Key, Time: middle})
 		}
 	}
-	for _, m := range machines {
+	for _, m := range machines { // which are alike
 		if f.Provenance.Levels == nil {
-			f.Provenance.Levels = m.File.Provenance.Levels // machines of a fleet are alike
+			f.Provenance.Levels = m.File.Provenance.Levels
 		}
 	}
 	return f
-}
-
-// middle is the median of machines; nothing is known where none has it.
-func middle(s fit.Spread) fit.Estimate {
-	if s == (fit.Spread{}) {
-		return fit.Median(nil)
-	}
-	return fit.Estimate{Center: s.Median, Lo: s.Median, Hi: s.Median}
 }
