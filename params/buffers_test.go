@@ -68,30 +68,3 @@ func TestBuffers(t *testing.T) {
 		t.Errorf("%+v, %v", table, err)
 	}
 }
-
-func TestBadBuffers(t *testing.T) {
-	for _, p := range []Plan{
-		{Segments: 2, SegmentBytes: 64, MoreSegments: []int{2}},
-		{Segments: 2, SegmentBytes: 64, MoreSegments: []int{0}},
-		{Segments: 2, SegmentBytes: 64, MoreSegmentBytes: []int{32, 32}},
-		{Segments: 2, SegmentBytes: 64, MoreSegmentBytes: []int{-1}},
-		{Segments: 2, SegmentBytes: 64, MoreSegments: make([]int, MostBuffers)},
-	} {
-		if p.check() == nil {
-			t.Errorf("%+v is taken", p)
-		}
-	}
-	for _, k := range []Key{
-		{Kind: CopyCell, Segments: 4},
-		{Kind: NullCell, Setup: Ring, SegmentBytes: 64},
-		{Kind: TransferCell, Setup: Ring, SegmentBytes: -1},
-		{Kind: TransferCell, Setup: Ring, Segments: maxSize + 1},
-	} {
-		if k.Placement, k.Tau = numa.Local, 1; k.Kind != NullCell {
-			k.Bytes = 64
-		}
-		if k.check() == nil {
-			t.Errorf("%+v is taken", k)
-		}
-	}
-}

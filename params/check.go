@@ -181,64 +181,63 @@ func repeated[T comparable](values []T) bool {
 	return false
 }
 
+// A rule is what keys of a kind have beside what all have.
+type rule struct {
+	has                   []string // optional fields, as in files
+	least, most, leastTau int      // m and τ
+}
+
+var rules = map[Kind]rule{
+	TransferCell: {[]string{"setup", "segments", "segment_bytes", "transport", "buffers"}, 1, maxSize, 1},
+	NullCell:     {[]string{"setup", "segments", "transport", "buffers"}, 0, 0, 1},
+	CopyCell:     {[]string{"setup"}, 1, maxSize, 1},
+	OwnCell:      {nil, 1, maxSize, 1},
+	OverheadCell: {[]string{"transport"}, 0, maxSize, 1},
+	ExchangeCell: {nil, 0, maxSize, 1},
+	PRTTCell:     {[]string{"variant", "n", "delay_ns"}, 0, maxSize, 1},
+	GammaCell:    {[]string{"operator"}, 1, maxSize, 0},
+}
+
 func (k *Key) check() error {
-	var err error
-	least, leastTau := 0, 1
-	switch k.Kind {
-	case TransferCell:
-		err, least = checkSetup(k.Setup), 1
-	case NullCell:
-		err = checkSetup(k.Setup)
-	case CopyCell, OwnCell:
-		if least = 1; k.Setup != "" {
-			err = checkSetup(k.Setup)
+	r, known := rules[k.Kind]
+	if !known { // a survey's
+		r = rule{[]string{"variant"}, 0, maxSize, 1}
+	}
+	if !known && k.Variant == nil && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
+		return fmt.Errorf("kind %.40q is unknown", k.Kind)
+	}
+	for _, field := range [...]struct {
+		name  string
+		there bool
+	}{
+		{"setup", k.Setup != ""}, {"operator", k.Operator != ""}, {"variant", k.Variant != nil}, {"n", k.N != 0}, {"delay_ns", k.Delay != 0},
+		{"segments", k.Segments != 0}, {"segment_bytes", k.SegmentBytes != 0}, {"transport", k.Transport != InSegments}, {"buffers", k.Buffers != Rewritten},
+	} {
+		if field.there && !slices.Contains(r.has, field.name) {
+			return fmt.Errorf("kind %s has no %s", k.Kind, field.name)
 		}
-	case OverheadCell, ExchangeCell:
-	case PRTTCell:
-		if k.N < 1 || k.N > maxCount || k.Delay < 0 || k.Delay > maxCount {
-			return fmt.Errorf("n is %d, the delay %d ns; want n from 1 and no delay below 0", k.N, k.Delay)
-		}
-		if k.Variant != nil && k.Variant != Receiver {
-			return fmt.Errorf("variant %.40q of a round trip; want %s, or none", k.Variant, Receiver)
-		}
-	case GammaCell:
-		err, least, leastTau = checkOperator(k.Operator), 1, 0
-	default:
-		if k.Variant == nil && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
-			return fmt.Errorf("kind %.40q is unknown", k.Kind)
-		}
-		err = k.checkVariant()
 	}
 	switch {
-	case err != nil:
-		return err
-	case k.Setup != "" && k.Kind != TransferCell && k.Kind != NullCell && k.Kind != CopyCell:
-		return fmt.Errorf("kind %s has no setup, got %.40q", k.Kind, k.Setup)
-	case k.Operator != "" && k.Kind != GammaCell:
-		return fmt.Errorf("kind %s has no operator, got %.40q", k.Kind, k.Operator)
-	case k.Variant != nil && k.Kind != PRTTCell && !k.Kind.varies():
-		return fmt.Errorf("kind %s has no variant, got %.40q", k.Kind, k.Variant)
-	case (k.N != 0 || k.Delay != 0) && k.Kind != PRTTCell:
-		return fmt.Errorf("kind %s has neither n nor a delay", k.Kind)
-	case k.Segments != 0 && k.Kind != TransferCell && k.Kind != NullCell, k.SegmentBytes != 0 && k.Kind != TransferCell:
-		return fmt.Errorf("kind %s does not have segments, or their size, of its own", k.Kind)
-	case k.Transport != InSegments && !slices.Contains([]Kind{TransferCell, NullCell, OverheadCell}, k.Kind),
-		k.Buffers != Rewritten && k.Kind != TransferCell && k.Kind != NullCell:
-		return fmt.Errorf("kind %s has neither a transport nor buffers of its own", k.Kind)
 	case k.Transport != InSegments && checkSetup(string(k.Transport)) != nil:
 		return fmt.Errorf("%.40q is no transport; want a name in small letters like cma", string(k.Transport))
 	case k.Buffers != Rewritten && k.Buffers != Unchanged && k.Buffers != Copied:
 		return fmt.Errorf("buffers are %.40q; want unchanged or copied, or none where they are rewritten", string(k.Buffers))
-	case k.Segments < 0 || k.Segments > maxSize || k.SegmentBytes < 0 || k.SegmentBytes > maxSize:
-		return fmt.Errorf("%d segments of %d bytes; want 0 … %d", k.Segments, k.SegmentBytes, maxSize)
-	case k.Tau < leastTau || k.Tau > maxCount:
-		return fmt.Errorf("τ is %d; want %d … %d", k.Tau, leastTau, maxCount)
-	case k.Bytes < least || k.Bytes > maxSize:
-		return fmt.Errorf("m is %d bytes; want %d … %d", k.Bytes, least, maxSize)
-	case k.Kind == NullCell && k.Bytes != 0:
-		return fmt.Errorf("m is %d bytes; a transfer of nothing has 0", k.Bytes)
 	}
-	return checkPolicy(k.Placement)
+	var err error
+	switch {
+	case !known:
+		err = k.checkVariant()
+	case k.Kind == PRTTCell && k.Variant != nil && k.Variant != Receiver:
+		err = fmt.Errorf("variant %.40q of a round trip; want %s, or none", k.Variant, Receiver)
+	case k.Kind == PRTTCell:
+		err = cmp.Or(limited("n", k.N, 1, maxCount), limited("delay_ns", k.Delay, 0, maxCount))
+	case k.Kind == GammaCell:
+		err = checkOperator(k.Operator)
+	case k.Kind == TransferCell, k.Kind == NullCell, k.Setup != "":
+		err = checkSetup(k.Setup)
+	}
+	return cmp.Or(err, limited("segments", k.Segments, 0, maxSize), limited("segment_bytes", k.SegmentBytes, 0, maxSize),
+		limited("τ", k.Tau, r.leastTau, maxCount), limited("m", k.Bytes, r.least, r.most), checkPolicy(k.Placement))
 }
 
 // checkSetup accepts any setup of a valid name: the measuring package knows them.
@@ -255,13 +254,6 @@ func checkPolicy(policy numa.Policy) error {
 		return nil
 	}
 	return fmt.Errorf("placement %.40q is unknown", policy)
-}
-
-// varies tells whether cells of a kind have a variant, as all surveys' have, which may be of
-// another version than this package.
-func (k Kind) varies() bool {
-	i := slices.Index(kinds, k)
-	return i < 0 || i >= slices.Index(kinds, MessageCell)
 }
 
 // Compare orders kinds as files do: those that this package knows come first.

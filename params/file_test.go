@@ -275,12 +275,12 @@ func TestReadRefuses(t *testing.T) {
 		{"operator that is no UTF-8", with(`"kind":"transfer","setup":"ring"`, `"kind":"gamma","operator":"SUM`+"\xcd"+`I"`), `is no operator; want a name like SUM_I`},
 		{"a cell twice", with(`"tau":2,"bytes":1`, `"tau":1,"bytes":1`), "f:12: transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice, first in line 11"},
 		{"unknown kind with a variant, and odd letters", with(`"kind":"transfer"`, `"kind":"Te l","variant":"a"`), `kind "Te l" is unknown`},
-		{"unknown kind with a variant and a setup", with(`"kind":"transfer"`, `"kind":"teleport","variant":"a"`), `kind teleport has no setup, got "ring"`},
+		{"unknown kind with a variant and a setup", with(`"kind":"transfer"`, `"kind":"teleport","variant":"a"`), `kind teleport has no setup`},
 		{"unknown kind", with(`"kind":"transfer"`, `"kind":"transport"`), `f:11: transport of ring, placement local, in cache, τ = 1, m = 1: kind "transport" is unknown`},
 		{"unknown placement", with(`"placement":"local"`, `"placement":"loco"`), `f:11: transfer of ring, placement loco, in cache, τ = 1, m = 1: placement "loco" is unknown`},
 		{"no kind", with(`"kind":"transfer",`, ``), "f:11: a cell lacks one of kind"},
 		{"no setup", with(`"setup":"ring",`, ``), `f:11: transfer, placement local, in cache, τ = 1, m = 1: "" is no setup`},
-		{"setup of an overhead", with(`"kind":"transfer"`, `"kind":"overhead"`), `kind overhead has no setup, got "ring"`},
+		{"setup of an overhead", with(`"kind":"transfer"`, `"kind":"overhead"`), `kind overhead has no setup`},
 		{"operator of a transfer", with(first, first+`"operator":"SUM_I",`), `kind transfer has no operator`},
 		{"NaN", with("[100,", "[NaN,"), `f:11: invalid character 'N' at start of value, at "NaN,99,101.5`},
 		{"NaN sample", with("[-1,99.5", "[-1,NaN"), `at "NaN,0`},
@@ -308,11 +308,11 @@ func TestReadRefuses(t *testing.T) {
 		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},
 		{"absurd τ", with(`"tau":1`, `"tau":99999999999999999999`), `f:11: "99999999999999999999" is no whole number, or too large`},
 		{"large τ", with(`"tau":1`, `"tau":9999999999`), `τ is 9999999999`},
-		{"m negative", with(`"bytes":1`, `"bytes":-1`), `m is -1 bytes`},
-		{"m of nothing", with(`"kind":"transfer"`, `"kind":"null"`), `m is 1 bytes; a transfer of nothing has 0`},
-		{"n of a transfer", with(first, first+`"n":2,`), `kind transfer has neither n nor a delay`},
+		{"m negative", with(`"bytes":1`, `"bytes":-1`), `m is -1; want 1 …`},
+		{"m of nothing", with(`"kind":"transfer"`, `"kind":"null"`), `m is 1; want 0 … 0`},
+		{"n of a transfer", with(first, first+`"n":2,`), `kind transfer has no n`},
 		{"prtt of no side", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt","n":1,"variant":"sender"`), `variant "sender" of a round trip; want receiver, or none`},
-		{"prtt without n", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt"`), `n is 0, the delay 0 ns`},
+		{"prtt without n", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt"`), `n is 0; want 1 …`},
 		{"k negative", with(`"k":1`, `"k":-1`), `k is -1`},
 		{"number with a zero in front", with(`"k":1`, `"k":01`), `f:11: invalid character '1' after object value (expecting ',' or '}'), at "1,`},
 		{"number that ends early", with(`"k":1`, `"k":1.`), `f:11: invalid character ',' in number (expecting digit), at ",`},
@@ -418,21 +418,53 @@ func TestReadBoundsMemory(t *testing.T) {
 }
 
 func TestValidate(t *testing.T) {
+	plan := func(change func(*Plan)) func(*File) { return func(f *File) { change(&f.Plan) } }
+	cell := func(change func(*Cell)) func(*File) { return func(f *File) { change(&f.Cells[2]) } }
+	key := func(k Key) func(*File) {
+		if k.Placement, k.Tau = numa.Local, 1; k.Kind != NullCell {
+			k.Bytes = 64
+		}
+		return func(f *File) { f.Cells = append(f.Cells, Cell{Key: k}) }
+	}
+	memory := func(m Memory) func(*File) { return func(f *File) { f.Provenance.Memory = &m } }
+	loads := func(l Loads) func(*File) { return func(f *File) { f.Launches[0].Loads = []Loads{l} } }
+	watch := func(change func(*Watch)) func(*File) {
+		return func(f *File) { *f = *moved(t); change(&f.Watches[0]) }
+	}
 	for _, tt := range []struct {
 		spoil func(*File)
 		says  string
 	}{
-		{func(f *File) { f.Cells[2].Time.Center = math.NaN() }, `at "NaN`},
-		{func(f *File) { f.Cells[2].Samples[1].NS = math.Inf(1) }, `"null,`},
-		{func(f *File) { f.Cells[2].Setup = "ring\",\"x\":\"" }, "is no setup"},
-		{func(f *File) { f.Cells[2].Time.Center = -1 }, "transfer of ring, placement local, in cache, τ = 2, m = 1: -1 is no time"},
+		{cell(func(c *Cell) { c.Time.Center = math.NaN() }), `at "NaN`},
+		{cell(func(c *Cell) { c.Samples[1].NS = math.Inf(1) }), `"null,`},
+		{cell(func(c *Cell) { c.Setup = "ring\",\"x\":\"" }), "is no setup"},
+		{cell(func(c *Cell) { c.Time.Center = -1 }), "transfer of ring, placement local, in cache, τ = 2, m = 1: -1 is no time"},
 		{func(f *File) { f.Cells[2] = f.Cells[0] }, "transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice"},
-		{func(f *File) { f.Plan.Taus[1] = 1 }, "plan: τ 1 is there twice"},
 		{func(f *File) { f.Seconds = math.NaN() }, "NaN"},
+		{plan(func(p *Plan) { p.Taus[1] = 1 }), "plan: τ 1 is there twice"},
+		{plan(func(p *Plan) { p.MoreSegments = []int{2} }), "more_segments: 1 values"},
+		{plan(func(p *Plan) { p.MoreSegments = []int{0} }), "more_segments is 0"},
+		{plan(func(p *Plan) { p.MoreSegments = make([]int, MostBuffers) }), "more_segments: 64 values"},
+		{plan(func(p *Plan) { p.MoreSegmentBytes = []int{32, 32} }), "more_segment_bytes: 2 values"},
+		{plan(func(p *Plan) { p.MoreSegmentBytes = []int{-1} }), "more_segment_bytes is -1"},
+		{key(Key{Kind: CopyCell, Segments: 4}), "kind copy has no segments"},
+		{key(Key{Kind: NullCell, Setup: Ring, SegmentBytes: 64}), "kind null has no segment_bytes"},
+		{key(Key{Kind: TransferCell, Setup: Ring, SegmentBytes: -1}), "segment_bytes is -1"},
+		{key(Key{Kind: TransferCell, Setup: Ring, Segments: maxSize + 1}), "segments is 1"},
+		{memory(Memory{PeakGBs: -1}), "-1 GB/s"}, {memory(Memory{PeakGBs: 2 * MostPeakGBs}), "GB/s"}, {memory(Memory{Slots: -1}), "memory: -1"}, {memory(Memory{MTs: -5}), "memory: -5"},
+		{loads(Loads{"local", 1, 5, 5, 4, 0}), "twice as long"}, {loads(Loads{"local", 1, 5, 5, 0, 0}), "twice as long"}, {loads(Loads{"local", 0, 9, 9, 1, 0}), "τ = 0"},
+		{loads(Loads{"a\nb", 1, 9, 9, 1, 0}), "is unknown"}, {loads(Loads{"local", 1, -1, 9, 1, 0}), "-1 is no time"},
+		{func(f *File) { *f = *moved(t); f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
+		{func(f *File) { *f = *moved(t); f.Cells[0].Samples[0].Before = 0 }, "want times above 0"},
+		{watch(func(w *Watch) { w.States[1].Above = 0 }), "states must rise"},
+		{watch(func(w *Watch) { w.States[0].Share = 2 }), "share of a state is 2"},
+		{watch(func(w *Watch) { w.CPUs = nil }), "number of CPUs is 0"},
+		{watch(func(w *Watch) { w.CPUs[0] = -1 }), "CPU is -1"},
+		{watch(func(w *Watch) { w.Session = -1 }), "session is -1"},
 	} {
 		f := machine(2, numa.Local)
 		tt.spoil(f)
-		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) {
+		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one with %q", err, tt.says)
 		}
 		if err := f.Write(&bytes.Buffer{}); err == nil {

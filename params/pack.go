@@ -56,7 +56,7 @@ func (f *File) Strides(offCache bool) (strides []int) {
 func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) {
 	at := make(map[strided.Message]float64) // ns one way
 	for i := range f.Cells {
-		if m, ok := f.Cells[i].Packed(); ok && f.Cells[i].OffCache == offCache && m.Level == packLevel(level) {
+		if m, ok := f.Cells[i].Packed(); ok && f.Cells[i].OffCache == offCache && m.Level == PackLevel(level) {
 			at[m.Message] = f.Cells[i].Time.Center
 		}
 	}
@@ -78,8 +78,8 @@ func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) 
 	return c, nil
 }
 
-// packLevel is what variants of packed messages call a level of numa.Levels.
-func packLevel(level string) string {
+// PackLevel is what variants of packed messages call a level of numa.Levels.
+func PackLevel(level string) string {
 	switch cache, isCache := strings.CutPrefix(level, "shared "); {
 	case isCache:
 		return cache

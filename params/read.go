@@ -79,7 +79,7 @@ type decoder struct {
 	names map[string]string // one copy of each, by its JSON
 	known map[Key]Variant   // likewise, by kind and name
 	begin []int32           // where each cell begins
-	block []Sample          // where samples are kept
+	block []Sample          // of the cell that is read
 	count int               // samples of all cells
 }
 
@@ -409,23 +409,15 @@ func (d *decoder) sample() (s Sample) {
 	return s
 }
 
-// samples keeps the samples of many cells in one piece of memory.
+// samples reads a cell's.
 func (d *decoder) samples() []Sample {
-	begin := len(d.block)
+	d.block = d.block[:0]
 	d.each('[', ']', func() {
 		if d.count++; d.count > maxSamples {
 			d.fail(d.next(), "%w", limitf("more than %d samples in all", maxSamples))
 			return
 		}
-		if len(d.block) == cap(d.block) {
-			own := d.block[begin:]
-			d.block = append(make([]Sample, 0, max(1<<12, 2*len(own))), own...)
-			begin = 0
-		}
 		d.block = append(d.block, d.sample())
 	})
-	if len(d.block) == begin {
-		return nil
-	}
-	return d.block[begin:len(d.block):len(d.block)]
+	return append([]Sample(nil), d.block...)
 }

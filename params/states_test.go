@@ -220,28 +220,6 @@ func TestStatesOfPairs(t *testing.T) {
 	}
 }
 
-// A watch without states, and looks of watches that are not there, are refused.
-func TestWatchesAreChecked(t *testing.T) {
-	for _, tt := range []struct {
-		spoil func(*File)
-		says  string
-	}{
-		{func(f *File) { f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
-		{func(f *File) { f.Cells[0].Samples[0].Before = 0 }, "want times above 0"},
-		{func(f *File) { f.Watches[0].States[1].Above = 0 }, "states must rise"},
-		{func(f *File) { f.Watches[0].States[0].Share = 2 }, "share of a state is 2"},
-		{func(f *File) { f.Watches[0].CPUs = nil }, "number of CPUs is 0"},
-		{func(f *File) { f.Watches[0].CPUs[0] = -1 }, "CPU is -1"},
-		{func(f *File) { f.Watches[0].Session = -1 }, "session is -1"},
-	} {
-		f := moved(t)
-		tt.spoil(f)
-		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%v; want %q", err, tt.says)
-		}
-	}
-}
-
 // A state of two workers has its counterpart among more workers' states by shares.
 func TestCounterpart(t *testing.T) {
 	shares := func(of ...float64) (states []State) {

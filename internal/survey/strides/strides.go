@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
@@ -107,11 +106,12 @@ type Pair struct {
 // Pairs are one pair of each level: the first CPU that may be used and the first
 // that is so near to it.
 func Pairs(m *numa.Machine) (pairs []Pair) {
+	levels := m.Levels(m.Allowed)
 	for _, cpu := range m.Allowed {
 		if cpu == m.Allowed[0] {
 			continue
 		}
-		p := PairOf(m, m.Allowed[0], cpu)
+		p := between(levels, m.Allowed[0], cpu)
 		if !slices.ContainsFunc(pairs, func(o Pair) bool { return o.Level == p.Level }) {
 			pairs = append(pairs, p)
 		}
@@ -120,21 +120,14 @@ func Pairs(m *numa.Machine) (pairs []Pair) {
 }
 
 // PairOf finds what two CPUs have in common.
-func PairOf(m *numa.Machine, a, b int) Pair {
-	p := Pair{Level: "machine", CPUs: [2]int{a, b}}
-	first, _ := m.CPU(a)
-	second, _ := m.CPU(b)
-	switch nearest := m.Levels(numa.SetOf(a, b))[0].Name; {
-	case nearest == numa.Siblings:
-		p.Level = "smt"
-	case strings.HasPrefix(nearest, "shared "): // L2, L3
-		p.Level = strings.TrimPrefix(nearest, "shared ")
-	case first.Node == second.Node && first.Package == second.Package:
-		p.Level = "package"
-	case first.Node == second.Node:
-		p.Level = "node"
+func PairOf(m *numa.Machine, a, b int) Pair { return between(m.Levels(m.Allowed), a, b) }
+
+func between(levels numa.Levels, a, b int) Pair {
+	name := "" // where levels do not say
+	if i := levels.Of(a, b); i >= 0 {
+		name = levels[i].Name
 	}
-	return p
+	return Pair{params.PackLevel(name), [2]int{a, b}}
 }
 
 // packRuns are round trips of a sample, the median of which it is.

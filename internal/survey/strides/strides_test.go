@@ -77,4 +77,11 @@ func TestPairs(t *testing.T) {
 	if pairs := Pairs(m); !slices.Equal(pairs, want) {
 		t.Errorf("%+v, want %+v", pairs, want)
 	}
+	// Two nodes of one package: models ask for what the machine's level of the two is called.
+	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 2, Node: 1}, {ID: 3, Core: 3, Node: 1}}
+	m.Caches, m.Allowed = nil, numa.SetOf(0, 1, 2, 3)
+	want = []Pair{{"node", [2]int{0, 1}}, {"package", [2]int{0, 2}}}
+	if pairs := Pairs(m); !slices.Equal(pairs, want) {
+		t.Errorf("%+v, want %+v", pairs, want)
+	}
 }
