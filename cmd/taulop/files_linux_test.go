@@ -202,60 +202,6 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 	})
 }
 
-// Files of the user stay that are called as a sweep's own were.
-func TestSweepKeepsFilesOfOthers(t *testing.T) {
-	needLinux(t)
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "d"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	theirs := []string{"x.lock", ".x123", ".x", "x123", "d/.lock", "d/.123", "target"}
-	for _, name := range theirs {
-		save(t, dir, name, "mine")
-	}
-	if err := os.Symlink("target", filepath.Join(dir, "y.lock")); err != nil {
-		t.Fatal(err)
-	}
-	sweep := func(file string) error {
-		_, _, err := run(t, strings.Fields("sweep -quiet -launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64 -o "+dir+"/"+file)...)
-		return err
-	}
-	if err := sweep("x"); err != nil {
-		t.Error(err)
-	}
-	if err := sweep("d/"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "it is a directory") {
-		t.Errorf("into a directory: %v", err)
-	}
-	if err := sweep("y"); exitStatus(err) != 2 || !strings.Contains(err.Error(), "y.lock") {
-		t.Errorf("a link for a lock: %v", err)
-	}
-	for _, name := range theirs {
-		if load(t, dir, name) != "mine" {
-			t.Errorf("%s is not what it was", name)
-		}
-	}
-	if to, err := os.Readlink(filepath.Join(dir, "y.lock")); err != nil || to != "target" {
-		t.Errorf("the link leads to %s (%v)", to, err)
-	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != len(theirs)-2+3 { // two are in d; d, the link and the file are there too
-		t.Errorf("left: %v (%v)", left, err)
-	}
-}
-
-// Where there are no locks a sweep goes on with a warning, which is not about what this
-// user may do.
-func TestNoLocks(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "host.json")
-	sandbox.Without(t, unix.SYS_FLOCK, unix.ENOSYS, func() {
-		_, errOut, err := run(t, strings.Fields("sweep -launches 6 -time 30s -cache in -gamma=false -tau 1 -m 64 -o "+file)...)
-		if err != nil || !strings.Contains(errOut, "see to it that no other taulop writes") {
-			t.Errorf("%v\n%s", err, errOut)
-		}
-	})
-}
-
 // Status 0 says that what was printed has arrived.
 func TestClosedOutput(t *testing.T) {
 	dir := t.TempDir()

@@ -50,6 +50,19 @@ func TestLocks(t *testing.T) {
 		t.Error("locked twice")
 	}
 	holder.Unlock()
+	// A file of the user with this name stays, and a link is no lock.
+	write("mine")
+	if lock, _, err = lockFile(file); err != nil {
+		t.Fatal(err)
+	}
+	lock.release()
+	holds(t, dir, map[string]string{"host.json": "old", "link": "old", "host.json.lock": "mine"})
+	if err := os.Symlink("host.json", filepath.Join(dir, "other.lock")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := lockFile(filepath.Join(dir, "other")); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a link for a lock: %v", err)
+	}
 }
 
 // Without locks a writer goes on with a warning, which is not about this user's rights.
