@@ -117,6 +117,12 @@ func (t Test) SessionsFor(sessions int, visible float64) int {
 	return 0
 }
 
+// Above is how often a mean as far above zero, in standard errors of so many degrees of freedom, is seen
+// where there is none.
+func Above(mean, standardError float64, df int) float64 {
+	return 1 - stats.TDist{V: float64(df)}.CDF(mean/max(standardError, 1e-9))
+}
+
 // Adjust corrects p-values, 0 … 1, for their number (Y. Benjamini and Y. Hochberg, 1995): among
 // tests with an adjusted value below 0.05 at most 1 in 20 is expected to be a false positive.
 // The order is that of ps, which is not changed.

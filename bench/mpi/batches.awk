@@ -4,8 +4,8 @@
 #   awk -v least=US -v below=US -f batches.awk OUTPUT OUTPUT
 #
 # The output is read twice. Batches whose sums took 1.15 times the least, or more, are left out where that leaves
-# half of the batches: another thread had one of the cores. Else all count, and a comment says so. A time
-# is the median over batches; sizes without any are left out, and so are tables.
+# three of each size: another thread had one of the cores. Else all count. A comment says so. A time is the
+# median over batches; sizes without any are left out, and so are tables.
 function sorted(x, n, i, j, v) {
   for (i = 2; i <= n; i++) {
     v = x[i]
@@ -14,16 +14,21 @@ function sorted(x, n, i, j, v) {
   }
 }
 # slow is what sums take from which on a core was not undisturbed: the least is where five are within 3 %.
-function slow(i, limit) {
-  sorted(computed, batches)
-  for (i = 1; i + 4 <= batches && computed[i + 4] > 1.03 * computed[i]; i++);
+function slow(i, limit, size, left, few, slower) {
+  for (i = 1; i <= batches; i++) took[i] = computed[i]
+  sorted(took, batches)
+  for (i = 1; i + 4 <= batches && took[i + 4] > 1.03 * took[i]; i++);
   if (i + 4 > batches) return 1e9
-  limit = 1.15 * computed[i]
-  for (i = batches; i > 0 && computed[i] >= limit; i--);
-  if (i == batches) return 1e9
-  said = sprintf("# sums took %.2f usec or more in %d of %d batches", limit, batches - i, batches)
-  said = said (2 * i >= batches ? ", which are left out" : ": too many to be left out")
-  return 2 * i >= batches ? limit : 1e9
+  limit = 1.15 * took[i]
+  for (i = 1; i <= batches; i++) {
+    left[of[i]] += computed[i] < limit
+    slower += computed[i] >= limit
+  }
+  if (!slower) return 1e9
+  for (size in left) few += left[size] < 3
+  said = sprintf("# sums took %.2f usec or more in %d of %d batches", limit, slower, batches)
+  said = said (few ? ": too many to be left out" : ", which are left out")
+  return few ? 1e9 : limit
 }
 function row(x) {
   if (n == 0) return
@@ -35,11 +40,11 @@ function row(x) {
 FNR == 1 && NR > 1 { limit = slow() }
 /^# batch / {
   if ($6 < least || $6 >= below || $7 < least || $7 >= below) next
-  if (NR == FNR) computed[++batches] = $8 + 0
+  if (NR == FNR) { computed[++batches] = $8 + 0; of[batches] = table " " $3 }
   else if ($8 < limit) { bytes = $3; repeats += $4; time[++n] = $5 + 0 }
   next
 }
-NR == FNR { next }
+NR == FNR { if (/^# Benchmarking/) table = ""; if (/^# (Benchmarking|#processes|\()/) table = table $0; next }
 { row() }
 /^#-----/ && !open { head = "\n"; open = 1 }
 open { head = head $0 "\n"; if ($1 == "#bytes") open = 0; next }

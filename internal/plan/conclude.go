@@ -22,8 +22,8 @@ type Conclusion struct {
 }
 
 // Conclude decides by what was timed: a setting is taken where it was quicker than the library's own
-// choice in so many passes that the interval of the gain is above zero, and where it was not timed if
-// predictions that timings nearby correct tell it from the own choice, by twice as much where that was
+// choice in so many passes that the interval of the gain is above zero, also when all that was compared is
+// corrected for, and where it was not timed if predictions that timings nearby correct tell it from the own choice, by twice as much where that was
 // timed, and from the best that was timed. Cells beyond the plan's are of other ranks or sizes, predicted.
 func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 	var cells []Cell
@@ -35,7 +35,7 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 			cells = append(cells, c)
 		}
 	}
-	times := r.medians(cells)
+	times, quicker := r.medians(cells), r.quicker(cells)
 	all := make([]Conclusion, len(cells))
 	for i, d := range Decide(cells, times) {
 		c := &all[i]
@@ -47,7 +47,7 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 		if times.has(i, 0) {
 			far *= 2
 		}
-		if r.compare(i, c, times) {
+		if quicker.best(i, c, times) {
 			far -= math.Log1p(-c.Gain.Center)
 		}
 		if d.Option == 0 || times.has(i, d.Option) || d.Ratio < far {
@@ -83,17 +83,42 @@ func (r *Results) medians(cells []Cell) Times {
 	return times
 }
 
-// compare takes the setting that was certainly quicker than the own choice by most. A pass compares
-// both, so that what drifts hits both.
-func (r *Results) compare(cell int, c *Conclusion, times Times) (taken bool) {
+// ratios are what the own choice took by what an option took, by cell and option.
+type ratios map[[2]int]fit.Estimate
+
+// quicker are the ratios of options that were certainly quicker than the own choice. A pass compares both, so that
+// what drifts hits both. Of hundreds of comparisons some have an interval above one by chance: of those here one
+// in forty is expected to be wrong (fit.Adjust).
+func (r *Results) quicker(cells []Cell) ratios {
+	var at [][2]int
+	var of []fit.Estimate
+	var ps []float64
+	for cell, c := range cells {
+		for o := 1; o < len(c.Options); o++ {
+			if ratio := fit.Median(r.pairs(cell, o)); ratio.Known() {
+				half := math.Log(ratio.Center / ratio.Lo)
+				at, of, ps = append(at, [2]int{cell, o}), append(of, ratio), append(ps, fit.Above(math.Log(ratio.Center), half/sure, ratio.N-1))
+			}
+		}
+	}
+	all := make(ratios)
+	for i, p := range fit.Adjust(ps) {
+		if p < (1-fit.Confidence)/2 && of[i].Lo > 1 {
+			all[at[i]] = of[i]
+		}
+	}
+	return all
+}
+
+// best takes the setting of a cell that was certainly quicker by most.
+func (r ratios) best(cell int, c *Conclusion, times Times) (taken bool) {
 	for o := 1; o < len(c.Options); o++ {
-		ratios := r.pairs(cell, o)
-		ratio := fit.Median(ratios)
-		if !ratio.Known() || ratio.Lo <= 1 || taken && 1-1/ratio.Lo <= c.Gain.Lo {
+		ratio, there := r[[2]int{cell, o}]
+		if !there || taken && 1-1/ratio.Lo <= c.Gain.Lo {
 			continue
 		}
 		taken = true
-		c.Setting, c.Timed, c.Passes, c.US = c.Options[o].Setting, true, len(ratios), 1e6*times[cell][o].Seconds
+		c.Setting, c.Timed, c.Passes, c.US = c.Options[o].Setting, true, ratio.N, 1e6*times[cell][o].Seconds
 		c.Gain = fit.Estimate{Center: 1 - 1/ratio.Center, Lo: 1 - 1/ratio.Lo, Hi: 1 - 1/ratio.Hi, N: ratio.N}
 	}
 	return taken

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +14,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -127,6 +130,41 @@ func TestConclude(t *testing.T) {
 		if !c.Setting.Own() {
 			t.Errorf("of three passes: %+v", c)
 		}
+	}
+}
+
+// Of many settings that take as long as the own choice some seem quicker by chance, and none is taken; one that is
+// quicker is.
+func TestConcludeOfMany(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	m, r := small(), &Results{}
+	for i := range 200 {
+		w := m.Cells[0]
+		w.Bytes = 8 << i % 20
+		w.P = 2 + i
+		m.Cells = append(m.Cells, w)
+	}
+	for range 20 {
+		pass := make(map[[2]int]float64)
+		for cell, w := range m.Cells {
+			for o := range w.Options {
+				pass[[2]int{cell, o}] = math.Exp(0.05 * random.NormFloat64())
+			}
+		}
+		pass[[2]int{100, 2}] /= 1.2
+		r.Passes = append(r.Passes, pass)
+	}
+	seem := 0
+	for i, c := range m.Conclude(r, nil) {
+		if ratio := fit.Median(r.pairs(i, 1)); ratio.Lo > 1 {
+			seem++
+		}
+		if c.Timed != (i == 100) {
+			t.Errorf("cell %d: %+v", i, c)
+		}
+	}
+	if seem == 0 {
+		t.Error("no setting seems quicker by chance")
 	}
 }
 
