@@ -89,7 +89,7 @@ func nothingIn(budget time.Duration) error {
 	if got, known := onCPU(); known {
 		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
 	}
-	return usagef("nothing was measured within -time %v%s: allow more", budget, seen)
+	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
 }
 
 // launchProgress shows a bar on a terminal, and a line a minute elsewhere.

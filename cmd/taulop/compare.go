@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
@@ -130,10 +131,9 @@ func skippedFiles(skipped []error, of int) error {
 
 // addTest adds the flags that say when machines differ.
 func addTest(flags *argument.Set, test *fit.Test) {
-	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
-	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference between machines that counts: a `share`")
-	flags.Within("drift", 0, 1, "give a share from 0 to 1, like 0.1")
-	flags.Within("least", 0, 1, "give a share from 0 to 1, like 0.1")
+	share := func(v float64) string { return strconv.FormatFloat(100*v, 'g', 6, 64) + "%" }
+	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation", argument.Share(1))
+	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that counts: a `share`", argument.Share(1))
 }
 
 // addAs adds -as of what reads published tables beside others.
