@@ -134,6 +134,10 @@ func progress(w io.Writer, most int) (set func(text string, at int), done func()
 	bar := progressbar.NewOptions(most, progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(text string, at int) {
+		const bars = 30 // columns of the bar, with the percentage before it
+		if letters, room := []rune(text), columns(w)-bars; len(letters) > room {
+			text = string(letters[:max(0, room-1)]) + "…"
+		}
 		bar.Describe(text)
 		bar.Set(at)
 	}, func() { bar.Finish() }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
@@ -37,7 +38,7 @@ func compareFlags(flags *argument.Set) action {
 	)
 	choice := &req.choice
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
-	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, bcast, ping (default all)", argument.Names, setupNames()...)
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: "+strings.Join(setupNames(), ", ")+" (default all)", argument.Names, setupNames()...)
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
 	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
 	addAs(flags, &req.as)

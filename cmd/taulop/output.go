@@ -276,10 +276,19 @@ func (p *printer) Write(text []byte) (int, error) {
 		p.broken()
 	}
 	if err != nil && p.err == nil {
-		p.err = fmt.Errorf("what is printed is not complete: %w", err)
+		p.err = incomplete{err}
 	}
 	return n, err
 }
+
+// incomplete is of output that its reader does not take.
+type incomplete struct{ error }
+
+func (e incomplete) Error() string {
+	return fmt.Sprintf("what is printed is not complete: %v", outfile.Reason(e.error))
+}
+
+func (e incomplete) Unwrap() error { return e.error }
 
 // losesOutput tells whether what is printed is all that there will be, and standard
 // output is closed.

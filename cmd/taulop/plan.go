@@ -83,9 +83,6 @@ func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err 
 		return nil, nil
 	}
 	all, err = mpi.Components(strings.Split(words, ","), func(file string) ([]mpi.Component, error) {
-		if file == "-" {
-			file = "/dev/stdin"
-		}
 		return infile.Read(file, mpi.ReadComponents)
 	})
 	if err != nil {

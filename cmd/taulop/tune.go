@@ -241,7 +241,11 @@ func (req *tuneRequest) within() error {
 		if cluster := req.Predictor.Cluster; cluster != nil {
 			ranks, on = tau*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
 		}
-		if most := req.P[len(req.P)-1]; most > ranks {
+		most := req.P[len(req.P)-1]
+		if planned := req.of.File.Plan.Taus; most > ranks && len(planned) > 0 && slices.Max(planned) > tau && !req.of.Text {
+			return usagef("-P goes to %d, and of the transfers that these messages are, of all that %s plans, times of more than %d at once lack: measure them, taulop sweep -resume %[2]s, or ask for P up to %d", most, req.file, tau, ranks)
+		}
+		if most > ranks {
 			return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, tau, on, ranks)
 		}
 	}
