@@ -258,7 +258,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a list", "[1,2]", "f:1: this is no parameter file: name one"},
 		{"a mark alone", "\xef\xbb\xbf{", "f:1: the file ends in the middle"},
 		{"cut", good[:200], "it was cut off: copy it again"},
-		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version"`},
+		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version": name one that taulop sweep or import wrote`},
 		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
 		{"newer version", with(`"version": 1`, `"version": 6`), "f:3: version 6 of the format is newer than 5, the newest that this taulop reads; use a newer taulop"},
 		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},

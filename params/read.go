@@ -131,7 +131,7 @@ func (d *decoder) file() {
 		return
 	}
 	if !known {
-		d.fail(0, "this is no parameter file: it has no \"format\" and \"version\"")
+		d.fail(0, "this is no parameter file: it has no \"format\" and \"version\": name one that taulop sweep or import wrote")
 		return
 	}
 	d.header(fields)

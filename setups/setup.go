@@ -4,6 +4,9 @@
 //
 // Its opinion: a setup says only who copies what to whom; every repetition gets fresh memory; a
 // run that moved the wrong bytes is an error, not a measurement; and nothing waits for ever.
+//
+// Ring in this file says who copies what to whom in a ring, and the method exchange in trial.go is the
+// loop that is timed.
 package setups
 
 import (

@@ -179,8 +179,8 @@ func evaluateFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.p, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)", argument.Ranks(1))
 	argument.Var(flags, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
 	argument.Var(flags, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
-	margin := flags.Float64("margin", 2, "the least predicted gain in `percent` for which the library's own choice is left")
-	flags.Within("margin", 0, 99, "give a percentage from 0 to 99")
+	var margin float64
+	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, for which the library's own choice is left", argument.Share(0.99))
 	addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
@@ -203,7 +203,7 @@ func evaluateFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		judged := c.Evaluate(*margin / 100)
+		judged := c.Evaluate(margin)
 		doc := &report.Evaluation{Source: source, Output: req.table, Version: version, Library: c.Library,
 			Filters: strings.Join(filters, ", "), Evaluation: judged, Timed: judged.Plans(), LeftOut: c.LeftOut()}
 		if len(doc.Cases) == 0 {

@@ -89,7 +89,7 @@ func nothingIn(budget time.Duration) error {
 	if got, known := onCPU(); known {
 		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
 	}
-	return usagef("nothing was measured within -time %v%s: allow more", budget, seen)
+	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
 }
 
 // launchProgress shows a bar on a terminal, and a line a minute elsewhere.
@@ -134,6 +134,10 @@ func progress(w io.Writer, most int) (set func(text string, at int), done func()
 	bar := progressbar.NewOptions(most, progressbar.OptionSetWriter(raw(w)), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(false), progressbar.OptionSetElapsedTime(false), progressbar.OptionThrottle(200*time.Millisecond))
 	return func(text string, at int) {
+		const bars = 30 // columns of the bar, with the percentage before it
+		if letters, room := []rune(text), columns(w)-bars; len(letters) > room {
+			text = string(letters[:max(0, room-1)]) + "…"
+		}
 		bar.Describe(text)
 		bar.Set(at)
 	}, func() { bar.Finish() }

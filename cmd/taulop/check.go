@@ -23,6 +23,10 @@ import (
 // mostChecking is how long a check may take: schedulers wait for it.
 const mostChecking = 10 * time.Second
 
+// leastCPU is the share of the CPU time that it asks for which a check gets on a node that has
+// nothing else to do, and more: one that gets less is slow for what runs beside it.
+const leastCPU = 0.8
+
 // A checkRequest is what the user asked to check.
 type checkRequest struct {
 	baseline, prom string
@@ -99,15 +103,14 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to be measured by")
 	flags.Func("node", nodeUsage, keepTo)
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
-	flags.Float64Var(&req.levels.Warning, "warning", 0.10, "a cell that is slower by this `share` is a warning")
-	flags.Float64Var(&req.levels.Critical, "critical", 0.30, "a cell that is slower by this `share` is critical")
-	flags.Float64Var(&req.drift, "drift", 0, "what sessions of one machine are taken to differ by: a `share`, one standard deviation (default what those of the baseline do, if they are three or more, else 0.2)")
+	argument.Var(flags, &req.levels.Warning, "warning", "10%", "a cell that is slower by this `share` is a warning", argument.Share(100))
+	argument.Var(flags, &req.levels.Critical, "critical", "30%", "a cell that is slower by this `share` is critical", argument.Share(100))
+	argument.Var(flags, &req.drift, "drift", "", "what sessions of one machine are taken to differ by: a `share`, one standard deviation (default what those of the baseline do, if they are three or more, else 20%)", argument.Share(1))
 	addPeak(flags, &req.peak)
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
 	addSaying(flags, "no progress and no warnings")
-	flags.Within("drift", 0, 1, "give a share from 0 to 1, like 0.05")
 	flags.Check(func() error {
 		switch {
 		case req.baseline == "":
@@ -115,7 +118,7 @@ func (req *checkRequest) add(flags *argument.Set) {
 		case req.time > mostChecking:
 			return usagef("-time is %v: give a time up to %v, like 8s", req.time, mostChecking)
 		case !(req.levels.Warning > 0 && req.levels.Warning <= req.levels.Critical):
-			return usagef("-warning is %v and -critical %v: give shares above 0, the critical one not below the other, like 0.1 and 0.3", req.levels.Warning, req.levels.Critical)
+			return usagef("-warning is %s and -critical %s: give percentages above 0, the critical one not below the other, like 10%% and 30%%", printable.Percent(req.levels.Warning), printable.Percent(req.levels.Critical))
 		}
 		return req.checkProm()
 	})
@@ -165,6 +168,9 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
 		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + "), or say what hours differ by (-drift)"
+	}
+	if got, known := onCPU(); known && got < leastCPU && (b.State == compare.Warned || b.State == compare.Critical) {
+		b.State, b.Text = compare.Unknown, "it got too little CPU time to tell why: "+b.Text
 	}
 	if b.State != compare.OK { // what else may be to blame
 		b.Text += beside(x.File, steal)

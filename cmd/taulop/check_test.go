@@ -37,11 +37,12 @@ func TestCheckUnknown(t *testing.T) {
 		{"check -baseline " + host + " -time 1m", "-time"},
 		{"check -baseline " + host + " -peak 0", "no bandwidth"},
 		{"check -baseline " + host + " -warning 0.5 -critical 0.1", "-warning"},
-		{"check -baseline " + host + " -drift 2", "-drift"},
+		{"check -baseline " + host + " -drift 200", "-drift"},
+		{"check -baseline " + host + " -warning 1", "give 1% or 100%"},
 		{"check -baseline " + host + " -prom " + host, "-prom"},
 		{"check -baseline " + host + " -prom " + dir + "/no/x", "-prom"},
 		{"check -nonsense", "-nonsense"},
-		{"check -drift x", "give one number"},
+		{"check -drift x", "is no percentage"},
 	} {
 		out, status := checkStatus(t, tt.line)
 		if status != 3 || !strings.HasPrefix(out, "taulop UNKNOWN: ") || !strings.Contains(out, tt.want) || strings.Count(out, "\n") != 1 {

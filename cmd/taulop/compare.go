@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/argument"
@@ -36,7 +38,7 @@ func compareFlags(flags *argument.Set) action {
 	)
 	choice := &req.choice
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
-	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, bcast, ping (default all)", argument.Names, setupNames()...)
+	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: "+strings.Join(setupNames(), ", ")+" (default all)", argument.Names, setupNames()...)
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
 	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
 	addAs(flags, &req.as)
@@ -130,10 +132,9 @@ func skippedFiles(skipped []error, of int) error {
 
 // addTest adds the flags that say when machines differ.
 func addTest(flags *argument.Set, test *fit.Test) {
-	flags.Float64Var(&test.Drift, "drift", compare.DefaultDrift, "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation")
-	flags.Float64Var(&test.Least, "least", compare.DefaultLeast, "the least difference between machines that counts: a `share`")
-	flags.Within("drift", 0, 1, "give a share from 0 to 1, like 0.1")
-	flags.Within("least", 0, 1, "give a share from 0 to 1, like 0.1")
+	share := func(v float64) string { return strconv.FormatFloat(100*v, 'g', 6, 64) + "%" }
+	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation", argument.Share(1))
+	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that counts: a `share`", argument.Share(1))
 }
 
 // addAs adds -as of what reads published tables beside others.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -28,11 +27,12 @@ type exportRequest struct {
 	cached    bool // -cache is given
 	state     stateChoice
 	file      string
+	flags     *argument.Set
 }
 
 // exportFlags is the subcommand.
 func exportFlags(flags *argument.Set) action {
-	var req exportRequest
+	req := exportRequest{flags: flags}
 	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv, benchfmt, otava or hwloc", []string{"libtaulop", "csv", "benchfmt", "otava", "hwloc"})
 	argument.Var(flags, &req.setup, "setup", "", "of libtaulop: the transfers of a `setup` (default the first that was measured)", verbatimWord, setupNames()...)
 	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
@@ -98,14 +98,14 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return usagef("directory %s cannot be made: %v", dir, err)
+	if err := outfile.MakeDir(dir); err != nil {
+		return usagef("%v", err)
 	}
 	var files []*outfile.File
 	texts := [][]byte{shm, reductions}
 	for i, name := range []string{"SHM.txt", "gamma.txt"} {
 		if path := filepath.Join(dir, name); len(texts[i]) > 0 {
-			to, err := fresh(path, path, req.force)
+			to, err := fresh(req.flags, path, path, req.force)
 			if err != nil {
 				return err
 			}

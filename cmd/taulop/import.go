@@ -321,6 +321,9 @@ func putFile(out, errOut io.Writer, output *output, f *params.File) error {
 func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
 	if outfile.Replaces(path) && holdsParameters(path) {
+		if _, err := params.ReadFile(path); err != nil {
+			return none, usageError(err.Error())
+		}
 		return none, usagef("%s is a parameter file of taulop already, and every command reads it as it is; this takes tables in the published text format", path)
 	}
 	t, err := infile.Read(path, read)

@@ -184,6 +184,9 @@ func (req *request) add(flags *argument.Set) {
 
 // read takes what flags and operands say.
 func (req *request) read(flags *argument.Set, words []string) (err error) {
+	if len(words) == 0 && flags.NFlag() == 0 {
+		return usagef("name a command, %s, or what to measure, like taulop -ring -local 2 8 4; taulop -h says what each is for", strings.Join(commandNames(), ", "))
+	}
 	if len(words) != 3 {
 		return usagef("got %d arguments, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", len(words))
 	}

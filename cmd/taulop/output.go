@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/tidy"
@@ -41,7 +43,7 @@ func (o *output) add(flags *argument.Set, usage string) {
 		if o.path == "-" {
 			o.path = ""
 		}
-		o.file, err = fresh("-o "+o.path, o.path, o.force)
+		o.file, err = fresh(flags, "-o "+o.path, o.path, o.force)
 		return err
 	})
 }
@@ -51,20 +53,51 @@ func (o *output) write(out io.Writer, write func(io.Writer) error) error {
 	return put(out, o.file, write)
 }
 
-// fresh refuses a regular file that is there, unless it may be replaced, and one that cannot
-// be made; "" is standard output. What is what the file is called in a sentence.
-func fresh(what, path string, force bool) (*outfile.File, error) {
+// fresh refuses a regular file that is there, unless it may be replaced, one that the command
+// reads, and one that cannot be made; "" is standard output. What is what the file is called in a
+// sentence.
+func fresh(flags *argument.Set, what, path string, force bool) (*outfile.File, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if outfile.Replaces(path) && !force {
 		return nil, usagef("%s is there already: choose another name, or replace it with -force", what)
 	}
+	if outfile.Replaces(path) && reads(flags, path) {
+		return nil, usagef("%s is a file that is read, which would be lost: choose another name", what)
+	}
 	f, err := outfile.Open(path)
 	if err != nil {
 		return nil, usagef("%s cannot be written: %v", what, err)
 	}
 	return f, nil
+}
+
+// reads tells whether a command's other words name the file at path, alone or in a list, or a list of
+// files that does.
+func reads(flags *argument.Set, path string) bool {
+	words := flags.Args()
+	flags.Visit(func(f *flag.Flag) {
+		switch text := f.Value.String(); f.Name {
+		case "o", "save", "prom":
+		case "files":
+			if outfile.Replaces(text) { // else it can be read once
+				listed, _ := infile.Read(text, infile.Names)
+				words = append(words, listed...)
+			}
+			fallthrough
+		default:
+			words = append(append(words, text), strings.Split(text, ",")...)
+		}
+	})
+	to, err := os.Stat(path)
+	return err == nil && slices.ContainsFunc(words, func(word string) bool {
+		from, err := os.Stat(word)
+		if word == "-" {
+			from, err = os.Stdin.Stat()
+		}
+		return err == nil && os.SameFile(from, to)
+	})
 }
 
 // Formats are what a document is written as: text for people, unless a flag says otherwise.
@@ -243,10 +276,19 @@ func (p *printer) Write(text []byte) (int, error) {
 		p.broken()
 	}
 	if err != nil && p.err == nil {
-		p.err = fmt.Errorf("what is printed is not complete: %w", err)
+		p.err = incomplete{err}
 	}
 	return n, err
 }
+
+// incomplete is of output that its reader does not take.
+type incomplete struct{ error }
+
+func (e incomplete) Error() string {
+	return fmt.Sprintf("what is printed is not complete: %v", outfile.Reason(e.error))
+}
+
+func (e incomplete) Unwrap() error { return e.error }
 
 // losesOutput tells whether what is printed is all that there will be, and standard
 // output is closed.

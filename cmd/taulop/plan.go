@@ -67,7 +67,7 @@ func planFlags(flags *argument.Set) action {
 			return err
 		}
 		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, components, budget, all, with)
-		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) {
+		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) || errors.Is(err, plan.ErrForeign) || unwritten(err) {
 			return usagef("-plan: %v", err)
 		} else if err != nil {
 			return err
@@ -83,9 +83,6 @@ func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err 
 		return nil, nil
 	}
 	all, err = mpi.Components(strings.Split(words, ","), func(file string) ([]mpi.Component, error) {
-		if file == "-" {
-			file = "/dev/stdin"
-		}
 		return infile.Read(file, mpi.ReadComponents)
 	})
 	if err != nil {
@@ -186,12 +183,23 @@ func timedFlags(flags *argument.Set) action {
 			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(folder))
 		}
 		concluded := m.Conclude(results, cells)
+		if !slices.ContainsFunc(concluded, func(c plan.Conclusion) bool { return c.OwnUS > 0 }) {
+			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, and an interval takes as many passes: %s", printable.Name(folder), plan.FewPasses, todo(m)))
+		}
 		rules := plan.Rules(concluded, req.library, func(p int) int {
 			nodes, _ := req.Predictor.Nodes(p)
 			return nodes
 		})
 		return req.put(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
 	}
+}
+
+// todo says how a plan comes to passes enough.
+func todo(m *plan.Manifest) string {
+	if m.Passes < plan.FewPasses {
+		return fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes)
+	}
+	return "run run.sh there again, it goes on"
 }
 
 func more(lines int) string {

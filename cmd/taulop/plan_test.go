@@ -48,4 +48,13 @@ func TestPlan(t *testing.T) {
 	if err != nil || !strings.Contains(out, "timed") || !strings.Contains(out, "gain in %") {
 		t.Errorf("%v\n%s", err, out)
 	}
+	for pass := range 4 { // an interval takes six
+		if err := os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, _, err = run(t, on(machine, "tune", "-timed "+job)...)
+	if exitStatus(err) != 3 || out != "" || !strings.Contains(err.Error(), "run run.sh there again, it goes on") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -212,13 +211,6 @@ func (req *plotRequest) read(words []string) error {
 	}
 	if !slices.Contains(chart.Formats, req.format) {
 		return usagef("-o %s has no extension that says a format: take .%s", req.path, strings.Join(chart.Formats, ", ."))
-	}
-	if to, err := os.Stat(req.path); err == nil {
-		for _, file := range req.files {
-			if from, err := os.Stat(file); err == nil && os.SameFile(from, to) {
-				return usagef("-o %s is a file to draw: choose another name", req.path)
-			}
-		}
 	}
 	req.choice.Variants = append(req.choice.Variants, req.levels...)
 	return nil

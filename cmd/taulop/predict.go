@@ -142,8 +142,8 @@ func explainFlags(flags *argument.Set) action {
 	)
 	req.add(flags, "64K")
 	compare := flags.Bool("compare", false, "where each of the algorithms is the cheapest")
-	margin := flags.Float64("margin", 5, "with -compare, who is the cheapest stays it until another one is cheaper by more than `percent`")
-	flags.Within("margin", 0, 1000, "give a percentage from 0")
+	var margin float64
+	argument.Var(flags, &margin, "margin", "5%", "with -compare, who is the cheapest stays it until another one is cheaper by more than this `share`", argument.Share(10))
 	flags.Rules(
 		argument.Rule{Flags: "margin", Needs: "compare", Why: "says when one algorithm is cheaper than another"},
 		argument.Rule{Flags: "m", Not: "compare", Why: "chooses sizes, and -compare looks at all from 1 byte to 64 MiB", Do: "leave -m out"},
@@ -160,7 +160,7 @@ func explainFlags(flags *argument.Set) action {
 		var doc *predict.Explanations
 		var err error
 		if *compare {
-			doc, err = req.Compare(ctx, 1, 64<<20, *margin/100)
+			doc, err = req.Compare(ctx, 1, 64<<20, margin)
 		} else {
 			doc, err = req.Explain(ctx)
 		}

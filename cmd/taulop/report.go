@@ -28,6 +28,15 @@ func reportFlags(flags *argument.Set) action {
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
 	flags.OneOf("md", "bare")
 	flags.Check(func() error {
+		switch ext := strings.ToLower(filepath.Ext(output.path)); {
+		case slices.Contains([]string{".md", ".markdown"}, ext):
+			if *bare {
+				return usagef("-o %s is Markdown, which has no files for download: leave -bare out, or name a page .html", output.path)
+			}
+			*md = true
+		case *md && slices.Contains([]string{".html", ".htm"}, ext):
+			return usagef("-o %s is no name of Markdown: name it .md, or leave -md out", output.path)
+		}
 		if *md && output.path == "-" {
 			return usagef("-o - has no place for figures beside it: name a file with -md")
 		}
@@ -36,7 +45,7 @@ func reportFlags(flags *argument.Set) action {
 		}
 		return nil
 	})
-	output.add(flags, "the page, a new `file`")
+	output.add(flags, "the page, a new `file`: .md is Markdown, as -md, another one HTML")
 	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
 		if output.path != "" { // asked for by name, it is for reading by others
 			out = offTerminal(out)
@@ -64,7 +73,7 @@ func reportFlags(flags *argument.Set) action {
 			}
 		}
 		if *md {
-			err = writeMarkdown(out, &output, machines)
+			err = writeMarkdown(out, flags, &output, machines)
 		} else {
 			err = output.write(out, p.Write)
 		}
@@ -77,13 +86,13 @@ func reportFlags(flags *argument.Set) action {
 
 // writeMarkdown writes a page, and then its figures beside it: a page that cannot be written leaves
 // none.
-func writeMarkdown(out io.Writer, to *output, machines []compare.Machine) error {
+func writeMarkdown(out io.Writer, flags *argument.Set, to *output, machines []compare.Machine) error {
 	beside := strings.TrimSuffix(to.path, filepath.Ext(to.path))
 	var text bytes.Buffer
 	var figures []func() error
 	err := page.WriteMarkdown(&text, machines, func(name string, write func(io.Writer) error) (string, error) {
 		path := beside + "-" + name + ".svg"
-		file, err := fresh("the figure "+path, path, to.force)
+		file, err := fresh(flags, "the figure "+path, path, to.force)
 		figures = append(figures, func() error { return file.Write(write) })
 		return url.PathEscape(filepath.Base(path)), err
 	})

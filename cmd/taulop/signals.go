@@ -63,8 +63,11 @@ func supervise(cmd command, args []string) int {
 		text, errText := escape(out), escape(errOut)
 		err := cmd.run(ctx, text, errText, args)
 		text.Close()
-		if err == nil || errors.Is(err, flag.ErrHelp) {
+		reader := errors.As(err, new(verdict)) && errors.Is(out.err, syscall.EPIPE) // who has seen enough
+		if out.err != nil && !errors.Is(err, context.Canceled) && !reader {         // it says why, err what follows
 			err = out.err
+		} else if errors.Is(err, flag.ErrHelp) {
+			err = nil
 		}
 		var told interrupted
 		if errors.Is(err, context.Canceled) && !errors.As(err, &told) {

@@ -139,7 +139,7 @@ func TestNothingSwept(t *testing.T) {
 	file := filepath.Join(dir, "z.json")
 	for _, how := range []string{"-o", "-resume"} {
 		out, _, err := run(t, "sweep", "-quiet", "-time", "1ns", how, file)
-		if exitStatus(err) != 2 || !strings.HasPrefix(err.Error(), "nothing was measured within -time 1ns") || out != "" {
+		if exitStatus(err) != 3 || !strings.HasPrefix(err.Error(), "nothing was measured within -time 1ns") || out != "" {
 			t.Errorf("%s: exit %d, %v, %q", how, exitStatus(err), err, out)
 		}
 		entries, _ := os.ReadDir(dir)

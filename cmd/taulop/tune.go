@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ type tuneRequest struct {
 	costRequest
 	library     *mpi.Library
 	collectives []*collective.Collective
-	margin      float64 // in percent
+	margin      float64 // a share
 	base        string
 	to          output
 	explain     bool
@@ -53,7 +54,7 @@ func tuneFlags(flags *argument.Set) action {
 			}
 		}
 		warn(errOut, req.warnings)
-		chooser := &tune.Chooser{Library: req.library, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: req.margin / 100}
+		chooser := &tune.Chooser{Library: req.library, Predictor: req.Predictor, Ensemble: req.Ensemble, Margin: req.margin}
 		show, done := countProgress(errOut, "table")
 		chooser.Progress = show
 		choices, err := chooser.Choices(ctx, req.collectives, req.P, req.M)
@@ -68,8 +69,7 @@ func tuneFlags(flags *argument.Set) action {
 func (req *tuneRequest) add(flags *argument.Set) {
 	req.addTarget(flags)
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
-	flags.Float64Var(&req.margin, "margin", 20, "the least gain in `percent` that is worth a rule")
-	flags.Within("margin", 0, 99, "give a percentage from 0 to 99")
+	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, that is worth a rule", argument.Share(0.99))
 	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
 	req.formats.add(flags)
 	flags.Check(req.named)
@@ -137,7 +137,7 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 			tell(errOut, "%s", of)
 		}
 	}
-	return req.put(out, report.NewTuning(req.Source, choices, req.margin/100), choices.Rules())
+	return req.put(out, report.NewTuning(req.Source, choices, req.margin), choices.Rules())
 }
 
 // put writes rules, and what they rest on as it was asked for.
@@ -162,21 +162,34 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 		found.WriteSummary(out)
 	}
 	if inFile && len(rules) > 0 {
-		fmt.Fprint(out, "\n"+req.library.Use(printable.Name(req.to.path), beside))
+		path, err := filepath.Abs(req.to.path) // processes start in other directories
+		if err != nil {
+			path = req.to.path
+		}
+		fmt.Fprint(out, "\n"+req.library.Use(printable.Name(path), beside))
 	}
 	return nil
 }
 
 // write writes rules, and where they are in a file and were timed the one that they need beside it.
 func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) (beside bool, err error) {
-	if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil || req.to.path == "" || !req.timed {
-		return false, err
-	}
 	var text bytes.Buffer
-	if beside, err = req.library.WriteBeside(&text, rules); err != nil || !beside {
+	var other *outfile.File
+	if req.to.path != "" && req.timed {
+		if beside, err = req.library.WriteBeside(&text, rules); err != nil {
+			return false, err
+		}
+	}
+	if beside {
+		path := mpi.Beside(req.to.path)
+		if other, err = fresh(req.flags, path, path, req.to.force); err != nil {
+			return false, err
+		}
+	}
+	if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil || !beside {
 		return false, err
 	}
-	return true, outfile.Write(mpi.Beside(req.to.path), func(w io.Writer) error {
+	return true, other.Write(func(w io.Writer) error {
 		_, err := w.Write(text.Bytes())
 		return err
 	})
@@ -228,7 +241,11 @@ func (req *tuneRequest) within() error {
 		if cluster := req.Predictor.Cluster; cluster != nil {
 			ranks, on = tau*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
 		}
-		if most := req.P[len(req.P)-1]; most > ranks {
+		most := req.P[len(req.P)-1]
+		if planned := req.of.File.Plan.Taus; most > ranks && len(planned) > 0 && slices.Max(planned) > tau && !req.of.Text {
+			return usagef("-P goes to %d, and of the transfers that these messages are, of all that %s plans, times of more than %d at once lack: measure them, taulop sweep -resume %[2]s, or ask for P up to %d", most, req.file, tau, ranks)
+		}
+		if most > ranks {
 			return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, tau, on, ranks)
 		}
 	}

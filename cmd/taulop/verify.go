@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
@@ -68,6 +69,9 @@ func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, unto
 		}
 	}
 	doc, lacking := req.document(e)
+	if short := e.Short(); short != nil && lacking != nil { // which says the same
+		untold = lists.Filter(untold, func(w string) bool { return !strings.HasPrefix(w, short.Error()) })
+	}
 	warn(errOut, untold)
 	failed := cmp.Or(unsaved, req.destination.put(out, doc))
 	var stopped interrupted
@@ -143,7 +147,7 @@ func (req *verifyRequest) add(flags *argument.Set) {
 	)
 	req.destination.add(flags)
 	flags.Check(func() (err error) {
-		req.saving, err = fresh("-save "+req.save, req.save, req.force)
+		req.saving, err = fresh(flags, "-save "+req.save, req.save, req.force)
 		return err
 	})
 }
@@ -221,7 +225,7 @@ func (req *verifyRequest) lacking(err error, outOfTime bool) error {
 	case err == nil:
 		return nil
 	case outOfTime:
-		return usagef("nothing could be predicted within -time %v: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where)
+		return noAnswer(fmt.Sprintf("nothing could be predicted within -time %v: %v; allow more, or ask for fewer -m or -cache%s", req.Time, err, where))
 	}
 	return usagef("nothing could be predicted, for %v%s", err, where)
 }

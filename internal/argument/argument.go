@@ -63,6 +63,28 @@ func Bandwidth(text string) (float64, error) {
 	return v, nil
 }
 
+// Share reads a share of at most so much: 10% or 10 is a tenth, and a number below 1, like 0.1,
+// as well. 1 alone may be either, and is refused.
+func Share(most float64) func(string) (float64, error) {
+	return func(text string) (float64, error) {
+		number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		either := v == 1 && !percent
+		if percent || v > 1 {
+			v /= 100
+		}
+		switch {
+		case err != nil || !(v >= 0):
+			return 0, fmt.Errorf("%q is no percentage: give one like 10%%", text)
+		case either:
+			return 0, fmt.Errorf("%q may be 1 %% or all: give 1%% or 100%%", text)
+		case v > most:
+			return 0, fmt.Errorf("%q is too much: give a percentage from 0 to %g, like 10%%", text, 100*most)
+		}
+		return v, nil
+	}
+}
+
 // Some reads a size of at least one byte.
 func Some(text string) (int, error) {
 	m, err := Bytes(text)

@@ -62,6 +62,20 @@ func FuzzSize(f *testing.F) {
 	})
 }
 
+// A share is read with its sign or below 1, and never as more than is said.
+func TestShare(t *testing.T) {
+	for text, want := range map[string]string{
+		"10%": "0.1", "10 %": "0.1", "10": "0.1", "0.1": "0.1", "1%": "0.01", "100%": "1", "0": "0", "0.5%": "0.005", "150": "1.5",
+		"1": `"1" may be 1 % or all: give 1% or 100%`, "-1": `"-1" is no percentage: give one like 10%`, "x": `"x" is no percentage: give one like 10%`,
+		"NaN": `"NaN" is no percentage: give one like 10%`, "300": `"300" is too much: give a percentage from 0 to 200, like 10%`,
+	} {
+		got, err := Share(2)(text)
+		if s := fmt.Sprint(got); err != nil && err.Error() != want || err == nil && s != want {
+			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
+		}
+	}
+}
+
 func TestList(t *testing.T) {
 	number := func(text string) (int, error) {
 		n, err := strconv.Atoi(text)

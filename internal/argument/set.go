@@ -134,10 +134,10 @@ func (s *Set) Parse(args []string) (words []string, err error) {
 	switch wrong := counted(); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
-	case err != nil:
-		return nil, s.sentence(err)
 	case wrong != nil:
 		return nil, wrong
+	case err != nil:
+		return nil, s.sentence(err)
 	}
 	s.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
 	return words, s.FlagSet.Parse(append([]string{"--"}, words...))
@@ -178,12 +178,17 @@ func (s *Set) permute(args []string) (words []string, err error) {
 type counted struct {
 	flag.Value
 	times int
-	empty bool // it was set to nothing
+	empty bool   // it was set to nothing
+	flag  string // it was set to what is another flag
+	set   *Set
 }
 
 func (c *counted) Set(text string) error {
 	c.times++
 	c.empty = c.empty || text == ""
+	if name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "="); strings.HasPrefix(text, "-") && c.set.Lookup(name) != nil {
+		c.flag = text
+	}
 	return c.Value.Set(text)
 }
 
@@ -200,7 +205,7 @@ func isSwitch(v flag.Value) bool {
 func (s *Set) count() (end func() error) {
 	all := make(map[*flag.Flag]*counted)
 	s.VisitAll(func(f *flag.Flag) {
-		all[f] = &counted{Value: f.Value}
+		all[f] = &counted{Value: f.Value, set: s}
 		f.Value = all[f]
 	})
 	return func() (err error) {
@@ -211,6 +216,8 @@ func (s *Set) count() (end func() error) {
 			what, _ := flag.UnquoteUsage(f)
 			switch {
 			case err != nil:
+			case c.flag != "":
+				err = fmt.Errorf("-%s has no value, for %s behind it is a flag: say what -%[1]s is, or leave it out", f.Name, c.flag)
 			case c.times > 1 && !repeats:
 				err = fmt.Errorf("-%s is there twice, and one of them would not count: give it once (a list has commas)", f.Name)
 			case c.empty && slices.Contains([]string{"file", "table", "DIR"}, what):
@@ -251,27 +258,27 @@ func (s *Set) sentence(err error) error {
 	if f == nil {
 		return fmt.Errorf("%s: %s -h shows what there is", text, s.Name())
 	}
-	value, standard := f.Value.(flag.Getter)
-	if why != "" && found && !standard { // it reads its value by itself, and says what to give
+	standard, is := f.Value.(flag.Getter)
+	if why != "" && found && !is { // it reads its value by itself, and says what to give
 		return fmt.Errorf("-%s: %s", name, why)
 	}
-	return fmt.Errorf("%s%s: %s -h shows what there is", text, hint(value), s.Name())
+	value, _ := strings.CutPrefix(text, "invalid value ")
+	value, _ = strings.CutPrefix(value, "invalid boolean value ")
+	value, _, _ = strings.Cut(value, " for ")
+	return fmt.Errorf("-%s is %s: %s", name, value, hint(standard))
 }
 
 // hint says what a flag takes whose value package flag could not read.
 func hint(value flag.Getter) string {
-	if value == nil {
-		return ""
-	}
 	switch value.Get().(type) {
 	case time.Duration:
-		return "; a time has a unit, like 60s or 5m"
+		return "give a time with its unit, like 60s or 5m"
 	case int:
-		return "; give one whole number"
+		return "give one whole number"
 	case float64:
-		return "; give one number, like 0.05"
+		return "give one number, like 0.05"
 	case bool:
-		return "; it is true or false, or stands alone"
+		return "it is true or false, or stands alone"
 	}
 	return ""
 }

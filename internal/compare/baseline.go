@@ -119,8 +119,8 @@ func hourly(f *params.File) *params.File {
 
 // NewBaseline puts a machine's cells beside the same keys of its baseline, state by state. A cell
 // counts as slower where the test says so, corrected for the number of cells, and its ratio is
-// above a level. The state is Unknown where a critical change would not have been seen, and where
-// the baseline has met none of the machine's states.
+// above a level. The state is Unknown where a critical change would not have been seen, unless a
+// larger one was that would have been, and where the baseline has met none of the machine's states.
 func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
 	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(), Drift: test.Drift}
 	began := was.Sessions()
@@ -220,7 +220,10 @@ func (b *Baseline) conclude(levels Levels) {
 	switch {
 	case len(slower) > 0:
 		worst := slices.MaxFunc(slower, func(x, y *BaselineCell) int { return cmp.Compare(x.Ratio.Value, y.Ratio.Value) })
-		if b.State = Warned; worst.Ratio.Value >= 1+levels.Critical {
+		switch b.State = Warned; {
+		case b.Visible > levels.Critical && worst.Ratio.Value < 1+b.Visible: // found by luck, if it is there
+			b.State = Unknown
+		case worst.Ratio.Value >= 1+levels.Critical:
 			b.State = Critical
 		}
 		b.Text = fmt.Sprintf("%d of %s %s slower%s by %s or more, most of all the %s, × %.2f [%.2f, %.2f]", len(slower), printable.Count(tested, "cell"),
@@ -234,8 +237,11 @@ func (b *Baseline) conclude(levels Levels) {
 			b.Text += fmt.Sprintf(", %d %s faster", faster, are(faster))
 		}
 	}
-	if b.State != Unknown {
+	if b.State != Unknown || len(slower) > 0 {
 		b.Text += fmt.Sprintf("; a change of %s would have been seen in 9 of 10 cases", percent(b.Visible))
+	}
+	if b.State == Unknown && len(slower) > 0 {
+		b.Text += ", and not less: the baseline has " + b.sessions()
 	}
 	if states := b.where(); states != "" {
 		b.Text += "; " + states

@@ -187,5 +187,18 @@ func (choice Choice) nothing(all []offers) error {
 	if !wanted {
 		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(lists.Map(choice.Sizes, strconv.Itoa)), strings.Join(has, "; "), ErrSize)
 	}
+	for _, setup := range choice.Setups {
+		var others []string
+		for _, m := range all {
+			for _, c := range m.of {
+				if !slices.Contains(others, c.Setup) {
+					others = append(others, c.Setup)
+				}
+			}
+		}
+		if len(others) > 0 && !slices.Contains(others, setup) {
+			return fmt.Errorf("no machine has a setup %q; they have %s; %w", printable.Name(setup), printable.List(others), advice)
+		}
+	}
 	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", strings.Join(has, "; "), advice)
 }

@@ -9,11 +9,15 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 )
 
-// Open opens a file for reading. The error is one sentence that begins with the path.
+// Open opens a file for reading; - is standard input, from its beginning where it has one. The error is
+// one sentence that begins with the path.
 func Open(path string) (*os.File, error) {
+	if path == "-" {
+		os.Stdin.Seek(0, io.SeekStart) // a pipe is read once
+		path = "/dev/stdin"
+	}
 	f, err := os.Open(path)
 	var at *fs.PathError
 	switch {
@@ -24,7 +28,7 @@ func Open(path string) (*os.File, error) {
 	}
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		f.Close()
-		return nil, fmt.Errorf("%s is a directory: name the files in it, like %s", path, filepath.Join(path, "*"))
+		return nil, fmt.Errorf("%s is a directory: name a file in it", path)
 	}
 	return f, err
 }

@@ -19,6 +19,21 @@ func (to *place) reason(err error) error {
 	return cmp.Or(refusal(err, dir, "into "+dir, "another"), fmt.Errorf("%s takes no file: %w", dir, bare(err)))
 }
 
+// MakeDir makes a directory and those that lead to it. What cannot be made is an *Error.
+func MakeDir(path string) error {
+	err := os.MkdirAll(path, 0o777)
+	var at *fs.PathError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOTDIR) && errors.As(err, &at):
+		return &Error{path, fmt.Errorf("%s is a file and no directory: choose another name", at.Path)}
+	case errors.As(err, &at):
+		return &Error{path, (&place{path: at.Path, dir: dirOf(at.Path)}).reason(err)}
+	}
+	return &Error{path, err}
+}
+
 // Reason says why a file that is there cannot be written.
 func Reason(err error) error {
 	return cmp.Or(refusal(err, "it", "it", "another name"), bare(err))

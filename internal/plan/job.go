@@ -145,11 +145,12 @@ func (m *Manifest) Timings() (settings, cells, of int) {
 //go:embed job
 var job embed.FS
 
-// ErrThere is of a folder that has another plan.
+// ErrThere is of a folder that has another plan, and ErrForeign of one with other files.
 var ErrThere = errors.New("it has another plan: name a new folder")
+var ErrForeign = errors.New("it has files that are of no plan, and would be lost among those of one: name a new folder")
 
 // Write writes a plan into a folder: what is timed, the program that times it, and jobs that run it.
-// It fails with ErrThere where another plan is.
+// It fails with ErrThere where another plan is, and with ErrForeign where other files are.
 func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Duration) error {
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(m); err != nil {
@@ -161,25 +162,15 @@ func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Durati
 		}
 		return fmt.Errorf("%s: %w", folder, ErrThere)
 	}
-	if err := os.MkdirAll(filepath.Join(folder, "work"), 0o777); err != nil {
-		return err
-	}
-	put := func(name string, text []byte) error {
-		return outfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
-			_, err := w.Write(text)
-			return err
-		})
-	}
+	var names []string
+	files := make(map[string][]byte)
+	put := func(name string, text []byte) { names, files[name] = append(names, name), text }
 	var launches strings.Builder
 	for _, l := range m.Launches(library) {
 		fmt.Fprintln(&launches, strings.Join(append([]string{l.Name, strconv.Itoa(l.P)}, l.Environment...), " "))
-		if err := put(filepath.Join("work", l.Name), []byte(strings.Join(l.Lines, "\n")+"\n")); err != nil {
-			return err
-		}
+		put(filepath.Join("work", l.Name), []byte(strings.Join(l.Lines, "\n")+"\n"))
 	}
-	if err := put("launches", []byte(launches.String())); err != nil {
-		return err
-	}
+	put("launches", []byte(launches.String()))
 	ranks := 0
 	for _, w := range m.Cells {
 		ranks = max(ranks, w.P)
@@ -191,9 +182,42 @@ func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Durati
 		if err != nil {
 			return err
 		}
-		if err := put(name, []byte(words.Replace(string(content)))); err != nil {
+		put(name, []byte(words.Replace(string(content))))
+	}
+	put(Name, text.Bytes()) // last: a folder that has it is whole
+	if err := foreign(folder, files); err != nil {
+		return err
+	}
+	if err := outfile.MakeDir(filepath.Join(folder, "work")); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if err := outfile.Write(filepath.Join(folder, name), func(w io.Writer) error {
+			_, err := w.Write(files[name])
+			return err
+		}); err != nil {
 			return err
 		}
 	}
-	return put(Name, text.Bytes()) // last: a folder that has it is whole
+	return nil
+}
+
+// foreign fails for a folder with a file that is none of a plan's: writing of a plan that was cut off
+// leaves some of its own.
+func foreign(folder string, plan map[string][]byte) error {
+	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		if path == folder && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() || path == folder { // a file is no folder, and MakeDir says so
+			return err
+		}
+		name, _ := filepath.Rel(folder, path)
+		if text, ours := plan[name]; ours && d.Type().IsRegular() {
+			if was, err := os.ReadFile(path); err == nil && bytes.Equal(was, text) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s: %w", folder, ErrForeign)
+	})
 }

@@ -2,13 +2,12 @@ package report
 
 import (
 	"fmt"
-	"github.com/taulop/taulop/internal/predict"
 	"io"
 	"math"
 	"slices"
 
 	"github.com/taulop/taulop/internal/document"
-	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/tune"
 	"github.com/taulop/taulop/internal/view"
@@ -96,7 +95,11 @@ func (d *Tuning) values() view.Table {
 func (d *Tuning) WriteSummary(w io.Writer) {
 	n := 0
 	for _, t := range d.Tables {
-		n += len(lists.Filter(t.Spans, func(s TuningSpan) bool { return s.Rule != nil }))
+		for i, s := range t.Spans {
+			if s.Rule != nil && (i == 0 || t.Spans[i-1].Rule == nil || *t.Spans[i-1].Rule != *s.Rule) { // else the file has one for both
+				n++
+			}
+		}
 	}
 	if n == 0 {
 		fmt.Fprintf(w, "no rule: nothing is cheaper than the own choice of %s by more than %.3g %% for certain\n", d.Library, 100*d.Margin)
