@@ -187,7 +187,8 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// tasks are the processes of a program that belong to the task of a rank, or to any for −1.
+// tasks are the processes of a program that belong to the task of a rank, or to any for −1; other
+// tests run the program as well.
 func tasks(program string, rank int) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range all {
@@ -196,7 +197,11 @@ func tasks(program string, rank int) (pids []int) {
 			continue
 		}
 		env, _ := os.ReadFile(dir + "/environ")
-		if rank < 0 || bytes.Contains(append([]byte{0}, env...), []byte("\x00SLURM_PROCID="+strconv.Itoa(rank)+"\x00")) {
+		task := "\x00SLURM_PROCID="
+		if rank >= 0 {
+			task += strconv.Itoa(rank) + "\x00"
+		}
+		if bytes.Contains(append([]byte{0}, env...), []byte(task)) {
 			pid, _ := strconv.Atoi(filepath.Base(dir))
 			pids = append(pids, pid)
 		}
