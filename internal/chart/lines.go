@@ -1,0 +1,198 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
+)
+
+// draw puts profiles into panels, and facts below the title. Machines and variants that are too many to
+// be told apart are thin lines about their median.
+func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
+	if !f.lone && !slices.ContainsFunc(of, func(p profile) bool { return len(p.Points) > 1 }) {
+		over, _, _ := strings.Cut(string(of[0].Over), ",")
+		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
+	}
+	quantity, as := Times, of
+	if f.Bandwidth {
+		of, quantity = bandwidths(of), Bandwidths
+	}
+	fleet, variants := f.fleet(), of[0].Alike && !f.tellApart(of)
+	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, func(p profile) []int { return []int{p.Tau} })) <= len(dashes) {
+		for _, p := range of {
+			p.Panel = ""
+		}
+	}
+	lines := f.lines(of, fleet, variants)
+	switch {
+	case len(lines) > MaxLines && !fleet && len(f.machines) >= compare.Fleet:
+		f.Out = []string{}
+		return f.draw(as, facts...)
+	case len(lines) > MaxLines:
+		return nil, tooMany(len(lines))
+	}
+	names := lists.Unique(lists.Map(of, func(p profile) string { return p.Panel }))
+	if len(names) > MaxPanels {
+		return nil, fmt.Errorf("%d panels in a chart are too many, %d can be read, like %q alone: %w", len(names), MaxPanels, strings.Split(names[0], ", ")[0], ErrNamed)
+	}
+	looks, caption := named(lines)
+	own, common := apart(names)
+	c := &Chart{Title: f.Title, Caption: append(caption, common...)}
+	var plain []Series // without others that are alike
+	fits := false
+	for i, name := range names {
+		panel := Panel{Name: own[i], X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: panelHeight(len(names))}
+		most := 0 // variants about a median
+		within := lists.Filter(of, func(p profile) bool { return p.Panel == name })
+		for _, alike := range view.Grouped(within, func(p profile) int { return p.line }) {
+			series := lists.Map(alike, func(p profile) Series { return p.series(looks[p.line]) })
+			if !fleet && len(alike) == 1 {
+				plain = append(plain, series...)
+			} else {
+				var about Band
+				if series, about = f.aboutMedian(looks[alike[0].line], alike, series); fleet {
+					panel.Bands = append(panel.Bands, about)
+				}
+				most = max(most, len(alike))
+			}
+			panel.Series = append(panel.Series, series...)
+		}
+		if variants && most > 0 {
+			panel.Name = joined(": ", own[i], fmt.Sprintf("the median of %d variants", most))
+		}
+		if bold := lists.Filter(panel.Series, func(s Series) bool { return !s.Faint }); f.Fitted != nil && !f.Bandwidth && len(bold) <= fewVariants {
+			for _, s := range bold {
+				if fitted, ok := f.startupAndBytes(s); ok {
+					fits, panel.Series = true, append(panel.Series, fitted)
+				}
+			}
+		}
+		c.Panels = append(c.Panels, panel)
+	}
+	if fits {
+		c.Caption = append(c.Caption, "pale: T_s + m·τ_d, fitted to every other m")
+	}
+	switch {
+	case fleet:
+		c.Caption = append(c.Caption, fmt.Sprintf("the median of %d machines in the band of a robust standard deviation", len(lists.Unique(lists.Map(of, machineOf)))), "thin: all others")
+	case variants:
+		c.Caption = append(c.Caption, "thin: each variant")
+	}
+	if len(plain) > 0 {
+		c.Caption = append(c.Caption, certainty(plain))
+	}
+	c.Caption = append(c.Caption, facts...)
+	return c, nil
+}
+
+// lines are what the profiles differ in, and each profile's is among them. Machines of a fleet, and variants that
+// are alike, have one.
+func (f figure) lines(of []profile, fleet, variants bool) (lines []line) {
+	for i := range of {
+		p := &of[i]
+		l := line{machine: p.machine, traits: append([]string{p.Line}, p.traits()...)}
+		if tau := view.TauName(p.Tau); f.Few && p.Panel != tau {
+			if l.tau = tau; l.traits[0] == tau {
+				l.traits[0] = ""
+			}
+		}
+		if fleet {
+			l.machine = ""
+		}
+		if variants {
+			l.traits[0] = ""
+		}
+		p.line = slices.IndexFunc(lines, func(o line) bool { return o.machine == l.machine && o.tau == l.tau && slices.Equal(o.traits, l.traits) })
+		if p.line < 0 {
+			p.line, lines = len(lines), append(lines, l)
+		}
+	}
+	return lines
+}
+
+// aboutMedian is what is alike about its median, in its look.
+func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]Series, Band) {
+	least := 1
+	for i, p := range alike {
+		series[i].Name = p.Line
+		if f.fleet() {
+			series[i].Name, series[i].Of = p.machine, p.machine
+		}
+	}
+	if f.fleet() { // whose machines may have sizes of their own
+		median.Of, least = Median, (len(alike)+1)/2
+		if median.Name == "" { // the only one
+			median.Colour = Black
+		}
+		median.Name = joined(", ", Median, median.Name)
+	}
+	return crowd(median, series, least, f.Out)
+}
+
+// series is the profile in the look of its line.
+func (p profile) series(look Series) Series {
+	for _, q := range p.Points {
+		look.Points = append(look.Points, Point{float64(q.X), q.Y})
+	}
+	return look
+}
+
+// apart are names without the parts that all have.
+func apart(names []string) (own, common []string) {
+	parts := make([][]string, len(names))
+	for i, name := range names {
+		parts[i] = strings.Split(name, ", ")
+	}
+	for _, part := range parts[0] {
+		if part != "" && !slices.ContainsFunc(parts, func(p []string) bool { return !slices.Contains(p, part) }) {
+			common = append(common, part)
+		}
+	}
+	for _, p := range parts {
+		own = append(own, strings.Join(lists.Filter(p, func(part string) bool { return !slices.Contains(common, part) }), ", "))
+	}
+	return own, common
+}
+
+// joined are the parts that are not empty.
+func joined(separator string, parts ...string) string {
+	return strings.Join(lists.Filter(parts, func(part string) bool { return part != "" }), separator)
+}
+
+// panelHeight is so that a chart of many panels is still a figure in a column.
+func panelHeight(panels int) float64 {
+	return []float64{1, 1, 0.8, 0.7, 0.65}[min(panels, 4)]
+}
+
+// startupAndBytes is the line T_s + m·τ_d of a series, through the sizes that the drawing says;
+// false where it has too few sizes.
+func (f figure) startupAndBytes(s Series) (Series, bool) {
+	var ms, fitted []int
+	var times []float64
+	for _, p := range s.Points {
+		ms = append(ms, int(p.X))
+	}
+	for i, m := range ms {
+		if slices.Contains(f.Fitted(ms), m) {
+			fitted, times = append(fitted, m), append(times, s.Points[i].Y.Center)
+		}
+	}
+	through, err := fit.LineOf(fitted, times)
+	if err != nil {
+		return Series{}, false
+	}
+	s.Faint, s.Bare, s.Points = true, true, nil
+	const steps = 4 // an octave: on logarithmic axes the line is a curve
+	for m := float64(ms[0]); m < float64(ms[len(ms)-1]); m *= math.Pow(2, 1./steps) {
+		s.Points = append(s.Points, Point{m, exactly(through.At(int(m)))})
+	}
+	last := ms[len(ms)-1]
+	s.Points = append(s.Points, Point{float64(last), exactly(through.At(last))})
+	return s, true
+}
