@@ -52,7 +52,7 @@ round() {
 
 for _ in $(seq "$rounds"); do
   round pair flag -- pair
-  round flag flag -- bench '^BenchmarkFlag$' ns/one-way 1000000x
+  round flag flag -- bench '^BenchmarkFlag$/^spinning$' ns/one-way 1000000x
   for size in 8 64; do
     for workers in 1 2; do
       round "copy-${size}KiB-$workers" copy $((size * 1024)) $workers -- bench "^BenchmarkCopy\$/^${size}KiB\$/^$workers\$" ns/median 50ms

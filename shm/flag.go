@@ -11,8 +11,8 @@ const lineBytes = 128
 
 // A Flag is a counter that one worker raises and others wait for.
 //
-// Set is Go's sequentially consistent store, XCHG on amd64. A plain release store is no faster
-// between two cores, see BenchmarkFlag.
+// Set is a release store and nothing else: what Flag.Set of amd64 says of loads and exchanges
+// holds for whatever would touch the line before.
 //
 // On arm64 Set is STLR and Load is LDAR, as in C. LDAR waits until an earlier STLR is seen,
 // LDAPR would not. Only a writer that asks whether a segment is free right after it has filled
@@ -27,11 +27,6 @@ type Flag struct {
 //
 //go:nosplit
 func (f *Flag) Load() uint64 { return f.n.Load() }
-
-// Set raises the count to n. Only the flag's one writer calls it.
-//
-//go:nosplit
-func (f *Flag) Set(n uint64) { f.n.Store(n) }
 
 // Await spins until the count is at least n and returns it. It gives up when
 // w is told to stop; the count is below n then.
