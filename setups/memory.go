@@ -2,19 +2,30 @@ package setups
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 )
 
 // A walk is the path of messages through the workers' user buffers, all in step, down from the
 // end and round again. A program's message does not follow the last one in memory, where the
-// processor has prefetched already: so each lies before the last. The walk counts, so that
-// every byte's origin can be told afterwards.
+// processor has prefetched already: so each lies before the last. The walk notes whose bytes
+// each unit holds, so that every byte's origin can be told afterwards, whichever setups took turns.
 type walk struct {
-	units  int      // of unitBytes, of a worker's user memory
-	next   int      // unit below which the next message lies
-	visits []uint32 // by unit: messages that brought something new since the buffers were filled
-	moved  Setup    // what brought it
+	units   int      // of unitBytes, of a worker's memory, that messages walk through
+	next    int      // unit below which the next message lies
+	holds   []uint32 // by unit: an index of origins
+	origins [][]int  // whose bytes each worker has; the first: its own
+	known   map[string]uint32
+	brought map[arrival]uint32
+}
+
+// An arrival is messages that come to a unit.
+type arrival struct {
+	held   uint32
+	setup  string
+	tau, n int
 }
 
 // unitBytes is a cache line: no two messages share one.
@@ -25,6 +36,20 @@ func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
 // overwrites reports whether a worker receives over what it sent.
 func (s Setup) overwrites() bool { return !s.alone && !s.apart }
+
+// ground is which of a worker's kept regions messages of a setup walk through: setups take turns on one
+// where each can tell what the others left, and where a message comes to what was used longest ago.
+func (s Setup) ground() int {
+	switch {
+	case s.operator != nil:
+		return 3
+	case s.together:
+		return 2
+	case s.apart:
+		return 1
+	}
+	return 0
+}
 
 // room is how much of n bytes of user memory messages walk through: half of it if
 // they are received apart.
@@ -43,32 +68,24 @@ func (s Setup) userBytes(n int) int {
 	return n
 }
 
-func newWalk(s Setup, room int, visits []uint32) *walk {
-	k := &walk{units: unitsOf(room), moved: s}
-	k.next = k.units
-	if k.visits = visits; cap(visits) < k.units {
-		k.visits = make([]uint32, k.units)
+// newWalk begins a walk through units in which each of so many workers has what it wrote itself. It
+// takes the memory of holds if that is enough.
+func newWalk(workers, units int, holds []uint32) *walk {
+	own := make([]int, workers)
+	for w := range own {
+		own[w] = w
 	}
-	k.visits = k.visits[:k.units]
-	clear(k.visits)
+	k := &walk{units: units, next: units, holds: holds, origins: [][]int{own}, known: map[string]uint32{fmt.Sprint(own): 0}, brought: make(map[arrival]uint32)}
+	if cap(holds) < units {
+		k.holds = make([]uint32, units)
+	}
+	k.holds = k.holds[:units]
+	clear(k.holds)
 	return k
 }
 
-// takes reports whether messages of a setup and that many units may go on where the last ones
-// ended, on the buffers as they are. Bare copies leave everything as it is; after other setups,
-// and after setups that belong to no worker, only the same setup may go on.
-func (k *walk) takes(s Setup, units int) bool {
-	if k == nil || k.units < units { // what lies apart walks through half of the memory
-		return false
-	}
-	if s.together || k.moved.together {
-		return k.moved.Name == s.Name
-	}
-	if k.moved.alone && !k.moved.apart && !s.apart {
-		k.moved = s
-	}
-	return s.alone && !s.apart || k.moved.Name == s.Name
-}
+// stay has messages of that many units lie in one place.
+func (k *walk) stay(units int) { k.units, k.next = units, units }
 
 // begin is where a message of that many units may begin, at the next place down
 // that is a multiple of its size.
@@ -89,24 +106,52 @@ func (k *walk) after(at, units int) (next int, again bool) {
 // last is where the message nearest to the end begins.
 func (k *walk) last(units int) int { return (k.units/units - 1) * units }
 
-// advance counts n messages of a setup and moves on.
-func (k *walk) advance(s Setup, units, n int) {
+// advance notes what n messages of a setup among tau workers bring, and moves on.
+func (k *walk) advance(s Setup, tau, units, n int) {
 	at := k.begin(units)
-	if next, _ := k.after(at, units); next == at && s.overwrites() {
-		for u := range units {
-			k.visits[at+u] += uint32(n)
-		}
+	if next, _ := k.after(at, units); next == at {
+		k.bring(s, tau, at, units, n)
 		return
 	}
 	for range n {
-		if s.overwrites() {
-			for u := range units {
-				k.visits[at+u]++
-			}
-		}
+		k.bring(s, tau, at, units, 1)
 		at, _ = k.after(at, units)
 	}
 	k.next = at + units
+}
+
+// bring notes n messages that came one after the other to the units from `at` on.
+func (k *walk) bring(s Setup, tau, at, units, n int) {
+	if !s.overwrites() {
+		return
+	}
+	var from, to uint32
+	for u := range units {
+		if held := k.holds[at+u]; u == 0 || held != from {
+			from, to = held, k.onward(arrival{held, s.Name, tau, n}, s)
+		}
+		k.holds[at+u] = to
+	}
+}
+
+// onward is what a unit holds after messages came to it.
+func (k *walk) onward(a arrival, s Setup) uint32 {
+	if to, has := k.brought[a]; has {
+		return to
+	}
+	held := k.origins[a.held]
+	origins := slices.Clone(held)
+	for w := range a.tau {
+		origins[w] = held[s.origin(w, a.tau, a.n)]
+	}
+	name := fmt.Sprint(origins)
+	to, has := k.known[name]
+	if !has {
+		to = uint32(len(k.origins))
+		k.origins, k.known[name] = append(k.origins, origins), to
+	}
+	k.brought[a] = to
+	return to
 }
 
 // patternBytes is prime, so that no two segments of a message are equal.

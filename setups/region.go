@@ -19,6 +19,7 @@ const (
 	remoteCopies                 // what copies read or write on the node of intermediate buffers
 	localCopies                  // the same on the node of user buffers
 	userBuffer                   // of one measurement
+	largeBuffer                  // of trials in cache, kept because mapping it takes longer than to measure
 	arenaOfTrials                // user buffers off cache
 	arenaOfRanks                 // likewise, of collectives and round trips: one for each side
 	arrayOfPasses
@@ -39,7 +40,7 @@ func (p purpose) onIntermediateNode() bool { return p <= remoteCopies }
 type key struct {
 	of     purpose
 	worker int // its owner
-	side   int // sending or receiving
+	side   int // sending or receiving; of trials, the ground
 	bytes  int // if not 0: regions of other sizes are kept beside it
 }
 
@@ -231,6 +232,27 @@ func (m *memory) drop(which func(*region) bool) {
 			delete(m.kept, k)
 		}
 	}
+}
+
+// largest is how many bytes the kept user memory of a trial has that needs n: as many as there were
+// before, so that messages of different sizes do not map it again and again. All that a worker keeps
+// for trials is at most three times the largest part of it, or the rest is dropped.
+func (m *memory) largest(of key, n int) int {
+	if r := m.kept[of]; r != nil && len(r.mem) >= n {
+		return len(r.mem)
+	}
+	m.drop(func(r *region) bool { return r.of == of.of && r.side == of.side })
+	trials := func(r *region) bool { return r.of == largeBuffer || r.of == arenaOfTrials }
+	all, most := n, n
+	for _, r := range m.kept {
+		if trials(r) && r.worker == 0 {
+			all, most = all+len(r.mem), max(most, len(r.mem))
+		}
+	}
+	if all > 3*most {
+		m.drop(trials)
+	}
+	return n
 }
 
 // forget has all regions initialised again: a measurement stopped half-way.

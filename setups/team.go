@@ -37,12 +37,12 @@ type Team struct {
 	broken     error // a worker never came back: nothing more can be trusted
 
 	memory memory
-	walk   *walk    // of trials off cache
-	visits []uint32 // memory for walks through fresh buffers
-	next   [2]int   // how far from the end the next collective off cache sends and receives
-	copied int      // trials, of copies between levels too
-	load   *load    // of the run under way, if others inject
-	last   *clock   // of the last run
+	walks  map[key]*walk // of trials, by kept regions of worker 0
+	holds  []uint32      // memory for walks through fresh buffers
+	next   [2]int        // how far from the end the next collective off cache sends and receives
+	copied int           // trials, of copies between levels too
+	load   *load         // of the run under way, if others inject
+	last   *clock        // of the last run
 	alone  *calls.Probe
 	// calibrates: what runs is not for a sample.
 	calibrates bool
@@ -107,7 +107,7 @@ func NewTeam(p numa.Placement) (*Team, error) {
 
 // newTeam makes a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
-	t := &Team{placement: p, stop: stop, stall: stallAfter, self: nobody, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}}
+	t := &Team{placement: p, stop: stop, stall: stallAfter, self: nobody, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}, walks: make(map[key]*walk)}
 	cores := make(map[int]int) // workers of each
 	for _, place := range p.Workers {
 		cores[place.Core]++

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -191,31 +192,72 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Messages of all sizes take turns: each comes down a grid of its own, and the counts agree
-// with a simulation unit by unit.
+// Messages of all sizes and setups take turns: each comes down a grid of its own, and what the
+// workers hold agrees with a simulation unit by unit.
 func TestWalk(t *testing.T) {
+	const tau = 4
+	turns := []Setup{Ring, Ping, Bare, Isolated, Ring, Bcast}
 	for units := 1; units < 12; units++ {
-		k := newWalk(Ring, units*unitBytes, nil)
-		want := make([]uint32, units)
+		k := newWalk(tau, units, nil)
+		want := make([][tau]int, units)
+		for u := range want {
+			want[u] = [tau]int{0, 1, 2, 3}
+		}
 		for i, n := range []int{1, 2, 3, 7, 11, 1, 4, 25} {
-			size := min(units, 1+i%4)
+			s, size := turns[i%len(turns)], min(units, 1+i%4)
 			at, top := k.begin(size), units/size*size
 			if at%size != 0 || at < 0 || at+size > k.next && at+size != top {
 				t.Fatalf("%d units: below %d a message of %d begins at %d", units, k.next, size, at)
 			}
 			for range n {
 				for u := range size {
-					want[at+u]++
+					before := want[at+u]
+					for w := range tau {
+						if src := s.source(w, tau); src != nobody {
+							want[at+u][w] = before[src]
+						}
+					}
 				}
 				at = (at - size + top) % top
 			}
-			if k.advance(Ring, size, n); units < 2*size { // one place
+			if k.advance(s, tau, size, n); units < 2*size { // one place
 				at = 0
 			}
-			if k.begin(size) != at || fmt.Sprint(k.visits) != fmt.Sprint(want) {
-				t.Fatalf("%d units, %d messages of %d: at %d visits %v, want %d %v", units, n, size, k.begin(size), k.visits, at, want)
+			if k.begin(size) != at {
+				t.Fatalf("%d units, %d messages of %d: at %d, want %d", units, n, size, k.begin(size), at)
+			}
+			for u, holds := range k.holds {
+				if got := k.origins[holds]; !slices.Equal(got, want[u][:]) {
+					t.Fatalf("%d units, %d messages of %d, %s: unit %d has the bytes of %v, want %v", units, n, size, s.Name, u, got, want[u])
+				}
 			}
 		}
+	}
+}
+
+// Setups that take turns off cache, and in large buffers, leave memory as it was laid: it is
+// laid once for those that receive over what they send, and once for those that do not.
+func TestTurnsLayNothingAnew(t *testing.T) {
+	team := team(t, 2)
+	var begun map[key]*walk // when each of the two had its turn: memory that is laid anew begins another
+	for _, s := range []Setup{Ring, Sendrecv, Ping, Own, Isolated, Bare, Ring} {
+		for _, arena := range []int{0, 64 << 20} {
+			for _, m := range []int{8 << 20, 8<<20 + 4096} {
+				if arena > 0 {
+					m >>= 10
+				}
+				tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1 << 20, Bytes: m, Messages: 1, Batches: 2, ArenaBytes: arena, K: (m-1)>>20 + 1}
+				if _, err := team.Run(t.Context(), tr); err != nil {
+					t.Fatalf("%s, %d bytes, arena of %d: %v", s.Name, m, arena, err)
+				}
+			}
+		}
+		if s.Name == Sendrecv.Name {
+			begun = maps.Clone(team.walks)
+		}
+	}
+	if len(begun) != 4 || !maps.Equal(team.walks, begun) {
+		t.Errorf("%d walks after a ring and exchanges, and others after the rest", len(begun))
 	}
 }
 

@@ -118,13 +118,15 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		}
 		run.channels = append(run.channels[:w], all[tr.Page])
 	}
-	of, bytes := userBuffer, tr.Setup.userBytes(tr.Bytes)
+	of, bytes, ground := userBuffer, tr.Setup.userBytes(tr.Bytes), tr.Setup.ground()
 	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes && tr.Setup.operator == nil { // whose data are others
-		of, life, bytes = arenaOfTrials, kept, unitsOf(max(tr.ArenaBytes, bytes))*unitBytes
-		t.memory.drop(func(r *region) bool { return r.of == of && len(r.mem) != bytes })
+		if of = largeBuffer; tr.ArenaBytes > 0 {
+			of = arenaOfTrials
+		}
+		life, bytes = kept, t.memory.largest(key{of: of, side: ground}, unitsOf(max(tr.ArenaBytes, bytes))*unitBytes)
 	}
 	for w := range run.tau {
-		r, err := run.region(key{of: of, worker: w}, bytes, life, patternFrom(run.patterns[w], 0))
+		r, err := run.region(key{of: of, worker: w, side: ground}, bytes, life, patternFrom(run.patterns[w], 0))
 		if err != nil {
 			return run, err
 		}
@@ -132,7 +134,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	}
 	t.copied++
 	run.phase = t.copied
-	run.path(of == arenaOfTrials)
+	run.path()
 	run.units = unitsOf(tr.Bytes)
 	run.begin = run.walk.begin(run.units)
 	return run, nil
@@ -145,25 +147,24 @@ const keptBytes = 8 << 20
 
 // path is where the trial's messages go: through a buffer for one message, or on
 // through the arena from where the last ones ended.
-func (tr *trial) path(arena bool) {
-	t := tr.team
-	if !arena {
-		tr.walk = newWalk(tr.Setup, tr.Bytes, t.visits)
-		t.visits = tr.walk.visits
+func (tr *trial) path() {
+	t, user := tr.team, tr.users[0]
+	units := unitsOf(tr.Setup.room(len(user.mem)))
+	if user.life == fresh {
+		tr.walk = newWalk(t.Tau(), units, t.holds)
+		t.holds = tr.walk.holds
 		return
 	}
-	stale := slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready })
-	if stale || !t.walk.takes(tr.Setup, unitsOf(tr.Bytes)) {
-		var visits []uint32
-		if t.walk != nil {
-			visits = t.walk.visits
-		}
-		t.walk = newWalk(tr.Setup, tr.Setup.room(len(tr.users[0].mem)), visits)
+	at := key{of: user.of, side: user.side}
+	if tr.Setup.operator != nil || slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready }) {
+		t.walks[at] = newWalk(t.Tau(), units, nil)
 		for _, r := range tr.users {
 			r.ready = false
 		}
 	}
-	tr.walk = t.walk
+	if tr.walk = t.walks[at]; tr.ArenaBytes == 0 {
+		tr.walk.stay(unitsOf(tr.Bytes))
+	}
 }
 
 // total is how many messages the trial has sent, warm-up included.
@@ -201,7 +202,7 @@ func (tr *trial) measure(w *worker) error {
 		sent += n
 	}
 	if w.id == 0 { // the others meet it before they check
-		tr.walk.advance(tr.Setup, tr.units, tr.total())
+		tr.walk.advance(tr.Setup, tr.tau, tr.units, tr.total())
 		tr.advanced.Store(true)
 	}
 	return nil
@@ -210,7 +211,7 @@ func (tr *trial) measure(w *worker) error {
 func (tr *trial) verify(w *worker) error {
 	tr.advanced.Load() // it is: this is for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
-		tr.team.memory.read(w.id, sending, below(tr.walk.next*unitBytes, len(tr.users[w.id].mem)))
+		tr.team.memory.read(w.id, tr.Setup.ground(), below(tr.walk.next*unitBytes, len(tr.users[w.id].mem)))
 	}
 	if err := tr.check(w.id); err != nil {
 		return err
@@ -286,7 +287,7 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 // apart is the distance from what a worker sends to where it receives.
 func (tr *trial) apart() int {
 	if tr.Setup.apart {
-		return tr.walk.units * unitBytes
+		return tr.Setup.room(len(tr.users[0].mem))
 	}
 	return 0
 }
@@ -380,12 +381,12 @@ func (tr *trial) checkMessage(w, at int) error {
 		return nil
 	}
 	for u := at; u < at+tr.units; {
-		visits := tr.walk.visits[u]
+		holds := tr.walk.holds[u]
 		stretch := u * unitBytes
-		for u < at+tr.units && tr.walk.visits[u] == visits {
+		for u < at+tr.units && tr.walk.holds[u] == holds {
 			u++
 		}
-		from := tr.walk.moved.origin(w, tr.tau, int(visits))
+		from := tr.walk.origins[holds][w]
 		upto := u * unitBytes
 		if bad := differ(tr.users[w].mem[stretch:min(upto, end)], tr.patterns[from], stretch); bad >= 0 {
 			return tr.wrong(w, from, stretch+bad-begin)
