@@ -27,9 +27,10 @@ type Provenance struct {
 	BIOS       string `json:"bios,omitempty"`
 	Hypervisor string `json:"hypervisor,omitempty"` // that the machine is a guest of
 
-	Kernel string `json:"kernel,omitempty"`
-	OS     string `json:"os,omitempty"`
-	Arch   string `json:"arch,omitempty"`
+	Shadowed bool   `json:"shadow_paging,omitempty"` // it keeps page tables of its own, by what the first access to a page takes
+	Kernel   string `json:"kernel,omitempty"`
+	OS       string `json:"os,omitempty"`
+	Arch     string `json:"arch,omitempty"`
 
 	Online      numa.CPUSet `json:"cpus_online"`
 	Allowed     numa.CPUSet `json:"cpus_allowed"`
@@ -134,6 +135,9 @@ func (p Provenance) Warnings() []error {
 
 	if p.Hypervisor != "" {
 		warn("this is a virtual machine (hypervisor %s): which cores and caches its CPUs really are is the host's affair, so compare only runs on the same instance", p.Hypervisor)
+	}
+	if p.Shadowed {
+		warn("the hypervisor keeps page tables of its own (shadow paging): the first access to a page takes microseconds, which is left out here; programs that map and unmap memory pay it")
 	}
 	if p.StealShare != nil && *p.StealShare > StealLimit {
 		warn("the hypervisor took %s of the CPUs' time since boot: measure when its other guests are quiet, or on a dedicated host", printable.Percent(*p.StealShare))

@@ -230,6 +230,18 @@ func (p *performance) side(id int, b collective.Buffer) int {
 	return -1
 }
 
+// reach has the pages in arenas be mapped that so many runs come to.
+func (r *rank) reach(runs int) {
+	for i := range r.buffers {
+		b := &r.buffers[i]
+		for run := range min(runs, b.places) {
+			if b.end > 0 {
+				shm.Reach(b.mem[b.at(run):][:b.size])
+			}
+		}
+	}
+}
+
 // A talk is a rank that sends to another.
 type talk struct{ from, to int }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/taulop/taulop/shm"
 )
 
 // Passes are what the first worker does to an array of its own, again and again
@@ -85,6 +87,8 @@ func (p *passes) measure(w *worker) error {
 		if err := p.warm(); err != nil {
 			return err
 		}
+	} else {
+		shm.Reach(p.mem[at:min(len(p.mem), at+p.total()*p.stride())])
 	}
 	for b := range p.Batches + 1 {
 		p.look(w)

@@ -11,6 +11,7 @@ import (
 func (p *performance) measure(w *worker) error {
 	me := p.ranks[w.id]
 	p.tell(w.id)
+	me.reach(len(p.started) / 2)
 	for round := 0; ; round++ {
 		if round%2 == 1 {
 			p.rewrite(w.id, round/2)

@@ -134,6 +134,13 @@ func (u *walked) next() []byte {
 	return u.mem[u.last : u.last+u.size]
 }
 
+// reach has the pages be mapped that the next n messages come to.
+func (u walked) reach(n int) {
+	for range min(n, len(u.mem)/max(u.size, unitBytes)) {
+		shm.Reach(u.next())
+	}
+}
+
 // verify leaves what arrived until both ends are known to be done.
 func (p *roundTrip) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
@@ -148,6 +155,10 @@ func (p *roundTrip) verify(w *worker) error {
 func (p *roundTrip) measure(w *worker) error {
 	out, in := p.channels[w.id].Sender(w.wait), p.channels[1-w.id].Receiver(0, w.wait)
 	outgoing, incoming := &p.users[w.id][sending], &p.users[w.id][receiving]
+	if p.ArenaBytes > 0 {
+		outgoing.reach(p.N * (p.Runs + 1))
+		incoming.reach(p.N * (p.Runs + 1))
+	}
 	if err := p.meet(w); err != nil {
 		return err
 	}

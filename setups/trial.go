@@ -179,6 +179,9 @@ func (tr *trial) measure(w *worker) error {
 			tr.layShared()
 		}
 	}
+	if tr.ArenaBytes > 0 {
+		tr.reach(user)
+	}
 	for b := 0; ; b++ {
 		n := tr.Messages
 		if b == 0 {
@@ -206,6 +209,18 @@ func (tr *trial) measure(w *worker) error {
 		tr.advanced.Store(true)
 	}
 	return nil
+}
+
+// reach has the pages be mapped that the trial comes to at most.
+func (tr *trial) reach(user []byte) {
+	at, apart := tr.begin, tr.apart()
+	for range min(tr.warm+tr.Messages*(tr.batches+tr.spare), tr.walk.units/tr.units) {
+		shm.Reach(user[at*unitBytes:][:tr.Bytes])
+		if apart > 0 {
+			shm.Reach(user[apart+at*unitBytes:][:tr.Bytes])
+		}
+		at, _ = tr.walk.after(at, tr.units)
+	}
 }
 
 func (tr *trial) verify(w *worker) error {

@@ -11,6 +11,8 @@ import (
 	"github.com/jaypipes/ghw/pkg/bios"
 	"github.com/jaypipes/ghw/pkg/product"
 	"github.com/klauspost/cpuid/v2"
+
+	"github.com/taulop/taulop/shm"
 )
 
 // identify names the hardware. What the CPU says of itself holds for this
@@ -24,6 +26,7 @@ func identify(p *Provenance, root string) {
 		p.Vendor = cmp.Or(strings.TrimSpace(cpuid.CPU.VendorString), p.Vendor)
 		if cpuid.CPU.VM() {
 			p.Hypervisor = cmp.Or(hypervisor(), p.Hypervisor, "of unknown kind")
+			p.Shadowed = shm.Shadowed()
 		}
 	}
 	if runtime.GOOS != "linux" {
