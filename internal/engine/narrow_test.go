@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -98,6 +99,23 @@ func TestGlance(t *testing.T) {
 		}
 		if ended != of.ends {
 			t.Errorf("%v, %g ns: ends at look %d, want %d", of.after, of.slow, ended, of.ends)
+		}
+	}
+}
+
+// The first launch of a sweep takes a twelfth of the time, as launches of two seconds and more do, and
+// where that are too few a sixth.
+func TestSpared(t *testing.T) {
+	for time, launches := range map[time.Duration]int{
+		6 * time.Second: 6, 13 * time.Second: 6, 16 * time.Second: 8, 30 * time.Second: 12, 10 * time.Minute: 12,
+	} {
+		r := moved(1, time)
+		r.launch = 0
+		if got := math.Round(float64(time) / float64(r.slice())); int(got) != launches {
+			t.Errorf("%v: a first launch of %v, that is %g", time, r.slice(), got)
+		}
+		if r.Narrows = false; math.Round(float64(time)/float64(r.slice())) != LeastLaunches {
+			t.Errorf("%v, every cell is needed: a first launch of %v", time, r.slice())
 		}
 	}
 }

@@ -150,12 +150,28 @@ func (r *run) wait(ctx context.Context) error {
 func (r *run) slice() time.Duration {
 	launches := r.launches
 	if launches == 0 {
-		launches = r.sets * r.least()
+		launches = r.sets * max(r.least(), r.spared())
 	}
 	if r.Over > r.Time {
 		return r.Time / time.Duration(launches)
 	}
 	return (r.Time - time.Since(r.began)) / time.Duration(max(1, launches-r.launch))
+}
+
+// Where there is no time for all cells, some with a narrow interval are an answer, more with a wide one
+// are not: of 12 launches a median's interval leaves out two values on either side, and is half as wide as
+// of 7. But a launch begins with a second of memory to lay at worst, and is to last longer.
+const (
+	narrowLaunches = 12
+	longEnough     = 2 * time.Second
+)
+
+// spared is how many launches an experiment divides its time by that may leave cells out.
+func (r *run) spared() int {
+	if !r.narrows() {
+		return 0
+	}
+	return min(int(r.Time/longEnough), narrowLaunches)
 }
 
 // goesOn reports whether there is a launch beyond the planned ones: while time is left and a
