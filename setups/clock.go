@@ -122,6 +122,9 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 		}
 		return false, nil
 	}
+	// Worker 0 may have read the line. It comes back now, not in the round, where an atomic store
+	// would wait for it.
+	w.start[b] = at
 	now := time.Since(c.epoch)
 	for now < at {
 		now = time.Since(c.epoch)
