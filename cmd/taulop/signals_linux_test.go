@@ -21,7 +21,6 @@ import (
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/randtest"
-	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -371,8 +370,8 @@ func TestNohup(t *testing.T) {
 
 // A reader who has seen enough ends a measurement, and its file is written.
 func TestReaderGone(t *testing.T) {
-	surveytest.Machine(t, 2)
-	program, file := build(t), filepath.Join(t.TempDir(), "pairs.json")
+	needLinux(t)
+	program, file := build(t), filepath.Join(t.TempDir(), "copies.json")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -380,7 +379,7 @@ func TestReaderGone(t *testing.T) {
 	r.Close()
 	defer w.Close()
 	var errOut bytes.Buffer
-	cmd := exec.Command(program, "pairs", "-quiet", "-launches", "6", "-time", "10m", "-o", file)
+	cmd := exec.Command(program, "copy", "-quiet", "-launches", "6", "-time", "10m", "-tau", "1", "-m", "64", "-o", file)
 	cmd.Stdout, cmd.Stderr = w, &errOut
 	cmd.Run()
 	if _, err := params.ReadFile(file); err != nil || cmd.ProcessState.ExitCode() != 141 || errOut.Len() > 0 {
