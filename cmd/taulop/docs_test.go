@@ -50,7 +50,7 @@ var (
 )
 
 // less is what there is to measure where a page's command does not say.
-var less = map[string]string{"sweep": " -launches 6 -m 8K,1M -cache in -gamma=false", "verify": " -time 1s -m 12000 -cache in", "check": ""}
+var less = map[string]string{"sweep": " -launches 6 -m 8K,1M -cache in -gamma=false", "verify": " -time 1s -m 12000 -cache in -oversubscribe", "check": ""}
 
 // shortened is a line of a command that measures, with so little work.
 func shortened(line, command string) string {

@@ -135,11 +135,11 @@ func TestOversubscribed(t *testing.T) {
 		t.Skip("would take too many workers here")
 	}
 	tau := string(rune('0' + m.Allowed.Len() + 1))
-	out, _, err := run(t, "-ring", "-k", "1", "-launches", "6", "-time", "30s", "2", "1K", tau)
+	out, _, err := run(t, "-ring", "-k", "1", "-launches", "6", "-time", "10m", "2", "1K", tau)
 	if err != nil || !strings.Contains(out, "NOT A CONCURRENCY MEASUREMENT") {
 		t.Errorf("τ = %s: %v\n%s", tau, err, out)
 	}
-	out, _, err = run(t, "-json", "-ring", "-k", "1", "-launches", "6", "-time", "30s", "2", "1K", tau)
+	out, _, err = run(t, "-json", "-ring", "-k", "1", "-launches", "6", "-time", "10m", "2", "1K", tau)
 	if err != nil || !strings.Contains(out, `"concurrent": false`) {
 		t.Errorf("τ = %s: %v\n%s", tau, err, out)
 	}
@@ -149,7 +149,7 @@ func TestOversubscribed(t *testing.T) {
 func TestMeasuresJSON(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
-	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-launches", "6", "-time", "30s", "2", "8", "2")
+	out, errOut, err := run(t, "-json", "-quiet", "-o", file, "-k", "1,2,4", "-launches", "6", "-time", "10m", "2", "8", "2")
 	if err != nil || out != "" || errOut != "" {
 		t.Fatalf("%v, stdout %q, stderr %q", err, out, errOut)
 	}

@@ -21,14 +21,13 @@ import (
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/randtest"
-	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
 // hang is far longer than any command may go on after a signal, however busy the
 // machine is, and shorter than those go on that no signal ends.
-const hang = 30 * time.Second
+const hang = time.Minute
 
 // A signalled command is the program as users run it. In its arguments FIFO is a pipe without
 // a writer, HOST a swept file, and NEW a file to be written.
@@ -40,16 +39,16 @@ type signalled struct {
 }
 
 var signalledCommands = []signalled{
-	{name: "plain", args: "-launches 1000 -time 60s -o NEW.txt 2 8 2", samples: true},
-	{name: "plain, off cache", args: "-launches 1000 -time 60s -off_cache 2 8 2", samples: true},
-	{name: "sweep", args: "sweep -launches 1000 -time 60s -o NEW.json", samples: true},
-	{name: "pairs", args: "pairs -launches 1000 -time 60s -o NEW.json", samples: true},
-	{name: "copy", args: "copy -launches 1000 -time 60s -o NEW.json", samples: true},
-	{name: "pack", args: "pack -launches 1000 -time 60s -o NEW.json", samples: true},
-	{name: "access", args: "access -launches 1000 -time 60s -o NEW.json", samples: true},
-	{name: "disk", args: "disk -launches 1000 -time 60s -file 4M -m 4K,1M -o NEW.json DIR", samples: true},
-	{name: "verify", args: "verify -oversubscribe -time 60s -P 2 -m 8K,64K -o NEW.txt message bcast:binomial", samples: true},
-	{name: "verify -patterns", args: "verify -oversubscribe -patterns -time 60s -P 2 -save NEW.json", samples: true},
+	{name: "plain", args: "-launches 1000 -time 10m -o NEW.txt 2 8 2", samples: true},
+	{name: "plain, off cache", args: "-launches 1000 -time 10m -off_cache 2 8 2", samples: true},
+	{name: "sweep", args: "sweep -launches 1000 -time 10m -o NEW.json", samples: true},
+	{name: "pairs", args: "pairs -launches 1000 -time 10m -o NEW.json", samples: true},
+	{name: "copy", args: "copy -launches 1000 -time 10m -o NEW.json", samples: true},
+	{name: "pack", args: "pack -launches 1000 -time 10m -o NEW.json", samples: true},
+	{name: "access", args: "access -launches 1000 -time 10m -o NEW.json", samples: true},
+	{name: "disk", args: "disk -launches 1000 -time 10m -file 4M -m 4K,1M -o NEW.json DIR", samples: true},
+	{name: "verify", args: "verify -oversubscribe -time 10m -P 2 -m 8K,64K -o NEW.txt message bcast:binomial", samples: true},
+	{name: "verify -patterns", args: "verify -oversubscribe -patterns -time 10m -P 2 -save NEW.json", samples: true},
 	{name: "topo", args: "topo", ends: true},
 
 	{name: "opening: import", args: "import FIFO"},
@@ -70,7 +69,7 @@ var signalledCommands = []signalled{
 
 	{name: "unread: predict", args: "predict -params HOST -P 4 -m 1:64M bcast", unread: true},
 	{name: "unread: export", args: "export -format csv HOST", unread: true},
-	{name: "unread: plain", args: "-launches 1000 -time 60s 2 8 2", unread: true, samples: true},
+	{name: "unread: plain", args: "-launches 1000 -time 10m 2 8 2", unread: true, samples: true},
 	{name: "unread: pairs", args: "pairs -launches 6 -m 8K -o NEW.json", unread: true, ends: true},
 	{name: "unread: verify", args: "verify -oversubscribe -time 2s -P 2 -m 8K -cache in -o NEW.txt message", unread: true, ends: true},
 }
@@ -256,7 +255,7 @@ func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal sysc
 		return // the Go runtime had begun, and the command had not
 	}
 	right := status.Signaled() && status.Signal() == signal || // too early to be caught
-		status.ExitStatus() == 128+int(signal) || c.ends && status.ExitStatus() == 0
+		status.ExitStatus() == 128+int(signal) || c.ends && (status.ExitStatus() == 0 || strings.Contains(said, "within -time"))
 	if !right || strings.Contains(said, "goroutine ") {
 		t.Errorf("status %#x after %v:\n%s", status, signal, said)
 	}
@@ -328,18 +327,22 @@ func TestSecondSignal(t *testing.T) {
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program, "import", fifo)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+	code := 0
+	for range 20 { // on a busy machine both may arrive at once, or the second after the first ended it
+		cmd := exec.Command(program, "import", fifo)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		untilWithin(t, cmd.Process.Pid, opening)
+		cmd.Process.Signal(syscall.SIGTERM)
+		time.Sleep(100 * time.Millisecond)
+		cmd.Process.Signal(syscall.SIGINT)
+		cmd.Wait()
+		if code = cmd.ProcessState.ExitCode(); code == 130 {
+			return
+		}
 	}
-	untilWithin(t, cmd.Process.Pid, opening)
-	cmd.Process.Signal(syscall.SIGTERM)
-	time.Sleep(100 * time.Millisecond)
-	cmd.Process.Signal(syscall.SIGINT)
-	cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != 130 {
-		t.Errorf("exit %d, want 130", code)
-	}
+	t.Errorf("exit %d, want 130", code)
 }
 
 // Under nohup the end of a session is no reason to end.
@@ -367,8 +370,8 @@ func TestNohup(t *testing.T) {
 
 // A reader who has seen enough ends a measurement, and its file is written.
 func TestReaderGone(t *testing.T) {
-	surveytest.Machine(t, 2)
-	program, file := build(t), filepath.Join(t.TempDir(), "pairs.json")
+	needLinux(t)
+	program, file := build(t), filepath.Join(t.TempDir(), "copies.json")
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -376,7 +379,7 @@ func TestReaderGone(t *testing.T) {
 	r.Close()
 	defer w.Close()
 	var errOut bytes.Buffer
-	cmd := exec.Command(program, "pairs", "-quiet", "-time", "1s", "-o", file)
+	cmd := exec.Command(program, "copy", "-quiet", "-launches", "6", "-time", "10m", "-tau", "1", "-m", "64", "-o", file)
 	cmd.Stdout, cmd.Stderr = w, &errOut
 	cmd.Run()
 	if _, err := params.ReadFile(file); err != nil || cmd.ProcessState.ExitCode() != 141 || errOut.Len() > 0 {

@@ -43,6 +43,7 @@ func newCluster(t *testing.T, program string) *cluster {
 			t.Skipf("%v: apt-get install slurm-wlm munge", err)
 		}
 	}
+	freeAddress(t) // or its daemons do not find each other
 	conf := load(t, filepath.Join(shared, "reference", "slurm-two-nodes.conf"))
 	host, err := os.Hostname()
 	if err != nil {

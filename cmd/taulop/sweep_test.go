@@ -36,7 +36,7 @@ func TestSweepAdds(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -m 64 -o ", "-add "} {
-		ran(t, strings.Fields("sweep -quiet -launches 6 -time 5s "+line+file)...)
+		ran(t, strings.Fields("sweep -quiet -launches 6 -time 10m "+line+file)...)
 		t.Setenv(simulated, "1") // one session is measured
 	}
 	f, err := params.ReadFile(file)
@@ -50,7 +50,7 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 	t.Helper()
 	needLinux(t)
 	file = filepath.Join(t.TempDir(), "host.json")
-	ran(t, strings.Fields("sweep -quiet -launches 6 -time 2s -cache in -gamma=false -tau 1 -m 64 -o "+file)...)
+	ran(t, strings.Fields("sweep -quiet -launches 6 -time 10m -cache in -gamma=false -tau 1 -m 64 -o "+file)...)
 	f := loadParams(t, file)
 	change(f)
 	saveParams(t, f, file)
@@ -70,7 +70,7 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 			f.Launches = append(f.Launches, l)
 		}
 	})
-	_, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "5s", "-add", file)
+	_, _, err := run(t, "sweep", "-quiet", "-launches", "6", "-time", "10m", "-add", file)
 	if exitStatus(err) != 2 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), file+" was not written: ") || !strings.HasSuffix(err.Error(), "journal has what it lacks") {
 		t.Errorf("exit %d, %v", exitStatus(err), err)
 	}
@@ -92,7 +92,7 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 		for _, name := range others {
 			save(t, filepath.Dir(file), name, "precious\n")
 		}
-		_, said, err := run(t, "sweep", "-launches", "6", "-time", "1s", "-add", file)
+		_, said, err := run(t, "sweep", "-launches", "6", "-time", "10m", "-add", file)
 		if err != nil || !strings.Contains(plain(said), "move it away") || strings.Contains(plain(said), "has the mark of a journal") != (says != "") {
 			t.Errorf("%q: %v, %s", says, err, said)
 		}
