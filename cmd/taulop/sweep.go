@@ -94,7 +94,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	if req.csv {
 		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File).WriteCSV)), err)
 	} else {
-		report.Sweep(s.File).WriteText(out)
+		report.Swept(s.File, reached(s)).WriteText(out)
 	}
 	warn(errOut, s.File.Warnings[told:])
 	warn(errOut, doubt.Of(s.File))
@@ -102,20 +102,37 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	return cmp.Or(err, s.Moved)
 }
 
-// sayLacking says how much a file has, and how to get what is missing.
-func sayLacking(errOut io.Writer, s *sweep.Session) {
-	missing := s.Missing()
-	if missing != nil {
-		in := ""
-		if left := s.Left(); left > 0 {
-			in = ", in about " + printable.Duration(left)
-		}
-		tell(errOut, "warning: %v: taulop sweep -resume %s measures them%s", missing, s.Path, in)
+// reached is how far a sweep came, and what to do next.
+func reached(s *sweep.Session) report.Reach {
+	lacking, visited := s.Lacking()
+	r := report.Reach{
+		Cells: max(len(s.Cells), len(s.File.Cells)), Lacking: len(lacking), Visited: visited, // a file of another version has some that are not measured any more
+		Rest:  fmt.Sprintf("taulop sweep -resume %s measures the rest", s.Path),
+		More:  fmt.Sprintf("taulop sweep -time %s -force -o %s measures anew, for longer; let nothing else run", minutes(max(5*time.Minute, 2*s.Time)), s.Path),
+		Again: fmt.Sprintf("Nothing is left to do: it has %d sessions.", s.File.Sessions()),
 	}
-	cells := max(len(s.Cells), len(s.File.Cells)) // a file of another version has some that are not measured any more
-	fmt.Fprintf(errOut, "taulop: %s has %d of %s\n", s.Path, len(s.File.Cells), printable.Count(cells, "cell"))
-	if s.File.Sessions() == 1 && missing == nil {
-		tell(errOut, "taulop sweep -add %s, at another time, adds a session", s.Path)
+	if left := s.Left(); left > 0 {
+		if r.Rest += ", in about " + printable.Duration(left); left > time.Minute {
+			r.Rest = fmt.Sprintf("taulop sweep -resume %s -time %s measures the rest", s.Path, minutes(left+time.Minute))
+		}
+	}
+	if s.File.Sessions() == 1 {
+		r.Again = fmt.Sprintf("taulop sweep -add %s, at another time, adds a session: hours differ", s.Path)
+	}
+	return r
+}
+
+// minutes writes a duration, rounded up, as a flag takes it: 3m.
+func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-1)/time.Minute) }
+
+// sayLacking says what a file lacks, and how to get it.
+func sayLacking(errOut io.Writer, s *sweep.Session) {
+	r, missing := reached(s), s.Missing()
+	switch {
+	case missing != nil:
+		tell(errOut, "warning: %v: %s", missing, r.Rest)
+	case s.File.Sessions() == 1:
+		tell(errOut, "%s", r.Again)
 	}
 }
 

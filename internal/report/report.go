@@ -237,7 +237,7 @@ func within(widths []float64) string {
 	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
 	rest := view.HalfWidth(most) + " for 9 of 10"
 	if !(most <= math.MaxFloat64) {
-		rest = "too few samples for 9 of 10"
+		rest = "unknown for more than 1 of 10"
 	}
 	if !(half <= math.MaxFloat64) {
 		return "samples are too few for intervals of half of them"

@@ -61,3 +61,33 @@ func TestSweep(t *testing.T) {
 		"13 cells in 60 s, 2 launches of one session; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	)
 }
+
+// A sweep begins with its numbers, whether these are fit for use, and what to do.
+func TestSwept(t *testing.T) {
+	at := func(ns, width float64) fit.Estimate {
+		return fit.Estimate{Center: ns, Lo: (1 - width) * ns, Hi: (1 + width) * ns, N: 9}
+	}
+	file := func(width float64) *params.File {
+		f := &params.File{Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{8192}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}}}
+		key := params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: 2, Bytes: 8192}
+		one, none := key, key
+		one.Setup, one.Tau = "isolated", 1
+		none.Kind, none.Bytes = params.NullCell, 0
+		f.Cells = []params.Cell{{Key: one, K: 1, Transfers: 2, Time: at(1600, width)}, {Key: key, K: 1, Transfers: 2, Time: at(1600, width)}, {Key: none, Time: at(40, width)}}
+		return f
+	}
+	for _, tt := range []struct {
+		width float64
+		reach Reach
+		want  string
+	}{
+		{0.02, Reach{Cells: 3, Again: "again"}, "L(8KB,2) = 800 ns [784, 816], y(2) = 40.0 ns [39.2, 40.8], A(2) = 2.00 [1.92, 2.08]\nFit for use: all 3 cells measured, 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10.\nagain\n\nL(m,τ)"},
+		{0.5, Reach{Cells: 3, More: "more"}, "\nNot fit for use: 95 % intervals within ±50 % for half of them, ±50 % for 9 of 10.\nmore\n\n"},
+		{0.02, Reach{Cells: 9, Lacking: 6, Rest: "rest"}, "\nNot fit for use as a whole: of 9 cells 6 are missing; half of those measured are within ±2 %.\nrest\n\n"},
+		{0.02, Reach{Cells: 9, Lacking: 7, Visited: 1, Rest: "rest"}, ": of 9 cells 6 are missing, 1 have too few launches for an interval; "},
+	} {
+		var b bytes.Buffer
+		Swept(file(tt.width), tt.reach).WriteText(&b)
+		contains.All(t, b.String(), tt.want)
+	}
+}
