@@ -50,7 +50,11 @@ func (r Reach) fitness(f *params.File) string {
 		if r.Visited > 0 {
 			parts = append(parts, fmt.Sprintf("%d have too few launches for an interval", r.Visited))
 		}
-		return fmt.Sprintf("Not fit for use as a whole: of %s %s; %s.\n%s", printable.Count(r.Cells, "cell"), strings.Join(parts, ", "), halfWithin(half), r.Rest)
+		use := "Not fit for use"
+		if half <= unfit {
+			use = "Fit for use where it has intervals"
+		}
+		return fmt.Sprintf("%s: of %s %s; %s.\n%s", use, printable.Count(r.Cells, "cell"), strings.Join(parts, ", "), halfWithin(half), r.Rest)
 	case !(half <= unfit):
 		return fmt.Sprintf("Not fit for use: %s.\n%s", within(f.Widths()), r.More)
 	}
