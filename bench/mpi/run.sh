@@ -108,6 +108,10 @@ tables() {
   for user in $data; do
     for half in 0 1; do
       awk -v "least=$3" -v "below=$4" -f bench/mpi/batches.awk "$out/$library-$half-$user.txt" "$out/$library-$half-$user.txt" >"$name-$half-$user.txt"
+      if ! grep -q '^# Benchmarking' "$name-$half-$user.txt"; then
+        echo "some runs had no batch in this state: no table"
+        return
+      fi
     done
   done
   for user in $data; do
