@@ -17,7 +17,7 @@ func crowdOf(s *collective.Schedule) crowd {
 	if s == nil || s.Algorithm == nil {
 		return crowd{}
 	}
-	_, bytes := touched(s)
+	_, bytes, _ := touched(s)
 	one := 0
 	for _, block := range s.Blocks {
 		for i := range block.Stages {

@@ -55,9 +55,14 @@ func TestInContext(t *testing.T) {
 		touched, segment, m int
 		want                float64
 	}{{5000, 1000, 1000, 50}, {5000, 1000, 500, 1}, {500, 1000, 1000, 2}, {5000, 500, 1, 7}} {
-		if got := first(m.inContext(1000, tt.touched, tt.segment)(s)(tt.m, 2)); got != tt.want {
+		if got := first(m.inContext(1000, tt.touched, 500, tt.segment)(s)(tt.m, 2)); got != tt.want {
 			t.Errorf("%+v: %g", tt, got)
 		}
+		s.oneWay = true
+		if got := first(m.inContext(1000, 500, tt.touched, tt.segment)(s)(tt.m, 2)); got != tt.want {
+			t.Errorf("one way, %+v: %g", tt, got)
+		}
+		s.oneWay = false
 	}
 }
 

@@ -48,6 +48,7 @@ type measured struct {
 	y               *params.Curve // nil where it was not measured
 	isolated        bool          // y(1) is of isolated transfers
 	apart           bool          // workers receive beside what they send
+	oneWay          bool          // they do one of both
 	off             bool          // off cache
 }
 
@@ -211,7 +212,7 @@ func (m *machine) setups(f *params.File, s params.Selection) (c setups, err erro
 }
 
 func measuredBy(f *params.File, s params.Selection) (m *measured, err error) {
-	m = &measured{apart: s.Setup == params.Sendrecv, off: s.OffCache}
+	m = &measured{apart: s.Setup == params.Sendrecv, oneWay: s.Setup == params.Ping, off: s.OffCache}
 	if m.segments, err = f.SegmentTable(s); err != nil {
 		return nil, err
 	}
@@ -309,17 +310,21 @@ func onward(of map[Channel]Transfers, at func(way Way, source, destination Place
 	}}
 }
 
-// inContext looks segments up, of a call of that many bytes in which ranks touch `touched`. A
-// segment's cost depends on the bytes that its rank touches: in cache, segments of a long message
-// come from farther away. So a whole segment is looked up in the message of which a worker touches
-// as much, and a remainder at its own size. Segments of another size than the measured one are
-// looked up as they are.
-func (m *machine) inContext(bytes, touched, segment int) func(*measured) curve {
+// inContext looks segments up, of a call of that many bytes in which ranks touch `touched`, and
+// senders of one-way messages `sent`. A segment's cost depends on the bytes that its rank touches:
+// in cache, segments of a long message come from farther away. So a whole segment is looked up in
+// the message of which a worker touches as much, and a remainder at its own size. Segments of
+// another size than the measured one are looked up as they are.
+func (m *machine) inContext(bytes, touched, sent, segment int) func(*measured) curve {
 	return func(s *measured) curve {
 		if m.strict || segment != m.segment {
 			return s.whole.L
 		}
-		message := max(segment, s.messageOf(bytes, touched))
+		near := touched
+		if s.oneWay {
+			near = sent
+		}
+		message := max(segment, s.messageOf(bytes, near))
 		return func(m, tau int) (float64, bool) {
 			if m == segment {
 				m = message

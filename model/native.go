@@ -1,7 +1,9 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
@@ -62,11 +64,11 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 	}
 	return func(s *collective.Schedule) TauLop {
 		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.between, Known: machine.known}
-		m, bytes := touched(s)
+		m, bytes, sent := touched(s)
 		look, crowded := func(s *measured) curve { return s.whole.L }, crowd{}
 		switch {
 		case segments:
-			look, t.Segment, t.Segments = machine.inContext(m, bytes, p.Segment), p.Segment, of.Segments
+			look, t.Segment, t.Segments = machine.inContext(m, bytes, sent, p.Segment), p.Segment, of.Segments
 			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
 		case p.Transport == CMA:
 			crowded = crowdOf(s)
@@ -92,11 +94,12 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 	}, nil
 }
 
-// touched is m of a call and the most bytes that a rank touches. Of many ranks, the first
-// and the last, the root and one in the middle tell.
-func touched(s *collective.Schedule) (m, most int) {
+// touched is m of a call, the most bytes that a rank touches, and the most that a sender of one-way
+// messages does: where a root receives, those that send touch less. Of many ranks, the first and the
+// last, the root and one in the middle tell, and of many senders those of each stage's first message.
+func touched(s *collective.Schedule) (m, most, sent int) {
 	if s == nil {
-		return 0, 0
+		return 0, 0, 0
 	}
 	ranks := []int{0, s.Call.Root, 1, s.Call.P / 2, s.Call.P - 1}
 	for _, rank := range ranks {
@@ -104,5 +107,22 @@ func touched(s *collective.Schedule) (m, most int) {
 			most = max(most, s.Footprint(rank))
 		}
 	}
-	return s.Call.M, most
+	for _, b := range s.Blocks {
+		for i := range b.Stages {
+			if b.Stages[i].Pattern == collective.OneWay {
+				for msg := range firstMessages(&b.Stages[i]) {
+					sent = max(sent, s.Footprint(msg.From))
+					break
+				}
+			}
+		}
+	}
+	return s.Call.M, most, cmp.Or(sent, most)
+}
+
+// bothWays reports whether messages of a block are not one way.
+func bothWays(b collective.Block) bool {
+	return slices.ContainsFunc(b.Stages, func(s collective.Stage) bool {
+		return s.Pattern == collective.Exchange || s.Pattern == collective.Transfer
+	})
 }

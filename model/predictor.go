@@ -217,11 +217,14 @@ func (p *Predictor) Segments() bool {
 // the bytes that its ranks touch, see Context. Without one, nil, they touch none.
 func (p *Predictor) In(s *collective.Schedule) Coster { return p.in(s) }
 
-// Context is the bytes that a rank touches in a call, where a segment costs what it does
+// Context is the bytes that a rank touches in a call, one that sends where all messages are one way, where a segment costs what it does
 // in messages of which workers touch as many, see InContext, and not what one costs that is
 // a message by itself. It is 0 where segments cost the same in every call.
 func (p *Predictor) Context(s *collective.Schedule) int {
-	_, bytes := touched(s)
+	_, bytes, sent := touched(s)
+	if s != nil && !slices.ContainsFunc(s.Blocks, bothWays) {
+		bytes = sent
+	}
 	if !p.inContext || !p.Segments() || bytes <= p.Segment {
 		return 0
 	}

@@ -217,9 +217,12 @@ func TestContextIsWhatRanksTouch(t *testing.T) {
 	for _, tt := range []struct {
 		algorithm string
 		want      int // times m
-	}{{"bcast:binomial", 1}, {"allgather:ring", 1 + 4}, {"alltoall:pairwise", 4 + 4}, {"scatter:linear", 4 + 1}, {"allreduce:recursive-doubling", 1 + 1 + 1}} {
-		if _, got := touched(schedule(t, tt.algorithm, collective.Call{P: 4, M: 4096, Element: 4})); got != tt.want*4096 {
-			t.Errorf("%s: ranks touch %d bytes, want %d times m", tt.algorithm, got, tt.want)
+		sent      int
+	}{{"bcast:binomial", 1, 1}, {"allgather:ring", 1 + 4, 1 + 4}, {"alltoall:pairwise", 4 + 4, 4 + 4}, {"scatter:linear", 4 + 1, 4 + 1}, {"gather:linear", 1 + 4, 1},
+		{"gather:binomial", 1 + 4, 1 + 2}, {"allreduce:recursive-doubling", 1 + 1 + 1, 1 + 1 + 1}} {
+		_, got, sent := touched(schedule(t, tt.algorithm, collective.Call{P: 4, M: 4096, Element: 4}))
+		if got != tt.want*4096 || sent != tt.sent*4096 {
+			t.Errorf("%s: ranks touch %d bytes, senders %d, want %d and %d times m", tt.algorithm, got, sent, tt.want, tt.sent)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 			}
 		}
 		if touched := c.Predictor.Context(s); touched > 0 && strings.Contains(e.Formula, "(S,") {
-			e.Context = fmt.Sprintf("L(S,τ) is that of a segment where a rank touches %s in the call, not that of a message of %s", view.Bytes(touched), view.Bytes(c.Predictor.Segment))
+			e.Context = fmt.Sprintf("L(S,τ) is that of a segment where a rank that sends touches %s in the call, not that of a message of %s", view.Bytes(touched), view.Bytes(c.Predictor.Segment))
 		}
 		doc.Calls = append(doc.Calls, e)
 	})
