@@ -341,13 +341,27 @@ func (s *Schedule) Footprint(rank int) (n int) {
 	}
 	arrives := 0
 	for _, b := range s.Blocks {
-		for _, stage := range b.Stages {
-			if stage.Reduce {
-				arrives = max(arrives, stage.Shape[0].Bytes)
+		for i := range b.Stages {
+			if stage := &b.Stages[i]; stage.Reduce && stage.Shape[0].Bytes > arrives && mayReceive(Step{stage, 0}, rank) {
+				arrives = stage.Shape[0].Bytes
 			}
 		}
 	}
 	return n + arrives
+}
+
+// mayReceive reports whether a rank receives in a step, or the step is not of a few one-way messages.
+func mayReceive(step Step, rank int) bool {
+	const few = 64
+	if step.Pattern != OneWay || step.Count() > few || step.messages == nil {
+		return true
+	}
+	for m := range step.Messages() {
+		if m.To == rank {
+			return true
+		}
+	}
+	return false
 }
 
 // Join is a call's schedule made of others of as many ranks, one after the other: each finds in
