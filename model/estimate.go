@@ -27,19 +27,16 @@ type Estimate struct {
 	Bytes     int
 	Seconds   float64
 	Error     float64 // standard error, seconds
-	Bound     bool    // of eq. (8), which the times would have it beyond
 	// Determined is false where the times leave it open: then it is what it would be without.
 	Determined bool
-	Timings    int
 }
 
 // Estimates are estimated parameters of a file.
 type Estimates struct {
-	All      []Estimate
-	Residual map[int]float64 // standard deviation of relative errors, by bytes of messages
-	Skipped  int             // timings of schedules whose messages differ in size, or of which there are too few
-	levels   []channel
-	single   int
+	All     []Estimate
+	Skipped int // timings of schedules whose messages differ in size, or of which there are too few
+	levels  []channel
+	single  int
 }
 
 // A trial is parameters of a level and a size while they are looked for.
@@ -61,7 +58,7 @@ func EstimateLevels(f *params.File, cluster *Cluster, timings []Timing) (*Estima
 	if err != nil {
 		return nil, err
 	}
-	e := &Estimates{Residual: make(map[int]float64), levels: h.levels, single: h.SingleCopy}
+	e := &Estimates{levels: h.levels, single: h.SingleCopy}
 	measured := make(map[string]bool)
 	for _, l := range f.LevelTimes() {
 		measured[l.Name] = l.Fanout != nil
@@ -135,13 +132,13 @@ func (e *Estimates) estimate(h *Hierarchy, bytes int, timings []Timing, measured
 	s := search{h: h, bytes: bytes, timings: timings, measured: measured, trials: make([]trial, len(h.levels))}
 	s.begin()
 	before := slices.Clone(s.x)
-	found, err := s.run(e)
+	found, err := s.run()
 	if err != nil {
 		return err
 	}
 	for i, u := range s.unknowns {
 		one := Estimate{Level: h.levels[u.level].name, Parameter: params.ChannelFanout, Bytes: bytes, Seconds: s.x[i],
-			Error: found[i].Error, Bound: found[i].Held && s.x[i] > s.most[i]*(1-1e-9), Determined: found[i].Determined, Timings: len(timings)}
+			Error: found[i].Error, Determined: found[i].Determined}
 		if u.relay {
 			one.Parameter = params.ChannelRelay
 		}
@@ -210,7 +207,7 @@ func (s *search) costs(x []float64) ([]float64, error) {
 
 // run improves the unknowns until costs fit no better: by the least squares of costs as they
 // change with each, and where these lead too far, by a part of the way.
-func (s *search) run(e *Estimates) (found []fit.Unknown, err error) {
+func (s *search) run() (found []fit.Unknown, err error) {
 	scale := lists.Map(s.timings, func(t Timing) float64 { return t.Seconds })
 	squares := func(costs []float64) (sum float64) {
 		for i, c := range costs {
@@ -227,7 +224,7 @@ func (s *search) run(e *Estimates) (found []fit.Unknown, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, e.Residual[s.bytes], err = fit.Bounded(slopes, target, scale, s.x, s.most); err != nil {
+		if found, _, err = fit.Bounded(slopes, target, scale, s.x, s.most); err != nil {
 			return nil, err
 		}
 		better := false

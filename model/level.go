@@ -138,7 +138,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	c.alone, c.extrapolated = times.At(bytes, 1)
 	c.alone = max(c.alone, c.latency)
 	moved := c.alone - c.latency
-	empty := min(h.levels[0].latency(), c.latency) / 2
+	empty := h.levels[0].latency() / 2
 	if c.drain = empty + moved/2; !l.network {
 		c.entry = empty
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/taulop/taulop/collective"
@@ -268,47 +267,4 @@ func (p *Predictor) CostWithin(s *collective.Schedule, most float64) (c Cost, wi
 		return Cost{}, false, nil
 	}
 	return c, !(c.Seconds > most), err
-}
-
-// Roughly estimates the cost of a schedule of many chunks, in seconds, from two schedules with
-// fewer: from as many chunks on as one passes stages all ranks are busy, and each further chunk
-// takes as long. It is absent where a cost comes from a formula, and is quick, or chunks are few.
-// It is +Inf where it is certainly above most seconds.
-func (p *Predictor) Roughly(s *collective.Schedule, most float64) (seconds float64, ok bool) {
-	c, a := s.Call, s.Algorithm
-	if p.levels == nil || !a.Chunked || a.Collective != collective.Bcast && a.Collective != collective.Reduce {
-		return 0, false
-	}
-	one := c
-	one.M = c.Chunk
-	through, err := a.Schedule(one)
-	if err != nil {
-		return 0, false
-	}
-	few := max(12, through.Len()+4)
-	fewer := few * 3 / 4
-	if c.M/c.Chunk < few*3/2 {
-		return 0, false
-	}
-	var costs [2]float64
-	var sizes [2]int
-	for i, chunks := range []int{few, fewer} {
-		part := c
-		part.M = chunks*c.Chunk + c.M%c.Chunk
-		less, err := a.Schedule(part)
-		if err != nil {
-			return 0, false
-		}
-		less.Blocking, less.ToSelf = s.Blocking, s.ToSelf
-		cost, within, err := p.CostWithin(less, most)
-		switch {
-		case err != nil:
-			return 0, false
-		case !within: // and more chunks take no less
-			return math.Inf(1), true
-		}
-		costs[i], sizes[i] = cost.Seconds, part.M
-	}
-	each := (costs[0] - costs[1]) / float64(sizes[0]-sizes[1])
-	return costs[0] + each*float64(c.M-sizes[0]), true
 }

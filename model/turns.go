@@ -19,10 +19,10 @@ type turn struct {
 
 // laying is what is known of a rank while its messages are put into turns.
 type laying struct {
-	stage, stageSends, stageTakes int       // of what was added last, and messages of its turn
-	hears                         int       // first turn that a message arrives in; −1
-	heard                         int32     // the rank that it heard from last
-	got                           [3][2]int // bytes that arrived by buffer: from, to
+	stage, stageSends, stageTakes int     // of what was added last, and messages of its turn
+	hears                         int     // first turn that a message arrives in; −1
+	heard                         int32   // the rank that it heard from last
+	got                           [3]bool // whether bytes arrived, by buffer
 }
 
 // begin is a schedule that is to be followed so many times in a row. It fails for ranks that are
@@ -111,7 +111,7 @@ func (p *progress) lay(s *collective.Schedule) error {
 			if from.hears >= 0 && from.hears < int(msg.sends) && from.heard != msg.to { // an answer is as in a ping-pong
 				msg.longer = c.waited
 			}
-			if at := from.got[m.Src.Buffer]; m.Bytes() > 0 && at[0] < m.Src.Offset+m.Src.Bytes && m.Src.Offset < at[1] {
+			if m.Bytes() > 0 && from.got[m.Src.Buffer] {
 				msg.longer += c.anew
 			}
 		}
@@ -125,18 +125,13 @@ func (p *progress) lay(s *collective.Schedule) error {
 	return nil
 }
 
-// hear notes the bytes of a message that arrives in a turn.
+// hear notes a message that arrives in a turn.
 func (l *laying) hear(m *collective.Message, turn int) {
 	if l.hears < 0 {
 		l.hears = turn
 	}
 	l.heard = int32(m.From)
-	if b := &l.got[m.Dst.Buffer]; m.Bytes() > 0 {
-		if b[0] == b[1] {
-			*b = [2]int{m.Dst.Offset, m.Dst.Offset + m.Bytes()}
-		}
-		b[0], b[1] = min(b[0], m.Dst.Offset), max(b[1], m.Dst.Offset+m.Bytes())
-	}
+	l.got[m.Dst.Buffer] = l.got[m.Dst.Buffer] || m.Bytes() > 0
 }
 
 // level is that of two ranks.

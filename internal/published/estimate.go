@@ -70,7 +70,7 @@ func Machine(tables []*tidy.Table) string {
 // estimated says how well timings tell the parameters.
 func estimated(e *model.Estimates, timings int) view.Table {
 	t := view.Table{Title: fmt.Sprintf("Estimated from %s", printable.Count(timings-e.Skipped, "timing")), Columns: append(view.Words("level", "parameter"),
-		view.Column{Name: "sizes", Unit: "told"}, view.Column{Name: "sizes", Unit: "open"}, view.Column{Name: "at the bound"}, view.Column{Name: "± (median)", Unit: "%"}, view.Column{Name: "largest m", Unit: "µs"}, view.Column{Name: "±", Unit: "µs"})}
+		view.Column{Name: "sizes", Unit: "told"}, view.Column{Name: "sizes", Unit: "open"}, view.Column{Name: "± (median)", Unit: "%"})}
 	type key struct{ level, parameter string }
 	var order []key
 	by := make(map[key][]model.Estimate)
@@ -82,34 +82,25 @@ func estimated(e *model.Estimates, timings int) view.Table {
 		by[k] = append(by[k], one)
 	}
 	for _, k := range order {
-		told, open, bound := 0, 0, 0
+		told := 0
 		var errors []float64
-		var last any
-		var off any
 		for _, one := range by[k] {
-			switch {
-			case !one.Determined:
-				open++
+			if !one.Determined {
 				continue
-			case one.Bound:
-				bound++
-			case one.Seconds > 0:
+			}
+			if told++; one.Error > 0 {
 				errors = append(errors, 100*one.Error/one.Seconds)
 			}
-			told++
-			last, off = fmt.Sprintf("%.4g", one.Seconds*1e6), fmt.Sprintf("%.2g", one.Error*1e6)
 		}
 		name := "share"
 		if k.parameter == params.ChannelRelay {
 			name = "relay"
 		}
-		row := []any{k.level, name, fmt.Sprint(told), fmt.Sprint(open), fmt.Sprint(bound)}
+		var off any
 		if len(errors) > 0 {
-			row = append(row, fmt.Sprintf("%.2g", fit.Median(errors).Center))
-		} else {
-			row = append(row, nil)
+			off = fmt.Sprintf("%.2g", fit.Median(errors).Center)
 		}
-		t.Add(append(row, last, off)...)
+		t.Add(k.level, name, fmt.Sprint(told), fmt.Sprint(len(by[k])-told), off)
 	}
 	t.Notes = append(t.Notes, "share: what each further message at once adds to L(m,τ), at most L(m,1); relay: what passing on what has just arrived takes longer. Open: the timings do not tell it, and it stays what the model takes for it")
 	if e.Skipped > 0 {

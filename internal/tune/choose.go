@@ -156,14 +156,8 @@ func (c *costs) of(of *collective.Collective, s mpi.Setting, p, m int) (one cand
 	return one, nil
 }
 
-// slack is by how much a rough cost may be wrong, a share. Tests hold it against the costs.
-const slack = 0.2
-
 // Within is the cost of a schedule, in +Inf seconds where it is above most seconds.
 func Within(by *model.Predictor, s *collective.Schedule, most float64) (model.Cost, error) {
-	if about, rough := by.Roughly(s, most); rough && about*(1-slack) > most {
-		return model.Cost{Seconds: math.Inf(1)}, nil
-	}
 	cost, within, err := by.CostWithin(s, most)
 	if !within {
 		cost.Seconds = math.Inf(1)

@@ -113,8 +113,8 @@ func TestRulesGain(t *testing.T) {
 	}
 }
 
-// What is chosen by rough costs first is what all costs would have chosen.
-func TestRoughCostsChooseTheSame(t *testing.T) {
+// What is chosen without following costs to their end is what all costs would have chosen.
+func TestCostsWithinChooseTheSame(t *testing.T) {
 	f := &params.File{}
 	var node numa.CPUSet
 	for core := range 24 {
@@ -132,7 +132,6 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roughs := 0
 	for _, l := range []*mpi.Library{library(t, "openmpi4"), library(t, "mpich4")} {
 		c := &Chooser{Library: l, Predictor: p, Margin: 0.02}
 		for _, of := range []*collective.Collective{collective.Bcast, collective.Named("reduce"), collective.Named("alltoall")} {
@@ -152,12 +151,6 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 							t.Fatal(err)
 						}
 						all = append(all, one)
-						if about, ok := p.Roughly(one.schedule, math.Inf(1)); ok {
-							roughs++
-							if math.Abs(about/one.Seconds-1) > slack/2 {
-								t.Errorf("%s, %s of %d B among %d: about %g, and it costs %g", s, of, m, ranks, about, one.Seconds)
-							}
-						}
 					}
 					want, _ := cheapest(all, before)
 					if own, known := l.Own(of, ranks, m); known {
@@ -172,9 +165,6 @@ func TestRoughCostsChooseTheSame(t *testing.T) {
 				}
 			}
 		}
-	}
-	if roughs == 0 {
-		t.Error("no cost was rough")
 	}
 }
 
