@@ -88,7 +88,7 @@ func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last 
 	if len(s.Blocks) > before+1 { // the ranks that copy may be receiving meanwhile
 		copies, first := &s.Blocks[before].Stages[0], &s.Blocks[before+1].Stages[0]
 		if first.Pattern == OneWay && len(first.Shape) == 1 && first.Shape[0].Count == inners {
-			copies.Beside = first.Shape
+			copies.Beside, copies.Ahead = first.Shape, true
 		}
 	}
 }

@@ -85,6 +85,7 @@ func (s *Schedule) reverse() {
 	swapped := [...]Buffer{Send: Recv, Recv: Send, Temp: Temp}
 	for i := range s.Blocks {
 		st := &s.Blocks[i].Stages[0]
+		st.Ahead = st.Beside != nil && !st.Ahead
 		forward := st.messages
 		st.messages = func(repetition int) iter.Seq[Message] {
 			return func(yield func(Message) bool) {

@@ -75,6 +75,7 @@ type Stage struct {
 	Reduce  bool // what arrives is combined with what is there
 	// Blocking is as a schedule's, of this stage alone.
 	Blocking bool
+	Ahead    bool    // Beside is of the stage after it
 	Shape    []Batch // sizes falling, none twice; the same in every repetition
 	// Beside, of a Local stage, is the shape of the one-way stage before it whose last
 	// transfer, or of the stage after it whose first transfer, goes on meanwhile: the ranks
@@ -370,9 +371,9 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	return s
 }
 
-// local appends what n ranks copy within themselves; beside is the Stage's.
+// local appends what n ranks copy within themselves; beside is the Stage's, and comes after it where stages do.
 func (s *Schedule) local(phase string, n int, rank func(i int) int, beside []Batch, copied func(rank int) (src, dst Span)) {
-	s.add(1, n, Stage{Phase: phase, Pattern: Local, Beside: beside}, func(_, i int) Message {
+	s.add(1, n, Stage{Phase: phase, Pattern: Local, Beside: beside, Ahead: len(s.Blocks) == 0 && beside != nil}, func(_, i int) Message {
 		src, dst := copied(rank(i))
 		return Message{From: rank(i), To: rank(i), Src: src, Dst: dst}
 	})

@@ -181,8 +181,9 @@ type sumKey struct {
 	beside     transfer
 }
 
-// A transfer has bytes, and tau are under way at once.
-type transfer struct{ bytes, tau int }
+// A transfer has bytes, and tau are under way at once. Senders whose receivers have yet to begin may make
+// so many of them.
+type transfer struct{ bytes, tau, ahead int }
 
 func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.from, t.beside} }
 

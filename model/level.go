@@ -65,7 +65,7 @@ func (c *channel) busy(bytes int, alone float64) float64 {
 	switch {
 	case c.network && c.gap != nil:
 		t, _ := c.gap.At(bytes, 1)
-		return min(t, alone)
+		return t
 	case c.fanout == nil || c.fanout.Taus[len(c.fanout.Taus)-1] < 2:
 		return alone / 2
 	}

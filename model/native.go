@@ -66,7 +66,7 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 		look, crowded := func(s *measured) curve { return s.whole.L }, crowd{}
 		switch {
 		case segments:
-			look, t.Segment = machine.inContext(m, bytes, p.Segment), p.Segment
+			look, t.Segment, t.Segments = machine.inContext(m, bytes, p.Segment), p.Segment, of.Segments
 			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
 		case p.Transport == CMA:
 			crowded = crowdOf(s)

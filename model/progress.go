@@ -278,9 +278,6 @@ func (p *progress) turn(on, cause int32) {
 			p.send(id)
 		}
 	}
-	if of.sending > 1 { // before it receives any
-		r.taken = max(r.taken, r.sent)
-	}
 	for id := of.takes; id >= 0; id = p.messages[id].also {
 		switch m := &p.messages[id]; {
 		case m.own:

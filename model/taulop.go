@@ -19,6 +19,7 @@ type TauLop struct {
 	Operator   string     // of reductions; "" means "sum"
 	Transport  params.Transport
 	Segment    int // S in bytes; Whole, SingleCopy and CMA ignore it
+	Segments   int // that an intermediate buffer has; 0: one
 
 	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
 	// places of a placement in their order. Of more cores than Known it is not asked.
@@ -190,7 +191,7 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	case "c":
 		seconds, extrapolated = m.Channels.Transfers(t.from.Channel).l(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
-			hidden, beyond := m.Channels.Transfers(Channel{Transport: carried(m.Transport), Way: OneWay}).l(t.beside.bytes, t.beside.tau)
+			hidden, beyond := m.hidden(t.beside, seconds)
 			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
 		}
 	default:
@@ -206,6 +207,19 @@ type source struct {
 	sent bool // of "γ": into what another rank has just copied
 }
 
+// hidden is what transfers beside a copy save of its time. One of them would have been made without it; a
+// sender that goes on makes the next ones alone, and later each of them goes on beside one of its
+// receiver's, as in eq. (10).
+func (m TauLop) hidden(beside transfer, copied float64) (seconds float64, extrapolated bool) {
+	of := m.Channels.Transfers(Channel{Transport: carried(m.Transport), Way: OneWay})
+	alone, extrapolated := of.l(beside.bytes, beside.tau)
+	if beside.ahead < 2 || copied <= alone || alone <= 0 {
+		return alone, extrapolated
+	}
+	both, beyond := of.l(beside.bytes, 2*beside.tau)
+	return alone + (min(copied/alone, float64(beside.ahead))-1)*max(0, both-alone), extrapolated || beyond
+}
+
 // besides is the transfer beside which a local stage goes on, if any. A message by the kernel
 // is one transfer, which its receiver makes, and its sender waits for.
 func (m TauLop) besides(s *collective.Stage) (t transfer) {
@@ -217,6 +231,9 @@ func (m TauLop) besides(s *collective.Stage) (t transfer) {
 		t.bytes = max(t.bytes, b.Bytes)
 	}
 	if m.Segment > 0 && (m.Transport == Segmented || m.Transport == Steady) {
+		if s.Ahead {
+			t.ahead = min((t.bytes+m.Segment-1)/m.Segment, m.Segments)
+		}
 		t.bytes = min(t.bytes, m.Segment)
 	}
 	return t

@@ -12,7 +12,7 @@ import (
 type turn struct {
 	sends, takes       int32 // the first message of either; −1: none
 	lastSent, lastTook int32
-	sending, open      int32 // messages it sends, and those not yet over
+	open               int32 // messages not yet over
 	offset             int   // of the bytes that it sends first
 	various            bool  // it sends different bytes
 }
@@ -170,7 +170,6 @@ func (p *progress) add(on, stage int, id int32, sends, apart bool) int32 {
 			p.messages[of.lastSent].next = id
 		}
 		of.lastSent = id
-		of.sending++
 	} else {
 		if r.stageTakes++; of.takes < 0 {
 			of.takes = id

@@ -10,6 +10,8 @@ import (
 	"cmp"
 	"iter"
 	"slices"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Machine is what the kernel reports of one: only what is online.
@@ -198,6 +200,17 @@ func (m *Machine) OwnCacheBytes() (bytes int) {
 		}
 	}
 	return bytes
+}
+
+// CacheShares are the bytes of a core in the data or unified caches whose sizes are known: of each
+// its size over the cores that share it, rising.
+func (m *Machine) CacheShares() (bytes []int) {
+	for _, cache := range m.Caches {
+		if cores := m.cores(cache.CPUs); cache.Type != "Instruction" && cache.Bytes > 0 && cores > 0 {
+			bytes = append(bytes, cache.Bytes/cores)
+		}
+	}
+	return lists.Rising(bytes)
 }
 
 // lastLevel is the highest level of data and unified caches whose size is known.

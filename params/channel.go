@@ -10,12 +10,10 @@ import (
 // level's name and one of these. Levels are the provenance's; ranks on different nodes are at the
 // level without Groups.
 const (
-	ChannelMessage  = "T"            // a message alone, one way: half a round trip; τ = 1, a sample for each pair of cores
-	ChannelFanout   = "fanout"       // one rank sends to τ others, one after another, all at that level: when the slowest is done
-	ChannelFanMean  = "fanout-mean"  // the same, mean over ranks, the sender among them
-	ChannelFanFirst = "fanout-first" // the same, the rank that is done first
-	ChannelGap      = "gap"          // between two messages of a pair of ranks, while τ pairs stream
-	ChannelRelay    = "relay"        // how much longer a message takes that passes on what has just arrived; τ = 1
+	ChannelMessage = "T"      // a message alone, one way: half a round trip; τ = 1, a sample for each pair of cores
+	ChannelFanout  = "fanout" // one rank sends to τ others, one after another, all at that level: when the slowest is done
+	ChannelGap     = "gap"    // between two messages of a pair of ranks, while τ pairs stream
+	ChannelRelay   = "relay"  // how much longer a message takes that passes on what has just arrived; τ = 1
 )
 
 // LevelTimes is what was published of messages between ranks at one level, in seconds.

@@ -22,7 +22,7 @@ var variantTexts = []struct {
 	{AccessCell, "multiply-float32-99999999999999999999", Name("multiply-float32-99999999999999999999")},
 	{LoadedCell, "pair-0", Load{LoadedPair, 0, false}}, {LoadedCell, "rate-read-25", Load{LoadedRead, 25, true}}, {LoadedCell, "rate-rate-read-5", Name("rate-rate-read-5")},
 	{NetCell, "eth0:L", Parameter{"eth0", "L", 0}}, {NetCell, "eth0:L-2", Parameter{"eth0", "L", 2}}, {NetCell, "eth0:L-02", Parameter{"eth0", "L-02", 0}}, {NetCell, "eth0", Name("eth0")},
-	{ChannelCell, "same_l3:fanout-mean", Parameter{"same_l3", ChannelFanMean, 0}},
+	{ChannelCell, "same_l3:fanout", Parameter{"same_l3", ChannelFanout, 0}},
 	{MessageCell, "segmented", Segmented}, {"of a newer version", "a-b", Name("a-b")}, {NullCell, "", nil},
 }
 

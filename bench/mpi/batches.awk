@@ -5,7 +5,8 @@
 #
 # The output is read twice. Batches whose sums took 1.15 times the least, or more, are left out where that leaves
 # three of each size: another thread had one of the cores. Else all count. A comment says so. A time is the
-# median over batches; sizes without any are left out, and so are tables.
+# median over batches, of an even number the lower one: an interruption adds to one. Sizes without any are left
+# out, and so are tables.
 function sorted(x, n, i, j, v) {
   for (i = 2; i <= n; i++) {
     v = x[i]
@@ -30,11 +31,10 @@ function slow(i, limit, size, left, few, slower) {
   said = said (few ? ": too many to be left out" : ", which are left out")
   return few ? 1e9 : limit
 }
-function row(x) {
+function row() {
   if (n == 0) return
   sorted(time, n)
-  x = n % 2 ? time[(n + 1) / 2] : (time[n / 2] + time[n / 2 + 1]) / 2
-  printf "%s%13d %12d %12.4f\n", head, bytes, repeats, x
+  printf "%s%13d %12d %12.4f\n", head, bytes, repeats, time[int((n + 1) / 2)]
   head = ""; n = repeats = 0
 }
 FNR == 1 && NR > 1 { limit = slow() }

@@ -5,8 +5,9 @@
 //
 // It prints a line for each, the most frequent first: what a message takes, the share in % of the
 // messages, the least that is of the state and the least that is of the next one. With
-// the FILE of a sweep a fifth word is what a flag takes in the sweep's state that is as quick
-// among its own, for -state: "" where the sweep has not met as many.
+// the FILE of a sweep a fifth word is what a flag takes in the state of the sweep that is paired
+// with it, for -state: "" where none is. Pairs are in the order of their times, those whose shares of
+// the time agree best: what was measured in the same minutes need not have met all states.
 package main
 
 import (
@@ -43,13 +44,19 @@ func run(files []string) error {
 	if err := lines.Err(); err != nil || len(looks) == 0 {
 		return cmp.Or(err, fmt.Errorf("no times of empty messages"))
 	}
-	var of []params.State
+	var flags []flag
 	for _, name := range files {
 		f, err := params.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		of = lists.Filter(f.States(), func(s params.State) bool { return s.Slow == 0 }) // as messages are taken
+		for _, s := range f.States() { // slowed or not: a flag takes as long
+			if n := len(flags); n > 0 && flags[n-1].ns == s.NS {
+				flags[n-1].share += s.Share
+			} else {
+				flags = append(flags, flag{s.NS, s.Share})
+			}
+		}
 	}
 	type state struct {
 		fit.Mode
@@ -58,13 +65,14 @@ func run(files []string) error {
 	}
 	var states []state
 	modes := fit.Modes(looks)
+	_, of := paired(lists.Map(modes, func(m fit.Mode) float64 { return m.Share }), flags)
 	for i, m := range modes {
 		s := state{Mode: m, below: math.Inf(1)}
 		if i+1 < len(modes) {
 			s.below = modes[i+1].Above
 		}
-		if len(of) == len(modes) {
-			s.flag = fmt.Sprintf("%.4gns", of[i].NS)
+		if of[i] >= 0 {
+			s.flag = fmt.Sprintf("%.4gns", flags[of[i]].ns)
 		}
 		states = append(states, s)
 	}
@@ -73,4 +81,30 @@ func run(files []string) error {
 		fmt.Printf("%.3g %.0f %.4g %.4g %s\n", s.Center, 100*s.Share, s.Above, min(s.below, 1e9), s.flag)
 	}
 	return nil
+}
+
+// A flag is a state of a sweep: what a flag takes, and its share of the time.
+type flag struct{ ns, share float64 }
+
+// paired are the flags whose shares agree best with those of modes, both in rising order, -1 for a
+// mode without one; agree is the share of the time that pairs have in common.
+func paired(modes []float64, flags []flag) (agree float64, of []int) {
+	if len(modes) == 0 {
+		return 0, nil
+	}
+	rest, none := paired(modes[1:], flags)
+	agree, of = rest, append([]int{-1}, none...)
+	for i, f := range flags {
+		rest, others := paired(modes[1:], flags[i+1:])
+		if with := rest + min(modes[0], f.share); with > agree {
+			agree, of = with, []int{i}
+			for _, o := range others {
+				if o >= 0 {
+					o += i + 1
+				}
+				of = append(of, o)
+			}
+		}
+	}
+	return agree, of
 }

@@ -152,7 +152,7 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	argument.Var(flags, &p.Policies, "placement", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)", argument.Names[numa.Policy], policies()...)
 	argument.Var(flags, &p.CPUs, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	argument.Var(flags, &p.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then a geometric series, and one less than the cores beside all of them)", argument.Rising(argument.Taus))
-	argument.Var(flags, &p.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the 30 customary ones, 1 B to 4 MB, with 8 and 16 MB)", argument.Rising(argument.Sizes))
+	argument.Var(flags, &p.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default 34, from 1 B to 16 MB)", argument.Rising(argument.Sizes))
 	argument.Var(flags, &req.numbers, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise", segmentNumbers)
 	argument.Var(flags, &req.bytes, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time", argument.Sizes)
 	argument.Var(flags, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")

@@ -203,6 +203,7 @@ type run struct {
 	resumed  bool               // the session has samples: it gets only what it lacks
 	worth    map[string]float64 // of cells and groups, see worthOf
 	fits     int                // cells that every launch visits; 0: all
+	narrowed bool               // fits is settled
 }
 
 // A state is how far an experiment is with a cell.

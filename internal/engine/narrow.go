@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
@@ -14,6 +15,14 @@ import (
 // Where the host moves CPUs, a cell needs launches with samples in each state: as many launches
 // of all cells would leave every cell without an interval. Launches are then short, many, and
 // visit as many cells as they have time for, the same ones in each launch.
+
+// share is what visiting each cell once takes of a launch; the rest is for second visits of what lacks
+// samples in a state.
+const share = 0.8
+
+// enoughPasses is how often the time in the most frequent state should be enough for all cells that are
+// visited: a state with half of its share has intervals then, too.
+const enoughPasses = 2 * LeastLaunches
 
 // shortest is how long such a launch takes at least; it begins with some 50 ms of memory.
 const shortest = 300 * time.Millisecond
@@ -33,13 +42,24 @@ func (x *Experiment) moves() bool {
 	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool { return w.Session == x.Session && len(w.CPUs) > 1 && parted(w) })
 }
 
+// frequent is the share of the most frequent state of the workers that have it least.
+func (x *Experiment) frequent() float64 {
+	least := 1.
+	for _, w := range x.File.Watches {
+		if w.Session == x.Session && len(w.CPUs) > 1 && parted(w) {
+			least = min(least, slices.MaxFunc(w.States, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) }).Share)
+		}
+	}
+	return least
+}
+
 // parted reports whether states leave a settled share beside the most frequent one.
 func parted(w params.Watch) bool {
 	shares := lists.Map(w.States, func(s params.State) float64 { return s.Share })
 	return len(shares) > 1 && 1-slices.Max(shares) >= params.Settled
 }
 
-// durations are what visits of each cell take in the session, by its index in the file, and what
+// durations are the medians of what visits of each cell take in the session, by its index in the file, and what
 // one takes on average, s.
 func (r *run) durations() (of map[int]float64, mean float64) {
 	type visit struct {
@@ -55,23 +75,25 @@ func (r *run) durations() (of map[int]float64, mean float64) {
 		}
 	}
 	of = make(map[int]float64)
-	seconds, visits := 0., 0
+	took, all := make(map[int][]float64), 0.
 	for _, in := range launches {
 		slices.SortFunc(in, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
 		last := float32(0)
 		for _, v := range in {
-			of[v.cell] = max(of[v.cell], float64(v.at-last))
-			seconds += float64(v.at - last)
-			visits++
+			took[v.cell] = append(took[v.cell], float64(v.at-last))
 			last = v.at
 		}
 	}
-	return of, seconds / float64(max(visits, 1))
+	for cell, times := range took {
+		of[cell] = fit.Median(times).Center
+		all += of[cell]
+	}
+	return of, all / float64(max(len(of), 1))
 }
 
 // narrow leaves those of a launch's places that are worth most where the machine moves and there
-// is no time for all: whole tiers where these are most of what fits, so that sessions have the
-// same cells.
+// is no time for all in each state: whole tiers where these are most of what fits, so that sessions
+// have the same cells. It looks again as long as some of these were never visited.
 func (r *run) narrow(places []place) []place {
 	if !r.narrows() || !r.moves() {
 		return places
@@ -79,27 +101,37 @@ func (r *run) narrow(places []place) []place {
 	slices.SortStableFunc(places, func(a, b place) int {
 		return cmp.Or(a.tier-b.tier, cmp.Compare(a.worth, b.worth))
 	})
-	if r.fits == 0 {
-		const share = 0.8 // of the time; the rest is for second visits of what lacks samples in a state
+	if !r.narrowed {
+		r.fits, r.narrowed = 0, true
 		takes, mean := r.durations()
-		n, left := 0, share*r.short().Seconds()
-		for ; n < len(places); n++ {
-			of, known := takes[r.cells[places[n].at].at]
+		short, pass := r.short().Seconds(), 0.
+		var until []float64 // of a pass, by place
+		for _, p := range places {
+			of, known := takes[r.cells[p.at].at]
 			if !known {
 				of = mean
 			}
-			if left -= of; left < 0 {
+			if pass += of; pass > max(share*short, r.frequent()*r.Time.Seconds()/enoughPasses) {
 				break
 			}
+			until = append(until, pass)
+			r.narrowed = r.narrowed && known
 		}
-		if n == len(places) {
+		n := len(until)
+		if n == len(places) && pass <= share*short {
 			return places
 		}
-		if whole := slices.IndexFunc(places, func(p place) bool { return p.tier == places[n].tier }); whole > n/2 {
+		if whole := slices.IndexFunc(places, func(p place) bool { return n < len(places) && p.tier == places[n].tier }); whole > n/2 {
 			n = whole
 		}
-		r.fits = max(n, 1)
-		r.launches = r.launch + max(1, int(math.Round(float64(r.Time-time.Since(r.began))/float64(r.short()))))
+		launch := short
+		if r.fits = max(n, 1); n > 0 {
+			launch = max(short, until[n-1]/share)
+		}
+		r.launches = r.launch + max(1, int(math.Round((r.Time-time.Since(r.began)).Seconds()/launch)))
+	}
+	if r.fits == 0 {
+		return places
 	}
 	return places[:min(r.fits, len(places))]
 }

@@ -39,8 +39,8 @@ func (r *run) places() (all []place) {
 	return all
 }
 
-// Launches of a machine that moves are short and visit what is worth most and fits, always the
-// same; on others, and where there is time for all, they visit all.
+// Launches of a machine that moves are no longer than what is worth most and fits takes, which they
+// visit, always the same; on others, and where there is time for all, they visit all.
 func TestNarrow(t *testing.T) {
 	for _, of := range []struct {
 		states          int
@@ -48,11 +48,12 @@ func TestNarrow(t *testing.T) {
 		cells, launches int
 	}{
 		{1, 30 * time.Second, 100, 0},
-		{2, 12 * time.Second, 25, 1 + 30}, // of 32 that fit
-		{2, 30 * time.Second, 75, 1 + 30}, // of 80
-		{2, 60 * time.Second, 100, 0},     // 160 would fit
-		{2, 6 * time.Second, 24, 1 + 20},  // less than a tier
-		{2, time.Second, 100, 0},          // too few launches
+		{2, 13 * time.Second, 50, 1 + 21},  // of 54 that there is time for twelve times in each state
+		{2, 30 * time.Second, 100, 1 + 24}, // all, in longer launches
+		{2, 60 * time.Second, 100, 0},      // 160 would fit
+		{2, 7 * time.Second, 25, 1 + 22},   // of 29
+		{4, 6 * time.Second, 24, 1 + 20},   // less than a tier
+		{2, time.Second, 100, 0},           // too few launches
 	} {
 		r := moved(of.states, of.time)
 		first := r.narrow(r.places())

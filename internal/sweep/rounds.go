@@ -12,7 +12,7 @@ import (
 // takes long to lay out, and last long ones, of which a visit takes tens of ms where many
 // workers send them at once.
 const (
-	coarse = iota // the first size of each series, the last, every eighth, and a segment
+	coarse = iota // the first size of each series, the last, a segment, every eighth below it, and those beside the steps of caches
 	half          // every second
 	fine
 	unasked // reduction operators that were not named
@@ -23,8 +23,8 @@ const long = 1 << 20
 
 // inRounds has everything that a sweep measures visited at a few sizes before any of it is at
 // more: a launch whose time is over has something of everything, and missing sizes lie between
-// others. Within a round cells keep their order.
-func inRounds(p params.Plan, cells []engine.Cell) {
+// others. Within a round cells keep their order. Caches are bytes a core of each.
+func inRounds(p params.Plan, caches []int, cells []engine.Cell) {
 	series := func(k params.Key) params.Key { // cells of one differ in nothing but their sizes
 		k.Bytes = 0
 		return k
@@ -35,18 +35,21 @@ func inRounds(p params.Plan, cells []engine.Cell) {
 		sizes[s] = append(sizes[s], c.Bytes)
 		last = max(last, c.Tier)
 	}
-	for _, of := range sizes {
+	beside := make(map[params.Key][]int)
+	for s, of := range sizes {
 		slices.Sort(of)
+		beside[s] = steps(of, caches)
 	}
 	for i := range cells {
 		c := &cells[i]
-		of := sizes[series(c.Key)]
+		of, step := sizes[series(c.Key)], beside[series(c.Key)]
 		round := fine
 		switch at := slices.Index(of, c.Bytes); {
 		case c.Kind == params.GammaCell && len(p.Operators) == 0 && c.Operator != transfers.Common[0]:
 			round = unasked
 		case c.Once: // cells like it are visited in every launch
-		case at%8 == 0, at == len(of)-1, transfers.Segment(p, c.Key):
+		case at == len(of)-1, transfers.Segment(p, c.Key), slices.Contains(step, c.Bytes),
+			at%8 == 0 && (c.Bytes < p.SegmentBytes || len(step) == 0):
 			round = coarse
 		case at%2 == 0:
 			round = half
@@ -54,13 +57,26 @@ func inRounds(p params.Plan, cells []engine.Cell) {
 		if c.Tier == 0 {
 			continue // what all predictions need
 		}
-		step := 3 * round
+		rank := 3 * round
 		switch {
 		case c.Bytes > long:
-			step += 2
+			rank += 2
 		case c.OffCache:
-			step++
+			rank++
 		}
-		c.Tier += step * last
+		c.Tier += rank * last
 	}
+}
+
+// steps are the sizes below and above each step of a curve. A copy of m bytes fills a cache of 2m; sizes
+// within a quarter of that may be on either side. Between steps curves are nearly straight.
+func steps(sizes, caches []int) (beside []int) {
+	for _, bytes := range caches {
+		within, _ := slices.BinarySearch(sizes, bytes*3/8+1)
+		beyond, _ := slices.BinarySearch(sizes, bytes*5/8)
+		if within > 0 && beyond < len(sizes) {
+			beside = append(beside, sizes[within-1], sizes[beyond])
+		}
+	}
+	return beside
 }

@@ -57,6 +57,7 @@ func TestCoarseFirst(t *testing.T) {
 		for _, c := range x.Cells {
 			sizes[series(c.Key)] = append(sizes[series(c.Key)], c.Bytes)
 		}
+		shares := []int{32 << 10, 1 << 20, 16 << 20} // of the simulated machine
 		rank := func(c engine.Cell) int {
 			of := slices.Sorted(slices.Values(sizes[series(c.Key)]))
 			at := slices.Index(of, c.Bytes)
@@ -65,7 +66,7 @@ func TestCoarseFirst(t *testing.T) {
 				return 0
 			case c.Kind == params.GammaCell && c.Operator != "SUM_I":
 				return 3
-			case at%8 == 0, at == len(of)-1:
+			case at == len(of)-1, slices.Contains(steps(of, shares), c.Bytes), at%8 == 0 && (c.Bytes < 8192 || len(steps(of, shares)) == 0):
 				return 1
 			}
 			return 2
@@ -92,6 +93,22 @@ func TestCoarseFirst(t *testing.T) {
 	}
 }
 
+// Coarse sizes are beside the steps of caches, as far as a plan has sizes on both sides.
+func TestSteps(t *testing.T) {
+	for _, tt := range []struct{ sizes, caches, want []int }{
+		{transfers.Sizes, []int{32 << 10, 1 << 20, 16 << 20}, []int{12 << 10, 24 << 10, 384 << 10, 768 << 10, 4 << 20, 16 << 20}},
+		{transfers.Sizes, []int{48 << 10}, []int{16 << 10, 32 << 10}},
+		{transfers.Sizes, []int{1 << 30}, nil},
+		{[]int{1 << 10, 4 << 10}, []int{32 << 10, 1 << 20}, nil},
+		{[]int{64 << 10, 1 << 20}, []int{32 << 10, 512 << 10}, []int{64 << 10, 1 << 20}},
+		{transfers.Sizes, nil, nil},
+	} {
+		if got := steps(tt.sizes, tt.caches); !slices.Equal(got, tt.want) {
+			t.Errorf("of caches of %d: %d, want %d", tt.caches, got, tt.want)
+		}
+	}
+}
+
 // Single copies take their turns with the rest: y and a few sizes of every setup first, in cache
 // before anything off cache.
 func TestCoarseSingleCopies(t *testing.T) {
@@ -107,7 +124,7 @@ func TestCoarseSingleCopies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inRounds(p, x.Cells)
+	inRounds(p, m.CacheShares(), x.Cells)
 	tiers := func(of *survey.Survey, off bool, sizes ...int) (least, most int) {
 		least = math.MaxInt
 		for _, c := range x.Cells {
@@ -117,7 +134,7 @@ func TestCoarseSingleCopies(t *testing.T) {
 		}
 		return least, most
 	}
-	few := []int{0, 512, 128 << 10} // of 512, 1K … 16M
+	few := []int{0, 512, 256 << 10} // of 512, 1K … 16M
 	_, coarse := tiers(cma.Survey, false, few...)
 	offCache, _ := tiers(transfers.Survey, true, 1, 3072)
 	_, long := tiers(cma.Survey, true, 16<<20)

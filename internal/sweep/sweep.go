@@ -43,7 +43,7 @@ func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experimen
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	inRounds(f.Plan, x.Cells)
+	inRounds(f.Plan, m.CacheShares(), x.Cells)
 	x.Narrows = true
 	for _, p := range f.Placements {
 		if p.Oversubscribed {

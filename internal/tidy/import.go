@@ -59,8 +59,6 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 				lacking++
 			}
 			add(r.Level, params.ChannelFanout, r.P-1, r.Bytes, slowest)
-			add(r.Level, params.ChannelFanMean, r.P-1, r.Bytes, r.Mean)
-			add(r.Level, params.ChannelFanFirst, r.P-1, r.Bytes, r.Least)
 		}
 		for _, s := range t.Streams {
 			add(s.Level, params.ChannelGap, s.Pairs, s.Bytes, s.Gap)

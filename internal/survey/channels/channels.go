@@ -36,11 +36,9 @@ func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) 
 		return c.Bytes, c.Time, true
 	}
 	what := map[string]string{
-		params.ChannelFanout:   "one rank sends to τ others, until the last has it",
-		params.ChannelFanMean:  "one rank sends to τ others, mean over ranks",
-		params.ChannelFanFirst: "one rank sends to τ others, until the first is done",
-		params.ChannelGap:      "between two messages of a pair, τ pairs at once",
-		params.ChannelRelay:    "passing on what has just arrived, longer by",
+		params.ChannelFanout: "one rank sends to τ others, until the last has it",
+		params.ChannelGap:    "between two messages of a pair, τ pairs at once",
+		params.ChannelRelay:  "passing on what has just arrived, longer by",
 	}[parameter]
 	at.Panel, at.Line = cmp.Or(what, parameter)+", "+level, view.TauName(c.Tau)
 	return c.Bytes, c.Time, true

@@ -16,11 +16,12 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes, and two
-// above, for what segments cost ranks that touch more in a call than one message.
+// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes, two between them,
+// for the first-level caches of most machines fill at 16 or 24 KiB, and two above, for what
+// segments cost ranks that touch more in a call than one message.
 var Sizes = []int{
-	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 16384,
-	32768, 49152, 65536, 98304, 131072, 196608, 262144, 393216, 524288, 786432,
+	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 12288, 16384,
+	24576, 32768, 49152, 65536, 98304, 131072, 196608, 262144, 393216, 524288, 786432,
 	1048576, 1572864, 2097152, 3145728, 4194304, 8388608, 16777216,
 }
 

@@ -45,17 +45,17 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%+v: trial %+v, %g times, %v", k, tr, times, err)
 		}
 	}
-	// Two placements, two states of the cache, 32 sizes: ring at three τ, ping at
+	// Two placements, two states of the cache, 34 sizes: ring at three τ, ping at
 	// one, sendrecv at two, isolated; copies of both kinds at three τ; of two sizes no γ, and
 	// of others but for three operators when a power of 4; of one element at a time three.
 	for kind, want := range map[params.Kind]int{
-		params.TransferCell: 2 * 2 * 32 * (3 + 1 + 2 + 1),
+		params.TransferCell: 2 * 2 * 34 * (3 + 1 + 2 + 1),
 		params.NullCell:     2 * (3 + 1 + 2 + 1),
-		params.CopyCell:     2 * 2 * 32 * 3,
-		params.OwnCell:      2 * 2 * 32 * 3,
+		params.CopyCell:     2 * 2 * 34 * 3,
+		params.OwnCell:      2 * 2 * 34 * 3,
 		params.MessageCell:  2 * 2 * 8,
 		params.ExchangeCell: 2 * (2*8 + 1), // and of nothing
-		params.GammaCell:    3 * (3*30 + 15*10 + 3),
+		params.GammaCell:    3 * (3*32 + 15*10 + 3),
 	} {
 		if count[kind] != want {
 			t.Errorf("%d cells of kind %s, want %d", count[kind], kind, want)
@@ -65,7 +65,7 @@ func TestKeys(t *testing.T) {
 	for _, o := range reduce.Published {
 		asked.Operators = append(asked.Operators, o.Name)
 	}
-	if n := len(Keys(asked, 4)) - len(ks); n != 3*(15*20-3) { // which has none one element at a time
+	if n := len(Keys(asked, 4)) - len(ks); n != 3*(15*22-3) { // which has none one element at a time
 		t.Errorf("%d cells more where all operators are asked for, want all sizes of them", n)
 	}
 	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8-2 {
@@ -77,7 +77,7 @@ func TestKeys(t *testing.T) {
 			sizes = append(sizes, k.Bytes)
 		}
 	}
-	if want := []int{1, 256, 1536, 4096, 8192, 16384, 32768, 65536}; !slices.Equal(sizes, want) {
+	if want := []int{1, 256, 1536, 4096, 8192, 12288, 24576, 65536}; !slices.Equal(sizes, want) {
 		t.Errorf("messages of %d bytes, want %d: both sides of a segment", sizes, want)
 	}
 	// Ring, ping and sendrecv of four and eight segments have all again, and of segments of
