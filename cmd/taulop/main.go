@@ -102,9 +102,7 @@ func init() {
 			operands: operands{most: 1, want: "there is one argument, the ADDRESS of -listen"}},
 		{name: "verify", about: "predicted beside measured, on this machine's memory", group: surveyGroup, flags: verifyFlags, measures: true,
 			operands: operands{most: -1, words: verifiable}, modes: []command{
-				{name: "against", value: "OUTPUT", about: "predicted beside what an MPI benchmark printed", flags: againstFlags, operands: operands{most: -1, words: verifiable}},
-				{name: "map", about: "a program's messages under two mappings, predicted beside measured", flags: verifyMapFlags, measures: true, operands: operands{most: -1, least: 1, words: comm.Names, files: true,
-					want: "say what to carry out: a communication matrix, or with -P a pattern such as grid2d"}}}},
+				{name: "against", value: "OUTPUT", about: "predicted beside what an MPI benchmark printed", flags: againstFlags, operands: operands{most: -1, words: verifiable}}}},
 		{name: "check", about: "whether this node is as it was, for monitoring", group: surveyGroup, flags: checkFlags, measures: true, plugin: true,
 			operands: operands{want: "name the file with -baseline"}},
 		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", group: machineGroup, flags: explainFlags, operands: operands{most: -1, words: algorithmNames}},

@@ -21,22 +21,11 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// matrixFlags say what is to be mapped.
-type matrixFlags struct {
-	p, pattern int // ranks and bytes of a pattern
-	messages   string
-}
-
-func (m *matrixFlags) add(flags *argument.Set) {
-	flags.IntVar(&m.p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
-	flags.Within("P", 1, comm.MaxRanks, fmt.Sprintf("give 1 to %d processes", comm.MaxRanks))
-	argument.Var(flags, &m.pattern, "m", "64K", "of a pattern, the `size` of its largest messages", argument.Some)
-}
-
 // A mapRequest is what the user asked to map.
 type mapRequest struct {
 	processmap.Request
-	matrixFlags
+	p, pattern   int // ranks and bytes of a pattern
+	messages     string
 	params, root string
 	net          netFlag
 	offCache     bool
@@ -85,7 +74,9 @@ func mapFlags(flags *argument.Set) action {
 }
 
 func (req *mapRequest) add(flags *argument.Set) {
-	req.matrixFlags.add(flags)
+	flags.IntVar(&req.p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
+	flags.Within("P", 1, comm.MaxRanks, fmt.Sprintf("give 1 to %d processes", comm.MaxRanks))
+	argument.Var(flags, &req.pattern, "m", "64K", "of a pattern, the `size` of its largest messages", argument.Some)
 	flags.StringVar(&req.messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
 	flags.StringVar(&req.params, "params", "", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR`, or in an archive of hwloc-gather-topology (default this one, or that of -params)")

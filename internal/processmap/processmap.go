@@ -181,20 +181,6 @@ func cheaper(a, b Mapping) int {
 	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
 }
 
-// Predict is the cost of a request's program with its processes on the given places. It fails
-// as Run does.
-func Predict(r Request, places heuristic.Mapping) (seconds float64, extrapolated bool, err error) {
-	p, err := newProgram(r.Matrix, r.Machine, r.Model)
-	if err != nil {
-		return 0, false, err
-	}
-	m := Mapping{Places: places, Levels: make([]LevelCost, len(r.Machine.Levels))}
-	if err := p.cost(&m); err != nil {
-		return 0, false, err
-	}
-	return *m.Seconds, m.Extrapolated, nil
-}
-
 func by(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
 	switch method {
 	case Block:

@@ -2,7 +2,6 @@ package report
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
@@ -89,15 +88,6 @@ func (r *processMap) values() view.Table {
 }
 
 // values have a row for each mapping that was measured.
-func (r *program) values() view.Table {
-	t := view.Table{Columns: view.Words("program", "ranks", "mapping", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "predicted_ns", "error", "extrapolated", "cpus")}
-	for _, row := range r.Rows {
-		cpus := lists.Map(row.CPUs, strconv.Itoa)
-		t.Add(r.Program, r.Ranks, row.Mapping, row.OffCache, bounds(row.Measured), row.Prediction.Ns, row.Prediction.Error, row.Prediction.Extrapolated, strings.Join(cpus, " "))
-	}
-	return t
-}
-
 // predictedHeads are the heads of each model's time and error.
 func predictedHeads(models []string) (columns []view.Column) {
 	for _, m := range models {

@@ -33,8 +33,7 @@ import (
 type Request struct {
 	Names    []string // of algorithms, or Message; with Patterns, of those
 	Patterns bool
-	Program  *Program // if not nil, in the place of names
-	Variants int      // of a pattern, the most; 0 for all
+	Variants int // of a pattern, the most; 0 for all
 	P, M     []int
 	Caches   []bool // off cache
 	Time     time.Duration
@@ -147,10 +146,7 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 		}
 	}
 	cases := e.collectiveCases
-	switch {
-	case r.Program != nil:
-		cases = e.programCases
-	case r.Patterns:
+	if r.Patterns {
 		cases = e.patternCases
 	}
 	if err := cases(); err != nil {
@@ -207,7 +203,7 @@ func (e *Experiment) Run(ctx context.Context) error {
 		e.Warn(errors.New(w))
 	}
 	e.Warn(doubt.Unequal(e.File)...) // where CPUs are not there all the time, times say so themselves
-	if e.Patterns || e.Program != nil {
+	if e.Patterns {
 		e.warnOfStates()
 	}
 	return err

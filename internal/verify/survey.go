@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -48,9 +47,6 @@ type schedules struct {
 	Single       bool        `json:"single,omitempty"`    // copies by the kernel between ranks that are processes,
 	Rewritten    bool        `json:"rewritten,omitempty"` // who rewrite what they send before each run
 
-	Messages []collective.Envelope `json:"messages,omitempty"` // of a program
-	CPUs     map[string][]int      `json:"cpus,omitempty"`     // of its ranks, by case
-
 	cases []Case
 }
 
@@ -73,8 +69,6 @@ func (r schedules) caseOf(k params.Key, element int) (Case, error) {
 	switch {
 	case k.Kind == params.PatternCell:
 		return patternCase(k)
-	case strings.HasPrefix(k.VariantName(), mappedPrefix):
-		return r.programCase(k.VariantName(), k.Tau, k.OffCache)
 	case k.VariantName() == Message, k.VariantName() == messageAlone:
 		c, err := MessageCase(k.Bytes, k.OffCache)
 		c.Name = k.VariantName()
@@ -141,9 +135,6 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		return engine.Reading{}, err
 	}
 	place, err := s.Machine.PlaceFrom(s.FirstCPU, numa.Local, k.Tau)
-	if cpus := s.CPUs[k.VariantName()]; cpus != nil {
-		place, err = s.Machine.PlaceOn(cpus, k.Tau)
-	}
 	if err != nil {
 		return engine.Reading{}, err
 	}
