@@ -104,7 +104,7 @@ func (s *Simulated) look(workers []numa.Worker) (ns, computed float64) {
 // Measure adds a session to a file, as Run measures.
 func (s *Simulated) Measure(t *testing.T, f *params.File, of *survey.Survey, r survey.Request) {
 	t.Helper()
-	session(t, f, s.Machine, &s.sim, of, r, engine.LeastLaunches)
+	session(t, f, s.Machine, &s.sim, of, r, engine.LeastLaunches, s.Between)
 }
 
 // Start begins launches of an experiment that measures it.

@@ -38,7 +38,7 @@ func Machine(tb testing.TB, cpus int) *numa.Machine {
 func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, networks ...params.Network) *params.File {
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version, Networks: networks}
-	session(t, f, m, nil, s, r, 1)
+	session(t, f, m, nil, s, r, 1, 0)
 	return f
 }
 
@@ -138,15 +138,22 @@ func add(file, text string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// session adds one of so many launches to a file, of the machine or of a simulation of it.
-func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request, launches int) {
+// session adds one of so many launches to a file, of the machine or of a simulation of it, on whose
+// clock that much time goes by between launches.
+func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request, launches int, between time.Duration) {
 	t.Helper()
 	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: launches, Seed: 1}
 	if _, err := survey.Add(x, s, r, m); err != nil {
 		t.Fatal(err)
 	}
 	var benches []*engine.Bench
-	x.Start = start(m, simulation, &benches)
+	begin := start(m, simulation, &benches)
+	x.Start = func(o engine.Order, journal *os.File) (*engine.Process, error) {
+		if simulation != nil {
+			simulation.Now += between
+		}
+		return begin(o, journal)
+	}
 	err := x.Run(context.Background())
 	for _, b := range benches {
 		b.Close()
