@@ -178,10 +178,16 @@ func (s *Sorting) Of(x Sample) int {
 		return AnyState
 	}
 	at := w.Of(x)
-	if at == Moved {
+	if at == Moved || s.strays(w, x.Before) || s.strays(w, x.After) {
 		return Moved
 	}
 	return s.to[x.Watch-1][at]
+}
+
+// strays reports whether a look is of another state than the one that its few looks told of a watch,
+// whose workers had several at other times.
+func (s *Sorting) strays(w *Watch, look float32) bool {
+	return len(w.States) == 1 && len(s.pools[len(w.CPUs)]) > 1 && look > 0 && !within(float64(look), w.States[0].NS, fit.LeastApart)
 }
 
 // Of is the watch's state that one of its samples was taken in, or Moved.
