@@ -19,28 +19,47 @@ const (
 // workers on other CPUs, are the same where flags take the same, within a factor of 1.25, and
 // something slows a core in both or in none.
 type Sorting struct {
-	f     *File
-	pools map[int][]State // by number of workers, rising
-	to    [][]int         // by watch and its state: which of the pool
-	lone  map[*Cell]*Cell // isolated transfers as alone has them
+	watches []Watch // the file's; those that told one state where others of as many workers have several are told by these
+	f       *File
+	pools   map[int][]State // by number of workers, rising
+	to      [][]int         // by watch and its state: which of the pool
+	lone    map[*Cell]*Cell // isolated transfers as alone has them
 }
 
 const sameState = 1.25
 
 // Sort takes the states of the file's watches together.
 func (f *File) Sort() *Sorting {
-	s := &Sorting{f: f, pools: make(map[int][]State), to: make([][]int, len(f.Watches))}
-	move := f.move()
-	members := make(map[int][]State)
+	s := &Sorting{f: f, watches: slices.Clone(f.Watches), pools: make(map[int][]State), to: make([][]int, len(f.Watches))}
+	one := f.oneState()
+	move := f.move(one)
+	members, doubtful := make(map[int][]State), make(map[int][]Look)
 	for i, w := range f.Watches {
-		if move[i] {
-			members[len(w.CPUs)] = append(members[len(w.CPUs)], w.States...)
+		n := len(w.CPUs)
+		switch looks := one[int32(i+1)]; {
+		case !move[i]:
+		case w.astray(looks):
+			doubtful[n] = append(doubtful[n], looks...)
+		default:
+			members[n] = append(members[n], w.States...)
+		}
+	}
+	for n, looks := range doubtful { // together they may be enough
+		if states := statesOf(looks); len(states) > 1 || len(members[n]) == 0 {
+			members[n] = append(members[n], states...)
 		}
 	}
 	for n, all := range members {
 		s.pools[n] = pool(all)
 	}
-	for i, w := range f.Watches {
+	anew := make(map[int]bool) // by number of workers
+	for number, looks := range one {
+		i := number - 1
+		if n := len(f.Watches[i].CPUs); move[i] && len(s.pools[n]) > 1 && len(looks) > 0 {
+			s.watches[i].States, anew[n] = told(s.pools[n], looks), true
+		}
+	}
+	for i, w := range s.watches {
 		for _, state := range w.States {
 			at := AnyState
 			if move[i] {
@@ -49,17 +68,88 @@ func (f *File) Sort() *Sorting {
 			s.to[i] = append(s.to[i], at)
 		}
 	}
+	for n := range anew {
+		s.reweigh(n)
+	}
 	return s
 }
 
+// reweigh has the shares of a pool be means over its watches again.
+func (s *Sorting) reweigh(workers int) {
+	pool, total := s.pools[workers], 0.
+	for i := range pool {
+		pool[i].Share = 0
+	}
+	for i, w := range s.watches {
+		for j, at := range s.to[i] {
+			if len(w.CPUs) == workers && at >= 0 {
+				pool[at].Share += w.States[j].Share
+				total += w.States[j].Share
+			}
+		}
+	}
+	for i := range pool {
+		pool[i].Share /= total
+	}
+}
+
+// oneState are the looks of the watches that told one state, by number; none where all watches of two
+// workers or more did.
+func (f *File) oneState() map[int32][]Look {
+	one, several := make(map[int32][]Look), false
+	for i, w := range f.Watches {
+		if len(w.States) == 1 {
+			one[int32(i+1)] = nil
+		}
+		several = several || len(w.CPUs) > 1 && len(w.States) > 1
+	}
+	if !several {
+		return nil
+	}
+	for i := range f.Cells {
+		for _, x := range f.Cells[i].Samples {
+			if looks, is := one[x.Watch]; is {
+				one[x.Watch] = append(looks, x.Look())
+			}
+		}
+	}
+	return one
+}
+
+// astray reports whether more than a fifth of the looks of a watch with one state are of no such state:
+// there were too few of them to tell states.
+func (w *Watch) astray(looks []Look) bool {
+	out := 0
+	for _, l := range looks {
+		if !within(l.Before, w.States[0].NS, fit.LeastApart) {
+			out++
+		}
+	}
+	return 5*out > len(looks)
+}
+
+// told are the states of a watch as others tell them, with its own shares of looks.
+func told(pool []State, looks []Look) (states []State) {
+	states = slices.Clone(pool)
+	for i := range states {
+		states[i].Share, states[i].Lasts = 0, 0
+	}
+	w := Watch{States: states}
+	for _, l := range looks {
+		states[w.At(l.Before, l.Computed)].Share += 1 / float64(len(looks))
+	}
+	return states
+}
+
 // move tells which watches are of workers with several states, in one session or from one to the
-// next. All watches that share a cell with one are included: the samples of CPUs that stayed are of
+// next, whose looks by watch are given where these told one state. All watches that share a cell with one are included: the samples of CPUs that stayed are of
 // one of the states in the cell's mean.
-func (f *File) move() []bool {
+func (f *File) move(one map[int32][]Look) []bool {
 	first := make(map[string]float64)
 	several := make(map[string]bool) // by CPUs
-	for _, w := range f.Watches {
+	for i, w := range f.Watches {
 		of := fmt.Sprint(w.CPUs)
+		several[of] = several[of] || w.astray(one[int32(i+1)])
 		for _, state := range w.States {
 			if first[of] == 0 {
 				first[of] = state.NS
@@ -173,21 +263,15 @@ func (s *Sorting) Of(x Sample) int {
 	if x.Watch < 1 || int(x.Watch) > len(s.to) {
 		return AnyState
 	}
-	w := &s.f.Watches[x.Watch-1]
+	w := &s.watches[x.Watch-1]
 	if len(w.States) == 0 {
 		return AnyState
 	}
 	at := w.Of(x)
-	if at == Moved || s.strays(w, x.Before) || s.strays(w, x.After) {
+	if at == Moved {
 		return Moved
 	}
 	return s.to[x.Watch-1][at]
-}
-
-// strays reports whether a look is of another state than the one that its few looks told of a watch,
-// whose workers had several at other times.
-func (s *Sorting) strays(w *Watch, look float32) bool {
-	return len(w.States) == 1 && len(s.pools[len(w.CPUs)]) > 1 && look > 0 && !within(float64(look), w.States[0].NS, fit.LeastApart)
 }
 
 // Of is the watch's state that one of its samples was taken in, or Moved.
@@ -270,7 +354,7 @@ func (s *Sorting) StatesOf(c *Cell) (states []State) {
 			continue
 		}
 		seen[x.Watch] = true
-		w := &s.f.Watches[x.Watch-1]
+		w := &s.watches[x.Watch-1]
 		for i, at := range s.to[x.Watch-1] {
 			if at == AnyState {
 				break

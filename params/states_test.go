@@ -297,3 +297,30 @@ func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 		t.Errorf("%d samples of the state of 93 ns and %d of that of 450, want 5 and 15", near, far)
 	}
 }
+
+// Where a session has too few looks to tell states, those of other sessions tell its samples'.
+func TestFewLooks(t *testing.T) {
+	f := &File{Cells: []Cell{{Key: Key{Kind: NullCell, Tau: 2}}}}
+	for session, n := range []int{100, 6} {
+		for i := range 2 * n {
+			ns := []float64{60, 240}[i%2] * (1 + 0.001*float64(i%7))
+			number := f.Watch(session, []int{0, 1})
+			f.Cells[0].Samples = append(f.Cells[0].Samples, Sample{Launch: Unlaunched, NS: 2 * ns, Watch: number, Before: float32(ns), After: float32(ns)})
+		}
+		f.FindStates(session, f.Looks())
+	}
+	if few := f.Watches[1].States; len(few) != 1 {
+		t.Fatalf("%v: 12 looks tell states", few)
+	}
+	s := f.Sort()
+	for _, x := range f.Cells[0].Samples {
+		if want := int(x.NS) / 300; s.Of(x) != want {
+			t.Fatalf("%+v is of state %d of %v, want %d", x, s.Of(x), s.States(2), want)
+		}
+	}
+	for _, state := range s.watches[1].States {
+		if math.Abs(state.Share-0.5) > 0.01 {
+			t.Errorf("%+v, want half of the time", state)
+		}
+	}
+}
