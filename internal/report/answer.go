@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -111,4 +112,69 @@ func numbersOf(f *params.File) (numbers string) {
 		numbers += fmt.Sprintf(", A(%d) = %s", p.Tau, known(p.A, ""))
 	}
 	return numbers
+}
+
+// mostCheapest is of how many runs of sizes the answer of a prediction speaks.
+const mostCheapest = 3
+
+// cheapest says for each collective and P which algorithm is the cheapest and what it costs, in a
+// line for each run of sizes in which one stays so; nothing of sizes whose costs are not all known.
+func (p *predictions) cheapest() (lines []string) {
+	for _, of := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
+		var first, last []predict.Prediction // the cheapest rows of the run's first and last size
+		end := func() {
+			if len(last) > 0 {
+				lines = append(lines, cheapestOf(first, last))
+			}
+			first, last = nil, nil
+		}
+		for _, rows := range view.Grouped(of, func(r predict.Prediction) int { return r.Bytes }) {
+			if slices.ContainsFunc(rows, func(r predict.Prediction) bool { return r.Unknown }) {
+				end()
+				continue
+			}
+			if marked := lists.Filter(rows, func(r predict.Prediction) bool { return r.Cheapest }); len(marked) > 0 { // else they are alike
+				rows = marked
+			}
+			stay := lists.Filter(rows, func(r predict.Prediction) bool { return slices.ContainsFunc(last, named(r.Algorithm)) })
+			if len(stay) == 0 {
+				end()
+				first, stay = rows, rows
+			}
+			last = stay
+		}
+		end()
+	}
+	if n := len(lines) - mostCheapest; n > 0 {
+		lines = append(lines[:mostCheapest-1], fmt.Sprintf("The tables have %d more such runs of sizes.", n+1))
+	}
+	return lines
+}
+
+func named(algorithm string) func(predict.Prediction) bool {
+	return func(r predict.Prediction) bool { return r.Algorithm == algorithm }
+}
+
+// cheapestOf says it of one run of sizes.
+func cheapestOf(first, last []predict.Prediction) string {
+	names := lists.Map(last, func(r predict.Prediction) string { return r.Algorithm })
+	if n := len(names) - 2; n > 0 {
+		names = append(names[:2], fmt.Sprintf("%d more", n))
+	}
+	from, to := first[slices.IndexFunc(first, named(last[0].Algorithm))], last[0]
+	who := names[0]
+	switch n := len(names) - 1; {
+	case n > 0:
+		who = "no difference is certain between " + strings.Join(names[:n], ", ") + " and " + names[n]
+	case to.Cheapest:
+		who += " is the cheapest, alone or tied"
+	}
+	cost := func(r predict.Prediction) string {
+		return fmt.Sprintf("%s µs%s at m = %s", costText(&r), intervalText(&r), view.Bytes(r.Bytes))
+	}
+	text := fmt.Sprintf("%s, P = %d: %s: %s", to.Collective, to.P, who, cost(from))
+	if to.Bytes != from.Bytes {
+		text += " to " + cost(to)
+	}
+	return text
 }

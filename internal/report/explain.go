@@ -22,35 +22,42 @@ func Explanations(d *predict.Explanations) *document.Document {
 
 type explanations predict.Explanations
 
-// say writes them one after another, and what their marks mean.
+// say writes them one after another, what their marks mean and where costs come from.
 func (d *explanations) say(w *document.Document) {
-	saySource(w, d.Source)
 	extrapolated := false
 	for i := range d.Calls {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
 		sayExplanation(w, &d.Calls[i])
 		extrapolated = extrapolated || d.Calls[i].Extrapolated
 	}
-	if len(d.Comparisons) > 0 && d.Comparisons[0].Margin > 0 {
-		fmt.Fprintf(w, "Who is the cheapest stays it until another one is cheaper by more than %.3g %%.\n", 100*d.Comparisons[0].Margin)
-	}
 	for i := range d.Comparisons {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
 		sayWins(w, &d.Comparisons[i])
 		for _, in := range d.Comparisons[i].Intervals {
 			extrapolated = extrapolated || in.Extrapolated
 		}
 	}
 	var n notes
+	if len(d.Comparisons) > 0 && d.Comparisons[0].Margin > 0 {
+		n.add(true, "Who is the cheapest stays it until another one is cheaper by more than %.3g %%.", 100*d.Comparisons[0].Margin)
+	}
 	n.add(slices.ContainsFunc(d.Calls, func(e predict.Explanation) bool { return e.Lo != nil }), "[ ] %s", d.Uncertainty)
 	n.errors(d.Source, lists.Map(d.Calls, func(e predict.Explanation) predict.Prediction { return e.Prediction }))
 	n.beyond(d.Source, extrapolated)
 	n.leftOut(d.LeftOut)
 	n.say(w)
+	fmt.Fprintln(w)
+	saySource(w, d.Source)
 }
 
 // sayExplanation writes the formula, its terms with the numbers in, and its stages.
 func sayExplanation(w *document.Document, e *predict.Explanation) {
 	name := e.Collective + ":" + e.Algorithm
-	fmt.Fprintf(w, "\n%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), costText(&e.Prediction), intervalText(&e.Prediction))
+	fmt.Fprintf(w, "%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), costText(&e.Prediction), intervalText(&e.Prediction))
 	for _, in := range e.States {
 		us := "?"
 		if !in.Unknown {
@@ -203,5 +210,5 @@ func sayWins(w *document.Document, c *predict.Comparison) {
 		}
 		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
 	}
-	w.Tables(t)
+	w.Table(t)
 }

@@ -21,12 +21,17 @@ func Predictions(p *predict.Predictions) *document.Document {
 
 type predictions predict.Predictions
 
-// say writes a table for each collective and P, and what its marks mean.
+// A call is what has a table: a collective and P.
+type call struct {
+	collective string
+	p          int
+}
+
+// say writes what is the cheapest, a table for each collective and P, what its marks mean and where
+// costs come from.
 func (p *predictions) say(w *document.Document) {
-	saySource(w, p.Source)
-	type call struct {
-		collective string
-		p          int
+	for _, line := range p.cheapest() {
+		fmt.Fprintln(w, line)
 	}
 	for _, rows := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		w.Tables(predictionTable(rows))
@@ -44,6 +49,8 @@ func (p *predictions) say(w *document.Document) {
 	n.beyond(p.Source, has(func(r predict.Prediction) bool { return r.Extrapolated }))
 	n.leftOut(p.LeftOut)
 	n.say(w)
+	fmt.Fprintln(w)
+	saySource(w, p.Source)
 }
 
 // unknown is what the mark of costs without a number means.

@@ -98,6 +98,7 @@ func (d *Timed) Document() *document.Document {
 
 // say writes a table for each collective.
 func (d *Timed) say(w *document.Document) {
+	d.WriteSummary(w)
 	var table *view.Table
 	for i, c := range d.Cells {
 		if i == 0 || c.Collective != d.Cells[i-1].Collective {
@@ -122,7 +123,6 @@ func (d *Timed) say(w *document.Document) {
 		w.Tables(*table)
 	}
 	fmt.Fprintln(w, "\nTimes are medians over passes; [ ]: the interval of the gain, 95 %")
-	d.WriteSummary(w)
 }
 
 // values are a row for each cell.

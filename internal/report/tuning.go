@@ -105,7 +105,7 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 		fmt.Fprintf(w, "no rule: nothing is cheaper than the own choice of %s by more than %.3g %% for certain\n", d.Library, 100*d.Margin)
 		return
 	}
-	fmt.Fprintf(w, "%s for %s where something is cheaper than its own choice by more than %.3g %%\n",
+	fmt.Fprintf(w, "%s for %s where something is cheaper than its own choice by more than %.3g %% for certain\n",
 		printable.Count(n, "rule"), d.Library, 100*d.Margin)
 }
 
@@ -114,10 +114,10 @@ func (d *Tuning) Document() *document.Document {
 	return document.New("taulop tune", d, document.Rows(d.values), d.say)
 }
 
-// say writes a table for each collective and number of ranks.
+// say writes how many rules there are, a table for each collective and number of ranks, and what
+// they come from.
 func (d *Tuning) say(w *document.Document) {
-	saySource(w, d.Source)
-	fmt.Fprintf(w, "rules for %s: a gain of more than %.3g %% that is certain, else its own choice stays\n", d.Library, 100*d.Margin)
+	d.WriteSummary(w)
 	second := false
 	for _, t := range d.Tables {
 		table := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", t.Collective, t.P),
@@ -148,7 +148,8 @@ func (d *Tuning) say(w *document.Document) {
 	if second {
 		fmt.Fprintln(w, "* the second best: what the library takes by itself is not known")
 	}
-	d.WriteSummary(w)
+	fmt.Fprintln(w)
+	saySource(w, d.Source)
 }
 
 // shown is a time of a span in text, with the digits that predictions have.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -22,10 +23,21 @@ func Verification(r *verify.Result) *document.Document {
 
 type verification verify.Result
 
-// say writes a table for each P, state of the cache and algorithm, what the models
-// were given, and how wrong they are.
+// say writes how wrong the full model is, a table for each P, state of the cache and algorithm, and
+// of the errors of all models; last how it was measured and what the models were given.
 func (v *verification) say(w *document.Document) {
-	fmt.Fprintln(w, machine(v.Provenance))
+	fmt.Fprintln(w, v.answer())
+	type algorithm struct {
+		p     int
+		off   bool
+		state params.State
+		name  string
+	}
+	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
+		w.Tables(v.verified(rows))
+	}
+	writeErrors(w, "", v.Means, verify.Models, way)
+	fmt.Fprintf(w, "\n%s\n", machine(v.Provenance))
 	carried := fmt.Sprintf("channels of %d segments of %s", v.Segments, view.Bytes(v.SegmentBytes))
 	if v.Transport == params.CMA {
 		carried = fmt.Sprintf("single copies by the kernel (cma) from process to process, send buffers %s", v.Buffers)
@@ -38,17 +50,29 @@ func (v *verification) say(w *document.Document) {
 		fmt.Fprintf(w, "held out: τ = %s; parameters are of τ = %s, and beyond that they are extrapolated (~)\n", numbers(v.HeldOut), numbers(v.Tau))
 	}
 	v.writeStates(w)
-	type algorithm struct {
-		p     int
-		off   bool
-		state params.State
-		name  string
-	}
-	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
-		w.Tables(v.verified(rows))
-	}
 	w.Tables(v.notes())
-	writeErrors(w, "", v.Means, verify.Models, way)
+}
+
+// answer says how far the full model is off in and off cache, over all calls that it predicts.
+func (v *verification) answer() string {
+	var off []string
+	for _, cache := range []bool{false, true} {
+		calls, sum := 0, 0.
+		all := lists.Filter(v.Means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
+		for _, of := range view.Grouped(all, func(m verify.Mean) int { return m.P }) {
+			last := of[len(of)-1] // over all states, where there are several
+			if at := slices.IndexFunc(last.Errors, isOf(verify.Full)); at >= 0 {
+				calls, sum = calls+last.Errors[at].Rows, sum+float64(last.Errors[at].Rows)*last.Errors[at].Mean
+			}
+		}
+		if calls > 0 {
+			off = append(off, fmt.Sprintf("%s %% %s (%s)", percent(sum/float64(calls)), view.Cache(cache), printable.Count(calls, "call")))
+		}
+	}
+	if len(off) == 0 {
+		return "The full model predicts none of these calls."
+	}
+	return "The full model is off by " + strings.Join(off, " and by ") + " on average."
 }
 
 // writeStates says which states ranks were in, nothing where the machine stayed as it was.
@@ -164,14 +188,15 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		if n := group[0].States; n > 0 {
 			over = fmt.Sprintf(", all %d states by their shares", n)
 		}
-		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of")}
+		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of", "n")}
 		var width [3]int
-		cells := make([][][]string, len(group))
+		cells, calls := make([][][]string, len(group)), make([]int, len(group))
 		for i, m := range group {
 			for _, model := range models {
 				cell := []string{"–", "–", "–"}
 				if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
 					e := m.Errors[at]
+					calls[i] = max(calls[i], e.Rows)
 					cell = []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
 				}
 				for j, text := range cell {
@@ -184,7 +209,7 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 			t.Columns = append(t.Columns, view.Column{Name: name(model), Unit: fmt.Sprintf("%*s %*s %*s", width[0], "mean", width[1], "90 %", width[2], "bias")})
 		}
 		for i, m := range group {
-			row := []string{m.Of}
+			row := []string{m.Of, strconv.Itoa(calls[i])}
 			for _, cell := range cells[i] {
 				row = append(row, fmt.Sprintf("%*s %*s %*s", width[0], cell[0], width[1], cell[1], width[2], cell[2]))
 			}
@@ -193,7 +218,7 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		w.Tables(t)
 	}
 	if len(means) > 0 {
-		fmt.Fprintln(w, "mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
+		fmt.Fprintln(w, "n: times that are predicted; mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
 	}
 }
 
