@@ -35,7 +35,7 @@ func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error)
 		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(s.Setup), Where(s.Placement, s.OffCache), f.choices(s))
 	}
 	curve, err := g.curve(fmt.Sprintf("transfers of %s, %s", s.Setup, Where(s.Placement, s.OffCache)), value)
-	if err != nil && len(curve.Sizes) < 2 {
+	if err != nil && len(curve.Sizes) < fewest {
 		return nil, err
 	}
 	return &Table{Transfers: curve, Overheads: overheads(f.Overheads(s), curve.Sizes), Lacking: err}, nil
@@ -76,13 +76,13 @@ func (f *File) copies(kind Kind, what string, placement numa.Policy, offCache bo
 		return c.Kind == kind && c.Setup == "" && c.Placement == placement && c.OffCache == offCache
 	})
 	curve, err := g.curve(what+", "+Where(placement, offCache), Cell.Whole)
-	if err != nil {
+	if err != nil && len(curve.Sizes) < fewest {
 		return nil, err
 	}
 	return &curve, nil
 }
 
-// Gamma is γ(m,τ) of every operator that the file has all of. A placement without γ takes
+// Gamma is γ(m,τ) of every operator that the file has all τ of at two sizes or more. A placement without γ takes
 // another's, because ranks reduce independently. Operators come in the plan's order, else in the
 // published files'.
 func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
@@ -124,7 +124,7 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	for _, name := range names {
 		g := byName[name]
 		curve, err := g.curve("γ of "+name, Cell.Whole)
-		if err != nil {
+		if err != nil && len(curve.Sizes) < fewest {
 			if gamma.Unfinished == nil {
 				gamma.Unfinished = make(map[string]error)
 			}
@@ -239,6 +239,9 @@ func (f *File) choices(s Selection) string {
 }
 
 func orNone(setup string) string { return cmp.Or(setup, "any setup") }
+
+// fewest is how many sizes that there is every τ of are a curve, where others lack some.
+const fewest = 2
 
 // A grid is cells over m and τ.
 type grid struct {
