@@ -28,7 +28,7 @@ function slow(i, limit, size, left, few, slower) {
   if (!slower) return 1e9
   for (size in left) few += left[size] < 3
   said = sprintf("# sums took %.2f usec or more in %d of %d batches", limit, slower, batches)
-  said = said (few ? ": too many to be left out" : ", which are left out")
+  said = said (!few ? ", which are left out" : 2 * slower > batches ? ": most of them, none is left out" : ": too many to be left out")
   return few ? 1e9 : limit
 }
 function row() {

@@ -105,7 +105,6 @@ against() {
 # to less than BELOW µs in it, and a flag in the sweep FLAG, "" where nobody knows.
 tables() {
   local library=$1 name=$out/$1-state$2 in=() user half where as own before
-  [ -z "$5" ] || in=(-state "$5")
   for user in $data; do
     for half in 0 1; do
       awk -v "least=$3" -v "below=$4" -f bench/mpi/batches.awk "$out/$library-$half-$user.txt" "$out/$library-$half-$user.txt" >"$name-$half-$user.txt"
@@ -116,6 +115,8 @@ tables() {
     done
   done
   for user in $data; do
+    # A table of slowed cores stands beside the sweep's slowed state.
+    if [ -n "$5" ] && grep -q '^# sums .*: most of them' "$name-0-$user.txt"; then in=(-state "$5-slowed"); elif [ -n "$5" ]; then in=(-state "$5"); fi
     where=(-cache "${user%-*}") as=(-as "$library" -buffers "${user#*-}")
     # γ is of vectors in cache: off cache it is that of the file made in cache.
     before=("$name-in.json")

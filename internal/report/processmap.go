@@ -27,6 +27,14 @@ type processMap processmap.Result
 // say writes what each mapping costs, over all and at each level, and where processes
 // are under the cheapest.
 func (r *processMap) say(w *document.Document) {
+	if best := (*processmap.Result)(r).Mapping(r.Best); r.Pairs > 0 && best != nil {
+		what := map[bool]string{true: "time", false: "hop-bytes"}[r.Predicted != ""]
+		if r.Best == "block" {
+			fmt.Fprintln(w, "No mapping found is cheaper than block.")
+		} else {
+			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of the %s of block, %s %% of that of cyclic.\n", r.Best, gain(best.OverBlock), what, gain(best.OverCyclic))
+		}
+	}
 	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))
 	if r.Pairs == 0 {
 		fmt.Fprint(w, "none of which sends another anything: all mappings cost nothing\n")

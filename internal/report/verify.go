@@ -188,15 +188,15 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		if n := group[0].States; n > 0 {
 			over = fmt.Sprintf(", all %d states by their shares", n)
 		}
-		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of", "n")}
+		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of")}
 		var width [3]int
-		cells, calls := make([][][]string, len(group)), make([]int, len(group))
+		cells, calls := make([][][]string, len(group)), 0
 		for i, m := range group {
 			for _, model := range models {
 				cell := []string{"–", "–", "–"}
 				if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
 					e := m.Errors[at]
-					calls[i] = max(calls[i], e.Rows)
+					calls = max(calls, e.Rows)
 					cell = []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
 				}
 				for j, text := range cell {
@@ -209,16 +209,17 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 			t.Columns = append(t.Columns, view.Column{Name: name(model), Unit: fmt.Sprintf("%*s %*s %*s", width[0], "mean", width[1], "90 %", width[2], "bias")})
 		}
 		for i, m := range group {
-			row := []string{m.Of, strconv.Itoa(calls[i])}
+			row := []string{m.Of}
 			for _, cell := range cells[i] {
 				row = append(row, fmt.Sprintf("%*s %*s %*s", width[0], cell[0], width[1], cell[1], width[2], cell[2]))
 			}
 			t.Add(row)
 		}
+		t.Title += ", " + printable.Count(calls, "call")
 		w.Tables(t)
 	}
 	if len(means) > 0 {
-		fmt.Fprintln(w, "n: times that are predicted; mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
+		fmt.Fprintln(w, "mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs")
 	}
 }
 
