@@ -19,8 +19,9 @@ const (
 // workers on other CPUs, are the same where flags take the same, within a factor of 1.25, and
 // something slows a core in both or in none.
 type Sorting struct {
-	watches []Watch // the file's; those that told one state where others of as many workers have several are told by these
-	f       *File
+	f *File
+	// watches are the file's; what told one state where others of as many workers have several has theirs.
+	watches []Watch
 	pools   map[int][]State // by number of workers, rising
 	to      [][]int         // by watch and its state: which of the pool
 	lone    map[*Cell]*Cell // isolated transfers as alone has them

@@ -114,19 +114,18 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 	}
 }
 
-// Survey is what one survey found: the machine, lines about what was measured and where,
-// tables, and how well all is known. Its value is the file.
+// Survey is what one survey found: tables, the machine, lines about what was measured and where,
+// and how well all is known. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
-		fmt.Fprintln(w, machine(f.Provenance))
-		for _, line := range about {
-			fmt.Fprintln(w, line)
-		}
-		fmt.Fprintln(w)
 		if writeStates(w, f); len(f.States()) > 0 {
 			fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
 		}
 		s.Say(w, f)
+		fmt.Fprintln(w, machine(f.Provenance))
+		for _, line := range about {
+			fmt.Fprintln(w, line)
+		}
 		sayReach(w, f)
 	})
 }
