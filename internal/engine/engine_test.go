@@ -577,3 +577,20 @@ func TestOnce(t *testing.T) {
 		t.Errorf("%d more launches, %v, %v", len(x.File.Launches)-launches, err, again.Missing())
 	}
 }
+
+// A hint that no machine could have found, as of a damaged file, is none.
+func TestImpossibleHint(t *testing.T) {
+	var got float64
+	s := &service{samplers: map[string]Sampler{"s": On(nil, func(_ context.Context, _ *Bench, _ params.Key, hint float64) (Reading, error) {
+		got = hint
+		return Reading{}, nil
+	})}}
+	for _, tt := range []struct {
+		bytes      int
+		hint, want float64
+	}{{0, 1e-4, 0}, {0, 20, 20}, {8192, 8, 0}, {8192, 300, 300}, {1 << 24, 1, 0}} {
+		if _, err := s.sample(context.Background(), Visit{Survey: "s", Key: params.Key{Bytes: tt.bytes}}, tt.hint); err != nil || got != tt.want {
+			t.Errorf("%d bytes: a hint of %g ns becomes %g, %v, want %g", tt.bytes, tt.hint, got, err, tt.want)
+		}
+	}
+}

@@ -178,6 +178,10 @@ func (s *service) fail(err error) error {
 	return errors.Join(err, s.put(entry{Error: err.Error(), Refused: errors.As(err, &refused)}))
 }
 
+// leastTime is what nothing takes less than, ns: a terabyte a second. A hint below it is of a damaged file,
+// and would make a batch of billions.
+func leastTime(k params.Key) float64 { return max(0.01, 1e-3*float64(k.Bytes)) }
+
 // sample takes one, of a sampler that is opened by its first.
 func (s *service) sample(ctx context.Context, v Visit, hint float64) (r Reading, err error) {
 	of := s.samplers[v.Survey]
@@ -188,6 +192,9 @@ func (s *service) sample(ctx context.Context, v Visit, hint float64) (r Reading,
 		s.samplers[v.Survey] = of
 	}
 	tidy()
+	if hint < leastTime(v.Key) {
+		hint = 0
+	}
 	if r, err = of.Sample(ctx, v.Key, hint); err != nil {
 		err = fmt.Errorf("%v: %w", v.Key, err)
 	}
