@@ -87,7 +87,6 @@ func (r *processMap) values() view.Table {
 	return t
 }
 
-// values have a row for each mapping that was measured.
 // predictedHeads are the heads of each model's time and error.
 func predictedHeads(models []string) (columns []view.Column) {
 	for _, m := range models {

@@ -12,8 +12,9 @@ import (
 // takes long to lay out, and last long ones, of which a visit takes tens of ms where many
 // workers send them at once.
 const (
-	coarse = iota // the first size of each series, the last, a segment, every eighth below it, and those beside the steps of caches
-	half          // every second
+	// The first size of each series, the last, a segment, every eighth below it, and those of steps.
+	coarse = iota
+	half   // every second
 	fine
 	unasked // reduction operators that were not named
 )
