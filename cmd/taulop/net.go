@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/slurm"
 	"github.com/taulop/taulop/internal/survey"
@@ -225,5 +224,5 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 		return of.Check()
 	}
 	t.About = []string{fmt.Sprintf("%s, TCP from %s to %s, packets of %d bytes", of.Name, own, strings.Join(of.Hosts[1:], ", "), run.Segment)}
-	return req.measure(ctx, out, errOut, m, network.Survey, t, func(f *params.File) (*document.Document, error) { return surveyed(f, network.Survey, t), nil })
+	return req.measure(ctx, out, errOut, m, network.Survey, t, surveyed(network.Survey, t))
 }

@@ -19,7 +19,7 @@ func TestSweepByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	Sweep(f).WriteText(&b)
+	Sweep(f, Reach{}).WriteText(&b)
 	text := b.String()
 	states := f.States()
 	if len(states) != 2 {
@@ -52,7 +52,7 @@ func TestSweepByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Reset()
-	if Sweep(one).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
+	if Sweep(one, Reach{}).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
 		t.Errorf("states of a machine of one:\n%s", b.String())
 	}
 }

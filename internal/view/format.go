@@ -46,6 +46,15 @@ func Interval(e fit.Estimate) string {
 	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
 }
 
+// Known formats an estimate with what stands behind the number, such as its unit, and its interval.
+func Known(e fit.Estimate, unit string) string { return Rough(e) + unit + " " + Interval(e) }
+
+// Timed formats a time in ns with its interval, in the unit that suits it: 3.79 µs [3.78, 3.81].
+func Timed(e fit.Estimate) string {
+	unit, scale := TimeUnit(e.Center)
+	return Known(e.Scale(1/scale), " "+unit)
+}
+
 // HalfWidth formats half of an interval, a share of its centre: ±9 %. A centre that is
 // known to no better than its own size is not known.
 func HalfWidth(share float64) string {

@@ -26,6 +26,7 @@ var Survey = survey.Register(&survey.Survey{
 		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m)})
 	},
 	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 	Doubts:  Doubts,
 	Drawing: &view.Drawing{ // the chart of other copies draws it too

@@ -23,6 +23,7 @@ import (
 var Survey = survey.Register(&survey.Survey{
 	Name: "net", Doc: "messages between hosts over TCP, and the parts of their way",
 	Decode: survey.Decoder[Request],
+	Answer: Answer,
 	Tables: Tables,
 	Drawing: &view.Drawing{
 		Kind: params.NetCell, Profiles: view.ByCell(profiled),

@@ -5,8 +5,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -106,6 +108,31 @@ func Tables(f *params.File) []view.Table {
 		tables = append(tables, view.Table{Notes: notes})
 	}
 	return tables
+}
+
+// Answer is what messages take at each level, and how many pairs are slower.
+func Answer(f *params.File) string {
+	p, err := f.Pairs()
+	if err != nil {
+		return ""
+	}
+	var said []string
+	for i, l := range p.Levels {
+		var times []string
+		for row, m := range p.Sizes {
+			if l.Pairs == 1 {
+				only := p.Pairs[slices.IndexFunc(p.Pairs, func(pair params.Pair) bool { return pair.Level == i })]
+				times = append(times, transfer(m)+" "+view.Timed(only.Times[row]))
+			} else if l.Median[row] > 0 {
+				times = append(times, fmt.Sprintf("%s %s (median of %d)", transfer(m), view.Duration(l.Median[row]), l.Pairs))
+			}
+		}
+		said = append(said, fmt.Sprintf("One way at %s%s: %s.", l.Name, via(p.Home), strings.Join(times, ", ")))
+	}
+	if slow := len(FindSlow(p)); slow > 0 {
+		said = append(said, printable.Count(slow, "pair")+" slower than the level says, see below.")
+	}
+	return strings.Join(said, "\n")
 }
 
 // levelTable has medians over pairs, and the least and most of them.
