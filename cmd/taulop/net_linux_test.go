@@ -290,9 +290,13 @@ func TestNetMistakes(t *testing.T) {
 	}
 	freeAddress(t) // or there is no lo
 	used.Close()
-	for wait := time.Second; wait < time.Minute; wait *= 2 { // a busy machine may take long to refuse
-		err = named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-to", used.Addr().String(), "-wait", wait.String()})
+	for wait := quietWait + time.Second; wait < time.Minute; wait *= 2 { // a busy machine may take long to refuse
+		var told bytes.Buffer
+		err = named("net").run(t.Context(), &bytes.Buffer{}, &told, []string{"-to", used.Addr().String(), "-wait", wait.String()})
 		if err != nil && strings.Contains(err.Error(), "nobody listens") {
+			if !strings.Contains(told.String(), "for "+used.Addr().String()+": start taulop net -listen there") {
+				t.Errorf("who waits is told %q", &told)
+			}
 			return
 		}
 	}
