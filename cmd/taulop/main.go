@@ -196,7 +196,7 @@ func (c command) elsewhere(in command, name string) string {
 		case i == 0:
 			return "does not go with " + strings.Fields(in.name)[1] + ": leave one of them out"
 		default:
-			return "goes with -" + c.modes[i-1].name + ": add that, or leave it out"
+			return "is of " + m.called() + " alone (" + m.about + "): leave it out, or give -" + c.modes[i-1].name + " too"
 		}
 	}
 	return ""
