@@ -105,7 +105,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 // reached is how far a sweep came, and what to do next.
 func reached(s *sweep.Session) report.Reach {
 	r := report.Reach{
-		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Missing(), // a file of another version has some that are not measured any more
+		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // a file of another version has some that are not measured any more
 		Rest:  fmt.Sprintf("taulop sweep -resume %s measures the rest", s.Path),
 		More:  fmt.Sprintf("taulop sweep -time %s -force -o %s measures anew, for longer; let nothing else run", minutes(max(5*time.Minute, 2*s.Time)), s.Path),
 		Again: fmt.Sprintf("Nothing is left to do: it has %d sessions.", s.File.Sessions()),
@@ -128,7 +128,7 @@ func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-
 func sayLacking(errOut io.Writer, s *sweep.Session) {
 	switch r := reached(s); {
 	case r.Missing != nil:
-		tell(errOut, "warning: %v: %s", r.Missing, r.Rest)
+		tell(errOut, "warning: %v: %s", s.Missing(), r.Rest)
 	case s.File.Sessions() == 1:
 		tell(errOut, "%s", r.Again)
 	}

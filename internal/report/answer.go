@@ -69,7 +69,7 @@ func firstNumbers(f *params.File) string {
 	}
 	return strings.Join(lists.Map(in, func(m compare.Machine) string {
 		return fmt.Sprintf("%s (%s of the time)", numbersOf(m.File), compare.InWords(*m.File.State()))
-	}), "; ")
+	}), "\n")
 }
 
 func numbersOf(f *params.File) (numbers string) {
@@ -145,12 +145,17 @@ func named(algorithm string) func(predict.Prediction) bool {
 	return func(r predict.Prediction) bool { return r.Algorithm == algorithm }
 }
 
+// few are the first two names, and how many more there are.
+func few(names []string) []string {
+	if n := len(names) - 2; n > 0 {
+		return append(names[:2:2], fmt.Sprintf("%d more", n))
+	}
+	return names
+}
+
 // cheapestOf says it of one run of sizes.
 func cheapestOf(first, last []predict.Prediction) string {
-	names := lists.Map(last, func(r predict.Prediction) string { return r.Algorithm })
-	if n := len(names) - 2; n > 0 {
-		names = append(names[:2], fmt.Sprintf("%d more", n))
-	}
+	names := few(lists.Map(last, func(r predict.Prediction) string { return r.Algorithm }))
 	from, to := first[slices.IndexFunc(first, named(last[0].Algorithm))], last[0]
 	who := names[0]
 	switch n := len(names) - 1; {

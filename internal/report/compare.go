@@ -216,7 +216,7 @@ func (c *sideBySide) surveys() (tables []view.Table) {
 			state = k.State
 			tables = append(tables, view.Table{
 				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower and faster are so many of those tested, corrected for their number", state.Title(), (*compare.Comparison)(c).First(state)),
-				Columns: append(view.Numbers("kind", "machine", "cells", "× on average", "tested", "slower", "faster"), view.Words("farthest")...),
+				Columns: append(view.Numbers("kind", "machine", "cells", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
 			})
 		}
 		for _, r := range k.Rows {

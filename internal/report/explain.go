@@ -189,6 +189,7 @@ func atOnce(s predict.ExplainStage) string {
 func cheapestOver(c *predict.Comparison) string {
 	var said []string
 	for _, in := range c.Intervals {
+		in.Cheapest = few(in.Cheapest)
 		said = append(said, fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, &in)))
 	}
 	if n := len(said) - mostCheapest; n > 0 {
@@ -215,7 +216,7 @@ func wins(c *predict.Comparison) view.Table {
 		Columns: append(view.Numbers("from m", "to m", "others cost"), view.Words("cheapest")...),
 	}
 	for _, in := range c.Intervals {
-		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, 0.05))
+		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, in.Advantage/20))
 		if len(in.Cheapest) == len(c.Algorithms) {
 			if advantage = "the same"; c.Margin > 0 {
 				advantage = fmt.Sprintf("within %.3g %%", 100*c.Margin)

@@ -10,7 +10,8 @@ import (
 )
 
 // Digits formats v, known to within ±uncertainty, with as many digits as that
-// leaves it: the last one is at most ten times smaller than the uncertainty.
+// leaves it: the last one is at most ten times smaller than the uncertainty. Of more than three
+// decimals three digits are left.
 func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
@@ -22,7 +23,11 @@ func Digits(v, uncertainty float64) string {
 	case v != 0:
 		places = 2 - int(math.Floor(math.Log10(math.Abs(v))))
 	}
-	text := fmt.Sprintf("%.*f", min(max(places, 0), 3), v)
+	most := 3
+	if v != 0 {
+		most = max(most, 2-int(math.Floor(math.Log10(math.Abs(v)))))
+	}
+	text := fmt.Sprintf("%.*f", min(max(places, 0), most, 9), v)
 	if strings.Trim(text, "-0.") == "" { // -0 is 0 to a reader
 		text = strings.TrimPrefix(text, "-")
 	}
