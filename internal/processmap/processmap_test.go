@@ -209,6 +209,21 @@ func TestConcurrencyCounts(t *testing.T) {
 	}
 }
 
+// Noise in o(m) of exchanges may make a time negative, which is no prediction.
+func TestNegative(t *testing.T) {
+	f := swept(t, two(), 2, 1.1)
+	for i := range f.Cells {
+		if f.Cells[i].Bytes == 64<<10 {
+			f.Cells[i].Time = f.Cells[i].Time.Scale(100)
+		}
+	}
+	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2, Bytes: 64 << 10}, Time: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 1}})
+	machine, m := modelOf(t, two(), f)
+	if _, err := Run(Request{Matrix: pattern(t, "ring", 2), Machine: machine, Model: m, Methods: Methods}); err == nil || !strings.Contains(err.Error(), "below 0") {
+		t.Errorf("a time below zero is predicted: %v", err)
+	}
+}
+
 func TestLaunchers(t *testing.T) {
 	machine := topology(t, two(), 2)
 	r := run(t, Request{Matrix: pattern(t, "grid2d", 16), Machine: machine})

@@ -32,7 +32,10 @@ func (d *patterns) say(w *document.Document) {
 		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
 			n++
 		}
-		w.Tables(d.fits(tested[0].P, tested[0].OffCache), d.tested(tested[:n], variants[:n]))
+		if fits := d.fits(tested[0].P, tested[0].OffCache); len(fits.Rows) > 0 {
+			w.Tables(fits)
+		}
+		w.Tables(d.tested(tested[:n], variants[:n]))
 		tested, variants = tested[n:], variants[n:]
 	}
 	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
