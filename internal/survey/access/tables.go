@@ -181,7 +181,7 @@ func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 		}
 	}
 	if poor > 0 {
-		t.Note("%d of %d fits are off by more than %.0f %%: lines do not all cost the same, since they come from several levels, ahead of time or not", poor, len(fits), 100*fit.PoorResidual)
+		t.Note("%d of %d fits are off by more than %.0f %%: lines do not cost the same at all N and strides, so take the times above", poor, len(fits), 100*fit.PoorResidual)
 	}
 	return []view.Table{t}
 }

@@ -274,7 +274,7 @@ func Steps(cells []params.Cell) (steps []Step) {
 
 // doubt says that a level is not told apart.
 func (s Step) doubt() error {
-	return fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching hides it",
+	return fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching may hide it",
 		s.Tau, s.End, s.Far, s.End, s.Near, s.SlowerOf, s.Compared)
 }
 
