@@ -41,7 +41,7 @@ func sayMeasured(w *document.Document, f *params.File) {
 	writeStates(w, f)
 	in := inEach(f)
 	for _, m := range in {
-		fmt.Fprintf(w, "%s of the time:\n\n", capital(compare.InWords(*m.File.State())))
+		fmt.Fprintf(w, "%s of the time:\n\n", view.Capital(compare.InWords(*m.File.State())))
 		writeMessages(w, m.File)
 	}
 	if len(in) == 0 {

@@ -126,6 +126,9 @@ func Size(n int) string {
 	return text
 }
 
+// Capital writes a sentence's first letter, of ASCII, as a capital.
+func Capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
+
 // Cache says where user data are.
 func Cache(off bool) string {
 	if off {

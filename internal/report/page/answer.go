@@ -160,7 +160,7 @@ func (x *index) ofSurveys() string {
 		return text
 	}
 	near, far := known[0], known[len(known)-1]
-	said := fmt.Sprintf("%s between two %ss: %s", strings.ToUpper(m.Name[:1])+m.Name[1:], m.Axis, pairTime(near))
+	said := fmt.Sprintf("%s between two %ss: %s", view.Capital(m.Name), m.Axis, pairTime(near))
 	if len(known) > 1 {
 		said += " to " + pairTime(far)
 	}

@@ -101,12 +101,10 @@ func Answer(f *params.File) string {
 			state = " (" + state + ")"
 		}
 		text := meaning(points)
-		said = append(said, capital(names[points[0].what])+state+": "+strings.ToLower(text[:1])+text[1:])
+		said = append(said, view.Capital(names[points[0].what])+state+": "+strings.ToLower(text[:1])+text[1:])
 	}
 	return strings.Join(said, "\n")
 }
-
-func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // each are the curves, where the host moves the measuring CPUs in each of their states, in words.
 func each(f *params.File) iter.Seq2[[]point, string] {
@@ -180,7 +178,7 @@ func meaning(points []point) string {
 	if len(parts) == 0 {
 		return "Levels 0 and 100 % would say what is idle and what is saturated."
 	}
-	return capital(strings.Join(parts, "; ") + ".")
+	return view.Capital(strings.Join(parts, "; ") + ".")
 }
 
 // rise says from where on a latency is twice the idle one, which comes first, as far as their

@@ -52,7 +52,7 @@ func Answer(f *params.File) string {
 		return ""
 	}
 	text := strings.Join(said, ", ") + ", " + view.Cache(rows[0].OffCache) + "."
-	return strings.ToUpper(text[:1]) + text[1:]
+	return view.Capital(text)
 }
 
 // times is how many times as long as the same bytes contiguous.
