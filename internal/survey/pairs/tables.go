@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -118,16 +119,20 @@ func Answer(f *params.File) string {
 	}
 	var said []string
 	for i, l := range p.Levels {
-		var times []string
-		for row, m := range p.Sizes {
-			if l.Pairs == 1 {
-				only := p.Pairs[slices.IndexFunc(p.Pairs, func(pair params.Pair) bool { return pair.Level == i })]
-				times = append(times, transfer(m)+" "+view.Timed(only.Times[row]))
-			} else if l.Median[row] > 0 {
-				times = append(times, fmt.Sprintf("%s %s (median of %d)", transfer(m), view.Duration(l.Median[row]), l.Pairs))
-			}
+		how, times := "", []string{}
+		if l.Pairs > 1 {
+			how = fmt.Sprintf(" (medians of %d pairs)", l.Pairs)
 		}
-		said = append(said, fmt.Sprintf("One way at %s%s: %s.", l.Name, via(p.Home), strings.Join(times, ", ")))
+		for _, row := range lists.Rising([]int{0, len(p.Sizes) - 1}) {
+			time := view.Duration(l.Median[row])
+			if !(l.Median[row] > 0) {
+				time = "?"
+			} else if l.Pairs == 1 {
+				time = view.Timed(p.Pairs[slices.IndexFunc(p.Pairs, func(pair params.Pair) bool { return pair.Level == i })].Times[row])
+			}
+			times = append(times, transfer(p.Sizes[row])+" "+time)
+		}
+		said = append(said, fmt.Sprintf("One way at %s%s%s: %s.", l.Name, via(p.Home), how, strings.Join(times, ", ")))
 	}
 	if slow := len(FindSlow(p)); slow > 0 {
 		said = append(said, printable.Count(slow, "pair")+" slower than the level says, see below.")
