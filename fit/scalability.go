@@ -74,19 +74,6 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 	}, nil
 }
 
-// L is the time of a transfer under the law, in ns.
-func (s Scalability) L(tau float64) float64 {
-	return (1 + s.Sigma.Value*(tau-1) + s.Kappa.Value*tau*(tau-1)) / s.Lambda.Value
-}
-
-// Peak is the τ beyond which the law's throughput falls, +Inf if it never does.
-func (s Scalability) Peak() float64 {
-	if s.Kappa.Value == 0 {
-		return math.Inf(1)
-	}
-	return max(1, math.Sqrt(max(0, 1-s.Sigma.Value)/s.Kappa.Value))
-}
-
 // Poor reports whether the law does not describe the times: they are off it by
 // more than PoorResidual.
 func (s Scalability) Poor() bool { return s.Residual > PoorResidual }

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -197,7 +198,7 @@ func (d drift) schedule(s *collective.Schedule) (float64, error) {
 	var curve *params.Curve // of reductions
 	if s.Algorithm.Reduces() {
 		var err error
-		if curve, err = d.times.operator(d.operatorName()); err != nil {
+		if curve, err = d.times.operator(cmp.Or(d.operator, "sum")); err != nil {
 			return 0, err
 		}
 	}
@@ -272,13 +273,6 @@ func (d drift) send(ranks [][]work, from, to, bytes, tau int) {
 
 // between tells whether two ranks are on different nodes.
 func (d drift) between(a, b int) bool { return d.on != nil && d.on.Node(a) != d.on.Node(b) }
-
-func (d drift) operatorName() string {
-	if d.operator == "" {
-		return "sum"
-	}
-	return d.operator
-}
 
 // sizes are the sizes that a channel was measured with.
 func (d drift) sizes(channel int) []int {

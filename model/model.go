@@ -7,6 +7,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/taulop/taulop/collective"
@@ -131,9 +132,7 @@ func reduction(stage *collective.Stage, y Symbols, tau int) Term {
 
 // gamma looks γ up for a term.
 func gamma(r Reductions, operator string, t Term) (seconds float64, extrapolated bool, err error) {
-	if operator == "" {
-		operator = "sum"
-	}
+	operator = cmp.Or(operator, "sum")
 	if r == nil {
 		return 0, false, fmt.Errorf("it reduces, and the parameters have no γ of operator %q", operator)
 	}
