@@ -2,6 +2,7 @@ package params
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -136,12 +137,9 @@ func (d *decoder) file() {
 	}
 	d.header(fields)
 	for i := range d.f.Cells {
-		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches), len(d.f.Watches)); err != nil {
-			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
-			return
-		}
-		if err := d.f.Cells[i].checkNetwork(d.f.Networks); err != nil {
-			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
+		c := &d.f.Cells[i]
+		if err := cmp.Or(c.checkLaunches(len(d.f.Launches), len(d.f.Watches)), c.checkNetwork(d.f.Networks)); err != nil {
+			d.fail(int(d.begin[i]), "%v: %w", c.Key, err)
 			return
 		}
 	}

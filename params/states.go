@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A State is where the CPUs of some workers are, as far as it shows in what these take for
@@ -168,23 +169,18 @@ func (f *File) InState(workers int, like State) (*File, error) {
 	}
 	in := *f
 	in.Watches, in.Cells, in.state = nil, nil, &at
-	for i := range f.Cells {
-		c := f.Cells[i]
+	for _, c := range f.Cells {
 		if n := s.Workers(&c); len(s.pools[n]) > 0 && min(n, workers) > 1 || n == workers {
 			if c.Samples = s.In(&c, counterpart(of, taken, s.pools[n])); len(c.Samples) == 0 {
 				continue
 			}
 			c.Time = c.Replicates(f).Estimate()
 		}
+		// Samples have no watches there: they are all of one state.
+		c.Samples = lists.Map(c.Samples, func(x Sample) Sample {
+			return Sample{NS: x.NS, Launch: x.Launch, At: x.At, Spread: x.Spread, Workers: x.Workers}
+		})
 		in.Cells = append(in.Cells, c)
-	}
-	// Samples have no watches there: they are all of one state.
-	for i := range in.Cells {
-		in.Cells[i].Samples = slices.Clone(in.Cells[i].Samples)
-		for j := range in.Cells[i].Samples {
-			x := &in.Cells[i].Samples[j]
-			x.Watch, x.Before, x.After, x.Computed = 0, 0, 0, 0
-		}
 	}
 	return &in, nil
 }
@@ -219,16 +215,15 @@ func (f *File) byState() (all []cellIn) {
 	s := f.Sort()
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
-		before := len(all)
-		if stays := s.ByState(c); len(stays) > 1 {
-			for at := range stays {
-				in := *c
-				in.Samples, in.Time = stays[at].Samples, stays[at].Time
-				all = append(all, cellIn{&in, &stays[at].State})
-			}
-		}
-		if len(all) == before {
+		stays := s.ByState(c)
+		if len(stays) < 2 {
 			all = append(all, cellIn{c, f.state})
+			continue
+		}
+		for at := range stays {
+			in := *c
+			in.Samples, in.Time = stays[at].Samples, stays[at].Time
+			all = append(all, cellIn{&in, &stays[at].State})
 		}
 	}
 	return all

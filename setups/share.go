@@ -1,7 +1,5 @@
 package setups
 
-import "github.com/taulop/taulop/shm"
-
 // Share is a copy in company of readers: every worker copies out of one buffer,
 // worker 0's, into memory of its own, all at once and without flags, as Fig. 4 has
 // it and as the receivers of a bcast do. One copy a segment.
@@ -19,28 +17,6 @@ func (tr *trial) layShared() {
 	for i, s := range tr.own(0) {
 		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
 	}
-}
-
-// copyOut is the timed loop of the readers of one buffer: each message begins with its first
-// segment.
-func (tr *trial) copyOut(user []byte, shared [][]byte, at, n int) (next int) {
-	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
-	last := tr.walk.last(tr.units) * unitBytes
-	for range n {
-		rest, i := user[at:at+size], 0
-		for range k {
-			s := rest[:min(segment, len(rest))]
-			shm.Copy(s, shared[i])
-			rest = rest[len(s):]
-			if i++; i == len(shared) {
-				i = 0
-			}
-		}
-		if at -= stride; at < 0 {
-			at = last
-		}
-	}
-	return at
 }
 
 // checkOut checks the message that begins at unit `at` against what was laid.

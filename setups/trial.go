@@ -192,9 +192,7 @@ func (tr *trial) measure(w *worker) error {
 		} else if !on {
 			break
 		}
-		if tr.Setup.together {
-			at = tr.copyOut(user, own, at, n)
-		} else if tr.Setup.alone && tr.Setup.apart {
+		if tr.Setup.alone && tr.Setup.apart {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
@@ -307,20 +305,27 @@ func (tr *trial) apart() int {
 	return 0
 }
 
-// workAlone is the timed loop without flags: each segment into the worker's own
-// buffer and back, or reduced into it, after `sent` messages before.
+// workAlone is the timed loop without flags: each segment into the worker's own buffer and back, or
+// reduced into it, after `sent` messages before; or out of the buffer that all share, each message from
+// its first segment on.
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
-	operator := tr.Setup.operator
+	operator, together := tr.Setup.operator, tr.Setup.together
 	i := sent * k % len(own)
 	for range n {
 		rest := user[at : at+size]
+		if together {
+			i = 0
+		}
 		for range k {
 			s := rest[:min(segment, len(rest))]
-			if operator != nil {
+			switch {
+			case operator != nil:
 				operator.Apply(own[i][:len(s)], s)
-			} else {
+			case together:
+				shm.Copy(s, own[i])
+			default:
 				shm.Copy(own[i], s)
 				shm.Copy(s, own[i])
 			}
