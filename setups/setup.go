@@ -10,7 +10,9 @@
 package setups
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/taulop/taulop/reduce"
@@ -194,4 +196,67 @@ func (s Setup) origin(w, tau, n int) int {
 		}
 	}
 	return w
+}
+
+// Share is a copy in company of readers: every worker copies out of one buffer,
+// worker 0's, into memory of its own, all at once and without flags, as Fig. 4 has
+// it and as the receivers of a bcast do. One copy a segment.
+var Share = Setup{
+	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
+	source:   func(int, int) int { return 0 },
+	check:    atLeastOne("share"),
+	alone:    true,
+	together: true,
+}
+
+// layShared fills the buffer that all read with bytes that no worker holds: in every
+// trial others.
+func (tr *trial) layShared() {
+	for i, s := range tr.own(0) {
+		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
+	}
+}
+
+// checkOut checks the message that begins at unit `at` against what was laid.
+func (tr *trial) checkOut(w, at int) error {
+	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
+	for done, i := 0, 0; done < len(message); i++ {
+		s := message[done:min(done+tr.SegmentBytes, len(message))]
+		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
+			return tr.wrong(w, 0, done+bad)
+		}
+		done += len(s)
+	}
+	return nil
+}
+
+// Reducing is the setup in which every worker reduces its user buffer into a
+// buffer of its own, all at once and without flags: γ(m,τ).
+func Reducing(o reduce.Operator) Setup {
+	return Setup{
+		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
+		source: Bare.source, check: Bare.check, alone: true, operator: &o,
+	}
+}
+
+// ones is what operators work on: elements of value 1. Random bytes would be
+// NaNs and denormal numbers, which take far longer.
+func ones(o reduce.Operator) []byte {
+	var one []byte
+	name := strings.TrimSuffix(o.Name, reduce.Scalar)
+	switch name[len(name)-1] {
+	case 'I':
+		one = binary.NativeEndian.AppendUint32(nil, 1)
+	case 'L':
+		one = binary.NativeEndian.AppendUint64(nil, 1)
+	case 'F':
+		one = binary.NativeEndian.AppendUint32(nil, math.Float32bits(1))
+	case 'R':
+		one = binary.NativeEndian.AppendUint64(nil, math.Float64bits(1))
+	}
+	p := make([]byte, 1<<16)
+	for at := 0; at < len(p); at += o.Element {
+		copy(p[at:], one)
+	}
+	return p
 }
