@@ -108,9 +108,7 @@ func (m *machine) tell(f *params.File, s params.Selection) (placements []numa.Po
 	workers := f.Placements[at].Workers
 	channels := slices.DeleteFunc(f.Channels(s), func(c params.Channel) bool { return c.Level < 0 })
 	channels = channels[:min(len(channels), mapping.Levels)]
-	for _, c := range channels {
-		placements = append(placements, c.Placement)
-	}
+	placements = lists.Map(channels, func(c params.Channel) numa.Policy { return c.Placement })
 	var between func(a, b int) int
 	if has := f.Policies(s); len(channels) < 2 {
 		if !slices.Contains(has, numa.Local) || !slices.Contains(has, numa.Spread) {

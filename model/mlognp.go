@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -66,15 +67,12 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	if at < 0 {
 		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: %w", placement, ErrUnplaced)
 	}
-	m := MLogNP{Ranks: len(f.Placements[at].Workers)}
+	cpus := lists.Map(f.Placements[at].Workers, func(w numa.Worker) int { return w.ID })
+	m := MLogNP{Ranks: len(cpus)}
 	byName := make(map[string]int)
 	for i, l := range pairs.Levels {
 		byName[l.Name] = i
 		m.Levels = append(m.Levels, Level{Name: l.Name, Transfer: pairs.Curve(i)})
-	}
-	cpus := make([]int, m.Ranks)
-	for i, w := range f.Placements[at].Workers {
-		cpus[i] = w.ID
 	}
 	known := f.Provenance.Levels
 	m.level = func(a, b int) int {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -62,9 +63,7 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	s.Workers, s.Begun = t.last.workersOf(), t.last.begun()
 	s.Before, s.After = t.last.bracketOf()
 	s.Computed = float32(slices.Max(t.last.computed[:]))
-	for _, w := range t.last.workers {
-		s.CPUs = append(s.CPUs, w.cpu)
-	}
+	s.CPUs = lists.Map(t.last.workers, func(w *worker) int { return w.cpu })
 	if t.simulation == nil {
 		s.MHz = numa.Clock("/", t.workers[0].cpu)
 	}
