@@ -15,9 +15,8 @@ type Scalability struct {
 	Lambda Coefficient `json:"lambda"` // transfers a ns of an isolated one
 	Sigma  Coefficient `json:"sigma"`  // contention: the share of a transfer that waits its turn
 	Kappa  Coefficient `json:"kappa"`  // coherence: what each pair of transfers costs each other
-	// Residual is the standard deviation of the times about the law, relative
-	// to them: 0.02 for 2 %. It is 0 where there are no more times than
-	// coefficients.
+	// Residual is the standard deviation of the times about the law, relative to them: 0.02 for 2 %. It
+	// is 0 where there are no more times than coefficients.
 	Residual float64 `json:"residual"`
 	N        int     `json:"n"` // times that went in
 }
@@ -74,6 +73,5 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 	}, nil
 }
 
-// Poor reports whether the law does not describe the times: they are off it by
-// more than PoorResidual.
+// Poor reports whether the law does not describe the times: they are off it by more than PoorResidual.
 func (s Scalability) Poor() bool { return s.Residual > PoorResidual }

@@ -7,8 +7,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Sum is a fit of times that are sums of terms, each a cost times a number of
-// things that cost it.
+// A Sum is a fit of times that are sums of terms, each a cost times a number of things that cost it.
 type Sum struct {
 	Costs []Coefficient `json:"costs_ns"` // of each term
 	// Residual is the standard deviation of the times about the fit, relative to
@@ -189,10 +188,9 @@ type Line struct {
 // shows how well they fit.
 const LeastSizes = 3
 
-// LineOf fits a line to the times of messages of ms[i] bytes, in ns, by least
-// squares of relative errors: a startup of a microsecond would not show beside the
-// milliseconds of a long message. Neither coefficient becomes negative. It fails
-// with fewer than LeastSizes sizes, and for a time of 0.
+// LineOf fits a line to the times of messages of ms[i] bytes, in ns, by least squares of relative
+// errors: a startup of a microsecond would not show beside the milliseconds of a long message. Neither
+// coefficient becomes negative. It fails with fewer than LeastSizes sizes, and for a time of 0.
 func LineOf(ms []int, times []float64) (Line, error) {
 	if len(ms) != len(times) {
 		return Line{}, fmt.Errorf("%d sizes for %d times", len(ms), len(times))

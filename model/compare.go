@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// An Interval is a run of message sizes where the same of several algorithms
-// are the ones to take.
+// An Interval is a run of message sizes where the same of several algorithms are the ones to take.
 type Interval struct {
 	From, To     int     // bytes, both within
 	Cheapest     []int   // which, several where their costs began equal, within the margin

@@ -246,8 +246,7 @@ const mostMessages = 1 << 18
 
 var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, or another model", mostMessages)
 
-// step has all senders of a stage send, in the order of their messages, then all
-// receivers receive.
+// step has all senders of a stage send, in the order of their messages, then all receivers receive.
 func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*half, left *int) error {
 	if step.Pattern == collective.Local {
 		return nil
@@ -288,8 +287,7 @@ func (m MLogNP) unmeasured(s *collective.Schedule, from, to int) error {
 	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: %w", s.Algorithm, from, to, ErrUnpaired)
 }
 
-// transfer is one end of a message after something else: f(s,1), and f(s,d) if it is
-// strided.
+// transfer is one end of a message after something else: f(s,1), and f(s,d) if it is strided.
 func (m MLogNP) transfer(before *half, level, bytes int, y Symbols) *half {
 	l := m.Levels[level]
 	h := part(before, "f["+l.Name+"]", l.Transfer, bytes, y)

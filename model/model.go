@@ -1,6 +1,5 @@
-// Package model says what a schedule costs: under τ-Lop, and under the baseline
-// models LogGP and log_nP. It works on the shapes of stages alone, so a million ranks
-// cost as little work as two.
+// Package model says what a schedule costs: under τ-Lop, and under the baseline models LogGP and
+// log_nP. It works on the shapes of stages alone, so a million ranks cost as little work as two.
 //
 // Equation numbers are those of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling
 // performance of shared memory MPI", Parallel Computing 46 (2015).
@@ -106,8 +105,7 @@ func (c *Cost) fill(terms []Term, all sum) []Term {
 	return terms
 }
 
-// symbolsOf names what the formulas of a schedule use, segments of S bytes
-// unless that is 0.
+// symbolsOf names what the formulas of a schedule use, segments of S bytes unless that is 0.
 func symbolsOf(s *collective.Schedule, segment int) Symbols {
 	y := Symbols{M: s.Call.M, P: s.Call.P, S: segment, Unit: "m", unit: s.Unit}
 	switch {

@@ -11,8 +11,7 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c
-// reads it.
+// A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c reads it.
 type Classic struct {
 	rules map[string][]classicRanks // by collective, as they stand in the file
 }

@@ -1,6 +1,5 @@
-// Package params holds the τ-Lop parameters of a machine and reads and writes
-// the files they are kept in. It does not know how they were measured, nor what
-// a model makes of them.
+// Package params holds the τ-Lop parameters of a machine and reads and writes the files they are kept
+// in. It does not know how they were measured, nor what a model makes of them.
 package params
 
 import (
@@ -11,9 +10,8 @@ import (
 	"sort"
 )
 
-// Curve is a time measured over message sizes m and numbers τ of concurrent
-// actions. Between measured points it is interpolated linearly. Beyond them it
-// is extrapolated, and says so:
+// Curve is a time measured over message sizes m and numbers τ of concurrent actions. Between measured
+// points it is interpolated linearly. Beyond them it is extrapolated, and says so:
 //
 //   - m below the smallest size takes the smallest size's time, which is all
 //     overhead and synchronisation there;
@@ -30,8 +28,7 @@ type Curve struct {
 	Times [][]float64 // for each size and each τ, in seconds
 }
 
-// At returns the time in seconds at m bytes and tau, and whether that is beyond
-// what was measured.
+// At returns the time in seconds at m bytes and tau, and whether that is beyond what was measured.
 func (c *Curve) At(m, tau int) (seconds float64, extrapolated bool) {
 	n := len(c.Taus)
 	if n == 0 {

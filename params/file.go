@@ -71,8 +71,7 @@ type Plan struct {
 // A Kind is what a cell measures.
 type Kind string
 
-// The kinds of cells that this package knows; surveys have others. Times are in ns
-// throughout the file.
+// The kinds of cells that this package knows; surveys have others. Times are in ns throughout the file.
 const (
 	TransferCell   Kind = "transfer"   // Time is l(k,τ), a message of Bytes in K segments
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing

@@ -134,9 +134,8 @@ var customary = []string{
 	"MAX_R", "MIN_R", "SUM_R", "PROD_R", "MAXLOC_R", "MINLOC_R",
 }
 
-// nearest matches the cells of a kind that serve for a placement and state of the cache: its own,
-// else the placement's, else the first cell's. A rank's own work does not depend on where the
-// others are.
+// nearest matches the cells of a kind that serve for a placement and state of the cache: its own, else
+// the placement's, else the first cell's. A rank's own work does not depend on where the others are.
 func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bool) func(*Cell) bool {
 	best, distance := -1, 4
 	for i := range f.Cells {
@@ -192,8 +191,7 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	return g
 }
 
-// tables are the setups, placements and states of the cache that there are
-// transfers of.
+// tables are the setups, placements and states of the cache that there are transfers of.
 func (f *File) tables(s Selection) []Key {
 	over := f.over(s)
 	seen := make(map[Key]bool)

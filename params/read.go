@@ -21,9 +21,8 @@ import (
 // ReadFile reads a native parameter file; see Read.
 func ReadFile(path string) (*File, error) { return infile.Read(path, Read) }
 
-// Read reads a native parameter file. An error says in which line of name it
-// is, and no input takes more than some hundred MB of memory. Cells keep the
-// order that they have there.
+// Read reads a native parameter file. An error says in which line of name it is, and no input takes
+// more than some hundred MB of memory. Cells keep the order that they have there.
 func Read(r io.Reader, name string) (*File, error) {
 	text, err := readAll(r)
 	if err == nil && len(text) == 0 {

@@ -33,8 +33,7 @@ type Sample struct {
 	Computed float32 `json:"computed_ns,omitempty"`
 }
 
-// Unlaunched samples were imported: nothing says in which process and at what moment they were
-// taken.
+// Unlaunched samples were imported: nothing says in which process and at what moment they were taken.
 const Unlaunched = -1
 
 // A Launch is a process that measured.
@@ -66,9 +65,8 @@ type Launch struct {
 	Probe []ProbeReading `json:"probe,omitempty"`
 }
 
-// Loads are what reads of single lines of user buffers off cache take, ns, each of which
-// waits for the one before and goes to another page: the mean over the buffers of a launch's
-// workers.
+// Loads are what reads of single lines of user buffers off cache take, ns, each of which waits for the
+// one before and goes to another page: the mean over the buffers of a launch's workers.
 type Loads struct {
 	Placement numa.Policy `json:"placement"`
 	Tau       int         `json:"tau"`        // workers

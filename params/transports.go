@@ -159,8 +159,7 @@ func (f *File) over(s Selection) func(*Cell) bool {
 // MostBuffers is how many numbers of segments, and how many sizes, a plan may have.
 const MostBuffers = 64
 
-// AllSegments are the numbers of segments of intermediate buffers, the plan's first one
-// first.
+// AllSegments are the numbers of segments of intermediate buffers, the plan's first one first.
 func (p *Plan) AllSegments() []int { return append([]int{p.Segments}, p.MoreSegments...) }
 
 // AllSegmentBytes are the sizes of segments, likewise.
@@ -177,8 +176,7 @@ func (p *Plan) Abridge(k *Key) {
 	}
 }
 
-// nearestTo is the value nearest to one by their ratio, the larger of two; for 0 it is
-// the first.
+// nearestTo is the value nearest to one by their ratio, the larger of two; for 0 it is the first.
 func nearestTo(want int, values []int) int {
 	if want <= 0 {
 		return values[0]

@@ -26,11 +26,10 @@ func (f *File) WriteFile(path string) error {
 	return err
 }
 
-// Write writes the file in version Version of the format: a line a cell, in the
-// order of kind, setup, placement, cache, operator, τ and m, samples with five
-// digits and what follows from them with six. It refuses what Read would: everything is
-// read again before anything is written. An error of a file that holds too much is a
-// LimitError.
+// Write writes the file in version Version of the format: a line a cell, in the order of kind, setup,
+// placement, cache, operator, τ and m, samples with five digits and what follows from them with six. It
+// refuses what Read would: everything is read again before anything is written. An error of a file that
+// holds too much is a LimitError.
 func (f *File) Write(w io.Writer) error {
 	text, err := f.checked()
 	var limit LimitError

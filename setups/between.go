@@ -9,11 +9,10 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// A Between is a copy between levels of the memory: τ workers copy m bytes each
-// at once, without flags. Where a copy reads from and writes to is a matter of
-// the Room that it walks through, message after message and round again. With a
-// Layout it is a strided message, Bytes being its span, that each packs into a
-// buffer of its own and unpacks at the other end: half of that is p(m,d).
+// A Between is a copy between levels of the memory: τ workers copy m bytes each at once, without flags.
+// Where a copy reads from and writes to is a matter of the Room that it walks through, message after
+// message and round again. With a Layout it is a strided message, Bytes being its span, that each packs
+// into a buffer of its own and unpacks at the other end: half of that is p(m,d).
 type Between struct {
 	Tau      int // the first workers of the team
 	Bytes    int // m

@@ -12,10 +12,9 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A clock has workers begin each round together, at a moment that is told to all of
-// them a little ahead, and notes when each of them began and finished. Some rounds make
-// a group, the last of which is a batch; the first group warms up. A batch that a worker
-// began late is measured again.
+// A clock has workers begin each round together, at a moment that is told to all of them a little
+// ahead, and notes when each of them began and finished. Some rounds make a group, the last of which is
+// a batch; the first group warms up. A batch that a worker began late is measured again.
 type clock struct {
 	workers []*worker
 	barrier *shm.Barrier

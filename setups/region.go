@@ -11,8 +11,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A purpose is what memory is for. It decides who shares the memory and on which
-// node it belongs.
+// A purpose is what memory is for. It decides who shares the memory and on which node it belongs.
 type purpose int
 
 const (
@@ -201,9 +200,8 @@ func (m *memory) touch(worker int, step func() bool) error {
 	return nil
 }
 
-// stays fails if the kernel has moved a worker's regions during a measurement, as it
-// does when a cpuset loses nodes. Arenas, which are large, are left out: the
-// others move with them.
+// stays fails if the kernel has moved a worker's regions during a measurement, as it does when a cpuset
+// loses nodes. Arenas, which are large, are left out: the others move with them.
 func (m *memory) stays(worker int) error {
 	for _, r := range m.used {
 		if r.worker == worker && r.write != nil && r.life != kept {

@@ -14,8 +14,7 @@ import (
 // A Work is something that a team can do any number of times in a row: a Trial, a
 // RoundTrip, a Between, Passes, a Collective.
 type Work interface {
-	// repeat does the work n times in each batch and returns the time of one in each batch, in
-	// ns.
+	// repeat does the work n times in each batch and returns the time of one in each batch, in ns.
 	repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error)
 	// batch says how long one should be, and how many of them make a sample.
 	batch() Batch
@@ -31,9 +30,8 @@ type Batch struct {
 	Least, Most int
 }
 
-// A Sample is a visit's result: the median of its batches, with what the visit tells of the
-// machine. Batches share their memory and its cache conflicts, so they are not samples of
-// their own.
+// A Sample is a visit's result: the median of its batches, with what the visit tells of the machine.
+// Batches share their memory and its cache conflicts, so they are not samples of their own.
 type Sample struct {
 	params.Sample
 	Begun params.Begun `json:"begun,omitzero"`

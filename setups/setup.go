@@ -26,8 +26,7 @@ type Setup struct {
 	About string // one line for users
 	// Transfers of a segment, one after the other, so that l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
-	// source is the worker whose intermediate buffer worker w of tau reads, or the constant
-	// nobody.
+	// source is the worker whose intermediate buffer worker w of tau reads, or the constant nobody.
 	source func(w, tau int) int
 	// check refuses numbers of workers that the setup has no meaning for.
 	check func(tau int) error
@@ -35,8 +34,7 @@ type Setup struct {
 	alone bool
 	// together: all copy out of worker 0's buffer, see Share.
 	together bool
-	// apart: messages are received into memory of their own, not over what was
-	// sent.
+	// apart: messages are received into memory of their own, not over what was sent.
 	apart bool
 	// segments, if not 0, is the number of segments of the intermediate buffer
 	// whatever the trial asks for.
@@ -83,19 +81,17 @@ var Ping = Setup{
 	},
 }
 
-// Ring is Fig. 20: every worker copies its segment into the buffer that its
-// right neighbour reads, then copies its left neighbour's segment over the one
-// just sent. l = 2k·L.
+// Ring is Fig. 20: every worker copies its segment into the buffer that its right neighbour reads, then
+// copies its left neighbour's segment over the one just sent. l = 2k·L.
 var Ring = Setup{
 	Name: "ring", About: "every worker copies in for its right neighbour, then out from its left", Transfers: 2,
 	source: func(w, tau int) int { return (w + tau - 1) % tau },
 	check:  atLeastOne("ring"),
 }
 
-// Isolated is a message whose transfers never run at once: one segment of intermediate buffer,
-// which the sender fills and the receiver empties in turn. It is L(S,1) of a message between
-// two processes, T = 2L(m,1), eq. (11); a ring of one worker copies within its own cache. l =
-// 2k·L(S,1).
+// Isolated is a message whose transfers never run at once: one segment of intermediate buffer, which
+// the sender fills and the receiver empties in turn. It is L(S,1) of a message between two processes, T
+// = 2L(m,1), eq. (11); a ring of one worker copies within its own cache. l = 2k·L(S,1).
 var Isolated = Setup{
 	Name: "isolated", About: "one worker copies in, then another out, never both at once", Transfers: 2,
 	source:   Ping.source,
@@ -112,9 +108,8 @@ var Sendrecv = Setup{
 	apart:  true,
 }
 
-// Bare is the copy without company: every worker copies its user segment into
-// a buffer of its own and back, all at once and without flags, the c(m,τ) of
-// Fig. 4. Two copies a segment.
+// Bare is the copy without company: every worker copies its user segment into a buffer of its own and
+// back, all at once and without flags, the c(m,τ) of Fig. 4. Two copies a segment.
 var Bare = Setup{
 	Name: "copy", About: "every worker copies in and out of a buffer of its own, without flags", Transfers: 2,
 	source: func(w, tau int) int { return w },
@@ -209,8 +204,7 @@ var Share = Setup{
 	together: true,
 }
 
-// layShared fills the buffer that all read with bytes that no worker holds: in every
-// trial others.
+// layShared fills the buffer that all read with bytes that no worker holds: in every trial others.
 func (tr *trial) layShared() {
 	for i, s := range tr.own(0) {
 		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)

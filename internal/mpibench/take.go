@@ -59,11 +59,10 @@ func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omis
 	return operators, leftOut
 }
 
-// TakeOverheads gives a file the o(m) of an MPI library: one-way messages, half of a round
-// trip each, of the file's first placement and the given state of the cache. They stand in
-// the place of all its own, of other placements and in and off cache too, for o(m) of two
-// makers is not to be mixed. It fails if no message is of a size that there are transfers
-// of.
+// TakeOverheads gives a file the o(m) of an MPI library: one-way messages, half of a round trip each,
+// of the file's first placement and the given state of the cache. They stand in the place of all its
+// own, of other placements and in and off cache too, for o(m) of two makers is not to be mixed. It
+// fails if no message is of a size that there are transfers of.
 func TakeOverheads(f *params.File, times []Time, off bool) error {
 	samples, benchmark := make(map[int][]float64), ""
 	for _, t := range times {

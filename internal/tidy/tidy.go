@@ -80,8 +80,7 @@ type Collective struct {
 // was not recorded.
 type Times struct{ Mean, Most float64 }
 
-// Slowest is the slowest rank's time, and whether it was recorded; else it is the mean over
-// ranks.
+// Slowest is the slowest rank's time, and whether it was recorded; else it is the mean over ranks.
 func (t Times) Slowest() (ns float64, recorded bool) {
 	if math.IsNaN(t.Most) {
 		return t.Mean, false
@@ -130,9 +129,8 @@ func Is(text []byte) bool {
 	return false
 }
 
-// Read reads a table. What its rows are the names of its columns say, which may come in any
-// order and with others between them. An error is one sentence and says in which line of name
-// it is.
+// Read reads a table. What its rows are the names of its columns say, which may come in any order and
+// with others between them. An error is one sentence and says in which line of name it is.
 func Read(r io.Reader, name string) (*Table, error) { return readOf(r, name, "") }
 
 func readOf(r io.Reader, name, machine string) (*Table, error) {

@@ -108,8 +108,7 @@ func (in *reader) ended(otherwise error) error {
 	return otherwise
 }
 
-// fields are the values of a line: a comma, semicolon or tab is between two, or else
-// spaces.
+// fields are the values of a line: a comma, semicolon or tab is between two, or else spaces.
 func fields(text string) []string {
 	for _, separator := range []string{",", ";", "\t"} {
 		if strings.Contains(text, separator) {
