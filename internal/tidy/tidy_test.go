@@ -59,7 +59,7 @@ func TestRead(t *testing.T) {
 	if got := read(t, fanouts).Fanouts[1]; got.P != 4 || got.Most != 700 {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, streams).Streams[0]; got != (Stream{2, "other_node", 4, 1, 500}) {
+	if got := read(t, streams).Streams[0]; got != (Stream{"other_node", 4, 1, 500}) {
 		t.Errorf("%+v", got)
 	}
 	c := read(t, collectives).Collectives
