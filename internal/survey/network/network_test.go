@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -166,23 +167,28 @@ func FuzzWire(f *testing.F) {
 // hosts has a host answer in this process, until the test ends.
 func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 	t.Helper()
-	_, l, ended := hosting(t, wait, 4<<20, nil)
-	return l, ended
+	return hosting(t, &Host{Wait: wait, Facts: Facts{Memory: 4 << 20}})
 }
 
-// hosting is hosts with a bound on memory and with what the host says.
-func hosting(t *testing.T, wait time.Duration, memory int, say func(error)) (*Host, *net.TCPListener, <-chan error) {
+// hosting is hosts for one that listens on loopback.
+func hosting(t *testing.T, h *Host) (*net.TCPListener, <-chan error) {
 	t.Helper()
 	needsLoopback(t)
-	l, err := Listen("127.0.0.1:0")
+	return serving(t, h, "127.0.0.1:0")
+}
+
+func serving(t *testing.T, h *Host, address string) (*net.TCPListener, <-chan error) {
+	t.Helper()
+	l, err := Listen(address)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		runtime.Goexit()
 	}
 	ended := make(chan error, 1)
 	cpus := surveytest.Machine(t, 1).Allowed
-	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1, Memory: memory}, Wait: wait, Say: say}
+	h.Secret, h.CPUs, h.Facts.CPUs = secret, cpus[len(cpus)-1:], 1
 	go func() { ended <- h.Serve(t.Context(), l) }()
-	return h, l, ended
+	return l, ended
 }
 
 // begin begins a run with a host that listens.

@@ -48,7 +48,8 @@ func (w *witness) say(err error) {
 func TestIdleStrangers(t *testing.T) {
 	const strangers = 3 * mostUnproven
 	var w witness
-	h, l, ended := hosting(t, time.Minute, 1<<20, w.say)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Say: w.say}
+	l, ended := hosting(t, h)
 	knock(t, l.Addr().String(), strangers)
 	run := begin(t, l)
 	first := lead(t, run.Targets, run)
@@ -146,7 +147,8 @@ func peak(t *testing.T) (bytes int) {
 // as much as the host allows, and then a sentence that names the flag.
 func TestMemoryIsBounded(t *testing.T) {
 	const flows, each = 8, mostMessage
-	h, l, ended := hosting(t, time.Minute, 64<<20, nil)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 64 << 20}}
+	l, ended := hosting(t, h)
 	run := begin(t, l)
 	if run.Facts[0].Memory != h.Facts.Memory {
 		t.Errorf("the host says that it takes %d bytes", run.Facts[0].Memory)
@@ -229,8 +231,8 @@ func TestFits(t *testing.T) {
 
 // A peer with the secret that stops reading in the middle ends its run, with the reason.
 func TestStopsReading(t *testing.T) {
-	t.Parallel() // it waits for the host's patience
-	_, l, ended := hosting(t, time.Minute, 1<<20, nil)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
+	l, ended := hosting(t, h)
 	run := begin(t, l)
 	c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false)
 	if err != nil {
@@ -241,7 +243,7 @@ func TestStopsReading(t *testing.T) {
 	const times = 1000 // of 32 KB: more unread bytes than kernels keep
 	o := order{Operation: exchange, Tau: 1, Bytes: 32 << 10, Times: times}
 	c.Write(encoded(o))
-	c.SetWriteDeadline(time.Now().Add(3 * patience))
+	c.SetWriteDeadline(time.Now().Add(10 * time.Second))
 	for range times { // until the host takes no more either
 		if _, err := c.Write(make([]byte, o.Bytes)); err != nil {
 			break
