@@ -49,6 +49,8 @@ type Provenance struct {
 
 	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
 	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
+	// SumsAlone is the most that Sample.Computed is of cores that nothing else uses; 0: unknown.
+	SumsAlone float64 `json:"sums_alone_ns,omitempty"`
 
 	Go          string   `json:"go"`
 	Taulop      string   `json:"taulop"`

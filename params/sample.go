@@ -28,8 +28,8 @@ type Sample struct {
 	Watch  int32   `json:"-"`
 	Before float32 `json:"before_ns,omitempty"`
 	After  float32 `json:"after_ns,omitempty"`
-	// Computed is the longest that some sums took the slower of two workers in these looks, ns; 0:
-	// unknown. It tells when something slowed a core.
+	// Computed is the longest that some sums took the slower of two workers in these looks, ns at a clock
+	// of 1 GHz: clock cycles; 0: unknown. It tells when something slowed a core.
 	Computed float32 `json:"computed_ns,omitempty"`
 }
 

@@ -17,7 +17,7 @@ const (
 
 // split puts a state of slowed cores behind each state in which sums took now and then longer than
 // else. Its share of the state's time is that of samples.
-func split(states []State, modes []fit.Mode, looks []Look) (all []State) {
+func split(states []State, modes []fit.Mode, looks []Look, alone float64) (all []State) {
 	for i, state := range states {
 		var took []float64
 		for _, l := range looks {
@@ -25,7 +25,7 @@ func split(states []State, modes []fit.Mode, looks []Look) (all []State) {
 				took = append(took, l.Computed)
 			}
 		}
-		slow, share := slowedFrom(took)
+		slow, share := slowedFrom(took, alone)
 		if all = append(all, state); share > 0 {
 			slowed := State{NS: state.NS, Above: state.Above, Share: round(share*state.Share, 4), Slow: round(slow, 4)}
 			all[len(all)-1].Share, all[len(all)-1].Lasts = round((1-share)*state.Share, 4), 0
@@ -36,10 +36,16 @@ func split(states []State, modes []fit.Mode, looks []Look) (all []State) {
 }
 
 // slowedFrom is the time of sums from which on something slowed a core, and the share of times at or
-// above; 0 where nothing did for as long as a state has to last.
-func slowedFrom(took []float64) (slow, share float64) {
+// above; 0 where nothing did for as long as a state has to last. Sums that never took as little as on a
+// core alone were slowed all the time.
+func slowedFrom(took []float64, alone float64) (slow, share float64) {
 	slices.Sort(took)
 	fastest := lowest(took)
+	if always := slowFrom * alone; alone > 0 && len(took) > 0 && (fastest > always || fastest == 0) {
+		if share = 1 - shareBelow(took, always); 1-share < fit.LeastShare {
+			return always, 1
+		}
+	}
 	slow = slowFrom * fastest
 	steady := shareBelow(took, slow)
 	if fastest == 0 || 1-steady < fit.LeastShare || shareBelow(took, steadyWithin*fastest) < 0.8*steady {

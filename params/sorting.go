@@ -46,7 +46,7 @@ func (f *File) Sort() *Sorting {
 		}
 	}
 	for n, looks := range doubtful { // together they may be enough
-		if states := statesOf(looks); len(states) > 1 || len(members[n]) == 0 {
+		if states := statesOf(looks, f.Provenance.SumsAlone); len(states) > 1 || len(members[n]) == 0 {
 			members[n] = append(members[n], states...)
 		}
 	}
@@ -233,7 +233,10 @@ func pool(all []State) (states []State) {
 			steady.Above = math.Sqrt(states[len(states)-1].NS * steady.NS)
 		}
 		total += weight
-		if states = append(states, steady); slowed.Slow > 0 {
+		if steady.Share > 0 || slowed.Slow == 0 {
+			states = append(states, steady)
+		}
+		if slowed.Slow > 0 {
 			slowed.NS, slowed.Above = steady.NS, steady.Above
 			states = append(states, slowed)
 		}

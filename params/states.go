@@ -22,7 +22,7 @@ type State struct {
 	// how often it was seen to end, as where it ends by chance; 0: it never was.
 	Lasts float64 `json:"lasts_s,omitempty"`
 	// Slow, if not 0, makes it the state of looks with the flags of the one before it, and the same Above,
-	// in which sums took a core that long, ns, or longer: see Sample.Computed.
+	// in which sums took a core that long or longer, see Sample.Computed.
 	Slow float64 `json:"slow_above_ns,omitempty"`
 }
 
@@ -95,13 +95,13 @@ func (f *File) Looks() map[int32][]Look {
 func (f *File) FindStates(session int, looks map[int32][]Look) {
 	for i := range f.Watches {
 		if w := &f.Watches[i]; w.Session == session {
-			w.States = statesOf(looks[int32(i+1)])
+			w.States = statesOf(looks[int32(i+1)], f.Provenance.SumsAlone)
 		}
 	}
 }
 
 // statesOf finds the states in looks; see fit.Modes.
-func statesOf(looks []Look) (states []State) {
+func statesOf(looks []Look, alone float64) (states []State) {
 	var values []float64
 	for _, l := range looks {
 		values = append(values, l.Before, l.After)
@@ -111,7 +111,7 @@ func statesOf(looks []Look) (states []State) {
 		states = append(states, State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share})
 	}
 	if len(states) == 1 {
-		return split(states, modes, looks)
+		return split(states, modes, looks, alone)
 	}
 	looks = slices.SortedFunc(slices.Values(looks), func(a, b Look) int {
 		return cmp.Or(a.Launch-b.Launch, cmp.Compare(a.At, b.At))
@@ -148,7 +148,7 @@ func statesOf(looks []Look) (states []State) {
 			states[i].Lasts = round(math.Ln2*seconds[i]/ends[i], 3)
 		}
 	}
-	return split(states, modes, looks)
+	return split(states, modes, looks, alone)
 }
 
 // InState is the file as if the machine had been in one state all the time: the one of that many

@@ -71,7 +71,7 @@ func (c *clock) set(workers []*worker, batches, group int) {
 	c.notice, c.moment = leastNotice(len(workers)), new(atomic.Int64)
 	rounds := group * (1 + c.batches + c.spare)
 	c.every = max(c.every, 1)
-	c.computed = 0
+	c.computed = [2]float64{}
 	c.looks = make([]float64, 0, rounds/group/c.every+2)
 	c.started = make([]time.Duration, rounds)
 	for _, w := range workers {

@@ -61,7 +61,7 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	s := sampleOf(all)
 	s.Workers, s.Begun = t.last.workersOf(), t.last.begun()
 	s.Before, s.After = t.last.bracketOf()
-	s.Computed = float32(t.last.computed)
+	s.Computed = float32(slices.Max(t.last.computed[:]))
 	for _, w := range t.last.workers {
 		s.CPUs = append(s.CPUs, w.cpu)
 	}

@@ -36,8 +36,12 @@ func writeStates(w *document.Document, f *params.File) {
 // writeWhy says what states are and by what they are told apart; flag is what names them.
 func writeWhy(w *document.Document, states []params.State, flag, which string) {
 	slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 })
+	if len(states) == 1 {
+		fmt.Fprintln(w, "Something slowed a core all the time: sums never took as little as on a core of their own. Stop what else runs, or measure at another time.")
+		return
+	}
 	why := "The host moves the CPUs"
-	if len(states)-len(slowed) == 1 {
+	if states[0].Above == states[len(states)-1].Above {
 		why = "Something slows a core at times"
 	}
 	fmt.Fprintf(w, "%s: %d states, told apart by what %s takes%s.\n", why, len(states), flag, which)

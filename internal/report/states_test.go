@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
 )
@@ -54,5 +55,22 @@ func TestSweepByState(t *testing.T) {
 	b.Reset()
 	if Sweep(one).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
 		t.Errorf("states of a machine of one:\n%s", b.String())
+	}
+}
+
+func TestWhyStates(t *testing.T) {
+	alone, far := params.State{NS: 60, Share: 0.5}, params.State{NS: 240, Above: 120, Share: 0.5}
+	slowed := params.State{NS: 60, Share: 0.5, Slow: 9.8}
+	for want, states := range map[string][]params.State{
+		"The host moves the CPUs: 2 states":              {alone, far},
+		"The host moves the CPUs: 2 states, ":            {slowed, far},
+		"Something slows a core at times: 2 states":      {alone, slowed},
+		"Something slowed a core all the time: sums nev": {slowed},
+	} {
+		d := document.New("", nil, nil, func(w *document.Document) { writeWhy(w, states, "a flag", "") })
+		var b strings.Builder
+		if d.WriteText(&b); !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%v: %q, want %q", states, b.String(), want)
+		}
 	}
 }
