@@ -90,10 +90,10 @@ func Networks(t testing.TB, qdisc string) (near, far Network) {
 	}
 	tell("ip link add veth0 netns %s type veth peer name veth0 netns %s", both[0], both[1])
 	for i, n := range both {
-		tell("ip -n %s addr add 10.77.0.%d/24 dev veth0", n, i+1)
-		tell("ip -n %s link set veth0 up", n)
+		tell("ip -netns %s addr add 10.77.0.%d/24 dev veth0", n, i+1)
+		tell("ip -netns %s link set veth0 up", n)
 		if qdisc != "" {
-			tell("tc -n %s qdisc add dev veth0 root %s", n, qdisc)
+			tell("tc -netns %s qdisc add dev veth0 root %s", n, qdisc)
 		}
 	}
 	return both[0], both[1]
@@ -118,7 +118,7 @@ func (n Network) In(t testing.TB, f func()) {
 // Drop has the namespace drop what it would send to an address.
 func (n Network) Drop(t testing.TB, address string) {
 	t.Helper()
-	if out, err := exec.Command("ip", "-n", string(n), "route", "replace", "blackhole", address).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ip", "-netns", string(n), "route", "replace", "blackhole", address).CombinedOutput(); err != nil {
 		t.Errorf("%v %s", err, out)
 	}
 }
