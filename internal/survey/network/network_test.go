@@ -223,7 +223,7 @@ func TestMeasures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
+	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	run.End(nil)
 	for _, ended := range []<-chan error{ended, endedToo} {
@@ -238,10 +238,10 @@ func TestMeasures(t *testing.T) {
 	if small, _ := table.L(1, 1); small > 1 {
 		t.Errorf("a byte takes %g s", small)
 	}
-	one, _ := table.L(64<<10, 1)
-	two, _ := table.L(64<<10, 2)
+	one, _ := table.L(1<<20, 1)
+	two, _ := table.L(1<<20, 2)
 	if one <= 0 || two <= 0 {
-		t.Errorf("L(64K,1) = %g, L(64K,2) = %g", one, two)
+		t.Errorf("L(1M,1) = %g, L(1M,2) = %g", one, two)
 	}
 	tam, err := f.Tam("")
 	if err != nil || tam.Packet != min(run.Segment, mostPacket) || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
