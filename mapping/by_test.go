@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -57,10 +58,7 @@ func TestBy(t *testing.T) {
 			t.Errorf("%s of %d: %v", tt.how, tt.ranks, err)
 			continue
 		}
-		m, err := o.Map(tt.ranks, tt.nodes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(o.Map(tt.ranks, tt.nodes))
 		var got []string
 		for rank := range tt.ranks {
 			got = append(got, fmt.Sprintf("%d.%d", m.Node(rank), m.Core(rank)))

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -194,20 +195,13 @@ func serving(t *testing.T, h *Host, address string) (*net.TCPListener, <-chan er
 // begin begins a run with a host that listens.
 func begin(t *testing.T, l *net.TCPListener) *Run {
 	t.Helper()
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
+	return must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute))
 }
 
 // lead is a launch of a run that measures with targets.
 func lead(t *testing.T, targets []Target, run *Run) *sampler {
 	t.Helper()
-	cpus, err := CPUs(surveytest.Machine(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cpus := must.Get(CPUs(surveytest.Machine(t, 1)))
 	return &sampler{Request: Request{Targets: targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
 }
 
@@ -219,10 +213,7 @@ func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
 	farther, endedToo := hosts(t, time.Minute)
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}, {"farther", farther.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}, {"farther", farther.Addr().String()}}, secret, time.Minute))
 	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	run.End(nil)
@@ -441,9 +432,7 @@ func TestSecret(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Chmod(path, 0o640))
 	if _, err := ReadSecret(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a secret that others can read: %v", err)
 	}
@@ -451,9 +440,7 @@ func TestSecret(t *testing.T) {
 		t.Errorf("a directory: %v", err)
 	}
 	short := filepath.Join(t.TempDir(), "short")
-	if err := os.WriteFile(short, []byte("secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(short, []byte("secret\n"), 0o600))
 	if _, err := ReadSecret(short, true); err == nil || !strings.Contains(err.Error(), "6 bytes") {
 		t.Errorf("a short secret: %v", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // knock connects as strangers do, without a word, with half a greeting or with another
@@ -17,10 +19,7 @@ import (
 func knock(t *testing.T, address string, times int) {
 	t.Helper()
 	for i := range times {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", address))
 		t.Cleanup(func() { c.Close() })
 		switch i % 3 { // the host may have hung up already
 		case 1:
@@ -129,10 +128,7 @@ func TestAdmits(t *testing.T) {
 // peak is the most memory that this process has had since it was asked last, bytes.
 func peak(t *testing.T) (bytes int) {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("/proc/self/status"))
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
 	if _, err := fmt.Sscan(after, &bytes); err != nil {
 		t.Fatal(err)
@@ -157,10 +153,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	before := peak(t)
 	launch := launchID()
 	for i := range flows {
-		c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Flow: uint32(i), Launch: launch, Run: run.ID}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Flow: uint32(i), Launch: launch, Run: run.ID}, false))
 		defer c.Close()
 		bytes := uint32(12 << 20) // two of these fit
 		if i == flows-1 {
@@ -191,9 +184,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // Memory that a flow gives back is for the next, which waits for it.
 func TestBudget(t *testing.T) {
 	b := &budget{most: 100}
-	if err := b.take(60); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(b.take(60))
 	if err := b.take(101); err == nil {
 		t.Error("more than all was had")
 	}
