@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // law is L(τ) of exact coefficients.
@@ -27,10 +29,7 @@ func TestScalabilityExact(t *testing.T) {
 		{[]int{1, 2, 3, 4, 5}, 100, 1, 0}, // a serial channel
 		{[]int{1, 2, 3, 4, 5}, 100, 0, 0}, // a perfect one
 	} {
-		s, err := ScalabilityOf(tt.taus, law(tt.taus, tt.L1, tt.sigma, tt.kappa))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(ScalabilityOf(tt.taus, law(tt.taus, tt.L1, tt.sigma, tt.kappa)))
 		if math.Abs(1/s.Lambda.Value-tt.L1) > 1e-6*tt.L1 || math.Abs(s.Sigma.Value-tt.sigma) > 1e-6 || math.Abs(s.Kappa.Value-tt.kappa) > 1e-7 {
 			t.Errorf("%+v: got %+v", tt, s)
 		}
