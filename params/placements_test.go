@@ -75,9 +75,7 @@ func TestFirstCPUs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var text bytes.Buffer
-	if err := f.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Write(&text))
 	again, err := params.Read(&text, "f")
 	if err != nil || !reflect.DeepEqual(again.FirstCPUs(), got) {
 		t.Errorf("read back: %+v, %v", again.FirstCPUs(), err)

@@ -7,6 +7,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
 )
@@ -124,9 +125,7 @@ func TestVerificationOfStates(t *testing.T) {
 // Lists with nothing in them are lists.
 func TestVerificationJSONHasNoNull(t *testing.T) {
 	var b strings.Builder
-	if err := Verification(&verify.Result{}).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(&verify.Result{}).WriteJSON(&b))
 	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
 		if !strings.Contains(b.String(), `"`+list+`": []`) {
 			t.Errorf("%s is no empty list in\n%s", list, &b)
@@ -144,9 +143,7 @@ func TestUnpredicted(t *testing.T) {
 	if !strings.Contains(text.String(), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
 		t.Errorf("got\n%s", &text)
 	}
-	if err := Verification(v).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(v).WriteJSON(&b))
 	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
 	if err != nil || len(back.Rows) != 3 {
 		t.Fatalf("%v, %+v", err, back)
@@ -158,9 +155,7 @@ func TestUnpredicted(t *testing.T) {
 	b.Reset()
 	text.Reset()
 	Verification(v).WriteText(&text)
-	if err := Verification(v).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(v).WriteJSON(&b))
 	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(text.String(), "Errors") {
 		t.Errorf("%v\n%s", err, &text)
 	}
