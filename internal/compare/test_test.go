@@ -137,7 +137,7 @@ func TestVerdict(t *testing.T) {
 		a, b Machine
 		want []string
 	}{
-		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "may go unseen", "cannot tell a machine from its hour", "would see half of it"}},
+		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "may go unseen", "cannot tell a machine from its hour", "would see differences half as large"}},
 		{session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"}},
 		{session(r, "a", 2, 1), session(r, "b", 1, 1), []string{"One session of b cannot tell a machine from its hour"}},
 		{session(r, "a", 2, 1), machine("b", map[int]float64{1: 1000, 2: 3000}, published), []string{"Nothing could be tested: published tables have no samples"}},

@@ -279,7 +279,9 @@ func (s *Series) writeResults(w *document.Document) {
 	}
 	over := "mean over k"
 	if len(r.Over) > 0 {
-		over += " = " + numbers(r.Over) + ", which have enough launches"
+		if over += " = " + numbers(r.Over); r.L.Known() {
+			over += ", which have enough launches"
+		}
 	}
 	add(s.name("L"), r.L, over)
 	if !s.Concurrent {
@@ -296,7 +298,7 @@ func (s *Series) writeResults(w *document.Document) {
 			add(by.Name(), by.L, fmt.Sprintf("mean over k = %s, m = %s", ends(by.K, strconv.Itoa), ends(by.Bytes, view.Bytes)))
 		}
 	}
-	if len(s.Rows) > 1 {
+	if len(s.Rows) > 1 && r.Slope.Center > 0 { // else noise is more than what a segment takes
 		add("slope", r.Slope, "of l over k, a transfer")
 	}
 	if s.SegmentBytes > 0 {

@@ -27,7 +27,7 @@ func TestSweepByState(t *testing.T) {
 	near, far := compare.InWords(states[0]), compare.InWords(states[1])
 	before := -1
 	for _, want := range []string{
-		"The machine was in 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nA state lasts 0.0",
+		"The machine was in 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nHow long a state lasts, in the median: 60 ns: 0.0",
 		"\n\nF" + near[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
 		"\n\nF" + far[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
 		"\ny(τ) and c(8K,τ) = L − y in ns by what a flag takes, ring, placement local, in cache\n  τ",
