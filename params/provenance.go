@@ -61,8 +61,7 @@ type Provenance struct {
 
 	Published []string `json:"published,omitempty"` // what the head of published tables says of machine and measurement, its lines
 
-	// Unknown has a sentence for what the machine does not say and what is
-	// assumed in its place.
+	// Unknown has a sentence for what the machine does not say and what is assumed in its place.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
@@ -118,8 +117,7 @@ func (p *Provenance) Pages() string {
 	return ""
 }
 
-// StealLimit is the share of the CPUs' time above which what a hypervisor takes is
-// said to matter.
+// StealLimit is the share of the CPUs' time above which what a hypervisor takes is said to matter.
 const StealLimit = 0.001
 
 // loadLimit is the share of the allowed CPUs above which a load is one of

@@ -257,12 +257,10 @@ func nearest(states []State, of State) (best int) {
 	return best
 }
 
-// States are the states of that many workers that the file has met, rising; none where they had
-// one.
+// States are the states of that many workers that the file has met, rising; none where they had one.
 func (s *Sorting) States(workers int) []State { return s.pools[workers] }
 
-// Of is the state of the States of as many workers that a sample was taken in, AnyState or
-// Moved.
+// Of is the state of the States of as many workers that a sample was taken in, AnyState or Moved.
 func (s *Sorting) Of(x Sample) int {
 	if x.Watch < 1 || int(x.Watch) > len(s.to) {
 		return AnyState
@@ -329,8 +327,7 @@ func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 	return samples
 }
 
-// Each is a cell with the samples of one state after the other; the cell itself where there
-// was one.
+// Each is a cell with the samples of one state after the other; the cell itself where there was one.
 func (s *Sorting) Each(c *Cell) (all []Cell) {
 	for i, state := range s.StatesOf(c) {
 		in := *c
@@ -344,9 +341,8 @@ func (s *Sorting) Each(c *Cell) (all []Cell) {
 	return all
 }
 
-// StatesOf are the States of as many workers with the shares, and the times for which they
-// last, of the workers on a cell's own CPUs: 0 of states that these were never in. None where
-// they had one.
+// StatesOf are the States of as many workers with the shares, and the times for which they last, of the
+// workers on a cell's own CPUs: 0 of states that these were never in. None where they had one.
 func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	if len(s.pools) == 0 {
 		return nil

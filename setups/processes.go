@@ -318,10 +318,9 @@ func (o order) collective() (c Collective, err error) {
 	return c, err
 }
 
-// ServeWorker is a worker of a team of processes, and returns its exit status: it reads
-// orders from standard input, writes how it carried them out to standard output, and
-// shares the memory of file descriptor 3. It ends when standard input does. Signals are
-// its parent's.
+// ServeWorker is a worker of a team of processes, and returns its exit status: it reads orders from
+// standard input, writes how it carried them out to standard output, and shares the memory of file
+// descriptor 3. It ends when standard input does. Signals are its parent's.
 func ServeWorker() (status int) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := serveWorker(os.Stdin, os.Stdout); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -187,9 +188,7 @@ func TestMoving(t *testing.T) {
 	if _, err := survey.Add(x, Survey, r, m); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(t.Context()))
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))
 	for _, want := range []string{"4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n"} {
