@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -64,6 +65,9 @@ type later struct {
 }
 
 func (l *later) Write(text []byte) (int, error) { return l.told.Write(text) }
+
+// Width is the width of a line, for tables.
+func (l *later) Width() int { return view.WidthOf(l.Writer) }
 
 // aside is where warnings and progress go.
 func aside(flags *argument.Set, errOut io.Writer) io.Writer {
