@@ -57,7 +57,7 @@ func addQuiet(flags *argument.Set, usage string) { flags.Bool("quiet", false, us
 // A still writer is standard error without progress.
 type still struct{ io.Writer }
 
-// later is standard error of a command that measures nothing: what is told waits until the result
+// later is standard error of a command that measures nothing, or little: what is told waits until the result
 // is out, progress does not.
 type later struct {
 	io.Writer
