@@ -2,9 +2,10 @@ package report
 
 import (
 	"fmt"
-	"github.com/taulop/taulop/internal/predict"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/predict"
 
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"

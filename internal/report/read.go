@@ -3,11 +3,12 @@ package report
 import (
 	"errors"
 	"fmt"
-	"github.com/taulop/taulop/internal/predict"
 	"io"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/taulop/taulop/internal/predict"
 
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
