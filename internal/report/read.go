@@ -8,9 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/internal/predict"
-
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/verify"
