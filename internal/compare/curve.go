@@ -45,8 +45,6 @@ func (c Channel) Key(tau int) params.Key {
 	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
 }
 
-func channelOf(k params.Key) Channel { return Channel{k.Setup, k.Placement, k.OffCache, k.Bytes} }
-
 // A Curve is what one machine's transfers of m bytes cost, τ of them at once. A
 // message of more than a segment counts as a whole, as in params.File.Table.
 type Curve struct {

@@ -147,7 +147,7 @@ func (s *Series) Document() *document.Document {
 		s.sayStates(d)
 		s.sayResults(d)
 		fmt.Fprintln(d)
-		s.sayRows(d)
+		s.each(d, func(of *Series) { of.writeRows(d) })
 		fmt.Fprintln(d)
 		s.sayHeader(d)
 	})
@@ -230,9 +230,7 @@ func (s *Series) sayHeader(w *document.Document) {
 	w.Table(placement)
 }
 
-// sayRows adds a table of all k, of each state.
-func (s *Series) sayRows(w *document.Document) { s.each(w, func(of *Series) { of.writeRows(w) }) }
-
+// writeRows adds a table of all k.
 func (s *Series) writeRows(w *document.Document) {
 	t := view.Table{Columns: []view.Column{
 		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},

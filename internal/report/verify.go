@@ -18,7 +18,7 @@ import (
 
 // Verification is measured collectives with what the models say of them.
 func Verification(r *verify.Result) *document.Document {
-	return document.New("taulop verify", r, document.Rows((*verification)(r).values), (*verification)(r).say)
+	return document.New("taulop verify", r, document.Rows(func() view.Table { return valueRows(r.Rows, verify.Models) }), (*verification)(r).say)
 }
 
 type verification verify.Result
