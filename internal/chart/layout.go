@@ -180,31 +180,39 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 // stand beside each other.
 func (c Panel) beside() []vg.Length {
 	by := make([]vg.Length, len(c.Series))
-	var barred []int
-	overlap := false
+	places := make(map[int]int) // of series with bars, from the left
+	wide := 1
 	for i, s := range c.Series {
 		if s.Faint || s.Bare || !slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.Known() && p.Y.Lo < p.Y.Hi }) {
 			continue
 		}
-		for _, j := range barred {
-			for _, p := range s.Points {
-				overlap = overlap || slices.ContainsFunc(c.Series[j].Points, func(q Point) bool {
-					return q.X == p.X && p.Y.Known() && q.Y.Known() && !p.Y.Differ(q.Y) && p.Y.Lo < p.Y.Hi
-				})
-			}
+		taken := make(map[int]bool)
+		for j, place := range places {
+			taken[place] = taken[place] || s.overlaps(c.Series[j])
 		}
-		barred = append(barred, i)
+		place := 0
+		for taken[place] {
+			place++
+		}
+		places[i], wide = place, max(wide, place+1)
 	}
 	most, room := vg.Length(2), vg.Length(8)
 	if xs, _, _, _ := c.values(); len(lists.Rising(xs)) <= 4 {
 		most, room = 5, 30
 	}
-	for k, i := range barred {
-		if overlap {
-			by[i] = (vg.Length(k) - vg.Length(len(barred)-1)/2) * min(most, room/vg.Length(len(barred)))
-		}
+	for i, place := range places {
+		by[i] = (vg.Length(place) - vg.Length(wide-1)/2) * min(most, room/vg.Length(wide))
 	}
 	return by
+}
+
+// overlaps reports whether bars of two series would lie on each other.
+func (s Series) overlaps(other Series) bool {
+	return slices.ContainsFunc(s.Points, func(p Point) bool {
+		return p.Y.Known() && p.Y.Lo < p.Y.Hi && slices.ContainsFunc(other.Points, func(q Point) bool {
+			return q.X == p.X && q.Y.Known() && !p.Y.Differ(q.Y)
+		})
+	})
 }
 
 // framed gives what is drawn its axes.
