@@ -407,7 +407,7 @@ func (p *predictors) predict(cell *Cell) error {
 		}
 		cell.Taken = &setting
 	}
-	s, err := p.lib.Schedule(of, setting, collective.Call{P: cell.P, M: cell.Bytes})
+	s, err := timed(p.lib, of, setting, collective.Call{P: cell.P, M: cell.Bytes})
 	if err != nil {
 		return err
 	}
@@ -436,6 +436,26 @@ func (p *predictors) predict(cell *Cell) error {
 	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
+}
+
+// timed is a schedule as benchmarks time it: a rank's time begins where it leaves the library's own
+// barrier, which ranks enter when they are done with the call before; barriers follow each other.
+func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, call collective.Call) (*collective.Schedule, error) {
+	s, err := lib.Schedule(of, setting, call)
+	if err != nil {
+		return nil, err
+	}
+	between := *s
+	s.Between = &between
+	if of != collective.Barrier {
+		barrier, known := lib.Own(collective.Barrier, call.P, 0)
+		if !known {
+			s.Between, err = collective.Barrier.DefaultAlgorithm().Schedule(collective.Call{P: call.P})
+		} else {
+			s.Between, err = lib.Schedule(collective.Barrier, barrier, collective.Call{P: call.P})
+		}
+	}
+	return s, err
 }
 
 func (p *predictors) of(at place) *made {
