@@ -47,6 +47,7 @@ type Cell struct {
 	Taken     *mpi.Setting `json:"taken,omitempty"`
 	Predicted *Ranks       `json:"predicted_ns"` // nil where it is left out
 	Error     *float64     `json:"error"`        // predicted / measured − 1
+	Cost      Ranks        `json:"cost_ns"`      // where all begin at once, which algorithms are chosen by
 	LeftOut   string       `json:"left_out,omitempty"`
 	// Spread is the share by which predictions must differ to be told apart.
 	Spread float64 `json:"spread,omitempty"`
@@ -375,7 +376,8 @@ type call struct {
 
 type costed struct {
 	model.Cost
-	err error
+	first Ranks // where all ranks begin at once
+	err   error
 }
 
 var (
@@ -421,7 +423,12 @@ func (p *predictors) predict(cell *Cell) error {
 	key := call{s.Algorithm, s.Call, s.Blocking}
 	cost, there := by.costs[key]
 	if !there {
-		cost.Cost, cost.err = by.Cost(s)
+		if cost.Cost, cost.err = by.Cost(s); cost.err == nil {
+			s.Between = nil
+			var first model.Cost
+			first, cost.err = by.Cost(s)
+			cost.first = Ranks{Slowest: first.Seconds * 1e9, Mean: first.Mean * 1e9}
+		}
 		cost.Terms, cost.Stages = nil, nil
 		by.costs[key] = cost
 	}
@@ -434,6 +441,7 @@ func (p *predictors) predict(cell *Cell) error {
 		return errUnknown
 	}
 	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
+	cell.Cost = cost.first
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
 }
