@@ -21,8 +21,7 @@ func Bootstrapped(center float64, drawn []float64, replicates int) Estimate {
 	return e
 }
 
-// Drawn is a quantity as Bootstrapped takes it: its value, and its values under replicates
-// drawn again.
+// Drawn is a quantity as Bootstrapped takes it: its value, and its values under replicates drawn again.
 type Drawn struct {
 	Center     float64
 	Values     []float64

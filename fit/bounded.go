@@ -15,13 +15,13 @@ type Unknown struct {
 // each cost from 0 to most[j]: the non-negative least squares of Lawson and Hanson, Solving
 // Least Squares Problems, 1974, chapter 23, with upper bounds as in Stark and Parker's BVLS,
 // 1995. It sets each cost in turn to its best value while the others stay, until none changes;
-// costs that the times do not determine keep their value from first. The residual is as in Sum;
+// costs that the times do not determine keep their value from first;
 // standard errors are given for costs that are not at a bound. It fails for slices of different
 // lengths and for a scale of 0.
-func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown, residual float64, err error) {
+func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown, err error) {
 	n := len(first)
 	if len(terms) != len(T) || len(scale) != len(T) || len(T) == 0 || len(most) != n {
-		return nil, 0, fmt.Errorf("%d rows of terms for %d times, %d bounds for %d costs", len(terms), len(T), len(most), n)
+		return nil, fmt.Errorf("%d rows of terms for %d times, %d bounds for %d costs", len(terms), len(T), len(most), n)
 	}
 	normal, right := make([][]float64, n), make([]float64, n)
 	for j := range normal {
@@ -29,7 +29,7 @@ func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown,
 	}
 	for i, row := range terms {
 		if !(scale[i] > 0) || math.IsInf(scale[i], 0) || len(row) != n {
-			return nil, 0, fmt.Errorf("%d terms for %d costs, relative to %g", len(row), n, scale[i])
+			return nil, fmt.Errorf("%d terms for %d costs, relative to %g", len(row), n, scale[i])
 		}
 		for j := range n {
 			right[j] += row[j] / scale[i] * T[i] / scale[i]
@@ -78,7 +78,7 @@ func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown,
 		squares += e * e
 	}
 	if len(T) <= len(free) {
-		return all, 0, nil
+		return all, nil
 	}
 	variance := squares / float64(len(T)-len(free))
 	for j := range n { // at a bound: how far the times pull beyond it
@@ -95,5 +95,5 @@ func Bounded(terms [][]float64, T, scale, first, most []float64) (all []Unknown,
 		all[j].Error = math.Sqrt(variance * inverse[at][at])
 		all[j].Determined = all[j].Error < all[j].Value/2
 	}
-	return all, math.Sqrt(variance), nil
+	return all, nil
 }

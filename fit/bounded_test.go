@@ -34,7 +34,7 @@ func TestBounded(t *testing.T) {
 			}
 			return sum
 		}
-		all, _, err := Bounded(terms, times, times, first, most)
+		all, err := Bounded(terms, times, times, first, most)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestBoundedUndetermined(t *testing.T) {
 		terms[i] = []float64{x, 1, 1, 0} // the second and the third always come together
 		times[i] = (2*x + 3) * (1 + 0.01*r.NormFloat64())
 	}
-	all, residual, err := Bounded(terms, times, times, []float64{1, 1, 1, 5}, []float64{9, 9, 9, 9})
+	all, err := Bounded(terms, times, times, []float64{1, 1, 1, 5}, []float64{9, 9, 9, 9})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,10 +81,7 @@ func TestBoundedUndetermined(t *testing.T) {
 	if all[1].Determined || all[2].Determined || all[3].Determined || all[3].Value != 5 {
 		t.Errorf("%+v are determined, and nothing tells them apart", all[1:])
 	}
-	if residual < 0.005 || residual > 0.02 {
-		t.Errorf("the residual is %g, want about 0.01", residual)
-	}
-	if _, _, err := Bounded(terms, times[1:], times, nil, nil); err == nil {
+	if _, err := Bounded(terms, times[1:], times, nil, nil); err == nil {
 		t.Error("times that are fewer than rows are no error")
 	}
 }

@@ -24,8 +24,7 @@ const driftWeight = 4
 // power is how often a difference as large as Visible is to be found.
 const power = 0.9
 
-// halfLevel is what a correction for many tests leaves of the level where half of
-// them differ.
+// halfLevel is what a correction for many tests leaves of the level where half of them differ.
 const halfLevel = (1 - Confidence) / 2
 
 // A Difference is what replicates say about the ratio of two quantities.

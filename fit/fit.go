@@ -1,10 +1,9 @@
 // Package fit turns samples of time into the parameters of τ-Lop.
 //
-// Its opinion: samples of time are not normally distributed, so centres are medians and
-// intervals come from order statistics; arithmetic on measured values carries their intervals
-// along and takes their errors as fully correlated, because a machine's drift hits all alike:
-// intervals err on the wide side; and what the model demands of parameters is checked and
-// reported, never repaired.
+// Its opinion: samples of time are not normally distributed, so centres are medians and intervals come
+// from order statistics; arithmetic on measured values carries their intervals along and takes their
+// errors as fully correlated, because a machine's drift hits all alike: intervals err on the wide side;
+// and what the model demands of parameters is checked and reported, never repaired.
 package fit
 
 import (

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Startup and bandwidth of the SP, the T3E and the O2K, from Table 4 of Kang et al.
@@ -19,10 +21,7 @@ func TestLineExact(t *testing.T) {
 			for _, m := range ms {
 				times = append(times, tt.startup+float64(m)*tt.perByte)
 			}
-			l, err := LineOf(ms, times)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(LineOf(ms, times))
 			if math.Abs(l.Startup.Value-tt.startup) > 1e-6*(tt.startup+1) || math.Abs(l.PerByte.Value-tt.perByte) > 1e-7*(tt.perByte+1) ||
 				l.Residual > 1e-6 || l.N != len(ms) {
 				t.Errorf("%v at %v: got %+v", tt, ms, l)

@@ -25,12 +25,11 @@ func (r Replicates) Launches() (n int) {
 // the most; of two that have little in common Student's goes far beyond, and says nothing.
 const WidestFactor = 1e6
 
-// Estimate is the centre and its 95 % interval, over the replicates that say the
-// most. Of one session it is the median over launches with its distribution-free
-// interval, and says nothing about another hour. Of several it is the geometric
-// mean of their medians with Student's interval for so few of them (Hoefler &
-// Belli, SC15, section 3.1.3, rules 5 and 6), but never narrower than what
-// launches differ by lets it be, and no wider than WidestFactor.
+// Estimate is the centre and its 95 % interval, over the replicates that say the most. Of one session
+// it is the median over launches with its distribution-free interval, and says nothing about another
+// hour. Of several it is the geometric mean of their medians with Student's interval for so few of them
+// (Hoefler & Belli, SC15, section 3.1.3, rules 5 and 6), but never narrower than what launches differ
+// by lets it be, and no wider than WidestFactor.
 func (r Replicates) Estimate() Estimate {
 	r = r.filled()
 	if len(r) < 2 {

@@ -15,9 +15,8 @@ type Scalability struct {
 	Lambda Coefficient `json:"lambda"` // transfers a ns of an isolated one
 	Sigma  Coefficient `json:"sigma"`  // contention: the share of a transfer that waits its turn
 	Kappa  Coefficient `json:"kappa"`  // coherence: what each pair of transfers costs each other
-	// Residual is the standard deviation of the times about the law, relative
-	// to them: 0.02 for 2 %. It is 0 where there are no more times than
-	// coefficients.
+	// Residual is the standard deviation of the times about the law, relative to them: 0.02 for 2 %. It
+	// is 0 where there are no more times than coefficients.
 	Residual float64 `json:"residual"`
 	N        int     `json:"n"` // times that went in
 }
@@ -74,19 +73,5 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 	}, nil
 }
 
-// L is the time of a transfer under the law, in ns.
-func (s Scalability) L(tau float64) float64 {
-	return (1 + s.Sigma.Value*(tau-1) + s.Kappa.Value*tau*(tau-1)) / s.Lambda.Value
-}
-
-// Peak is the τ beyond which the law's throughput falls, +Inf if it never does.
-func (s Scalability) Peak() float64 {
-	if s.Kappa.Value == 0 {
-		return math.Inf(1)
-	}
-	return max(1, math.Sqrt(max(0, 1-s.Sigma.Value)/s.Kappa.Value))
-}
-
-// Poor reports whether the law does not describe the times: they are off it by
-// more than PoorResidual.
+// Poor reports whether the law does not describe the times: they are off it by more than PoorResidual.
 func (s Scalability) Poor() bool { return s.Residual > PoorResidual }

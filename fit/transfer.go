@@ -9,11 +9,10 @@ func Transfer(l Estimate, k, transfers int) Estimate {
 	return l.Scale(1 / (float64(k) * float64(transfers)))
 }
 
-// Slope is the time that one more segment adds: b of the line l = a + b·k,
-// fitted to the messages l[i] of k[i] segments by least squares of relative
-// errors (weights 1/l²), since times are uncertain in proportion to their
-// size. Divided by the transfers per segment it is L(S,τ) free of what a
-// message costs once. It needs two different k.
+// Slope is the time that one more segment adds: b of the line l = a + b·k, fitted to the messages l[i]
+// of k[i] segments by least squares of relative errors (weights 1/l²), since times are uncertain in
+// proportion to their size. Divided by the transfers per segment it is L(S,τ) free of what a message
+// costs once. It needs two different k.
 func Slope(k []int, l []Estimate) Estimate {
 	if len(k) != len(l) || len(k) < 2 {
 		return Median(nil)
@@ -58,9 +57,8 @@ func Concurrency(tau int, L1, Ltau Estimate) Estimate {
 	return L1.Div(Ltau).Scale(float64(tau))
 }
 
-// Bounds says whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken beyond
-// the intervals: below when Aτ transfers cost less than τ, above when they
-// cost more than τ transfers A times in a row.
+// Bounds says whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken beyond the intervals: below when
+// Aτ transfers cost less than τ, above when they cost more than τ transfers A times in a row.
 func Bounds(a int, Ltau, LAtau Estimate) (below, above bool) {
 	return LAtau.Hi < Ltau.Lo, LAtau.Lo > float64(a)*Ltau.Hi
 }

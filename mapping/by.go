@@ -10,8 +10,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// By places ranks as mpirun --map-by of Open MPI does, on nodes whose cores share what levels
-// say:
+// By places ranks as mpirun --map-by of Open MPI does, on nodes whose cores share what levels say:
 //
 //	core    one core after another, node after node; slot likewise
 //	socket  on the sockets of a node in turn, node after node; numa, l3 … likewise

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -16,87 +17,54 @@ var twoSockets = numa.Levels{
 	{Name: "other_node"},
 }
 
-// Where mpirun --map-by of Open MPI 4.1 has ranks, of --report-bindings and the manual page.
+// interleaved is such a node whose cores are numbered across its sockets, and there across its NUMA nodes.
+var interleaved = numa.Levels{
+	{Name: "same_numa", Groups: []numa.CPUSet{{0, 4}, {1, 5}, {2, 6}, {3, 7}}},
+	{Name: "same_socket", Groups: []numa.CPUSet{{0, 2, 4, 6}, {1, 3, 5, 7}}},
+	{Name: "other_socket", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}},
+	{Name: "other_node"},
+}
+
+// Where mpirun --map-by of Open MPI 4.1 has ranks, of --report-bindings and the manual page: in hwloc's
+// logical order, and each node gets a rank where cores are unknown.
 func TestBy(t *testing.T) {
 	for _, tt := range []struct {
 		how          string
+		levels       numa.Levels
 		ranks, nodes int
 		want         string // node.core of each rank
 	}{
-		{"core", 3, 1, "0.0 0.1 0.2"},
-		{"core", 10, 2, "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 1.0 1.1"},
-		{"socket", 5, 1, "0.0 0.4 0.1 0.5 0.2"},
-		{"socket", 10, 2, "0.0 0.4 0.1 0.5 0.2 0.6 0.3 0.7 1.0 1.4"},
-		{"numa", 5, 1, "0.0 0.2 0.4 0.6 0.1"},
-		{"node", 2, 2, "0.0 1.0"},
-		{"block", 5, 2, "0.0 0.1 0.2 1.0 1.1"},
-		{"block", 4, 1, "0.0 0.1 0.2 0.3"},
-		{"block", 10, 4, "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1 3.0 3.1"},
-		{"node", 12, 2, "0.0 1.0 0.2 1.2 0.4 1.4 0.6 1.6 0.1 1.1 0.3 1.3"},
+		{"core", twoSockets, 3, 1, "0.0 0.1 0.2"},
+		{"core", twoSockets, 10, 2, "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 1.0 1.1"},
+		{"socket", twoSockets, 5, 1, "0.0 0.4 0.1 0.5 0.2"},
+		{"socket", twoSockets, 10, 2, "0.0 0.4 0.1 0.5 0.2 0.6 0.3 0.7 1.0 1.4"},
+		{"numa", twoSockets, 5, 1, "0.0 0.2 0.4 0.6 0.1"},
+		{"node", twoSockets, 2, 2, "0.0 1.0"},
+		{"block", twoSockets, 5, 2, "0.0 0.1 0.2 1.0 1.1"},
+		{"block", twoSockets, 4, 1, "0.0 0.1 0.2 0.3"},
+		{"block", twoSockets, 10, 4, "0.0 0.1 0.2 1.0 1.1 1.2 2.0 2.1 3.0 3.1"},
+		{"node", twoSockets, 12, 2, "0.0 1.0 0.2 1.2 0.4 1.4 0.6 1.6 0.1 1.1 0.3 1.3"},
+		{"core", interleaved, 8, 1, "0.0 0.4 0.2 0.6 0.1 0.5 0.3 0.7"},
+		{"slot", interleaved, 8, 1, "0.0 0.4 0.2 0.6 0.1 0.5 0.3 0.7"},
+		{"block", interleaved, 8, 1, "0.0 0.4 0.2 0.6 0.1 0.5 0.3 0.7"},
+		{"socket", interleaved, 8, 1, "0.0 0.1 0.4 0.5 0.2 0.3 0.6 0.7"},
+		{"numa", interleaved, 8, 1, "0.0 0.2 0.1 0.3 0.4 0.6 0.5 0.7"},
+		{"core", nil, 2, 2, "0.0 1.0"},
+		{"node", nil, 2, 2, "0.0 1.0"},
+		{"block", nil, 2, 2, "0.0 1.0"},
 	} {
-		o, err := By(tt.how, twoSockets, tt.ranks, tt.nodes)
+		o, err := By(tt.how, tt.levels, tt.ranks, tt.nodes)
 		if err != nil {
 			t.Errorf("%s of %d: %v", tt.how, tt.ranks, err)
 			continue
 		}
-		m, err := o.Map(tt.ranks, tt.nodes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(o.Map(tt.ranks, tt.nodes))
 		var got []string
 		for rank := range tt.ranks {
 			got = append(got, fmt.Sprintf("%d.%d", m.Node(rank), m.Core(rank)))
 		}
 		if strings.Join(got, " ") != tt.want {
 			t.Errorf("%s of %d ranks on %d nodes: %s, want %s", tt.how, tt.ranks, tt.nodes, strings.Join(got, " "), tt.want)
-		}
-	}
-}
-
-// On a node whose cores are numbered across its sockets, and there across its NUMA nodes, ranks
-// are where hwloc's logical order has them.
-func TestByInterleaved(t *testing.T) {
-	levels := numa.Levels{
-		{Name: "same_numa", Groups: []numa.CPUSet{{0, 4}, {1, 5}, {2, 6}, {3, 7}}},
-		{Name: "same_socket", Groups: []numa.CPUSet{{0, 2, 4, 6}, {1, 3, 5, 7}}},
-		{Name: "other_socket", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}},
-		{Name: "other_node"},
-	}
-	for how, want := range map[string]string{
-		"core":   "0 4 2 6 1 5 3 7",
-		"slot":   "0 4 2 6 1 5 3 7",
-		"block":  "0 4 2 6 1 5 3 7",
-		"socket": "0 1 4 5 2 3 6 7",
-		"numa":   "0 2 1 3 4 6 5 7",
-	} {
-		o, err := By(how, levels, 8, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := o.Map(8, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for rank := range 8 {
-			got = append(got, fmt.Sprint(m.Core(rank)))
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: ranks are on cores %v, want %s", how, got, want)
-		}
-	}
-}
-
-// Each node gets a rank where cores are unknown.
-func TestByWithoutCores(t *testing.T) {
-	for _, how := range []string{"core", "node", "block"} {
-		o, err := By(how, nil, 2, 2)
-		if err != nil {
-			t.Errorf("%s: %v", how, err)
-			continue
-		}
-		if m, err := o.Map(2, 2); err != nil || m.Node(0) != 0 || m.Node(1) != 1 || m.Core(1) != 0 {
-			t.Errorf("%s: %+v, %v", how, m, err)
 		}
 	}
 }

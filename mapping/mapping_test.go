@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // nodes are the nodes of a map's ranks, from 0 to 9, as text.
@@ -18,11 +20,7 @@ func nodes(m *Map) string {
 
 func list(t testing.TB, text string) Order {
 	t.Helper()
-	o, err := Read(strings.NewReader(text), "list")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must.Get(Read(strings.NewReader(text), "list"))
 }
 
 func TestMap(t *testing.T) {
@@ -45,10 +43,7 @@ func TestMap(t *testing.T) {
 		if err != nil || !known {
 			t.Fatal(err)
 		}
-		m, err := o.Map(tt.ranks, tt.nodes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(o.Map(tt.ranks, tt.nodes))
 		if got := nodes(m); got != tt.want {
 			t.Errorf("%s of %d ranks on %d nodes: %s, want %s", tt.order, tt.ranks, tt.nodes, got, tt.want)
 		}
@@ -131,10 +126,7 @@ var files = []struct{ text, want string }{
 func TestRead(t *testing.T) {
 	for _, tt := range files {
 		o := list(t, tt.text)
-		m, err := o.Map(o.Ranks(), o.Nodes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(o.Map(o.Ranks(), o.Nodes()))
 		if got := nodes(m); got != tt.want {
 			t.Errorf("%q: %s, want %s", tt.text, got, tt.want)
 		}
@@ -174,10 +166,7 @@ func FuzzRead(f *testing.F) {
 			}
 			return
 		}
-		m, err := o.Map(o.Ranks(), o.Nodes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(o.Map(o.Ranks(), o.Nodes()))
 		on := make([]int, m.Nodes)
 		for rank := range m.Ranks {
 			if m.Slot(rank) != on[m.Node(rank)] {

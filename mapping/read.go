@@ -23,12 +23,11 @@ const (
 //
 //	rank 0=node1 slot=0:0-1
 //
-// or a line for each rank with the name or number of its node, which is what Slurm's
-// arbitrary distribution takes, or one for each node with how many ranks fill it before the
-// next, node1:4 as MPICH's Hydra has it or node1 slots=4 as Open MPI. The same word is the
-// same node. Lines may be empty, and what follows # is a comment. Slots of a rankfile are
-// checked and not used: the ranks of a node take the places of a placement in their order.
-// An error says in which line of name it is.
+// or a line for each rank with the name or number of its node, which is what Slurm's arbitrary
+// distribution takes, or one for each node with how many ranks fill it before the next, node1:4 as
+// MPICH's Hydra has it or node1 slots=4 as Open MPI. The same word is the same node. Lines may be
+// empty, and what follows # is a comment. Slots of a rankfile are checked and not used: the ranks of a
+// node take the places of a placement in their order. An error says in which line of name it is.
 func Read(r io.Reader, name string) (Order, error) {
 	in := reader{Lines: infile.NewLines(r, name, maxLine), nodes: make(map[string]int32)}
 	if err := in.read(); err != nil {

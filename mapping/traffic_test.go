@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // orders are one of each kind, a list among them.
@@ -31,10 +32,7 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 			if !a.Among.Has(p) || root > 0 && !a.Collective.Rooted || p < 2 && a.Collective.Shifted {
 				continue
 			}
-			s, err := a.Schedule(call)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(a.Schedule(call))
 			all = append(all, s)
 		}
 	}
@@ -87,10 +85,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 				continue
 			}
 			for name, order := range orders(t, p, nodes) {
-				m, err := order.Map(p, nodes)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(order.Map(p, nodes))
 				for _, bytes := range []int{4, 40, 4096} {
 					if p > 12 && bytes != 40 && os.Getenv("TAULOP_LONG") == "" {
 						continue
@@ -146,18 +141,9 @@ func TestHalve(t *testing.T) {
 }
 
 func TestTooMany(t *testing.T) {
-	a, err := collective.Lookup("alltoall:pairwise")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := a.Schedule(collective.Call{P: 1 << 20, M: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Order{}.Map(1<<20, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(collective.Lookup("alltoall:pairwise"))
+	s := must.Get(a.Schedule(collective.Call{P: 1 << 20, M: 1}))
+	m := must.Get(Order{}.Map(1<<20, 1000))
 	if work := (&Counter{Map: m}).Work(s); work <= Most {
 		t.Errorf("a work of %d", work)
 	}
@@ -166,10 +152,7 @@ func TestTooMany(t *testing.T) {
 // TestWork says for every algorithm that what is looked at is no more than its work.
 func TestWork(t *testing.T) {
 	for name, order := range orders(t, 48, 6) {
-		m, err := order.Map(48, 6)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(order.Map(48, 6))
 		for _, bytes := range []int{4, 40, 4096} {
 			for _, s := range schedules(t, 48, bytes) {
 				c := &Counter{Map: m}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
 )
@@ -70,11 +71,7 @@ func (p *Predictor) as(f *params.File, c Choice) error {
 		p.Warnings = append(p.Warnings, errors.New("the file does not say what an instruction takes: what the library computes itself, a large part of a short message, is left out; another session of a sweep measures it"))
 	}
 	model := func(s *collective.Schedule) protocols {
-		of := protocols{library: p.As, instruction: instruction, overheads: overheads}
-		for _, w := range ways {
-			of.ways = append(of.ways, w(s))
-		}
-		return of
+		return protocols{p.As, lists.Map(ways, func(w func(*collective.Schedule) TauLop) TauLop { return w(s) }), instruction, overheads}
 	}
 	p.in = func(s *collective.Schedule) Coster { return model(s) }
 	if p.Model == "lognp" {

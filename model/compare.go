@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// An Interval is a run of message sizes where the same of several algorithms
-// are the ones to take.
+// An Interval is a run of message sizes where the same of several algorithms are the ones to take.
 type Interval struct {
 	From, To     int     // bytes, both within
 	Cheapest     []int   // which, several where their costs began equal, within the margin
@@ -83,13 +82,8 @@ func (in *Interval) holds(costs []Cost, margin float64) bool {
 	if unknown := anyUnknown(costs); unknown || in.Unknown {
 		return unknown == in.Unknown
 	}
-	least := leastOf(costs)
-	for _, i := range in.Cheapest {
-		if costs[i].Seconds > least*(1+max(margin, 1e-9)) {
-			return false
-		}
-	}
-	return true
+	most := leastOf(costs) * (1 + max(margin, 1e-9))
+	return !slices.ContainsFunc(in.Cheapest, func(i int) bool { return costs[i].Seconds > most })
 }
 
 func (in *Interval) include(m int, costs []Cost) {

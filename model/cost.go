@@ -37,8 +37,7 @@ type StageCost struct {
 // Seconds is what one repetition of the stage costs.
 func (s StageCost) Seconds() float64 { return total(s.Terms) }
 
-// Channel is the slowest channel, which the terms are of: a level of the node from 0, or the
-// network.
+// Channel is the slowest channel, which the terms are of: a level of the node from 0, or the network.
 func (s StageCost) Channel() (level int, network bool) {
 	for _, t := range s.Terms {
 		if t.Parameter == "L₁" {

@@ -224,7 +224,7 @@ func (s *search) run() (found []fit.Unknown, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if found, _, err = fit.Bounded(slopes, target, scale, s.x, s.most); err != nil {
+		if found, err = fit.Bounded(slopes, target, scale, s.x, s.most); err != nil {
 			return nil, err
 		}
 		better := false

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sort"
@@ -164,11 +165,10 @@ func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, ex
 }
 
 // drift follows ranks that fall out of step, as the library does: each carries out its messages and
-// reductions in turn. Concurrent messages share their channel where they end on the same node:
-// within it, or through the network. Others, and reductions, do not disturb each other. The
-// activity with the least time left, at the present concurrency, is finished and its time added;
-// all others advance by the bytes that fit into that time. Of equal ones the last counts as the
-// shortest.
+// reductions in turn. Concurrent messages share their channel where they end on the same node: within
+// it, or through the network. Others, and reductions, do not disturb each other. The activity with the
+// least time left, at the present concurrency, is finished and its time added; all others advance by
+// the bytes that fit into that time. Of equal ones the last counts as the shortest.
 //
 // Rounding decides whether one byte more fits, and so whether ranks stay in step. So transmissions
 // are computed as in the library: in single precision, and from T of the two sizes beside m.
@@ -189,15 +189,14 @@ type work struct {
 	channel int // of a message: twice the node where it ends, and one more if it comes from another
 }
 
-// schedule adds up stages. Ranks of a stage wait for each other. A ring counts as one, and
-// so does an alltoall: a pairwise one, in which every rank sends to its right neighbour
-// first and to itself last, and a linear one, in which it begins with itself and leaves
-// out its left neighbour.
+// schedule adds up stages. Ranks of a stage wait for each other. A ring counts as one, and so does an
+// alltoall: a pairwise one, in which every rank sends to its right neighbour first and to itself last,
+// and a linear one, in which it begins with itself and leaves out its left neighbour.
 func (d drift) schedule(s *collective.Schedule) (float64, error) {
 	var curve *params.Curve // of reductions
 	if s.Algorithm.Reduces() {
 		var err error
-		if curve, err = d.times.operator(d.operatorName()); err != nil {
+		if curve, err = d.times.operator(cmp.Or(d.operator, "sum")); err != nil {
 			return 0, err
 		}
 	}
@@ -273,13 +272,6 @@ func (d drift) send(ranks [][]work, from, to, bytes, tau int) {
 // between tells whether two ranks are on different nodes.
 func (d drift) between(a, b int) bool { return d.on != nil && d.on.Node(a) != d.on.Node(b) }
 
-func (d drift) operatorName() string {
-	if d.operator == "" {
-		return "sum"
-	}
-	return d.operator
-}
-
 // sizes are the sizes that a channel was measured with.
 func (d drift) sizes(channel int) []int {
 	if channel%2 == 0 {
@@ -318,8 +310,7 @@ func (d drift) transmission(channel, m, tau int) float64 {
 	return least + float64(m-low)*(most-least)/float64(high-low)
 }
 
-// A share is messages that share a channel: as small as the smallest and with all
-// transfers.
+// A share is messages that share a channel: as small as the smallest and with all transfers.
 type share struct {
 	bytes, tau int
 	found      int // place of its first message among all

@@ -7,11 +7,10 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// LogGP is the model of Alexandrov et al. as the τ-Lop paper applies it: eqs.
-// (1), (2) and (3), (7) for one-way messages, and (19) for exchanges. It knows
-// no concurrency: a stage costs what its largest message costs alone. The tree
-// of transfers of Open MPI, which it cannot represent, counts as one message for
-// each level (section 4.2).
+// LogGP is the model of Alexandrov et al. as the τ-Lop paper applies it: eqs. (1), (2) and (3), (7) for
+// one-way messages, and (19) for exchanges. It knows no concurrency: a stage costs what its largest
+// message costs alone. The tree of transfers of Open MPI, which it cannot represent, counts as one
+// message for each level (section 4.2).
 type LogGP struct {
 	Latency    float64 // L, in seconds
 	Overhead   float64 // o, in seconds

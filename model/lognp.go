@@ -5,11 +5,10 @@ import (
 	"github.com/taulop/taulop/mapping"
 )
 
-// LogNP is the model log_nP of Cameron, Ge and Sun for contiguous messages that
-// take two transfers, eq. (5): a message costs 2o(m). It knows no concurrency: a
-// stage costs what its largest message costs alone, eqs. (6) and (20). The tree
-// of transfers of Open MPI, which it cannot represent, counts as one message for
-// each level (section 4.2).
+// LogNP is the model log_nP of Cameron, Ge and Sun for contiguous messages that take two transfers, eq.
+// (5): a message costs 2o(m). It knows no concurrency: a stage costs what its largest message costs
+// alone, eqs. (6) and (20). The tree of transfers of Open MPI, which it cannot represent, counts as one
+// message for each level (section 4.2).
 type LogNP struct {
 	// Overhead is o(m) in seconds, half of the time a message of m bytes was
 	// measured to take, and whether it was extrapolated.
@@ -19,10 +18,9 @@ type LogNP struct {
 	Local      *TauLop // of local copies; nil leaves them out
 }
 
-// LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of an
-// isolated message, as the paper measures it, and the message is T(m) of eq. (9): so
-// the two models agree on one message, and differ in what happens at once.
-// It fails for a transport that τ-Lop does not know.
+// LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of an isolated message, as the
+// paper measures it, and the message is T(m) of eq. (9): so the two models agree on one message, and
+// differ in what happens at once. It fails for a transport that τ-Lop does not know.
 func LogNPOf(m TauLop) (LogNP, error) { return logNPOf(m, m.Message) }
 
 // logNPOf is log_nP for a machine whose messages cost as another model has them.

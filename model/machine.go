@@ -11,9 +11,8 @@ import (
 )
 
 // A machine is τ-Lop of a native parameter file, for one placement of ranks and state of the cache.
-// Segments are looked up in the context of the call's message: one-way messages in ping, exchanges
-// that receive beside what they send in sendrecv, if these were measured, everything else in the
-// setup.
+// Segments are looked up in the context of the call's message: one-way messages in ping, exchanges that
+// receive beside what they send in sendrecv, if these were measured, everything else in the setup.
 //
 // Where placements measured several levels of the machine, or at least local and spread, messages
 // cost what the level between their ranks does.
@@ -108,9 +107,7 @@ func (m *machine) tell(f *params.File, s params.Selection) (placements []numa.Po
 	workers := f.Placements[at].Workers
 	channels := slices.DeleteFunc(f.Channels(s), func(c params.Channel) bool { return c.Level < 0 })
 	channels = channels[:min(len(channels), mapping.Levels)]
-	for _, c := range channels {
-		placements = append(placements, c.Placement)
-	}
+	placements = lists.Map(channels, func(c params.Channel) numa.Policy { return c.Placement })
 	var between func(a, b int) int
 	if has := f.Policies(s); len(channels) < 2 {
 		if !slices.Contains(has, numa.Local) || !slices.Contains(has, numa.Spread) {
@@ -269,9 +266,8 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 	return c
 }
 
-// transfers are a setup's, given how L(m,τ) is looked up. A transfer of nothing costs y(τ)
-// alone, for c(0,τ) = 0. Isolated ones wait for a flag each; of the two of a message that is
-// alone one does.
+// transfers are a setup's, given how L(m,τ) is looked up. A transfer of nothing costs y(τ) alone, for
+// c(0,τ) = 0. Isolated ones wait for a flag each; of the two of a message that is alone one does.
 func (s *measured) transfers(l curve) Transfers {
 	if s.y == nil {
 		return Transfers{l: l}
@@ -364,9 +360,8 @@ func (m *machine) addCopies(c *Channels, users, hand curve, segments bool) {
 	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: hand}
 }
 
-// messageOf is the size of the setup's message of which a worker touches that many bytes: it
-// receives over what it sent, or beside it. It is not above the measured sizes, unless the call's
-// is.
+// messageOf is the size of the setup's message of which a worker touches that many bytes: it receives
+// over what it sent, or beside it. It is not above the measured sizes, unless the call's is.
 func (s *measured) messageOf(bytes, touched int) int {
 	if s.apart {
 		touched /= 2
@@ -389,8 +384,7 @@ func (c crowd) crowded(s *measured) curve {
 }
 
 // addWritten adds single copies out of what their senders wrote in the same call: their time in w
-// beyond the sender's own copies. Off cache such data are in cache, and their destination may be,
-// too.
+// beyond the sender's own copies. Off cache such data are in cache, and their destination may be, too.
 func (w *machine) addWritten(c *Channels, in crowd) {
 	look := func(s *measured) curve {
 		each, copies := 2, w.copies

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -66,15 +67,12 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	if at < 0 {
 		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: %w", placement, ErrUnplaced)
 	}
-	m := MLogNP{Ranks: len(f.Placements[at].Workers)}
+	cpus := lists.Map(f.Placements[at].Workers, func(w numa.Worker) int { return w.ID })
+	m := MLogNP{Ranks: len(cpus)}
 	byName := make(map[string]int)
 	for i, l := range pairs.Levels {
 		byName[l.Name] = i
 		m.Levels = append(m.Levels, Level{Name: l.Name, Transfer: pairs.Curve(i)})
-	}
-	cpus := make([]int, m.Ranks)
-	for i, w := range f.Placements[at].Workers {
-		cpus[i] = w.ID
 	}
 	known := f.Provenance.Levels
 	m.level = func(a, b int) int {
@@ -248,8 +246,7 @@ const mostMessages = 1 << 18
 
 var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, or another model", mostMessages)
 
-// step has all senders of a stage send, in the order of their messages, then all
-// receivers receive.
+// step has all senders of a stage send, in the order of their messages, then all receivers receive.
 func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*half, left *int) error {
 	if step.Pattern == collective.Local {
 		return nil
@@ -290,8 +287,7 @@ func (m MLogNP) unmeasured(s *collective.Schedule, from, to int) error {
 	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: %w", s.Algorithm, from, to, ErrUnpaired)
 }
 
-// transfer is one end of a message after something else: f(s,1), and f(s,d) if it is
-// strided.
+// transfer is one end of a message after something else: f(s,1), and f(s,d) if it is strided.
 func (m MLogNP) transfer(before *half, level, bytes int, y Symbols) *half {
 	l := m.Levels[level]
 	h := part(before, "f["+l.Name+"]", l.Transfer, bytes, y)

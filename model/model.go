@@ -1,12 +1,12 @@
-// Package model says what a schedule costs: under τ-Lop, and under the baseline
-// models LogGP and log_nP. It works on the shapes of stages alone, so a million ranks
-// cost as little work as two.
+// Package model says what a schedule costs: under τ-Lop, and under the baseline models LogGP and
+// log_nP. It works on the shapes of stages alone, so a million ranks cost as little work as two.
 //
 // Equation numbers are those of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling
 // performance of shared memory MPI", Parallel Computing 46 (2015).
 package model
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/taulop/taulop/collective"
@@ -105,8 +105,7 @@ func (c *Cost) fill(terms []Term, all sum) []Term {
 	return terms
 }
 
-// symbolsOf names what the formulas of a schedule use, segments of S bytes
-// unless that is 0.
+// symbolsOf names what the formulas of a schedule use, segments of S bytes unless that is 0.
 func symbolsOf(s *collective.Schedule, segment int) Symbols {
 	y := Symbols{M: s.Call.M, P: s.Call.P, S: segment, Unit: "m", unit: s.Unit}
 	switch {
@@ -131,9 +130,7 @@ func reduction(stage *collective.Stage, y Symbols, tau int) Term {
 
 // gamma looks γ up for a term.
 func gamma(r Reductions, operator string, t Term) (seconds float64, extrapolated bool, err error) {
-	if operator == "" {
-		operator = "sum"
-	}
+	operator = cmp.Or(operator, "sum")
 	if r == nil {
 		return 0, false, fmt.Errorf("it reduces, and the parameters have no γ of operator %q", operator)
 	}

@@ -13,8 +13,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Predictor says what collectives cost on the machine of a parameter file, under one
-// model.
+// A Predictor says what collectives cost on the machine of a parameter file, under one model.
 type Predictor struct {
 	Choice // with what was left open filled in
 

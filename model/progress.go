@@ -1,6 +1,7 @@
 package model
 
 import (
+	"container/heap"
 	"errors"
 	"fmt"
 	"math"
@@ -121,7 +122,7 @@ func (p *progress) run(most float64) {
 			p.over()
 		}
 		for len(p.events) > 0 && p.events[0].at <= p.now*(1+1e-12) {
-			e := p.events.pop()
+			e := heap.Pop(&p.events).(event)
 			m := &p.messages[e.message]
 			switch e.what {
 			case flows:
@@ -224,7 +225,7 @@ func (p *progress) over() {
 		p.finish(m.from, id)
 		if more := p.combine(m); more > 0 {
 			m.ended += more
-			p.events.push(event{m.ended, received, id})
+			heap.Push(&p.events, event{m.ended, received, id})
 		} else {
 			p.finish(m.to, id)
 		}
@@ -283,7 +284,7 @@ func (p *progress) turn(on, cause int32) {
 		case m.own:
 			m.cause, m.began = r.cause, p.now
 			m.ended = p.now + (m.alone-m.latency)/2
-			p.events.push(event{m.ended, received, id})
+			heap.Push(&p.events, event{m.ended, received, id})
 		case m.copied:
 			p.meet(id)
 		default:
@@ -303,7 +304,7 @@ func (p *progress) meet(id int32) {
 	if to.since > from.since {
 		m.cause = to.cause
 	}
-	p.events.push(event{p.now + m.latency, flows, id})
+	heap.Push(&p.events, event{p.now + m.latency, flows, id})
 }
 
 // send has a sender copy a message into a buffer, one after another.
@@ -324,7 +325,7 @@ func (p *progress) send(id int32) {
 	m.busy, m.moves = r.sent+busy-start, takes
 	r.sent += busy
 	if m.entry > 0 && !m.transfer {
-		p.events.push(event{start, enters, id})
+		heap.Push(&p.events, event{start, enters, id})
 		return
 	}
 	p.leave(id, start)
@@ -343,7 +344,7 @@ func (p *progress) enter(id int32) {
 func (p *progress) leave(id int32, start float64) {
 	m := &p.messages[id]
 	if !m.holds {
-		p.events.push(event{start + m.busy, sent, id})
+		heap.Push(&p.events, event{start + m.busy, sent, id})
 	}
 	m.arrives = start + m.moves
 	p.take(id)
@@ -361,11 +362,11 @@ func (p *progress) take(id int32) {
 	}
 	m.ended = max(m.arrives, r.taken+m.drain)
 	if m.holds {
-		p.events.push(event{m.ended, sent, id})
+		heap.Push(&p.events, event{m.ended, sent, id})
 	}
 	m.ended += p.combine(m)
 	r.taken = m.ended
-	p.events.push(event{m.ended, received, id})
+	heap.Push(&p.events, event{m.ended, received, id})
 }
 
 // ownCopy is a rank's copy of its own block in formulas.
@@ -405,37 +406,13 @@ type event struct {
 // A queue is events, the next one first: a heap.
 type queue []event
 
-func (q *queue) push(e event) {
-	*q = append(*q, e)
-	h := *q
-	for i := len(h) - 1; i > 0; {
-		up := (i - 1) / 2
-		if h[up].at <= h[i].at {
-			break
-		}
-		h[up], h[i] = h[i], h[up]
-		i = up
-	}
-}
-
-func (q *queue) pop() event {
-	h := *q
-	first, last := h[0], len(h)-1
-	h[0] = h[last]
-	h = h[:last]
-	for i := 0; ; {
-		least := i
-		for _, down := range [...]int{2*i + 1, 2*i + 2} {
-			if down < len(h) && h[down].at < h[least].at {
-				least = down
-			}
-		}
-		if least == i {
-			break
-		}
-		h[i], h[least] = h[least], h[i]
-		i = least
-	}
-	*q = h
-	return first
+func (q queue) Len() int           { return len(q) }
+func (q queue) Less(i, j int) bool { return q[i].at < q[j].at }
+func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(e any)        { *q = append(*q, e.(event)) }
+func (q *queue) Pop() any {
+	last := len(*q) - 1
+	e := (*q)[last]
+	*q = (*q)[:last]
+	return e
 }

@@ -8,9 +8,8 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// protocols is τ-Lop of an MPI library that carries messages in several ways, by their
-// size. In a stage all go the way of the largest. Formulas have no k: segments differ from
-// way to way, and are counted.
+// protocols is τ-Lop of an MPI library that carries messages in several ways, by their size. In a stage
+// all go the way of the largest. Formulas have no k: segments differ from way to way, and are counted.
 type protocols struct {
 	library *mpi.Library
 	ways    []TauLop // of the library's

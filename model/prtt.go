@@ -12,10 +12,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A RoundTrip is PRTT(n,d,m), a parametrised round trip: a client sends N
-// messages of Bytes with Delay between them, and the server answers the last
-// one with one of the same size. Hoefler, Lichei and Rehm, "Low-overhead LogGP
-// parameter assessment for modern interconnection networks", IPDPS 2007.
+// A RoundTrip is PRTT(n,d,m), a parametrised round trip: a client sends N messages of Bytes with Delay
+// between them, and the server answers the last one with one of the same size. Hoefler, Lichei and
+// Rehm, "Low-overhead LogGP parameter assessment for modern interconnection networks", IPDPS 2007.
 type RoundTrip struct {
 	N       int
 	Delay   float64 // seconds
@@ -26,10 +25,9 @@ type RoundTrip struct {
 	Receive float64
 }
 
-// roundTrips are a file's round trips of a placement, by default the plan's first. Differences
-// between several messages and one are taken within launches: two cores may be closer in one launch
-// than in the next. So is L, in seconds, see assessLogGP, which lacks N where a part of it was not
-// measured.
+// roundTrips are a file's round trips of a placement, by default the plan's first. Differences between
+// several messages and one are taken within launches: two cores may be closer in one launch than in the
+// next. So is L, in seconds, see assessLogGP, which lacks N where a part of it was not measured.
 func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip, latency fit.Estimate) {
 	placement = placementOf(f, placement)
 	singles := make(map[int]*params.Cell)
@@ -86,10 +84,9 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 //
 //	o_s = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
 //
-// at the smallest m. The receiver's, o_r, is measured beside it, and is less in shared memory,
-// where only the sender waits for a line to become its own; not measured it counts as o_s. LogGP
-// has one o, (o_s + o_r)/2, and a single round trip is two messages of eq. (1), so at the smallest
-// m
+// at the smallest m. The receiver's, o_r, is measured beside it, and is less in shared memory, where
+// only the sender waits for a line to become its own; not measured it counts as o_s. LogGP has one o,
+// (o_s + o_r)/2, and a single round trip is two messages of eq. (1), so at the smallest m
 //
 //	L = PRTT(1,0,m)/2 − 2o − (m−1)G.
 //

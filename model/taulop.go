@@ -52,8 +52,7 @@ const (
 	// Segmented messages go through a buffer segment by segment, and the next
 	// is filled while one is emptied: eq. (10), T = 2L(S,1) + (k−1)L(S,2).
 	Segmented = params.InSegments
-	// Steady messages are Segmented ones that follow each other closely:
-	// eq. (22), T = kL(S,2).
+	// Steady messages are Segmented ones that follow each other closely: eq. (22), T = kL(S,2).
 	Steady params.Transport = "steady"
 	// Whole messages go through a buffer unsegmented: eq. (11), T = 2L(m,1).
 	Whole params.Transport = "whole"
@@ -330,8 +329,7 @@ func largestOf(shape []collective.Batch, messages int) (largest []collective.Bat
 	return largest
 }
 
-// network adds the terms of messages through the network, of which the largest takes
-// longest.
+// network adds the terms of messages through the network, of which the largest takes longest.
 func (m TauLop) network(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
 	bytes := stage.Shape[0].Bytes
 	size := y.size(bytes)

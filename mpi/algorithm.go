@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // An Algorithm is what carries a collective out: one of package collective, as textbooks have it,
@@ -36,11 +37,7 @@ func Find(l *Library, name string) ([]Algorithm, error) {
 			return nil, fmt.Errorf("what %s takes for %s by itself is not known here", l.Version, of)
 		}
 		found, err := collective.Find(name)
-		var all []Algorithm
-		for _, a := range found {
-			all = append(all, Algorithm{Collective: a.Collective, Textbook: a})
-		}
-		return all, err
+		return lists.Map(found, func(a *collective.Algorithm) Algorithm { return Algorithm{Collective: a.Collective, Textbook: a} }), err
 	}
 	all := []Algorithm{{Collective: c, Library: l}}
 	if one && word == own {

@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,11 +9,9 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/internal/infile"
 )
 
-// A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c
-// reads it.
+// A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c reads it.
 type Classic struct {
 	rules map[string][]classicRanks // by collective, as they stand in the file
 }
@@ -31,9 +28,6 @@ type ClassicRule struct{ Bytes, Algorithm, Fan, Segment int }
 var classicIDs = map[string]int{
 	"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9, "reduce": 11, "scatter": 15,
 }
-
-// classicCollectives is the number of Open MPI's collectives.
-const classicCollectives = 22
 
 // classicName is the collective of a number, "" of one that no rules are written for.
 func classicName(id int) string {
@@ -68,122 +62,45 @@ func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
 	return found
 }
 
-// Choice is what a library chooses with the file.
-func (f *Classic) Choice(l *Library, c *collective.Collective, p, m int) (Setting, error) {
-	r := f.Lookup(c.Name, p, m*scale(c, p))
-	s, there := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
-	if !there {
-		return s, fmt.Errorf("%s has no algorithm %d of %s", l.Version, r.Algorithm, c)
+// ReadClassic reads a dynamic rules file as it is written here, without what version 2 adds. It fails
+// for words that are no numbers, and for a file that ends too early or goes on after the last rule.
+func ReadClassic(text string) (*Classic, error) {
+	var numbers []int
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		for _, word := range strings.Fields(line) {
+			n, err := strconv.Atoi(word)
+			if err != nil {
+				return nil, err
+			}
+			numbers = append(numbers, n)
+		}
 	}
-	return s, nil
-}
-
-// maxNumber is of bytes and ranks in a file, which may come from anywhere.
-const maxNumber = 1 << 62
-
-var errNoRules = errors.New("this is no rules file of Open MPI 4 or 5")
-
-// ReadClassic reads a dynamic rules file. Unlike Open MPI, which passes over words between
-// numbers, it refuses them. Errors say in which line of name they are.
-func ReadClassic(r io.Reader, name string) (*Classic, error) {
-	in := &numbers{Lines: infile.NewLines(io.LimitReader(r, maxRules+1), name, 1<<16)}
+	missing := 0
+	next := func() (n int) {
+		if len(numbers) == 0 {
+			missing++
+			return 0
+		}
+		n, numbers = numbers[0], numbers[1:]
+		return n
+	}
 	f := &Classic{rules: make(map[string][]classicRanks)}
-	collectives := in.next("the number of collectives", classicCollectives)
-	for range collectives {
-		id := in.next("a collective", classicCollectives-1)
-		var ranks []classicRanks
-		for n := in.next("the number of communicator sizes", 1<<20); n > 0 && in.err == nil; n-- {
-			one := classicRanks{p: in.next("a communicator size", maxNumber)}
-			for n := in.next("the number of message sizes", 1<<20); n > 0 && in.err == nil; n-- {
-				rule := ClassicRule{
-					in.next("a message size", maxNumber), in.next("an algorithm", 1<<16),
-					in.next("a fan-out", 1<<31-1), in.next("a segment size", 1<<31-1),
-				}
-				if in.version > 1 {
-					in.maybe()
-				}
-				if len(one.rules) == 0 && rule.Bytes != 0 && in.err == nil {
-					in.fail("the first rule of %d ranks begins at %d bytes: Open MPI wants 0", one.p, rule.Bytes)
-				}
-				one.rules = append(one.rules, rule)
+	for range next() {
+		name, ranks := classicName(next()), []classicRanks(nil)
+		for range next() {
+			one := classicRanks{p: next()}
+			for range next() {
+				one.rules = append(one.rules, ClassicRule{next(), next(), next(), next()})
 			}
 			ranks = append(ranks, one)
 		}
-		if in.err != nil {
-			break
-		}
-		if name := classicName(id); name != "" {
-			f.rules[name] = ranks
-		}
+		f.rules[name] = ranks
 	}
-	if in.err == nil && in.more() {
-		in.fail("%s stands after the last rule", in.words[0])
-	}
-	if in.err == nil && in.Size > maxRules {
-		in.fail("it has more than %d MiB", maxRules>>20)
-	}
-	if in.err != nil {
-		return nil, in.err
+	if missing > 0 || len(numbers) > 0 {
+		return nil, fmt.Errorf("rules for Open MPI lack %d numbers, and %d are left", missing, len(numbers))
 	}
 	return f, nil
-}
-
-// numbers are a file's numbers, one after another. What is behind # is a comment.
-type numbers struct {
-	*infile.Lines
-	version int
-	words   []string // of the line that are left
-	err     error
-}
-
-// more tells whether there is another word.
-func (n *numbers) more() bool {
-	for len(n.words) == 0 && n.err == nil {
-		if !n.Scan() {
-			if err := n.Err(); err != nil {
-				n.fail("%v", err)
-			}
-			return false
-		}
-		text, _, _ := strings.Cut(n.Text(), "#")
-		n.words = strings.Fields(text)
-		if version, is := strings.CutPrefix(strings.TrimSpace(text), "rule-file-version-"); is && n.version == 0 && n.Number == 1 {
-			n.version, _ = strconv.Atoi(version)
-			n.words = nil
-		}
-	}
-	return len(n.words) > 0
-}
-
-// next is the next number, from 0 to most; 0 after an error.
-func (n *numbers) next(what string, most int) int {
-	if !n.more() {
-		if n.err == nil {
-			n.fail("it ends where %s is expected", what)
-		}
-		return 0
-	}
-	word := n.words[0]
-	v, err := strconv.ParseInt(word, 0, 64) // as %li: 0x10 and 010 are 16 and 8
-	if err != nil || v < 0 || v > int64(most) || strings.Contains(word, "_") {
-		n.fail("%.40q is where %s is expected, a number from 0 to %d", word, what, most)
-		return 0
-	}
-	n.words = n.words[1:]
-	return int(v)
-}
-
-// maybe passes over a fifth number of a rule, on its line: the requests of an alltoall.
-func (n *numbers) maybe() {
-	if n.err == nil && len(n.words) > 0 {
-		n.next("the number of requests", 1<<31-1)
-	}
-}
-
-func (n *numbers) fail(format string, args ...any) {
-	if n.err == nil {
-		n.err = n.Errorf("%s: %w", fmt.Sprintf(format, args...), errNoRules)
-	}
 }
 
 // writeClassic writes a dynamic rules file.

@@ -31,8 +31,7 @@ type Library struct {
 	// many a reduction takes besides its elements. 0: not counted.
 	Call, Reduction int
 	Counted         string // where numbers of instructions are from
-	// Scalar, if not empty, is why it reduces one element at a time, without vector
-	// instructions.
+	// Scalar, if not empty, is why it reduces one element at a time, without vector instructions.
 	Scalar string
 
 	Version string // whose algorithms, own choice and rules file these are, such as "Open MPI 4.1"
@@ -77,8 +76,7 @@ func Named(name string) (*Library, error) {
 	return named(name, "unknown MPI library %.40q; %s", func(l *Library) bool { return l.Ways != nil })
 }
 
-// Tunable finds a library that rules files are written for. It fails for others, and names the
-// nearest.
+// Tunable finds a library that rules files are written for. It fails for others, and names the nearest.
 func Tunable(name string) (*Library, error) {
 	return named(name, "there are no rules files for %q; %s", func(l *Library) bool { return l.rules != nil })
 }
@@ -111,10 +109,9 @@ func named(name, unknown string, of func(*Library) bool) (*Library, error) {
 // others are libraries with algorithms of their own, also where they were made from Open MPI.
 const others = `(?:(?:IBM )?Spectrum[ -]?MPI|(?:IBM )?Platform MPI|Fujitsu MPI|(?:HPE|SGI) (?:MPI|MPT)|NEC MPI|Bull ?x? ?MPI)\b(?:[ /-]v?\d[.\w]*)?`
 
-// OfHead is the library that lines name first, the words that name it, and whether it is known
-// what it chooses by itself wherever its ranks are. It is Open MPI 4.1 where no line names one,
-// whose own choice then counts as not known, and one without algorithms for those that have
-// their own.
+// OfHead is the library that lines name first, the words that name it, and whether it is known what it
+// chooses by itself wherever its ranks are. It is Open MPI 4.1 where no line names one, whose own
+// choice then counts as not known, and one without algorithms for those that have their own.
 func OfHead(lines []string) (l *Library, version string, known bool) {
 	for _, line := range lines {
 		first := len(line)

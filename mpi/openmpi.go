@@ -3,7 +3,6 @@ package mpi
 import (
 	_ "embed"
 	"math/bits"
-	"strings"
 	"sync"
 
 	"github.com/taulop/taulop/collective"
@@ -88,17 +87,17 @@ func scale(c *collective.Collective, p int) int {
 var openMPIRules string
 
 // fixed are the rules that Open MPI has by itself.
-var fixed = sync.OnceValues(func() (*Classic, error) {
-	return ReadClassic(strings.NewReader(openMPIRules), "openmpi.rules")
+var fixed = sync.OnceValue(func() *Classic {
+	f, err := ReadClassic(openMPIRules)
+	if err != nil {
+		panic(err)
+	}
+	return f
 })
 
 // openMPIOwn is what Open MPI chooses where it has no rules.
 func openMPIOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
-	of, err := fixed()
-	if err != nil {
-		return Setting{}, false
-	}
-	r := of.Lookup(c.Name, p, m)
+	r := fixed().Lookup(c.Name, p, m)
 	s, there := l.numbered(c.Name, r.Algorithm, r.Fan, r.Segment)
 	return s, there && !s.Own()
 }

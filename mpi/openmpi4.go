@@ -34,8 +34,7 @@ var openMPI4 = &Library{
 
 const openMPI4Counted = "bench/mpi/instructions.sh, libopenmpi3 4.1.4-3+b1 of Debian 12, amd64"
 
-// The same where the kernel forbids single copies, or with --mca
-// btl_vader_single_copy_mechanism none.
+// The same where the kernel forbids single copies, or with --mca btl_vader_single_copy_mechanism none.
 var openMPI4None = openMPI4.over("openmpi4-none", "Open MPI 4.0 and 4.1, ob1 over vader, without single copies", []Way{
 	openMPI4.Ways[0], openMPI4.Ways[1],
 	// Of a long message one rank computes while the other copies, but for what comes before

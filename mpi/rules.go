@@ -52,8 +52,7 @@ func (l *Library) WriteBeside(w io.Writer, rules []Rule) (needed bool, err error
 // there.
 func (l *Library) Use(file string, beside bool) string { return l.rules.use(file, beside) }
 
-// Hazard says why a library's rules for a collective can break programs; "" where they
-// cannot.
+// Hazard says why a library's rules for a collective can break programs; "" where they cannot.
 func (l *Library) Hazard(c *collective.Collective) string {
 	if l.rules.hazard == nil {
 		return ""
@@ -118,9 +117,8 @@ type ranksSteps struct {
 	steps []step
 }
 
-// bySize are the rules of a collective from 0 ranks on: below the first, above each that the
-// next does not follow at once, and above the last the choice is the library's. Sizes count
-// factor times m.
+// bySize are the rules of a collective from 0 ranks on: below the first, above each that the next does
+// not follow at once, and above the last the choice is the library's. Sizes count factor times m.
 func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) (sizes []ranksSteps) {
 	add := func(p int, steps []step) {
 		if n := len(sizes); n == 0 || !slices.Equal(sizes[n-1].steps, steps) {

@@ -182,8 +182,7 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 	return l.inParts(o, laid), nil
 }
 
-// inParts is an algorithm in its parts; as it is laid out where it has none, or they are not
-// known.
+// inParts is an algorithm in its parts; as it is laid out where it has none, or they are not known.
 func (l *Library) inParts(o offer, laid *collective.Schedule) *collective.Schedule {
 	var parts []*collective.Schedule
 	call := laid.Call

@@ -52,8 +52,7 @@ func (s *splicer) measure() string {
 	return "avg_msg_size"
 }
 
-// overlaid are steps in front of what is chosen without them, behind what is asked of the
-// communicator.
+// overlaid are steps in front of what is chosen without them, behind what is asked of the communicator.
 func (s *splicer) overlaid(steps []step, own []branch, known facts) (all []branch) {
 	if len(own) > 0 && own[0].ofCommunicator() {
 		first := branch{own[0].key, s.overlaid(steps, own[0].below, known)}

@@ -205,8 +205,7 @@ var measures = map[string]func(call) int{
 	"count":             func(c call) int { return c.m / c.element },
 }
 
-// compared takes a condition such as avg_msg_size<=8 apart: the measure, and the most that
-// it may be.
+// compared takes a condition such as avg_msg_size<=8 apart: the measure, and the most that it may be.
 func compared(key string) (measure string, most int, ok bool) {
 	measure, number, less := strings.Cut(key, "<")
 	if !less || measures[measure] == nil {
@@ -234,8 +233,7 @@ func (b branch) holds(c call) bool {
 	return key == "any" || strings.HasSuffix(key, "=any") || key == "collective="+c.collective
 }
 
-// Choice is the algorithm that MPICH takes for elements of that many bytes, "" where the tree has
-// none.
+// Choice is the algorithm that MPICH takes for elements of that many bytes, "" where the tree has none.
 func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
 	of, branches := call{c.Name, p, m, m * scale(c, p) / p, element}, t.branches
 	for {

@@ -12,11 +12,10 @@ package mpi
 // Send of 4.0.2 counts 276 instructions, from 96 bytes on 672, for the element has 128 bytes, less
 // 28 of a header, less 8 of UCP's.
 //
-// Lines: for a longer message the sender reads in an element of the receiver's queue where the data
-// go (uct_mm_ep_am_common_send, src/uct/sm/mm/base/mm_ep.c), a line that the receiver has polled;
-// the element's own flag is the transfer's, and nothing is given back. So does the request of a
-// rendezvous, whose content is a line of its own; its end is a flag alone, with its content beside
-// it.
+// Lines: for a longer message the sender reads in an element of the receiver's queue where the data go
+// (uct_mm_ep_am_common_send, src/uct/sm/mm/base/mm_ep.c), a line that the receiver has polled; the
+// element's own flag is the transfer's, and nothing is given back. So does the request of a rendezvous,
+// whose content is a line of its own; its end is a flag alone, with its content beside it.
 //
 // Instructions are counted in MPICH's calls, see mpich4.
 var ucx113 = []Way{

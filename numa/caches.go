@@ -89,12 +89,16 @@ func (t tree) caches(m *Machine, online CPUSet) {
 		}
 	}
 	m.keepAlone(alone)
-	slices.SortStableFunc(m.Caches, func(a, b Cache) int {
-		return cmp.Or(a.Level-b.Level, a.CPUs[0]-b.CPUs[0], strings.Compare(a.Type, b.Type))
-	})
+	sortCaches(m.Caches)
 	if len(m.Caches) == 0 && t.exists(cpuDir) {
 		m.unknown("caches are unknown because the CPUs in %s have none", cpuDir)
 	}
+}
+
+func sortCaches(all []Cache) {
+	slices.SortStableFunc(all, func(a, b Cache) int {
+		return cmp.Or(a.Level-b.Level, a.CPUs[0]-b.CPUs[0], strings.Compare(a.Type, b.Type))
+	})
 }
 
 // keepAlone adds caches of unknown sharers, each with its CPU: the threads of a core share them.

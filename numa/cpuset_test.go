@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -80,9 +81,7 @@ func TestCPUSetInJSON(t *testing.T) {
 		var v struct {
 			CPUs numa.CPUSet `json:"cpus"`
 		}
-		if err := json.Unmarshal([]byte(want), &v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal([]byte(want), &v))
 		if got, err := json.Marshal(v); err != nil || string(got) != want {
 			t.Errorf("got %s (%v), want %s", got, err, want)
 		}

@@ -30,7 +30,11 @@ func Discover(root string) (*Machine, error) {
 		if err != nil {
 			return nil, err
 		}
-		return t.machine(affinity)
+		m, err := t.machine(affinity)
+		if err == nil && len(m.Caches) == 0 {
+			m.askCPUs()
+		}
+		return m, err
 	}
 	m, err := t.machine(nil)
 	if err != nil {

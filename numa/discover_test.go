@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/taulop/taulop/internal/sysfs"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // files makes a tree of file names and contents.
@@ -157,10 +158,7 @@ var faultyTrees = []struct {
 func TestFaultyTrees(t *testing.T) {
 	for _, test := range faultyTrees {
 		t.Run(test.name, func(t *testing.T) {
-			m, err := test.tree.machine(test.affinity)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(test.tree.machine(test.affinity))
 			checkMachine(t, m)
 			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
 				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
@@ -259,9 +257,7 @@ func TestCaches(t *testing.T) {
 
 func TestNoMachine(t *testing.T) {
 	file := t.TempDir() + "/file"
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(file, nil, 0o600))
 	for _, root := range []string{"", t.TempDir(), t.TempDir() + "/missing", file} {
 		if m, err := Discover(root); err == nil || root != "" && !strings.Contains(err.Error(), root) {
 			t.Errorf("%q: got %v, %v; want an error that names it", root, m, err)
@@ -330,12 +326,8 @@ func TestClock(t *testing.T) {
 	}{{"3400123\n", 3400.123}, {"<unknown>\n", 0}, {"-1\n", 0}, {"99999999999\n", 0}, {"", 0}} {
 		root := t.TempDir()
 		dir := filepath.Join(root, "sys/devices/system/cpu/cpu3/cpufreq")
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "scaling_cur_freq"), []byte(tt.text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(dir, 0o755))
+		must.Do(os.WriteFile(filepath.Join(dir, "scaling_cur_freq"), []byte(tt.text), 0o600))
 		if got := Clock(root, 3); got != tt.want {
 			t.Errorf("%q: %g MHz, want %g", tt.text, got, tt.want)
 		}

@@ -10,14 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
 func TestThisMachine(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
 	if m.Allowed.Len() == 0 || len(m.Allowed.And(m.Online())) != m.Allowed.Len() || len(m.Nodes) == 0 {
 		t.Errorf("got %+v", m)
 	}
@@ -42,10 +40,7 @@ func onThread(f func()) {
 }
 
 func TestPin(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
 	for _, cpu := range m.Allowed {
 		onThread(func() {
 			if err := numa.Pin(cpu); err != nil {
@@ -74,10 +69,7 @@ func TestPin(t *testing.T) {
 
 // TestNarrowAffinity runs this test's binary with one CPU allowed.
 func TestNarrowAffinity(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
 	last := m.Allowed[len(m.Allowed)-1]
 	if os.Getenv("NUMA_TEST_NARROW") != "" {
 		if m.Allowed.Len() != 1 {
@@ -106,10 +98,7 @@ func TestNarrowAffinity(t *testing.T) {
 // mapped is untouched memory of so many pages.
 func mapped(t *testing.T, pages int) []byte {
 	t.Helper()
-	mem, err := unix.Mmap(-1, 0, pages*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	mem := must.Get(unix.Mmap(-1, 0, pages*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS))
 	t.Cleanup(func() { unix.Munmap(mem) })
 	return mem
 }
@@ -117,10 +106,7 @@ func mapped(t *testing.T, pages int) []byte {
 // Pages come from the node that they are bound to or prefer, and move to another with what is in
 // them; Verify says so, and makes no garbage that grows with them.
 func TestMemory(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
 	const pages = 5000 // more than one call of move_pages
 	var before, after runtime.MemStats
 	fails := func(err error, want string) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
@@ -101,10 +102,7 @@ func TestPlace(t *testing.T) {
 			t.Errorf("%s: got %s, %v; want %s", test.name, got, err, test.want)
 		}
 	}
-	p, err := small().Place(numa.Remote, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(small().Place(numa.Remote, 2))
 	text, err := json.Marshal(p.Workers[0])
 	if want := `{"cpu":0,"core":0,"thread":0,"package":0,"node":0,"user_node":0,"intermediate_node":4,"distance":30}`; err != nil || string(text) != want {
 		t.Errorf("got %s (%v), want %s", text, err, want)

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	"github.com/taulop/taulop/internal/sysfs"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
@@ -21,10 +22,7 @@ import (
 // changed, of large machines with TAULOP_LONG; where other files of the same CPUs contradict the
 // change, a warning names it.
 func TestSnapshots(t *testing.T) {
-	table, err := os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv")))
 	expected := make(map[string]string)
 	for line := range strings.Lines(string(table)) {
 		name, counts, _ := strings.Cut(strings.TrimSpace(line), "\t")
@@ -36,10 +34,7 @@ func TestSnapshots(t *testing.T) {
 			files := unpack(t, name).files
 			read := func(t *testing.T) *Machine {
 				t.Helper()
-				m, err := tree{sysfs.Tree{FS: files}}.machine(nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(tree{sysfs.Tree{FS: files}}.machine(nil))
 				c := m.Count()
 				if got := fmt.Sprintf("%d\t%d\t%d\t%d\t%d", c.PUs, c.Cores, c.Packages, c.Nodes, c.L3Caches); got != want {
 					t.Errorf("PUs, cores, packages, nodes and L3 caches: got %q, want %q; %q", got, want, m.Unknown)

@@ -16,9 +16,8 @@ import (
 // compares between machines: a line for each sample, or for the value where there
 // are none, in ns/op. A transfer is L(m,τ), that of the whole message.
 //
-// Configuration lines hold what must be alike to compare, since benchstat puts
-// results under different ones into different tables. What is known of the machine
-// stands above them as comments.
+// Configuration lines hold what must be alike to compare, since benchstat puts results under different
+// ones into different tables. What is known of the machine stands above them as comments.
 func (f *File) WriteBenchmarks(w io.Writer) error {
 	for _, line := range f.facts() {
 		if _, err := fmt.Fprintf(w, "# %s: %s\n", line[0], line[1]); err != nil {

@@ -1,6 +1,5 @@
-// Package params holds the τ-Lop parameters of a machine and reads and writes
-// the files they are kept in. It does not know how they were measured, nor what
-// a model makes of them.
+// Package params holds the τ-Lop parameters of a machine and reads and writes the files they are kept
+// in. It does not know how they were measured, nor what a model makes of them.
 package params
 
 import (
@@ -11,9 +10,8 @@ import (
 	"sort"
 )
 
-// Curve is a time measured over message sizes m and numbers τ of concurrent
-// actions. Between measured points it is interpolated linearly. Beyond them it
-// is extrapolated, and says so:
+// Curve is a time measured over message sizes m and numbers τ of concurrent actions. Between measured
+// points it is interpolated linearly. Beyond them it is extrapolated, and says so:
 //
 //   - m below the smallest size takes the smallest size's time, which is all
 //     overhead and synchronisation there;
@@ -30,8 +28,7 @@ type Curve struct {
 	Times [][]float64 // for each size and each τ, in seconds
 }
 
-// At returns the time in seconds at m bytes and tau, and whether that is beyond
-// what was measured.
+// At returns the time in seconds at m bytes and tau, and whether that is beyond what was measured.
 func (c *Curve) At(m, tau int) (seconds float64, extrapolated bool) {
 	n := len(c.Taus)
 	if n == 0 {
@@ -138,4 +135,104 @@ func checkTime(seconds float64) error {
 		return fmt.Errorf("%g is no time in seconds; want 0 … %g", seconds, float64(longest))
 	}
 	return nil
+}
+
+// Table is what τ-Lop needs to know of one channel: L(m,τ) and o(m).
+type Table struct {
+	Transfers Curve     // L(m,τ)
+	Overheads []float64 // o(m) for each of the curve's sizes, in seconds
+	Lacking   error     // which cells a sweep has not measured yet, so that their sizes are not here; nil: none
+	Doubt     error     // of a file of text that may have been cut in its last number; nil: none
+}
+
+// L is the time of one transfer of m bytes while tau of them are active, in
+// seconds, and whether it was extrapolated; see Curve.
+func (t *Table) L(m, tau int) (seconds float64, extrapolated bool) {
+	return t.Transfers.At(m, tau)
+}
+
+// O is the overhead o(m) in seconds, before the first byte moves. Below the smallest size it is
+// constant. It grows in steps, so beyond the largest size it is constant, too, and counts as
+// extrapolated.
+func (t *Table) O(m int) (seconds float64, extrapolated bool) {
+	sizes := t.Transfers.Sizes
+	i, measured := slices.BinarySearch(sizes, m)
+	switch {
+	case measured:
+		return t.Overheads[i], false
+	case i == 0:
+		return t.Overheads[0], false
+	case i == len(sizes):
+		return t.Overheads[i-1], true
+	}
+	return line(sizes[i-1], t.Overheads[i-1], sizes[i], t.Overheads[i], m), false
+}
+
+func (t *Table) check() error {
+	if err := t.Transfers.check(); err != nil {
+		return err
+	}
+	if len(t.Overheads) != len(t.Transfers.Sizes) {
+		return fmt.Errorf("%d overheads for %d sizes", len(t.Overheads), len(t.Transfers.Sizes))
+	}
+	for i, v := range t.Overheads {
+		if err := checkTime(v); err != nil {
+			return fmt.Errorf("overhead of size %d: %w", t.Transfers.Sizes[i], err)
+		}
+	}
+	return nil
+}
+
+// Zero tells whether the time at m bytes and tau comes from one that is 0. Published
+// files have such times: they were too short for what measured them, so that nothing
+// is known there, nor between there and the next.
+func (c *Curve) Zero(m, tau int) bool {
+	rows, columns := around(c.Sizes, m), []int{0}
+	if len(c.Taus) > 0 {
+		columns = around(c.Taus, tau)
+	}
+	for _, row := range rows {
+		for _, column := range columns {
+			if c.Times[row][column] == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// around are the indices of the values that At takes a value from.
+func around(values []int, v int) []int {
+	i, found := slices.BinarySearch(values, v)
+	switch n := len(values); {
+	case found, i == 0:
+		return []int{i}
+	case i < n:
+		return []int{i - 1, i}
+	case n == 1:
+		return []int{0}
+	default:
+		return []int{n - 2, n - 1}
+	}
+}
+
+// Zeros says where a table of transfers has times of 0; it is empty where it has none.
+func (c *Curve) Zeros() string {
+	first, n := "", 0
+	for row, times := range c.Times {
+		for i, v := range times {
+			if v == 0 {
+				if n++; n == 1 {
+					first = fmt.Sprintf("L(%d,%d)", c.Sizes[row], append(slices.Clone(c.Taus), 1)[i])
+				}
+			}
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return first + " is 0"
+	}
+	return fmt.Sprintf("%s and %d more times are 0", first, n-1)
 }

@@ -71,8 +71,7 @@ type Plan struct {
 // A Kind is what a cell measures.
 type Kind string
 
-// The kinds of cells that this package knows; surveys have others. Times are in ns
-// throughout the file.
+// The kinds of cells that this package knows; surveys have others. Times are in ns throughout the file.
 const (
 	TransferCell   Kind = "transfer"   // Time is l(k,τ), a message of Bytes in K segments
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
@@ -98,21 +97,21 @@ const (
 // A Key says which cell it is; no two cells of a file have the same.
 type Key struct {
 	Kind      Kind        `json:"kind"`
-	Setup     string      `json:"setup,omitempty"` // of transfer and null: ring, bcast, ping, isolated; of copy: share, all out of one buffer, or none
+	Setup     string      `json:"setup,omitzero"` // of transfer and null: ring, bcast, ping, isolated; of copy: share, all out of one buffer, or none
 	Placement numa.Policy `json:"placement"`
-	OffCache  bool        `json:"off_cache,omitempty"`
-	Tau       int         `json:"tau"`                // 0, of gamma: any
-	Bytes     int         `json:"bytes"`              // m
-	Operator  string      `json:"operator,omitempty"` // of gamma, as in the published files: SUM_I
-	Variant   Variant     `json:"variant,omitempty"`  // of message, prtt and kinds of surveys: which
-	N         int         `json:"n,omitempty"`        // of prtt: messages that the client sends
-	Delay     int         `json:"delay_ns,omitempty"` // of prtt: d, between them
+	OffCache  bool        `json:"off_cache,omitzero"`
+	Tau       int         `json:"tau"`               // 0, of gamma: any
+	Bytes     int         `json:"bytes"`             // m
+	Operator  string      `json:"operator,omitzero"` // of gamma, as in the published files: SUM_I
+	Variant   Variant     `json:"variant,omitzero"`  // of message, prtt and kinds of surveys: which
+	N         int         `json:"n,omitzero"`        // of prtt: messages that the client sends
+	Delay     int         `json:"delay_ns,omitzero"` // of prtt: d, between them
 	// Of transfer and null, what is not as in the plan's first buffers; else 0.
-	Segments     int `json:"segments,omitempty"`
-	SegmentBytes int `json:"segment_bytes,omitempty"`
+	Segments     int `json:"segments,omitzero"`
+	SegmentBytes int `json:"segment_bytes,omitzero"`
 	// Of transfer and null: what carried them, and what became of send buffers meanwhile.
-	Transport Transport `json:"transport,omitempty"`
-	Buffers   Buffers   `json:"buffers,omitempty"`
+	Transport Transport `json:"transport,omitzero"`
+	Buffers   Buffers   `json:"buffers,omitzero"`
 }
 
 // Isolated is the setup whose transfers are L(m,1) of a message between two
@@ -188,6 +187,24 @@ type Cell struct {
 	Time      fit.Estimate `json:"time_ns"`
 	Samples   []Sample     `json:"samples,omitempty"` // as they were taken; none in published files
 }
+
+// A cellText is a cell as it stands in a file; a Key has a method of its own for JSON.
+type cellText struct {
+	keyText
+	K         int          `json:"k,omitzero"`
+	Transfers int          `json:"transfers,omitzero"`
+	Time      estimateText `json:"time_ns"`
+	Samples   samplesText  `json:"samples,omitempty"`
+}
+
+type (
+	keyText      Key
+	estimateText struct {
+		fit.Estimate
+		digits int // that are written
+	}
+	samplesText []Sample
+)
 
 // Segment is L(S,τ) of the segment that a transfer's message travels in (S =
 // Bytes where the message is smaller): l/(Transfers·k), ns.

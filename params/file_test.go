@@ -269,7 +269,7 @@ func TestReadRefuses(t *testing.T) {
 		{"no plan", with(`"plan": `, `"provenance": `), `f:5: "provenance" is there twice`},
 		{"unknown field", with(`"complete"`, `"compete"`), `f:7: there is no field "compete"`},
 		{"unknown field of the plan", with(`"sizes"`, `"seizes"`), `f:5: plan: there is no field "seizes"`},
-		{"unknown field of a cell", with(`"k":1`, `"j":1`), `f:11: there is no field "j" in a cell`},
+		{"unknown field of a cell", with(`"k":1`, `"j":1`), `f:11: there is no field "j"`},
 		{"twice in a cell", with(`"k":1`, `"tau":1`), `f:11: "tau" is there twice`},
 		{"twice in the plan", with(`"width": 0.03`, `"segments": 3`), `f:5: "segments" is there twice`},
 		{"operator that is no UTF-8", with(`"kind":"transfer","setup":"ring"`, `"kind":"gamma","operator":"SUM`+"\xcd"+`I"`), `is no operator; want a name like SUM_I`},
@@ -306,7 +306,7 @@ func TestReadRefuses(t *testing.T) {
 		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},
 		{"n with a fraction", with("101.5,6]", "101.5,6.5]"), `f:11: "6.5" is no whole number`},
 		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},
-		{"absurd τ", with(`"tau":1`, `"tau":99999999999999999999`), `f:11: "99999999999999999999" is no whole number, or too large`},
+		{"absurd τ", with(`"tau":1`, `"tau":99999999999999999999`), `f:11: 99999999999999999999 where a value like int belongs`},
 		{"large τ", with(`"tau":1`, `"tau":9999999999`), `τ is 9999999999`},
 		{"m negative", with(`"bytes":1`, `"bytes":-1`), `m is -1; want 1 …`},
 		{"m of nothing", with(`"kind":"transfer"`, `"kind":"null"`), `m is 1; want 0 … 0`},
@@ -435,7 +435,7 @@ func TestValidate(t *testing.T) {
 		spoil func(*File)
 		says  string
 	}{
-		{cell(func(c *Cell) { c.Time.Center = math.NaN() }), `at "NaN`},
+		{cell(func(c *Cell) { c.Time.Center = math.NaN() }), "invalid character 'N'"},
 		{cell(func(c *Cell) { c.Samples[1].NS = math.Inf(1) }), `"null,`},
 		{cell(func(c *Cell) { c.Setup = "ring\",\"x\":\"" }), "is no setup"},
 		{cell(func(c *Cell) { c.Time.Center = -1 }), "transfer of ring, placement local, in cache, τ = 2, m = 1: -1 is no time"},

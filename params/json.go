@@ -167,15 +167,6 @@ func (d *document) int() int {
 	return int(v)
 }
 
-func (d *document) bool() bool {
-	if d.is('t') {
-		d.token('t', "")
-		return true
-	}
-	d.token('f', "true or false")
-	return false
-}
-
 // null tells whether null is next, and takes it.
 func (d *document) null() bool {
 	if d.is('n') {

@@ -90,18 +90,14 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	kind := func(c *Cell) bool { return c.Kind == GammaCell }
 	same := f.nearest(placement, false, kind)
 	byName := make(map[string]grid)
-	var names []string
 	for i := range f.Cells {
 		if c := &f.Cells[i]; kind(c) && same(c) {
-			g, known := byName[c.Operator]
-			if !known {
-				names = append(names, c.Operator)
-				g = grid{cells: make(map[[2]int]*Cell)}
-			}
+			g := byName[c.Operator]
 			g.add(c)
 			byName[c.Operator] = g
 		}
 	}
+	names := slices.Collect(maps.Keys(byName))
 	switch {
 	case len(names) == 0 && f.Plan.Whole:
 		return nil, errors.New("no γ, which messages do not tell: import them again, together with Reduce_local of IMB-MPI1 or with a file of taulop sweep")
@@ -110,24 +106,19 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	case len(names) == 0:
 		return nil, errors.New("no γ: the file was measured or imported without reduction operators")
 	}
+	known := slices.Concat(f.Plan.Operators, customary)
 	order := func(name string) int {
-		if i := slices.Index(f.Plan.Operators, name); i >= 0 {
-			return i - len(f.Plan.Operators)
-		}
-		if i := slices.Index(customary, name); i >= 0 {
+		if i := slices.Index(known, name); i >= 0 {
 			return i
 		}
-		return len(customary)
+		return len(known)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(order(a)-order(b), strings.Compare(a, b)) })
-	gamma := &Gamma{}
+	gamma := &Gamma{Unfinished: make(map[string]error)}
 	for _, name := range names {
 		g := byName[name]
 		curve, err := g.curve("γ of "+name, Cell.Whole)
 		if err != nil && len(curve.Sizes) < fewest {
-			if gamma.Unfinished == nil {
-				gamma.Unfinished = make(map[string]error)
-			}
 			gamma.Unfinished[name] = err
 			continue
 		}
@@ -143,24 +134,17 @@ var customary = []string{
 	"MAX_R", "MIN_R", "SUM_R", "PROD_R", "MAXLOC_R", "MINLOC_R",
 }
 
-// nearest matches the cells of a kind that serve for a placement and state of the cache: its own,
-// else the placement's, else the first cell's. A rank's own work does not depend on where the
-// others are.
+// nearest matches the cells of a kind that serve for a placement and state of the cache: its own, else
+// the placement's, else the first cell's. A rank's own work does not depend on where the others are.
 func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bool) func(*Cell) bool {
 	best, distance := -1, 4
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if !kind(c) {
-			continue
-		}
-		d := 0
+		d := lists.FalseFirst(c.OffCache != offCache)
 		if c.Placement != placement {
 			d += 2
 		}
-		if c.OffCache != offCache {
-			d++
-		}
-		if d < distance {
+		if kind(c) && d < distance {
 			best, distance = i, d
 		}
 	}
@@ -185,7 +169,7 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 			ping = append(ping, c)
 		}
 	}
-	g := grid{cells: make(map[[2]int]*Cell)}
+	var g grid
 	for _, c := range slices.Concat(ping, own) {
 		if c.Tau != 1 || len(isolated) == 0 {
 			g.add(c)
@@ -207,8 +191,7 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	return g
 }
 
-// tables are the setups, placements and states of the cache that there are
-// transfers of.
+// tables are the setups, placements and states of the cache that there are transfers of.
 func (f *File) tables(s Selection) []Key {
 	over := f.over(s)
 	seen := make(map[Key]bool)
@@ -251,7 +234,7 @@ type grid struct {
 }
 
 func (f *File) grid(match func(*Cell) bool) grid {
-	g := grid{cells: make(map[[2]int]*Cell)}
+	var g grid
 	for i := range f.Cells {
 		if c := &f.Cells[i]; match(c) {
 			g.add(c)
@@ -261,6 +244,9 @@ func (f *File) grid(match func(*Cell) bool) grid {
 }
 
 func (g *grid) add(c *Cell) {
+	if g.cells == nil {
+		g.cells = make(map[[2]int]*Cell)
+	}
 	g.sizes, g.taus = lists.Insert(g.sizes, c.Bytes), lists.Insert(g.taus, c.Tau)
 	g.cells[[2]int{c.Bytes, c.Tau}] = c
 }

@@ -30,11 +30,10 @@ const Exchanging = 2
 var OfOverheads = []Kind{OverheadCell, MessageCell, ExchangeCell}
 
 // Overheads are o(m), m rising, of a selection's placement and state of the cache, or of what is
-// nearest to them: from messages of an MPI library where the file has some, else of our own, else
-// as it was published; of single copies only what a library adds to them. A message of k
-// segments has two transfers that are alone and k−1 of two at once, eq. (10): those as
-// ping has them, or where that was not measured the plan's first setup. Transfers that
-// are alone are as in Alone.
+// nearest to them: from messages of an MPI library where the file has some, else of our own, else as it
+// was published; of single copies only what a library adds to them. A message of k segments has two
+// transfers that are alone and k−1 of two at once, eq. (10): those as ping has them, or where that was
+// not measured the plan's first setup. Transfers that are alone are as in Alone.
 func (f *File) Overheads(s Selection) (all []Overhead) {
 	var kind func(*Cell) bool
 	for _, kind = range []func(*Cell) bool{
@@ -125,9 +124,8 @@ type Part struct {
 	Times float64
 }
 
-// Less is what the cell takes beyond its parts, launch by launch and in the same state of
-// the machine: what slows a whole launch is not in it. Where no launch visited all, it is the
-// difference of centres.
+// Less is what the cell takes beyond its parts, launch by launch and in the same state of the machine:
+// what slows a whole launch is not in it. Where no launch visited all, it is the difference of centres.
 func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 	sorting, left := f.Sort(), *c
 	left.Samples = nil
@@ -153,8 +151,7 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 	return e
 }
 
-// transfer is the cell of a message's transfers, or one between its neighbours; nil if there are
-// none.
+// transfer is the cell of a message's transfers, or one between its neighbours; nil if there are none.
 func (f *File) transfer(s Selection, message *Cell, tau int) *Cell {
 	at := Key{Kind: TransferCell, Setup: s.Setup, Placement: message.Placement, OffCache: message.OffCache, Tau: tau, Bytes: message.Bytes}
 	if message.Bytes == 0 {

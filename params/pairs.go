@@ -24,9 +24,8 @@ type Pairs struct {
 	Others []*Pairs `json:"other_homes,omitempty"`
 }
 
-// A Home is the node of the memory that a pair's transfers go through, as the two CPUs
-// see it: whose caches look after the lines decides what a transfer takes as much as
-// where the two CPUs are.
+// A Home is the node of the memory that a pair's transfers go through, as the two CPUs see it: whose
+// caches look after the lines decides what a transfer takes as much as where the two CPUs are.
 type Home string
 
 // Homes. The writer is the lower CPU of a pair.
@@ -143,8 +142,7 @@ func (p *Pair) add(stays []Stay, row, sizes int) {
 	slices.SortFunc(p.States, func(a, b PairState) int { return cmp.Or(cmp.Compare(a.NS, b.NS), cmp.Compare(a.Slow, b.Slow)) })
 }
 
-// adopt takes over the pairs of which there is a time for the writer's node alone: it
-// is the reader's.
+// adopt takes over the pairs of which there is a time for the writer's node alone: it is the reader's.
 func (p *Pairs) adopt(writer *Pairs) {
 	if p == nil || writer == nil {
 		return

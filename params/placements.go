@@ -8,8 +8,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Channel is a level of the machine with the placement whose transfers were measured
-// there.
+// A Channel is a level of the machine with the placement whose transfers were measured there.
 type Channel struct {
 	Level     int         // index of the provenance's Levels; −1: unknown
 	Name      string      // of the level, empty if unknown

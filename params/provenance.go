@@ -49,6 +49,8 @@ type Provenance struct {
 
 	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
 	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
+	// SumsAlone is the most that Sample.Computed is of cores that nothing else uses; 0: unknown.
+	SumsAlone float64 `json:"sums_alone_ns,omitempty"`
 
 	Go          string   `json:"go"`
 	Taulop      string   `json:"taulop"`
@@ -59,8 +61,7 @@ type Provenance struct {
 
 	Published []string `json:"published,omitempty"` // what the head of published tables says of machine and measurement, its lines
 
-	// Unknown has a sentence for what the machine does not say and what is
-	// assumed in its place.
+	// Unknown has a sentence for what the machine does not say and what is assumed in its place.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
@@ -116,8 +117,7 @@ func (p *Provenance) Pages() string {
 	return ""
 }
 
-// StealLimit is the share of the CPUs' time above which what a hypervisor takes is
-// said to matter.
+// StealLimit is the share of the CPUs' time above which what a hypervisor takes is said to matter.
 const StealLimit = 0.001
 
 // loadLimit is the share of the allowed CPUs above which a load is one of

@@ -64,10 +64,9 @@ func nanoseconds(seconds float64) float64 {
 	return ns
 }
 
-// Fill makes of a table one that WriteText has room for: every τ from 1 to the
-// largest, and 1 byte as its first size. Values that were not measured come from
-// L and O; missing says which, a sentence each. It fails for a τ so large that
-// WriteText's readers would not take the file.
+// Fill makes of a table one that WriteText has room for: every τ from 1 to the largest, and 1 byte as
+// its first size. Values that were not measured come from L and O; missing says which, a sentence each.
+// It fails for a τ so large that WriteText's readers would not take the file.
 func (t *Table) Fill() (full *Table, missing []string, err error) {
 	sizes, taus := t.Transfers.Sizes, t.Transfers.Taus
 	if most := taus[len(taus)-1]; most > maxCells/(len(sizes)+1) {
@@ -113,12 +112,10 @@ func abridged(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Fit makes of γ what WriteGammaText has room for and the readers of its files
-// want: γ(m,1) of all operators, but those one element at a time, at the sizes of the table
-// that goes with it. The
-// first row may be of a larger size than the table's, since no element has one
-// byte. Values that were not measured come from the operators' curves; missing
-// says which, a sentence each.
+// Fit makes of γ what WriteGammaText has room for and the readers of its files want: γ(m,1) of all
+// operators, but those one element at a time, at the sizes of the table that goes with it. The first
+// row may be of a larger size than the table's, since no element has one byte. Values that were not
+// measured come from the operators' curves; missing says which, a sentence each.
 func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
 	sizes = slices.Clone(sizes)
 	if len(g.Operators) == 0 || len(sizes) == 0 {

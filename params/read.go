@@ -2,6 +2,7 @@ package params
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,15 +16,13 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/numa"
 )
 
 // ReadFile reads a native parameter file; see Read.
 func ReadFile(path string) (*File, error) { return infile.Read(path, Read) }
 
-// Read reads a native parameter file. An error says in which line of name it
-// is, and no input takes more than some hundred MB of memory. Cells keep the
-// order that they have there.
+// Read reads a native parameter file. An error says in which line of name it is, and no input takes
+// more than some hundred MB of memory. Cells keep the order that they have there.
 func Read(r io.Reader, name string) (*File, error) {
 	text, err := readAll(r)
 	if err == nil && len(text) == 0 {
@@ -36,7 +35,8 @@ func Read(r io.Reader, name string) (*File, error) {
 }
 
 func decode(text []byte, name string) (*File, error) {
-	d := &decoder{document: newDocument(text, name), names: make(map[string]string), known: make(map[Key]Variant)}
+	d := &decoder{document: newDocument(text, name), known: make(map[Key]Variant)}
+	d.readers = d.readsOf()
 	if d.file(); d.err != nil {
 		return nil, d.err
 	}
@@ -75,12 +75,12 @@ func readAll(r io.Reader) ([]byte, error) {
 // A decoder builds a file.
 type decoder struct {
 	document
-	f     File
-	names map[string]string // one copy of each, by its JSON
-	known map[Key]Variant   // likewise, by kind and name
-	begin []int32           // where each cell begins
-	block []Sample          // of the cell that is read
-	count int               // samples of all cells
+	f       File
+	readers *json.Unmarshalers
+	known   map[Key]Variant // one copy of each, by kind and name
+	begin   []int32         // where each cell begins
+	block   []Sample        // of the cell that is read
+	count   int             // samples of all cells
 }
 
 // A field is a value at the top, and where it is.
@@ -95,7 +95,8 @@ func (d *decoder) file() {
 	fields := make(map[string]field)
 	known := false
 	d.each('{', '}', func() {
-		name := d.shared()
+		t, _ := d.token('"', "a string")
+		name := t.String()
 		switch {
 		case d.err != nil:
 		case len(fields) == maxNames:
@@ -136,12 +137,9 @@ func (d *decoder) file() {
 	}
 	d.header(fields)
 	for i := range d.f.Cells {
-		if err := d.f.Cells[i].checkLaunches(len(d.f.Launches), len(d.f.Watches)); err != nil {
-			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
-			return
-		}
-		if err := d.f.Cells[i].checkNetwork(d.f.Networks); err != nil {
-			d.fail(int(d.begin[i]), "%v: %w", d.f.Cells[i].Key, err)
+		c := &d.f.Cells[i]
+		if err := cmp.Or(c.checkLaunches(len(d.f.Launches), len(d.f.Watches)), c.checkNetwork(d.f.Networks)); err != nil {
+			d.fail(int(d.begin[i]), "%v: %w", c.Key, err)
 			return
 		}
 	}
@@ -261,49 +259,10 @@ func (d *decoder) cells() {
 func (d *decoder) cell() {
 	const missing = math.MinInt
 	begin := d.next()
-	c, variant := Cell{Key: Key{Tau: missing, Bytes: missing}, Time: fit.Estimate{N: missing}}, ""
-	d.each('{', '}', func() {
-		switch name := d.shared(); name {
-		case "kind":
-			c.Kind = Kind(d.shared())
-		case "setup":
-			c.Setup = d.shared()
-		case "placement":
-			c.Placement = numa.Policy(d.shared())
-		case "off_cache":
-			c.OffCache = d.bool()
-		case "tau":
-			c.Tau = d.int()
-		case "bytes":
-			c.Bytes = d.int()
-		case "segments":
-			c.Segments = d.int()
-		case "segment_bytes":
-			c.SegmentBytes = d.int()
-		case "transport":
-			c.Transport = Transport(d.shared())
-		case "buffers":
-			c.Buffers = Buffers(d.shared())
-		case "operator":
-			c.Operator = d.shared()
-		case "variant":
-			variant = d.shared()
-		case "n":
-			c.N = d.int()
-		case "delay_ns":
-			c.Delay = d.int()
-		case "k":
-			c.K = d.int()
-		case "transfers":
-			c.Transfers = d.int()
-		case "time_ns":
-			c.Time = d.estimate()
-		case "samples":
-			c.Samples = d.samples()
-		default:
-			d.fail(d.next(), "there is no field %.40q in a cell", name)
-		}
-	})
+	var text cellText
+	text.Tau, text.Bytes, text.Time.N = missing, missing, missing
+	d.refuse(d.base, "", json.UnmarshalDecode(d.Decoder, &text, tolerant, json.RejectUnknownMembers(true), json.WithUnmarshalers(d.readers)))
+	c := Cell{Key(text.keyText), text.K, text.Transfers, text.Time.Estimate, text.Samples}
 	switch {
 	case d.err != nil:
 		return
@@ -314,8 +273,8 @@ func (d *decoder) cell() {
 		d.fail(begin, "%w", limitf("more than %d cells", maxCells))
 		return
 	}
-	if variant != "" {
-		c.Variant = d.variant(c.Kind, variant)
+	if c.Variant != nil {
+		c.Variant = d.variant(c.Kind, c.Variant)
 	}
 	if err := c.check(); err != nil {
 		d.fail(begin, "%s: %w", printable.Part(c.Key.String()), err)
@@ -325,32 +284,31 @@ func (d *decoder) cell() {
 	d.f.Cells = append(d.f.Cells, c)
 }
 
-// shared reads a string that many cells have.
-func (d *decoder) shared() string {
-	if !d.is('"') {
-		d.token('"', "a string") // says what is there instead
-		return ""
-	}
-	text, err := d.ReadValue()
-	if err != nil {
-		d.refuse(d.base, "", err)
-		return ""
-	}
-	name, known := d.names[string(text)]
-	if !known {
-		plain, _ := jsontext.AppendUnquote(nil, text) // which ReadValue has checked
-		name = string(plain)
-		d.names[string(text)] = name
-	}
-	return name
+// readsOf are how parts of cells are read.
+func (d *decoder) readsOf() *json.Unmarshalers {
+	return json.JoinUnmarshalers(
+		json.UnmarshalFromFunc(func(_ *jsontext.Decoder, e *estimateText) error {
+			e.Estimate = d.estimate()
+			return d.err
+		}),
+		json.UnmarshalFromFunc(func(_ *jsontext.Decoder, s *samplesText) error {
+			*s = d.samples()
+			return d.err
+		}),
+		json.UnmarshalFromFunc(func(_ *jsontext.Decoder, v *Variant) error {
+			if t, ok := d.token('"', "a string"); ok && t.String() != "" {
+				*v = Name(t.String())
+			}
+			return d.err
+		}))
 }
 
-// variant is the variant of a kind of that text, the same for all cells.
-func (d *decoder) variant(kind Kind, text string) Variant {
-	at := Key{Kind: kind, Variant: Name(text)}
+// variant is the variant of a kind of that name, the same for all cells.
+func (d *decoder) variant(kind Kind, name Variant) Variant {
+	at := Key{Kind: kind, Variant: name}
 	v, known := d.known[at]
 	if !known {
-		v = Key{Kind: kind}.Named(text).Variant
+		v = at.Named(name.String()).Variant
 		d.known[at] = v
 	}
 	return v

@@ -15,13 +15,12 @@ func (f *File) Drawn() int {
 	return len(f.Launches)
 }
 
-// Resampled is a bootstrap replicate of the file: its sessions drawn again, with replacement, or
-// the launches of each where there are one or two. Predictions from such files differ by the
-// uncertainty of predictions from this one (Davison and Hinkley, "Bootstrap Methods and their
-// Application", section 3.8: of nested samples the outer ones are drawn). Launches are drawn whole,
-// because a disturbance hits all cells of a launch. Centres are new; bounds of intervals remain the
-// file's. A cell that no drawn launch visited stays as it is, and so does one whose samples have no
-// known launch.
+// Resampled is a bootstrap replicate of the file: its sessions drawn again, with replacement, or the
+// launches of each where there are one or two. Predictions from such files differ by the uncertainty of
+// predictions from this one (Davison and Hinkley, "Bootstrap Methods and their Application", section
+// 3.8: of nested samples the outer ones are drawn). Launches are drawn whole, because a disturbance
+// hits all cells of a launch. Centres are new; bounds of intervals remain the file's. A cell that no
+// drawn launch visited stays as it is, and so does one whose samples have no known launch.
 func (f *File) Resampled(random *rand.Rand) *File {
 	drawn := *f
 	drawn.Launches = nil

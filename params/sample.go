@@ -28,13 +28,12 @@ type Sample struct {
 	Watch  int32   `json:"-"`
 	Before float32 `json:"before_ns,omitempty"`
 	After  float32 `json:"after_ns,omitempty"`
-	// Computed is the longest that some sums took the slower of two workers in these looks, ns; 0:
-	// unknown. It tells when something slowed a core.
+	// Computed is the longest that some sums took the slower of two workers in these looks, ns at a clock
+	// of 1 GHz: clock cycles; 0: unknown. It tells when something slowed a core.
 	Computed float32 `json:"computed_ns,omitempty"`
 }
 
-// Unlaunched samples were imported: nothing says in which process and at what moment they were
-// taken.
+// Unlaunched samples were imported: nothing says in which process and at what moment they were taken.
 const Unlaunched = -1
 
 // A Launch is a process that measured.
@@ -66,9 +65,8 @@ type Launch struct {
 	Probe []ProbeReading `json:"probe,omitempty"`
 }
 
-// Loads are what reads of single lines of user buffers off cache take, ns, each of which
-// waits for the one before and goes to another page: the mean over the buffers of a launch's
-// workers.
+// Loads are what reads of single lines of user buffers off cache take, ns, each of which waits for the
+// one before and goes to another page: the mean over the buffers of a launch's workers.
 type Loads struct {
 	Placement numa.Policy `json:"placement"`
 	Tau       int         `json:"tau"`        // workers
@@ -346,4 +344,80 @@ func (f *File) Components() (within, launches, sessions float64) {
 		}
 	}
 	return fit.Median(ws).Center, fit.Median(ls).Center, fit.Median(ss).Center
+}
+
+// Workers compares the workers of a visit: each one's median time over its batches, over the
+// slowest one's. Where all are slow together, all are near 1.
+type Workers struct {
+	Fastest float32 `json:"fastest,omitempty"` // 0: one worker, or unknown
+	Typical float32 `json:"typical,omitempty"` // the median of all but the last
+	Last    int32   `json:"last,omitempty"`    // CPU of the last
+}
+
+func (w Workers) check() error {
+	if w == (Workers{}) {
+		return nil
+	}
+	if !(w.Fastest > 0 && w.Fastest <= w.Typical && w.Typical <= 1) || w.Last < 0 || w.Last > maxCPUs {
+		return fmt.Errorf("of several workers the fastest took %g of the last one's time, the median of the others %g, on CPU %d: want shares that rise to 1 and a CPU up to %d", w.Fastest, w.Typical, w.Last, maxCPUs)
+	}
+	return nil
+}
+
+// A Balance is what workers took by themselves, over what the last of them took, the
+// median over visits.
+type Balance struct {
+	Fastest float64 `json:"fastest"`
+	Typical float64 `json:"typical"` // the median of all but the last
+}
+
+// Balance is the balance of a kind of cells, nil where no sample says it.
+func (f *File) Balance(kind Kind) *Balance {
+	var fastest, typical []float64
+	for _, c := range f.Cells {
+		for _, s := range c.Samples {
+			if c.Kind == kind && s.Fastest > 0 {
+				fastest, typical = append(fastest, float64(s.Fastest)), append(typical, float64(s.Typical))
+			}
+		}
+	}
+	if len(fastest) == 0 {
+		return nil
+	}
+	return &Balance{fit.Median(fastest).Center, fit.Median(typical).Center}
+}
+
+// Begun are how many batches began together, and how many did not.
+type Begun struct {
+	Batches int `json:"batches"`          // all that were timed
+	Late    int `json:"late,omitempty"`   // that a worker began late; others were measured in their place
+	Forced  int `json:"forced,omitempty"` // late ones that count, because none of their visit began together
+}
+
+// Add adds the batches of a visit.
+func (s *Begun) Add(o Begun) {
+	s.Batches, s.Late, s.Forced = s.Batches+o.Batches, s.Late+o.Late, s.Forced+o.Forced
+}
+
+// Begun are the batches of all launches.
+func (f *File) Begun() (all Begun) {
+	for _, l := range f.Launches {
+		all.Add(l.Begun)
+	}
+	return all
+}
+
+// String says what became of batches that did not begin together, nothing where all did.
+func (s Begun) String() string {
+	switch {
+	case s.Late == 0:
+		return ""
+	case s.Forced == 0:
+		were := "were"
+		if s.Late == 1 {
+			were = "was"
+		}
+		return fmt.Sprintf("%d of %d batches %s measured again, because a worker began late", s.Late, s.Batches, were)
+	}
+	return fmt.Sprintf("in %d of %d batches a worker began late: %d count nonetheless, the others were measured again", s.Late, s.Batches, s.Forced)
 }

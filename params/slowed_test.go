@@ -19,9 +19,9 @@ func slowedFile(t *testing.T, share float64) *File {
 	for launch := range 24 {
 		f.Launches = append(f.Launches, Launch{Began: "2026-11-21T20:15:00Z"})
 		for range 12 {
-			s := Sample{NS: 700 + 10*random.NormFloat64(), Launch: int32(launch), Watch: watch, Before: 60, After: 61, Computed: float32(2650 + 10*random.Float64())}
+			s := Sample{NS: 700 + 10*random.NormFloat64(), Launch: int32(launch), Watch: watch, Before: 60, After: 61, Computed: float32(8.3 + 0.03*random.Float64())}
 			if random.Float64() < share {
-				s.NS, s.Computed = 1.4*s.NS, float32(3100+2000*random.Float64())
+				s.NS, s.Computed = 1.4*s.NS, float32(9.9+6*random.Float64())
 			}
 			c.Samples = append(c.Samples, s)
 		}
@@ -67,16 +67,39 @@ func TestSlowedIsAState(t *testing.T) {
 	}
 }
 
+// What sums take a core alone tells what is slowed all the time, and is not mistaken for it.
+func TestSlowedAllTheTime(t *testing.T) {
+	for _, tt := range []struct{ share, alone, slowed float64 }{{1, 0, 0}, {1, 8.5, 1}, {1, 14, 0}, {0.99, 8.5, 1}, {0, 8.5, 0}, {0.3, 8.5, 0.3}} {
+		f := slowedFile(t, tt.share)
+		f.Provenance.SumsAlone = tt.alone
+		f.FindStates(0, f.Looks())
+		states, slowed := f.States(), 0.
+		for _, s := range states {
+			if s.Slow > 0 {
+				slowed += s.Share
+			}
+		}
+		if !near(slowed+1, tt.slowed+1, 0.05) || tt.slowed == 1 && len(states) != 1 {
+			t.Errorf("%g of samples slowed, alone %g: %+v", tt.share, tt.alone, states)
+		}
+		if len(states) == 1 {
+			if in := must.Get(f.InState(2, states[0])); !near(in.Cells[0].Time.Center, 980, 0.02) {
+				t.Errorf("%g of samples slowed: %v, want 980", tt.share, in.Cells[0].Time)
+			}
+		}
+	}
+}
+
 // Sessions on either side are of the same states, and CPUs that move are in two where they are slowed.
 func TestSlowedOfSessions(t *testing.T) {
 	f := slowedFile(t, 0.3)
-	f.Watches = append(f.Watches, Watch{Session: 1, CPUs: []int{0, 1}, States: []State{{NS: 240, Share: 0.5}, {NS: 240, Share: 0.5, Slow: 3200}}})
+	f.Watches = append(f.Watches, Watch{Session: 1, CPUs: []int{0, 1}, States: []State{{NS: 240, Share: 0.5}, {NS: 240, Share: 0.5, Slow: 10}}})
 	states := f.States()
 	if len(states) != 4 || states[1].Slow == 0 || states[2].Slow != 0 || states[2].Above != states[3].Above || !near(states[2].NS, 240, 0.01) {
 		t.Fatalf("%+v", states)
 	}
 	w := Watch{States: states}
-	for want, look := range [][2]float64{{60, 2650}, {60, 3900}, {240, 0}, {240, 3900}} {
+	for want, look := range [][2]float64{{60, 8.3}, {60, 12}, {240, 0}, {240, 12}} {
 		if at := w.At(look[0], look[1]); at != want {
 			t.Errorf("a look of %v is of state %d, want %d", look, at, want)
 		}
@@ -88,7 +111,7 @@ func TestWanderingClockIsNotSlowed(t *testing.T) {
 	f := slowedFile(t, 0)
 	random := rand.New(rand.NewPCG(2, 2))
 	for i := range f.Cells[0].Samples {
-		f.Cells[0].Samples[i].Computed = float32(2650 * (1 + 0.3*random.Float64()))
+		f.Cells[0].Samples[i].Computed = float32(8.3 * (1 + 0.3*random.Float64()))
 	}
 	f.FindStates(0, f.Looks())
 	if states := f.States(); len(states) != 0 {

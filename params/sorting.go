@@ -46,7 +46,7 @@ func (f *File) Sort() *Sorting {
 		}
 	}
 	for n, looks := range doubtful { // together they may be enough
-		if states := statesOf(looks); len(states) > 1 || len(members[n]) == 0 {
+		if states := statesOf(looks, f.Provenance.SumsAlone); len(states) > 1 || len(members[n]) == 0 {
 			members[n] = append(members[n], states...)
 		}
 	}
@@ -233,7 +233,10 @@ func pool(all []State) (states []State) {
 			steady.Above = math.Sqrt(states[len(states)-1].NS * steady.NS)
 		}
 		total += weight
-		if states = append(states, steady); slowed.Slow > 0 {
+		if steady.Share > 0 || slowed.Slow == 0 {
+			states = append(states, steady)
+		}
+		if slowed.Slow > 0 {
 			slowed.NS, slowed.Above = steady.NS, steady.Above
 			states = append(states, slowed)
 		}
@@ -254,12 +257,10 @@ func nearest(states []State, of State) (best int) {
 	return best
 }
 
-// States are the states of that many workers that the file has met, rising; none where they had
-// one.
+// States are the states of that many workers that the file has met, rising; none where they had one.
 func (s *Sorting) States(workers int) []State { return s.pools[workers] }
 
-// Of is the state of the States of as many workers that a sample was taken in, AnyState or
-// Moved.
+// Of is the state of the States of as many workers that a sample was taken in, AnyState or Moved.
 func (s *Sorting) Of(x Sample) int {
 	if x.Watch < 1 || int(x.Watch) > len(s.to) {
 		return AnyState
@@ -326,8 +327,7 @@ func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 	return samples
 }
 
-// Each is a cell with the samples of one state after the other; the cell itself where there
-// was one.
+// Each is a cell with the samples of one state after the other; the cell itself where there was one.
 func (s *Sorting) Each(c *Cell) (all []Cell) {
 	for i, state := range s.StatesOf(c) {
 		in := *c
@@ -341,9 +341,8 @@ func (s *Sorting) Each(c *Cell) (all []Cell) {
 	return all
 }
 
-// StatesOf are the States of as many workers with the shares, and the times for which they
-// last, of the workers on a cell's own CPUs: 0 of states that these were never in. None where
-// they had one.
+// StatesOf are the States of as many workers with the shares, and the times for which they last, of the
+// workers on a cell's own CPUs: 0 of states that these were never in. None where they had one.
 func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	if len(s.pools) == 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A State is where the CPUs of some workers are, as far as it shows in what these take for
@@ -22,7 +23,7 @@ type State struct {
 	// how often it was seen to end, as where it ends by chance; 0: it never was.
 	Lasts float64 `json:"lasts_s,omitempty"`
 	// Slow, if not 0, makes it the state of looks with the flags of the one before it, and the same Above,
-	// in which sums took a core that long, ns, or longer: see Sample.Computed.
+	// in which sums took a core that long or longer, see Sample.Computed.
 	Slow float64 `json:"slow_above_ns,omitempty"`
 }
 
@@ -95,13 +96,13 @@ func (f *File) Looks() map[int32][]Look {
 func (f *File) FindStates(session int, looks map[int32][]Look) {
 	for i := range f.Watches {
 		if w := &f.Watches[i]; w.Session == session {
-			w.States = statesOf(looks[int32(i+1)])
+			w.States = statesOf(looks[int32(i+1)], f.Provenance.SumsAlone)
 		}
 	}
 }
 
 // statesOf finds the states in looks; see fit.Modes.
-func statesOf(looks []Look) (states []State) {
+func statesOf(looks []Look, alone float64) (states []State) {
 	var values []float64
 	for _, l := range looks {
 		values = append(values, l.Before, l.After)
@@ -111,7 +112,7 @@ func statesOf(looks []Look) (states []State) {
 		states = append(states, State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share})
 	}
 	if len(states) == 1 {
-		return split(states, modes, looks)
+		return split(states, modes, looks, alone)
 	}
 	looks = slices.SortedFunc(slices.Values(looks), func(a, b Look) int {
 		return cmp.Or(a.Launch-b.Launch, cmp.Compare(a.At, b.At))
@@ -148,7 +149,7 @@ func statesOf(looks []Look) (states []State) {
 			states[i].Lasts = round(math.Ln2*seconds[i]/ends[i], 3)
 		}
 	}
-	return split(states, modes, looks)
+	return split(states, modes, looks, alone)
 }
 
 // InState is the file as if the machine had been in one state all the time: the one of that many
@@ -168,23 +169,18 @@ func (f *File) InState(workers int, like State) (*File, error) {
 	}
 	in := *f
 	in.Watches, in.Cells, in.state = nil, nil, &at
-	for i := range f.Cells {
-		c := f.Cells[i]
+	for _, c := range f.Cells {
 		if n := s.Workers(&c); len(s.pools[n]) > 0 && min(n, workers) > 1 || n == workers {
 			if c.Samples = s.In(&c, counterpart(of, taken, s.pools[n])); len(c.Samples) == 0 {
 				continue
 			}
 			c.Time = c.Replicates(f).Estimate()
 		}
+		// Samples have no watches there: they are all of one state.
+		c.Samples = lists.Map(c.Samples, func(x Sample) Sample {
+			return Sample{NS: x.NS, Launch: x.Launch, At: x.At, Spread: x.Spread, Workers: x.Workers}
+		})
 		in.Cells = append(in.Cells, c)
-	}
-	// Samples have no watches there: they are all of one state.
-	for i := range in.Cells {
-		in.Cells[i].Samples = slices.Clone(in.Cells[i].Samples)
-		for j := range in.Cells[i].Samples {
-			x := &in.Cells[i].Samples[j]
-			x.Watch, x.Before, x.After, x.Computed = 0, 0, 0, 0
-		}
 	}
 	return &in, nil
 }
@@ -219,16 +215,15 @@ func (f *File) byState() (all []cellIn) {
 	s := f.Sort()
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
-		before := len(all)
-		if stays := s.ByState(c); len(stays) > 1 {
-			for at := range stays {
-				in := *c
-				in.Samples, in.Time = stays[at].Samples, stays[at].Time
-				all = append(all, cellIn{&in, &stays[at].State})
-			}
-		}
-		if len(all) == before {
+		stays := s.ByState(c)
+		if len(stays) < 2 {
 			all = append(all, cellIn{c, f.state})
+			continue
+		}
+		for at := range stays {
+			in := *c
+			in.Samples, in.Time = stays[at].Samples, stays[at].Time
+			all = append(all, cellIn{&in, &stays[at].State})
 		}
 	}
 	return all
@@ -299,4 +294,68 @@ func (w *Watch) check() error {
 	}
 	return cmp.Or(limited("session", w.Session, 0, maxLaunches-1), limited("number of CPUs", len(w.CPUs), 1, maxWorkers), limited("number of states", len(w.States), 0, maxStates),
 		each(w.CPUs, func(cpu int) error { return limited("CPU", cpu, 0, maxCPUs) }))
+}
+
+// What tells looks while something slows a core from others. Sums of undisturbed cores take the same
+// within a few per cent; a thread of another guest on the same core makes them take 1.1 to 2 times as
+// long.
+const (
+	slowFrom     = 1.15 // times what sums take undisturbed
+	steadyWithin = 1.05 // times it are most of the undisturbed
+)
+
+// split puts a state of slowed cores behind each state in which sums took now and then longer than
+// else. Its share of the state's time is that of samples.
+func split(states []State, modes []fit.Mode, looks []Look, alone float64) (all []State) {
+	for i, state := range states {
+		var took []float64
+		for _, l := range looks {
+			if l.Computed > 0 && fit.ModeOf(modes, l.Before) == i && fit.ModeOf(modes, l.After) == i {
+				took = append(took, l.Computed)
+			}
+		}
+		slow, share := slowedFrom(took, alone)
+		if all = append(all, state); share > 0 {
+			slowed := State{NS: state.NS, Above: state.Above, Share: round(share*state.Share, 4), Slow: round(slow, 4)}
+			all[len(all)-1].Share, all[len(all)-1].Lasts = round((1-share)*state.Share, 4), 0
+			all = append(all, slowed)
+		}
+	}
+	return all
+}
+
+// slowedFrom is the time of sums from which on something slowed a core, and the share of times at or
+// above; 0 where nothing did for as long as a state has to last. Sums that never took as little as on a
+// core alone were slowed all the time.
+func slowedFrom(took []float64, alone float64) (slow, share float64) {
+	slices.Sort(took)
+	fastest := lowest(took)
+	if always := slowFrom * alone; alone > 0 && len(took) > 0 && (fastest > always || fastest == 0) {
+		if share = 1 - shareBelow(took, always); 1-share < fit.LeastShare {
+			return always, 1
+		}
+	}
+	slow = slowFrom * fastest
+	steady := shareBelow(took, slow)
+	if fastest == 0 || 1-steady < fit.LeastShare || shareBelow(took, steadyWithin*fastest) < 0.8*steady {
+		return 0, 0
+	}
+	return slow, 1 - steady
+}
+
+func shareBelow(rising []float64, v float64) float64 {
+	n, _ := slices.BinarySearch(rising, v)
+	return float64(n) / float64(len(rising))
+}
+
+// lowest is where the first of rising values gather: a share of fit.LeastShare of them, and five, within
+// 3 %. 0: nowhere.
+func lowest(rising []float64) float64 {
+	n := max(5, int(math.Ceil(fit.LeastShare*float64(len(rising)))))
+	for i := range len(rising) - n + 1 {
+		if rising[i+n-1] <= 1.03*rising[i] {
+			return rising[i]
+		}
+	}
+	return 0
 }

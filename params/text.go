@@ -26,15 +26,13 @@ const (
 // MostBytes is the largest message that a file holds.
 const MostBytes = maxSize
 
-// ReadText reads L(m,τ) and o(m) in the text format of the authors' tools: two
-// lines with the numbers of sizes and of τ, "#m<TAB>30" and "#tau<TAB>8", further
-// comments that begin with #, and a line for each size with m in bytes, o(m),
-// L(m,1), L(m,2) … in seconds, all separated by tabs.
+// ReadText reads L(m,τ) and o(m) in the text format of the authors' tools: two lines with the numbers
+// of sizes and of τ, "#m<TAB>30" and "#tau<TAB>8", further comments that begin with #, and a line for
+// each size with m in bytes, o(m), L(m,1), L(m,2) … in seconds, all separated by tabs.
 //
-// What leaves no doubt is read too: empty lines and comments in front, blanks for tabs,
-// blanks and tabs at the ends of lines, CRLF, a byte order mark, Ctrl-Z at the end, and
-// no end of the last line if it has all its columns, of which Doubt then says it. An error
-// says in which line of name it is.
+// What leaves no doubt is read too: empty lines and comments in front, blanks for tabs, blanks and tabs
+// at the ends of lines, CRLF, a byte order mark, Ctrl-Z at the end, and no end of the last line if it
+// has all its columns, of which Doubt then says it. An error says in which line of name it is.
 func ReadText(r io.Reader, name string) (*Table, error) {
 	text, err := readText(r, name, []string{"tau"}, 1, checkTauNames)
 	if err != nil {
@@ -111,9 +109,8 @@ func WriteText(w io.Writer, t *Table) error {
 	})
 }
 
-// WriteGammaText writes the operators' γ(m,1) as ReadGammaText reads them, with
-// 15 decimals, for they can be as short as picoseconds. All operators must have
-// been measured with the same sizes.
+// WriteGammaText writes the operators' γ(m,1) as ReadGammaText reads them, with 15 decimals, for they
+// can be as short as picoseconds. All operators must have been measured with the same sizes.
 func WriteGammaText(w io.Writer, g *Gamma) error {
 	if len(g.Operators) == 0 {
 		return errors.New("text format: no operators")

@@ -34,11 +34,10 @@ func (f *File) Transfers() []Transfers {
 	return all
 }
 
-// Alone is L(m,1) as other τ count waiting. Every isolated transfer waits for a flag that another
-// core has just set; of a segment's two transfers in a ring, as in a message alone, one does. So
-// half of y(1) comes off each, launch by launch and in the same state of the machine, but at most
-// half of its time. Other cells, and cells of a file without y(1) of isolated transfers, are
-// unchanged.
+// Alone is L(m,1) as other τ count waiting. Every isolated transfer waits for a flag that another core
+// has just set; of a segment's two transfers in a ring, as in a message alone, one does. So half of
+// y(1) comes off each, launch by launch and in the same state of the machine, but at most half of its
+// time. Other cells, and cells of a file without y(1) of isolated transfers, are unchanged.
 func (f *File) Alone(c *Cell) *Cell {
 	if c.Kind != TransferCell || c.Setup != Isolated {
 		return c

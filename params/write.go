@@ -2,13 +2,14 @@ package params
 
 import (
 	"bytes"
-	"encoding/json"
+	jsonv1 "encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taulop/taulop/internal/outfile"
@@ -25,11 +26,10 @@ func (f *File) WriteFile(path string) error {
 	return err
 }
 
-// Write writes the file in version Version of the format: a line a cell, in the
-// order of kind, setup, placement, cache, operator, τ and m, samples with five
-// digits and what follows from them with six. It refuses what Read would: everything is
-// read again before anything is written. An error of a file that holds too much is a
-// LimitError.
+// Write writes the file in version Version of the format: a line a cell, in the order of kind, setup,
+// placement, cache, operator, τ and m, samples with five digits and what follows from them with six. It
+// refuses what Read would: everything is read again before anything is written. An error of a file that
+// holds too much is a LimitError.
 func (f *File) Write(w io.Writer) error {
 	text, err := f.checked()
 	var limit LimitError
@@ -70,7 +70,11 @@ func (f *File) text() ([]byte, error) {
 	text = append(text, ",\n  \"cells\": ["...)
 	before := "\n    "
 	for _, i := range f.sorted() {
-		text = f.Cells[i].append(append(text, before...))
+		cell, err := f.Cells[i].text()
+		if err != nil {
+			return nil, fmt.Errorf("%v: %w", f.Cells[i].Key, err)
+		}
+		text = append(append(text, before...), cell...)
 		before = ",\n    "
 		if len(text) > maxFile {
 			break
@@ -88,7 +92,7 @@ func (f *File) head() ([]byte, error) {
 	head.Placements, head.Warnings, head.Launches = append([]numa.Placement{}, f.Placements...), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...)
 	head.Seconds, head.Cells = round(f.Seconds, 6), nil
 	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
+	encoder := jsonv1.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(head); err != nil {
 		return nil, err
@@ -128,64 +132,34 @@ func layOut(out *bytes.Buffer, text jsontext.Value, indent string) {
 	out.WriteByte(text[len(text)-1])
 }
 
-// append writes the cell as one line of JSON.
-func (c *Cell) append(b []byte) []byte {
-	name := func(of string) { b = append(append(append(b, `,"`...), of...), `":`...) }
-	number := func(of string, value int) {
-		name(of)
-		b = strconv.AppendInt(b, int64(value), 10)
+// text is the cell as one line of JSON. It fails for what is no number.
+func (c *Cell) text() ([]byte, error) {
+	return json.Marshal(cellText{keyText(c.Key), c.K, c.Transfers, estimateText{c.Time, c.digits()}, c.Samples}, jsontext.AllowInvalidUTF8(true))
+}
+
+// MarshalJSONTo writes center, lo, hi, n and, if there are some, sessions.
+func (t estimateText) MarshalJSONTo(to *jsontext.Encoder) error {
+	b := []byte{'['}
+	for _, v := range []float64{t.Center, t.Lo, t.Hi} {
+		b = append(appendNumber(b, v, t.digits), ',')
 	}
-	some := func(of string, value int) { // unless it is 0
-		if value != 0 {
-			number(of, value)
+	b = strconv.AppendInt(b, int64(t.N), 10)
+	if t.Sessions > 0 {
+		b = strconv.AppendInt(append(b, ','), int64(t.Sessions), 10)
+	}
+	return to.WriteValue(append(b, ']'))
+}
+
+// MarshalJSONTo writes a row of numbers for each.
+func (s samplesText) MarshalJSONTo(to *jsontext.Encoder) error {
+	b := []byte{'['}
+	for i := range s {
+		if i > 0 {
+			b = append(b, ',')
 		}
+		b = s[i].append(b)
 	}
-	text := func(of, value string) { // unless it is empty
-		if value != "" {
-			name(of)
-			b, _ = jsontext.AppendQuote(b, value)
-		}
-	}
-	b, _ = jsontext.AppendQuote(append(b, `{"kind":`...), c.Kind)
-	text("setup", c.Setup)
-	name("placement")
-	b, _ = jsontext.AppendQuote(b, c.Placement)
-	if c.OffCache {
-		b = append(b, `,"off_cache":true`...)
-	}
-	number("tau", c.Tau)
-	number("bytes", c.Bytes)
-	some("segments", c.Segments)
-	some("segment_bytes", c.SegmentBytes)
-	text("transport", string(c.Transport))
-	text("buffers", string(c.Buffers))
-	text("operator", c.Operator)
-	text("variant", c.VariantName())
-	some("n", c.N)
-	some("delay_ns", c.Delay)
-	some("k", c.K)
-	some("transfers", c.Transfers)
-	digits := c.digits()
-	b = append(b, `,"time_ns":[`...)
-	for _, v := range []float64{c.Time.Center, c.Time.Lo, c.Time.Hi} {
-		b = append(appendNumber(b, v, digits), ',')
-	}
-	b = strconv.AppendInt(b, int64(c.Time.N), 10)
-	if c.Time.Sessions > 0 {
-		b = strconv.AppendInt(append(b, ','), int64(c.Time.Sessions), 10)
-	}
-	b = append(b, ']')
-	for i := range c.Samples {
-		before := `,`
-		if i == 0 {
-			before = `,"samples":[`
-		}
-		b = c.Samples[i].append(append(b, before...))
-	}
-	if len(c.Samples) > 0 {
-		b = append(b, ']')
-	}
-	return append(b, '}')
+	return to.WriteValue(append(b, ']'))
 }
 
 // append writes a sample as a row of numbers.

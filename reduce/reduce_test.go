@@ -10,15 +10,13 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 )
 
 // One element at a time has the same results, without a kernel.
 func TestScalar(t *testing.T) {
-	vectors, err := Lookup("SUM_R")
-	if err != nil {
-		t.Fatal(err)
-	}
+	vectors := must.Get(Lookup("SUM_R"))
 	scalar, err := Lookup("SUM_R" + Scalar)
 	if err != nil || scalar.kernel != nil || scalar.Name != "SUM_R_SCALAR" {
 		t.Fatalf("%+v, %v", scalar, err)
@@ -103,10 +101,7 @@ func TestLocated(t *testing.T) {
 		{"MAXLOC_I", 5, 7, 1, 2, 7, 2}, {"MAXLOC_I", 7, 7, 3, 2, 7, 2}, {"MAXLOC_I", 7, 7, 1, 2, 7, 1},
 		{"MINLOC_I", 5, 7, 1, 2, 5, 1}, {"MINLOC_I", 7, 7, 3, 2, 7, 2},
 	} {
-		o, err := Lookup(tt.op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(Lookup(tt.op))
 		in, inout := []located[int32]{{tt.a, tt.ai}}, []located[int32]{{tt.b, tt.bi}}
 		o.Apply(unsafe.Slice((*byte)(unsafe.Pointer(&inout[0])), 8), unsafe.Slice((*byte)(unsafe.Pointer(&in[0])), 8))
 		if got := inout[0]; got != (located[int32]{tt.value, tt.idx}) {

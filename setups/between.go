@@ -9,11 +9,10 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// A Between is a copy between levels of the memory: τ workers copy m bytes each
-// at once, without flags. Where a copy reads from and writes to is a matter of
-// the Room that it walks through, message after message and round again. With a
-// Layout it is a strided message, Bytes being its span, that each packs into a
-// buffer of its own and unpacks at the other end: half of that is p(m,d).
+// A Between is a copy between levels of the memory: τ workers copy m bytes each at once, without flags.
+// Where a copy reads from and writes to is a matter of the Room that it walks through, message after
+// message and round again. With a Layout it is a strided message, Bytes being its span, that each packs
+// into a buffer of its own and unpacks at the other end: half of that is p(m,d).
 type Between struct {
 	Tau      int // the first workers of the team
 	Bytes    int // m
@@ -124,6 +123,10 @@ func (b *between) measure(w *worker) error {
 	stride := unitsOf(b.Bytes) * unitBytes
 	from.next, to.next = from.begin(stride), to.begin(stride)
 	ends.first = [2]int{from.next, to.next}
+	var own []byte
+	if b.Layout != nil {
+		own = b.own[w.id]
+	}
 	for i := 0; ; i++ {
 		n := b.Copies
 		if i == 0 {
@@ -132,11 +135,7 @@ func (b *between) measure(w *worker) error {
 		if on, err := b.start(w, i); err != nil || !on {
 			return err
 		}
-		if b.Layout != nil {
-			from.next, to.next = b.packs(b.own[w.id], from, to, stride, n)
-		} else {
-			from.next, to.next = b.copies(from, to, stride, n)
-		}
+		from.next, to.next = b.copies(own, from, to, stride, n)
 		b.finish(w, i)
 		ends.copies += n
 	}
@@ -168,34 +167,21 @@ func (b *between) warm(from, to *region, stride int) int {
 	return n
 }
 
-// copies is the timed loop.
-func (b *between) copies(from, to *region, stride, n int) (nextFrom, nextTo int) {
+// copies is the timed loop; strided messages go through a buffer of the worker's own.
+func (b *between) copies(own []byte, from, to *region, stride, n int) (nextFrom, nextTo int) {
 	s, d, m := from.next, to.next, b.Bytes
 	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
+	strided := b.Layout != nil && !b.Layout.Contiguous()
 	for range n {
-		shm.Copy(to.mem[d:d+m], from.mem[s:s+m])
-		if s += stride; s > lastS {
-			s = 0
-		}
-		if d += stride; d > lastD {
-			d = 0
-		}
-	}
-	return s, d
-}
-
-// packs is the timed loop of strided messages.
-func (b *between) packs(own []byte, from, to *region, stride, n int) (nextFrom, nextTo int) {
-	s, d, m := from.next, to.next, b.Bytes
-	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
-	whole := b.Layout.Contiguous() // copied as any other message
-	for range n {
-		if whole {
-			shm.Copy(own, from.mem[s:s+m])
-			shm.Copy(to.mem[d:d+m], own)
-		} else {
+		switch {
+		case strided:
 			b.Layout.Pack(own, from.mem[s:s+m])
 			b.Layout.Unpack(to.mem[d:d+m], own)
+		case own != nil: // contiguous, copied as any other message
+			shm.Copy(own, from.mem[s:s+m])
+			shm.Copy(to.mem[d:d+m], own)
+		default:
+			shm.Copy(to.mem[d:d+m], from.mem[s:s+m])
 		}
 		if s += stride; s > lastS {
 			s = 0

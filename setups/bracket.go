@@ -3,6 +3,7 @@ package setups
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -13,13 +14,14 @@ import (
 // A look is what an empty exchange takes, in ns: a flag between two workers, a round of flags among
 // more, an instruction of one worker. It is several blocks of rounds, of which the median counts: one
 // interruption is in one of them. It takes 5 µs where a flag takes 60 ns, with the sums of two workers
-// 11 µs, beside batches of 500 µs.
+// 13 µs, beside batches of 500 µs.
 const (
 	blocksOfLook  = 5
 	roundsOfBlock = 8
 	roundsToMeet  = 2                      // before, not timed: workers do not come at once
 	passesOfBlock = 8                      // of one worker's code without partners
-	sumsOfBoth    = 2000                   // of two workers at once: 3 µs, long against their flags
+	sumsOfLook    = 500                    // of each of two workers: 1.2 µs
+	stepsOfChain  = 2000                   // 0.6 µs
 	longLook      = 100 * time.Microsecond // ends it: other processes have the CPUs
 	looksBetween  = 6                      // of a collective, whose runs are short; approximate
 )
@@ -30,7 +32,7 @@ type bracket struct {
 	alone    *calls.Probe // of one worker
 	every    int          // groups of rounds from look to look
 	looks    []float64    // ns
-	computed float64      // ns, the longest that sums took the slower of two workers in the looks
+	computed [2]float64   // clock cycles, the longest that sums took each of two workers in the looks
 }
 
 // look has the workers look where they are. False: one was told to stop meanwhile.
@@ -79,32 +81,40 @@ func (c *clock) look(w *worker) bool {
 	if w.looks++; w.id == 0 {
 		c.sees(flag)
 	}
-	return n < blocksOfLook || len(c.workers) != 2 || c.compute(w, flag, pass)
+	return n < blocksOfLook || len(c.workers) != 2 || c.compute(w)
 }
 
-// compute finds out what the same sums take the slower of two workers: a flag comes as fast to a core
-// that another thread of the host uses as well, but whatever keeps the core's units busy, as copies
-// do, takes longer. Of two rounds the faster counts, for an interruption is in one of them.
-func (c *clock) compute(w *worker, flag float64, pass func(int) bool) bool {
-	least := math.Inf(1)
-	for range 2 {
-		if !pass(1) {
+// compute finds out what the same sums take each of two workers while the other waits: a flag comes as
+// fast to a core that another thread of the host uses as well, but whatever keeps the core's units busy,
+// as copies do, takes longer. The unit is a step of a chain of sums, a clock cycle, which another thread
+// does not lengthen. Of two tries the faster counts, for an interruption is in one of them.
+func (c *clock) compute(w *worker) bool {
+	wait := w.wait.BesideSibling() // the other may be on the same core
+	for who := range c.workers {
+		if who == w.id {
+			took := [2]time.Duration{time.Hour, time.Hour}
+			for range 2 {
+				began := time.Since(c.epoch)
+				sums(sumsOfLook)
+				between := time.Since(c.epoch)
+				chain(stepsOfChain, 1, 3)
+				took[0] = min(took[0], between-began)
+				took[1] = min(took[1], time.Since(c.epoch)-between)
+			}
+			if took[1] > 0 {
+				c.computed[who] = max(c.computed[who], float64(took[0])*stepsOfChain/(float64(took[1])*sumsOfLook))
+			}
+		}
+		if !c.ring.Pass(w.id, w.passed, 1, wait) {
 			return false
 		}
-		begin := time.Since(c.epoch)
-		sums(sumsOfBoth)
-		if !pass(1) {
-			return false
-		}
-		least = min(least, float64(time.Since(c.epoch)-begin)-2*flag)
-	}
-	if w.id == 0 {
-		c.computed = max(c.computed, least)
+		w.passed++
 	}
 	return true
 }
 
 // sums keeps all units of a core busy that compute with whole numbers: none of eight waits for another.
+// Each of n is 32 sums: 8 clock cycles of a core that computes four at once.
 //
 //go:noinline
 func sums(n int) int {
@@ -112,8 +122,23 @@ func sums(n int) int {
 	for range n {
 		a, b, c, d, e, f, g, h = a+3, b^5, c+7, d^9, e+11, f^13, g+17, h^19
 		a, b, c, d, e, f, g, h = a^1, b+1, c^2, d+2, e^3, f+3, g^4, h+4
+		a, b, c, d, e, f, g, h = a+5, b^3, c+9, d^7, e+13, f^11, g+19, h^17
+		a, b, c, d, e, f, g, h = a^4, b+3, c^3, d+1, e^2, f+4, g^1, h+2
 	}
 	return a + b + c + d + e + f + g + h
+}
+
+// chain is n sums of which each waits for the one before it, sixteen at a time.
+//
+//go:noinline
+func chain(n, a, b int) int {
+	for range n / 16 {
+		a = ((((a + b) ^ n) + b) ^ n) + b
+		a = ((((a ^ n) + b) ^ n) + b) ^ n
+		a = ((((a + b) ^ n) + b) ^ n) + b
+		a ^= n
+	}
+	return a
 }
 
 func (c *clock) lookAlone() {
@@ -187,5 +212,5 @@ func (t *Team) Look(ctx context.Context, tau int) (ns, computed float64, err err
 		return 0, 0, err
 	}
 	before, _ := run.bracketOf()
-	return float64(before), run.computed, nil
+	return float64(before), slices.Max(run.computed[:]), nil
 }

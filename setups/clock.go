@@ -7,14 +7,14 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
 
-// A clock has workers begin each round together, at a moment that is told to all of
-// them a little ahead, and notes when each of them began and finished. Some rounds make
-// a group, the last of which is a batch; the first group warms up. A batch that a worker
-// began late is measured again.
+// A clock has workers begin each round together, at a moment that is told to all of them a little
+// ahead, and notes when each of them began and finished. Some rounds make a group, the last of which is
+// a batch; the first group warms up. A batch that a worker began late is measured again.
 type clock struct {
 	workers []*worker
 	barrier *shm.Barrier
@@ -71,7 +71,7 @@ func (c *clock) set(workers []*worker, batches, group int) {
 	c.notice, c.moment = leastNotice(len(workers)), new(atomic.Int64)
 	rounds := group * (1 + c.batches + c.spare)
 	c.every = max(c.every, 1)
-	c.computed = 0
+	c.computed = [2]float64{}
 	c.looks = make([]float64, 0, rounds/group/c.every+2)
 	c.started = make([]time.Duration, rounds)
 	for _, w := range workers {
@@ -205,12 +205,9 @@ func (c *clock) took(b int) float64 {
 }
 
 // times returns the time of each batch divided by the messages in it.
-func (c *clock) times(each int) (ns []float64) {
+func (c *clock) times(each int) []float64 {
 	rounds, _ := c.measured()
-	for _, b := range rounds {
-		ns = append(ns, c.took(b)/float64(each))
-	}
-	return ns
+	return lists.Map(rounds, func(b int) float64 { return c.took(b) / float64(each) })
 }
 
 // begun counts the batches that began together and those that did not.

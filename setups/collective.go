@@ -103,8 +103,7 @@ type buffer struct {
 // at is where the buffer of a run begins.
 func (b *buffer) at(run int) int { return b.end - ((b.first+run)%b.places+1)*b.stride }
 
-// A step is a rank's part of a stage: it sends a segment and receives one in
-// turn, or copies.
+// A step is a rank's part of a stage: it sends a segment and receives one in turn, or copies.
 type step struct {
 	out        *shm.Sender
 	in         *shm.Receiver
@@ -245,8 +244,7 @@ func (r *rank) reach(runs int) {
 // A talk is a rank that sends to another.
 type talk struct{ from, to int }
 
-// connect has a channel for each pair that talks, or a post where messages are single
-// copies.
+// connect has a channel for each pair that talks, or a post where messages are single copies.
 func (p *performance) connect(t *Team) (wires map[talk]wire, err error) {
 	wires = make(map[talk]wire)
 	peers := make([][]int, t.Tau()) // by rank: the ranks that it sends to

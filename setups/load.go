@@ -15,8 +15,7 @@ type Loaded struct {
 	Load *Load // nil: the others sleep
 }
 
-// A Load is what the others do: each reads through an arena of its own, a chunk at a
-// time.
+// A Load is what the others do: each reads through an arena of its own, a chunk at a time.
 type Load struct {
 	ArenaBytes int           // of each, a multiple of ChunkBytes
 	Every      time.Duration // from one chunk's start to the next one's; 0: no pauses
@@ -113,8 +112,7 @@ func sumOfLines(a, b uint64) uint64 {
 	return x*y*(line(1)-line(0)) + (b-a)*line(0)
 }
 
-// readChunk returns the sum of the lines of a chunk. Eight at a time do not wait for
-// each other.
+// readChunk returns the sum of the lines of a chunk. Eight at a time do not wait for each other.
 func readChunk(chunk []byte) uint64 {
 	_ = chunk[ChunkBytes-1]
 	p := unsafe.Pointer(unsafe.SliceData(chunk))
@@ -173,8 +171,7 @@ func (l *load) inject(m *measurement, w *worker) error {
 	return l.check(w, sum, uint64(begin/unitBytes), chunks*chunkLines)
 }
 
-// check proves that an injector has read what was laid, from line `begin` on and
-// round again.
+// check proves that an injector has read what was laid, from line `begin` on and round again.
 func (l *load) check(w *worker, sum, begin, lines uint64) error {
 	all := uint64(l.ArenaBytes / unitBytes)
 	want := lines / all * sumOfLines(0, all)

@@ -19,14 +19,12 @@ const (
 	loadPage     = 4096
 )
 
-// below is the byte to read from in an arena of size bytes whose messages have come down to
-// byte `at`.
+// below is the byte to read from in an arena of size bytes whose messages have come down to byte `at`.
 func below(at, bytes int) int { return (at - bytes/2 - 2*loadsAhead + 2*bytes) % bytes }
 
 // loadsOf reads lines of an arena from byte `from` on: they tell whether the next messages are in a
-// cache. It leaves the arena's bytes as they are,
-// and the lines in memory. Buffers is 0 where the arena is too small, or where nothing can be
-// flushed.
+// cache. It leaves the arena's bytes as they are, and the lines in memory. Buffers is 0 where the arena
+// is too small, or where nothing can be flushed.
 func loadsOf(arena []byte, from int) params.Loads {
 	const block = loadsOfBlock * loadPage
 	blocks := min(loadBlocks, len(arena)/2/block)

@@ -94,8 +94,7 @@ func (k *walk) begin(units int) int {
 	return at
 }
 
-// after is where a message after that at `at` begins, and whether the walk goes round
-// again there.
+// after is where a message after that at `at` begins, and whether the walk goes round again there.
 func (k *walk) after(at, units int) (next int, again bool) {
 	if at -= units; at < 0 {
 		return k.last(units), true
@@ -157,8 +156,7 @@ func (k *walk) onward(a arrival, s Setup) uint32 {
 // patternBytes is prime, so that no two segments of a message are equal.
 const patternBytes = 65521
 
-// pattern is what worker w sends, over and over: random, and different for
-// each worker. Teams share it.
+// pattern is what worker w sends, over and over: random, and different for each worker. Teams share it.
 func pattern(w int) []byte {
 	if p, made := sent.Load(w); made {
 		return p.([]byte)

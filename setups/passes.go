@@ -15,28 +15,24 @@ type Passes struct {
 	Bytes   int // of the array
 	Count   int // passes in a batch
 	Batches int
-	// ArenaBytes > 0: each pass takes the next array of an arena, which stays
-	// mapped for the passes after these. Where the arena is larger than the
-	// last-level cache, what comes next is not in any. Else every pass takes the
-	// same array, which is mapped afresh unless it is so large that this would take
-	// longer than the passes.
+	// ArenaBytes > 0: each pass takes the next array of an arena, which stays mapped for the passes
+	// after these. Where the arena is larger than the last-level cache, what comes next is not in any.
+	// Else every pass takes the same array, which is mapped afresh unless it is so large that this
+	// would take longer than the passes.
 	ArenaBytes int
-	// Laid names what Lay lays into memory: an arena that holds it already is
-	// left as it is.
+	// Laid names what Lay lays into memory: an arena that holds it already is left as it is.
 	Laid string
 	Lay  func(mem []byte, at int) // from byte `at` of it on
 	// Pass is timed: it passes over the array `times` times. It returns Want, or the result of
 	// the first pass that differs.
 	Pass func(array []byte, times int) float64
 	Want float64
-	// Check fails if the array is not what that many passes make of it, and restores its
-	// contents.
+	// Check fails if the array is not what that many passes make of it, and restores its contents.
 	Check func(array []byte, passes int) error
 }
 
-// Passes runs passes and returns the time of one in each batch, in ns. It fails
-// if mapping does, if a pass did not find or leave what it should, if ctx ends,
-// or if the worker stops making progress.
+// Passes runs passes and returns the time of one in each batch, in ns. It fails if mapping does, if a
+// pass did not find or leave what it should, if ctx ends, or if the worker stops making progress.
 func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
 	if p.ArenaBytes == 0 && p.Bytes >= keptArray {
 		p.ArenaBytes = p.Bytes
@@ -160,8 +156,7 @@ func (p *passes) begin() int {
 	return p.arena.next
 }
 
-// check looks at every array that the passes took, and leaves the arena as it
-// was laid.
+// check looks at every array that the passes took, and leaves the arena as it was laid.
 func (p *passes) check(begin int) error {
 	if p.arena == nil {
 		return p.Check(p.mem, p.total())

@@ -70,8 +70,7 @@ func (p *performance) verify(w *worker) error {
 	return p.checkRuns(w.id)
 }
 
-// checkRuns checks a rank's runs. Where several runs used the same place the last one is
-// checked.
+// checkRuns checks a rank's runs. Where several runs used the same place the last one is checked.
 func (p *performance) checkRuns(id int) error {
 	if p.Null {
 		return nil
@@ -112,8 +111,7 @@ func (p *performance) step(w *worker, run, s int) error {
 	return nil
 }
 
-// exchange sends a message and receives one, a segment each in turn, and then
-// reduces what arrived.
+// exchange sends a message and receives one, a segment each in turn, and then reduces what arrived.
 func (p *performance) exchange(id, run int, st *step) bool {
 	var out, in []byte
 	sends, receives := st.out != nil, st.in != nil

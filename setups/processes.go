@@ -94,8 +94,8 @@ type reply struct {
 	Late      []int  `json:"late,omitempty"`
 
 	Looks []float64 `json:"looks_ns,omitempty"`
-	// Computed is the clock's, ns.
-	Computed float64 `json:"computed_ns,omitempty"`
+	// Computed is the clock's of this worker.
+	Computed float64 `json:"computed,omitempty"`
 }
 
 // err is the reply's error.
@@ -228,7 +228,10 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 		return err
 	}
 	if w.id == 0 {
-		run.rounds, run.late, run.looks, run.computed = r.Rounds, r.Late, r.Looks, r.Computed
+		run.rounds, run.late, run.looks = r.Rounds, r.Late, r.Looks
+	}
+	if w.id < len(run.computed) {
+		run.computed[w.id] = r.Computed
 	}
 	return r.err()
 }
@@ -315,10 +318,9 @@ func (o order) collective() (c Collective, err error) {
 	return c, err
 }
 
-// ServeWorker is a worker of a team of processes, and returns its exit status: it reads
-// orders from standard input, writes how it carried them out to standard output, and
-// shares the memory of file descriptor 3. It ends when standard input does. Signals are
-// its parent's.
+// ServeWorker is a worker of a team of processes, and returns its exit status: it reads orders from
+// standard input, writes how it carried them out to standard output, and shares the memory of file
+// descriptor 3. It ends when standard input does. Signals are its parent's.
 func ServeWorker() (status int) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := serveWorker(os.Stdin, os.Stdout); err != nil {
@@ -381,7 +383,7 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 			run.epoch = here(o.Epoch)
 			w.tasks <- run
 			<-w.done
-			err, r.Rounds, r.Late, r.Looks, r.Computed = w.err, run.rounds, run.late, run.looks, run.computed
+			err, r.Rounds, r.Late, r.Looks, r.Computed = w.err, run.rounds, run.late, run.looks, slices.Max(run.computed[:])
 		}
 		run.unmap()
 	}

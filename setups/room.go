@@ -23,10 +23,9 @@ type Fit struct {
 	Nodes        []numa.Node // with what is free on each
 }
 
-// ArenaCaches is how many times what caches hold of a worker's data it walks through off
-// cache. They do not drop what was touched longest ago: of an arena of twice a cache a
-// quarter of what came next was still there, of three times up to a fifth, of four
-// times nothing (docs/method.md).
+// ArenaCaches is how many times what caches hold of a worker's data it walks through off cache. They do
+// not drop what was touched longest ago: of an arena of twice a cache a quarter of what came next was
+// still there, of three times up to a fifth, of four times nothing (docs/method.md).
 const ArenaCaches = 4
 
 // WantedArena is the size in bytes of an arena for one worker of a placement, such that the
@@ -99,9 +98,8 @@ func Partly(what string, bytes, wanted int) error {
 	return fmt.Errorf("off cache only in part: %s walk through %d MB where it takes %d MB to have four times what caches hold of them, and a quarter of free memory does not hold more", what, bytes>>20, wanted>>20)
 }
 
-// onNodes refuses what a node does not hold: memory that is bound to a full
-// node does not fail, it gets the process killed. A machine of one node has been
-// looked at as a whole.
+// onNodes refuses what a node does not hold: memory that is bound to a full node does not fail, it gets
+// the process killed. A machine of one node has been looked at as a whole.
 func (f Fit) onNodes(channel, user int) error {
 	if len(f.Nodes) < 2 {
 		return nil

@@ -10,10 +10,9 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// A RoundTrip is a parametrised round trip, PRTT(n,d,m): a client sends n
-// messages of m bytes with a delay between them, and the server answers the
-// last with one of the same size (Hoefler, Lichei, Rehm, IPDPS 2007). LogGP's
-// parameters follow from several of them.
+// A RoundTrip is a parametrised round trip, PRTT(n,d,m): a client sends n messages of m bytes with a
+// delay between them, and the server answers the last with one of the same size (Hoefler, Lichei, Rehm,
+// IPDPS 2007). LogGP's parameters follow from several of them.
 type RoundTrip struct {
 	N            int
 	Delay        time.Duration
@@ -38,10 +37,9 @@ func (rt RoundTrip) span() int {
 	return rt.Bytes
 }
 
-// RoundTrips runs a round trip between the first two workers of the team and
-// returns the time of each run in ns, as if reading the clock took no time and each
-// delay as long as it should; with Receiver, what a message of it took the server.
-// The others sleep through it.
+// RoundTrips runs a round trip between the first two workers of the team and returns the time of each
+// run in ns, as if reading the clock took no time and each delay as long as it should; with Receiver,
+// what a message of it took the server. The others sleep through it.
 func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -13,8 +14,7 @@ import (
 // A Work is something that a team can do any number of times in a row: a Trial, a
 // RoundTrip, a Between, Passes, a Collective.
 type Work interface {
-	// repeat does the work n times in each batch and returns the time of one in each batch, in
-	// ns.
+	// repeat does the work n times in each batch and returns the time of one in each batch, in ns.
 	repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error)
 	// batch says how long one should be, and how many of them make a sample.
 	batch() Batch
@@ -30,9 +30,8 @@ type Batch struct {
 	Least, Most int
 }
 
-// A Sample is a visit's result: the median of its batches, with what the visit tells of the
-// machine. Batches share their memory and its cache conflicts, so they are not samples of
-// their own.
+// A Sample is a visit's result: the median of its batches, with what the visit tells of the machine.
+// Batches share their memory and its cache conflicts, so they are not samples of their own.
 type Sample struct {
 	params.Sample
 	Begun params.Begun `json:"begun,omitzero"`
@@ -61,10 +60,8 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	s := sampleOf(all)
 	s.Workers, s.Begun = t.last.workersOf(), t.last.begun()
 	s.Before, s.After = t.last.bracketOf()
-	s.Computed = float32(t.last.computed)
-	for _, w := range t.last.workers {
-		s.CPUs = append(s.CPUs, w.cpu)
-	}
+	s.Computed = float32(slices.Max(t.last.computed[:]))
+	s.CPUs = lists.Map(t.last.workers, func(w *worker) int { return w.cpu })
 	if t.simulation == nil {
 		s.MHz = numa.Clock("/", t.workers[0].cpu)
 	}

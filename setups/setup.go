@@ -10,7 +10,9 @@
 package setups
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/taulop/taulop/reduce"
@@ -24,8 +26,7 @@ type Setup struct {
 	About string // one line for users
 	// Transfers of a segment, one after the other, so that l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
-	// source is the worker whose intermediate buffer worker w of tau reads, or the constant
-	// nobody.
+	// source is the worker whose intermediate buffer worker w of tau reads, or the constant nobody.
 	source func(w, tau int) int
 	// check refuses numbers of workers that the setup has no meaning for.
 	check func(tau int) error
@@ -33,8 +34,7 @@ type Setup struct {
 	alone bool
 	// together: all copy out of worker 0's buffer, see Share.
 	together bool
-	// apart: messages are received into memory of their own, not over what was
-	// sent.
+	// apart: messages are received into memory of their own, not over what was sent.
 	apart bool
 	// segments, if not 0, is the number of segments of the intermediate buffer
 	// whatever the trial asks for.
@@ -81,19 +81,17 @@ var Ping = Setup{
 	},
 }
 
-// Ring is Fig. 20: every worker copies its segment into the buffer that its
-// right neighbour reads, then copies its left neighbour's segment over the one
-// just sent. l = 2k·L.
+// Ring is Fig. 20: every worker copies its segment into the buffer that its right neighbour reads, then
+// copies its left neighbour's segment over the one just sent. l = 2k·L.
 var Ring = Setup{
 	Name: "ring", About: "every worker copies in for its right neighbour, then out from its left", Transfers: 2,
 	source: func(w, tau int) int { return (w + tau - 1) % tau },
 	check:  atLeastOne("ring"),
 }
 
-// Isolated is a message whose transfers never run at once: one segment of intermediate buffer,
-// which the sender fills and the receiver empties in turn. It is L(S,1) of a message between
-// two processes, T = 2L(m,1), eq. (11); a ring of one worker copies within its own cache. l =
-// 2k·L(S,1).
+// Isolated is a message whose transfers never run at once: one segment of intermediate buffer, which
+// the sender fills and the receiver empties in turn. It is L(S,1) of a message between two processes, T
+// = 2L(m,1), eq. (11); a ring of one worker copies within its own cache. l = 2k·L(S,1).
 var Isolated = Setup{
 	Name: "isolated", About: "one worker copies in, then another out, never both at once", Transfers: 2,
 	source:   Ping.source,
@@ -110,9 +108,8 @@ var Sendrecv = Setup{
 	apart:  true,
 }
 
-// Bare is the copy without company: every worker copies its user segment into
-// a buffer of its own and back, all at once and without flags, the c(m,τ) of
-// Fig. 4. Two copies a segment.
+// Bare is the copy without company: every worker copies its user segment into a buffer of its own and
+// back, all at once and without flags, the c(m,τ) of Fig. 4. Two copies a segment.
 var Bare = Setup{
 	Name: "copy", About: "every worker copies in and out of a buffer of its own, without flags", Transfers: 2,
 	source: func(w, tau int) int { return w },
@@ -194,4 +191,66 @@ func (s Setup) origin(w, tau, n int) int {
 		}
 	}
 	return w
+}
+
+// Share is a copy in company of readers: every worker copies out of one buffer,
+// worker 0's, into memory of its own, all at once and without flags, as Fig. 4 has
+// it and as the receivers of a bcast do. One copy a segment.
+var Share = Setup{
+	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
+	source:   func(int, int) int { return 0 },
+	check:    atLeastOne("share"),
+	alone:    true,
+	together: true,
+}
+
+// layShared fills the buffer that all read with bytes that no worker holds: in every trial others.
+func (tr *trial) layShared() {
+	for i, s := range tr.own(0) {
+		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
+	}
+}
+
+// checkOut checks the message that begins at unit `at` against what was laid.
+func (tr *trial) checkOut(w, at int) error {
+	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
+	for done, i := 0, 0; done < len(message); i++ {
+		s := message[done:min(done+tr.SegmentBytes, len(message))]
+		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
+			return tr.wrong(w, 0, done+bad)
+		}
+		done += len(s)
+	}
+	return nil
+}
+
+// Reducing is the setup in which every worker reduces its user buffer into a
+// buffer of its own, all at once and without flags: γ(m,τ).
+func Reducing(o reduce.Operator) Setup {
+	return Setup{
+		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
+		source: Bare.source, check: Bare.check, alone: true, operator: &o,
+	}
+}
+
+// ones is what operators work on: elements of value 1. Random bytes would be
+// NaNs and denormal numbers, which take far longer.
+func ones(o reduce.Operator) []byte {
+	var one []byte
+	name := strings.TrimSuffix(o.Name, reduce.Scalar)
+	switch name[len(name)-1] {
+	case 'I':
+		one = binary.NativeEndian.AppendUint32(nil, 1)
+	case 'L':
+		one = binary.NativeEndian.AppendUint64(nil, 1)
+	case 'F':
+		one = binary.NativeEndian.AppendUint32(nil, math.Float32bits(1))
+	case 'R':
+		one = binary.NativeEndian.AppendUint64(nil, math.Float64bits(1))
+	}
+	p := make([]byte, 1<<16)
+	for at := 0; at < len(p); at += o.Element {
+		copy(p[at:], one)
+	}
+	return p
 }

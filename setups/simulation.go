@@ -40,7 +40,7 @@ func (s *Simulation) repeat(t *Team, w Work, n, batches int) []float64 {
 	look := func() {
 		ns, computed := s.look(workers)
 		t.last.sees(ns)
-		t.last.computed = max(t.last.computed, computed)
+		t.last.computed[0] = max(t.last.computed[0], computed)
 	}
 	look()
 	for b := 0; t.last.goesOn(b); b++ {

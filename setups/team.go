@@ -151,8 +151,7 @@ func (t *Team) Tau() int { return len(t.workers) }
 // Placement says where the workers are.
 func (t *Team) Placement() numa.Placement { return t.placement }
 
-// Release unmaps what the team keeps from trial to trial; what needs it next
-// maps it again.
+// Release unmaps what the team keeps from trial to trial; what needs it next maps it again.
 func (t *Team) Release() {
 	if t.broken == nil {
 		t.memory.drop(func(*region) bool { return true })
@@ -285,8 +284,7 @@ func (t *Team) moved() error {
 	return nil
 }
 
-// verdict is a finished trial's error: the first real error, the watchdog's report, or the
-// context's.
+// verdict is a finished trial's error: the first real error, the watchdog's report, or the context's.
 func (t *Team) verdict(ctx context.Context, stalled bool) error {
 	var waiting []string
 	for _, w := range t.workers {

@@ -31,12 +31,11 @@ type Trial struct {
 	Page int
 }
 
-// Run runs a trial and returns the time of one message in each batch, in ns: from the announced
-// start to the last worker's finish, divided by the messages. A batch that a worker began late,
-// by more than 1 % of it, is measured again, up to three and a tenth of all. Intermediate
-// buffers, and user buffers below 8 MiB outside an arena, are mapped afresh unless they are
-// kept. It fails if mapping does, if bytes arrived that were not sent, if ctx ends, or if the
-// workers stop making progress.
+// Run runs a trial and returns the time of one message in each batch, in ns: from the announced start
+// to the last worker's finish, divided by the messages. A batch that a worker began late, by more than
+// 1 % of it, is measured again, up to three and a tenth of all. Intermediate buffers, and user buffers
+// below 8 MiB outside an arena, are mapped afresh unless they are kept. It fails if mapping does, if
+// bytes arrived that were not sent, if ctx ends, or if the workers stop making progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	run, err := t.prepare(tr)
 	defer run.unmap()
@@ -52,8 +51,7 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	return run.times(tr.Messages), nil
 }
 
-// leastWarm is the number of messages until freshly laid memory has found its place in the
-// caches.
+// leastWarm is the number of messages until freshly laid memory has found its place in the caches.
 const leastWarm = 3
 
 // warmFar is the number of warm-up messages for buffers beyond the inner caches: the last-level
@@ -140,9 +138,8 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	return run, nil
 }
 
-// keptBytes is where user buffers stay mapped from trial to trial even in
-// cache: a thousand pages are a sample by themselves, and take longer to map
-// than to measure.
+// keptBytes is where user buffers stay mapped from trial to trial even in cache: a thousand pages are a
+// sample by themselves, and take longer to map than to measure.
 const keptBytes = 8 << 20
 
 // path is where the trial's messages go: through a buffer for one message, or on
@@ -192,9 +189,7 @@ func (tr *trial) measure(w *worker) error {
 		} else if !on {
 			break
 		}
-		if tr.Setup.together {
-			at = tr.copyOut(user, own, at, n)
-		} else if tr.Setup.alone && tr.Setup.apart {
+		if tr.Setup.alone && tr.Setup.apart {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
@@ -273,9 +268,8 @@ func (e ends) waiting(source int) error {
 	return gaveUp{fmt.Sprintf("its readers to make room for segment %d", e.out.Sent())}
 }
 
-// exchange sends n messages from and into the user buffer, beginning at byte
-// `at`, and returns where the next one begins: the timed loop of every setup
-// with flags.
+// exchange sends n messages from and into the user buffer, beginning at byte `at`, and returns where
+// the next one begins: the timed loop of every setup with flags.
 func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
@@ -307,20 +301,27 @@ func (tr *trial) apart() int {
 	return 0
 }
 
-// workAlone is the timed loop without flags: each segment into the worker's own
-// buffer and back, or reduced into it, after `sent` messages before.
+// workAlone is the timed loop without flags: each segment into the worker's own buffer and back, or
+// reduced into it, after `sent` messages before; or out of the buffer that all share, each message from
+// its first segment on.
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
-	operator := tr.Setup.operator
+	operator, together := tr.Setup.operator, tr.Setup.together
 	i := sent * k % len(own)
 	for range n {
 		rest := user[at : at+size]
+		if together {
+			i = 0
+		}
 		for range k {
 			s := rest[:min(segment, len(rest))]
-			if operator != nil {
+			switch {
+			case operator != nil:
 				operator.Apply(own[i][:len(s)], s)
-			} else {
+			case together:
+				shm.Copy(s, own[i])
+			default:
 				shm.Copy(own[i], s)
 				shm.Copy(s, own[i])
 			}
@@ -378,8 +379,7 @@ func (tr *trial) wrong(w, from, at int) error {
 		tr.Setup.Name, at, w, from)
 }
 
-// checkMessage checks the message that begins at unit `at`, in stretches of
-// equal origin.
+// checkMessage checks the message that begins at unit `at`, in stretches of equal origin.
 func (tr *trial) checkMessage(w, at int) error {
 	if tr.Setup.together {
 		return tr.checkOut(w, at)

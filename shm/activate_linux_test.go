@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -43,14 +44,9 @@ func active(t *testing.T, mem []byte) (pages int) {
 
 func TestActivate(t *testing.T) {
 	const pages = 3000 // more than a call takes, and no multiple
-	r, err := shm.MapPrivate(pages * os.Getpagesize())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(shm.MapPrivate(pages * os.Getpagesize()))
 	defer r.Close()
-	if err := r.Pages(false); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(r.Pages(false))
 	mem := r.Bytes()
 	for i := range mem {
 		mem[i] = byte(i / 7)

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Random bytes through one writer and 1–4 readers, 1–8 segments, sizes up to a
@@ -17,10 +19,7 @@ func TestChannel(t *testing.T) {
 	for readers := 1; readers <= 4; readers++ {
 		for segments := 1; segments <= 8; segments++ {
 			const segmentBytes = 300
-			n, err := ChannelBytes(segments, segmentBytes, readers)
-			if err != nil {
-				t.Fatal(err)
-			}
+			n := must.Get(ChannelBytes(segments, segmentBytes, readers))
 			var (
 				c    = NewChannel(region(t, n), segments, segmentBytes, readers)
 				stop atomic.Bool

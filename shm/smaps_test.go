@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 const smaps = `7f0000000000-7f0000400000 rw-s 00000000 00:01 5 /dev/zero (deleted)
@@ -58,10 +60,7 @@ func TestRegionHugeBytes(t *testing.T) {
 	if !Supported {
 		t.Skip("needs Linux")
 	}
-	r, err := MapPrivate(16 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(MapPrivate(16 << 20))
 	defer r.Close()
 	if err := r.Pages(true); err != nil {
 		t.Skip(err)

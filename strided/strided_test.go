@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // The messages of mlognp-2009, section IV, and what extends the notation.
@@ -56,10 +58,7 @@ func TestParse(t *testing.T) {
 // What was packed and unpacked is where it was, and nothing else was touched.
 func TestPackUnpack(t *testing.T) {
 	for _, text := range []string{"1K4S", "1K8S", "96B12S", "64B64S1E", "96B96S16E", "256B16S8E", "96B12S12E"} {
-		m, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Parse(text))
 		src, packed, dst := make([]byte, m.Span()), make([]byte, m.Bytes), make([]byte, m.Span())
 		for i := range src {
 			src[i] = byte(i*7 + i>>8 + 1)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -54,6 +55,15 @@ func addQuiet(flags *argument.Set, usage string) { flags.Bool("quiet", false, us
 
 // A still writer is standard error without progress.
 type still struct{ io.Writer }
+
+// later is standard error of a command that measures nothing: what is told waits until the result
+// is out, progress does not.
+type later struct {
+	io.Writer
+	told bytes.Buffer
+}
+
+func (l *later) Write(text []byte) (int, error) { return l.told.Write(text) }
 
 // aside is where warnings and progress go.
 func aside(flags *argument.Set, errOut io.Writer) io.Writer {
@@ -119,6 +129,9 @@ func countProgress(w io.Writer, what string) (show func(done, of int), done func
 
 // progress is a bar on a terminal, and a line a minute elsewhere.
 func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
+	if held, is := w.(*later); is {
+		w = held.Writer
+	}
 	if _, is := w.(still); is {
 		w = io.Discard
 	}

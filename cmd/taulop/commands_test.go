@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"slices"
@@ -81,5 +82,21 @@ func TestEmptyFileNames(t *testing.T) {
 	}
 	if tried < 20 {
 		t.Errorf("%d flags that name files, of 20 and more", tried)
+	}
+}
+
+// Warnings stand below the result of a command that measures nothing.
+func TestWarningsAreLast(t *testing.T) {
+	t.Chdir(fixtures(t))
+	for _, line := range []string{"predict -params small/zero.txt -P 2 bcast", "explain -params small/zero.txt -P 2 bcast:binomial", "verify -against imb.txt -params small/zero.txt message"} {
+		var both bytes.Buffer
+		cmd, args := find(strings.Fields(line))
+		if err := cmd.run(t.Context(), &both, &both, args); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		result, warning, warned := strings.Cut(both.String(), "taulop: warning: ")
+		if !warned || strings.Count(result, "\n") < 5 || strings.Count(warning, "\n") != 1 {
+			t.Errorf("%s:\n%s", line, &both)
+		}
 	}
 }

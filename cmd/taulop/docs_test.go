@@ -94,7 +94,7 @@ func TestTaskPages(t *testing.T) {
 				first, _, _ := strings.Cut(strings.TrimPrefix(c.line, "taulop "), " ")
 				command, ours := lookup(first)
 				writes := written.FindAllStringSubmatch(c.line, -1)
-				if ours && command.measures && (first != "estimate" || strings.Contains(c.line, " -run ")) {
+				if ours && command.mode(strings.Fields(c.line)).measures {
 					known := len(writes) > 0
 					for _, w := range writes {
 						_, err := os.Stat(filepath.Join(data, w[1]))

@@ -171,44 +171,43 @@ func cmpOr(s string, was any) any {
 	return s
 }
 
-// inDocument is a JSON document with something planted in each place, one at a time.
-func inDocument(t *testing.T, document string) (all []mutant) {
-	t.Helper()
-	d := json.NewDecoder(strings.NewReader(document))
-	d.UseNumber()
-	var value any
-	if err := d.Decode(&value); err != nil {
-		t.Fatal(err)
-	}
-	places(value, "", func(path string, replace func(string)) {
-		replace(mark)
-		text, err := json.Marshal(value)
-		replace("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, plant := range planted {
-			all = append(all, mutant{fmt.Sprintf("%s %.12q", path, plant), string(text), mark, quoted(plant)})
-		}
-	})
-	return all
-}
-
 // A mutant is a text in which something is planted.
 type mutant struct{ where, text, at, plant string }
 
 func (m mutant) String() string { return strings.ReplaceAll(m.text, m.at, m.plant) }
 
-// inWords has something planted before and after every word of a text, one at a time.
-func inWords(text string) (all []mutant) {
-	for _, word := range regexp.MustCompile(`[^ \t\n]+`).FindAllStringIndex(text, -1) {
-		begin, end := word[0], word[1]
-		for _, plant := range planted {
-			where := fmt.Sprintf("%q %.12q", text[begin:end], plant)
-			all = append(all, mutant{where, text[:begin] + mark + text[end:], mark, plant}, mutant{where, text[:end] + mark + text[end:], mark, plant})
+// mutants are n texts with something planted: in a place of a JSON document, else before or after a word.
+func mutants(t *testing.T, text string) (n int, at func(i int) mutant) {
+	t.Helper()
+	if !strings.HasPrefix(text, "{") {
+		words := regexp.MustCompile(`[^ \t\n]+`).FindAllStringIndex(text, -1)
+		return 2 * len(words) * len(planted), func(i int) mutant {
+			plant, word := planted[i%len(planted)], words[i/len(planted)/2]
+			begin, end := word[i/len(planted)%2], word[1]
+			return mutant{fmt.Sprintf("%q %.12q", text[word[0]:end], plant), text[:begin] + mark + text[end:], mark, plant}
 		}
 	}
-	return all
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var document any
+	if err := d.Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	var paths []string
+	var replaces []func(string)
+	places(document, "", func(path string, replace func(string)) {
+		paths, replaces = append(paths, path), append(replaces, replace)
+	})
+	return len(paths) * len(planted), func(i int) mutant {
+		plant, i := planted[i%len(planted)], i/len(planted)
+		replaces[i](mark)
+		text, err := json.Marshal(document)
+		replaces[i]("")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return mutant{fmt.Sprintf("%s %.12q", paths[i], plant), string(text), mark, quoted(plant)}
+	}
 }
 
 // inValue has something planted in place of a short text, before it, after it, and in front of its
@@ -275,74 +274,27 @@ func talkative(t *testing.T, dir string) string {
 	return path
 }
 
-// readers are the command lines that read a parameter file; clean is another one, and
-// fresh the name of a file that is not there.
-func readers(file, clean, imb, fresh string) [][]string {
-	lines := [][]string{
-		{"compare", file, clean}, {"compare", "-csv", clean, file}, {"compare", "-json", file, clean}, {"compare", "-o", fresh + ".txt", clean, file},
-		{"compare", "-setup", "none", file, clean},
-		{"predict", "-params", file, "-P", "2", "-m", "8K", "bcast"}, {"predict", "-params", file, "-P", "2", "-m", "8K", "-tsv", "allreduce"},
-		{"predict", "-params", file, "-P", "2", "-m", "8K", "-json", "bcast"}, {"predict", "-params", file, "-P", "2", "-op", "none", "reduce"},
-		{"predict", "-params", file, "-P", "2", "-m", "8K", "-model", "mlognp", "bcast:linear"}, {"predict", "-params", file, "-P", "2", "-m", "8K", "-model", "loggp", "bcast:linear"},
-		{"explain", "-params", file, "-P", "2", "-m", "8K", "bcast:linear"}, {"explain", "-params", file, "-P", "2", "-m", "8K", "-json", "bcast:linear"},
-		{"export", "-format", "csv", file}, {"export", "-format", "benchfmt", file}, {"export", "-format", "taulop", fresh, file},
-		{"report", "-bare", "-o", fresh + ".html", file, clean},
-		{"verify", "-against", imb, "-params", file}, {"verify", "-against", imb, "-params", file, "-json"}, {"verify", "-against", imb, "-params", file, "-o", fresh + ".txt"},
-	}
-	for _, kind := range plotKinds {
-		if kind.command != "verify" && kind.command != "map" && kind.name != "ratio" && kind.name != "concurrency" {
-			lines = append(lines, []string{"plot", kind.name, "-o", fresh + ".svg", file})
-		}
-	}
-	return lines
-}
-
-const twoSuites = "# Benchmarking Bcast\n# #processes = 2\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n1024 1000 0.5 0.6 0.55\n\n" +
-	"# Benchmarking Uniband\n# #processes = 2\n#bytes #repetitions Mbytes/sec Msg/sec\n0 1000 0.00 5\n\n" +
-	"# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n1024   0.5\n# OSU MPI Multiple Bandwidth Test\n# Size  MB/s\n8  5\n"
-
 // Whatever a file says, no command that reads it steers a terminal, repeats it at length, or writes a
-// formula for a spreadsheet. A random choice of places and commands is tried, with TAULOP_LONG all.
+// formula for a spreadsheet. A random choice of places and commands is tried.
 func TestFilesDoNotSteerTerminals(t *testing.T) {
-	dir := scratch(t)
-	clean := talkative(t, dir)
-	native, _, verification := plottable(t, dir)
-	imb := save(t, dir, "imb.txt", strings.SplitAfter(twoSuites, "\n\n")[0])
-	shm := save(t, dir, "SHM.txt", tinySHM)
-	file, fresh := filepath.Join(dir, "planted"), filepath.Join(dir, "made", "fresh")
-	svg := filepath.Join(dir, "made", "x.svg")
-	random := randtest.New(t)
-	try := func(name string, runs int, mutants []mutant, lines [][]string) {
-		chosen := random.Perm(len(mutants) * len(lines))
-		if !long() {
-			chosen = chosen[:min(runs, len(chosen))]
-		}
-		for _, n := range chosen {
-			m := mutants[n/len(lines)]
-			save(t, dir, name, m.String())
-			if err := os.MkdirAll(filepath.Dir(fresh), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			checkShown(t, m.where, lines[n%len(lines)], fresh+".txt")
-			os.RemoveAll(filepath.Dir(fresh))
-		}
+	tries := times(t, mutationsEnv, 1000)
+	if testing.Short() {
+		t.Skip("writes and reads hundreds of files")
 	}
-	try("planted", 500, inDocument(t, load(t, clean)), readers(file, clean, imb, fresh))
-	try("planted", 100, inDocument(t, load(t, verification)), [][]string{
-		{"plot", "predicted", "-o", svg, file}, {"plot", "predicted", "-algorithm", "none", "-o", svg, file},
-		{"plot", "accuracy", "-o", svg, file}, {"plot", "accuracy", "-algorithm", "none", "-o", svg, file},
-	})
-	try("planted", 200, inWords(tinySHM), [][]string{
-		{"import", file}, {"compare", file, shm}, {"compare", "-csv", shm, file}, {"predict", "-params", file, "-P", "2", "-tsv", "bcast"},
-		{"explain", "-params", file, "-P", "2", "bcast:linear"}, {"report", "-bare", "-o", fresh + ".html", file}, {"plot", "l-m", "-o", svg, file},
-	})
-	try("planted", 100, inWords(tinyGamma), [][]string{
-		{"import", shm, file}, {"predict", "-params", shm, "-gamma", file, "-P", "2", "-m", "64", "reduce"},
-		{"predict", "-params", shm, "-gamma", file, "-P", "2", "-op", "none", "reduce"},
-	})
-	try("planted", 100, inWords(twoSuites), [][]string{
-		{"verify", "-against", file, "-params", native, "-P", "2"}, {"verify", "-against", file, "-params", native, "-P", "2", "-json"},
-	})
+	random := randtest.New(t)
+	originals, dir := mutable(t)
+	for range tries {
+		o := originals[random.IntN(len(originals))]
+		n, at := mutants(t, o.text)
+		m := at(random.IntN(n))
+		file := save(t, dir, "mutant"+filepath.Ext(o.name), m.String())
+		line := strings.Fields(strings.ReplaceAll(o.commands[random.IntN(len(o.commands))], "MUTANT", file))
+		if line[0] == "sweep" { // which measures
+			continue
+		}
+		checkShown(t, o.name+" "+m.where, line, filepath.Join(dir, "made.txt"))
+		unmake(dir)
+	}
 	root := filepath.Join(dir, "root")
 	another := os.DirFS("testdata/files/another") // as much of another machine's sys and proc as topo reads
 	if err := os.CopyFS(root, another); err != nil {
@@ -356,9 +308,12 @@ func TestFilesDoNotSteerTerminals(t *testing.T) {
 			return err
 		}
 		text := load(t, root, name)
-		try(filepath.Join("root", name), 10, inValue(name, strings.TrimSuffix(text, "\n")), [][]string{
-			{"topo", "-root", root}, {"topo", "-root", root, "-json"}, {"topo", "-root", root, "-tau", "2"},
-		})
+		all := inValue(name, strings.TrimSuffix(text, "\n"))
+		for range 10 {
+			m := all[random.IntN(len(all))]
+			save(t, root, name, m.String())
+			checkShown(t, m.where, slices.Concat([]string{"topo", "-root", root}, [][]string{nil, {"-json"}, {"-tau", "2"}}[random.IntN(3)]))
+		}
 		save(t, root, name, text)
 		return nil
 	}); err != nil {

@@ -207,9 +207,9 @@ func estimateRunFlags(flags *argument.Set) action {
 			}
 		}
 		task := survey.Task{Request: c, Places: []numa.Placement{place}, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
-		return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File) (*document.Document, error) {
+		return measuring.measure(ctx, out, errOut, machine, estimate.Survey, task, func(f *params.File, r report.Reach) (*document.Document, error) {
 			runs, err := c.Runs(f, m)
-			return programRuns{Cannon: c, Runs: runs, file: f}.document(), err
+			return programRuns{Cannon: c, Runs: runs, file: f}.document(r), err
 		})
 	}
 }
@@ -221,11 +221,11 @@ type programRuns struct {
 	file *params.File
 }
 
-func (r programRuns) document() *document.Document {
+func (r programRuns) document(reach report.Reach) *document.Document {
 	s := *estimate.Survey
-	s.Tables = r.tables
+	s.Answer, s.Tables = r.answer, r.tables
 	about := fmt.Sprintf("%d × %d elements of float64 on each of %s", r.N, r.N, printable.Count(r.P, "rank"))
-	doc := report.Survey(r.file, []string{about}, &s)
+	doc := report.Survey(r.file, []string{about}, &s, reach)
 	for i := range r.Runs {
 		fmt.Fprintln(doc)
 		r.Runs[i].Say(doc)
@@ -245,6 +245,15 @@ func (r programRuns) values() view.Table {
 		t.Add(run.Program, r.N, r.P, run.Total.Center, run.Total.Lo, run.Total.Hi, run.Measured.Center, run.Measured.Lo, run.Measured.Hi, run.Error)
 	}
 	return t
+}
+
+// answer is the first program, measured and estimated.
+func (r programRuns) answer(*params.File) string {
+	if len(r.Runs) == 0 {
+		return ""
+	}
+	run := r.Runs[0]
+	return fmt.Sprintf("%s took %s; the estimate is %s, %+.0f %% off.", run.Program, view.Timed(run.Measured), estimate.Span(run.Total.Center), 100*run.Error)
 }
 
 func (r programRuns) tables(*params.File) []view.Table {

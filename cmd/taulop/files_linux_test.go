@@ -44,7 +44,7 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 		"pack -quiet -launches 6 -time 10m -cpus TWO -o OUT 1K8S":                                             "",
 		"access -quiet -launches 6 -time 10m -cache in -ops read -types int32 -n 1K -stride 1 -o OUT":         "",
 		"disk -quiet -launches 6 -time 10m -m 4K -file 64K -cache in -o OUT DIR":                              "",
-		"verify -quiet -against OSU -params SHM -o OUT":                                                       "predicted:",
+		"verify -quiet -against OSU -params SHM -o OUT":                                                       "Off on average of",
 		"verify -quiet -json -against OSU -params SHM -o OUT":                                                 "{",
 		"plot l-m -o OUT.svg IN":                                                                              "<?xml",
 		"copy -quiet -launches 6 -time 10m -tau 1 -m 64 -levels memory -o OUT.json":                           "{\n  \"format\"",

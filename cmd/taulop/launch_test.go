@@ -152,9 +152,6 @@ func inMemory(t testing.TB) string {
 	return dir
 }
 
-// long reports whether tests take all cases, however long that is.
-func long() bool { return os.Getenv("TAULOP_LONG") != "" }
-
 // times is how often a random test does what it is for: as the environment says, or the default.
 func times(t *testing.T, env string, otherwise int) int {
 	t.Helper()

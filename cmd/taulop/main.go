@@ -106,7 +106,7 @@ func init() {
 		{name: "check", about: "whether this node is as it was, for monitoring", group: surveyGroup, flags: checkFlags, measures: true, plugin: true,
 			operands: operands{want: "name the file with -baseline"}},
 		{name: "explain", about: "the formula behind a prediction, and where one algorithm overtakes another", group: machineGroup, flags: explainFlags, operands: operands{most: -1, words: algorithmNames}},
-		{name: "estimate", about: "what a whole program costs, phase by phase", group: machineGroup, flags: estimateFlags, measures: true,
+		{name: "estimate", about: "what a whole program costs, phase by phase", group: machineGroup, flags: estimateFlags,
 			operands: operands{least: 1, most: 1, files: true, want: "name a file of phases, like docs/programs/cannon.toml"},
 			modes:    []command{{name: "run", value: estimate.Plain, about: "a program carried out on this machine, beside its estimate", flags: estimateRunFlags, measures: true}}},
 		{name: "map", about: "on which cores the processes of a program should be", group: machineGroup, flags: mapFlags,
@@ -146,7 +146,13 @@ func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) 
 	}
 	switch {
 	case err == nil:
-		return act(ctx, out, aside(flags, errOut), words)
+		errOut = aside(flags, errOut)
+		if !c.measures {
+			held := &later{Writer: errOut}
+			defer func() { held.Writer.Write(held.told.Bytes()) }()
+			errOut = held
+		}
+		return act(ctx, out, errOut, words)
 	case flags.Failed != nil:
 		return flags.Failed(out, err)
 	}
@@ -190,7 +196,7 @@ func (c command) elsewhere(in command, name string) string {
 		case i == 0:
 			return "does not go with " + strings.Fields(in.name)[1] + ": leave one of them out"
 		default:
-			return "goes with -" + c.modes[i-1].name + ": add that, or leave it out"
+			return "is of " + m.called() + " alone (" + m.about + "): leave it out, or give -" + c.modes[i-1].name + " too"
 		}
 	}
 	return ""
@@ -265,6 +271,7 @@ func commandNames() []string {
 func main() {
 	process.AbortOnCrash()
 	cmd, args := find(os.Args[1:])
+	cmd.measures = cmd.mode(args).measures
 	if err := checkLimits(cmd.measures); err != nil {
 		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
 		os.Exit(cmd.status(err))

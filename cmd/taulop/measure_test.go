@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
@@ -173,17 +172,6 @@ func TestMeasuresJSON(t *testing.T) {
 	res := doc.Results
 	if !(res.L.Center > 0 && res.Y.Center > 0 && res.Copy.Center > 0) || res.C.Center != res.L.Center-res.Y.Center {
 		t.Errorf("results: %+v", res)
-	}
-}
-
-// longEnough gives a measurement twice as much time until it is enough: how much that
-// is depends on the machine, and on what else it does.
-func longEnough(t *testing.T, first time.Duration, enough func(time.Duration) bool) {
-	t.Helper()
-	for d := first; d < 5*time.Minute; d *= 2 {
-		if enough(d) {
-			return
-		}
 	}
 }
 

@@ -52,12 +52,17 @@ func TestMutatedFiles(t *testing.T) {
 				keepMutant(t, i, mutant)
 				return
 			}
-			for _, made := range []string{"made.json", "made.svg", "made.html", "SHM.txt", "gamma.txt"} {
-				os.Remove(filepath.Join(dir, made))
-			}
+			unmake(dir)
 		}
 	}
 	t.Logf("%d files, of which %d commands made something", files, read)
+}
+
+// unmake removes what commands made.
+func unmake(dir string) {
+	for _, made := range []string{"made.txt", "made.svg", "made.html", "SHM.txt", "gamma.txt"} {
+		os.Remove(filepath.Join(dir, made))
+	}
 }
 
 // keepMutant leaves the file where it can be looked at.
@@ -121,6 +126,7 @@ type original struct {
 func mutable(t *testing.T) (all []original, dir string) {
 	t.Helper()
 	dir = fixtures(t)
+	talkative(t, dir)
 	tables := []string{
 		"compare MUTANT GOOD", "predict -params MUTANT -P 2,5 -m 1:4G bcast", "explain -params MUTANT -P 8 -m 64K bcast:binomial allgather:ring",
 		"plot l-tau -o DIR/made.svg MUTANT", "report -o DIR/made.html MUTANT GOOD",
@@ -128,7 +134,15 @@ func mutable(t *testing.T) (all []original, dir string) {
 	native := append(tables, "export -format csv MUTANT", "export -format benchfmt MUTANT", "export -format libtaulop DIR MUTANT",
 		"predict -params MUTANT -model loggp -P 4 bcast", "predict -params MUTANT -model mlognp -P 2 bcast", "plot copy -o DIR/made.svg MUTANT",
 		"plot pairs -o DIR/made.svg MUTANT", "explain -compare -params MUTANT -P 4 bcast:linear bcast:binomial",
-		"predict -params MUTANT -P 4 -m 1:1G allreduce", "plot l-m -o DIR/made.svg MUTANT")
+		"predict -params MUTANT -P 4 -m 1:1G allreduce", "plot l-m -o DIR/made.svg MUTANT", "predict -params MUTANT -P 2 -op none reduce",
+		"compare -setup none MUTANT GOOD", "compare -csv GOOD MUTANT", "compare -json MUTANT GOOD", "compare -o DIR/made.txt GOOD MUTANT",
+		"predict -params MUTANT -P 2 -m 8K -tsv allreduce", "predict -params MUTANT -P 2 -m 8K -json bcast", "explain -params MUTANT -P 2 -m 8K -json bcast:linear",
+		"verify -params MUTANT -against DIR/imb-2021.11.txt -o DIR/made.txt", "verify -params MUTANT -against DIR/imb-2021.11.txt -json")
+	for _, kind := range plotKinds {
+		if kind.command == "" {
+			native = append(native, "plot "+kind.name+" -o DIR/made.svg MUTANT")
+		}
+	}
 	predicted, _ := ran(t, "predict", "-json", "-params", dir+"/wide.txt", "-P", "2", "-m", "1K,2K", "bcast")
 	save(t, dir, "predicted.json", predicted)
 	ran(t, "import", "-format", "tidy", "-o", dir+"/m.json", dir+"/p2p.tsv")
@@ -144,13 +158,13 @@ func mutable(t *testing.T) (all []original, dir string) {
 		file, good string
 		commands   []string
 	}{
-		{"swept.json", "tiny.txt", native},
-		{"tiny.txt", "swept.json", append(tables, "import MUTANT", "import MUTANT DIR/tiny-gamma.txt", "compare -as ring MUTANT GOOD")},
+		{"talkative.json", "tiny.txt", native},
+		{"tiny.txt", "swept.json", append(tables, "import MUTANT", "import MUTANT DIR/tiny-gamma.txt", "compare -as ring MUTANT GOOD", "compare -csv GOOD MUTANT")},
 		{"tiny-gamma.txt", "tiny.txt", []string{"import GOOD MUTANT", "predict -params GOOD -gamma MUTANT -P 4 allreduce"}},
 		{"imb-2021.11.txt", "tiny.txt", benchmarks},
 		{"osu-5.3.txt", "tiny.txt", benchmarks},
 		{"plan.json", "swept.json", append(native, "sweep -quiet -resume MUTANT")},
-		{"verify.json", "", []string{"plot predicted -o DIR/made.svg MUTANT", "plot accuracy -o DIR/made.svg MUTANT"}},
+		{"verify.json", "", []string{"plot predicted -o DIR/made.svg MUTANT", "plot accuracy -o DIR/made.svg MUTANT", "plot accuracy -algorithm none -o DIR/made.svg MUTANT"}},
 		{"predicted.json", "", []string{"plot predict -o DIR/made.svg MUTANT"}},
 		{"against.json", "", []string{"plot published -o DIR/made.svg MUTANT"}},
 		{"p2p.tsv", "", []string{"import MUTANT"}},

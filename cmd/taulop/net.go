@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/slurm"
 	"github.com/taulop/taulop/internal/survey"
@@ -180,9 +181,24 @@ func (req *netRequest) targets(ctx context.Context) (targets []network.Target, e
 	return targets, nil
 }
 
+// quietWait is how long nobody is told what is waited for.
+const quietWait = 3 * time.Second
+
 // lead measures with targets, which are let go whatever happens.
 func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, r network.Request) (err error) {
+	said := make(chan struct{})
+	waits := time.AfterFunc(quietWait, func() {
+		defer close(said)
+		hosts, how := lists.Map(r.Targets, func(t network.Target) string { return t.Name }), ""
+		if !req.step {
+			how = ": start taulop net -listen there"
+		}
+		tell(errOut, "waiting up to %v for %s%s", req.wait, printable.List(hosts), how)
+	})
 	run, err := network.Begin(ctx, r.Targets, r.Secret, req.wait)
+	if !waits.Stop() {
+		<-said
+	}
 	if unknown := (network.UnknownError{}); errors.As(err, &unknown) {
 		return usagef("%v", err)
 	}
@@ -225,5 +241,5 @@ func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.
 		return of.Check()
 	}
 	t.About = []string{fmt.Sprintf("%s, TCP from %s to %s, packets of %d bytes", of.Name, own, strings.Join(of.Hosts[1:], ", "), run.Segment)}
-	return req.measure(ctx, out, errOut, m, network.Survey, t, func(f *params.File) (*document.Document, error) { return surveyed(f, network.Survey, t), nil })
+	return req.measure(ctx, out, errOut, m, network.Survey, t, surveyed(network.Survey, t))
 }

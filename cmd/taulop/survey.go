@@ -104,26 +104,31 @@ func surveyFlags(s *survey.Survey) func(*argument.Set) action {
 			if req.time == 0 {
 				req.time = t.Time
 			}
-			return req.measure(ctx, out, errOut, machine, s, t, func(f *params.File) (*document.Document, error) { return surveyed(f, s, t), nil })
+			return req.measure(ctx, out, errOut, machine, s, t, surveyed(s, t))
 		}
 	}
 }
 
+// A finding makes a document of what was measured, as far as that came.
+type finding func(*params.File, report.Reach) (*document.Document, error)
+
 // surveyed is what a survey's task found.
-func surveyed(f *params.File, of *survey.Survey, task survey.Task) *document.Document {
+func surveyed(of *survey.Survey, task survey.Task) finding {
 	s := *of
 	if task.Tables != nil {
 		s.Tables = task.Tables
 	}
-	doc := report.Survey(f, task.About, &s)
-	if task.Document != nil {
-		doc.Kind, doc.Value = "taulop "+s.Name, task.Document(f)
+	return func(f *params.File, r report.Reach) (*document.Document, error) {
+		doc := report.Survey(f, task.About, &s, r)
+		if task.Document != nil {
+			doc.Kind, doc.Value = "taulop "+s.Name, task.Document(f)
+		}
+		return doc, nil
 	}
-	return doc
 }
 
 // measure measures, and writes what it has, also if it ends early.
-func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found func(*params.File) (*document.Document, error)) error {
+func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found finding) error {
 	now := provenance.Read("/", m)
 	now.Give(req.huge)
 	now.Name = printable.Name(req.machine)
@@ -162,11 +167,16 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	if s.Doubts != nil {
 		f.Warn(s.Doubts(f.Cells)...)
 	}
-	if missing := x.Missing(); missing != nil {
-		f.Warn(fmt.Errorf("%w: allow more with -time, or choose fewer", missing))
+	untold := f.Warnings[told:]
+	r := report.Reach{Cells: len(x.Cells), Missing: x.Missing(),
+		Rest: "Allow more with -time, or choose fewer.", More: "Let nothing else run, and allow more with -time."}
+	if r.Missing != nil {
+		f.Warn(fmt.Errorf("%w: allow more with -time, or choose fewer", r.Missing))
+		if req.format() != nil { // text begins with it
+			untold = f.Warnings[told:]
+		}
 	}
-	warn(errOut, f.Warnings[told:])
-	doc, failed := found(f)
+	doc, failed := found(f, r)
 	if failed == nil {
 		if req.native() {
 			failed = putParameters(out, req.file, f, doc.WriteText)
@@ -174,5 +184,6 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 			failed = req.put(out, doc)
 		}
 	}
+	warn(errOut, untold)
 	return cmp.Or(failed, err)
 }

@@ -92,9 +92,9 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		return nothingIn(s.Time)
 	}
 	if req.csv {
-		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File).WriteCSV)), err)
+		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File, reached(s)).WriteCSV)), err)
 	} else {
-		report.Swept(s.File, reached(s)).WriteText(out)
+		report.Sweep(s.File, reached(s)).WriteText(out)
 	}
 	warn(errOut, s.File.Warnings[told:])
 	warn(errOut, doubt.Of(s.File))
@@ -104,9 +104,8 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 
 // reached is how far a sweep came, and what to do next.
 func reached(s *sweep.Session) report.Reach {
-	lacking, visited := s.Lacking()
 	r := report.Reach{
-		Cells: max(len(s.Cells), len(s.File.Cells)), Lacking: len(lacking), Visited: visited, // a file of another version has some that are not measured any more
+		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // a file of another version has some that are not measured any more
 		Rest:  fmt.Sprintf("taulop sweep -resume %s measures the rest", s.Path),
 		More:  fmt.Sprintf("taulop sweep -time %s -force -o %s measures anew, for longer; let nothing else run", minutes(max(5*time.Minute, 2*s.Time)), s.Path),
 		Again: fmt.Sprintf("Nothing is left to do: it has %d sessions.", s.File.Sessions()),
@@ -127,10 +126,9 @@ func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-
 
 // sayLacking says what a file lacks, and how to get it.
 func sayLacking(errOut io.Writer, s *sweep.Session) {
-	r, missing := reached(s), s.Missing()
-	switch {
-	case missing != nil:
-		tell(errOut, "warning: %v: %s", missing, r.Rest)
+	switch r := reached(s); {
+	case r.Missing != nil:
+		tell(errOut, "warning: %v: %s", s.Missing(), r.Rest)
 	case s.File.Sessions() == 1:
 		tell(errOut, "%s", r.Again)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/shm"
 )
@@ -42,8 +43,13 @@ func TestTranscripts(t *testing.T) {
 			if strings.HasPrefix(name, "meas") && !shm.Supported {
 				t.Skip("measuring needs Linux")
 			}
-			if name == "measured" {
+			switch name {
+			case "measured":
 				surveytest.Machine(t, 2)
+			case "cma":
+				if err := cma.Allowed(surveytest.Machine(t, 2)); err != nil {
+					t.Skip(err)
+				}
 			}
 			dir := inMemory(t)
 			linkFiles(t, files, dir)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -20,12 +19,11 @@ func TestTuneWritesAFile(t *testing.T) {
 	if err != nil || errOut != "" || !strings.Contains(out, "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename "+file) {
 		t.Fatalf("%v %s\n%s", err, errOut, out)
 	}
-	text, err := os.Open(file)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer text.Close()
-	rules, err := mpi.ReadClassic(text, file)
+	rules, err := mpi.ReadClassic(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,19 +46,18 @@ func TestTuneWritesAFile(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &doc); err != nil {
 		t.Fatal(err)
 	}
-	lib, _ := mpi.Tunable("openmpi5")
 	n := 0
 	for _, table := range doc.Tables {
 		for _, s := range table.Spans {
 			for _, m := range []int{s.From, s.To} {
-				got, err := rules.Choice(lib, collective.Named(table.Collective), table.P, m)
+				got := rules.Lookup(table.Collective, table.P, m)
 				want := mpi.Setting{}
 				if s.Rule != nil {
 					want = *s.Rule
 					n++
 				}
-				if err != nil || got != want {
-					t.Errorf("%s of %d B among %d: the file has %v (%v), the document %v", table.Collective, m, table.P, got, err, want)
+				if got.Algorithm != want.ID || got.Fan != want.Fan || got.Segment != want.Segment {
+					t.Errorf("%s of %d B among %d: the file has %v, the document %v", table.Collective, m, table.P, got, want)
 				}
 			}
 			if s.Rule != nil && !(s.Gain > 0.05) {

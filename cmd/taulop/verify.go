@@ -70,8 +70,8 @@ func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, unto
 	if short := e.Short(); short != nil && lacking != nil { // which says the same
 		untold = lists.Filter(untold, func(w string) bool { return !strings.HasPrefix(w, short.Error()) })
 	}
-	warn(errOut, untold)
 	failed := cmp.Or(unsaved, req.destination.put(out, doc))
+	warn(errOut, untold)
 	var stopped interrupted
 	switch {
 	case !errors.As(ended, &stopped):

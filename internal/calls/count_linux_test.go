@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 const child = "TAULOP_TEST_COUNTED"
@@ -69,9 +71,7 @@ func TestInstructions(t *testing.T) {
 	}
 	wait() // for its first instruction
 	for signal := 0; ; {
-		if err := syscall.PtraceCont(pid, signal); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(syscall.PtraceCont(pid, signal))
 		status := wait()
 		if status.StopSignal() == syscall.SIGTRAP {
 			break
@@ -89,9 +89,7 @@ func TestInstructions(t *testing.T) {
 		if strings.Contains(name, "internal/calls.(") || strings.HasPrefix(name, "sync/atomic.") {
 			n++
 		}
-		if err := syscall.PtraceSingleStep(pid); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(syscall.PtraceSingleStep(pid))
 		wait()
 	}
 	t.Log(n, "instructions")

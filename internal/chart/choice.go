@@ -26,6 +26,14 @@ type Choice struct {
 	Curves     func(compare.Machine) []compare.Curve // of transfers; nil: those of the file
 }
 
+// better says which end of the axis is.
+func (ch Choice) better() string {
+	if ch.Bandwidth {
+		return "higher is better"
+	}
+	return "lower is better"
+}
+
 // MaxLines is how many lines a chart holds that can be told apart.
 const MaxLines = 16
 

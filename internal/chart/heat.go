@@ -69,27 +69,18 @@ type heat struct {
 	least, most float64
 }
 
-func heatOf(p Panel) heat {
-	least, most := p.Heat.Span()
-	if p.Most > 0 {
-		least, most = p.Least, p.Most
-	}
-	return heat{p.Heat, least, most}
-}
-
 // unit is the unit of the numbers.
 func (h heat) unit() (name string, scale float64) {
-	switch {
-	case !h.Volume:
+	if !h.Volume {
 		return view.TimeUnit(h.least)
-	case h.least >= 1e9:
-		return "GB", 1e9
-	case h.least >= 1e6:
-		return "MB", 1e6
-	case h.least >= 1e3:
-		return "KB", 1e3
 	}
-	return "B", 1
+	name, scale = "B", 1
+	for _, larger := range []string{"KB", "MB", "GB"} {
+		if h.least >= 1e3*scale {
+			name, scale = larger, 1e3*scale
+		}
+	}
+	return name, scale
 }
 
 // narrow is the ratio of the slowest to the fastest below which shades do not span
@@ -225,7 +216,10 @@ const cellRoom = vg.Length(34)
 // heat makes a panel of cells as high as it is wide. The legend has the least, the
 // middle and the most of it.
 func (l *layout) heat(c Panel, width vg.Length) panel {
-	h := heatOf(c)
+	h := heat{c.Heat, c.Least, c.Most}
+	if c.Most == 0 {
+		h.least, h.most = c.Heat.Span()
+	}
 	width = min(width, axisRoom+cellRoom*vg.Length(len(h.Names)))
 	x, y := h.scaleOf(c.X.Label, width-axisRoom, true), h.scaleOf(c.Y.Label, width-axisRoom, false)
 	name := c.Name

@@ -79,7 +79,7 @@ func (c *Chart) layout(width vg.Length) *layout {
 		l.title = wrap([]string{c.Title}, titleStyle, inner)
 	}
 	l.caption = wrap(c.Caption, captionStyle, inner)
-	l.height = 2*margin + l.header() + panelGap
+	l.height = 2*margin + lineSpacing*(titleSize*vg.Length(len(l.title))+smallSize*vg.Length(len(l.caption))) + panelGap
 	high := min(max(0.58*width, 130), 380)
 	var shares vg.Length
 	for _, p := range c.Panels {
@@ -103,7 +103,9 @@ func (c *Chart) layout(width vg.Length) *layout {
 	}
 	l.height += panelGap * vg.Length(len(c.Panels)-1)
 	l.arrange(inner)
-	l.height += l.legendHeight()
+	if n := l.rows(); n > 0 {
+		l.height += panelGap + vg.Length(n)*lineSpacing*smallSize
+	}
 	return l
 }
 
@@ -113,10 +115,6 @@ func (c Panel) share() vg.Length {
 		return 1
 	}
 	return vg.Length(c.Height)
-}
-
-func (l *layout) header() vg.Length {
-	return lineSpacing * (titleSize*vg.Length(len(l.title)) + smallSize*vg.Length(len(l.caption)))
 }
 
 // panel makes a panel and its entries of the legend. Axes of one quantity have one
@@ -158,23 +156,18 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
 	clipped := false
-	for _, layer := range []func(s Series) bool{
-		func(s Series) bool { return s.Faint },
-		func(s Series) bool { return !s.Faint && !s.Loose },
-		func(s Series) bool { return !s.Faint && s.Loose },
-	} {
-		for i, s := range c.Series {
-			if !layer(s) {
-				continue
-			}
-			s.beside = beside[i]
-			drawn := s.plotters(x, y, width-axisRoom, height-axisRoom)
-			p.Add(drawn)
-			for _, d := range drawn.plotters {
-				if of, are := d.(bars); are && of.clipped(y) {
-					clipped = true
-				}
-			}
+	series := slices.Clone(c.Series)
+	for i := range series {
+		series[i].beside = beside[i]
+	}
+	layer := func(s Series) int { return 2*lists.FalseFirst(!s.Faint) + lists.FalseFirst(s.Loose) }
+	slices.SortStableFunc(series, func(a, b Series) int { return layer(a) - layer(b) })
+	for _, s := range series {
+		drawn := s.plotters(x, y, width-axisRoom, height-axisRoom)
+		p.Add(drawn)
+		for _, d := range drawn.plotters {
+			of, are := d.(bars)
+			clipped = clipped || are && of.clipped(y)
 		}
 	}
 	if clipped {
@@ -271,9 +264,7 @@ func (l *layout) band(p *plot.Plot, b Band) {
 	}
 	region = slices.Clone(hi)
 	slices.Reverse(region)
-	region = append(slices.Clone(lo), region...)
-	area := &plotter.Polygon{XYs: []plotter.XYs{region}, Color: shade}
-	p.Add(area)
+	p.Add(&plotter.Polygon{XYs: []plotter.XYs{slices.Concat(lo, region)}, Color: shade})
 	for _, edge := range []struct {
 		name string
 		xys  plotter.XYs
@@ -329,13 +320,6 @@ func (l *layout) rows() int {
 	return (len(l.legend) + len(l.columns) - 1) / len(l.columns)
 }
 
-func (l *layout) legendHeight() vg.Length {
-	if l.rows() == 0 {
-		return 0
-	}
-	return panelGap + vg.Length(l.rows())*lineSpacing*smallSize
-}
-
 // draw draws everything.
 func (l *layout) draw(c draw.Canvas) {
 	if !l.clear {
@@ -388,16 +372,13 @@ func (p panel) drawLabels(c, place draw.Canvas) {
 	}
 	sty.Rotation = math.Pi / 2
 	middle := data.Center().Y
-	if half := sty.Width(longest(p.y)) / 2; middle-half < place.Min.Y-bottom {
+	longest := slices.MaxFunc(append([]string{""}, p.y...), func(a, b string) int { return len(a) - len(b) })
+	if half := sty.Width(longest) / 2; middle-half < place.Min.Y-bottom {
 		middle = place.Min.Y - bottom + half
 	}
 	for i, line := range p.y {
 		c.FillText(sty, vg.Point{X: margin + lineSpacing*labelSize*vg.Length(i), Y: middle}, line)
 	}
-}
-
-func longest(lines []string) string {
-	return slices.MaxFunc(append([]string{""}, lines...), func(a, b string) int { return len(a) - len(b) })
 }
 
 // drawLegend draws it from y down, column by column.

@@ -26,19 +26,15 @@ func Predictions(v *verify.Result, ch Choice) (*Chart, error) {
 	}
 	names := collectives(namesOf(rows))
 	measured := Series{Name: "measured", Colour: Black, Style: ring, Loose: true}
-	times, errors := models(rows), models(rows)
 	for _, r := range rows {
-		if r.Name != names[0] {
-			continue
-		}
-		m := float64(r.Bytes)
-		measured.Points = append(measured.Points, Point{m, r.Measured})
-		for _, p := range r.Predicted {
-			i := modelOf(times, p)
-			times[i].Points = append(times[i].Points, Point{m, exactly(p.Ns)})
-			errors[i].Points = append(errors[i].Points, Point{m, exactly((p.Ns - r.Measured.Center) / r.Measured.Center)})
+		if r.Name == names[0] {
+			measured.Points = append(measured.Points, Point{float64(r.Bytes), r.Measured})
 		}
 	}
+	times := models(rows, names[0], func(r verify.Row, ns float64) fit.Estimate { return exactly(ns) })
+	errors := models(rows, names[0], func(r verify.Row, ns float64) fit.Estimate {
+		return exactly((ns - r.Measured.Center) / r.Measured.Center)
+	})
 	x := Axis{"m, bytes", Sizes}
 	return &Chart{
 		Title:   "Predicted and measured: " + names[0],
@@ -62,20 +58,11 @@ func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	if len(ch.Algorithms) == 0 {
 		names = collectives(names)
 	}
-	title, medians := "Predicted over measured time", models(rows)
+	title, medians := "Predicted over measured time", models(rows, "", nil)
 	each := make([][]Series, len(medians)) // of a model, by algorithm
 	for _, name := range names {
-		lines := models(rows)
-		for _, r := range rows {
-			if r.Name != name {
-				continue
-			}
-			for _, p := range r.Predicted {
-				i := modelOf(lines, p)
-				lines[i].Points = append(lines[i].Points, Point{float64(r.Bytes), exactly(p.Ns).Div(r.Measured)})
-			}
-		}
-		for i, line := range lines {
+		ratio := func(r verify.Row, ns float64) fit.Estimate { return exactly(ns).Div(r.Measured) }
+		for i, line := range models(rows, name, ratio) {
 			each[i] = append(each[i], line)
 		}
 	}
@@ -100,21 +87,23 @@ func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	}, nil
 }
 
-// models are empty series, one a model that predicts any of the rows.
-func models(rows []verify.Row) (series []Series) {
+// models are series against m, one a model that predicts any of the rows: what y says of its
+// predictions for one algorithm.
+func models(rows []verify.Row, algorithm string, y func(r verify.Row, ns float64) fit.Estimate) (series []Series) {
 	for _, name := range slices.Concat(verify.Models, verify.PatternModels[1:]) {
-		if slices.ContainsFunc(rows, func(r verify.Row) bool {
-			return slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return p.Model == name })
-		}) {
-			series = append(series, Series{Name: name, Colour: len(series), Style: len(series)})
+		s, predicts := Series{Name: name, Colour: len(series), Style: len(series)}, false
+		for _, r := range rows {
+			for _, p := range r.Predicted {
+				if predicts = predicts || p.Model == name; p.Model == name && r.Name == algorithm {
+					s.Points = append(s.Points, Point{float64(r.Bytes), y(r, p.Ns)})
+				}
+			}
+		}
+		if predicts {
+			series = append(series, s)
 		}
 	}
 	return series
-}
-
-// modelOf is which of the series a prediction belongs to.
-func modelOf(series []Series, p verify.Prediction) int {
-	return slices.IndexFunc(series, func(s Series) bool { return s.Name == p.Model })
 }
 
 // exactly is a value that has no interval of its own.

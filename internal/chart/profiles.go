@@ -162,7 +162,7 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 			return nil, fmt.Errorf("%s do not differ in %s: %w", f.What, of.what, ErrNamed)
 		}
 	}
-	taken := f.places(lists.Map(all, profile.where))
+	taken := f.places(lists.Map(all, func(p profile) view.Where { return p.Where }))
 	if len(taken) == 0 {
 		return nil, fmt.Errorf("%s has no %s, %s: it has %s", m.Name, f.What, f.described(), placesText(all))
 	}
@@ -191,8 +191,6 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	}
 	return f.sorted(sized), nil
 }
-
-func (p profile) where() view.Where { return p.Where }
 
 // places are the chosen ones. By default, where measured, the setup is the drawing's, the
 // placement local, and the cache in.

@@ -84,9 +84,11 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	case Counts:
 		s.counts(at)
 	case Times:
-		s.times()
+		unit, scale := view.TimeUnit(hi)
+		s.amounts(", "+unit, scale, duration)
 	case Bandwidths:
-		s.bandwidths()
+		s.label += ", GB/s"
+		s.amounts("", 1, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
 	case Proportions:
 		s.ratios()
 	case Fractions, Shares:
@@ -243,25 +245,17 @@ func (s *scale) measured(at []float64, label func(float64) string) bool {
 	return false
 }
 
-// times: from zero, in one unit, or by decades where they span many.
-func (s *scale) times() {
+// amounts: from zero, in one unit, or by decades where they span many.
+func (s *scale) amounts(unit string, of float64, label func(float64) string) {
 	if s.lo > 0 && s.hi/s.lo >= wideTimes {
-		s.decades(duration)
+		s.decades(label)
 		return
 	}
-	unit, scale := view.TimeUnit(s.hi)
-	s.label += ", " + unit
-	s.upTo(scale)
-}
-
-// bandwidths: as times, in one unit.
-func (s *scale) bandwidths() {
-	s.label += ", GB/s"
-	if s.lo > 0 && s.hi/s.lo >= wideTimes {
-		s.decades(func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
-		return
+	s.label += unit
+	if s.lo, s.hi = 0, s.hi*1.05; s.hi <= 0 {
+		s.hi = of
 	}
-	s.upTo(1)
+	s.even(of)
 }
 
 // decades puts ticks at all digits of each, and labels some.
@@ -283,14 +277,6 @@ func (s *scale) decades(label func(float64) string) {
 			return
 		}
 	}
-}
-
-// upTo begins with 0.
-func (s *scale) upTo(unit float64) {
-	if s.lo, s.hi = 0, s.hi*1.05; s.hi <= 0 {
-		s.hi = unit
-	}
-	s.even(unit)
 }
 
 func duration(ns float64) string {

@@ -49,13 +49,6 @@ func (t transform) then(u transform) transform {
 	return transform{t.a*u.a + t.c*u.b, t.b*u.a + t.d*u.b, t.a*u.c + t.c*u.d, t.b*u.c + t.d*u.d, t.a*u.e + t.c*u.f + t.e, t.b*u.e + t.d*u.f + t.f}
 }
 
-func newSVG(height vg.Length) *svgCanvas {
-	c := &svgCanvas{height: height}
-	c.turn = transform{a: 1, d: 1}
-	vg.Initialize(c)
-	return c
-}
-
 func (c *svgCanvas) SetLineWidth(w vg.Length)                     { c.width = w }
 func (c *svgCanvas) SetLineDash(dashes []vg.Length, of vg.Length) { c.dashes, c.offset = dashes, of }
 func (c *svgCanvas) SetColor(to color.Color)                      { c.colour = to }
@@ -197,8 +190,10 @@ func (c *svgCanvas) add(look string, p vg.Path) {
 				case i > 0:
 					r := c.short(part.Radius.Points())
 					write("A"+r+","+r+" 0 0 "+sweep+" ", end)
-				case !c.ends(end):
-					write("L", end)
+				default: // unless the path ends there
+					if x, y := c.at(end); c.last != [2]string{c.short(x), c.short(y)} {
+						write("L", end)
+					}
 				}
 			}
 		case vg.CloseComp:
@@ -212,12 +207,6 @@ func apartFrom(from, to string) string {
 	a, _ := strconv.ParseFloat(from, 64) // both are numbers
 	b, _ := strconv.ParseFloat(to, 64)
 	return decimals(b-a, 1)
-}
-
-// ends tells whether the path that is not written yet ends at a point.
-func (c *svgCanvas) ends(p vg.Point) bool {
-	x, y := c.at(p)
-	return c.last == [2]string{c.short(x), c.short(y)}
 }
 
 // flush writes the path.
@@ -296,14 +285,21 @@ func group(c draw.Canvas, title string, attributes []string, do func()) {
 
 const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 
-// writeSVG writes a document with what it shows in words, for readers who do not see it.
-func (l *layout) writeSVG(w io.Writer, description string) error {
-	canvas := newSVG(l.height)
+// elements are the drawing's; terse ones are for screens.
+func (l *layout) elements(terse bool) []byte {
+	canvas := &svgCanvas{height: l.height, terse: terse}
+	canvas.turn = transform{a: 1, d: 1}
+	vg.Initialize(canvas)
 	l.draw(draw.NewCanvas(canvas, l.width, l.height))
 	canvas.flush()
+	return canvas.out.Bytes()
+}
+
+// writeSVG writes a document with what it shows in words, for readers who do not see it.
+func (l *layout) writeSVG(w io.Writer, description string) error {
 	wide, high := brief(l.width.Points()), brief(l.height.Points())
 	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\"?>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]spt\" height=\"%[2]spt\" viewBox=\"0 0 %[1]s %[2]s\" font-family=\"%s\" font-size=\"%g\" fill=\"#222222\">\n<title>%s</title>\n%s</svg>\n",
-		wide, high, fontFamily, float64(smallSize), html.EscapeString(plain(description)), canvas.out.Bytes())
+		wide, high, fontFamily, float64(smallSize), html.EscapeString(plain(description)), l.elements(false))
 	return err
 }
 
@@ -313,10 +309,6 @@ func (c *Chart) Inline() string {
 	bare.Title, bare.Caption = "", nil
 	l := bare.layout(ColumnWidth * vg.Centimeter)
 	l.clear = true
-	canvas := newSVG(l.height)
-	canvas.terse = true
-	l.draw(draw.NewCanvas(canvas, l.width, l.height))
-	canvas.flush()
 	return fmt.Sprintf("<svg role=\"img\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" fill=\"#222222\">\n%s</svg>",
-		html.EscapeString(plain(c.describe())), brief(l.width.Points()), brief(l.height.Points()), canvas.out.Bytes())
+		html.EscapeString(plain(c.describe())), brief(l.width.Points()), brief(l.height.Points()), l.elements(true))
 }

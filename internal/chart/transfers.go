@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -65,7 +66,7 @@ func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.
 		at := make(map[name]*view.Profile)
 		for _, c := range ch.curves(m, over) {
 			for _, q := range c.Points {
-				p, x := view.Profile{Where: where(c.Channel), Over: over, Size: c.Bytes}, q.Tau
+				p, x := view.Profile{Where: view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}, Over: over, Size: c.Bytes}, q.Tau
 				if over == view.MessageSize {
 					p.Size, p.Tau, p.Line, p.Time, x = 0, q.Tau, view.TauName(q.Tau), "L(m,τ)", c.Bytes
 				}
@@ -93,10 +94,6 @@ func (ch Choice) curves(m compare.Machine, over view.Quantity) []compare.Curve {
 		return of
 	}
 	return curves
-}
-
-func where(c compare.Channel) view.Where {
-	return view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}
 }
 
 // overTau draws lines over τ, and says the size that they have in common, m where it is none.
@@ -240,4 +237,31 @@ func (p profile) over(bases []profile) {
 		}
 	}
 	p.Points = ratios
+}
+
+// States is L(m,τ) against m in each state that machines were in, a panel each with the same
+// axes, and a line for each τ.
+func States(machines []compare.Machine, ch Choice) (*Chart, error) {
+	in := lists.Filter(machines, func(m compare.Machine) bool { return m.File.State() != nil })
+	if len(in) < 2 {
+		return nil, fmt.Errorf("no machine of these was in two states: take the chart l-m, or add sessions at other times")
+	}
+	f := overSize(in, ch)
+	of, err := f.taken()
+	if err != nil {
+		return nil, err
+	}
+	if len(ch.Taus) == 0 {
+		taus := lists.Spread(fewTaus(of, 1), len(dashes))
+		of = lists.Filter(of, func(p profile) bool { return slices.Contains(taus, p.Tau) })
+	}
+	for i := range of {
+		of[i].Panel, of[i].machine = strings.ReplaceAll(of[i].machine, ", ", " · "), "" // lines look alike in all panels
+	}
+	c, err := f.draw(of, ch.better())
+	if err != nil {
+		return nil, err
+	}
+	c.Title = "L(m,τ) in each state of the machine"
+	return c, nil
 }

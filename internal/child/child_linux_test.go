@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Main keeps its thread, the first one, which does not end with a goroutine.
@@ -60,17 +62,9 @@ func parent() {
 
 // A child outlives the thread that started it, and not its parent.
 func TestEndsWithParent(t *testing.T) {
-	cmd, err := Command("parent")
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := Start(cmd); err != nil {
-		t.Fatal(err)
-	}
+	cmd := must.Get(Command("parent"))
+	out := must.Get(cmd.StdoutPipe())
+	must.Do(Start(cmd))
 	defer cmd.Process.Kill()
 	guard := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer guard.Stop()

@@ -32,20 +32,10 @@ var (
 	ErrPublished = errors.New("published files do not say how they were measured: take them for a setup")
 )
 
-// An offer is a channel that a machine has.
-type offer struct {
-	Channel
-	Segment bool // as in Curve
-}
-
 // Offers are what a machine has to compare.
 type offers struct {
 	machine string
-	of      []offer
-}
-
-func offersOf(machine string, curves []Curve) offers {
-	return offers{machine, lists.Map(curves, func(c Curve) offer { return offer{c.Channel, c.Segment} })}
+	of      []Curve
 }
 
 // common are the channels chosen that two machines have at least. without is why some machine has
@@ -73,7 +63,7 @@ func (choice Choice) restricts() bool {
 func (choice Choice) channels(all []offers) ([]Channel, error) {
 	owners := make(map[Channel]int)
 	segments := make(map[int]bool)
-	var order, chosen []Channel
+	var order []Channel
 	for _, has := range all {
 		for _, c := range has.of {
 			if !choice.admits(c.Channel) {
@@ -85,12 +75,10 @@ func (choice Choice) channels(all []offers) ([]Channel, error) {
 			segments[c.Bytes] = segments[c.Bytes] || c.Segment
 		}
 	}
-	slices.SortStableFunc(order, func(a, b Channel) int { return a.order(b) })
-	for _, c := range order {
-		if owners[c] > 1 {
-			chosen = append(chosen, c)
-		}
-	}
+	slices.SortStableFunc(order, func(a, b Channel) int {
+		return cmp.Or(strings.Compare(a.Setup, b.Setup), cmp.Compare(a.Placement, b.Placement), lists.FalseFirst(a.OffCache)-lists.FalseFirst(b.OffCache), a.Bytes-b.Bytes)
+	})
+	chosen := lists.Filter(order, func(c Channel) bool { return owners[c] > 1 })
 	if len(chosen) > 0 && len(choice.Sizes) == 0 {
 		sizes := choice.segmentSizes(chosen, segments)
 		chosen = slices.DeleteFunc(chosen, func(c Channel) bool { return !slices.Contains(sizes, c.Bytes) })
@@ -135,12 +123,6 @@ func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (size
 	return sizes
 }
 
-// order is the order of Curves.
-func (c Channel) order(o Channel) int {
-	off := func(c Channel) int { return lists.FalseFirst(c.OffCache) }
-	return cmp.Or(strings.Compare(c.Setup, o.Setup), cmp.Compare(c.Placement, o.Placement), off(c)-off(o), c.Bytes-o.Bytes)
-}
-
 // nothing says what machines have that nothing could be compared of.
 func (choice Choice) nothing(all []offers) error {
 	const most = 3
@@ -148,23 +130,18 @@ func (choice Choice) nothing(all []offers) error {
 	published, measured := false, false
 	wanted := len(choice.Sizes) == 0 // that some machine has a chosen size
 	for _, m := range all {
-		wanted = wanted || slices.ContainsFunc(m.of, func(c offer) bool { return slices.Contains(choice.Sizes, c.Bytes) })
+		wanted = wanted || slices.ContainsFunc(m.of, func(c Curve) bool { return slices.Contains(choice.Sizes, c.Bytes) })
 	}
 	for _, m := range all[:min(len(all), most)] {
-		var names []string
+		var names, sizes []string
 		for _, c := range m.of {
 			published = published || c.Setup == params.Published
 			measured = measured || c.Setup != params.Published
-			if name := c.Channel.String(); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-		sizes := make([]string, 0, len(m.of))
-		for _, c := range m.of {
-			if c.Channel.String() == names[0] {
+			if names = append(names, c.Channel.String()); c.Channel.String() == names[0] {
 				sizes = append(sizes, strconv.Itoa(c.Bytes))
 			}
 		}
+		names = lists.Unique(names)
 		if len(sizes) > 8 {
 			sizes = append(append(sizes[:6:6], "…"), sizes[len(sizes)-1])
 		}
@@ -190,13 +167,9 @@ func (choice Choice) nothing(all []offers) error {
 	for _, setup := range choice.Setups {
 		var others []string
 		for _, m := range all {
-			for _, c := range m.of {
-				if !slices.Contains(others, c.Setup) {
-					others = append(others, c.Setup)
-				}
-			}
+			others = append(others, lists.Map(m.of, func(c Curve) string { return c.Setup })...)
 		}
-		if len(others) > 0 && !slices.Contains(others, setup) {
+		if others = lists.Unique(others); len(others) > 0 && !slices.Contains(others, setup) {
 			return fmt.Errorf("no machine has a setup %q; they have %s; %w", printable.Name(setup), printable.List(others), advice)
 		}
 	}

@@ -125,7 +125,7 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 	for _, m := range machines {
 		curves, err := Curves(m.Name, m.File)
 		if err == nil {
-			has = append(has, offersOf(m.Name, curves))
+			has = append(has, offers{m.Name, curves})
 		}
 		without = cmp.Or(without, err)
 		all = append(all, curves)

@@ -118,7 +118,7 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	isolated := make(map[Channel]bool)
 	for i, v := range contents {
 		if without = cmp.Or(without, v.none); v.none == nil {
-			has = append(has, offersOf(machines[i].Name, v.curves))
+			has = append(has, offers{machines[i].Name, v.curves})
 		}
 		for _, c := range v.curves {
 			isolated[c.Channel] = isolated[c.Channel] || c.Isolated

@@ -5,13 +5,13 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"unique"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"golang.org/x/sync/errgroup"
 )
 
 // A Reduced is what a fleet's comparison takes from a machine's file: some 20 KB of some 300.
@@ -79,24 +79,24 @@ func ReadReduced(ctx context.Context, paths []string, as string, progress func(d
 		return nil, nil, err
 	}
 	all, failed := make([]*Reduced, len(paths)), make([]error, len(paths))
-	var next atomic.Int64
-	var working sync.WaitGroup
-	done := make(chan struct{}, len(paths))
-	for range min(runtime.GOMAXPROCS(0), len(paths)) {
-		working.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(paths) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
-				all[i], failed[i] = reduceFile(paths[i], as)
-				done <- struct{}{}
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	var telling sync.Mutex
+	done := 0
+	for i, path := range paths {
+		workers.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			all[i], failed[i] = reduceFile(path, as)
+			telling.Lock()
+			defer telling.Unlock()
+			done++
+			progress(done, len(paths))
+			return nil
 		})
 	}
-	go func() { working.Wait(); close(done) }()
-	n := 0
-	for range done {
-		n++
-		progress(n, len(paths))
-	}
-	if err := ctx.Err(); err != nil {
+	if err := workers.Wait(); err != nil {
 		return nil, nil, err
 	}
 	machines = lists.Filter(all, func(r *Reduced) bool { return r != nil })

@@ -215,3 +215,16 @@ func TestFleetStates(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// A machine slowed all the time is not taken for a slower one without a word.
+func TestMeetOfSlowed(t *testing.T) {
+	alone, slowed := []params.State{{NS: 60, Share: 1}}, []params.State{{NS: 61, Share: 1, Slow: 9.8}}
+	for _, of := range [][][]params.State{{alone, slowed}, {slowed, alone}} {
+		if all, means, err := meet([]string{"a", "b"}, of, false); all != nil || means != "" || err == nil || !strings.Contains(err.Error(), "slowed a core of ") {
+			t.Errorf("%v: %v, %q, %v", of, all, means, err)
+		}
+	}
+	if _, _, err := meet([]string{"a", "b"}, [][]params.State{slowed, slowed}, true); err != nil {
+		t.Error(err)
+	}
+}

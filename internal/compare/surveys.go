@@ -25,7 +25,8 @@ type SurveyRow struct {
 	Machine  string       `json:"machine"`
 	Cells    int          `json:"cells"`  // in common
 	Mean     float64      `json:"ratio"`  // geometric
-	Slower   int          `json:"slower"` // beyond the intervals, which both need
+	Tested   int          `json:"tested"` // of them, that have samples
+	Slower   int          `json:"slower"` // of these, whose ratios differ as Ratio has it
 	Faster   int          `json:"faster"`
 	Farthest Extreme      `json:"farthest"`
 	Compared []SurveyCell `json:"compared"` // in the order of the file
@@ -90,16 +91,26 @@ func surveyRow(firstFile *params.File, m Machine, kind params.Kind, first map[pa
 			farthest, row.Farthest = math.Abs(log), Extreme{c.Key, c.Time.Center / one.Time.Center}
 		}
 		row.Cells++
-		if above(c.Time, one.Time) {
-			row.Slower++
-		} else if above(one.Time, c.Time) {
-			row.Faster++
-		}
 		row.Compared = append(row.Compared, SurveyCell{c.Key, c.Time, len(c.Samples),
 			ratio(one.Time, one.Replicates(firstFile), c.Time, c.Replicates(m.File), test)})
 	}
 	row.Mean = math.Exp(sum / float64(max(1, row.Cells)))
 	return row
+}
+
+// count counts what differs, once all ratios are corrected for their number.
+func (r *SurveyRow) count() {
+	for _, c := range r.Compared {
+		switch of := c.Ratio; {
+		case of == nil || !of.Tested:
+			continue
+		case of.Differs && of.Value > 1:
+			r.Slower++
+		case of.Differs:
+			r.Faster++
+		}
+		r.Tested++
+	}
 }
 
 // common are the cells of the first machine that others were put beside.

@@ -10,35 +10,43 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Ratios of 2 and 8 have a geometric mean of 4; what only one machine has, and
-// transfers, are left out.
+// Ratios of 2 and 8 have a geometric mean of 4; what only one machine has is left out. Slower and
+// faster is what the test of all cells says, of those that have samples.
 func TestSurveys(t *testing.T) {
-	cell := func(kind params.Kind, variant string, ns float64) params.Cell {
-		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64}.Named(variant),
-			Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}}
+	cell := func(kind params.Kind, variant string, ns ...float64) params.Cell {
+		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64}.Named(variant), Time: fit.Median(ns), Samples: params.Samples(ns...)}
+	}
+	around := func(ns float64) (all []float64) {
+		for i := range 9 {
+			all = append(all, ns*(1+0.002*float64(i)))
+		}
+		return all
 	}
 	machine := func(name string, cells ...params.Cell) Machine {
 		return Machine{Name: name, File: &params.File{Cells: cells}}
 	}
-	got := surveys(nil, []Machine{
-		machine("a", cell(params.TransferCell, "", 7), cell(params.LevelCell, "L1-L2", 10), cell(params.LevelCell, "L2-L2", 10), cell(params.LevelCell, "L3-L3", 10),
-			cell(params.PairCell, "0-1", 100), cell(params.PackCell, "4K8S", 5)),
-		machine("b", cell(params.TransferCell, "", 9), cell(params.LevelCell, "L1-L2", 20), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),
-			cell(params.PairCell, "0-1", 95)),
-		machine("c"),
-	}, fit.Test{})
+	c, err := New([]Machine{
+		machine("a", cell(params.LevelCell, "L1-L2", around(10)...), cell(params.LevelCell, "L2-L2", 10), cell(params.LevelCell, "L3-L3", around(10)...),
+			cell(params.PairCell, "0-1", around(100)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(100)...), cell(params.PackCell, "4K8S", 5)),
+		machine("b", cell(params.LevelCell, "L1-L2", around(20)...), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),
+			cell(params.PairCell, "0-1", around(102)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(80)...)),
+	}, Choice{Test: &fit.Test{Least: 0.03}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.Surveys
 	if len(got) != 2 || got[0].Kind != params.LevelCell || got[1].Kind != params.PairCell || len(got[0].Rows) != 1 {
 		t.Fatalf("%+v", got)
 	}
-	if r := got[0].Rows[0]; r.Machine != "b" || r.Cells != 2 || math.Abs(r.Mean-4) > 1e-12 || r.Slower != 2 || r.Faster != 0 ||
+	if r := got[0].Rows[0]; r.Machine != "b" || r.Cells != 2 || math.Abs(r.Mean-4) > 1e-12 || r.Tested != 1 || r.Slower != 1 || r.Faster != 0 ||
 		r.Farthest.Key.VariantName() != "L2-L2" || r.Farthest.Ratio != 8 {
 		t.Errorf("%+v", r)
 	}
 	if first, second := got[0].First, got[0].Rows[0].Compared; len(first) != 2 || first[0].VariantName() != "L1-L2" || first[0].Ratio != nil ||
-		len(second) != 2 || second[0].Ratio.Value != 2 || second[0].Ratio.Tested {
+		len(second) != 2 || math.Abs(second[0].Ratio.Value-2) > 1e-12 || second[1].Ratio.Tested {
 		t.Errorf("%+v, %+v", first, second)
 	}
-	if r := got[1].Rows[0]; r.Slower != 0 || r.Faster != 0 { // [85.5, 104.5] and [90, 110]
+	if r := got[1].Rows[0]; r.Cells != 3 || r.Tested != 3 || r.Slower != 0 || r.Faster != 1 { // 2 % are less than the least difference
 		t.Errorf("%+v", r)
 	}
 }

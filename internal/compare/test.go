@@ -108,6 +108,11 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 	}
 	v := &c.Verdict
 	v.Cells, v.Differ, v.Visible = adjust(all)
+	for _, k := range c.Surveys {
+		for i := range k.Rows {
+			k.Rows[i].count()
+		}
+	}
 	v.Sessions = math.MaxInt
 	var once []string // of one session
 	for i, m := range machines {

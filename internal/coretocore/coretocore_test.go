@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/survey/pairs"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -77,17 +78,9 @@ func TestFile(t *testing.T) {
 			b.WriteString(map[bool]string{false: ",", true: "\n"}[j == 15])
 		}
 	}
-	m, err := Read(strings.NewReader(b.String()), "m.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := m.File(nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(Read(strings.NewReader(b.String()), "m.csv"))
+	f := must.Get(m.File(nil, nil))
+	must.Do(f.Validate())
 	p, err := f.Pairs()
 	if err != nil || len(p.Pairs) != 120 || p.Levels[0].Name != Whole {
 		t.Fatalf("%d pairs, levels %+v: %v", len(p.Pairs), p.Levels, err)

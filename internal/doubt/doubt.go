@@ -81,7 +81,7 @@ func AllTaken(f *params.File) (all []error) {
 		step := 1 / float64(n-1-before.Tau)
 		line := less.Center + step*(less.Center-before.Segment().Center)
 		if highest := less.Hi + step*(less.Hi-before.Segment().Lo); most.Lo > highest && most.Center > (1+leastBent)*line {
-			all = append(all, fmt.Errorf("%s, %s, m = %d: L of τ = %d is %.0f %% above what τ = %d and %d suggest, because no CPU is left for what else runs: trust τ = %d more",
+			all = append(all, fmt.Errorf("%s, %s, m = %d: L of τ = %d is %.0f %% above what τ = %d and %d suggest; it leaves no CPU for what else runs, so trust τ = %d more",
 				t.Setup, params.Where(t.Placement, t.OffCache), t.Bytes, n, 100*(most.Center/line-1), before.Tau, n-1, n-1))
 		}
 	}

@@ -18,7 +18,7 @@ const oftenLate = 0.05
 // Unequal says where workers did not run alike: CPUs that are slow, and late beginnings.
 func Unequal(f *params.File) (all []error) {
 	if s := f.Begun(); s.Forced > 0 || float64(s.Late) > oftenLate*float64(s.Batches) {
-		all = append(all, fmt.Errorf("%v: something else runs on the workers' CPUs, so stop it, or use fewer workers", s))
+		all = append(all, fmt.Errorf("%v: stop what else runs on the workers' CPUs, or use fewer workers", s))
 	}
 	for _, s := range SlowCPUs(f) {
 		all = append(all, s)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -105,9 +106,7 @@ func TestFirstCPUs(t *testing.T) {
 	m := newSimulated()
 	x := experiment(2, m)
 	x.Launches, x.FirstCPUs = 7, []int{0, 8, 16}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	count := make(map[int]int)
 	for i, first := range m.firstCPUs {
 		count[first]++
@@ -120,9 +119,7 @@ func TestFirstCPUs(t *testing.T) {
 	}
 	x = experiment(2, m)
 	m.firstCPUs, x.Launches, x.FirstCPUs, x.Cells[1].Set = nil, 8, []int{0, 8}, 1
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	sets := make(map[[2]int]int) // by set and CPU
 	for i, first := range m.firstCPUs {
 		sets[[2]int{i % 2, first}]++
@@ -145,9 +142,7 @@ func TestLaunches(t *testing.T) {
 	x.Launches = 7
 	x.File.Provenance.Give(true)
 	x.File.Provenance.Fill(true)
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	if !m.conditions.Huge || !m.conditions.Fill {
 		t.Error("launches do not know that pages are to be huge and idle cores busy")
 	}
@@ -254,9 +249,7 @@ func testShortTime(t *testing.T) {
 			t.Errorf("%d of %d cells visited, and the file has %d", p.Visited, p.Cells, len(x.File.Cells))
 		}
 	}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	known := make(map[int]int)
 	for _, c := range x.File.Cells {
 		if c.Time.Known() {
@@ -282,15 +275,9 @@ func testSpread(t *testing.T) {
 	x := experiment(2, m)
 	x.Time, x.Launches = 900*time.Millisecond, LeastLaunches
 	x.Over = x.Time
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	began := func(i int) time.Time {
-		at, err := time.Parse(time.RFC3339Nano, x.File.Launches[i].Began)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return at
+		return must.Get(time.Parse(time.RFC3339Nano, x.File.Launches[i].Began))
 	}
 	if n := len(x.File.Launches); n != LeastLaunches || began(n-1).Sub(began(0)) < x.Time/2 {
 		t.Errorf("%d launches, the last %v after the first", n, began(n-1).Sub(began(0)))
@@ -306,10 +293,7 @@ func TestGroups(t *testing.T) {
 			x.Cells[i].Group = fmt.Sprint(i / 10)
 		}
 	}
-	r, err := newRun(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(newRun(x))
 	r.launch = 1 // the first is in the order of worth
 	first := make(map[string]bool)
 	for range 200 {
@@ -336,9 +320,7 @@ func TestLaunchDies(t *testing.T) {
 	m.dies = func(launch, visit int) bool { return launch == 2 && visit == 8 }
 	x := experiment(20, m)
 	x.Launches = 6
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	samples := 0
 	for _, c := range x.File.Cells {
 		samples += len(c.Samples)
@@ -400,15 +382,11 @@ func TestResume(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
 	x.Launches = 4
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	for want := range 2 {
 		again := experiment(20, m)
 		again.File, m.launches = x.File, 0
-		if err := again.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(again.Run(context.Background()))
 		if want = 2 - 2*want; m.launches != want || !x.File.Complete || len(x.File.Launches) != 6 {
 			t.Errorf("%d launches, %d in the file, complete %t; want %d", m.launches, len(x.File.Launches), x.File.Complete, want)
 		}
@@ -416,9 +394,7 @@ func TestResume(t *testing.T) {
 	// Another session has launches of its own.
 	again := experiment(20, m)
 	again.File, again.Session, again.Launches, m.launches = x.File, 1, 6, 0
-	if err := again.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(again.Run(context.Background()))
 	if e := x.File.Cells[0].Time; m.launches != 6 || x.File.Sessions() != 2 || e.Sessions != 2 || e.N != 12 {
 		t.Errorf("%d launches, %d sessions, %+v", m.launches, x.File.Sessions(), e)
 	}
@@ -448,9 +424,7 @@ func TestRecover(t *testing.T) {
 		}
 		return nil
 	}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	for _, want := range []int{20, 0} {
 		if added, err := again.recover(x.Journal); err != nil || added != want {
 			t.Errorf("%d samples are recovered, want %d: %v", added, want, err)
@@ -467,9 +441,7 @@ func TestProbes(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
 	x.Launches, x.Probes = 6, []int{3, 5}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	for i, l := range x.File.Launches {
 		if len(l.Probe) != 6 || l.Probe[0].Bytes != 4 || l.Probe[5].Bytes != 6 {
 			t.Errorf("launch %d: %+v", i, l.Probe)
@@ -489,9 +461,7 @@ func TestSets(t *testing.T) {
 		x.Cells[i].Set = i % 2
 	}
 	x.Launches = 12
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	of := make(map[int32]int) // by launch
 	for _, c := range x.File.Cells {
 		if !c.Time.Known() || c.Time.N != 6 {
@@ -534,9 +504,7 @@ func TestOnce(t *testing.T) {
 		}
 		return keys
 	}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	if !x.File.Complete || x.Missing() != nil {
 		t.Errorf("complete %t, %v", x.File.Complete, x.Missing())
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -29,9 +30,7 @@ func TestJournalOfAnother(t *testing.T) {
 		"in line 2":      "\n" + head,
 	} {
 		path := filepath.Join(t.TempDir(), "host.json")
-		if err := os.WriteFile(JournalPath(path), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(JournalPath(path), []byte(text), 0o600))
 		for _, of := range []string{mark, "", "host.json", "../host.json", ".host.json.journal"} {
 			if in, err := OpenJournal(path, of); !errors.Is(err, ErrNoJournal) {
 				t.Errorf("%s, mark %q: %v, %v", name, of, in, err)
@@ -59,10 +58,7 @@ func TestJournalBehindALink(t *testing.T) {
 	dir := t.TempDir()
 	path, elsewhere := filepath.Join(dir, "host.json"), filepath.Join(dir, "elsewhere")
 	mark := NewMark()
-	f, err := MakeJournal(elsewhere, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(MakeJournal(elsewhere, mark))
 	f.Close()
 	for _, to := range []string{JournalPath(elsewhere), filepath.Join(dir, "new")} {
 		if err := os.Symlink(to, JournalPath(path)); err != nil {
@@ -94,13 +90,8 @@ func journalOf(t testing.TB, path string) (mark, text string) {
 		t.Fatal(err)
 	}
 	defer x.Journal.Close()
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	all, err := os.ReadFile(JournalPath(path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
+	all := must.Get(os.ReadFile(JournalPath(path)))
 	return mark, string(all)
 }
 
@@ -116,9 +107,7 @@ func resumed(mark string) *Experiment {
 func TestJournalGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.json")
 	mark, text := journalOf(t, path)
-	if err := os.WriteFile(JournalPath(path), []byte(text+`{"cell":{"kind":`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(JournalPath(path), []byte(text+`{"cell":{"kind":`), 0o600))
 	x := resumed(mark)
 	if added, err := x.Recover(path); err != nil || added != 5*6 {
 		t.Fatalf("%d samples are recovered: %v", added, err)
@@ -129,9 +118,7 @@ func TestJournalGoesOn(t *testing.T) {
 	}
 	defer x.Journal.Close()
 	x.Session, x.Launches = 1, 6
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	again := resumed(mark)
 	if added, err := again.Recover(path); err != nil || added != 2*5*6 || len(again.File.Launches) != 12 {
 		t.Errorf("%d samples of %d launches are recovered: %v", added, len(again.File.Launches), err)
@@ -159,9 +146,7 @@ func FuzzRecover(f *testing.F) {
 		if !bytes.HasPrefix(text, []byte(lines[0])) {
 			text = append([]byte(lines[0]), text...)
 		}
-		if err := os.WriteFile(JournalPath(path), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(JournalPath(path), text, 0o600))
 		x := resumed(mark)
 		if added, err := x.Recover(path); err != nil {
 			if added != 0 || strings.Contains(err.Error(), "\n") || !strings.HasPrefix(err.Error(), JournalPath(path)) {
@@ -180,10 +165,7 @@ func TestJournalFollows(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "host.json"), filepath.Join(dir, "host-2.json")
 	mark := NewMark()
-	j, err := MakeJournal(from, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(MakeJournal(from, mark))
 	j.Close()
 	MoveJournal(from, to, NewMark()) // of another file
 	if _, err := os.Stat(JournalPath(to)); !errors.Is(err, fs.ErrNotExist) {
@@ -193,14 +175,9 @@ func TestJournalFollows(t *testing.T) {
 	if _, err := os.Stat(JournalPath(from)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the journal is at its old place: %v", err)
 	}
-	in, err := OpenJournal(to, mark)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(OpenJournal(to, mark))
 	in.Close()
-	if err := os.WriteFile(JournalPath(from), []byte("theirs"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(JournalPath(from), []byte("theirs"), 0o600))
 	MoveJournal(to, from, mark)
 	if text, err := os.ReadFile(JournalPath(from)); err != nil || string(text) != "theirs" {
 		t.Errorf("%q, %v", text, err)

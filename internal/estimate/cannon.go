@@ -71,7 +71,6 @@ func (c Cannon) Program(variant string) *Program {
 	return p
 }
 
-// The elements of the whole matrices B and C are small whole numbers, so that every sum is
-// exact.
+// The elements of the whole matrices B and C are small whole numbers, so that every sum is exact.
 func elementOfB(row, column int) float64 { return float64((7*row+3*column)%11 - 5) }
 func elementOfC(row, column int) float64 { return float64((5*row+13*column)%9 - 4) }

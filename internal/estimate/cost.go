@@ -204,8 +204,7 @@ func around(curve []point, x float64) (low, high point) {
 	return low, high
 }
 
-// interpolated is a curve at x, in the logarithms of x and y or not. Beyond the curve its end
-// stands.
+// interpolated is a curve at x, in the logarithms of x and y or not. Beyond the curve its end stands.
 func interpolated(curve []point, x float64, logarithms bool) (e fit.Estimate, beyond bool) {
 	low, high := around(curve, x)
 	if beyond = x < low.x || x > high.x; low.x == high.x {

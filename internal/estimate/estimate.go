@@ -206,14 +206,17 @@ func (e *Estimate) Document() *document.Document {
 	return document.New("taulop estimate", e, document.Rows(e.values), e.Say)
 }
 
-// Say adds a table of the phases, their sum, and the advice.
+// Say adds the sum and the advice, a table of the phases, and where their costs come from.
 func (e *Estimate) Say(w *document.Document) {
-	ranks := printable.Count(e.Ranks, "rank")
-	fmt.Fprintf(w, "%s: %s on %s\nfrom %s\n", e.Program, ranks, e.Machine, e.from())
-	if e.States != "" {
-		fmt.Fprintf(w, "%s\n", e.States)
+	mark, total := "", span(e.Total)
+	if e.Extrapolated {
+		mark = "~"
 	}
-	fmt.Fprintln(w)
+	if e.Total.Known() {
+		total = view.Timed(e.Total)
+	}
+	fmt.Fprintf(w, "%s, %s on %s: %s%s\n", e.Program, printable.Count(e.Ranks, "rank"), e.Machine, mark, total)
+	fmt.Fprintf(w, "%s\n\n", strings.Replace(e.Advice, "; ", ";\n", 1)) // in two lines
 	unit, scale := view.TimeUnit(e.Total.Center)
 	t := view.Table{Columns: []view.Column{{Name: "phase", Left: true}, {Name: "times"}, {Name: "once"}, {Name: "in all", Unit: unit}, {Name: "share"}}}
 	if slices.ContainsFunc(e.Phases, func(p PhaseCost) bool { return p.Total.Known() }) {
@@ -240,7 +243,10 @@ func (e *Estimate) Say(w *document.Document) {
 	if e.Extrapolated {
 		fmt.Fprintln(w, "~ beyond what was measured: the nearest pass stands, and messages and disks go on in a line")
 	}
-	fmt.Fprintln(w, strings.Replace(e.Advice, "; ", ";\n", 1)) // in two lines
+	fmt.Fprintf(w, "Costs are from %s.\n", e.from())
+	if e.States != "" {
+		fmt.Fprintln(w, e.States)
+	}
 }
 
 // from says which parameters phases come from, the first few.

@@ -3,9 +3,8 @@
 // model of D. Kang, H. W. Park, J. Suh, V. K. Prasanna and S. N. Gavali, "Benchmarking of
 // HPC Systems", University of Southern California, CENG 99-07, 1999, section 5.2.4.
 //
-// Its opinion: a program is a list of phases that a person can write in five minutes;
-// what was measured counts before what was fitted to it; and a total says which of its
-// phases it comes from.
+// Its opinion: a program is a list of phases that a person can write in five minutes; what was measured
+// counts before what was fitted to it; and a total says which of its phases it comes from.
 package estimate
 
 import (
@@ -59,8 +58,7 @@ type Phase struct {
 	Cache string `toml:"cache"`
 }
 
-// A Number is whole and at least 1, and may have a unit: 1000, "64K", "2M". 0 is one that
-// was left out.
+// A Number is whole and at least 1, and may have a unit: 1000, "64K", "2M". 0 is one that was left out.
 type Number int
 
 // UnmarshalText reads a number that is a string.

@@ -47,8 +47,7 @@ const matrices = 6
 // Open prepares for samples.
 func (c Cannon) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, c.sample), nil }
 
-// longRun is worth one run a sample; a sample of shorter ones is the median of the runs of this
-// time.
+// longRun is worth one run a sample; a sample of shorter ones is the median of the runs of this time.
 const (
 	longRun  = 100 * time.Millisecond
 	mostRuns = 20
@@ -276,8 +275,7 @@ func (m *multiplication) multiply(r *rank) {
 	}
 }
 
-// shift sends a block and receives another, a segment at a time. It is false if it is to
-// stop.
+// shift sends a block and receives another, a segment at a time. It is false if it is to stop.
 func shift(out *shm.Sender, in *shm.Receiver, send, receive []float64) bool {
 	rest, room := bytesOf(send), bytesOf(receive)
 	for len(rest) > 0 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -45,9 +46,7 @@ func file() *params.File {
 
 func TestWrite(t *testing.T) {
 	var b bytes.Buffer
-	if err := Write(&b, file()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Write(&b, file()))
 	for _, want := range []string{
 		`<memattr name="Latency" flags="6">`, `value="91" initiator_cpuset="0x00000003"`, `value="140" initiator_cpuset="0x00000003"`,
 		`value="16000" initiator_cpuset="0x00000003"`, `value="4000" initiator_cpuset="0x00000003"`, `os_index="34" cpuset="0x00000004,0x00000000"`,
@@ -84,12 +83,8 @@ func TestLstopo(t *testing.T) {
 	}()} {
 		path := filepath.Join(t.TempDir(), "machine.xml")
 		var b bytes.Buffer
-		if err := Write(&b, f); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Write(&b, f))
+		must.Do(os.WriteFile(path, b.Bytes(), 0o600))
 		out, err := exec.Command(lstopo, "-i", path, "--memattrs").CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "NUMANode L#0 = 91 from cpuset 0x00000003") || !strings.Contains(string(out), "NUMANode L#0 = 16000 from") {
 			t.Errorf("%s: %v: %s", name, err, out)

@@ -33,8 +33,8 @@ func Open(path string) (*os.File, error) {
 	return f, err
 }
 
-// Read reads a file by a function that also gets its name. It returns errors of Open and of the
-// function.
+// Read reads a file that is not empty by a function that also gets its name. It returns errors of
+// Open and of the function.
 func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (all T, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -44,6 +44,9 @@ func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (a
 	in := bufio.NewReader(f)
 	if err := Plain(in, path); err != nil {
 		return all, err
+	}
+	if _, err := in.Peek(1); errors.Is(err, io.EOF) {
+		return all, fmt.Errorf("%s is empty: name another file", path)
 	}
 	return read(in, path)
 }

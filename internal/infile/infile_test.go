@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestReadCompressed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tsv.gz")
-	if err := os.WriteFile(path, []byte("\x1f\x8b\x08"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(path, []byte("\x1f\x8b\x08"), 0o600))
 	_, err := Read(path, func(io.Reader, string) (int, error) { return 0, nil })
 	if err == nil || err.Error() != path+" is compressed by gzip: unpack it with gunzip first" {
 		t.Error(err)
@@ -26,13 +26,8 @@ func TestOpen(t *testing.T) {
 	if !errors.Is(err, fs.ErrNotExist) || err.Error() != path+" is not there: check its name" {
 		t.Error(err)
 	}
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f, err := Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(path, nil, 0o600))
+	f := must.Get(Open(path))
 	f.Close()
 	if _, err = Open(filepath.Join(path, "b")); err == nil || err.Error() != path+"/b cannot be read: not a directory" {
 		t.Error(err)

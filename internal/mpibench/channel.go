@@ -15,11 +15,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Channel is what carries an MPI library's messages, as benchmarks see it: o(m), and
-// L(m,τ) of whole messages, of which τ at once take o(m) + n·L(m,τ). It is estimated as the
-// authors of τ-Lop estimate theirs (Rico-Gallego, Díaz-Martín and Lastovetsky, "Extending
-// τ-Lop to model concurrent MPI communications in multicore clusters", Future Generation
-// Computer Systems 61, 2016):
+// A Channel is what carries an MPI library's messages, as benchmarks see it: o(m), and L(m,τ) of whole
+// messages, of which τ at once take o(m) + n·L(m,τ). It is estimated as the authors of τ-Lop estimate
+// theirs (Rico-Gallego, Díaz-Martín and Lastovetsky, "Extending τ-Lop to model concurrent MPI
+// communications in multicore clusters", Future Generation Computer Systems 61, 2016):
 //
 //   - o(m) is half of the round trip of nothing, or of the smallest message of at most
 //     smallOverhead bytes. What a rendezvous takes besides is a part of L(m,τ), for no
@@ -261,11 +260,10 @@ func (c *Channel) File(offCache bool) *params.File {
 	return f
 }
 
-// WithOwn gives a file of a channel within nodes what ranks do by themselves, which no
-// benchmark of messages tells: their own copies and γ, from a sweep on the same machine,
-// of its first placement. Where that is a channel of the other state of the cache, its
-// messages are taken, too: those in cache are what exchanges take of what ranks have
-// written in a call that is off cache.
+// WithOwn gives a file of a channel within nodes what ranks do by themselves, which no benchmark of
+// messages tells: their own copies and γ, from a sweep on the same machine, of its first placement.
+// Where that is a channel of the other state of the cache, its messages are taken, too: those in cache
+// are what exchanges take of what ranks have written in a call that is off cache.
 func WithOwn(f, sweep *params.File) {
 	for _, c := range sweep.Cells {
 		alone := slices.Contains([]params.Kind{params.CopyCell, params.OwnCell, params.GammaCell}, c.Kind) && c.Setup == ""

@@ -219,9 +219,7 @@ func TestWithOwn(t *testing.T) {
 	// A channel of the other state of the cache brings its messages, too.
 	both := c.File(true)
 	WithOwn(both, f)
-	if err := both.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(both.Validate())
 	for _, off := range []bool{false, true} {
 		if table, err := both.Table(params.Selection{Setup: params.Sendrecv, OffCache: off}); err != nil || !slices.Equal(table.Transfers.Sizes, f.Plan.Sizes) {
 			t.Errorf("off cache %v: %+v, %v", off, table, err)

@@ -34,9 +34,7 @@ func TestTakeGamma(t *testing.T) {
 	if !slices.Equal(operators, []string{"SUM_I"}) || len(leftOut) != 1 || leftOut[0].Why != "of m = 1024 not every τ was timed of 1, 2" {
 		t.Errorf("γ of %v, left out %v", operators, leftOut)
 	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Validate())
 	gamma := must.Get(f.Gamma(""))
 	for _, want := range []struct {
 		operator string

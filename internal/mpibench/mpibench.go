@@ -1,13 +1,11 @@
 // Package mpibench reads what the two usual MPI benchmark suites print: Intel's
 // IMB-MPI1 and Ohio State's OSU micro-benchmarks.
 //
-// Its opinion: a table says in its heading what it holds, so that columns are
-// found by their names and not by their places, in any version of a suite; where
-// times of several ranks are given, a collective lasts as long as its slowest
-// rank, t_max and Max Latency; what cannot be compared with a prediction is left
-// out with the reason, never silently; text around the tables, as launchers
-// and job scripts print it, is no error; and what they print in front of each line,
-// ranks and times, is none either.
+// Its opinion: a table says in its heading what it holds, so that columns are found by their names and
+// not by their places, in any version of a suite; where times of several ranks are given, a collective
+// lasts as long as its slowest rank, t_max and Max Latency; what cannot be compared with a prediction
+// is left out with the reason, never silently; text around the tables, as launchers and job scripts
+// print it, is no error; and what they print in front of each line, ranks and times, is none either.
 package mpibench
 
 import "github.com/taulop/taulop/collective"

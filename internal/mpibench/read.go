@@ -50,10 +50,9 @@ func Printed(path string) bool {
 	return false
 }
 
-// Read reads the output of IMB-MPI1 or of OSU micro-benchmarks, or several one
-// after the other. Errors say in which line of name they are. It fails where it
-// finds no table of either, and where a row of a table is not what the heading
-// says.
+// Read reads the output of IMB-MPI1 or of OSU micro-benchmarks, or several one after the other. Errors
+// say in which line of name they are. It fails where it finds no table of either, and where a row of a
+// table is not what the heading says.
 func Read(r io.Reader, name string) (*Results, error) {
 	p := parser{lines: infile.NewLines(r, name, maxLine), imb: newest, seen: make(map[Omission]bool)}
 	for p.lines.Scan() {
@@ -354,8 +353,7 @@ func (p *parser) heading(text string) (bool, error) {
 	return true, nil
 }
 
-// times are the columns with a time, the one to take with the highest number, and those
-// with a rate.
+// times are the columns with a time, the one to take with the highest number, and those with a rate.
 var times = map[string]int{
 	"t[usec]": 1, "t_avg[usec]": 1, "t_max[usec]": 2,
 	"Latency (us)": 1, "Latency(us)": 1, "Avg Latency(us)": 1, "Max Latency(us)": 2,

@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // What another program writes after a file was opened stays, and the result is beside it, with
@@ -21,25 +23,18 @@ func TestWriteBeside(t *testing.T) {
 				if there {
 					save(t, path, "before", 0o640)
 				}
-				f, err := Open(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				f := must.Get(Open(path))
 				if hold {
 					if warning, err := f.Hold(); warning != nil || err != nil {
 						t.Fatal(warning, err)
 					}
 				}
 				if there {
-					if err := errors.Join(f.Write(text("once")), f.Write(text("twice"))); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(errors.Join(f.Write(text("once")), f.Write(text("twice"))))
 				} else {
 					save(t, path, "new", 0o640)
 				}
-				if err := change(path); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(change(path))
 				save(t, filepath.Join(dir, "x-2.json"), "another", 0o600)
 				var moved *Moved
 				if err := f.Write(text("ours")); !errors.As(err, &moved) || moved.From != path || moved.To != filepath.Join(dir, "x-3.json") || f.Path != moved.To {
@@ -66,15 +61,11 @@ func TestHold(t *testing.T) {
 	save(t, path, "before", 0o644)
 	early, err := Open(path)
 	holder, errToo := Open(path)
-	if err := errors.Join(err, errToo, os.Symlink(path, link)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(err, errToo, os.Symlink(path, link)))
 	if _, err := holder.Hold(); err != nil {
 		t.Fatal(err)
 	}
-	if err := holder.Write(text("held")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(holder.Write(text("held")))
 	for _, name := range []string{path, link} {
 		if _, err := Open(name); err != errLocked {
 			t.Errorf("%s: %v", name, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
@@ -18,15 +19,11 @@ func TestLocks(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
 	write := func(text string) {
-		if err := os.WriteFile(file+".lock", []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(file+".lock", []byte(text), 0o644))
 	}
 	write(lockMark + file + "\n")
 	save(t, file, "old", 0o644)
-	if err := os.Symlink("host.json", filepath.Join(dir, "link")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Symlink("host.json", filepath.Join(dir, "link")))
 	lock, warning, err := lockFile(file)
 	if err != nil || warning != nil {
 		t.Fatal(warning, err)
@@ -57,9 +54,7 @@ func TestLocks(t *testing.T) {
 	}
 	lock.release()
 	holds(t, dir, map[string]string{"host.json": "old", "link": "old", "host.json.lock": "mine"})
-	if err := os.Symlink("host.json", filepath.Join(dir, "other.lock")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Symlink("host.json", filepath.Join(dir, "other.lock")))
 	if _, _, err := lockFile(filepath.Join(dir, "other")); err == nil || !strings.Contains(err.Error(), "no regular file") {
 		t.Errorf("a link for a lock: %v", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
@@ -64,9 +65,7 @@ func open(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for at := dir; at != os.TempDir(); at = filepath.Dir(at) {
-		if err := os.Chmod(at, 0o777); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Chmod(at, 0o777))
 	}
 	return dir
 }
@@ -110,14 +109,10 @@ func TestWriteReplaces(t *testing.T) {
 // The target of a link is replaced, and the link stays one, also if it leads nowhere yet.
 func TestWriteFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
-	if err := errors.Join(os.MkdirAll(filepath.Join(dir, "a"), 0o755), os.MkdirAll(filepath.Join(dir, "b/c"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(os.MkdirAll(filepath.Join(dir, "a"), 0o755), os.MkdirAll(filepath.Join(dir, "b/c"), 0o755)))
 	links := map[string]string{"a/absolute": filepath.Join(dir, "b/x"), "a/relative": "../b/y", "a/two": "relative", "a/dir": "../b/c", "a/new": "../b/z", "a/up": "dir/../w", "a/circle": "circle"}
 	for link, to := range links {
-		if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Symlink(to, filepath.Join(dir, link)))
 	}
 	save(t, filepath.Join(dir, "b/x"), "before", 0o604)
 	for path, target := range map[string]string{"a/absolute": "b/x", "a/two": "b/y", "a/new": "b/z", "a/dir/../v": "b/v", "a/up": "b/w"} {
@@ -149,18 +144,10 @@ func TestWriteStreams(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	pipe, socket, null, link, disk := dir+"/pipe", dir+"/socket", dir+"/null", dir+"/link", dir+"/disk"
-	if err := errors.Join(unix.Mkfifo(pipe, 0o600), os.Symlink("null", link)); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(unix.Mkfifo(pipe, 0o600), os.Symlink("null", link)))
+	listener := must.Get(net.Listen("unix", socket))
 	defer listener.Close()
-	gone, err := os.Create(dir + "/gone")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gone := must.Get(os.Create(dir + "/gone"))
 	defer gone.Close()
 	os.Remove(gone.Name())
 	paths := map[string]func() string{ // and what reads from there
@@ -182,10 +169,7 @@ func TestWriteStreams(t *testing.T) {
 		}
 	}
 	for path, read := range paths {
-		was, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		was := must.Get(os.Stat(path))
 		done := make(chan error)
 		go func() {
 			if err := Check(path); err != nil || Replaces(path) {
@@ -235,13 +219,8 @@ func TestWriteKeepsOwner(t *testing.T) {
 	dir := open(t)
 	path := filepath.Join(dir, "x")
 	save(t, path, "before", 0o660)
-	if err := errors.Join(os.Chown(path, 1234, 5678), Check(path), Write(path, text("after"))); err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(os.Chown(path, 1234, 5678), Check(path), Write(path, text("after"))))
+	info := must.Get(os.Stat(path))
 	if of := info.Sys().(*syscall.Stat_t); of.Uid != 1234 || of.Gid != 5678 || info.Mode() != 0o660 {
 		t.Errorf("owner %d:%d, mode %v", of.Uid, of.Gid, info.Mode())
 	}
@@ -257,9 +236,7 @@ func TestWriteKeepsOwner(t *testing.T) {
 func TestReasons(t *testing.T) {
 	dir := open(t)
 	save(t, filepath.Join(dir, "file"), "", 0o600)
-	if err := os.Mkdir(filepath.Join(dir, "closed"), 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Mkdir(filepath.Join(dir, "closed"), 0o555))
 	for path, want := range map[string]string{
 		"":                       "it is a directory",
 		"closed":                 "it is a directory",

@@ -15,6 +15,7 @@ import (
 // is missing.
 func TestKilledJob(t *testing.T) {
 	t.Run("stub", func(t *testing.T) {
+		t.Parallel()
 		var points []string
 		for write := range 2 + 2*2 { // a head, a try and a time of each setting, done
 			for _, how := range []string{"before", "half", "after"} {
@@ -25,11 +26,15 @@ func TestKilledJob(t *testing.T) {
 		killed(t, []string{"cc", "-I", "testdata/stub"}, "nice -n", points) // a launcher that takes a number
 	})
 	t.Run("Open MPI", func(t *testing.T) {
+		t.Parallel()
 		version, err := exec.Command("mpirun", "--version").Output()
 		if err != nil || !strings.Contains(string(version), "(Open MPI) 4.") {
 			t.Skip("mpirun is not of Open MPI 4")
 		}
-		killed(t, []string{"mpicc"}, "mpirun --allow-run-as-root --oversubscribe -n", []string{"half:2", "after:3"})
+		if out, _ := exec.Command("mpirun", "--allow-run-as-root", "-n", "1", "true").CombinedOutput(); strings.Contains(string(out), "unable to find network interfaces") {
+			t.Skipf("mpirun needs a network: %s", out)
+		}
+		killed(t, []string{"mpicc"}, "mpirun --allow-run-as-root --oversubscribe -n", []string{"half:2"})
 	})
 }
 
@@ -73,14 +78,17 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 			t.Fatalf("%s: %v\n%s", point, state, text)
 		}
 		r, err := m.Read(os.DirFS(folder), library)
-		crashed := 0 // settings, twice
+		crashed, below := 0, 0 // settings, twice, and times less than nothing, as on a busy machine
 		for _, o := range r.LeftOut {
-			if crashed++; !crashes || !strings.Contains(o.Why, "it crashed") {
+			if strings.HasSuffix(o.Why, "is no time of a collective") {
+				below++
+			} else if crashed++; !crashes || !strings.Contains(o.Why, "it crashed") {
 				t.Errorf("%s: left out %+v", point, o)
 			}
 		}
-		if settings := len(m.Cells[0].Timed) * m.Passes; err != nil || crashes != (crashed > 0) || r.timings()+crashed != settings {
-			t.Errorf("%s: %v, %d settings timed and %d crashed of %d", point, err, r.timings(), crashed, settings)
+		timed := r.timings() + below
+		if settings := len(m.Cells[0].Timed) * m.Passes; err != nil || crashes != (crashed > 0) || timed+crashed != settings {
+			t.Errorf("%s: %v, %d settings timed and %d crashed of %d", point, err, timed, crashed, settings)
 		}
 		names, _ := filepath.Glob(filepath.Join(folder, results, "*"))
 		times := 0
@@ -91,8 +99,8 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 			}
 			times += strings.Count(string(text), "\ntime\t")
 		}
-		if times != r.timings() {
-			t.Errorf("%s: %d times of %d settings", point, times, r.timings())
+		if times != timed {
+			t.Errorf("%s: %d times of %d settings", point, times, timed)
 		}
 	}
 }

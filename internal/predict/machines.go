@@ -291,7 +291,7 @@ func (d *Machines) verdict(bare []win) string {
 	var leads []string
 	for _, m := range d.Machines {
 		if of, times := winsOf(bare, m.Machine); len(of) > 0 {
-			leads = append(leads, fmt.Sprintf("%s in %d of %d, by %s times at the median", m.Machine, len(of), v.Calls, view.Digits(times, 0.05)))
+			leads = append(leads, fmt.Sprintf("%s in %d of %d, by %s times at the median", m.Machine, len(of), v.Calls, view.Digits(times, times/20)))
 		}
 	}
 	leaning := ""
@@ -315,7 +315,7 @@ func (d *Machines) verdict(bare []win) string {
 		}
 	case len(wins) == 1:
 		w := wins[0]
-		text = fmt.Sprintf("%s is the better machine: cheaper in %d of %s, by %s times at the median", w.Machine, w.Calls, calls, view.Digits(w.Times, 0.05))
+		text = fmt.Sprintf("%s is the better machine: cheaper in %d of %s, by %s times at the median", w.Machine, w.Calls, calls, view.Digits(w.Times, w.Times/20))
 		if v.Ties > 0 {
 			text += fmt.Sprintf(" (%s); %s", strings.Join(w.Of, ", "), ties)
 		}
@@ -323,7 +323,7 @@ func (d *Machines) verdict(bare []win) string {
 	default:
 		var parts []string
 		for _, w := range wins {
-			parts = append(parts, fmt.Sprintf("%s is cheaper in %d of %s, by %s times at the median (%s)", w.Machine, w.Calls, calls, view.Digits(w.Times, 0.05), strings.Join(w.Of, ", ")))
+			parts = append(parts, fmt.Sprintf("%s is cheaper in %d of %s, by %s times at the median (%s)", w.Machine, w.Calls, calls, view.Digits(w.Times, w.Times/20), strings.Join(w.Of, ", ")))
 		}
 		text = "It depends: " + strings.Join(parts, "; ")
 		if v.Ties > 0 {

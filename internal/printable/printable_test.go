@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestText(t *testing.T) {
@@ -63,10 +65,7 @@ func TestLongText(t *testing.T) {
 
 func TestJSONStaysJSON(t *testing.T) {
 	was := "\x1b\x7f\u009b\u202e\\\"\xff\n\t"
-	document, err := json.MarshalIndent(map[string]string{was: was}, "", "\t")
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := must.Get(json.MarshalIndent(map[string]string{was: was}, "", "\t"))
 	var before, after map[string]string
 	json.Unmarshal(document, &before)
 	if err := json.Unmarshal([]byte(Text(string(document))), &after); err != nil || fmt.Sprint(before) != fmt.Sprint(after) {
@@ -138,12 +137,8 @@ func TestTable(t *testing.T) {
 	for _, comma := range ",\t" {
 		var b strings.Builder
 		out := NewTable(&b, comma)
-		if err := out.Write(row); err != nil {
-			t.Fatal(err)
-		}
-		if err := out.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(out.Write(row))
+		must.Do(out.Flush())
 		if lines := strings.Count(b.String(), "\n"); lines != 1 || comma == '\t' && strings.Count(b.String(), "\t") != len(row)-1 {
 			t.Errorf("%q has %d lines", b.String(), lines)
 		}

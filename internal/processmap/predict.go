@@ -141,6 +141,9 @@ func (p *program) cost(m *Mapping) error {
 	if err != nil {
 		return err
 	}
+	if c.Seconds < 0 { // as o(m) of exchanges of too few samples makes it
+		return errors.New("the parameters have a time below 0 for these messages, of too few samples: complete them, or map without parameters")
+	}
 	m.Extrapolated = c.Extrapolated
 	if len(c.Stages) == 0 && len(p.rounds) > 0 { // a model that knows no stages
 		m.Seconds = &c.Seconds

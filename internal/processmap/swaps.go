@@ -112,8 +112,7 @@ func (s *swaps) begin(at heuristic.Mapping) {
 	s.settle()
 }
 
-// descend exchanges as long as that gains, and reports whether it came to an end before its
-// time.
+// descend exchanges as long as that gains, and reports whether it came to an end before its time.
 func (s *swaps) descend(until time.Time) bool {
 	random := rand.New(rand.NewPCG(1, uint64(len(s.at))))
 	const look = 16 // exchanges between looks at the clock

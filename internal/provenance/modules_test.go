@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
@@ -114,12 +115,8 @@ func TestModulesBelowRoot(t *testing.T) {
 		root := t.TempDir()
 		for _, name := range files {
 			path := filepath.Join(root, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(path, one, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.MkdirAll(filepath.Dir(path), 0o755))
+			must.Do(os.WriteFile(path, one, 0o600))
 		}
 		if p := Read(root, &numa.Machine{Nodes: []numa.Node{{CPUs: numa.SetOf(0), MemoryBytes: 1 << 30}, {MemoryBytes: 1 << 30}}}); p.Memory == nil || p.Memory.PeakGBs != 12.8 || p.Memory.Nodes != 1 {
 			t.Errorf("%v: %+v", files, p.Memory)
@@ -130,10 +127,7 @@ func TestModulesBelowRoot(t *testing.T) {
 // A server with two packages, whose letters are packages.
 func TestModulesOfSnapshot(t *testing.T) {
 	root := snapshot.Unpack(t, "32em64t-2n8c+dax+nvme+mic+dimms")
-	m, err := numa.Discover(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover(root))
 	if got := Read(root, m).Memory; got.String() != "8 modules in 24 slots at 1600 MT/s" || got.PeakGBs != 0 || got.Nodes != 2 {
 		t.Errorf("%+v", got)
 	}

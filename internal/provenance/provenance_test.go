@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 )
@@ -19,17 +20,10 @@ func machine(t *testing.T, pairs ...string) Provenance {
 	root := t.TempDir()
 	for i := 0; i < len(pairs); i += 2 {
 		name := filepath.Join(root, filepath.FromSlash(pairs[i]))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(pairs[i+1]+"\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(filepath.Dir(name), 0o755))
+		must.Do(os.WriteFile(name, []byte(pairs[i+1]+"\n"), 0o600))
 	}
-	m, err := numa.Discover(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover(root))
 	return Read(root, m)
 }
 
@@ -126,10 +120,7 @@ func TestSnapshots(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := snapshot.Unpack(t, test.name)
-			m, err := numa.Discover(root)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(numa.Discover(root))
 			p := Read(root, m)
 			var kinds []string
 			for _, kind := range p.CoreKinds {
@@ -174,12 +165,8 @@ func TestSteal(t *testing.T) {
 	} {
 		root := t.TempDir()
 		stat := filepath.Join(root, "proc", "stat")
-		if err := os.MkdirAll(filepath.Dir(stat), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(stat, []byte(test.stat), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.MkdirAll(filepath.Dir(stat), 0o755))
+		must.Do(os.WriteFile(stat, []byte(test.stat), 0o600))
 		meter := StartSteal(root)
 		if (meter.err != nil) != test.fails || !test.fails && (meter.stolen != test.stolen || meter.total != test.total) {
 			t.Errorf("%q: got %d of %d, %v; want %d of %d", test.stat, meter.stolen, meter.total, meter.err, test.stolen, test.total)
@@ -190,9 +177,7 @@ func TestSteal(t *testing.T) {
 			}
 			continue
 		}
-		if err := os.WriteFile(stat, []byte("cpu  2062 0 1114 119886 117 0 30 19 0 0"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(stat, []byte("cpu  2062 0 1114 119886 117 0 30 19 0 0"), 0o600))
 		if test.stolen == 14 {
 			share, known := meter.Share()
 			if !known || share != 5.0/1005 || len(meter.Warnings()) != 1 {

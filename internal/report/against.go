@@ -2,13 +2,14 @@ package report
 
 import (
 	"fmt"
-	"github.com/taulop/taulop/internal/predict"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -27,11 +28,10 @@ func (a *Against) Document() *document.Document {
 	return document.New("taulop verify -against", a, document.Rows(a.values), a.say)
 }
 
-// say writes a table for each benchmark and P, then the means.
+// say writes how far models are off, a table for each benchmark and P, the means, and where times
+// come from.
 func (a *Against) say(w *document.Document) {
-	fmt.Fprint(w, "predicted: ")
-	saySource(w, a.Source)
-	fmt.Fprintf(w, "measured: %s\n", a.Output)
+	fmt.Fprintln(w, a.answer())
 	type benchmark struct {
 		suite, name string
 		p           int
@@ -51,6 +51,28 @@ func (a *Against) say(w *document.Document) {
 		n.add(true, "Left out: %s: %s.", strings.Join(names, ", "), alike[0].Why)
 	}
 	n.say(w)
+	fmt.Fprint(w, "\nPredicted: ")
+	saySource(w, a.Source)
+	fmt.Fprintf(w, "Measured: %s\n", a.Output)
+}
+
+// answer says how far models are off, over all rows that all of them predict.
+func (a *Against) answer() string {
+	rows, sums := 0, make([]float64, len(verify.AgainstModels))
+	for _, m := range a.Means {
+		rows += m.Rows
+		for i, off := range m.Errors {
+			sums[i] += float64(m.Rows) * off
+		}
+	}
+	if rows == 0 {
+		return "No model predicts these times."
+	}
+	var off []string
+	for i, sum := range sums {
+		off = append(off, fmt.Sprintf("%s by %s %%", verify.AgainstModels[i], percent(sum/float64(rows))))
+	}
+	return fmt.Sprintf("Off on average of %s: %s.", printable.Count(rows, "measured time"), strings.Join(off, ", "))
 }
 
 func (a *Against) means() view.Table {

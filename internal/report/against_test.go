@@ -38,8 +38,7 @@ func againstDocument() *Against {
 	return a
 }
 
-const againstText = `predicted: host, from host.json; τ-Lop, segmented messages, segments of 32K
-measured: imb.txt
+const againstText = `Off on average of 3 measured times: τ-Lop by 652 %, log_nP by 17 %.
 
 PingPong, P = 2; errors in % of what was measured
     m  measured  95 % interval   τ-Lop  error  log_nP  error
@@ -62,6 +61,9 @@ nearest: each time has chosen the algorithm that suits it best, so this bounds t
   Lines go on.
 Left out: Uniband (line 30): taulop predicts nothing like it.
 Left out: Bcast (line 40), Gather (line 50): a collective of 0 bytes moves nothing.
+
+Predicted: host, from host.json; τ-Lop, segmented messages, segments of 32K
+Measured: imb.txt
 `
 
 // What rounds to no error has no sign that says it was too low.

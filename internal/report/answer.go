@@ -17,23 +17,21 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A Reach is how far a sweep came: the cells of its plan, and those that lack an interval, of which
-// some were visited.
+// A Reach is how far a measurement came.
 type Reach struct {
-	Cells, Lacking, Visited int
-	Rest, More, Again       string // sentences: how to measure the rest, more of a noisy machine, another session
+	Cells             int
+	Missing           error  // which of them lack an interval; nil: none
+	Rest, More, Again string // sentences: how to measure the rest, more of a noisy machine, another session or nothing
 }
 
-// Swept is Sweep with an answer of three lines before it: L, y and A of the first placement, whether
-// the file is fit for use, and what to do.
-func Swept(f *params.File, r Reach) *document.Document {
-	return document.New("", f, f, func(w *document.Document) {
-		if line := firstNumbers(f); line != "" {
+// answer writes what was found, whether it is fit for use, and what to do about it.
+func (r Reach) answer(w *document.Document, f *params.File, found string) {
+	for _, line := range []string{found, r.fitness(f)} {
+		if line != "" {
 			fmt.Fprintln(w, line)
 		}
-		fmt.Fprintf(w, "%s\n\n", r.fitness(f))
-		saySweep(w, f)
-	})
+	}
+	fmt.Fprintln(w)
 }
 
 // unfit is the half-width from which on an interval's bounds are mostApart.
@@ -43,23 +41,16 @@ const unfit = (mostApart - 1.) / (mostApart + 1)
 func (r Reach) fitness(f *params.File) string {
 	half := fit.Quantile(f.Widths(), 0.5)
 	switch {
-	case r.Lacking > 0:
-		var parts []string
-		if n := r.Lacking - r.Visited; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d are missing", n))
-		}
-		if r.Visited > 0 {
-			parts = append(parts, fmt.Sprintf("%d have too few launches for an interval", r.Visited))
-		}
+	case r.Missing != nil:
 		use := "Not fit for use"
 		if half <= unfit {
 			use = "Fit for use where it has intervals"
 		}
-		return fmt.Sprintf("%s: of %s %s; %s.\n%s", use, printable.Count(r.Cells, "cell"), strings.Join(parts, ", "), halfWithin(half), r.Rest)
+		return fmt.Sprintf("%s: %v; %s.\n%s", use, r.Missing, halfWithin(half), r.Rest)
 	case !(half <= unfit):
 		return fmt.Sprintf("Not fit for use: %s.\n%s", within(f.Widths()), r.More)
 	}
-	return fmt.Sprintf("Fit for use: all %s measured, %s.\n%s", printable.Count(r.Cells, "cell"), within(f.Widths()), r.Again)
+	return strings.TrimSuffix(fmt.Sprintf("Fit for use: all %s measured, %s.\n%s", printable.Count(r.Cells, "cell"), within(f.Widths()), r.Again), "\n")
 }
 
 func halfWithin(half float64) string {
@@ -78,7 +69,7 @@ func firstNumbers(f *params.File) string {
 	}
 	return strings.Join(lists.Map(in, func(m compare.Machine) string {
 		return fmt.Sprintf("%s (%s of the time)", numbersOf(m.File), compare.InWords(*m.File.State()))
-	}), "; ")
+	}), "\n")
 }
 
 func numbersOf(f *params.File) (numbers string) {
@@ -100,16 +91,15 @@ func numbersOf(f *params.File) (numbers string) {
 	}
 	c := curves[first]
 	p := c.Points[len(c.Points)-1]
-	known := func(e fit.Estimate, unit string) string { return view.Center(e) + unit + " " + view.Interval(e) }
-	numbers = fmt.Sprintf("L(%sB,%d) = %s", view.Bytes(c.Bytes), p.Tau, known(p.L, " ns"))
+	numbers = fmt.Sprintf("L(%sB,%d) = %s", view.Bytes(c.Bytes), p.Tau, view.Known(p.L, " ns"))
 	y := slices.IndexFunc(f.Cells, func(y params.Cell) bool {
 		return y.Kind == params.NullCell && y.Placement == c.Placement && y.Tau == p.Tau && (y.Setup == c.Setup || p.Tau == 1 && y.Setup == setups.Isolated.Name)
 	})
 	if y >= 0 {
-		numbers += fmt.Sprintf(", y(%d) = %s", p.Tau, known(f.Cells[y].Segment(), " ns"))
+		numbers += fmt.Sprintf(", y(%d) = %s", p.Tau, view.Known(f.Cells[y].Segment(), " ns"))
 	}
 	if p.Tau > 1 && !math.IsNaN(p.A.Center) {
-		numbers += fmt.Sprintf(", A(%d) = %s", p.Tau, known(p.A, ""))
+		numbers += fmt.Sprintf(", A(%d) = %s", p.Tau, view.Known(p.A, ""))
 	}
 	return numbers
 }
@@ -155,12 +145,17 @@ func named(algorithm string) func(predict.Prediction) bool {
 	return func(r predict.Prediction) bool { return r.Algorithm == algorithm }
 }
 
+// few are the first two names, and how many more there are.
+func few(names []string) []string {
+	if n := len(names) - 2; n > 0 {
+		return append(names[:2:2], fmt.Sprintf("%d more", n))
+	}
+	return names
+}
+
 // cheapestOf says it of one run of sizes.
 func cheapestOf(first, last []predict.Prediction) string {
-	names := lists.Map(last, func(r predict.Prediction) string { return r.Algorithm })
-	if n := len(names) - 2; n > 0 {
-		names = append(names[:2], fmt.Sprintf("%d more", n))
-	}
+	names := few(lists.Map(last, func(r predict.Prediction) string { return r.Algorithm }))
 	from, to := first[slices.IndexFunc(first, named(last[0].Algorithm))], last[0]
 	who := names[0]
 	switch n := len(names) - 1; {

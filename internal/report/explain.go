@@ -33,10 +33,10 @@ func (d *explanations) say(w *document.Document) {
 		extrapolated = extrapolated || d.Calls[i].Extrapolated
 	}
 	for i := range d.Comparisons {
-		if i > 0 {
-			fmt.Fprintln(w)
-		}
-		sayWins(w, &d.Comparisons[i])
+		fmt.Fprintln(w, cheapestOver(&d.Comparisons[i]))
+	}
+	for i := range d.Comparisons {
+		w.Tables(wins(&d.Comparisons[i]))
 		for _, in := range d.Comparisons[i].Intervals {
 			extrapolated = extrapolated || in.Extrapolated
 		}
@@ -185,14 +185,38 @@ func atOnce(s predict.ExplainStage) string {
 	return strings.Join(parts, ", ")
 }
 
-// sayWins writes a line for each interval.
-func sayWins(w *document.Document, c *predict.Comparison) {
+// cheapestOver says who is the cheapest in the first few intervals.
+func cheapestOver(c *predict.Comparison) string {
+	var said []string
+	for _, in := range c.Intervals {
+		in.Cheapest = few(in.Cheapest)
+		said = append(said, fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, &in)))
+	}
+	if n := len(said) - mostCheapest; n > 0 {
+		said = append(said[:mostCheapest], fmt.Sprintf("and so on, %d times more", n))
+	}
+	return fmt.Sprintf("Cheapest, P = %d: %s.", c.P, strings.Join(said, "; "))
+}
+
+// cheapestIn names the cheapest of an interval.
+func cheapestIn(c *predict.Comparison, in *predict.Win) string {
+	switch {
+	case in.Unknown:
+		return "unknown, since the parameters have a time of 0"
+	case len(in.Cheapest) > 1 && c.Margin > 0:
+		return "no clear winner: " + strings.Join(in.Cheapest, ", ")
+	}
+	return strings.Join(in.Cheapest, " = ")
+}
+
+// wins has a line for each interval.
+func wins(c *predict.Comparison) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d: %s", c.P, strings.Join(c.Algorithms, ", ")),
 		Columns: append(view.Numbers("from m", "to m", "others cost"), view.Words("cheapest")...),
 	}
 	for _, in := range c.Intervals {
-		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, 0.05))
+		advantage := fmt.Sprintf("up to %s times", view.Digits(in.Advantage, in.Advantage/20))
 		if len(in.Cheapest) == len(c.Algorithms) {
 			if advantage = "the same"; c.Margin > 0 {
 				advantage = fmt.Sprintf("within %.3g %%", 100*c.Margin)
@@ -201,14 +225,10 @@ func sayWins(w *document.Document, c *predict.Comparison) {
 		if in.Extrapolated {
 			advantage = "~ " + advantage
 		}
-		cheapest := strings.Join(in.Cheapest, " = ")
-		if len(in.Cheapest) > 1 && c.Margin > 0 {
-			cheapest = "no clear winner: " + strings.Join(in.Cheapest, ", ")
-		}
 		if in.Unknown {
-			advantage, cheapest = "?", "unknown, since the parameters have a time of 0"
+			advantage = "?"
 		}
-		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapest)
+		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapestIn(c, &in))
 	}
-	w.Table(t)
+	return t
 }

@@ -20,13 +20,11 @@ func Patterns(r *verify.PatternResult) *document.Document {
 
 type patterns verify.PatternResult
 
-// say writes what the patterns are, then for each P and state of the cache
-// the lines and a table of predicted against measured times, then the means.
+// say writes how wrong τ-Lop and the patterns' own lines are, for each P and state of the cache the
+// lines and a table of predicted against measured times, the means, and what the patterns are.
 func (d *patterns) say(w *document.Document) {
-	fmt.Fprintln(w, machine(d.Provenance))
-	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, view.Bytes(d.SegmentBytes), d.Parameters)
-	for _, p := range d.Patterns {
-		fmt.Fprintf(w, "%s: %s\n    %s\n", p.Variant, p.Means, p.Relation)
+	for i, who := range []string{"τ-Lop", "A line through times of the pattern itself"} {
+		fmt.Fprintln(w, offBy(who, d.Means, verify.PatternModels[i]))
 	}
 	tested, variants := verify.Tested(d.Rows)
 	for len(tested) > 0 {
@@ -34,13 +32,18 @@ func (d *patterns) say(w *document.Document) {
 		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
 			n++
 		}
-		w.Tables(d.fits(tested[0].P, tested[0].OffCache), d.tested(tested[:n], variants[:n]))
+		if fits := d.fits(tested[0].P, tested[0].OffCache); len(fits.Rows) > 0 {
+			w.Tables(fits)
+		}
+		w.Tables(d.tested(tested[:n], variants[:n]))
 		tested, variants = tested[n:], variants[n:]
 	}
-	if len(d.Means) == 0 {
-		return
-	}
 	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
+	fmt.Fprintf(w, "\n%s\n", machine(d.Provenance))
+	fmt.Fprintf(w, "channels of %d segments of %s; parameters: %s\n", d.Segments, view.Bytes(d.SegmentBytes), d.Parameters)
+	for _, p := range d.Patterns {
+		fmt.Fprintf(w, "%s: %s\n    %s\n", p.Variant, p.Means, p.Relation)
+	}
 }
 
 // mostLines is how many variants of a pattern have their lines in the text; of more

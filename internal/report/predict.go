@@ -85,7 +85,7 @@ func (n *notes) errors(s predict.Source, rows []predict.Prediction) {
 // beyond explains the mark of extrapolated values.
 func (n *notes) beyond(s predict.Source, extrapolated bool) {
 	if extrapolated {
-		n.add(true, "~ extrapolated: measured are %s.\n  %s.", s.Measured, capital(s.Rule))
+		n.add(true, "~ extrapolated: measured are %s.\n  %s.", s.Measured, view.Capital(s.Rule))
 	}
 }
 
@@ -124,7 +124,7 @@ func saySource(w *document.Document, s predict.Source) {
 		fmt.Fprintln(w, s.Nodes)
 	}
 	if s.States != "" {
-		fmt.Fprintf(w, "%s.\n", capital(s.States))
+		fmt.Fprintf(w, "%s.\n", view.Capital(s.States))
 	}
 }
 
@@ -138,8 +138,6 @@ func layout(chunk, degree int) (text string) {
 	}
 	return text
 }
-
-func capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
 // predictionTable is of one collective: sizes down, algorithms across.
 func predictionTable(rows []predict.Prediction) view.Table {

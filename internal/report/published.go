@@ -2,11 +2,12 @@ package report
 
 import (
 	"fmt"
-	"github.com/taulop/taulop/internal/predict"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/view"
@@ -42,25 +43,24 @@ func (d *Published) Document() *document.Document {
 	return document.New("taulop verify -against table", d, document.Rows(d.values), d.say)
 }
 
-// say writes what is compared, and tables of errors.
+// say writes errors over all, their tables, and what is compared.
 func (d *Published) say(w *document.Document) {
-	fmt.Fprint(w, "predicted: ")
-	saySource(w, d.Source)
-	d.writeMeasured(w)
+	for _, e := range d.Means.All {
+		if e.Cells > 0 {
+			fmt.Fprintf(w, "%s: %s, mean |error| %.1f %%, %.0f %% within a factor of %g, bias %+.1f %%\n", e.Of, printable.Count(e.Cells, "cell"), 100*e.Mean, 100*e.Within, published.Factor, 100*e.Signed)
+		}
+	}
 	tables := []view.Table{errorTable("Errors of algorithms, all P and m", "algorithm", d.Means.Algorithm, plain)}
 	if len(d.Means.Mapping) > 1 {
 		tables = append(tables, errorTable("Errors by mapping of ranks", "mapping", d.Means.Mapping, plain))
 	}
 	tables = append(tables, errorTable("Errors by P", "P", d.Means.P, plain), errorTable("Errors by m", "m", d.Means.M, bytesOf))
-	last := &tables[len(tables)-1]
-	for _, e := range d.Means.All {
-		if e.Cells > 0 {
-			last.Note("%s: %s, mean |error| %.1f %%, %.0f %% within a factor of %g, bias %+.1f %%", e.Of, printable.Count(e.Cells, "cell"), 100*e.Mean, 100*e.Within, published.Factor, 100*e.Signed)
-		}
-	}
-	last.Note("bias: the mean error with its sign, + predicted too high")
+	tables[len(tables)-1].Note("bias: the mean error with its sign, + predicted too high")
 	w.Tables(tables...)
 	writeOmissions(w, d.LeftOut)
+	fmt.Fprint(w, "\npredicted: ")
+	saySource(w, d.Source)
+	d.writeMeasured(w)
 }
 
 // writeMeasured says what stands beside predictions.
@@ -172,9 +172,7 @@ func (d *Evaluation) Document() *document.Document {
 
 // say writes the penalties of choices, of each algorithm, and the worst cases.
 func (d *Evaluation) say(w *document.Document) {
-	fmt.Fprint(w, "predicted: ")
-	saySource(w, d.Source)
-	fmt.Fprintf(w, "measured: %s, %s; %s\n", d.Output, d.Version, d.Filters)
+	fmt.Fprintln(w, d.answer())
 	choices := view.Table{Title: "Penalties against the best measured algorithm of each case, %", Columns: append(view.Words("collective", "mapping"),
 		view.Column{Name: "cases"}, view.Column{Name: "predicted"}, view.Column{Name: "library's own", Unit: "mean"}, view.Column{Name: "", Unit: "worst"},
 		view.Column{Name: "ours", Unit: "mean"}, view.Column{Name: "", Unit: "worst"},
@@ -223,6 +221,24 @@ func (d *Evaluation) say(w *document.Document) {
 		w.Tables(worst)
 	}
 	writeOmissions(w, d.LeftOut)
+	fmt.Fprint(w, "\npredicted: ")
+	saySource(w, d.Source)
+	fmt.Fprintf(w, "measured: %s, %s; %s\n", d.Output, d.Version, d.Filters)
+}
+
+// answer says what choices cost beyond the best measured ones, over all cases, which are the last group.
+func (d *Evaluation) answer() string {
+	all := d.Groups[len(d.Groups)-1]
+	said := []string{}
+	for i, p := range []*published.Penalty{all.Ours, all.Own} {
+		if p != nil {
+			said = append(said, fmt.Sprintf("%s is %s %% dearer", [...]string{"the cheapest predicted", "the library's own choice"}[i], share(p.Mean)))
+		}
+	}
+	if len(said) == 0 {
+		return "No choice of these algorithms is known."
+	}
+	return fmt.Sprintf("Than the best measured algorithm, on average of %s: %s.", printable.Count(all.Cases, "case"), strings.Join(said, ", "))
 }
 
 // short is a setting in a column.

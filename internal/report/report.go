@@ -245,14 +245,13 @@ func within(widths []float64) string {
 	return fmt.Sprintf("95 %% intervals within %s for half of them, %s", view.HalfWidth(half), rest)
 }
 
-// sayReach says how well a file's cells are known.
+// sayReach says how a file's cells were measured.
 func sayReach(w *document.Document, f *params.File) {
 	decimals := 0
 	if f.Seconds < 10 {
 		decimals = 1
 	}
-	fmt.Fprintf(w, "%s in %.*f s, %s; ", printable.Count(len(f.Cells), "cell"), decimals, f.Seconds, launches(f))
-	fmt.Fprintln(w, within(f.Widths()))
+	fmt.Fprintf(w, "%s in %.*f s, %s\n", printable.Count(len(f.Cells), "cell"), decimals, f.Seconds, launches(f))
 	if len(f.States()) > 0 {
 		writeReachByState(w, f)
 	}

@@ -265,7 +265,7 @@ func (s *Series) sayResults(w *document.Document) {
 		}
 	}
 	for _, remark := range remarks {
-		fmt.Fprintln(w, capital(remark))
+		fmt.Fprintln(w, view.Capital(remark))
 	}
 }
 
@@ -330,7 +330,7 @@ func (s *Series) balance() string {
 	}
 	line := "Of the slowest worker's time " + who + " took, with " + strings.Join(parts, ", with ") + "."
 	if late := s.Begun.String(); late != "" {
-		line += " " + capital(late) + "."
+		line += " " + view.Capital(late) + "."
 	}
 	return line
 }

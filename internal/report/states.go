@@ -36,11 +36,11 @@ func writeStates(w *document.Document, f *params.File) {
 // writeWhy says what states are and by what they are told apart; flag is what names them.
 func writeWhy(w *document.Document, states []params.State, flag, which string) {
 	slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 })
-	why := "The host moves the CPUs"
-	if len(states)-len(slowed) == 1 {
-		why = "Something slows a core at times"
+	if len(states) == 1 {
+		fmt.Fprintln(w, "The machine was slowed all the time: sums never took as little as on a core of their own. Stop what else runs, or measure at another time.")
+		return
 	}
-	fmt.Fprintf(w, "%s: %d states, told apart by what %s takes%s.\n", why, len(states), flag, which)
+	fmt.Fprintf(w, "The machine was in %d states, told apart by what %s takes%s.\n", len(states), flag, which)
 	if len(slowed) > 0 {
 		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than else, as with another program or guest of the host on it.")
 	}
@@ -77,7 +77,7 @@ func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) vi
 				key := params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau, Bytes: bytes}
 				for _, c := range m.File.Cells {
 					if c.Key == key {
-						known = true
+						known = known || kind == params.TransferCell || !off
 						return c.Segment()
 					}
 				}
@@ -114,7 +114,7 @@ func writeReachByState(w *document.Document, f *params.File) {
 			}
 		}
 	}
-	if samples > 0 {
+	if moved > 0 {
 		fmt.Fprintf(w, "during %d of %d samples the machine changed its state: they count for none\n", moved, samples)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
 )
@@ -19,7 +20,7 @@ func TestSweepByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	Sweep(f).WriteText(&b)
+	Sweep(f, Reach{}).WriteText(&b)
 	text := b.String()
 	states := f.States()
 	if len(states) != 2 {
@@ -28,7 +29,7 @@ func TestSweepByState(t *testing.T) {
 	near, far := compare.InWords(states[0]), compare.InWords(states[1])
 	before := -1
 	for _, want := range []string{
-		"The host moves the CPUs: 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nA state lasts 0.0",
+		"The machine was in 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nA state lasts 0.0",
 		"\n\nF" + near[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
 		"\n\nF" + far[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
 		"\ny(τ) and c(8K,τ) = L − y in ns by what a flag takes, ring, placement local, in cache\n  τ",
@@ -52,7 +53,23 @@ func TestSweepByState(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Reset()
-	if Sweep(one).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
+	if Sweep(one, Reach{}).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
 		t.Errorf("states of a machine of one:\n%s", b.String())
+	}
+}
+
+func TestWhyStates(t *testing.T) {
+	alone, far := params.State{NS: 60, Share: 0.5}, params.State{NS: 240, Above: 120, Share: 0.5}
+	slowed := params.State{NS: 60, Share: 0.5, Slow: 9.8}
+	for want, states := range map[string][]params.State{
+		"The machine was in 2 states, told":         {alone, far},
+		"The machine was in 2 states, ":             {slowed, far},
+		"The machine was slowed all the time: sums": {slowed},
+	} {
+		d := document.New("", nil, nil, func(w *document.Document) { writeWhy(w, states, "a flag", "") })
+		var b strings.Builder
+		if d.WriteText(&b); !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%v: %q, want %q", states, b.String(), want)
+		}
 	}
 }

@@ -21,18 +21,27 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Sweep is a parameter file: its transfers, a table for each setup, placement and
-// state of the cache, the memory concurrency, and how well all is known; of a machine that
-// was in several states the transfers of each.
-func Sweep(f *params.File) *document.Document {
-	return document.New("", f, f, func(w *document.Document) { saySweep(w, f) })
+// Sweep is a parameter file: L, y and A of the first placement, whether it is fit for use and what to
+// do, and all that was measured.
+func Sweep(f *params.File, r Reach) *document.Document {
+	return document.New("", f, f, func(w *document.Document) {
+		r.answer(w, f, firstNumbers(f))
+		w.Append(Measured(f))
+	})
 }
 
-func saySweep(w *document.Document, f *params.File) {
+// Measured is all that a parameter file has: its transfers, a table for each setup, placement and
+// state of the cache, the memory concurrency, and how well all is known; of a machine that
+// was in several states the transfers of each.
+func Measured(f *params.File) *document.Document {
+	return document.New("", f, f, func(w *document.Document) { sayMeasured(w, f) })
+}
+
+func sayMeasured(w *document.Document, f *params.File) {
 	writeStates(w, f)
 	in := inEach(f)
 	for _, m := range in {
-		fmt.Fprintf(w, "%s of the time:\n\n", capital(compare.InWords(*m.File.State())))
+		fmt.Fprintf(w, "%s of the time:\n\n", view.Capital(compare.InWords(*m.File.State())))
 		writeMessages(w, m.File)
 	}
 	if len(in) == 0 {
@@ -43,6 +52,9 @@ func saySweep(w *document.Document, f *params.File) {
 	var more document.Document
 	more.TablesAbove(firstCPUs(f)...)
 	for _, s := range survey.All() {
+		if found := s.Found(f); found != "" {
+			fmt.Fprintf(&more, "%s\n\n", found)
+		}
 		s.Say(&more, f)
 	}
 	if len(in) > 0 && !more.Empty() {
@@ -114,10 +126,11 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 	}
 }
 
-// Survey is what one survey found: tables, the machine, lines about what was measured and where,
-// and how well all is known. Its value is the file.
-func Survey(f *params.File, about []string, s *survey.Survey) *document.Document {
+// Survey is what one survey found: a sentence, whether it is fit for use and what to do, tables, the
+// machine, and lines about what was measured and where. Its value is the file.
+func Survey(f *params.File, about []string, s *survey.Survey, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
+		r.answer(w, f, s.Found(f))
 		if writeStates(w, f); len(f.States()) > 0 {
 			fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
 		}

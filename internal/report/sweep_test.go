@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestSweep(t *testing.T) {
 		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096}.Named("read-int32-1"), Time: at(2048)})
 	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {FirstCPU: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
 	var b bytes.Buffer
-	Sweep(f).WriteText(&b)
+	Sweep(f, Reach{}).WriteText(&b)
 	if n := strings.Count(b.String(), "o(m) in ns"); n != 1 {
 		t.Errorf("o(m) of one state of the cache is in %d tables", n)
 	}
@@ -58,12 +59,13 @@ func TestSweep(t *testing.T) {
 		"? outside 1 … τ by chance",
 		"o(m) in ns, placement local, in cache: what T(m), one message alone, takes beyond its transfers",
 		"   m  T(m)  o(m)  95 % interval of o\n  64   380   120  [106, 134]\n  8K  1950   -10  [-90, 70]\n",
-		"13 cells in 60 s, 2 launches of one session; 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
+		"13 cells in 60 s, 2 launches of one session\n",
+		"95 % intervals within ±2 % for half of them, ±2 % for 9 of 10",
 	)
 }
 
 // A sweep begins with its numbers, whether these are fit for use, and what to do.
-func TestSwept(t *testing.T) {
+func TestSweepAnswer(t *testing.T) {
 	at := func(ns, width float64) fit.Estimate {
 		return fit.Estimate{Center: ns, Lo: (1 - width) * ns, Hi: (1 + width) * ns, N: 9}
 	}
@@ -83,12 +85,11 @@ func TestSwept(t *testing.T) {
 	}{
 		{0.02, Reach{Cells: 3, Again: "again"}, "L(8KB,2) = 800 ns [784, 816], y(2) = 40.0 ns [39.2, 40.8], A(2) = 2.00 [1.92, 2.08]\nFit for use: all 3 cells measured, 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10.\nagain\n\nL(m,τ)"},
 		{0.5, Reach{Cells: 3, More: "more"}, "\nNot fit for use: 95 % intervals within ±50 % for half of them, ±50 % for 9 of 10.\nmore\n\n"},
-		{0.02, Reach{Cells: 9, Lacking: 6, Rest: "rest"}, "\nFit for use where it has intervals: of 9 cells 6 are missing; half of those measured are within ±2 %.\nrest\n\n"},
-		{0.5, Reach{Cells: 9, Lacking: 6, Rest: "rest"}, "\nNot fit for use: of 9 cells 6 are missing; half of those measured are within ±50 %.\nrest\n\n"},
-		{0.02, Reach{Cells: 9, Lacking: 7, Visited: 1, Rest: "rest"}, ": of 9 cells 6 are missing, 1 have too few launches for an interval; "},
+		{0.02, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nFit for use where it has intervals: of 9 cells 6 were not reached; half of those measured are within ±2 %.\nrest\n\n"},
+		{0.5, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of those measured are within ±50 %.\nrest\n\n"},
 	} {
 		var b bytes.Buffer
-		Swept(file(tt.width), tt.reach).WriteText(&b)
+		Sweep(file(tt.width), tt.reach).WriteText(&b)
 		contains.All(t, b.String(), tt.want)
 	}
 }

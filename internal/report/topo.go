@@ -80,15 +80,20 @@ func (t *Topology) Document() *document.Document {
 	return document.New("taulop topo", t, document.Rows(t.values), t.say)
 }
 
-// say writes what the machine has and what would spoil a measurement, or the
+// say writes what may be used, what the machine has and what would spoil a measurement, or the
 // placements alone, if there are any.
 func (t *Topology) say(out *document.Document) {
 	if len(t.Placements) > 0 {
 		t.writePlacements(out)
 		return
 	}
-	names := t.names()
-	out.Table(names)
+	t.writeAllowed(out)
+	if len(t.Warnings) == 0 {
+		fmt.Fprint(out, "Nothing was found that would spoil a measurement.\n\n")
+	} else {
+		fmt.Fprintf(out, "%s would spoil a measurement, see below.\n\n", printable.Count(len(t.Warnings), "thing"))
+	}
+	out.Table(t.names())
 	out.Tables(t.nodes())
 	t.writeSiblings(out)
 	if len(t.Machine.Caches) > 0 {
@@ -100,9 +105,7 @@ func (t *Topology) say(out *document.Document) {
 	if len(t.Levels) > 0 {
 		out.Tables(t.levels())
 	}
-	t.writeAllowed(out)
 	if len(t.Warnings) == 0 {
-		fmt.Fprintln(out, "\nNothing was found that would spoil a measurement.")
 		return
 	}
 	fmt.Fprintln(out, "\nWhat would spoil a measurement here:")
@@ -238,7 +241,7 @@ func (t *Topology) writeAllowed(out *document.Document) {
 			nodes = append(nodes, node.ID)
 		}
 	}
-	fmt.Fprintf(out, "\nThis process may use CPUs %v (%s on %s) and the memory of NUMA node %v",
+	fmt.Fprintf(out, "This process may use CPUs %v (%s on %s) and the memory of NUMA node %v",
 		t.Machine.Allowed, printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), nodes)
 	if t.freeBytes > 0 {
 		fmt.Fprintf(out, ", %s of it available", rounded(t.freeBytes))

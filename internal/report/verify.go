@@ -26,7 +26,7 @@ type verification verify.Result
 // say writes how wrong the full model is, a table for each P, state of the cache and algorithm, and
 // of the errors of all models; last how it was measured and what the models were given.
 func (v *verification) say(w *document.Document) {
-	fmt.Fprintln(w, v.answer())
+	fmt.Fprintln(w, offBy("The full model", v.Means, verify.Full))
 	type algorithm struct {
 		p     int
 		off   bool
@@ -53,15 +53,15 @@ func (v *verification) say(w *document.Document) {
 	w.Tables(v.notes())
 }
 
-// answer says how far the full model is off in and off cache, over all calls that it predicts.
-func (v *verification) answer() string {
+// offBy says how far a model is off in and off cache, over all calls that it predicts.
+func offBy(who string, means []verify.Mean, model string) string {
 	var off []string
 	for _, cache := range []bool{false, true} {
 		calls, sum := 0, 0.
-		all := lists.Filter(v.Means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
+		all := lists.Filter(means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
 		for _, of := range view.Grouped(all, func(m verify.Mean) int { return m.P }) {
 			last := of[len(of)-1] // over all states, where there are several
-			if at := slices.IndexFunc(last.Errors, isOf(verify.Full)); at >= 0 {
+			if at := slices.IndexFunc(last.Errors, isOf(model)); at >= 0 {
 				calls, sum = calls+last.Errors[at].Rows, sum+float64(last.Errors[at].Rows)*last.Errors[at].Mean
 			}
 		}
@@ -70,9 +70,9 @@ func (v *verification) answer() string {
 		}
 	}
 	if len(off) == 0 {
-		return "The full model predicts none of these calls."
+		return who + " predicts none of these calls."
 	}
-	return "The full model is off by " + strings.Join(off, " and by ") + " on average."
+	return who + " is off by " + strings.Join(off, " and by ") + " on average."
 }
 
 // writeStates says which states ranks were in, nothing where the machine stayed as it was.

@@ -30,6 +30,9 @@ type Survey struct {
 	Time func(m *numa.Machine) time.Duration
 	// Command measures the survey alone; nil where a command has a file of its own.
 	Command *Command
+	// Answer is what a file's cells say, in a sentence with numbers and their intervals; "" where they
+	// say nothing. Nil: there is none ever.
+	Answer func(f *params.File) string
 	// Tables returns the tables of a file's cells, none without cells; nil if report makes
 	// them.
 	Tables func(f *params.File) []view.Table
@@ -60,6 +63,14 @@ func Decoder[R Request](data json.RawMessage) (Request, error) {
 	var r R
 	err := json.Unmarshal(data, &r)
 	return r, err
+}
+
+// Found is the answer, "" without one.
+func (s *Survey) Found(f *params.File) string {
+	if s.Answer == nil {
+		return ""
+	}
+	return s.Answer(f)
 }
 
 // Say adds what the survey has of a file to a document, nothing where that has none of it.

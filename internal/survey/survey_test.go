@@ -8,7 +8,22 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
+
+// Who measures a survey alone is told first what it says.
+func TestAnswers(t *testing.T) {
+	for _, s := range survey.All() {
+		if s.Command == nil {
+			continue
+		}
+		if s.Answer == nil {
+			t.Errorf("%s has no answer", s.Name)
+		} else if of := s.Answer(&params.File{}); of != "" {
+			t.Errorf("%s says of nothing: %q", s.Name, of)
+		}
+	}
+}
 
 func TestParseWith(t *testing.T) {
 	for list, want := range map[string]string{"": "", "copy": "copy", "pack, copy,pack": "pack copy"} {

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
@@ -22,19 +23,14 @@ func TestCheck(t *testing.T) {
 	was.Provenance = provenance.Read("/", sim.Machine)
 	was.Provenance.Give(false)
 	was.Provenance.Hostname = "golden"
-	if err := transfers.Fit(was, sim.Machine); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(transfers.Fit(was, sim.Machine))
 	slow := *sim
 	slow.SlowCPU, slow.Slower = 5, 2
 	for _, tt := range []struct {
 		sim  *surveytest.Simulated
 		want compare.State
 	}{{sim, compare.OK}, {surveytest.Simulate(slow, 3), compare.Critical}} {
-		x, err := Check(was, sim.Machine, 0, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(Check(was, sim.Machine, 0, time.Hour))
 		seen := make(map[params.Key]bool)
 		var names []string
 		for _, c := range x.Cells {
@@ -51,9 +47,7 @@ func TestCheck(t *testing.T) {
 			}
 		}
 		x.Start, x.Launches, x.Seed = tt.sim.Start(), engine.LeastLaunches, 1
-		if err := x.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(x.Run(context.Background()))
 		b := compare.NewBaseline(was, x.File, fit.Test{Drift: 0.01, Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
 		if b.State != tt.want || len(b.Cells) != len(x.Cells) {
 			t.Errorf("%v, %d of %d cells: %s; want %v", b.State, len(b.Cells), len(x.Cells), b.Text, tt.want)

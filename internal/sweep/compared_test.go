@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 )
@@ -33,10 +34,7 @@ func TestStatesCompared(t *testing.T) {
 	a, _ := sweeptest.Moving(t, 2, halves(0.7, 1), 60, 300*time.Millisecond, 1)
 	for _, slower := range []float64{1, 1.1} {
 		b, _ := sweeptest.Moving(t, 2, halves(0.3, slower), 60, 300*time.Millisecond, 11)
-		c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: []int{64, 1024, 8192}, Test: &test})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: []int{64, 1024, 8192}, Test: &test}))
 		in := make(map[float64]int) // tested ratios by state
 		for _, table := range c.Tables {
 			for _, p := range table.Rows[1].Points {
@@ -79,17 +77,10 @@ func TestStatesChecked(t *testing.T) {
 		was.Provenance = provenance.Read("/", sim.Machine)
 		was.Provenance.Give(false)
 		was.Provenance.Hypervisor = "KVM"
-		if err := transfers.Fit(was, sim.Machine); err != nil {
-			t.Fatal(err)
-		}
-		x, err := sweep.Check(was, sim.Machine, 0, time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(transfers.Fit(was, sim.Machine))
+		x := must.Get(sweep.Check(was, sim.Machine, 0, time.Hour))
 		x.Start, x.Launches, x.Seed = sweeptest.Machine(2, tt.now, 300*time.Millisecond, 2).Start(), 60, 1
-		if err := x.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(x.Run(context.Background()))
 		b := compare.NewBaseline(was, x.File, fit.Test{Drift: 0.01, Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})
 		if b.State != tt.want || !strings.Contains(b.Text, tt.says) {
 			t.Errorf("%s: %v: %s", tt.name, b.State, b.Text)

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
@@ -108,16 +109,10 @@ func TestLargeMachines(t *testing.T) {
 			r := Request{Plan: params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}, Budget: budget}
 			f := &params.File{Plan: r.plan(m)}
 			for _, policy := range f.Plan.Policies {
-				place, err := m.Place(policy, s.Cores)
-				if err != nil {
-					t.Fatal(err)
-				}
+				place := must.Get(m.Place(policy, s.Cores))
 				f.Placements = append(f.Placements, place)
 			}
-			x, err := Experiment(f, m, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(Experiment(f, m, 0))
 			if s.Cores > 256 && budget == time.Minute { // five placements of 512 workers take longer
 				continue
 			}
@@ -147,14 +142,8 @@ func TestLargeMachines(t *testing.T) {
 				continue
 			}
 			for _, name := range []string{"bcast:binomial", "allgather:ring"} {
-				a, err := collective.Lookup(name)
-				if err != nil {
-					t.Fatal(err)
-				}
-				schedule, err := a.Schedule(collective.Call{P: s.Cores, M: 64 << 10})
-				if err != nil {
-					t.Fatal(err)
-				}
+				a := must.Get(collective.Lookup(name))
+				schedule := must.Get(a.Schedule(collective.Call{P: s.Cores, M: 64 << 10}))
 				if cost, err := p.Cost(schedule); err != nil || !(cost.Seconds > 0) {
 					t.Errorf("%v, %v, %s: %+v, %v", s, budget, name, cost, err)
 				}
@@ -175,10 +164,7 @@ func TestDefaultPlans(t *testing.T) {
 	}
 	if snapshot.Available() {
 		for _, name := range snapshot.Few(t) {
-			m, err := numa.Discover(snapshot.Unpack(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(numa.Discover(snapshot.Unpack(t, name)))
 			machines[name] = m
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
@@ -29,10 +30,7 @@ func cut(t *testing.T, f *params.File) *engine.Experiment {
 		f.Plan = (&Request{Plan: params.Plan{Setups: []string{params.Ring}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, With: []string{"copy"}}}).plan(s.Machine)
 	}
 	f.Provenance.Allowed = s.Machine.Allowed
-	x, err := Experiment(f, s.Machine, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(Experiment(f, s.Machine, 0))
 	x.Start, x.Seed = s.Start(), 1
 	return x
 }
@@ -45,9 +43,7 @@ func TestCoarseFirst(t *testing.T) {
 		f := &params.File{Format: params.Format, Version: params.Version}
 		x := cut(t, f)
 		x.Time, x.Launches, x.Probes = limit, 1, nil
-		if err := x.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(x.Run(context.Background()))
 		reached := make(map[params.Key]bool)
 		for _, c := range f.Cells {
 			reached[c.Key] = true
@@ -153,9 +149,7 @@ func TestGoesOn(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	x := cut(t, f)
 	x.Time, x.Launches = 300*time.Millisecond, 1
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	before, left := len(f.Cells), x.Left()
 	if before == 0 || before == len(x.Cells) || left == 0 {
 		t.Fatalf("the first launch reached %d of %d cells, and the rest takes %v", before, len(x.Cells), left)
@@ -177,9 +171,7 @@ func TestGoesOn(t *testing.T) {
 		orders++
 		return begin(o, journal)
 	}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	if !f.Complete || x.Left() != 0 {
 		t.Errorf("%v, %v left", x.Missing(), x.Left())
 	}

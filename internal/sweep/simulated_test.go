@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
@@ -34,14 +35,9 @@ func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *su
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{8192}, Taus: transfers.Taus(simulatedCores), Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 	f.Provenance.Allowed = s.Machine.Allowed
-	x, err := Experiment(f, s.Machine, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(Experiment(f, s.Machine, 0))
 	x.Start, x.Time, x.Launches, x.Seed = sim.Start(), time.Hour, 2*engine.LeastLaunches, 1
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	if !f.Complete {
 		t.Fatal(x.Missing())
 	}

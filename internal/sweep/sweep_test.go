@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	_ "github.com/taulop/taulop/internal/survey/levels" // registers the survey copy
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -20,10 +21,7 @@ func TestMissing(t *testing.T) {
 	plan := params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 8192}, Taus: []int{2},
 		Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, Operators: []string{"SUM_I"}, With: []string{"copy"}}
 	f := &params.File{Plan: plan}
-	x, err := Experiment(f, m, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(Experiment(f, m, 0))
 	for i, c := range x.Cells {
 		if c.Kind == params.TransferCell || c.Kind == params.NullCell || c.Kind == params.PRTTCell {
 			c.Time = fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 6}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // packed is an archive of these files; a content that begins with -> is a link.
@@ -20,18 +22,14 @@ func packed(t testing.TB, files ...string) []byte {
 		if target, link := strings.CutPrefix(files[i+1], "->"); link {
 			h.Typeflag, h.Linkname, h.Size = tar.TypeSymlink, target, 0
 		}
-		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(w.WriteHeader(h))
 		if h.Size > 0 {
 			if _, err := w.Write([]byte(files[i+1])); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(w.Close())
 	return b.Bytes()
 }
 
@@ -40,9 +38,7 @@ func TestUnpack(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	z.Write(plain)
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(z.Close())
 	for name, archive := range map[string][]byte{"tar": plain, "tar.gz": zipped.Bytes()} {
 		dir, err := Unpack(bytes.NewReader(archive), t.TempDir(), func(name string) bool { return strings.Contains(name, "/pci") })
 		if err != nil {
@@ -78,9 +74,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		outer := t.TempDir()
 		inner := filepath.Join(outer, "in")
-		if err := os.Mkdir(inner, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Mkdir(inner, 0o700))
 		Unpack(bytes.NewReader(archive), inner, nil)
 		if all, err := os.ReadDir(outer); err != nil || len(all) != 1 {
 			t.Errorf("beside the directory there is %v (%v)", all, err)

@@ -17,10 +17,9 @@ import (
 // ErrUnplaced is of levels of which nothing says what cores share them.
 var ErrUnplaced = errors.New("say how many cores in a row share each level")
 
-// File is the parameter file of a machine whose messages are published in tables: a level of
-// the machine for each of theirs, and its times. Given are, by level, how many cores in a row share
-// it, where tables leave that open. It fails for tables of collectives, and with
-// ErrUnplaced.
+// File is the parameter file of a machine whose messages are published in tables: a level of the
+// machine for each of theirs, and its times. Given are, by level, how many cores in a row share it,
+// where tables leave that open. It fails for tables of collectives, and with ErrUnplaced.
 func File(tables []*Table, given map[string]int) (*params.File, error) {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
 		Setups: []string{params.Published}, Policies: []numa.Policy{params.Published}, Caches: []bool{false},

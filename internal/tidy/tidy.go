@@ -45,7 +45,6 @@ type Message struct {
 // A Fanout is how long one rank takes to send a message to P−1 others, one after another,
 // all of them at one level from it.
 type Fanout struct {
-	Line  int
 	Level string
 	P     int
 	Bytes int
@@ -55,7 +54,6 @@ type Fanout struct {
 // A Stream is the time between two messages of a pair of ranks while several pairs send
 // as fast as they can.
 type Stream struct {
-	Line  int
 	Level string
 	Pairs int
 	Bytes int
@@ -82,8 +80,7 @@ type Collective struct {
 // was not recorded.
 type Times struct{ Mean, Most float64 }
 
-// Slowest is the slowest rank's time, and whether it was recorded; else it is the mean over
-// ranks.
+// Slowest is the slowest rank's time, and whether it was recorded; else it is the mean over ranks.
 func (t Times) Slowest() (ns float64, recorded bool) {
 	if math.IsNaN(t.Most) {
 		return t.Mean, false
@@ -132,9 +129,8 @@ func Is(text []byte) bool {
 	return false
 }
 
-// Read reads a table. What its rows are the names of its columns say, which may come in any
-// order and with others between them. An error is one sentence and says in which line of name
-// it is.
+// Read reads a table. What its rows are the names of its columns say, which may come in any order and
+// with others between them. An error is one sentence and says in which line of name it is.
 func Read(r io.Reader, name string) (*Table, error) { return readOf(r, name, "") }
 
 func readOf(r io.Reader, name, machine string) (*Table, error) {
@@ -283,10 +279,10 @@ var layouts = []layout{
 		t.Collectives = append(t.Collectives, c)
 	}},
 	{"streams of pairs", []string{"level", "pairs", "m_bytes", "us_per_message"}, func(t *Table, r *row) {
-		t.Streams = append(t.Streams, Stream{r.line, r.level(), r.count("pairs", 1, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.time("us_per_message", true)})
+		t.Streams = append(t.Streams, Stream{r.level(), r.count("pairs", 1, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.time("us_per_message", true)})
 	}},
 	{"one sender to many", []string{"level", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
-		t.Fanouts = append(t.Fanouts, Fanout{r.line, r.level(), r.count("P", 2, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.times()})
+		t.Fanouts = append(t.Fanouts, Fanout{r.level(), r.count("P", 2, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.times()})
 	}},
 	{"messages", []string{"level", "m_bytes", "latency_us"}, func(t *Table, r *row) {
 		m := Message{r.line, r.level(), r.optional("src_core"), r.optional("dst_core"), r.count("m_bytes", 0, params.MostBytes), r.time("latency_us", true)}

@@ -44,8 +44,7 @@ barrier	0	-	core	8	1	0	3.5	-	-	-
 
 func read(t testing.TB, text string) *Table {
 	t.Helper()
-	table := must.Get(Read(strings.NewReader(text), "t.tsv"))
-	return table
+	return must.Get(Read(strings.NewReader(text), "t.tsv"))
 }
 
 func TestRead(t *testing.T) {
@@ -59,7 +58,7 @@ func TestRead(t *testing.T) {
 	if got := read(t, fanouts).Fanouts[1]; got.P != 4 || got.Most != 700 {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, streams).Streams[0]; got != (Stream{2, "other_node", 4, 1, 500}) {
+	if got := read(t, streams).Streams[0]; got != (Stream{"other_node", 4, 1, 500}) {
 		t.Errorf("%+v", got)
 	}
 	c := read(t, collectives).Collectives
@@ -115,11 +114,8 @@ func file(t testing.TB, tables ...*Table) *params.File {
 	t.Helper()
 	f := must.Get(File(tables, nil))
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	again := must.Get(params.Read(&b, "f.json"))
-	return again
+	must.Do(f.Write(&b))
+	return must.Get(params.Read(&b, "f.json"))
 }
 
 func cellOf(f *params.File, variant string, tau, m int) *params.Cell {

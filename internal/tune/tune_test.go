@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -19,11 +20,7 @@ import (
 // library is one that rules files are written for.
 func library(t testing.TB, name string) *mpi.Library {
 	t.Helper()
-	l, err := mpi.Tunable(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(mpi.Tunable(name))
 }
 
 // known are all of them.
@@ -57,10 +54,7 @@ func table(serial bool) *params.File {
 
 func chooser(t testing.TB, f *params.File, l *mpi.Library, margin float64) *Chooser {
 	t.Helper()
-	p, err := model.NewPredictor(f, model.Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(model.NewPredictor(f, model.Choice{}))
 	return &Chooser{Library: l, Predictor: p, Ensemble: model.NewEnsemble(f, model.Choice{}), Margin: margin}
 }
 
@@ -72,10 +66,7 @@ func TestRulesGain(t *testing.T) {
 		for _, l := range known(t) {
 			c := chooser(t, table(serial), l, 0.05)
 			of := []*collective.Collective{collective.Bcast, collective.Allgather, collective.Alltoall}
-			rules, err := c.Choices(context.Background(), of, []int{2, 3, 8, 12}, []int{1, 1 << 10, 1 << 16, 1 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			rules := must.Get(c.Choices(context.Background(), of, []int{2, 3, 8, 12}, []int{1, 1 << 10, 1 << 16, 1 << 20}))
 			told += len(rules.Rules())
 			for _, table := range rules.Rows {
 				if first, last := table.Spans[0], table.Spans[len(table.Spans)-1]; first.From != 1 || last.To != 1<<20 {
@@ -89,10 +80,7 @@ func TestRulesGain(t *testing.T) {
 						continue
 					}
 					cost := func(x mpi.Setting) float64 {
-						one, err := (&costs{c, make(map[schedule]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From)
-						if err != nil {
-							t.Fatal(err)
-						}
+						one := must.Get((&costs{c, make(map[schedule]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From))
 						return one.Seconds
 					}
 					mine := cost(s.Setting)
@@ -128,10 +116,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 				Variant: params.Parameter{Of: l.Name, Name: params.ChannelMessage}}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
 		}
 	}
-	p, err := model.NewPredictor(f, model.Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(model.NewPredictor(f, model.Choice{}))
 	for _, l := range []*mpi.Library{library(t, "openmpi4"), library(t, "mpich4")} {
 		c := &Chooser{Library: l, Predictor: p, Margin: 0.02}
 		for _, of := range []*collective.Collective{collective.Bcast, collective.Named("reduce"), collective.Named("alltoall")} {
@@ -139,17 +124,11 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 				before := mpi.Setting{}
 				for m := 64; m <= 4<<20; m *= 4 {
 					settings := l.Settings(of, ranks, m)
-					v, err := c.Choose(of, settings, ranks, m, before)
-					if err != nil {
-						t.Fatal(err)
-					}
+					v := must.Get(c.Choose(of, settings, ranks, m, before))
 					exact := costs{c, make(map[schedule]model.Cost), math.Inf(1)}
 					var all []candidate
 					for _, s := range settings {
-						one, err := exact.of(of, s, ranks, m)
-						if err != nil {
-							t.Fatal(err)
-						}
+						one := must.Get(exact.of(of, s, ranks, m))
 						all = append(all, one)
 					}
 					want, _ := cheapest(all, before)
@@ -169,10 +148,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 }
 
 func TestNoRuleWithinTheMargin(t *testing.T) {
-	rules, err := chooser(t, table(true), library(t, "openmpi4"), 0.999).Choices(context.Background(), library(t, "openmpi4").Collectives()[:1], []int{2, 3, 8, 12}, []int{1, 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := must.Get(chooser(t, table(true), library(t, "openmpi4"), 0.999).Choices(context.Background(), library(t, "openmpi4").Collectives()[:1], []int{2, 3, 8, 12}, []int{1, 1 << 20}))
 	if n := len(rules.Rules()); n > 0 {
 		t.Errorf("%d rules gain more than 99.9 %%", n)
 	}
@@ -199,10 +175,7 @@ func TestNoRuleWhereIntervalsOverlap(t *testing.T) {
 	quiet, noisy := 0, 0
 	for _, noise := range []float64{0.001, 2} {
 		c := chooser(t, launched(table(false), noise), library(t, "openmpi4"), 0.05)
-		rules, err := c.Choices(context.Background(), []*collective.Collective{collective.Bcast}, []int{5, 8, 12}, []int{1 << 10, 1 << 16, 1 << 20})
-		if err != nil {
-			t.Fatal(err)
-		}
+		rules := must.Get(c.Choices(context.Background(), []*collective.Collective{collective.Bcast}, []int{5, 8, 12}, []int{1 << 10, 1 << 16, 1 << 20}))
 		for _, table := range rules.Rows {
 			for _, s := range table.Spans {
 				switch {
@@ -225,16 +198,10 @@ func TestNoRuleWhereIntervalsOverlap(t *testing.T) {
 }
 
 func TestSecondBestWhereOwnIsUnknown(t *testing.T) {
-	other, err := mpi.ReadTree(strings.NewReader(`{"collective=gatherv": {"algorithm=MPIR_Gatherv_allcomm_linear": {}}}`), "base.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(mpi.ReadTree(strings.NewReader(`{"collective=gatherv": {"algorithm=MPIR_Gatherv_allcomm_linear": {}}}`), "base.json"))
 	mpich := library(t, "mpich4").OnBase(other)
 	c := chooser(t, table(false), mpich, 0.05)
-	v, err := c.Choose(collective.Bcast, mpich.Settings(collective.Bcast, 20, 1<<20), 20, 1<<20, mpi.Setting{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(c.Choose(collective.Bcast, mpich.Settings(collective.Bcast, 20, 1<<20), 20, 1<<20, mpi.Setting{}))
 	if v.OwnKnown || v.Beaten.Own() || v.Beaten == v.Best {
 		t.Errorf("the best %s is compared with %s, known %v", v.Best, v.Beaten, v.OwnKnown)
 	}

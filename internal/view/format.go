@@ -10,7 +10,8 @@ import (
 )
 
 // Digits formats v, known to within ±uncertainty, with as many digits as that
-// leaves it: the last one is at most ten times smaller than the uncertainty.
+// leaves it: the last one is at most ten times smaller than the uncertainty. Of more than three
+// decimals three digits are left.
 func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
@@ -22,7 +23,11 @@ func Digits(v, uncertainty float64) string {
 	case v != 0:
 		places = 2 - int(math.Floor(math.Log10(math.Abs(v))))
 	}
-	text := fmt.Sprintf("%.*f", min(max(places, 0), 3), v)
+	most := 3
+	if v != 0 {
+		most = max(most, 2-int(math.Floor(math.Log10(math.Abs(v)))))
+	}
+	text := fmt.Sprintf("%.*f", min(max(places, 0), most, 9), v)
 	if strings.Trim(text, "-0.") == "" { // -0 is 0 to a reader
 		text = strings.TrimPrefix(text, "-")
 	}
@@ -44,6 +49,15 @@ func Interval(e fit.Estimate) string {
 	}
 	half := (e.Hi - e.Lo) / 2
 	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
+}
+
+// Known formats an estimate with what stands behind the number, such as its unit, and its interval.
+func Known(e fit.Estimate, unit string) string { return Rough(e) + unit + " " + Interval(e) }
+
+// Timed formats a time in ns with its interval, in the unit that suits it: 3.79 µs [3.78, 3.81].
+func Timed(e fit.Estimate) string {
+	unit, scale := TimeUnit(e.Center)
+	return Known(e.Scale(1/scale), " "+unit)
 }
 
 // HalfWidth formats half of an interval, a share of its centre: ±9 %. A centre that is
@@ -111,6 +125,9 @@ func Size(n int) string {
 	}
 	return text
 }
+
+// Capital writes a sentence's first letter, of ASCII, as a capital.
+func Capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
 // Cache says where user data are.
 func Cache(off bool) string {

@@ -7,15 +7,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func read(t testing.TB, text string) *Matrix {
 	t.Helper()
-	m, err := Read(strings.NewReader(text), "f")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(Read(strings.NewReader(text), "f"))
 }
 
 // text lists the messages of a matrix.
@@ -88,10 +86,7 @@ func TestReadFaults(t *testing.T) {
 func TestMonitoring(t *testing.T) {
 	var both []byte
 	for _, name := range []string{"testdata/messages.0.prof", "testdata/messages.1.prof"} {
-		one, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		one := must.Get(os.ReadFile(name))
 		if !IsMonitoring(one) {
 			t.Errorf("%s is not recognised", name)
 		}
@@ -168,10 +163,7 @@ func TestPatterns(t *testing.T) {
 		{"is", 4, 0, []int{1, 2, 3}},
 		{"ep", 3, 1, []int{0, 2}},
 	} {
-		m, err := Lookup(tt.name).Matrix(tt.p, 1<<16)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(Lookup(tt.name).Matrix(tt.p, 1<<16))
 		if got := peers(m, tt.rank); !slices.Equal(got, tt.peers) {
 			t.Errorf("%s of %d: process %d sends to %v, want %v", tt.name, tt.p, tt.rank, got, tt.peers)
 		}

@@ -167,10 +167,9 @@ func all(p int, share float64, to sends) {
 	}
 }
 
-// multipartition is BT and SP (make_set, copy_faces and the solvers): a process has a
-// diagonal of cells of a cube, and for each of three dimensions a successor and a
-// predecessor. Faces of two layers of five numbers go to both, and the solver's numbers a
-// point forward to the one and back to the other.
+// multipartition is BT and SP (make_set, copy_faces and the solvers): a process has a diagonal of cells
+// of a cube, and for each of three dimensions a successor and a predecessor. Faces of two layers of
+// five numbers go to both, and the solver's numbers a point forward to the one and back to the other.
 func multipartition(p int, forward, back float64, to sends) {
 	const faces = 10
 	side := root(p)

@@ -7,12 +7,11 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// DRB halves the machine and the processes, so that the halves of processes send each other as
-// little as can be found, and goes on with each half until a core is left (section 4.3; F.
-// Pellegrini, "Static mapping by dual recursive bipartitioning", 1994). A half of the machine
-// is half of its parts; cores without a process have one that sends nothing. Processes are
-// halved as by B. W. Kernighan and S. Lin, "An Efficient Heuristic Procedure for Partitioning
-// Graphs", 1970, from several first halves.
+// DRB halves the machine and the processes, so that the halves of processes send each other as little
+// as can be found, and goes on with each half until a core is left (section 4.3; F. Pellegrini, "Static
+// mapping by dual recursive bipartitioning", 1994). A half of the machine is half of its parts; cores
+// without a process have one that sends nothing. Processes are halved as by B. W. Kernighan and S. Lin,
+// "An Efficient Heuristic Procedure for Partitioning Graphs", 1970, from several first halves.
 func (m *Machine) DRB(matrix *comm.Matrix) (Mapping, error) {
 	if err := m.Fits(matrix.Ranks()); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping/comm"
 )
 
@@ -49,11 +50,7 @@ func paper(t testing.TB) *Machine { return tree(t, 2, []int{2, 2, 2}) }
 
 func pattern(t testing.TB, name string, p int) *comm.Matrix {
 	t.Helper()
-	m, err := comm.Lookup(name).Matrix(p, 64<<10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(comm.Lookup(name).Matrix(p, 64<<10))
 }
 
 func randomMatrix(random *rand.Rand, p int) *comm.Matrix {
@@ -142,21 +139,13 @@ func TestTree(t *testing.T) {
 // groups of cores differ in size.
 func TestMWPMOfManyBytes(t *testing.T) {
 	m := tree(t, 2, []int{3, 3, 4}, 1, 6, 7, 20)
-	little, err := comm.New(60)
-	if err != nil {
-		t.Fatal(err)
-	}
+	little := must.Get(comm.New(60))
 	much, _ := comm.New(60)
 	for from := 0; from < 60; from += 2 {
 		bytes := int64(1 + from)
-		if err := errors.Join(little.Add(from, from+1, bytes, 1), much.Add(from, from+1, bytes<<44, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(errors.Join(little.Add(from, from+1, bytes, 1), much.Add(from, from+1, bytes<<44, 1)))
 	}
-	want, err := m.MWPM(little)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(m.MWPM(little))
 	if got, err := m.MWPM(much); err != nil || hopBytes(m, little, got) != hopBytes(m, little, want) {
 		t.Errorf("%v, %v", got, err)
 	}
@@ -259,10 +248,7 @@ func TestESIsTheBest(t *testing.T) {
 // Empty nodes cost the search nothing.
 func TestESOnManyNodes(t *testing.T) {
 	x := pattern(t, "ring", 12)
-	few, err := tree(t, 6, []int{2}).ES(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	few := must.Get(tree(t, 6, []int{2}).ES(x))
 	m := tree(t, 2000, []int{2})
 	many, err := m.ES(x)
 	if err != nil || check(m, many, 12) != nil || hopBytes(m, x, many) != hopBytes(tree(t, 6, []int{2}), x, few) {
@@ -279,10 +265,7 @@ func TestSeen(t *testing.T) {
 		_ = x.Add(i, i+8, 1000, 1)
 	}
 	for _, of := range methods[2:] {
-		at, err := of.of(m, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(of.of(m, x))
 		if got := hopBytes(m, x, at); got != 8000 {
 			t.Errorf("%s: %d hop-bytes, want 8000: %v", of.name, got, at)
 		}
@@ -293,10 +276,7 @@ func TestSeen(t *testing.T) {
 func gains(t *testing.T, m *Machine, x *comm.Matrix, base Mapping) (all [3]float64) {
 	t.Helper()
 	for i, of := range []method{methods[4], methods[3], methods[2]} {
-		at, err := of.of(m, x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := must.Get(of.of(m, x))
 		all[i] = 100 * (1 - float64(hopBytes(m, x, at))/float64(hopBytes(m, x, base)))
 	}
 	return all
@@ -314,9 +294,7 @@ func TestPaper(t *testing.T) {
 	es := make(map[string]float64)
 	cyclic, errCyclic := m.Cyclic(16)
 	block, errBlock := m.Block(16)
-	if err := errors.Join(errCyclic, errBlock); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(errors.Join(errCyclic, errBlock))
 	for _, name := range nas {
 		of := gains(t, m, pattern(t, name, 16), cyclic)
 		es[name] = of[0]
@@ -357,15 +335,10 @@ func TestLarge(t *testing.T) {
 			continue
 		}
 		x := pattern(t, tt.name, 1024)
-		shuffled, err := comm.New(1024)
-		if err != nil {
-			t.Fatal(err)
-		}
+		shuffled := must.Get(comm.New(1024))
 		number := rand.New(rand.NewPCG(13, 14)).Perm(1024)
 		for from, e := range x.All() {
-			if err := shuffled.Add(number[from], number[e.To], e.Bytes, e.Messages); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(shuffled.Add(number[from], number[e.To], e.Bytes, e.Messages))
 		}
 		block, _ := m.Block(1024)
 		for _, of := range methods[2:4] {

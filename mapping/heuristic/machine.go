@@ -221,10 +221,9 @@ func (m *Machine) Fits(processes int) error {
 	return nil
 }
 
-// Block puts processes in a row on the cores of a node, then of the next, as many on each node,
-// as Slurm's block does, and mpirun where the nodes are full; of a node it fills the closest
-// cores first. Where the number of nodes does not divide the processes the first nodes have one
-// more.
+// Block puts processes in a row on the cores of a node, then of the next, as many on each node, as
+// Slurm's block does, and mpirun where the nodes are full; of a node it fills the closest cores first.
+// Where the number of nodes does not divide the processes the first nodes have one more.
 func (m *Machine) Block(processes int) (Mapping, error) { return m.ordered(processes, mapping.Order{}) }
 
 // Cyclic deals processes round the nodes, or of one node round what that falls into.

@@ -105,8 +105,7 @@ func (s *solver) collect(b int32) {
 	}
 }
 
-// A walk goes round the children of a blossom from one of them to the base, an even number
-// of steps.
+// A walk goes round the children of a blossom from one of them to the base, an even number of steps.
 type walk struct {
 	children, links []int32
 	at, step        int

@@ -19,9 +19,8 @@ type Edge struct {
 	Weight int64
 }
 
-// Limits of graphs within which no dual overflows. Duals of a perfect matching may grow by an
-// edge's weight with every vertex, so the limit there is four times MaxWeight over the number
-// of vertices.
+// Limits of graphs within which no dual overflows. Duals of a perfect matching may grow by an edge's
+// weight with every vertex, so the limit there is four times MaxWeight over the number of vertices.
 const (
 	MaxVertices = 1 << 14
 	MaxWeight   = 1 << 58 // of an edge, either way
@@ -278,8 +277,7 @@ func (s *solver) better(best *int32, k int32, slack int64) {
 	}
 }
 
-// augment matches an edge between two trees, and every other edge on the ways to their
-// roots.
+// augment matches an edge between two trees, and every other edge on the ways to their roots.
 func (s *solver) augment(k int32) {
 	for side := range int32(2) {
 		v, end := s.at[2*k+side], 2*k+1-side

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // certify proves a result by its duals (complementary slackness): no edge weighs more than
@@ -184,10 +186,7 @@ func TestCertificates(t *testing.T) {
 					edges = append(edges, Edge{2 * v, 2*v + 1, -5})
 				}
 			}
-			s, err := newSolver(tt.n, edges, perfect)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(newSolver(tt.n, edges, perfect))
 			s.solve()
 			if err := s.certify(); err != nil {
 				t.Errorf("%+v, perfect %v: %v", tt, perfect, err)
@@ -243,10 +242,7 @@ func FuzzPerfect(f *testing.F) {
 			}
 		}
 		for _, perfect := range []bool{false, true} {
-			s, err := newSolver(n, edges, perfect)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(newSolver(n, edges, perfect))
 			s.solve()
 			if err := s.certify(); err != nil {
 				t.Errorf("perfect %v: %v", perfect, err)

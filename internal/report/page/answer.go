@@ -151,24 +151,14 @@ func (x *index) ofSurveys() string {
 		return fmt.Sprintf("Of %s there is nothing to draw: neither transfers nor a survey that has a chart.", whose)
 	}
 	text := fmt.Sprintf("Of %s surveys alone were measured: %s.", whose, strings.Join(names, ", "))
-	if len(x.of) > 1 || len(x.matrices) == 0 {
-		return text
+	if len(x.of) == 1 {
+		for _, s := range slices.Backward(survey.All()) {
+			if found := s.Found(x.of[0].File); found != "" {
+				text = strings.ReplaceAll(found, "\n", " ") + " " + text
+			}
+		}
 	}
-	m := &x.matrices[0]
-	known := lists.Filter(m.Groups, func(g view.Group) bool { return g.Median > 0 })
-	if len(known) == 0 {
-		return text
-	}
-	near, far := known[0], known[len(known)-1]
-	said := fmt.Sprintf("%s between two %ss: %s", strings.ToUpper(m.Name[:1])+m.Name[1:], m.Axis, pairTime(near))
-	if len(known) > 1 {
-		said += " to " + pairTime(far)
-	}
-	return said + ", median. " + text
-}
-
-func pairTime(g view.Group) string {
-	return fmt.Sprintf("%s ns (%s)", view.Digits(g.Median, math.Pow(10, math.Floor(math.Log10(g.Median))-2)), g.Name)
+	return text
 }
 
 // surveyTables are what surveys found on a machine, as text has it, but for matrices, which are maps.

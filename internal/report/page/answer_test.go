@@ -78,7 +78,7 @@ func TestVerdict(t *testing.T) {
 		{"nothing in common", []compare.Machine{vm, ping}, "Of 2 transfers at once vm carries 1.25 ±4 %; together they move 10.2 GB/s (ring, placement local, in cache, m = 8K). Of 2 transfers at once ping carries", "Nothing is compared: no two machines", "ring, placement local, in cache"},
 		{"measured and published", []compare.Machine{published("paper", 1000, 1500, 2000), vm}, "Of 3 transfers at once paper carries 1.50; together they move 12.3 GB/s (published parameters, m = 8K). Of 2 transfers at once vm carries", "Nothing is compared", "ring, placement local, in cache"},
 		{"published alone", []compare.Machine{published("paper", 1000, 1500, 2000)}, "Of 3 transfers at once paper carries 1.50; together they move 12.3 GB/s (published parameters, m = 8K).", "", "published parameters"},
-		{"pairs alone", []compare.Machine{alone}, "Null transfer, one way between two CPUs: 50.0 ns (shared L2) to 200 ns (same package), median. Of alone surveys alone were measured: pairs of CPUs.", "", ""},
+		{"pairs alone", []compare.Machine{alone}, "One way at shared L2 (medians of 2 pairs): a null transfer 50.0 ns, a transfer of 8K 562 ns. One way at same package (medians of 4 pairs): a null transfer 200 ns, a transfer of 8K 712 ns. Of alone surveys alone were measured: pairs of CPUs.", "", ""},
 		{"nothing that has a chart", []compare.Machine{only(exact("levels", nil), params.ChannelCell)}, "Of levels there is nothing to draw: neither transfers nor a survey that has a chart.", "", ""},
 		{"surveys alone", []compare.Machine{alone, disk}, "Of these machines surveys alone were measured: disks, pairs of CPUs.", "", ""},
 	} {

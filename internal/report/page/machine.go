@@ -44,7 +44,6 @@ type index struct {
 	first    *document.Chart // of the verdict
 	kinds    []string        // of surveys that have charts
 	things   string          // that maps are of: CPUs
-	matrices []view.Matrix   // of the last machine that has some
 }
 
 // describe finds what the page has of all machines, several at a time.

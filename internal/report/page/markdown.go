@@ -65,7 +65,7 @@ func (x *index) alone() *document.Document {
 	for _, s := range []struct {
 		title string
 		of    *document.Document
-	}{{"The machine", &facts}, {"What it carries", &carries}, {"Measured", report.Sweep(&tables)}, {"Figures", &figures}, {"Warnings", &told}} {
+	}{{"The machine", &facts}, {"What it carries", &carries}, {"Measured", report.Measured(&tables)}, {"Figures", &figures}, {"Warnings", &told}} {
 		d.Section(document.Section{Title: s.title}, s.of)
 	}
 	return &d

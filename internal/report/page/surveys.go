@@ -176,7 +176,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 		if len(of.maps) == 0 {
 			continue
 		}
-		x.things, x.matrices = of.maps[0].Axis+"s", of.maps
+		x.things = of.maps[0].Axis + "s"
 		name, title := machines[i].Name, ""
 		if having > 1 {
 			title = name

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -199,10 +200,7 @@ func TestArena(t *testing.T) {
 // Some of it on this machine, for a relation that holds on any.
 func TestMeasure(t *testing.T) {
 	m := surveytest.Machine(t, 1)
-	place, err := m.Place(numa.Local, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Get(m.Place(numa.Local, 1))
 	passes := append(Grid([]string{"read", "divide"}, []string{"float64"}, []int{64, 1 << 14}, []int{1, 16}), Grid([]string{"multiply"}, Types, []int{64, 1 << 14}, []int{1})...)
 	cells := surveytest.Run(t, m, Survey, Request{Passes: passes, Caches: []bool{false, true}, Placement: place, ArenaBytes: 4 << 20}).Cells
 	if len(cells) != 2*len(passes) {

@@ -33,6 +33,7 @@ var Survey = survey.Register(&survey.Survey{
 		return r, err
 	},
 	Command: &survey.Command{Help: help, Time: 30 * time.Second, Carries: true, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: params.AccessCell, Profiles: view.ByCell(profiled),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -101,10 +102,12 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 	return fits
 }
 
+// noLines are bytes of a line, which a file does not hold.
+const noLines = 1
+
 // Tables are one for each state of the cache and number of elements: what an element
 // takes, with strides across.
 func Tables(f *params.File) (tables []view.Table) {
-	const noLines = 1 // a file does not hold their size
 	type array struct {
 		n   int
 		off bool
@@ -113,6 +116,27 @@ func Tables(f *params.File) (tables []view.Table) {
 		tables = append(tables, table(of))
 	}
 	return tables
+}
+
+// Answer is what the first operation takes of an element of the longest array, at the least and at the
+// largest stride, in cache and off it.
+func Answer(f *params.File) string {
+	all := rows(f.Cells, noLines)
+	said := lists.Map(view.Grouped(all, func(r Row) bool { return r.OffCache }), func(of []Row) string {
+		n := of[len(of)-1].N
+		first := of[slices.IndexFunc(of, func(r Row) bool { return r.N == n })]
+		at := lists.Map(lists.Filter(of, func(r Row) bool { return r.N == n && r.Operation == first.Operation && r.Type == first.Type }), func(r Row) string {
+			return fmt.Sprintf("%s at stride %d", view.Known(r.Element, " ns"), r.Stride)
+		})
+		if len(at) > 1 {
+			at = []string{at[0], at[len(at)-1]}
+		}
+		return fmt.Sprintf("%s %s takes %s, %s", first.Operation, first.Type, strings.Join(at, " and "), view.Cache(first.OffCache))
+	})
+	if len(said) == 0 {
+		return ""
+	}
+	return "An element: " + strings.Join(said, "; ") + "."
 }
 
 // table has the rows of one N, in cache or off it.
@@ -157,7 +181,7 @@ func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 		}
 	}
 	if poor > 0 {
-		t.Note("%d of %d fits are off by more than %.0f %%: lines do not all cost the same, since they come from several levels, ahead of time or not", poor, len(fits), 100*fit.PoorResidual)
+		t.Note("%d of %d fits are off by more than %.0f %%: lines do not cost the same at all N and strides, so take the times above", poor, len(fits), 100*fit.PoorResidual)
 	}
 	return []view.Table{t}
 }

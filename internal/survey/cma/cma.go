@@ -27,6 +27,7 @@ var Survey = survey.Register(&survey.Survey{
 		return usual + time.Duration(m.Concurrency())*time.Second/2 // to start processes
 	},
 	Command: &survey.Command{Help: help, Time: usual, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 })
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -67,10 +68,7 @@ func TestMeasures(t *testing.T) {
 	}
 	bench := engine.NewBench(m)
 	defer bench.Close()
-	s, err := r.Open(bench)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(r.Open(bench))
 	defer s.Close()
 	for _, c := range cells {
 		if found, err := s.Sample(t.Context(), c.Key, 0); err != nil || !(found.NS >= 0) {

@@ -1,9 +1,11 @@
 package cma
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -34,6 +36,36 @@ func (s state) String() string {
 
 // shownTaus is how many τ a table has.
 const shownTaus = 3
+
+// Answer is what the longest message takes alone, and what most of them at once move together, of
+// the first of tables and of states.
+func Answer(f *params.File) string {
+	var first, last *params.Cell
+	rank := func(c *params.Cell) int {
+		table := slices.Index(f.Plan.Policies, c.Placement)*len(order) + slices.Index(order, c.Setup)
+		return table*len(states) + slices.Index(states, state{c.OffCache, c.Buffers})
+	}
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		if c.Transport != params.CMA || c.Kind != params.TransferCell || !(c.Time.Center > 0) {
+			continue
+		}
+		if first == nil || cmp.Or(rank(c)-rank(first), first.Bytes-c.Bytes, c.Tau-first.Tau) < 0 {
+			first = c
+		}
+		if last == nil || cmp.Or(rank(c)-rank(last), last.Bytes-c.Bytes, last.Tau-c.Tau) < 0 {
+			last = c
+		}
+	}
+	if first == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%s by the kernel (%s, %v, τ = %d): %s", view.Size(first.Bytes), first.Setup, state{first.OffCache, first.Buffers}, first.Tau, view.Timed(first.Time))
+	for _, c := range lists.Unique([]*params.Cell{first, last}) {
+		text += fmt.Sprintf("; %s together at τ = %d", view.Known(c.Time.Rate(float64(c.Tau*c.Bytes)), " GB/s"), c.Tau)
+	}
+	return text + "."
+}
 
 // Tables are L(m,τ) by setup and placement, sizes down, states of buffers and τ across;
 // of many τ the first, one in the middle and the last.

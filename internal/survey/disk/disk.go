@@ -36,6 +36,7 @@ var Survey = survey.Register(&survey.Survey{
 	Name: "disk", Doc: "what reading and writing a disk costs, page cache out and in",
 	Decode:  survey.Decoder[Request],
 	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: params.DiskCell, Profiles: view.ByCell(profiled),

@@ -9,15 +9,13 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
 func filled(t *testing.T, content []byte) *file {
 	t.Helper()
-	f, err := open(context.Background(), Request{Dir: t.TempDir()}, Cached, content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(open(context.Background(), Request{Dir: t.TempDir()}, Cached, content))
 	t.Cleanup(func() { f.Close() })
 	f.buffer = make([]byte, len(content))
 	return f

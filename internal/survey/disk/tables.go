@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -87,6 +89,20 @@ func Fits(cells []params.Cell) []Fit {
 		}
 	}
 	return fits
+}
+
+// Answer is the bandwidth of the longest transfers.
+func Answer(f *params.File) string {
+	type way struct {
+		pageCache bool
+		bytes     int
+	}
+	longest := lists.Map(view.Grouped(rows(f.Cells), Row.kind), func(of []Row) Row { return of[len(of)-1] })
+	said := lists.Map(view.Grouped(longest, func(r Row) way { return way{r.PageCache, r.Bytes} }), func(of []Row) string {
+		speeds := lists.Map(of, func(r Row) string { return r.Operation + " " + view.Known(r.MBs, " MB/s") })
+		return fmt.Sprintf("Page cache %s, m = %s: %s.", pageCache(of[0].PageCache), view.Bytes(of[0].Bytes), strings.Join(speeds, ", "))
+	})
+	return strings.Join(said, "\n")
 }
 
 // Tables are one for each operation and state of the page cache, and the fits as Table

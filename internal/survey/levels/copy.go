@@ -26,6 +26,7 @@ var Survey = survey.Register(&survey.Survey{
 		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m)})
 	},
 	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 	Doubts:  Doubts,
 	Drawing: &view.Drawing{ // the chart of other copies draws it too
@@ -273,7 +274,7 @@ func Steps(cells []params.Cell) (steps []Step) {
 
 // doubt says that a level is not told apart.
 func (s Step) doubt() error {
-	return fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching hides it",
+	return fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching may hide it",
 		s.Tau, s.End, s.Far, s.End, s.Near, s.SlowerOf, s.Compared)
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -27,10 +28,7 @@ func machine() *numa.Machine {
 // level; two workers have half of a cache that they share each.
 func TestLevels(t *testing.T) {
 	m := machine()
-	p, err := m.Place(numa.Remote, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Place(numa.Remote, 2))
 	for tau, l3 := range map[int]int{1: 15 << 20, 2: 15 << 19} {
 		levels, left := Levels(m, p, tau)
 		want := []Level{

@@ -3,6 +3,7 @@ package levels
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 )
@@ -12,10 +13,7 @@ import (
 func TestSnapshots(t *testing.T) {
 	for _, name := range snapshot.Few(t) {
 		t.Run(name, func(t *testing.T) {
-			m, err := numa.Discover(snapshot.Unpack(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(numa.Discover(snapshot.Unpack(t, name)))
 			taus := Taus(m)
 			place, err := m.Place(numa.Remote, taus[len(taus)-1])
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/view"
@@ -45,6 +46,24 @@ func Tables(f *params.File) (tables []view.Table) {
 		}
 	}
 	return tables
+}
+
+// Answer is what the longest copies within each level move together, at the largest τ.
+func Answer(f *params.File) string {
+	at, taus, sizes := placed(f.Cells)
+	var moved []string
+	for _, level := range Order {
+		for _, m := range slices.Backward(sizes) {
+			if time, found := at[place{way{level, level}, taus[len(taus)-1], m}]; found && time.Center > 0 {
+				moved = append(moved, fmt.Sprintf("%s in %s (m = %s)", view.Known(time.Rate(float64(taus[len(taus)-1]*m)), " GB/s"), level, view.Bytes(m)))
+				break
+			}
+		}
+	}
+	if len(moved) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("All copies together, τ = %d: %s.", taus[len(taus)-1], strings.Join(moved, ", "))
 }
 
 func stepTable(steps []Step) view.Table {

@@ -38,6 +38,7 @@ var Survey = survey.Register(&survey.Survey{
 		return r, err
 	},
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Carries: true, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: Kind, Profiles: Profiles,

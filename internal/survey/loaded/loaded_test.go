@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -130,8 +131,8 @@ func TestWrite(t *testing.T) {
 	for _, want := range []string{
 		"Latency of a read of memory while others of 4 cores",
 		"32.0   [31.7, 32.3]  210",
-		"Idle latency 100 ns; twice that from 32.0 GB/s on; the others inject 32.0 GB/s at the most.",
-		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns; 1.20 times that at 25.6 GB/s, and below twice at every level;",
+		"Idle latency 100 ns [99, 101]; twice that from 32.0 GB/s on; the others inject 32.0 GB/s [31.7, 32.3] at the most.",
+		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns [49.5, 50.5]; 1.20 times that at 25.6 GB/s, and below twice at every level;",
 	} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -163,7 +164,7 @@ func TestMeaning(t *testing.T) {
 		{[]point{at(0, 430, 151, 709), at(50, 420, 151, 709), at(99, 430, 151, 709)}, "; whether it comes to twice that could not be told: intervals are too wide (±66 %)."},
 		{[]point{at(0, 50, 49, 51), at(99, 120, 90, 150)}, "could not be told: intervals are too wide (±25 %)."},
 		{[]point{at(0, 50, none, all), at(99, 51, none, all)}, "could not be told: there are too few launches for intervals."},
-		{[]point{at(0, 50, 49, 51)}, "Idle latency 50 ns."},
+		{[]point{at(0, 50, 49, 51)}, "Idle latency 50 ns [49, 51]."},
 	} {
 		if got := meaning(tt.points); !strings.HasSuffix(got, tt.want) {
 			t.Errorf("%q, want %q", got, tt.want)
@@ -187,9 +188,7 @@ func TestMoving(t *testing.T) {
 	if _, err := survey.Add(x, Survey, r, m); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(t.Context()))
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))
 	for _, want := range []string{"4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n"} {

@@ -3,6 +3,7 @@ package loaded
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -83,26 +84,51 @@ var alone = map[string]string{Read: "an instruction", Pair: "flag"}
 // Tables are one for reads and one for pairs, each with its meaning; where the host moves the
 // measuring CPUs, one for each state.
 func Tables(f *params.File) (tables []view.Table) {
-	sorting := f.Sort()
-	for _, points := range curves(f.Cells) {
-		c := points[0].curve
-		states := statesOf(f, sorting, c)
-		if len(states) == 0 {
-			tables = append(tables, table(points, ""))
+	for points, state := range each(f) {
+		if state != "" {
+			state = "; " + state
 		}
-		for _, state := range states {
-			in, err := f.InState(measuring[c.what], state)
-			if err != nil {
-				continue
+		tables = append(tables, table(points, state))
+	}
+	return tables
+}
+
+// Answer is the meaning of each table.
+func Answer(f *params.File) string {
+	var said []string
+	for points, state := range each(f) {
+		if state != "" {
+			state = " (" + state + ")"
+		}
+		text := meaning(points)
+		said = append(said, view.Capital(names[points[0].what])+state+": "+strings.ToLower(text[:1])+text[1:])
+	}
+	return strings.Join(said, "\n")
+}
+
+// each are the curves, where the host moves the measuring CPUs in each of their states, in words.
+func each(f *params.File) iter.Seq2[[]point, string] {
+	return func(yield func([]point, string) bool) {
+		sorting := f.Sort()
+		for _, points := range curves(f.Cells) {
+			c := points[0].curve
+			states := statesOf(f, sorting, c)
+			if len(states) == 0 && !yield(points, "") {
+				return
 			}
-			for _, of := range curves(in.Cells) {
-				if of[0].curve == c {
-					tables = append(tables, table(of, fmt.Sprintf("; %s %s, %.0f %% of the time", alone[c.what], state.Name(), 100*state.Share)))
+			for _, state := range states {
+				in, err := f.InState(measuring[c.what], state)
+				if err != nil {
+					continue
+				}
+				for _, of := range curves(in.Cells) {
+					if of[0].curve == c && !yield(of, fmt.Sprintf("%s %s, %.0f %% of the time", alone[c.what], state.Name(), 100*state.Share)) {
+						return
+					}
 				}
 			}
 		}
 	}
-	return tables
 }
 
 // statesOf are the states of a curve's measuring workers that have their share of the time;
@@ -141,19 +167,18 @@ func meaning(points []point) string {
 	most := slices.MaxFunc(points, func(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) })
 	var parts []string
 	if first.level == 0 {
-		parts = append(parts, fmt.Sprintf("idle latency %s ns", view.Rough(first.latency)))
+		parts = append(parts, "idle latency "+view.Known(first.latency, " ns"))
 		if last.level > 0 {
 			parts = append(parts, rise(points))
 		}
 	}
 	if last.level == 100 {
-		parts = append(parts, fmt.Sprintf("the others inject %s GB/s at the most", view.Rough(most.GBs)))
+		parts = append(parts, "the others inject "+view.Known(most.GBs, " GB/s")+" at the most")
 	}
 	if len(parts) == 0 {
 		return "Levels 0 and 100 % would say what is idle and what is saturated."
 	}
-	text := strings.Join(parts, "; ") + "."
-	return strings.ToUpper(text[:1]) + text[1:]
+	return view.Capital(strings.Join(parts, "; ") + ".")
 }
 
 // rise says from where on a latency is twice the idle one, which comes first, as far as their

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// patience is how long an end waits in a batch for the other to move a byte.
+// patience is how long an end waits by default in a batch for the other to move a byte.
 const patience = 10 * time.Second
 
 // An end is one of the two of a flow: a thread of its own, pinned to a CPU.
@@ -239,8 +239,8 @@ func (e *end) drain() error {
 			return err
 		case n == 0:
 			return nil
-		case time.Since(began) > patience:
-			return errStuck
+		case time.Since(began) > e.patience:
+			return e.stuck()
 		}
 		yield()
 	}
@@ -248,9 +248,13 @@ func (e *end) drain() error {
 
 // Why a batch ends early.
 var (
-	errStuck  = fmt.Errorf("nothing moved for %v: is the host still there, and does the network still carry?", patience)
+	errStuck  = errors.New("nothing moved")
 	errHungUp = errors.New("it hung up")
 )
+
+func (f *flow) stuck() error {
+	return fmt.Errorf("%w for %v: is the host still there, and does the network still carry?", errStuck, f.patience)
+}
 
 // answer carries a batch out from the end that was asked to.
 func (e *end) answer(o order) error {
@@ -330,8 +334,8 @@ func (e *end) await(bytes int) error {
 			return err
 		case n >= bytes:
 			return nil
-		case time.Since(began) > patience:
-			return errStuck
+		case time.Since(began) > e.patience:
+			return e.stuck()
 		}
 		yield()
 	}
@@ -361,8 +365,8 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
 		case n >= bytes:
 			whole := time.Since(began)
 			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet)), cpu, nil
-		case time.Since(began) > patience:
-			return 0, cpu, errStuck
+		case time.Since(began) > e.patience:
+			return 0, cpu, e.stuck()
 		}
 	}
 }

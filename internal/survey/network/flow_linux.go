@@ -14,12 +14,13 @@ import (
 // A flow is a connection whose reads and writes block in the kernel: data wake the thread that
 // waits there, without the runtime's poller in between.
 type flow struct {
-	file *os.File
-	fd   int
+	file     *os.File
+	fd       int
+	patience time.Duration // how long an end waits in a batch for the other to move a byte
 }
 
-// newFlow takes a connection over.
-func newFlow(c *net.TCPConn) (*flow, error) {
+// newFlow takes a connection over. Its batches have that patience.
+func newFlow(c *net.TCPConn, patience time.Duration) (*flow, error) {
 	defer c.Close()
 	if err := c.SetNoDelay(true); err != nil {
 		return nil, err
@@ -28,16 +29,16 @@ func newFlow(c *net.TCPConn) (*flow, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &flow{file: file, fd: int(file.Fd())}
-	if err := errors.Join(unix.SetNonblock(f.fd, false), f.patience(patience)); err != nil {
+	f := &flow{file: file, fd: int(file.Fd()), patience: patience}
+	if err := errors.Join(unix.SetNonblock(f.fd, false), f.wait(patience)); err != nil {
 		f.close()
 		return nil, err
 	}
 	return f, nil
 }
 
-// patience is how long reads and writes wait for the other end from now on, 0: for ever.
-func (f *flow) patience(d time.Duration) error {
+// wait has reads and writes wait that long for the other end from now on, 0: for ever.
+func (f *flow) wait(d time.Duration) error {
 	t := unix.NsecToTimeval(int64(d))
 	return errors.Join(
 		unix.SetsockoptTimeval(f.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &t),
@@ -51,7 +52,7 @@ func (f *flow) read(b []byte) error {
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
-			return stuck(err)
+			return f.reason(err)
 		case n == 0:
 			return errHungUp
 		default:
@@ -68,7 +69,7 @@ func (f *flow) write(b []byte) error {
 		switch {
 		case err == unix.EINTR:
 		case err != nil:
-			return stuck(err)
+			return f.reason(err)
 		default:
 			b = b[n:]
 		}
@@ -76,10 +77,11 @@ func (f *flow) write(b []byte) error {
 	return nil
 }
 
-func stuck(err error) error {
+// reason is why the other end moves no byte.
+func (f *flow) reason(err error) error {
 	switch err {
 	case unix.EAGAIN:
-		return errStuck
+		return f.stuck()
 	case unix.ECONNRESET, unix.EPIPE:
 		return errHungUp
 	}

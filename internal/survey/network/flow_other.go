@@ -10,13 +10,13 @@ import (
 )
 
 // A flow needs Linux.
-type flow struct{}
+type flow struct{ patience time.Duration }
 
 var errLinux = errors.New("measuring a network needs Linux")
 
-func newFlow(*net.TCPConn) (*flow, error) { return nil, errLinux }
+func newFlow(*net.TCPConn, time.Duration) (*flow, error) { return nil, errLinux }
 
-func (*flow) patience(time.Duration) error { return errLinux }
+func (*flow) wait(time.Duration) error { return errLinux }
 
 func (*flow) read([]byte) error { return errLinux }
 

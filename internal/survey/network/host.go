@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ type Host struct {
 	Facts  Facts           // what it says of itself
 	Wait   time.Duration   // for a run to begin
 	Say    func(err error) // is told of connections that were sent away, if not nil
+	// Patience is how long an end waits in a batch for the other to move a byte, 0: 10 s.
+	Patience time.Duration
 
 	unproven *unproven
 	refusals refusals
@@ -69,6 +72,7 @@ func Listen(address string) (*net.TCPListener, error) {
 
 // Serve takes part in one run. It closes the listener.
 func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
+	h.Patience = cmp.Or(h.Patience, patience)
 	h.unproven, h.budget = newUnproven(), &budget{most: h.Facts.Memory}
 	h.begun = make(chan *net.TCPConn, 1)
 	h.groups, h.flows = make(map[uint64]*group), make(map[*flow]bool)
@@ -169,7 +173,7 @@ func (h *Host) greet(c *net.TCPConn) {
 		return
 	}
 	if hello.Purpose == controlling {
-		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: patience / 2, Interval: patience / 5, Count: 3})
+		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: h.Patience / 2, Interval: h.Patience / 5, Count: 3})
 		h.begun <- c // it has room for one
 		return
 	}
@@ -193,7 +197,8 @@ func (h *Host) fail(err error) {
 	h.mutex.Unlock()
 	if !known && control != nil {
 		control.SetWriteDeadline(time.Now().Add(handshakeTime))
-		writeFrame(control, ending{err.Error()}) // fails if the host is gone
+		writeFrame(control, ending{err.Error()})                // fails if the host is gone
+		control.SetReadDeadline(time.Now().Add(2 * h.Patience)) // which it answers, unless the network is cut
 	}
 }
 
@@ -237,7 +242,7 @@ func (h *Host) forget(hello hello) {
 
 // carry answers on a flow until the other end hangs up.
 func (h *Host) carry(c *net.TCPConn, hello hello) error {
-	f, err := newFlow(c)
+	f, err := newFlow(c, h.Patience)
 	if err != nil {
 		return err
 	}
@@ -270,14 +275,14 @@ func serveEnd(e *end) error {
 		return err
 	}
 	for {
-		if err := e.flow.patience(0); err != nil { // until the next batch
+		if err := e.wait(0); err != nil { // until the next batch
 			return err
 		}
 		var b [orderBytes]byte
 		if err := e.read(b[:1]); err != nil {
 			return nil // hung up
 		}
-		if err := e.flow.patience(patience); err != nil {
+		if err := e.wait(e.patience); err != nil {
 			return err
 		}
 		if err := e.read(b[1:]); err != nil {

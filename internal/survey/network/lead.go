@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,7 +184,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := newFlow(c)
+		f, err := newFlow(c, cmp.Or(s.Patience, patience))
 		if err != nil {
 			return nil, err
 		}

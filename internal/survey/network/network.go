@@ -10,6 +10,7 @@ package network
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
@@ -23,6 +24,7 @@ import (
 var Survey = survey.Register(&survey.Survey{
 	Name: "net", Doc: "messages between hosts over TCP, and the parts of their way",
 	Decode: survey.Decoder[Request],
+	Answer: Answer,
 	Tables: Tables,
 	Drawing: &view.Drawing{
 		Kind: params.NetCell, Profiles: view.ByCell(profiled),
@@ -51,6 +53,8 @@ type Request struct {
 	Taus    []int    `json:"taus"`    // flows at once, rising
 	Segment int      `json:"segment"` // what a packet holds, bytes; 0: Tam's parameters are left out
 	Unread  int      `json:"unread"`  // unread bytes that the targets' kernels keep
+	// Patience is how long an end waits in a batch for the other to move a byte, 0: 10 s.
+	Patience time.Duration `json:"patience,omitzero"`
 }
 
 // Sizes are the default sizes.

@@ -10,12 +10,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -166,42 +168,40 @@ func FuzzWire(f *testing.F) {
 // hosts has a host answer in this process, until the test ends.
 func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 	t.Helper()
-	_, l, ended := hosting(t, wait, 4<<20, nil)
-	return l, ended
+	return hosting(t, &Host{Wait: wait, Facts: Facts{Memory: 4 << 20}})
 }
 
-// hosting is hosts with a bound on memory and with what the host says.
-func hosting(t *testing.T, wait time.Duration, memory int, say func(error)) (*Host, *net.TCPListener, <-chan error) {
+// hosting is hosts for one that listens on loopback.
+func hosting(t *testing.T, h *Host) (*net.TCPListener, <-chan error) {
 	t.Helper()
 	needsLoopback(t)
-	l, err := Listen("127.0.0.1:0")
+	return serving(t, h, "127.0.0.1:0")
+}
+
+func serving(t *testing.T, h *Host, address string) (*net.TCPListener, <-chan error) {
+	t.Helper()
+	l, err := Listen(address)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		runtime.Goexit()
 	}
 	ended := make(chan error, 1)
 	cpus := surveytest.Machine(t, 1).Allowed
-	h := &Host{Secret: secret, CPUs: cpus[len(cpus)-1:], Facts: Facts{CPUs: 1, Memory: memory}, Wait: wait, Say: say}
+	h.Secret, h.CPUs, h.Facts.CPUs = secret, cpus[len(cpus)-1:], 1
 	go func() { ended <- h.Serve(t.Context(), l) }()
-	return h, l, ended
+	return l, ended
 }
 
 // begin begins a run with a host that listens.
 func begin(t *testing.T, l *net.TCPListener) *Run {
 	t.Helper()
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
+	return must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute))
 }
 
 // lead is a launch of a run that measures with targets.
 func lead(t *testing.T, targets []Target, run *Run) *sampler {
 	t.Helper()
-	cpus, err := CPUs(surveytest.Machine(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cpus := must.Get(CPUs(surveytest.Machine(t, 1)))
 	return &sampler{Request: Request{Targets: targets, Run: run.ID, Secret: secret}, cpus: cpus, launch: launchID(), links: make(map[int]*link)}
 }
 
@@ -213,11 +213,8 @@ func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
 	farther, endedToo := hosts(t, time.Minute)
-	run, err := Begin(t.Context(), []Target{{"there", l.Addr().String()}, {"farther", farther.Addr().String()}}, secret, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 64 << 10}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
+	run := must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}, {"farther", farther.Addr().String()}}, secret, time.Minute))
+	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
 	run.End(nil)
 	for _, ended := range []<-chan error{ended, endedToo} {
@@ -232,10 +229,10 @@ func TestMeasures(t *testing.T) {
 	if small, _ := table.L(1, 1); small > 1 {
 		t.Errorf("a byte takes %g s", small)
 	}
-	one, _ := table.L(64<<10, 1)
-	two, _ := table.L(64<<10, 2)
+	one, _ := table.L(1<<20, 1)
+	two, _ := table.L(1<<20, 2)
 	if one <= 0 || two <= 0 {
-		t.Errorf("L(64K,1) = %g, L(64K,2) = %g", one, two)
+		t.Errorf("L(1M,1) = %g, L(1M,2) = %g", one, two)
 	}
 	tam, err := f.Tam("")
 	if err != nil || tam.Packet != min(run.Segment, mostPacket) || !(tam.Send.At(1) > 0) || !(tam.SendGap.At(1000) > 0) {
@@ -435,9 +432,7 @@ func TestSecret(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), ".*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Chmod(path, 0o640))
 	if _, err := ReadSecret(path, true); err == nil || !strings.Contains(err.Error(), "chmod 600") {
 		t.Errorf("a secret that others can read: %v", err)
 	}
@@ -445,9 +440,7 @@ func TestSecret(t *testing.T) {
 		t.Errorf("a directory: %v", err)
 	}
 	short := filepath.Join(t.TempDir(), "short")
-	if err := os.WriteFile(short, []byte("secret\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(short, []byte("secret\n"), 0o600))
 	if _, err := ReadSecret(short, true); err == nil || !strings.Contains(err.Error(), "6 bytes") {
 		t.Errorf("a short secret: %v", err)
 	}

@@ -11,16 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
 // passing is a target on whose way connections are passed on to a host, until end is called.
 func passing(t *testing.T, name string, l net.Listener, pass func(c net.Conn, address string)) (to []Target, end func()) {
 	t.Helper()
-	between, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	between := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // knock connects as strangers do, without a word, with half a greeting or with another
@@ -17,10 +19,7 @@ import (
 func knock(t *testing.T, address string, times int) {
 	t.Helper()
 	for i := range times {
-		c, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", address))
 		t.Cleanup(func() { c.Close() })
 		switch i % 3 { // the host may have hung up already
 		case 1:
@@ -48,7 +47,8 @@ func (w *witness) say(err error) {
 func TestIdleStrangers(t *testing.T) {
 	const strangers = 3 * mostUnproven
 	var w witness
-	h, l, ended := hosting(t, time.Minute, 1<<20, w.say)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Say: w.say}
+	l, ended := hosting(t, h)
 	knock(t, l.Addr().String(), strangers)
 	run := begin(t, l)
 	first := lead(t, run.Targets, run)
@@ -128,10 +128,7 @@ func TestAdmits(t *testing.T) {
 // peak is the most memory that this process has had since it was asked last, bytes.
 func peak(t *testing.T) (bytes int) {
 	t.Helper()
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("/proc/self/status"))
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
 	if _, err := fmt.Sscan(after, &bytes); err != nil {
 		t.Fatal(err)
@@ -146,7 +143,8 @@ func peak(t *testing.T) (bytes int) {
 // as much as the host allows, and then a sentence that names the flag.
 func TestMemoryIsBounded(t *testing.T) {
 	const flows, each = 8, mostMessage
-	h, l, ended := hosting(t, time.Minute, 64<<20, nil)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 64 << 20}}
+	l, ended := hosting(t, h)
 	run := begin(t, l)
 	if run.Facts[0].Memory != h.Facts.Memory {
 		t.Errorf("the host says that it takes %d bytes", run.Facts[0].Memory)
@@ -155,10 +153,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	before := peak(t)
 	launch := launchID()
 	for i := range flows {
-		c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Flow: uint32(i), Launch: launch, Run: run.ID}, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Flow: uint32(i), Launch: launch, Run: run.ID}, false))
 		defer c.Close()
 		bytes := uint32(12 << 20) // two of these fit
 		if i == flows-1 {
@@ -189,9 +184,7 @@ func TestMemoryIsBounded(t *testing.T) {
 // Memory that a flow gives back is for the next, which waits for it.
 func TestBudget(t *testing.T) {
 	b := &budget{most: 100}
-	if err := b.take(60); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(b.take(60))
 	if err := b.take(101); err == nil {
 		t.Error("more than all was had")
 	}
@@ -229,8 +222,8 @@ func TestFits(t *testing.T) {
 
 // A peer with the secret that stops reading in the middle ends its run, with the reason.
 func TestStopsReading(t *testing.T) {
-	t.Parallel() // it waits for the host's patience
-	_, l, ended := hosting(t, time.Minute, 1<<20, nil)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
+	l, ended := hosting(t, h)
 	run := begin(t, l)
 	c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false)
 	if err != nil {
@@ -241,7 +234,7 @@ func TestStopsReading(t *testing.T) {
 	const times = 1000 // of 32 KB: more unread bytes than kernels keep
 	o := order{Operation: exchange, Tau: 1, Bytes: 32 << 10, Times: times}
 	c.Write(encoded(o))
-	c.SetWriteDeadline(time.Now().Add(3 * patience))
+	c.SetWriteDeadline(time.Now().Add(10 * time.Second))
 	for range times { // until the host takes no more either
 		if _, err := c.Write(make([]byte, o.Bytes)); err != nil {
 			break

@@ -2,6 +2,7 @@ package network
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -13,20 +14,8 @@ import (
 // Tables are T(m,τ) = o + L of each network, the other hosts beside the first, and Tam's
 // parameters with what they predict.
 func Tables(f *params.File) (tables []view.Table) {
-	for _, n := range f.Networks {
-		w := way{f, n, make(map[place]params.Cell)}
-		var taus, sizes []int
-		for _, c := range f.Cells {
-			p := c.Parameter()
-			if c.Kind != params.NetCell || p.Of != n.Name {
-				continue
-			}
-			w.at[place{p.Name, p.Host, c.Tau, c.Bytes}] = c
-			if p.Name == params.NetTransfer && p.Host == 0 {
-				taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
-			}
-		}
-		taus, sizes = lists.Rising(taus), lists.Rising(sizes)
+	for _, w := range ways(f) {
+		n, taus, sizes := w.network, w.taus, w.sizes
 		for _, tau := range taus {
 			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
 			covered := false
@@ -52,11 +41,52 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// A way is the cells of a network.
+// Answer is what the shortest message takes and what the longest ones move, alone and most at once.
+func Answer(f *params.File) string {
+	var said []string
+	for _, w := range ways(f) {
+		shortest, longest, most := w.sizes[0], w.sizes[len(w.sizes)-1], w.taus[len(w.taus)-1]
+		text := w.network.Name + ":"
+		if c, there := w.at[place{params.NetTransfer, 0, 1, shortest}]; there {
+			text += fmt.Sprintf(" a message of %s takes %s after o one way;", view.Size(shortest), view.Timed(c.Time))
+		}
+		for _, tau := range lists.Rising([]int{1, most}) {
+			if c, there := w.at[place{params.NetTransfer, 0, tau, longest}]; there && c.Time.Center > 0 {
+				text += fmt.Sprintf(" %s of %s: %s;", messages(tau), view.Size(longest), view.Known(c.Time.Rate(1e3*float64(tau*longest)), " MB/s"))
+			}
+		}
+		said = append(said, strings.TrimSuffix(text, ";"))
+	}
+	return strings.Join(said, "\n")
+}
+
+// A way is the cells of a network, and the τ and sizes of its messages.
 type way struct {
 	*params.File
-	network params.Network
-	at      map[place]params.Cell
+	network     params.Network
+	at          map[place]params.Cell
+	taus, sizes []int
+}
+
+// ways are the networks that have messages.
+func ways(f *params.File) (all []way) {
+	for _, n := range f.Networks {
+		w := way{File: f, network: n, at: make(map[place]params.Cell)}
+		for _, c := range f.Cells {
+			p := c.Parameter()
+			if c.Kind != params.NetCell || p.Of != n.Name {
+				continue
+			}
+			w.at[place{p.Name, p.Host, c.Tau, c.Bytes}] = c
+			if p.Name == params.NetTransfer && p.Host == 0 {
+				w.taus, w.sizes = append(w.taus, c.Tau), append(w.sizes, c.Bytes)
+			}
+		}
+		if w.taus, w.sizes = lists.Rising(w.taus), lists.Rising(w.sizes); len(w.sizes) > 0 {
+			all = append(all, w)
+		}
+	}
+	return all
 }
 
 type place struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -41,10 +42,7 @@ func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) flo
 
 func found(t *testing.T, f *params.File) (sets []string) {
 	t.Helper()
-	p, err := f.Pairs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(f.Pairs())
 	for _, g := range FindGroups(p, f.Provenance.Levels) {
 		if g.Level != "same node" {
 			t.Errorf("%+v", g)

@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -132,10 +133,7 @@ func TestHomes(t *testing.T) {
 	} {
 		var got []string
 		for _, home := range homes(tt.m, tt.a, tt.b) {
-			p, err := placed(tt.m, params.PairOf(tt.a, tt.b, home))
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(placed(tt.m, params.PairOf(tt.a, tt.b, home)))
 			if p.Workers[0].ID != tt.a || p.Workers[1].ID != tt.b || p.Workers[0].IntermediateNode != p.Workers[1].IntermediateNode && home != params.UnknownHome {
 				t.Errorf("%v", p)
 			}
@@ -228,9 +226,7 @@ func TestManyCores(t *testing.T) {
 	}
 	s := &simulated{random: rand.New(rand.NewPCG(1, 1))}
 	x.Start = engine.Within(nil, func(string, json.RawMessage, engine.Conditions) (engine.Sampler, error) { return s, nil })
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	if err := f.Validate(); err != nil {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
@@ -60,9 +61,7 @@ func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surve
 	if _, err := survey.Add(x, Survey, Request{CPUs: s.Machine.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, s.Machine); err != nil {
 		t.Fatal(err)
 	}
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
 	return f, s
 }
 
@@ -112,10 +111,7 @@ func TestMovingIsNoGroup(t *testing.T) {
 				continue
 			}
 			f, _ := moving(t, 8, launches, seed)
-			p, err := f.Pairs()
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(f.Pairs())
 			if groups := FindGroups(p, f.Provenance.Levels); len(groups) > 0 {
 				t.Errorf("seed %d, %d launches: %v", seed, launches, groups)
 			}

@@ -5,8 +5,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -106,6 +109,35 @@ func Tables(f *params.File) []view.Table {
 		tables = append(tables, view.Table{Notes: notes})
 	}
 	return tables
+}
+
+// Answer is what messages take at each level, and how many pairs are slower.
+func Answer(f *params.File) string {
+	p, err := f.Pairs()
+	if err != nil {
+		return ""
+	}
+	var said []string
+	for i, l := range p.Levels {
+		how, times := "", []string{}
+		if l.Pairs > 1 {
+			how = fmt.Sprintf(" (medians of %d pairs)", l.Pairs)
+		}
+		for _, row := range lists.Rising([]int{0, len(p.Sizes) - 1}) {
+			time := view.Duration(l.Median[row])
+			if !(l.Median[row] > 0) {
+				time = "?"
+			} else if l.Pairs == 1 {
+				time = view.Timed(p.Pairs[slices.IndexFunc(p.Pairs, func(pair params.Pair) bool { return pair.Level == i })].Times[row])
+			}
+			times = append(times, transfer(p.Sizes[row])+" "+time)
+		}
+		said = append(said, fmt.Sprintf("One way at %s%s%s: %s.", l.Name, via(p.Home), how, strings.Join(times, ", ")))
+	}
+	if slow := len(FindSlow(p)); slow > 0 {
+		said = append(said, printable.Count(slow, "pair")+" slower than the level says, see below.")
+	}
+	return strings.Join(said, "\n")
 }
 
 // levelTable has medians over pairs, and the least and most of them.

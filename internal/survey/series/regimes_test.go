@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -16,10 +17,7 @@ func TestRegimes(t *testing.T) {
 		{Level: 2, Type: "Unified", Bytes: 512 << 10, CPUs: numa.SetOf(0)}, {Level: 2, Type: "Unified", Bytes: 512 << 10, CPUs: numa.SetOf(1)},
 		{Level: 3, Type: "Unified", Bytes: 32 << 20, CPUs: numa.SetOf(0, 1)},
 	}}
-	place, err := both.Place(numa.Local, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	place := must.Get(both.Place(numa.Local, 2))
 	var rows []Row
 	for i, k := range K {
 		L := float64(100 * (i + 1))

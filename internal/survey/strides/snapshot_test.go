@@ -3,6 +3,7 @@ package strides
 import (
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 )
@@ -12,10 +13,7 @@ import (
 func TestSnapshots(t *testing.T) {
 	for _, name := range snapshot.Few(t) {
 		t.Run(name, func(t *testing.T) {
-			m, err := numa.Discover(snapshot.Unpack(t, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(numa.Discover(snapshot.Unpack(t, name)))
 			pairs := Pairs(m)
 			if (len(pairs) == 0) != (m.Allowed.Len() == 1) {
 				t.Errorf("%d pairs among %d CPUs", len(pairs), m.Allowed.Len())

@@ -29,6 +29,7 @@ var Survey = survey.Register(&survey.Survey{
 		return NewRequest(Request{Messages: messages, Pairs: Pairs(m), Caches: p.Caches, Segments: p.Segments, SegmentBytes: p.SegmentBytes})
 	},
 	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
+	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
 		Kind: params.PackCell, Profiles: view.ByCell(profiled),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -28,6 +29,35 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
+// Answer is the message that a stride makes the dearest to pack, and that to send between two CPUs,
+// in cache where both are there.
+func Answer(f *params.File) string {
+	var said []string
+	rows := PackRows(f.Cells)
+	for _, level := range lists.Unique(lists.Map(rows, func(r PackRow) string { return r.Level })) {
+		strided := lists.Filter(rows, func(r PackRow) bool {
+			return r.Level == level && r.OffCache == rows[0].OffCache && r.Contiguous != nil && !r.Message.Contiguous()
+		})
+		if len(strided) == 0 {
+			continue
+		}
+		most := slices.MaxFunc(strided, func(a, b PackRow) int { return cmp.Compare(a.times().Center, b.times().Center) })
+		what := "packing"
+		if level != "" {
+			what = "one way at " + level
+		}
+		said = append(said, fmt.Sprintf("%s takes up to %s times as long as contiguous bytes (%v)", what, view.Known(most.times(), ""), most.Message))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	text := strings.Join(said, ", ") + ", " + view.Cache(rows[0].OffCache) + "."
+	return view.Capital(text)
+}
+
+// times is how many times as long as the same bytes contiguous.
+func (r *PackRow) times() fit.Estimate { return r.Time.Div(*r.Contiguous) }
+
 func packing(rows []PackRow) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("p(m,d) in ns, a message packed or unpacked, %s; × what a copy of as many contiguous bytes takes", view.Cache(rows[0].OffCache)),
@@ -36,7 +66,7 @@ func packing(rows []PackRow) view.Table {
 	for _, r := range rows {
 		times := ""
 		if r.Contiguous != nil && !r.Message.Contiguous() {
-			q := r.Time.Div(*r.Contiguous)
+			q := r.times()
 			times = view.Digits(q.Center, max(0.01, (q.Hi-q.Lo)/2))
 		}
 		t.Add(r.Message.String(), view.Center(r.Time), times, fmt.Sprintf("%.0f", 1e3*float64(r.Message.Bytes)/r.Time.Center))

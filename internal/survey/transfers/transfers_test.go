@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -164,10 +165,7 @@ func TestTiers(t *testing.T) {
 
 // Ranks that exchange nothing send each other messages all the same.
 func TestEmptyExchange(t *testing.T) {
-	w, err := work(params.Plan{Segments: 2, SegmentBytes: 8192}, params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2}, setups.Trial{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(work(params.Plan{Segments: 2, SegmentBytes: 8192}, params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2}, setups.Trial{}))
 	n := 0
 	for _, step := range w.(setups.Collective).Schedule.Steps() {
 		for msg := range step.Messages() {

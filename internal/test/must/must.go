@@ -8,3 +8,10 @@ func Get[T any](v T, err error) T {
 	}
 	return v
 }
+
+// Do is Get of no value.
+func Do(err error) {
+	if err != nil {
+		panic(err)
+	}
+}

@@ -4,7 +4,12 @@
 package sandbox
 
 import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -62,6 +67,60 @@ func Mount(t testing.TB, dir, options string, f func()) {
 		}
 		return unix.Mount("tmpfs", dir, "tmpfs", 0, options)
 	}, f)
+}
+
+// Networks makes two network namespaces, joined by virtual interfaces veth0 with the addresses
+// 10.77.0.1 and 10.77.0.2, each with a queueing discipline in tc's words, if any.
+func Networks(t testing.TB, qdisc string) (near, far Network) {
+	t.Helper()
+	both := [2]Network{Network(fmt.Sprintf("taulop-%d-a", unix.Getpid())), Network(fmt.Sprintf("taulop-%d-b", unix.Getpid()))}
+	t.Cleanup(func() { // with them goes what is in them
+		for _, n := range both {
+			exec.Command("ip", "netns", "del", string(n)).Run()
+		}
+	})
+	tell := func(line string, args ...any) {
+		words := strings.Fields(fmt.Sprintf(line, args...))
+		if out, err := exec.Command(words[0], words[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("this system joins no network namespaces: %v: %v %s", words, err, bytes.TrimSpace(out))
+		}
+	}
+	for _, n := range both {
+		tell("ip netns add %s", n)
+	}
+	tell("ip link add veth0 netns %s type veth peer name veth0 netns %s", both[0], both[1])
+	for i, n := range both {
+		tell("ip -netns %s addr add 10.77.0.%d/24 dev veth0", n, i+1)
+		tell("ip -netns %s link set veth0 up", n)
+		if qdisc != "" {
+			tell("tc -netns %s qdisc add dev veth0 root %s", n, qdisc)
+		}
+	}
+	return both[0], both[1]
+}
+
+// A Network is a namespace.
+type Network string
+
+// In runs f where sockets are the namespace's.
+func (n Network) In(t testing.TB, f func()) {
+	t.Helper()
+	run(t, func() error {
+		file, err := os.Open("/run/netns/" + string(n))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		return unix.Setns(int(file.Fd()), unix.CLONE_NEWNET)
+	}, f)
+}
+
+// Drop has the namespace drop what it would send to an address.
+func (n Network) Drop(t testing.TB, address string) {
+	t.Helper()
+	if out, err := exec.Command("ip", "-netns", string(n), "route", "replace", "blackhole", address).CombinedOutput(); err != nil {
+		t.Errorf("%v %s", err, out)
+	}
 }
 
 // Without runs f where a system call fails with an error.

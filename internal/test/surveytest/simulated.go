@@ -95,7 +95,7 @@ func (s *Simulated) look(workers []numa.Worker) (ns, computed float64) {
 		ns = 0.1
 	}
 	if len(workers) == 2 && now.Slowed > 0 {
-		const sums = 2650 // ns
+		const sums = 8.3 // cycles
 		computed = sums * now.Slowed * math.Exp(0.01*s.rand.NormFloat64())
 	}
 	return ns * math.Exp(0.03*s.rand.NormFloat64()), computed

@@ -1,0 +1,117 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/sandbox"
+	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/params"
+)
+
+// across has a host answer in one namespace, and runs f in the other, with a run and a launch.
+func across(t *testing.T, near, far sandbox.Network, h *Host, f func(*Run, *sampler)) (ended <-chan error) {
+	t.Helper()
+	surveytest.Machine(t, 1)
+	patience := h.Patience
+	var l *net.TCPListener
+	far.In(t, func() { l, ended = serving(t, h, "10.77.0.2:0") })
+	near.In(t, func() {
+		run := begin(t, l)
+		s := lead(t, run.Targets, run)
+		defer s.Close()
+		s.cpus, s.Patience = s.cpus[:1], patience // as of two hosts, the ends have CPUs of their own
+		f(run, s)
+	})
+	return ended
+}
+
+// The rate that tc allows is found again, by one flow and by four. A packet has 66 bytes of heads
+// and 1448 of a message; what the bucket holds goes at once, so that two sizes are compared.
+func TestFindsTheRate(t *testing.T) {
+	const megabits = 400
+	near, far := sandbox.Networks(t, fmt.Sprintf("tbf rate %dmbit burst 10kb limit 8mb", megabits))
+	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 16 << 20}}, func(run *Run, s *sampler) {
+		if run.Interface != "veth0" || run.Segment != 1448 {
+			t.Errorf("%s, packets of %d bytes", run.Interface, run.Segment)
+		}
+		for _, tau := range []int{1, 4} {
+			var found []float64
+			for range 20 { // beside others a sample may be off, the median of some is not
+				var ns [2]float64
+				for i, m := range []int{128 << 10, 512 << 10} {
+					r, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: tau, Bytes: m}.Named("veth0:L"), 0)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					ns[i] = r.NS
+				}
+				found = append(found, 8e3*float64(tau*(512-128)<<10)*1514/1448/(ns[1]-ns[0]))
+				if rate := fit.Median(found).Center; len(found) >= 3 && math.Abs(rate/megabits-1) <= 0.1 {
+					break
+				}
+			}
+			if rate := fit.Median(found).Center; !(math.Abs(rate/megabits-1) <= 0.1) {
+				t.Errorf("%d flows find %.0f Mbit/s, want %d within 10 %%: %.0f", tau, rate, megabits, found)
+			}
+		}
+		run.End(nil)
+	})
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// A network that stops to carry while messages are under way ends the run at both ends, and one that
+// never carried is said so.
+func TestBlackhole(t *testing.T) {
+	near, far := sandbox.Networks(t, "")
+	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}, func(run *Run, s *sampler) {
+		if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
+			t.Error(err)
+		}
+		far.Drop(t, "10.77.0.1/32")
+		_, err := s.Sample(t.Context(), smallExchange, 0)
+		if err = run.Why(err); !errors.Is(err, errStuck) || !strings.HasPrefix(err.Error(), "there: nothing moved for 500ms: ") {
+			t.Error(err)
+		}
+		run.End(err)
+		if _, err := Begin(t.Context(), run.Targets, secret, time.Second); err == nil || !strings.Contains(err.Error(), "does not answer at all") {
+			t.Error(err)
+		}
+	})
+	if err := <-ended; err == nil {
+		t.Error("the host is content")
+	}
+}
+
+// A host within a batch ends also where it can neither tell the host that leads nor hear it.
+func TestCutOff(t *testing.T) {
+	near, far := sandbox.Networks(t, "")
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
+	ended := across(t, near, far, h, func(run *Run, s *sampler) {
+		c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		c.Write([]byte{0}) // an order begins
+		near.Drop(t, "10.77.0.2/32")
+		far.Drop(t, "10.77.0.1/32")
+	})
+	select {
+	case err := <-ended:
+		if !errors.Is(err, errStuck) {
+			t.Error(err)
+		}
+	case <-time.After(time.Minute):
+		t.Error("it waits on")
+	}
+}
