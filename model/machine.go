@@ -166,11 +166,10 @@ func placementOf(f *params.File, name numa.Policy) numa.Policy {
 }
 
 // What a file may lack where it was seen to matter, the first and the last off cache alone:
-// docs/accuracy.md has the errors with and without each.
 var (
-	errNoOwn      = errors.New("it lacks ranks' own copies from where they send to where they receive, and bare copies, which are too cheap, count for them: on one machine of two cores mean errors off cache were 18 % instead of 11 % (docs/accuracy.md)")
-	errNoPing     = errors.New("it lacks transfers of ping, and one-way messages are predicted from another setup: on one machine of two cores their mean errors were 20 % instead of 10 % (docs/accuracy.md)")
-	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: on one machine of two cores their mean errors off cache were 20 % instead of 12 % (docs/accuracy.md)")
+	errNoOwn      = errors.New("it lacks ranks' own copies from where they send to where they receive, and bare copies, which are too cheap, count for them: on one machine of two cores mean errors off cache were 18 % instead of 11 %")
+	errNoPing     = errors.New("it lacks transfers of ping, and one-way messages are predicted from another setup: on one machine of two cores their mean errors were 20 % instead of 10 %")
+	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: on one machine of two cores their mean errors off cache were 20 % instead of 12 %")
 )
 
 // setups are a placement's setups. Missing parts of ping and sendrecv come from the setup of other

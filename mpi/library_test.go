@@ -52,8 +52,7 @@ const ownTree = `{
 
 func tree(t testing.TB) *Tree {
 	t.Helper()
-	own := must.Get(ReadTree(strings.NewReader(ownTree), "own.json"))
-	return own
+	return must.Get(ReadTree(strings.NewReader(ownTree), "own.json"))
 }
 
 // known are all libraries with rules files, on a tree those that need one.
@@ -197,9 +196,7 @@ func TestMPICHTakesLessForAtMost(t *testing.T) {
 	l := mpich4.OnBase(own)
 	rules := []Rule{{collective.Named("alltoall"), 8, 1, 8, 64, Setting{Name: "pairwise"}}}
 	var text bytes.Buffer
-	if err := l.Write(&text, rules); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(l.Write(&text, rules))
 	with := must.Get(ReadTree(bytes.NewReader(text.Bytes()), "with"))
 	for _, tt := range []struct {
 		of   string
@@ -422,9 +419,7 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 		for range 12 {
 			rules := randomRules(r, l)
 			var text bytes.Buffer
-			if err := l.Write(&text, rules); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(l.Write(&text, rules))
 			choose, err := read(l, text.Bytes())
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, text.String())
@@ -530,14 +525,10 @@ func TestSplicedAgain(t *testing.T) {
 		l := mpich4.OnBase(tree(t))
 		rules := randomRules(r, l)
 		var once, twice bytes.Buffer
-		if err := l.Write(&once, rules); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(l.Write(&once, rules))
 		with := must.Get(ReadTree(bytes.NewReader(once.Bytes()), "once"))
 		l = mpich4.OnBase(with)
-		if err := l.Write(&twice, rules); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(l.Write(&twice, rules))
 		if once.String() != twice.String() {
 			t.Fatalf("%s\n\nbecomes\n%s", once.String(), twice.String())
 		}
@@ -571,9 +562,7 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 		{collective.Named("allreduce"), 4, 1, 32, 1024, Setting{Name: "recursive_doubling"}},
 	}
 	var text bytes.Buffer
-	if err := l.Write(&text, rules); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(l.Write(&text, rules))
 	got := strings.NewReplacer(" ", "", "\n", "", "algorithm=MPIR_", "", "_intra_", " ").Replace(text.String())
 	for _, want := range []string{
 		`"comm_size<=4":{"is_sendbuf_inplace=yes":{"Alltoall pairwise_sendrecv_replace":{}},"avg_msg_size<=4095":{"Alltoall scattered":{}},` +

@@ -29,9 +29,7 @@ func TestSelectionOfNodes(t *testing.T) {
 	binomial := Setting{ID: 6, Name: "binomial"}
 	rules := []Rule{{collective.Bcast, 3, 1, 1, 1024, binomial}, {collective.Bcast, 4, 1, 1, 1024, binomial}, {collective.Bcast, 5, 2, 1, 1024, binomial}, {collective.Bcast, 6, 6, 1, 1024, binomial}}
 	var text bytes.Buffer
-	if err := openMPI6.Write(&text, rules); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(openMPI6.Write(&text, rules))
 	s := must.Get(readSelection(text.Bytes()))
 	var got []string
 	for _, of := range s.Collectives["bcast"] {

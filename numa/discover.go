@@ -26,7 +26,7 @@ func Discover(root string) (*Machine, error) {
 	defer files.Close()
 	t := tree{sysfs.Tree{FS: files.FS()}}
 	if root == "/" {
-		affinity, err := affinity()
+		affinity, err := affinityOf(0)
 		if err != nil {
 			return nil, err
 		}
@@ -232,7 +232,7 @@ type claim struct {
 func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 	add := func(file string, set CPUSet, err error) {
 		if set = set.And(online); err == nil && len(set) > 0 {
-			all = append(all, claim{cpu, file, union(set, cpu)})
+			all = append(all, claim{cpu, file, SetOf(append(slices.Clone(set), cpu)...)})
 		}
 	}
 	set, err := ParseMask(t.Text(mask))
@@ -458,11 +458,4 @@ func (t tree) numbered(dir, name string) CPUSet {
 		}
 	}
 	return SetOf(set...)
-}
-
-func union(set CPUSet, cpu int) CPUSet {
-	if set.Contains(cpu) {
-		return set
-	}
-	return SetOf(append(slices.Clone(set), cpu)...)
 }

@@ -142,7 +142,7 @@ func (m *Machine) Levels(of CPUSet) Levels {
 		}
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(distances), func(a, b int) int {
-		return cmp.Compare(cmp.Or(a, unknownDistance), cmp.Or(b, unknownDistance))
+		return cmp.Or(a, 1<<30) - cmp.Or(b, 1<<30) // unknown is beyond all others
 	}) {
 		name := fmt.Sprintf("nodes %d apart", d)
 		if d == 0 {
@@ -156,17 +156,13 @@ func (m *Machine) Levels(of CPUSet) Levels {
 	return found
 }
 
-// unknownDistance is beyond all others.
-const unknownDistance = 1 << 30
-
 // group collects CPUs that are alike in something.
 func (m *Machine) group(by func(CPU) int) []CPUSet {
 	groups := make(map[int]CPUSet)
 	for _, c := range m.CPUs {
 		groups[by(c)] = append(groups[by(c)], c.ID)
 	}
-	all := lists.Map(slices.Sorted(maps.Keys(groups)), func(key int) CPUSet { return groups[key] })
-	return all
+	return lists.Map(slices.Sorted(maps.Keys(groups)), func(key int) CPUSet { return groups[key] })
 }
 
 // CoreCPUs are the CPUs that this process may use, of each core the first.

@@ -177,9 +177,13 @@ func (m *Machine) CachedBytes(p Placement) int {
 // LastLevelCacheBytes is the size of the largest data or unified cache of the
 // highest level; 0 when no size is known.
 func (m *Machine) LastLevelCacheBytes() (bytes int) {
-	level := m.lastLevel()
+	last := 0
 	for _, cache := range m.Caches {
-		if cache.Type != "Instruction" && cache.Level == level {
+		switch {
+		case cache.Type == "Instruction" || cache.Bytes == 0:
+		case cache.Level > last:
+			last, bytes = cache.Level, cache.Bytes
+		case cache.Level == last:
 			bytes = max(bytes, cache.Bytes)
 		}
 	}
@@ -211,16 +215,6 @@ func (m *Machine) CacheShares() (bytes []int) {
 		}
 	}
 	return lists.Rising(bytes)
-}
-
-// lastLevel is the highest level of data and unified caches whose size is known.
-func (m *Machine) lastLevel() (level int) {
-	for _, cache := range m.Caches {
-		if cache.Type != "Instruction" && cache.Bytes > 0 {
-			level = max(level, cache.Level)
-		}
-	}
-	return level
 }
 
 // LineBytes is the size of a line of the data caches, 64 where it is unknown.

@@ -26,7 +26,7 @@ func Move([]byte, int) error { return errLinux }
 
 func eachPage([]byte, func(node int)) error { return errLinux }
 
-func affinity() (CPUSet, error) {
+func affinityOf(int) (CPUSet, error) {
 	return nil, errors.New("this machine cannot be read, for that needs Linux and this is " + runtime.GOOS +
 		": name a directory with the sys and proc of a Linux machine")
 }

@@ -36,9 +36,6 @@ func Pin(cpu int) error {
 	return nil
 }
 
-// affinity is the set of CPUs that the calling thread may run on.
-func affinity() (CPUSet, error) { return affinityOf(0) }
-
 // affinityOf is a thread's affinity; 0 is the calling thread.
 func affinityOf(thread int) (CPUSet, error) {
 	// The kernel refuses a mask shorter than its own, which is as long as it

@@ -167,7 +167,8 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 	taken := make(map[int]bool)
 	for i := range p.Workers {
 		w := Worker{CPU: cpus[i%len(cpus)]}
-		w.UserNode = m.nearest(w.Node, memory)
+		// Its own node where that has memory, else the first of the nearest.
+		w.UserNode = slices.MinFunc(memory, func(a, b int) int { return m.span(w.Node, a) - m.span(w.Node, b) })
 		w.IntermediateNode = w.UserNode
 		if policy == Remote {
 			w.IntermediateNode = m.farthest(w.Node, memory)
@@ -362,11 +363,6 @@ func (m *Machine) memoryNodes() []int {
 		}
 	}
 	return ids
-}
-
-// nearest is the node itself where it has memory, else the first of the nearest.
-func (m *Machine) nearest(from int, memory []int) int {
-	return slices.MinFunc(memory, func(a, b int) int { return m.span(from, a) - m.span(from, b) })
 }
 
 // farthest looks from the node upwards and then from 0, so that with equal distances not every

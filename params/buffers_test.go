@@ -31,13 +31,9 @@ func TestBuffers(t *testing.T) {
 		add(TransferCell, Isolated, 1, 65536, 0, size, 500+10*float64(j))
 	}
 	add(CopyCell, "", 1, 64, 0, 0, 7)
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Validate())
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Write(&b))
 	again := must.Get(Read(&b, "f"))
 	for _, tt := range []struct {
 		segments, size     int // asked for

@@ -96,16 +96,13 @@ func machine(cores int, policies ...numa.Policy) *File {
 func written(t testing.TB, f *File) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Write(&b))
 	return b.Bytes()
 }
 
 func reread(t testing.TB, text []byte) *File {
 	t.Helper()
-	f := must.Get(Read(bytes.NewReader(text), "host.json"))
-	return f
+	return must.Get(Read(bytes.NewReader(text), "host.json"))
 }
 
 // All of a file comes back: numbers with the digits that are promised, the rest
@@ -478,9 +475,7 @@ func TestWriteFileReplaces(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "host.json")
 	f := machine(2, numa.Local)
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.WriteFile(path))
 	was := must.Get(os.ReadFile(path))
 	f.Cells[0].Time.Center = -1
 	if err := f.WriteFile(path); err == nil {

@@ -184,9 +184,7 @@ func FuzzWriteIsReadAgain(f *testing.F) {
 func TestWriteFileKeepsWhatFits(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.json")
 	f := machine(2, numa.Local)
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.WriteFile(path))
 	f.Warnings = []string{strings.Repeat("w", maxFile)}
 	err := f.WriteFile(path)
 	want := path + " was not written: taulop reads no parameter file of more than 64 MiB, and this would be one: put what is new into another file"

@@ -270,12 +270,8 @@ func TestImportRoundTrip(t *testing.T) {
 			t.Errorf("%s: %q", gammaPath, missing)
 		}
 		var shm, reductions bytes.Buffer
-		if err := WriteText(&shm, full); err != nil {
-			t.Fatal(err)
-		}
-		if err := WriteGammaText(&reductions, fitted); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(WriteText(&shm, full))
+		must.Do(WriteGammaText(&reductions, fitted))
 		if got, want := numbers(shm.String()), numbers(string(data)); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: other numbers", path)
 		}
@@ -293,9 +289,7 @@ func TestWriteCSV(t *testing.T) {
 	f := sparse()
 	f.Cells[0].Time = fit.Median([]float64{10}) // no interval
 	var b bytes.Buffer
-	if err := f.WriteValues(&b, ','); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.WriteValues(&b, ','))
 	rows := must.Get(csv.NewReader(&b).ReadAll()) // as many fields in each
 	if len(rows) != 1+len(f.Cells) {
 		t.Fatalf("%d rows for %d cells", len(rows), len(f.Cells))
@@ -325,9 +319,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	f := machine(2, numa.Local)
 	f.Provenance.CPUModel = "Two\nlines"
 	var b bytes.Buffer
-	if err := f.WriteBenchmarks(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.WriteBenchmarks(&b))
 	if want := "# host: tiny\n# cpu: Two lines\n"; !strings.HasPrefix(b.String(), want) {
 		t.Errorf("begins %.100q", b.String())
 	}

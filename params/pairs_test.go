@@ -25,9 +25,7 @@ func pairCell(a, b, bytes int, ns float64) Cell {
 func TestPairs(t *testing.T) {
 	f := pairFile(pairCell(8, 0, 0, 200), pairCell(0, 1, 0, 50), pairCell(1, 2, 0, 54), pairCell(0, 2, 0, 52), pairCell(0, 1, 8192, 600))
 	var b strings.Builder
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Write(&b))
 	f = must.Get(Read(strings.NewReader(b.String()), "pairs.json"))
 	p, err := f.Pairs()
 	if err != nil {

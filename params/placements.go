@@ -11,16 +11,15 @@ import (
 // A Channel is a level of the machine with the placement whose transfers were measured there.
 type Channel struct {
 	Level     int         // index of the provenance's Levels; −1: unknown
-	Name      string      // of the level, empty if unknown
 	Placement numa.Policy // of the plan
 }
 
-// Channels are the levels that placements with a selection's transfers measured, from the closest
-// on, each by its first placement. Levels closer than the last-level cache count as that level. Placement remote
-// has no level: it differs from local in its buffers only.
+// Channels are the levels that placements with a selection's transfers measured, from the closest on,
+// each by its first placement. Levels closer than the last-level cache count as that level. Placement
+// remote has no level: it differs from local in its buffers only.
 func (f *File) Channels(s Selection) (all []Channel) {
 	for _, policy := range f.Policies(s) {
-		c := f.ChannelOf(policy)
+		c := Channel{f.levelOf(policy), policy}
 		if policy != numa.Remote && !slices.ContainsFunc(all, func(o Channel) bool { return o.Level == c.Level }) {
 			all = append(all, c)
 		}
@@ -29,19 +28,15 @@ func (f *File) Channels(s Selection) (all []Channel) {
 	return all
 }
 
-// ChannelOf is the level of a placement: its first couple of workers, who make the isolated
-// transfers, are ping's first couple, and are neighbours in a ring.
-func (f *File) ChannelOf(placement numa.Policy) Channel {
-	c := Channel{Level: -1, Placement: placement}
+// levelOf is that of a placement's first couple of workers, who make the isolated transfers, are ping's
+// first couple, and are neighbours in a ring.
+func (f *File) levelOf(placement numa.Policy) int {
 	i := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement && len(p.Workers) > 1 })
 	if i < 0 {
-		return c
+		return -1
 	}
-	levels, w := f.Provenance.Levels, f.Placements[i].Workers
-	if c.Level = levels.Channel(w[0].ID, w[1].ID); c.Level >= 0 {
-		c.Name = levels[c.Level].Name
-	}
-	return c
+	w := f.Placements[i].Workers
+	return f.Provenance.Levels.Channel(w[0].ID, w[1].ID)
 }
 
 // A FirstCPU is a CPU at which launches began a placement, and how their times compare with

@@ -44,7 +44,7 @@ func TestChannels(t *testing.T) {
 			if i > 0 {
 				channels += ", "
 			}
-			channels += fmt.Sprintf("%s: %s", c.Placement, c.Name)
+			channels += fmt.Sprintf("%s: %s", c.Placement, f.Provenance.Levels[c.Level].Name)
 		}
 		if channels != tt.channels {
 			t.Errorf("%v: %s, want %s", tt.policies, channels, tt.channels)
@@ -52,7 +52,7 @@ func TestChannels(t *testing.T) {
 	}
 	unknown := file(numa.Local)
 	unknown.Provenance.Levels = nil
-	if c := unknown.ChannelOf(numa.Local); c.Level != -1 || c.Name != "" {
+	if c := unknown.Channels(params.Selection{}); len(c) != 1 || c[0].Level != -1 {
 		t.Errorf("nobody knows what CPUs share, and it is %+v", c)
 	}
 }
@@ -75,9 +75,7 @@ func TestFirstCPUs(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	var text bytes.Buffer
-	if err := f.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Write(&text))
 	again, err := params.Read(&text, "f")
 	if err != nil || !reflect.DeepEqual(again.FirstCPUs(), got) {
 		t.Errorf("read back: %+v, %v", again.FirstCPUs(), err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // A draw has launches as a whole: cells that only they tell apart stay equal.
@@ -30,9 +31,7 @@ func TestResampledLaunches(t *testing.T) {
 		if a != b || old != 8 {
 			t.Fatalf("centres %g, %g and, without launches, %g", a, b, old)
 		}
-		if err := drawn.Cells[0].checkLaunches(len(drawn.Launches), 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(drawn.Cells[0].checkLaunches(len(drawn.Launches), 0))
 		centers[a] = true
 	}
 	if len(centers) < 3 {

@@ -58,9 +58,7 @@ func TestSlowedIsAState(t *testing.T) {
 			}
 		}
 		var b bytes.Buffer
-		if err := f.Write(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(f.Write(&b))
 		if again := must.Get(Read(&b, "again")).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
 			t.Errorf("%g of samples slowed: %+v, was %+v", tt.share, again, states)
 		}

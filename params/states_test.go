@@ -52,9 +52,7 @@ func moved(t *testing.T) *File {
 	for i := range f.Cells {
 		f.Cells[i].Time = s.Estimate(&f.Cells[i])
 	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Validate())
 	return f
 }
 
@@ -106,9 +104,7 @@ func TestStates(t *testing.T) {
 	}
 	// What is written is read, with its states.
 	var b bytes.Buffer
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Write(&b))
 	if again := reread(t, b.Bytes()).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
 		t.Errorf("%+v, were %+v", again, states)
 	}
@@ -150,9 +146,7 @@ func TestExportByState(t *testing.T) {
 		{"one state", still, nil, 40, 0},
 	} {
 		var b bytes.Buffer
-		if err := tt.f.WriteValues(&b, ','); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(tt.f.WriteValues(&b, ','))
 		rows := must.Get(csv.NewReader(&b).ReadAll())
 		at := slices.Index(rows[0], "state_ns")
 		var states []float64
@@ -166,9 +160,7 @@ func TestExportByState(t *testing.T) {
 			t.Errorf("%s: states %v, want %v", tt.name, states, tt.states)
 		}
 		b.Reset()
-		if err := tt.f.WriteBenchmarks(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(tt.f.WriteBenchmarks(&b))
 		if n, in := strings.Count(b.String(), "\nBenchmark"), strings.Count(b.String(), "/state="); n != tt.benchmarks || in != tt.inStates {
 			t.Errorf("%s: %d results, %d in states, want %d and %d", tt.name, n, in, tt.benchmarks, tt.inStates)
 		}

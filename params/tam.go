@@ -75,8 +75,8 @@ func (f *File) Tam(name string) (t Tam, err error) {
 		return t, err
 	}
 	var o float64
-	for _, ns := range at[NetOverhead] { // the same of all sizes
-		o = ns
+	if of := slices.Sorted(maps.Keys(at[NetOverhead])); len(of) > 0 { // about the same of all sizes
+		o = at[NetOverhead][of[0]]
 	}
 	t.Latency = line("L", func(m int) float64 { return o + at[NetTransfer][m] - t.Send.At(m) - t.Receive.At(m) - t.Take.At(m) })
 	t.Packet = sizes[len(sizes)-1]

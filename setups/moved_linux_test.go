@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // A worker that is moved to another CPU in the middle of a run ends the run with an error.
@@ -22,9 +24,7 @@ func TestMovedWorkerEndsTheRun(t *testing.T) {
 	for _, w := range team.workers {
 		both.Set(w.cpu)
 	}
-	if err := unix.SchedSetaffinity(team.workers[1].thread, &both); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(unix.SchedSetaffinity(team.workers[1].thread, &both))
 	if _, err := team.Run(context.Background(), tr); err == nil || !strings.Contains(err.Error(), "moved away from CPU") {
 		t.Errorf("a moved worker: %v", err)
 	}

@@ -175,9 +175,7 @@ func TestPagesElsewhereAreRefused(t *testing.T) {
 		}
 		goOn := func() bool { return true }
 		ask()
-		if err := m.touch(0, goOn); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(m.touch(0, goOn))
 		if w := team.Warnings(); len(w) > 0 {
 			t.Skip(w)
 		}
@@ -266,9 +264,7 @@ func TestEveryWorkerIsTimed(t *testing.T) {
 	trial := must.Get(team.prepare(Trial{Setup: Ring, Segments: 1, SegmentBytes: 64, K: 1, Bytes: 64, Messages: 5, Batches: 3}))
 	check := func(m *measurement, tk task, least int) {
 		defer m.unmap()
-		if err := team.run(context.Background(), tk); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(team.run(context.Background(), tk))
 		if rounds, forced := m.measured(); !forced && len(rounds) != 3 || m.rounds < least {
 			t.Errorf("%d rounds, %d batches, %d of them late", m.rounds, len(rounds), len(m.late))
 		}

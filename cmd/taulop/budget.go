@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -56,7 +57,7 @@ func addQuiet(flags *argument.Set, usage string) { flags.Bool("quiet", false, us
 // A still writer is standard error without progress.
 type still struct{ io.Writer }
 
-// later is standard error of a command that measures nothing: what is told waits until the result
+// later is standard error of a command that measures nothing, or little: what is told waits until the result
 // is out, progress does not.
 type later struct {
 	io.Writer
@@ -64,6 +65,9 @@ type later struct {
 }
 
 func (l *later) Write(text []byte) (int, error) { return l.told.Write(text) }
+
+// Width is the width of a line, for tables.
+func (l *later) Width() int { return view.WidthOf(l.Writer) }
 
 // aside is where warnings and progress go.
 func aside(flags *argument.Set, errOut io.Writer) io.Writer {

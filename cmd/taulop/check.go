@@ -167,7 +167,10 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 	case b.Unmet():
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
-		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + "), or say what hours differ by (-drift)"
+		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + ")"
+		if req.drift == 0 {
+			b.Text += ", or say what hours differ by (-drift)"
+		}
 	}
 	if got, known := onCPU(); known && got < leastCPU && (b.State == compare.Warned || b.State == compare.Critical) {
 		b.State, b.Text = compare.Unknown, "it got too little CPU time to tell why: "+b.Text

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // checkStatus runs a check as the program would, and returns its line and status.
@@ -76,10 +78,7 @@ func TestCheck(t *testing.T) {
 	if !strings.HasPrefix(out, "taulop "+states[status]+": ") || strings.Count(out, "\n") != 1 || !regexp.MustCompile(` \| ('\w+'=[0-9.e+]+;1\.1;1\.3 ?)+\n$`).MatchString(out) {
 		t.Errorf("status %d, %q", status, out)
 	}
-	f, err := os.Open(prom)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(prom))
 	defer f.Close()
 	sample := regexp.MustCompile(`^taulop_check_\w+(\{(\w+="[^"]*",?)+\})? [0-9.e+-]+$`)
 	ratios := 0

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // Whatever there is a collective for, the commands know, from what it says alone:
@@ -58,8 +59,6 @@ func benchmarked(t *testing.T, machine []string, directory string, c *collective
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	if err := json.Unmarshal([]byte(out), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal([]byte(out), &doc))
 	return doc
 }

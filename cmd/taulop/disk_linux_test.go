@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // A full disk and a read-only one are a sentence, and nothing is left on them. They
@@ -48,9 +50,7 @@ func TestDiskStopped(t *testing.T) {
 	program, dir := build(t), t.TempDir()
 	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 		cmd := exec.Command(program, "disk", "-quiet", "-time", "60s", "-file", "4M", "-m", "4K,1M", dir)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		held := false // its file is open
 		for deadline := time.Now().Add(time.Minute); !held && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			links, _ := filepath.Glob("/proc/[0-9]*/fd/*") // of a launch

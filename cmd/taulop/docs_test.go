@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 const docs = "../../docs"
@@ -76,10 +78,7 @@ func TestTaskPages(t *testing.T) {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
 	pages = append(pages, docs+"/estimate.md")
-	data, err := filepath.Abs(docs + "/tasks/data")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(filepath.Abs(docs + "/tasks/data"))
 	program := build(t)
 	var measured sync.Map // commands, whatever their files are called
 	for _, path := range pages {
@@ -87,9 +86,7 @@ func TestTaskPages(t *testing.T) {
 			t.Parallel()
 			text := load(t, path)
 			page, dir := text, t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(docs+"/programs")); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(os.CopyFS(dir, os.DirFS(docs+"/programs")))
 			for _, c := range consoles(page) {
 				first, _, _ := strings.Cut(strings.TrimPrefix(c.line, "taulop "), " ")
 				command, ours := lookup(first)
@@ -220,10 +217,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	scripts, err := filepath.Glob("../../bench/*.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	scripts := must.Get(filepath.Glob("../../bench/*.sh"))
 	found, any := 0, slices.Concat(slices.Collect(maps.Values(flagsOf()))...)
 	for _, path := range append(pages, scripts...) {
 		page := load(t, path)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -190,9 +191,7 @@ func mutants(t *testing.T, text string) (n int, at func(i int) mutant) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	var document any
-	if err := d.Decode(&document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(d.Decode(&document))
 	var paths []string
 	var replaces []func(string)
 	places(document, "", func(path string, replace func(string)) {
@@ -297,9 +296,7 @@ func TestFilesDoNotSteerTerminals(t *testing.T) {
 	}
 	root := filepath.Join(dir, "root")
 	another := os.DirFS("testdata/files/another") // as much of another machine's sys and proc as topo reads
-	if err := os.CopyFS(root, another); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.CopyFS(root, another))
 	if out, errOut := show("topo", "-root", root); errOut != "" || !strings.Contains(out, "node17") || !strings.Contains(out, "hpet") {
 		t.Fatalf("%q, %q", out, errOut)
 	}

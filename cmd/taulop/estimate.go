@@ -253,13 +253,13 @@ func (r programRuns) answer(*params.File) string {
 		return ""
 	}
 	run := r.Runs[0]
-	return fmt.Sprintf("%s took %s; the estimate is %s, %+.0f %% off.", run.Program, view.Timed(run.Measured), estimate.Span(run.Total.Center), 100*run.Error)
+	return fmt.Sprintf("%s took %s; the estimate is %s, %+.0f %% off.", run.Program, view.Timed(run.Measured), view.Duration(run.Total.Center), 100*run.Error)
 }
 
 func (r programRuns) tables(*params.File) []view.Table {
-	t := view.Table{Columns: append(view.Words("program"), view.Numbers("estimated", "measured", "95 % interval", "error")...)}
+	t := view.Table{Columns: append(view.Words("program"), view.Numbers("estimated", "measured", "error")...)}
 	for _, run := range r.Runs {
-		t.Add(run.Program, estimate.Span(run.Total.Center), estimate.Span(run.Measured.Center), estimate.SpanInterval(run.Measured), fmt.Sprintf("%+.0f %%", 100*run.Error))
+		t.Add(run.Program, view.Duration(run.Total.Center), view.Timed(run.Measured), fmt.Sprintf("%+.0f %%", 100*run.Error))
 	}
 	if states := r.file.Sort().States(r.P); len(states) > 0 {
 		t.Note("The machine was in several states, a flag took %s: times are means over these states by their shares, and estimates over those that the parameters met.", params.StateList(states))

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // What is shown as parts is the whole.
@@ -14,9 +15,7 @@ func TestExplainJSONAddsUp(t *testing.T) {
 	for _, m := range []string{"taulop", "lognp", "libtaulop"} {
 		out, _ := ran(t, on(machine, "explain", "-json -P 1,4,7,64 -m 1,8K,100000 bcast allreduce alltoall scatter barrier -model "+m)...)
 		var doc predict.Explanations
-		if err := json.Unmarshal([]byte(out), &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal([]byte(out), &doc))
 		if len(doc.Calls) == 0 || doc.Machine != "small" {
 			t.Fatalf("%s: %d calls on %s", m, len(doc.Calls), doc.Machine)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -36,9 +37,7 @@ func TestExportStreams(t *testing.T) {
 	saveParams(t, f, file)
 	for _, format := range []string{"csv", "benchfmt"} {
 		var out largest
-		if err := named("export").run(context.Background(), &out, io.Discard, []string{"-format", format, file}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(named("export").run(context.Background(), &out, io.Discard, []string{"-format", format, file}))
 		if out.all < 1<<19 || out.most > 1<<16 {
 			t.Errorf("%s: %d bytes, up to %d at once", format, out.all, out.most)
 		}

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/report/page/nodes"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sandbox"
 	"github.com/taulop/taulop/params"
 )
@@ -83,9 +84,7 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 func firstTwo(t *testing.T) string {
 	t.Helper()
 	var set unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &set); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(unix.SchedGetaffinity(0, &set))
 	var cpus []string
 	for cpu := 0; len(cpus) < 2 && cpu < 1024; cpu++ {
 		if set.IsSet(cpu) {
@@ -108,9 +107,7 @@ func TestDevicesStay(t *testing.T) {
 	if err != nil {
 		t.Skipf("no device can be made here: %v", err)
 	}
-	if err := os.Symlink("null", link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Symlink("null", link))
 	for line, words := range writers(t, in, shm, scratch) {
 		if strings.Contains(line, "OUT.") { // a name of its own
 			continue
@@ -242,9 +239,7 @@ func TestReportOfPipe(t *testing.T) {
 		return text
 	}
 	pipe := filepath.Join(dir, filepath.Base(file)+".pipe")
-	if err := unix.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(unix.Mkfifo(pipe, 0o600))
 	go os.WriteFile(pipe, []byte(load(t, file)), 0)
 	if whole, piped := raw(file), raw(pipe); len(whole) < 100 || piped != whole {
 		t.Errorf("the pipe's download has %d letters, the file's %d", len(piped), len(whole))

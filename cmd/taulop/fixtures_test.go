@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/survey/loaded"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
@@ -24,36 +25,25 @@ import (
 func save(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func load(t testing.TB, path ...string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join(path...)))
 	return string(data)
 }
 
 func saveParams(t testing.TB, f *params.File, path ...string) string {
 	t.Helper()
-	if err := f.WriteFile(filepath.Join(path...)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.WriteFile(filepath.Join(path...)))
 	return filepath.Join(path...)
 }
 
 func loadParams(t testing.TB, path ...string) *params.File {
 	t.Helper()
-	f, err := params.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return must.Get(params.ReadFile(filepath.Join(path...)))
 }
 
 // fixtures is a directory with the files of testdata/files, and with parameter files.
@@ -61,9 +51,7 @@ func fixtures(t testing.TB) (dir string) {
 	t.Helper()
 	dir = inMemory(t)
 	for _, from := range []string{"testdata/files", docs + "/programs"} {
-		if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.CopyFS(dir, os.DirFS(from)))
 	}
 	nodes.Write(t, dir, 10)
 	node(t, dir, "a", 1000, 0.1, 0.01, 1, 2)
@@ -142,9 +130,7 @@ func fleets(t testing.TB, dir string) {
 	node(t, dir, "old", 1000, 0.3, 0.02, 1, 2, 3, 4, 6, 8)
 	node(t, dir, "modern", 1001, 0.05, 0.001, 1, 2, 3, 4, 6, 8)
 	for _, name := range []string{"fleet", "surveys", "few"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Mkdir(filepath.Join(dir, name), 0o755))
 	}
 	for i := range 12 {
 		L1 := 1000 + float64(i)
@@ -180,13 +166,9 @@ func fleets(t testing.TB, dir string) {
 func snapshots(t testing.TB, dir string) {
 	t.Helper()
 	const machine = "8em64t-2s2ca2c"
-	if err := os.CopyFS(filepath.Join(dir, machine), os.DirFS(snapshot.Unpack(t, machine))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.CopyFS(filepath.Join(dir, machine), os.DirFS(snapshot.Unpack(t, machine))))
 	save(t, dir, machine+".tar.bz2", load(t, snapshot.Dir(t), machine+".tar.bz2"))
-	if err := os.CopyFS(filepath.Join(dir, "metropolis"), os.DirFS(filepath.Join(os.Getenv("TAULOP_SHARED"), "params", "metropolis"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.CopyFS(filepath.Join(dir, "metropolis"), os.DirFS(filepath.Join(os.Getenv("TAULOP_SHARED"), "params", "metropolis"))))
 }
 
 // swept is a file with two placements, some τ, and messages from 64 bytes.
@@ -258,11 +240,7 @@ func besideTransfers(t testing.TB, dir string) {
 func ofTables(t testing.TB, dir string) {
 	t.Helper()
 	read := func(text, name string) *params.Table {
-		table, err := params.ReadText(strings.NewReader(text), name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return table
+		return must.Get(params.ReadText(strings.NewReader(text), name))
 	}
 	table, network := read(load(t, dir, "small/SHM.txt"), "SHM.txt"), read(load(t, dir, "small/IB.txt"), "IB.txt")
 	f := params.FromText(table, nil)
@@ -289,10 +267,7 @@ func ofTables(t testing.TB, dir string) {
 	f.Networks, f.Cells = append(f.Networks, other.Networks...), append(f.Cells, other.Cells...)
 	saveParams(t, f, dir, "networks.json")
 
-	gamma, err := params.ReadGammaText(strings.NewReader("#m\t2\n#max_ops\t2\n#m\tMAX_I\tSUM_I\n1\t1e-9\t1e-9\n65536\t3e-5\t3e-5\n"), "gamma.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	gamma := must.Get(params.ReadGammaText(strings.NewReader("#m\t2\n#max_ops\t2\n#m\tMAX_I\tSUM_I\n1\t1e-9\t1e-9\n65536\t3e-5\t3e-5\n"), "gamma.txt"))
 	f = params.FromText(table, gamma)
 	for _, c := range f.Cells {
 		switch c.Tau = 2; c.Kind {
@@ -352,8 +327,6 @@ func plottable(t testing.TB, dir string) (native, published, verification string
 		v.Rows = append(v.Rows, r)
 	}
 	var b bytes.Buffer
-	if err := report.Verification(&v).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(report.Verification(&v).WriteJSON(&b))
 	return native, save(t, dir, "wide.txt", load(t, "testdata/files/wide.txt")), save(t, dir, "verify.json", b.String())
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
@@ -34,9 +35,7 @@ func TestSweepSurvivesKilling(t *testing.T) {
 		cmd := program(t, append([]string{"sweep", "-quiet"}, began...)...)
 		variable, next := hanging(t, 1+3*kill)
 		cmd.Env = append(cmd.Environ(), variable)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		ended := make(chan struct{})
 		go func() { cmd.Wait(); close(ended) }()
 		if kill < 4 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/setups"
 )
@@ -93,11 +94,7 @@ var built = sync.OnceValues(func() (program string, err error) {
 // build is a file that is taulop: this program by another name.
 func build(t *testing.T) string {
 	t.Helper()
-	program, err := built()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return program
+	return must.Get(built())
 }
 
 // program is taulop with a command line.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -68,9 +69,7 @@ func TestOneAnswer(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.line, err)
 		}
-		if err := json.Unmarshal([]byte(out), &doc); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal([]byte(out), &doc))
 		us, algorithm := tt.says()
 		if want == 0 {
 			want = us

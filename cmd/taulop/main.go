@@ -147,7 +147,7 @@ func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) 
 	switch {
 	case err == nil:
 		errOut = aside(flags, errOut)
-		if !c.measures {
+		if !c.measures || c.plugin {
 			held := &later{Writer: errOut}
 			defer func() { held.Writer.Write(held.told.Bytes()) }()
 			errOut = held

@@ -95,6 +95,9 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	}
 	doc := req.document(machine, request)
 	doc.Warn(append(fewer, starved()...)...)
+	if !slices.ContainsFunc(placement.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.Node }) && placement.Policy == numa.Remote {
+		doc.Warn(errors.New("the machine has no second NUMA node with memory: remote is local here"))
+	}
 
 	told := len(doc.Warnings)
 	warn(errOut, doc.Warnings)

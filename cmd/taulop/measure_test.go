@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -126,10 +127,7 @@ func needLinux(t *testing.T) {
 // Too many workers for the CPUs: it runs, and says what it is not.
 func TestOversubscribed(t *testing.T) {
 	needLinux(t)
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
 	if m.Allowed.Len() > 8 {
 		t.Skip("would take too many workers here")
 	}
@@ -154,9 +152,7 @@ func TestMeasuresJSON(t *testing.T) {
 	}
 	data := load(t, file)
 	var doc report.Series
-	if err := json.Unmarshal([]byte(data), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal([]byte(data), &doc))
 	if doc.Setup != "ring" || doc.Tau != 2 || doc.SegmentBytes != 8192 || len(doc.Placement.Workers) != 2 || len(doc.Rows) != 3 {
 		t.Errorf("document: %+v", doc)
 	}

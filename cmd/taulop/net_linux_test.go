@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // status is how a program ended, −1 for a signal.
@@ -74,9 +76,7 @@ func (p pair) listen(t *testing.T, args ...string) (listener *exec.Cmd, heard *b
 	t.Helper()
 	listener, heard = exec.CommandContext(t.Context(), p.program, append([]string{"net", "-secret", p.secret, "-listen"}, append(args, p.address)...)...), new(bytes.Buffer)
 	listener.Stderr = heard
-	if err := listener.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(listener.Start())
 	until(t, "it listens", func() bool {
 		c, err := net.Dial("tcp", p.address)
 		if err == nil {
@@ -115,9 +115,7 @@ func TestNetMistakes(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("SLURM_STEP_ID", "")
 	open := save(t, t.TempDir(), "open", "0123456789abcdef")
-	if err := os.Chmod(open, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.Chmod(open, 0o644))
 	for _, tt := range []struct {
 		args   string
 		status int

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/plan"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // What a job took becomes rules, also for sizes that it did not time.
@@ -16,13 +17,8 @@ func TestPlan(t *testing.T) {
 	machine, directory := smallMachine(t)
 	job := filepath.Join(directory, "job")
 	ran(t, on(machine, "tune", "-plan "+job+" -for openmpi4 -P 2-3 -m 1K:64K bcast reduce")...)
-	m, err := infile.Read(filepath.Join(job, plan.Name), plan.ReadManifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(filepath.Join(job, "results"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(infile.Read(filepath.Join(job, plan.Name), plan.ReadManifest))
+	must.Do(os.Mkdir(filepath.Join(job, "results"), 0o755))
 	for pass := range 8 {
 		text := ""
 		for _, p := range []int{2, 3} {
@@ -49,9 +45,7 @@ func TestPlan(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for pass := range 4 { // an interval takes six
-		if err := os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))))
 	}
 	out, _, err = run(t, on(machine, "tune", "-timed "+job)...)
 	if exitStatus(err) != 3 || out != "" || !strings.Contains(err.Error(), "run run.sh there again, it goes on") {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // smallMachine is a directory with the tables of a machine that carries two transfers at once and no
@@ -17,9 +18,7 @@ import (
 func smallMachine(t testing.TB) (flags []string, directory string) {
 	t.Helper()
 	directory = filepath.Join(t.TempDir(), "small")
-	if err := os.CopyFS(directory, os.DirFS("testdata/files/small")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.CopyFS(directory, os.DirFS("testdata/files/small")))
 	return []string{"-params", filepath.Join(directory, "SHM.txt"), "-gamma", filepath.Join(directory, "gamma.txt")}, directory
 }
 

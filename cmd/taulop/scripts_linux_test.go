@@ -21,9 +21,7 @@ func TestScriptsSayWhy(t *testing.T) {
 	dir := t.TempDir()
 	program := func(name, text string) {
 		t.Helper()
-		if err := os.Chmod(save(t, dir, name, "#!/bin/bash\n"+text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Chmod(save(t, dir, name, "#!/bin/bash\n"+text), 0o755))
 	}
 	program("stub", `[ "${0##*/}" != states ] || { cat >/dev/null; echo 0.3 100 0 1e9; exit; }
 [ "$1" != "$FAIL" ] || { echo "taulop: $1 cannot" >&2; exit 3; }

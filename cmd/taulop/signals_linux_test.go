@@ -20,6 +20,7 @@ import (
 
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/report/page/nodes"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -84,9 +85,7 @@ func TestSignals(t *testing.T) {
 	}
 	program, dir := build(t), t.TempDir()
 	host := filepath.Join(dir, "host.json")
-	if err := nodes.Machine(0).WriteFile(host); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(nodes.Machine(0).WriteFile(host))
 	random := randtest.New(t)
 	for i, c := range signalledCommands {
 		if needsTwo(c.args) && oneCPU(t) {
@@ -190,10 +189,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	}
 	defer open.Close()
 	defer stdin.Close()
-	errFile, err := os.OpenFile(errPath, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	errFile := must.Get(os.OpenFile(errPath, os.O_WRONLY, 0))
 	defer errFile.Close()
 	cmd, written := c.command(program, host, dir, fifo)
 	cmd.Stdin, cmd.Stderr = stdin, errFile
@@ -208,9 +204,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	}
 	variable, hung := hanging(t, cmp.Or(m.sample, 1e9))
 	cmd.Env = append(cmd.Environ(), variable)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(cmd.Start())
 	ended := make(chan struct{})
 	go func() { cmd.Wait(); close(ended) }()
 	switch {
@@ -237,10 +231,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 		<-ended
 	}
 	c.checkEnd(t, cmd.ProcessState.Sys().(syscall.WaitStatus), m.signal, load(t, errPath), written)
-	left, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(os.ReadDir(dir))
 	for _, e := range left {
 		if name := filepath.Join(dir, e.Name()); !slices.Contains([]string{fifo, written, errPath}, name) {
 			t.Errorf("left behind: %s", name)
@@ -324,15 +315,11 @@ func untilWithin(t *testing.T, pid int, call string) {
 // The second signal ends a command at once, whatever the first was.
 func TestSecondSignal(t *testing.T) {
 	program, fifo := build(t), filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Mkfifo(fifo, 0o600))
 	code := 0
 	for range 20 { // on a busy machine both may arrive at once, or the second after the first ended it
 		cmd := exec.Command(program, "import", fifo)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		untilWithin(t, cmd.Process.Pid, opening)
 		cmd.Process.Signal(syscall.SIGTERM)
 		time.Sleep(100 * time.Millisecond)
@@ -349,14 +336,10 @@ func TestSecondSignal(t *testing.T) {
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	program, fifo := build(t), filepath.Join(t.TempDir(), "fifo")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(syscall.Mkfifo(fifo, 0o600))
 	for _, command := range []string{"import", "verify -oversubscribe -params"} {
 		cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" `+command+` "$1"`, program, fifo)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		untilWithin(t, cmd.Process.Pid, opening)
 		cmd.Process.Signal(syscall.SIGHUP)
 		time.Sleep(100 * time.Millisecond)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -45,10 +46,7 @@ func newCluster(t *testing.T, program string) *cluster {
 	}
 	freeAddress(t) // or its daemons do not find each other
 	conf := load(t, filepath.Join(shared, "reference", "slurm-two-nodes.conf"))
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := must.Get(os.Hostname())
 	host, _, _ = strings.Cut(host, ".")
 	dir := t.TempDir()
 	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // munged is for all users
@@ -56,9 +54,7 @@ func newCluster(t *testing.T, program string) *cluster {
 	}
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"log", "state", "spool-n1", "spool-n2", "munge", "home", "jobs"} {
-		if err := os.Mkdir(in(name), 0o711); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Mkdir(in(name), 0o711))
 	}
 	text := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(string(conf), "")
 	text = strings.NewReplacer("HOST", host, "DIR", dir).Replace(text)
@@ -86,16 +82,11 @@ func newCluster(t *testing.T, program string) *cluster {
 // daemon starts one in the foreground, which ends with the test.
 func (c *cluster) daemon(t *testing.T, log string, args ...string) {
 	t.Helper()
-	out, err := os.Create(log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.Create(log))
 	defer out.Close()
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, c.env
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Signal(syscall.SIGTERM)
 		stuck := time.AfterFunc(5*time.Second, func() { cmd.Process.Kill() })
@@ -138,9 +129,7 @@ func TestSlurm(t *testing.T) {
 	ran, jobs := 0, c.dir
 	for _, name := range []string{"cluster.md", "net.md"} {
 		c.dir = filepath.Join(jobs, name)
-		if err := os.Mkdir(c.dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.Mkdir(c.dir, 0o755))
 		doc := load(t, filepath.Join("..", "..", "docs", name))
 		for _, line := range regexp.MustCompile(`(?m)^    srun .*taulop.*$`).FindAllString(string(doc), -1) {
 			if out, err := c.command(ctx, smaller.Replace(strings.TrimSpace(line))).CombinedOutput(); err != nil && !strings.Contains(string(out), "incomplete") {
@@ -174,9 +163,7 @@ func TestSlurm(t *testing.T) {
 		cmd := c.command(ctx, "srun -N 2 --ntasks-per-node=1 taulop net -quiet -time 24h -tam=false")
 		var said bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &said, &said
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(cmd.Start())
 		until(t, "launches measure", func() bool { return len(tasks(program, -1)) >= 3 })
 		for _, pid := range tasks(program, rank) {
 			syscall.Kill(pid, syscall.SIGKILL)

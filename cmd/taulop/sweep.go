@@ -107,7 +107,7 @@ func reached(s *sweep.Session) report.Reach {
 	r := report.Reach{
 		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // a file of another version has some that are not measured any more
 		Rest:  fmt.Sprintf("taulop sweep -resume %s measures the rest", s.Path),
-		More:  fmt.Sprintf("taulop sweep -time %s -force -o %s measures anew, for longer; let nothing else run", minutes(max(5*time.Minute, 2*s.Time)), s.Path),
+		More:  fmt.Sprintf("taulop sweep -add %s -time %s adds a longer session; let nothing else run", s.Path, minutes(max(5*time.Minute, 2*s.Time))),
 		Again: fmt.Sprintf("Nothing is left to do: it has %d sessions.", s.File.Sessions()),
 	}
 	if left := s.Left(); left > 0 {

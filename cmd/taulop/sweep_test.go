@@ -10,6 +10,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -36,8 +37,8 @@ func TestSweepAdds(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")
 	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -m 64 -o ", "-add "} {
-		ran(t, strings.Fields("sweep -quiet -launches 6 -time 10m "+line+file)...)
-		t.Setenv(simulated, "1") // one session is measured
+		ran(t, strings.Fields("sweep -quiet -launches 6 -time 1m "+line+file)...) // complete or not: beside others a sweep takes long
+		t.Setenv(simulated, "1")                                                  // one session is measured
 	}
 	f, err := params.ReadFile(file)
 	if err != nil || f.Sessions() != 2 {
@@ -147,19 +148,13 @@ func TestNothingSwept(t *testing.T) {
 			t.Errorf("%s leaves %v", how, entries)
 		}
 		if how == "-o" { // one that a sweep was interrupted in before its first cell
-			req, err := parseSweep([]string{"-o", file, "-tau", "1", "-m", "64"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := must.Get(parseSweep([]string{"-o", file, "-tau", "1", "-m", "64"}))
 			machine, err := numa.Discover("/")
 			if err != nil {
 				t.Skip(err)
 			}
 			req.Warn = func(error) {}
-			s, err := sweep.Open(req.Request, machine)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(sweep.Open(req.Request, machine))
 			s.Close()
 			saveParams(t, s.File, file)
 		}
@@ -181,10 +176,7 @@ func TestListsOfSegments(t *testing.T) {
 		"-o x.json": {Segments: 2, SegmentBytes: 8192},
 		"-segments 4,2:8 -segment 32K,8K,32K -o x.json": {Segments: 4, MoreSegments: []int{2, 8}, SegmentBytes: 32 << 10, MoreSegmentBytes: []int{8192}},
 	} {
-		req, err := parseSweep(strings.Fields(line))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(parseSweep(strings.Fields(line)))
 		if p := req.Plan; !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
 			t.Errorf("%s: %+v", line, p)
 		}

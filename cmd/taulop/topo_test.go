@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -14,9 +15,7 @@ func TestTopoHere(t *testing.T) {
 	}
 	text, _ := ran(t, "topo", "-json")
 	var got report.Topology
-	if err := json.Unmarshal([]byte(text), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal([]byte(text), &got))
 	if got.PUs < 1 || got.Cores < 1 || got.PUs < got.Cores || got.Packages < 1 || got.Nodes < 1 || got.Provenance.Go == "" {
 		t.Errorf("got %s", text)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -19,14 +20,8 @@ func TestTuneWritesAFile(t *testing.T) {
 	if err != nil || errOut != "" || !strings.Contains(out, "mpirun --mca coll_tuned_use_dynamic_rules 1 \\\n  --mca coll_tuned_dynamic_rules_filename "+file) {
 		t.Fatalf("%v %s\n%s", err, errOut, out)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules, err := mpi.ReadClassic(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))
+	rules := must.Get(mpi.ReadClassic(string(text)))
 	out, _, err = run(t, on(machine, "tune", line+" -json")...)
 	if err != nil {
 		t.Fatal(err)
@@ -43,9 +38,7 @@ func TestTuneWritesAFile(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(out), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal([]byte(out), &doc))
 	n := 0
 	for _, table := range doc.Tables {
 		for _, s := range table.Spans {

@@ -23,6 +23,7 @@ import (
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -44,9 +45,7 @@ type path struct {
 func svg(t *testing.T, c *Chart) *drawing {
 	t.Helper()
 	var b bytes.Buffer
-	if err := c.Write(&b, "svg", ColumnWidth); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(c.Write(&b, "svg", ColumnWidth))
 	d := &drawing{}
 	decoder := xml.NewDecoder(&b)
 	inText := false
@@ -454,9 +453,7 @@ func against() *report.Published {
 func TestTextsKeepTheirWidths(t *testing.T) {
 	var b bytes.Buffer
 	c := &Chart{Title: "τ < 2 & more", Panels: wild().Panels}
-	if err := c.Write(&b, "svg", 8); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(c.Write(&b, "svg", 8))
 	if n, of := strings.Count(b.String(), "textLength="), strings.Count(b.String(), "<text "); n != of || n == 0 {
 		t.Errorf("%d of %d texts have their width", n, of)
 	}

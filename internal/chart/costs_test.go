@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // costs are of two collectives, m from 1K to 4K, in µs as many as KB, of the second machine
@@ -33,10 +34,7 @@ func costs(machines ...string) *predict.Machines {
 }
 
 func TestCosts(t *testing.T) {
-	c, err := Costs(costs("a"), Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Costs(costs("a"), Choice{}))
 	var names []string
 	for _, s := range c.Panels[0].Series {
 		names = append(names, s.Name)
@@ -55,10 +53,7 @@ func TestCosts(t *testing.T) {
 	if !slices.Equal(names, []string{"linear", "binomial"}) || c.Title != "Predicted cost: bcast" || len(first) != 3 || first[2].Y.Center != 4000 || first[2].Y.Lo != 2000 || first[2].Y.Hi != 8000 {
 		t.Errorf("%s: %v %+v", c.Title, names, first)
 	}
-	c, err = Costs(costs("a", "b"), Choice{Algorithms: []string{"bcast:linear"}, Bandwidth: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c = must.Get(Costs(costs("a", "b"), Choice{Algorithms: []string{"bcast:linear"}, Bandwidth: true}))
 	slow := c.Panels[0].Series[1]
 	// 4 KiB in 8 µs, which may be 4 or 16.
 	if y := slow.Points[2].Y; slow.Name != "b" || y.Center != 0.512 || y.Lo != 0.256 || y.Hi != 1.024 || c.Panels[0].Y.Quantity != Bandwidths {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -73,14 +74,9 @@ func TestHeatMaps(t *testing.T) {
 		cpus    int
 		numbers bool
 	}{{2, true}, {8, true}, {16, false}, {128, false}} {
-		c, err := HeatMaps("host", grouped(tt.cpus), Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(HeatMaps("host", grouped(tt.cpus), Choice{}))
 		var svg, figure bytes.Buffer
-		if err := c.Write(&svg, "svg", ColumnWidth); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(c.Write(&svg, "svg", ColumnWidth))
 		text := svg.String()
 		contains.All(t, text, "shared L3", "null transfer, one way", "transfer of 8K", ">CPU<")
 		if n := strings.Count(text, ">CPU<"); n != 4 {
@@ -96,9 +92,7 @@ func TestHeatMaps(t *testing.T) {
 		if labels < 4 || labels > 4*30+4 {
 			t.Errorf("%d CPUs: %d labels", tt.cpus, labels)
 		}
-		if err := c.Write(&figure, "png", ColumnWidth); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(c.Write(&figure, "png", ColumnWidth))
 		if dir := os.Getenv("TAULOP_PICTURES"); dir != "" { // to look at
 			os.WriteFile(fmt.Sprintf("%s/pairs-%d.png", dir, tt.cpus), figure.Bytes(), 0o644)
 		}

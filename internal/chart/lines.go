@@ -47,8 +47,8 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	var plain []Series // without others that are alike
 	fits := false
 	for i, name := range names {
-		panel := Panel{Name: own[i], X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: panelHeight(len(names))}
-		most := 0 // variants about a median
+		panel := Panel{Name: own[i], X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: []float64{1, 1, 0.8, 0.7, 0.65}[min(len(names), 4)]} // many panels are still a figure in a column
+		most := 0                                                                                                                                                                       // variants about a median
 		within := lists.Filter(of, func(p profile) bool { return p.Panel == name })
 		for _, alike := range view.Grouped(within, func(p profile) int { return p.line }) {
 			series := lists.Map(alike, func(p profile) Series { return p.series(looks[p.line]) })
@@ -163,11 +163,6 @@ func apart(names []string) (own, common []string) {
 // joined are the parts that are not empty.
 func joined(separator string, parts ...string) string {
 	return strings.Join(lists.Filter(parts, func(part string) bool { return part != "" }), separator)
-}
-
-// panelHeight is so that a chart of many panels is still a figure in a column.
-func panelHeight(panels int) float64 {
-	return []float64{1, 1, 0.8, 0.7, 0.65}[min(panels, 4)]
 }
 
 // startupAndBytes is the line T_s + m·τ_d of a series, through the sizes that the drawing says;

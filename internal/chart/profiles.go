@@ -135,7 +135,7 @@ func (f figure) taken() ([]profile, error) {
 func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	for _, p := range f.of(m) {
 		p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool {
-			return !(q.Y.Center > 0) || q.X < 1 && !p.Over.FromZero() || // has no place on the axis
+			return !(q.Y.Center > 0) || q.X < 1 && p.Over != view.Bandwidth || // has no place on a logarithmic axis
 				p.Over == view.Tau && len(f.Taus) > 0 && !slices.Contains(f.Taus, q.X)
 		})
 		if len(p.Points) == 0 {

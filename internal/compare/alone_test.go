@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -22,10 +23,7 @@ func TestConcurrencyWithoutIsolated(t *testing.T) {
 		add(params.Ring, 1, m, 80)
 		add(params.Ring, 2, m, 400)
 	}
-	curves, err := Curves("a", f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := must.Get(Curves("a", f))
 	for _, c := range curves {
 		p, _ := c.At(2)
 		if c.Bytes == 1024 && !math.IsNaN(p.A.Center) || c.Bytes == 8192 && math.Abs(p.A.Center-1.5) > 1e-9 {

@@ -35,14 +35,14 @@ type Levels struct{ Warning, Critical float64 }
 // A Baseline is a machine beside what it was.
 type Baseline struct {
 	Machine  string          `json:"machine"`
-	Of       string          `json:"baseline"`         // the machine that the baseline is of
-	State    State           `json:"state"`            // 0 to 3
-	Sessions int             `json:"sessions"`         // of the baseline, those that began less than an hour apart counted as one; by state, of the one with the fewest
-	Drift    float64         `json:"drift"`            // what sessions are taken to differ by, one standard deviation
-	Visible  float64         `json:"visible"`          // the change that would have been found, the median over cells
-	States   []BaselineState `json:"states,omitempty"` // that the machine was in, rising; none where it and its baseline stayed in one
-	Cells    []BaselineCell  `json:"cells"`            // that were measured again, in the order in which they matter, cells without state first
-	Memory   *doubt.Carried  `json:"memory,omitempty"` // beside its peak; nil: that is unknown
+	Of       string          `json:"baseline"`          // the machine that the baseline is of
+	State    State           `json:"state"`             // 0 to 3
+	Sessions int             `json:"sessions"`          // of the baseline, those that began less than an hour apart counted as one; by state, of the one with the fewest
+	Drift    float64         `json:"drift"`             // what sessions are taken to differ by, one standard deviation
+	Visible  float64         `json:"visible,omitempty"` // the change that would have been found, the median over cells; 0: nothing was tested
+	States   []BaselineState `json:"states,omitempty"`  // that the machine was in, rising; none where it and its baseline stayed in one
+	Cells    []BaselineCell  `json:"cells"`             // that were measured again, in the order in which they matter, cells without state first
+	Memory   *doubt.Carried  `json:"memory,omitempty"`  // beside its peak; nil: that is unknown
 	Text     string          `json:"text"`
 
 	close int // sessions of the baseline, if some count as one; else 0
@@ -212,7 +212,7 @@ func (b *Baseline) conclude(levels Levels) {
 		b.State, b.Text = Unknown, b.where()
 		return
 	case tested == 0:
-		b.State, b.Text = Unknown, "nothing could be tested: a test takes six launches now, and the baseline has too few or this node is too slow for them"
+		b.State, b.Text = Unknown, "nothing could be tested: a test takes six launches now and in the baseline, in the same state of the machine"
 		return
 	}
 	b.Visible = visible

@@ -83,7 +83,8 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	}
 	c.conclude(machines, choice.test())
 	c.warn(machines)
-	c.Warnings = append(c.Warnings, warnings(machines, c.Machines, channels)...)
+	doubts := lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) })
+	c.Warnings = append(c.Warnings, warningsOf(doubts, c.Machines, channels)...)
 	return c, nil
 }
 

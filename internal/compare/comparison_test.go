@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -155,10 +156,7 @@ func TestAlone(t *testing.T) {
 			}
 		}
 	})
-	c, err := New([]Machine{machine("a", times), isolated}, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New([]Machine{machine("a", times), isolated}, Choice{}))
 	table := c.Tables[0]
 	if one, _ := table.Rows[1].At(1); one.Ratio != nil {
 		t.Errorf("τ = 1: %+v", one.Ratio)
@@ -220,10 +218,7 @@ func TestWarnings(t *testing.T) {
 		f.Provenance.Give(true)
 		f.Provenance.Fill(true)
 	})
-	c, err := New([]Machine{a, b}, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New([]Machine{a, b}, Choice{}))
 	all := sentences(c.Warnings)
 	contains.All(t, all,
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",

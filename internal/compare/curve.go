@@ -45,8 +45,6 @@ func (c Channel) Key(tau int) params.Key {
 	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
 }
 
-func channelOf(k params.Key) Channel { return Channel{k.Setup, k.Placement, k.OffCache, k.Bytes} }
-
 // A Curve is what one machine's transfers of m bytes cost, τ of them at once. A
 // message of more than a segment counts as a whole, as in params.File.Table.
 type Curve struct {
@@ -94,15 +92,7 @@ func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curv
 			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))
 			p.Bandwidth = p.L.Rate(float64(p.Tau) * float64(t.Bytes))
 			if first.Tau == 1 && first.Time.Center > 0 && (c.Isolated || !isolated) { // a ring of one is another thing
-				p.A = fit.Concurrency(p.Tau, first.Whole(), p.L)
-				if paired := params.Paired(f, first, cell); paired.Launches() > 0 {
-					p.AReplicates = paired
-					p.AReplicates.Scale(float64(p.Tau) * float64(max(1, cell.Transfers)) / float64(max(1, first.Transfers)))
-					p.A = p.AReplicates.Estimate()
-				}
-				if p.Tau == 1 { // by definition
-					p.A.Lo, p.A.Hi = 1, 1
-				}
+				p.A, p.AReplicates = Concurrency(f, first, cell)
 			}
 			c.Points = append(c.Points, p)
 		}
@@ -115,6 +105,21 @@ func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curv
 		return nil, fmt.Errorf("%s has no transfers, L(m,τ): measure them with taulop sweep", name)
 	}
 	return curves, nil
+}
+
+// Concurrency is A(τ) = τ·L(m,1)/L(m,τ) of a cell, one having L(m,1): the median of ratios within launches,
+// by session, where these are enough for an interval, else the ratio of medians.
+func Concurrency(f *params.File, one, cell *params.Cell) (A fit.Estimate, ratios fit.Replicates) {
+	A = fit.Concurrency(cell.Tau, one.Whole(), known(cell.Whole()))
+	ratios = params.Paired(f, one, cell)
+	ratios.Scale(float64(cell.Tau) * float64(max(1, cell.Transfers)) / float64(max(1, one.Transfers)))
+	if paired := ratios.Estimate(); paired.Known() {
+		A = paired
+	}
+	if cell.Tau == 1 { // by definition
+		A.Lo, A.Hi = 1, 1
+	}
+	return A, ratios
 }
 
 // Bare leaves curves without their samples, which are most of their memory.

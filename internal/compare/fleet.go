@@ -336,7 +336,7 @@ func (o *Overview) ofTransfers() string {
 	}
 	first := o.Outliers[0]
 	return fmt.Sprintf("%d of %d machines are outliers, %d slow and %d fast; farthest %s: L(%d,%d) is %.0f ns where the median is %.0f ns (%s).",
-		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Key.Bytes, first.Key.Tau, first.Time.Center, first.Median, channelOf(first.Key))
+		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Key.Bytes, first.Key.Tau, first.Time.Center, first.Median, Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})
 }
 
 // Untested tells whether there is no answer although machines were measured, for want of

@@ -63,7 +63,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, b := range row.Points {
 				take(b.Ratio, func() string {
 					one, _ := t.Rows[0].At(b.Tau)
-					return faster(t.Rows[0].Machine, row.Machine, b.Ratio.Value, one.Bandwidth, b.Bandwidth) +
+					return faster(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth) +
 						fmt.Sprintf(" (%s, m = %s, τ = %d%s).", t.Channel, view.Bytes(t.Bytes), b.Tau, t.State.Title())
 				})
 			}
@@ -77,7 +77,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, cell := range row.Compared {
 				take(cell.Ratio, func() string {
 					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
-					return slower(c.First(k.State), row.Machine, cell.Ratio.Value, first.Time, cell.Time) + fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
+					return slower(c.First(k.State), row.Machine, first.Time, cell.Time) + fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
 				})
 			}
 		}
@@ -101,19 +101,18 @@ func factor(ratio float64, what, more string) string {
 	return view.Digits(ratio, ratio/20) + " times " + what
 }
 
-// faster says which of two machines moves more bytes. Ratio is of times, of the second over
-// the first.
-func faster(first, second string, ratio float64, one, other fit.Estimate) string {
-	if ratio < 1 {
-		first, second, ratio, one, other = second, first, 1/ratio, other, one
+// faster says which of two machines moves more bytes.
+func faster(first, second string, one, other fit.Estimate) string {
+	if one.Center < other.Center {
+		first, second, one, other = second, first, other, one
 	}
-	return fmt.Sprintf("%s moves %s: %s against %s GB/s", first, factor(ratio, "the bytes of "+second, "more bytes than "+second), view.Rough(one), view.Rough(other))
+	return fmt.Sprintf("%s moves %s: %s against %s GB/s", first, factor(one.Center/other.Center, "the bytes of "+second, "more bytes than "+second), view.Rough(one), view.Rough(other))
 }
 
 // slower says which of two machines takes longer.
-func slower(first, second string, ratio float64, one, other fit.Estimate) string {
-	if ratio > 1 {
-		first, second, ratio, one, other = second, first, 1/ratio, other, one
+func slower(first, second string, one, other fit.Estimate) string {
+	if one.Center < other.Center {
+		first, second, one, other = second, first, other, one
 	}
-	return fmt.Sprintf("%s takes %s: %s against %s ns", first, factor(1/ratio, "as long as "+second, "longer than "+second), view.Rough(one), view.Rough(other))
+	return fmt.Sprintf("%s takes %s: %s against %s ns", first, factor(one.Center/other.Center, "as long as "+second, "longer than "+second), view.Rough(one), view.Rough(other))
 }

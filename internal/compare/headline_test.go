@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -33,10 +34,7 @@ func TestHeadline(t *testing.T) {
 		{[]Machine{machine("a", slow), machine("b", quick, noisy)}, "a", "", "b moves 3.6 times the bytes of a"},
 		{[]Machine{machine("a", slow, noisy), machine("b", slow, noisy)}, "a", "", "The files are too noisy to compare: their intervals are ±95 % (a), ±95 % (b) in the median. Measure again where nothing else runs."},
 	} {
-		c, err := New(tt.machines, Choice{Test: &fit.Test{Least: 0.03}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{Least: 0.03}}))
 		if got := c.Tables[0].Rows[0].Machine; got != tt.reference {
 			t.Errorf("compared with %s, want %s", got, tt.reference)
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -22,15 +23,9 @@ func publishedMachine(t *testing.T, name string) Machine {
 		t.Skip("TAULOP_SHARED is not set")
 	}
 	path := filepath.Join(directory, "params", name, "SHM.txt")
-	in, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(path))
 	defer in.Close()
-	table, err := params.ReadText(in, path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(params.ReadText(in, path))
 	return Machine{Name: name, Path: path, File: params.FromText(table, nil)}
 }
 
@@ -133,10 +128,7 @@ func TestAbsentBesidePublished(t *testing.T) {
 		{[]Machine{machine("vm", times), machine("vm2", times), table("a")}, "a", ErrPublished},
 		{[]Machine{machine("vm", times), machine("vm2", times), machine("vm3", times, ping)}, "vm3", ErrChoice},
 	} {
-		c, err := New(tt.of, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New(tt.of, Choice{}))
 		i := slices.IndexFunc(c.Warnings, func(w Warning) bool { return strings.Contains(w.Error(), "not compared") })
 		if i < 0 || c.Warnings[i].Who() != tt.who || !errors.Is(c.Warnings[i], tt.help) {
 			t.Errorf("%s: %q", tt.who, c.Warnings)

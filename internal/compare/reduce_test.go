@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report/page/nodes"
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // A fleet that is reduced file by file compares as one that is read as a whole, and files that cannot
@@ -18,25 +19,17 @@ import (
 func TestReadReduced(t *testing.T) {
 	dir := t.TempDir()
 	paths := nodes.Write(t, dir, 24)
-	copied, err := os.ReadFile(paths[1])
-	if err != nil {
-		t.Fatal(err)
-	}
+	copied := must.Get(os.ReadFile(paths[1]))
 	for name, text := range map[string]string{"bad.json": "{", "same-host.json": string(copied)} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(path, []byte(text), 0o600))
 		paths = append(paths, path)
 	}
 	machines, skipped, err := compare.ReadAll(paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := compare.NewOverview(machines, compare.Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(compare.NewOverview(machines, compare.Choice{}))
 	last := 0
 	reduced, skippedToo, err := compare.ReadReduced(t.Context(), paths, "", func(done, of int) {
 		if done != last+1 || of != len(paths) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
@@ -36,10 +37,7 @@ func TestSimulatedMachines(t *testing.T) {
 	a, law := simulated(t, "a", 3, 1, 5, transfers.Taus(16), []int{8192})
 	for _, slower := range []float64{1, 2} {
 		b, _ := simulated(t, "b", 3, slower, 6, transfers.Taus(16), []int{8192})
-		c, err := New([]Machine{a, b}, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New([]Machine{a, b}, Choice{}))
 		if v := c.Verdict; v.Cells == 0 || slower == 1 && v.Differ > 0 || slower > 1 && v.Differ != v.Cells {
 			t.Errorf("%g times as slow: %s", slower, v.Text)
 		}
@@ -76,10 +74,7 @@ func TestPower(t *testing.T) {
 			for i := range uint64(pairs) {
 				a, _ := simulated(t, "a", tt.sessions, 1, 2*i+100, taus, sizes, tt.states...)
 				b, _ := simulated(t, "b", tt.sessions, slower, 2*i+101, taus, sizes, tt.states...)
-				c, err := New([]Machine{a, b}, Choice{Sizes: sizes, Test: &fit.Test{Drift: tt.drift, Least: DefaultLeast}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				c := must.Get(New([]Machine{a, b}, Choice{Sizes: sizes, Test: &fit.Test{Drift: tt.drift, Least: DefaultLeast}}))
 				cells, differ = cells+c.Verdict.Cells, differ+c.Verdict.Differ
 				if c.Verdict.Differ > 0 {
 					found++

@@ -49,11 +49,6 @@ func (s *InState) Title() string {
 	return ", with a flag of " + s.Name()
 }
 
-// has are the machines with their shares of the time.
-func (s *InState) has() string {
-	return printable.List(lists.Map(s.Machines, func(m MachineState) string { return m.Machine + " " + timeShare(m.Share) }))
-}
-
 func timeShare(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // statesOf are the states of two workers in a file, the single one where they stayed in it; none
@@ -222,7 +217,8 @@ func (c *Comparison) Compared() string {
 	var compared, alone []string
 	for _, s := range c.States {
 		if common(s) {
-			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), s.has()))
+			has := lists.Map(s.Machines, func(m MachineState) string { return m.Machine + " " + timeShare(m.Share) })
+			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), printable.List(has)))
 			continue
 		}
 		only := s.Machines[0]

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -138,10 +139,7 @@ func TestOneState(t *testing.T) {
 	for _, hypervisor := range []string{"", "KVM"} {
 		a, b := moved("a", 1, stay{60, 1, 1}), moved("b", 2, stay{240, 1, 1})
 		b.File.Provenance.Hypervisor = hypervisor
-		c, err := New([]Machine{a, b}, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New([]Machine{a, b}, Choice{}))
 		if c.Compared() != "" || len(c.Tables) != 1 || c.Tables[0].State != nil || len(c.Surveys) != 2 {
 			t.Errorf("%q: %s %+v", hypervisor, c.Compared(), c.Tables)
 		}
@@ -201,10 +199,7 @@ func TestFleetStates(t *testing.T) {
 		}
 		machines = append(machines, moved(fmt.Sprintf("n%02d", i), uint64(i), stays...))
 	}
-	o, err := NewOverview(machines, Choice{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(NewOverview(machines, Choice{}))
 	if o.State == nil || math.Abs(o.State.NS-60) > 3 || len(o.State.Machines) != 13 || len(o.Machines) != 13 {
 		t.Errorf("%d machines in %+v", len(o.Machines), o.State)
 	}

@@ -151,7 +151,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 	case v.Cells == 0:
 		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer. The ratios may be noise."
 	}
-	seen := "less than " + percent(v.Visible) + " may go unseen"
+	seen := "differences below " + percent(v.Visible) + " may go unseen"
 	cells := printable.Count(v.Cells, "cell")
 	if states > 0 {
 		cells += " of " + printable.Count(states, "state")
@@ -182,7 +182,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 	}
 	if v.Visible > 2*test.Least && tables == nil {
 		if n := test.SessionsFor(v.Sessions, v.Visible); n > 0 {
-			v.note("%s more of each machine, at other times, would see half of it.", printable.Count(n, "session"))
+			v.note("%s more of each machine, at other times, would see differences half as large.", printable.Count(n, "session"))
 		}
 	}
 	return text

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -91,10 +92,7 @@ func TestConcurrencyIsPaired(t *testing.T) {
 		}
 	}
 	m.File.Cells[0].Setup = params.Isolated
-	curves, err := Curves("a", m.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	curves := must.Get(Curves("a", m.File))
 	p, _ := curves[0].At(4)
 	if math.Abs(p.A.Center-1) > 1e-9 || p.A.Width() > 1e-9 || p.AReplicates.Launches() != 9 {
 		t.Errorf("A(4) = %v of %v, want exactly 1", p.A, p.AReplicates)
@@ -114,10 +112,7 @@ func TestVerdictOfImported(t *testing.T) {
 		return Machine{Name: name, File: f}
 	}
 	for times, want := range map[int]string{12: "Intervals of a, b are over pairs of cores", 1: "Nothing could be tested: published tables have few times"} {
-		c, err := New([]Machine{imported("a", times, 100), imported("b", times, 150)}, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New([]Machine{imported("a", times, 100), imported("b", times, 150)}, Choice{}))
 		if text := said(&c.Verdict); !strings.Contains(text, want) || strings.Contains(text, "session") {
 			t.Errorf("%d times: %q, want %q and no word of sessions", times, text, want)
 		}
@@ -142,16 +137,13 @@ func TestVerdict(t *testing.T) {
 		a, b Machine
 		want []string
 	}{
-		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "may go unseen", "cannot tell a machine from its hour", "would see half of it"}},
+		{session(r, "a", 1, 1), session(r, "b", 1, 1), []string{"No difference between the two machines was found in 16 cells", "may go unseen", "cannot tell a machine from its hour", "would see differences half as large"}},
 		{session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"}},
 		{session(r, "a", 2, 1), session(r, "b", 1, 1), []string{"One session of b cannot tell a machine from its hour"}},
 		{session(r, "a", 2, 1), machine("b", map[int]float64{1: 1000, 2: 3000}, published), []string{"Nothing could be tested: published tables have no samples"}},
 		{machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested"}},
 	} {
-		c, err := New([]Machine{tt.a, tt.b}, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(New([]Machine{tt.a, tt.b}, Choice{}))
 		contains.All(t, said(&c.Verdict), tt.want...)
 		if strings.Contains(said(&c.Verdict), "hour") != (c.Verdict.Sessions == 1 && c.Verdict.Cells > 0) {
 			t.Errorf("%d sessions: %q", c.Verdict.Sessions, c.Verdict.Text)
@@ -198,10 +190,7 @@ func TestFleetPublished(t *testing.T) {
 			}
 			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
 		}
-		o, err := NewOverview(machines, Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(NewOverview(machines, Choice{}))
 		if none := strings.HasSuffix(o.Conclusion(), "an interval; published tables have none."); none != (measured < Fleet) || o.Untested() || len(o.Outliers) > 0 {
 			t.Errorf("%d were measured: untested %v, outliers %+v, %q", measured, o.Untested(), o.Outliers, o.Conclusion())
 		}
@@ -225,10 +214,7 @@ func TestFleetOutliers(t *testing.T) {
 					}
 					machines = append(machines, session(r, fmt.Sprint("node", i), 1, s))
 				}
-				o, err := NewOverview(machines, Choice{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				o := must.Get(NewOverview(machines, Choice{}))
 				switch {
 				case slower == 1 && len(o.Outliers) > 0:
 					wrong++
@@ -279,10 +265,7 @@ func TestFleetUntested(t *testing.T) {
 		{9, true, "Nothing could be tested"},
 		{10, false, "1 of 11 machines are outliers"},
 	} {
-		o, err := NewOverview(fleet(tt.tested), Choice{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(NewOverview(fleet(tt.tested), Choice{}))
 		if o.Untested() != tt.untested || !strings.Contains(o.Conclusion(), tt.want) {
 			t.Errorf("%d machines have samples: untested %v, %q", tt.tested, o.Untested(), o.Conclusion())
 		}

@@ -83,11 +83,6 @@ func together(machines []string, said [][]error) (all []Warning) {
 
 var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
 
-// warnings are what speaks against comparing machines in some channels.
-func warnings(machines []Machine, described []Described, channels []Channel) []Warning {
-	return warningsOf(lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) }), described, channels)
-}
-
 // Doubts are what a file says against comparing it with others.
 type doubts struct {
 	told   []error
@@ -108,6 +103,7 @@ func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
 	return d
 }
 
+// warningsOf are what speaks against comparing machines in some channels.
 func warningsOf(of []*doubts, described []Described, channels []Channel) (all []Warning) {
 	var names, without, broken []string
 	var said [][]error

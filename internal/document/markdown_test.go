@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -25,9 +26,7 @@ func FuzzMarkdown(f *testing.F) {
 		table.Add(cell)
 		d := New("", nil, nil, func(d *Document) { d.Table(table) })
 		var b strings.Builder
-		if err := Markdown.Write(d, &b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(Markdown.Write(d, &b))
 		for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
 			bars := strings.Count(strings.NewReplacer(`\\`, "", `\|`, "").Replace(line), "|")
 			if bars != 3 {

@@ -57,7 +57,7 @@ func InCache(f *params.File) error {
 		more = fmt.Sprintf(", and in %d more", n)
 	}
 	worst := typical[0]
-	return fmt.Errorf("what is called off cache is not, in %s%s: a cache held %.0f %% of what messages came to next, of which a read took %.0f ns, and from memory %.0f ns: the machine has more cache than its kernel says, or more memory must be free for larger buffers",
+	return fmt.Errorf("what is called off cache is not, in %s%s: a cache held %.0f %% of what messages came to next, of which a read took %.0f ns, and from memory %.0f ns: perhaps the machine has more cache than its kernel says, or more memory must be free for larger buffers",
 		where[0], more, 100*worst.InCache(), worst.Next, worst.Flushed)
 }
 

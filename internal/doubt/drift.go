@@ -24,7 +24,7 @@ func (d Drift) Error() string {
 	if d.Change < 0 {
 		than = "less"
 	}
-	return fmt.Sprintf("the reference probe took %.0f %% %s at the end of session %d than at its beginning, from launch to launch: the machine drifts, its clock or what else it does, so measure again and look whether it goes on",
+	return fmt.Sprintf("the reference probe took %.0f %% %s at the end of session %d than at its beginning, from launch to launch: measure again and look whether it goes on",
 		100*math.Abs(d.Change), than, d.Session+1)
 }
 

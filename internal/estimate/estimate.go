@@ -157,7 +157,7 @@ func (m *Machine) advice(p *Program, e *Estimate) string {
 			if was-is > saved && was-is > worthwhile*e.Total.Center {
 				saved = was - is
 				text = fmt.Sprintf("Worth improving first: %s, %s of the time; %s it would take %s instead of %s, and all of it %s.",
-					e.Phases[i].Phase, percent(e.Phases[i].Share), b.how, Span(is), Span(was), Span(e.Total.Center-saved))
+					e.Phases[i].Phase, percent(e.Phases[i].Share), b.how, view.Duration(is), view.Duration(was), view.Duration(e.Total.Center-saved))
 			}
 		}
 	}
@@ -172,25 +172,6 @@ func percent(share float64) string {
 		return fmt.Sprintf("%.1g %%", 100*share)
 	}
 	return fmt.Sprintf("%.0f %%", 100*share)
-}
-
-// Span is a time with its unit.
-func Span(ns float64) string {
-	return span(fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)})
-}
-
-// SpanInterval is an interval in the unit of its centre.
-func SpanInterval(e fit.Estimate) string {
-	name, scale := view.TimeUnit(e.Center)
-	if !e.Known() {
-		return view.Interval(e)
-	}
-	return view.Interval(e.Scale(1/scale)) + " " + name
-}
-
-func span(e fit.Estimate) string {
-	name, scale := view.TimeUnit(e.Center)
-	return digits(e.Scale(1/scale)) + " " + name
 }
 
 // digits are the digits that the interval leaves, or three.
@@ -208,14 +189,11 @@ func (e *Estimate) Document() *document.Document {
 
 // Say adds the sum and the advice, a table of the phases, and where their costs come from.
 func (e *Estimate) Say(w *document.Document) {
-	mark, total := "", span(e.Total)
-	if e.Extrapolated {
-		mark = "~"
-	}
+	total := view.Duration(e.Total.Center)
 	if e.Total.Known() {
 		total = view.Timed(e.Total)
 	}
-	fmt.Fprintf(w, "%s, %s on %s: %s%s\n", e.Program, printable.Count(e.Ranks, "rank"), e.Machine, mark, total)
+	fmt.Fprintf(w, "%s, %s on %s: %s%s\n", e.Program, printable.Count(e.Ranks, "rank"), e.Machine, map[bool]string{true: "~"}[e.Extrapolated], total)
 	fmt.Fprintf(w, "%s\n\n", strings.Replace(e.Advice, "; ", ";\n", 1)) // in two lines
 	unit, scale := view.TimeUnit(e.Total.Center)
 	t := view.Table{Columns: []view.Column{{Name: "phase", Left: true}, {Name: "times"}, {Name: "once"}, {Name: "in all", Unit: unit}, {Name: "share"}}}
@@ -235,7 +213,7 @@ func (e *Estimate) Say(w *document.Document) {
 		t.Add(cells)
 	}
 	for _, p := range e.Phases {
-		add(p.Phase, fmt.Sprint(p.Times), span(p.Once), p.Total, p.Share, p.Extrapolated)
+		add(p.Phase, fmt.Sprint(p.Times), view.Duration(p.Once.Center), p.Total, p.Share, p.Extrapolated)
 	}
 	add("all", "", "", e.Total, 1, e.Extrapolated)
 	w.Table(t)

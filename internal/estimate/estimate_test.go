@@ -34,8 +34,7 @@ func TestExamples(t *testing.T) {
 
 func read(t *testing.T, text string) *Program {
 	t.Helper()
-	p := must.Get(Read(strings.NewReader(text)))
-	return p
+	return must.Get(Read(strings.NewReader(text)))
 }
 
 func TestReadErrors(t *testing.T) {
@@ -306,8 +305,7 @@ func (p platform) estimate(t *testing.T, file string, others ...platform) *Estim
 	for _, o := range others {
 		files = append(files, o.file())
 	}
-	e := must.Get(NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program))
-	return e
+	return must.Get(NewMachine("host", files, model.Choice{Model: IMH}).Estimate(program))
 }
 
 func near(t *testing.T, what string, got, want, within float64) {
@@ -388,9 +386,7 @@ func TestPublishedFiles(t *testing.T) {
 	for name, p := range map[string]platform{"ibm-sp.json": sp, "cray-t3e.json": t3e} {
 		path, file := filepath.Join(examples, name), p.file()
 		if os.Getenv("TAULOP_UPDATE") != "" {
-			if err := file.WriteFile(path); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(file.WriteFile(path))
 		}
 		got, err := params.ReadFile(path)
 		if err != nil {
@@ -398,9 +394,7 @@ func TestPublishedFiles(t *testing.T) {
 			continue
 		}
 		var written bytes.Buffer
-		if err := file.Write(&written); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(file.Write(&written))
 		want := must.Get(params.Read(&written, name))
 		if !slices.EqualFunc(got.Cells, want.Cells, func(a, b params.Cell) bool { return a.Key == b.Key && a.Time.Center == b.Time.Center }) {
 			t.Errorf("%s is not what the tables say: TAULOP_UPDATE=1 writes it", path)

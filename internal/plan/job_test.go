@@ -15,16 +15,13 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 )
 
 func openMPI(t testing.TB) *mpi.Library {
 	t.Helper()
-	l, err := mpi.Tunable("openmpi4")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(mpi.Tunable("openmpi4"))
 }
 
 // small is a plan of broadcasts among two ranks, in which all is timed.
@@ -42,9 +39,7 @@ const head = "head\t2\t1\thost\tA  CPU\tOpen MPI v4.1.4\n"
 func TestWrite(t *testing.T) {
 	m, folder := small(), filepath.Join(t.TempDir(), "plan")
 	for range 2 { // the same again is no error
-		if err := m.Write(folder, openMPI(t), time.Minute); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(m.Write(folder, openMPI(t), time.Minute))
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "work", "P2-rules"))
 	if want := "bcast own 1024\nbcast 1:0:0 1024 coll_tuned_bcast_algorithm=1\nbcast 3:0:512 1024 coll_tuned_bcast_algorithm=3 coll_tuned_bcast_algorithm_segmentsize=512\n"; err != nil || !strings.HasPrefix(string(text), want) {
@@ -56,10 +51,7 @@ func TestWrite(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	f, err := os.Open(filepath.Join(folder, Name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(filepath.Join(folder, Name)))
 	defer f.Close()
 	if again, err := ReadManifest(f, Name); err != nil || len(again.Cells) != 2 {
 		t.Errorf("%v", err)
@@ -256,10 +248,7 @@ func TestSuites(t *testing.T) {
 
 // Versions of MPICH write their name in different ways.
 func TestHeadsOfMPICH(t *testing.T) {
-	library, err := mpi.Tunable("mpich4")
-	if err != nil {
-		t.Fatal(err)
-	}
+	library := must.Get(mpi.Tunable("mpich4"))
 	for _, tt := range []struct {
 		version string
 		left    int

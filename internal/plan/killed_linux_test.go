@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // A job that is killed at any point, and at the same one again, goes on: nothing is timed twice, and nothing
@@ -54,12 +56,8 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 	}
 	for _, point := range points {
 		folder := filepath.Join(t.TempDir(), "plan")
-		if err := m.Write(folder, library, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Link(program, filepath.Join(folder, "timing")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(m.Write(folder, library, time.Minute))
+		must.Do(os.Link(program, filepath.Join(folder, "timing")))
 		run := func(environment ...string) (*os.ProcessState, string) {
 			job := exec.Command("bash", "-c", "JOB=$$ exec bash run.sh")
 			job.Dir, job.SysProcAttr = folder, &syscall.SysProcAttr{Setpgid: true}
@@ -93,10 +91,7 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 		names, _ := filepath.Glob(filepath.Join(folder, results, "*"))
 		times := 0
 		for _, name := range names {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(name))
 			times += strings.Count(string(text), "\ntime\t")
 		}
 		if times != timed {

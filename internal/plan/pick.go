@@ -21,7 +21,6 @@ type Picker struct {
 type Picked struct {
 	Timed    [][]int // of each cell the options, the own choice first; none where neighbours answer
 	Expected float64 // penalty, the mean over cells, a share
-	Before   float64 // of the cheapest predicted ones, untimed
 	Seconds  float64
 }
 
@@ -59,7 +58,6 @@ type picking struct {
 func (by Picker) Pick(cells []Cell) *Picked {
 	p := &picking{Picker: by, rows: newRows(cells)}
 	p.prepare()
-	before := p.expected
 	queue := p.actions()
 	heap.Init(&queue)
 	for len(queue) > 0 {
@@ -78,7 +76,7 @@ func (by Picker) Pick(cells []Cell) *Picked {
 	}
 	picked := &Picked{Timed: make([][]int, len(cells)), Seconds: p.seconds}
 	if n := float64(len(cells)); n > 0 {
-		picked.Expected, picked.Before = p.expected/n, before/n
+		picked.Expected = p.expected / n
 	}
 	for cell, options := range p.timed {
 		for o, timed := range options {

@@ -104,7 +104,7 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 }
 
 // Compare finds for each P where which algorithm is the cheapest, of all m between two.
-// Who is it stays it until another one is cheaper by more than margin, a share.
+// It is left for another one only where that is cheaper by more than margin, a share.
 func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Explanations, error) {
 	doc := &Explanations{Source: c.source()}
 	for _, a := range c.Algorithms {

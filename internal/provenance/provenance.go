@@ -50,7 +50,10 @@ func Read(root string, m *numa.Machine) Provenance {
 	readCPUs(&p, t, m)
 	readMemory(&p, t)
 	p.Memory = modules(t, m)
-	readActivity(&p, t)
+	if stolen, total, err := t.steal(); err == nil && total > 0 {
+		p.StealShare = new(float64(stolen) / float64(total))
+	}
+	p.Load = t.loads()
 	identify(&p, root)
 	shorten(&p)
 	listUnknown(&p)
@@ -131,14 +134,6 @@ func readMemory(p *Provenance, t tree) {
 	default:
 		p.NUMABalancing = "on"
 	}
-}
-
-func readActivity(p *Provenance, t tree) {
-	if stolen, total, err := t.steal(); err == nil && total > 0 {
-		share := float64(stolen) / float64(total)
-		p.StealShare = &share
-	}
-	p.Load = t.loads()
 }
 
 // loads are the averages of 1, 5 and 15 minutes.

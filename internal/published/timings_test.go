@@ -26,9 +26,7 @@ func TestTimings(t *testing.T) {
 	}
 	before := trees()
 	f.Cells = append(f.Cells, e.Cells()...)
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Validate())
 	after := trees()
 	if after.Mean >= before.Mean || after.Within < before.Within || after.Mean > 0.15 {
 		t.Errorf("with estimates the trees' error is %.3f, without %.3f", after.Mean, before.Mean)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -43,7 +44,7 @@ func (r Reach) fitness(f *params.File) string {
 	switch {
 	case r.Missing != nil:
 		use := "Not fit for use"
-		if half <= unfit {
+		if known := lists.Filter(f.Cells, func(c params.Cell) bool { return c.Time.Known() }); half <= unfit && 2*len(known) >= r.Cells {
 			use = "Fit for use where it has intervals"
 		}
 		return fmt.Sprintf("%s: %v; %s.\n%s", use, r.Missing, halfWithin(half), r.Rest)
@@ -156,11 +157,15 @@ func few(names []string) []string {
 // cheapestOf says it of one run of sizes.
 func cheapestOf(first, last []predict.Prediction) string {
 	names := few(lists.Map(last, func(r predict.Prediction) string { return r.Algorithm }))
+	least := func(rows []predict.Prediction) predict.Prediction {
+		return slices.MinFunc(rows, func(a, b predict.Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
+	}
 	from, to := first[slices.IndexFunc(first, named(last[0].Algorithm))], last[0]
 	who := names[0]
 	switch n := len(names) - 1; {
 	case n > 0:
 		who = "no difference is certain between " + strings.Join(names[:n], ", ") + " and " + names[n]
+		from, to = least(first), least(last)
 	case to.Cheapest:
 		who += " is the cheapest, alone or tied"
 	}

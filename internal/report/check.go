@@ -58,8 +58,10 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 	fmt.Fprintf(&b, "taulop_check_state %d\n", c.State)
 	c.writeStates(&b, metric)
 	if len(c.Cells) > 0 {
-		metric("visible_ratio", "Change that would have been found in 9 of 10 cases, 0.1 is 10 %: the median over cells")
-		fmt.Fprintf(&b, "taulop_check_visible_ratio %g\n", c.Visible)
+		if c.Visible > 0 { // else nothing was tested
+			metric("visible_ratio", "Change that would have been found in 9 of 10 cases, 0.1 is 10 %: the median over cells")
+			fmt.Fprintf(&b, "taulop_check_visible_ratio %g\n", c.Visible)
+		}
 		metric("baseline_sessions", "Sessions that the baseline has")
 		fmt.Fprintf(&b, "taulop_check_baseline_sessions %d\n", c.Sessions)
 		labels := make([]string, len(c.Cells))

@@ -8,6 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
 
@@ -33,18 +34,12 @@ func TestCheckStates(t *testing.T) {
 			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`, "memory"}},
 	} {
 		var b strings.Builder
-		if err := tt.c.WritePerformance(&b, compare.Levels{Warning: 0.1, Critical: 0.3}); err != nil {
-			t.Fatal(err)
-		}
-		if err := tt.c.WriteMetrics(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(tt.c.WritePerformance(&b, compare.Levels{Warning: 0.1, Critical: 0.3}))
+		must.Do(tt.c.WriteMetrics(&b))
 		if !strings.HasSuffix(b.String(), "\n# EOF\n") {
 			t.Errorf("%s: metrics end with %q", tt.name, b.String()[max(0, b.Len()-20):])
 		}
-		if err := tt.c.WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(tt.c.WriteJSON(&b))
 		contains.All(t, b.String(), tt.says...)
 		for _, not := range tt.never {
 			if strings.Contains(b.String(), not) {

@@ -215,12 +215,12 @@ func (c *sideBySide) surveys() (tables []view.Table) {
 		if i == 0 || k.State != state {
 			state = k.State
 			tables = append(tables, view.Table{
-				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower and faster are so many of those tested, corrected for their number", state.Title(), (*compare.Comparison)(c).First(state)),
-				Columns: append(view.Numbers("kind", "machine", "cells", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
+				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower and faster are so many cells of those tested, corrected for their number", state.Title(), (*compare.Comparison)(c).First(state)),
+				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
 			})
 		}
 		for _, r := range k.Rows {
-			tables[len(tables)-1].Add(k.Kind, r.Machine, r.Cells, significant(r.Mean), r.Tested, r.Slower, r.Faster, fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
+			tables[len(tables)-1].Add(k.Kind, r.Machine, significant(r.Mean), fmt.Sprintf("%d of %d", r.Tested, r.Cells), r.Slower, r.Faster, fmt.Sprintf("%s × for %s", significant(r.Farthest.Ratio), r.Farthest.Key))
 		}
 	}
 	return tables

@@ -4,7 +4,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
@@ -31,17 +30,7 @@ func (s *Series) values() view.Table {
 	return t
 }
 
-// values have a row for each time that was measured.
-func (v *verification) values() view.Table {
-	return valueRows(v.Rows, verify.Models)
-}
-
-// values have a row for each time that was measured.
-func (d *patterns) values() view.Table {
-	rows := lists.Map(d.Rows, func(r verify.PatternRow) verify.Row { return r.Row })
-	return valueRows(rows, verify.PatternModels)
-}
-
+// valueRows have a row for each time that was measured.
 func valueRows(rows []verify.Row, models []string) view.Table {
 	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
 	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share", "state_slowed")...)

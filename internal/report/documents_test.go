@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -26,13 +27,9 @@ func TestDocuments(t *testing.T) {
 		if tt.d.WriteText(&text); text.String() != tt.want {
 			t.Errorf("got\n%s\nwant\n%s", &text, tt.want)
 		}
-		if err := tt.d.WriteJSON(&value); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(tt.d.WriteJSON(&value))
 		back := reflect.New(reflect.TypeOf(tt.d.Value).Elem()).Interface()
-		if err := json.Unmarshal([]byte(value.String()), back); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(json.Unmarshal([]byte(value.String()), back))
 		if err := view.WriteJSON(&again, tt.d.Kind, tt.d.Version, back); err != nil || again.String() != value.String() {
 			t.Errorf("%v\n%s\nbecame\n%s", err, &value, &again)
 		}

@@ -43,7 +43,7 @@ func (d *explanations) say(w *document.Document) {
 	}
 	var n notes
 	if len(d.Comparisons) > 0 && d.Comparisons[0].Margin > 0 {
-		n.add(true, "Who is the cheapest stays it until another one is cheaper by more than %.3g %%.", 100*d.Comparisons[0].Margin)
+		n.add(true, "The cheapest algorithm is left for another one only where that is cheaper by more than %.3g %%.", 100*d.Comparisons[0].Margin)
 	}
 	n.add(slices.ContainsFunc(d.Calls, func(e predict.Explanation) bool { return e.Lo != nil }), "[ ] %s", d.Uncertainty)
 	n.errors(d.Source, lists.Map(d.Calls, func(e predict.Explanation) predict.Prediction { return e.Prediction }))

@@ -15,7 +15,9 @@ import (
 
 // Patterns is measured message patterns with what predicts them.
 func Patterns(r *verify.PatternResult) *document.Document {
-	return document.New("taulop verify -patterns", r, document.Rows((*patterns)(r).values), (*patterns)(r).say)
+	return document.New("taulop verify -patterns", r, document.Rows(func() view.Table {
+		return valueRows(lists.Map(r.Rows, func(r verify.PatternRow) verify.Row { return r.Row }), verify.PatternModels)
+	}), (*patterns)(r).say)
 }
 
 type patterns verify.PatternResult

@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
 )
 
@@ -27,10 +28,7 @@ func measuredPatterns(t *testing.T) *verify.PatternResult {
 		d.Rows = append(d.Rows, r)
 	}
 	for _, name := range []string{verify.Permutation, "scatter"} {
-		p, err := verify.LookupPattern(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(verify.LookupPattern(name))
 		d.Patterns = append(d.Patterns, p)
 	}
 	line("permutation-1", verify.Permutation, 320, 256, false)
@@ -88,13 +86,8 @@ scatter-r: rank r sends each other rank m bytes of its own, one after another
 // Charts read the rows as collectives'.
 func TestPatternsAreAVerification(t *testing.T) {
 	var b strings.Builder
-	if err := Patterns(measuredPatterns(t)).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
-	v, err := ReadVerification(strings.NewReader(b.String()), "p.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Patterns(measuredPatterns(t)).WriteJSON(&b))
+	v := must.Get(ReadVerification(strings.NewReader(b.String()), "p.json"))
 	if len(v.Rows) != 4 || v.Rows[0].Name != "permutation-1" || v.Rows[0].Predicted[1].Model != "own line" {
 		t.Errorf("%+v", v.Rows)
 	}

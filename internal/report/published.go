@@ -50,11 +50,11 @@ func (d *Published) say(w *document.Document) {
 			fmt.Fprintf(w, "%s: %s, mean |error| %.1f %%, %.0f %% within a factor of %g, bias %+.1f %%\n", e.Of, printable.Count(e.Cells, "cell"), 100*e.Mean, 100*e.Within, published.Factor, 100*e.Signed)
 		}
 	}
-	tables := []view.Table{errorTable("Errors of algorithms, all P and m", "algorithm", d.Means.Algorithm, plain)}
+	tables := []view.Table{errorTable("Errors of algorithms, all P and m", "algorithm", d.Means.Algorithm)}
 	if len(d.Means.Mapping) > 1 {
-		tables = append(tables, errorTable("Errors by mapping of ranks", "mapping", d.Means.Mapping, plain))
+		tables = append(tables, errorTable("Errors by mapping of ranks", "mapping", d.Means.Mapping))
 	}
-	tables = append(tables, errorTable("Errors by P", "P", d.Means.P, plain), errorTable("Errors by m", "m", d.Means.M, bytesOf))
+	tables = append(tables, errorTable("Errors by P", "P", d.Means.P), errorTable("Errors by m", "m", d.Means.M))
 	tables[len(tables)-1].Note("bias: the mean error with its sign, + predicted too high")
 	w.Tables(tables...)
 	writeOmissions(w, d.LeftOut)
@@ -91,25 +91,18 @@ func (d *Published) writeMeasured(w *document.Document) {
 	fmt.Fprintln(w)
 }
 
-func plain(name string) string { return name }
-
-// bytesOf is a number of bytes as people read it.
-func bytesOf(name string) string {
-	n, err := strconv.Atoi(name)
-	if err != nil {
-		return name
-	}
-	return view.Bytes(n)
-}
-
-func errorTable(title, of string, groups []published.Group, name func(string) string) view.Table {
+func errorTable(title, of string, groups []published.Group) view.Table {
 	t := view.Table{Title: title, Columns: append(view.Words("collective", of), view.Numbers("cells")...)}
 	if of == "P" || of == "m" {
 		t.Columns[1].Left, t.Keys = false, 2
 	}
 	t.Columns = append(t.Columns, view.Column{Name: "mean |error|", Unit: "%"}, view.Column{Name: fmt.Sprintf("within ×%g", published.Factor), Unit: "% of cells"}, view.Column{Name: "bias", Unit: "%"})
 	for _, g := range groups {
-		t.Add(g.Collective, name(g.Of), g.Errors.Cells, fmt.Sprintf("%.1f", 100*g.Mean), fmt.Sprintf("%.0f", 100*g.Within), fmt.Sprintf("%+.1f", 100*g.Signed))
+		name := g.Of
+		if n, err := strconv.Atoi(name); err == nil && of == "m" {
+			name = view.Bytes(n)
+		}
+		t.Add(g.Collective, name, g.Errors.Cells, fmt.Sprintf("%.1f", 100*g.Mean), fmt.Sprintf("%.0f", 100*g.Within), fmt.Sprintf("%+.1f", 100*g.Signed))
 	}
 	return t
 }

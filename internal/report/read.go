@@ -3,13 +3,13 @@ package report
 import (
 	"errors"
 	"fmt"
-	"github.com/taulop/taulop/internal/predict"
 	"io"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/verify"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
 )
 
@@ -36,13 +37,8 @@ func written() *verify.Result {
 
 func TestReadWhatVerifyWrites(t *testing.T) {
 	var want, again bytes.Buffer
-	if err := Verification(written()).WriteJSON(&want); err != nil {
-		t.Fatal(err)
-	}
-	got, err := ReadVerification(bytes.NewReader(want.Bytes()), "v.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(written()).WriteJSON(&want))
+	got := must.Get(ReadVerification(bytes.NewReader(want.Bytes()), "v.json"))
 	if err := Verification(got).WriteJSON(&again); err != nil || again.String() != want.String() {
 		t.Errorf("%v\n%s\nbecame\n%s", err, &want, &again)
 	}
@@ -50,16 +46,12 @@ func TestReadWhatVerifyWrites(t *testing.T) {
 
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer
-	if err := Verification(written()).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(written()).WriteJSON(&b))
 	good := b.String()
 	twice := written()
 	twice.Rows = append(twice.Rows, twice.Rows[0])
 	var repeated bytes.Buffer
-	if err := Verification(twice).WriteJSON(&repeated); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(twice).WriteJSON(&repeated))
 	for _, tt := range []struct{ text, want string }{
 		{"", "v.json is empty"},
 		{" \n", "v.json is empty"},

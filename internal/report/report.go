@@ -193,8 +193,11 @@ func withDigits(us float64, n int) string {
 // significant writes three digits.
 func significant(v float64) string { return view.Digits(v, 0) }
 
-// differ says what samples differ by, in shares.
+// differ says what samples differ by, in shares; nothing of launches with a sample each.
 func differ(within, between float64) string {
+	if within == 0 {
+		return fmt.Sprintf("samples differ by %s %% between launches", view.Digits(100*between, 0.1))
+	}
 	return fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
 }
 

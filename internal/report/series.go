@@ -147,7 +147,7 @@ func (s *Series) Document() *document.Document {
 		s.sayStates(d)
 		s.sayResults(d)
 		fmt.Fprintln(d)
-		s.sayRows(d)
+		s.each(d, func(of *Series) { of.writeRows(d) })
 		fmt.Fprintln(d)
 		s.sayHeader(d)
 	})
@@ -230,9 +230,7 @@ func (s *Series) sayHeader(w *document.Document) {
 	w.Table(placement)
 }
 
-// sayRows adds a table of all k, of each state.
-func (s *Series) sayRows(w *document.Document) { s.each(w, func(of *Series) { of.writeRows(w) }) }
-
+// writeRows adds a table of all k.
 func (s *Series) writeRows(w *document.Document) {
 	t := view.Table{Columns: []view.Column{
 		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},
@@ -279,7 +277,9 @@ func (s *Series) writeResults(w *document.Document) {
 	}
 	over := "mean over k"
 	if len(r.Over) > 0 {
-		over += " = " + numbers(r.Over) + ", which have enough launches"
+		if over += " = " + numbers(r.Over); r.L.Known() {
+			over += ", which have enough launches"
+		}
 	}
 	add(s.name("L"), r.L, over)
 	if !s.Concurrent {
@@ -296,7 +296,7 @@ func (s *Series) writeResults(w *document.Document) {
 			add(by.Name(), by.L, fmt.Sprintf("mean over k = %s, m = %s", ends(by.K, strconv.Itoa), ends(by.Bytes, view.Bytes)))
 		}
 	}
-	if len(s.Rows) > 1 {
+	if len(s.Rows) > 1 && r.Slope.Center > 0 { // else noise is more than what a segment takes
 		add("slope", r.Slope, "of l over k, a transfer")
 	}
 	if s.SegmentBytes > 0 {

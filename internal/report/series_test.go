@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -76,13 +77,9 @@ func TestSeriesText(t *testing.T) {
 func TestSeriesJSON(t *testing.T) {
 	s := fig18()
 	var b bytes.Buffer
-	if err := s.Document().WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(s.Document().WriteJSON(&b))
 	var doc map[string]any
-	if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal(b.Bytes(), &doc))
 	for _, key := range []string{"provenance", "setup", "segments", "segment_bytes", "tau", "concurrent", "placement",
 		"off_cache", "copy", "confidence", "rows", "results", "warnings"} {
 		if _, ok := doc[key]; !ok {

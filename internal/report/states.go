@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -42,7 +43,7 @@ func writeWhy(w *document.Document, states []params.State, flag, which string) {
 	}
 	fmt.Fprintf(w, "The machine was in %d states, told apart by what %s takes%s.\n", len(states), flag, which)
 	if len(slowed) > 0 {
-		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than else, as with another program or guest of the host on it.")
+		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than usual, as with another program or guest of the host on it.")
 	}
 }
 
@@ -51,11 +52,11 @@ func writeLasts(w *document.Document, states []params.State) {
 	var lasts []string
 	for _, of := range states {
 		if of.Lasts > 0 {
-			lasts = append(lasts, fmt.Sprintf("%s s of %s", view.Digits(of.Lasts, of.Lasts/10), of.Name()))
+			lasts = append(lasts, fmt.Sprintf("%s: %s s", of.Name(), view.Digits(of.Lasts, of.Lasts/10)))
 		}
 	}
 	if len(lasts) > 0 {
-		fmt.Fprintf(w, "A state lasts %s, in the median.\n", strings.Join(lasts, ", "))
+		fmt.Fprintf(w, "How long a state lasts, in the median: %s.\n", strings.Join(lasts, ", "))
 	}
 }
 
@@ -70,6 +71,9 @@ func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) vi
 		}
 	}
 	for _, tau := range plan.Taus {
+		if tau == 1 && setup != params.Isolated && slices.ContainsFunc(in[0].File.Cells, func(c params.Cell) bool { return c.Setup == params.Isolated }) {
+			continue // one worker's y and copy are not those of two
+		}
 		var ys, cs []string
 		known := false
 		for _, m := range in {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/params"
 )
@@ -15,10 +16,7 @@ import (
 // A sweep of a machine that was in two states has the transfers, y and c of each, and says how
 // well they are known; of one state it says nothing of states.
 func TestSweepByState(t *testing.T) {
-	f, err := params.ReadFile(sweeptest.Moved(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(params.ReadFile(sweeptest.Moved(t)))
 	var b bytes.Buffer
 	Sweep(f, Reach{}).WriteText(&b)
 	text := b.String()
@@ -29,7 +27,7 @@ func TestSweepByState(t *testing.T) {
 	near, far := compare.InWords(states[0]), compare.InWords(states[1])
 	before := -1
 	for _, want := range []string{
-		"The machine was in 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nA state lasts 0.0",
+		"The machine was in 2 states, told apart by what a flag from one to the other takes, " + params.StateList(states) + ".\nHow long a state lasts, in the median: 60 ns: 0.0",
 		"\n\nF" + near[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
 		"\n\nF" + far[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
 		"\ny(τ) and c(8K,τ) = L − y in ns by what a flag takes, ring, placement local, in cache\n  τ",
@@ -48,10 +46,7 @@ func TestSweepByState(t *testing.T) {
 			t.Errorf("no row is like %s in\n%s", row, text)
 		}
 	}
-	one, err := f.InState(2, params.State{NS: 60})
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(f.InState(2, params.State{NS: 60}))
 	b.Reset()
 	if Sweep(one, Reach{}).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
 		t.Errorf("states of a machine of one:\n%s", b.String())

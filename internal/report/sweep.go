@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
@@ -308,31 +307,30 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 	above, unsure, blank := false, false, 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
-		one, last := fit.Median(nil), fit.Median(nil) // L(m,1), and L of the largest τ
-		tau := 0
+		one, last := (*params.Cell)(nil), (*params.Cell)(nil) // L(m,1), and L of the largest τ
 		for _, k := range keys {
 			c, ok := at[ofSize(f, k, m)]
 			if !ok {
 				times = append(times, "")
 				continue
 			}
-			if k.Tau == 1 && tau == 0 && k.Setup == keys[0].Setup { // a ring of one is another thing
-				one = f.Alone(&c).Whole()
+			if k.Tau == 1 && last == nil && k.Setup == keys[0].Setup { // a ring of one is another thing
+				one = f.Alone(&c)
 			}
-			if last, tau = c.Whole(), k.Tau; k.Setup == setups.Isolated.Name {
+			if last = &c; k.Setup == setups.Isolated.Name && one != nil {
 				last = one
 			}
-			times = append(times, view.Center(last))
+			times = append(times, view.Center(last.Whole()))
 		}
-		if tau == 0 {
+		if last == nil {
 			blank++
 			continue
 		}
 		concurrency := ""
-		if tau > 1 && one.Center > 0 {
-			A := fit.Concurrency(tau, one, last)
+		if one != nil && last.Tau > 1 && one.Time.Center > 0 {
+			A, _ := compare.Concurrency(f, one, last)
 			concurrency = fmt.Sprintf("%.2f  ", A.Center)
-			switch most := float64(tau); {
+			switch most := float64(last.Tau); {
 			case A.Lo > most:
 				concurrency, above = fmt.Sprintf("%.2f ↑", A.Center), true
 			case A.Center > most, A.Center < 1 && !(A.Hi < 1):

@@ -18,7 +18,7 @@ import (
 
 // Verification is measured collectives with what the models say of them.
 func Verification(r *verify.Result) *document.Document {
-	return document.New("taulop verify", r, document.Rows((*verification)(r).values), (*verification)(r).say)
+	return document.New("taulop verify", r, document.Rows(func() view.Table { return valueRows(r.Rows, verify.Models) }), (*verification)(r).say)
 }
 
 type verification verify.Result
@@ -26,7 +26,12 @@ type verification verify.Result
 // say writes how wrong the full model is, a table for each P, state of the cache and algorithm, and
 // of the errors of all models; last how it was measured and what the models were given.
 func (v *verification) say(w *document.Document) {
-	fmt.Fprintln(w, offBy("The full model", v.Means, verify.Full))
+	if v.Session != "" {
+		fmt.Fprintln(w, offBy("The full model with "+v.Session, v.Means, verify.Session))
+	}
+	if v.Session == "" || slices.ContainsFunc(v.Means, func(m verify.Mean) bool { return slices.ContainsFunc(m.Errors, isOf(verify.Full)) }) {
+		fmt.Fprintln(w, offBy("The full model", v.Means, verify.Full))
+	}
 	type algorithm struct {
 		p     int
 		off   bool

@@ -7,6 +7,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/params"
 )
@@ -40,7 +41,8 @@ func measuredCalls() *verify.Result {
 	return v
 }
 
-const verificationText = `The full model is off by 5.0 % in cache (3 calls) and by 1.0 % off cache (1 call) on average.
+const verificationText = `The full model with host.json is off by 5.6 % in cache (3 calls) on average.
+The full model is off by 5.0 % in cache (3 calls) and by 1.0 % off cache (1 call) on average.
 
 message, P = 2, user data in cache; errors in %, + predicted too high
       m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
@@ -124,9 +126,7 @@ func TestVerificationOfStates(t *testing.T) {
 // Lists with nothing in them are lists.
 func TestVerificationJSONHasNoNull(t *testing.T) {
 	var b strings.Builder
-	if err := Verification(&verify.Result{}).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(&verify.Result{}).WriteJSON(&b))
 	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
 		if !strings.Contains(b.String(), `"`+list+`": []`) {
 			t.Errorf("%s is no empty list in\n%s", list, &b)
@@ -144,9 +144,7 @@ func TestUnpredicted(t *testing.T) {
 	if !strings.Contains(text.String(), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
 		t.Errorf("got\n%s", &text)
 	}
-	if err := Verification(v).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(v).WriteJSON(&b))
 	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
 	if err != nil || len(back.Rows) != 3 {
 		t.Fatalf("%v, %+v", err, back)
@@ -158,9 +156,7 @@ func TestUnpredicted(t *testing.T) {
 	b.Reset()
 	text.Reset()
 	Verification(v).WriteText(&text)
-	if err := Verification(v).WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Verification(v).WriteJSON(&b))
 	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(text.String(), "Errors") {
 		t.Errorf("%v\n%s", err, &text)
 	}

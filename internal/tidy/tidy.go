@@ -72,8 +72,7 @@ type Collective struct {
 	Size       int // as the table counts it, bytes
 	Bytes      int // m of a call
 	Times
-	Source string
-	Noise  bool // flagged as such
+	Noise bool // flagged as such
 }
 
 // Times are of one operation in ns: the mean over ranks, and the most that a rank had; NaN where that
@@ -268,7 +267,7 @@ var layouts = []layout{
 		c := Collective{
 			Line: r.line, Collective: collectiveOf(r), ID: r.optional("alg_id"), Algorithm: r.word("algorithm"), Mapping: r.word("mapping"),
 			P: r.count("P", 1, maxRanks), Size: r.count("m_bytes", 0, params.MostBytes), Times: r.times(),
-			Source: r.word("src"), Noise: r.noise(),
+			Noise: r.noise(),
 		}
 		if r.word("nodes") != "" {
 			c.Nodes = r.count("nodes", 1, maxRanks)

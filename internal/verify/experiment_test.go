@@ -193,9 +193,7 @@ func TestExperimentSessions(t *testing.T) {
 // refused.
 func TestExperimentLeavesOut(t *testing.T) {
 	r := Request{P: []int{3, 4}, M: []int{4096}}
-	if err := r.Name([]string{"allgather"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(r.Name([]string{"allgather"}))
 	e := experiment(t, r, 1)
 	for _, want := range []string{
 		"among P = 3, allgather:recursive-doubling is left out: it needs a power of two of ranks",
@@ -206,9 +204,7 @@ func TestExperimentLeavesOut(t *testing.T) {
 			t.Errorf("warnings are %q, want %q", e.Warnings, want)
 		}
 	}
-	if err := r.Name([]string{"allgather:two-proc"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(r.Name([]string{"allgather:two-proc"}))
 	r.Caches = []bool{false}
 	if _, err := New(r, eight(), provenance.Provenance{}); err == nil || !strings.Contains(err.Error(), "allgather:two-proc needs two ranks, got P = 3") {
 		t.Errorf("by name: %v", err)
@@ -220,9 +216,7 @@ func TestExperimentChunks(t *testing.T) {
 	e := experiment(t, Request{Names: []string{"bcast:chain", "allreduce:kary"}, P: []int{8}, M: []int{64 << 10}, Degree: 3, Chunk: 4 << 10}, 1)
 	text := must.Get(json.Marshal(e.engine.Requests[Survey.Name]))
 	var launched schedules
-	if err := json.Unmarshal(text, &launched); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(json.Unmarshal(text, &launched))
 	if len(e.Cases) != 2 {
 		t.Fatalf("%d cases", len(e.Cases))
 	}
@@ -309,13 +303,9 @@ func TestPatternsLackParameters(t *testing.T) {
 // What is tested by itself suits every collective, and no part of it is on the grid.
 func TestSizes(t *testing.T) {
 	r := Request{P: []int{2, 3, 4, 5, 6, 7, 8}, M: Sizes, Caches: []bool{false}}
-	if err := r.Name(nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(r.Name(nil))
 	e := &Experiment{Request: r, schedules: schedules{SegmentBytes: segmentBytes}}
-	if err := e.collectiveCases(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(e.collectiveCases())
 	for _, m := range Sizes {
 		for _, part := range []int{m, m / 2, m % segmentBytes, m / 2 % segmentBytes} {
 			if slices.Contains(transfers.Sizes, part) {
@@ -346,9 +336,7 @@ func TestExperimentSimulated(t *testing.T) {
 	surveytest.Simulate(exact, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
 	law.Noise, law.Late, law.LateBy, law.Cost = 0.02, 0.06, 200*time.Microsecond, predicted(truth)
 	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), 2*engine.LeastLaunches, 1
-	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(e.Run(t.Context()))
 	doc, lacking := e.Collectives()
 	if lacking != nil || len(doc.Rows) != 2*(1+2*2) {
 		t.Fatalf("%d rows, %v", len(doc.Rows), lacking)

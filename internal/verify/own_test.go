@@ -52,12 +52,8 @@ func TestOverheads(t *testing.T) {
 	}
 	choice := model.Choice{As: library, Buffers: params.Unchanged}
 	f := bothWays()
-	if err := Overheads(f, choice, times); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(Overheads(f, choice, times))
+	must.Do(f.Validate())
 	a := must.Get(NewAgainst(f, choice))
 	rows, err := a.Compare(times[:0:0])
 	if err != nil || len(rows) > 0 {

@@ -34,9 +34,7 @@ func moving(t *testing.T, r Request, states []surveytest.State, launches int) *E
 	surveytest.Simulate(law, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
 	law.Cost, law.States, law.Between = predicted(truth), states, 100*time.Millisecond
 	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), launches, 1
-	if err := e.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(e.Run(t.Context()))
 	return e
 }
 

@@ -11,12 +11,16 @@ import (
 
 // Digits formats v, known to within ±uncertainty, with as many digits as that
 // leaves it: the last one is at most ten times smaller than the uncertainty. Of more than three
-// decimals three digits are left.
+// decimals three digits are left, and of what is known to no uncertainty at all three digits.
 func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
 	}
 	places := 0
+	if math.IsInf(uncertainty, 0) && math.Abs(v) >= 1000 {
+		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
+		v = math.Round(v/unit) * unit
+	}
 	switch {
 	case uncertainty > 0 && !math.IsInf(uncertainty, 0):
 		places = int(math.Ceil(-math.Log10(uncertainty)))

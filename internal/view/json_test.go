@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -22,9 +23,7 @@ func TestWriteJSON(t *testing.T) {
 		Warnings []string    `json:"warnings,omitempty"`
 	}{Rows: []row{{}}, Result: &row{}}
 	var b strings.Builder
-	if err := WriteJSON(&b, "taulop x", 1, &document); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(WriteJSON(&b, "taulop x", 1, &document))
 	want := `{"format":"taulopx","version":1,"samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
 	if got := strings.NewReplacer(" ", "", "\n", "").Replace(b.String()); got != want {
 		t.Errorf("got %s, want %s", got, want)

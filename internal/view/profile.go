@@ -52,10 +52,6 @@ const (
 // TauName is what lines and panels of a τ are called.
 func TauName(tau int) string { return "τ = " + strconv.Itoa(tau) }
 
-// FromZero tells quantities whose axes begin with 0; others are drawn by their
-// logarithms.
-func (q Quantity) FromZero() bool { return q == Bandwidth }
-
 // A ProfilePoint is a time at a size, stride or rate.
 type ProfilePoint struct {
 	X int

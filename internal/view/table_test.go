@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestTableText(t *testing.T) {
@@ -62,9 +64,7 @@ func TestTableValues(t *testing.T) {
 	table := Table{Columns: Words("name", "note", "p")}
 	table.Add("a,b", "=1+1")
 	var b strings.Builder
-	if err := table.WriteValues(&b, ','); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(table.WriteValues(&b, ','))
 	if want := "name,note,p\n\"a,b\",'=1+1,\n"; b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}

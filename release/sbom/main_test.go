@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestDocument(t *testing.T) {
@@ -16,10 +18,7 @@ func TestDocument(t *testing.T) {
 		},
 		Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "-ldflags", Value: "secret"}, {Key: "vcs.revision", Value: "abc"}},
 	}
-	text, err := json.Marshal(of(info))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(of(info)))
 	for _, want := range []string{
 		`"bomFormat":"CycloneDX","specVersion":"1.6"`, `"name":"program","version":"v1.2.3+dirty","purl":"pkg:golang/example.org/m@v1.2.3%2Bdirty"`,
 		`"purl":"pkg:golang/std@1.26.8"`, `"purl":"pkg:golang/golang.org/x/sys@v0.49.0","properties":[{"name":"go:sum","value":"h1:a="}]`,

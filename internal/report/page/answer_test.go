@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -27,14 +28,8 @@ func published(name string, L ...float64) compare.Machine {
 
 // A machine in each of its states is not compared with itself, and its file is there once.
 func TestStates(t *testing.T) {
-	m, err := compare.Read(sweeptest.Moved(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	x, err := (&Page{Machines: m.Each(), Raw: os.ReadFile}).describe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(compare.Read(sweeptest.Moved(t)))
+	x := must.Get((&Page{Machines: m.Each(), Raw: os.ReadFile}).describe())
 	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "The machine was in several states, and is shown in each. Of 2 transfers at once "+x.of[0].Name+" carries ") || x.answer.tests != "" {
 		t.Fatalf("%d machines: %+v", len(x.of), x.answer)
 	}
@@ -82,10 +77,7 @@ func TestVerdict(t *testing.T) {
 		{"nothing that has a chart", []compare.Machine{only(exact("levels", nil), params.ChannelCell)}, "Of levels there is nothing to draw: neither transfers nor a survey that has a chart.", "", ""},
 		{"surveys alone", []compare.Machine{alone, disk}, "Of these machines surveys alone were measured: disks, pairs of CPUs.", "", ""},
 	} {
-		x, err := (&Page{Machines: tt.of}).describe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get((&Page{Machines: tt.of}).describe())
 		x.surveys()
 		if got := x.verdict(); !strings.HasPrefix(got, tt.text) || !strings.HasPrefix(x.answer.tests, tt.tests) {
 			t.Errorf("%s: %q, %q; want %q, %q", tt.what, got, x.answer.tests, tt.text, tt.tests)

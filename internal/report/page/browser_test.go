@@ -30,6 +30,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -68,13 +69,9 @@ func open(t testing.TB, p *Page) *tab {
 	}
 	dir := t.TempDir()
 	var text bytes.Buffer
-	if err := p.Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(p.Write(&text))
 	file := filepath.Join(dir, "report.html")
-	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(file, text.Bytes(), 0o644))
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WindowSize(1280, 1000),
 		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
@@ -608,10 +605,7 @@ func TestAccessibleInBrowser(t *testing.T) {
 	if path == "" {
 		skip(t, "TAULOP_AXE does not name axe.min.js: npm pack axe-core has it")
 	}
-	axe, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	axe := must.Get(os.ReadFile(path))
 	pages := map[string]*Page{"few": few(), "fleet": many(compare.Fleet + 2)}
 	for _, p := range pages {
 		for i, m := range p.Machines {

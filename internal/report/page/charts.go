@@ -81,7 +81,7 @@ func (x *index) transfers(g *group) []*document.Chart {
 	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	perSize := func(name string, draw drawn, bandwidth bool) *document.Chart {
 		c := &document.Chart{Name: name, Keys: []string{"m"}}
-		sizes := first(lists.Spread(g.sizes, mostSizes), x.Bytes)
+		sizes := lists.Unique(append([]int{x.Bytes}, lists.Spread(g.sizes, mostSizes)...))
 		if x.Main < 0 || g != &x.Groups[x.Main] { // which would double the page
 			sizes = sizes[:1]
 		}
@@ -114,11 +114,6 @@ func (x *index) transfers(g *group) []*document.Chart {
 	}
 	return []*document.Chart{perSize("concurrency", chart.Concurrency, false), perSize("bandwidth", chart.TransfersOverTau, true),
 		perSize("transfers", chart.TransfersOverTau, false), overSize("transfers", chart.TransfersOverSize, false)}
-}
-
-// first are values with one in front.
-func first(of []int, one int) []int {
-	return append([]int{one}, slices.DeleteFunc(slices.Clone(of), func(v int) bool { return v == one })...)
 }
 
 // numbers are the rows behind a group's charts.

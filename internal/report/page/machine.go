@@ -199,7 +199,7 @@ func state(m compare.Machine) string {
 	if s == nil {
 		return m.States()
 	}
-	text := fmt.Sprintf("%s of the time", compare.InWords(*s))
+	text := compare.InWords(*s) + " of the time"
 	if s.Lasts > 0 {
 		text += fmt.Sprintf(", for %s s in the median", view.Digits(s.Lasts, s.Lasts/10))
 	}
@@ -239,7 +239,11 @@ func (x *index) machines() view.Table {
 		if !f.Complete {
 			complete = "incomplete"
 		}
-		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute(p.Time), fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
+		minute := p.Time // as tables show it
+		if at, err := time.Parse(time.RFC3339, minute); err == nil {
+			minute = at.UTC().Format("2006-01-02 15:04")
+		}
+		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
@@ -251,15 +255,6 @@ func (x *index) machines() view.Table {
 		}
 	}
 	return t
-}
-
-// minute is a time as tables show it.
-func minute(text string) string {
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return text
-	}
-	return t.UTC().Format("2006-01-02 15:04")
 }
 
 // known formats a number that is 0 where it is not known.

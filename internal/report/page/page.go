@@ -83,7 +83,11 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title(p.Machines), Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
+	title := fmt.Sprintf("%d machines", len(p.Machines))
+	if !x.Fleet {
+		title = strings.Join(lists.Map(p.Machines, func(m compare.Machine) string { return m.Name }), ", ")
+	}
+	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
 	// Scripts and styles are known by their hash: what got in otherwise is dead.
 	c.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	if c.More, err = later.Packed(); err != nil {
@@ -206,12 +210,4 @@ func (x *index) names() (names []string) {
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
-
-func title(machines []compare.Machine) string {
-	if len(machines) >= compare.Fleet {
-		return fmt.Sprintf("%d machines", len(machines))
-	}
-	names := lists.Map(machines, func(m compare.Machine) string { return m.Name })
-	return strings.Join(names, ", ")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/report/page/nodes"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -26,9 +27,7 @@ import (
 func written(t *testing.T, p *Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(p.Write(&b))
 	return b.String()
 }
 
@@ -60,15 +59,9 @@ func TestPublishedMachines(t *testing.T) {
 	p := &Page{}
 	for _, name := range []string{"metropolis", "lusitania"} {
 		path := filepath.Join(shared, "params", name, "SHM.txt")
-		in, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		in := must.Get(os.Open(path))
 		defer in.Close()
-		table, err := params.ReadText(in, path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := must.Get(params.ReadText(in, path))
 		p.Machines = append(p.Machines, compare.Machine{Name: name, Path: path, File: params.FromText(table, nil)})
 	}
 	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td>", "", "</td>", " ").Replace(written(t, p))
@@ -169,9 +162,7 @@ func TestNotesOfPairs(t *testing.T) {
 		}
 	}
 	var b strings.Builder
-	if err := (&Page{Machines: []compare.Machine{m}}).Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do((&Page{Machines: []compare.Machine{m}}).Write(&b))
 	if want := `<p class="note">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 2 {
 		t.Errorf("no %q in the page", want)
 	}
@@ -262,10 +253,7 @@ func TestSize(t *testing.T) {
 
 // What is known of no machine has no column.
 func TestFacts(t *testing.T) {
-	x, err := many(compare.Fleet).describe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(many(compare.Fleet).describe())
 	table := x.machines()
 	if got := strings.Join(lists.Map(table.Columns, view.Column.Head), ", "); got != "machine, file, processor, memory, measured, cells" {
 		t.Error(got)

@@ -37,34 +37,28 @@ func (s state) String() string {
 // shownTaus is how many τ a table has.
 const shownTaus = 3
 
-// Answer is what the longest message takes alone, and what most of them at once move together, of
-// the first of tables and of states.
+// Answer is what the longest message takes at the least τ, and what most of them at once move
+// together, of the first of tables and of states that was measured.
 func Answer(f *params.File) string {
-	var first, last *params.Cell
-	rank := func(c *params.Cell) int {
-		table := slices.Index(f.Plan.Policies, c.Placement)*len(order) + slices.Index(order, c.Setup)
-		return table*len(states) + slices.Index(states, state{c.OffCache, c.Buffers})
+	cells := lists.Filter(f.Cells, func(c params.Cell) bool {
+		return c.Transport == params.CMA && c.Kind == params.TransferCell && c.Time.Center > 0
+	})
+	if len(cells) == 0 {
+		return ""
 	}
-	for i := range f.Cells {
-		c := &f.Cells[i]
-		if c.Transport != params.CMA || c.Kind != params.TransferCell || !(c.Time.Center > 0) {
-			continue
-		}
-		if first == nil || cmp.Or(rank(c)-rank(first), first.Bytes-c.Bytes, c.Tau-first.Tau) < 0 {
-			first = c
-		}
-		if last == nil || cmp.Or(rank(c)-rank(last), last.Bytes-c.Bytes, last.Tau-c.Tau) < 0 {
+	of := func(c params.Cell) state { return state{c.OffCache, c.Buffers} }
+	slices.SortStableFunc(cells, func(a, b params.Cell) int {
+		return cmp.Or(slices.Index(f.Plan.Policies, a.Placement)-slices.Index(f.Plan.Policies, b.Placement), slices.Index(order, a.Setup)-slices.Index(order, b.Setup),
+			slices.Index(states, of(a))-slices.Index(states, of(b)), b.Bytes-a.Bytes, a.Tau-b.Tau)
+	})
+	first, last := cells[0], cells[0]
+	for _, c := range cells {
+		if c.Placement == first.Placement && c.Setup == first.Setup && of(c) == of(first) && c.Bytes == first.Bytes {
 			last = c
 		}
 	}
-	if first == nil {
-		return ""
-	}
-	text := fmt.Sprintf("%s by the kernel (%s, %v, τ = %d): %s", view.Size(first.Bytes), first.Setup, state{first.OffCache, first.Buffers}, first.Tau, view.Timed(first.Time))
-	for _, c := range lists.Unique([]*params.Cell{first, last}) {
-		text += fmt.Sprintf("; %s together at τ = %d", view.Known(c.Time.Rate(float64(c.Tau*c.Bytes)), " GB/s"), c.Tau)
-	}
-	return text + "."
+	return fmt.Sprintf("%s by the kernel (%s, %v) takes %s at τ = %d; %s together at τ = %d.", view.Size(first.Bytes), first.Setup, of(first),
+		view.Timed(first.Time), first.Tau, view.Known(last.Time.Rate(float64(last.Tau*last.Bytes)), " GB/s"), last.Tau)
 }
 
 // Tables are L(m,τ) by setup and placement, sizes down, states of buffers and τ across;

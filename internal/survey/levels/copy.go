@@ -178,7 +178,8 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 func Doubts(cells []params.Cell) (all []error) {
 	for _, s := range Steps(cells) {
 		if !s.Slower {
-			all = append(all, s.doubt())
+			all = append(all, fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching may hide it",
+				s.Tau, s.End, s.Far, s.End, s.Near, s.SlowerOf, s.Compared))
 		}
 	}
 	return all
@@ -270,12 +271,6 @@ func Steps(cells []params.Cell) (steps []Step) {
 		}
 	}
 	return steps
-}
-
-// doubt says that a level is not told apart.
-func (s Step) doubt() error {
-	return fmt.Errorf("τ = %d, copies %s %s are not told apart from those %s %s (slower in %d of %d): the caches may be other than the system says, or prefetching may hide it",
-		s.Tau, s.End, s.Far, s.End, s.Near, s.SlowerOf, s.Compared)
 }
 
 // Tam's parameters: the cost of a copy from cache to cache, cache to memory and

@@ -15,9 +15,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
@@ -90,23 +90,16 @@ type Request struct {
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	cpus := f.String("cpus", "", "these CPUs alone, one of each core unless given: a `list` like 0,2 or 0-3")
-	list := f.String("levels", "0,5,10,20,40,60,80,100", "`list` of what others inject, in % of the most")
+	var levels []int
+	argument.Var(f, &levels, "levels", "0,5,10,20,40,60,80,100", "`list` of what others inject, in % of the most", argument.Rising(shares))
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		var levels, order []int
-		for _, word := range strings.Split(*list, ",") {
-			level, err := strconv.Atoi(strings.TrimSpace(word))
-			if err != nil || level < 0 || level > 100 {
-				return t, fmt.Errorf("-levels: %q is no level: give whole numbers from 0 to 100, like 0,50,100", word)
-			}
-			levels = append(levels, level)
-		}
-		slices.Sort(levels)
+		var order []int
 		if *cpus != "" {
 			if order, err = numa.ParseOrder(*cpus); err != nil {
 				return t, fmt.Errorf("-cpus: %w", err)
 			}
 		}
-		r, warnings, err := NewRequest(m, order, slices.Compact(levels))
+		r, warnings, err := NewRequest(m, order, levels)
 		if err != nil {
 			return t, err
 		}
@@ -296,4 +289,15 @@ func (s *sampler) work(what string) (w setups.Work, n float64) {
 		s.chain = newChain(s.ChainBytes)
 	}
 	return s.chain.passes(), stepsOfPass
+}
+
+// shares reads injection levels.
+func shares(list string) ([]int, error) {
+	return argument.List(list, false, func(text string) (int, error) {
+		level, err := strconv.Atoi(text)
+		if err != nil || level < 0 || level > 100 {
+			err = fmt.Errorf("%q is no level: give whole numbers from 0 to 100, like 0,50,100", text)
+		}
+		return level, err
+	})
 }

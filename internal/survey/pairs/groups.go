@@ -123,7 +123,7 @@ func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*pa
 	if len(units) < leastUnits {
 		return nil
 	}
-	times := newDistances(len(units))
+	times := &distances{len(units), make([]float64, len(units)*(len(units)-1)/2)}
 	for i, a := range units {
 		for j, b := range units[:i] {
 			var of []float64
@@ -178,8 +178,6 @@ type distances struct {
 	n  int
 	of []float64
 }
-
-func newDistances(n int) *distances { return &distances{n, make([]float64, n*(n-1)/2)} }
 
 func (d *distances) set(i, j int, v float64) { d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] = v }
 func (d *distances) at(i, j int) float64     { return d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] }

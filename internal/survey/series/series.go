@@ -239,10 +239,13 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		return res
 	}
 	var (
-		rows       = res.counted()
+		rows       = lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() }) // enough launches for an interval
 		ks         []int
 		ls, Ls, cs []fit.Estimate
 	)
+	if len(rows) == 0 {
+		rows = res.Rows
+	}
 	for _, row := range rows {
 		ks, ls, Ls, cs = append(ks, row.K), append(ls, row.Message), append(Ls, row.Transfer), append(cs, row.Copy)
 	}
@@ -279,16 +282,6 @@ func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 		}
 	}
 	return all
-}
-
-// counted are the rows of the means: rows with enough launches for an interval, or all if none
-// has.
-func (res *Result) counted() []Row {
-	rows := lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() })
-	if len(rows) == 0 {
-		return res.Rows
-	}
-	return rows
 }
 
 // Short says which of the rows that were asked for were not reached or have too few

@@ -61,7 +61,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			if err != nil {
 				return t, fmt.Errorf("-cpus: %w", err)
 			}
-			r.Pairs = []Pair{PairOf(m, two[0], two[1])}
+			r.Pairs = []Pair{between(m.Levels(m.Allowed), two[0], two[1])}
 		}
 		if r, err = NewRequest(r); err != nil {
 			return t, err

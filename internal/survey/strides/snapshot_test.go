@@ -19,7 +19,7 @@ func TestSnapshots(t *testing.T) {
 				t.Errorf("%d pairs among %d CPUs", len(pairs), m.Allowed.Len())
 			}
 			for i, p := range pairs {
-				if p != PairOf(m, p.CPUs[0], p.CPUs[1]) || i > 0 && p.Level == pairs[i-1].Level {
+				if p != between(m.Levels(m.Allowed), p.CPUs[0], p.CPUs[1]) || i > 0 && p.Level == pairs[i-1].Level {
 					t.Errorf("%+v", pairs)
 				}
 			}

@@ -120,9 +120,7 @@ func Pairs(m *numa.Machine) (pairs []Pair) {
 	return pairs
 }
 
-// PairOf finds what two CPUs have in common.
-func PairOf(m *numa.Machine, a, b int) Pair { return between(m.Levels(m.Allowed), a, b) }
-
+// between finds what two CPUs have in common.
 func between(levels numa.Levels, a, b int) Pair {
 	name := "" // where levels do not say
 	if i := levels.Of(a, b); i >= 0 {

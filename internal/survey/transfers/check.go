@@ -73,11 +73,8 @@ func Holds(p params.Plan, m *numa.Machine) error {
 	if err != nil {
 		return err
 	}
-	largest := p.Sizes[len(p.Sizes)-1]
 	for _, place := range places {
-		fit := room(p, place, m)
-		fit.FreeBytes = free
-		_, arena, err := fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
+		fit, arena, err := fits(p, place, m, free)
 		if err != nil {
 			return err
 		}

@@ -30,9 +30,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), setups.ArenaCaches
 	p.ArenaDown = true
 	for _, place := range places {
-		fit := room(*p, place, m)
-		fit.FreeBytes = free
-		arena, err := fits(fit, *p)
+		fit, arena, err := fits(*p, place, m, free)
 		if err != nil {
 			return err
 		}
@@ -44,11 +42,13 @@ func Fit(f *params.File, m *numa.Machine) error {
 	return nil
 }
 
-// fits is the arena of each worker, in bytes, and an error of what does not fit.
-func fits(fit setups.Fit, p params.Plan) (arena int, err error) {
-	largest := p.Sizes[len(p.Sizes)-1]
-	_, arena, err = fit.Rows([]int{(largest-1)/fit.SegmentBytes + 1})
-	return arena, err
+// fits says how a placement's buffers fit into free memory, with the arena of each worker, both in
+// bytes; the error is of what does not fit.
+func fits(p params.Plan, place numa.Placement, m *numa.Machine, free int64) (fit setups.Fit, arena int, err error) {
+	fit = room(p, place, m)
+	fit.FreeBytes = free
+	_, arena, err = fit.Rows([]int{(p.Sizes[len(p.Sizes)-1]-1)/fit.SegmentBytes + 1})
+	return fit, arena, err
 }
 
 // FirstCPUs are the CPUs at which launches may begin a plan's placements: where L3 complexes or
@@ -63,9 +63,7 @@ func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 	first = slices.DeleteFunc(first, func(start int) bool {
 		places, err := placements(p, m, start)
 		return err != nil || slices.ContainsFunc(places, func(place numa.Placement) bool {
-			fit := room(p, place, m)
-			fit.FreeBytes = free
-			_, err := fits(fit, p)
+			_, _, err := fits(p, place, m, free)
 			return err != nil
 		})
 	})

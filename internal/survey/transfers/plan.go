@@ -144,7 +144,7 @@ func reduced(p params.Plan, o reduce.Operator) (some []int) {
 		if i > 0 && m > mostReduced {
 			break
 		}
-		if i > 0 && coarse && !powerOf4(m) {
+		if powerOf4 := bits.OnesCount(uint(m)) == 1 && bits.TrailingZeros(uint(m))%2 == 0; i > 0 && coarse && !powerOf4 {
 			continue
 		}
 		if m < o.Element && i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
@@ -157,8 +157,6 @@ func reduced(p params.Plan, o reduce.Operator) (some []int) {
 	}
 	return some
 }
-
-func powerOf4(m int) bool { return bits.OnesCount(uint(m)) == 1 && bits.TrailingZeros(uint(m))%2 == 0 }
 
 // operators are the operators that a plan measures; names that no longer exist are skipped.
 func operators(p params.Plan) (all []reduce.Operator) {
@@ -242,8 +240,7 @@ func messages(p params.Plan, k params.Key) (ks []params.Key) {
 // work is what a cell is measured by: its trial, or what ranks do, which send from one
 // arena and receive into another.
 func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
-	switch k.Kind {
-	case params.PRTTCell:
+	if k.Kind == params.PRTTCell {
 		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
 			Segments: p.Segments, SegmentBytes: p.SegmentBytes, Runs: tripRuns, ArenaBytes: tr.ArenaBytes, Receiver: k.Variant == params.Receiver}, nil
 	}
@@ -317,38 +314,29 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 	tr = setups.Trial{Segments: cmp.Or(k.Segments, p.Segments), K: 1, Bytes: k.Bytes, SegmentBytes: k.Bytes}
 	times = 1
 	switch k.Kind {
-	case params.TransferCell, params.NullCell:
-		if tr.Setup, err = setups.Lookup(k.Setup); err != nil {
-			return tr, 0, err
-		}
+	case params.TransferCell:
+		tr.SegmentBytes = min(k.Bytes, cmp.Or(k.SegmentBytes, p.SegmentBytes))
+		tr.K = (k.Bytes + tr.SegmentBytes - 1) / tr.SegmentBytes
+		tr.Setup, err = setups.Lookup(k.Setup)
+	case params.NullCell:
+		tr.K = 64 // so that the message's own loop does not count
+		tr.Setup, err = setups.Lookup(k.Setup)
+		times = float64(tr.K * tr.Setup.Transfers)
 	case params.CopyCell:
 		tr.Setup, tr.Segments = setups.Bare, 1
 		if k.Setup == setups.Share.Name {
 			tr.Setup = setups.Share
 		}
+		times = float64(tr.Setup.Transfers)
 	case params.OwnCell:
 		tr.Setup, tr.Segments = setups.Own, 1
 	case params.GammaCell:
-		o, err := reduce.Lookup(k.Operator)
-		if err != nil {
-			return tr, 0, err
-		}
-		tr.Setup, tr.Segments = setups.Reducing(o), 1
-	case params.PRTTCell, params.MessageCell, params.ExchangeCell:
-		return tr, 1, nil // see work
+		var o reduce.Operator
+		o, err = reduce.Lookup(k.Operator)
+		tr.Setup, tr.Segments, tr.Kept = setups.Reducing(o), 1, true // computing depends less on where memory lies
+	case params.PRTTCell, params.MessageCell, params.ExchangeCell: // see work
 	default:
-		return tr, 0, fmt.Errorf("cells of kind %q are not measured here", k.Kind)
+		err = fmt.Errorf("cells of kind %q are not measured here", k.Kind)
 	}
-	tr.Kept = k.Kind == params.GammaCell // computing, which depends less on where memory lies
-	switch k.Kind {
-	case params.TransferCell:
-		tr.SegmentBytes = min(k.Bytes, cmp.Or(k.SegmentBytes, p.SegmentBytes))
-		tr.K = (k.Bytes + tr.SegmentBytes - 1) / tr.SegmentBytes
-	case params.NullCell:
-		tr.K = 64 // so that the message's own loop does not count
-		times = float64(tr.K * tr.Setup.Transfers)
-	case params.CopyCell:
-		times = float64(tr.Setup.Transfers)
-	}
-	return tr, times, nil
+	return tr, times, err
 }

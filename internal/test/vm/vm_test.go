@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
@@ -18,14 +19,9 @@ func TestInitramfs(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{"init": "first", "bin/a": "", "bin/tool": "12345678"}
 	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(os.WriteFile(filepath.Join(dir, filepath.Base(name)), []byte(content), 0o600))
 	}
-	archive, err := newInitramfs(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := must.Get(newInitramfs(dir))
 	var names []string
 	for at := 0; ; {
 		var magic, inode, mode, uid, gid, links, mtime, size, major, minor, devMajor, devMinor, nameSize, sum int
@@ -99,10 +95,7 @@ func TestMachines(t *testing.T) {
 			}
 		}
 	}
-	m, err := machine.Lookup("memoryonly")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(machine.Lookup("memoryonly"))
 	line := strings.Join(m.QEMU(), " ")
 	for _, want := range []string{
 		"-smp cpus=4,sockets=2,dies=1,cores=2,threads=1", "-m 1536M",
