@@ -70,7 +70,7 @@ func barrierDoubleRing(s *Schedule) {
 
 // barrierRecursiveDoubling: partners at distance 1, 2, 4 … tell each other which ranks they
 // have heard of, log2 P stages. Where P is no power of two the ranks beyond tell one of the
-// others first, and hear from it last.
+// others first, and hear from it last, by a synchronous send: it waits for their answer.
 func barrierRecursiveDoubling(s *Schedule) {
 	c := s.Call
 	core := floorPowerOfTwo(c.P)
@@ -85,6 +85,9 @@ func barrierRecursiveDoubling(s *Schedule) {
 	}
 	s.add(1, beyond, Stage{Phase: "fold out", Shape: empty(beyond)}, func(_, i int) Message {
 		return Message{From: i, To: core + i}
+	})
+	s.add(1, beyond, Stage{Phase: "answer", Shape: empty(beyond)}, func(_, i int) Message {
+		return Message{From: core + i, To: i}
 	})
 }
 

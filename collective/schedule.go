@@ -57,6 +57,10 @@ type Schedule struct {
 	// Touched is the bytes that each rank touches, where no algorithm says it.
 	Touched int
 
+	// Between is what ranks do between two calls, as benchmarks synchronise them; nil: a call is the
+	// first, and all ranks begin at once.
+	Between *Schedule
+
 	temp func(rank int) int
 }
 

@@ -144,9 +144,6 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	}
 	switch {
 	case l.network:
-		if h.within != nil { // flags of its own node
-			c.waited = c.latency
-		}
 		if !c.copied {
 			c.adapter = h.passes(l, bytes)
 		}

@@ -34,10 +34,10 @@ import (
 // sender hold each other up less than those of a fan-out, see various. A memory is that of a NUMA
 // node; between nodes it is their adapter.
 //
-// A rank that passes on what has just arrived takes longer than a ping-pong, which sends what
-// nobody has written since: by o, for flags that other ranks had, and by L(m,1), for bytes that
-// are in another core's cache; of messages through buffers only where ranks share no cache, and not
-// where the file knows no levels of a node. An answer to the rank heard from last is as in a
+// A rank that passes on what has just arrived within its node takes longer than a ping-pong, which
+// sends what nobody has written since: by o, for flags that other ranks had, and by L(m,1), for bytes
+// that are in another core's cache; of messages through buffers only where ranks share no cache, and
+// not where the file knows no levels of a node. An answer to the rank heard from last is as in a
 // ping-pong and takes no o longer. No factor is fitted to collectives.
 //
 // Ranks go on when their own messages are over, see progress. A cost is the slowest rank's.
@@ -209,32 +209,27 @@ func (h *Hierarchy) spots(ranks int) (nodes, cores []int, err error) {
 }
 
 // Cost is the cost of a schedule: the slowest rank's time, as the chain of messages that it waits
-// for. Mean of a barrier is that of one barrier after another, as benchmarks have them. It fails
-// where a reduction has no γ, for too many messages, and for ranks that are nowhere.
+// for; where something is Between, of the second call, each rank's from where it leaves that. It
+// fails where a reduction has no γ, for too many messages, and for ranks that are nowhere.
 func (h *Hierarchy) Cost(s *collective.Schedule) (Cost, error) { return h.costWithin(s, math.Inf(1)) }
 
 // costWithin is the cost of a schedule if it is not above so many seconds, else errAbove.
 func (h *Hierarchy) costWithin(s *collective.Schedule, most float64) (Cost, error) {
-	calls := 1
-	barrier := s.Algorithm != nil && s.Algorithm.Collective == collective.Barrier
-	if barrier {
-		calls = 2
-	}
-	p, err := h.follow(s, calls, most)
+	p, err := h.follow(s, most)
 	if err != nil {
 		return Cost{}, fmt.Errorf("%s: %w", s.Algorithm, err)
 	}
 	c := Cost{Symbols: symbolsOf(s, 0)}
 	slowest := 0
-	done := p.calls[0]
-	for r, t := range done {
-		if t > done[slowest] {
+	done := p.calls[len(p.calls)-1]
+	for r := range done {
+		if s.Between != nil { // which each leaves at another moment
+			done[r] -= p.calls[1][r]
+		}
+		if done[r] > done[slowest] {
 			slowest = r
 		}
-		if barrier { // others enter the next while the slowest has not left
-			t = p.calls[1][r] - t
-		}
-		c.Mean += t / float64(len(done))
+		c.Mean += done[r] / float64(len(done))
 	}
 	c.Seconds = done[slowest]
 	c.Terms, c.Extrapolated = p.chain(slowest, c.Symbols), p.beyond

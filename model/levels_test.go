@@ -263,7 +263,7 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	p := predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
-	of := must.Get(p.levels.follow(s, 1, math.Inf(1)))
+	of := must.Get(p.levels.follow(s, math.Inf(1)))
 	for _, one := range of.messages {
 		if one.from == 1 && !near((one.ended-one.began)*1e9, 200+0.5*m) {
 			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (one.ended-one.began)*1e9, 200+0.5*m)

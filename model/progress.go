@@ -28,7 +28,7 @@ type progress struct {
 	soonest float64 // when the first of them is over
 	changed bool    // one began or ended, so that their paces are others
 
-	calls   [][]float64 // when each rank is done: with the first call, with the next
+	calls   [][]float64 // when each rank is done: with the first call, what is between, the next
 	last    []int32     // the message that ended each rank's first call, −1: none
 	crosses bool        // a message goes between nodes
 	beyond  bool        // a reduction was not measured
@@ -85,14 +85,14 @@ var errManyMessages = fmt.Errorf("makes more than %d messages, which are followe
 // errAbove is of schedules that cost more than is asked for.
 var errAbove = errors.New("costs more than that")
 
-// follow goes through a schedule, so many times in a row, and fails with errAbove once a single
-// call takes more than so many seconds.
-func (h *Hierarchy) follow(s *collective.Schedule, calls int, within float64) (*progress, error) {
-	p, err := h.begin(s, calls)
+// follow goes through a schedule, and fails with errAbove once a single call takes more than so
+// many seconds.
+func (h *Hierarchy) follow(s *collective.Schedule, within float64) (*progress, error) {
+	p, err := h.begin(s)
 	if err != nil {
 		return nil, err
 	}
-	if calls > 1 { // of which the next go on after the first
+	if s.Between != nil { // which goes on after the first call
 		within = math.Inf(1)
 	}
 	if p.run(within); p.now > within {

@@ -25,9 +25,9 @@ type laying struct {
 	got                           [3]bool // whether bytes arrived, by buffer
 }
 
-// begin is a schedule that is to be followed so many times in a row. It fails for ranks that are
-// nowhere, and for too many messages.
-func (h *Hierarchy) begin(s *collective.Schedule, calls int) (*progress, error) {
+// begin is a schedule that is to be followed, a second time after what is between. It fails for
+// ranks that are nowhere, and for too many messages.
+func (h *Hierarchy) begin(s *collective.Schedule) (*progress, error) {
 	ranks := s.Call.P
 	if ranks > mostMessages {
 		return nil, errManyMessages
@@ -47,15 +47,21 @@ func (h *Hierarchy) begin(s *collective.Schedule, calls int) (*progress, error) 
 	}
 	p.memories = make([]memory, of*(memories+1))
 	p.adapters = [2][]float64{make([]float64, of), make([]float64, of)}
+	calls := []*collective.Schedule{s}
+	if s.Between != nil {
+		calls = append(calls, s.Between, s)
+	}
 	all := 0
-	for _, b := range s.Blocks {
-		for i := range b.Stages {
-			all += active(&b.Stages[i]) * b.Repeat * calls
+	for _, of := range calls {
+		for _, b := range of.Blocks {
+			for i := range b.Stages {
+				all += active(&b.Stages[i]) * b.Repeat
+			}
 		}
 	}
 	p.messages = make([]message, 0, min(all, mostMessages))
-	for range calls {
-		if err := p.lay(s); err != nil {
+	for _, of := range calls {
+		if err := p.lay(of); err != nil {
 			return nil, err
 		}
 		p.calls = append(p.calls, make([]float64, ranks))

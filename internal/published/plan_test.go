@@ -13,7 +13,7 @@ import (
 
 // Two settings a case timed beside the library's own choice leave 1.0 % or less, rounded, in less than 30 % of
 // the time of all. Ranks bound to a socket float, and single runs take up to 400 times as long as those beside
-// them: there a plan is held to 2 % of a table whose times are medians with their neighbours'. How little any
+// them: there a plan is held to 3 % of a table whose times are medians with their neighbours'. How little any
 // prediction could help in the table itself is logged.
 func TestPlans(t *testing.T) {
 	table, f := measured(t, "orfeo-epyc7h12")
@@ -35,7 +35,7 @@ func TestPlans(t *testing.T) {
 			}
 			everywhere := judge("by neighbours", by, cases, cheapest(by, plan.Most))
 			quiet := besides(cases, true)
-			own, of, most = judge("own", cells, quiet, cheapest(cells, 0)), judge("a plan", cells, quiet, pick(cells)), 0.02
+			own, of, most = judge("own", cells, quiet, cheapest(cells, 0)), judge("a plan", cells, quiet, pick(cells)), 0.03
 			t.Logf("%s by socket: a plan %.2g %%, of medians with neighbours %.2g; two settings in every case by neighbours' medians %.2g",
 				p.Collective, 100*p.Timings[len(p.Timings)-1].Penalty.Mean, 100*of.Penalty.Mean, 100*everywhere.Penalty.Mean)
 		}

@@ -47,6 +47,7 @@ type Cell struct {
 	Taken     *mpi.Setting `json:"taken,omitempty"`
 	Predicted *Ranks       `json:"predicted_ns"` // nil where it is left out
 	Error     *float64     `json:"error"`        // predicted / measured − 1
+	Cost      Ranks        `json:"cost_ns"`      // where all begin at once, which algorithms are chosen by
 	LeftOut   string       `json:"left_out,omitempty"`
 	// Spread is the share by which predictions must differ to be told apart.
 	Spread float64 `json:"spread,omitempty"`
@@ -375,7 +376,8 @@ type call struct {
 
 type costed struct {
 	model.Cost
-	err error
+	first Ranks // where all ranks begin at once
+	err   error
 }
 
 var (
@@ -407,7 +409,7 @@ func (p *predictors) predict(cell *Cell) error {
 		}
 		cell.Taken = &setting
 	}
-	s, err := p.lib.Schedule(of, setting, collective.Call{P: cell.P, M: cell.Bytes})
+	s, err := timed(p.lib, of, setting, collective.Call{P: cell.P, M: cell.Bytes})
 	if err != nil {
 		return err
 	}
@@ -421,7 +423,12 @@ func (p *predictors) predict(cell *Cell) error {
 	key := call{s.Algorithm, s.Call, s.Blocking}
 	cost, there := by.costs[key]
 	if !there {
-		cost.Cost, cost.err = by.Cost(s)
+		if cost.Cost, cost.err = by.Cost(s); cost.err == nil {
+			s.Between = nil
+			var first model.Cost
+			first, cost.err = by.Cost(s)
+			cost.first = Ranks{Slowest: first.Seconds * 1e9, Mean: first.Mean * 1e9}
+		}
 		cost.Terms, cost.Stages = nil, nil
 		by.costs[key] = cost
 	}
@@ -434,8 +441,29 @@ func (p *predictors) predict(cell *Cell) error {
 		return errUnknown
 	}
 	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
+	cell.Cost = cost.first
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
+}
+
+// timed is a schedule as benchmarks time it: a rank's time begins where it leaves the library's own
+// barrier, which ranks enter when they are done with the call before; barriers follow each other.
+func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, call collective.Call) (*collective.Schedule, error) {
+	s, err := lib.Schedule(of, setting, call)
+	if err != nil {
+		return nil, err
+	}
+	between := *s
+	s.Between = &between
+	if of != collective.Barrier {
+		barrier, known := lib.Own(collective.Barrier, call.P, 0)
+		if !known {
+			s.Between, err = collective.Barrier.DefaultAlgorithm().Schedule(collective.Call{P: call.P})
+		} else {
+			s.Between, err = lib.Schedule(collective.Barrier, barrier, collective.Call{P: call.P})
+		}
+	}
+	return s, err
 }
 
 func (p *predictors) of(at place) *made {

@@ -46,7 +46,7 @@ func Timings(t *tidy.Table, f *params.File, ch Choice) (all []model.Timing, err 
 		if _, taken := slices.BinarySearch(ranks[key{cell.Collective, cell.Setting}], cell.P); !taken {
 			continue
 		}
-		s, err := lib.Schedule(collective.Named(cell.Collective), cell.Setting, collective.Call{P: cell.P, M: cell.Bytes})
+		s, err := timed(lib, collective.Named(cell.Collective), cell.Setting, collective.Call{P: cell.P, M: cell.Bytes})
 		if err != nil {
 			continue // of ranks that the algorithm does not exist for
 		}
