@@ -11,16 +11,12 @@ import (
 
 // Digits formats v, known to within ±uncertainty, with as many digits as that
 // leaves it: the last one is at most ten times smaller than the uncertainty. Of more than three
-// decimals three digits are left, and of what is known to no uncertainty at all three digits.
+// decimals three digits are left.
 func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
 	}
 	places := 0
-	if math.IsInf(uncertainty, 0) && math.Abs(v) >= 1000 {
-		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
-		v = math.Round(v/unit) * unit
-	}
 	switch {
 	case uncertainty > 0 && !math.IsInf(uncertainty, 0):
 		places = int(math.Ceil(-math.Log10(uncertainty)))
@@ -38,8 +34,15 @@ func Digits(v, uncertainty float64) string {
 	return text
 }
 
-// Center formats an estimate's centre with the digits that its interval leaves it.
-func Center(e fit.Estimate) string { return Digits(e.Center, (e.Hi-e.Lo)/2) }
+// Center formats an estimate's centre with the digits that its interval leaves it, with three where its
+// samples are too few for one.
+func Center(e fit.Estimate) string {
+	if v := e.Center; !e.Known() && e.N > 0 && math.Abs(v) >= 1000 {
+		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
+		return Digits(math.Round(v/unit)*unit, 0)
+	}
+	return Digits(e.Center, (e.Hi-e.Lo)/2)
+}
 
 // Rough formats an estimate's centre as Center does, with two digits at the least.
 func Rough(e fit.Estimate) string {
