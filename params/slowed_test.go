@@ -88,6 +88,20 @@ func TestSlowedAllTheTime(t *testing.T) {
 	}
 }
 
+// Two workers on one core take each other's units, and always as many.
+func TestSiblingsAreNotSlowed(t *testing.T) {
+	f := slowedFile(t, 0)
+	f.Provenance.SumsAlone = 8.5
+	random := rand.New(rand.NewPCG(3, 3))
+	for i := range f.Cells[0].Samples {
+		f.Cells[0].Samples[i].Computed = float32(14 + 0.4*random.Float64())
+	}
+	f.FindStates(0, f.Looks())
+	if states := f.States(); len(states) != 0 {
+		t.Error(states)
+	}
+}
+
 // Sessions on either side are of the same states, and CPUs that move are in two where they are slowed.
 func TestSlowedOfSessions(t *testing.T) {
 	f := slowedFile(t, 0.3)
@@ -113,6 +127,11 @@ func TestWanderingClockIsNotSlowed(t *testing.T) {
 	}
 	f.FindStates(0, f.Looks())
 	if states := f.States(); len(states) != 0 {
+		t.Error(states)
+	}
+	f.Provenance.SumsAlone = 8.5 // in clock cycles it does not wander
+	f.FindStates(0, f.Looks())
+	if states := f.States(); len(states) != 2 || !near(states[1].Share, 0.5, 0.1) {
 		t.Error(states)
 	}
 }

@@ -325,22 +325,31 @@ func split(states []State, modes []fit.Mode, looks []Look, alone float64) (all [
 }
 
 // slowedFrom is the time of sums from which on something slowed a core, and the share of times at or
-// above; 0 where nothing did for as long as a state has to last. Sums that never took as little as on a
-// core alone were slowed all the time.
+// above; 0 where nothing did for as long as a state has to last. What is undisturbed has a sharp edge, as
+// have the sums of two workers on one core. Without one they are held against what they take a core alone,
+// 0 if that is unknown.
 func slowedFrom(took []float64, alone float64) (slow, share float64) {
-	slices.Sort(took)
-	fastest := lowest(took)
-	if always := slowFrom * alone; alone > 0 && len(took) > 0 && (fastest > always || fastest == 0) {
-		if share = 1 - shareBelow(took, always); 1-share < fit.LeastShare {
-			return always, 1
-		}
-	}
-	slow = slowFrom * fastest
-	steady := shareBelow(took, slow)
-	if fastest == 0 || 1-steady < fit.LeastShare || shareBelow(took, steadyWithin*fastest) < 0.8*steady {
+	if len(took) == 0 {
 		return 0, 0
 	}
-	return slow, 1 - steady
+	slices.Sort(took)
+	fastest := lowest(took)
+	slow = slowFrom * fastest
+	if fastest == 0 || shareBelow(took, steadyWithin*fastest) < 0.8*shareBelow(took, slow) {
+		switch {
+		case alone == 0 || fastest > 0 && slow < alone: // unknown, or a wider core's
+			return 0, 0
+		case fastest == 0 || fastest > slowFrom*alone:
+			slow = slowFrom * alone
+		}
+	}
+	switch share = 1 - shareBelow(took, slow); {
+	case share < fit.LeastShare:
+		return 0, 0
+	case share > 1-fit.LeastShare:
+		return slow, 1
+	}
+	return slow, share
 }
 
 func shareBelow(rising []float64, v float64) float64 {

@@ -36,13 +36,15 @@ func writeStates(w *document.Document, f *params.File) {
 
 // writeWhy says what states are and by what they are told apart; flag is what names them.
 func writeWhy(w *document.Document, states []params.State, flag, which string) {
-	slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 })
-	if len(states) == 1 {
-		fmt.Fprintln(w, "The machine was slowed all the time: sums never took as little as on a core of their own. Stop what else runs, or measure at another time.")
-		return
+	if len(states) > 1 {
+		fmt.Fprintf(w, "The machine was in %d states, told apart by what %s takes%s.\n", len(states), flag, which)
 	}
-	fmt.Fprintf(w, "The machine was in %d states, told apart by what %s takes%s.\n", len(states), flag, which)
-	if len(slowed) > 0 {
+	slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 })
+	switch len(slowed) {
+	case 0:
+	case len(states):
+		fmt.Fprintln(w, "Cores were slowed all the time: sums took longer than on a core alone, as with another program or guest of the host on it. Stop what else runs, or measure at another time.")
+	default:
 		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than usual, as with another program or guest of the host on it.")
 	}
 }

@@ -57,9 +57,10 @@ func TestWhyStates(t *testing.T) {
 	alone, far := params.State{NS: 60, Share: 0.5}, params.State{NS: 240, Above: 120, Share: 0.5}
 	slowed := params.State{NS: 60, Share: 0.5, Slow: 9.8}
 	for want, states := range map[string][]params.State{
-		"The machine was in 2 states, told":         {alone, far},
-		"The machine was in 2 states, ":             {slowed, far},
-		"The machine was slowed all the time: sums": {slowed},
+		"The machine was in 2 states, told apart by what a flag takes.\n":              {alone, far},
+		"The machine was in 2 states, told apart by what a flag takes.\nSlowed is":     {slowed, far},
+		"The machine was in 2 states, told apart by what a flag takes.\nCores were sl": {slowed, {NS: 240, Above: 120, Slow: 9.8}},
+		"Cores were slowed all the time: sums":                                         {slowed},
 	} {
 		d := document.New("", nil, nil, func(w *document.Document) { writeWhy(w, states, "a flag", "") })
 		var b strings.Builder

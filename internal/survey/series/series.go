@@ -277,8 +277,12 @@ type InState struct {
 func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 	workers := len(r.Placement.Workers)
 	for _, state := range f.Sort().States(workers) {
-		if in, err := f.InState(workers, state); err == nil {
-			all = append(all, InState{state, r.Conclude(m, in)})
+		in, err := f.InState(workers, state)
+		if err != nil {
+			continue
+		}
+		if of := r.Conclude(m, in); of.L.Center > 0 { // else it has no samples
+			all = append(all, InState{state, of})
 		}
 	}
 	return all
