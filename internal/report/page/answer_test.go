@@ -29,7 +29,11 @@ func published(name string, L ...float64) compare.Machine {
 // A machine in each of its states is not compared with itself, and its file is there once.
 func TestStates(t *testing.T) {
 	m := must.Get(compare.Read(sweeptest.Moved(t)))
-	x := must.Get((&Page{Machines: m.Each(), Raw: os.ReadFile}).describe())
+	page := &Page{Machines: m.Each(), Raw: os.ReadFile}
+	if got := page.title(); got != m.Name {
+		t.Errorf("title %q, want %q", got, m.Name)
+	}
+	x := must.Get(page.describe())
 	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "The machine was in several states, and is shown in each. Of 2 transfers at once "+x.of[0].Name+" carries ") || x.answer.tests != "" {
 		t.Fatalf("%d machines: %+v", len(x.of), x.answer)
 	}

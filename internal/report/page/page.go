@@ -85,7 +85,7 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	title := fmt.Sprintf("%d machines", len(p.Machines))
 	if !x.Fleet {
-		title = strings.Join(lists.Map(p.Machines, func(m compare.Machine) string { return m.Name }), ", ")
+		title = p.title()
 	}
 	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
 	// Scripts and styles are known by their hash: what got in otherwise is dead.
@@ -98,6 +98,16 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	return b.Flush()
+}
+
+// title names the machines, one in several states once.
+func (p *Page) title() string {
+	names := lists.Map(p.Machines, func(m compare.Machine) string { return m.Name })
+	machines := lists.Unique(lists.Map(p.Machines, func(m compare.Machine) string { return strings.TrimSuffix(m.Name, m.Called("")) }))
+	if len(machines) < len(names) {
+		names = machines
+	}
+	return strings.Join(names, ", ")
 }
 
 // document is what the page comes to, what speaks against it, and what it rests on.
