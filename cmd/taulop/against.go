@@ -120,6 +120,7 @@ type tableRequest struct {
 	names    []string // of collectives and algorithms
 	mappings []string
 	p, m     []int
+	atOnce   bool // see published.Choice
 	destination
 }
 
@@ -139,7 +140,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	if err != nil {
 		return nil, source, "", usagef("%v", err)
 	}
-	c, err = published.Compare(table, f.File, flags.choice, published.Choice{Collectives: req.names, Mappings: req.mappings, P: req.p, M: req.m})
+	c, err = published.Compare(table, f.File, flags.choice, published.Choice{Collectives: req.names, Mappings: req.mappings, P: req.p, M: req.m, AtOnce: req.atOnce})
 	if err != nil {
 		return nil, source, "", usageError(err.Error())
 	}
@@ -184,7 +185,7 @@ func evaluateFlags(flags *argument.Set) action {
 	addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
-		req.names = words
+		req.names, req.atOnce = words, true
 		var filters []string
 		if len(req.p) == 0 {
 			filters = []string{"all P"}

@@ -170,7 +170,7 @@ func (j *Judged) judge(margin float64) {
 	}
 	j.predicted = true
 	slices.SortStableFunc(predicted, func(a, b *Cell) int {
-		return cmp.Compare(a.Cost.as(some), b.Cost.as(some))
+		return cmp.Compare(a.Predicted.as(some), b.Predicted.as(some))
 	})
 	taken := predicted[0]
 	if own != nil {
@@ -179,7 +179,7 @@ func (j *Judged) judge(margin float64) {
 			against = predicted[1]
 		}
 		least := max(margin, taken.Spread, against.Spread)
-		if against.Predicted != nil && taken.Cost.as(some) >= (1-least)*against.Cost.as(some) {
+		if against.Predicted != nil && taken.Predicted.as(some) >= (1-least)*against.Predicted.as(some) {
 			taken = own
 		}
 	}

@@ -77,7 +77,7 @@ func (j *Judged) cell() plan.Cell {
 		o := plan.Option{Setting: cell.Setting}
 		if cell.Predicted != nil {
 			_, slowest := cell.Time.Compared()
-			o.Seconds = cell.Cost.as(slowest) / 1e9
+			o.Seconds = cell.Predicted.as(slowest) / 1e9
 		}
 		if cell.Setting.Own() {
 			c.Options[0] = o

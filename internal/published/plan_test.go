@@ -17,7 +17,7 @@ import (
 // prediction could help in the table itself is logged.
 func TestPlans(t *testing.T) {
 	table, f := measured(t, "orfeo-epyc7h12")
-	e := must.Get(Compare(table, f, model.Choice{}, Choice{})).Evaluate(0.02)
+	e := must.Get(Compare(table, f, model.Choice{}, Choice{AtOnce: true})).Evaluate(0.02)
 	plans := e.Plans()
 	if len(plans) < 6 {
 		t.Fatalf("%d plans", len(plans))

@@ -47,7 +47,6 @@ type Cell struct {
 	Taken     *mpi.Setting `json:"taken,omitempty"`
 	Predicted *Ranks       `json:"predicted_ns"` // nil where it is left out
 	Error     *float64     `json:"error"`        // predicted / measured − 1
-	Cost      Ranks        `json:"cost_ns"`      // where all begin at once, which algorithms are chosen by
 	LeftOut   string       `json:"left_out,omitempty"`
 	// Spread is the share by which predictions must differ to be told apart.
 	Spread float64 `json:"spread,omitempty"`
@@ -106,6 +105,9 @@ type Choice struct {
 	Collectives []string // names, or algorithms like bcast:6 and bcast:binomial
 	Mappings    []string
 	P, M        []int
+	// AtOnce predicts calls that all ranks begin at once, as algorithms are chosen, instead of calls as
+	// benchmarks time them.
+	AtOnce bool
 }
 
 func (c Choice) takes(k Case) bool {
@@ -152,7 +154,7 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	if err := c.gather(t, lib, f, ch); err != nil {
 		return nil, err
 	}
-	p := &predictors{file: f, how: how, lib: lib, named: version != "", rules: rules, largest: make(map[place]int), made: make(map[place]*made)}
+	p := &predictors{file: f, how: how, lib: lib, named: version != "", rules: rules, atOnce: ch.AtOnce, largest: make(map[place]int), made: make(map[place]*made)}
 	for _, cell := range c.Cells {
 		if cell.unknown {
 			continue
@@ -357,6 +359,7 @@ type predictors struct {
 	lib     *mpi.Library
 	named   bool // by the table
 	rules   bool
+	atOnce  bool
 	largest map[place]int
 	made    map[place]*made
 }
@@ -376,8 +379,7 @@ type call struct {
 
 type costed struct {
 	model.Cost
-	first Ranks // where all ranks begin at once
-	err   error
+	err error
 }
 
 var (
@@ -413,6 +415,9 @@ func (p *predictors) predict(cell *Cell) error {
 	if err != nil {
 		return err
 	}
+	if p.atOnce {
+		s.Between = nil
+	}
 	by := p.of(place{cell.Mapping, cell.Nodes, 0})
 	if by.err != nil {
 		by = p.of(place{cell.Mapping, cell.Nodes, cell.P})
@@ -423,12 +428,7 @@ func (p *predictors) predict(cell *Cell) error {
 	key := call{s.Algorithm, s.Call, s.Blocking}
 	cost, there := by.costs[key]
 	if !there {
-		if cost.Cost, cost.err = by.Cost(s); cost.err == nil {
-			s.Between = nil
-			var first model.Cost
-			first, cost.err = by.Cost(s)
-			cost.first = Ranks{Slowest: first.Seconds * 1e9, Mean: first.Mean * 1e9}
-		}
+		cost.Cost, cost.err = by.Cost(s)
 		cost.Terms, cost.Stages = nil, nil
 		by.costs[key] = cost
 	}
@@ -441,7 +441,6 @@ func (p *predictors) predict(cell *Cell) error {
 		return errUnknown
 	}
 	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
-	cell.Cost = cost.first
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}
 	return nil
 }

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,11 +46,18 @@ const epyc, thin = "orfeo-epyc7h12", "orfeo-thin6126"
 // cells that are to be kept. Predicting takes seconds, so a machine is compared once.
 func compared(t *testing.T, machine string, keep ...func(Cell) bool) *Comparison {
 	t.Helper()
-	if comparisons[machine] == nil {
+	return comparedAs(t, machine, false, keep...)
+}
+
+// comparedAs is compared, of calls that all ranks begin at once or as benchmarks time them.
+func comparedAs(t *testing.T, machine string, atOnce bool, keep ...func(Cell) bool) *Comparison {
+	t.Helper()
+	key := fmt.Sprint(machine, atOnce)
+	if comparisons[key] == nil {
 		table, f := measured(t, machine)
-		comparisons[machine] = must.Get(Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core", "node"}}))
+		comparisons[key] = must.Get(Compare(table, f, model.Choice{}, Choice{Mappings: []string{"core", "node"}, AtOnce: atOnce}))
 	}
-	c := *comparisons[machine]
+	c := *comparisons[key]
 	for _, k := range keep {
 		c.Cells = lists.Filter(c.Cells, k)
 	}
@@ -72,7 +80,7 @@ func TestOwnPenalties(t *testing.T) {
 		{epyc, "barrier", 249, 6.6, 46},
 		{thin, "bcast", 440, 19.2, 666},
 	} {
-		c := compared(t, tt.machine, byCore, func(c Cell) bool { return c.Collective == tt.collective && c.P >= 8 })
+		c := comparedAs(t, tt.machine, true, byCore, func(c Cell) bool { return c.Collective == tt.collective && c.P >= 8 })
 		all := c.Evaluate(0).Groups
 		if len(all) != 1 || all[0].Own == nil {
 			t.Fatalf("%s: %+v", tt.machine, all)

@@ -46,7 +46,7 @@ func TestLevels(t *testing.T) {
 		if every, long := all[0], all[1]; every.Within < 0.88 || long.Within < 0.9 || long.Mean > 0.25 {
 			t.Errorf("%s: %+v", machine, all)
 		}
-		for _, g := range c.Evaluate(0.02).Groups {
+		for _, g := range comparedAs(t, machine, true, byCore).Evaluate(0.02).Groups {
 			if g.Own == nil || g.Ours == nil || g.Ours.Mean >= g.Own.Mean {
 				t.Errorf("%s, %s: ours costs %+v, the library's own choice %+v", machine, g.Collective, g.Ours, g.Own)
 			}
