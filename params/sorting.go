@@ -418,21 +418,21 @@ func (s *Sorting) ByState(c *Cell) (all []Stay) {
 		if len(in.Samples) == 0 || state.Share == 0 {
 			continue
 		}
-		e := in.Replicates(s.f).Estimate()
-		if !e.Known() && state.Share < Settled {
-			e.Lo, e.Hi = extremes(in.Samples)
-		}
-		all = append(all, Stay{state, i, in.Samples, e})
+		all = append(all, Stay{state, i, in.Samples, in.Replicates(s.f).Estimate()})
 	}
 	return all
 }
 
 // Estimate is a cell's time: of workers with several states the mean by their shares, each with its
-// own interval. States without samples are left out. If a Settled state has too few launches for an
-// interval, the estimate is over all samples together.
+// own interval. States without samples are left out. A state that is not Settled and has too few launches
+// counts with the least and the largest of its samples; if a Settled one has too few, the interval is that
+// of all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	mixed, total := fit.Estimate{}, 0.
 	for _, of := range s.ByState(c) {
+		if !of.Time.Known() && of.Share < Settled {
+			of.Time.Lo, of.Time.Hi = extremes(of.Samples)
+		}
 		part := of.Time.Scale(of.Share)
 		if total == 0 {
 			mixed = part
