@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/published"
@@ -37,7 +38,6 @@ func againstFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.chosen.P, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare", argument.Ranks(2))
 	argument.Var(flags, &req.chosen.M, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
 	argument.Var(flags, &req.mappings, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node", argument.Names)
-	addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		if !flags.Given("buffers") { // neither suite writes its send buffers between messages
@@ -153,9 +153,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	}
 	source = flags.source(f, c.Predictor)
 	source.Cluster = ""
-	for _, w := range c.Warnings {
-		tell(errOut, "warning: %s: %s", flags.file, w)
-	}
+	warn(errOut, lists.Map(c.Warnings, func(w string) string { return flags.file + ": " + w }))
 	_, version, _ = mpi.OfHead(table.Head)
 	return c, source, version, nil
 }
@@ -182,7 +180,6 @@ func evaluateFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
 	var margin float64
 	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, for which the library's own choice is left", argument.Share(0.99))
-	addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		req.names, req.atOnce = words, true

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -43,41 +41,6 @@ func carryOut(ctx context.Context, errOut io.Writer, limit, budget time.Duration
 		err = nil
 	}
 	return steal, err
-}
-
-// addSaying adds -quiet, of which usage says what is left out, and -no-progress; addQuiet the first
-// alone, of what measures nothing. What they leave out run sees to.
-func addSaying(flags *argument.Set, usage string) {
-	addQuiet(flags, usage)
-	flags.Bool("no-progress", false, "no progress; warnings are printed")
-}
-
-func addQuiet(flags *argument.Set, usage string) { flags.Bool("quiet", false, usage) }
-
-// A still writer is standard error without progress.
-type still struct{ io.Writer }
-
-// later is standard error of a command that measures nothing, or little: what is told waits until the result
-// is out, progress does not.
-type later struct {
-	io.Writer
-	told bytes.Buffer
-}
-
-func (l *later) Write(text []byte) (int, error) { return l.told.Write(text) }
-
-// Width is the width of a line, for tables.
-func (l *later) Width() int { return view.WidthOf(l.Writer) }
-
-// aside is where warnings and progress go.
-func aside(flags *argument.Set, errOut io.Writer) io.Writer {
-	switch {
-	case flags.On("quiet"):
-		return io.Discard
-	case flags.On("no-progress"):
-		return still{errOut}
-	}
-	return errOut
 }
 
 // starved has a warning if this process has waited for a CPU longer than it ran. Its
@@ -133,11 +96,8 @@ func countProgress(w io.Writer, what string) (show func(done, of int), done func
 
 // progress is a bar on a terminal, and a line a minute elsewhere.
 func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
-	if held, is := w.(*later); is {
-		w = held.Writer
-	}
-	if _, is := w.(still); is {
-		w = io.Discard
+	if m, is := w.(*messages); is {
+		w = m.progress
 	}
 	if !isTerminal(w) {
 		last := time.Now()

@@ -110,7 +110,6 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
-	addSaying(flags, "no progress and no warnings")
 	flags.Check(func() error {
 		switch {
 		case req.baseline == "":

@@ -45,7 +45,6 @@ func compareFlags(flags *argument.Set) action {
 	flags.StringVar(&req.list, "files", "", "a `file` with the names of more files, one a line, as find prints them; - is standard input")
 	addTest(flags, &test)
 	choice.Test = &test
-	addQuiet(flags, "no warnings")
 	req.destination.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
 		listed, err := readList(req.list)

@@ -192,7 +192,7 @@ var flagsOf = sync.OnceValue(func() map[string][]*flag.FlagSet {
 	all := make(map[string][]*flag.FlagSet)
 	for _, c := range commands {
 		for _, m := range c.all() {
-			if set := m.set(); set.FlagSet != nil {
+			if set, _ := m.set(); set.FlagSet != nil {
 				all[c.name] = append(all[c.name], set.FlagSet)
 			}
 		}

@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"fmt"
 	"io"
-	"os"
-	"strings"
 
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
@@ -89,16 +86,4 @@ func asText(write func(io.Writer) error) func(io.Writer) error {
 		}
 		return out.Close()
 	}
-}
-
-// tell writes an error, a warning or a note to standard error, a sentence in a line. Of
-// what the user typed it repeats as much as of a file.
-func tell(w io.Writer, format string, args ...any) {
-	sentence := fmt.Sprintf(format, advised(args)...)
-	for _, word := range os.Args[1:] {
-		if part := printable.Part(word); part != word {
-			sentence = strings.ReplaceAll(sentence, word, part)
-		}
-	}
-	fmt.Fprintf(w, "taulop: %s\n", printable.Sentence(sentence))
 }

@@ -84,7 +84,6 @@ func estimateFlags(flags *argument.Set) action {
 	)
 	req.add(flags)
 	req.clusterFlags.add(flags)
-	addQuiet(flags, "no warnings")
 	to.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		p, err := estimate.ReadFile(words[0])
@@ -124,7 +123,7 @@ func (req *estimateRequest) machine(errOut io.Writer) (m *estimate.Machine, err 
 		return nil, err
 	}
 	if len(hosts) > 1 {
-		tell(errOut, "warning: the parameters are of %d machines, %s: what is taken from each is as if it were one", len(hosts), printable.List(hosts))
+		warn(errOut, []string{fmt.Sprintf("the parameters are of %d machines, %s: what is taken from each is as if it were one", len(hosts), printable.List(hosts))})
 	}
 	files := lists.Map(machines, func(m compare.Machine) *params.File { return m.File })
 	m = estimate.NewMachine(strings.Join(hosts, ", "), files, req.choice)

@@ -124,11 +124,26 @@ func (c command) writeHelp(out io.Writer, flags *argument.Set) {
 	}
 }
 
-// set is the flags of a command.
-func (c command) set() *argument.Set {
+// set is the flags of a command, those that all have included, and what it does.
+func (c command) set() (*argument.Set, action) {
 	flags := argument.NewSet(c.called())
-	c.flags(flags)
-	return flags
+	act := c.flags(flags)
+	if c.group != "" && c.group != selfGroup {
+		if flags.Lookup("quiet") == nil {
+			flags.Bool("quiet", false, "no warnings and no progress")
+		}
+		if c.measures {
+			flags.Bool("no-progress", false, "no progress; warnings are printed")
+		}
+		flags.Bool("v", false, "warnings in full: why, and what to do")
+	}
+	return flags, act
+}
+
+// has tells whether a command has a flag.
+func (c command) has(name string) bool {
+	flags, _ := c.set()
+	return flags.Lookup(name) != nil
 }
 
 // A setting is a flag as man page and completion show it.
@@ -139,7 +154,8 @@ type setting struct {
 
 // settings are the flags of a command.
 func (c command) settings() (all []setting) {
-	c.set().VisitAll(func(f *flag.Flag) {
+	flags, _ := c.set()
+	flags.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
 		all = append(all, setting{f.Name, value, usage, argument.Words(f)})
 	})

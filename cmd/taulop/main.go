@@ -130,8 +130,7 @@ func init() {
 func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) error {
 	plain := c
 	c = c.mode(args)
-	flags := argument.NewSet(c.called())
-	act := c.flags(flags)
+	flags, act := c.set()
 	flags.Elsewhere = func(name string) string { return plain.elsewhere(c, name) }
 	words, err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -146,13 +145,9 @@ func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) 
 	}
 	switch {
 	case err == nil:
-		errOut = aside(flags, errOut)
-		if !c.measures || c.plugin {
-			held := &later{Writer: errOut}
-			defer func() { held.Writer.Write(held.told.Bytes()) }()
-			errOut = held
-		}
-		return act(ctx, out, errOut, words)
+		said := newMessages(flags, errOut, c.measures && !c.plugin)
+		defer said.end()
+		return act(ctx, out, said, words)
 	case flags.Failed != nil:
 		return flags.Failed(out, err)
 	}
@@ -192,7 +187,7 @@ func (c command) mode(args []string) command {
 func (c command) elsewhere(in command, name string) string {
 	for i, m := range c.all() {
 		switch {
-		case m.name == in.name || m.set().Lookup(name) == nil:
+		case m.name == in.name || !m.has(name):
 		case i == 0:
 			return "does not go with " + strings.Fields(in.name)[1] + ": leave one of them out"
 		default:

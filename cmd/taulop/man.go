@@ -36,7 +36,7 @@ func manFlags(*argument.Set) action {
 }
 
 // shared are flags that mean the same in many commands, which the manual of all says once.
-var shared = []string{"o", "force", "json", "csv", "md", "quiet", "no-progress", "node", "name", "state", "launches", "huge"}
+var shared = []string{"o", "force", "json", "csv", "md", "quiet", "no-progress", "v", "node", "name", "state", "launches", "huge"}
 
 // writeManual writes the manual of all commands: of each what it is for, how it is called, and
 // its flags in short. The manual of a command has all of them.

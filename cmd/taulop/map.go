@@ -58,9 +58,7 @@ func mapFlags(flags *argument.Set) action {
 		if err != nil {
 			return usagef("%v", err)
 		}
-		for _, w := range result.Warnings {
-			tell(errOut, "warning: %s", w)
-		}
+		warn(errOut, result.Warnings)
 		if req.format == "" {
 			return req.destination.put(out, report.ProcessMap(result))
 		}

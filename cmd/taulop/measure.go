@@ -180,7 +180,7 @@ func (req *request) add(flags *argument.Set) {
 	flags.Within("kmax", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	addLaunches(flags, &req.launches, 30)
-	addSaying(flags, "results only: no header, rows, progress or warnings")
+	flags.Bool("quiet", false, "results only: no header, rows, progress or warnings")
 	flags.BoolVar(&req.version, "version", false, "print the version")
 	req.destination.add(flags)
 }

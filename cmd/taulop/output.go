@@ -236,23 +236,6 @@ func holdsParameters(path string) bool {
 
 func isTidy(path string) bool { return tidy.Is(head(path, 1<<16)) }
 
-// warn writes warnings, each once.
-func warn[W any](w io.Writer, warnings []W) {
-	times := make(map[string]int)
-	for _, text := range warnings {
-		times[fmt.Sprint(text)]++
-	}
-	for _, text := range warnings {
-		switch n := times[fmt.Sprint(text)]; {
-		case n == 1:
-			tell(w, "warning: %v", text)
-		case n > 1:
-			tell(w, "warning, %d times: %v", n, text)
-		}
-		delete(times, fmt.Sprint(text))
-	}
-}
-
 // A printer is standard output that remembers what went wrong: few look at the
 // errors of each line.
 type printer struct {

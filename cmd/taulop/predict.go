@@ -193,7 +193,6 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 	argument.Var(flags, &req.M, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Messages(0))
 	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last", argument.Some)
 	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
-	addQuiet(flags, "no warnings")
 	flags.Rules(argument.Rule{Flags: "stride", Not: "model=libtaulop model=loggp", Why: "is of messages that are not contiguous", Do: "take -model taulop or lognp, or leave it out"})
 	flags.Check(func() error {
 		c := &req.choice

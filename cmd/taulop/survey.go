@@ -43,7 +43,6 @@ func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about s
 	addLaunches(flags, &req.launches, cmp.Or(req.most, 30))
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	addNode(flags, &req.machine)
-	addSaying(flags, "no progress and no warnings")
 	flags.Check(func() error {
 		req.spread = flags.Given("time") && req.launches == 0
 		return nil

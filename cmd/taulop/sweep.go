@@ -136,7 +136,7 @@ func sayLacking(errOut io.Writer, s *sweep.Session) {
 
 // unplanned are the flags that a sweep may have that goes on under its file's plan: -node is
 // there where the file was begun so.
-var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "over", "launches", "node", "peak", "time", "list"}
+var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "v", "over", "launches", "node", "peak", "time", "list"}
 
 func (req *sweepRequest) flags(flags *argument.Set) {
 	p := &req.Plan
@@ -163,7 +163,6 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
 	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
-	addSaying(flags, "no progress and no warnings")
 	flags.BoolVar(&req.list, "list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
 	flags.Rules(
 		argument.Rule{Flags: "force", Not: "resume add", Why: "replaces the file of -o, and -resume and -add keep theirs", Do: "leave it out"},

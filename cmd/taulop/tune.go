@@ -80,8 +80,6 @@ func (req *tuneRequest) addTarget(flags *argument.Set) {
 	req.costRequest.add(flags, "1:4M")
 	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
 	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
-	flags.Bool("no-progress", false, "no progress; warnings are printed")
-	flags.Lookup("quiet").Usage = "no progress and no warnings"
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
 }
 

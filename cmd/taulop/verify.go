@@ -134,7 +134,6 @@ func (req *verifyRequest) add(flags *argument.Set) {
 	addNode(flags, &req.machine)
 	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
-	addSaying(flags, "no progress and no warnings")
 	flags.Within("variants", 0, math.MaxInt32, "give a number from 1 up, or 0 for all")
 	flags.Rules(
 		argument.Rule{Flags: "variants save", Needs: "patterns", Why: "is of message patterns"},

@@ -43,7 +43,7 @@ type Baseline struct {
 	States   []BaselineState `json:"states,omitempty"`  // that the machine was in, rising; none where it and its baseline stayed in one
 	Cells    []BaselineCell  `json:"cells"`             // that were measured again, in the order in which they matter, cells without state first
 	Memory   *doubt.Carried  `json:"memory,omitempty"`  // beside its peak; nil: that is unknown
-	Text     string          `json:"text"`
+	Text     string          `json:"answer"`
 
 	close int // sessions of the baseline, if some count as one; else 0
 }

@@ -31,7 +31,7 @@ func TestOutputs(t *testing.T) {
 		t.Errorf("text:\n%s", b.String())
 	}
 	for _, tt := range []struct{ name, want string }{
-		{"json", "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"m\": 1024\n}\n"},
+		{"json", "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"answer\": \"the answer\",\n  \"m\": 1024\n}\n"},
 		{"csv", "m,cost\n1K,2.5*\n2K,a|b\n"},
 	} {
 		for _, f := range Formats {

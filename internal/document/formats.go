@@ -2,6 +2,7 @@ package document
 
 import (
 	"io"
+	"strings"
 
 	"github.com/taulop/taulop/internal/view"
 )
@@ -22,12 +23,23 @@ var Formats = []*Format{
 	Markdown,
 }
 
-// WriteJSON writes the value; one without a kind writes itself, as parameter files do.
+// WriteJSON writes the value, below what the text answers; one without a kind writes itself, as
+// parameter files do.
 func (d *Document) WriteJSON(w io.Writer) error {
 	if file, ok := d.Value.(interface{ Write(io.Writer) error }); ok && d.Kind == "" {
 		return file.Write(w)
 	}
-	return view.WriteJSON(w, d.Kind, d.Version, d.Value)
+	return view.WriteJSON(w, d.Kind, d.Version, d.Answer(), d.Value)
+}
+
+// Answer is what the text begins with, up to an empty line.
+func (d *Document) Answer() string {
+	parts := d.read()
+	if len(parts) == 0 {
+		return ""
+	}
+	first, _, _ := strings.Cut(parts[0].prose.String(), "\n\n")
+	return strings.TrimRight(first, "\n")
 }
 
 // WriteCSV writes the values.

@@ -17,7 +17,7 @@ func TestRead(t *testing.T) {
 	both := NewMachines([]*Predictions{one, machineOf("b", call("bcast", "linear", 8, 3))}, nil, fit.Test{})
 	for kind, doc := range map[string]any{"taulop predict": one, "taulop predict machines": both} {
 		var b bytes.Buffer
-		must.Do(view.WriteJSON(&b, kind, 1, doc))
+		must.Do(view.WriteJSON(&b, kind, 1, "", doc))
 		d, err := Read(&b, "a.json")
 		if err != nil || len(d.Rows) != 2 || d.Rows[0].Machine != "a" || d.Rows[0].Microseconds+d.Rows[1].Microseconds < 5 {
 			t.Errorf("%v %+v", err, d)

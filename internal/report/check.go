@@ -45,7 +45,7 @@ func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 }
 
 // WriteJSON writes the document.
-func (c *Check) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop check", 1, c) }
+func (c *Check) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop check", 1, "", c) }
 
 // WriteMetrics writes a textfile for Prometheus's node exporter, which says itself when it
 // was written. Of a check that failed there is the state alone.

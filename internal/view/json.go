@@ -2,7 +2,7 @@ package view
 
 import (
 	"bytes"
-	"fmt"
+	"cmp"
 	"io"
 
 	"github.com/go-json-experiment/json"
@@ -10,23 +10,27 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// WriteJSON writes a document as EncodeJSON does, with its format and version before its own
-// fields, such as "taulop predict" and 1. The version grows whenever a reader of the one
-// before would misunderstand.
-func WriteJSON(w io.Writer, format string, version int, document any) error {
-	var b bytes.Buffer
-	if err := EncodeJSON(&b, document); err != nil {
+// WriteJSON writes a document as EncodeJSON does, below its format and version, such as "taulop
+// predict" and 1, and what it answers, in a sentence or more; "" is left out. The version grows
+// whenever a reader of the one before would misunderstand.
+func WriteJSON(w io.Writer, format string, version int, answer string, document any) error {
+	var head, b bytes.Buffer
+	if err := cmp.Or(EncodeJSON(&head, struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+		Answer  string `json:"answer,omitempty"`
+	}{format, version, answer}), EncodeJSON(&b, document)); err != nil {
 		return err
 	}
 	text := bytes.TrimPrefix(b.Bytes(), []byte("{"))
-	comma := ","
-	if bytes.HasPrefix(text, []byte("}")) {
-		comma = "\n"
+	head.Truncate(head.Len() - len("\n}\n"))
+	if !bytes.HasPrefix(text, []byte("}")) {
+		head.WriteString(",")
+	} else {
+		head.WriteString("\n")
 	}
-	if _, err := fmt.Fprintf(w, "{\n  \"format\": %q,\n  \"version\": %d%s", format, version, comma); err != nil {
-		return err
-	}
-	_, err := w.Write(text)
+	head.Write(text)
+	_, err := w.Write(head.Bytes())
 	return err
 }
 

@@ -23,8 +23,8 @@ func TestWriteJSON(t *testing.T) {
 		Warnings []string    `json:"warnings,omitempty"`
 	}{Rows: []row{{}}, Result: &row{}}
 	var b strings.Builder
-	must.Do(WriteJSON(&b, "taulop x", 1, &document))
-	want := `{"format":"taulopx","version":1,"samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
+	must.Do(WriteJSON(&b, "taulop x", 1, "so", &document))
+	want := `{"format":"taulopx","version":1,"answer":"so","samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
 	if got := strings.NewReplacer(" ", "", "\n", "").Replace(b.String()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -32,7 +32,7 @@ func TestWriteJSON(t *testing.T) {
 		t.Error("a list that is left out is there")
 	}
 	b.Reset()
-	if err := WriteJSON(&b, "taulop x", 2, struct{}{}); err != nil || b.String() != "{\n  \"format\": \"taulop x\",\n  \"version\": 2\n}\n" {
+	if err := WriteJSON(&b, "taulop x", 2, "", struct{}{}); err != nil || b.String() != "{\n  \"format\": \"taulop x\",\n  \"version\": 2\n}\n" {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }

@@ -1,0 +1,22 @@
+package main
+
+import "testing"
+
+// A warning in a line says what is so, and as much of the rest as there is room for.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string
+		width      int
+	}{
+		{"this is so: do that", "this is so: do that", 40},
+		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM)", 40},
+		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM): compare here, or there", 60},
+		{"host.json: o(m) is below zero (here, there, and elsewhere) at m = 64K; it counts as 0", "host.json: o(m) is below zero", 40},
+		{"the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave", 40},
+		{"one clause that is longer than there is room for", "one clause that is longer than there is room for", 20},
+	} {
+		if got := brief(tt.text, tt.width); got != tt.want {
+			t.Errorf("%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
+		}
+	}
+}
