@@ -53,7 +53,7 @@ type Request struct {
 type Result struct {
 	Matrix    string         `json:"matrix"` // file or pattern
 	Processes int            `json:"processes"`
-	Pairs     int            `json:"pairs"` // of processes, each way, that communicate
+	Pairs     int            `json:"pairs"` // of processes that communicate, one way or both
 	Bytes     int64          `json:"bytes"` // that all send
 	Messages  int64          `json:"messages"`
 	Machine   string         `json:"machine"`
