@@ -111,6 +111,9 @@ func Run(r Request) (*Result, error) {
 	for from := range x.Ranks() {
 		result.Sent = append(result.Sent, x.Row(from))
 	}
+	if machine.Mixed {
+		result.Warnings = append(result.Warnings, "the cores are of different kinds, and mappings count where bytes go, not how fast a core is: allow the processes cores of one kind (taskset)")
+	}
 	var program *program
 	if r.Model != nil {
 		var err error
