@@ -675,20 +675,6 @@ func TestSchedulesStayCompact(t *testing.T) {
 	}
 }
 
-func BenchmarkSchedule(b *testing.B) {
-	for _, name := range []string{"bcast:binomial", "allgather:ring", "allreduce:rabenseifner"} {
-		a := find(name)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := a.Schedule(Call{P: 1_000_000, M: 8192}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // TestFirstMessages finds the first messages of the stages of every algorithm among more ranks
 // than can be visited, most of which have nothing to send.
 func TestFirstMessages(t *testing.T) {

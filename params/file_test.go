@@ -557,17 +557,6 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-func BenchmarkWrite(b *testing.B) {
-	f := machine(256, numa.Local, numa.Spread, numa.Remote)
-	b.SetBytes(int64(len(written(b, f))))
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := f.Write(&bytes.Buffer{}); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte(nil))

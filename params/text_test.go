@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -236,75 +235,6 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
 
-// All published files, as editors and other systems leave them.
-func TestReadPublishedVariants(t *testing.T) {
-	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt", "gamma.txt") {
-		read := func(text string) (any, error) {
-			if filepath.Base(path) == "gamma.txt" {
-				return ReadGammaText(strings.NewReader(text), path)
-			}
-			return ReadText(strings.NewReader(text), path)
-		}
-		text := string(data)
-		want, err := read(text)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		for name, variant := range map[string]string{
-			"comments on top":  "# of a machine\n\n" + text,
-			"blanks at ends":   strings.ReplaceAll(text, "\n", " \t \n"),
-			"CRLF":             strings.ReplaceAll(text, "\n", "\r\n"),
-			"byte order mark":  "\ufeff" + text,
-			"Ctrl-Z":           text + "\x1a",
-			"spaces for tabs":  strings.ReplaceAll(text, "\t", " "),
-			"tabs expanded":    strings.ReplaceAll(text, "\t", "        "),
-			"Ctrl-Z of CP/M":   strings.TrimRight(text, "\r\n") + "\r\n\x1a\r\n",
-			"indented by mail": "  " + strings.ReplaceAll(text, "\n", "\n  "),
-		} {
-			if got, err := read(variant); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %s: %v", path, name, err)
-			}
-		}
-	}
-}
-
-// What was published, read and written again, is the same number in every place.
-func TestPublishedFilesRoundTrip(t *testing.T) {
-	if os.Getenv("TAULOP_SHARED") == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt", "gamma.txt") {
-		var out bytes.Buffer
-		var err error
-		if filepath.Base(path) == "gamma.txt" {
-			var g *Gamma
-			if g, err = ReadGammaText(bytes.NewReader(data), path); err == nil {
-				err = WriteGammaText(&out, g)
-			}
-		} else {
-			var table *Table
-			if table, err = ReadText(bytes.NewReader(data), path); err == nil {
-				err = WriteText(&out, table)
-			}
-		}
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		want, got := numbers(string(data)), numbers(out.String())
-		if len(got) != len(want) {
-			t.Errorf("%s: %d numbers written, %d read", path, len(got), len(want))
-			continue
-		}
-		for i := range want {
-			if got[i] != want[i] {
-				t.Errorf("%s: number %d is %s, was %s", path, i, got[i], want[i])
-			}
-		}
-	}
-}
-
 // numbers is every number outside comments, without zeros at its end.
 func numbers(text string) []string {
 	var all []string
@@ -425,28 +355,4 @@ func FuzzReadText(f *testing.F) {
 			}
 		}
 	})
-}
-
-// The file of a machine with 256 cores is read in much less than 100 ms.
-func BenchmarkReadText(b *testing.B) {
-	table := &Table{}
-	for tau := range 256 {
-		table.Transfers.Taus = append(table.Transfers.Taus, tau+1)
-	}
-	for size := range 30 {
-		table.Transfers.Sizes = append(table.Transfers.Sizes, 1+size*1000)
-		table.Transfers.Times = append(table.Transfers.Times, make([]float64, 256))
-		table.Overheads = append(table.Overheads, 1e-6)
-	}
-	var text bytes.Buffer
-	if err := WriteText(&text, table); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ReadText(bytes.NewReader(text.Bytes()), "b"); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
