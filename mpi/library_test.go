@@ -576,17 +576,6 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	}
 }
 
-func TestTunable(t *testing.T) {
-	if _, err := Tunable("openmpi3"); err == nil || !strings.Contains(err.Error(), "did you mean") {
-		t.Errorf("openmpi3: %v", err)
-	}
-	for _, name := range TunableNames() {
-		if l, err := Tunable(name); err != nil || l.Name != name {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
 // seeds are files as they are written.
 func seeds(f *testing.F, names ...string) {
 	r := rand.New(rand.NewPCG(1, 1))
