@@ -1,7 +1,6 @@
 package collective
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/must"
@@ -83,25 +82,6 @@ func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
 			if s.Len() != 2 {
 				t.Errorf("%s, P = %d: %d stages", a, p, s.Len())
 			}
-		}
-	}
-}
-
-func TestBadPatterns(t *testing.T) {
-	for _, tt := range []struct {
-		a    *Algorithm
-		call Call
-		want string
-	}{
-		{Permutation, Call{P: 1, Distance: 1}, "two ranks"},
-		{Permutation, Call{P: 4}, "distance from 1 to 3"},
-		{Permutation, Call{P: 4, Distance: 4}, "distance from 1 to 3"},
-		{PingPong, Call{P: 4, Distance: -1}, "distance from 1 to 3"},
-		{PingPong, Call{P: 4, Distance: 1, Root: 4}, "root"},
-		{Dealing, Call{P: 4, Root: -1}, "root"},
-	} {
-		if _, err := tt.a.Schedule(tt.call); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s %+v: %v, want %q", tt.a, tt.call, err, tt.want)
 		}
 	}
 }

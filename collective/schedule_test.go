@@ -641,8 +641,18 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"allgather:neighbor-exchange", Call{P: 1}, "even number of ranks, got P = 1; take P = 2"},
 		{"bcast:circulant", Call{P: 1 << 17}, "at most 65536 ranks, got P = 131072; take P = 65536"},
 		{"barrier:two-proc", Call{P: 4}, "two ranks, got P = 4; take P = 2"},
+		{"permutation:shift", Call{P: 1, Distance: 1}, "two ranks"},
+		{"permutation:shift", Call{P: 4}, "distance from 1 to 3"},
+		{"permutation:shift", Call{P: 4, Distance: 4}, "distance from 1 to 3"},
+		{"ping-pong:pair", Call{P: 4, Distance: -1}, "distance from 1 to 3"},
+		{"ping-pong:pair", Call{P: 4, Distance: 1, Root: 4}, "root"},
+		{"dealing:linear", Call{P: 4, Root: -1}, "root"},
 	} {
-		_, err := find(tt.name).Schedule(tt.call)
+		a := PatternNamed(tt.name)
+		if a == nil {
+			a = find(tt.name)
+		}
+		_, err := a.Schedule(tt.call)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.name) {
 			t.Errorf("%s %+v: error %v, want one that says %q", tt.name, tt.call, err, tt.says)
 		}
