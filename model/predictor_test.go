@@ -8,6 +8,8 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -36,26 +38,44 @@ func TestPredictorFillsIn(t *testing.T) {
 }
 
 func TestPredictorRefuses(t *testing.T) {
+	library := must.Get(mpi.Named("openmpi4"))
+	_, n := small(0)
+	segments, whole := carriers(), carriers()
+	segments.Cells = slices.DeleteFunc(segments.Cells, func(c params.Cell) bool { return c.Transport != "" })
+	whole.Plan.Whole = true
 	for _, tt := range []struct {
+		f      *params.File
 		choice Choice
 		want   string
 	}{
-		{Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
-		{Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
-		{Choice{Stride: 64}, "no packed messages"},
-		{Choice{Setup: "bcast"}, "no transfers of bcast"},
-		{Choice{OffCache: true}, "off cache"},
-		{Choice{Model: "loggp"}, "no LogGP parameters"},
-		{Choice{Model: "mlognp"}, "no pairs"},
+		{twoNodes(), Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
+		{twoNodes(), Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
+		{twoNodes(), Choice{Stride: 64}, "no packed messages"},
+		{twoNodes(), Choice{Setup: "bcast"}, "no transfers of bcast"},
+		{twoNodes(), Choice{OffCache: true}, "off cache"},
+		{twoNodes(), Choice{Model: "loggp"}, "no LogGP parameters"},
+		{twoNodes(), Choice{Model: "mlognp"}, "no pairs"},
+		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
+		{twoNodes(), Choice{Model: "lognp", Cluster: cluster(t, "block", 2, n)}, "knows one node alone"},
+		{twoNodes(), Choice{Model: "loggp", Cluster: cluster(t, "block", 2, n)}, "knows one node alone"},
+		{twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}, "2 nodes need a network between them"},
+		{strided(twoLevels(2, 4)), Choice{Model: "mlognp", Stride: 512}, "there are those of 64"},
+		{carriers(), Choice{Transport: CMA, Model: "loggp"}, "knows no single copies"},
+		{carriers(), Choice{Transport: CMA, OffCache: true}, "off cache"},
+		{segments, Choice{As: library}, "no transfers over cma"},
+		{whole, Choice{As: library, Transport: CMA}, "whole messages"},
+		{carriers(), Choice{As: library, Model: "loggp"}, "one way of messages"},
+		{carriers(), Choice{As: library, Segment: 64}, "its own transport"},
+		{carriers(), Choice{As: library, Transport: CMA}, "its own transport"},
 	} {
-		if _, err := NewPredictor(twoNodes(), tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want one with %q", tt.choice, err, tt.want)
 		}
 	}
 }
 
 // Single copies by the kernel cost what was measured as such: a message is one copy, and
-// whether its buffer was rewritten is chosen. Without a measurement nothing is predicted.
+// whether its buffer was rewritten is chosen.
 func TestPredictorOverCMA(t *testing.T) {
 	f := twoNodes()
 	for b, buffers := range []params.Buffers{params.Rewritten, params.Unchanged} {
@@ -88,19 +108,6 @@ func TestPredictorOverCMA(t *testing.T) {
 		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, "")
 		if !strings.Contains(p.Channel, "cma") || !strings.Contains(p.Channel, "send buffers "+tt.choice.Buffers.String()) {
 			t.Errorf("%+v: channel %q", tt.choice, p.Channel)
-		}
-	}
-	for _, tt := range []struct {
-		f      *params.File
-		choice Choice
-		want   string
-	}{
-		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
-		{f, Choice{Transport: CMA, Model: "loggp"}, "knows no single copies"},
-		{f, Choice{Transport: CMA, OffCache: true}, "off cache"},
-	} {
-		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v, want one with %q", tt.choice, err, tt.want)
 		}
 	}
 }

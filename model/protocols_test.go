@@ -7,7 +7,6 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -263,35 +262,6 @@ func TestPredictorAsReduces(t *testing.T) {
 	reducing(f, "SUM_I_SCALAR", 7)
 	if after := reduced("reduce:binomial", 9216); math.Abs(after-before-4*9216) > 1e-6 {
 		t.Errorf("one element at a time %g ns more than in vectors, want %d", after-before, 4*9216)
-	}
-}
-
-func TestPredictorAsRefuses(t *testing.T) {
-	library := must.Get(mpi.Named("openmpi4"))
-	segments := carriers()
-	segments.Cells = nil
-	for _, c := range carriers().Cells {
-		if c.Transport == "" {
-			segments.Cells = append(segments.Cells, c)
-		}
-	}
-	whole := carriers()
-	whole.Plan.Whole = true
-	for _, tt := range []struct {
-		f      *params.File
-		choice Choice
-		want   string
-	}{
-		{segments, Choice{}, "no transfers over cma"},
-		{whole, Choice{Transport: CMA}, "whole messages"},
-		{carriers(), Choice{Model: "loggp"}, "one way of messages"},
-		{carriers(), Choice{Segment: 64}, "its own transport"},
-		{carriers(), Choice{Transport: CMA}, "its own transport"},
-	} {
-		tt.choice.As = library
-		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v; want %q", tt.choice, err, tt.want)
-		}
 	}
 }
 
