@@ -304,34 +304,6 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 	}
 }
 
-// Off cache, what is to be reduced arrives in a temporary buffer, which is in cache.
-func TestReductionsArriveInCache(t *testing.T) {
-	f := twoNodes()
-	for _, c := range slices.Clone(f.Cells) {
-		if c.Kind == params.TransferCell {
-			for _, off := range []float64{1, 10} {
-				c := c
-				c.Setup, c.OffCache, c.Transfers = params.Ping, off > 1, 1
-				c.Time.Center *= off
-				f.Cells = append(f.Cells, c)
-				if off > 1 {
-					c.Setup, c.Transfers = params.Ring, 2
-					f.Cells = append(f.Cells, c)
-				}
-			}
-		}
-	}
-	cost := func(off bool, name string) Cost {
-		p := predictorOf(t, f, Choice{OffCache: off, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
-		c := costOf(t, p, name, collective.Call{P: 2, M: 8192, Element: 4})
-		return c
-	}
-	in, off, arriving := cost(false, "bcast:binomial"), cost(true, "bcast:binomial"), cost(true, "reduce:binomial")
-	if want := (in.Seconds + off.Seconds) / 2; math.Abs(arriving.Seconds/want-1) > 1e-9 || !strings.Contains(arriving.Formula(), "L→°(") {
-		t.Errorf("%s is %g µs; want the mean of %g in cache and %g off cache", arriving.Formula(), arriving.Seconds*1e6, in.Seconds*1e6, off.Seconds*1e6)
-	}
-}
-
 // The paper has one L(S,τ) for every segment, whatever message and pattern it is of.
 func TestPredictorIsStrict(t *testing.T) {
 	f := twoNodes()

@@ -165,8 +165,9 @@ func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]floa
 	return t.RoundTrips(ctx, rt)
 }
 
-// A run of a collective is timed by itself, too; a sample has as many as last a few ms.
-func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 1000} }
+// A run of a collective is timed by itself, too; a sample has as many as last a few ms, with the barriers
+// between them some 10 ms.
+func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 300} }
 
 func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	c.Runs = n
