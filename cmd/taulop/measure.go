@@ -116,7 +116,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K)))
 	}
 	if len(result.Rows) == 0 {
-		return cmp.Or(err, nothingIn(req.time))
+		return cmp.Or(err, unanswered("nothing was measured", req.time))
 	}
 	switch short := request.Short(result); {
 	case short != nil && err == nil:
@@ -133,6 +133,9 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	defer warn(errOut, doc.Warnings[told:]) // after the table and what follows from it
 	if failed := req.put(out, doc.Document()); failed != nil {
 		return failed
+	}
+	if err == nil && !result.L.Known() {
+		return unanswered("nothing has launches enough for an interval", req.time)
 	}
 	return err
 }
@@ -175,7 +178,7 @@ func (req *request) add(flags *argument.Set) {
 	argument.Var(flags, &req.offCache, "cache", "", "`where` user buffers are, in cache or off: in, off; -cache off is -off_cache", argument.Cache, "in", "off")
 	flags.Bool("off_cache", false, "walk user buffers through memory: four times what caches hold")
 	flags.Rules(argument.Rule{Flags: "off_cache", Not: "cache=in", Why: "has user buffers come from memory"})
-	argument.Var(flags, &req.k, "k", "", "segments of a message, a comma-separated `list` (default 1,2,4,…,8192,12288)", argument.Numbers(strconv.Atoi))
+	argument.Var(flags, &req.k, "k", "", "segments of a message, a `list` like 1,2,4 with doubling ranges: 1:64 (default 1,2,4,…,8192,12288)", argument.Rising(argument.Counts("number of segments", false)))
 	flags.IntVar(&req.kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.Within("kmax", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")

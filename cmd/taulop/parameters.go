@@ -109,6 +109,8 @@ var foreign = []struct {
 		"-%s chooses among what taulop sweep measured; %s is in the published text format and has one table: leave it out"},
 	{func(f *compare.Machine) bool { return f.File.OfLevels() }, "setup placement cache buffers transport segment segments",
 		"-%s is of transfers that taulop sweep measured, and %s has messages by levels alone, as they were measured: leave it out"},
+	{func(f *compare.Machine) bool { return f.File.OfLevels() }, "net",
+		"-%s is of a machine that taulop sweep measured, and %s has messages by levels: import those between its nodes with them, and leave it out"},
 	{func(f *compare.Machine) bool { return f.File.Plan.Whole }, "transport",
 		"-%s is of transfers, and %s has whole messages of an MPI library: leave it out"},
 	{func(f *compare.Machine) bool { return f.Text }, "stride",
@@ -134,7 +136,11 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 	p.of = f
 	for _, of := range foreign {
 		for _, name := range strings.Fields(of.flags) {
-			if of.is(&f) && p.flags.Given(name) && (name != "transport" || p.choice.Transport != model.Whole) {
+			mapped := name == "placement" && p.choice.Placement != "" && !p.flags.Given(name)
+			if mapped {
+				name = "map " + p.flags.Lookup("map").Value.String()
+			}
+			if of.is(&f) && (mapped || p.flags.Given(name)) && (name != "transport" || p.choice.Transport != model.Whole) {
 				return f, usagef(of.why, name, p.file)
 			}
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 // predictFlags is the subcommand.
@@ -32,8 +33,6 @@ func predictFlags(flags *argument.Set) action {
 	req.add(flags, "1K:4M")
 	list := flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
-	flags.Lookup("gamma").Usage = "γ of reductions, a `file` in the published text format (default what -params has); of several machines a list, one for each"
-	flags.Lookup("name").Usage = "`name` of the machine in the output (default from the file); of several machines a list"
 	addTest(flags, &test)
 	to.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
@@ -59,7 +58,7 @@ func predictFlags(flags *argument.Set) action {
 			warn(errOut, m.warnings)
 		}
 		if len(docs) > 1 {
-			return to.put(out, report.Machines(predict.NewMachines(docs, req.named(), test)))
+			return to.put(out, report.Machines(predict.NewMachines(docs, req.Named(), test)))
 		}
 		if to.valued() {
 			sayLeftOut(errOut, docs[0])
@@ -83,22 +82,15 @@ func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, 
 	if len(req.files) < 2 {
 		return []*costRequest{req}, req.complete()
 	}
-	gammas, names := strings.Split(req.gamma, ","), strings.Split(req.machine, ",")
-	for name, list := range map[string][]string{"gamma": gammas, "name": names} {
-		if flags.Given(name) && len(list) != len(req.files) {
-			return nil, usagef("-%s names %d, and -params %d: give one for each machine, in their order", name, len(list), len(req.files))
+	for _, name := range []string{"gamma", "name"} {
+		if flags.Given(name) {
+			return nil, usagef("-%s is of one machine, and -params names %d: leave it out", name, len(req.files))
 		}
 	}
 	var hosts []string
-	for i, file := range req.files {
+	for _, file := range req.files {
 		one := *req
 		one.files, one.state.among = parameterFiles{file}, true
-		if req.gamma != "" {
-			one.gamma = gammas[i]
-		}
-		if one.machine = ""; req.machine != "" {
-			one.machine = strings.TrimSpace(names[i])
-		}
 		if err := one.complete(); err != nil {
 			return nil, err
 		}
@@ -107,7 +99,8 @@ func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, 
 	if req.state.like.NS > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.of.File.State() != nil }) {
 		return nil, req.state.one(&machines[0].of)
 	}
-	if names, err = compare.Names(req.files, hosts); err != nil {
+	names, err := compare.Names(req.files, hosts)
+	if err != nil {
 		return nil, usagef("-params: %v", err)
 	}
 	for i, m := range machines {
@@ -116,19 +109,9 @@ func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, 
 	return machines, nil
 }
 
-// named are the algorithms that were asked for by their names.
-func (req *costRequest) named() (names []string) {
-	for _, a := range req.Algorithms {
-		if req.Asked[a] {
-			names = append(names, a.String())
-		}
-	}
-	return names
-}
-
 // refused makes of an error one about what was asked for, but where a signal came.
 func refused(err error) error {
-	if errors.Is(err, context.Canceled) {
+	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
 	return usagef("%v", err)
@@ -222,17 +205,25 @@ func (req *costRequest) complete() (err error) {
 	if !req.flags.Given("placement") && c.Placement == numa.Spread && slices.Contains(f.File.Plan.Policies, numa.AcrossPackages) {
 		c.Placement = numa.AcrossPackages // a mapping that is cyclic within nodes deals ranks round sockets
 	}
-	if err := req.placeable(&f); err != nil {
-		return err
+	if c.Cluster != nil && c.Cluster.Nodes > 1 && c.Cluster.Network == nil && len(f.File.Networks) == 0 && !f.File.OfLevels() {
+		return needsNetwork(c.Cluster.Nodes, req.file)
 	}
 	ways := []string{"as", "transport", "segment", "segments"}
 	if len(f.File.Launches) > 0 && !slices.ContainsFunc(ways, req.flags.Given) {
 		c.As = cmp.Or(c.As, req.messages)
 	}
-	if req.Predictor, err = model.NewPredictor(f.File, *c); err != nil {
+	var states []*params.File
+	if each := f.Each(); req.byState && len(each) > 1 {
+		states = lists.Map(each, func(m compare.Machine) *params.File { return m.File })
+	}
+	if err := req.From(f.File, *c, states); err != nil {
 		return usagef("%s: %v", req.file, err)
 	}
-	req.beside(&f)
+	req.Source = req.source(f, req.Predictor)
+	req.Source.Nodes = predict.OnNodes(req.Predictor, req.P)
+	if req.Ensemble.Known() {
+		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
+	}
 	if err := req.checkOperator(req.Predictor); err != nil {
 		return err
 	}
@@ -247,45 +238,6 @@ func (req *costRequest) complete() (err error) {
 		req.warnings = append(req.warnings, fmt.Errorf("%s: P = %d are more ranks than the %d CPUs that were measured: they count as if each had a core of its own, and what more than %[3]d at once take is extrapolated", req.file, slices.Max(req.P), cpus))
 	}
 	return nil
-}
-
-// placeable refuses ranks where the parameters have no messages.
-func (req *costRequest) placeable(f *compare.Machine) error {
-	c := &req.choice
-	networked := c.Cluster != nil && c.Cluster.Network != nil
-	switch levels := f.File.OfLevels(); {
-	case levels && c.Placement != "":
-		return usagef("-map %s chooses among placements that taulop sweep measured, and %s has messages by levels alone: leave out what follows the colon", req.mapping, req.file)
-	case f.Text && c.Placement != "":
-		return usagef("-map %s chooses among what taulop sweep measured; %s is in the published text format and has one table: leave out what follows the colon", req.mapping, req.file)
-	case levels && networked:
-		return usagef("-net is of a machine that taulop sweep measured, and %s has messages by levels: import those between its nodes with them, and leave -net out", req.file)
-	case c.Cluster != nil && c.Cluster.Nodes > 1 && !networked && len(f.File.Networks) == 0 && !levels:
-		return needsNetwork(c.Cluster.Nodes, req.file)
-	}
-	return nil
-}
-
-// beside finds what is said beside the predictor's costs: the states by themselves, how
-// uncertain parameters are, and τ-Lop beside a model of pairs.
-func (req *costRequest) beside(f *compare.Machine) {
-	c := &req.choice
-	if of := f.Each(); req.byState && len(of) > 1 {
-		for _, m := range of {
-			if p, err := model.NewPredictor(m.File, *c); err == nil {
-				req.States = append(req.States, predict.StatePredictor{State: *m.File.State(), Predictor: p})
-			}
-		}
-	}
-	req.Source = req.source(*f, req.Predictor)
-	req.Source.Nodes = predict.OnNodes(req.Predictor, req.P)
-	if req.Ensemble = model.NewEnsemble(f.File, *c); req.Ensemble.Known() {
-		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
-	}
-	if model.OfPairs(c.Model) { // the file of pairs may have no transfers
-		c.Model = "taulop"
-		req.Beside, _ = model.NewPredictor(f.File, *c)
-	}
 }
 
 // reducing refuses reductions that were asked for by name, or alone, where there is no γ.
@@ -308,26 +260,14 @@ func (req *costRequest) choose(names []string) error {
 	if len(names) == 0 {
 		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Names(collective.Collectives()), ", "))
 	}
-	req.Asked = make(map[mpi.Algorithm]bool)
-	for _, name := range names {
-		if name == verify.Message {
-			return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
-		}
-		found, err := mpi.Find(req.choice.As, name)
-		switch {
-		case err != nil && isFile(name):
-			return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", name)
-		case err != nil:
-			return usageError(err.Error())
-		}
-		for _, a := range found {
-			req.Asked[a] = req.Asked[a] || strings.Contains(name, ":")
-			if !slices.Contains(req.Algorithms, a) {
-				req.Algorithms = append(req.Algorithms, a)
-			}
-		}
+	if slices.Contains(names, verify.Message) {
+		return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
 	}
-	return nil
+	err := req.Name(req.choice.As, names)
+	if i := slices.IndexFunc(names, isFile); err != nil && i >= 0 {
+		return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", names[i])
+	}
+	return refused(err)
 }
 
 // rootedNames are the collectives with a root: "bcast, gather and scatter".

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -89,7 +88,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		if left := s.Discard(); left != nil {
 			return left
 		}
-		return nothingIn(s.Time)
+		return tooFew(s.File, s.Time)
 	}
 	if req.csv {
 		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File, reached(s)).WriteCSV)), err)
@@ -98,8 +97,10 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	}
 	warn(errOut, s.File.Warnings[told:])
 	warn(errOut, doubt.Of(s.File))
-	sayLacking(errOut, s)
-	return cmp.Or(err, s.Moved)
+	if r := reached(s); req.csv && r.Missing != nil { // text begins with it
+		warn(errOut, []error{fmt.Errorf("%w: %s", s.Missing(), r.Rest)})
+	}
+	return cmp.Or(err, s.Moved, tooFew(s.File, s.Time))
 }
 
 // reached is how far a sweep came, and what to do next.
@@ -124,16 +125,6 @@ func reached(s *sweep.Session) report.Reach {
 // minutes writes a duration, rounded up, as a flag takes it: 3m.
 func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-1)/time.Minute) }
 
-// sayLacking says what a file lacks, and how to get it.
-func sayLacking(errOut io.Writer, s *sweep.Session) {
-	switch r := reached(s); {
-	case r.Missing != nil:
-		tell(errOut, "warning: %v: %s", s.Missing(), r.Rest)
-	case s.File.Sessions() == 1:
-		tell(errOut, "%s", r.Again)
-	}
-}
-
 // unplanned are the flags that a sweep may have that goes on under its file's plan: -node is
 // there where the file was begun so.
 var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "v", "over", "launches", "node", "peak", "time", "list"}
@@ -151,7 +142,7 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	argument.Var(flags, &p.CPUs, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	argument.Var(flags, &p.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then a geometric series, and one less than the cores beside all of them)", argument.Rising(argument.Taus))
 	argument.Var(flags, &p.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default 34, from 1 B to 16 MB)", argument.Rising(argument.Sizes))
-	argument.Var(flags, &req.numbers, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise", segmentNumbers)
+	argument.Var(flags, &req.numbers, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise", argument.Counts("number of segments", false))
 	argument.Var(flags, &req.bytes, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time", argument.Sizes)
 	argument.Var(flags, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
 	argument.Var(flags, &p.With, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core", survey.ParseWith, survey.Planned()...)
@@ -231,17 +222,6 @@ func setupList(list string) (names []string, err error) {
 		names = append(names, s.Name)
 	}
 	return lists.Unique(names), nil
-}
-
-// segmentNumbers reads -segments.
-func segmentNumbers(list string) ([]int, error) {
-	return argument.List(list, false, func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return 0, fmt.Errorf("%q is no number of segments: give whole numbers from 1, like 2,4,8", text)
-		}
-		return n, nil
-	})
 }
 
 // operatorList reads -operators.

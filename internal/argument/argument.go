@@ -127,7 +127,7 @@ func Messages(least int) func(string) ([]int, error) {
 func Sizes(list string) ([]int, error) { return List(list, false, Some) }
 
 // Taus reads a list of numbers of transfers at once, in its own order.
-func Taus(list string) ([]int, error) { return List(list, true, Tau) }
+func Taus(list string) ([]int, error) { return Counts("τ", true)(list) }
 
 // Rising has what is read in rising order.
 func Rising(read func(string) ([]int, error)) func(string) ([]int, error) {
@@ -138,13 +138,17 @@ func Rising(read func(string) ([]int, error)) func(string) ([]int, error) {
 	}
 }
 
-// Tau reads a number of transfers at once.
-func Tau(text string) (int, error) {
-	tau, err := strconv.Atoi(text)
-	if err != nil || tau < 1 {
-		return 0, fmt.Errorf("%q is not a τ: give whole numbers from 1, like 1,2,4", text)
+// Counts reads a list of whole numbers from 1, of what they are in a sentence, in its own order.
+func Counts(of string, ranges bool) func(string) ([]int, error) {
+	return func(list string) ([]int, error) {
+		return List(list, ranges, func(text string) (int, error) {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < 1 {
+				return 0, fmt.Errorf("%q is not a %s: give whole numbers from 1, like 1,2,4", text, of)
+			}
+			return n, nil
+		})
 	}
-	return tau, nil
 }
 
 // FitsMemory refuses a size that is more than all memory that this process may take.
@@ -203,20 +207,6 @@ func List(text string, every bool, parse func(string) (int, error)) (list []int,
 		}
 	}
 	return list, nil
-}
-
-// Numbers reads a list of numbers from 1, each once and rising.
-func Numbers(parse func(string) (int, error)) func(string) ([]int, error) {
-	return func(list string) (ns []int, err error) {
-		for field := range strings.SplitSeq(list, ",") {
-			n, err := parse(strings.TrimSpace(field))
-			if err != nil || n < 1 {
-				return nil, fmt.Errorf("%q is not a number from 1: give a list like 1,2,4", field)
-			}
-			ns = append(ns, n)
-		}
-		return lists.Rising(ns), nil
-	}
 }
 
 // Names are the parts of a list between commas, each once. There is no error.

@@ -51,6 +51,49 @@ const (
 	mostRanks = 1024
 )
 
+// Name adds the algorithms that names ask for, a library's unless it is nil: all of a collective, or
+// one, like bcast:binomial. It fails for a name that is neither.
+func (c *Calls) Name(library *mpi.Library, names []string) error {
+	c.Asked = make(map[mpi.Algorithm]bool)
+	for _, name := range names {
+		found, err := mpi.Find(library, name)
+		if err != nil {
+			return err
+		}
+		for _, a := range found {
+			c.Asked[a] = c.Asked[a] || strings.Contains(name, ":")
+			if !slices.Contains(c.Algorithms, a) {
+				c.Algorithms = append(c.Algorithms, a)
+			}
+		}
+	}
+	return nil
+}
+
+// Named are the algorithms that were asked for by their names.
+func (c *Calls) Named() []string {
+	return lists.Map(lists.Filter(c.Algorithms, func(a mpi.Algorithm) bool { return c.Asked[a] }), mpi.Algorithm.String)
+}
+
+// From has calls predicted from a file, with intervals where its samples allow them, from what was
+// measured in each of some states beside it, and by τ-Lop beside a model of pairs.
+func (c *Calls) From(f *params.File, choice model.Choice, states []*params.File) (err error) {
+	if c.Predictor, err = model.NewPredictor(f, choice); err != nil {
+		return err
+	}
+	for _, in := range states {
+		if p, err := model.NewPredictor(in, choice); err == nil {
+			c.States = append(c.States, StatePredictor{State: *in.State(), Predictor: p})
+		}
+	}
+	c.Ensemble = model.NewEnsemble(f, choice)
+	if model.OfPairs(choice.Model) { // the file of pairs may have no transfers
+		choice.Model = "taulop"
+		c.Beside, _ = model.NewPredictor(f, choice)
+	}
+	return nil
+}
+
 // source says also whose schedules are costed.
 func (c *Calls) source() Source {
 	s := c.Source

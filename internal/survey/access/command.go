@@ -35,7 +35,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var chosen passes
 	argument.Var(f, &chosen.operations, "ops", strings.Join(Operations, ","), "`list` of what is done to each element; "+Dot+", products with a vector in cache, is measured where it is asked for", argument.Among(AllOperations))
 	argument.Var(f, &chosen.types, "types", strings.Join(Types, ","), "`list` of types of elements", argument.Among(Types))
-	numbers := argument.Numbers(argument.Bytes)
+	numbers := argument.Rising(argument.Sizes)
 	argument.Var(f, &chosen.n, "n", "", "`list` of N, elements that a pass takes, like 1K,4K (default 1K,4K,16K)", numbers)
 	argument.Var(f, &chosen.sizes, "size", "", "`list` of sizes of arrays in bytes, or with a unit, instead of -n: N is size/(stride·element)", numbers)
 	argument.Var(f, &chosen.strides, "stride", "1,2,4,8,16,32", "`list` of strides, in elements", numbers)
