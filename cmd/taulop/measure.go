@@ -127,10 +127,11 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	doc.Finish(result, file, request.ByState(machine, file))
 	doc.Warn(doubt.Unequal(file)...)
 	doc.Warn(steal.Warnings()...)
-	if err != nil {
+	untold := doc.Warnings[told:]
+	if err != nil { // which is said last
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
-	defer warn(errOut, doc.Warnings[told:]) // after the table and what follows from it
+	defer warn(errOut, untold) // after the table and what follows from it
 	if failed := req.put(out, doc.Document()); failed != nil {
 		return failed
 	}
