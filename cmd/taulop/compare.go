@@ -92,9 +92,7 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 	} else if err != nil {
 		return usagef("%v", err)
 	}
-	for _, s := range skipped {
-		tell(errOut, "skipped: %v", s)
-	}
+	tellSkipped(errOut, skipped)
 	var names []string
 	for _, m := range machines {
 		if m.Taken {
@@ -118,6 +116,13 @@ func (req *compareRequest) show(out, errOut io.Writer, found *document.Document,
 		return noAnswer("nothing could be tested: complete the files (taulop sweep -resume FILE), or add sessions to them (taulop sweep -add FILE)")
 	}
 	return nil
+}
+
+// tellSkipped names the files that a command did its work without.
+func tellSkipped(errOut io.Writer, skipped []error) {
+	for _, err := range skipped {
+		tell(errOut, "skipped: %v", err)
+	}
 }
 
 // skippedFiles is how a command ends that did its work without some files; nil

@@ -81,7 +81,7 @@ func (req *exportRequest) trend(out, errOut io.Writer, f *params.File) error {
 	if left > 0 {
 		tell(errOut, "left out: %s that some session has no sample of", printable.Count(left, "cell"))
 	}
-	return req.write(out, asText(func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err }))
+	return req.write(out, asText(exactly(b.Bytes())))
 }
 
 // text writes the published text format into a directory. Everything is made before anything
@@ -106,8 +106,7 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 		}
 	}
 	for i, to := range files {
-		whole := func(w io.Writer) error { _, err := w.Write(texts[i]); return err }
-		if err := put(out, to, whole); err != nil {
+		if err := put(out, to, exactly(texts[i])); err != nil {
 			return err
 		}
 	}

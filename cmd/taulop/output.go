@@ -166,6 +166,14 @@ func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
 	return instead(out, err, write)
 }
 
+// exactly writes a text that is there already.
+func exactly(text []byte) func(io.Writer) error {
+	return func(w io.Writer) error {
+		_, err := w.Write(text)
+		return err
+	}
+}
+
 // widthFor is the width of a line of a file, or of standard output without one.
 func widthFor(out io.Writer, path string) int {
 	if path != "" {

@@ -120,9 +120,7 @@ func plotFlags(flags *argument.Set) action {
 		if flags.Given("title") {
 			c.Title = printable.Line(req.title)
 		}
-		for _, err := range skipped {
-			tell(errOut, "skipped: %v", err)
-		}
+		tellSkipped(errOut, skipped)
 		if len(c.Omitted) > 0 {
 			tell(errOut, "%s has %s as well, which is not drawn: choose with -algorithm, like -algorithm %s", req.files[0], printable.List(c.Omitted), c.Omitted[0])
 		}

@@ -60,9 +60,7 @@ func reportFlags(flags *argument.Set) action {
 			machines = each
 		}
 		warn(errOut, takePublished(machines, as))
-		for _, err := range skipped {
-			tell(errOut, "skipped: %v", err)
-		}
+		tellSkipped(errOut, skipped)
 		p := page.Page{Machines: machines, Skipped: skipped}
 		if !*bare {
 			p.Raw = func(path string) ([]byte, error) {
@@ -97,10 +95,7 @@ func writeMarkdown(out io.Writer, flags *argument.Set, to *output, machines []co
 		return url.PathEscape(filepath.Base(path)), err
 	})
 	if err == nil {
-		err = to.write(out, asText(func(w io.Writer) error {
-			_, err := w.Write(text.Bytes())
-			return err
-		}))
+		err = to.write(out, asText(exactly(text.Bytes())))
 	}
 	for _, write := range figures {
 		if err == nil {

@@ -187,10 +187,7 @@ func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) (beside bool, err
 	if err := req.to.write(out, func(w io.Writer) error { return req.library.Write(w, rules) }); err != nil || !beside {
 		return false, err
 	}
-	return true, other.Write(func(w io.Writer) error {
-		_, err := w.Write(text.Bytes())
-		return err
-	})
+	return true, other.Write(exactly(text.Bytes()))
 }
 
 // onBase reads the file that rules are spliced into.
