@@ -167,14 +167,12 @@ func (c *class) share(tau int) float64 {
 }
 
 // various is L(m,τ) of copies of different bytes of a sender. What many readers of the same pages wait
-// for in a fan-out, they do not: they hold each other up no more than as many as a memory has cores, and
-// no less than the shortest copies do, which are all requests.
+// for in a fan-out, they do not: they hold each other up no more than as many as a memory has cores.
 func (h *Hierarchy) various(c *class, tau int) float64 {
 	if c.of.network || h.crowd == 0 {
 		return c.share(tau)
 	}
-	shortest, _ := c.of.single.At(h.SingleCopy, 1)
-	return max(c.share(min(tau, h.crowd)), c.of.share(h.SingleCopy, tau, shortest-c.latency, c.latency))
+	return c.share(min(tau, h.crowd))
 }
 
 // gap is what a sender is busy with each of several messages, one after another.
