@@ -148,9 +148,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	case c.copied:
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
-		if c.waited = c.latency; level > 0 { // the closest share a cache
-			c.anew = moved / 2
-		}
+		c.waited = c.latency
 	}
 	return c
 }

@@ -35,10 +35,9 @@ import (
 // node; between nodes it is their adapter.
 //
 // A rank that passes on what has just arrived within its node takes longer than a ping-pong, which
-// sends what nobody has written since: by o, for flags that other ranks had, and by L(m,1), for bytes
-// that are in another core's cache; of messages through buffers only where ranks share no cache, and
-// not where the file knows no levels of a node. An answer to the rank heard from last is as in a
-// ping-pong and takes no o longer. No factor is fitted to collectives.
+// sends what nobody has written since: through buffers by o, for flags that other ranks had, else by
+// L(m,1), for bytes that are in another core's cache; not where the file knows no levels of a node. An
+// answer to the rank heard from last is as in a ping-pong. No factor is fitted to collectives.
 //
 // Ranks go on when their own messages are over, see progress. A cost is the slowest rank's.
 type Hierarchy struct {
