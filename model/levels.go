@@ -100,10 +100,9 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 			c.fanout, c.sender = h.levels[i+1].fanout, h.levels[i+1].sender
 		}
 	}
-	change := h.change()
-	h.Waiting = max(change, h.SingleCopy)
+	h.Waiting = max(h.change(), h.SingleCopy)
 	for i := range h.levels {
-		h.levels[i].singles(h.SingleCopy, change)
+		h.levels[i].bytes()
 	}
 	if !slices.ContainsFunc(h.levels, func(c channel) bool { return c.fanout != nil || c.gap != nil }) {
 		warnings = append(warnings, errNoFanout)
@@ -270,8 +269,8 @@ func (p *Predictor) hierarchy(f *params.File) error {
 }
 
 // LevelsRule says in words what Hierarchy takes a time for that was not measured.
-const LevelsRule = "beyond the largest m the line through the last two measured goes on; single copies of fewer bytes than " +
-	"any that was measured as such take as long as the shortest; and a reduction without γ takes as long as a transfer between the closest ranks"
+const LevelsRule = "beyond the largest m the line through the last two measured goes on, and " +
+	"a reduction without γ takes as long as a transfer between the closest ranks"
 
 // Gamma stands for a γ that was not measured: what a transfer of the two vectors takes
 // between the closest ranks, as extrapolated.
