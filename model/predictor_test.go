@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -203,6 +204,19 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// One worker's copies to itself are no transfers between ranks.
+func TestPredictorOfOneWorker(t *testing.T) {
+	f := twoNodes()
+	f.Plan.Taus = []int{1}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Tau > 2 })
+	for i := range f.Cells {
+		f.Cells[i].Tau = 1
+	}
+	if _, err := NewPredictor(f, Choice{}); !errors.Is(err, errOneWorker) {
+		t.Errorf("of one worker: %v", err)
 	}
 }
 
