@@ -63,7 +63,7 @@ func TestWarnings(t *testing.T) {
 		{"governor", []string{cpuDir + "/cpu1/cpufreq/scaling_governor", "schedutil"}, []string{"governor is schedutil"}},
 		{"turbo", []string{cpuDir + "/intel_pstate/no_turbo", "0"}, []string{"turbo is on"}},
 		{"boost", []string{cpuDir + "/intel_pstate/no_turbo", "", cpuDir + "/cpufreq/boost", "1"}, []string{"turbo is on"}},
-		{"load", []string{"proc/loadavg", "0.55 0.20 0.30 1/83 3504"}, []string{"load of the last minute is 0.55"}},
+		{"load", []string{"proc/loadavg", "0.55 0.20 0.30 1/83 3504"}, []string{"load of the minute before was 0.55"}},
 		{"steal", []string{"proc/stat", "cpu  100 0 100 800 0 0 0 20 0 0"}, []string{"2 % of the CPUs' time"}},
 		{"guest", []string{"proc/cpuinfo", "model name : x\nflags : fpu hypervisor"}, []string{"virtual machine (hypervisor of unknown kind)"}},
 		{"Xen", []string{"sys/hypervisor/type", "xen"}, []string{"hypervisor xen"}},
