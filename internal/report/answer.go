@@ -25,16 +25,6 @@ type Reach struct {
 	Rest, More, Again string // sentences: how to measure the rest, more of a noisy machine, another session or nothing
 }
 
-// answer writes what was found, whether it is fit for use, and what to do about it.
-func (r Reach) answer(w *document.Document, f *params.File, found string) {
-	for _, line := range []string{found, r.fitness(f)} {
-		if line != "" {
-			fmt.Fprintln(w, line)
-		}
-	}
-	fmt.Fprintln(w)
-}
-
 // unfit is the half-width from which on an interval's bounds are mostApart.
 const unfit = (mostApart - 1.) / (mostApart + 1)
 
@@ -61,22 +51,47 @@ func halfWithin(half float64) string {
 	return "half of those measured are within " + view.HalfWidth(half)
 }
 
-// firstNumbers are L, y and A of the first setup and placement at the largest τ, of the segment or
-// else of the largest message measured, in each state of the machine; "" without transfers.
-func firstNumbers(f *params.File) string {
-	in := inEach(f)
-	if len(in) == 0 {
-		return numbersOf(f)
+// sayFirst writes L, y and A of the first setup and placement at the largest τ, of the segment or else of
+// the largest message measured, in each state of the machine; nothing without transfers.
+func sayFirst(w *document.Document, f *params.File) {
+	states := f.States()
+	if len(states) == 0 {
+		if numbers := firstNumbers(f); len(numbers) > 0 {
+			fmt.Fprintln(w, strings.Join(lists.Map(numbers, func(n number) string { return n.name + " = " + view.Known(n.is, n.unit) }), ", "))
+		}
+		return
 	}
-	return strings.Join(lists.Map(in, func(m compare.Machine) string {
-		return fmt.Sprintf("%s (%s of the time)", numbersOf(m.File), compare.InWords(*m.File.State()))
-	}), "\n")
+	found := make(map[params.State][]number)
+	var names []string
+	var columns []stateColumn
+	for _, m := range inEach(f) {
+		state := *m.File.State()
+		found[state] = firstNumbers(m.File)
+		for _, n := range found[state] {
+			if !slices.Contains(names, n.name) {
+				names = append(names, n.name)
+				columns = append(columns, stateColumn{view.Column{Name: n.name, Unit: strings.TrimSpace(n.unit)}, func(of params.State) string {
+					if i := slices.IndexFunc(found[of], func(o number) bool { return o.name == n.name }); i >= 0 {
+						return view.Known(found[of][i].is, "")
+					}
+					return ""
+				}})
+			}
+		}
+	}
+	sayStates(w, 2, states, columns...)
 }
 
-func numbersOf(f *params.File) (numbers string) {
+// A number is one of a result, with its unit.
+type number struct {
+	name, unit string
+	is         fit.Estimate
+}
+
+func firstNumbers(f *params.File) []number {
 	curves, err := compare.Curves("", f)
 	if err != nil {
-		return ""
+		return nil
 	}
 	first := -1
 	for i, c := range curves {
@@ -88,19 +103,19 @@ func numbersOf(f *params.File) (numbers string) {
 		}
 	}
 	if first < 0 {
-		return ""
+		return nil
 	}
 	c := curves[first]
 	p := c.Points[len(c.Points)-1]
-	numbers = fmt.Sprintf("L(%sB,%d) = %s", view.Bytes(c.Bytes), p.Tau, view.Known(p.L, " ns"))
+	numbers := []number{{fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), p.Tau), " ns", p.L}}
 	y := slices.IndexFunc(f.Cells, func(y params.Cell) bool {
 		return y.Kind == params.NullCell && y.Placement == c.Placement && y.Tau == p.Tau && (y.Setup == c.Setup || p.Tau == 1 && y.Setup == setups.Isolated.Name)
 	})
 	if y >= 0 {
-		numbers += fmt.Sprintf(", y(%d) = %s", p.Tau, view.Known(f.Cells[y].Segment(), " ns"))
+		numbers = append(numbers, number{fmt.Sprintf("y(%d)", p.Tau), " ns", f.Cells[y].Segment()})
 	}
 	if p.Tau > 1 && !math.IsNaN(p.A.Center) {
-		numbers += fmt.Sprintf(", A(%d) = %s", p.Tau, view.Known(p.A, ""))
+		numbers = append(numbers, number{fmt.Sprintf("A(%d)", p.Tau), "", p.A})
 	}
 	return numbers
 }
