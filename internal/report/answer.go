@@ -54,32 +54,49 @@ func halfWithin(half float64) string {
 // sayFirst writes L, y and A of the first setup and placement at the largest τ, of the segment or else of
 // the largest message measured, in each state of the machine; nothing without transfers.
 func sayFirst(w *document.Document, f *params.File) {
+	c, tau := firstCurve(f)
 	states := f.States()
 	if len(states) == 0 {
-		if numbers := firstNumbers(f); len(numbers) > 0 {
-			fmt.Fprintln(w, strings.Join(lists.Map(numbers, func(n number) string { return n.name + " = " + view.Known(n.is, n.unit) }), ", "))
+		if tau > 0 {
+			fmt.Fprintln(w, strings.Join(lists.Map(numbersOf(f, c, tau), func(n number) string { return n.name + " = " + view.Known(n.is, n.unit) }), ", "))
 		}
 		return
 	}
 	found := make(map[params.State][]number)
-	var names []string
-	var columns []stateColumn
 	for _, m := range inEach(f) {
-		state := *m.File.State()
-		found[state] = firstNumbers(m.File)
-		for _, n := range found[state] {
-			if !slices.Contains(names, n.name) {
-				names = append(names, n.name)
-				columns = append(columns, stateColumn{view.Column{Name: n.name, Unit: strings.TrimSpace(n.unit)}, func(of params.State) string {
-					if i := slices.IndexFunc(found[of], func(o number) bool { return o.name == n.name }); i >= 0 {
-						return view.Known(found[of][i].is, "")
-					}
-					return ""
-				}})
+		found[*m.File.State()] = numbersOf(m.File, c, tau)
+	}
+	var columns []stateColumn
+	for _, of := range []string{"L", "y", "A"} {
+		var head view.Column
+		text := func(state params.State) string {
+			for _, n := range found[state] {
+				if strings.HasPrefix(n.name, of) {
+					head = view.Column{Name: n.name, Unit: strings.TrimSpace(n.unit)}
+					return view.Within(n.is)
+				}
 			}
+			return ""
+		}
+		if slices.ContainsFunc(states, func(s params.State) bool { return text(s) != "" }) {
+			columns = append(columns, stateColumn{head, text})
 		}
 	}
 	sayStates(w, 2, states, columns...)
+}
+
+// firstCurve is where the first numbers are of, with τ; τ = 0: there are no transfers.
+func firstCurve(f *params.File) (c compare.Curve, tau int) {
+	curves, _ := compare.Curves("", f) // an error says that there are none
+	for _, of := range curves {
+		if len(of.Points) == 0 || len(f.Plan.Setups) > 0 && of.Setup != f.Plan.Setups[0] || of.OffCache != curves[0].OffCache || of.Placement != curves[0].Placement {
+			continue
+		}
+		if tau == 0 || of.Segment || !c.Segment {
+			c, tau = of, of.Points[len(of.Points)-1].Tau
+		}
+	}
+	return c, tau
 }
 
 // A number is one of a result, with its unit.
@@ -88,34 +105,25 @@ type number struct {
 	is         fit.Estimate
 }
 
-func firstNumbers(f *params.File) []number {
-	curves, err := compare.Curves("", f)
-	if err != nil {
-		return nil
-	}
-	first := -1
-	for i, c := range curves {
-		if len(c.Points) == 0 || len(f.Plan.Setups) > 0 && c.Setup != f.Plan.Setups[0] || c.OffCache != curves[0].OffCache || c.Placement != curves[0].Placement {
-			continue
-		}
-		if first < 0 || c.Segment || !curves[first].Segment {
-			first = i
-		}
-	}
-	if first < 0 {
-		return nil
-	}
-	c := curves[first]
-	p := c.Points[len(c.Points)-1]
-	numbers := []number{{fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), p.Tau), " ns", p.L}}
+// numbersOf are L, y and A of a curve as a file has them.
+func numbersOf(f *params.File, like compare.Curve, tau int) (numbers []number) {
 	y := slices.IndexFunc(f.Cells, func(y params.Cell) bool {
-		return y.Kind == params.NullCell && y.Placement == c.Placement && y.Tau == p.Tau && (y.Setup == c.Setup || p.Tau == 1 && y.Setup == setups.Isolated.Name)
+		return y.Kind == params.NullCell && y.Placement == like.Placement && y.Tau == tau && (y.Setup == like.Setup || tau == 1 && y.Setup == setups.Isolated.Name)
 	})
-	if y >= 0 {
-		numbers = append(numbers, number{fmt.Sprintf("y(%d)", p.Tau), " ns", f.Cells[y].Segment()})
+	curves, _ := compare.Curves("", f)
+	i := slices.IndexFunc(curves, func(c compare.Curve) bool { return c.Channel == like.Channel })
+	if i < 0 {
+		return nil
 	}
-	if p.Tau > 1 && !math.IsNaN(p.A.Center) {
-		numbers = append(numbers, number{fmt.Sprintf("A(%d)", p.Tau), "", p.A})
+	p, measured := curves[i].At(tau)
+	if measured {
+		numbers = append(numbers, number{fmt.Sprintf("L(%sB,%d)", view.Bytes(like.Bytes), tau), " ns", p.L})
+	}
+	if y >= 0 {
+		numbers = append(numbers, number{fmt.Sprintf("y(%d)", tau), " ns", f.Cells[y].Segment()})
+	}
+	if measured && tau > 1 && !math.IsNaN(p.A.Center) {
+		numbers = append(numbers, number{fmt.Sprintf("A(%d)", tau), "", p.A})
 	}
 	return numbers
 }

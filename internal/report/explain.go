@@ -69,7 +69,7 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 		rest -= in.Percent()
 	}
 	if len(e.States) > 0 && rest > 0 {
-		fmt.Fprintf(w, "  other states, %.0f %% of the time together: in the mean above, too short each to be told alone\n", rest)
+		fmt.Fprintf(w, "  other states, %.0f %% of the time together: in the mean above, less than 10 %% each\n", rest)
 	}
 	switch {
 	case e.Own:

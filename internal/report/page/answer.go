@@ -3,11 +3,9 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
@@ -181,10 +179,10 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 		}
 		alone := ""
 		if c.Points[0].Tau == 1 {
-			alone = value(c.Points[0].L)
+			alone = view.Within(c.Points[0].L)
 		}
 		last := c.Points[len(c.Points)-1]
-		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, value(last.L), value(last.A), value(last.Bandwidth))
+		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), view.Within(last.A), view.Within(last.Bandwidth))
 	}
 	return t
 }
@@ -212,7 +210,7 @@ func carries(curves []compare.Curve, group compare.Channel, m int) []string {
 	}
 	last := best.Points[len(best.Points)-1]
 	where, rate := groupLabel(best.Channel)+", m = "+view.Bytes(best.Bytes), view.Center(last.Bandwidth)
-	switch A := value(last.A); {
+	switch A := view.Within(last.A); {
 	case A == "" || last.Tau < 2:
 		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", best.Machine, rate, last.Tau, where)}
 	case last.A.Known() && !(last.A.Width() <= 1): // it is known to no better than its own size
@@ -220,15 +218,4 @@ func carries(curves []compare.Curve, group compare.Channel, m int) []string {
 	default:
 		return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, best.Machine, A, rate, where)}
 	}
-}
-
-// value is a centre and half its interval, in percent, where it is known.
-func value(e fit.Estimate) string {
-	switch {
-	case math.IsNaN(e.Center):
-		return ""
-	case !e.Known() || e.Lo == e.Hi:
-		return view.Digits(e.Center, 0)
-	}
-	return view.Center(e) + " " + view.HalfWidth(e.Width())
 }
