@@ -44,6 +44,15 @@ func (r Reach) fitness(f *params.File) string {
 	return strings.TrimSuffix(fmt.Sprintf("Fit for use: all %s measured, %s.\n%s", printable.Count(r.Cells, "cell"), within(f.Widths()), r.Again), "\n")
 }
 
+// Unfit says why a file is not fit for use, "" of one that is, or was published.
+func Unfit(f *params.File) string {
+	half := fit.Quantile(f.Widths(), 0.5)
+	if len(f.Launches) == 0 || half <= unfit {
+		return ""
+	}
+	return halfWithin(half)
+}
+
 func halfWithin(half float64) string {
 	if !(half <= math.MaxFloat64) {
 		return "samples are too few for intervals of half of those measured"

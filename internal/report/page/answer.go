@@ -3,6 +3,7 @@ package page
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -40,25 +41,54 @@ func (x *index) few() *answer {
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.tests = "Nothing is compared: " + err.Error() + "."
 	} else {
-		a.compared, a.told, a.text, a.below = true, c.Warnings, c.Verdict.Headline, report.Below(c)
+		a.compared, a.told, a.below = true, c.Warnings, report.Below(c)
+		if c.Verdict.Differ > 0 { // else it says that files are too noisy, as unfit does
+			a.text = c.Verdict.Headline
+		}
 		a.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
 		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.text == "" && i >= 0 {
 			t := c.Tables[i]
-			a.text, a.tests = t.Conclusion, fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.tests)
+			of := fmt.Sprintf("of %s, m = %s%s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title())
+			if a.text = t.Conclusion; t.Tested() {
+				a.tests = fmt.Sprintf("That is %s. %s", of, a.tests)
+			} else {
+				a.text, a.tests = "", fmt.Sprintf("%s That is %s. %s", t.Conclusion, of, a.tests)
+			}
 		}
 	}
 	if a.text != "" {
 		return a
 	}
 	var texts []string
-	if states {
-		texts = append(texts, "The machine was in several states, and is shown in each.")
-	}
-	for _, of := range x.curves {
-		texts = append(texts, carries(of, main, x.Bytes)...)
+	for _, in := range x.hosts() {
+		var of []compare.Curve
+		for i, m := range x.of {
+			if slices.ContainsFunc(in, func(o compare.Machine) bool { return o.Name == m.Name }) {
+				if best := most(x.curves[i], main, x.Bytes); best != nil {
+					of = append(of, *best)
+				}
+			}
+		}
+		if len(of) > 0 {
+			texts = append(texts, carries(in, of))
+		}
 	}
 	a.text = strings.Join(texts, " ")
 	return a
+}
+
+// unfit says which files are not fit for use, "" where all are.
+func (x *index) unfit() string {
+	var texts []string
+	for _, in := range x.hosts() {
+		if why := report.Unfit(in[0].File); why != "" && !slices.ContainsFunc(in, func(m compare.Machine) bool { return report.Unfit(m.File) == "" }) {
+			texts = append(texts, fmt.Sprintf("%s (%s)", hostName(in[0]), why))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "Not fit for use: " + strings.Join(texts, ", ") + "."
 }
 
 // drawn is how many machines charts begin with, beside the median: outliers, if
@@ -187,10 +217,8 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 	return t
 }
 
-// carries is the sentence about what a machine carries at its largest τ, from its curves: of
-// the group if it has that, of messages of m bytes if it has those; none without transfers.
-func carries(curves []compare.Curve, group compare.Channel, m int) []string {
-	var best *compare.Curve
+// most is the curve of the group if there is one, of messages of m bytes if there are; nil without transfers.
+func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.Curve) {
 	weight := func(c *compare.Curve) (n int) {
 		if grouped(c.Channel) == group {
 			n += 2
@@ -205,17 +233,47 @@ func carries(curves []compare.Curve, group compare.Channel, m int) []string {
 			best = c
 		}
 	}
-	if best == nil {
-		return nil
+	return best
+}
+
+// carries is the sentence about what a machine carries at its largest τ, in each of its states the most
+// frequent first, from a curve of each.
+func carries(in []compare.Machine, of []compare.Curve) string {
+	last := of[0].Points[len(of[0].Points)-1]
+	where := groupLabel(of[0].Channel) + ", m = " + view.Bytes(of[0].Bytes)
+	if len(in) > 1 {
+		slices.SortStableFunc(of, func(a, b compare.Curve) int { return cmp.Compare(shareOf(in, b.Machine), shareOf(in, a.Machine)) })
+		parts := lists.Map(of, func(c compare.Curve) string {
+			last := c.Points[len(c.Points)-1]
+			state := in[slices.IndexFunc(in, func(m compare.Machine) bool { return m.Name == c.Machine })].File.State()
+			carried := view.Within(last.A)
+			if !told(last) {
+				carried = "?"
+			}
+			return fmt.Sprintf("%s at %s GB/s (%s)", carried, view.Center(last.Bandwidth), compare.InWords(*state))
+		})
+		return fmt.Sprintf("Of %d transfers at once %s carries, state by state, %s (%s).", last.Tau, hostName(in[0]), strings.Join(parts, ", "), where)
 	}
-	last := best.Points[len(best.Points)-1]
-	where, rate := groupLabel(best.Channel)+", m = "+view.Bytes(best.Bytes), view.Center(last.Bandwidth)
+	name, rate := of[0].Machine, view.Center(last.Bandwidth)
 	switch A := view.Within(last.A); {
 	case A == "" || last.Tau < 2:
-		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", best.Machine, rate, last.Tau, where)}
-	case last.A.Known() && !(last.A.Width() <= 1): // it is known to no better than its own size
-		return []string{fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, best.Machine, rate, where)}
+		return fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", name, rate, last.Tau, where)
+	case !told(last):
+		return fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, name, rate, where)
 	default:
-		return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, best.Machine, A, rate, where)}
+		return fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, name, A, rate, where)
 	}
+}
+
+// shareOf is the share of the time of a machine's state by its name.
+func shareOf(in []compare.Machine, name string) float64 {
+	return in[slices.IndexFunc(in, func(m compare.Machine) bool { return m.Name == name })].File.State().Share
+}
+
+// told tells whether A(τ) can be told from samples, or is of a file that has none.
+func told(p compare.Point) bool {
+	if !p.A.Known() {
+		return p.Replicates.Launches() == 0 && !math.IsNaN(p.A.Center)
+	}
+	return p.A.Width() <= 1
 }
