@@ -353,7 +353,7 @@ func (p *pipe) turns() (stages int, turns []int) {
 	return stages, turns
 }
 
-// stage is the n-th, which recurs so often, each time so many later.
+// stage is the n-th; it recurs `repeat` times, `recur` stages apart.
 func (p *pipe) stage(n, recur, repeat int) Stage {
 	at := func(repetition int) int {
 		if p.up {

@@ -116,8 +116,8 @@ func (t Test) SessionsFor(sessions int, visible float64) int {
 	return 0
 }
 
-// Above is how often a mean as far above zero, in standard errors of so many degrees of freedom, is seen
-// where there is none.
+// Above is the probability of a mean as far above zero where there is no difference, for a standard error
+// of df degrees of freedom.
 func Above(mean, standardError float64, df int) float64 {
 	return 1 - stats.TDist{V: float64(df)}.CDF(mean/max(standardError, 1e-9))
 }

@@ -229,7 +229,7 @@ func (p *performance) side(id int, b collective.Buffer) int {
 	return -1
 }
 
-// reach has the pages in arenas be mapped that so many runs come to.
+// reach maps the pages of arenas that the runs come to.
 func (r *rank) reach(runs int) {
 	for i := range r.buffers {
 		b := &r.buffers[i]

@@ -68,7 +68,7 @@ func (s Setup) userBytes(n int) int {
 	return n
 }
 
-// newWalk begins a walk through units in which each of so many workers has what it wrote itself. It
+// newWalk begins a walk through units in which each worker has what it wrote itself. It
 // takes the memory of holds if that is enough.
 func newWalk(workers, units int, holds []uint32) *walk {
 	own := make([]int, workers)

@@ -61,7 +61,7 @@ func TestLimits(t *testing.T) {
 // in by its entry, above by checkLimits.
 func TestAddressSpace(t *testing.T) {
 	program := filepath.Join(t.TempDir(), programName)
-	if out, err := exec.Command("go", "build", "-ldflags=-E=entry", "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=entry", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for kib := 100_000; kib < 1_900_000; kib += 100_000 {

@@ -181,7 +181,7 @@ func (req *netRequest) targets(ctx context.Context) (targets []network.Target, e
 	return targets, nil
 }
 
-// quietWait is how long nobody is told what is waited for.
+// quietWait is the time after which a wait is announced.
 const quietWait = 3 * time.Second
 
 // lead measures with targets, which are let go whatever happens.

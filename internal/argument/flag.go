@@ -16,7 +16,7 @@ type Flags interface {
 }
 
 // Var adds a flag whose value is read when it is given: what is wrong with it is then an error
-// of that flag. Unless it is empty, `otherwise` is what the flag says where nobody gives it;
+// of that flag. Unless it is empty, `otherwise` is what the flag says where it is not given;
 // else an empty value leaves what there is. Words are those that it takes, for completion.
 func Var[T any](flags Flags, to *T, name, otherwise, usage string, read func(string) (T, error), words ...string) {
 	v := &value[T]{to, otherwise, otherwise == "", read, words}

@@ -15,7 +15,7 @@ import (
 )
 
 // Nanoseconds is what an instruction takes on the CPU that this runs on, the median of some
-// batches; it takes about 2 ms. 0: nobody counted the instructions of this processor's kind.
+// batches; it takes about 2 ms. 0: the instructions of this processor's kind were not counted.
 func Nanoseconds() float64 {
 	p := NewProbe()
 	if p == nil {
@@ -32,7 +32,7 @@ func Nanoseconds() float64 {
 // A Probe is the same code for looks of a microsecond.
 type Probe struct{ layer *layer }
 
-// NewProbe is nil where nobody counted the instructions of this processor's kind.
+// NewProbe is nil where the instructions of this processor's kind were not counted.
 func NewProbe() *Probe {
 	if instructions == 0 {
 		return nil
@@ -40,7 +40,7 @@ func NewProbe() *Probe {
 	return &Probe{newLayer()}
 }
 
-// Pass hands on so many messages, and returns what an instruction of that took, ns.
+// Pass hands messages on, and returns what one instruction of that took, ns.
 func (p *Probe) Pass(messages int) float64 {
 	began := time.Now()
 	for range messages {
@@ -97,7 +97,7 @@ func newLayer() *layer {
 		l.free.push(&request{finish: (*layer).release})
 	}
 	l.progress = []func(*layer) bool{(*layer).nothing, (*layer).poll}
-	for tag := 100; tag < 102; tag++ { // which nobody sends
+	for tag := 100; tag < 102; tag++ { // which are never sent
 		l.receive(2, tag, 8)
 	}
 	return l

@@ -1,7 +1,7 @@
 // Package document holds results as documents, which every output renders: text, JSON,
 // values for programs, Markdown, HTML.
 //
-// Its opinion: whoever has a result says once what there is to read in it, and knows no
+// Its opinion: a result says once what there is to read in it, and knows no
 // format; a format knows documents and no result.
 package document
 

@@ -52,7 +52,7 @@ const (
 	BetweenNodes Copies = 1
 )
 
-// A ring is a benchmark in which every rank sends and receives, so many times.
+// A ring is a benchmark in which every rank sends and receives a number of times.
 type ring struct {
 	benchmark string
 	times     float64
@@ -61,7 +61,7 @@ type ring struct {
 // rings come with the one to trust first.
 var rings = []ring{{"Sendrecv", 1}, {"PingPing", 1}, {"Exchange", 2}}
 
-// A load is messages of so many bytes, so many at once.
+// A load is messages of a size, tau of them at once.
 type load struct{ bytes, tau int }
 
 // loads are samples, ns.

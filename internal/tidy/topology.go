@@ -123,8 +123,8 @@ func (t *topology) order(tables []*Table) {
 	}
 }
 
-// How heads say what cores share: so many cores of a unit, a unit's number of cores, a number of
-// sockets of so many cores, and a number of units of a larger one.
+// How heads say what cores share: cores of a unit, a unit's number of cores, a number of
+// sockets of some cores each, and a number of units of a larger one.
 const unitSaid = `(L[123](?: cache)?|CCX|CCD|NUMA(?:[ -]?(?:node|domain))?|socket|package|processor|node)s?`
 
 var (
@@ -225,7 +225,7 @@ func (t *topology) blocks() (levels numa.Levels, err error) {
 	return levels, nil
 }
 
-// size is how many cores the head says are at a level or closer, more than so many; 0: it does not
+// size is how many cores the head says are at a level or closer, above `more`; 0: it does not
 // say. Cores in two units are in the largest one known that the next level leaves to them.
 func (t *topology) size(level, more int) int {
 	r := relationOf(t.names[level])
