@@ -60,17 +60,27 @@ func (x *index) few() *answer {
 		return a
 	}
 	var texts []string
-	for _, in := range x.hosts() {
-		var of []compare.Curve
-		for i, m := range x.of {
-			if slices.ContainsFunc(in, func(o compare.Machine) bool { return o.Name == m.Name }) {
-				if best := most(x.curves[i], main, x.Bytes); best != nil {
-					of = append(of, *best)
-				}
+	for _, in := range x.hosts() { // the state that it was in most, of which A(τ) can be told if there is such a one
+		var best *compare.Curve
+		weight := -1.
+		for _, m := range in {
+			of := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.Bytes)
+			if of == nil {
+				continue
+			}
+			share := 0.
+			if state := m.File.State(); state != nil {
+				share = state.Share
+			}
+			if told(of) {
+				share++
+			}
+			if share > weight {
+				best, weight = of, share
 			}
 		}
-		if len(of) > 0 {
-			texts = append(texts, carries(in, of))
+		if best != nil {
+			texts = append(texts, carries(best))
 		}
 	}
 	a.text = strings.Join(texts, " ")
@@ -236,44 +246,26 @@ func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.C
 	return best
 }
 
-// carries is the sentence about what a machine carries at its largest τ, in each of its states the most
-// frequent first, from a curve of each.
-func carries(in []compare.Machine, of []compare.Curve) string {
-	last := of[0].Points[len(of[0].Points)-1]
-	where := groupLabel(of[0].Channel) + ", m = " + view.Bytes(of[0].Bytes)
-	if len(in) > 1 {
-		slices.SortStableFunc(of, func(a, b compare.Curve) int { return cmp.Compare(shareOf(in, b.Machine), shareOf(in, a.Machine)) })
-		parts := lists.Map(of, func(c compare.Curve) string {
-			last := c.Points[len(c.Points)-1]
-			state := in[slices.IndexFunc(in, func(m compare.Machine) bool { return m.Name == c.Machine })].File.State()
-			carried := view.Within(last.A)
-			if !told(last) {
-				carried = "?"
-			}
-			return fmt.Sprintf("%s at %s GB/s (%s)", carried, view.Center(last.Bandwidth), compare.InWords(*state))
-		})
-		return fmt.Sprintf("Of %d transfers at once %s carries, state by state, %s (%s).", last.Tau, hostName(in[0]), strings.Join(parts, ", "), where)
-	}
-	name, rate := of[0].Machine, view.Center(last.Bandwidth)
+// carries is the sentence about what a machine carries at its largest τ.
+func carries(of *compare.Curve) string {
+	last := of.Points[len(of.Points)-1]
+	where := groupLabel(of.Channel) + ", m = " + view.Bytes(of.Bytes)
+	name, rate := of.Machine, view.Center(last.Bandwidth)
 	switch A := view.Within(last.A); {
 	case A == "" || last.Tau < 2:
 		return fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", name, rate, last.Tau, where)
-	case !told(last):
+	case !told(of):
 		return fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, name, rate, where)
 	default:
 		return fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, name, A, rate, where)
 	}
 }
 
-// shareOf is the share of the time of a machine's state by its name.
-func shareOf(in []compare.Machine, name string) float64 {
-	return in[slices.IndexFunc(in, func(m compare.Machine) bool { return m.Name == name })].File.State().Share
-}
-
-// told tells whether A(τ) can be told from samples, or is of a file that has none.
-func told(p compare.Point) bool {
-	if !p.A.Known() {
-		return p.Replicates.Launches() == 0 && !math.IsNaN(p.A.Center)
+// told tells whether the last A(τ) of a curve can be told from its samples, or there are none to ask.
+func told(c *compare.Curve) bool {
+	last := c.Points[len(c.Points)-1]
+	if !last.A.Known() {
+		return c.Setup == params.Published || last.L.N == 0
 	}
-	return p.A.Width() <= 1
+	return last.A.Width() <= 1
 }

@@ -34,7 +34,7 @@ func TestStates(t *testing.T) {
 	if got := x.title(); got != m.Name {
 		t.Errorf("title %q, want %q", got, m.Name)
 	}
-	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "Of 2 transfers at once "+m.Name+" carries, state by state, ") || x.answer.tests != "" {
+	if len(x.of) != 2 || !strings.HasPrefix(x.verdict(), "Of 2 transfers at once "+m.Name+" (flag 60 ns, ") || x.answer.tests != "" {
 		t.Fatalf("%d machines: %+v", len(x.of), x.answer)
 	}
 	table := x.machines()
