@@ -88,16 +88,20 @@ func (x *index) few() *answer {
 
 // unfit says which files are not fit for use, "" where all are.
 func (x *index) unfit() string {
-	var texts []string
-	for _, in := range x.hosts() {
-		if why := report.Unfit(in[0].File); why != "" && !slices.ContainsFunc(in, func(m compare.Machine) bool { return report.Unfit(m.File) == "" }) {
-			texts = append(texts, fmt.Sprintf("%s (%s)", hostName(in[0]), why))
+	why := func(in []compare.Machine) (why string) {
+		for _, m := range in { // one state that is known is of use
+			if why = report.Unfit(m.File); why == "" {
+				break
+			}
 		}
+		return why
 	}
-	if len(texts) == 0 {
-		return ""
-	}
-	return "Not fit for use: " + strings.Join(texts, ", ") + "."
+	of := lists.Filter(x.hosts(), func(in []compare.Machine) bool { return why(in) != "" })
+	texts := lists.Map(view.Grouped(of, why), func(alike [][]compare.Machine) string {
+		names := lists.Map(alike, func(in []compare.Machine) string { return hostName(in[0]) })
+		return fmt.Sprintf("Not fit for use: %s (%s).", compare.Warning{Machines: names}.Who(), why(alike[0]))
+	})
+	return strings.Join(texts, " ")
 }
 
 // drawn is how many machines charts begin with, beside the median: outliers, if
