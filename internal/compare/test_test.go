@@ -263,7 +263,7 @@ func TestFleetUntested(t *testing.T) {
 	}{
 		{0, true, "Nothing could be tested: that takes a cell of which 10 machines have"},
 		{9, true, "Nothing could be tested"},
-		{10, false, "1 of 11 machines are outliers"},
+		{10, false, "Outliers: 1 of 11 machines"},
 	} {
 		o := must.Get(NewOverview(fleet(tt.tested), Choice{}))
 		if o.Untested() != tt.untested || !strings.Contains(o.Conclusion(), tt.want) {

@@ -1,6 +1,10 @@
 package view
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+)
 
 // What rounds to nothing has no sign.
 func TestDigitsOfNothing(t *testing.T) {
@@ -10,6 +14,18 @@ func TestDigitsOfNothing(t *testing.T) {
 	}{{-0.3, 20, "0"}, {-0.04, 0.3, "0.0"}, {0, 1, "0"}, {-3, 20, "-3"}, {-0.4, 0.3, "-0.4"}, {-10, 200, "-10"}} {
 		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
 			t.Errorf("Digits(%g, %g) = %q, want %q", tt.v, tt.uncertainty, got, tt.want)
+		}
+	}
+}
+
+// A number has two digits, but none where not even its size is known.
+func TestRoughOfTheUnknown(t *testing.T) {
+	for _, tt := range []struct {
+		e    fit.Estimate
+		want string
+	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}} {
+		if got := Rough(tt.e); got != tt.want {
+			t.Errorf("Rough(%v) = %q, want %q", tt.e, got, tt.want)
 		}
 	}
 }
