@@ -64,26 +64,29 @@ func halfWithin(half float64) string {
 // the largest message measured, in each state of the machine; nothing without transfers.
 func sayFirst(w *document.Document, f *params.File) {
 	c, tau := firstCurve(f)
+	heads := []view.Column{{Name: fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), tau), Unit: "ns"}, {Name: fmt.Sprintf("y(%d)", tau), Unit: "ns"}, {Name: fmt.Sprintf("A(%d)", tau)}}
 	states := f.States()
 	if len(states) == 0 {
-		if tau > 0 {
-			fmt.Fprintln(w, strings.Join(lists.Map(numbersOf(f, c, tau), func(n number) string { return n.name + " = " + view.Known(n.is, n.unit) }), ", "))
+		var said []string
+		for i, e := range numbersOf(f, c, tau) {
+			if !math.IsNaN(e.Center) {
+				said = append(said, heads[i].Name+" = "+view.Known(e, strings.TrimRight(" "+heads[i].Unit, " ")))
+			}
+		}
+		if len(said) > 0 {
+			fmt.Fprintln(w, strings.Join(said, ", "))
 		}
 		return
 	}
-	found := make(map[params.State][]number)
+	found := make(map[params.State][]fit.Estimate)
 	for _, m := range inEach(f) {
 		found[*m.File.State()] = numbersOf(m.File, c, tau)
 	}
 	var columns []stateColumn
-	for _, of := range []string{"L", "y", "A"} {
-		var head view.Column
+	for i, head := range heads {
 		text := func(state params.State) string {
-			for _, n := range found[state] {
-				if strings.HasPrefix(n.name, of) {
-					head = view.Column{Name: n.name, Unit: strings.TrimSpace(n.unit)}
-					return view.Within(n.is)
-				}
+			if of := found[state]; of != nil {
+				return view.Within(of[i])
 			}
 			return ""
 		}
@@ -108,33 +111,26 @@ func firstCurve(f *params.File) (c compare.Curve, tau int) {
 	return c, tau
 }
 
-// A number is one of a result, with its unit.
-type number struct {
-	name, unit string
-	is         fit.Estimate
-}
-
-// numbersOf are L, y and A of a curve as a file has them.
-func numbersOf(f *params.File, like compare.Curve, tau int) (numbers []number) {
-	y := slices.IndexFunc(f.Cells, func(y params.Cell) bool {
-		return y.Kind == params.NullCell && y.Placement == like.Placement && y.Tau == tau && (y.Setup == like.Setup || tau == 1 && y.Setup == setups.Isolated.Name)
-	})
-	curves, _ := compare.Curves("", f)
-	i := slices.IndexFunc(curves, func(c compare.Curve) bool { return c.Channel == like.Channel })
-	if i < 0 {
-		return nil
+// numbersOf are L, y and A of a curve as a file has them, NaN where it does not.
+func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
+	L, y, A := fit.Median(nil), fit.Median(nil), fit.Median(nil)
+	if curves, _ := compare.Curves("", f); tau > 0 {
+		if i := slices.IndexFunc(curves, func(c compare.Curve) bool { return c.Channel == like.Channel }); i >= 0 {
+			if p, measured := curves[i].At(tau); measured {
+				L = p.L
+				if tau > 1 {
+					A = p.A
+				}
+			}
+		}
 	}
-	p, measured := curves[i].At(tau)
-	if measured {
-		numbers = append(numbers, number{fmt.Sprintf("L(%sB,%d)", view.Bytes(like.Bytes), tau), " ns", p.L})
+	for _, c := range f.Cells {
+		if c.Kind == params.NullCell && c.Placement == like.Placement && c.Tau == tau && (c.Setup == like.Setup || tau == 1 && c.Setup == setups.Isolated.Name) {
+			y = c.Segment()
+			break
+		}
 	}
-	if y >= 0 {
-		numbers = append(numbers, number{fmt.Sprintf("y(%d)", tau), " ns", f.Cells[y].Segment()})
-	}
-	if measured && tau > 1 && !math.IsNaN(p.A.Center) {
-		numbers = append(numbers, number{fmt.Sprintf("A(%d)", tau), "", p.A})
-	}
-	return numbers
+	return []fit.Estimate{L, y, A}
 }
 
 // mostCheapest is of how many runs of sizes the answer of a prediction speaks.
