@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
@@ -199,7 +200,7 @@ func cheapestOver(c *predict.Comparison) string {
 		said = append(said, fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, &in)))
 	}
 	if n := len(said) - mostCheapest; n > 1 {
-		said = append(said[:mostCheapest], fmt.Sprintf("and so on, %d times more", n))
+		said = append(said[:mostCheapest], "and so on, in "+printable.Count(n, "further range"))
 	}
 	return fmt.Sprintf("Cheapest, P = %d: %s.", c.P, strings.Join(said, "; "))
 }
