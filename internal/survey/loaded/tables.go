@@ -38,7 +38,7 @@ func (p point) measured() bool { return !math.IsNaN(p.GBs.Center) }
 // most, or than a core that has its CPU reads at the least.
 const (
 	leastShare = 0.1
-	leastGBs   = 0.01
+	leastGBs   = 0.001
 )
 
 // curves puts cells together, the points of each rising in level; a level of which one
