@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/decimal"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // What a sample is of that is of no state of its own.
@@ -71,6 +73,11 @@ func (f *File) Sort() *Sorting {
 	}
 	for n := range anew {
 		s.reweigh(n)
+	}
+	for _, states := range s.pools {
+		for i, share := range decimal.Shares(lists.Map(states, func(s State) float64 { return s.Share }), 100) {
+			states[i].percent = math.Round(100 * share)
+		}
 	}
 	return s
 }

@@ -25,7 +25,12 @@ type State struct {
 	// Slow, if not 0, makes it the state of looks with the flags of the one before it, and the same Above,
 	// in which sums took a core that long or longer, see Sample.Computed.
 	Slow float64 `json:"slow_above_ns,omitempty"`
+
+	percent float64 // Share as text has it, see Percent
 }
+
+// Percent is the share of the time in whole per cent, which of a file's states add up to 100.
+func (s State) Percent() float64 { return cmp.Or(s.percent, math.Round(100*s.Share)) }
 
 // A Watch is the states of the same workers in a session. On a machine whose CPUs stay where
 // they are there is one.
@@ -245,7 +250,7 @@ func StateList(states []State) (text string) {
 		case i > 0:
 			text += ", "
 		}
-		text += fmt.Sprintf("%s (%.0f %%", state.Name(), 100*state.Share)
+		text += fmt.Sprintf("%s (%.0f %%", state.Name(), state.Percent())
 		if i == 0 {
 			text += " of the time"
 		}

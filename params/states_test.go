@@ -325,3 +325,14 @@ func TestFewLooks(t *testing.T) {
 		}
 	}
 }
+
+// Shares in text add up to 100 %.
+func TestPercent(t *testing.T) {
+	sum := 0.
+	for _, s := range moved(t).States() {
+		sum += s.Percent()
+	}
+	if sum != 100 {
+		t.Errorf("states have %g %% of the time", sum)
+	}
+}

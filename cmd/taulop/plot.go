@@ -61,7 +61,7 @@ var plotKinds = []plotKind{
 		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", document: drawn(report.ReadPublished, chart.Published)},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
 		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Accuracy)},
-	{name: "map", about: "what processes send each other, before and after mapping, and where they are",
+	{name: "map", about: "what processes send each other, before and after mapping",
 		example: "taulop plot map -o map.svg map.json", command: "map", document: drawn(processmap.Read, chart.ProcessMap)},
 }
 

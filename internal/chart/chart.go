@@ -43,7 +43,6 @@ type Panel struct {
 	Heat   *view.Matrix // if not nil, all that is drawn, in a square
 	Least  float64      // with Most what its shades span, where several maps compare; 0: its own times
 	Most   float64
-	Nests  []Nest // if there are some, all that is drawn
 }
 
 // An Axis is a quantity with the range that its values need.

@@ -120,11 +120,8 @@ func (c Panel) share() vg.Length {
 // panel makes a panel and its entries of the legend. Axes of one quantity have one
 // range in all panels, so that those compare.
 func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
-	switch {
-	case c.Heat != nil:
+	if c.Heat != nil {
 		return l.heat(c, width)
-	case len(c.Nests) > 0:
-		return nested(c.Nests, width)
 	}
 	p := plot.New()
 	var xs, ys, at, ats []float64

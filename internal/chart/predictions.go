@@ -146,7 +146,7 @@ func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []strin
 	}
 	caption = append(caption, fmt.Sprintf("P = %d", p), view.Cache(off), "segments of "+view.Bytes(v.SegmentBytes))
 	if state.NS > 0 {
-		caption = append(caption, fmt.Sprintf("while a flag took %s, %.0f %% of the time", state.Name(), 100*state.Share))
+		caption = append(caption, fmt.Sprintf("while a flag took %s, %.0f %% of the time", state.Name(), state.Percent()))
 	}
 	if slices.ContainsFunc(taken, func(r verify.Row) bool { return r.Forced }) {
 		caption = append(caption, "FORCED: ranks took turns on fewer CPUs")

@@ -43,7 +43,11 @@ type Table struct {
 	Taus       []int    `json:"taus"`            // of any machine
 	Rows       []Row    `json:"rows"`            // a machine each, in the order of files; ratios are to the first
 	Conclusion string   `json:"conclusion"`
+	untested   bool     // by itself: samples are too few
 }
+
+// Tested tells whether the conclusion rests on a test.
+func (t *Table) Tested() bool { return !t.untested }
 
 // A Row is a machine's curve and what sums it up.
 type Row struct {

@@ -102,6 +102,7 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 	are := fmt.Sprintf(q.values, last, strings.Join(values, ", "))
 	first := q.replicates(ranking[0].point(last))
 	if slices.ContainsFunc(ranking[1:], func(r Row) bool { return !test.Compare(first, q.replicates(r.point(last))).Tested }) {
+		t.untested = true
 		return fmt.Sprintf("Who %s was not tested (%s).", q.what, are)
 	}
 	from := 0 // the smallest τ from which on the first leads

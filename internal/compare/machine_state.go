@@ -56,7 +56,7 @@ func (m Machine) Called(name string) string {
 }
 
 // InWords is a state of two workers: flag 64 ns, 56 %.
-func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.Name(), 100*s.Share) }
+func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.Name(), s.Percent()) }
 
 // States says what numbers of the machine are means over, or of which of its states they
 // are; "" where it was in one.

@@ -49,8 +49,6 @@ func (s *InState) Title() string {
 	return ", with a flag of " + s.Name()
 }
 
-func timeShare(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
-
 // statesOf are the states of two workers in a file, the single one where they stayed in it; none
 // without looks, or where pairs of workers differ.
 func statesOf(f *params.File) []params.State {
@@ -217,12 +215,12 @@ func (c *Comparison) Compared() string {
 	var compared, alone []string
 	for _, s := range c.States {
 		if common(s) {
-			has := lists.Map(s.Machines, func(m MachineState) string { return m.Machine + " " + timeShare(m.Share) })
+			has := lists.Map(s.Machines, func(m MachineState) string { return fmt.Sprintf("%s %.0f %%", m.Machine, m.Percent()) })
 			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), printable.List(has)))
 			continue
 		}
 		only := s.Machines[0]
-		alone = append(alone, fmt.Sprintf("Only %s has a state with a flag of %s, %s of its time.", only.Machine, s.Name(), timeShare(only.Share)))
+		alone = append(alone, fmt.Sprintf("Only %s has a state with a flag of %s, %.0f %% of its time.", only.Machine, s.Name(), only.Percent()))
 	}
 	text := "States are compared in which a flag between two CPUs takes alike: " + strings.Join(compared, " and ") + "."
 	return strings.Join(append([]string{text}, alone...), " ")

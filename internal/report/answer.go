@@ -25,16 +25,6 @@ type Reach struct {
 	Rest, More, Again string // sentences: how to measure the rest, more of a noisy machine, another session or nothing
 }
 
-// answer writes what was found, whether it is fit for use, and what to do about it.
-func (r Reach) answer(w *document.Document, f *params.File, found string) {
-	for _, line := range []string{found, r.fitness(f)} {
-		if line != "" {
-			fmt.Fprintln(w, line)
-		}
-	}
-	fmt.Fprintln(w)
-}
-
 // unfit is the half-width from which on an interval's bounds are mostApart.
 const unfit = (mostApart - 1.) / (mostApart + 1)
 
@@ -54,6 +44,15 @@ func (r Reach) fitness(f *params.File) string {
 	return strings.TrimSuffix(fmt.Sprintf("Fit for use: all %s measured, %s.\n%s", printable.Count(r.Cells, "cell"), within(f.Widths()), r.Again), "\n")
 }
 
+// Unfit says why a file is not fit for use, "" of one that is, or was published.
+func Unfit(f *params.File) string {
+	half := fit.Quantile(f.Widths(), 0.5)
+	if len(f.Launches) == 0 || half <= unfit {
+		return ""
+	}
+	return halfWithin(half)
+}
+
 func halfWithin(half float64) string {
 	if !(half <= math.MaxFloat64) {
 		return "samples are too few for intervals of half of those measured"
@@ -61,48 +60,77 @@ func halfWithin(half float64) string {
 	return "half of those measured are within " + view.HalfWidth(half)
 }
 
-// firstNumbers are L, y and A of the first setup and placement at the largest τ, of the segment or
-// else of the largest message measured, in each state of the machine; "" without transfers.
-func firstNumbers(f *params.File) string {
-	in := inEach(f)
-	if len(in) == 0 {
-		return numbersOf(f)
+// sayFirst writes L, y and A of the first setup and placement at the largest τ, of the segment or else of
+// the largest message measured, in each state of the machine; nothing without transfers.
+func sayFirst(w *document.Document, f *params.File) {
+	c, tau := firstCurve(f)
+	heads := []view.Column{{Name: fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), tau), Unit: "ns"}, {Name: fmt.Sprintf("y(%d)", tau), Unit: "ns"}, {Name: fmt.Sprintf("A(%d)", tau)}}
+	states := f.States()
+	if len(states) == 0 {
+		var said []string
+		for i, e := range numbersOf(f, c, tau) {
+			if !math.IsNaN(e.Center) {
+				said = append(said, heads[i].Name+" = "+view.Known(e, strings.TrimRight(" "+heads[i].Unit, " ")))
+			}
+		}
+		if len(said) > 0 {
+			fmt.Fprintln(w, strings.Join(said, ", "))
+		}
+		return
 	}
-	return strings.Join(lists.Map(in, func(m compare.Machine) string {
-		return fmt.Sprintf("%s (%s of the time)", numbersOf(m.File), compare.InWords(*m.File.State()))
-	}), "\n")
+	found := make(map[params.State][]fit.Estimate)
+	for _, m := range inEach(f) {
+		found[*m.File.State()] = numbersOf(m.File, c, tau)
+	}
+	var columns []stateColumn
+	for i, head := range heads {
+		text := func(state params.State) string {
+			if of := found[state]; of != nil {
+				return view.Within(of[i])
+			}
+			return ""
+		}
+		if slices.ContainsFunc(states, func(s params.State) bool { return text(s) != "" }) {
+			columns = append(columns, stateColumn{head, text})
+		}
+	}
+	sayStates(w, 2, states, columns...)
 }
 
-func numbersOf(f *params.File) (numbers string) {
-	curves, err := compare.Curves("", f)
-	if err != nil {
-		return ""
-	}
-	first := -1
-	for i, c := range curves {
-		if len(c.Points) == 0 || len(f.Plan.Setups) > 0 && c.Setup != f.Plan.Setups[0] || c.OffCache != curves[0].OffCache || c.Placement != curves[0].Placement {
+// firstCurve is where the first numbers are of, with τ; τ = 0: there are no transfers.
+func firstCurve(f *params.File) (c compare.Curve, tau int) {
+	curves, _ := compare.Curves("", f) // an error says that there are none
+	for _, of := range curves {
+		if len(of.Points) == 0 || len(f.Plan.Setups) > 0 && of.Setup != f.Plan.Setups[0] || of.OffCache != curves[0].OffCache || of.Placement != curves[0].Placement {
 			continue
 		}
-		if first < 0 || c.Segment || !curves[first].Segment {
-			first = i
+		if tau == 0 || of.Segment || !c.Segment {
+			c, tau = of, of.Points[len(of.Points)-1].Tau
 		}
 	}
-	if first < 0 {
-		return ""
+	return c, tau
+}
+
+// numbersOf are L, y and A of a curve as a file has them, NaN where it does not.
+func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
+	L, y, A := fit.Median(nil), fit.Median(nil), fit.Median(nil)
+	if curves, _ := compare.Curves("", f); tau > 0 {
+		if i := slices.IndexFunc(curves, func(c compare.Curve) bool { return c.Channel == like.Channel }); i >= 0 {
+			if p, measured := curves[i].At(tau); measured {
+				L = p.L
+				if tau > 1 {
+					A = p.A
+				}
+			}
+		}
 	}
-	c := curves[first]
-	p := c.Points[len(c.Points)-1]
-	numbers = fmt.Sprintf("L(%sB,%d) = %s", view.Bytes(c.Bytes), p.Tau, view.Known(p.L, " ns"))
-	y := slices.IndexFunc(f.Cells, func(y params.Cell) bool {
-		return y.Kind == params.NullCell && y.Placement == c.Placement && y.Tau == p.Tau && (y.Setup == c.Setup || p.Tau == 1 && y.Setup == setups.Isolated.Name)
-	})
-	if y >= 0 {
-		numbers += fmt.Sprintf(", y(%d) = %s", p.Tau, view.Known(f.Cells[y].Segment(), " ns"))
+	for _, c := range f.Cells {
+		if c.Kind == params.NullCell && c.Placement == like.Placement && c.Tau == tau && (c.Setup == like.Setup || tau == 1 && c.Setup == setups.Isolated.Name) {
+			y = c.Segment()
+			break
+		}
 	}
-	if p.Tau > 1 && !math.IsNaN(p.A.Center) {
-		numbers += fmt.Sprintf(", A(%d) = %s", p.Tau, view.Known(p.A, ""))
-	}
-	return numbers
+	return []fit.Estimate{L, y, A}
 }
 
 // mostCheapest is of how many runs of sizes the answer of a prediction speaks.

@@ -8,9 +8,11 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
@@ -58,12 +60,17 @@ func (d *explanations) say(w *document.Document) {
 func sayExplanation(w *document.Document, e *predict.Explanation) {
 	name := e.Collective + ":" + e.Algorithm
 	fmt.Fprintf(w, "%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), costText(&e.Prediction), intervalText(&e.Prediction))
+	rest := 100.
 	for _, in := range e.States {
 		us := "?"
 		if !in.Unknown {
 			us = microseconds(in.Microseconds, in.Extrapolated)
 		}
 		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(in.State), us)
+		rest -= in.Percent()
+	}
+	if len(e.States) > 0 && rest > 0 {
+		fmt.Fprintf(w, "  other states, %.0f %% of the time together: in the mean above, less than 10 %% each\n", rest)
 	}
 	switch {
 	case e.Own:
@@ -104,17 +111,17 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 }
 
 func terms(e *predict.Explanation) view.Table {
-	t := view.Table{Columns: view.Numbers("", "count", "", "parameter", "value", "", "cost", "share")}
-	t.Columns[4].Unit, t.Columns[6].Unit = "µs", "µs"
-	for _, term := range e.Terms {
-		t.Add("", strconv.FormatFloat(term.Times, 'f', -1, 64), "×", term.Parameter, microseconds(term.Value, term.Extrapolated),
-			"=", microseconds(term.Microseconds, false), fmt.Sprintf("%.1f %%", 100*term.Share))
+	t := view.Table{Columns: []view.Column{{Name: "parameter"}, {Name: "count"}, {}, {Name: "value", Unit: "µs"}, {}, {Name: "cost", Unit: "µs"}, {Name: "share", Unit: "%"}}}
+	shares := decimal.Shares(lists.Map(e.Terms, func(t predict.ExplainTerm) float64 { return t.Share }), 1000)
+	for i, term := range e.Terms {
+		t.Add(term.Parameter, strconv.FormatFloat(term.Times, 'f', -1, 64), "×", microseconds(term.Value, term.Extrapolated),
+			"=", microseconds(term.Microseconds, false), percents(shares[i]))
 	}
 	if e.Unknown {
-		t.Add("", "", "", "", "", "Θ =", "?")
+		t.Add("Θ", "", "", "", "=", "?")
 		t.Note("  ? unknown: the parameters have a time of 0 for it, or less")
 	} else {
-		t.Add("", "", "", "", "", "Θ =", microseconds(e.Microseconds, false), "100.0 %")
+		t.Add("Θ", "", "", "", "=", microseconds(e.Microseconds, false), "100.0")
 	}
 	return t
 }
@@ -193,7 +200,7 @@ func cheapestOver(c *predict.Comparison) string {
 		said = append(said, fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, &in)))
 	}
 	if n := len(said) - mostCheapest; n > 1 {
-		said = append(said[:mostCheapest], fmt.Sprintf("and so on, %d times more", n))
+		said = append(said[:mostCheapest], "and so on, in "+printable.Count(n, "further range"))
 	}
 	return fmt.Sprintf("Cheapest, P = %d: %s.", c.P, strings.Join(said, "; "))
 }

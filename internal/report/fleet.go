@@ -57,8 +57,8 @@ func FleetTables(o *compare.Overview) (all []view.Table) {
 // inMost is the state that machines are compared in.
 func inMost(s *compare.InState) string {
 	byShare := func(a, b compare.MachineState) int { return cmp.Compare(a.Share, b.Share) }
-	least := fmt.Sprintf("%.0f", 100*slices.MinFunc(s.Machines, byShare).Share)
-	share := fmt.Sprintf("%.0f", 100*slices.MaxFunc(s.Machines, byShare).Share)
+	least := fmt.Sprintf("%.0f", slices.MinFunc(s.Machines, byShare).Percent())
+	share := fmt.Sprintf("%.0f", slices.MaxFunc(s.Machines, byShare).Percent())
 	if least != share {
 		share = least + " to " + share
 	}

@@ -48,9 +48,9 @@ func (r *processMap) say(w *document.Document) {
 	}
 	w.Tables(r.costs())
 	if r.Pairs > 0 {
-		w.Tables(r.shares())
+		w.Tables(r.perLevel("bytes at each level, %", func(l processmap.LevelCost) string { return share(float64(l.Bytes) / max(1, float64(r.Bytes))) }))
 		if r.Predicted != "" {
-			w.Tables(r.waits())
+			w.Tables(r.perLevel("predicted time in which the program waits for each level, µs", func(l processmap.LevelCost) string { return view.Digits(l.Seconds*1e6, 0) }))
 		}
 	}
 	fmt.Fprintln(w)
@@ -123,25 +123,12 @@ func (r *processMap) levels() (columns []view.Column, shown []int) {
 	return columns, shown
 }
 
-func (r *processMap) shares() view.Table {
+// perLevel has a cell for each mapping and level.
+func (r *processMap) perLevel(title string, cell func(processmap.LevelCost) string) view.Table {
 	columns, shown := r.levels()
-	t := view.Table{Title: "bytes at each level, %", Columns: append(view.Words("mapping"), columns...)}
+	t := view.Table{Title: title, Columns: append(view.Words("mapping"), columns...)}
 	for _, m := range r.Mappings {
-		var cells []string
-		for _, level := range shown {
-			cells = append(cells, fmt.Sprintf("%.1f", 100*float64(m.Levels[level].Bytes)/max(1, float64(r.Bytes))))
-		}
-		t.Add(m.Method, cells)
-	}
-	return t
-}
-
-func (r *processMap) waits() view.Table {
-	columns, shown := r.levels()
-	t := view.Table{Title: "predicted time in which the program waits for each level, µs", Columns: append(view.Words("mapping"), columns...)}
-	for _, m := range r.Mappings {
-		cells := lists.Map(shown, func(level int) string { return view.Digits(m.Levels[level].Seconds*1e6, 0) })
-		t.Add(m.Method, cells)
+		t.Add(m.Method, lists.Map(shown, func(level int) string { return cell(m.Levels[level]) }))
 	}
 	return t
 }

@@ -144,53 +144,21 @@ func (s *Series) Document() *document.Document {
 			s.sayResults(d)
 			return
 		}
-		s.sayStates(d)
+		if len(s.States) > 0 {
+			L := func(state params.State) fit.Estimate {
+				return s.States[slices.IndexFunc(s.States, func(of SeriesState) bool { return of.State == state })].Results.L
+			}
+			sayStates(d, s.Tau, lists.Map(s.States, func(of SeriesState) params.State { return of.State }),
+				stateColumn{view.Column{Name: s.name("L"), Unit: "ns"}, func(of params.State) string { return view.Center(L(of)) }},
+				stateColumn{view.Column{Name: "95 % interval", Unit: "ns", Left: true}, func(of params.State) string { return view.Interval(L(of)) }})
+			fmt.Fprintln(d)
+		}
 		s.sayResults(d)
 		fmt.Fprintln(d)
 		s.each(d, func(of *Series) { of.writeRows(d) })
 		fmt.Fprintln(d)
 		s.sayHeader(d)
 	})
-}
-
-// sayStates writes the answer of a machine that was in several states; nothing where it was
-// in one.
-func (s *Series) sayStates(w *document.Document) {
-	if len(s.States) == 0 {
-		return
-	}
-	var parts []string
-	for i, of := range s.States {
-		share := fmt.Sprintf("%.0f %%", 100*of.Share)
-		if i == 0 {
-			share += " of the time"
-		}
-		parts = append(parts, fmt.Sprintf("%s ns %s in %s, %s", view.Center(of.Results.L), view.Interval(of.Results.L), share, flagIn(s.Tau, of.State)))
-	}
-	fmt.Fprintf(w, "%s = %s\n", s.name("L"), strings.Join(parts, "; "))
-	states := lists.Map(s.States, func(of SeriesState) params.State { return of.State })
-	writeWhy(w, states, flagOf(s.Tau), "")
-	writeLasts(w, states)
-}
-
-// flagIn is a null transfer's time of that many workers in a state.
-func flagIn(workers int, state params.State) string {
-	what := [...]string{1: "an instruction", 2: "flag"}
-	if workers < len(what) {
-		return what[workers] + " " + state.Name()
-	}
-	return "round of flags " + state.Name()
-}
-
-// flagOf names what tells states of that many workers apart.
-func flagOf(workers int) string {
-	switch workers {
-	case 1:
-		return "an instruction"
-	case 2:
-		return "a flag from one to the other"
-	}
-	return "a round of flags"
 }
 
 // each calls what writes rows and results for each state with Settled of the time or more, with
@@ -206,7 +174,7 @@ func (s *Series) each(w *document.Document, write func(*Series)) {
 		}
 		one := *s
 		one.Rows, one.Results, one.States = of.Rows, of.Results, nil
-		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, of.State), 100*of.Share)
+		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, of.State), of.Percent())
 		write(&one)
 	}
 }

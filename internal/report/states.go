@@ -1,9 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
@@ -23,43 +23,71 @@ func inEach(f *params.File) []compare.Machine {
 	return lists.Filter(compare.Machine{File: f}.Each(), func(m compare.Machine) bool { return m.File.State() != nil })
 }
 
-// writeStates says in which states the machine was; nothing where that is one.
-func writeStates(w *document.Document, f *params.File) {
-	states := f.States()
+// A stateColumn is a number of each state, "" where it is not known.
+type stateColumn struct {
+	view.Column
+	of func(params.State) string
+}
+
+// sayStates has a row for each state of that many workers, the most frequent first, with its share of
+// the time, how long it lasts in the median, and what was found in it; below it what is to know of states.
+// Nothing of a machine without.
+func sayStates(w *document.Document, workers int, states []params.State, found ...stateColumn) {
 	if len(states) == 0 {
 		return
 	}
-	writeWhy(w, states, flagOf(2), ", "+params.StateList(states))
-	writeLasts(w, states)
-	fmt.Fprintln(w)
-}
-
-// writeWhy says what states are and by what they are told apart; flag is what names them.
-func writeWhy(w *document.Document, states []params.State, flag, which string) {
-	if len(states) > 1 {
-		fmt.Fprintf(w, "The machine was in %d states, told apart by what %s takes%s.\n", len(states), flag, which)
+	falling := slices.SortedStableFunc(slices.Values(states), func(a, b params.State) int { return cmp.Compare(b.Share, a.Share) })
+	columns := []stateColumn{
+		{view.Column{Name: flagName(workers), Left: true}, params.State.Name},
+		{view.Column{Name: "of the time", Unit: "%"}, func(s params.State) string { return fmt.Sprint(s.Percent()) }},
 	}
-	slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 })
-	switch len(slowed) {
+	if slices.ContainsFunc(states, func(s params.State) bool { return s.Lasts > 0 }) {
+		columns = append(columns, stateColumn{view.Column{Name: "lasts", Unit: "s"}, func(s params.State) string {
+			if s.Lasts == 0 {
+				return ""
+			}
+			return view.Digits(s.Lasts, s.Lasts/10)
+		}})
+	}
+	columns = append(columns, found...)
+	t := view.Table{Columns: lists.Map(columns, func(c stateColumn) view.Column { return c.Column })}
+	if len(states) > 1 {
+		t.Title = fmt.Sprintf("The machine was in %d states, told apart by what %s takes:", len(states), flagOf(workers))
+	}
+	for _, state := range falling {
+		t.Add(lists.Map(columns, func(c stateColumn) string { return c.of(state) }))
+	}
+	switch slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 }); len(slowed) {
 	case 0:
 	case len(states):
-		fmt.Fprintln(w, "Cores were slowed all the time: sums took longer than on a core alone, as with another program or guest of the host on it. Stop what else runs, or measure at another time.")
+		t.Note("Cores were slowed all the time: sums took longer than on a core alone, as with another program or guest of the host on it. Stop what else runs, or measure at another time.")
 	default:
-		fmt.Fprintln(w, "Slowed is a state in which sums take a core longer than usual, as with another program or guest of the host on it.")
+		t.Note("Slowed is a state in which sums take a core longer than usual, as with another program or guest of the host on it.")
 	}
+	w.Table(t)
 }
 
-// writeLasts says how long states last; nothing where none was seen to end.
-func writeLasts(w *document.Document, states []params.State) {
-	var lasts []string
-	for _, of := range states {
-		if of.Lasts > 0 {
-			lasts = append(lasts, fmt.Sprintf("%s: %s s", of.Name(), view.Digits(of.Lasts, of.Lasts/10)))
-		}
+// flagName is what a null transfer of that many workers is called, the time of which names a state.
+func flagName(workers int) string {
+	names := [...]string{1: "an instruction", 2: "flag"}
+	if workers < len(names) {
+		return names[workers]
 	}
-	if len(lasts) > 0 {
-		fmt.Fprintf(w, "How long a state lasts, in the median: %s.\n", strings.Join(lasts, ", "))
+	return "round of flags"
+}
+
+// flagIn is its time in a state.
+func flagIn(workers int, state params.State) string { return flagName(workers) + " " + state.Name() }
+
+// flagOf says what it is.
+func flagOf(workers int) string {
+	switch workers {
+	case 1:
+		return "an instruction"
+	case 2:
+		return "a flag from one to the other"
 	}
+	return "a round of flags"
 }
 
 // copies is y(τ) and c(S,τ) = L − y of a setup in each state, a row for each τ.

@@ -24,8 +24,9 @@ import (
 // do, and all that was measured.
 func Sweep(f *params.File, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
-		r.answer(w, f, firstNumbers(f))
-		w.Append(Measured(f))
+		sayFirst(w, f)
+		fmt.Fprintf(w, "%s\n\n", r.fitness(f))
+		sayMeasured(w, f)
 	})
 }
 
@@ -33,11 +34,15 @@ func Sweep(f *params.File, r Reach) *document.Document {
 // state of the cache, the memory concurrency, and how well all is known; of a machine that
 // was in several states the transfers of each.
 func Measured(f *params.File) *document.Document {
-	return document.New("", f, f, func(w *document.Document) { sayMeasured(w, f) })
+	return document.New("", f, f, func(w *document.Document) {
+		if sayFirst(w, f); !w.Empty() {
+			fmt.Fprintln(w)
+		}
+		sayMeasured(w, f)
+	})
 }
 
 func sayMeasured(w *document.Document, f *params.File) {
-	writeStates(w, f)
 	in := inEach(f)
 	for _, m := range in {
 		fmt.Fprintf(w, "%s of the time:\n\n", view.Capital(compare.InWords(*m.File.State())))
@@ -129,8 +134,12 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 // machine, and lines about what was measured and where. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
-		r.answer(w, f, s.Found(f))
-		if writeStates(w, f); len(f.States()) > 0 {
+		if found := s.Found(f); found != "" {
+			fmt.Fprintln(w, found)
+		}
+		fmt.Fprintf(w, "%s\n\n", r.fitness(f))
+		if states := f.States(); len(states) > 0 {
+			sayStates(w, 2, states)
 			fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
 		}
 		s.Say(w, f)

@@ -62,22 +62,35 @@ func (v *verification) say(w *document.Document) {
 func offBy(who string, means []verify.Mean, model string) string {
 	var off []string
 	for _, cache := range []bool{false, true} {
-		calls, sum := 0, 0.
+		calls, measured, sum := 0, 0, 0.
 		all := lists.Filter(means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
 		for _, of := range view.Grouped(all, func(m verify.Mean) int { return m.P }) {
 			last := of[len(of)-1] // over all states, where there are several
+			measured += mostCalls(last)
 			if at := slices.IndexFunc(last.Errors, isOf(model)); at >= 0 {
 				calls, sum = calls+last.Errors[at].Rows, sum+float64(last.Errors[at].Rows)*last.Errors[at].Mean
 			}
 		}
 		if calls > 0 {
-			off = append(off, fmt.Sprintf("%s %% %s (%s)", percent(sum/float64(calls)), view.Cache(cache), printable.Count(calls, "call")))
+			of := printable.Count(measured, "call")
+			if calls < measured {
+				of = fmt.Sprintf("%d of %s", calls, of)
+			}
+			off = append(off, fmt.Sprintf("%s %% %s (%s)", percent(sum/float64(calls)), view.Cache(cache), of))
 		}
 	}
 	if len(off) == 0 {
 		return who + " has no parameters for any of these calls."
 	}
 	return who + " is off by " + strings.Join(off, " and by ") + " on average."
+}
+
+// mostCalls is how many calls some model predicts of a mean's.
+func mostCalls(m verify.Mean) (calls int) {
+	for _, e := range m.Errors {
+		calls = max(calls, e.Rows)
+	}
+	return calls
 }
 
 // writeStates says which states ranks were in, nothing where the machine stayed as it was.
@@ -101,7 +114,7 @@ func inState(workers int, s params.State) string {
 	if s.NS == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), 100*s.Share)
+	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
 }
 
 // verified are the rows of one algorithm: of the full model the prediction, of all the error.
@@ -195,13 +208,12 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		}
 		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of")}
 		var width [3]int
-		cells, calls := make([][][]string, len(group)), 0
+		cells := make([][][]string, len(group))
 		for i, m := range group {
 			for _, model := range models {
 				cell := []string{"–", "–", "–"}
 				if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
 					e := m.Errors[at]
-					calls = max(calls, e.Rows)
 					cell = []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
 				}
 				for j, text := range cell {
@@ -220,7 +232,7 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 			}
 			t.Add(row)
 		}
-		t.Title += ", " + printable.Count(calls, "call")
+		t.Title += ", " + printable.Count(slices.Max(lists.Map(group, mostCalls)), "call")
 		w.Tables(t)
 	}
 	if len(means) > 0 {

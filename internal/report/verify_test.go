@@ -161,3 +161,14 @@ func TestUnpredicted(t *testing.T) {
 		t.Errorf("%v\n%s", err, &text)
 	}
 }
+
+// The first line counts calls as the tables do, and says how many of them a model predicts.
+func TestOffByCounts(t *testing.T) {
+	means := []verify.Mean{{Of: "all", P: 2, Errors: []verify.Errors{{Model: verify.Full, Rows: 26, Mean: 0.05}, {Model: "LogGP", Rows: 40, Mean: 0.3}}}}
+	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (26 of 40 calls) on average."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := offBy("It", means, "LogGP"), "It is off by 30 % in cache (40 calls) on average."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -84,6 +84,17 @@ func HalfWidth(share float64) string {
 	return fmt.Sprintf("±%.0f %%", 100*share)
 }
 
+// Within formats an estimate's centre and half its interval where that is known: 571 ±9 %; "" of none.
+func Within(e fit.Estimate) string {
+	switch {
+	case math.IsNaN(e.Center):
+		return ""
+	case !e.Known() || e.Lo == e.Hi:
+		return Digits(e.Center, 0)
+	}
+	return Center(e) + " " + HalfWidth(e.Width())
+}
+
 // Coefficient formats a fitted number with its standard error; - for one that is
 // held at 0.
 func Coefficient(c fit.Coefficient) string {

@@ -3,11 +3,9 @@ package page
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
@@ -42,25 +40,68 @@ func (x *index) few() *answer {
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.tests = "Nothing is compared: " + err.Error() + "."
 	} else {
-		a.compared, a.told, a.text, a.below = true, c.Warnings, c.Verdict.Headline, report.Below(c)
+		a.compared, a.told, a.below = true, c.Warnings, report.Below(c)
+		if c.Verdict.Differ > 0 { // else it says that files are too noisy, as unfit does
+			a.text = c.Verdict.Headline
+		}
 		a.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
 		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.text == "" && i >= 0 {
 			t := c.Tables[i]
-			a.text, a.tests = t.Conclusion, fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.tests)
+			of := fmt.Sprintf("of %s, m = %s%s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title())
+			if a.text = t.Conclusion; t.Tested() {
+				a.tests = fmt.Sprintf("That is %s. %s", of, a.tests)
+			} else {
+				a.text, a.tests = "", fmt.Sprintf("%s That is %s. %s", t.Conclusion, of, a.tests)
+			}
 		}
 	}
 	if a.text != "" {
 		return a
 	}
 	var texts []string
-	if states {
-		texts = append(texts, "The machine was in several states, and is shown in each.")
-	}
-	for _, of := range x.curves {
-		texts = append(texts, carries(of, main, x.Bytes)...)
+	for _, in := range x.hosts() { // the state that it was in most, of which A(τ) can be told if there is such a one
+		var best *compare.Curve
+		weight := -1.
+		for _, m := range in {
+			of := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.Bytes)
+			if of == nil {
+				continue
+			}
+			share := 0.
+			if state := m.File.State(); state != nil {
+				share = state.Share
+			}
+			if told(of) {
+				share++
+			}
+			if share > weight {
+				best, weight = of, share
+			}
+		}
+		if best != nil {
+			texts = append(texts, carries(best))
+		}
 	}
 	a.text = strings.Join(texts, " ")
 	return a
+}
+
+// unfit says which files are not fit for use, "" where all are.
+func (x *index) unfit() string {
+	why := func(in []compare.Machine) (why string) {
+		for _, m := range in { // one state that is known is of use
+			if why = report.Unfit(m.File); why == "" {
+				break
+			}
+		}
+		return why
+	}
+	of := lists.Filter(x.hosts(), func(in []compare.Machine) bool { return why(in) != "" })
+	texts := lists.Map(view.Grouped(of, why), func(alike [][]compare.Machine) string {
+		names := lists.Map(alike, func(in []compare.Machine) string { return hostName(in[0]) })
+		return fmt.Sprintf("Not fit for use: %s (%s).", compare.Warning{Machines: names}.Who(), why(alike[0]))
+	})
+	return strings.Join(texts, " ")
 }
 
 // drawn is how many machines charts begin with, beside the median: outliers, if
@@ -181,18 +222,16 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 		}
 		alone := ""
 		if c.Points[0].Tau == 1 {
-			alone = value(c.Points[0].L)
+			alone = view.Within(c.Points[0].L)
 		}
 		last := c.Points[len(c.Points)-1]
-		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, value(last.L), value(last.A), value(last.Bandwidth))
+		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), view.Within(last.A), view.Within(last.Bandwidth))
 	}
 	return t
 }
 
-// carries is the sentence about what a machine carries at its largest τ, from its curves: of
-// the group if it has that, of messages of m bytes if it has those; none without transfers.
-func carries(curves []compare.Curve, group compare.Channel, m int) []string {
-	var best *compare.Curve
+// most is the curve of the group if there is one, of messages of m bytes if there are; nil without transfers.
+func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.Curve) {
 	weight := func(c *compare.Curve) (n int) {
 		if grouped(c.Channel) == group {
 			n += 2
@@ -207,28 +246,29 @@ func carries(curves []compare.Curve, group compare.Channel, m int) []string {
 			best = c
 		}
 	}
-	if best == nil {
-		return nil
-	}
-	last := best.Points[len(best.Points)-1]
-	where, rate := groupLabel(best.Channel)+", m = "+view.Bytes(best.Bytes), view.Center(last.Bandwidth)
-	switch A := value(last.A); {
+	return best
+}
+
+// carries is the sentence about what a machine carries at its largest τ.
+func carries(of *compare.Curve) string {
+	last := of.Points[len(of.Points)-1]
+	where := groupLabel(of.Channel) + ", m = " + view.Bytes(of.Bytes)
+	name, rate := of.Machine, view.Center(last.Bandwidth)
+	switch A := view.Within(last.A); {
 	case A == "" || last.Tau < 2:
-		return []string{fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", best.Machine, rate, last.Tau, where)}
-	case last.A.Known() && !(last.A.Width() <= 1): // it is known to no better than its own size
-		return []string{fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, best.Machine, rate, where)}
+		return fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", name, rate, last.Tau, where)
+	case !told(of):
+		return fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, name, rate, where)
 	default:
-		return []string{fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, best.Machine, A, rate, where)}
+		return fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, name, A, rate, where)
 	}
 }
 
-// value is a centre and half its interval, in percent, where it is known.
-func value(e fit.Estimate) string {
-	switch {
-	case math.IsNaN(e.Center):
-		return ""
-	case !e.Known() || e.Lo == e.Hi:
-		return view.Digits(e.Center, 0)
+// told tells whether the last A(τ) of a curve can be told from its samples, or there are none to ask.
+func told(c *compare.Curve) bool {
+	last := c.Points[len(c.Points)-1]
+	if !last.A.Known() {
+		return c.Setup == params.Published || last.L.N == 0
 	}
-	return view.Center(e) + " " + view.HalfWidth(e.Width())
+	return last.A.Width() <= 1
 }

@@ -122,7 +122,7 @@ func (x *index) numbers(g *group) *document.Document {
 	for _, c := range slices.Concat(x.curves...) {
 		for _, p := range c.Points {
 			if grouped(c.Channel) == g.channel {
-				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, value(p.L), value(p.A), value(p.Bandwidth))
+				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, view.Within(p.L), view.Within(p.A), view.Within(p.Bandwidth))
 			}
 		}
 	}

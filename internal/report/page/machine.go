@@ -33,7 +33,7 @@ type group struct {
 type index struct {
 	of       []compare.Machine
 	skipped  []error
-	raw      []string          // files of machines, gzip in base64
+	raw      []string          // files of hosts, gzip in base64
 	curves   [][]compare.Curve // of each
 	Groups   []group
 	Bytes    int // message size that charts begin with
@@ -49,16 +49,22 @@ type index struct {
 // describe finds what the page has of all machines, several at a time.
 func (p *Page) describe() (*index, error) {
 	n := len(p.Machines)
-	x := &index{of: p.Machines, skipped: p.Skipped, raw: make([]string, n), curves: make([][]compare.Curve, n), Fleet: n >= compare.Fleet}
+	x := &index{of: p.Machines, skipped: p.Skipped, curves: make([][]compare.Curve, n), Fleet: n >= compare.Fleet}
 	var workers errgroup.Group
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, m := range p.Machines {
-		workers.Go(func() (err error) {
+		workers.Go(func() error {
 			x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
 			compare.Bare(x.curves[i])
-			first := slices.IndexFunc(p.Machines, func(of compare.Machine) bool { return of.Path == m.Path })
-			if p.Raw != nil && (m.File.State() == nil || first == i) { // states of a machine are in one file
-				x.raw[i], err = p.packed(m.Path)
+			return nil
+		})
+	}
+	hosts := x.hosts()
+	x.raw = make([]string, len(hosts))
+	for i, in := range hosts {
+		workers.Go(func() (err error) {
+			if p.Raw != nil {
+				x.raw[i], err = p.packed(in[0].Path)
 			}
 			return err
 		})
@@ -76,17 +82,23 @@ func (p *Page) describe() (*index, error) {
 	return x, err
 }
 
-// files are what machines' files are called.
+// hosts are the machines, one that is shown in several states once.
+func (x *index) hosts() [][]compare.Machine { return view.Grouped(x.of, hostName) }
+
+// hostName is a machine's name, without its state.
+func hostName(m compare.Machine) string { return strings.TrimSuffix(m.Name, m.Called("")) }
+
+// files are what hosts' files are called.
 func (x *index) files() (names []string) {
 	paths := make(map[string][]string) // of files with a name
 	for _, m := range x.of {
 		name := filepath.Base(m.Path)
 		paths[name] = lists.Insert(paths[name], m.Path)
 	}
-	return lists.Map(x.of, func(m compare.Machine) string {
-		name := filepath.Base(m.Path)
+	return lists.Map(x.hosts(), func(in []compare.Machine) string {
+		name := filepath.Base(in[0].Path)
 		if len(paths[name]) > 1 {
-			return m.Name + "-" + name
+			return hostName(in[0]) + "-" + name
 		}
 		return name
 	})
@@ -237,8 +249,8 @@ func factTable(m compare.Machine) view.Table {
 func (x *index) machines() view.Table {
 	t := view.Table{Columns: view.Words("machine", "file", "processor", "CPUs", "hypervisor", "governor", "SMT", "memory", "memory carried", "measured", "cells", "state")}
 	files := x.files()
-	for i, m := range x.of {
-		f, p := m.File, m.File.Provenance
+	for i, in := range x.hosts() {
+		f, p := in[0].File, in[0].File.Provenance
 		complete := "complete"
 		if !f.Complete {
 			complete = "incomplete"
@@ -247,7 +259,8 @@ func (x *index) machines() view.Table {
 		if at, err := time.Parse(time.RFC3339, p.Time); err == nil && !imported(f) {
 			minute = at.UTC().Format("2006-01-02 15:04")
 		}
-		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
+		cells := slices.Max(lists.Map(in, func(m compare.Machine) int { return len(m.File.Cells) }))
+		t.Add(hostName(in[0]), files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", cells, complete), strings.Join(lists.Map(in, state), "; "))
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {

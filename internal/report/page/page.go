@@ -85,7 +85,7 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	title := fmt.Sprintf("%d machines", len(p.Machines))
 	if !x.Fleet {
-		title = p.title()
+		title = x.title()
 	}
 	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
 	// Scripts and styles are known by their hash: what got in otherwise is dead.
@@ -101,13 +101,8 @@ func (p *Page) Write(w io.Writer) error {
 }
 
 // title names the machines, one in several states once.
-func (p *Page) title() string {
-	names := lists.Map(p.Machines, func(m compare.Machine) string { return m.Name })
-	machines := lists.Unique(lists.Map(p.Machines, func(m compare.Machine) string { return strings.TrimSuffix(m.Name, m.Called("")) }))
-	if len(machines) < len(names) {
-		names = machines
-	}
-	return strings.Join(names, ", ")
+func (x *index) title() string {
+	return strings.Join(lists.Map(x.hosts(), func(in []compare.Machine) string { return hostName(in[0]) }), ", ")
 }
 
 // document is what the page comes to, what speaks against it, and what it rests on.
@@ -115,6 +110,9 @@ func (x *index) document() *document.Document {
 	var d, verdict, machines document.Document
 	groups, surveys := x.charts(), x.surveys()
 	fmt.Fprintln(&verdict, x.verdict())
+	if unfit := x.unfit(); unfit != "" {
+		fmt.Fprintln(&verdict, unfit)
+	}
 	if x.answer.tests != "" {
 		verdict.Note(x.answer.tests)
 	}
@@ -130,12 +128,19 @@ func (x *index) document() *document.Document {
 	if x.Fleet {
 		d.Section(document.Section{ID: "fleet", Title: "The fleet"}, x.answer.below)
 	} else {
-		for _, m := range x.of {
+		for _, in := range x.hosts() {
 			var facts, measured document.Document
-			facts.Table(factTable(m))
-			measured.TablesAbove(surveyTables(m.File)...)
-			machines.Section(document.Section{Title: "All that is known of " + m.Name, Folded: true}, &facts)
-			machines.Section(document.Section{Title: "Surveys of " + m.Name, Folded: true}, &measured)
+			facts.Table(factTable(in[0]))
+			for _, m := range in {
+				var of document.Document
+				if of.TablesAbove(surveyTables(m.File)...); len(in) == 1 {
+					measured = of
+				} else {
+					measured.Section(document.Section{Title: compare.InWords(*m.File.State())}, &of)
+				}
+			}
+			machines.Section(document.Section{Title: "All that is known of " + hostName(in[0]), Folded: true}, &facts)
+			machines.Section(document.Section{Title: "Surveys of " + hostName(in[0]), Folded: true}, &measured)
 		}
 		d.Section(document.Section{ID: "machines", Title: "Machines"}, &machines)
 		if !x.answer.below.Empty() {

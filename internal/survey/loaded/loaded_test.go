@@ -114,6 +114,8 @@ func invented() *params.File {
 	}
 	add("rate-read-100", 2) // 32 GB/s
 	add("rate-read-50", 4)
+	add("rate-read-20", 1e7) // the injectors had no CPU
+	add("read-20", 100)
 	add("read-100", 210)
 	add("read-50", 120)
 	add("read-0", 100)
@@ -130,7 +132,7 @@ func TestWrite(t *testing.T) {
 	view.WriteTables(&b, Tables(invented()))
 	for _, want := range []string{
 		"Latency of a read of memory while others of 4 cores",
-		"32.0   [31.7, 32.3]  210",
+		"32.0   [31.7, 32.3]  210", "      20 %  not measured\n", "\nnot measured: the cores that inject had next to no CPU time\n",
 		"Idle latency 100 ns [99, 101]; twice that from 32.0 GB/s on; the others inject 32.0 GB/s [31.7, 32.3] at the most.",
 		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns [49.5, 50.5]; 1.20 times that at 25.6 GB/s, and below twice at every level;",
 	} {

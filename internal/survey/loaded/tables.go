@@ -28,8 +28,18 @@ type point struct {
 	curve
 	level   int
 	latency fit.Estimate // ns
-	GBs     fit.Estimate
+	GBs     fit.Estimate // NaN: nothing to speak of was injected, for want of CPUs
 }
+
+// measured tells whether others injected what the level takes, so that the latency is of it.
+func (p point) measured() bool { return !math.IsNaN(p.GBs.Center) }
+
+// What others inject is not measured where it is less than a share of what the level takes of the
+// most, or than a core that has its CPU reads at the least.
+const (
+	leastShare = 0.1
+	leastGBs   = 0.001
+)
 
 // curves puts cells together, the points of each rising in level; a level of which one
 // half is missing is left out.
@@ -57,8 +67,19 @@ func curves(cells []params.Cell) [][]point {
 		all = append(all, p)
 	}
 	slices.SortStableFunc(all, func(a, b point) int { return cmp.Or(strings.Compare(b.what, a.what), a.level-b.level) }) // reads first
-	return view.Grouped(all, func(p point) curve { return p.curve })
+	grouped := view.Grouped(all, func(p point) curve { return p.curve })
+	for _, points := range grouped {
+		most := slices.MaxFunc(points, byRate).GBs.Center
+		for i := range points {
+			if p := &points[i]; p.level > 0 && p.GBs.Center < max(leastGBs, leastShare*most*float64(p.level)/100) {
+				p.GBs = fit.Median(nil)
+			}
+		}
+	}
+	return grouped
 }
+
+func byRate(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) }
 
 // Profiles are latencies over the bandwidth that was injected.
 func Profiles(cells []params.Cell) (profiles []*view.Profile) {
@@ -66,7 +87,7 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 		c := points[0].curve
 		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
 			Over: view.Bandwidth, Time: view.Time}
-		for _, q := range points {
+		for _, q := range lists.Filter(points, point.measured) {
 			p.Points = append(p.Points, view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency})
 		}
 		slices.SortFunc(p.Points, func(a, b view.ProfilePoint) int { return a.X - b.X })
@@ -122,7 +143,7 @@ func each(f *params.File) iter.Seq2[[]point, string] {
 					continue
 				}
 				for _, of := range curves(in.Cells) {
-					if of[0].curve == c && !yield(of, fmt.Sprintf("%s %s, %.0f %% of the time", alone[c.what], state.Name(), 100*state.Share)) {
+					if of[0].curve == c && !yield(of, fmt.Sprintf("%s %s, %.0f %% of the time", alone[c.what], state.Name(), state.Percent())) {
 						return
 					}
 				}
@@ -150,21 +171,33 @@ func table(points []point, state string) view.Table {
 		Title:   fmt.Sprintf("Latency of %s while others of %d cores read memory%s", names[c.what], c.cores, state),
 		Columns: view.Numbers("injected", "GB/s", "95 % interval", "ns", "95 % interval", "launches"),
 	}
+	blank := false
 	for _, p := range points {
+		if !p.measured() {
+			t.Add(fmt.Sprintf("%d %%", p.level), "not measured")
+			blank = true
+			continue
+		}
 		bandwidth, interval := "0", ""
 		if p.level > 0 {
 			bandwidth, interval = view.Rough(p.GBs), view.Interval(p.GBs)
 		}
 		t.Add(fmt.Sprintf("%d %%", p.level), bandwidth, interval, view.Rough(p.latency), view.Interval(p.latency), strconv.Itoa(p.latency.N))
 	}
-	t.Notes = []string{meaning(points)}
+	t.Note("%s", meaning(points))
+	if blank {
+		t.Note("not measured: the cores that inject had next to no CPU time")
+	}
 	return t
 }
 
 // meaning sums a curve up in a sentence.
 func meaning(points []point) string {
+	if points = lists.Filter(points, point.measured); len(points) == 0 {
+		return "Nothing was injected, for want of CPU time."
+	}
 	first, last := points[0], points[len(points)-1]
-	most := slices.MaxFunc(points, func(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) })
+	most := slices.MaxFunc(points, byRate)
 	var parts []string
 	if first.level == 0 {
 		parts = append(parts, "idle latency "+view.Known(first.latency, " ns"))

@@ -216,7 +216,7 @@ func stateTable(p *params.Pairs) view.Table {
 			for _, time := range of.Times {
 				times = append(times, view.Center(time), view.Interval(time))
 			}
-			t.Add(name, flag, fmt.Sprintf("%.0f", 100*of.Share), lasts, times)
+			t.Add(name, flag, fmt.Sprintf("%.0f", of.Percent()), lasts, times)
 			name = ""
 		}
 	}
