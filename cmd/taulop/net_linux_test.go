@@ -153,18 +153,3 @@ func TestNetMistakes(t *testing.T) {
 	}
 	t.Errorf("nobody listens: %v", err)
 }
-
-// A host with another secret is not measured with, and who has it is told.
-func TestNetOtherSecret(t *testing.T) {
-	p := newPair(t)
-	listener, heard := p.listen(t)
-	other := save(t, t.TempDir(), "other", "the secret of another host")
-	err := named("net").run(t.Context(), &bytes.Buffer{}, &bytes.Buffer{}, []string{"-secret", other, "-to", p.address, "-wait", "5m"})
-	if err == nil || exitStatus(err) != 1 || !strings.Contains(err.Error(), "another secret") {
-		t.Errorf("%v", err)
-	}
-	listener.Process.Signal(os.Interrupt)
-	if err := listener.Wait(); status(err) != 130 || !strings.Contains(heard.String(), "was sent away") {
-		t.Errorf("the listener: %v, it says %q", err, heard)
-	}
-}

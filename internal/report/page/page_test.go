@@ -72,15 +72,6 @@ func TestPublishedMachines(t *testing.T) {
 	)
 }
 
-func TestNothingInCommon(t *testing.T) {
-	a, b := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
-	for i := range b.File.Cells {
-		b.File.Cells[i].Setup = "ping"
-	}
-	text := written(t, &Page{Machines: []compare.Machine{a, b}})
-	contains.All(t, text, "Nothing is compared: no two machines", "ping, placement local, in cache", "ring, placement local, in cache")
-}
-
 // A fleet of which every machine was measured in another way still has a page.
 func TestFleetWithNothingInCommon(t *testing.T) {
 	p := many(compare.Fleet)
@@ -206,15 +197,6 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// What surveys measured has the tables that text has.
-func TestSurveys(t *testing.T) {
-	text := written(t, &Page{Machines: []compare.Machine{addSurveys(exact("node", []int{1, 2}, 1000, 1600), 1)}})
-	_, tables, _ := strings.Cut(text, "Surveys of node</h3></summary>")
-	if tables, _, _ = strings.Cut(tables, "</details>"); strings.Count(tables, "<table") < 4 {
-		t.Errorf("tables %s", tables)
-	}
-}
-
 func TestWarnings(t *testing.T) {
 	one, more := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
 	one.File.Warnings, more.File.Warnings = []string{"turbo is on", "the load is 1.36"}, []string{"turbo is on"}
@@ -229,26 +211,6 @@ func TestBreaches(t *testing.T) {
 	contains.All(t, text,
 		"eq. (8), is broken on 2 machines", "<li>b, 6 places, the first: eq. (8) is broken (", "<li>a, 2 places, the first: eq. (8) is broken (",
 	)
-}
-
-// Files of different segments, and of none.
-func TestSize(t *testing.T) {
-	curve := func(m int, segment bool) compare.Curve {
-		return compare.Curve{Channel: compare.Channel{Bytes: m}, Segment: segment}
-	}
-	for _, tt := range []struct {
-		curves []compare.Curve
-		want   int
-	}{
-		{[]compare.Curve{curve(1024, false), curve(16384, true), curve(8192, false)}, 16384},
-		{[]compare.Curve{curve(1024, false), curve(8192, false), curve(65536, false)}, 8192},
-		{[]compare.Curve{curve(64, false), curve(1024, false), curve(65536, false)}, 1024},
-		{[]compare.Curve{curve(65536, false)}, 65536},
-	} {
-		if got := size([][]compare.Curve{tt.curves}); got != tt.want {
-			t.Errorf("%v: %d, want %d", tt.curves, got, tt.want)
-		}
-	}
 }
 
 // What is known of no machine has no column.

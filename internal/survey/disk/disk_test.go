@@ -75,29 +75,6 @@ func TestAnonymous(t *testing.T) {
 	}
 }
 
-// Table 6 of usc-hpc-benchmarks-1999, the IBM SP: 1.0 ms to begin, reading 255 MB/s
-// and writing 155.
-func TestFitsTable6(t *testing.T) {
-	var cells []params.Cell
-	for m := BlockBytes; m <= 16<<20; m *= 4 {
-		for operation, mbs := range map[string]float64{"read": 255, "write": 155} {
-			c := params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m}.Named(operation + "-direct")}
-			c.Time.Center = 1e6 + 1e3*float64(m)/mbs
-			cells = append(cells, c)
-		}
-	}
-	fits := Fits(cells)
-	if len(fits) != 2 {
-		t.Fatalf("%d fits, want 2", len(fits))
-	}
-	for i, mbs := range []float64{255, 155} {
-		start, speed := fits[i].Start.Value, *fits[i].MBs
-		if start < 0.999e6 || start > 1.001e6 || speed < 0.999*mbs || speed > 1.001*mbs {
-			t.Errorf("%s: %g ns, %g MB/s; want 1 ms and %g", fits[i].Operation, start, speed, mbs)
-		}
-	}
-}
-
 // Times that do not grow with m have no bandwidth: none in a table, null in JSON, which
 // knows no infinity.
 func TestFitWithoutBandwidth(t *testing.T) {

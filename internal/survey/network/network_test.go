@@ -315,24 +315,6 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// A host that is gone in the middle, and one that falls silent, are said so.
-func TestGone(t *testing.T) {
-	l, ended := hosts(t, time.Minute)
-	run := begin(t, l)
-	s := lead(t, run.Targets, run)
-	defer s.Close()
-	if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
-		t.Fatal(err)
-	}
-	run.End(errors.New("enough"))
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "gave up: enough") {
-		t.Errorf("the host ended with %v", err)
-	}
-	if _, err := s.Sample(t.Context(), smallExchange, 0); err == nil || !strings.HasPrefix(err.Error(), "there: ") {
-		t.Errorf("after the host's end: %v", err)
-	}
-}
-
 func TestNobodyThere(t *testing.T) {
 	needsLoopback(t)
 	free, err := net.Listen("tcp", "127.0.0.1:0")

@@ -75,24 +75,6 @@ func TestIdleStrangers(t *testing.T) {
 	}
 }
 
-// However many are sent away, the lines that tell of them are few, and count all of them.
-func TestRefusals(t *testing.T) {
-	const all = 1000
-	var r refusals
-	if r.rest() != nil {
-		t.Error("something is said of nobody")
-	}
-	lines := 0
-	for range all {
-		if r.line(&net.TCPAddr{}, errDisplaced) != nil {
-			lines++
-		}
-	}
-	if rest, want := r.rest(), fmt.Sprintf("also sent away: %d more connections", all-mostLines); lines != mostLines || rest == nil || rest.Error() != want {
-		t.Errorf("%d lines and %v, want %q", lines, rest, want)
-	}
-}
-
 // What a host lets in it forgets again: a run that did not begin, and flows that ended.
 func TestAdmits(t *testing.T) {
 	h := Host{groups: make(map[uint64]*group)}
