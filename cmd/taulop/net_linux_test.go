@@ -108,10 +108,7 @@ func TestNetMemory(t *testing.T) {
 
 // What can be wrong on one host: a sentence, and a status.
 func TestNetMistakes(t *testing.T) {
-	used, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	used := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("SLURM_STEP_ID", "")
 	open := save(t, t.TempDir(), "open", "0123456789abcdef")
@@ -141,6 +138,7 @@ func TestNetMistakes(t *testing.T) {
 	}
 	freeAddress(t) // or there is no lo
 	used.Close()
+	var err error
 	for wait := quietWait + time.Second; wait < time.Minute; wait *= 2 { // a busy machine may take long to refuse
 		var told bytes.Buffer
 		err = named("net").run(t.Context(), &bytes.Buffer{}, &told, []string{"-to", used.Addr().String(), "-wait", wait.String()})

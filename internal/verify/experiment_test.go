@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -22,15 +23,7 @@ import (
 )
 
 // eight is a machine of eight cores.
-func eight() *numa.Machine {
-	m := &numa.Machine{Nodes: []numa.Node{{MemoryBytes: 1 << 34}}}
-	for i := range 8 {
-		m.CPUs = append(m.CPUs, numa.CPU{ID: i, Core: i})
-		m.Allowed = append(m.Allowed, i)
-	}
-	m.Nodes[0].CPUs = m.Allowed
-	return m
-}
+func eight() *numa.Machine { return numatest.EPYC(1, 1, 1, 8, 1) }
 
 // law is L(m,τ) of it in ns: a line in τ. In messages of more than a segment it is twice
 // as much.

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,31 +43,6 @@ func TestNamesAreEscaped(t *testing.T) {
 	if !strings.Contains(text[:1<<10], Mark) {
 		t.Error("the mark is not in the first KB")
 	}
-}
-
-// The published machines by hand. Transfers of 8192 bytes take metropolis 3046.600
-// ns alone and 6548.225 ns with 8 at once, lusitania 1892.055 ns and, of 20,
-// 4529.994 ns: A(8) = 8·3046.600/6548.225 = 3.722 and A(20) = 20·1892.055/4529.994
-// = 8.353; 8·8192/6548.225 = 10.01 and 20·8192/4529.994 = 36.17 GB/s.
-func TestPublishedMachines(t *testing.T) {
-	shared := os.Getenv("TAULOP_SHARED")
-	if shared == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	p := &Page{}
-	for _, name := range []string{"metropolis", "lusitania"} {
-		path := filepath.Join(shared, "params", name, "SHM.txt")
-		in := must.Get(os.Open(path))
-		defer in.Close()
-		table := must.Get(params.ReadText(in, path))
-		p.Machines = append(p.Machines, compare.Machine{Name: name, Path: path, File: params.FromText(table, nil)})
-	}
-	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td>", "", "</td>", " ").Replace(written(t, p))
-	contains.All(t, strings.ReplaceAll(tables, "  ", " "),
-		"\n<tr>8 6548 3025 0.462 ? </tr>", // 3025.264/6548.225
-		"\n<tr>8 10.0 21.7 </tr>", "\n<tr>8 3.72 5.00 </tr>", "\n<tr>20 36.2 </tr>", "\n<tr>20 8.35 </tr>",
-		"metropolis 3047 ns 3.72 of 8 not up to τ = 8 ", "lusitania 1892 ns 8.35 of 20 at τ = 17 ",
-	)
 }
 
 // A fleet of which every machine was measured in another way still has a page.

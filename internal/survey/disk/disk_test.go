@@ -32,9 +32,7 @@ func TestTransfersAreChecked(t *testing.T) {
 	for range 20 {
 		for _, operation := range []string{"read", "write", "read"} {
 			for _, blocks := range []int{16, 3, 1} {
-				if _, err := f.transfer(operation, blocks*BlockBytes); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.transfer(operation, blocks*BlockBytes))
 				for block, held := range f.holds {
 					moved = moved || held != block
 				}
@@ -45,12 +43,8 @@ func TestTransfersAreChecked(t *testing.T) {
 		t.Error("writing left every block as it was")
 	}
 	held := make([]byte, 1)
-	if _, err := f.ReadAt(held, 5*BlockBytes+7); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.ReadAt(held, 5*BlockBytes+7))
+	must.Get(f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7))
 	if _, err := f.transfer("read", len(content)); err == nil || !strings.Contains(err.Error(), "block 5") {
 		t.Errorf("a changed bit in block 5: %v", err)
 	}

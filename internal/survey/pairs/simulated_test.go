@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -24,9 +25,7 @@ func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surve
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Levels = s.Machine.Levels(s.Machine.Allowed)
 	x := &engine.Experiment{File: f, Time: time.Hour, Launches: launches, Start: s.Start(), Seed: 1}
-	if _, err := survey.Add(x, Survey, Request{CPUs: s.Machine.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, s.Machine); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(survey.Add(x, Survey, Request{CPUs: s.Machine.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, s.Machine))
 	must.Do(x.Run(context.Background()))
 	return f, s
 }
@@ -58,11 +57,7 @@ func TestMoving(t *testing.T) {
 	}
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))
-	for _, want := range []string{"states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 "} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, &b)
-		}
-	}
+	contains.All(t, b.String(), "states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 ")
 }
 
 // Two states of pairs are no two groups of CPUs: neither where samples tell the states, nor
