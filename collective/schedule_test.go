@@ -256,12 +256,54 @@ func carryOut(t *testing.T, s *Schedule) {
 	}
 }
 
-func TestEveryRankEndsWithWhatTheCollectivePromises(t *testing.T) {
+// Every rank ends with what the collective promises, after stages whose shapes, rules and
+// neighbours are what their messages say.
+func TestEveryScheduleKeepsItsPromises(t *testing.T) {
 	for _, a := range All() {
 		t.Run(a.String(), func(t *testing.T) {
 			t.Parallel()
-			calls(t, a, func(s *Schedule) { carryOut(t, s) })
+			calls(t, a, func(s *Schedule) {
+				carryOut(t, s)
+				checkSteps(t, s)
+				if a.Collective == Barrier {
+					checkBarrier(t, s)
+				} else {
+					checkBeside(t, s)
+				}
+			})
 		})
+	}
+}
+
+// checkSteps proves that shapes and rules of stages are what their messages say, and that nothing
+// is reduced that ends inside an element.
+func checkSteps(t *testing.T, s *Schedule) {
+	for n, step := range s.Steps() {
+		if got := enumerated(step); !slices.Equal(got, step.Shape) {
+			t.Fatalf("%+v, stage %d: shape %v, messages %v", s.Call, n, step.Shape, got)
+		}
+		pairs, element := make(map[[2]int]bool), max(1, s.Call.Element)
+		for m := range step.Messages() {
+			pairs[[2]int{m.From, m.To}] = true
+			if m.Reduce && (m.Src.Offset%element != 0 || m.Dst.Offset%element != 0 || m.Bytes()%element != 0) {
+				t.Fatalf("%+v, stage %d: %+v cuts an element", s.Call, n, m)
+			}
+		}
+		if step.Peers == nil {
+			continue
+		}
+		rule, want := step.Peers(step.Repetition), make(map[[2]int]bool)
+		for i := range rule.Ranks {
+			from := (rule.First + i) % s.Call.P
+			to := (from + rule.Distance) % s.Call.P
+			if rule.Flip {
+				to = from ^ rule.Distance
+			}
+			want[[2]int{from, to}] = true
+		}
+		if !maps.Equal(pairs, want) {
+			t.Fatalf("%+v, stage %d: %v, want %v", s.Call, n, pairs, want)
+		}
 	}
 }
 
@@ -285,13 +327,8 @@ func TestJoin(t *testing.T) {
 	}
 }
 
-// A barrier moves no bytes but knowledge of the ranks that have arrived.
-func TestBarrierLetsNobodyPassBeforeAllArrived(t *testing.T) {
-	for _, a := range Barrier.Algorithms() {
-		t.Run(a.Name, func(t *testing.T) { calls(t, a, func(s *Schedule) { checkBarrier(t, s) }) })
-	}
-}
-
+// checkBarrier proves that no rank passes before all have arrived: a barrier moves no bytes but
+// knowledge of the ranks that have.
 func checkBarrier(t *testing.T, s *Schedule) {
 	p := s.Call.P
 	knows := make([]uint64, p)
@@ -308,21 +345,6 @@ func checkBarrier(t *testing.T, s *Schedule) {
 		if who != 1<<p-1 {
 			t.Errorf("P = %d: rank %d passes knowing %b", p, rank, who)
 		}
-	}
-}
-
-func TestShapeEqualsMessages(t *testing.T) {
-	for _, a := range All() {
-		t.Run(a.String(), func(t *testing.T) {
-			t.Parallel()
-			calls(t, a, func(s *Schedule) {
-				for n, step := range s.Steps() {
-					if got := enumerated(step); !slices.Equal(got, step.Shape) {
-						t.Fatalf("%+v, stage %d: shape %v, messages %v", s.Call, n, step.Shape, got)
-					}
-				}
-			})
-		})
 	}
 }
 
@@ -349,18 +371,7 @@ func enumerated(step Step) []Batch {
 	return batches
 }
 
-// Beside says what the messages say.
-func TestBeside(t *testing.T) {
-	for _, a := range All() {
-		if !a.Collective.Empty() {
-			t.Run(a.String(), func(t *testing.T) {
-				t.Parallel()
-				calls(t, a, func(s *Schedule) { checkBeside(t, s) })
-			})
-		}
-	}
-}
-
+// checkBeside proves that Beside says what the messages say.
 func checkBeside(t *testing.T, s *Schedule) {
 	if s.Call.P > 12 {
 		return
@@ -573,29 +584,6 @@ func TestTreesAreThoseOfTheLibraries(t *testing.T) {
 	}
 }
 
-// τ-Lop, eq. (13), for any P: stage i has 2^i messages, and the last the P−2^i
-// that are still missing. For powers of two it is Fig. 1: 0 sends to 8 first, and
-// 14 to 15 in the last stage.
-func TestBinomialBroadcastStages(t *testing.T) {
-	for p := 1; p <= 130; p++ {
-		s := must.Get(find("bcast:binomial").Schedule(Call{P: p, M: 5}))
-		for i, step := range s.Steps() {
-			want := min(1<<i, p-1<<i)
-			if got := len(slices.Collect(step.Messages())); got != want || step.Shape[0].Count != want {
-				t.Errorf("P = %d, stage %d: %d messages, shape %v, want %d", p, i, got, step.Shape, want)
-			}
-		}
-	}
-	s, _ := find("bcast:binomial").Schedule(Call{P: 16, M: 5})
-	if first := slices.Collect(Step{&s.Blocks[0].Stages[0], 0}.Messages())[0]; first.From != 0 || first.To != 8 {
-		t.Errorf("first message %+v", first)
-	}
-	last := slices.Collect(Step{&s.Blocks[3].Stages[0], 0}.Messages())
-	if m := last[len(last)-1]; m.From != 14 || m.To != 15 {
-		t.Errorf("last message %+v", m)
-	}
-}
-
 // τ-Lop, Fig. 14: P = 8, g = 2, k = 4.
 func TestTreeTransfersPerStage(t *testing.T) {
 	s := must.Get(find("bcast:sm-tree").Schedule(Call{P: 8, M: 4 * 8192}))
@@ -628,27 +616,6 @@ func TestMPICHChooses(t *testing.T) {
 	}
 }
 
-// A block of a reduction never ends inside an element.
-func TestReductionsCutBetweenElements(t *testing.T) {
-	for _, a := range All() {
-		for p := 1; p <= 33 && a.Reduces(); p++ {
-			s, err := a.Schedule(Call{P: p, M: 8 * 21, Element: 8})
-			if !a.Among.Has(p) {
-				continue
-			} else if err != nil {
-				t.Fatal(err)
-			}
-			for n, step := range s.Steps() {
-				for m := range step.Messages() {
-					if m.Src.Offset%8 != 0 || m.Dst.Offset%8 != 0 || m.Bytes()%8 != 0 {
-						t.Fatalf("%s, P = %d, stage %d: %+v cuts an element", a, p, n, m)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestCallsWithoutSchedule(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -674,8 +641,18 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"allgather:neighbor-exchange", Call{P: 1}, "even number of ranks, got P = 1; take P = 2"},
 		{"bcast:circulant", Call{P: 1 << 17}, "at most 65536 ranks, got P = 131072; take P = 65536"},
 		{"barrier:two-proc", Call{P: 4}, "two ranks, got P = 4; take P = 2"},
+		{"permutation:shift", Call{P: 1, Distance: 1}, "two ranks"},
+		{"permutation:shift", Call{P: 4}, "distance from 1 to 3"},
+		{"permutation:shift", Call{P: 4, Distance: 4}, "distance from 1 to 3"},
+		{"ping-pong:pair", Call{P: 4, Distance: -1}, "distance from 1 to 3"},
+		{"ping-pong:pair", Call{P: 4, Distance: 1, Root: 4}, "root"},
+		{"dealing:linear", Call{P: 4, Root: -1}, "root"},
 	} {
-		_, err := find(tt.name).Schedule(tt.call)
+		a := PatternNamed(tt.name)
+		if a == nil {
+			a = find(tt.name)
+		}
+		_, err := a.Schedule(tt.call)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.name) {
 			t.Errorf("%s %+v: error %v, want one that says %q", tt.name, tt.call, err, tt.says)
 		}
@@ -705,60 +682,6 @@ func TestSchedulesStayCompact(t *testing.T) {
 				t.Errorf("%s, P = %d: %d stages in memory", a, c.P, stages)
 			}
 		}
-	}
-}
-
-func BenchmarkSchedule(b *testing.B) {
-	for _, name := range []string{"bcast:binomial", "allgather:ring", "allreduce:rabenseifner"} {
-		a := find(name)
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := a.Schedule(Call{P: 1_000_000, M: 8192}); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// Where a stage has a rule, its messages follow it.
-func TestPeersAreWhatMessagesSay(t *testing.T) {
-	ruled := 0
-	for _, a := range append(All(), Permutation) {
-		for _, p := range []int{2, 3, 7, 8, 16} {
-			for _, m := range []int{4, 20, 4096} {
-				s, err := a.Schedule(Call{P: p, M: m, Element: 4, Distance: p / 2})
-				if err != nil {
-					continue // no power of two
-				}
-				for n, step := range s.Steps() {
-					if step.Peers == nil {
-						continue
-					}
-					ruled++
-					rule := step.Peers(step.Repetition)
-					want, got := make(map[[2]int]bool), make(map[[2]int]bool)
-					for i := range rule.Ranks {
-						from := (rule.First + i) % p
-						to := (from + rule.Distance) % p
-						if rule.Flip {
-							to = from ^ rule.Distance
-						}
-						want[[2]int{from, to}] = true
-					}
-					for msg := range step.Messages() {
-						got[[2]int{msg.From, msg.To}] = true
-					}
-					if !maps.Equal(got, want) {
-						t.Errorf("%s, P = %d, m = %d, step %d: %v, want %v", a, p, m, n, got, want)
-					}
-				}
-			}
-		}
-	}
-	if ruled == 0 {
-		t.Error("no stage has a rule")
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/taulop/taulop/internal/test/must"
 )
 
 // law is L(τ) of exact coefficients.
@@ -15,28 +13,6 @@ func law(taus []int, L1, sigma, kappa float64) (L []float64) {
 		L = append(L, L1*(1+sigma*(t-1)+kappa*t*(t-1)))
 	}
 	return L
-}
-
-func TestScalabilityExact(t *testing.T) {
-	for _, tt := range []struct {
-		taus             []int
-		L1, sigma, kappa float64
-	}{
-		{[]int{1, 2, 3, 4}, 1000, 0.1, 0.01},
-		{[]int{1, 2, 3, 4, 5, 6, 7, 8}, 1892, 0.05, 0.001},
-		{[]int{1, 2, 4, 8, 16, 32, 64}, 3046, 0.02, 0.0003},
-		{[]int{2, 4, 8, 16, 64, 1024}, 5, 0.5, 0.2},
-		{[]int{1, 2, 3, 4, 5}, 100, 1, 0}, // a serial channel
-		{[]int{1, 2, 3, 4, 5}, 100, 0, 0}, // a perfect one
-	} {
-		s := must.Get(ScalabilityOf(tt.taus, law(tt.taus, tt.L1, tt.sigma, tt.kappa)))
-		if math.Abs(1/s.Lambda.Value-tt.L1) > 1e-6*tt.L1 || math.Abs(s.Sigma.Value-tt.sigma) > 1e-6 || math.Abs(s.Kappa.Value-tt.kappa) > 1e-7 {
-			t.Errorf("%+v: got %+v", tt, s)
-		}
-		if s.Residual > 1e-6 || s.Poor() || s.N != len(tt.taus) {
-			t.Errorf("%+v: residual %g of %d", tt, s.Residual, s.N)
-		}
-	}
 }
 
 // Intervals of 1 and of 2.78 standard errors hold the truth as often as Student's t with 4

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"slices"
 
 	"github.com/taulop/taulop/params"
@@ -15,7 +14,6 @@ type channel struct {
 	fanout  *params.Curve // F(m,τ), nil: unknown
 	sender  *params.Curve // T(m) of the level that F is of
 	gap     *params.Curve // between two messages of τ pairs; nil: unknown
-	relay   *params.Curve // what passing on takes longer; nil: unknown
 	perByte float64       // of large single copies, seconds
 	network bool
 }
@@ -123,7 +121,6 @@ type class struct {
 	extrapolated bool
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	busy         float64   // what a sender of several is busy with each; 0: not yet known
-	trial        *trial
 }
 
 // class is that of messages whose sender waits for each, or does not.
@@ -155,34 +152,11 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 			c.anew = moved / 2
 		}
 	}
-	if c.waits { // what was measured and estimated at this size is of single copies
-		return c
-	}
-	if r := l.relay; r != nil && bytes >= r.Sizes[0] && bytes <= r.Sizes[len(r.Sizes)-1] {
-		t, _ := r.At(bytes, 1)
-		c.passOn(t)
-	}
-	if t, there := h.trial[[2]int{level, bytes}]; there {
-		c.trial = &t
-		c.passOn(t.relay)
-	}
 	return c
-}
-
-// passOn sets what passing on takes longer, of empty messages waiting alone.
-func (c *class) passOn(longer float64) {
-	c.waited = min(c.waited, longer)
-	if c.bytes == 0 {
-		c.waited = longer
-	}
-	c.anew = longer - c.waited
 }
 
 // share is L(m,τ) of a single copy among τ that leave a memory, or arrive in it.
 func (c *class) share(tau int) float64 {
-	if t := c.trial; t != nil && !math.IsNaN(t.share) {
-		return c.alone - c.latency + float64(max(0, tau-1))*t.share
-	}
 	if tau >= len(c.shares) {
 		c.shares = append(c.shares, make([]float64, tau+1-len(c.shares))...)
 	}
@@ -205,9 +179,6 @@ func (h *Hierarchy) various(c *class, tau int) float64 {
 
 // gap is what a sender is busy with each of several messages, one after another.
 func (c *class) gap() float64 {
-	if t := c.trial; t != nil && !math.IsNaN(t.share) {
-		return t.share
-	}
 	switch {
 	case c.holds:
 		return c.alone

@@ -47,14 +47,13 @@ type Hierarchy struct {
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 
-	levels  []channel        // from the closest on
-	within  [][]int8         // level of two cores of a node; nil: of all the closest
-	memory  []int            // of each core
-	crowd   int              // most cores of a memory
-	cores   []int            // of a node, in the order in which launchers fill it
-	between int              // level of ranks on different nodes, −1: none
-	cluster *Cluster         // nil: ranks fill nodes core by core
-	trial   map[[2]int]trial // by level and bytes, while parameters are estimated
+	levels  []channel // from the closest on
+	within  [][]int8  // level of two cores of a node; nil: of all the closest
+	memory  []int     // of each core
+	crowd   int       // most cores of a memory
+	cores   []int     // of a node, in the order in which launchers fill it
+	between int       // level of ranks on different nodes, −1: none
+	cluster *Cluster  // nil: ranks fill nodes core by core
 }
 
 // usualSingleCopy is the size from which on MPI libraries copy messages of collectives once: 4 to
@@ -78,7 +77,7 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 		if l.Message == nil {
 			continue
 		}
-		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, relay: l.Relay, network: len(l.Groups) == 0}
+		c := channel{name: l.Name, message: l.Message, fanout: l.Fanout, sender: l.Message, gap: l.Gap, network: len(l.Groups) == 0}
 		if c.network {
 			h.between = len(h.levels)
 		} else {

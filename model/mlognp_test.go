@@ -205,35 +205,6 @@ func TestPredictorsOfPairs(t *testing.T) {
 			t.Error("a million messages were followed")
 		}
 	}
-	if _, err := NewPredictor(f, Choice{Model: "mlognp", Stride: 512}); err == nil || !strings.Contains(err.Error(), "there are those of 64") {
-		t.Errorf("a stride that was not measured: %v", err)
-	}
-}
-
-// Figs. 3 and 4: log_3P overestimates consistently, whatever the algorithm, the mapping
-// and the stride, for it overlooks that messages within a node are cheaper.
-func TestLog3POverestimates(t *testing.T) {
-	file := strided(twoLevels(2, 4))
-	m := must.Get(mlognp(t, file).Strided(file, 64, false))
-	level := Level{Name: "tcp", Transfer: constant(2000), Stride: constant(300), Network: constant(7000)}
-	random := randtest.New(t)
-	for range 50 {
-		each := 1 + random.IntN(8)
-		nodes := 2 + random.IntN(8)
-		cyclic := random.IntN(2) == 1
-		node, slot := func(r int) int { return r / each }, func(r int) int { return r % each }
-		if cyclic {
-			node, slot = func(r int) int { return r % nodes }, func(r int) int { return r / nodes }
-		}
-		cluster := m.Across(level, node, slot)
-		for _, name := range []string{"bcast:linear", "bcast:binomial", "allgather:ring"} {
-			call := collective.Call{P: nodes * each, M: 8192}
-			reduced, all, one := costOf(t, cluster.Reduced(), name, call).Seconds, costOf(t, cluster, name, call).Seconds, costOf(t, cluster.One(), name, call).Seconds
-			if slack := 1 + 1e-9; reduced > all*slack || all > one*slack {
-				t.Errorf("%s on %d × %d, cyclic %v: 2log %g, mlog %g, log_3P %g", name, nodes, each, cyclic, reduced, all, one)
-			}
-		}
-	}
 }
 
 // Whatever the algorithm, ranks and size: a machine of two levels costs no less than

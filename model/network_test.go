@@ -4,7 +4,6 @@ import (
 	"errors"
 	"math"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -154,72 +153,6 @@ func TestMappingsThatAreAlike(t *testing.T) {
 	})
 }
 
-// slower is a table with its times multiplied.
-func slower(t *params.Table, times float64) *params.Table {
-	s := &params.Table{Transfers: params.Curve{Sizes: t.Transfers.Sizes, Taus: t.Transfers.Taus}}
-	for i, row := range t.Transfers.Times {
-		var longer []float64
-		for _, v := range row {
-			longer = append(longer, times*v)
-		}
-		s.Transfers.Times, s.Overheads = append(s.Transfers.Times, longer), append(s.Overheads, times*t.Overheads[i])
-	}
-	return s
-}
-
-// No cost falls when a channel gets slower.
-func TestSlowerChannelsCostNoLess(t *testing.T) {
-	m, n := small(2)
-	m.Transport, m.Segment = Segmented, 64
-	table := times(1)
-	everything(t, func(s *collective.Schedule) {
-		if s.Levels > 0 {
-			return
-		}
-		for _, order := range []string{"block", "cyclic"} {
-			for nodes := 2; nodes <= s.Call.P; nodes *= 2 {
-				for _, copies := range []int{0, 2} {
-					cost := func(memory, network float64) float64 {
-						one := m
-						one.Channels = Uniform(slower(table, memory))
-						one.Cluster = cluster(t, order, nodes, &Network{params.Network{Copies: copies}, slower(n.Table, network), nil})
-						return priced(t, one, s).Seconds
-					}
-					before := cost(1, 1)
-					for _, factors := range [][2]float64{{1.5, 1}, {30, 1}, {1, 1.5}, {0.9, 2}} {
-						least := before * min(1, factors[0])
-						if after := cost(factors[0], factors[1]); after < least*(1-1e-12) {
-							t.Errorf("%s, P = %d, m = %d, %s on %d nodes, memory %g and network %g times as slow: %g, before %g",
-								s.Algorithm, s.Call.P, s.Call.M, order, nodes, factors[0], factors[1], after, before)
-						}
-					}
-				}
-			}
-		}
-	})
-}
-
-// A million ranks on ten thousand nodes take no more memory than the lists of both.
-func TestMillionRanksOnNodes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million ranks")
-	}
-	m, n := small(0)
-	m.Cluster = cluster(t, "block", 10000, n)
-	for _, name := range []string{"bcast:binomial", "allgather:ring", "alltoall:linear", "allreduce:rabenseifner"} {
-		s := schedule(t, name, collective.Call{P: 1000000, M: 1 << 16})
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		if c := priced(t, m, s); !(c.Seconds > 0) {
-			t.Errorf("%s: %g", name, c.Seconds)
-		}
-		runtime.ReadMemStats(&after)
-		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 100 {
-			t.Errorf("%s: %d MiB", name, mib)
-		}
-	}
-}
-
 func TestClusterRefused(t *testing.T) {
 	m, n := small(0)
 	for _, tt := range []struct {
@@ -239,14 +172,6 @@ func TestClusterRefused(t *testing.T) {
 				t.Errorf("%s: %v, want %q", tt.name, err, tt.says)
 			}
 		}
-	}
-	for _, model := range []string{"lognp", "loggp"} {
-		if _, err := NewPredictor(twoNodes(), Choice{Model: model, Cluster: cluster(t, "block", 2, n)}); err == nil || !strings.Contains(err.Error(), "knows one node alone") {
-			t.Errorf("%s: %v", model, err)
-		}
-	}
-	if _, err := NewPredictor(twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}); err == nil || !strings.Contains(err.Error(), "2 nodes need a network between them") {
-		t.Errorf("no network: %v", err)
 	}
 }
 

@@ -164,30 +164,3 @@ func TestLibraryOracle(t *testing.T) {
 		})
 	}
 }
-
-// Where neither τ nor m is beyond the tables, the library's rules are the paper's, but for the
-// ranks that fall out of step.
-func TestLibraryDiffersBeyondTheTablesOnly(t *testing.T) {
-	table, gamma := published(t, "metropolis")
-	model := TauLop{Channels: Uniform(table), Reductions: gamma, Transport: Whole}
-	for _, tt := range []struct {
-		name string
-		p, m int
-		same bool
-	}{
-		{"bcast:binomial", 16, 100000, true},
-		{"allgather:ring", 8, 4194304, true},
-		{"allgather:ring", 16, 4096, false},        // τ = 16 of 8
-		{"bcast:linear", 2, 4194304*2 + 64, false}, // m beyond 4 MiB
-		{"allreduce:ring", 4, 4096, true},
-		{"allreduce:ring", 4, 64, false}, // γ falls towards 64 B
-		{"allreduce:recursive-doubling", 4, 64, false},
-	} {
-		s := schedule(t, tt.name, collective.Call{P: tt.p, M: tt.m})
-		ours := priced(t, model, s)
-		theirs := priced(t, Libtaulop{Table: table, Gamma: gamma}, s)
-		if same := math.Abs(ours.Seconds-theirs.Seconds) < 1e-12*ours.Seconds; same != tt.same {
-			t.Errorf("%s, P = %d, m = %d: ours %v, the library's %v", tt.name, tt.p, tt.m, ours.Seconds, theirs.Seconds)
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -36,26 +39,44 @@ func TestPredictorFillsIn(t *testing.T) {
 }
 
 func TestPredictorRefuses(t *testing.T) {
+	library := must.Get(mpi.Named("openmpi4"))
+	_, n := small(0)
+	segments, whole := carriers(), carriers()
+	segments.Cells = slices.DeleteFunc(segments.Cells, func(c params.Cell) bool { return c.Transport != "" })
+	whole.Plan.Whole = true
 	for _, tt := range []struct {
+		f      *params.File
 		choice Choice
 		want   string
 	}{
-		{Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
-		{Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
-		{Choice{Stride: 64}, "no packed messages"},
-		{Choice{Setup: "bcast"}, "no transfers of bcast"},
-		{Choice{OffCache: true}, "off cache"},
-		{Choice{Model: "loggp"}, "no LogGP parameters"},
-		{Choice{Model: "mlognp"}, "no pairs"},
+		{twoNodes(), Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
+		{twoNodes(), Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
+		{twoNodes(), Choice{Stride: 64}, "no packed messages"},
+		{twoNodes(), Choice{Setup: "bcast"}, "no transfers of bcast"},
+		{twoNodes(), Choice{OffCache: true}, "off cache"},
+		{twoNodes(), Choice{Model: "loggp"}, "no LogGP parameters"},
+		{twoNodes(), Choice{Model: "mlognp"}, "no pairs"},
+		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
+		{twoNodes(), Choice{Model: "lognp", Cluster: cluster(t, "block", 2, n)}, "knows one node alone"},
+		{twoNodes(), Choice{Model: "loggp", Cluster: cluster(t, "block", 2, n)}, "knows one node alone"},
+		{twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}, "2 nodes need a network between them"},
+		{strided(twoLevels(2, 4)), Choice{Model: "mlognp", Stride: 512}, "there are those of 64"},
+		{carriers(), Choice{Transport: CMA, Model: "loggp"}, "knows no single copies"},
+		{carriers(), Choice{Transport: CMA, OffCache: true}, "off cache"},
+		{segments, Choice{As: library}, "no transfers over cma"},
+		{whole, Choice{As: library, Transport: CMA}, "whole messages"},
+		{carriers(), Choice{As: library, Model: "loggp"}, "one way of messages"},
+		{carriers(), Choice{As: library, Segment: 64}, "its own transport"},
+		{carriers(), Choice{As: library, Transport: CMA}, "its own transport"},
 	} {
-		if _, err := NewPredictor(twoNodes(), tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want one with %q", tt.choice, err, tt.want)
 		}
 	}
 }
 
 // Single copies by the kernel cost what was measured as such: a message is one copy, and
-// whether its buffer was rewritten is chosen. Without a measurement nothing is predicted.
+// whether its buffer was rewritten is chosen.
 func TestPredictorOverCMA(t *testing.T) {
 	f := twoNodes()
 	for b, buffers := range []params.Buffers{params.Rewritten, params.Unchanged} {
@@ -88,19 +109,6 @@ func TestPredictorOverCMA(t *testing.T) {
 		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, "")
 		if !strings.Contains(p.Channel, "cma") || !strings.Contains(p.Channel, "send buffers "+tt.choice.Buffers.String()) {
 			t.Errorf("%+v: channel %q", tt.choice, p.Channel)
-		}
-	}
-	for _, tt := range []struct {
-		f      *params.File
-		choice Choice
-		want   string
-	}{
-		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
-		{f, Choice{Transport: CMA, Model: "loggp"}, "knows no single copies"},
-		{f, Choice{Transport: CMA, OffCache: true}, "off cache"},
-	} {
-		if _, err := NewPredictor(tt.f, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%+v: %v, want one with %q", tt.choice, err, tt.want)
 		}
 	}
 }
@@ -199,6 +207,19 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 	}
 }
 
+// One worker's copies to itself are no transfers between ranks.
+func TestPredictorOfOneWorker(t *testing.T) {
+	f := twoNodes()
+	f.Plan.Taus = []int{1}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Tau > 2 })
+	for i := range f.Cells {
+		f.Cells[i].Tau = 1
+	}
+	if _, err := NewPredictor(f, Choice{}); !errors.Is(err, errOneWorker) {
+		t.Errorf("of one worker: %v", err)
+	}
+}
+
 // Segments are looked up where a worker of the setup touches as much as a rank of the call,
 // but not beyond the largest message that was measured.
 func TestContextIsWhatRanksTouch(t *testing.T) {
@@ -294,34 +315,6 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 	}
 	if near, held, driven := at(0), at(48<<10), at(48<<10-1); held != near || math.Abs(driven/near-10) > 1e-9 {
 		t.Errorf("transfers of %g s, with room %g, without %g; want the same and 10 times as long", near, held, driven)
-	}
-}
-
-// Off cache, what is to be reduced arrives in a temporary buffer, which is in cache.
-func TestReductionsArriveInCache(t *testing.T) {
-	f := twoNodes()
-	for _, c := range slices.Clone(f.Cells) {
-		if c.Kind == params.TransferCell {
-			for _, off := range []float64{1, 10} {
-				c := c
-				c.Setup, c.OffCache, c.Transfers = params.Ping, off > 1, 1
-				c.Time.Center *= off
-				f.Cells = append(f.Cells, c)
-				if off > 1 {
-					c.Setup, c.Transfers = params.Ring, 2
-					f.Cells = append(f.Cells, c)
-				}
-			}
-		}
-	}
-	cost := func(off bool, name string) Cost {
-		p := predictorOf(t, f, Choice{OffCache: off, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
-		c := costOf(t, p, name, collective.Call{P: 2, M: 8192, Element: 4})
-		return c
-	}
-	in, off, arriving := cost(false, "bcast:binomial"), cost(true, "bcast:binomial"), cost(true, "reduce:binomial")
-	if want := (in.Seconds + off.Seconds) / 2; math.Abs(arriving.Seconds/want-1) > 1e-9 || !strings.Contains(arriving.Formula(), "L→°(") {
-		t.Errorf("%s is %g µs; want the mean of %g in cache and %g off cache", arriving.Formula(), arriving.Seconds*1e6, in.Seconds*1e6, off.Seconds*1e6)
 	}
 }
 

@@ -67,30 +67,56 @@ func known(t testing.TB) (all []*Library) {
 	return all
 }
 
-// Each number beside coll_tuned_decision_fixed.c of v3.1.6, and the ids of v3.1.6 and v4.0.7.
-func TestOpenMPI3sOwnChoice(t *testing.T) {
-	for _, tt := range []struct {
+// Each number beside coll_tuned_decision_fixed.c of v3.1.6, of 4.1.4 and 5.0.5, and MPICH's own tree; the ids
+// of v3.1.6 and v4.0.7.
+func TestOwnChoices(t *testing.T) {
+	type choice struct {
 		collective string
 		p, m       int
 		want       string
+	}
+	for _, of := range []struct {
+		libraries []*Library
+		choices   []choice
 	}{
-		{"allgather", 2, 1 << 20, "6 two_proc"}, {"allgather", 64, 781, "3 recursive_doubling"}, {"allgather", 64, 782, "5 neighbor"},
-		{"allgather", 63, 793, "2 bruck"}, {"allgather", 63, 794, "4 ring"},
-		{"allreduce", 64, 9999, "3 recursive_doubling"}, {"allreduce", 64, 10000, "4 ring"}, {"allreduce", 2000, 16000, "2 nonoverlapping"},
-		{"allreduce", 4, 4 << 20, "4 ring"}, {"allreduce", 4, 4<<20 + 8, "5 segmented_ring, segment 1M"},
-		{"alltoall", 2, 8, "5 two_proc"}, {"alltoall", 12, 199, "1 linear"}, {"alltoall", 13, 199, "3 modified_bruck"}, {"alltoall", 13, 200, "1 linear"}, {"alltoall", 13, 3000, "2 pairwise"},
-		{"barrier", 2, 0, "5 two_proc"}, {"barrier", 64, 0, "3 recursive_doubling"}, {"barrier", 63, 0, "4 bruck"},
-		{"bcast", 64, 2047, "6 binomial"}, {"bcast", 64, 2048, "4 split_binary_tree, segment 1K"}, {"bcast", 64, 370727, "4 split_binary_tree, segment 1K"},
-		{"bcast", 2, 370728, "3 pipeline, segment 128K"}, {"bcast", 12, 370728, "4 split_binary_tree, segment 8K"},
-		{"bcast", 64, 64 << 20, "3 pipeline, segment 128K"}, {"bcast", 14, 6 << 20, "3 pipeline, segment 64K"}, {"bcast", 13, 2 << 20, "3 pipeline, segment 16K"}, {"bcast", 64, 1 << 20, "3 pipeline, segment 8K"},
-		{"gather", 8, 6000, "1 basic_linear"}, {"gather", 11, 1023, "2 binomial"}, {"gather", 61, 6000, "2 binomial"}, {"gather", 8, 6001, "3 linear_sync, segment 1K"}, {"gather", 8, 92161, "3 linear_sync, segment 32K"},
-		{"reduce", 7, 511, "1 linear"}, {"reduce", 7, 512, "5 binomial"}, {"reduce", 7, 20480, "4 binary, segment 32K"}, {"reduce", 8, 2048, "5 binomial, segment 1K"},
-		{"reduce", 10, 20480, "4 binary, segment 32K"}, {"reduce", 12, 20480, "3 pipeline, segment 1K"}, {"reduce", 2, 1 << 20, "3 pipeline, segment 64K"},
-		{"scatter", 11, 299, "2 binomial"}, {"scatter", 11, 300, "1 basic_linear"}, {"scatter", 10, 8, "1 basic_linear"},
+		{[]*Library{openMPI3, openMPI40}, []choice{
+			{"allgather", 2, 1 << 20, "6 two_proc"}, {"allgather", 64, 781, "3 recursive_doubling"}, {"allgather", 64, 782, "5 neighbor"},
+			{"allgather", 63, 793, "2 bruck"}, {"allgather", 63, 794, "4 ring"},
+			{"allreduce", 64, 9999, "3 recursive_doubling"}, {"allreduce", 64, 10000, "4 ring"}, {"allreduce", 2000, 16000, "2 nonoverlapping"},
+			{"allreduce", 4, 4 << 20, "4 ring"}, {"allreduce", 4, 4<<20 + 8, "5 segmented_ring, segment 1M"},
+			{"alltoall", 2, 8, "5 two_proc"}, {"alltoall", 12, 199, "1 linear"}, {"alltoall", 13, 199, "3 modified_bruck"}, {"alltoall", 13, 200, "1 linear"}, {"alltoall", 13, 3000, "2 pairwise"},
+			{"barrier", 2, 0, "5 two_proc"}, {"barrier", 64, 0, "3 recursive_doubling"}, {"barrier", 63, 0, "4 bruck"},
+			{"bcast", 64, 2047, "6 binomial"}, {"bcast", 64, 2048, "4 split_binary_tree, segment 1K"}, {"bcast", 64, 370727, "4 split_binary_tree, segment 1K"},
+			{"bcast", 2, 370728, "3 pipeline, segment 128K"}, {"bcast", 12, 370728, "4 split_binary_tree, segment 8K"},
+			{"bcast", 64, 64 << 20, "3 pipeline, segment 128K"}, {"bcast", 14, 6 << 20, "3 pipeline, segment 64K"}, {"bcast", 13, 2 << 20, "3 pipeline, segment 16K"}, {"bcast", 64, 1 << 20, "3 pipeline, segment 8K"},
+			{"gather", 8, 6000, "1 basic_linear"}, {"gather", 11, 1023, "2 binomial"}, {"gather", 61, 6000, "2 binomial"}, {"gather", 8, 6001, "3 linear_sync, segment 1K"}, {"gather", 8, 92161, "3 linear_sync, segment 32K"},
+			{"reduce", 7, 511, "1 linear"}, {"reduce", 7, 512, "5 binomial"}, {"reduce", 7, 20480, "4 binary, segment 32K"}, {"reduce", 8, 2048, "5 binomial, segment 1K"},
+			{"reduce", 10, 20480, "4 binary, segment 32K"}, {"reduce", 12, 20480, "3 pipeline, segment 1K"}, {"reduce", 2, 1 << 20, "3 pipeline, segment 64K"},
+			{"scatter", 11, 299, "2 binomial"}, {"scatter", 11, 300, "1 basic_linear"}, {"scatter", 10, 8, "1 basic_linear"},
+		}},
+		{[]*Library{openMPI4, openMPI5}, []choice{
+			{"bcast", 2, 31, "3 pipeline"}, {"bcast", 3, 32, "5 binary_tree"}, {"bcast", 3, 1 << 30, "5 binary_tree"},
+			{"bcast", 4, 1 << 20, "2 chain"}, {"bcast", 7, 8191, "6 binomial"}, {"bcast", 16, 4095, "7 knomial"},
+			{"bcast", 31, 1 << 20, "8 scatter_allgather"}, {"bcast", 127, 1, "7 knomial"}, {"bcast", 5000, 9000, "5 binary_tree"},
+			{"allgather", 2, 1, "6 two_proc"}, {"allgather", 3, 1 << 20, "3 recursive_doubling"}, {"allgather", 32, 1024, "5 neighbor"},
+			{"allreduce", 3, 7, "4 ring"}, {"allreduce", 3, 8, "3 recursive_doubling"}, {"allreduce", 130, 1, "2 nonoverlapping"},
+			{"alltoall", 2, 2, "5 two_proc"}, {"alltoall", 3, 8192, "1 linear"}, {"alltoall", 600, 511, "3 modified_bruck"},
+			{"barrier", 2, 0, "3 recursive_doubling"}, {"barrier", 4, 0, "1 linear"}, {"barrier", 256, 0, "6 tree"}, {"barrier", 5000, 0, "4 bruck"},
+			{"gather", 3, 1, "3 linear_sync"}, {"gather", 9, 1, "2 binomial"},
+			{"reduce", 2, 7, "7 rabenseifner"}, {"reduce", 5, 4096, "2 chain"}, {"reduce", 300, 8192, "6 in-order_binary"},
+			{"scatter", 6, 2048, "1 basic_linear"}, {"scatter", 100, 512, "3 linear_nb"},
+		}},
+		{[]*Library{mpich4.OnBase(tree(t))}, []choice{
+			{"bcast", 7, 1 << 20, "binomial"}, {"bcast", 8, 12288, "binomial"}, {"bcast", 8, 512 << 10, "scatter_recursive_doubling_allgather"}, {"bcast", 8, 512<<10 + 8, "scatter_ring_allgather"}, {"bcast", 16, 1 << 20, "scatter_recursive_doubling_allgather"},
+			{"bcast", 9, 12289, "scatter_ring_allgather"}, {"bcast", 9, 8, "binomial"}, {"allgather", 8, 65535, "recursive_doubling"}, {"allgather", 8, 65536, "ring"},
+			{"allreduce", 8, 56, "recursive_doubling"}, {"allreduce", 8, 64, "reduce_scatter_allgather"}, {"alltoall", 3, 257, "pairwise"},
+		}},
 	} {
-		for _, l := range []*Library{openMPI3, openMPI40} {
-			if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.String() != tt.want {
-				t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Version, s, tt.collective, tt.m, tt.p, tt.want)
+		for _, l := range of.libraries {
+			for _, c := range of.choices {
+				if s, known := l.Own(collective.Named(c.collective), c.p, c.m); !known || s.String() != c.want {
+					t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Version, s, c.collective, c.m, c.p, c.want)
+				}
 			}
 		}
 	}
@@ -135,49 +161,6 @@ func TestOfHead(t *testing.T) {
 		lib, version, rules := OfHead([]string{"a machine", line})
 		if got := fmt.Sprintf("%s, %s %v", version, lib.Name, rules); got != want {
 			t.Errorf("%q: %s, want %s", line, got, want)
-		}
-	}
-}
-
-// Each number beside coll_tuned_decision_fixed.c of 4.1.4 and 5.0.5.
-func TestOpenMPIsOwnChoice(t *testing.T) {
-	for _, tt := range []struct {
-		collective string
-		p, m       int
-		want       string
-	}{
-		{"bcast", 2, 31, "3 pipeline"}, {"bcast", 3, 32, "5 binary_tree"}, {"bcast", 3, 1 << 30, "5 binary_tree"},
-		{"bcast", 4, 1 << 20, "2 chain"}, {"bcast", 7, 8191, "6 binomial"}, {"bcast", 16, 4095, "7 knomial"},
-		{"bcast", 31, 1 << 20, "8 scatter_allgather"}, {"bcast", 127, 1, "7 knomial"}, {"bcast", 5000, 9000, "5 binary_tree"},
-		{"allgather", 2, 1, "6 two_proc"}, {"allgather", 3, 1 << 20, "3 recursive_doubling"}, {"allgather", 32, 1024, "5 neighbor"},
-		{"allreduce", 3, 7, "4 ring"}, {"allreduce", 3, 8, "3 recursive_doubling"}, {"allreduce", 130, 1, "2 nonoverlapping"},
-		{"alltoall", 2, 2, "5 two_proc"}, {"alltoall", 3, 8192, "1 linear"}, {"alltoall", 600, 511, "3 modified_bruck"},
-		{"barrier", 2, 0, "3 recursive_doubling"}, {"barrier", 4, 0, "1 linear"}, {"barrier", 256, 0, "6 tree"}, {"barrier", 5000, 0, "4 bruck"},
-		{"gather", 3, 1, "3 linear_sync"}, {"gather", 9, 1, "2 binomial"},
-		{"reduce", 2, 7, "7 rabenseifner"}, {"reduce", 5, 4096, "2 chain"}, {"reduce", 300, 8192, "6 in-order_binary"},
-		{"scatter", 6, 2048, "1 basic_linear"}, {"scatter", 100, 512, "3 linear_nb"},
-	} {
-		for _, l := range []*Library{openMPI4, openMPI5} {
-			if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.String() != tt.want {
-				t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Version, s, tt.collective, tt.m, tt.p, tt.want)
-			}
-		}
-	}
-}
-
-func TestMPICHsOwnChoice(t *testing.T) {
-	l := mpich4.OnBase(tree(t))
-	for _, tt := range []struct {
-		collective string
-		p, m       int
-		want       string
-	}{
-		{"bcast", 7, 1 << 20, "binomial"}, {"bcast", 8, 12288, "binomial"}, {"bcast", 8, 512 << 10, "scatter_recursive_doubling_allgather"}, {"bcast", 8, 512<<10 + 8, "scatter_ring_allgather"}, {"bcast", 16, 1 << 20, "scatter_recursive_doubling_allgather"},
-		{"bcast", 9, 12289, "scatter_ring_allgather"}, {"bcast", 9, 8, "binomial"}, {"allgather", 8, 65535, "recursive_doubling"}, {"allgather", 8, 65536, "ring"},
-		{"allreduce", 8, 56, "recursive_doubling"}, {"allreduce", 8, 64, "reduce_scatter_allgather"}, {"alltoall", 3, 257, "pairwise"},
-	} {
-		if s, known := l.Own(collective.Named(tt.collective), tt.p, tt.m); !known || s.Name != tt.want {
-			t.Errorf("MPICH chooses %s for %s of %d B among %d, want %s", s, tt.collective, tt.m, tt.p, tt.want)
 		}
 	}
 }
@@ -572,17 +555,6 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)
-		}
-	}
-}
-
-func TestTunable(t *testing.T) {
-	if _, err := Tunable("openmpi3"); err == nil || !strings.Contains(err.Error(), "did you mean") {
-		t.Errorf("openmpi3: %v", err)
-	}
-	for _, name := range TunableNames() {
-		if l, err := Tunable(name); err != nil || l.Name != name {
-			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

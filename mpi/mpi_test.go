@@ -51,6 +51,9 @@ func TestOf(t *testing.T) {
 }
 
 func TestNamedRefuses(t *testing.T) {
+	if _, err := Tunable("openmpi3"); err == nil || !strings.Contains(err.Error(), "did you mean") {
+		t.Errorf("openmpi3 is tunable: %v", err)
+	}
 	for name, nearest := range map[string]string{"openmpi3": "openmpi4", "mpich": "mpich4", "OpenMPI5.0": "openmpi5", "mpich4ofi": "mpich4-ofi"} {
 		_, err := Named(name)
 		if err == nil || !strings.Contains(err.Error(), `did you mean "`+nearest+`"?`) || strings.Contains(err.Error(), "\n") {

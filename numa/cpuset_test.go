@@ -10,45 +10,36 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-func TestParseList(t *testing.T) {
-	for _, test := range []struct{ list, want, err string }{
-		{"0-3,8\n", "0-3,8", ""},
-		{"", "", ""},
-		{" \n \x00", "", ""},
-		{"0-2,33-34,45,72-73", "0-2,33-34,45,72-73", ""}, // sparse nodes of a real machine
-		{"0,4 \n ", "0,4", ""},
-		{"8,0-3,2-4", "0-4,8", ""},
-		{"8191", "8191", ""},
-		{"0-8192", "", "beyond 8191"},
-		{"99999999999999999999", "", "no CPU number"},
-		{"3-1", "", "runs backwards: write 1-3"},
-		{"-1", "", "no CPU number"},
-		{"a", "", `"a" is no CPU number`},
-		{"1-2-3", "", "no CPU number"},
-		{strings.Repeat("0-8000,", 1000), "0-8000", ""},
+func TestParseSets(t *testing.T) {
+	for _, test := range []struct {
+		parse           func(string) (numa.CPUSet, error)
+		text, want, err string
+	}{
+		{numa.ParseList, "0-3,8\n", "0-3,8", ""},
+		{numa.ParseList, "", "", ""},
+		{numa.ParseList, " \n \x00", "", ""},
+		{numa.ParseList, "0-2,33-34,45,72-73", "0-2,33-34,45,72-73", ""}, // sparse nodes of a real machine
+		{numa.ParseList, "0,4 \n ", "0,4", ""},
+		{numa.ParseList, "8,0-3,2-4", "0-4,8", ""},
+		{numa.ParseList, "8191", "8191", ""},
+		{numa.ParseList, "0-8192", "", "beyond 8191"},
+		{numa.ParseList, "99999999999999999999", "", "no CPU number"},
+		{numa.ParseList, "3-1", "", "runs backwards: write 1-3"},
+		{numa.ParseList, "a", "", `"a" is no CPU number`},
+		{numa.ParseList, "1-2-3", "", "no CPU number"},
+		{numa.ParseList, strings.Repeat("0-8000,", 1000), "0-8000", ""},
+		{numa.ParseMask, "ff,00000000\n", "32-39", ""},
+		{numa.ParseMask, "00000000,00001111", "0,4,8,12", ""},
+		{numa.ParseMask, "0000,0003f000", "12-17", ""},
+		{numa.ParseMask, "fffff", "0-19", ""},
+		{numa.ParseMask, "", "", ""},
+		{numa.ParseMask, "xyz", "", `"xyz"`},
+		{numa.ParseMask, "1ffffffff", "", "32 bits"},
+		{numa.ParseMask, strings.Repeat("0,", 40000) + "1", "", "more than 256 words"},
 	} {
-		set, err := numa.ParseList(test.list)
+		set, err := test.parse(test.text)
 		if set.String() != test.want || !says(err, test.err) {
-			t.Errorf("%.40q: got %v, %v; want %s, %q", test.list, set, err, test.want, test.err)
-		}
-	}
-}
-
-func TestParseMask(t *testing.T) {
-	for _, test := range []struct{ mask, want, err string }{
-		{"ff,00000000\n", "32-39", ""},
-		{"00000000,00001111", "0,4,8,12", ""},
-		{"0000,0003f000", "12-17", ""},
-		{"fffff", "0-19", ""},
-		{"0", "", ""},
-		{"", "", ""},
-		{"xyz", "", `"xyz"`},
-		{"1ffffffff", "", "32 bits"},
-		{strings.Repeat("0,", 40000) + "1", "", "more than 256 words"},
-	} {
-		set, err := numa.ParseMask(test.mask)
-		if set.String() != test.want || !says(err, test.err) {
-			t.Errorf("%.40q: got %v, %v; want %s, %q", test.mask, set, err, test.want, test.err)
+			t.Errorf("%.40q: got %v, %v; want %s, %q", test.text, set, err, test.want, test.err)
 		}
 	}
 }

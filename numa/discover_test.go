@@ -97,11 +97,6 @@ var faultyTrees = []struct {
 		"sys/fs/cgroup/cpuset/cpuset.cpus", "8-9",
 	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
 	{"offline by its own file", files(cpuDir+"/cpu0/online", "1", cpuDir+"/cpu1/online", "0", cpuDir+"/cpu2/topology/core_id", "0"), nil, Census{2, 2, 1, 1, 0}, "0,2", "node 0"},
-	{"core numbers that repeat", pair.plus(files(cpuDir+"/cpu0/topology/core_id", "0", cpuDir+"/cpu1/topology/core_id", "0")), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
-	{"packages without number", pair.plus(files(
-		cpuDir+"/cpu0/topology/physical_package_id", "-1", cpuDir+"/cpu0/topology/core_siblings", "1",
-		cpuDir+"/cpu1/topology/physical_package_id", "-1", cpuDir+"/cpu1/topology/core_siblings", "2",
-	)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
 	{"packages numbered anew in each book", pair.plus(files(
 		cpuDir+"/cpu0/topology/core_siblings", "1", cpuDir+"/cpu0/topology/book_siblings", "1",
 		cpuDir+"/cpu1/topology/core_siblings", "2", cpuDir+"/cpu1/topology/book_siblings", "2",
@@ -135,18 +130,6 @@ var faultyTrees = []struct {
 		cpuDir+"/cpu0/topology/thread_siblings", "0000000f"+strings.Repeat(",00000000", 31)+",0000000f",
 		cpuDir+"/cpu0/topology/physical_package_id", "7",
 	), nil, Census{8, 1, 2, 1, 0}, "0-3,1024-1027", "node 0"},
-	{"siblings of which one says something else", pair.plus(files(
-		cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu1/topology/thread_siblings", "6", cpuDir+"/cpu2/topology/thread_siblings", "6",
-	)), nil, Census{3, 2, 1, 1, 0}, "0-2", "caches"},
-	{"nodes far apart in number, most without CPUs", pair.plus(files(
-		nodeDir+"/online", "0,8,252-255",
-		nodeDir+"/node0/cpulist", "0", nodeDir+"/node0/distance", "10 40 80 80 80 80", nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB",
-		nodeDir+"/node8/cpulist", "1", nodeDir+"/node8/distance", "40 10 80 80 80 80", nodeDir+"/node8/meminfo", "Node 8 MemTotal:  600 kB",
-		nodeDir+"/node252/distance", "80 80 10 80 80 80", nodeDir+"/node252/meminfo", "Node 252 MemTotal:  600 kB",
-		nodeDir+"/node253/distance", "80 80 80 10 80 80", nodeDir+"/node253/meminfo", "Node 253 MemTotal:  0 kB",
-		nodeDir+"/node254/distance", "80 80 80 80 10 80", nodeDir+"/node254/meminfo", "Node 254 MemTotal:  0 kB",
-		nodeDir+"/node255/distance", "80 80 80 80 80 10", nodeDir+"/node255/meminfo", "Node 255 MemTotal:  0 kB",
-	)), nil, Census{2, 2, 1, 6, 0}, "0-1", "caches"},
 	{"the first CPU and its node offline", twin.plus(files(cpuDir+"/online", "1", nodeDir+"/online", "1,3",
 		nodeDir+"/node1/distance", "10 17", nodeDir+"/node3/distance", "17 10")), nil, Census{1, 1, 1, 2, 0}, "1", "caches"},
 	{"caches of one CPU of two", pair.plus(files(

@@ -63,21 +63,3 @@ func TestLevelsOfNothing(t *testing.T) {
 		t.Errorf("one CPU has levels: %v", got)
 	}
 }
-
-func TestChannels(t *testing.T) {
-	levels := numa.Levels{
-		{Name: "SMT siblings", Groups: []numa.CPUSet{numa.SetOf(0, 1), numa.SetOf(2, 3)}},
-		{Name: "shared L3", Groups: []numa.CPUSet{numa.SetOf(0, 1, 2, 3), numa.SetOf(4, 5)}},
-		{Name: "same node", Groups: []numa.CPUSet{numa.SetOf(0, 1, 2, 3, 4, 5)}},
-		{Name: "nodes 20 apart", Groups: []numa.CPUSet{numa.SetOf(0, 1, 2, 3, 4, 5, 6)}},
-	}
-	cpus := []int{6, 0, 1, 2, 4, 9}
-	of := levels.Channels(cpus)
-	for i, a := range cpus {
-		for j, b := range cpus {
-			if want := levels.Channel(a, b); a != b && int(of[i][j]) != want {
-				t.Errorf("CPUs %d and %d: level %d, want %d", a, b, of[i][j], want)
-			}
-		}
-	}
-}

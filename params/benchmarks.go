@@ -14,7 +14,7 @@ import (
 
 // WriteBenchmarks writes the cells as results of Go benchmarks, which benchstat
 // compares between machines: a line for each sample, or for the value where there
-// are none, in ns/op. A transfer is L(m,τ), that of the whole message.
+// are none, in ns/op. A transfer is L(m,τ), that of the whole message, of isolated ones as Alone has it.
 //
 // Configuration lines hold what must be alike to compare, since benchstat puts results under different
 // ones into different tables. What is known of the machine stands above them as comments.
@@ -40,9 +40,9 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 			name += "/state=" + c.State.Label()
 		}
 		result := benchfmt.Result{Config: config, Name: benchfmt.Name(name), Iters: 1}
-		samples := c.Values()
+		samples := c.alone.Values()
 		if len(samples) == 0 {
-			samples = []float64{c.Time.Center}
+			samples = []float64{c.alone.Time.Center}
 		}
 		for _, ns := range samples {
 			ns /= float64(max(1, c.Transfers))

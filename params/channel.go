@@ -13,7 +13,6 @@ const (
 	ChannelMessage = "T"      // a message alone, one way: half a round trip; τ = 1, a sample for each pair of cores
 	ChannelFanout  = "fanout" // one rank sends to τ others, one after another, all at that level: when the slowest is done
 	ChannelGap     = "gap"    // between two messages of a pair of ranks, while τ pairs stream
-	ChannelRelay   = "relay"  // how much longer a message takes that passes on what has just arrived; τ = 1
 )
 
 // LevelTimes is what was published of messages between ranks at one level, in seconds.
@@ -24,7 +23,6 @@ type LevelTimes struct {
 	Message *Curve        // T(m) of a message alone
 	Fanout  *Curve        // by τ, the receivers of one sender: when the slowest is done
 	Gap     *Curve        // by τ, the pairs that stream at once: between two messages of one of them
-	Relay   *Curve        // how much longer a message takes that passes on what has just arrived
 }
 
 // OfLevels tells a file of messages by levels that has no transfers.
@@ -47,7 +45,7 @@ func (f *File) LevelTimes() (all []LevelTimes) {
 			}
 			return nil
 		}
-		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: of(ChannelMessage), Fanout: of(ChannelFanout), Gap: of(ChannelGap), Relay: of(ChannelRelay)}
+		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: of(ChannelMessage), Fanout: of(ChannelFanout), Gap: of(ChannelGap)}
 		if t.Message != nil || t.Fanout != nil || t.Gap != nil {
 			all = append(all, t)
 		}

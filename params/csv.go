@@ -12,7 +12,7 @@ import (
 
 // WriteValues writes a row for each cell, separated by commas or tabs, all times in ns: the cell's time, for
 // transfers l(k,τ), and what follows from it for transfers, L(m,τ) of the whole
-// message and L(S,τ) of its segment. Fields without a value are empty. Where the machine was
+// message and L(S,τ) of its segment, of isolated ones as Alone has them. Fields without a value are empty. Where the machine was
 // in several states a cell has a row for each that its workers were in, and three more columns:
 // what a flag takes in the state, its share of the time, and whether something slows a core in it.
 func (f *File) WriteValues(w io.Writer, separator rune) error {
@@ -42,7 +42,7 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 			c.Operator, c.VariantName(), count(c.N), count(c.Delay), count(c.K), count(c.Transfers), strconv.Itoa(len(c.Samples))}
 		estimates := []fit.Estimate{c.Time}
 		if c.Kind == TransferCell {
-			estimates = append(estimates, c.Whole(), c.Segment())
+			estimates = append(estimates, c.alone.Whole(), c.alone.Segment())
 		}
 		for _, e := range estimates {
 			for _, v := range []float64{e.Center, e.Lo, e.Hi} {

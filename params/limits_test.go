@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -178,27 +176,6 @@ func FuzzWriteIsReadAgain(f *testing.F) {
 			t.Errorf("written twice, two results")
 		}
 	})
-}
-
-// A file that cannot hold what is new stays as it was.
-func TestWriteFileKeepsWhatFits(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "host.json")
-	f := machine(2, numa.Local)
-	must.Do(f.WriteFile(path))
-	f.Warnings = []string{strings.Repeat("w", maxFile)}
-	err := f.WriteFile(path)
-	want := path + " was not written: taulop reads no parameter file of more than 64 MiB, and this would be one: put what is new into another file"
-	if !errors.As(err, new(LimitError)) || err.Error() != want {
-		t.Errorf("%v, want %s", err, want)
-	}
-	f.Warnings = nil
-	is, err := ReadFile(path)
-	if err != nil || len(is.Warnings) == 0 {
-		t.Errorf("%v, %v", is, err)
-	}
-	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
-		t.Errorf("left %v", left)
-	}
 }
 
 func TestBegunSays(t *testing.T) {

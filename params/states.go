@@ -203,10 +203,11 @@ func counterpart(of []State, at int, states []State) int {
 // State is the one that InState took; nil: the file is of all that the machine was in.
 func (f *File) State() *State { return f.state }
 
-// A cellIn is a cell in a state of its workers, nil where they were in one.
+// A cellIn is a cell in a state of its workers, nil where they were in one, and that cell as Alone has it.
 type cellIn struct {
 	*Cell
 	*State
+	alone *Cell
 }
 
 // byState are the cells in the file's order, those whose workers were in several states once
@@ -216,14 +217,20 @@ func (f *File) byState() (all []cellIn) {
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
 		stays := s.ByState(c)
+		alone, less := c, stays
+		if c.Kind == TransferCell && c.Setup == Isolated {
+			alone = s.alone(c)
+			less = s.ByState(alone)
+		}
 		if len(stays) < 2 {
-			all = append(all, cellIn{c, f.state})
+			all = append(all, cellIn{c, f.state, alone})
 			continue
 		}
 		for at := range stays {
-			in := *c
+			in, lone := *c, *alone
 			in.Samples, in.Time = stays[at].Samples, stays[at].Time
-			all = append(all, cellIn{&in, &stays[at].State})
+			lone.Samples, lone.Time = less[at].Samples, less[at].Time
+			all = append(all, cellIn{&in, &stays[at].State, &lone})
 		}
 	}
 	return all

@@ -124,6 +124,15 @@ func TestLessByState(t *testing.T) {
 	if alone := f.Alone(&f.Cells[2]); !near(alone.Time.Center, pair.Time.Center/2, 0.01) {
 		t.Errorf("%v alone, less half a wait of as much: %v", pair.Time, alone.Time)
 	}
+	for _, c := range f.byState() { // as exports have them
+		want := 1.
+		if c.Setup == Isolated && c.Kind == TransferCell {
+			want = 0.5
+		}
+		if !near(c.alone.Time.Center, want*c.Time.Center, 0.01) {
+			t.Errorf("%s of %s in %v: %v alone, of %v", c.Kind, c.Setup, c.State, c.alone.Time, c.Time)
+		}
+	}
 }
 
 // An export has a row for each state, with what a flag takes in it.

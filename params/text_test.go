@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -94,32 +93,21 @@ func TestReadTextRefuses(t *testing.T) {
 		{"too many sizes", small + "65\t1\t1\t1\n", "f:6: more sizes than the 2"},
 		{"a τ missing in a row", with("0.5\t0.6", "0.5"), "f:5: 3 columns, want 4"},
 		{"a τ missing in all", with("L(m, 2)", "L(m, 3)"), `f:4: column "L(m, 3)" where τ = 2 is due`},
-		{"negative time", with("0.5", "-0.5"), `f:5: column 3: "-0.5" is no time`},
 		{"negative zero", with("0.5", "-0"), `f:5: column 3`},
 		{"NaN", with("0.5", "NaN"), `f:5: column 3: "NaN" is no time`},
-		{"Inf", with("0.5", "Inf"), `f:5: column 3: "Inf" is no time`},
-		{"overflow", with("0.5", "1e999"), `f:5: column 3`},
 		{"absurd", with("0.5", "1e300"), `f:5: column 3`},
-		{"empty cell", with("0.5", ""), `f:5: column 3: "" is no time`},
-		{"decimal comma", with("0.5", "0,5"), `f:5: column 3: "0,5" is no time`},
 		{"duplicate size", with("64", "1"), "f:5: size 1 is there twice"},
 		{"unsorted sizes", strings.Replace(with("\n1\t", "\n128\t"), "#m\t2", "#m\t2", 1), "f:5: size 64 comes after 128; they must rise"},
 		{"size zero", with("\n1\t", "\n0\t"), "f:4: size 0"},
-		{"negative size", with("64", "-64"), "f:5: size -64"},
-		{"size with a fraction", with("64", "64.5"), `f:5: "64.5" is no message size`},
 		{"huge size", with("64", "99999999999999999"), `is no message size`},
 		{"huge count of sizes", with("#m\t2", "#m\t999999999999"), `f:1: "#m\t999999999999", want`},
-		{"count beyond integers", with("#m\t2", "#m\t99999999999999999999999"), `f:1: `},
 		{"huge table", strings.Replace(with("#m\t2", "#m\t1000000"), "#tau\t2", "#tau\t1000000", 1), "f:2: 1000000 sizes by 1000000 columns declared"},
 		{"no sizes", with("#m\t2", "#m\t0"), "f:1: "},
-		{"negative count", with("#tau\t2", "#tau\t-2"), "f:2: "},
 		{"no count of sizes", strings.TrimPrefix(small, "#m\t2\n"), `f:1: "#tau\t2", want "#m<TAB>number"`},
 		{"no counts", "# by hand\n1\t0.1\t0.2\t0.3\n", `f:2: "1\t0.1\t0.2\t0.3", want "#m<TAB>number"`},
 		{"no count of τ", strings.Replace(small, "#tau\t2\n", "", 1), `f:2: "#m\to(m)`},
 		{"digits in groups", with("0.5", "1_000"), `f:5: column 3: "1_000" is no time`},
 		{"digits in groups in a size", with("64", "6_4"), `f:5: "6_4" is no message size`},
-		{"hexadecimal", with("0.5", "0x1p-4"), `f:5: column 3: "0x1p-4" is no time`},
-		{"cut within the last number", strings.Replace(small, "0.6\n", "0.", 1), "f:5: the file ends in the middle"},
 		{"cut within the last number, behind an exponent", strings.NewReplacer("0.3\n", "0.3e-06\n", "0.6\n", "0.6e-0").Replace(small), "f:5: the file ends in the middle"},
 		{"cut to a whole number", strings.NewReplacer("0.3\n", "31.54\n", "0.6\n", "35").Replace(small), "f:5: the file ends in the middle of this line, after \"35\""},
 		{"Ctrl-Z within", with("0.5", "0.5\x1a"), `f:5: column 3`},
@@ -235,75 +223,6 @@ func TestReadTextReportsReadErrors(t *testing.T) {
 type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
-
-// All published files, as editors and other systems leave them.
-func TestReadPublishedVariants(t *testing.T) {
-	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt", "gamma.txt") {
-		read := func(text string) (any, error) {
-			if filepath.Base(path) == "gamma.txt" {
-				return ReadGammaText(strings.NewReader(text), path)
-			}
-			return ReadText(strings.NewReader(text), path)
-		}
-		text := string(data)
-		want, err := read(text)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		for name, variant := range map[string]string{
-			"comments on top":  "# of a machine\n\n" + text,
-			"blanks at ends":   strings.ReplaceAll(text, "\n", " \t \n"),
-			"CRLF":             strings.ReplaceAll(text, "\n", "\r\n"),
-			"byte order mark":  "\ufeff" + text,
-			"Ctrl-Z":           text + "\x1a",
-			"spaces for tabs":  strings.ReplaceAll(text, "\t", " "),
-			"tabs expanded":    strings.ReplaceAll(text, "\t", "        "),
-			"Ctrl-Z of CP/M":   strings.TrimRight(text, "\r\n") + "\r\n\x1a\r\n",
-			"indented by mail": "  " + strings.ReplaceAll(text, "\n", "\n  "),
-		} {
-			if got, err := read(variant); err != nil || !reflect.DeepEqual(got, want) {
-				t.Errorf("%s, %s: %v", path, name, err)
-			}
-		}
-	}
-}
-
-// What was published, read and written again, is the same number in every place.
-func TestPublishedFilesRoundTrip(t *testing.T) {
-	if os.Getenv("TAULOP_SHARED") == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt", "gamma.txt") {
-		var out bytes.Buffer
-		var err error
-		if filepath.Base(path) == "gamma.txt" {
-			var g *Gamma
-			if g, err = ReadGammaText(bytes.NewReader(data), path); err == nil {
-				err = WriteGammaText(&out, g)
-			}
-		} else {
-			var table *Table
-			if table, err = ReadText(bytes.NewReader(data), path); err == nil {
-				err = WriteText(&out, table)
-			}
-		}
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-			continue
-		}
-		want, got := numbers(string(data)), numbers(out.String())
-		if len(got) != len(want) {
-			t.Errorf("%s: %d numbers written, %d read", path, len(got), len(want))
-			continue
-		}
-		for i := range want {
-			if got[i] != want[i] {
-				t.Errorf("%s: number %d is %s, was %s", path, i, got[i], want[i])
-			}
-		}
-	}
-}
 
 // numbers is every number outside comments, without zeros at its end.
 func numbers(text string) []string {
@@ -425,28 +344,4 @@ func FuzzReadText(f *testing.F) {
 			}
 		}
 	})
-}
-
-// The file of a machine with 256 cores is read in much less than 100 ms.
-func BenchmarkReadText(b *testing.B) {
-	table := &Table{}
-	for tau := range 256 {
-		table.Transfers.Taus = append(table.Transfers.Taus, tau+1)
-	}
-	for size := range 30 {
-		table.Transfers.Sizes = append(table.Transfers.Sizes, 1+size*1000)
-		table.Transfers.Times = append(table.Transfers.Times, make([]float64, 256))
-		table.Overheads = append(table.Overheads, 1e-6)
-	}
-	var text bytes.Buffer
-	if err := WriteText(&text, table); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(int64(text.Len()))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ReadText(bytes.NewReader(text.Bytes()), "b"); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

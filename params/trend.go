@@ -37,7 +37,7 @@ func (f *File) WriteTrend(w io.Writer) (left int, err error) {
 	slices.SortFunc(order, func(a, b int) int { return began[a].Compare(began[b]) })
 	header, columns := []string{"time", "taulop"}, [][]float64(nil)
 	for _, c := range f.byState() {
-		column := c.trend(f, order)
+		column := c.alone.trend(f, order)
 		if column == nil {
 			left++
 			continue

@@ -13,9 +13,30 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Every algorithm on real memory: RunCollective fails unless every rank holds what the
-// collective promises. That schedules keep promises for any P package collective tests; with
-// TAULOP_LONG P is up to 8, and all sizes and roots are carried out by many ranks too.
+// schedules are what every algorithm and pattern does among p ranks, whose number it is for: of
+// roots and distances the first and the last.
+func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
+	t.Helper()
+	of := func(a *collective.Algorithm, root, distance int) {
+		c := collective.Call{P: p, M: m, Root: root, Distance: distance, Element: 4, Segment: 1024}
+		s, err := a.Schedule(c)
+		if err == nil && s.Call.Root == root && s.Call.Distance == distance { // else it ignores one of them
+			all = append(all, s)
+		}
+	}
+	for _, a := range append(collective.All(), collective.Permutation, collective.PingPong, collective.Dealing) {
+		for _, root := range slices.Compact([]int{0, p - 1}) {
+			for _, distance := range slices.Compact([]int{0, min(1, p-1), p - 1}) {
+				of(a, root, distance)
+			}
+		}
+	}
+	return all
+}
+
+// Every algorithm and pattern on real memory: RunCollective fails unless every rank holds what
+// it is promised. That schedules keep promises for any P package collective tests; with
+// TAULOP_LONG P is up to 8, and all sizes are carried out by many ranks too.
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	long := os.Getenv("TAULOP_LONG") != ""
@@ -24,29 +45,16 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 			continue
 		}
 		team := team(t, p)
-		for _, a := range collective.All() {
-			for _, m := range []int{0, 4, 1000, 20000} {
-				for _, arena := range []int{0, 1 << 20} {
-					if arena > 0 && m != 1000 || p > 2 && !long && (m != 1000 || p > 3 && arena > 0) {
-						continue
-					}
-					for root := range p {
-						if root > 0 && root < p-1 || root > 0 && m != 1000 || root < p-1 && p > 2 && !long {
-							continue
-						}
-						call := collective.Call{P: p, M: m, Root: root, Element: 4, Segment: 1024}
-						s, err := a.Schedule(call)
-						if err != nil {
-							continue // not for this P
-						}
-						c := Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 2, ArenaBytes: arena}
-						times, err := team.RunCollective(context.Background(), c)
-						if err != nil {
-							t.Fatalf("%s P=%d m=%d root=%d arena=%d: %v", a, p, m, root, arena, err)
-						}
-						if len(times) < 1 || !(slices.Min(times) >= 0) {
-							t.Fatalf("%s P=%d m=%d: times %v", a, p, m, times)
-						}
+		for _, m := range []int{0, 4, 1000, 20000} {
+			for _, arena := range []int{0, 1 << 20} {
+				if arena > 0 && m != 1000 || p > 2 && !long && (m != 1000 || p > 3 && arena > 0) {
+					continue
+				}
+				for _, s := range schedules(t, p, m) {
+					c := Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 2, ArenaBytes: arena}
+					times, err := team.RunCollective(context.Background(), c)
+					if err != nil || len(times) < 1 || !(slices.Min(times) >= 0) {
+						t.Fatalf("%s %+v arena=%d: %v, %v", s.Algorithm, s.Call, arena, times, err)
 					}
 				}
 			}
@@ -80,80 +88,54 @@ func TestCollectivesOnEveryCPU(t *testing.T) {
 	t.Logf("P = %d, %d algorithms", team.Tau(), done)
 }
 
-// The check must find a wrong byte in what any rank was promised.
+// The check finds a wrong byte in what any rank was promised. Off cache each run is checked where
+// it went: what a run did not bring but an earlier one had left is found there, too.
 func TestWrongCollectiveIsFound(t *testing.T) {
 	sum, _ := reduce.Lookup("SUM_I")
-	team := team(t, 3)
-	for _, a := range collective.All() {
-		s, err := a.Schedule(collective.Call{P: 3, M: 600, Element: 4})
-		if err != nil || a.Collective.Empty() {
-			continue
-		}
-		run := must.Get(team.lay(Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Operator: &sum, Runs: 1}))
-		if err := team.run(context.Background(), run); err != nil {
-			t.Fatalf("%s: %v", a, err)
-		}
-		for id := range run.ranks {
-			if !promised(run, id) {
-				continue
-			}
-			recv := run.whole(id, 0, collective.Recv)
-			for _, at := range []int{0, len(recv) - 1} {
-				recv[at] ^= 1
-				if run.check(id, 0) == nil {
-					t.Errorf("%s: byte %d of rank %d is wrong and was not found", a, at, id)
-				}
-				recv[at] ^= 1
+	for p, c := range map[int]Collective{3: {Runs: 1}, 4: {Runs: 20, ArenaBytes: 1 << 14}} {
+		c.Segments, c.SegmentBytes, c.Operator = 2, 128, &sum
+		team := team(t, p)
+		for _, c.Schedule = range schedules(t, p, 1000) {
+			if all := c.Schedule.Algorithm; !all.Collective.Empty() && (c.Schedule.Call.Root > 0 || !all.Collective.Rooted) {
+				wrongIsFound(t, team, c)
 			}
 		}
-		run.unmap()
 	}
 }
 
-// Off cache, each run is checked where it went: a byte that is wrong there is
-// found, and so is one that a run did not bring but an earlier one had left.
-func TestWrongCollectiveIsFoundOffCache(t *testing.T) {
-	sum, _ := reduce.Lookup("SUM_I")
-	team := team(t, 4)
-	for _, a := range collective.All() {
-		s, err := a.Schedule(collective.Call{P: 4, M: 1000, Element: 4})
-		if err != nil || a.Collective.Empty() {
+func wrongIsFound(t *testing.T, team *Team, c Collective) {
+	t.Helper()
+	if c.ArenaBytes > 0 { // round and round
+		must.Get(team.RunCollective(context.Background(), c))
+	}
+	run := must.Get(team.lay(c))
+	defer run.unmap()
+	run.rounds = 2 * (c.Runs + 1) // as if they were over
+	for id := range run.ranks {
+		if promised(run, id) && run.checkRuns(id) == nil && !run.brings(id, collective.Recv) {
+			t.Errorf("%s: rank %d received nothing, and it was not found", c.Schedule.Algorithm, id)
+		}
+	}
+	if err := team.run(context.Background(), run); err != nil {
+		t.Fatalf("%s: %v", c.Schedule.Algorithm, err)
+	}
+	for id, r := range run.ranks {
+		if !promised(run, id) {
 			continue
 		}
-		c := Collective{Schedule: s, Segments: 2, SegmentBytes: 128, Operator: &sum, Runs: 20, ArenaBytes: 1 << 14}
-		if _, err := team.RunCollective(context.Background(), c); err != nil { // round and round
-			t.Fatal(err)
-		}
-		run := must.Get(team.lay(c))
-		run.rounds = 2 * (c.Runs + 1) // as if they were over
-		for id := range run.ranks {
-			if promised(run, id) && run.checkRuns(id) == nil && !run.brings(id, collective.Recv) {
-				t.Errorf("%s: rank %d received nothing, and it was not found", a, id)
-			}
-		}
-		if err := team.run(context.Background(), run); err != nil {
-			t.Fatalf("%s: %v", a, err)
-		}
-		for id, r := range run.ranks {
-			places := r.buffers[collective.Recv].places
-			if !promised(run, id) {
-				continue
-			}
-			for _, of := range []int{c.Runs, max(0, c.Runs+1-places)} {
-				recv := run.whole(id, of, collective.Recv)
-				for _, at := range []int{0, len(recv) - 1} {
-					recv[at] ^= 1
-					if run.checkRuns(id) == nil {
-						t.Errorf("%s: byte %d of rank %d in run %d is wrong and was not found", a, at, id, of)
-					}
-					recv[at] ^= 1
+		for _, of := range []int{c.Runs, max(0, c.Runs+1-r.buffers[collective.Recv].places)} {
+			recv := run.whole(id, of, collective.Recv)
+			for _, at := range []int{0, len(recv) - 1} {
+				recv[at] ^= 1
+				if run.checkRuns(id) == nil {
+					t.Errorf("%s: byte %d of rank %d in run %d is wrong and was not found", c.Schedule.Algorithm, at, id, of)
 				}
-			}
-			if err := run.checkRuns(id); err != nil {
-				t.Error(err)
+				recv[at] ^= 1
 			}
 		}
-		run.unmap()
+		if err := run.checkRuns(id); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

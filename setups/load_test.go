@@ -84,18 +84,13 @@ func TestLoaded(t *testing.T) {
 	}
 }
 
-// A trial of the first workers leaves the others out.
-func TestTrialOfFirstWorkers(t *testing.T) {
-	team := team(t, 3)
-	if _, err := team.Sample(context.Background(), Trial{Setup: Isolated, Tau: 2, SegmentBytes: 64, K: 4, Bytes: 256}, 0); err != nil {
-		t.Error(err)
-	}
-}
-
-// The first two workers send each other messages while a third one reads.
+// The first two workers send each other messages while a third one reads, or is left out.
 func TestLoadedPair(t *testing.T) {
 	team := team(t, 3)
 	tr := Trial{Setup: Isolated, Tau: 2, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256}
+	if _, err := team.Sample(context.Background(), tr, 0); err != nil {
+		t.Error(err)
+	}
 	found, err := team.Sample(context.Background(), Loaded{tr, &Load{ArenaBytes: 256 << 10}}, 1e5)
 	if injected := team.Injected(); err != nil || !(found.NS > 0) || !(injected.NS > 0) {
 		t.Errorf("%v, injected %v, %v", found, injected, err)

@@ -133,62 +133,30 @@ func TestWrongBytesAreFound(t *testing.T) {
 	}
 }
 
-// Setups take turns in one arena, and every trial finds what it expects.
+// Setups take turns in one arena, and every trial finds what it expects, also where what takes
+// the whole arena comes after what takes half of it, and half receives.
 func TestTurnsInAnArena(t *testing.T) {
+	const arena = 40 << 10
+	run := func(team *Team, s Setup, bytes, messages int) {
+		t.Helper()
+		tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: (bytes-1)/1024 + 1, Bytes: bytes, Messages: messages, Batches: 2, ArenaBytes: arena}
+		if _, err := team.Run(context.Background(), tr); err != nil {
+			t.Fatalf("τ=%d, %+v: %v", team.Tau(), tr, err)
+		}
+	}
 	for tau := 2; tau <= 4; tau += 2 {
 		team := team(t, tau)
 		for i, s := range []Setup{Bare, Ring, Own, Bare, Sendrecv, Own, Own, Bare, Sendrecv, Ring, Ring, Bcast, Bare, Sendrecv, Share, Ping, Share, Share, Own, Share, Bare, Bare, Ring} {
-			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: 1 + i%3, Bytes: 1024*(i%3) + 1 + 512*(i%2),
-				Messages: 3 + i, Batches: 2, ArenaBytes: 40 << 10}
-			if _, err := team.Run(context.Background(), tr); err != nil {
-				t.Fatalf("τ=%d, trial %d, %s: %v", tau, i, s.Name, err)
-			}
+			run(team, s, 1024*(i%3)+1+512*(i%2), 3+i)
 		}
 	}
-}
-
-// What takes the whole arena comes after what takes half of it, and half receives.
-func TestWholeArenaAfterHalf(t *testing.T) {
-	team := team(t, 2)
-	for i, s := range []Setup{Own, Bare, Sendrecv, Bare, Own} {
-		tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1024, K: 1, Bytes: 40 << 10, Messages: 3, Batches: 2, ArenaBytes: 40 << 10}
+	whole := team(t, 2)
+	for _, s := range []Setup{Own, Bare, Sendrecv, Bare, Own} {
+		bytes := arena
 		if s.apart {
-			tr.Bytes /= 2
+			bytes /= 2
 		}
-		tr.K = (tr.Bytes-1)/tr.SegmentBytes + 1
-		if _, err := team.Run(context.Background(), tr); err != nil {
-			t.Fatalf("trial %d, %s: %v", i, s.Name, err)
-		}
-	}
-}
-
-// origin against a simulation of the copies, one message at a time.
-func TestOrigin(t *testing.T) {
-	for _, s := range append([]Setup{Bare, Own, Sendrecv, Share}, All...) {
-		for tau := 1; tau <= 9; tau++ {
-			if s.Check(tau) != nil {
-				continue
-			}
-			holds := make([]int, tau)
-			for w := range holds {
-				holds[w] = w
-			}
-			for n := range 25 {
-				for w := range tau {
-					if got := s.origin(w, tau, n); got != holds[w] {
-						t.Fatalf("%s τ=%d: worker %d after %d messages: origin %d, want %d", s.Name, tau, w, n, got, holds[w])
-					}
-				}
-				next := make([]int, tau)
-				for w := range next {
-					next[w] = holds[w]
-					if src := s.source(w, tau); src != nobody {
-						next[w] = holds[src]
-					}
-				}
-				holds = next
-			}
-		}
+		run(whole, s, bytes, 3)
 	}
 }
 

@@ -39,7 +39,6 @@ import (
 type importRequest struct {
 	format, name string
 	cores        map[string]int // of levels, where tables do not say
-	from         []string       // algorithms to estimate from
 	pairs        []int          // of each table that does not say
 	net          string
 	cpus         []int // of a matrix
@@ -71,7 +70,7 @@ type importer struct {
 }
 
 var importers = []importer{
-	{"tidy", isTidy, "tables with named columns", "cores from", (*importRequest).tables},
+	{"tidy", isTidy, "tables with named columns", "cores", (*importRequest).tables},
 	{"mpi", mpibench.Printed, "what MPI benchmarks printed", "pairs net cache params state", (*importRequest).benchmarks},
 	{"core-to-core", isMatrix, "a matrix of core-to-core-latency", "cpus params", (*importRequest).matrix},
 	{"text", func(string) bool { return true }, "tables in the published text format", "", (*importRequest).text},
@@ -84,7 +83,6 @@ func importFlags(flags *argument.Set) action {
 	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed; core-to-core, a matrix of core-to-core-latency (default: what they look like)", formats)
 	flags.StringVar(&req.name, "name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 	argument.Var(flags, &req.cores, "cores", "", "of tables: how many cores in a row share a level, where they do not say, a `list` like same_socket=28,other_socket=56", readCores)
-	argument.Var(flags, &req.from, "from", "", "of tables, of which one is of collectives: what to estimate from, a `list` like bcast:basic_linear,bcast:chain (default all that were forced)", argument.Names)
 	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: `list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4", readPairs)
 	flags.StringVar(&req.net, "net", "", "of benchmarks whose pairs were on two nodes: `name` of the network between them, such as ib0")
 	argument.Var(flags, &req.cpus, "cpus", "", "of a matrix of core-to-core-latency: the CPUs of its rows, a `list` like 0-3,8-11 (default from 0 on)", numa.ParseOrder)
@@ -382,22 +380,11 @@ func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File
 		return nil, usagef("%s: %v", printable.List(files), err)
 	}
 	if len(timed) > 0 {
-		choice := published.Choice{Collectives: req.from}
-		alone := f
 		var note string
-		if f, note, err = published.WithNetwork(f, tables, timed, req.cores, choice); err != nil {
-			return nil, usagef("%s: %v", printable.List(files), err)
-		}
-		if note != "" {
-			tell(errOut, "%s", note)
-		}
-		table, err := published.Estimate(f, timed, choice)
-		if err != nil && (f == alone || req.from != nil) {
+		if f, note, err = published.WithNetwork(f, tables, timed, req.cores); err != nil {
 			return nil, usageError(err.Error())
 		}
-		if err == nil {
-			table.WriteText(errOut)
-		}
+		tell(errOut, "%s", note)
 	}
 	as := imported(cmp.Or(req.name, published.Machine(all)))
 	f.Provenance.Time, f.Provenance.Hostname, f.Provenance.Go, f.Provenance.Taulop, f.Provenance.Command = as.Time, as.Hostname, as.Go, as.Taulop, as.Command
@@ -427,8 +414,6 @@ func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Tabl
 		return nil, nil, usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
 	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return len(t.Messages) > 0 }):
 		return nil, nil, usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
-	case req.from != nil && len(timed) == 0:
-		return nil, nil, usageError("-from says which algorithms to estimate from: give a table of collectives too, or leave it out")
 	}
 	return tables, timed, nil
 }

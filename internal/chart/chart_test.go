@@ -397,6 +397,11 @@ func TestBarsGoOn(t *testing.T) {
 	if arrows, caps, legend := count(wild()); arrows != 4 || caps != 6 || !legend {
 		t.Errorf("%d arrows, %d caps, in the legend %v", arrows, caps, legend)
 	}
+	nameless := wild()
+	nameless.Panels[0].Series[0].Name = ""
+	if _, _, legend := count(nameless); !legend {
+		t.Error("the legend does not say what arrows are where it has nothing else")
+	}
 	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
 	if arrows, caps, legend := count(made(t)(TransfersOverTau(here, Choice{}))); arrows != 0 || caps == 0 || legend {
 		t.Errorf("of bars that end: %d arrows, %d caps, in the legend %v", arrows, caps, legend)

@@ -320,9 +320,9 @@ func (l *layout) arrange(width vg.Length) {
 	l.columns = []vg.Length{width}
 }
 
-// rows of the legend; one line alone needs none, one shade does.
+// rows of the legend; one line alone needs none, one shade and an arrow do.
 func (l *layout) rows() int {
-	if n := len(l.legend); n == 0 || n == 1 && !l.shaded {
+	if n := len(l.legend); n == 0 || n == 1 && !l.shaded && l.legend[0].name != beyond {
 		return 0
 	}
 	return (len(l.legend) + len(l.columns) - 1) / len(l.columns)

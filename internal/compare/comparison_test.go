@@ -286,7 +286,7 @@ func TestOverview(t *testing.T) {
 		o.Outliers[0].Off != 1 || o.Outliers[0].Cells != 2 {
 		t.Errorf("outliers %+v", o.Outliers)
 	}
-	if got := o.Conclusion(); !strings.HasPrefix(got, "1 of 20 machines are outliers, 1 slow and 0 fast; farthest node07: L(8192,2) is 1800 ns where the median is 1202 ns") {
+	if got := o.Conclusion(); !strings.HasPrefix(got, "Outliers: 1 of 20 machines, 1 slow and 0 fast; farthest node07: L(8K,2) is 1800 ns where the median is 1202 ns") {
 		t.Error(got)
 	}
 	all := sentences(o.Warnings)

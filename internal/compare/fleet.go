@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -335,8 +336,8 @@ func (o *Overview) ofTransfers() string {
 		}
 	}
 	first := o.Outliers[0]
-	return fmt.Sprintf("%d of %d machines are outliers, %d slow and %d fast; farthest %s: L(%d,%d) is %.0f ns where the median is %.0f ns (%s).",
-		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, first.Key.Bytes, first.Key.Tau, first.Time.Center, first.Median, Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})
+	return fmt.Sprintf("Outliers: %d of %d machines, %d slow and %d fast; farthest %s: L(%s,%d) is %.0f ns where the median is %.0f ns (%s).",
+		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, view.Bytes(first.Key.Bytes), first.Key.Tau, first.Time.Center, first.Median, Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})
 }
 
 // Untested tells whether there is no answer although machines were measured, for want of

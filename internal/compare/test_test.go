@@ -224,10 +224,10 @@ func TestFleetUntested(t *testing.T) {
 	}{
 		{0, few, true, "Nothing could be tested: that takes a cell of which 10 machines have", 11},
 		{Fleet - 1, few, true, "Nothing could be tested", 2},
-		{Fleet, few, false, "1 of 11 machines are outliers", 1},
+		{Fleet, few, false, "Outliers: 1 of 11 machines", 1},
 		{0, published, false, "an interval; published tables have none.", 0},
 		{Fleet - 1, published, false, "an interval; published tables have none.", 0},
-		{Fleet, published, false, "1 of 11 machines are outliers", 0},
+		{Fleet, published, false, "Outliers: 1 of 11 machines", 0},
 	} {
 		var machines []Machine
 		for i := range Fleet + 1 {

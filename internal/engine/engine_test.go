@@ -135,11 +135,12 @@ func TestFirstCPUs(t *testing.T) {
 }
 
 // Every launch visits every cell once, in another order, and hands on what earlier ones found;
-// the centre over launches is the machine's.
+// the centre over launches is the machine's. The reference probe is visited at the beginning, the
+// middle and the end of every launch, and is no sample.
 func TestLaunches(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
-	x.Launches = 7
+	x.Launches, x.Probes = 7, []int{3, 5}
 	x.File.Provenance.Give(true)
 	x.File.Provenance.Fill(true)
 	must.Do(x.Run(context.Background()))
@@ -168,7 +169,7 @@ func TestLaunches(t *testing.T) {
 		t.Errorf("%d different orders", len(orders))
 	}
 	for i, l := range x.File.Launches {
-		if l.MHz[1] != 3000+float64(i) || l.Begun != (params.Begun{Batches: 80, Late: 20}) {
+		if l.MHz[1] != 3000+float64(i) || l.Begun != (params.Begun{Batches: 104, Late: 26}) || len(l.Probe) != 6 || l.Probe[0].Bytes != 4 || l.Probe[5].Bytes != 6 {
 			t.Errorf("launch %d: %+v", i, l)
 		}
 	}
@@ -181,7 +182,7 @@ func TestLaunches(t *testing.T) {
 			launches = append(launches, s.Launch)
 		}
 		want := m.centers[c.Bytes]
-		if len(slices.Compact(launches)) != 7 || math.Abs(c.Time.Center/want-1) > 0.05 || !c.Time.Known() || c.Time.N != 7 {
+		if len(launches) != 7 || len(slices.Compact(launches)) != 7 || math.Abs(c.Time.Center/want-1) > 0.05 || !c.Time.Known() || c.Time.N != 7 {
 			t.Errorf("m = %d: %v of launches %v, want about %g", c.Bytes, c.Time, launches, want)
 		}
 	}
@@ -432,23 +433,6 @@ func TestRecover(t *testing.T) {
 	}
 	if len(saved.Launches) != 3 || len(saved.Cells[7].Samples) != 3 {
 		t.Errorf("%d launches, samples %v", len(saved.Launches), saved.Cells[7].Samples)
-	}
-}
-
-// The reference probe is visited at the beginning, the middle and the end of every
-// launch, and is no sample.
-func TestProbes(t *testing.T) {
-	m := newSimulated()
-	x := experiment(20, m)
-	x.Launches, x.Probes = 6, []int{3, 5}
-	must.Do(x.Run(context.Background()))
-	for i, l := range x.File.Launches {
-		if len(l.Probe) != 6 || l.Probe[0].Bytes != 4 || l.Probe[5].Bytes != 6 {
-			t.Errorf("launch %d: %+v", i, l.Probe)
-		}
-	}
-	if n := len(x.File.Cells[0].Samples); n != 6 {
-		t.Errorf("%d samples of a cell", n)
 	}
 }
 

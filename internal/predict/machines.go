@@ -309,6 +309,9 @@ func (d *Machines) verdict(bare []win) string {
 	var text string
 	switch wins := v.Wins; {
 	case len(wins) == 0:
+		if v.Tested > 1 {
+			calls += ", corrected for their number"
+		}
 		text = fmt.Sprintf("Which machine is the better one cannot be told: no difference is certain in %s.", calls)
 		if leaning != "" {
 			text += leaning + " Single transfers, which taulop compare tests, may differ for certain where whole calls do not."

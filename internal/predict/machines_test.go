@@ -42,7 +42,7 @@ func TestMachines(t *testing.T) {
 			fit.Test{Least: 0.03}, "*--*-*", "It depends: b is cheaper in 2 of 3 calls, by 3.5 times at the median (bcast in 1 of 2, reduce); a is cheaper in 1 of 3 calls, by 1.50 times at the median (bcast in 1 of 2)."},
 		// An hour may be as much.
 		{[]*Predictions{machineOf("b", call("bcast", "linear", 8, 2.4), call("bcast", "linear", 64, 12), call("reduce", "linear", 8, 6))},
-			fit.Test{Drift: 0.2, Least: 0.03}, "------", "Which machine is the better one cannot be told: no difference is certain in 3 calls. The bare numbers are lower by more than 3 % on a in 3 of 3, by 1.20 times at the median. Single transfers, which taulop compare tests, may differ for certain where whole calls do not. Machines of one or two sessions"},
+			fit.Test{Drift: 0.2, Least: 0.03}, "------", "Which machine is the better one cannot be told: no difference is certain in 3 calls, corrected for their number. The bare numbers are lower by more than 3 % on a in 3 of 3, by 1.20 times at the median. Single transfers, which taulop compare tests, may differ for certain where whole calls do not. Machines of one or two sessions"},
 		{[]*Predictions{machineOf("b", call("bcast", "linear", 8, 2), call("bcast", "linear", 64, 20)), machineOf("c", call("bcast", "linear", 8, 4), call("bcast", "linear", 64, 20))},
 			fit.Test{}, "**-*---", "a is the better machine: cheaper in 1 of 2 calls, by 2.0 times at the median (bcast in 1 of 2); 1 is a tie."},
 		// A machine that lacks a call does not take part in it, and has tests of its own.

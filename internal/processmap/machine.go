@@ -17,6 +17,7 @@ type Machine struct {
 	Name  string
 	CPUs  []Core   // of a node, by its places
 	Hosts []string // names of the nodes; none: they have none
+	Mixed bool     // cores are of different kinds
 }
 
 // A Core is where a place is. Logical numbers are hwloc's, which counts what this process may
@@ -35,7 +36,12 @@ func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
 			cpus = append(cpus, cpu)
 		}
 	}
-	return machineOf(cpus, m.Levels(m.CoreCPUs()), name, nodes)
+	of, err := machineOf(cpus, m.Levels(m.CoreCPUs()), name, nodes)
+	if err != nil {
+		return nil, err
+	}
+	of.Mixed = len(m.Kinds) > 1
+	return of, nil
 }
 
 // errNoCPUs: the file does not say where its workers were.

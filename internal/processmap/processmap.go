@@ -53,7 +53,7 @@ type Request struct {
 type Result struct {
 	Matrix    string         `json:"matrix"` // file or pattern
 	Processes int            `json:"processes"`
-	Pairs     int            `json:"pairs"` // of processes, each way, that communicate
+	Pairs     int            `json:"pairs"` // of processes that communicate, one way or both
 	Bytes     int64          `json:"bytes"` // that all send
 	Messages  int64          `json:"messages"`
 	Machine   string         `json:"machine"`
@@ -110,6 +110,9 @@ func Run(r Request) (*Result, error) {
 	result.Bytes, result.Messages = x.Total()
 	for from := range x.Ranks() {
 		result.Sent = append(result.Sent, x.Row(from))
+	}
+	if machine.Mixed {
+		result.Warnings = append(result.Warnings, "the cores are of different kinds, and mappings count where bytes go, not how fast a core is: allow the processes cores of one kind (taskset)")
 	}
 	var program *program
 	if r.Model != nil {

@@ -103,6 +103,18 @@ func TestTopologyAlone(t *testing.T) {
 	}
 }
 
+// Of cores of different kinds it is said that they count alike.
+func TestMixedCores(t *testing.T) {
+	x, _ := comm.New(2)
+	m := two()
+	for _, want := range []int{0, 1} {
+		if r := run(t, Request{Matrix: x, Machine: topology(t, m, 1), Methods: []string{Block}}); len(r.Warnings) != want {
+			t.Errorf("%d kinds: %v", len(m.Kinds), r.Warnings)
+		}
+		m.Kinds = []numa.Kind{{Name: "core"}, {Name: "atom"}}
+	}
+}
+
 func modelOf(t testing.TB, m *numa.Machine, f *params.File) (*Machine, *Model) {
 	t.Helper()
 	p := must.Get(model.NewPredictor(f, model.Choice{}))

@@ -147,7 +147,7 @@ func concurrencyCell(b compare.Point) string {
 	}
 	half := (b.A.Hi - b.A.Lo) / 2
 	if half >= b.A.Center {
-		return view.Digits(b.A.Center, half) + " > ±100 %"
+		return view.Digits(b.A.Center, half) + " " + view.HalfWidth(half/b.A.Center)
 	}
 	return fmt.Sprintf("%.2f ±%.2f", b.A.Center, half)
 }

@@ -192,7 +192,7 @@ func cheapestOver(c *predict.Comparison) string {
 		in.Cheapest = few(in.Cheapest)
 		said = append(said, fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, &in)))
 	}
-	if n := len(said) - mostCheapest; n > 0 {
+	if n := len(said) - mostCheapest; n > 1 {
 		said = append(said[:mostCheapest], fmt.Sprintf("and so on, %d times more", n))
 	}
 	return fmt.Sprintf("Cheapest, P = %d: %s.", c.P, strings.Join(said, "; "))

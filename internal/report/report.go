@@ -239,11 +239,15 @@ func offCache(f *params.File) string {
 func within(widths []float64) string {
 	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
 	rest := view.HalfWidth(most) + " for 9 of 10"
-	if !(most <= math.MaxFloat64) {
-		rest = "unknown for more than 1 of 10"
-	}
-	if !(half <= math.MaxFloat64) {
+	switch {
+	case !(half <= math.MaxFloat64):
 		return "samples are too few for intervals of half of them"
+	case half > 1:
+		return "95 % intervals beyond ±100 % for half of them"
+	case !(most <= math.MaxFloat64):
+		rest = "unknown for more than 1 of 10"
+	case most > 1:
+		rest = "beyond ±100 % for 1 of 10"
 	}
 	return fmt.Sprintf("95 %% intervals within %s for half of them, %s", view.HalfWidth(half), rest)
 }

@@ -149,7 +149,7 @@ func (t *Topology) nodes() view.Table {
 			}
 		}
 		memory := rounded(node.MemoryBytes)
-		if node.Forbidden {
+		if node.Forbidden && node.MemoryBytes > 0 { // a node without memory forbids none
 			memory += " (forbidden)"
 		}
 		nodes.Add(node.ID, orDash(numa.SetOf(slices.Collect(maps.Keys(packages))...).String()), len(cores), orDash(node.CPUs.String()),
@@ -173,7 +173,7 @@ func (t *Topology) writeSiblings(out *document.Document) {
 	for _, threads := range slices.Backward(slices.Sorted(maps.Keys(byThreads))) {
 		sets := byThreads[threads]
 		if threads == 1 {
-			fmt.Fprintf(out, "%s without SMT siblings: CPUs %s\n", printable.Count(len(sets), "core"), joined(sets))
+			fmt.Fprintf(out, "%s without SMT siblings: %s\n", printable.Count(len(sets), "core"), numbered("CPU", joined(sets)))
 			continue
 		}
 		fmt.Fprintf(out, "%s of %d SMT siblings: CPUs %s\n", printable.Count(len(sets), "core"), threads, some(sets))
@@ -200,7 +200,7 @@ func (t *Topology) caches() view.Table {
 	for _, k := range kinds {
 		shared := "CPUs " + some(alike[k])
 		if k.sharers == 1 {
-			shared = "one CPU each: " + joined(alike[k])
+			shared = "one CPU each: " + joined(alike[k]).String()
 		}
 		caches.Add(fmt.Sprintf("L%d %s", k.level, k.name), rounded(int64(k.bytes)), rounded(int64(k.line)), len(alike[k]), shared)
 	}
@@ -241,8 +241,8 @@ func (t *Topology) writeAllowed(out *document.Document) {
 			nodes = append(nodes, node.ID)
 		}
 	}
-	fmt.Fprintf(out, "This process may use CPUs %v (%s on %s) and the memory of NUMA node %v",
-		t.Machine.Allowed, printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), nodes)
+	fmt.Fprintf(out, "This process may use %s (%s on %s) and the memory of %s",
+		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", nodes))
 	if t.freeBytes > 0 {
 		fmt.Fprintf(out, ", %s of it available", rounded(t.freeBytes))
 	}
@@ -250,6 +250,14 @@ func (t *Topology) writeAllowed(out *document.Document) {
 		fmt.Fprintf(out, ", for %.4g CPUs' time", quota)
 	}
 	fmt.Fprintln(out, ".")
+}
+
+// numbered is a set of things by their numbers: CPU 5, CPUs 0-3.
+func numbered(what string, set numa.CPUSet) string {
+	if set.Len() != 1 {
+		what += "s"
+	}
+	return what + " " + set.String()
 }
 
 func (t *Topology) writePlacements(out *document.Document) {
@@ -278,8 +286,8 @@ func some(sets []numa.CPUSet) string {
 }
 
 // joined writes sets of one CPU as ranges.
-func joined(sets []numa.CPUSet) string {
-	return numa.SetOf(slices.Concat(sets...)...).String()
+func joined(sets []numa.CPUSet) numa.CPUSet {
+	return numa.SetOf(slices.Concat(sets...)...)
 }
 
 // rounded writes a size with three digits at most, rounded; a dash when unknown.

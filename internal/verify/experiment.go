@@ -345,7 +345,7 @@ func (e *Experiment) channel() error {
 		e.Warn(fmt.Errorf("%s was measured on %s (%s), not here", e.Source, was.Hostname, was.CPUModel))
 	}
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(e.here.Reduction, "Go"); was != is && p.Swept() && !p.NoGamma {
-		e.Warn(fmt.Errorf("γ of %s is that of loops in %.60q, and here they are in %s", e.Source, was, is))
+		e.Warn(fmt.Errorf("γ of %s is that of loops in %.60s, and here they are in %s", e.Source, was, is))
 	}
 	if was, is := was.Pages(), e.here.Pages(); was != is && was != "" {
 		e.Warn(fmt.Errorf("pages of buffers in %s are %.40s, and here %s", e.Source, was, is))

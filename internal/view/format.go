@@ -44,9 +44,14 @@ func Center(e fit.Estimate) string {
 	return Digits(e.Center, (e.Hi-e.Lo)/2)
 }
 
-// Rough formats an estimate's centre as Center does, with two digits at the least.
+// Rough formats an estimate's centre as Center does, with two digits at the least unless its interval
+// is twenty times as wide as it is large.
 func Rough(e fit.Estimate) string {
-	return Digits(e.Center, min(e.Center/10, (e.Hi-e.Lo)/2))
+	half := (e.Hi - e.Lo) / 2
+	if half > 10*e.Center && e.Known() {
+		return Digits(e.Center, half)
+	}
+	return Digits(e.Center, min(e.Center/10, half))
 }
 
 // Interval formats the bounds of an estimate: [3780, 3810].
@@ -72,7 +77,7 @@ func Timed(e fit.Estimate) string {
 func HalfWidth(share float64) string {
 	switch {
 	case !(share <= 1):
-		return "> ±100 %"
+		return "±>100 %"
 	case share < 0.01:
 		return fmt.Sprintf("±%.1f %%", 100*share)
 	}

@@ -3,6 +3,8 @@ package view
 import (
 	"math"
 	"testing"
+
+	"github.com/taulop/taulop/fit"
 )
 
 // Digits are as many as the uncertainty leaves; what rounds to nothing has no sign.
@@ -17,6 +19,18 @@ func TestDigits(t *testing.T) {
 	} {
 		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
 			t.Errorf("Digits(%g, %g) = %q, want %q", tt.v, tt.uncertainty, got, tt.want)
+		}
+	}
+}
+
+// A number has two digits, but none where not even its size is known.
+func TestRoughOfTheUnknown(t *testing.T) {
+	for _, tt := range []struct {
+		e    fit.Estimate
+		want string
+	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}} {
+		if got := Rough(tt.e); got != tt.want {
+			t.Errorf("Rough(%v) = %q, want %q", tt.e, got, tt.want)
 		}
 	}
 }

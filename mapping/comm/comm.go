@@ -111,10 +111,12 @@ func (m *Matrix) Total() (bytes, messages int64) {
 	return bytes, messages
 }
 
-// Pairs is the number of ordered pairs with messages.
+// Pairs is the number of pairs with messages, one way or both.
 func (m *Matrix) Pairs() (n int) {
-	for _, row := range m.rows {
-		n += len(row)
+	for from, e := range m.All() {
+		if from < e.To || m.Entry(e.To, from).Messages == 0 {
+			n++
+		}
 	}
 	return n
 }

@@ -93,7 +93,7 @@ func TestMonitoring(t *testing.T) {
 		both = append(both, one...)
 	}
 	m := read(t, string(both))
-	if m.Ranks() != 2 || m.Pairs() != 2 {
+	if m.Ranks() != 2 || m.Pairs() != 1 {
 		t.Fatalf("%d processes, %d pairs", m.Ranks(), m.Pairs())
 	}
 	if got := m.Entry(1, 0); got.Bytes != 1447936+739968 || got.Messages != 606+2309 {

@@ -210,13 +210,17 @@ func state(m compare.Machine) string {
 func factTable(m compare.Machine) view.Table {
 	f, p := m.File, m.File.Provenance
 	t := view.Table{Columns: view.Words("", "")}
+	done := "measured"
+	if imported(f) {
+		done = "imported"
+	}
 	for _, fact := range [][2]string{
 		{"processor", p.CPUModel}, {"microcode", p.Microcode}, {"machine", p.Product}, {"board", p.Board}, {"BIOS", p.BIOS},
 		{"hypervisor", p.Hypervisor}, {"system", strings.Join(strings.Fields(p.OS+" "+p.Arch+" "+p.Kernel), " ")},
 		{"CPUs online", p.Online.String()}, {"CPUs allowed", p.Allowed.String()}, {"CPU quota", known("%.4g", p.CPUQuota)},
 		{"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"SMT", p.SMT}, {"clock", p.Clocksource},
 		{"memory", known("%.1f GiB", float64(p.MemoryBytes)/(1<<30))}, {"modules", p.Memory.String()}, {"memory carried", carriedOf(f)}, {"huge pages", p.HugePages}, {"pages of buffers", p.BufferPages}, {"idle cores", p.IdleCores}, {"NUMA balancing", p.NUMABalancing},
-		{"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"measured", p.Time}, {"measured for", known("%.0f s", f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
+		{"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {done, p.Time}, {"measured for", known("%.0f s", f.Seconds)}, {"cells", strconv.Itoa(len(f.Cells))},
 		{"Go", p.Go}, {"taulop", p.Taulop}, {"command", strings.Join(p.Command, " ")}, {"file", m.Path},
 	} {
 		if fact[1] != "" {
@@ -239,8 +243,8 @@ func (x *index) machines() view.Table {
 		if !f.Complete {
 			complete = "incomplete"
 		}
-		minute := p.Time // as tables show it
-		if at, err := time.Parse(time.RFC3339, minute); err == nil {
+		minute := "" // as tables show it
+		if at, err := time.Parse(time.RFC3339, p.Time); err == nil && !imported(f) {
 			minute = at.UTC().Format("2006-01-02 15:04")
 		}
 		t.Add(m.Name, files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", len(f.Cells), complete), state(m))
@@ -256,6 +260,9 @@ func (x *index) machines() view.Table {
 	}
 	return t
 }
+
+// imported tells whether a file is of what others measured, when, it does not say.
+func imported(f *params.File) bool { return len(f.Launches) == 0 && !f.Plan.Swept() }
 
 // known formats a number that is 0 where it is not known.
 func known(format string, v float64) string {

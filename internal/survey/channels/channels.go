@@ -38,7 +38,6 @@ func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) 
 	what := map[string]string{
 		params.ChannelFanout: "one rank sends to τ others, until the last has it",
 		params.ChannelGap:    "between two messages of a pair, τ pairs at once",
-		params.ChannelRelay:  "passing on what has just arrived, longer by",
 	}[parameter]
 	at.Panel, at.Line = cmp.Or(what, parameter)+", "+level, view.TauName(c.Tau)
 	return c.Bytes, c.Time, true

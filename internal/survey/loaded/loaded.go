@@ -19,6 +19,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -161,7 +162,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	for _, what := range []string{Pair, Read} {
 		n := measuring[what]
 		if len(r.CPUs) <= n {
-			warnings = append(warnings, fmt.Errorf("the latency of a %s is left out: it takes %d cores or more, because besides those who measure one injects, and there are %d", what, n+1, len(r.CPUs)))
+			warnings = append(warnings, fmt.Errorf("the latency of a %s is left out: it takes %d cores or more, because besides those who measure one injects, and here it has %s", what, n+1, printable.Count(len(r.CPUs), "core")))
 			continue
 		}
 		for _, level := range r.Levels {

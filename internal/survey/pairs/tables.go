@@ -49,7 +49,10 @@ func Matrices(f *params.File) ([]view.Matrix, error) {
 	for row, bytes := range p.Sizes {
 		for _, of := range p.Each() {
 			m := view.NewMatrix("CPU", names)
-			m.Heading = "isolated transfers between two CPUs, one pair at a time; copy " + f.Plan.Copy
+			m.Heading = "isolated transfers between two CPUs, one pair at a time"
+			if f.Plan.Copy != "" {
+				m.Heading += "; copy " + f.Plan.Copy
+			}
 			if p.Home != params.UnknownHome {
 				m.Heading += "\nthrough memory on the writer's node, who is the lower CPU, on the reader's, or on a third one"
 			}

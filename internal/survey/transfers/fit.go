@@ -122,7 +122,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		return fmt.Errorf("it was measured on CPUs %.60s, and here it would run on %.60s: %w", was, is, ErrCPUs)
 	}
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(here.Reduction, "Go"); was != is && !f.Plan.NoGamma {
-		return fmt.Errorf("its γ is that of loops in %.60q, and here they are in %s: measure it anew", was, is)
+		return fmt.Errorf("its reductions had loops in %.60s, and here they have them in %s: measure it anew", was, is)
 	}
 	if pages := was.Pages(); was.BufferPages == "" && pages != "" && pages != params.SmallPages {
 		return fmt.Errorf("its buffers had pages of what size the kernel chose, which is not left to it any more: %w", ErrUnusable)

@@ -37,7 +37,7 @@ func TestSameMachine(t *testing.T) {
 		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "measured on CPUs 0-1, and here "},
 		{func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere"},
 		{func(f *params.File) { f.Placements = f.Placements[:1] }, "placement spread"},
-		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, `loops in "AVX2", and here they are in Go`},
+		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, "loops in AVX2, and here they have them in Go"},
 		{func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, ""},
 		{func(f *params.File) { f.Provenance.HugePages = "always" }, "what size the kernel chose"},
 		{func(f *params.File) { f.Provenance.HugePages = "madvise" }, ""},

@@ -8,7 +8,6 @@
 //
 //	go run ./internal/test/vm                  all machines
 //	go run ./internal/test/vm 4nodes smt       these
-//	go run ./internal/test/vm -list            what there is
 //	go run ./internal/test/vm -large 2nodes    also what takes minutes: all tests of setups, and little memory
 //	go run ./internal/test/vm -parallel 2      two at a time: what each says comes when it is done
 //	go run ./internal/test/vm -v -run shrink 2nodes
@@ -58,7 +57,6 @@ func main() {
 func prove(ctx context.Context, out io.Writer, args []string) error {
 	var (
 		flags   = flag.NewFlagSet("vm", flag.ContinueOnError)
-		list    = flags.Bool("list", false, "list the machines and boot none")
 		run     = flags.String("run", "", "only the checks whose name contains `text`")
 		large   = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
 		verbose = flags.Bool("v", false, "show all that the machines print")
@@ -82,12 +80,6 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 			}
 			machines = append(machines, m)
 		}
-	}
-	if *list {
-		for _, m := range machines {
-			fmt.Fprintf(out, "%-11s %s\n", m.Name, m.About)
-		}
-		return nil
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {

@@ -3,14 +3,12 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -21,7 +19,7 @@ type check struct {
 	name  string
 	on    func(machine.Machine) bool
 	large bool // only if asked for
-	run   func(guest, context.Context) error
+	run   func(guest)
 }
 
 func only(names ...string) func(machine.Machine) bool {
@@ -34,13 +32,13 @@ func unlike(m machine.Machine) bool { return m.Dies <= 1 }
 
 // crowded is a check of which workers sleep while they wait, as package shm does in the
 // builds for these machines where the environment says so, and nothing interrupts them.
-func crowded(run func(guest, context.Context) error) func(guest, context.Context) error {
-	return func(g guest, ctx context.Context) error {
+func crowded(run func(guest)) func(guest) {
+	return func(g guest) {
 		for name, value := range map[string]string{"TAULOP_OVERCOMMIT": "1", "GODEBUG": "asyncpreemptoff=1"} {
 			os.Setenv(name, value)
 			defer os.Unsetenv(name)
 		}
-		return run(g, ctx)
+		run(g)
 	}
 }
 
@@ -70,19 +68,19 @@ var checks = []check{
 	{name: "single copies that the kernel forbids", on: only("1node"), run: guest.forbidden},
 
 	{name: "one node alone", on: only("2nodes"), run: guest.alone},
-	{name: "no such node", run: guest.noSuchNode},
-	{name: "node without memory", on: only("nomemory"), run: guest.emptyNode},
+	{name: "no such node", run: refuses([]string{"-membind", "9", "2", "8", "2"}, "node 9")},
+	{name: "node without memory", on: only("nomemory"), run: refuses([]string{"-membind", "1", "2", "8", "2"}, "node 1", "memory")},
 	{name: "node with too little memory", on: only("small"), run: guest.fullNode},
 
 	{name: "huge pages", on: only("1node"), run: guest.huge},
 
 	{name: "no /sys", on: only("2nodes"), run: guest.noSys},
-	{name: "no /proc", on: only("2nodes"), run: guest.noProc},
+	{name: "no /proc", on: only("2nodes"), run: spared(`unknown`, "-without", "/proc")}, // it cannot run itself again
 	{name: "one CPU left", on: only("2nodes"), run: guest.oneCPU},
 	{name: "one CPU offline", on: only("smt"), run: crowded(guest.offline)},
 	{name: "one CPU goes offline", on: only("smt"), run: guest.unplugging},
-	{name: "unprivileged user", on: only("2nodes"), run: guest.unprivileged},
-	{name: "no memory policies", on: only("2nodes"), run: guest.noPolicy},
+	{name: "unprivileged user", on: only("2nodes"), run: spared("", "-user", "65534")},
+	{name: "no memory policies", on: only("2nodes"), run: spared(`does not let this process`, "-nopolicy")},
 	{name: "little address space", on: only("2nodes"), large: true, run: crowded(guest.address)},
 	{name: "cpuset of version 2 shrinks", on: only("2nodes"), run: shrinking(version2)},
 	{name: "cpuset of version 1 shrinks", on: only("smt"), run: shrinking(version1)},
@@ -96,8 +94,8 @@ const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|
 // are several. The host may have no more than two, and would let more of the
 // machine's, if they all spin, take turns of milliseconds; the guest's own
 // kernel switches between workers in microseconds.
-func tests(pkg string, which ...string) func(guest, context.Context) error {
-	return func(g guest, ctx context.Context) error {
+func tests(pkg string, which ...string) func(guest) {
+	return func(g guest) {
 		nodes := g.machine.CPUNodes()
 		other := g.machine.FirstCPU(nodes[len(nodes)-1])
 		if len(nodes) == 1 {
@@ -107,34 +105,22 @@ func tests(pkg string, which ...string) func(guest, context.Context) error {
 		if g.verbose {
 			which = append([]string{"-test.v"}, which...)
 		}
-		return passed(g.confine(ctx, []string{cpus}, append([]string{"/bin/" + pkg + ".test"}, which...)...))
+		g.confine([]string{cpus}, append([]string{"/bin/" + pkg + ".test"}, which...)...).passed()
 	}
 }
 
 // pages runs the test that is the reason for all of this, on all CPUs.
-func (g guest) pages(ctx context.Context) error {
+func (g guest) pages() {
 	const test = "TestPagesLieWherePlaced"
-	o, err := g.execute(ctx, nil, "/bin/setups.test", "-test.v", "-test.run=^"+test+"$")
-	if err == nil && !strings.Contains(o.out, "--- PASS: "+test+" ") {
-		err = fmt.Errorf("it is missing or was skipped: %v", o)
+	o := g.execute("/bin/setups.test", "-test.v", "-test.run=^"+test+"$").passed()
+	if !strings.Contains(o.out, "--- PASS: "+test+" ") {
+		fail("it is missing or was skipped: %v", o)
 	}
-	return passed(o, err)
-}
-
-func passed(o outcome, err error) error {
-	if err == nil && o.status != 0 {
-		err = fmt.Errorf("%v", o)
-	}
-	return err
 }
 
 // topo compares what taulop finds with what the machine was built of.
-func (g guest) topo(ctx context.Context) error {
-	t, err := g.topology(ctx)
-	if err != nil {
-		return err
-	}
-	m := g.machine
+func (g guest) topo() {
+	t, m := g.topology(), g.machine
 	nodes := 0 // that have memory, which is what makes a node to others
 	for _, node := range m.Nodes {
 		if node.MemoryMB > 0 {
@@ -143,29 +129,28 @@ func (g guest) topo(ctx context.Context) error {
 	}
 	want := numa.Census{PUs: m.CPUs(), Cores: m.CPUs() / m.Threads, Packages: len(m.CPUNodes()), Nodes: nodes, L3Caches: t.L3Caches}
 	if t.Census != want {
-		return fmt.Errorf("counts %+v, want %+v", t.Census, want)
+		fail("counts %+v, want %+v", t.Census, want)
 	}
 	for id, node := range t.Machine.Nodes {
 		built := m.Nodes[id]
 		if node.ID != id || node.CPUs.Len() != built.CPUs || built.CPUs > 0 && node.CPUs[0] != m.FirstCPU(id) {
-			return fmt.Errorf("node %d has CPUs %v, want %d from CPU %d on", node.ID, node.CPUs, built.CPUs, m.FirstCPU(id))
+			fail("node %d has CPUs %v, want %d from CPU %d on", node.ID, node.CPUs, built.CPUs, m.FirstCPU(id))
 		}
 		// The kernel keeps some for itself, most of it on node 0.
 		if mb := int(node.MemoryBytes >> 20); mb > built.MemoryMB || mb < built.MemoryMB/2 {
-			return fmt.Errorf("node %d has %d MB, want nearly %d MB", id, mb, built.MemoryMB)
+			fail("node %d has %d MB, want nearly %d MB", id, mb, built.MemoryMB)
 		}
 		for to, distance := range m.Distances[id] {
 			if node.Distances[to] != distance {
-				return fmt.Errorf("distance from node %d to %d is %d, want %d", id, to, node.Distances[to], distance)
+				fail("distance from node %d to %d is %d, want %d", id, to, node.Distances[to], distance)
 			}
 		}
 	}
 	for _, cpu := range t.Machine.CPUs {
 		if cpu.Thread != cpu.ID%m.Threads || cpu.Core != cpu.ID/m.Threads {
-			return fmt.Errorf("CPU %d is thread %d of core %d, want siblings next to each other, %d a core", cpu.ID, cpu.Thread, cpu.Core, m.Threads)
+			fail("CPU %d is thread %d of core %d, want siblings next to each other, %d a core", cpu.ID, cpu.Thread, cpu.Core, m.Threads)
 		}
 	}
-	return nil
 }
 
 // A topology is the document of taulop topo.
@@ -175,71 +160,50 @@ type topology struct {
 	Warnings []string
 }
 
-func (g guest) topology(ctx context.Context) (t topology, err error) {
-	o, err := g.execute(ctx, nil, taulop, "topo", "-json")
-	if err != nil {
-		return t, err
-	}
-	return t, o.decode(&t)
-}
-
-func (o outcome) decode(v any) error {
-	if err := o.clean(); err != nil {
-		return err
-	}
-	if o.status != 0 {
-		return fmt.Errorf("no result: %v", o)
-	}
-	return json.Unmarshal([]byte(o.out), v)
+func (g guest) topology() (t topology) {
+	g.execute(taulop, "topo", "-json").decode(&t)
+	return t
 }
 
 // spread measures with workers dealt round the nodes.
-func (g guest) spread(ctx context.Context) error {
+func (g guest) spread() {
 	const tau = 4
-	doc, err := g.measure(ctx, "-ring", "-spread", "-k", "1,2,4", "-launches", "6", "-time", "40s", "2", "8", fmt.Sprint(tau))
-	if err != nil {
-		return err
-	}
+	doc := g.measure("-ring", "-spread", "-k", "1,2,4", "-launches", "6", "-time", "40s", "2", "8", fmt.Sprint(tau))
 	cpuNodes, memoryNodes := g.machine.CPUNodes(), g.machine.MemoryNodes()
 	on, cpus := make(map[int]int), make(map[int]bool)
 	for i, w := range doc.Placement.Workers {
 		on[w.Node]++
 		cpus[w.ID] = true
 		if slices.Contains(memoryNodes, w.Node) && w.UserNode != w.Node || !slices.Contains(memoryNodes, w.UserNode) || w.IntermediateNode != w.UserNode {
-			return fmt.Errorf("worker %d on node %d has its buffers on nodes %d and %d:\n%v", i, w.Node, w.UserNode, w.IntermediateNode, doc.Placement)
+			fail("worker %d on node %d has its buffers on nodes %d and %d:\n%v", i, w.Node, w.UserNode, w.IntermediateNode, doc.Placement)
 		}
 	}
 	if len(on) != min(tau, len(cpuNodes)) || len(cpus) != tau || !doc.Concurrent {
-		return fmt.Errorf("want 4 workers on 4 CPUs of %d nodes, got\n%v", min(tau, len(cpuNodes)), doc.Placement)
+		fail("want 4 workers on 4 CPUs of %d nodes, got\n%v", min(tau, len(cpuNodes)), doc.Placement)
 	}
 	if len(doc.Rows) < 3 && !warns(doc, "time was up") {
-		return fmt.Errorf("%d rows, want 3", len(doc.Rows))
+		fail("%d rows, want 3", len(doc.Rows))
 	}
-	return nil
 }
 
 // alone measures on each node as if there were no others: so do launches, which are other
 // processes.
-func (g guest) alone(ctx context.Context) error {
+func (g guest) alone() {
 	for _, node := range g.machine.CPUNodes() {
-		doc, err := g.measure(ctx, "-node", fmt.Sprint(node), "-ring", "-spread", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "2")
-		if err != nil {
-			return err
-		}
+		doc := g.measure("-node", fmt.Sprint(node), "-ring", "-spread", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "2")
 		for i, w := range doc.Placement.Workers {
 			if w.Node != node || !doc.Concurrent {
-				return fmt.Errorf("worker %d is not on node %d alone:\n%v", i, node, doc.Placement)
+				fail("worker %d is not on node %d alone:\n%v", i, node, doc.Placement)
 			}
 		}
 	}
-	return nil
 }
 
 // placements sweeps couples by every placement that the machine has, and holds against
 // what the machine was built of where workers and buffers were: a sweep fails itself
 // where a page lies elsewhere than its placement says. Of L3 complexes that are alike
 // launches begin at several.
-func (g guest) placements(ctx context.Context) error {
+func (g guest) placements() {
 	const file = "/placements.json"
 	m := g.machine
 	nodes := m.CPUNodes()
@@ -253,33 +217,19 @@ func (g guest) placements(ctx context.Context) error {
 	if len(nodes) > 1 { // each in a package of its own
 		want = append(want, numa.AcrossPackages, numa.Farthest)
 	}
-	o, err := g.execute(ctx, nil, taulop, "topo", "-json", "-tau", "4")
-	if err != nil {
-		return err
-	}
 	var there struct{ Placements []numa.Placement }
-	if err := o.decode(&there); err != nil {
-		return err
-	}
+	g.execute(taulop, "topo", "-json", "-tau", "4").decode(&there)
 	var has []string
 	for _, p := range there.Placements {
 		has = append(has, string(p.Policy))
 	}
 	list := strings.Join(has, ",")
 	if !slices.EqualFunc(there.Placements, want, func(p numa.Placement, w numa.Policy) bool { return p.Policy == w }) {
-		return fmt.Errorf("placements %s, want %v", list, want)
+		fail("placements %s, want %v", list, want)
 	}
-	o, err = g.execute(ctx, nil, taulop, "sweep", "-quiet", "-o", file, "-placement", list, "-setup", "ping", "-tau", "4", "-m", "8K", "-cache", "in", "-gamma=false", "-launches", "6", "-time", "5m")
-	if err == nil {
-		err = passed(o, o.clean())
-	}
-	if err != nil {
-		return err
-	}
-	f, err := params.ReadFile(file)
-	if err != nil {
-		return err
-	}
+	g.execute(taulop, "sweep", "-quiet", "-o", file, "-placement", list, "-setup", "ping", "-tau", "4", "-m", "8K", "-cache", "in",
+		"-gamma=false", "-launches", "6", "-time", "5m").clean().passed()
+	f := must.Get(params.ReadFile(file))
 	l3 := func(w numa.Worker) int { return w.ID / m.ComplexCPUs() }
 	farthest := 0
 	for _, row := range m.Distances {
@@ -304,34 +254,24 @@ func (g guest) placements(ctx context.Context) error {
 				lies = m.Distances[g.node(a.ID)][g.node(b.ID)] == farthest
 			}
 			if !lies || p.Policy != numa.Remote && (a.UserNode != a.IntermediateNode || b.UserNode != b.IntermediateNode) {
-				return fmt.Errorf("placement %s has workers %d and %d at\n%+v\n%+v", p.Policy, i, i+1, a, b)
+				fail("placement %s has workers %d and %d at\n%+v\n%+v", p.Policy, i, i+1, a, b)
 			}
 		}
 		key := params.Key{Kind: params.TransferCell, Setup: "ping", Placement: p.Policy, Tau: 4, Bytes: 8 << 10}
 		if !slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Key == key && c.Time.Center > 0 }) {
-			return fmt.Errorf("nothing was measured of %v, but %d other cells in %d launches", key, len(f.Cells), len(f.Launches))
+			fail("nothing was measured of %v, but %d other cells in %d launches", key, len(f.Cells), len(f.Launches))
 		}
 	}
-	return g.takeTurns(f.Launches)
+	g.takeTurns(f.Launches)
 }
 
 // takeTurns fails where launches did not begin at each L3 complex in turn.
-func (g guest) takeTurns(launches []params.Launch) error {
+func (g guest) takeTurns(launches []params.Launch) {
 	begun := make(map[int]bool)
 	for _, l := range launches {
 		begun[l.FirstCPU/g.machine.ComplexCPUs()] = true
 	}
 	if dies := g.machine.Dies; dies > 1 && len(begun) != min(dies, len(launches)) {
-		return fmt.Errorf("%d launches began at %d of %d L3 complexes", len(launches), len(begun), dies)
+		fail("%d launches began at %d of %d L3 complexes", len(launches), len(begun), dies)
 	}
-	return nil
-}
-
-// measure wants a result.
-func (g guest) measure(ctx context.Context, args ...string) (doc report.Series, err error) {
-	o, err := g.execute(ctx, nil, append([]string{taulop, "-json"}, args...)...)
-	if err != nil {
-		return doc, err
-	}
-	return o.result()
 }

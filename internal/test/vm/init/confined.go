@@ -9,10 +9,10 @@ import (
 	"os"
 	"runtime"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/sandbox"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -48,10 +48,10 @@ func confined(args []string) error {
 		errs = append(errs, unix.Setgroups(nil), unix.Setgid(*user), unix.Setuid(*user))
 	}
 	if *policy {
-		errs = append(errs, refuse(unix.SYS_MBIND, unix.SYS_MOVE_PAGES, unix.SYS_SET_MEMPOLICY))
+		errs = append(errs, sandbox.Refuse(unix.EPERM, unix.SYS_MBIND, unix.SYS_MOVE_PAGES, unix.SYS_SET_MEMPOLICY))
 	}
 	if *fetch {
-		errs = append(errs, refuse(unix.SYS_PROCESS_VM_READV))
+		errs = append(errs, sandbox.Refuse(unix.EPERM, unix.SYS_PROCESS_VM_READV))
 	}
 	if *address != 0 {
 		errs = append(errs, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: *address, Max: *address}))
@@ -82,26 +82,4 @@ func leave(cpus string) error {
 		mask.Set(cpu)
 	}
 	return unix.SchedSetaffinity(0, &mask)
-}
-
-// refuse has the kernel answer these system calls with EPERM, as the filters
-// of containers do.
-func refuse(calls ...uint32) error {
-	const number = 0 // offset in struct seccomp_data
-	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: number}}
-	for _, call := range calls {
-		program = append(program,
-			unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: call, Jf: 1},
-			unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)})
-	}
-	program = append(program, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW})
-	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("no_new_privs: %w", err)
-	}
-	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&filter)))
-	if errno != 0 {
-		return fmt.Errorf("seccomp: %w", errno)
-	}
-	return nil
 }

@@ -82,7 +82,8 @@ func runChecks() error {
 		for _, failure := range []string{"once", "FAIL"} {
 			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			began := time.Now()
-			err := c.run(g, ctx)
+			g.Context = ctx
+			err := attempt(func() { c.run(g) })
 			cancel()
 			took := time.Since(began).Seconds()
 			if err == nil {

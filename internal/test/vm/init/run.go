@@ -18,13 +18,30 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
-// A guest is the machine that this is.
+// A guest is the machine that this is, with the time that a check of it has. What a check
+// wants and does not find is a panic with an error, as in package must.
 type guest struct {
+	context.Context
 	machine machine.Machine
 	verbose bool
+}
+
+// fail ends a check.
+func fail(format string, args ...any) { panic(fmt.Errorf(format, args...)) }
+
+// attempt is the error with which f fails.
+func attempt(f func()) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	f()
+	return nil
 }
 
 // An outcome is what a command left.
@@ -35,11 +52,11 @@ type outcome struct {
 	took        time.Duration
 }
 
-// execute runs a command to its end; while it runs, during is called. An error
+// start runs a command to its end; while it runs, during is called. An error
 // says that it could not be started, or had to be killed.
-func (g guest) execute(ctx context.Context, during func(), command ...string) (outcome, error) {
+func (g guest) start(during func(), command ...string) (outcome, error) {
 	var out, errOut bytes.Buffer
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd := exec.CommandContext(g, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	if g.verbose { // as it is said: who waits for minutes sees where they go
 		fmt.Println(strings.Join(command, " "))
@@ -62,7 +79,7 @@ func (g guest) execute(ctx context.Context, during func(), command ...string) (o
 	}
 	var exit *exec.ExitError
 	switch {
-	case ctx.Err() != nil:
+	case g.Err() != nil:
 		return o, fmt.Errorf("did not end by itself within the check's time\n%v", o)
 	case errors.As(err, &exit) && exit.Exited() || err == nil:
 		return o, nil
@@ -71,26 +88,46 @@ func (g guest) execute(ctx context.Context, during func(), command ...string) (o
 	}
 }
 
+// execute is start of what must end by itself.
+func (g guest) execute(command ...string) outcome { return must.Get(g.start(nil, command...)) }
+
+// confine is execute with something taken away, see confined.
+func (g guest) confine(what []string, command ...string) outcome {
+	return g.execute(confining(what, command)...)
+}
+
+func confining(what, command []string) []string {
+	return slices.Concat([]string{"/init", "confined"}, what, command)
+}
+
 func (o outcome) String() string {
 	return fmt.Sprintf("%s: exit status %d after %.1f s\n%s%s", strings.Join(o.command, " "), o.status, o.took.Seconds(), o.out, o.errOut)
+}
+
+// passed wants a status of 0.
+func (o outcome) passed() outcome {
+	if o.status != 0 {
+		fail("%v", o)
+	}
+	return o
 }
 
 // crash is how the Go runtime and the kernel say what no user should read.
 var crash = regexp.MustCompile(`(?m)^(panic:|fatal error:|runtime:|goroutine \d+|SIG[A-Z]+:)`)
 
 // clean wants a result, or one sentence that says why there is none.
-func (o outcome) clean() error {
+func (o outcome) clean() outcome {
 	switch complaints := o.complaints(); {
 	case crash.MatchString(o.errOut):
-		return fmt.Errorf("crashed: %v", o)
-	case o.status != 0 && o.status != 1 && o.status != 2:
-		return fmt.Errorf("exit status %d, want 0, 1 or 2: %v", o.status, o)
+		fail("crashed: %v", o)
+	case o.status < 0 || o.status > 3:
+		fail("exit status %d, want 0 to 3: %v", o.status, o)
 	case o.status != 0 && len(complaints) != 1:
-		return fmt.Errorf("%d sentences that say what went wrong, want 1: %v", len(complaints), o)
+		fail("%d sentences that say what went wrong, want 1: %v", len(complaints), o)
 	case o.status == 0 && len(complaints) > 0:
-		return fmt.Errorf("complains, but its exit status is 0: %v", o)
+		fail("complains, but its exit status is 0: %v", o)
 	}
-	return nil
+	return o
 }
 
 // complaints are the lines on standard error that are neither warnings nor progress, which
@@ -105,41 +142,39 @@ func (o outcome) complaints() (lines []string) {
 }
 
 // refused wants no result and one sentence in which all the words are.
-func (o outcome) refused(words ...string) error {
-	if err := o.clean(); err != nil {
-		return err
-	}
-	if o.status == 0 {
-		return fmt.Errorf("a result, want a refusal with %q: %v", words, o)
+func (o outcome) refused(words ...string) {
+	if o.clean(); o.status == 0 {
+		fail("a result, want a refusal with %q: %v", words, o)
 	}
 	for _, word := range words {
 		if !strings.Contains(o.complaints()[0], word) {
-			return fmt.Errorf("want %q in the sentence: %v", word, o)
+			fail("want %q in the sentence: %v", word, o)
 		}
 	}
-	return nil
 }
 
-// result is the document of a run that must have succeeded.
-func (o outcome) result() (doc report.Series, err error) {
-	if err := o.clean(); err != nil {
-		return doc, err
+// decode reads the document of a command that must have succeeded.
+func (o outcome) decode(v any) {
+	if err := json.Unmarshal([]byte(o.clean().passed().out), v); err != nil {
+		fail("%w: %v", err, o)
 	}
-	if o.status != 0 {
-		return doc, fmt.Errorf("no result: %v", o)
+}
+
+// result is the document of a measurement.
+func (o outcome) result() (doc report.Series) {
+	if o.decode(&doc); len(doc.Rows) == 0 || !(doc.Results.L.Center > 0) {
+		fail("a result without numbers: %v", o)
 	}
-	if err := json.Unmarshal([]byte(o.out), &doc); err != nil {
-		return doc, fmt.Errorf("%w: %v", err, o)
-	}
-	if len(doc.Rows) == 0 || !(doc.Results.L.Center > 0) {
-		return doc, fmt.Errorf("a result without numbers: %v", o)
-	}
-	return doc, nil
+	return doc
 }
 
 const taulop = "/bin/taulop"
 
-// confine runs a command with something taken away, see confined.
-func (g guest) confine(ctx context.Context, what []string, command ...string) (outcome, error) {
-	return g.execute(ctx, nil, slices.Concat([]string{"/init", "confined"}, what, command)...)
+// measure wants a result.
+func (g guest) measure(args ...string) report.Series {
+	return g.execute(append([]string{taulop, "-json"}, args...)...).result()
+}
+
+func warns(doc report.Series, like string) bool {
+	return regexp.MustCompile(like).MatchString(strings.Join(doc.Warnings, "\n"))
 }

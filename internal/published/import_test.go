@@ -1,40 +1,11 @@
 package published
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/tidy"
-	"github.com/taulop/taulop/model"
 )
-
-// Parameters estimated from linear and chain broadcasts bring the trees nearer, of which
-// nothing was estimated.
-func TestTimings(t *testing.T) {
-	table, f := measured(t, thin)
-	timings := must.Get(Timings(table, f, Choice{Collectives: []string{"bcast:basic_linear", "bcast:chain"}}))
-	for _, one := range timings {
-		if name := one.Schedule.Algorithm.Name; name != "linear" && name != "chain" || one.Schedule.Call.P > 24 {
-			t.Fatalf("%v among %d ranks is not what was asked for, or not on one node", one.Schedule.Algorithm, one.Schedule.Call.P)
-		}
-	}
-	e := must.Get(model.EstimateLevels(f, nil, timings))
-	trees := func() Errors {
-		c := must.Get(Compare(table, f, model.Choice{}, Choice{Collectives: []string{"bcast:5", "bcast:6"}, Mappings: []string{"core"}}))
-		return errorsOf("trees", slices.DeleteFunc(c.Cells, func(cell Cell) bool { return cell.P < 3 || cell.Bytes < 64<<10 }))
-	}
-	before := trees()
-	f.Cells = append(f.Cells, e.Cells()...)
-	must.Do(f.Validate())
-	after := trees()
-	if after.Mean >= before.Mean || after.Within < before.Within || after.Mean > 0.15 {
-		t.Errorf("with estimates the trees' error is %.3f, without %.3f", after.Mean, before.Mean)
-	}
-	if _, err := Timings(table, f, Choice{Collectives: []string{"bcast:chain"}, P: []int{48}}); err == nil {
-		t.Error("ranks on two nodes are no timings to estimate from")
-	}
-}
 
 // What messages alone, and one sender to many where it was measured, say of collectives is
 // within a factor of 1.5 for nine cells of ten, and off by less than a quarter on average from
@@ -67,11 +38,8 @@ bcast	6	node	2	2	1024	2.5	-
 allreduce	3	node	2	2	1024	9	9
 bcast	1	node	4	2	8	9	9
 `)
-	all := BetweenNodes(table, f, Choice{})
+	all := BetweenNodes(table, f)
 	if len(all) != 2 || all[0] != (tidy.Message{Line: 3, Level: OtherNode, From: -1, To: -1, Bytes: 8, NS: 1500}) || all[1].Bytes != 1024 || all[1].NS != 2500 {
 		t.Errorf("%+v", all)
-	}
-	if all := BetweenNodes(table, f, Choice{Collectives: []string{"bcast:chain"}}); all != nil {
-		t.Errorf("of chains %+v", all)
 	}
 }
