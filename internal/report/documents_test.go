@@ -18,7 +18,7 @@ func TestDocuments(t *testing.T) {
 		want string
 		rows int // of values
 	}{
-		{Verification(measuredCalls()), verificationText, 4}, {Patterns(measuredPatterns(t)), patternsText, 4},
+		{Verification(measuredCalls()), verificationText, 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns(t)), patternsText, 4},
 	} {
 		var text, value, again, values strings.Builder
 		if err := tt.d.WriteCSV(&values); err != nil || strings.Count(values.String(), "\n") != 1+tt.rows {
