@@ -1,8 +1,6 @@
 package model
 
 import (
-	"slices"
-
 	"github.com/taulop/taulop/params"
 )
 
@@ -10,11 +8,10 @@ import (
 type channel struct {
 	name    string
 	message *params.Curve // T(m)
-	single  *params.Curve // T(m) of single copies, from SingleCopy on
 	fanout  *params.Curve // F(m,τ), nil: unknown
 	sender  *params.Curve // T(m) of the level that F is of
 	gap     *params.Curve // between two messages of τ pairs; nil: unknown
-	perByte float64       // of large single copies, seconds
+	perByte float64       // of large messages, seconds
 	network bool
 }
 
@@ -24,35 +21,11 @@ func (c *channel) latency() float64 {
 	return t
 }
 
-// singles finds the times of single copies: of a level with a fan-out, those to one receiver;
-// else T(m), and below the size at which ping-pongs change, the line through the next two sizes,
-// which are copied once.
-func (c *channel) singles(from, change int) {
-	c.single = c.message
-	one := c.fanout != nil && c.fanout.Taus[0] == 1
-	if sizes := c.message.Sizes; one || change > from && !c.network {
-		c.single = &params.Curve{}
-		i, _ := slices.BinarySearch(sizes, change)
-		for row, m := range sizes {
-			t := c.message.Times[row][0]
-			switch {
-			case m < from:
-				continue
-			case one:
-				t, _ = c.fanout.At(m, 1)
-			case m < change && i+1 < len(sizes):
-				first, second := c.message.Times[i][0], c.message.Times[i+1][0]
-				t = max(c.message.Times[0][0], first-(second-first)*float64(change-m)/float64(sizes[i+1]-change))
-			}
-			c.single.Sizes, c.single.Times = append(c.single.Sizes, m), append(c.single.Times, []float64{t})
-		}
-		if len(c.single.Sizes) < 2 {
-			c.single = c.message
-		}
-	}
-	largest := min(1<<20, c.single.Sizes[len(c.single.Sizes)-1])
-	much, _ := c.single.At(largest, 1)
-	less, _ := c.single.At(largest/4, 1)
+// bytes finds what a byte of large messages takes.
+func (c *channel) bytes() {
+	largest := min(1<<20, c.message.Sizes[len(c.message.Sizes)-1])
+	much, _ := c.message.At(largest, 1)
+	less, _ := c.message.At(largest/4, 1)
 	c.perByte = max(0, (much-less)/float64(largest-largest/4))
 }
 
@@ -128,11 +101,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
 	c := &class{bytes: bytes, of: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
 	c.copied, c.holds = bytes >= h.SingleCopy && !c.waits, c.waits && !l.network
-	times := l.message
-	if c.copied {
-		times = l.single
-	}
-	c.alone, c.extrapolated = times.At(bytes, 1)
+	c.alone, c.extrapolated = l.message.At(bytes, 1)
 	c.alone = max(c.alone, c.latency)
 	moved := c.alone - c.latency
 	empty := h.levels[0].latency() / 2
@@ -148,9 +117,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	case c.copied:
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
-		if c.waited = c.latency; level > 0 { // the closest share a cache
-			c.anew = moved / 2
-		}
+		c.waited = c.latency
 	}
 	return c
 }
@@ -167,14 +134,12 @@ func (c *class) share(tau int) float64 {
 }
 
 // various is L(m,τ) of copies of different bytes of a sender. What many readers of the same pages wait
-// for in a fan-out, they do not: they hold each other up no more than as many as a memory has cores, and
-// no less than the shortest copies do, which are all requests.
+// for in a fan-out, they do not: they hold each other up no more than as many as a memory has cores.
 func (h *Hierarchy) various(c *class, tau int) float64 {
 	if c.of.network || h.crowd == 0 {
 		return c.share(tau)
 	}
-	shortest, _ := c.of.single.At(h.SingleCopy, 1)
-	return max(c.share(min(tau, h.crowd)), c.of.share(h.SingleCopy, tau, shortest-c.latency, c.latency))
+	return c.share(min(tau, h.crowd))
 }
 
 // gap is what a sender is busy with each of several messages, one after another.

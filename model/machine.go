@@ -172,14 +172,6 @@ var (
 	errNoSendrecv = errors.New("it lacks transfers of sendrecv, and exchanges that receive beside what they send are predicted from another setup: on one machine of two cores their mean errors off cache were 20 % instead of 12 %")
 )
 
-var errOneWorker = errors.New("it was measured by one worker, which copied to itself, and has no transfers between two ranks: measure on two CPUs or more")
-
-// ownCopies tells whether all transfers are one worker's to itself.
-func (m *measured) ownCopies(f *params.File) bool {
-	return f.Plan.Swept() && slices.Equal(m.whole.Transfers.Taus, []int{1}) &&
-		!slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && c.Setup == params.Isolated })
-}
-
 // setups are a placement's setups. Missing parts of ping and sendrecv come from the setup of other
 // placements, unless it was named.
 func (m *machine) setups(f *params.File, s params.Selection) (c setups, err error) {
@@ -190,8 +182,8 @@ func (m *machine) setups(f *params.File, s params.Selection) (c setups, err erro
 		return measuredBy(f, s)
 	}
 	common := setupOf(has, s.Setup)
-	if c.common, err = by(common, s.OffCache); err == nil && c.common.ownCopies(f) {
-		err = errOneWorker
+	if c.common, err = by(common, s.OffCache); err == nil {
+		err = f.OneWorker()
 	}
 	if err != nil || named {
 		return c, err

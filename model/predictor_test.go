@@ -215,7 +215,7 @@ func TestPredictorOfOneWorker(t *testing.T) {
 	for i := range f.Cells {
 		f.Cells[i].Tau = 1
 	}
-	if _, err := NewPredictor(f, Choice{}); !errors.Is(err, errOneWorker) {
+	if _, err := NewPredictor(f, Choice{}); err == nil || !errors.Is(err, f.OneWorker()) {
 		t.Errorf("of one worker: %v", err)
 	}
 }

@@ -1,7 +1,6 @@
 package numa
 
 import (
-	"flag"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -195,24 +194,8 @@ func FuzzSnapshot(f *testing.F) {
 		cpuDir + "/cpu0/cache/index0/size", cpuDir + "/cpu0/cache/index0/shared_cpu_map", nodeDir + "/online", nodeDir + "/node0/cpulist",
 		nodeDir + "/node0/distance", nodeDir + "/node0/meminfo", "proc/self/status",
 	}
-	add := func(texts []string) {
-		f.Add(texts[0], texts[1], texts[2], texts[3], texts[4], texts[5], texts[6], texts[7], texts[8], texts[9])
-	}
-	add([]string{"0-1", "00000001", "0", "48K", "1", "0-1", "0", "10 21", "Node 0 MemTotal: 600 kB\nNode 0 MemFree: 50 kB", "Cpus_allowed_list: 0-1"})
-	add([]string{"0,8191", "ffffffff,00000000", "-1", "4G", "", "0-8191", "", "10", "", ""})
-	for name, files := range fewSnapshots(f) {
-		texts := make([]string, len(names))
-		for i, n := range names {
-			texts[i] = files.Text(n)
-			if len(texts[i]) > 200 {
-				texts[i] = texts[i][:200]
-			}
-		}
-		if texts[0] == "" {
-			f.Logf("%s has no list of CPUs", name)
-		}
-		add(texts)
-	}
+	f.Add("0-1", "00000001", "0", "48K", "1", "0-1", "0", "10 21", "Node 0 MemTotal: 600 kB\nNode 0 MemFree: 50 kB", "Cpus_allowed_list: 0-1")
+	f.Add("0,8191", "ffffffff,00000000", "-1", "4G", "", "0-8191", "", "10", "", "")
 	f.Fuzz(func(t *testing.T, online, siblings, pkg, size, shared, nodes, list, distance, meminfo, status string) {
 		const most = 40 // CPUs, of which each has files
 		for _, list := range []string{online, nodes} {
@@ -233,19 +216,4 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		checkMachine(t, m)
 	})
-}
-
-// fewSnapshots are real machines, where they are there.
-func fewSnapshots(f *testing.F) map[string]tree {
-	f.Helper()
-	found := make(map[string]tree)
-	// Unpacking takes longer than thousands of inputs, and workers of go test -fuzz are
-	// given the seeds of their parent.
-	if worker := flag.Lookup("test.fuzzworker"); !snapshot.Available() || worker != nil && worker.Value.String() == "true" {
-		return found
-	}
-	for _, name := range snapshot.Names(f)[:2] {
-		found[name] = tree{sysfs.Tree{FS: unpack(f, name).files}}
-	}
-	return found
 }

@@ -101,6 +101,16 @@ func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
 }
 
+// OneWorker is of a sweep by one worker alone, which copied to itself; nil of others.
+func (f *File) OneWorker() error {
+	if !f.Plan.Swept() || !slices.Equal(f.Plan.Taus, []int{1}) || slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated }) {
+		return nil
+	}
+	return errOneWorker
+}
+
+var errOneWorker = errors.New("one worker measured, which copied to itself: there are no transfers between two ranks, which take two CPUs")
+
 // Ascending says that a sweep's messages off cache came one behind the other in memory, nil
 // if they did not.
 func (p *Plan) Ascending() error {

@@ -146,7 +146,7 @@ func (p Provenance) Warnings() []error {
 		warn("the CPU quota is %.4g CPUs but %d may be used: workers beyond the quota are stopped in the middle of a transfer, so raise it or use at most %d, as is done unless more are asked for", p.CPUQuota, n, max(1, int(p.CPUQuota)))
 	}
 	if len(p.Load) > 0 && p.Load[0] > loadLimit*float64(p.Online.Len()) {
-		warn("the load of the last minute is %.2f: stop what else runs here, and if that was a compiler or an earlier measurement, wait a minute", p.Load[0])
+		warn("the load of the minute before was %.2f: stop what else runs here, and if that was a compiler or an earlier measurement, wait a minute", p.Load[0])
 	}
 	if others := lists.Filter(p.Governors, func(g string) bool { return g != "performance" }); len(others) > 0 {
 		warn("the frequency governor is %s, so clocks change during a run: set performance (cpupower frequency-set -g performance)", strings.Join(others, " and "))

@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/reduce"
-	"github.com/taulop/taulop/shm"
 )
 
 // schedules are what every algorithm and pattern does among p ranks, whose number it is for: of
@@ -35,13 +34,17 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 }
 
 // Every algorithm and pattern on real memory: RunCollective fails unless every rank holds what
-// it is promised. That schedules keep promises for any P package collective tests; with
-// TAULOP_LONG P is up to 8, and all sizes are carried out by many ranks too.
+// it is promised, also with a rank on each CPU that may be used. That schedules keep promises for any P
+// package collective tests; with TAULOP_LONG P is up to 8, and all sizes are carried out by many ranks too.
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	long := os.Getenv("TAULOP_LONG") != ""
-	for _, p := range []int{1, 2, 3, 4, 5, 8} {
-		if p > 4 && !long {
+	cpus := 1
+	if m, err := numa.Discover("/"); err == nil {
+		cpus = m.Allowed.Len()
+	}
+	for p := range max(9, cpus+1) {
+		if p == 0 || p != cpus && (p > 8 || p > 4 && !long) {
 			continue
 		}
 		team := team(t, p)
@@ -60,32 +63,6 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Every algorithm, with a rank on each CPU that may be used.
-func TestCollectivesOnEveryCPU(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil || !shm.Supported {
-		t.Skip(err)
-	}
-	place := must.Get(m.Place(numa.Local, m.Allowed.Len()))
-	team := must.Get(NewTeam(place))
-	defer team.Close()
-	sum := must.Get(reduce.Lookup("SUM_I"))
-	done := 0
-	for _, a := range collective.All() {
-		if !a.Among.Has(team.Tau()) {
-			continue
-		}
-		s := must.Get(a.Schedule(collective.Call{P: team.Tau(), M: 512, Element: 4, Segment: 1024}))
-		if _, err := team.RunCollective(context.Background(), Collective{Schedule: s, Segments: 2, SegmentBytes: 1024, Operator: &sum, Runs: 1}); err != nil {
-			t.Errorf("%s: %v", a, err)
-		}
-		if done++; testing.Verbose() { // where CPUs are emulated it takes minutes
-			t.Log(a)
-		}
-	}
-	t.Logf("P = %d, %d algorithms", team.Tau(), done)
 }
 
 // The check finds a wrong byte in what any rank was promised. Off cache each run is checked where

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 const smaps = `7f0000000000-7f0000400000 rw-s 00000000 00:01 5 /dev/zero (deleted)
@@ -51,4 +53,22 @@ func FuzzHugeBytes(f *testing.F) {
 			t.Errorf("%d bytes", n)
 		}
 	})
+}
+
+// The kernel's numbers for real memory stay within its size.
+func TestRegionHugeBytes(t *testing.T) {
+	if !Supported {
+		t.Skip("needs Linux")
+	}
+	r := must.Get(MapPrivate(16 << 20))
+	defer r.Close()
+	if err := r.Pages(true); err != nil {
+		t.Skip(err)
+	}
+	clear(r.Bytes())
+	n, err := r.HugeBytes()
+	if err != nil || n < 0 || n > 16<<20 {
+		t.Errorf("%d of %d bytes in huge pages, %v", n, 16<<20, err)
+	}
+	t.Logf("%d of %d bytes in huge pages", n, 16<<20)
 }

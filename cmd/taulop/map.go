@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -221,7 +222,7 @@ func (req *mapRequest) machine() error {
 func (req *mapRequest) topology() error {
 	name := "this machine"
 	if req.root != "" {
-		name = printable.Name(req.root)
+		name = printable.Name(filepath.Base(req.root))
 	}
 	m, _, err := machineAt(cmp.Or(req.root, "/"))
 	if err != nil {

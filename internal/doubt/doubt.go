@@ -18,6 +18,9 @@ func Of(f *params.File) (all []error) {
 	if of := Steady(f); of != nil {
 		all = append(all, of)
 	}
+	if of := f.OneWorker(); of != nil {
+		all = append(all, of)
+	}
 	if broken := Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {

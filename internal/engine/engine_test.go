@@ -101,7 +101,8 @@ func newSimulated() *simulated {
 }
 
 // Launches take turns at the CPUs that placements begin at, in an order that a session
-// keeps when it is resumed, and the file says which it was. So does each of two sets.
+// keeps when it is resumed, and the file says which it was. So does each of two sets, which take turns:
+// parameters and what is predicted from them are measured by different launches.
 func TestFirstCPUs(t *testing.T) {
 	m := newSimulated()
 	x := experiment(2, m)
@@ -118,13 +119,20 @@ func TestFirstCPUs(t *testing.T) {
 		t.Errorf("launches began at %v", count)
 	}
 	x = experiment(2, m)
-	m.firstCPUs, x.Launches, x.FirstCPUs, x.Cells[1].Set = nil, 8, []int{0, 8}, 1
+	m.firstCPUs, x.Launches, x.FirstCPUs, x.Cells[1].Set = nil, 12, []int{0, 8}, 1
 	must.Do(x.Run(context.Background()))
-	sets := make(map[[2]int]int) // by set and CPU
-	for i, first := range m.firstCPUs {
-		sets[[2]int{i % 2, first}]++
+	sets := make(map[[2]int]int) // launches by set and CPU
+	for set, c := range x.File.Cells {
+		if !c.Time.Known() || c.Time.N != 6 {
+			t.Errorf("m = %d: %v", c.Bytes, c.Time)
+		}
+		for _, s := range c.Samples {
+			if sets[[2]int{set, m.firstCPUs[s.Launch]}]++; int(s.Launch)%2 != set {
+				t.Errorf("launch %d visits set %d", s.Launch, set)
+			}
+		}
 	}
-	if len(m.firstCPUs) != 8 || sets[[2]int{0, 0}] != 2 || sets[[2]int{0, 8}] != 2 || sets[[2]int{1, 0}] != 2 {
+	if len(m.firstCPUs) != 12 || sets[[2]int{0, 0}] != 3 || sets[[2]int{0, 8}] != 3 || sets[[2]int{1, 0}] != 3 {
 		t.Errorf("launches of two sets by turns began at %v", m.firstCPUs)
 	}
 	x = experiment(2, m)
@@ -433,34 +441,6 @@ func TestRecover(t *testing.T) {
 	}
 	if len(saved.Launches) != 3 || len(saved.Cells[7].Samples) != 3 {
 		t.Errorf("%d launches, samples %v", len(saved.Launches), saved.Cells[7].Samples)
-	}
-}
-
-// Sets of cells take turns: parameters and what is predicted from them are measured by
-// different launches.
-func TestSets(t *testing.T) {
-	m := newSimulated()
-	x := experiment(20, m)
-	for i := range x.Cells {
-		x.Cells[i].Set = i % 2
-	}
-	x.Launches = 12
-	must.Do(x.Run(context.Background()))
-	of := make(map[int32]int) // by launch
-	for _, c := range x.File.Cells {
-		if !c.Time.Known() || c.Time.N != 6 {
-			t.Errorf("m = %d: %v", c.Bytes, c.Time)
-		}
-		for _, s := range c.Samples {
-			set := (c.Bytes - 1) % 2
-			if was, known := of[s.Launch]; known && was != set {
-				t.Fatalf("launch %d visits both sets", s.Launch)
-			}
-			of[s.Launch] = set
-		}
-	}
-	if len(of) != 12 {
-		t.Errorf("%d launches", len(of))
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
@@ -121,14 +120,5 @@ func TestModulesBelowRoot(t *testing.T) {
 		if p := Read(root, &numa.Machine{Nodes: []numa.Node{{CPUs: numa.SetOf(0), MemoryBytes: 1 << 30}, {MemoryBytes: 1 << 30}}}); p.Memory == nil || p.Memory.PeakGBs != 12.8 || p.Memory.Nodes != 1 {
 			t.Errorf("%v: %+v", files, p.Memory)
 		}
-	}
-}
-
-// A server with two packages, whose letters are packages.
-func TestModulesOfSnapshot(t *testing.T) {
-	root := snapshot.Unpack(t, "32em64t-2n8c+dax+nvme+mic+dimms")
-	m := must.Get(numa.Discover(root))
-	if got := Read(root, m).Memory; got.String() != "8 modules in 24 slots at 1600 MT/s" || got.PeakGBs != 0 || got.Nodes != 2 {
-		t.Errorf("%+v", got)
 	}
 }

@@ -63,7 +63,7 @@ func TestWarnings(t *testing.T) {
 		{"governor", []string{cpuDir + "/cpu1/cpufreq/scaling_governor", "schedutil"}, []string{"governor is schedutil"}},
 		{"turbo", []string{cpuDir + "/intel_pstate/no_turbo", "0"}, []string{"turbo is on"}},
 		{"boost", []string{cpuDir + "/intel_pstate/no_turbo", "", cpuDir + "/cpufreq/boost", "1"}, []string{"turbo is on"}},
-		{"load", []string{"proc/loadavg", "0.55 0.20 0.30 1/83 3504"}, []string{"load of the last minute is 0.55"}},
+		{"load", []string{"proc/loadavg", "0.55 0.20 0.30 1/83 3504"}, []string{"load of the minute before was 0.55"}},
 		{"steal", []string{"proc/stat", "cpu  100 0 100 800 0 0 0 20 0 0"}, []string{"2 % of the CPUs' time"}},
 		{"guest", []string{"proc/cpuinfo", "model name : x\nflags : fpu hypervisor"}, []string{"virtual machine (hypervisor of unknown kind)"}},
 		{"Xen", []string{"sys/hypervisor/type", "xen"}, []string{"hypervisor xen"}},
@@ -113,10 +113,11 @@ func TestReadsBelowRoot(t *testing.T) {
 
 // TestSnapshots reads real machines; the facts are in their own files.
 func TestSnapshots(t *testing.T) {
-	for _, test := range []struct{ name, model, vendor, kinds string }{
-		{"20em64t-hybrid-1p6c2t+2ca4co1t", "13th Gen Intel(R) Core(TM) i7-1370P", "GenuineIntel", "0-11 12-19"},
-		{"nvidia-dgx-gb10", "CPU implementer 0x41, part 0xd87", "", "5-9,15-19 0-4,10-14"},
-		{"16amd64-8n2c", "Dual Core AMD Opteron(tm) Processor 865", "AuthenticAMD", ""},
+	for _, test := range []struct{ name, model, vendor, kinds, memory string }{
+		{"20em64t-hybrid-1p6c2t+2ca4co1t", "13th Gen Intel(R) Core(TM) i7-1370P", "GenuineIntel", "0-11 12-19", ""},
+		{"nvidia-dgx-gb10", "CPU implementer 0x41, part 0xd87", "", "5-9,15-19 0-4,10-14", ""},
+		{"16amd64-8n2c", "Dual Core AMD Opteron(tm) Processor 865", "AuthenticAMD", "", ""},
+		{"32em64t-2n8c+dax+nvme+mic+dimms", "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", "GenuineIntel", "", "8 modules in 24 slots at 1600 MT/s"}, // whose letters are packages
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			root := snapshot.Unpack(t, test.name)
@@ -128,6 +129,9 @@ func TestSnapshots(t *testing.T) {
 			}
 			if p.CPUModel != test.model || p.Vendor != test.vendor || strings.Join(kinds, " ") != test.kinds {
 				t.Errorf("got %q, %q, kinds of cores %v; want %q, %q, %s", p.CPUModel, p.Vendor, kinds, test.model, test.vendor, test.kinds)
+			}
+			if m := p.Memory; (m != nil) != (test.memory != "") || m != nil && (m.String() != test.memory || m.PeakGBs != 0 || m.Nodes != 2) {
+				t.Errorf("memory %+v, want %s", m, test.memory)
 			}
 			if p.Hypervisor != "" || p.Hostname != "" {
 				t.Errorf("hypervisor %q and hostname %q are this machine's", p.Hypervisor, p.Hostname)

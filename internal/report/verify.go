@@ -75,7 +75,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 		}
 	}
 	if len(off) == 0 {
-		return who + " predicts none of these calls."
+		return who + " has no parameters for any of these calls."
 	}
 	return who + " is off by " + strings.Join(off, " and by ") + " on average."
 }

@@ -88,7 +88,7 @@ var checks = []check{
 
 // large are tests that take most of a minute in a machine of software, and are
 // not about nodes.
-const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|TestNoLeaks|TestManyRanks|TestManyWorkers|TestCollectivesOnEveryCPU)$"
+const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|TestNoLeaks|TestManyRanks|TestManyWorkers)$"
 
 // tests runs tests of a package with two CPUs, of different nodes where there
 // are several. The host may have no more than two, and would let more of the
