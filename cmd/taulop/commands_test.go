@@ -44,19 +44,6 @@ func commandTables() string {
 	return b.String()
 }
 
-// What makes a mode of a command, and what does not.
-func TestModes(t *testing.T) {
-	for line, want := range map[string]bool{
-		"-against x": true, "--against=x": true, "-P 2 -against": true,
-		"": false, "against": false, "-m 8K message": false, "-against-all": false,
-	} {
-		c, _ := lookup("verify")
-		if got := c.mode(strings.Fields(line)); (got.name == "verify -against OUTPUT") != want {
-			t.Errorf("%q: %v", line, got.name)
-		}
-	}
-}
-
 // A flag that names a file is refused without a name, by every command that has one.
 func TestEmptyFileNames(t *testing.T) {
 	tried := 0

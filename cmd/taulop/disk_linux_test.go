@@ -5,13 +5,9 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
-
-	"github.com/taulop/taulop/internal/test/must"
 )
 
 // A full disk and a read-only one are a sentence, and nothing is left on them. They
@@ -41,34 +37,6 @@ ls -A "$1"; exit $code`, program, dir, tt.options)
 		}
 		if out.Len() > 0 {
 			t.Errorf("%s: left behind: %s", tt.options, out.String())
-		}
-	}
-}
-
-// Nothing is left after signals, even the one that no program can handle.
-func TestDiskStopped(t *testing.T) {
-	program, dir := build(t), t.TempDir()
-	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
-		cmd := exec.Command(program, "disk", "-quiet", "-time", "60s", "-file", "4M", "-m", "4K,1M", dir)
-		must.Do(cmd.Start())
-		held := false // its file is open
-		for deadline := time.Now().Add(time.Minute); !held && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-			links, _ := filepath.Glob("/proc/[0-9]*/fd/*") // of a launch
-			for _, link := range links {
-				to, _ := os.Readlink(link)
-				held = held || strings.HasPrefix(to, dir)
-			}
-		}
-		if !held {
-			t.Error("it has no file")
-		}
-		cmd.Process.Signal(signal)
-		cmd.Wait()
-		if code, want := cmd.ProcessState.ExitCode(), 128+int(signal); signal != syscall.SIGKILL && code != want {
-			t.Errorf("%v: exit %d, want %d", signal, code, want)
-		}
-		if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
-			t.Errorf("%v: left behind: %v, %v", signal, left, err)
 		}
 	}
 }

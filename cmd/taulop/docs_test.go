@@ -107,7 +107,7 @@ func TestTaskPages(t *testing.T) {
 					}
 					if known {
 						for _, w := range writes {
-							copyFile(t, filepath.Join(data, w[1]), filepath.Join(dir, w[1]))
+							save(t, dir, w[1], load(t, data, w[1]))
 						}
 					}
 				} else {
@@ -164,17 +164,6 @@ func shell(t *testing.T, program, dir, line string) (out, errOut string, err err
 	cmd.Stdout, cmd.Stderr = &o, &e
 	err = cmd.Run()
 	return o.String(), e.String(), err
-}
-
-func copyFile(t *testing.T, from, to string) {
-	t.Helper()
-	text, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, text, 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 var (

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -42,9 +43,7 @@ func TestOpenMPITakesTheRankfile(t *testing.T) {
 		}
 		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
 			var rank, pack, core int
-			if _, err := fmt.Sscanf(line, "rank %d=localhost slot=%d:%d", &rank, &pack, &core); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(fmt.Sscanf(line, "rank %d=localhost slot=%d:%d", &rank, &pack, &core))
 			if want := fmt.Sprintf("rank %d bound to socket %d[core %d", rank, pack, core); !strings.Contains(string(out), want) {
 				t.Errorf("there is no %q in\n%s", want, out)
 			}

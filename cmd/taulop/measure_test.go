@@ -187,15 +187,3 @@ func stoppedInTime(t *testing.T, sample int, line ...string) (out string, err er
 	err = cmd.run(ctx, &b, io.Discard, args)
 	return b.String(), err
 }
-
-// Ctrl-C: what launches have found is printed, and the status is 130.
-func TestInterrupt(t *testing.T) {
-	needLinux(t)
-	out, err := stoppedInTime(t, 50, strings.Fields("-time 10m -launches 1000 -k 1,2,4 -ring 2 8 2")...)
-	if exitStatus(err) != 130 || !strings.Contains(err.Error(), "launch") {
-		t.Errorf("exit status %d (%v), want 130", exitStatus(err), err)
-	}
-	if !strings.Contains(out, "L(8KB,2) = ") {
-		t.Errorf("output:\n%s", out)
-	}
-}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,12 +9,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
@@ -221,21 +218,4 @@ func mutate(random *rand.Rand, text string) string {
 		}
 	}
 	return text
-}
-
-// The test itself sees what it looks for.
-func TestBounded(t *testing.T) {
-	all := commands
-	defer func() { commands = all }()
-	commands = append(slices.Clone(all), command{name: "panics", flags: func(*argument.Set) action {
-		return func(context.Context, io.Writer, io.Writer, []string) error { panic("on purpose") }
-	}})
-	if err := bounded([]string{"panics"}); err == nil || !strings.Contains(err.Error(), "on purpose") {
-		t.Errorf("a panic: %v", err)
-	}
-	var b bytes.Buffer
-	fmt.Fprint(&b, mutate(rand.New(rand.NewPCG(1, 2)), tinySHM))
-	if b.String() == tinySHM {
-		t.Error("nothing changed")
-	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -57,22 +55,5 @@ func TestPredictMachinesAs(t *testing.T) {
 	}
 	if !cheaper || !both.Rows[0].Own || !both.Rows[1].Own {
 		t.Errorf("own choices are not told from the cheapest: %+v", both.Rows)
-	}
-}
-
-// Among a million ranks, through the whole command.
-func BenchmarkPredictCommand(b *testing.B) {
-	machine, _ := smallMachine(b)
-	for log := 4; log <= 20; log += 4 {
-		b.Run(fmt.Sprintf("P=2^%d", log), func(b *testing.B) {
-			b.ReportAllocs()
-			line := on(machine, "predict", fmt.Sprintf("-P %d -m 1M bcast:binomial allgather:ring", 1<<log))
-			for b.Loop() {
-				cmd, args := find(line)
-				if err := cmd.run(b.Context(), io.Discard, io.Discard, args); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

@@ -32,20 +32,6 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	}
 }
 
-// Another session of this machine goes into the file that is there.
-func TestSweepAdds(t *testing.T) {
-	measures(t)
-	file := filepath.Join(t.TempDir(), "host.json")
-	for _, line := range []string{"-cache in -gamma=false -tau 1,2 -m 64 -o ", "-add "} {
-		ran(t, strings.Fields("sweep -quiet -launches 6 -time 1m "+line+file)...) // complete or not: beside others a sweep takes long
-		t.Setenv(simulated, "1")                                                  // one session is measured
-	}
-	f, err := params.ReadFile(file)
-	if err != nil || f.Sessions() != 2 {
-		t.Errorf("%d sessions, %v; want 2", f.Sessions(), err)
-	}
-}
-
 // small is a file of a sweep that is over in a moment, changed.
 func small(t *testing.T, change func(*params.File)) (file string) {
 	t.Helper()

@@ -106,12 +106,6 @@ func TestConclusion(t *testing.T) {
 		}
 		return all
 	}
-	few := func(f *params.File) {
-		for i := range f.Cells {
-			c := &f.Cells[i]
-			c.Time.Lo, c.Time.Hi, c.Time.N = math.Inf(-1), math.Inf(1), 2
-		}
-	}
 	for _, tt := range []struct {
 		machines []Machine
 		want     []string

@@ -21,7 +21,8 @@ func TestCurves(t *testing.T) {
 	cell("ring", 2, 8192, 1, 2900, 3000, 3100)
 	cell("ring", 1, 8192, 1, 1, 2, 3) // isolated is there instead
 	cell("isolated", 1, 8192, 1, 1900, 2000, 2100)
-	cell("ring", 2, 65536, 8, 23000, 24000, 25000) // not measured alone
+	cell("ring", 2, 65536, 8, 23000, 24000, 25000)
+	cell("ring", 1, 65536, 8, 7900, 8000, 8100) // is no L(m,1) in place of the isolated transfers'
 	curves, err := Curves("a", f)
 	if err != nil || len(curves) != 2 {
 		t.Fatalf("%d curves, %v", len(curves), err)
@@ -45,7 +46,8 @@ func TestCurves(t *testing.T) {
 	if one, _ := c.At(1); !close(one.A, 1, 1, 1) || one.L.Center != 1000 {
 		t.Errorf("τ = 1: %+v", one)
 	}
-	if c := curves[1]; c.Segment || !math.IsNaN(c.Points[0].A.Center) || c.Points[0].L.Center != 12000 {
+	c = curves[1]
+	if p, _ := c.At(2); c.Segment || !math.IsNaN(p.A.Center) || p.L.Center != 12000 {
 		t.Errorf("64K: %+v", c)
 	}
 	if _, err := Curves("b", &params.File{}); err == nil {

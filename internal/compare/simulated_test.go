@@ -2,7 +2,6 @@ package compare
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"testing"
 	"time"
@@ -29,29 +28,6 @@ func simulated(t *testing.T, name string, sessions int, slower float64, seed uin
 		s.Measure(t, f, transfers.Survey, transfers.Request{Plan: f.Plan})
 	}
 	return Machine{Name: name, Path: name + ".json", File: f}, s
-}
-
-// Of two equal simulated machines no cell differs, of one that is half as fast all do, by the
-// simulated factor; and σ and κ are the law's.
-func TestSimulatedMachines(t *testing.T) {
-	a, law := simulated(t, "a", 3, 1, 5, transfers.Taus(16), []int{8192})
-	for _, slower := range []float64{1, 2} {
-		b, _ := simulated(t, "b", 3, slower, 6, transfers.Taus(16), []int{8192})
-		c := must.Get(New([]Machine{a, b}, Choice{}))
-		if v := c.Verdict; v.Cells == 0 || slower == 1 && v.Differ > 0 || slower > 1 && v.Differ != v.Cells {
-			t.Errorf("%g times as slow: %s", slower, v.Text)
-		}
-		for _, row := range c.Tables[0].Rows {
-			if s := row.Scalability; s == nil || math.Abs(s.Sigma.Value/law.Sigma-1) > 0.05 || math.Abs(s.Kappa.Value/law.Kappa-1) > 0.05 {
-				t.Errorf("%s: %+v, put in σ = %g, κ = %g", row.Machine, s, law.Sigma, law.Kappa)
-			}
-			for _, p := range row.Points {
-				if p.Ratio != nil && math.Abs(p.Ratio.Value/slower-1) > 0.03 {
-					t.Errorf("τ = %d: %g times, put in %g", p.Tau, p.Ratio.Value, slower)
-				}
-			}
-		}
-	}
 }
 
 // Where sessions differ by as little as they are taken to, a machine that is 10 % slower is found in

@@ -66,15 +66,3 @@ func TestSlowCPUs(t *testing.T) {
 		t.Errorf("%q, want %q", said, want)
 	}
 }
-
-func TestTail(t *testing.T) {
-	for _, tt := range []struct {
-		n, k int
-		p    float64
-		want float64
-	}{{6, 6, 0.5, 1. / 64}, {6, 0, 0.5, 1}, {10, 8, 0.5, 56. / 1024}, {3, 2, 0.1, 0.028}} {
-		if got := tail(tt.n, tt.k, tt.p); math.Abs(got-tt.want) > 1e-9 {
-			t.Errorf("%d or more of %d at %g: %g, want %g", tt.k, tt.n, tt.p, got, tt.want)
-		}
-	}
-}

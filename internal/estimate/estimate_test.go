@@ -20,18 +20,6 @@ import (
 // examples are the program files of the documentation.
 const examples = "../../docs/programs"
 
-func TestExamples(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(examples, "*.toml"))
-	if err != nil || len(files) < 4 {
-		t.Fatalf("%d examples, %v", len(files), err)
-	}
-	for _, file := range files {
-		if _, err := ReadFile(file); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 func read(t *testing.T, text string) *Program {
 	t.Helper()
 	return must.Get(Read(strings.NewReader(text)))
@@ -183,7 +171,6 @@ stride = 4
 	}
 }
 
-// Advice is about what saves most, and names what there is to save.
 // A time of 0 is none: shares of it are no numbers.
 func TestZero(t *testing.T) {
 	pass := access.Pass{Operation: "read", Type: "int32", N: 1000, Stride: 1}
@@ -194,6 +181,7 @@ func TestZero(t *testing.T) {
 	}
 }
 
+// Advice is about what saves most, and names what there is to save.
 func TestAdvice(t *testing.T) {
 	for _, tt := range []struct{ phases, want string }{
 		{"[[phase]]\nname = \"columns\"\npass = \"read\"\ntype = \"float64\"\nn = 1024\nstride = 64\ntimes = 1000\n",

@@ -2,42 +2,19 @@ package report
 
 import (
 	"bytes"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/internal/verify"
 )
 
-// written is a document with all that taulop verify writes, also a row with
-// too few samples for an interval.
-func written() *verify.Result {
-	row := func(name string, m int, off bool, e fit.Estimate) verify.Row {
-		r := verify.Row{Name: name, P: 2, Bytes: m, OffCache: off, Measured: e}
-		for i, model := range verify.Models {
-			ns := e.Center * (1 + 0.1*float64(i))
-			r.Predicted = append(r.Predicted, verify.Prediction{Model: model, Ns: ns, Error: 0.1 * float64(i), Extrapolated: i == 2})
-		}
-		return r
-	}
-	return &verify.Result{
-		Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "vm"}, Parameters: "host.json", Segments: 2, SegmentBytes: 8192, Rounds: 34},
-		LogGP:   []verify.LogGP{{Latency: -1.169e-7, Overhead: 1.777e-7, Gap: 2.119e-7, GapPerByte: 1.134e-10}},
-		Rows: []verify.Row{
-			row("message", 1024, false, fit.Estimate{Center: 478.5, Lo: 467, Hi: 498, N: 34}),
-			row("barrier:dissemination", 0, false, fit.Estimate{Center: 300, Lo: math.Inf(-1), Hi: math.Inf(1), N: 3}),
-		},
-		Means:    []verify.Mean{{Of: "all", P: 2, Errors: []verify.Errors{{Model: verify.Full, Rows: 2, Mean: 0.1, Ninety: 0.2, Signed: -0.05}}}},
-		Warnings: []string{"this is a virtual machine"},
-	}
-}
-
+// What verify writes is read as it was, also a row with too few samples for an interval.
 func TestReadWhatVerifyWrites(t *testing.T) {
+	v := measuredCalls()
+	v.Rows[0].Measured, v.Warnings = fit.Median([]float64{300}), []string{"this is a virtual machine"}
 	var want, again bytes.Buffer
-	must.Do(Verification(written()).WriteJSON(&want))
+	must.Do(Verification(v).WriteJSON(&want))
 	got := must.Get(ReadVerification(bytes.NewReader(want.Bytes()), "v.json"))
 	if err := Verification(got).WriteJSON(&again); err != nil || again.String() != want.String() {
 		t.Errorf("%v\n%s\nbecame\n%s", err, &want, &again)
@@ -46,9 +23,10 @@ func TestReadWhatVerifyWrites(t *testing.T) {
 
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer
-	must.Do(Verification(written()).WriteJSON(&b))
+	v, twice := measuredCalls(), measuredCalls()
+	v.Models = nil // so that names are those of predictions
+	must.Do(Verification(v).WriteJSON(&b))
 	good := b.String()
-	twice := written()
 	twice.Rows = append(twice.Rows, twice.Rows[0])
 	var repeated bytes.Buffer
 	must.Do(Verification(twice).WriteJSON(&repeated))
@@ -63,12 +41,12 @@ func TestReadBadVerifications(t *testing.T) {
 		{`{"format": "taulop parameters", "warnings": [1], "rows": [2]}`, "v.json holds the parameters of a machine"},
 		{strings.Replace(good, `"P": 2`, `"P": "two"`, 1), "v.json:"},
 		{strings.Replace(good, `"P": 2`, `"P": 0`, 1), "row 1: message has P = 0"},
-		{strings.Replace(good, `"m": 1024`, `"m": -1024`, 1), "m = -1024"},
+		{strings.Replace(good, `"m": 8192`, `"m": -8192`, 1), "m = -8192"},
 		{strings.Replace(good, `"message"`, `""`, 1), "no name"},
-		{strings.Replace(good, `"center": 478.5`, `"center": null`, 1), "no time"},
-		{strings.Replace(good, `"center": 478.5`, `"center": -1`, 1), "no time"},
-		{strings.Replace(good, `"center": 478.5`, `"center": 1e999`, 1), "v.json:"},
-		{strings.Replace(good, `"lo": 467`, `"lo": 500`, 1), "not within"},
+		{strings.Replace(good, `"center": 1600`, `"center": null`, 1), "no time"},
+		{strings.Replace(good, `"center": 1600`, `"center": -1`, 1), "no time"},
+		{strings.Replace(good, `"center": 1600`, `"center": 1e999`, 1), "v.json:"},
+		{strings.Replace(good, `"lo": 1568`, `"lo": 1700`, 1), "not within"},
 		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where one of the next of`},
 		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},

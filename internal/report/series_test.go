@@ -2,16 +2,12 @@ package report
 
 import (
 	"bytes"
-	"encoding/json"
-	"math"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/test/contains"
-	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -71,43 +67,5 @@ func TestSeriesText(t *testing.T) {
 	s.Document().WriteText(&b)
 	if lines := strings.SplitN(b.String(), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
 		t.Errorf("second line: %s", lines[1])
-	}
-}
-
-func TestSeriesJSON(t *testing.T) {
-	s := fig18()
-	var b bytes.Buffer
-	must.Do(s.Document().WriteJSON(&b))
-	var doc map[string]any
-	must.Do(json.Unmarshal(b.Bytes(), &doc))
-	for _, key := range []string{"provenance", "setup", "segments", "segment_bytes", "tau", "concurrent", "placement",
-		"off_cache", "copy", "confidence", "rows", "results", "warnings"} {
-		if _, ok := doc[key]; !ok {
-			t.Errorf("no key %q", key)
-		}
-	}
-	row := doc["rows"].([]any)[0].(map[string]any)
-	if row["L_ns"].(map[string]any)["center"] != 3793.0 || row["copy_ns"].(map[string]any)["center"] != nil {
-		t.Errorf("row: %v", row)
-	}
-}
-
-func TestDigits(t *testing.T) {
-	for _, tt := range []struct {
-		v, uncertainty float64
-		want           string
-	}{
-		{1234.567, 30, "1235"},
-		{1234.567, 0.5, "1234.6"},
-		{147.32, 3, "147"},
-		{12.345, 0.04, "12.35"},
-		{0.012345, 0.0001, "0.0123"}, {0.00049, 0.00002, "0.00049"},
-		{3793, 0, "3793"},
-		{12.3456, math.Inf(1), "12.3"},
-		{math.NaN(), 1, "?"},
-	} {
-		if got := view.Digits(tt.v, tt.uncertainty); got != tt.want {
-			t.Errorf("view.Digits(%v ± %v) = %s, want %s", tt.v, tt.uncertainty, got, tt.want)
-		}
 	}
 }

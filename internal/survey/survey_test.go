@@ -7,7 +7,7 @@ import (
 
 	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
-	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/params"
 )
 
@@ -40,13 +40,6 @@ func TestParseWith(t *testing.T) {
 
 // Pairs of many cores have the time that they need, and others keep theirs.
 func TestTimeOf(t *testing.T) {
-	machine := func(cores int) *numa.Machine {
-		m := &numa.Machine{}
-		for i := range cores {
-			m.CPUs, m.Allowed = append(m.CPUs, numa.CPU{ID: i, Core: i}), append(m.Allowed, i)
-		}
-		return m
-	}
 	for _, tt := range []struct {
 		cores int
 		with  []string
@@ -60,7 +53,7 @@ func TestTimeOf(t *testing.T) {
 		// times more: 24,552 of 1.1 ms.
 		{128, []string{"copy", "pairs"}, 15*time.Second + 24552*1100*time.Microsecond},
 	} {
-		if got := survey.TimeOf(tt.with, machine(tt.cores)); got != tt.want {
+		if got := survey.TimeOf(tt.with, numatest.EPYC(1, 1, 1, tt.cores, 1)); got != tt.want {
 			t.Errorf("%d cores, %v: %v, want %v", tt.cores, tt.with, got, tt.want)
 		}
 	}

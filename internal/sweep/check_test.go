@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
@@ -41,11 +42,7 @@ func TestCheck(t *testing.T) {
 			names = append(names, c.Key.String())
 		}
 		all := strings.Join(names, "; ")
-		for _, want := range []string{"copy, placement local, in cache, τ = 128", "transfer of ring, placement local, in cache, τ = 128, m = 8192", "isolated", "null of ring"} {
-			if !strings.Contains(all, want) {
-				t.Errorf("no %s in %s", want, all)
-			}
-		}
+		contains.All(t, all, "copy, placement local, in cache, τ = 128", "transfer of ring, placement local, in cache, τ = 128, m = 8192", "isolated", "null of ring")
 		x.Start, x.Launches, x.Seed = tt.sim.Start(), engine.LeastLaunches, 1
 		must.Do(x.Run(context.Background()))
 		b := compare.NewBaseline(was, x.File, fit.Test{Drift: 0.01, Least: compare.DefaultLeast}, compare.Levels{Warning: 0.1, Critical: 0.3})

@@ -116,9 +116,7 @@ func TestCoarseSingleCopies(t *testing.T) {
 		*survey.Survey
 		survey.Request
 	}{{transfers.Survey, transfers.Request{Plan: p}}, {cma.Survey, cma.Request{Policies: p.Policies, Sizes: cma.Sizes(p.Sizes), Taus: p.Taus, Caches: p.Caches}}} {
-		if _, err := survey.Add(x, add.Survey, add.Request, m); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(survey.Add(x, add.Survey, add.Request, m))
 	}
 	inRounds(p, m.CacheShares(), x.Cells)
 	tiers := func(of *survey.Survey, off bool, sizes ...int) (least, most int) {

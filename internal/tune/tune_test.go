@@ -147,13 +147,6 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 	}
 }
 
-func TestNoRuleWithinTheMargin(t *testing.T) {
-	rules := must.Get(chooser(t, table(true), library(t, "openmpi4"), 0.999).Choices(context.Background(), library(t, "openmpi4").Collectives()[:1], []int{2, 3, 8, 12}, []int{1, 1 << 20}))
-	if n := len(rules.Rules()); n > 0 {
-		t.Errorf("%d rules gain more than 99.9 %%", n)
-	}
-}
-
 // launched gives the cells of a file samples of ten launches, each off by noise.
 func launched(f *params.File, noise float64) *params.File {
 	r := rand.New(rand.NewPCG(1, 2))

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -23,15 +23,7 @@ import (
 )
 
 // eight is a machine of eight cores.
-func eight() *numa.Machine {
-	m := &numa.Machine{Nodes: []numa.Node{{MemoryBytes: 1 << 34}}}
-	for i := range 8 {
-		m.CPUs = append(m.CPUs, numa.CPU{ID: i, Core: i})
-		m.Allowed = append(m.Allowed, i)
-	}
-	m.Nodes[0].CPUs = m.Allowed
-	return m
-}
+func eight() *numa.Machine { return numatest.EPYC(1, 1, 1, 8, 1) }
 
 // law is L(m,τ) of it in ns: a line in τ. In messages of more than a segment it is twice
 // as much.
@@ -315,39 +307,5 @@ func TestSizes(t *testing.T) {
 	}
 	if grid := e.grid(); !slices.Contains(grid, segmentBytes) || grid[len(grid)-1] < 2400000 || !slices.IsSorted(grid) {
 		t.Errorf("%v", grid)
-	}
-}
-
-// Parameters and schedules that are measured on a simulated machine, of a law that τ-Lop
-// knows, with noise and late starts: predictions are what schedules take.
-func TestExperimentSimulated(t *testing.T) {
-	if !shm.Supported {
-		t.Skip("measuring needs Linux")
-	}
-	e := must.Get(New(Request{Names: []string{Message, "allgather:ring", "bcast:binomial"}, P: []int{4, 8}, M: []int{1200, 24000}, Caches: []bool{false}, Time: time.Hour}, eight(), provenance.Provenance{}))
-	law := surveytest.Simulated{Machine: eight(), Latency: 100, PerByte: 0.125, Far: 1, Sigma: 0.2, Kappa: 0.003}
-	exact := law
-	exact.Cost = func(w setups.Work) float64 { // a message alone, without overhead
-		m := w.(setups.Collective).Schedule.Call.M
-		s := float64(segmentBytes)
-		return 2*exact.L(min(m, segmentBytes), 1) + max(0, math.Ceil(float64(m)/s)-1)*exact.L(segmentBytes, 2)
-	}
-	truth := planned(e)
-	surveytest.Simulate(exact, 7).Measure(t, truth, transfers.Survey, transfers.Request{Plan: truth.Plan})
-	law.Noise, law.Late, law.LateBy, law.Cost = 0.02, 0.06, 200*time.Microsecond, predicted(truth)
-	e.engine.Start, e.engine.Launches, e.engine.Seed = surveytest.Simulate(law, 8).Start(), 2*engine.LeastLaunches, 1
-	must.Do(e.Run(t.Context()))
-	doc, lacking := e.Collectives()
-	if lacking != nil || len(doc.Rows) != 2*(1+2*2) {
-		t.Fatalf("%d rows, %v", len(doc.Rows), lacking)
-	}
-	for _, r := range doc.Rows {
-		full, made := of(r.Predicted, Full)
-		if within := map[bool]float64{false: 0.05, true: 0.1}; !made || math.Abs(full.Error) > within[full.Extrapolated] { // κ bends what lies beyond τ = 4
-			t.Errorf("%s, P = %d, m = %d: measured %v, %+v", r.Name, r.P, r.Bytes, r.Measured, full)
-		}
-	}
-	if told := strings.Join(e.Warnings, "\n"); !strings.Contains(told, "a worker began late") {
-		t.Errorf("%+v, warnings %q", e.File.Begun(), told)
 	}
 }

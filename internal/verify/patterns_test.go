@@ -8,7 +8,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/params"
 )
 
@@ -121,25 +120,5 @@ func TestPatternRows(t *testing.T) {
 	r.File.Cells = r.File.Cells[1:] // stopped before it
 	if stopped, err := r.PatternRows(models, fits); err != nil || len(stopped) != len(rows)-1 {
 		t.Errorf("stopped: %d rows of %d, %v", len(stopped), len(rows), err)
-	}
-}
-
-// Patterns run, three ranks on what CPUs there are, and are checked.
-func TestPatternsRun(t *testing.T) {
-	m := surveytest.Machine(t, 1)
-	var cases []Case
-	for _, pattern := range Patterns() {
-		for _, off := range []bool{false, true} {
-			of, _, err := pattern.Cases(3, []int{3000}, off, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cases = append(cases, of...)
-		}
-	}
-	request := schedules{Segments: 2, SegmentBytes: 1024, ArenaBytes: map[int]int{3: 1 << 20}, Operator: "SUM_I", cases: cases}
-	f := surveytest.Run(t, m, Survey, request)
-	if len(cases) != 2*(2+3+3+3) || len(f.Cells) != len(cases) {
-		t.Errorf("%d cells of %d cases", len(f.Cells), len(cases))
 	}
 }

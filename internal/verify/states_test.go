@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -116,21 +115,4 @@ func TestExperimentMoves(t *testing.T) {
 			t.Errorf("%q, want %q", again.Warnings, tt.says)
 		}
 	}
-}
-
-// Errors count by the shares of their states.
-func TestMeansOfStates(t *testing.T) {
-	row := func(ns, share, e float64) Row {
-		return Row{Name: Message, P: 2, State: params.State{NS: ns, Share: share}, Measured: fit.Estimate{Center: 1}, Predicted: []Prediction{{Model: Full, Error: e}}}
-	}
-	means := Means([]Row{row(60, 0.75, 0.1), row(60, 0.75, -0.1), row(240, 0.25, 0.5), row(240, 0.25, 0.3)})
-	want := []Mean{
-		{Of: Message, P: 2, State: params.State{NS: 60, Share: 0.75}, Errors: []Errors{{Full, 2, 0.1, 0.1, 0}}},
-		{Of: "all", P: 2, State: params.State{NS: 60, Share: 0.75}, Errors: []Errors{{Full, 2, 0.1, 0.1, 0}}},
-		{Of: Message, P: 2, State: params.State{NS: 240, Share: 0.25}, Errors: []Errors{{Full, 2, 0.4, 0.5, 0.4}}},
-		{Of: "all", P: 2, State: params.State{NS: 240, Share: 0.25}, Errors: []Errors{{Full, 2, 0.4, 0.5, 0.4}}},
-		{Of: Message, P: 2, States: 2, Errors: []Errors{{Full, 4, 0.175, 0.5, 0.1}}},
-		{Of: "all", P: 2, States: 2, Errors: []Errors{{Full, 4, 0.175, 0.5, 0.1}}},
-	}
-	expectMeans(t, means, want)
 }

@@ -1,17 +1,22 @@
 package view
 
 import (
+	"math"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
 )
 
-// What rounds to nothing has no sign.
-func TestDigitsOfNothing(t *testing.T) {
+// Digits are as many as the uncertainty leaves; what rounds to nothing has no sign.
+func TestDigits(t *testing.T) {
 	for _, tt := range []struct {
 		v, uncertainty float64
 		want           string
-	}{{-0.3, 20, "0"}, {-0.04, 0.3, "0.0"}, {0, 1, "0"}, {-3, 20, "-3"}, {-0.4, 0.3, "-0.4"}, {-10, 200, "-10"}} {
+	}{
+		{1234.567, 30, "1235"}, {1234.567, 0.5, "1234.6"}, {12.345, 0.04, "12.35"}, {0.012345, 0.0001, "0.0123"}, {0.00049, 0.00002, "0.00049"},
+		{3793, 0, "3793"}, {12.3456, math.Inf(1), "12.3"}, {math.NaN(), 1, "?"},
+		{-0.3, 20, "0"}, {-0.04, 0.3, "0.0"}, {0, 1, "0"}, {-3, 20, "-3"}, {-0.4, 0.3, "-0.4"}, {-10, 200, "-10"},
+	} {
 		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
 			t.Errorf("Digits(%g, %g) = %q, want %q", tt.v, tt.uncertainty, got, tt.want)
 		}

@@ -636,14 +636,3 @@ func TestAccessibleInBrowser(t *testing.T) {
 		b.clean()
 	}
 }
-
-// From the page's request until all of it is there.
-func BenchmarkOpen(b *testing.B) {
-	shown := open(b, many(1000))
-	var ms float64
-	for b.Loop() {
-		shown.do(chromedp.Reload())
-		ms += eval[float64](shown, `performance.getEntriesByType("navigation")[0].domContentLoadedEventEnd`)
-	}
-	b.ReportMetric(ms/float64(b.N), "ms/page")
-}

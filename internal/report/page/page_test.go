@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,40 +43,6 @@ func TestNamesAreEscaped(t *testing.T) {
 	if !strings.Contains(text[:1<<10], Mark) {
 		t.Error("the mark is not in the first KB")
 	}
-}
-
-// The published machines by hand. Transfers of 8192 bytes take metropolis 3046.600
-// ns alone and 6548.225 ns with 8 at once, lusitania 1892.055 ns and, of 20,
-// 4529.994 ns: A(8) = 8·3046.600/6548.225 = 3.722 and A(20) = 20·1892.055/4529.994
-// = 8.353; 8·8192/6548.225 = 10.01 and 20·8192/4529.994 = 36.17 GB/s.
-func TestPublishedMachines(t *testing.T) {
-	shared := os.Getenv("TAULOP_SHARED")
-	if shared == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
-	p := &Page{}
-	for _, name := range []string{"metropolis", "lusitania"} {
-		path := filepath.Join(shared, "params", name, "SHM.txt")
-		in := must.Get(os.Open(path))
-		defer in.Close()
-		table := must.Get(params.ReadText(in, path))
-		p.Machines = append(p.Machines, compare.Machine{Name: name, Path: path, File: params.FromText(table, nil)})
-	}
-	tables := strings.NewReplacer("<th scope=\"row\">", "", "</th>", " ", "<td>", "", "</td>", " ").Replace(written(t, p))
-	contains.All(t, strings.ReplaceAll(tables, "  ", " "),
-		"\n<tr>8 6548 3025 0.462 ? </tr>", // 3025.264/6548.225
-		"\n<tr>8 10.0 21.7 </tr>", "\n<tr>8 3.72 5.00 </tr>", "\n<tr>20 36.2 </tr>", "\n<tr>20 8.35 </tr>",
-		"metropolis 3047 ns 3.72 of 8 not up to τ = 8 ", "lusitania 1892 ns 8.35 of 20 at τ = 17 ",
-	)
-}
-
-func TestNothingInCommon(t *testing.T) {
-	a, b := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
-	for i := range b.File.Cells {
-		b.File.Cells[i].Setup = "ping"
-	}
-	text := written(t, &Page{Machines: []compare.Machine{a, b}})
-	contains.All(t, text, "Nothing is compared: no two machines", "ping, placement local, in cache", "ring, placement local, in cache")
 }
 
 // A fleet of which every machine was measured in another way still has a page.
@@ -206,15 +170,6 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// What surveys measured has the tables that text has.
-func TestSurveys(t *testing.T) {
-	text := written(t, &Page{Machines: []compare.Machine{addSurveys(exact("node", []int{1, 2}, 1000, 1600), 1)}})
-	_, tables, _ := strings.Cut(text, "Surveys of node</h3></summary>")
-	if tables, _, _ = strings.Cut(tables, "</details>"); strings.Count(tables, "<table") < 4 {
-		t.Errorf("tables %s", tables)
-	}
-}
-
 func TestWarnings(t *testing.T) {
 	one, more := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
 	one.File.Warnings, more.File.Warnings = []string{"turbo is on", "the load is 1.36"}, []string{"turbo is on"}
@@ -229,26 +184,6 @@ func TestBreaches(t *testing.T) {
 	contains.All(t, text,
 		"eq. (8), is broken on 2 machines", "<li>b, 6 places, the first: eq. (8) is broken (", "<li>a, 2 places, the first: eq. (8) is broken (",
 	)
-}
-
-// Files of different segments, and of none.
-func TestSize(t *testing.T) {
-	curve := func(m int, segment bool) compare.Curve {
-		return compare.Curve{Channel: compare.Channel{Bytes: m}, Segment: segment}
-	}
-	for _, tt := range []struct {
-		curves []compare.Curve
-		want   int
-	}{
-		{[]compare.Curve{curve(1024, false), curve(16384, true), curve(8192, false)}, 16384},
-		{[]compare.Curve{curve(1024, false), curve(8192, false), curve(65536, false)}, 8192},
-		{[]compare.Curve{curve(64, false), curve(1024, false), curve(65536, false)}, 1024},
-		{[]compare.Curve{curve(65536, false)}, 65536},
-	} {
-		if got := size([][]compare.Curve{tt.curves}); got != tt.want {
-			t.Errorf("%v: %d, want %d", tt.curves, got, tt.want)
-		}
-	}
 }
 
 // What is known of no machine has no column.

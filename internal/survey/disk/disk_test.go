@@ -32,9 +32,7 @@ func TestTransfersAreChecked(t *testing.T) {
 	for range 20 {
 		for _, operation := range []string{"read", "write", "read"} {
 			for _, blocks := range []int{16, 3, 1} {
-				if _, err := f.transfer(operation, blocks*BlockBytes); err != nil {
-					t.Fatal(err)
-				}
+				must.Get(f.transfer(operation, blocks*BlockBytes))
 				for block, held := range f.holds {
 					moved = moved || held != block
 				}
@@ -45,12 +43,8 @@ func TestTransfersAreChecked(t *testing.T) {
 		t.Error("writing left every block as it was")
 	}
 	held := make([]byte, 1)
-	if _, err := f.ReadAt(held, 5*BlockBytes+7); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.ReadAt(held, 5*BlockBytes+7))
+	must.Get(f.WriteAt([]byte{held[0] ^ 1}, 5*BlockBytes+7))
 	if _, err := f.transfer("read", len(content)); err == nil || !strings.Contains(err.Error(), "block 5") {
 		t.Errorf("a changed bit in block 5: %v", err)
 	}
@@ -72,29 +66,6 @@ func TestAnonymous(t *testing.T) {
 	}
 	if _, err := anonymous(filepath.Join(dir, "none")); err == nil {
 		t.Error("a file in a directory that is not there")
-	}
-}
-
-// Table 6 of usc-hpc-benchmarks-1999, the IBM SP: 1.0 ms to begin, reading 255 MB/s
-// and writing 155.
-func TestFitsTable6(t *testing.T) {
-	var cells []params.Cell
-	for m := BlockBytes; m <= 16<<20; m *= 4 {
-		for operation, mbs := range map[string]float64{"read": 255, "write": 155} {
-			c := params.Cell{Key: params.Key{Kind: params.DiskCell, Tau: 1, Bytes: m}.Named(operation + "-direct")}
-			c.Time.Center = 1e6 + 1e3*float64(m)/mbs
-			cells = append(cells, c)
-		}
-	}
-	fits := Fits(cells)
-	if len(fits) != 2 {
-		t.Fatalf("%d fits, want 2", len(fits))
-	}
-	for i, mbs := range []float64{255, 155} {
-		start, speed := fits[i].Start.Value, *fits[i].MBs
-		if start < 0.999e6 || start > 1.001e6 || speed < 0.999*mbs || speed > 1.001*mbs {
-			t.Errorf("%s: %g ns, %g MB/s; want 1 ms and %g", fits[i].Operation, start, speed, mbs)
-		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
@@ -51,13 +52,7 @@ func TestChain(t *testing.T) {
 }
 
 func machine(cores int) *numa.Machine {
-	m := &numa.Machine{Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 1 << 20}}}
-	for i := range cores {
-		m.CPUs, m.Allowed = append(m.CPUs, numa.CPU{ID: i, Core: i}), append(m.Allowed, i)
-		m.Caches[0].CPUs = append(m.Caches[0].CPUs, i)
-	}
-	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 34, FreeBytes: 1 << 33}}
-	return m
+	return numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: cores, Threads: 1, L3: 1 << 20, L2: 1 << 19, Memory: 1 << 34}.Machine()
 }
 
 // Of few cores what cannot be measured is said; of many everything is there.
@@ -130,16 +125,12 @@ func invented() *params.File {
 func TestWrite(t *testing.T) {
 	var b strings.Builder
 	view.WriteTables(&b, Tables(invented()))
-	for _, want := range []string{
+	contains.All(t, b.String(),
 		"Latency of a read of memory while others of 4 cores",
 		"32.0   [31.7, 32.3]  210", "      20 %  not measured\n", "\nnot measured: the cores that inject had next to no CPU time\n",
 		"Idle latency 100 ns [99, 101]; twice that from 32.0 GB/s on; the others inject 32.0 GB/s [31.7, 32.3] at the most.",
 		"Latency of a pair, 64 bytes one way while", "Idle latency 50.0 ns [49.5, 50.5]; 1.20 times that at 25.6 GB/s, and below twice at every level;",
-	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
-		}
-	}
+	)
 	b.Reset()
 	if view.WriteTables(&b, Tables(&params.File{})); b.Len() > 0 {
 		t.Errorf("of nothing %q", b.String())
@@ -187,9 +178,7 @@ func TestMoving(t *testing.T) {
 	}
 	r.ChainBytes = 1 << 16 // which is laid out in each launch
 	x := &engine.Experiment{File: f, Time: time.Hour, Launches: 100, Start: s.Start(), Seed: 1}
-	if _, err := survey.Add(x, Survey, r, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(survey.Add(x, Survey, r, m))
 	must.Do(x.Run(t.Context()))
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))

@@ -315,34 +315,12 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// A host that is gone in the middle, and one that falls silent, are said so.
-func TestGone(t *testing.T) {
-	l, ended := hosts(t, time.Minute)
-	run := begin(t, l)
-	s := lead(t, run.Targets, run)
-	defer s.Close()
-	if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
-		t.Fatal(err)
-	}
-	run.End(errors.New("enough"))
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "gave up: enough") {
-		t.Errorf("the host ended with %v", err)
-	}
-	if _, err := s.Sample(t.Context(), smallExchange, 0); err == nil || !strings.HasPrefix(err.Error(), "there: ") {
-		t.Errorf("after the host's end: %v", err)
-	}
-}
-
+// Who says nothing is waited for no longer than asked for, and a host waits so long for a run. What a closed
+// port, one in use and an unknown name are is tested where they are told.
 func TestNobodyThere(t *testing.T) {
 	needsLoopback(t)
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	address := free.Addr().String()
-	if _, err := Listen(address); err == nil || !strings.Contains(err.Error(), "in use already") {
-		t.Errorf("a port in use: %v", err)
-	}
 	// It takes connections into its queue and never answers, like a stopped process.
 	silent := Target{"silent", address}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
@@ -351,25 +329,9 @@ func TestNobodyThere(t *testing.T) {
 		t.Error("a host that says nothing takes part")
 	}
 	free.Close()
-	closed := func(wait time.Duration) error {
-		_, err := Begin(t.Context(), []Target{silent}, secret, wait)
-		return err
-	}
-	// A refusal takes microseconds, but on a busy machine may come after any fixed wait.
-	err = closed(100 * time.Millisecond)
-	for wait := 200 * time.Millisecond; !errors.Is(err, ErrNobody) && wait < time.Minute; wait *= 2 {
-		err = closed(wait)
-	}
-	if !errors.Is(err, ErrNobody) {
-		t.Errorf("a port that nobody listens on: %v", err)
-	}
 	silent.Name = "127.0.0.1"
-	if err := closed(100 * time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
+	if _, err := Begin(t.Context(), []Target{silent}, secret, 100*time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
 		t.Errorf("its address is there once: %v", err)
-	}
-	var unknown UnknownError
-	if _, err := Begin(t.Context(), []Target{{"no.such.host.invalid", "no.such.host.invalid:1"}}, secret, time.Minute); !errors.As(err, &unknown) {
-		t.Errorf("a name that does not resolve: %v", err)
 	}
 	_, ended := hosts(t, 100*time.Millisecond)
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "no run began within 100ms") {

@@ -1,9 +1,7 @@
 package network
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -45,68 +43,6 @@ func TestChangedBit(t *testing.T) {
 	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
 		t.Errorf("%v, want %v", err, errCorrupt)
 	}
-}
-
-// How late messages come is L, for one flow and for two.
-func TestDelay(t *testing.T) {
-	var wrong error
-	for late := 50 * time.Millisecond; late < patience/2; late *= 2 { // a busy host adds some, which matters less and less
-		if wrong = delayed(t, late); wrong == nil {
-			return
-		}
-		t.Log(wrong)
-	}
-	t.Error(wrong)
-}
-
-// delayed says where L of messages that are late is not that.
-func delayed(t *testing.T, late time.Duration) error {
-	l, _ := hosts(t, time.Minute)
-	to, end := passing(t, "late", l, func(c net.Conn, address string) {
-		defer c.Close()
-		d, err := net.Dial("tcp", address)
-		if err != nil {
-			return
-		}
-		defer d.Close()
-		delay := func(to, from net.Conn) {
-			type piece struct {
-				due  time.Time
-				said []byte
-			}
-			pieces := make(chan piece, 1<<10)
-			go func() {
-				for p := range pieces {
-					time.Sleep(time.Until(p.due))
-					to.Write(p.said)
-				}
-				to.Close()
-			}()
-			defer close(pieces)
-			for b := make([]byte, 1<<10); ; {
-				n, err := from.Read(b)
-				if err != nil {
-					return
-				}
-				pieces <- piece{time.Now().Add(late), bytes.Clone(b[:n])}
-			}
-		}
-		go delay(d, c)
-		delay(c, d)
-	})
-	defer end()
-	run := begin(t, l)
-	defer run.End(nil)
-	s := lead(t, to, run)
-	defer s.Close()
-	for _, tau := range []int{1, 2} {
-		k := smallExchange
-		k.Tau = tau
-		if found, err := s.Sample(t.Context(), k, 0); err != nil || !(found.NS > 0.99*float64(late) && found.NS < 1.5*float64(late)) {
-			return fmt.Errorf("L(100,%d) is %.1f ms, messages are %v late, %v", tau, found.NS/1e6, late, err)
-		}
-	}
-	return nil
 }
 
 // forge passes on what is said, but for one bit of the first message that is timed, which two go before.

@@ -75,24 +75,6 @@ func TestIdleStrangers(t *testing.T) {
 	}
 }
 
-// However many are sent away, the lines that tell of them are few, and count all of them.
-func TestRefusals(t *testing.T) {
-	const all = 1000
-	var r refusals
-	if r.rest() != nil {
-		t.Error("something is said of nobody")
-	}
-	lines := 0
-	for range all {
-		if r.line(&net.TCPAddr{}, errDisplaced) != nil {
-			lines++
-		}
-	}
-	if rest, want := r.rest(), fmt.Sprintf("also sent away: %d more connections", all-mostLines); lines != mostLines || rest == nil || rest.Error() != want {
-		t.Errorf("%d lines and %v, want %q", lines, rest, want)
-	}
-}
-
 // What a host lets in it forgets again: a run that did not begin, and flows that ended.
 func TestAdmits(t *testing.T) {
 	h := Host{groups: make(map[uint64]*group)}
@@ -130,9 +112,7 @@ func peak(t *testing.T) (bytes int) {
 	t.Helper()
 	text := must.Get(os.ReadFile("/proc/self/status"))
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
-	if _, err := fmt.Sscan(after, &bytes); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(fmt.Sscan(after, &bytes))
 	if err := os.WriteFile("/proc/self/clear_refs", []byte("5"), 0); err != nil {
 		t.Skipf("the peak of this process is unknown: %v", err)
 	}
@@ -159,9 +139,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		if i == flows-1 {
 			bytes = each
 		}
-		if _, err := c.Write(encoded(order{Operation: exchange, Tau: flows, Bytes: bytes, Times: 1})); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(c.Write(encoded(order{Operation: exchange, Tau: flows, Bytes: bytes, Times: 1})))
 	}
 	err := run.Why(errHungUp)
 	for _, want := range []string{"there says: a flow from ", "messages of all flows may take 64M here", "needs 512M for its own: " + ErrMemory.Error()} {
@@ -225,10 +203,7 @@ func TestStopsReading(t *testing.T) {
 	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
 	l, ended := hosting(t, h)
 	run := begin(t, l)
-	c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false))
 	defer c.Close()
 	c.SetReadBuffer(4 << 10)
 	const times = 1000 // of 32 KB: more unread bytes than kernels keep
@@ -240,7 +215,7 @@ func TestStopsReading(t *testing.T) {
 			break
 		}
 	}
-	err = run.Why(errHungUp)
+	err := run.Why(errHungUp)
 	if !strings.Contains(err.Error(), errStuck.Error()) {
 		t.Errorf("the end that leads: %v", err)
 	}

@@ -1,7 +1,6 @@
 package pairs
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
@@ -165,25 +164,5 @@ func TestNoiseIsNoGroup(t *testing.T) {
 	}
 	if alarms > 0 {
 		t.Errorf("%d groups in %d homogeneous levels", alarms, levels)
-	}
-}
-
-// The sentence, as it stands below the table, and the document.
-func TestGroupsAreTold(t *testing.T) {
-	f := timed(16, 1, 0.02, rand.New(rand.NewPCG(1, 1)), func(a, b int) float64 {
-		if a/4 == b/4 {
-			return 25
-		}
-		return 95
-	})
-	tables := Tables(f)
-	text := fmt.Sprint(tables[len(tables)-1].Notes)
-	for _, want := range []string{"The 16 CPUs 0-15 of one level (same node) fall into 4 groups by their times, 0-3 and 4-7 and 8-11 and 12-15: a null transfer takes ", "the topology does not say so."} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in %s", want, text)
-		}
-	}
-	if doc := NewDocument(f).(*Document); len(doc.Groups) != 1 || math.Abs(doc.Groups[0].Within-25) > 1 || math.Abs(doc.Groups[0].Between-95) > 3 {
-		t.Errorf("%+v", doc.Groups)
 	}
 }

@@ -221,9 +221,7 @@ func TestManyCores(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Levels = m.Levels(m.Allowed)
 	x := &engine.Experiment{File: f, Time: budget, Seed: 1}
-	if _, err := survey.Add(x, Survey, r, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(survey.Add(x, Survey, r, m))
 	s := &simulated{random: rand.New(rand.NewPCG(1, 1))}
 	x.Start = engine.Within(nil, func(string, json.RawMessage, engine.Conditions) (engine.Sampler, error) { return s, nil })
 	must.Do(x.Run(context.Background()))

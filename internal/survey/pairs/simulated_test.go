@@ -9,46 +9,13 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
-
-// Pairs of a simulated machine take what their level was given, and the slow pairs are the slow
-// CPU's.
-func TestSimulated(t *testing.T) {
-	m := numatest.EPYC(2, 1, 1, 4, 1)
-	for _, slower := range []float64{0, 1.5} {
-		s := surveytest.Simulate(surveytest.Simulated{Machine: m, Latency: 60, Far: 3, PerByte: 0.05, Noise: 0.02, SlowCPU: 5, Slower: slower}, 4)
-		f := &params.File{Format: params.Format, Version: params.Version}
-		f.Provenance.Levels = m.Levels(m.Allowed)
-		s.Measure(t, f, Survey, Request{CPUs: m.CoreCPUs(), Sizes: []int{0, SegmentBytes}})
-		p, err := f.Pairs()
-		if err != nil || len(p.Levels) != 2 {
-			t.Fatalf("%+v, %v", p, err)
-		}
-		for _, level := range p.Levels {
-			want := s.Latency
-			if level.Pairs == 16 {
-				want *= s.Far
-			}
-			if got := level.Median[0]; math.Abs(got/want-1) > 0.05 {
-				t.Errorf("%s takes %g ns, put in %g", level.Name, got, want)
-			}
-		}
-		slow := FindSlow(p)
-		for _, of := range slow {
-			if of.From != 5 && of.To != 5 {
-				t.Errorf("%+v", of)
-			}
-		}
-		if want := map[float64]int{0: 0, 1.5: 7}[slower]; len(slow) != want {
-			t.Errorf("%d slow pairs, want %d: %+v", len(slow), want, slow)
-		}
-	}
-}
 
 // moving is a file of pairs of a machine whose host moves its CPUs between two states.
 func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surveytest.Simulated) {
@@ -58,9 +25,7 @@ func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surve
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Levels = s.Machine.Levels(s.Machine.Allowed)
 	x := &engine.Experiment{File: f, Time: time.Hour, Launches: launches, Start: s.Start(), Seed: 1}
-	if _, err := survey.Add(x, Survey, Request{CPUs: s.Machine.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, s.Machine); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(survey.Add(x, Survey, Request{CPUs: s.Machine.CoreCPUs(), Sizes: []int{0, SegmentBytes}}, s.Machine))
 	must.Do(x.Run(context.Background()))
 	return f, s
 }
@@ -92,11 +57,7 @@ func TestMoving(t *testing.T) {
 	}
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))
-	for _, want := range []string{"states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 "} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, &b)
-		}
-	}
+	contains.All(t, b.String(), "states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 ")
 }
 
 // Two states of pairs are no two groups of CPUs: neither where samples tell the states, nor

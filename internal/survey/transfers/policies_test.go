@@ -8,7 +8,6 @@ import (
 
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
 )
 
@@ -35,48 +34,6 @@ func TestPolicies(t *testing.T) {
 		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], 2)
 		if got := policiesOf(m); got != tt.want {
 			t.Errorf("%v: %s, want %s", tt.shape, got, tt.want)
-		}
-	}
-}
-
-// Every level that two cores of a machine can be at has a placement, except levels between the
-// nearest and the farthest nodes, and levels closer than a shared cache.
-func TestPoliciesOfSnapshots(t *testing.T) {
-	for _, name := range snapshot.Few(t) {
-		m, err := numa.Discover(snapshot.Unpack(t, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		cores := m.CoreCPUs()
-		levels := m.Levels(m.Allowed)
-		there := make(map[int]bool)
-		for i, a := range cores {
-			for _, b := range cores[i+1:] {
-				there[levels.Channel(a, b)] = true
-			}
-		}
-		f := &params.File{Plan: params.Plan{Policies: Policies(m), Taus: []int{2}}}
-		f.Provenance.Levels = levels
-		if f.Placements, err = placements(f.Plan, m, -1); err != nil {
-			t.Fatal(err)
-		}
-		measured := make(map[int]bool)
-		for _, c := range f.Channels(params.Selection{}) {
-			if c.Level < 0 || measured[c.Level] {
-				t.Errorf("%s: %+v is of no level of its own", name, c)
-			}
-			measured[c.Level] = true
-		}
-		for level := range there {
-			if !measured[level] && !strings.HasPrefix(levels[level].Name, "nodes ") {
-				t.Errorf("%s: no placement of %v is of %q", name, f.Plan.Policies, levels[level].Name)
-			}
-		}
-		if last := len(levels) - 1; !measured[last] {
-			t.Errorf("%s: no placement of %v is of the farthest level, %q", name, f.Plan.Policies, levels[last].Name)
-		}
-		if len(f.Plan.Policies) > 5 || slices.Contains(f.Plan.Policies, numa.Remote) != (m.Count().Nodes > 1 && len(measured) <= 2) {
-			t.Errorf("%s: %v", name, f.Plan.Policies)
 		}
 	}
 }
