@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/hwloc"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
@@ -32,7 +33,7 @@ type exportRequest struct {
 // exportFlags is the subcommand.
 func exportFlags(flags *argument.Set) action {
 	req := exportRequest{flags: flags}
-	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv, benchfmt or otava", []string{"libtaulop", "csv", "benchfmt", "otava"})
+	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv, benchfmt, otava or hwloc", []string{"libtaulop", "csv", "benchfmt", "otava", "hwloc"})
 	argument.Var(flags, &req.setup, "setup", "", "of libtaulop: the transfers of a `setup` (default the first that was measured)", verbatimWord, setupNames()...)
 	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
 	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
@@ -49,7 +50,7 @@ func exportFlags(flags *argument.Set) action {
 		}
 		switch {
 		case req.format == "":
-			return usagef("-format is missing: use libtaulop, csv, benchfmt or otava")
+			return usagef("-format is missing: use libtaulop, csv, benchfmt, otava or hwloc")
 		case len(words) != want:
 			return usagef("got %s, want %d, like %s", printable.Count(len(words), "argument"), want, example)
 		}
@@ -64,6 +65,12 @@ func exportFlags(flags *argument.Set) action {
 			return req.write(out, asText(func(w io.Writer) error { return f.WriteValues(w, ',') }))
 		case "benchfmt":
 			return req.write(out, asText(f.WriteBenchmarks))
+		case "hwloc":
+			var b bytes.Buffer
+			if err := hwloc.Write(&b, f); err != nil {
+				return usagef("%s: %v", req.file, err)
+			}
+			return req.write(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
 		case "otava":
 			return req.trend(out, errOut, f)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
@@ -24,11 +25,13 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/published"
+	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/tidy"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -38,6 +41,7 @@ type importRequest struct {
 	cores        map[string]int // of levels, where tables do not say
 	pairs        []int          // of each table that does not say
 	net          string
+	cpus         []int // of a matrix
 	sweptFile
 	output
 }
@@ -68,6 +72,7 @@ type importer struct {
 var importers = []importer{
 	{"tidy", isTidy, "tables with named columns", "cores", (*importRequest).tables},
 	{"mpi", mpibench.Printed, "what MPI benchmarks printed", "pairs net cache params state", (*importRequest).benchmarks},
+	{"core-to-core", isMatrix, "a matrix of core-to-core-latency", "cpus params", (*importRequest).matrix},
 	{"text", func(string) bool { return true }, "tables in the published text format", "", (*importRequest).text},
 }
 
@@ -75,12 +80,13 @@ var importers = []importer{
 func importFlags(flags *argument.Set) action {
 	var req importRequest
 	formats := lists.Map(importers, func(i importer) string { return i.format })
-	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed (default: what they look like)", formats)
+	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed; core-to-core, a matrix of core-to-core-latency (default: what they look like)", formats)
 	flags.StringVar(&req.name, "name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 	argument.Var(flags, &req.cores, "cores", "", "of tables: how many cores in a row share a level, where they do not say, a `list` like same_socket=28,other_socket=56", readCores)
 	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: `list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4", readPairs)
 	flags.StringVar(&req.net, "net", "", "of benchmarks whose pairs were on two nodes: `name` of the network between them, such as ib0")
-	req.sweptFile.add(flags, "of benchmarks: a `file` of taulop sweep on the same machine, to take γ and ranks' own copies from")
+	argument.Var(flags, &req.cpus, "cpus", "", "of a matrix of core-to-core-latency: the CPUs of its rows, a `list` like 0-3,8-11 (default from 0 on)", numa.ParseOrder)
+	req.sweptFile.add(flags, "of benchmarks: a `file` of taulop sweep on the same machine, to take γ and ranks' own copies from; of a matrix: to take the machine's levels from")
 	flags.Rules(
 		argument.Rule{Flags: "state", Needs: "params", Why: "is one of those that the file of -params has"},
 		argument.Rule{Flags: "params", Not: "net", Why: "has what ranks do by themselves, and not between nodes"},
@@ -323,6 +329,40 @@ func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 		return none, usageError(err.Error())
 	}
 	return t, nil
+}
+
+// matrix is import of a matrix of core-to-core-latency. It says which groups of CPUs it shows.
+func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File, error) {
+	if n := len(files); n > 1 {
+		return nil, usagef("got %d arguments, want 1: a matrix is of one machine", n)
+	}
+	m, err := infile.Read(files[0], coretocore.Read)
+	if err != nil {
+		return nil, usageError(err.Error())
+	}
+	var levels numa.Levels
+	if req.params != "" {
+		swept, err := readParameters("params", req.params)
+		if err != nil {
+			return nil, err
+		}
+		levels = swept.Provenance.Levels
+	}
+	f, err := m.File(req.cpus, levels)
+	if err != nil {
+		return nil, usagef("%s: %v: name the CPUs of its rows with -cpus", files[0], err)
+	}
+	known := f.Provenance
+	f.Provenance = imported(req.name, "core-to-core-latency does not print what machine it ran on, nor where the lines lay: look for that where the matrix comes from")
+	f.Provenance.Levels, f.Provenance.Online, f.Provenance.Allowed = known.Levels, known.Online, known.Allowed
+	p, err := f.Pairs()
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range pairs.FindGroups(p, f.Provenance.Levels) {
+		tell(errOut, "%s", g)
+	}
+	return f, nil
 }
 
 // tables is import of tables with named columns.

@@ -166,6 +166,7 @@ func mutable(t *testing.T) (all []original, dir string) {
 		{"against.json", "", []string{"plot published -o DIR/made.svg MUTANT"}},
 		{"p2p.tsv", "", []string{"import MUTANT"}},
 		{"coll.tsv", "m.json", []string{"verify -against MUTANT -params GOOD", "verify -json -against MUTANT -params GOOD"}},
+		{"matrix.csv", "", []string{"import MUTANT"}},
 		{"few.csv", "", []string{"map -nodes 2 MUTANT", "map -json MUTANT"}},
 		{"messages.0.prof", "", []string{"map -nodes 2 MUTANT DIR/messages.1.prof"}},
 		{"cannon.toml", "access.json", []string{"estimate -params GOOD MUTANT"}},

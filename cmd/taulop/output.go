@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/outfile"
@@ -237,12 +238,15 @@ func head(path string, most int64) []byte {
 	return text
 }
 
-// holdsParameters tells a parameter file, and isTidy a table with named columns, by their beginnings.
+// holdsParameters tells a parameter file, isTidy a table with named columns, and isMatrix a matrix of
+// core-to-core-latency, by their beginnings.
 func holdsParameters(path string) bool {
 	return bytes.Contains(head(path, 512), []byte(strconv.Quote(params.Format)))
 }
 
 func isTidy(path string) bool { return tidy.Is(head(path, 1<<16)) }
+
+func isMatrix(path string) bool { return coretocore.Looks(string(head(path, 1<<17))) }
 
 // A printer is standard output that remembers what went wrong: few look at the
 // errors of each line.

@@ -1,0 +1,153 @@
+// Package coretocore reads the matrices that core-to-core-latency prints with --csv, the form of
+// most published ones of large machines: n lines of n values between commas, value j of line i the
+// time in ns one way between CPUs i and j; empty on the diagonal and above it.
+package coretocore
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/decimal"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// Limits of a matrix, which may come from anywhere.
+const (
+	maxLine = 1 << 18 // bytes
+	maxCPUs = 1 << 12
+	maxTime = 1e9 // ns
+)
+
+// A Matrix has the times between CPUs, a row each; those of pairs that were not measured, and
+// on the diagonal, are NaN. It is symmetric.
+type Matrix [][]float64
+
+// Looks tells a matrix by its beginning: two lines of commas, blanks and numbers, the first without
+// numbers, or with one.
+func Looks(head string) bool {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(head, "\ufeff"), "\n")
+	second, _, _ := strings.Cut(rest, "\n")
+	first, second = strings.TrimSpace(first), strings.TrimSpace(second)
+	return strings.Contains(first+second, ",") && strings.Trim(first, ", \t") == "" && strings.Trim(second, "0123456789.eE+-, \t") == "" &&
+		strings.Count(first, ",") == strings.Count(second, ",")
+}
+
+// Read reads a matrix. A matrix that is full, of both directions, has the mean of both. An error
+// says in which line of name it is.
+func Read(r io.Reader, name string) (Matrix, error) {
+	lines := infile.NewLines(r, name, maxLine)
+	var rows [][]float64
+	for lines.Scan() {
+		text := strings.TrimSpace(lines.Text())
+		if text == "" && (len(rows) > 0 || lines.Number > 1) {
+			continue // as at the end; a first row has commas, unless it is the only one
+		}
+		cells := strings.Split(text, ",")
+		switch n := len(cells); {
+		case n > maxCPUs:
+			return nil, lines.Errorf("%d values; the most is %d CPUs", n, maxCPUs)
+		case len(rows) > 0 && n != len(rows[0]):
+			return nil, lines.Errorf("%d values where the first line has %d: give the matrix as core-to-core-latency --csv prints it", n, len(rows[0]))
+		case len(rows) == len(cells):
+			return nil, lines.Errorf("more lines than the %d values that each has", n)
+		}
+		row := make([]float64, len(cells))
+		for i, cell := range cells {
+			var err error
+			if row[i], err = time(cell); err != nil {
+				return nil, lines.Errorf("value %d: %w", i+1, err)
+			}
+		}
+		rows = append(rows, row)
+	}
+	switch err := lines.Err(); {
+	case err == bufio.ErrTooLong:
+		return nil, lines.Errorf("a line of more than %d bytes: this is no matrix of CPUs", maxLine)
+	case err != nil:
+		return nil, lines.Errorf("%w", err)
+	case len(rows) < 2 || len(rows) < len(rows[0]):
+		return nil, fmt.Errorf("%s: %s of a matrix, which has as many as values in a line, two or more: it was cut off", name, printable.Count(len(rows), "line"))
+	}
+	return symmetric(rows, name)
+}
+
+// time is a value in ns, NaN where there is none.
+func time(cell string) (float64, error) {
+	if cell = strings.TrimSpace(cell); cell == "" || strings.EqualFold(cell, "nan") {
+		return math.NaN(), nil
+	}
+	ns, err := decimal.Parse(cell)
+	if err != nil || !(ns >= 0 && ns <= maxTime) {
+		return 0, fmt.Errorf("%.40q is no time in ns", cell)
+	}
+	if ns == 0 { // as some write on the diagonal
+		return math.NaN(), nil
+	}
+	return ns, nil
+}
+
+// symmetric takes both directions together.
+func symmetric(rows [][]float64, name string) (Matrix, error) {
+	found := false
+	for i := range rows {
+		rows[i][i] = math.NaN()
+		for j := range i {
+			low, high := rows[i][j], rows[j][i]
+			switch {
+			case math.IsNaN(low):
+				low = high
+			case !math.IsNaN(high):
+				low = (low + high) / 2
+			}
+			rows[i][j], rows[j][i] = low, low
+			found = found || !math.IsNaN(low)
+		}
+	}
+	if !found {
+		return nil, fmt.Errorf("%s: a matrix without a time", name)
+	}
+	return rows, nil
+}
+
+// Whole is the level of CPUs of which nothing is known but that they are of one machine.
+const Whole = "same machine"
+
+// File makes a parameter file of a matrix: null transfers between pairs of CPUs, without samples and
+// intervals. cpus are those of the rows; nil counts from 0. levels are the machine's; nil is
+// one of all CPUs. It fails where there are not as many CPUs as rows.
+func (m Matrix) File(cpus []int, levels numa.Levels) (*params.File, error) {
+	if cpus == nil {
+		for i := range m {
+			cpus = append(cpus, i)
+		}
+	}
+	if len(cpus) != len(m) {
+		return nil, fmt.Errorf("the matrix is of %d CPUs, not of %d", len(m), len(cpus))
+	}
+	if levels == nil {
+		levels = numa.Levels{{Name: Whole, Groups: []numa.CPUSet{numa.SetOf(cpus...)}}}
+	}
+	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
+		Policies: []numa.Policy{numa.List}, Taus: []int{1}, Caches: []bool{false}}}
+	f.Provenance.Levels = levels
+	f.Provenance.Online = numa.SetOf(cpus...)
+	f.Provenance.Allowed = f.Provenance.Online
+	for i := range m {
+		for j := range i {
+			if ns := m[i][j]; !math.IsNaN(ns) {
+				f.Cells = append(f.Cells, params.Cell{
+					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(cpus[i], cpus[j], params.UnknownHome)},
+					Time: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)},
+				})
+			}
+		}
+	}
+	return f, nil
+}

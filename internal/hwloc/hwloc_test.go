@@ -1,0 +1,99 @@
+package hwloc
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// file is of two nodes of two CPUs; workers of the second placement read the other node.
+func file() *params.File {
+	worker := func(cpu, node, user int) numa.Worker {
+		return numa.Worker{CPU: numa.CPU{ID: cpu, Core: cpu, Node: node}, UserNode: user}
+	}
+	f := &params.File{Placements: []numa.Placement{
+		{Policy: numa.Local, Workers: []numa.Worker{worker(0, 0, 0), worker(1, 0, 0), worker(34, 1, 1), worker(35, 1, 1)}},
+		{Policy: numa.List, Workers: []numa.Worker{worker(0, 0, 1), worker(1, 0, 1)}},
+	}}
+	f.Launches = []params.Launch{{Loads: []params.Loads{
+		{Placement: numa.Local, Tau: 1, Next: 90, Flushed: 91, Cached: 4},
+		{Placement: numa.Local, Tau: 2, Next: 95, Flushed: 99, Cached: 4},
+		{Placement: numa.Local, Tau: 4, Next: 120, Flushed: 121, Cached: 4}, // of both nodes
+		{Placement: numa.List, Tau: 2, Next: 150, Flushed: 140, Cached: 4},
+	}}}
+	of := func(k params.Key, ns float64) {
+		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns}})
+	}
+	k := params.Key{Kind: params.CopyCell, Placement: numa.Local, Tau: 1, Bytes: 1 << 20, OffCache: true}
+	of(k, 200_000)
+	k.Tau = 2
+	of(k, 250_000) // 2 × 2 MiB in 250 µs
+	k.Tau = 4
+	of(k, 1)
+	k.Tau, k.OffCache = 2, false
+	of(k, 1)
+	of(params.Key{Kind: params.AccessCell, Placement: numa.List, Tau: 1, Bytes: 4 << 20, OffCache: true}.Named("read-int32-1"), 1_000_000)
+	return f
+}
+
+func TestWrite(t *testing.T) {
+	var b bytes.Buffer
+	must.Do(Write(&b, file()))
+	for _, want := range []string{
+		`<memattr name="Latency" flags="6">`, `value="91" initiator_cpuset="0x00000003"`, `value="140" initiator_cpuset="0x00000003"`,
+		`value="16000" initiator_cpuset="0x00000003"`, `value="4000" initiator_cpuset="0x00000003"`, `os_index="34" cpuset="0x00000004,0x00000000"`,
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %s in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(b.String(), `value="121"`) {
+		t.Error("a latency of workers on two nodes counts as one's")
+	}
+	f := file()
+	f.Launches, f.Cells = nil, nil
+	if err := Write(&b, f); err == nil {
+		t.Error("a file without numbers of memory is written")
+	}
+	f.Placements = nil
+	if err := Write(&b, f); err == nil {
+		t.Error("a file without placements is written")
+	}
+}
+
+// lstopo loads it, and shows the attributes.
+func TestLstopo(t *testing.T) {
+	lstopo, err := exec.LookPath("lstopo-no-graphics")
+	if err != nil {
+		t.Skip("needs hwloc's lstopo-no-graphics")
+	}
+	for name, f := range map[string]*params.File{"two nodes": file(), "one": func() *params.File {
+		f := file()
+		f.Placements = f.Placements[:1]
+		f.Placements[0].Workers = f.Placements[0].Workers[:2]
+		return f
+	}()} {
+		path := filepath.Join(t.TempDir(), "machine.xml")
+		var b bytes.Buffer
+		must.Do(Write(&b, f))
+		must.Do(os.WriteFile(path, b.Bytes(), 0o600))
+		out, err := exec.Command(lstopo, "-i", path, "--memattrs").CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "NUMANode L#0 = 91 from cpuset 0x00000003") || !strings.Contains(string(out), "NUMANode L#0 = 16000 from") {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+		if name == "two nodes" && !strings.Contains(string(out), "NUMANode L#1 = 140 from cpuset 0x00000003") {
+			t.Errorf("the other node's latency is missing: %s", out)
+		}
+		if out, err = exec.Command(lstopo, "-i", path, "--of", "console").CombinedOutput(); err != nil || !strings.Contains(string(out), "PU L#1 (P#1)") {
+			t.Errorf("%s: %v: %s", name, err, out)
+		}
+	}
+}
