@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/numa"
 )
 
 // Memory is what a machine's main memory should carry, and its modules as the firmware lists
@@ -55,15 +56,25 @@ func (m *Memory) String() string {
 	return text
 }
 
-// SetPeak takes over what a user says that memory should carry, unless it is 0.
-func (p *Provenance) SetPeak(GBs float64) {
+// SetPeak takes over what a user says that the memory of a machine should carry, unless it is 0.
+func (p *Provenance) SetPeak(GBs float64, of *numa.Machine) {
 	if GBs == 0 {
 		return
 	}
-	m := Memory{}
+	m := Memory{Nodes: MemoryNodes(of)}
 	if p.Memory != nil {
 		m = *p.Memory
 	}
 	m.PeakGBs, m.Given = GBs, true
 	p.Memory = &m
+}
+
+// MemoryNodes counts the NUMA nodes of a machine that have CPUs and memory.
+func MemoryNodes(of *numa.Machine) (n int) {
+	for _, node := range of.Nodes {
+		if node.MemoryBytes > 0 && len(node.CPUs) > 0 {
+			n++
+		}
+	}
+	return n
 }

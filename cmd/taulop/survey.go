@@ -131,7 +131,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	now := provenance.Read("/", m)
 	now.Give(req.huge)
 	now.Name = printable.Name(req.machine)
-	now.SetPeak(req.peak)
+	now.SetPeak(req.peak, m)
 	plan := t.Plan
 	plan.Budget, plan.Copy, plan.With, plan.NoGamma = req.time.Seconds(), shm.CopyName(), []string{req.name}, true
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: now, Plan: plan, Placements: t.Places, Networks: t.Networks}

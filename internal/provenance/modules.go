@@ -24,13 +24,8 @@ func modules(t tree, m *numa.Machine) *params.Memory {
 		}
 	}
 	memory := memoryIn(table)
-	if memory == nil {
-		return nil
-	}
-	for _, n := range m.Nodes {
-		if n.MemoryBytes > 0 && len(n.CPUs) > 0 {
-			memory.Nodes++
-		}
+	if memory != nil {
+		memory.Nodes = params.MemoryNodes(m)
 	}
 	return memory
 }

@@ -37,7 +37,7 @@ func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Durat
 	if known := was.Provenance.Memory; known != nil && (here.Memory == nil || here.Memory.PeakGBs == 0) {
 		here.Memory = known
 	}
-	here.SetPeak(peakGBs)
+	here.SetPeak(peakGBs, m)
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: was.Plan, Placements: was.Placements}
 	x := &engine.Experiment{File: f, Time: budget, FirstCPUs: transfers.FirstCPUs(was.Plan, m)}
 	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: was.Plan}, m); err != nil {

@@ -280,7 +280,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		here.Give(r.Huge)
 		here.Fill(r.Fill)
 		here.Name = r.Name
-		here.SetPeak(r.PeakGBs)
+		here.SetPeak(r.PeakGBs, m)
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)
@@ -297,7 +297,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, refusef("%s cannot be gone on with here: %w", r.Path, err)
 	}
-	if f.Provenance.SetPeak(r.PeakGBs); r.Budget > 0 {
+	if f.Provenance.SetPeak(r.PeakGBs, m); r.Budget > 0 {
 		f.Plan.Budget = r.Budget.Seconds()
 	}
 	return f, nil
