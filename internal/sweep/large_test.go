@@ -5,14 +5,152 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
+	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
+
+// A visitor goes through an experiment's cells as launches do, on a machine of which it
+// only knows what things take: mapping and waking workers was timed with 128 of them.
+type visitor struct {
+	shape numatest.Shape
+	m     *numa.Machine
+	plan  params.Plan
+	laid  map[string]bool // groups, in the present launch
+}
+
+// workers is how many a cell takes.
+func (v *visitor) workers(k params.Key) int {
+	if k.Setup == params.Isolated || k.Kind == params.PRTTCell || k.Kind == params.MessageCell {
+		return 2
+	}
+	return max(1, k.Tau)
+}
+
+// takes is what a cell's time is, ns: cores copy 10 GB/s each from caches, 5 from memory, of
+// which each node has 150.
+func (v *visitor) takes(k params.Key) float64 {
+	perCore := 10.
+	if k.OffCache || k.Bytes > 4<<20 {
+		perCore = min(5, 150*float64(v.shape.Nodes)/float64(v.workers(k)))
+	}
+	return 150 + 2*float64(k.Bytes)/perCore
+}
+
+// visit is how long a visit takes; known: an earlier launch found out how often to repeat.
+func (v *visitor) visit(c engine.Cell, known bool) time.Duration {
+	const us = 1e3
+	w, once := float64(v.workers(c.Key)), v.takes(c.Key)
+	run := 300*us + 60*us*w // mapping, waking, unmapping
+	batch, batches := 500*us, 4.
+	if c.Kind == params.GammaCell {
+		batch = 100 * us
+	}
+	if once > 5e6 {
+		batches = 3
+	}
+	all := run + batches*max(batch, once)
+	if !known {
+		all += 2*run + max(batch/10, once)
+	}
+	if c.OffCache { // every byte that arrived is compared
+		all += batches * max(batch, once)
+		if !v.laid[c.Group] {
+			v.laid[c.Group] = true
+			place, _ := v.m.Place(c.Placement, int(w))
+			arena := float64(setups.WantedArena(v.m, place))
+			all += arena / min(1.5, 50*float64(v.shape.Nodes)/w) // bytes by GB/s
+		}
+	}
+	return time.Duration(all)
+}
+
+// launch adds the cells that a launch reaches within its time.
+func (v *visitor) launch(x *engine.Experiment, slice time.Duration) (reached []engine.Cell) {
+	v.laid = make(map[string]bool)
+	cells := slices.Clone(x.Cells)
+	slices.SortStableFunc(cells, func(a, b engine.Cell) int { return a.Tier - b.Tier })
+	var spent time.Duration
+	for _, c := range cells {
+		if spent += v.visit(c, false); spent > slice {
+			break
+		}
+		reached = append(reached, c)
+	}
+	return reached
+}
+
+// The default minute of a large machine suffices for a segment at every τ with every setup and
+// placement in cache up to 256 cores, and for the sizes that predictions of the largest P need.
+// A longer budget reaches more, in the order of worth.
+func TestLargeMachines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long under the race detector, and nothing is shared")
+	}
+	few := map[int]bool{64: true, 192: true} // without TAULOP_LONG
+	for _, s := range numatest.Shapes {
+		m := s.Machine()
+		reached := make(map[params.Key]bool)
+		for _, budget := range []time.Duration{time.Minute, 10 * time.Minute} {
+			if s.Cores < 64 || s.L3 > 512<<20 || os.Getenv("TAULOP_LONG") == "" && !few[s.Cores] || s.Cores == 64 && budget > time.Minute { // which reaches more
+				continue
+			}
+			r := Request{Plan: params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}, Budget: budget}
+			f := &params.File{Plan: r.plan(m)}
+			for _, policy := range f.Plan.Policies {
+				place := must.Get(m.Place(policy, s.Cores))
+				f.Placements = append(f.Placements, place)
+			}
+			x := must.Get(Experiment(f, m, 0))
+			if s.Cores > 256 && budget == time.Minute { // five placements of 512 workers take longer
+				continue
+			}
+			v := &visitor{shape: s, m: m, plan: f.Plan}
+			for _, c := range v.launch(x, budget/engine.LeastLaunches) {
+				ns := v.takes(c.Key)
+				c.Time = fit.Estimate{Center: ns, Lo: ns * .98, Hi: ns * 1.02, N: engine.LeastLaunches}
+				f.Cells = append(f.Cells, c.Cell)
+				reached[c.Key] = true
+			}
+			for _, c := range x.Cells {
+				segment := c.Kind == params.TransferCell && c.Bytes == f.Plan.SegmentBytes && !c.OffCache || c.Kind == params.NullCell
+				if segment && !reached[c.Key] {
+					t.Errorf("%v, %v: %v is not reached", s, budget, c.Key)
+				}
+			}
+			missing := (&Session{Experiment: x}).Missing()
+			if t.Logf("%v, %v: %v", s, budget, missing); missing != nil && !strings.Contains(missing.Error(), "a segment at every τ in cache") {
+				t.Errorf("%v, %v: %v", s, budget, missing)
+			}
+			if s.Cores > 128 && budget == time.Minute { // a warning asks for a longer one
+				continue
+			}
+			p, err := model.NewPredictor(f, model.Choice{})
+			if err != nil {
+				t.Errorf("%v, %v: %v", s, budget, err)
+				continue
+			}
+			for _, name := range []string{"bcast:binomial", "allgather:ring"} {
+				a := must.Get(collective.Lookup(name))
+				schedule := must.Get(a.Schedule(collective.Call{P: s.Cores, M: 64 << 10}))
+				if cost, err := p.Cost(schedule); err != nil || !(cost.Seconds > 0) {
+					t.Errorf("%v, %v, %s: %+v, %v", s, budget, name, cost, err)
+				}
+			}
+		}
+	}
+}
 
 // The default plan of every machine reaches from one worker to the default number, and has one
 // fewer, in placements that it has and that differ; each cell is there once, all can be placed
