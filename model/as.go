@@ -66,7 +66,7 @@ func (p *Predictor) as(f *params.File, c Choice) error {
 	switch {
 	case overheads: // have it
 	case p.As.Counted == "":
-		p.Warnings = append(p.Warnings, fmt.Errorf("nobody counted the instructions of %s: what it computes itself, a large part of a short message, is left out", p.As.Title))
+		p.Warnings = append(p.Warnings, fmt.Errorf("the instructions of %s were not counted: what it computes itself, a large part of a short message, is left out", p.As.Title))
 	case instruction == 0:
 		p.Warnings = append(p.Warnings, errors.New("the file does not say what an instruction takes: what the library computes itself, a large part of a short message, is left out; another session of a sweep measures it"))
 	}

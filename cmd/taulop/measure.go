@@ -120,7 +120,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	}
 	switch short := request.Short(result); {
 	case short != nil && err == nil:
-		doc.Warn(fmt.Errorf("the time was up: %w; allow more with -time, or fewer k with -k", short))
+		doc.Warn(fmt.Errorf("%w, for the time was up: allow more with -time, or fewer k with -k", short))
 	case short != nil:
 		doc.Warn(short)
 	}
