@@ -51,6 +51,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		p.Transport = Whole
 		return p, p.hierarchy(f)
 	}
+	f = f.Throughout()
 	if err := c.connect(f); err != nil {
 		return nil, err
 	}

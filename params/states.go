@@ -190,6 +190,37 @@ func (f *File) InState(workers int, like State) (*File, error) {
 	return &in, nil
 }
 
+// Throughout is the file without the cells that were not visited in each Settled state of their workers,
+// whose mean would be that of the other states, if two cells of the same kind were; else with them.
+func (f *File) Throughout() *File {
+	s := f.Sort()
+	if len(s.pools) == 0 {
+		return f
+	}
+	of := func(c *Cell) Key {
+		return Key{Kind: c.Kind, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Operator: c.Operator, Variant: c.Variant, Transport: c.Transport}
+	}
+	covered, visited := make([]bool, len(f.Cells)), make(map[Key]int)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		covered[i] = true
+		for state, its := range s.StatesOf(c) {
+			covered[i] = covered[i] && (its.Share < Settled || len(s.In(c, state)) > 0)
+		}
+		if covered[i] {
+			visited[of(c)]++
+		}
+	}
+	in := *f
+	in.Cells = nil
+	for i, c := range f.Cells {
+		if covered[i] || visited[of(&c)] < fewest {
+			in.Cells = append(in.Cells, c)
+		}
+	}
+	return &in
+}
+
 // counterpart is the state in which the middle of a state of other workers lies where both
 // rise with the share of the time.
 func counterpart(of []State, at int, states []State) int {
@@ -227,7 +258,7 @@ func (f *File) byState() (all []cellIn) {
 			alone = s.alone(c)
 			less = s.ByState(alone)
 		}
-		if len(stays) < 2 {
+		if len(stays) == 0 {
 			all = append(all, cellIn{c, f.state, alone})
 			continue
 		}

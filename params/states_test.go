@@ -135,6 +135,33 @@ func TestLessByState(t *testing.T) {
 	}
 }
 
+// A cell that was visited in one of two states alone is no mean over both: predictions leave it out where
+// others of its kind were visited in both, and exports say of which state it is.
+func TestThroughout(t *testing.T) {
+	f := moved(t)
+	states := f.Sort()
+	for _, bytes := range []int{64, 1024} {
+		c := f.Cells[0]
+		c.Bytes = bytes
+		f.Cells = append(f.Cells, c)
+	}
+	once := f.Cells[0]
+	once.Bytes, once.Samples = 4096, states.In(&once, 1)[:1]
+	f.Cells = append(f.Cells, once)
+	if left := f.Throughout().Cells; len(left) != len(f.Cells)-1 || slices.ContainsFunc(left, func(c Cell) bool { return c.Bytes == once.Bytes }) {
+		t.Errorf("%d of %d cells", len(left), len(f.Cells))
+	}
+	for _, c := range f.byState() {
+		if c.Bytes == once.Bytes && (c.State == nil || !near(c.NS, 240, 0.1)) {
+			t.Errorf("a cell of the far state is of %+v", c.State)
+		}
+	}
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Bytes == 1024 || c.Bytes == 64 })
+	if left := f.Throughout().Cells; len(left) != len(f.Cells) {
+		t.Errorf("%d of %d cells where one alone has both states", len(left), len(f.Cells))
+	}
+}
+
 // An export has a row for each state, with what a flag takes in it.
 func TestExportByState(t *testing.T) {
 	f := moved(t)

