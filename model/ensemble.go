@@ -34,6 +34,7 @@ func NewEnsemble(f *params.File, c Choice) *Ensemble {
 	if e.replicates < fit.LeastReplicates {
 		return e
 	}
+	f = f.Throughout()
 	random := rand.New(rand.NewPCG(1, 1)) // the same each time: a file has one interval
 	for range draws {
 		if net != nil {

@@ -27,7 +27,8 @@ type File struct {
 	Journal    string           `json:"journal,omitempty"` // mark of the journal that has what is not in here yet, while it is measured
 	Cells      []Cell           `json:"cells"`
 
-	state *State // see State
+	state      *State // see State
+	throughout bool   // it is what Throughout leaves, as are files drawn from it
 }
 
 // Format and Version are what this program writes. It reads no newer version.

@@ -193,6 +193,9 @@ func (f *File) InState(workers int, like State) (*File, error) {
 // Throughout is the file without the cells that were not visited in each Settled state of their workers,
 // whose mean would be that of the other states, if two cells of the same kind were; else with them.
 func (f *File) Throughout() *File {
+	if f.throughout {
+		return f
+	}
 	s := f.Sort()
 	if len(s.pools) == 0 {
 		return f
@@ -212,7 +215,7 @@ func (f *File) Throughout() *File {
 		}
 	}
 	in := *f
-	in.Cells = nil
+	in.Cells, in.throughout = nil, true
 	for i, c := range f.Cells {
 		if covered[i] || visited[of(&c)] < fewest {
 			in.Cells = append(in.Cells, c)
