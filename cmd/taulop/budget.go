@@ -17,7 +17,6 @@ import (
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 )
 
 // within is ctx until a command's time is over by so much that what is left to do,
@@ -60,25 +59,14 @@ func onCPU() (share float64, known bool) {
 	return float64(ran) / float64(ran+waited), ran > 0
 }
 
-// tooFew is the error of a file none of whose cells has an interval, nil of others. Whether the time
-// was too short or the CPUs were taken is not known: it says what was seen of both.
-func tooFew(f *params.File, budget time.Duration) error {
-	switch {
-	case len(f.Cells) == 0:
-		return unanswered("nothing was measured", budget)
-	case !slices.ContainsFunc(f.Cells, func(c params.Cell) bool { return c.Time.Known() }):
-		return unanswered("nothing has launches enough for an interval", budget)
-	}
-	return nil
-}
-
-// unanswered says what there is within a time.
-func unanswered(what string, budget time.Duration) error {
+// nothingIn is the error where no sample was finished in time. Whether the time was too short
+// or the CPUs were taken is not known: it says what was seen of both.
+func nothingIn(budget time.Duration) error {
 	seen := ""
 	if got, known := onCPU(); known {
 		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
 	}
-	return noAnswer(fmt.Sprintf("%s within -time %v%s: allow more", what, budget, seen))
+	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
 }
 
 // launchProgress shows a bar on a terminal, and a line a minute elsewhere.

@@ -116,7 +116,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K)))
 	}
 	if len(result.Rows) == 0 {
-		return cmp.Or(err, unanswered("nothing was measured", req.time))
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	switch short := request.Short(result); {
 	case short != nil && err == nil:
@@ -134,9 +134,6 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	defer warn(errOut, untold) // after the table and what follows from it
 	if failed := req.put(out, doc.Document()); failed != nil {
 		return failed
-	}
-	if err == nil && !result.L.Known() {
-		return unanswered("nothing has launches enough for an interval", req.time)
 	}
 	return err
 }

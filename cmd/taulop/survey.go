@@ -159,7 +159,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		err = interrupted(fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured"))))
 	}
 	if len(f.Cells) == 0 {
-		return cmp.Or(err, tooFew(f, req.time))
+		return cmp.Or(err, nothingIn(req.time))
 	}
 	f.Warn(steal.Warnings()...)
 	f.Warn(append(doubt.Unequal(f), doubt.OfMemory(f)...)...)
@@ -184,5 +184,5 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 		}
 	}
 	warn(errOut, untold)
-	return cmp.Or(failed, err, tooFew(f, req.time))
+	return cmp.Or(failed, err)
 }

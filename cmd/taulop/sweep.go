@@ -88,7 +88,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		if left := s.Discard(); left != nil {
 			return left
 		}
-		return tooFew(s.File, s.Time)
+		return nothingIn(s.Time)
 	}
 	if req.csv {
 		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File, reached(s)).WriteCSV)), err)
@@ -100,7 +100,7 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	if r := reached(s); req.csv && r.Missing != nil { // text begins with it
 		warn(errOut, []error{fmt.Errorf("%w: %s", s.Missing(), r.Rest)})
 	}
-	return cmp.Or(err, s.Moved, tooFew(s.File, s.Time))
+	return cmp.Or(err, s.Moved)
 }
 
 // reached is how far a sweep came, and what to do next.

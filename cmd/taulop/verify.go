@@ -106,7 +106,7 @@ func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *n
 		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(len(e.Cases), "case")))
 	}
 	if measured == 0 {
-		return nil, nil, nil, cmp.Or(ended, unanswered("nothing was measured", r.Time))
+		return nil, nil, nil, cmp.Or(ended, nothingIn(r.Time))
 	}
 	e.Warn(steal.Warnings()...)
 	if short := e.Short(); short != nil {
