@@ -44,7 +44,7 @@ const (
 )
 
 func (s SlowCPU) Error() string {
-	return fmt.Sprintf("CPU %d was the last of τ = %d (placement %s) in %.0f %% of the visits, and took %.0f %% longer than the median of the others: look what else runs there, or leave it out",
+	return fmt.Sprintf("CPU %d is slower than the others: of τ = %d (placement %s) it was the last in %.0f %% of the visits, and took %.0f %% longer than their median; look what else runs there, or leave it out",
 		s.CPU, s.Tau, s.Placement, 100*s.Last.Center, 100*s.Slower.Center)
 }
 

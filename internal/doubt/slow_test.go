@@ -62,7 +62,7 @@ func TestSlowCPUs(t *testing.T) {
 		}
 	}
 	said := SlowCPUs(visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }))[0].Error()
-	if want := "CPU 7 was the last of τ = 4 (placement local) in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {
+	if want := "CPU 7 is slower than the others: of τ = 4 (placement local) it was the last in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {
 		t.Errorf("%q, want %q", said, want)
 	}
 }

@@ -77,7 +77,7 @@ func TestSimulatedDisturbances(t *testing.T) {
 		s    surveytest.Simulated
 		want string
 	}{
-		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 was the last of τ = 128 (placement local) in 100 % of the visits, and took 20 % longer"},
+		{"a slow CPU", surveytest.Simulated{SlowCPU: 5, Slower: 1.2}, "CPU 5 is slower than the others: of τ = 128 (placement local) it was the last in 100 % of the visits, and took 20 % longer"},
 		{"late starts", surveytest.Simulated{Late: 0.02, LateBy: 200 * time.Microsecond}, "a worker began late"},
 		{"drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took"},
 	} {
