@@ -57,7 +57,7 @@ type Quantity int
 // The quantities of axes.
 const (
 	Sizes       Quantity = iota // bytes: each tick some powers of two above the last
-	Rates                       // from 0
+	Rates                       // from 0, given in MB/s, 10⁶ bytes, written in GB/s
 	Strides                     // as sizes, with a tick at each that was measured if they have room
 	Counts                      // τ, A(τ): as they are, or doubling where they become many
 	Times                       // given in ns

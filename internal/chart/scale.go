@@ -80,7 +80,7 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	case Rates:
 		s.lo = min(0, s.lo)
 		s.widen(1)
-		s.even(1)
+		s.even(1e3)
 	case Counts:
 		s.counts(at)
 	case Times:
@@ -113,6 +113,8 @@ func (s scale) value(v float64) string {
 		return view.Duration(v)
 	case Bandwidths:
 		return view.Digits(v, 0) + " GB/s"
+	case Rates:
+		return view.Digits(v/1e3, 0) + " GB/s"
 	case Fractions, Shares:
 		return view.Digits(100*v, 0) + " %"
 	case Proportions:

@@ -43,7 +43,7 @@ const (
 	Tau           Quantity = "τ, concurrent transfers"
 	ElementStride Quantity = "stride, elements"
 	ByteStride    Quantity = "stride d, bytes"
-	Bandwidth     Quantity = "bandwidth, MB/s" // 10⁶ bytes
+	Bandwidth     Quantity = "bandwidth, GB/s" // given in MB/s, 10⁶ bytes
 	Time          Quantity = "time"
 	TimeOfElement Quantity = "time of an element"
 	Throughput    Quantity = "bandwidth of all τ" // bytes a ns
