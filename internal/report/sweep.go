@@ -291,14 +291,21 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, through params
 		}
 		t.Columns = append(t.Columns, view.Numbers(name)...)
 	}
-	t.Columns = append(t.Columns, view.Numbers("A(τ)  ")...)
+	several := keys[0].Tau < keys[len(keys)-1].Tau
+	if several {
+		t.Columns = append(t.Columns, view.Numbers("A(τ)  ")...)
+	}
 	if isolated {
 		less := ""
 		y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]
 		if ok {
 			less = fmt.Sprintf(", less half of y(1) = %s ns for each transfer", view.Center(y.Time))
 		}
-		t.Note("L(m,1) is one transfer between two workers%s; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row", less)
+		concurrency := ""
+		if several {
+			concurrency = "; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row"
+		}
+		t.Note("L(m,1) is one transfer between two workers%s%s", less, concurrency)
 	}
 	transferRows(f, at, keys, &t)
 	return t
@@ -335,15 +342,18 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 			blank++
 			continue
 		}
-		concurrency := ""
+		var concurrency []string
+		if len(t.Columns) > 1+len(keys) {
+			concurrency = []string{""}
+		}
 		if one != nil && last.Tau > 1 && one.Time.Center > 0 {
 			A, _ := compare.Concurrency(f, one, last)
-			concurrency = fmt.Sprintf("%.2f  ", A.Center)
+			concurrency[0] = fmt.Sprintf("%.2f  ", A.Center)
 			switch most := float64(last.Tau); {
 			case A.Lo > most:
-				concurrency, above = fmt.Sprintf("%.2f ↑", A.Center), true
+				concurrency[0], above = fmt.Sprintf("%.2f ↑", A.Center), true
 			case A.Center > most, A.Center < 1 && !(A.Hi < 1):
-				concurrency, unsure = fmt.Sprintf("%.2f ?", A.Center), true
+				concurrency[0], unsure = fmt.Sprintf("%.2f ?", A.Center), true
 			}
 		}
 		t.Add(view.Bytes(m), times, concurrency)
