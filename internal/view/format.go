@@ -10,8 +10,8 @@ import (
 )
 
 // Digits formats v, known to within ±uncertainty, with as many digits as that
-// leaves it: the last one is at most ten times smaller than the uncertainty. Of more than three
-// decimals three digits are left.
+// leaves it: the last decimal is at most ten times smaller than the uncertainty, and of a whole number
+// the last digit that is not 0 a hundred times. Of more than three decimals three digits are left.
 func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
@@ -27,6 +27,10 @@ func Digits(v, uncertainty float64) string {
 	if v != 0 {
 		most = max(most, 2-int(math.Floor(math.Log10(math.Abs(v)))))
 	}
+	if places < -1 {
+		unit := math.Pow10(-places - 1)
+		v = math.Round(v/unit) * unit
+	}
 	text := fmt.Sprintf("%.*f", min(max(places, 0), most, 9), v)
 	if strings.Trim(text, "-0.") == "" { // -0 is 0 to a reader
 		text = strings.TrimPrefix(text, "-")
@@ -37,9 +41,8 @@ func Digits(v, uncertainty float64) string {
 // Center formats an estimate's centre with the digits that its interval leaves it, with three where its
 // samples are too few for one.
 func Center(e fit.Estimate) string {
-	if v := e.Center; !e.Known() && e.N > 0 && math.Abs(v) >= 1000 {
-		unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-2)
-		return Digits(math.Round(v/unit)*unit, 0)
+	if !e.Known() && e.N > 0 && math.Abs(e.Center) >= 1000 {
+		return Digits(e.Center, math.Pow10(int(math.Log10(math.Abs(e.Center)))-1))
 	}
 	return Digits(e.Center, (e.Hi-e.Lo)/2)
 }
