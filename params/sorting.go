@@ -474,6 +474,7 @@ func (s *Sorting) center(c *Cell) float64 {
 	return sum / total
 }
 
+// extremes are the shortest and the longest of samples, ns.
 func extremes(samples []Sample) (least, most float64) {
 	least = math.Inf(1)
 	for _, x := range samples {
