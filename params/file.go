@@ -51,8 +51,8 @@ type Plan struct {
 	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache
 	// OwnCacheBytes is the largest cache that a core shares with no other; 0: unknown.
 	OwnCacheBytes int `json:"own_cache_bytes,omitempty"`
-	// ArenaCaches is the size of a worker's arena off cache, in last-level caches; 0: twice the cache
-	// over the number of workers that share it.
+	// ArenaCaches is the size of a worker's arena off cache, over the bytes of a worker that caches hold;
+	// 0: arenas are twice the last-level cache, over the workers that share it.
 	ArenaCaches float64 `json:"arena_caches,omitempty"`
 	// ArenaDown: off cache the addresses of messages descend. Files without it have ascending ones, which
 	// the processor prefetched, see Ascending.
