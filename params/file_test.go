@@ -439,7 +439,7 @@ func TestValidate(t *testing.T) {
 		{key(Key{Kind: TransferCell, Setup: Ring, SegmentBytes: -1}), "segment_bytes is -1"},
 		{key(Key{Kind: TransferCell, Setup: Ring, Segments: maxSize + 1}), "segments is 1"},
 		{memory(Memory{PeakGBs: -1}), "-1 GB/s"}, {memory(Memory{PeakGBs: 2 * MostPeakGBs}), "GB/s"}, {memory(Memory{Slots: -1}), "memory: -1"}, {memory(Memory{MTs: -5}), "memory: -5"},
-		{loads(Loads{"local", 1, 5, 5, 4, 0}), "above twice cached_ns"}, {loads(Loads{"local", 1, 5, 5, 0, 0}), "twice as long"}, {loads(Loads{"local", 0, 9, 9, 1, 0}), "τ = 0"},
+		{loads(Loads{"local", 1, 5, 5, 4, 0}), "above twice cached_ns"}, {loads(Loads{"local", 1, 5, 5, 0, 0}), "above twice cached_ns"}, {loads(Loads{"local", 0, 9, 9, 1, 0}), "τ = 0"},
 		{loads(Loads{"a\nb", 1, 9, 9, 1, 0}), "is unknown"}, {loads(Loads{"local", 1, -1, 9, 1, 0}), "-1 is no time"},
 		{func(f *File) { *f = *moved(t); f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
 		{func(f *File) { *f = *moved(t); f.Cells[0].Samples[0].Before = 0 }, "want times above 0"},
