@@ -295,7 +295,7 @@ func TestReadRefuses(t *testing.T) {
 		{"half of the workers", with(`"samples":[[-1,1.2e2,0,0]]`, `"samples":[[-1,120,0,0,0.9]]`), `f:12: "]]`},
 		{"more late than batches", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"2026-01-02T03:04:05Z","begun":{"batches":1,"late":2}}]`), `2 of 1 batches late`},
 		{"a launch at no moment", with(`"warnings": []`, `"warnings": [], "launches": [{"session":0,"began":"now"}]`), `began is "now"`},
-		{"a journal of many letters", with(`"warnings": []`, `"warnings": [], "journal": "`+strings.Repeat("j", 300)+`"`), `want the mark of one`},
+		{"a journal of many letters", with(`"warnings": []`, `"warnings": [], "journal": "`+strings.Repeat("j", 300)+`"`), `want the mark of a journal`},
 		{"absurd n", with("101.5,6]", "101.5,6000000000]"), `6000000000 samples`},
 		{"n with a fraction", with("101.5,6]", "101.5,6.5]"), `f:11: "6.5" is no whole number`},
 		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},
