@@ -13,6 +13,7 @@ type channel struct {
 	gap     *params.Curve // between two messages of τ pairs; nil: unknown
 	perByte float64       // of large messages, seconds
 	network bool
+	cores   int // that its largest group has
 }
 
 // latency is T(0), o of the model.
@@ -78,6 +79,19 @@ func (h *Hierarchy) passes(c *channel, bytes int) float64 {
 	return max(0, more) + c.perByte*float64(bytes)
 }
 
+// carries is how long a memory is busy with one of many messages through buffers: for its bytes at the
+// bandwidth that the largest fan-out of single copies reaches, or that of such messages if it is higher. A cache that fewer cores share than a memory
+// has keeps messages between them out of the memory.
+func (h *Hierarchy) carries(l *channel, bytes int) float64 {
+	if l.fanout == nil || l.cores < h.crowd {
+		return 0
+	}
+	most, size := l.fanout.Taus[len(l.fanout.Taus)-1], max(bytes, h.SingleCopy)
+	once, _ := l.fanout.At(size, most)
+	through, _ := l.fanout.At(bytes, most)
+	return max(0, min(through-l.latency(), (once-l.latency())*float64(bytes)/float64(size))) / float64(most)
+}
+
 // A class is messages of a size at a level: all that their times depend on, in seconds.
 type class struct {
 	of           *channel
@@ -91,6 +105,7 @@ type class struct {
 	drain        float64 // the receiver's half of two transfers
 	entry        float64 // for how long it keeps others out of its receiver's queue: drain of an empty message
 	adapter      float64 // a node's, of two transfers
+	carries      float64 // each memory's, of one of many messages through buffers
 	extrapolated bool
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	busy         float64   // what a sender of several is busy with each; 0: not yet known
@@ -118,6 +133,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
 		c.waited = c.latency
+		c.carries = h.carries(l, bytes)
 	}
 	return c
 }

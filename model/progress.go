@@ -69,8 +69,9 @@ type rank struct {
 }
 
 // A memory counts the copies that leave it and that arrive, of a rank that makes several in
-// turn the part that each has.
-type memory struct{ out, in float64 }
+// turn the part that each has. Messages through buffers go one after another: free is when the last of
+// them has.
+type memory struct{ out, in, free float64 }
 
 // What happens.
 const (
@@ -176,7 +177,9 @@ func (p *progress) pass() {
 // share sets the paces of all copies under way.
 func (p *progress) share() {
 	p.changed, p.soonest = false, math.Inf(1)
-	clear(p.memories)
+	for i := range p.memories {
+		p.memories[i].out, p.memories[i].in = 0, 0
+	}
 	for _, id := range p.active {
 		m := &p.messages[id]
 		if m.part = 1; !m.of.network { // a core makes its copies in turn; an adapter brings others
@@ -360,13 +363,28 @@ func (p *progress) take(id int32) {
 	if r.taken+m.drain > m.arrives { // the receiver came late, or is busy
 		m.cause, m.began = r.cause, r.since
 	}
-	m.ended = max(m.arrives, r.taken+m.drain)
+	m.ended = max(m.arrives, r.taken+m.drain, p.carry(m))
 	if m.holds {
 		heap.Push(&p.events, event{m.ended, sent, id})
 	}
 	m.ended += p.combine(m)
 	r.taken = m.ended
 	heap.Push(&p.events, event{m.ended, received, id})
+}
+
+// carry has the memories of both ranks carry a message through a buffer, one after another, and says
+// when they have.
+func (p *progress) carry(m *message) (until float64) {
+	if m.carries == 0 {
+		return 0
+	}
+	out, in := p.memoryOf(m, m.from), p.memoryOf(m, m.to)
+	begin := max(p.now, m.arrives-m.moves)
+	out.free = max(out.free, begin) + m.carries
+	if in != out {
+		in.free = max(in.free, begin) + m.carries
+	}
+	return max(out.free, in.free)
 }
 
 // ownCopy is a rank's copy of its own block in formulas.
