@@ -13,6 +13,7 @@ type channel struct {
 	gap     *params.Curve // between two messages of τ pairs; nil: unknown
 	perByte float64       // of large messages, seconds
 	network bool
+	cores   int // that its largest group has
 }
 
 // latency is T(0), o of the model.
@@ -78,19 +79,34 @@ func (h *Hierarchy) passes(c *channel, bytes int) float64 {
 	return max(0, more) + c.perByte*float64(bytes)
 }
 
+// carries is how long a memory is busy with one of many messages through buffers: for its bytes at the
+// bandwidth that the largest fan-out of single copies reaches, or that of such messages if it is higher. A cache that fewer cores share than a memory
+// has keeps messages between them out of the memory.
+func (h *Hierarchy) carries(l *channel, bytes int) float64 {
+	if l.fanout == nil || l.cores < h.crowd {
+		return 0
+	}
+	most, size := l.fanout.Taus[len(l.fanout.Taus)-1], max(bytes, h.SingleCopy)
+	once, _ := l.fanout.At(size, most)
+	through, _ := l.fanout.At(bytes, most)
+	return max(0, min(through-l.latency(), (once-l.latency())*float64(bytes)/float64(size))) / float64(most)
+}
+
 // A class is messages of a size at a level: all that their times depend on, in seconds.
 type class struct {
 	of           *channel
 	bytes        int
-	copied       bool    // once
-	waits        bool    // through a buffer, at a size from which on others are copied once
-	holds        bool    // its sender until it is received
-	latency      float64 // o = T(0)
-	alone        float64 // T(m)
-	waited, anew float64 // what it takes longer where its sender has waited for another message, and where it has just got these bytes
-	drain        float64 // the receiver's half of two transfers
-	entry        float64 // for how long it keeps others out of its receiver's queue: drain of an empty message
-	adapter      float64 // a node's, of two transfers
+	copied       bool     // once
+	waits        bool     // through a buffer, at a size from which on others are copied once
+	holds        bool     // its sender until it is received
+	latency      float64  // o = T(0)
+	alone        float64  // T(m)
+	waited, anew float64  // what it takes longer where its sender has waited for another message, and where it has just got these bytes
+	drain        float64  // the receiver's half of two transfers
+	entry        float64  // for how long it keeps others out of its receiver's queue: drain of an empty message
+	adapter      float64  // a node's, of two transfers
+	sending      *channel // whose times tell what a sender of several is busy with
+	carries      float64  // each memory's, of one of many messages through buffers
 	extrapolated bool
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	busy         float64   // what a sender of several is busy with each; 0: not yet known
@@ -99,7 +115,7 @@ type class struct {
 // class is that of messages whose sender waits for each, or does not.
 func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
-	c := &class{bytes: bytes, of: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
+	c := &class{bytes: bytes, of: l, sending: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
 	c.copied, c.holds = bytes >= h.SingleCopy && !c.waits, c.waits && !l.network
 	c.alone, c.extrapolated = l.message.At(bytes, 1)
 	c.alone = max(c.alone, c.latency)
@@ -107,6 +123,10 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	empty := h.levels[0].latency() / 2
 	if c.drain = empty + moved/2; !l.network {
 		c.entry = empty
+	}
+	if l.network && l.gap == nil && l.fanout == nil && h.within != nil {
+		// Half of T(m) would be the way through the network, which the sender has no part in.
+		c.sending = &h.levels[h.between-1]
 	}
 	switch {
 	case l.network:
@@ -118,6 +138,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 		c.anew = min(moved, l.perByte*float64(bytes))
 	default:
 		c.waited = c.latency
+		c.carries = h.carries(l, bytes)
 	}
 	return c
 }
@@ -151,7 +172,8 @@ func (c *class) gap() float64 {
 		return c.alone / 2
 	}
 	if c.busy == 0 {
-		c.busy = c.of.busy(c.bytes, c.alone)
+		alone, _ := c.sending.message.At(c.bytes, 1)
+		c.busy = c.sending.busy(c.bytes, max(alone, c.sending.latency()))
 	}
 	return c.busy
 }

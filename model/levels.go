@@ -30,7 +30,8 @@ import (
 // Where the sender waits for each message, as in a ping-pong, the first way goes up to Waiting
 // bytes, and the sender is busy until the receiver is done. Messages of the first way enter the
 // queue of their receiver one at a time, each for as long as the receiver is busy with an empty
-// one, half of the closest ranks' o; a sender is not done before. Copies of different bytes of one
+// one, half of the closest ranks' o; a sender is not done before. Where F is known they also share the
+// memories, one after another at the bandwidth of single copies, see carries. Copies of different bytes of one
 // sender hold each other up less than those of a fan-out, see various. A memory is that of a NUMA
 // node; between nodes it is their adapter.
 //
@@ -81,6 +82,9 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 			h.between = len(h.levels)
 		} else {
 			known = append(known, numa.Level{Name: l.Name, Groups: l.Groups})
+			for _, g := range l.Groups {
+				c.cores = max(c.cores, len(g))
+			}
 		}
 		h.levels = append(h.levels, c)
 	}

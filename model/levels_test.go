@@ -317,6 +317,34 @@ func TestHierarchyOfQueues(t *testing.T) {
 	}
 }
 
+// Ranks of one memory that all exchange through buffers wait for its bandwidth, that of the largest
+// fan-out. Without one it is unknown, and the ranks do not wait.
+func TestHierarchyOfSharedMemory(t *testing.T) {
+	const m, latency = 8 << 10, 200.5
+	const alone = 200 + 0.5*m
+	const fanout = alone + 14*alone/3 // to 15 receivers
+	for _, tt := range []struct {
+		fanout bool
+		stage  float64
+	}{{true, 4 * (fanout - latency) / 15}, {false, alone}} {
+		c := costOf(t, predictorOf(t, levelled(tt.fanout), Choice{}), "allgather:ring", collective.Call{P: 4, M: m})
+		if got := c.Seconds * 1e9; got < 3*tt.stage || got > 3*tt.stage+3*latency+alone {
+			t.Errorf("fan-out %v: three stages take %g ns, want %g and little more", tt.fanout, got, 3*tt.stage)
+		}
+	}
+}
+
+// A sender through the network is busy as within its node, not for half of the way to another node.
+func TestHierarchyOfNetworkSenders(t *testing.T) {
+	h := predictorOf(t, levelled(false), Choice{}).levels
+	for _, m := range []int{0, 1 << 10} {
+		within, between := h.class(1, m, false).gap(), h.class(2, m, false).gap()
+		if within != between || within <= 0 {
+			t.Errorf("%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
+		}
+	}
+}
+
 // An answer takes no longer than in a ping-pong.
 func TestHierarchyOfAnswers(t *testing.T) {
 	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "barrier:linear", collective.Call{P: 2})

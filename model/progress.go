@@ -69,8 +69,9 @@ type rank struct {
 }
 
 // A memory counts the copies that leave it and that arrive, of a rank that makes several in
-// turn the part that each has.
-type memory struct{ out, in float64 }
+// turn the part that each has. Messages through buffers go one after another: free is when the last of
+// them has.
+type memory struct{ out, in, free float64 }
 
 // What happens.
 const (
@@ -176,7 +177,9 @@ func (p *progress) pass() {
 // share sets the paces of all copies under way.
 func (p *progress) share() {
 	p.changed, p.soonest = false, math.Inf(1)
-	clear(p.memories)
+	for i := range p.memories {
+		p.memories[i].out, p.memories[i].in = 0, 0
+	}
 	for _, id := range p.active {
 		m := &p.messages[id]
 		if m.part = 1; !m.of.network { // a core makes its copies in turn; an adapter brings others
@@ -343,10 +346,12 @@ func (p *progress) enter(id int32) {
 // leave has a sender copy a message into a buffer from a moment on.
 func (p *progress) leave(id int32, start float64) {
 	m := &p.messages[id]
-	if !m.holds {
-		heap.Push(&p.events, event{start + m.busy, sent, id})
-	}
 	m.arrives = start + m.moves
+	if !m.holds {
+		carried := p.carry(m, start)
+		m.arrives = max(m.arrives, carried)
+		heap.Push(&p.events, event{max(start+m.busy, carried), sent, id})
+	}
 	p.take(id)
 }
 
@@ -362,11 +367,26 @@ func (p *progress) take(id int32) {
 	}
 	m.ended = max(m.arrives, r.taken+m.drain)
 	if m.holds {
+		m.ended = max(m.ended, p.carry(m, max(p.now, m.arrives-m.moves)))
 		heap.Push(&p.events, event{m.ended, sent, id})
 	}
 	m.ended += p.combine(m)
 	r.taken = m.ended
 	heap.Push(&p.events, event{m.ended, received, id})
+}
+
+// carry has the memories of both ranks carry a message through a buffer, one after another, from a moment
+// on, and says when they have.
+func (p *progress) carry(m *message, from float64) (until float64) {
+	if m.carries == 0 {
+		return 0
+	}
+	out, in := p.memoryOf(m, m.from), p.memoryOf(m, m.to)
+	out.free = max(out.free, from) + m.carries
+	if in != out {
+		in.free = max(in.free, from) + m.carries
+	}
+	return max(out.free, in.free)
 }
 
 // ownCopy is a rank's copy of its own block in formulas.

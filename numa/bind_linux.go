@@ -9,20 +9,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bind has the pages of mem come from the node and from no other (MPOL_BIND).
-// Pages that were touched before stay where they are. Where the node has no
-// memory left, the kernel kills the process that touches a page bound to it:
-// Prefer is for memory not touched yet. mem begins on a page boundary, as
-// mapped memory does.
+// Bind has the pages of mem, which begins on a page boundary, come from the node and from no
+// other (MPOL_BIND). Pages touched before stay where they are. The kernel kills a process that
+// touches a page bound to a node without free memory, so untouched memory calls for Prefer.
 func Bind(mem []byte, node int) error { return place(mem, unix.MPOL_BIND, node, 0) }
 
-// Prefer has the pages of mem come from the node while it has any
-// (MPOL_PREFERRED), else from another one, which Verify finds.
+// Prefer has the pages of mem come from the node while it has free memory (MPOL_PREFERRED), then
+// from others, which Verify reports.
 func Prefer(mem []byte, node int) error { return place(mem, unix.MPOL_PREFERRED, node, 0) }
 
-// Move is Bind, and moves pages that lie elsewhere, which stops all CPUs of the
-// machine for a moment. The node's page cache makes room for them. Pages that it
-// has no room for stay where they are, for Verify to find.
+// Move is Bind, and moves pages from other nodes, which stops all CPUs of the machine for a
+// moment. The node's page cache makes room for them. Pages without room stay where they are, which
+// Verify reports.
 func Move(mem []byte, node int) error {
 	err := place(mem, unix.MPOL_BIND, node, unix.MPOL_MF_MOVE)
 	if errors.Is(err, unix.EIO) || errors.Is(err, unix.ENOMEM) {
@@ -51,24 +49,23 @@ func place(mem []byte, policy, node, flags int) error {
 	}
 }
 
-// pagesOfCall are asked for at a time, to keep the tables for the kernel small, which are
-// used again and again: what arenas of many workers take would be much garbage.
-const pagesOfCall = 1024
+// pagesPerCall bounds the tables for the kernel, which are reused to make no garbage.
+const pagesPerCall = 1024
 
 type pageTable struct {
-	pages  [pagesOfCall]uintptr
-	status [pagesOfCall]int32 // node, or a negative errno
+	pages  [pagesPerCall]uintptr
+	status [pagesPerCall]int32 // node, or a negative errno
 }
 
 var pageTables = sync.Pool{New: func() any { return new(pageTable) }}
 
-// eachPage tells the node of each page of mem, -1 of one that does not exist yet or that the
-// kernel cannot look up.
+// eachPage tells the node of each page of mem, or -1 for a page that does not exist yet or cannot be
+// looked up.
 func eachPage(mem []byte, tell func(node int)) error {
 	table := pageTables.Get().(*pageTable)
 	defer pageTables.Put(table)
 	for size := os.Getpagesize(); len(mem) > 0; {
-		part := mem[:min(len(mem), pagesOfCall*size)]
+		part := mem[:min(len(mem), pagesPerCall*size)]
 		mem = mem[len(part):]
 		n, err := table.ask(part, size)
 		if err != nil {
@@ -81,7 +78,7 @@ func eachPage(mem []byte, tell func(node int)) error {
 	return nil
 }
 
-// refusal marks the kernel's ways of saying that it does not do this at all.
+// refusal adds ErrForbidden to errors of a system call that is missing or filtered.
 func refusal(err error) error {
 	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) || errors.Is(err, unix.ENOSYS) {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)

@@ -3,6 +3,7 @@ package numa
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -11,122 +12,122 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// A cacheKind is what identifies one of a CPU's caches.
+// A cacheKind identifies one of a CPU's caches.
 type cacheKind struct {
 	level int
 	name  string
 }
 
-// A cacheFolder says of one CPU's cache what it is and which CPUs share it.
+// A cacheFolder has the files of one CPU's cache.
 type cacheFolder struct {
 	cacheKind
 	cpu int
 	dir string
 }
 
-// cacheFolders are those of all CPUs that say a level.
+// cacheFolders are the folders of all CPUs' caches whose level is known. Where a folder has no type,
+// the type of another CPU's folder with the same number and level counts.
 func (t tree) cacheFolders(online CPUSet) (folders []cacheFolder) {
-	names := make(map[cacheKind]string) // of a type, by level and the number of a folder
+	types := make(map[cacheKind]string) // by level and name of the folder
 	for _, cpu := range online {
 		dir := path.Join(cpuDir, fmt.Sprint("cpu", cpu), "cache")
 		for _, n := range t.numbered(dir, "index") {
-			of := cacheFolder{cpu: cpu, dir: path.Join(dir, fmt.Sprint("index", n))}
+			folder := cacheFolder{cpu: cpu, dir: path.Join(dir, fmt.Sprint("index", n))}
 			var known bool
-			if of.level, known = t.number(of.dir + "/level"); !known {
+			if folder.level, known = t.number(folder.dir + "/level"); !known {
 				continue
 			}
-			of.name = printable.Name(t.Text(of.dir + "/type"))
-			if key := (cacheKind{of.level, path.Base(of.dir)}); names[key] == "" {
-				names[key] = of.name
+			folder.name = printable.Name(t.Text(folder.dir + "/type"))
+			if key := (cacheKind{folder.level, path.Base(folder.dir)}); types[key] == "" {
+				types[key] = folder.name
 			}
-			folders = append(folders, of)
+			folders = append(folders, folder)
 		}
 	}
-	for i, of := range folders { // a folder without a type is of the same one as that number elsewhere
-		folders[i].name = cmp.Or(of.name, names[cacheKind{of.level, path.Base(of.dir)}])
+	for i, f := range folders {
+		folders[i].name = cmp.Or(f.name, types[cacheKind{f.level, path.Base(f.dir)}])
 	}
 	return folders
 }
 
-// caches are shared by CPUs as their files say, see agree. Level and type identify a CPU's
-// cache; the first CPU of a cache tells the rest.
+// caches reads the caches and, by agree, the CPUs that share them. Size and line are those of a
+// cache's first CPU.
 func (t tree) caches(m *Machine, online CPUSet) {
-	said := make(map[cacheKind]map[int]Cache)
-	all := make(map[cacheKind][]claim)
-	var order []cacheKind
-	for _, of := range t.cacheFolders(online) {
-		if said[of.cacheKind] == nil {
-			said[of.cacheKind] = make(map[int]Cache)
-			order = append(order, of.cacheKind)
+	caches := make(map[cacheKind]map[int]Cache) // by CPU
+	claims := make(map[cacheKind][]claim)
+	var kinds []cacheKind
+	for _, f := range t.cacheFolders(online) {
+		if caches[f.cacheKind] == nil {
+			caches[f.cacheKind] = make(map[int]Cache)
+			kinds = append(kinds, f.cacheKind)
 		}
-		if _, twice := said[of.cacheKind][of.cpu]; !twice {
-			cache := Cache{Level: of.level, Type: of.name, Bytes: parseSize(t.Text(of.dir + "/size"))}
-			cache.LineBytes, _ = t.number(of.dir + "/coherency_line_size")
-			said[of.cacheKind][of.cpu] = cache
+		if _, twice := caches[f.cacheKind][f.cpu]; !twice {
+			cache := Cache{Level: f.level, Type: f.name, Bytes: parseSize(t.Text(f.dir + "/size"))}
+			cache.LineBytes, _ = t.number(f.dir + "/coherency_line_size")
+			caches[f.cacheKind][f.cpu] = cache
 		}
-		all[of.cacheKind] = append(all[of.cacheKind], t.claims(of.cpu, of.dir+"/shared_cpu_map", of.dir+"/shared_cpu_list", online)...)
+		claims[f.cacheKind] = append(claims[f.cacheKind], t.claims(f.cpu, f.dir+"/shared_cpu_map", f.dir+"/shared_cpu_list", online)...)
 	}
-	var alone []Cache // of unknown sharers, each with its CPU
-	for _, k := range order {
-		held := make(map[int]bool)
-		for _, set := range m.agree(all[k]) {
+	var unshared []Cache // with unknown sharers, each with its CPU
+	for _, kind := range kinds {
+		ofCPU := caches[kind]
+		for _, set := range m.agree(claims[kind]) {
 			for _, cpu := range set {
-				held[cpu] = true
-			}
-			for _, cpu := range set {
-				if cache, has := said[k][cpu]; has {
+				if cache, has := ofCPU[cpu]; has {
 					cache.CPUs = set
 					m.Caches = append(m.Caches, cache)
 					break
 				}
 			}
-		}
-		for _, cpu := range online {
-			if cache, has := said[k][cpu]; has && !held[cpu] {
-				cache.CPUs = CPUSet{cpu}
-				alone = append(alone, cache)
+			for _, cpu := range set {
+				delete(ofCPU, cpu)
 			}
 		}
+		for _, cpu := range slices.Sorted(maps.Keys(ofCPU)) {
+			cache := ofCPU[cpu]
+			cache.CPUs = CPUSet{cpu}
+			unshared = append(unshared, cache)
+		}
 	}
-	m.keepAlone(alone)
+	m.addUnshared(unshared)
 	sortCaches(m.Caches)
 	if len(m.Caches) == 0 && t.exists(cpuDir) {
 		m.unknown("caches are unknown because the CPUs in %s have none", cpuDir)
 	}
 }
 
-func sortCaches(all []Cache) {
-	slices.SortStableFunc(all, func(a, b Cache) int {
+func sortCaches(caches []Cache) {
+	slices.SortStableFunc(caches, func(a, b Cache) int {
 		return cmp.Or(a.Level-b.Level, a.CPUs[0]-b.CPUs[0], strings.Compare(a.Type, b.Type))
 	})
 }
 
-// keepAlone adds caches of unknown sharers, each with its CPU: the threads of a core share them.
-func (m *Machine) keepAlone(alone []Cache) {
-	var unsaid CPUSet
+// addUnshared adds caches with unknown sharers, each with its CPU: the threads of a core share them.
+func (m *Machine) addUnshared(caches []Cache) {
+	var cpus CPUSet
 	seen := make(map[string]bool)
-	for _, cache := range alone {
-		of, _ := m.CPU(cache.CPUs[0])
-		key := fmt.Sprint(cache.Level, cache.Type, of.Core)
+	for _, cache := range caches {
+		first, _ := m.CPU(cache.CPUs[0])
+		key := fmt.Sprint(cache.Level, cache.Type, first.Core)
 		if seen[key] {
 			continue
 		}
 		seen[key] = true
-		unsaid = append(unsaid, of.ID)
+		cpus = append(cpus, first.ID)
 		cache.CPUs = nil
 		for _, c := range m.CPUs {
-			if c.Core == of.Core {
+			if c.Core == first.Core {
 				cache.CPUs = append(cache.CPUs, c.ID)
 			}
 		}
 		m.Caches = append(m.Caches, cache)
 	}
-	if len(unsaid) > 0 {
-		m.unknown("what shares the caches of CPUs %v is unknown because neither shared_cpu_map nor shared_cpu_list in their cache folders can be read: each core counts as having them for itself", SetOf(unsaid...))
+	if len(cpus) > 0 {
+		m.unknown("the CPUs that share caches with CPUs %v are unknown because neither shared_cpu_map nor shared_cpu_list in their cache folders can be read: each core counts as having its caches for itself", SetOf(cpus...))
 	}
 }
 
-// parseSize reads a cache's size, "512K"; 0 when it is none.
+// parseSize reads a cache's size in bytes, "512K"; 0 if it cannot.
 func parseSize(text string) int {
 	shift := 0
 	if n := len(text); n > 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
-// FreeMemoryBytes is what the process may still allocate without swapping:
-// available memory, of the NUMA nodes that it may use if these are not all, or what its
-// control group's limit or its limit of address space (RLIMIT_AS) leaves where that is less.
+// FreeMemoryBytes is the memory that the process can still allocate without swapping: the least of
+// available memory, free memory of its NUMA nodes where it may not use all of them, and the rest of
+// its control groups' limits and of its address space (RLIMIT_AS).
 func FreeMemoryBytes(root string) (int64, error) {
 	files, err := os.OpenRoot(root)
 	if err != nil {
@@ -33,8 +33,7 @@ func FreeMemoryBytes(root string) (int64, error) {
 	return min(free, t.memoryLeft(), t.allowedMemory()), nil
 }
 
-// CPUQuota is how many CPUs' time the process's control groups allow it; 0 when
-// they set no limit.
+// CPUQuota is the CPU time that the process's control groups allow, in CPUs; 0: no limit.
 func CPUQuota(root string) float64 {
 	files, err := os.OpenRoot(root)
 	if err != nil {
@@ -44,8 +43,8 @@ func CPUQuota(root string) float64 {
 	return tree{sysfs.Tree{FS: files.FS()}}.quota()
 }
 
-// unlimited is what a limit beyond all memory counts as: version 1 of control
-// groups has no word for none.
+// unlimited stands for any limit at least as large: control groups of version 1 have no word for
+// no limit.
 const unlimited = int64(1) << 62
 
 // memory reads proc/meminfo; kernels before 3.14 have no MemAvailable.
@@ -60,8 +59,8 @@ func (t tree) memory() (total, available int64, known bool) {
 	return total, 0, false
 }
 
-// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ". Page cache counts as
-// free, because the kernel gives it up.
+// nodeMemory reads a node's meminfo, whose lines begin with "Node 0 ". Inactive page cache counts as
+// free, because the kernel drops it on demand.
 func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
 	for line := range strings.Lines(t.Text(dir + "/meminfo")) {
 		words := strings.Fields(line)
@@ -79,19 +78,23 @@ func (t tree) nodeMemory(dir string) (total, free int64, known bool) {
 	return total, free, known
 }
 
-// allowedMemory is what is free of the nodes that the process may use; unlimited where it
-// may use all of them.
+// allowedMemory is the free memory of the nodes that the process may use; unlimited where it may
+// use all nodes with memory: the kernel allows none without.
 func (t tree) allowedMemory() (free int64) {
-	mems, ids := t.allowedNodes(), t.numbered(nodeDir, "node")
-	if len(mems) == 0 || len(ids.And(mems)) == len(ids) {
-		return unlimited
-	}
-	for _, id := range ids.And(mems) {
-		_, of, known := t.nodeMemory(path.Join(nodeDir, fmt.Sprint("node", id)))
-		if !known {
+	mems, all := t.allowedNodes(), true
+	for _, id := range t.numbered(nodeDir, "node") {
+		total, nodeFree, known := t.nodeMemory(path.Join(nodeDir, fmt.Sprint("node", id)))
+		switch {
+		case !mems.Contains(id):
+			all = all && known && total == 0
+		case !known:
 			return unlimited
+		default:
+			free += nodeFree
 		}
-		free += of
+	}
+	if all || len(mems) == 0 {
+		return unlimited
 	}
 	return free
 }
@@ -104,12 +107,12 @@ func parseKiB(text string) (bytes int64, known bool) {
 	return n << 10, true
 }
 
-// memoryLeft is the least that the limits of the process's control group and its parents leave.
-// Unused file pages count as left, because the kernel drops them on demand.
+// memoryLeft is the least memory that the limits of the process's control group and its parents
+// leave. Inactive page cache counts as left, because the kernel drops it on demand.
 func (t tree) memoryLeft() int64 {
 	left := unlimited
 	for _, g := range []struct {
-		controller, limit, usage, dropped string
+		controller, limit, usage, inactive string
 	}{
 		{"", "memory.max", "memory.current", "inactive_file"},
 		{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
@@ -120,13 +123,14 @@ func (t tree) memoryLeft() int64 {
 			if !limited || !known || int64(limit) >= unlimited {
 				continue
 			}
-			dropped, _ := strconv.ParseInt(maps.Collect(t.Fields(path.Join(dir, "memory.stat"), " "))[g.dropped], 10, 64)
-			left = min(left, max(0, int64(limit)-int64(usage)+dropped))
+			inactive, _ := strconv.ParseInt(maps.Collect(t.Fields(path.Join(dir, "memory.stat"), " "))[g.inactive], 10, 64)
+			left = min(left, max(0, int64(limit)-int64(usage)+inactive))
 		}
 	}
 	return left
 }
 
+// quota is CPUQuota of the tree.
 func (t tree) quota() float64 {
 	quota := 0.0
 	limit := func(runtime, period string) {
@@ -150,16 +154,15 @@ func (t tree) quota() float64 {
 	return quota
 }
 
-// cpuset reads the "cpus" or "mems" that the process's group is confined to;
-// nil when nothing says so.
-func (t tree) cpuset(what string) CPUSet {
+// cpuset reads the "cpus" or "mems" to which the process's control group confines it; nil: unknown.
+func (t tree) cpuset(resource string) CPUSet {
 	for _, g := range []struct {
 		controller string
 		files      []string
 	}{
-		{"", []string{"cpuset." + what + ".effective"}},
-		// Mounted as a file system of its own or with noprefix, its files are bare.
-		{"cpuset", []string{"cpuset.effective_" + what, "cpuset." + what, "effective_" + what, what}},
+		{"", []string{"cpuset." + resource + ".effective"}},
+		// Mounted as a file system of its own or with noprefix, it has names without a prefix.
+		{"cpuset", []string{"cpuset.effective_" + resource, "cpuset." + resource, "effective_" + resource, resource}},
 	} {
 		for _, dir := range t.groups(g.controller) {
 			for _, file := range g.files {
@@ -173,19 +176,12 @@ func (t tree) cpuset(what string) CPUSet {
 }
 
 // groups lists the directories of the process's control group and its parents, innermost first.
-// The controller of the one hierarchy of version 2 is "".
-func (t tree) groups(controller string) []string {
-	mount, top := t.hierarchy(controller)
+// Version 2 has one hierarchy, whose controller is "".
+func (t tree) groups(controller string) (dirs []string) {
+	mount, inner := t.hierarchy(controller)
 	if mount == "" {
 		return nil
 	}
-	group := t.group(controller)
-	// In a container the mount shows only the part of the hierarchy below top.
-	inner, below := strings.CutPrefix(group, strings.TrimSuffix(top, "/"))
-	if !below {
-		inner = "/"
-	}
-	var dirs []string
 	for p := path.Clean("/" + inner); ; p = path.Dir(p) {
 		dirs = append(dirs, path.Join(mount, p))
 		if p == "/" {
@@ -194,27 +190,37 @@ func (t tree) groups(controller string) []string {
 	}
 }
 
-// hierarchy finds where the controller's groups are mounted, as a path in the
-// tree, and which group is at the top there.
-func (t tree) hierarchy(controller string) (mount, top string) {
+// hierarchy finds where a controller's groups are mounted, as a path in the tree, and the
+// process's group below. A mount may show a part of the hierarchy alone, as in a container: the
+// last one that shows the process's group counts, else the last of all.
+func (t tree) hierarchy(controller string) (mount, inner string) {
+	group, shown := t.group(controller), false
 	for line := range strings.Lines(t.Text("proc/self/mountinfo")) {
 		own, device, found := strings.Cut(line, " - ")
 		at, kind := strings.Fields(own), strings.Fields(device)
-		if found && len(at) >= 5 && len(kind) >= 3 && carries(kind[0], kind[2], controller) {
-			mount, top = strings.TrimPrefix(at[4], "/"), at[3]
+		if !found || len(at) < 5 || len(kind) < 3 || !carries(kind[0], kind[2], controller) {
+			continue
+		}
+		below, shows := strings.CutPrefix(group+"/", strings.TrimSuffix(at[3], "/")+"/")
+		if !shows {
+			below = ""
+		}
+		if shows || !shown {
+			mount, inner, shown = strings.TrimPrefix(at[4], "/"), below, shows
 		}
 	}
 	if mount != "" {
-		return mount, top
+		return mount, inner
 	}
 	for line := range strings.Lines(t.Text("proc/mounts")) {
 		if at := strings.Fields(line); len(at) >= 4 && carries(at[2], at[3], controller) {
 			mount = strings.TrimPrefix(at[1], "/")
 		}
 	}
-	return mount, "/"
+	return mount, group
 }
 
+// carries tells whether a mount's file system and options are those of a controller.
 func carries(kind, options, controller string) bool {
 	if controller == "" {
 		return kind == "cgroup2"
@@ -222,7 +228,7 @@ func carries(kind, options, controller string) bool {
 	return kind == "cgroup" && slices.Contains(strings.Split(options, ","), controller) || kind == "cpuset" && controller == kind
 }
 
-// group is the process's own in the controller's hierarchy.
+// group is the process's group in a controller's hierarchy.
 func (t tree) group(controller string) string {
 	for line := range strings.Lines(t.Text("proc/self/cgroup")) {
 		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Clock is the frequency of a CPU in MHz, as the kernel below root knows it now; 0 where
-// it does not say. On x86 it counts cycles between the last two of its timer's ticks.
+// Clock is the current frequency of a CPU in MHz, read from sys below root; 0: unknown. x86 kernels
+// count cycles between the last two timer ticks.
 func Clock(root string, cpu int) float64 {
 	text, err := os.ReadFile(filepath.Join(root, fmt.Sprintf("sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", cpu)))
 	if err != nil {

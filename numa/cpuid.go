@@ -7,16 +7,17 @@ import (
 	"strings"
 )
 
-// An answer is what a CPU says of itself by CPUID: its APIC ID, and its caches, each with the number
-// of low bits in which the APIC IDs of CPUs that share it may differ.
-type answer struct {
+// An identity is a CPU's APIC ID and its caches by CPUID. CPUs share a cache if their APIC IDs
+// differ in its shift's number of low bits alone.
+type identity struct {
 	apic   uint32
 	caches []Cache
 	shifts []int
 }
 
-// answered is what the CPU says that is asked: leaf 4 is Intel's, 0x8000001D AMD's.
-func answered(ask func(leaf, sub uint32) (a, b, c, d uint32)) (said answer) {
+// identify reads the identity of the CPU that ask runs on. Caches are in leaf 4 on Intel, in
+// 0x8000001D on AMD.
+func identify(ask func(leaf, sub uint32) (a, b, c, d uint32)) (id identity) {
 	most, b, c, d := ask(0, 0)
 	leaf, last := uint32(4), most
 	if vendor := [3]uint32{b, d, c}; vendor == [3]uint32{0x68747541, 0x69746e65, 0x444d4163} || vendor == [3]uint32{0x6f677948, 0x6e65476e, 0x656e6975} { // AuthenticAMD, HygonGenuine
@@ -24,13 +25,13 @@ func answered(ask func(leaf, sub uint32) (a, b, c, d uint32)) (said answer) {
 		last, _, _, _ = ask(0x80000000, 0)
 	}
 	if last < leaf {
-		return said
+		return id
 	}
 	_, b, _, _ = ask(1, 0)
-	said.apic = b >> 24
+	id.apic = b >> 24
 	if most >= 11 {
 		if _, b, _, d := ask(11, 0); b != 0 {
-			said.apic = d
+			id.apic = d
 		}
 	}
 	for sub := range uint32(16) {
@@ -40,50 +41,50 @@ func answered(ask func(leaf, sub uint32) (a, b, c, d uint32)) (said answer) {
 			break
 		}
 		line := int(b&0xfff) + 1
-		said.caches = append(said.caches, Cache{Level: int(a >> 5 & 7), Type: [...]string{1: "Data", "Instruction", "Unified"}[kind],
+		id.caches = append(id.caches, Cache{Level: int(a >> 5 & 7), Type: [...]string{1: "Data", "Instruction", "Unified"}[kind],
 			Bytes: line * (int(b>>12&0x3ff) + 1) * (int(b>>22) + 1) * (int(c) + 1), LineBytes: line})
-		said.shifts = append(said.shifts, bits.Len32(a>>14&0xfff))
+		id.shifts = append(id.shifts, bits.Len32(a>>14&0xfff))
 	}
-	return said
+	return id
 }
 
-// joined are the caches of CPUs, sorted as a machine's. There are none where two CPUs have one APIC
-// ID: pinned threads were not where they should have been.
-func joined(all map[int]answer) (caches []Cache) {
-	type group struct {
+// cachesOf merges the caches of CPUs, sorted as in Machine. It returns none where two CPUs have one
+// APIC ID: then threads did not run where they were pinned.
+func cachesOf(cpus map[int]identity) (caches []Cache) {
+	type key struct {
 		level int
 		kind  string
-		of    uint32
+		apic  uint32 // without the low bits
 	}
-	at, ids := make(map[group]int), make(map[uint32]bool)
-	for _, cpu := range SetOf(slices.Collect(maps.Keys(all))...) {
-		said := all[cpu]
-		if ids[said.apic] {
+	index, seen := make(map[key]int), make(map[uint32]bool)
+	for _, cpu := range slices.Sorted(maps.Keys(cpus)) {
+		id := cpus[cpu]
+		if seen[id.apic] {
 			return nil
 		}
-		ids[said.apic] = true
-		for i, cache := range said.caches {
-			of := group{cache.Level, cache.Type, said.apic >> said.shifts[i]}
-			if _, there := at[of]; !there {
-				at[of] = len(caches)
+		seen[id.apic] = true
+		for i, cache := range id.caches {
+			k := key{cache.Level, cache.Type, id.apic >> id.shifts[i]}
+			if _, known := index[k]; !known {
+				index[k] = len(caches)
 				caches = append(caches, cache)
 			}
-			caches[at[of]].CPUs = append(caches[at[of]].CPUs, cpu)
+			caches[index[k]].CPUs = append(caches[index[k]].CPUs, cpu)
 		}
 	}
 	sortCaches(caches)
 	return caches
 }
 
-// askCPUs has the CPUs that may be used name their caches, where the kernel shows none.
-func (m *Machine) askCPUs() {
-	all := make(map[int]answer)
+// readCPUID reads the caches of the allowed CPUs by CPUID, for kernels that show none.
+func (m *Machine) readCPUID() {
+	ids := make(map[int]identity)
 	for _, cpu := range m.Allowed {
 		done := make(chan error)
 		go func() { // its thread ends with it
 			err := Pin(cpu)
 			if err == nil {
-				all[cpu] = answered(cpuid)
+				ids[cpu] = identify(cpuid)
 			}
 			done <- err
 		}()
@@ -91,7 +92,7 @@ func (m *Machine) askCPUs() {
 			return
 		}
 	}
-	if m.Caches = joined(all); len(m.Caches) > 0 {
+	if m.Caches = cachesOf(ids); len(m.Caches) > 0 {
 		m.Unknown = slices.DeleteFunc(m.Unknown, func(s string) bool { return strings.HasPrefix(s, "caches are unknown") })
 		m.unknown("caches are as the CPUs %v name them (CPUID), for the kernel shows none", m.Allowed)
 	}

@@ -1,4 +1,4 @@
 package numa
 
-// cpuid asks the CPU that the thread is on.
+// cpuid executes CPUID on the CPU that the thread runs on.
 func cpuid(leaf, sub uint32) (a, b, c, d uint32)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// registers answer as a recorded CPU does, EAX to EDX by leaf and subleaf, with another APIC ID.
-func registers(apic uint32, recorded map[[2]uint32][4]uint32) answer {
-	return answered(func(leaf, sub uint32) (a, b, c, d uint32) {
+// replay is the identity of a recorded CPU, EAX to EDX by leaf and subleaf, with another APIC ID.
+func replay(apic uint32, recorded map[[2]uint32][4]uint32) identity {
+	return identify(func(leaf, sub uint32) (a, b, c, d uint32) {
 		r := recorded[[2]uint32{leaf, sub}]
 		switch leaf {
 		case 1:
@@ -43,25 +43,25 @@ func TestCPUID(t *testing.T) {
 		{"a hypervisor that hides caches", map[[2]uint32][4]uint32{{0, 0}: {0xd, 0x756e6547, 0x6c65746e, 0x49656e69}}, []uint32{0, 1}, "[]"},
 		{"no CPUID", nil, []uint32{0, 1}, "[]"},
 	} {
-		all := make(map[int]answer)
+		ids := make(map[int]identity)
 		for cpu, apic := range tt.apics {
-			all[cpu] = registers(apic, tt.recorded)
+			ids[cpu] = replay(apic, tt.recorded)
 		}
-		if got := fmt.Sprint(joined(all)); got != tt.want {
+		if got := fmt.Sprint(cachesOf(ids)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }
 
-// The kernel shows what these CPUs name.
-func TestCPUsNameCaches(t *testing.T) {
+// The kernel shows the caches that CPUID names.
+func TestCPUIDAgreesWithKernel(t *testing.T) {
 	m, err := Discover("/")
 	if err != nil || len(m.Caches) == 0 {
 		t.Skip("the kernel shows no caches: ", err)
 	}
 	bare := *m
 	bare.Caches, bare.Unknown = nil, []string{"caches are unknown because …"}
-	if bare.askCPUs(); len(bare.Caches) == 0 {
+	if bare.readCPUID(); len(bare.Caches) == 0 {
 		t.Skip("these CPUs name none")
 	}
 	for _, c := range bare.Caches {

@@ -9,19 +9,18 @@ import (
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
-// A CPUSet is a set of CPU numbers, ascending and without duplicates; node
-// numbers use it too. It reads and writes itself as the kernel does: 0-3,8.
+// A CPUSet is a set of CPU or node numbers, ascending and without duplicates. Its text is the
+// kernel's: 0-3,8.
 type CPUSet []int
 
-// maxCPU is the largest CPU number that is believed: kernels are built for at
-// most 8192 CPUs, and a number beyond this one is a corrupt file. What is asked of
-// every two CPUs takes memory that grows with its square.
+// maxCPU is the largest valid CPU number: kernels are built for at most 8192 CPUs. It also bounds
+// tables with an entry for each pair of CPUs.
 const maxCPU = 1<<13 - 1
 
-// mostWords of 32 bits are a mask of all CPUs.
+// mostWords is the number of 32-bit words in a mask of all CPUs.
 const mostWords = (maxCPU + 1) / 32
 
-// SetOf returns the set of the given CPUs, in whatever order they come.
+// SetOf returns the set of the given CPUs, which may be in any order.
 func SetOf(cpus ...int) CPUSet {
 	set := slices.Clone(cpus)
 	slices.Sort(set)
@@ -42,8 +41,7 @@ func ParseList(list string) (CPUSet, error) {
 		}
 		spans = append(spans, s)
 	}
-	// Spans are merged before they are expanded, so that repetition in the text makes no set
-	// larger than maxCPU.
+	// Spans are merged before they are expanded, so that repetition takes no memory.
 	slices.SortFunc(spans, func(a, b span) int { return a.first - b.first })
 	var set CPUSet
 	next := 0
@@ -56,8 +54,8 @@ func ParseList(list string) (CPUSet, error) {
 	return set, nil
 }
 
-// ParseMask reads the kernel's hexadecimal masks, "ff,00000000": words of 32
-// bits, the highest first.
+// ParseMask reads the kernel's hexadecimal format, "ff,00000000": words of 32 bits, the highest
+// first.
 func ParseMask(mask string) (CPUSet, error) {
 	mask = sysfs.Trim(mask)
 	if mask == "" {
@@ -82,8 +80,7 @@ func ParseMask(mask string) (CPUSet, error) {
 	return set, nil
 }
 
-// ParseOrder reads a list that a user wrote and keeps its order: "2,0,4-7"
-// gives worker 0 CPU 2.
+// ParseOrder reads a user's list and keeps its order: in "2,0,4-7" CPU 2 is the first.
 func ParseOrder(list string) ([]int, error) {
 	if strings.TrimSpace(list) == "" {
 		return nil, fmt.Errorf("the list of CPUs is empty: name at least one, like 0,2 or 0-3")
@@ -109,7 +106,7 @@ func ParseOrder(list string) ([]int, error) {
 // Len is the number of CPUs in the set.
 func (s CPUSet) Len() int { return len(s) }
 
-// Contains says whether a CPU is in the set.
+// Contains reports whether a CPU is in the set.
 func (s CPUSet) Contains(cpu int) bool {
 	_, found := slices.BinarySearch(s, cpu)
 	return found
@@ -126,7 +123,7 @@ func (s CPUSet) And(other CPUSet) CPUSet {
 	return both
 }
 
-// String writes the set as the kernel does, "0-3,8".
+// String writes the set in the kernel's format, "0-3,8".
 func (s CPUSet) String() string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -184,7 +181,7 @@ func parseCPU(digits string) (int, error) {
 	return int(cpu), nil
 }
 
-// abbreviate quotes what a user or a file gave, as much of it as is readable.
+// abbreviate quotes the beginning of a user's or a file's text.
 func abbreviate(text string) string {
 	if len(text) > 40 {
 		text = text[:40] + "…"

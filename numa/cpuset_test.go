@@ -79,8 +79,7 @@ func TestCPUSetInJSON(t *testing.T) {
 	}
 }
 
-// FuzzParse: whatever a user or a file says, a set is ascending and bounded, and an order has no
-// CPU twice.
+// FuzzParse: sets from any text are ascending and bounded, and an order has no CPU twice.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"0-3,8\n", "", "3-1", "0-8191", ",,", "0-0", "1 - 2", "ff,00000000", "0", "x", "00000001,", "2,0,4-6", "0,0", "5-", "-"} {
 		f.Add(seed)
@@ -97,7 +96,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// checkSet: the set is ascending, bounded, and survives being written and read.
+// checkSet: the set is ascending and bounded, and the same after it is written and read.
 func checkSet(t *testing.T, set numa.CPUSet) {
 	t.Helper()
 	if !slices.Equal(set, numa.SetOf(set...)) || set.Len() > 1<<13 {
@@ -109,7 +108,7 @@ func checkSet(t *testing.T, set numa.CPUSet) {
 	}
 }
 
-// says compares an error with a part of its text, where "" is none.
+// says reports whether an error contains the text, or is nil where that is "".
 func says(err error, want string) bool {
 	if want == "" {
 		return err == nil

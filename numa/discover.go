@@ -14,10 +14,9 @@ import (
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
-// Discover reads the machine from the sys and proc directories below root: "/" is the running
-// machine, any other directory holds a copy of the two from another machine. What is missing
-// there is listed in Machine.Unknown, and as little as possible is assumed; an error means that
-// not even the CPUs could be found.
+// Discover reads the machine from the directories sys and proc below root: "/" is the running
+// machine, any other directory holds a copy from another machine. Machine.Unknown lists missing
+// facts and the assumptions made in their place; an error means that no CPU was found.
 func Discover(root string) (*Machine, error) {
 	files, err := os.OpenRoot(root)
 	if err != nil {
@@ -32,7 +31,7 @@ func Discover(root string) (*Machine, error) {
 		}
 		m, err := t.machine(affinity)
 		if err == nil && len(m.Caches) == 0 {
-			m.askCPUs()
+			m.readCPUID()
 		}
 		return m, err
 	}
@@ -43,7 +42,7 @@ func Discover(root string) (*Machine, error) {
 	return m, nil
 }
 
-// A tree has the kernel's sys and proc directories in it.
+// A tree contains the kernel's directories sys and proc.
 type tree struct{ sysfs.Tree }
 
 const (
@@ -51,11 +50,11 @@ const (
 	nodeDir = "sys/devices/system/node"
 )
 
-// machine reads the tree. affinity is what the scheduler allows the process if the tree is the
-// running machine's, else nil.
+// machine reads the tree. affinity is the process's if the tree is the running machine's, else
+// nil. The scheduler leaves only online CPUs in it, whereas a container's sys may hide some.
 func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	m := &Machine{}
-	online := t.online(affinity)
+	online := SetOf(append(t.online(), affinity...)...)
 	if len(online) == 0 {
 		return nil, errors.New("no online CPU found: " + cpuDir + " is missing or empty; name a directory that holds the sys and proc of a machine")
 	}
@@ -65,9 +64,7 @@ func (t tree) machine(affinity CPUSet) (*Machine, error) {
 	t.cpus(m, online)
 	t.nodes(m)
 	t.caches(m, online)
-	if err := t.allow(m, online, affinity); err != nil {
-		return m, err
-	}
+	t.allow(m, affinity)
 	m.Kinds, m.Quota = t.kinds(m.Allowed), t.quota()
 	return m, nil
 }
@@ -77,8 +74,8 @@ func (m *Machine) unknown(format string, args ...any) {
 }
 
 // online falls back from the kernel's list to the CPUs' directories, then to the counters in
-// proc/stat, then to the affinity.
-func (t tree) online(affinity CPUSet) CPUSet {
+// proc/stat.
+func (t tree) online() CPUSet {
 	if set := t.set(cpuDir+"/online", ""); len(set) > 0 {
 		return set
 	}
@@ -99,74 +96,67 @@ func (t tree) online(affinity CPUSet) CPUSet {
 			}
 		}
 	}
-	if len(set) > 0 {
-		return SetOf(set...)
-	}
-	return affinity
+	return SetOf(set...)
 }
 
-// cpus groups by the kernel's sibling sets and not by its numbers: core_id is unique only
+// cpus groups CPUs by the kernel's sibling sets rather than its numbers: core_id is unique only
 // within a package, and on some machines not even there; physical_package_id is unique only
 // within a book of a mainframe, and −1 where firmware does not number packages.
 func (t tree) cpus(m *Machine, online CPUSet) {
-	id := t.ids(online, "physical_package_id") // by CPU, as the kernel numbers its package
-	cores, alone := t.siblings(m, online, "core_id", []map[int]int{t.ids(online, "core_id"), id}, "core_cpus", "thread_siblings")
-	packages, outside := t.siblings(m, online, "physical_package_id", []map[int]int{id}, "package_cpus", "core_siblings")
-	own := make(map[int]int) // package by that number
-	number := make([]int, len(packages))
+	packageIDs := t.ids(online, "physical_package_id")
+	cores, coreless := t.siblings(m, online, "core_id", []map[int]int{t.ids(online, "core_id"), packageIDs}, "core_cpus", "thread_siblings")
+	packages, unpackaged := t.siblings(m, online, "physical_package_id", []map[int]int{packageIDs}, "package_cpus", "core_siblings")
+	index := make(map[int]int) // in packages, by package number
+	numbers := make([]int, len(packages))
 	for i, cpus := range packages {
-		number[i] = -1
-		if n, known := mostly(id, cpus); known {
-			if _, taken := own[n]; !taken {
-				own[n], number[i] = i, n
+		numbers[i] = -1
+		if n, known := mostly(packageIDs, cpus); known {
+			if _, taken := index[n]; !taken {
+				index[n], numbers[i] = i, n
 			}
 		}
 	}
-	for _, cpu := range outside { // of no set: by number alone, else all in one package
-		n := id[cpu]
-		if _, known := own[n]; !known {
-			own[n] = len(packages)
-			packages, number = append(packages, nil), append(number, n)
+	for _, cpu := range unpackaged { // by number alone, else all in package 0
+		n := packageIDs[cpu]
+		if _, known := index[n]; !known {
+			index[n] = len(packages)
+			packages, numbers = append(packages, nil), append(numbers, n)
 		}
-		packages[own[n]] = append(packages[own[n]], cpu)
+		packages[index[n]] = append(packages[index[n]], cpu)
 	}
 	next := 0
 	for i := range packages {
-		for ; number[i] < 0; next++ {
-			if _, taken := own[next]; !taken {
-				own[next], number[i] = i, next
+		for ; numbers[i] < 0; next++ {
+			if _, taken := index[next]; !taken {
+				index[next], numbers[i] = i, next
 			}
 		}
 	}
-	if len(alone) > 0 && t.exists(cpuDir) {
-		m.unknown("cores of CPUs %v are unknown because neither core_cpus nor thread_siblings in their topology folders can be read: each counts as a core of its own", alone)
+	if len(coreless) > 0 && t.exists(cpuDir) {
+		m.unknown("cores of CPUs %v are unknown because neither core_cpus nor thread_siblings in their topology folders can be read: each counts as a core of its own", coreless)
 	}
-	if len(outside) > 0 && t.exists(cpuDir) {
-		m.unknown("packages of CPUs %v are unknown because neither package_cpus nor core_siblings in their topology folders can be read: physical_package_id is believed where it is there", outside)
+	if len(unpackaged) > 0 && t.exists(cpuDir) {
+		m.unknown("packages of CPUs %v are unknown because neither package_cpus nor core_siblings in their topology folders can be read: physical_package_id is believed where it is there", unpackaged)
 	}
-	for _, cpu := range alone {
+	for _, cpu := range coreless {
 		cores = append(cores, CPUSet{cpu})
 	}
 	slices.SortFunc(cores, func(a, b CPUSet) int { return a[0] - b[0] })
-	at := make(map[int]CPU)
-	for i, cpus := range cores {
-		for thread, cpu := range cpus {
-			at[cpu] = CPU{ID: cpu, Core: i, Thread: thread}
-		}
-	}
+	packageOf := make(map[int]int)
 	for i, cpus := range packages {
 		for _, cpu := range cpus {
-			c := at[cpu]
-			c.Package = number[i]
-			at[cpu] = c
+			packageOf[cpu] = numbers[i]
 		}
 	}
-	for _, cpu := range online {
-		m.CPUs = append(m.CPUs, at[cpu])
+	for i, cpus := range cores {
+		for thread, cpu := range cpus {
+			m.CPUs = append(m.CPUs, CPU{ID: cpu, Core: i, Thread: thread, Package: packageOf[cpu]})
+		}
 	}
+	slices.SortFunc(m.CPUs, func(a, b CPU) int { return a.ID - b.ID })
 }
 
-// ids are the numbers in a file of each CPU's topology folder, where it has one from 0 on.
+// ids are the numbers ≥ 0 in a file of the CPUs' topology folders, by CPU.
 func (t tree) ids(online CPUSet, file string) map[int]int {
 	ids := make(map[int]int)
 	for _, cpu := range online {
@@ -177,8 +167,8 @@ func (t tree) ids(online CPUSet, file string) map[int]int {
 	return ids
 }
 
-// siblings are the sets that the CPUs' files state, see agree, and the CPUs in none. It warns
-// of CPUs whose files, or whose number in idFile, the first of ids, contradict them.
+// siblings returns the sets that agree makes of the named files, and the CPUs in none. It warns
+// of CPUs whose number in idFile, ids[0], differs from the others' of their set.
 func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]int, names ...string) (sets []CPUSet, others CPUSet) {
 	var all []claim
 	for _, cpu := range online {
@@ -188,13 +178,12 @@ func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]i
 		}
 	}
 	sets = m.agree(all, ids...)
-	id := ids[0]
 	others = slices.Clone(online)
 	for _, set := range sets {
 		others = slices.DeleteFunc(others, set.Contains)
-		most, _ := mostly(id, set)
+		most, _ := mostly(ids[0], set)
 		for _, cpu := range set {
-			if n, known := id[cpu]; known && n != most {
+			if n, known := ids[0][cpu]; known && n != most {
 				m.unknown("%s says %d, and others of CPUs %v, which share it, say %d: these are believed",
 					path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology", idFile), n, set, most)
 			}
@@ -203,32 +192,32 @@ func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]i
 	return sets, others
 }
 
-// mostly is the number that most CPUs of a set have, of several the first; known is false where
-// none has one.
-func mostly(id map[int]int, set CPUSet) (most int, known bool) {
+// mostly is the commonest number of a set's CPUs, the first of equally common ones; known is false
+// where no CPU has a number.
+func mostly(ids map[int]int, set CPUSet) (most int, known bool) {
 	count := make(map[int]int)
 	for _, cpu := range set {
-		if n, has := id[cpu]; has {
+		if n, has := ids[cpu]; has {
 			count[n]++
 		}
 	}
 	for _, cpu := range set {
-		if n, has := id[cpu]; has && (!known || count[n] > count[most]) {
+		if n, has := ids[cpu]; has && (!known || count[n] > count[most]) {
 			most, known = n, true
 		}
 	}
 	return most, known
 }
 
-// A claim is what a file of a CPU says: the online CPUs that share something, itself among them.
+// A claim is the content of one CPU's file: the online CPUs that share a core, package or cache,
+// the CPU itself included.
 type claim struct {
 	cpu  int
 	file string
 	set  CPUSet
 }
 
-// claims returns the claims of a mask and of a list. The kernel has both; older kernels have
-// the mask alone.
+// claims reads a mask and a list. Older kernels have the mask alone.
 func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 	add := func(file string, set CPUSet, err error) {
 		if set = set.And(online); err == nil && len(set) > 0 {
@@ -242,15 +231,14 @@ func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 	return all
 }
 
-// agree puts each CPU into the set that most of the claims with it make; among several, into
-// one whose CPUs have the same ids, then into the largest. It warns of claims that it does not
-// believe, in one sentence for all files of a name. Sets rise by their first CPUs; CPUs without
-// a claim are in none.
+// agree puts each CPU into the set that the most claims state; on a tie, into one whose CPUs have
+// equal ids, then into the largest. It warns of the other claims, in one sentence for all files
+// of a name. Sets are in the order of their first CPUs; a CPU without a claim is in none.
 func (m *Machine) agree(all []claim, ids ...map[int]int) (sets []CPUSet) {
 	type choice struct {
 		CPUSet
-		votes int
-		one   bool // of each id
+		votes   int
+		equalID bool // its CPUs have one number in each of ids
 	}
 	differ := func(set CPUSet) func(id map[int]int) bool {
 		return func(id map[int]int) bool {
@@ -258,43 +246,40 @@ func (m *Machine) agree(all []claim, ids ...map[int]int) (sets []CPUSet) {
 			return slices.ContainsFunc(set, func(cpu int) bool { n, known := id[cpu]; return known && n != most })
 		}
 	}
-	said := make(map[string]*choice)
+	choices := make(map[string]*choice)
 	keys := make([]string, len(all))
 	for i, c := range all {
 		keys[i] = c.set.String()
-		of := said[keys[i]]
-		if of == nil {
-			of = &choice{CPUSet: c.set, one: !slices.ContainsFunc(ids, differ(c.set))}
-			said[keys[i]] = of
+		if choices[keys[i]] == nil {
+			choices[keys[i]] = &choice{CPUSet: c.set, equalID: !slices.ContainsFunc(ids, differ(c.set))}
 		}
-		of.votes++
+		choices[keys[i]].votes++
 	}
 	better := func(a, b *choice) bool {
 		switch {
 		case a.votes != b.votes:
 			return a.votes > b.votes
-		case a.one != b.one:
-			return a.one
+		case a.equalID != b.equalID:
+			return a.equalID
 		}
 		return len(a.CPUSet) > len(b.CPUSet)
 	}
-	in := make(map[int]*choice)
-	for _, key := range slices.Sorted(maps.Keys(said)) {
-		of := said[key]
-		for _, cpu := range of.CPUSet {
-			if before := in[cpu]; before == nil || better(of, before) {
-				in[cpu] = of
+	chosen := make(map[int]*choice) // by CPU
+	for _, key := range slices.Sorted(maps.Keys(choices)) {
+		for _, cpu := range choices[key].CPUSet {
+			if before := chosen[cpu]; before == nil || better(choices[key], before) {
+				chosen[cpu] = choices[key]
 			}
 		}
 	}
 	members := make(map[*choice]CPUSet)
-	for _, cpu := range slices.Sorted(maps.Keys(in)) {
-		members[in[cpu]] = append(members[in[cpu]], cpu)
+	for _, cpu := range slices.Sorted(maps.Keys(chosen)) {
+		members[chosen[cpu]] = append(members[chosen[cpu]], cpu)
 	}
 	first := make(map[string]int) // claim that is not believed, by the name of its file
 	others := make(map[string]CPUSet)
 	for i, c := range all {
-		if of := in[c.cpu]; of == said[keys[i]] && len(members[of]) == len(c.set) {
+		if own := chosen[c.cpu]; own == choices[keys[i]] && len(members[own]) == len(c.set) {
 			continue
 		}
 		name := path.Base(c.file)
@@ -309,7 +294,7 @@ func (m *Machine) agree(all []claim, ids ...map[int]int) (sets []CPUSet) {
 		if len(others[name]) > 0 {
 			too = fmt.Sprintf("; so it is with those of CPUs %v", SetOf(others[name]...))
 		}
-		m.unknown("%s says that CPU %d shares with CPUs %v, and most files say with %v: they are believed%s", c.file, c.cpu, c.set, members[in[c.cpu]], too)
+		m.unknown("%s says that CPU %d shares with CPUs %v, and most files say with %v: they are believed%s", c.file, c.cpu, c.set, members[chosen[c.cpu]], too)
 	}
 	sets = slices.Collect(maps.Values(members))
 	slices.SortFunc(sets, func(a, b CPUSet) int { return a[0] - b[0] })
@@ -328,18 +313,18 @@ func (t tree) nodes(m *Machine) {
 		m.unknown("NUMA nodes are unknown because %s has none: all CPUs and all memory count as node 0", nodeDir)
 		return
 	}
-	home := make(map[int]int) // node by CPU
-	var alone CPUSet          // nodes without distances
-	var shared CPUSet         // CPUs of several nodes, as faulty firmware has them
+	nodeOf := make(map[int]int) // by CPU
+	var unmeasured CPUSet       // nodes without distances
+	var shared CPUSet           // CPUs of several nodes, as with faulty firmware or numa=fake
 	for _, id := range ids {
 		dir := path.Join(nodeDir, fmt.Sprint("node", id))
 		node := Node{ID: id}
 		for _, cpu := range t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online()) {
-			if _, taken := home[cpu]; taken {
+			if _, taken := nodeOf[cpu]; taken {
 				shared = append(shared, cpu)
 				continue
 			}
-			home[cpu] = id
+			nodeOf[cpu] = id
 			node.CPUs = append(node.CPUs, cpu)
 		}
 		var known bool
@@ -349,12 +334,12 @@ func (t tree) nodes(m *Machine) {
 		}
 		node.Distances = t.distances(dir, ids)
 		if node.Distances == nil && len(ids) > 1 {
-			alone = append(alone, id)
+			unmeasured = append(unmeasured, id)
 		}
 		m.Nodes = append(m.Nodes, node)
 	}
-	if len(alone) > 0 {
-		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", alone, nodeDir, len(ids))
+	if len(unmeasured) > 0 {
+		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", unmeasured, nodeDir, len(ids))
 	}
 	if len(shared) > 0 {
 		m.unknown("the node of CPUs %v is unknown because several nodes in %s have them: they count as CPUs of the first", SetOf(shared...), nodeDir)
@@ -363,7 +348,7 @@ func (t tree) nodes(m *Machine) {
 	for i := range m.CPUs {
 		cpu := &m.CPUs[i]
 		var found bool
-		if cpu.Node, found = home[cpu.ID]; !found {
+		if cpu.Node, found = nodeOf[cpu.ID]; !found {
 			cpu.Node = ids[0]
 			homeless = append(homeless, cpu.ID)
 		}
@@ -383,7 +368,7 @@ func (t tree) allowedNodes() CPUSet {
 	return mems
 }
 
-// distances are in the order of the online nodes.
+// distances reads a node's file, which has the online nodes in ascending order.
 func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	fields := strings.Fields(t.Text(dir + "/distance"))
 	if len(fields) != len(ids) {
@@ -400,28 +385,22 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	return distances
 }
 
-// allow keeps to the affinity where there is one, and to what the cpuset says.
-func (t tree) allow(m *Machine, online, affinity CPUSet) error {
-	status := maps.Collect(t.Fields("proc/self/status", ":"))
-	m.Allowed = online
-	if affinity != nil {
-		m.Allowed = m.Allowed.And(affinity)
-	} else if set, err := ParseList(status["Cpus_allowed_list"]); err == nil && len(set) > 0 {
-		m.Allowed = m.Allowed.And(set)
+// allow sets Machine.Allowed and Node.Forbidden. Without an affinity /proc/self/status of the
+// copy says which CPUs are allowed. Limits that leave no CPU are another machine's.
+func (t tree) allow(m *Machine, affinity CPUSet) {
+	if affinity == nil {
+		affinity, _ = ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Cpus_allowed_list"])
 	}
-	if len(m.Allowed) == 0 {
-		return fmt.Errorf("none of the online CPUs %v may be used: the affinity is %v; widen it with taskset", online, affinity)
-	}
-	// The scheduler keeps the affinity within the cpuset, so a cpuset that
-	// leaves nothing is one that is not ours.
-	if cpus := t.cpuset("cpus"); len(cpus.And(m.Allowed)) > 0 {
-		m.Allowed = cpus.And(m.Allowed)
+	m.Allowed = m.Online()
+	for _, limit := range []CPUSet{affinity, t.cpuset("cpus")} {
+		if left := m.Allowed.And(limit); len(left) > 0 {
+			m.Allowed = left
+		}
 	}
 	mems := t.allowedNodes()
 	for i := range m.Nodes {
 		m.Nodes[i].Forbidden = len(mems) > 0 && !mems.Contains(m.Nodes[i].ID)
 	}
-	return nil
 }
 
 func (t tree) exists(name string) bool {
@@ -434,7 +413,7 @@ func (t tree) number(name string) (n int, known bool) {
 	return n, err == nil
 }
 
-// set reads a CPU list, or where that is missing or empty a mask.
+// set reads a CPU list, or a mask where the list is missing or empty.
 func (t tree) set(list, mask string) CPUSet {
 	if set, err := ParseList(t.Text(list)); err == nil && len(set) > 0 {
 		return set
@@ -443,7 +422,7 @@ func (t tree) set(list, mask string) CPUSet {
 	return set
 }
 
-// numbered lists the numbers of the entries that are named so: cpu0, cpu1, …
+// numbered lists the numbers of a directory's entries with that name: cpu0, cpu1, …
 func (t tree) numbered(dir, name string) CPUSet {
 	entries, err := fs.ReadDir(t, dir)
 	if err != nil {

@@ -41,7 +41,7 @@ var pair = files(
 	"proc/meminfo", "MemTotal:  1000 kB\nMemFree:  100 kB\nMemAvailable:  800 kB",
 )
 
-// twin: as pair, with a node each; node 1 has no memory and node 3 nothing else.
+// twin: as pair, with a node each; node 1 has no memory, and node 3 has memory only.
 var twin = pair.plus(files(
 	nodeDir+"/online", "0-1,3",
 	nodeDir+"/node0/cpulist", "0", nodeDir+"/node0/distance", "10 20 40",
@@ -52,14 +52,14 @@ var twin = pair.plus(files(
 	nodeDir+"/node3/meminfo", "Node 3 MemTotal:  400 kB",
 ))
 
-// faultyTrees are machines whose files lack something, or contradict each other.
+// faultyTrees are machines with missing or contradictory files.
 var faultyTrees = []struct {
 	name     string
 	tree     tree
 	affinity CPUSet
 	want     Census
 	allowed  string
-	unknown  string // part of what is said to be unknown; "" is nothing
+	unknown  string // part of Machine.Unknown
 }{
 	{"neither sys nor proc", files(), SetOf(3, 5), Census{2, 2, 1, 1, 0}, "3,5", "node 0"},
 	{"proc alone", files("proc/stat", "cpu  1 2\ncpu0 1 2\ncpu4 1 2\nintr 0"), nil, Census{2, 2, 1, 1, 0}, "0,4", "cores, packages and caches are unknown"},
@@ -68,7 +68,9 @@ var faultyTrees = []struct {
 	{"a CPU without node", twin.plus(files(nodeDir+"/node1/cpulist", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "CPUs 1 belong to no NUMA node"},
 	{"no distances", twin.plus(files(nodeDir+"/node1/distance", "20 10")), nil, Census{2, 2, 1, 3, 0}, "0-1", "distances of node 1 are unknown"},
 	{"no memory of a node", twin.plus(files(nodeDir+"/node3/meminfo", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "memory of node 3"},
-	{"affinity", pair, SetOf(1, 2), Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"affinity", pair, SetOf(1), Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"a container whose sys hides its CPUs", pair, SetOf(1, 2), Census{2, 2, 1, 1, 0}, "1-2", "cores of CPUs 2"},
+	{"status of another machine", pair.plus(files("proc/self/status", "Cpus_allowed_list:\t7")), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
 	{"status of a snapshot", pair.plus(files("proc/self/status", "Name: x\nCpus_allowed_list:\t1\nMems_allowed_list:\t0")), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"memory that the cpuset forbids", twin.plus(files("proc/self/status", "Mems_allowed_list:\t0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "caches"},
 	{"cpuset of version 2", pair.plus(files(
@@ -101,7 +103,7 @@ var faultyTrees = []struct {
 		cpuDir+"/cpu0/topology/core_siblings", "1", cpuDir+"/cpu0/topology/book_siblings", "1",
 		cpuDir+"/cpu1/topology/core_siblings", "2", cpuDir+"/cpu1/topology/book_siblings", "2",
 	)), nil, Census{2, 2, 2, 1, 0}, "0-1", "caches"},
-	{"a CPU that says nothing of itself, of a package that is not the first", files(
+	{"a CPU without files, in a package that is not the first", files(
 		cpuDir+"/online", "0-3",
 		cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/topology/core_siblings", "3", cpuDir+"/cpu0/topology/physical_package_id", "36",
 		cpuDir+"/cpu3/topology/thread_siblings", "c", cpuDir+"/cpu3/topology/core_siblings", "c", cpuDir+"/cpu3/topology/physical_package_id", "0",
@@ -109,13 +111,13 @@ var faultyTrees = []struct {
 	{"no sibling sets", pair.plus(files(
 		cpuDir+"/online", "0-2", cpuDir+"/cpu0/topology/thread_siblings", "", cpuDir+"/cpu2/topology/physical_package_id", "7",
 	)), nil, Census{3, 3, 2, 1, 0}, "0-2", "cores of CPUs 0,2 are unknown"},
-	{"caches that nobody says to share", files(
+	{"caches with unknown sharers", files(
 		cpuDir+"/online", "0-3",
 		cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu0/cache/index3/level", "3",
 		cpuDir+"/cpu1/cache/index3/level", "3",
 		cpuDir+"/cpu2/cache/index3/level", "3", cpuDir+"/cpu2/cache/index3/shared_cpu_map", "c",
 		cpuDir+"/cpu3/cache/index3/level", "3",
-	), nil, Census{4, 3, 1, 1, 2}, "0-3", "shares the caches of CPUs 0 is unknown"},
+	), nil, Census{4, 3, 1, 1, 2}, "0-3", "CPUs that share caches with CPUs 0 are unknown"},
 	{"corrupt files", pair.plus(files(
 		cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
 		cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
@@ -146,32 +148,32 @@ func TestFaultyTrees(t *testing.T) {
 			if got := m.Count(); got != test.want || m.Allowed.String() != test.allowed {
 				t.Errorf("got %+v, allowed %v; want %+v, %s", got, m.Allowed, test.want, test.allowed)
 			}
-			if said := strings.Join(m.Unknown, "\n"); !strings.Contains(said, test.unknown) {
-				t.Errorf("said to be unknown: %q, want %q in it", said, test.unknown)
+			if unknown := strings.Join(m.Unknown, "\n"); !strings.Contains(unknown, test.unknown) {
+				t.Errorf("unknown: %q, want %q in it", unknown, test.unknown)
 			}
 		})
 	}
 }
 
-// checkMachine: every online CPU has one node, and with each other one a level, which others do
-// not change; no two are the same thread of a core, and workers can be placed on all.
+// checkMachine: every online CPU has one node, every pair of CPUs a level that does not depend on
+// the other CPUs, no two CPUs are the same thread of a core, and workers can be placed on all.
 func checkMachine(t *testing.T, m *Machine) {
 	t.Helper()
 	if len(m.CPUs) == 0 || len(m.Allowed) == 0 || !slices.Equal(m.Allowed, SetOf(m.Allowed...)) || len(m.Allowed.And(m.Online())) != len(m.Allowed) {
 		t.Fatalf("%+v", m)
 	}
-	of, threads := make(map[int]bool), make(map[CPU]bool)
+	housed, threads := make(map[int]bool), make(map[CPU]bool)
 	for _, node := range m.Nodes {
 		for _, id := range node.CPUs {
 			cpu, online := m.CPU(id)
-			if of[id] = true; !online || cpu.Node != node.ID {
+			if housed[id] = true; !online || cpu.Node != node.ID {
 				t.Errorf("node %d has CPU %d, which is %+v", node.ID, id, cpu)
 			}
 			threads[CPU{Core: cpu.Core, Thread: cpu.Thread}] = true
 		}
 	}
-	if len(of) != len(m.CPUs) || len(threads) != len(m.CPUs) {
-		t.Errorf("%d CPUs, of which %d have a node and %d a thread of their own: %+v", len(m.CPUs), len(of), len(threads), m.Nodes)
+	if len(housed) != len(m.CPUs) || len(threads) != len(m.CPUs) {
+		t.Errorf("%d CPUs, %d with a node and %d with a thread of their own: %+v", len(m.CPUs), len(housed), len(threads), m.Nodes)
 	}
 	all, cores := m.Levels(m.Allowed), m.CoreCPUs()
 	few := m.Levels(cores)
@@ -201,7 +203,7 @@ func checkMachine(t *testing.T, m *Machine) {
 	if cores.Len() != m.Count().Cores {
 		t.Errorf("%d first CPUs of %d cores", cores.Len(), m.Count().Cores)
 	}
-	for _, policy := range []Policy{Local, Spread, Remote} { // which every machine has that has memory
+	for _, policy := range []Policy{Local, Spread, Remote} { // every machine with memory has these
 		p, err := m.Place(policy, len(m.Allowed)+1)
 		if err != nil && (len(m.memoryNodes()) > 0 || strings.Contains(err.Error(), "\n")) {
 			t.Error(err)
@@ -220,7 +222,7 @@ func TestCaches(t *testing.T) {
 	m, err := pair.plus(
 		cache("0", "0", "1", "Data", "48K", "1"), cache("1", "0", "1", "Data", "48K", "2"),
 		cache("0", "1", "1", "Instruction", "32K", "1"), cache("1", "1", "1", "Instruction", "32K", "2"),
-		cache("0", "2", "2", "Unified", "2M", "ff"), cache("1", "2", "2", "Unified", "2M", "ff"), // CPUs 2-7 are offline
+		cache("0", "2", "2", "Unified", "2M", "ff"), cache("1", "2", "2", "Unified", "2M", "ff"), // CPUs 2-7: offline
 		cache("0", "3", "3", "Instruction", "1G", "3"),
 	).machine(nil)
 	if err != nil {
@@ -246,9 +248,6 @@ func TestNoMachine(t *testing.T) {
 			t.Errorf("%q: got %v, %v; want an error that names it", root, m, err)
 		}
 	}
-	if _, err := pair.machine(SetOf(7)); err == nil || !strings.Contains(err.Error(), "taskset") {
-		t.Errorf("affinity to offline CPUs: got %v", err)
-	}
 }
 
 func TestMemoryLeft(t *testing.T) {
@@ -273,6 +272,13 @@ func TestMemoryLeft(t *testing.T) {
 		"cg/cpu/a/cpu.cfs_quota_us", "-1", "cg/cpu/a/cpu.cfs_period_us", "100000",
 		"cg/cpu/cpu.cfs_quota_us", "50000", "cg/cpu/cpu.cfs_period_us", "100000",
 	))
+	// A later mount shows groups of others alone, and a name that begins like the process's group.
+	mounts := pair.plus(files(
+		"proc/self/cgroup", "0::/user/me",
+		"proc/self/mountinfo", "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n31 23 0:26 /us /other rw - cgroup2 cgroup2 rw",
+		"sys/fs/cgroup/user/me/memory.max", "3000", "sys/fs/cgroup/user/me/memory.current", "1000",
+		"other/memory.max", "1000", "other/memory.current", "1000", "other/cpu.max", "100000 100000",
+	))
 	for _, test := range []struct {
 		name  string
 		tree  tree
@@ -280,20 +286,21 @@ func TestMemoryLeft(t *testing.T) {
 		quota float64
 	}{
 		{"no groups", pair, unlimited, 0},
+		{"several mounts", mounts, 2000, 0},
 		{"version 2", limited, 350000, 1.5},
-		{"version 1, more used than allowed", old, 0, 0.5},
+		{"version 1, usage above the limit", old, 0, 0.5},
 	} {
 		if left, quota := test.tree.memoryLeft(), test.tree.quota(); left != test.left || quota != test.quota {
 			t.Errorf("%s: got %d bytes and %g CPUs, want %d and %g", test.name, left, quota, test.left, test.quota)
 		}
 	}
-	for mems, want := range map[string]int64{"0-1,3": unlimited, "": unlimited, "0": 57 << 10, "0,3": 157 << 10} {
-		of := twin.plus(files(
+	for mems, want := range map[string]int64{"0-1,3": unlimited, "": unlimited, "0,3": unlimited, "0": 57 << 10, "0-1": 57 << 10} { // node 1 has no memory
+		limited := twin.plus(files(
 			"proc/self/status", "Mems_allowed_list:\t"+mems,
 			nodeDir+"/node0/meminfo", "Node 0 MemTotal:  600 kB\nNode 0 MemFree:  50 kB\nNode 0 Inactive(file):  7 kB",
 			nodeDir+"/node3/meminfo", "Node 3 MemTotal:  400 kB\nNode 3 MemFree:  100 kB",
 		))
-		if got := of.allowedMemory(); got != want {
+		if got := limited.allowedMemory(); got != want {
 			t.Errorf("nodes %q: %d bytes are free, want %d", mems, got, want)
 		}
 	}
@@ -315,12 +322,12 @@ func TestClock(t *testing.T) {
 			t.Errorf("%q: %g MHz, want %g", tt.text, got, tt.want)
 		}
 		if got := Clock(root, 4); got != 0 {
-			t.Errorf("CPU 4, of which nothing is said: %g MHz", got)
+			t.Errorf("CPU 4, without a file: %g MHz", got)
 		}
 	}
 }
 
-// A core's own cache is the largest that all of its threads and no others have.
+// A core's own cache is the largest that only its threads share.
 func TestOwnCacheBytes(t *testing.T) {
 	cpus := []CPU{{ID: 0, Core: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 0, Thread: 1}, {ID: 3, Core: 1, Thread: 1}}
 	cache := func(level int, kind string, bytes int, cpus ...int) Cache {
@@ -334,7 +341,7 @@ func TestOwnCacheBytes(t *testing.T) {
 		{"none", nil, 0},
 		{"L2 of a core, L3 of all", []Cache{cache(1, "Data", 32<<10, 0, 2), cache(2, "Unified", 1<<20, 0, 2), cache(2, "Unified", 1<<20, 1, 3), cache(3, "Unified", 8<<20, 0, 1, 2, 3)}, 1 << 20},
 		{"L2 of a cluster", []Cache{cache(1, "Data", 64<<10, 0, 2), cache(1, "Instruction", 128<<10, 0, 2), cache(2, "Unified", 4<<20, 0, 1, 2, 3)}, 64 << 10},
-		{"size unknown, and of nobody", []Cache{cache(1, "Data", 0, 0, 2), cache(2, "Unified", 1<<20)}, 0},
+		{"unknown size, and no CPUs", []Cache{cache(1, "Data", 0, 0, 2), cache(2, "Unified", 1<<20)}, 0},
 	} {
 		if got := (&Machine{CPUs: cpus, Caches: tt.caches}).OwnCacheBytes(); got != tt.want {
 			t.Errorf("%s: %d, want %d", tt.name, got, tt.want)

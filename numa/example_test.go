@@ -6,14 +6,14 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// CPUs are written as the kernel writes them.
+// The kernel's format of CPU lists.
 func ExampleParseList() {
 	cpus, err := numa.ParseList("0-3,8,10-11")
 	fmt.Println(len(cpus), cpus, err)
 	// Output: 7 0-3,8,10-11 <nil>
 }
 
-// Where four workers of this machine would be, each with its buffers on the nearest node.
+// The CPUs and nodes of four workers on this machine.
 func ExampleMachine_Place() {
 	machine, err := numa.Discover("/")
 	if err != nil {

@@ -95,7 +95,7 @@ func TestNarrowAffinity(t *testing.T) {
 	})
 }
 
-// mapped is untouched memory of so many pages.
+// mapped is untouched memory.
 func mapped(t *testing.T, pages int) []byte {
 	t.Helper()
 	mem := must.Get(unix.Mmap(-1, 0, pages*os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS))
@@ -103,8 +103,8 @@ func mapped(t *testing.T, pages int) []byte {
 	return mem
 }
 
-// Pages come from the node that they are bound to or prefer, and move to another with what is in
-// them; Verify says so, and makes no garbage that grows with them.
+// Pages come from the node to which they are bound or which they prefer, and keep their content when
+// they move. Verify's garbage does not grow with the pages.
 func TestMemory(t *testing.T) {
 	m := must.Get(numa.Discover("/"))
 	const pages = 5000 // more than one call of move_pages

@@ -7,14 +7,14 @@ import (
 	"slices"
 )
 
-// A Kind is allowed CPUs whose cores are alike, as the kernel names them or by their highest
-// clock.
+// A Kind is the allowed CPUs with one kind of core, told apart by the kernel's name, by capacity or
+// by the highest clock.
 type Kind struct {
 	Name string
 	CPUs CPUSet
 }
 
-// kinds are the kinds of the allowed CPUs, fastest first, nil if all are alike.
+// kinds lists the kinds of the allowed CPUs, fastest first; nil if there is only one.
 func (t tree) kinds(cpus CPUSet) []Kind {
 	var kinds []Kind
 	for _, name := range []string{"core", "atom", "lowpower"} {
@@ -39,7 +39,7 @@ func (t tree) kinds(cpus CPUSet) []Kind {
 				values[value] = append(values[value], cpu)
 			}
 		}
-		// Cores of one kind also differ by a few percent, where turbo favours some.
+		// Within a kind turbo frequencies differ by a few percent.
 		top := 0
 		for _, value := range slices.Backward(slices.Sorted(maps.Keys(values))) {
 			if top == 0 || float64(top) > 1.1*float64(value) {
@@ -56,8 +56,8 @@ func (t tree) kinds(cpus CPUSet) []Kind {
 	return kinds
 }
 
-// rank says by CPU when it is the turn of its kind: workers are on cores of one kind as
-// long as it has some, the fastest kind of which there are two cores or more.
+// rank gives the order in which workers take kinds of cores, by CPU: 0 is the fastest kind with at
+// least two cores.
 func (m *Machine) rank() map[int]int {
 	rank := make(map[int]int)
 	first := slices.IndexFunc(m.Kinds, func(k Kind) bool { return m.cores(k.CPUs) > 1 })
@@ -71,23 +71,22 @@ func (m *Machine) rank() map[int]int {
 	return rank
 }
 
-// cores is the number of cores that the CPUs belong to.
-func (m *Machine) cores(of CPUSet) int {
+// cores is the number of distinct cores of the CPUs that are online.
+func (m *Machine) cores(cpus CPUSet) int {
 	cores := make(map[int]bool)
-	for _, cpu := range m.CPUs {
-		if of.Contains(cpu.ID) {
+	for _, id := range cpus {
+		if cpu, online := m.CPU(id); online {
 			cores[cpu.Core] = true
 		}
 	}
 	return len(cores)
 }
 
-// Concurrency is the default number of workers: one on each core that this process may use, of
-// the kind that Place takes first, and no more than its quota of CPU time lets run at once.
+// Concurrency is the default number of workers: one on each allowed core of the kind that Place
+// takes first, within the quota of CPU time.
 func (m *Machine) Concurrency() int {
 	rank := m.rank()
-	first := slices.DeleteFunc(slices.Clone(m.Allowed), func(cpu int) bool { return rank[cpu] > 0 })
-	n := m.cores(first)
+	n := m.cores(slices.DeleteFunc(slices.Clone(m.Allowed), func(cpu int) bool { return rank[cpu] > 0 }))
 	if m.Quota > 0 {
 		n = min(n, int(m.Quota))
 	}

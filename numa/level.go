@@ -10,30 +10,30 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Level is what two CPUs share at the closest: the horizontal memory hierarchy of
-// mlog_nP (Tu et al., 2009, section II.B), as far as the kernel describes it.
+// A Level is a level of the horizontal memory hierarchy of mlog_nP (Tu et al., 2009, section
+// II.B): the closest thing that two CPUs share, or the distance of their nodes.
 type Level struct {
 	Name string `json:"level"`
-	// Groups are sets of CPUs that share it. Two CPUs are at the first level that has
-	// both in one group; groups of nodes a distance apart overlap.
+	// Groups are sets of CPUs that share it. The level of two CPUs is the first with both in one
+	// group; groups of a distance between nodes overlap.
 	Groups []CPUSet `json:"cpus"`
 }
 
-// Levels are a machine's, from the closest on.
+// Levels are the levels of a machine, the closest first.
 type Levels []Level
 
 // Of is the level of two CPUs, −1 if they have none.
 func (ls Levels) Of(a, b int) int { return int(ls.Between([]int{a, b})[0][1]) }
 
-// Channel is Of as placements tell levels apart: levels closer than the last-level cache count
-// as sharing it.
+// Channel is Of with levels closer than the last-level cache counted as that cache, because
+// placements do not tell these apart.
 func (ls Levels) Channel(a, b int) int { return int(ls.Channels([]int{a, b})[0][1]) }
 
-// Between is Of for every two of the CPUs, by their indexes.
+// Between is Of for all pairs of CPUs, by their indexes.
 func (ls Levels) Between(cpus []int) [][]int8 {
-	of := make([][]int8, len(cpus))
-	for i := range of {
-		of[i] = slices.Repeat([]int8{-1}, len(cpus))
+	levels := make([][]int8, len(cpus))
+	for i := range levels {
+		levels[i] = slices.Repeat([]int8{-1}, len(cpus))
 	}
 	for level := len(ls) - 1; level >= 0; level-- {
 		for _, group := range ls[level].Groups {
@@ -45,66 +45,66 @@ func (ls Levels) Between(cpus []int) [][]int8 {
 			}
 			for _, a := range members {
 				for _, b := range members {
-					of[a][b] = int8(level)
+					levels[a][b] = int8(level)
 				}
 			}
 		}
 	}
-	return of
+	return levels
 }
 
-// Channels is Channel of any two of some CPUs, by their indexes.
+// Channels is Channel for all pairs of CPUs, by their indexes.
 func (ls Levels) Channels(cpus []int) [][]int8 {
-	of, cache := ls.Between(cpus), int8(0)
+	levels, cache := ls.Between(cpus), int8(0)
 	for i, l := range ls {
 		if strings.HasPrefix(l.Name, sharedCache) {
 			cache = int8(i)
 		}
 	}
-	for _, row := range of {
+	for _, row := range levels {
 		for b, level := range row {
 			if level >= 0 {
 				row[b] = max(level, cache)
 			}
 		}
 	}
-	return of
+	return levels
 }
 
 // Siblings is the name of the level of SMT siblings.
 const Siblings = "SMT siblings"
 
-// sharedCache begins the names of levels that are a cache.
+// sharedCache begins the names of levels that are caches.
 const sharedCache = "shared L"
 
-// Levels are the levels of all pairs of the given CPUs: SMT siblings, a shared cache, package
-// and node in the order of their size, then nodes by distance. Instruction caches do not count.
-func (m *Machine) Levels(of CPUSet) Levels {
+// Levels are the levels of all pairs of CPUs: SMT siblings, a shared data or unified cache, package
+// and node in the order of their size, then nodes by distance.
+func (m *Machine) Levels(cpus CPUSet) Levels {
 	var found Levels
-	apart := len(of) * (len(of) - 1) / 2 // pairs that have no level yet
+	pairs := len(cpus) * (len(cpus) - 1) / 2 // without a level so far
 	index := make(map[int]int)
-	together := make([]bool, len(of)*len(of)) // the others
-	for i, cpu := range of {
+	levelled := make([]bool, len(cpus)*len(cpus)) // by pair
+	for i, cpu := range cpus {
 		index[cpu] = i
 	}
 	add := func(name string, groups []CPUSet) {
 		level := Level{Name: name}
-		more := false
+		before := pairs
 		for _, g := range groups {
-			if g = g.And(of); g.Len() < 2 {
+			if g = g.And(cpus); g.Len() < 2 {
 				continue
 			}
 			level.Groups = append(level.Groups, g)
 			for i, a := range g {
 				for _, b := range g[i+1:] {
-					if at := index[a]*len(of) + index[b]; !together[at] {
-						together[at], more = true, true
-						apart--
+					if pair := index[a]*len(cpus) + index[b]; !levelled[pair] {
+						levelled[pair] = true
+						pairs--
 					}
 				}
 			}
 		}
-		if more {
+		if pairs < before {
 			found = append(found, level)
 		}
 	}
@@ -115,7 +115,7 @@ func (m *Machine) Levels(of CPUSet) Levels {
 		if c.Type == "Instruction" {
 			continue
 		}
-		for _, node := range nodes { // of a cache that spans nodes, each has its slices
+		for _, node := range nodes { // a cache that spans nodes has slices in each
 			caches[c.Level] = append(caches[c.Level], c.CPUs.And(node))
 		}
 	}
@@ -134,15 +134,15 @@ func (m *Machine) Levels(of CPUSet) Levels {
 	for i, a := range m.Nodes {
 		for _, b := range m.Nodes[i+1:] {
 			if len(a.CPUs) == 0 || len(b.CPUs) == 0 {
-				continue // memory alone
+				continue // memory only
 			}
-			// Firmware may say another distance there than back.
+			// Firmware may give another distance for the way back.
 			d := max(m.Distance(a.ID, b.ID), m.Distance(b.ID, a.ID))
 			distances[d] = append(distances[d], SetOf(append(slices.Clone(a.CPUs), b.CPUs...)...))
 		}
 	}
 	for _, d := range slices.SortedFunc(maps.Keys(distances), func(a, b int) int {
-		return cmp.Or(a, 1<<30) - cmp.Or(b, 1<<30) // unknown is beyond all others
+		return cmp.Or(a, 1<<30) - cmp.Or(b, 1<<30) // the unknown last
 	}) {
 		name := fmt.Sprintf("nodes %d apart", d)
 		if d == 0 {
@@ -150,22 +150,22 @@ func (m *Machine) Levels(of CPUSet) Levels {
 		}
 		add(name, distances[d])
 	}
-	if apart > 0 {
-		add("same machine", []CPUSet{of})
+	if pairs > 0 {
+		add("same machine", []CPUSet{cpus})
 	}
 	return found
 }
 
-// group collects CPUs that are alike in something.
-func (m *Machine) group(by func(CPU) int) []CPUSet {
+// group collects the CPUs with equal keys, in the order of the keys.
+func (m *Machine) group(key func(CPU) int) []CPUSet {
 	groups := make(map[int]CPUSet)
 	for _, c := range m.CPUs {
-		groups[by(c)] = append(groups[by(c)], c.ID)
+		groups[key(c)] = append(groups[key(c)], c.ID)
 	}
 	return lists.Map(slices.Sorted(maps.Keys(groups)), func(key int) CPUSet { return groups[key] })
 }
 
-// CoreCPUs are the CPUs that this process may use, of each core the first.
+// CoreCPUs are the first allowed CPU of each core.
 func (m *Machine) CoreCPUs() CPUSet {
 	var first CPUSet
 	seen := make(map[int]bool)

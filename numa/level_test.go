@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// levelsOf counts the pairs of each level.
+// levelsOf counts the pairs of CPUs at each level.
 func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
 	counts := make([]int, len(ls)+1)
 	for i, a := range cpus {
@@ -30,9 +30,9 @@ func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
 	return strings.Join(parts, ", ")
 }
 
-// The numbers follow from the snapshots' names and expected.tsv: 4 nodes of 32 CPUs with an L3
-// each have 4·(32·31/2) = 1984 pairs within one, 64 cores of four threads 64·6 = 384 siblings;
-// distances are the snapshots'.
+// The numbers follow from the snapshots' names and expected.tsv: 4 nodes of 32 CPUs with an L3 each
+// have 4·(32·31/2) = 1984 pairs that share an L3, 64 cores of four threads 64·6 = 384 pairs of
+// siblings. Distances are the snapshots'.
 func TestLevelsOfSnapshots(t *testing.T) {
 	for name, want := range map[string]string{
 		"128arm-2pa2n8cluster4co":         "shared L3 1984, same package 2048, nodes 25 apart 1024, nodes 32 apart 2048, nodes 33 apart 1024",
@@ -53,7 +53,7 @@ func TestLevelsOfSnapshots(t *testing.T) {
 	}
 }
 
-// Where the kernel says nothing, all are on the same machine.
+// CPUs that share nothing known are on the same machine.
 func TestLevelsOfNothing(t *testing.T) {
 	m := &numa.Machine{CPUs: []numa.CPU{{ID: 3, Core: 0, Package: 0, Node: 0}, {ID: 5, Core: 1, Package: 1, Node: 1}}}
 	if got := levelsOf(m.Levels(numa.SetOf(3, 5)), numa.SetOf(3, 5)); got != "same machine 1" {

@@ -1,9 +1,9 @@
-// Package numa knows the machine: its logical CPUs, cores, caches and NUMA nodes, the distances
-// of nodes, and which of these this process may use. It places workers on CPUs, pins threads,
-// binds memory to nodes and asks the kernel where a page really is.
+// Package numa reads a machine's logical CPUs, cores, caches, NUMA nodes and distances, and which of
+// them this process may use. It places workers on CPUs, pins threads, binds memory to nodes and asks
+// the kernel for the node of a page.
 //
-// Its opinion: what the kernel says in /sys is believed, what it leaves out is reported as
-// unknown, and placement is confirmed by the kernel wherever it can be.
+// Its opinion: /sys is believed, what it leaves out is reported as unknown, and placement is
+// verified with the kernel wherever possible.
 package numa
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Machine is what the kernel reports of one: only what is online.
+// A Machine is the online part of a machine, as the kernel reports it.
 type Machine struct {
 	CPUs    []CPU   `json:"cpus"`    // online, ascending by ID
 	Nodes   []Node  `json:"nodes"`   // online, ascending by ID; never empty
 	Caches  []Cache `json:"caches"`  // distinct caches, by level and first CPU
 	Allowed CPUSet  `json:"allowed"` // online CPUs that this process may run on
-	Kinds   []Kind  `json:"-"`       // of allowed CPUs, where there are several; the fastest first
-	Quota   float64 `json:"-"`       // of CPU time, in CPUs, that control groups allow; 0: no limit
-	// Unknown has a sentence for everything that the kernel did not say and
-	// what is assumed in its place.
+	Kinds   []Kind  `json:"-"`       // of allowed CPUs, the fastest first; nil if all are alike
+	Quota   float64 `json:"-"`       // CPU time that control groups allow, in CPUs; 0: no limit
+	// Unknown has a sentence for each fact that the kernel did not report, and for what is assumed
+	// in its place.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
-// A CPU is a logical processor, the thing a thread is pinned to.
+// A CPU is a logical processor, to which a thread can be pinned.
 type CPU struct {
 	ID      int `json:"cpu"`
 	Core    int `json:"core"`    // index of the physical core in this machine, 0 …
 	Thread  int `json:"thread"`  // index among the core's SMT siblings, 0 …
-	Package int `json:"package"` // physical package (socket), as the kernel numbers it
+	Package int `json:"package"` // physical package (socket), by the kernel's number
 	Node    int `json:"node"`    // the CPU's NUMA node
 }
 
@@ -41,13 +41,13 @@ type Node struct {
 	ID          int         `json:"node"`
 	CPUs        CPUSet      `json:"cpus"`
 	MemoryBytes int64       `json:"memory_bytes"` // 0: no memory, or unknown
-	FreeBytes   int64       `json:"free_bytes"`   // or kept of files only, when it was read
-	Distances   map[int]int `json:"distances"`    // by node ID, as the firmware's SLIT has them: 10 is local
+	FreeBytes   int64       `json:"free_bytes"`   // free or inactive page cache, when it was read
+	Distances   map[int]int `json:"distances"`    // by node ID, from the firmware's SLIT: 10 is local
 	// Forbidden: the process's cpuset keeps it from using the node's memory.
 	Forbidden bool `json:"forbidden,omitempty"`
 }
 
-// A Cache and the CPUs that share it.
+// A Cache has the CPUs that share it.
 type Cache struct {
 	Level     int    `json:"level"`
 	Type      string `json:"type"`       // Data, Instruction or Unified
@@ -56,7 +56,7 @@ type Cache struct {
 	CPUs      CPUSet `json:"cpus"`
 }
 
-// A Census counts what is online and may be used by this process.
+// A Census counts the online CPUs, nodes and caches that this process may use.
 type Census struct {
 	PUs      int `json:"pus"` // logical CPUs
 	Cores    int `json:"cores"`
@@ -67,13 +67,13 @@ type Census struct {
 
 // Count takes the census.
 func (m *Machine) Count() Census {
-	cores, packages := make(map[int]bool), make(map[int]bool)
+	packages := make(map[int]bool)
 	for _, cpu := range m.CPUs {
 		if m.Allowed.Contains(cpu.ID) {
-			cores[cpu.Core], packages[cpu.Package] = true, true
+			packages[cpu.Package] = true
 		}
 	}
-	census := Census{PUs: m.Allowed.Len(), Cores: len(cores), Packages: len(packages)}
+	census := Census{PUs: m.Allowed.Len(), Cores: m.cores(m.Allowed), Packages: len(packages)}
 	for _, node := range m.Nodes {
 		if !node.Forbidden {
 			census.Nodes++
@@ -87,7 +87,7 @@ func (m *Machine) Count() Census {
 	return census
 }
 
-// CPU returns the online CPU of that number.
+// CPU returns the online CPU with that number.
 func (m *Machine) CPU(id int) (CPU, bool) {
 	i, found := slices.BinarySearchFunc(m.CPUs, id, func(c CPU, id int) int { return c.ID - id })
 	if !found {
@@ -105,8 +105,7 @@ func (m *Machine) Online() CPUSet {
 	return online
 }
 
-// Distance is how far a node is from another in the firmware's units, where 10
-// is local; 0 when it does not say.
+// Distance is from one node to another in the firmware's units, 10 for local memory; 0: unknown.
 func (m *Machine) Distance(from, to int) int {
 	for _, node := range m.Nodes {
 		if node.ID == from {
@@ -116,26 +115,26 @@ func (m *Machine) Distance(from, to int) int {
 	return 0
 }
 
-// What is assumed of caches that the kernel does not name: one that a package shares, in
-// front of its memory, which many arm64 processors have, and hypervisors hide, and where
-// no cache is known at all a worker's own too.
+// Bytes assumed of caches that the kernel does not report: a package's shared cache in front of
+// memory, which many arm64 processors have and hypervisors hide, and, where no cache is known at
+// all, a worker's own.
 const (
-	unnamedShared = 64 << 20
-	unnamedOwn    = 2 << 20
+	unreportedShared = 64 << 20
+	unreportedOwn    = 2 << 20
 )
 
-// Shared are the data and unified caches of known size that some of the workers have, each with
-// their number.
+// Shared yields the data and unified caches of known size that workers use, each with the number of
+// these workers.
 func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
-	on := make(map[int]int)
+	workersOn := make(map[int]int) // by CPU
 	for _, w := range workers {
-		on[w.ID]++
+		workersOn[w.ID]++
 	}
 	return func(yield func(Cache, int) bool) {
 		for _, c := range m.Caches {
 			n := 0
 			for _, cpu := range c.CPUs {
-				n += on[cpu]
+				n += workersOn[cpu]
 			}
 			if n > 0 && c.Type != "Instruction" && c.Bytes > 0 && !yield(c, n) {
 				return
@@ -144,11 +143,11 @@ func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
 	}
 }
 
-// CachedBytes is the most of one worker's data that caches can hold: at each level the largest
-// share that a worker of the placement has of a cache, all levels together, because a line need
-// not be in two of them. Without a known level beyond the second a package is taken to share one.
+// CachedBytes is the largest amount of one worker's data that caches can hold: the sum over levels,
+// as caches may be exclusive, of a worker's largest share of a cache. If no level beyond the second
+// is known, each package is assumed to share a cache.
 func (m *Machine) CachedBytes(p Placement) int {
-	const most = 1 << 40 // of what a machine says
+	const most = 1 << 40 // bound on sizes that the kernel reports
 	packages := make(map[int]int)
 	for _, w := range p.Workers {
 		packages[w.Package]++
@@ -157,25 +156,25 @@ func (m *Machine) CachedBytes(p Placement) int {
 	for c, workers := range m.Shared(p.Workers) {
 		shares[c.Level] = max(shares[c.Level], min(c.Bytes, most)/workers)
 	}
-	all, last := 0, 0
+	sum, last := 0, 0
 	for level, share := range shares {
-		all, last = all+share, max(last, level)
+		sum, last = sum+share, max(last, level)
 	}
 	if last == 0 {
-		all += unnamedOwn
+		sum += unreportedOwn
 	}
 	if last < 3 {
 		workers := len(p.Workers)
 		for _, n := range packages {
 			workers = min(workers, n)
 		}
-		all += unnamedShared / max(1, workers)
+		sum += unreportedShared / max(1, workers)
 	}
-	return min(all, most)
+	return min(sum, most)
 }
 
-// LastLevelCacheBytes is the size of the largest data or unified cache of the
-// highest level; 0 when no size is known.
+// LastLevelCacheBytes is the size of the largest data or unified cache of the highest level; 0:
+// unknown.
 func (m *Machine) LastLevelCacheBytes() (bytes int) {
 	last := 0
 	for _, cache := range m.Caches {
@@ -190,24 +189,19 @@ func (m *Machine) LastLevelCacheBytes() (bytes int) {
 	return bytes
 }
 
-// OwnCacheBytes is the size of the largest data or unified cache that a core shares with
-// no other; 0 when there is none whose size is known.
+// OwnCacheBytes is the size of the largest data or unified cache that a core shares with no other;
+// 0: none, or unknown.
 func (m *Machine) OwnCacheBytes() (bytes int) {
-	cores := make(map[int]int)
-	for _, cpu := range m.CPUs {
-		cores[cpu.ID] = cpu.Core
-	}
 	for _, cache := range m.Caches {
-		other := func(cpu int) bool { return cores[cpu] != cores[cache.CPUs[0]] }
-		if cache.Type != "Instruction" && len(cache.CPUs) > 0 && !slices.ContainsFunc(cache.CPUs, other) {
+		if cache.Type != "Instruction" && m.cores(cache.CPUs) == 1 {
 			bytes = max(bytes, cache.Bytes)
 		}
 	}
 	return bytes
 }
 
-// CacheShares are the bytes of a core in the data or unified caches whose sizes are known: of each
-// its size over the cores that share it, rising.
+// CacheShares are the sizes of data and unified caches divided by the cores that share them, in
+// bytes, rising. Caches of unknown size are left out.
 func (m *Machine) CacheShares() (bytes []int) {
 	for _, cache := range m.Caches {
 		if cores := m.cores(cache.CPUs); cache.Type != "Instruction" && cache.Bytes > 0 && cores > 0 {
@@ -217,7 +211,7 @@ func (m *Machine) CacheShares() (bytes []int) {
 	return lists.Rising(bytes)
 }
 
-// LineBytes is the size of a line of the data caches, 64 where it is unknown.
+// LineBytes is the largest line size of the data and unified caches; 64 if unknown.
 func (m *Machine) LineBytes() int {
 	bytes := 0
 	for _, cache := range m.Caches {

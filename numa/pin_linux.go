@@ -10,12 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Pin locks the calling goroutine to its thread, the thread to the CPU, and asks
-// the kernel whether it obeyed.
+// Pin locks the calling goroutine to its thread, pins the thread to the CPU and verifies its
+// affinity.
 //
-// The thread keeps its affinity, so never unlock the goroutine, also not after
-// an error: the runtime ends a locked thread together with its goroutine, and
-// the affinity with it.
+// Never unlock the goroutine, also not after an error: the thread keeps the affinity, and the
+// runtime ends a locked thread together with its goroutine.
 func Pin(cpu int) error {
 	if cpu < 0 || cpu > maxCPU {
 		return fmt.Errorf("cannot pin to CPU %d: there is no such CPU", cpu)
@@ -38,8 +37,7 @@ func Pin(cpu int) error {
 
 // affinityOf is a thread's affinity; 0 is the calling thread.
 func affinityOf(thread int) (CPUSet, error) {
-	// The kernel refuses a mask shorter than its own, which is as long as it
-	// was built for and not as the machine is large.
+	// The kernel refuses a mask shorter than its own, whose length it was built with.
 	for size := 1024; ; size *= 2 {
 		mask := unix.NewCPUSet(size)
 		err := unix.SchedGetaffinityDynamic(thread, mask)
@@ -59,7 +57,7 @@ func affinityOf(thread int) (CPUSet, error) {
 	}
 }
 
-// GiveWay has the calling thread run only while no other wants its CPU (SCHED_IDLE).
+// GiveWay has the calling thread run only while no other thread needs its CPU (SCHED_IDLE).
 func GiveWay() error {
 	idle := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}
 	if err := unix.SchedSetAttr(0, &idle, 0); err != nil {
@@ -71,20 +69,20 @@ func GiveWay() error {
 // ThreadID is the kernel's number of the calling thread.
 func ThreadID() int { return unix.Gettid() }
 
-// Pinned fails if a thread may no longer run on the CPU that it was pinned to
-// and on no other: a cpuset that shrinks moves threads, and says nothing.
+// Pinned fails if a thread's affinity is no longer the CPU alone: a shrinking cpuset moves threads
+// without notice. It passes a thread whose affinity cannot be read.
 func Pinned(thread, cpu int) error {
 	set, err := affinityOf(thread)
 	if err != nil || set.Len() == 1 && set[0] == cpu {
-		return nil // what cannot be known is no reason to stop
+		return nil
 	}
 	return fmt.Errorf("a worker was moved away from CPU %d, its CPUs are now %v: its cpuset or affinity was changed during the run, so begin again on the CPUs that are left", cpu, set)
 }
 
-// runtimeBytes of address space are left to the Go runtime, which dies without.
+// runtimeBytes of address space are reserved for the Go runtime, which cannot run out.
 const runtimeBytes = 256 << 20
 
-// addressSpaceLeft is what RLIMIT_AS leaves to mappings.
+// addressSpaceLeft is the number of bytes that RLIMIT_AS leaves for mappings.
 func addressSpaceLeft() int64 {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &limit); err != nil || limit.Cur > uint64(unlimited) {

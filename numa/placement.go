@@ -10,19 +10,18 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Policy says which CPU a worker gets and on which node its buffers lie.
+// A Policy chooses the CPU of each worker and the nodes of its buffers.
 type Policy string
 
-// The placements of the paper's section 5 and their counterparts, and one for each
-// level at which transfers of neighbours may differ: within an L3 complex, within a
-// node, between nodes of a package, between packages, between the nodes farthest apart.
-// An L3 complex is the CPUs of a node that share an L3, or the last-level cache that
-// there is.
+// The placements of the paper's section 5 and their counterparts, and one for each level at which
+// transfers of neighbours may differ: within an L3 complex, within a node, between nodes of a
+// package, between packages, between the nodes farthest apart. An L3 complex is the CPUs of a node
+// that share an L3, or, without an L3, the last-level cache.
 const (
 	Local  Policy = "local"  // fill node 0's cores, then node 1's, …
 	Spread Policy = "spread" // deal workers round the nodes
 	Remote Policy = "remote" // local, with intermediate buffers on the farthest node
-	List   Policy = "cpus"   // the CPUs that were given, in their order
+	List   Policy = "cpus"   // the given CPUs, in their order
 
 	L3             Policy = "l3"              // fill an L3 complex, then the nearest other one, …
 	AcrossL3       Policy = "across-l3"       // deal workers round the L3 complexes of a node, then of the nearest, …
@@ -49,41 +48,39 @@ func (p Policy) About() string {
 	}[p]
 }
 
-// ErrNoSuchLevel: the machine does not have the placement's level.
+// ErrNoSuchLevel: the machine has no such level as the placement's.
 var ErrNoSuchLevel = errors.New("leave it out: taulop topo shows the levels that there are")
 
-// A Placement says where each worker of a run is and where its buffers lie.
+// A Placement is the CPUs of a run's workers and the nodes of their buffers.
 type Placement struct {
 	Policy  Policy   `json:"policy"`
 	Workers []Worker `json:"workers"`
-	// Oversubscribed: workers outnumber allowed CPUs, so that they take turns
-	// and what is measured is not concurrency.
+	// Oversubscribed: some CPU has several workers, which take turns instead of running
+	// concurrently.
 	Oversubscribed bool `json:"oversubscribed"`
 }
 
-// A Worker is one line of a Placement.
+// A Worker is one worker of a Placement.
 type Worker struct {
 	CPU
 	UserNode         int `json:"user_node"`         // node of its user buffer
 	IntermediateNode int `json:"intermediate_node"` // node of the intermediate buffer that it writes
-	// Distance is from the worker's node to the intermediate buffer's, as in
-	// Node.Distances; 0 when the machine does not say.
+	// Distance is from the worker's node to the intermediate buffer's, as in Node.Distances; 0:
+	// unknown.
 	Distance int `json:"distance"`
 }
 
-// Place puts tau workers on allowed CPUs: one on each core before any core gets
-// a second, cores of one kind before any of another (see Concurrency), cores and nodes in
-// the order of their numbers. User buffers lie on
-// the worker's node, or where that has no memory on the nearest that has;
-// intermediate buffers lie there too, under Remote on the node with memory that
-// is farthest from the worker's. A machine without a placement's level is
-// ErrNoSuchLevel.
+// Place puts tau workers on allowed CPUs: one on each core before any core gets a second, cores of
+// one kind before any of another (see Concurrency), cores and nodes in the order of their numbers.
+// User buffers lie on the nearest node with memory; intermediate buffers lie there too, or under
+// Remote on the farthest node with memory. It fails with ErrNoSuchLevel on a machine without the
+// placement's level.
 func (m *Machine) Place(policy Policy, tau int) (Placement, error) {
 	return m.PlaceFrom(-1, policy, tau)
 }
 
-// PlaceFrom is Place that begins at an allowed CPU, one of FirstCPUs, instead of the first one:
-// at its L3 complex, its node and its package, and goes round.
+// PlaceFrom is Place from another start, one of FirstCPUs: it begins at the CPU's L3 complex, node
+// and package and wraps around. −1 is Place's own start.
 func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error) {
 	if policy == List {
 		return Placement{}, fmt.Errorf("placement %s needs the CPUs to use: name them, or choose %s", List, names(Policies))
@@ -110,8 +107,8 @@ func names(policies []Policy) string {
 	return strings.Join(all[:last], ", ") + " or " + all[last]
 }
 
-// PlaceOn puts worker i on the i-th of the given CPUs, and begins again with the
-// first when workers outnumber them; buffers lie as under Local.
+// PlaceOn puts worker i on the i-th of the given CPUs, and starts again with the first CPU if there
+// are more workers; buffers lie as under Local.
 func (m *Machine) PlaceOn(cpus []int, tau int) (Placement, error) {
 	chosen := make([]CPU, len(cpus))
 	for i, id := range cpus {
@@ -127,8 +124,8 @@ func (m *Machine) PlaceOn(cpus []int, tau int) (Placement, error) {
 	return m.place(List, chosen, tau)
 }
 
-// BindIntermediate returns the placement with every intermediate buffer on one
-// node; an error says which nodes have memory for this process.
+// BindIntermediate returns the placement with every intermediate buffer on one node; its error
+// names the nodes with memory for this process.
 func (m *Machine) BindIntermediate(p Placement, node int) (Placement, error) {
 	if nodes := SetOf(m.memoryNodes()...); !nodes.Contains(node) {
 		return Placement{}, fmt.Errorf("node %d has no memory that this process may use: choose from %v", node, nodes)
@@ -141,12 +138,11 @@ func (m *Machine) BindIntermediate(p Placement, node int) (Placement, error) {
 	return p, nil
 }
 
-// MostWorkers is the largest number of a machine's CPUs, and fewer than the threads at which
-// the Go runtime gives up.
+// MostWorkers is the largest number of a machine's CPUs. It is less than the Go runtime's limit of
+// threads.
 const MostWorkers = maxCPU + 1
 
-// mostByTurns is how many workers may outnumber the CPUs: each thread takes memory, and
-// more of them say no more about taking turns.
+// mostByTurns is the largest number of workers on fewer CPUs: each thread needs memory.
 const mostByTurns = 1 << 10
 
 func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
@@ -167,7 +163,6 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 	taken := make(map[int]bool)
 	for i := range p.Workers {
 		w := Worker{CPU: cpus[i%len(cpus)]}
-		// Its own node where that has memory, else the first of the nearest.
 		w.UserNode = slices.MinFunc(memory, func(a, b int) int { return m.span(w.Node, a) - m.span(w.Node, b) })
 		w.IntermediateNode = w.UserNode
 		if policy == Remote {
@@ -181,59 +176,62 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 	return p, nil
 }
 
-// turns says by CPU how many siblings of its core come before it: all of turn 0 are
-// used before any of turn 1. Siblings that are not allowed do not count.
-func turns(cpus []CPU) map[int]int {
-	turn, used := make(map[int]int), make(map[int]int)
+// siblingRanks counts, by CPU, the allowed siblings before it: all CPUs of rank 0 are used before
+// any of rank 1.
+func siblingRanks(cpus []CPU) map[int]int {
+	ranks, used := make(map[int]int), make(map[int]int)
 	for _, cpu := range cpus {
-		turn[cpu.ID] = used[cpu.Core]
+		ranks[cpu.ID] = used[cpu.Core]
 		used[cpu.Core]++
 	}
-	return turn
+	return ranks
 }
 
-// allowed lists the CPUs in the order in which Local fills them, beginning at one of
-// them, or at the first.
+// allowed lists the allowed CPUs in the order of Local, from the start's node and core on, or from
+// the first.
 func (m *Machine) allowed(start int) []CPU {
 	cpus := lists.Filter(m.CPUs, func(cpu CPU) bool { return m.Allowed.Contains(cpu.ID) })
-	turn, rank := turns(cpus), m.rank()
-	first, begun := m.CPU(start)
-	round := func(before bool) int { // what comes before the start comes last
-		if begun && before {
+	sibling, kind := siblingRanks(cpus), m.rank()
+	first, started := m.CPU(start)
+	wrapped := func(before bool) int { // CPUs before the start come last
+		if started && before {
 			return 1
 		}
 		return 0
 	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
-		return cmp.Or(turn[a.ID]-turn[b.ID], rank[a.ID]-rank[b.ID], round(a.Node < first.Node)-round(b.Node < first.Node), a.Node-b.Node,
-			round(a.Node == first.Node && a.Core < first.Core)-round(b.Node == first.Node && b.Core < first.Core), a.Core-b.Core)
+		return cmp.Or(sibling[a.ID]-sibling[b.ID], kind[a.ID]-kind[b.ID], wrapped(a.Node < first.Node)-wrapped(b.Node < first.Node), a.Node-b.Node,
+			wrapped(a.Node == first.Node && a.Core < first.Core)-wrapped(b.Node == first.Node && b.Core < first.Core), a.Core-b.Core)
 	})
 	return cpus
 }
 
-// A deal is the order in which a placement takes cores: round the units of a group, and when it
-// has no free core round the next group's.
+// A deal is the order in which a placement takes cores: round-robin over the units of a group,
+// group after group.
 type deal struct {
 	group, unit func(CPU) int
-	filled      bool // neighbours share a unit, else they do not
-	nearest     bool // groups follow each other by distance, else by number
-	always      bool // every machine has it
+	filled      bool // neighbours share a unit; else they are in different units
+	nearest     bool // groups are in the order of distance, else of number
+	always      bool // the placement exists on every machine
 }
 
-// dealt is how a placement deals workers.
-func (m *Machine) dealt(start int, policy Policy) deal {
+// dealOf is the deal of a placement.
+func (m *Machine) dealOf(start int, policy Policy) deal {
 	all := func(CPU) int { return 0 }
 	node, pack := func(c CPU) int { return c.Node }, func(c CPU) int { return c.Package }
+	complexes := m.complexes()
+	l3 := func(c CPU) int { return complexes[c.ID] }
 	switch policy {
 	case Spread:
 		return deal{group: all, unit: node, always: true}
 	case L3:
-		complexes := m.complexes()
-		return deal{group: func(c CPU) int { return complexes[c.ID] }, unit: all, filled: true, nearest: true}
+		return deal{group: l3, unit: all, filled: true, nearest: true}
 	case AcrossL3:
-		complexes := m.complexes()
-		both := func(c CPU) int { return c.Node<<20 + c.Package } // of a node that has several packages, of one
-		return deal{group: both, unit: func(c CPU) int { return complexes[c.ID] }, nearest: true}
+		if !slices.ContainsFunc(m.Caches, func(c Cache) bool { return c.Type != "Instruction" }) {
+			l3 = all // unknown
+		}
+		// A node may have several packages.
+		return deal{group: func(c CPU) int { return c.Node<<32 + c.Package }, unit: l3, nearest: true}
 	case AcrossNodes:
 		return deal{group: pack, unit: node, nearest: true}
 	case AcrossPackages:
@@ -245,26 +243,26 @@ func (m *Machine) dealt(start int, policy Policy) deal {
 	return deal{group: node, unit: all, filled: true, always: true}
 }
 
-// order lists the allowed CPUs as a placement takes them, and reports whether the machine
-// has its level: a group in which two workers are as it wants them. Groups that are
-// none come last.
-func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
+// order lists the allowed CPUs in the order of a placement, and reports whether the machine has
+// the placement's level, which is a group with two units, or where these are filled with two cores.
+// Other groups come last.
+func (m *Machine) order(start int, policy Policy) (cpus []CPU, exists bool) {
 	cpus = m.allowed(start)
 	if len(cpus) == 0 {
-		return nil, true // which is said where workers are placed
+		return nil, true // place reports it
 	}
-	d := m.dealt(start, policy)
-	type place struct{ turn, kind, lacks, span, group, round, unit int }
+	d := m.dealOf(start, policy)
+	type position struct{ sibling, kind, single, span, group, round, unit int }
 	var (
-		turn    = turns(cpus)
-		rank    = m.rank()
-		groups  = make(map[int]int) // in the order in which the CPUs have them
-		units   = make(map[int]int)
-		span    = make(map[int]int)
-		within  = make(map[[2]int]bool) // units by group, cores where neighbours share a unit
-		several = make(map[int]int)     // number of units of a group
-		dealt   = make(map[[4]int]int)
-		at      = make(map[int]place)
+		sibling   = siblingRanks(cpus)
+		kind      = m.rank()
+		groups    = make(map[int]int) // index by group, in the order of the CPUs
+		units     = make(map[int]int)
+		span      = make(map[int]int)     // of groups, from the first CPU
+		seen      = make(map[[2]int]bool) // parts by group: units, or cores where units are filled
+		parts     = make(map[int]int)     // number of parts by group
+		rounds    = make(map[[4]int]int)
+		positions = make(map[int]position)
 	)
 	for _, c := range cpus {
 		g, u := d.group(c), d.unit(c)
@@ -281,48 +279,43 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, there bool) {
 		if d.filled {
 			part = c.Core
 		}
-		if !within[[2]int{g, part}] {
-			within[[2]int{g, part}] = true
-			several[g]++
+		if !seen[[2]int{g, part}] {
+			seen[[2]int{g, part}] = true
+			parts[g]++
 		}
-		there = there || several[g] > 1
+		exists = exists || parts[g] > 1
 	}
 	for _, c := range cpus {
 		g, u := d.group(c), d.unit(c)
-		alike := [4]int{turn[c.ID], rank[c.ID], g, u}
-		p := place{turn: turn[c.ID], kind: rank[c.ID], span: span[g], group: groups[g], round: dealt[alike], unit: units[u]}
-		if several[g] < 2 && !d.always {
-			p.lacks = 1
+		equals := [4]int{sibling[c.ID], kind[c.ID], g, u}
+		p := position{sibling: sibling[c.ID], kind: kind[c.ID], span: span[g], group: groups[g], round: rounds[equals], unit: units[u]}
+		if parts[g] < 2 && !d.always {
+			p.single = 1
 		}
-		dealt[alike]++
-		at[c.ID] = p
+		rounds[equals]++
+		positions[c.ID] = p
 	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
-		p, q := at[a.ID], at[b.ID]
-		return cmp.Or(p.turn-q.turn, p.kind-q.kind, p.lacks-q.lacks, p.span-q.span, p.group-q.group, p.round-q.round, p.unit-q.unit)
+		p, q := positions[a.ID], positions[b.ID]
+		return cmp.Or(p.sibling-q.sibling, p.kind-q.kind, p.single-q.single, p.span-q.span, p.group-q.group, p.round-q.round, p.unit-q.unit)
 	})
-	return cpus, there || d.always
+	return cpus, exists || d.always
 }
 
-// Couple reorders a placement's workers so that the couples 0 and 1, 2 and 3, … are neighbours
-// as the policy wants, as far as possible: within one L3 complex or node where these are
-// filled, else in two of the units that workers are dealt round.
+// Couple reorders workers so that as many as possible of the couples 0 and 1, 2 and 3, … are
+// neighbours by the policy: within one unit where it fills units, else in two units of a group.
 func (m *Machine) Couple(p Placement) Placement {
-	if p.Policy == List {
+	if p.Policy == List || len(p.Workers) == 0 {
 		return p
 	}
-	start := -1
-	if len(p.Workers) > 0 {
-		start = p.Workers[0].ID
-	}
-	d, complexes := m.dealt(start, p.Policy), m.complexes()
-	couples := func(a, b Worker) bool {
+	d, complexes := m.dealOf(p.Workers[0].ID, p.Policy), m.complexes()
+	neighbours := func(a, b Worker) bool {
 		return d.group(a.CPU) == d.group(b.CPU) && (d.unit(a.CPU) == d.unit(b.CPU)) == d.filled
 	}
-	closest := func(a, b Worker) bool { return couples(a, b) && complexes[a.ID] == complexes[b.ID] }
+	closest := func(a, b Worker) bool { return neighbours(a, b) && complexes[a.ID] == complexes[b.ID] }
 	left := slices.Clone(p.Workers)
 	p.Workers = nil
-	for _, fit := range []func(a, b Worker) bool{closest, couples} {
+	for _, fit := range []func(a, b Worker) bool{closest, neighbours} {
 		units := make(map[int]int)
 		for _, w := range left {
 			units[d.unit(w.CPU)]++
@@ -331,7 +324,7 @@ func (m *Machine) Couple(p Placement) Placement {
 		for len(left) > 0 {
 			first := left[0]
 			left = left[1:]
-			best, most := -1, 0 // of the unit that has most left, or some could not be dealt round
+			best, most := -1, 0 // a worker of the unit with the most workers left, or those would find no partner
 			for i, w := range left {
 				if fit(first, w) && units[d.unit(w.CPU)] > most {
 					best, most = i, units[d.unit(w.CPU)]
@@ -352,8 +345,7 @@ func (m *Machine) Couple(p Placement) Placement {
 	return p
 }
 
-// memoryNodes are the nodes that buffers may lie on: all that may be used when
-// no node's memory is known.
+// memoryNodes are the allowed nodes with memory, or all allowed nodes if no node's memory is known.
 func (m *Machine) memoryNodes() []int {
 	known := slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.MemoryBytes > 0 })
 	var ids []int
@@ -365,16 +357,15 @@ func (m *Machine) memoryNodes() []int {
 	return ids
 }
 
-// farthest looks from the node upwards and then from 0, so that with equal distances not every
-// worker's buffer falls on the same node.
+// farthest looks from the node upwards and then from 0, so that at equal distances the workers'
+// buffers lie on different nodes.
 func (m *Machine) farthest(from int, memory []int) int {
 	start, _ := slices.BinarySearch(memory, from+1)
-	round := append(slices.Clone(memory[start:]), memory[:start]...)
-	return slices.MaxFunc(round, func(a, b int) int { return m.span(from, a) - m.span(from, b) })
+	return slices.MaxFunc(slices.Concat(memory[start:], memory[:start]), func(a, b int) int { return m.span(from, a) - m.span(from, b) })
 }
 
-// span is the distance for comparing: a node is closest to itself, and one at an
-// unknown distance is beyond all others.
+// span is the distance for comparisons: a node is closest to itself, and an unknown distance is
+// greater than any other.
 func (m *Machine) span(from, to int) int {
 	if from == to {
 		return 0

@@ -16,8 +16,7 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// small has two nodes with distances, two cores each of two threads, and a third node with
-// memory alone.
+// small has two nodes with two cores of two threads each, and a third node with memory only.
 func small() *numa.Machine {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1, 2, 3, 4, 5, 6, 7)}
 	for id := range 8 {
@@ -31,7 +30,7 @@ func small() *numa.Machine {
 	return m
 }
 
-// places writes workers as CPU/user node/intermediate node.
+// places writes each worker as CPU/user node/intermediate node.
 func places(p numa.Placement) string {
 	var all []string
 	for _, w := range p.Workers {
@@ -84,6 +83,7 @@ func TestPlace(t *testing.T) {
 		{"policy cpus without", small(), numa.List, nil, 2, "needs the CPUs to use"},
 		{"one node a package", small(), numa.AcrossNodes, nil, 2, "level that this machine does not have"},
 		{"no caches", small(), numa.L3, nil, 2, "level that this machine does not have"},
+		{"unknown caches", small(), numa.AcrossL3, nil, 2, "level that this machine does not have"},
 		{"no memory", barred, numa.Local, nil, 2, "Mems_allowed"},
 		{"offline", narrow, numa.List, []int{3, 9}, 2, "CPU 9 does not exist or is offline: choose from 3-4,7"},
 		{"not allowed", narrow, numa.List, []int{3, 2}, 2, "CPU 2 may not be used by this process (affinity or cpuset): choose from 3-4,7"},
@@ -109,29 +109,29 @@ func TestPlace(t *testing.T) {
 	}
 }
 
-// fleet is machines of many shapes, some with slow cores, and snapshots; and of each a part, of
-// which each third CPU may not be used.
+// fleet is machines of many shapes, some with slow cores, and snapshots; each again without a third
+// of its CPUs.
 func fleet(t *testing.T) map[string]*numa.Machine {
 	all := map[string]*numa.Machine{"small": small()}
 	for _, s := range [][5]int{{1, 1, 8, 8, 2}, {1, 1, 16, 4, 1}, {2, 4, 2, 3, 2}, {2, 4, 1, 2, 1}, {1, 4, 1, 1, 2}} {
 		all[fmt.Sprint("EPYC of ", s)] = numatest.EPYC(s[0], s[1], s[2], s[3], s[4])
 	}
 	for _, s := range numatest.Shapes {
-		if s.Cores > 128 && os.Getenv("TAULOP_LONG") == "" { // which take seconds each
+		if s.Cores > 128 && os.Getenv("TAULOP_LONG") == "" { // seconds each
 			continue
 		}
 		all[s.String()] = s.Machine()
 		if s.Cores > 128 {
 			continue
 		}
-		hybrid := s.Machine() // of every package the first half of the cores is slow
+		hybrid := s.Machine() // the first half of each package's cores is slow
 		hybrid.Kinds = []numa.Kind{{Name: "fast"}, {Name: "slow"}}
 		for _, c := range hybrid.CPUs {
-			of := 0
+			kind := &hybrid.Kinds[0]
 			if c.Core%(s.Cores/s.Packages) < s.Cores/s.Packages/2 {
-				of = 1
+				kind = &hybrid.Kinds[1]
 			}
-			hybrid.Kinds[of].CPUs = append(hybrid.Kinds[of].CPUs, c.ID)
+			kind.CPUs = append(kind.CPUs, c.ID)
 		}
 		all["hybrid, "+s.String()] = hybrid
 	}
@@ -153,8 +153,8 @@ func fleet(t *testing.T) map[string]*numa.Machine {
 	return all
 }
 
-// units are the group whose workers follow each other under a placement, and the unit of it in
-// which they take turns; a filled group has none.
+// units are a worker's group under a placement, whose workers follow each other, and its unit, over
+// which workers are dealt; unit is nil where groups are filled.
 func units(m *numa.Machine, policy numa.Policy) (group, unit func(numa.Worker) string) {
 	all := func(numa.Worker) string { return "" }
 	node := func(w numa.Worker) string { return fmt.Sprint("node ", w.Node) }
@@ -163,7 +163,7 @@ func units(m *numa.Machine, policy numa.Policy) (group, unit func(numa.Worker) s
 	for _, c := range m.CPUs {
 		complexes[c.ID] = fmt.Sprint("CPU ", c.ID)
 	}
-	for _, c := range m.Caches { // by rising level
+	for _, c := range m.Caches { // levels rise
 		for _, cpu := range c.CPUs {
 			if c.Type != "Instruction" && c.Level <= 3 {
 				complexes[cpu] = c.CPUs.String()
@@ -186,7 +186,7 @@ func units(m *numa.Machine, policy numa.Policy) (group, unit func(numa.Worker) s
 	return node, nil
 }
 
-// kindOf is the kind of a CPU, "" where all are alike.
+// kindOf is the kind of a CPU; "" if all are alike.
 func kindOf(m *numa.Machine, cpu int) string {
 	for _, k := range m.Kinds {
 		if k.CPUs.Contains(cpu) {
@@ -196,7 +196,7 @@ func kindOf(m *numa.Machine, cpu int) string {
 	return ""
 }
 
-// TestPlacements checks what every placement promises, from every CPU at which it may begin.
+// TestPlacements checks the properties of every placement, from all CPUs at which it may begin.
 func TestPlacements(t *testing.T) {
 	for name, m := range fleet(t) {
 		n := m.Allowed.Len()
@@ -239,8 +239,8 @@ func TestPlacements(t *testing.T) {
 	}
 }
 
-// checkWorkers: workers are on allowed CPUs, one on each core before a second, on all cores of
-// the first kind before others, and their buffers are where they should be.
+// checkWorkers: workers are on allowed CPUs, one on each core before a second, the default number of
+// them on one kind of cores, and their buffers are on the policy's nodes.
 func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 	t.Helper()
 	memory := make(map[int]bool)
@@ -281,8 +281,8 @@ func checkWorkers(t *testing.T, m *numa.Machine, p numa.Placement) {
 	}
 }
 
-// checkOrder: of equal siblings and kinds of cores a group's workers follow each other, and take
-// turns in its units; without a start local fills nodes in the order of their numbers.
+// checkOrder: among equal siblings and kinds of cores a group's workers follow each other and are
+// dealt over its units. Without a start local fills nodes in the order of their numbers.
 func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 	t.Helper()
 	if p.Policy == numa.Farthest {
@@ -302,19 +302,18 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 	done, round := make(map[string]bool), make(map[string]int)
 	last, now, node, first := "", 0, -1, m.Concurrency()
 	for i, w := range p.Workers[:m.Allowed.Len()] {
-		of := fmt.Sprint(turn[w.Core], kindOf(m, w.ID), " ")
+		g := fmt.Sprint(turn[w.Core], kindOf(m, w.ID), " ", group(w))
 		turn[w.Core]++
-		g := of + group(w)
 		if g != last {
 			if done[g] {
-				t.Errorf("worker %d is of group %q again, after %q", i, g, last)
+				t.Errorf("worker %d is in group %q again, after %q", i, g, last)
 			}
 			done[g], last, now = true, g, 0
 		}
 		if unit != nil {
 			u := g + unit(w)
 			if round[u] < now {
-				t.Errorf("worker %d is of unit %q, of which the turn is over", i, u)
+				t.Errorf("worker %d is in unit %q, whose turn is over", i, u)
 			}
 			now = round[u]
 			round[u]++
@@ -329,14 +328,14 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 	}
 }
 
-// checkCouples: couples are of the same workers, and as many as can be are of one group, of two
-// of its units where it has some.
+// checkCouples: couples have the same workers, and as many couples as possible are in one group, in
+// two of its units where it has units.
 func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 	t.Helper()
 	byCPU := func(a, b numa.Worker) int { return a.ID - b.ID }
 	couples := m.Couple(p)
 	if !slices.Equal(slices.SortedFunc(slices.Values(p.Workers), byCPU), slices.SortedFunc(slices.Values(couples.Workers), byCPU)) {
-		t.Fatalf("τ = %d: couples are of other workers: %s", len(p.Workers), places(couples))
+		t.Fatalf("τ = %d: couples have other workers: %s", len(p.Workers), places(couples))
 	}
 	if p.Policy == numa.Farthest {
 		return
@@ -345,31 +344,31 @@ func checkCouples(t *testing.T, m *numa.Machine, p numa.Placement) {
 	if unit == nil {
 		unit = func(w numa.Worker) string { return fmt.Sprint(w.ID) }
 	}
-	sum, of := make(map[string]int), make(map[string]map[string]int)
+	workers, perUnit := make(map[string]int), make(map[string]map[string]int) // by group
 	for _, w := range p.Workers {
 		g := group(w)
-		if of[g] == nil {
-			of[g] = make(map[string]int)
+		if perUnit[g] == nil {
+			perUnit[g] = make(map[string]int)
 		}
-		sum[g]++
-		of[g][unit(w)]++
+		workers[g]++
+		perUnit[g][unit(w)]++
 	}
-	can, are := 0, 0
-	for g, n := range sum {
-		most := slices.Max(slices.Collect(maps.Values(of[g])))
-		can += min(n/2, n-most)
+	possible, are := 0, 0
+	for g, n := range workers {
+		most := slices.Max(slices.Collect(maps.Values(perUnit[g])))
+		possible += min(n/2, n-most)
 	}
 	for i := 1; i < len(p.Workers); i += 2 {
 		if a, b := couples.Workers[i-1], couples.Workers[i]; group(a) == group(b) && unit(a) != unit(b) {
 			are++
 		}
 	}
-	if are < can {
-		t.Errorf("τ = %d: %d couples are as they should be, and %d can be: %s", len(p.Workers), are, can, places(couples))
+	if are < possible {
+		t.Errorf("τ = %d: %d couples are neighbours, %d can be: %s", len(p.Workers), are, possible, places(couples))
 	}
 }
 
-// Machines like EPYC have these placements, and so many CPUs at which they may begin.
+// The placements of machines like EPYC, and their number of CPUs at which placements may begin.
 func TestPlacementsOfEPYC(t *testing.T) {
 	for _, tt := range []struct {
 		shape [5]int
@@ -389,8 +388,8 @@ func TestPlacementsOfEPYC(t *testing.T) {
 	}
 }
 
-// Complexes of other sizes or caches, and nodes elsewhere or without memory, are not
-// alike.
+// Complexes with other sizes or caches, and nodes with other distances or without memory, are
+// different.
 func TestFirstCPUs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(m *numa.Machine)
@@ -411,7 +410,26 @@ func TestFirstCPUs(t *testing.T) {
 	}
 }
 
-// What counts by default, of real machines and of quotas.
+// Low-power cores without the L3 of the others share an L2, which is their last-level cache.
+func TestCoresWithoutL3(t *testing.T) {
+	m := numatest.EPYC(1, 1, 1, 6, 1)
+	for i, cache := range m.Caches {
+		switch {
+		case cache.Level == 2 && cache.CPUs[0] == 4:
+			m.Caches[i].CPUs = numa.SetOf(4, 5)
+		case cache.Level == 2 && cache.CPUs[0] == 5:
+			m.Caches[i].CPUs = nil
+		case cache.Level == 3:
+			m.Caches[i].CPUs = numa.SetOf(0, 1, 2, 3)
+		}
+	}
+	p := must.Get(m.Place(numa.AcrossL3, 6))
+	if got := places(p); got != "0/0/0 4/0/0 1/0/0 5/0/0 2/0/0 3/0/0" {
+		t.Errorf("placed %s", got)
+	}
+}
+
+// The default number of workers, on real machines and with quotas.
 func TestConcurrency(t *testing.T) {
 	for name, want := range map[string]int{"20em64t-hybrid-1p6c2t+2ca4co1t": 6, "nvidia-dgx-gb10": 10, "256ppc-8n8s4t": 64} {
 		if !snapshot.Available() || testing.Short() {
@@ -427,7 +445,7 @@ func TestConcurrency(t *testing.T) {
 			t.Errorf("quota %g: %d workers, want %d", quota, m.Concurrency(), want)
 		}
 	}
-	// A phone has one fastest core, which is nothing to measure concurrency on.
+	// A single fastest core has no concurrency.
 	phone := numatest.EPYC(1, 1, 1, 8, 1)
 	phone.Kinds = []numa.Kind{{Name: "prime", CPUs: numa.SetOf(7)}, {Name: "big", CPUs: numa.SetOf(4, 5, 6)}, {Name: "little", CPUs: numa.SetOf(0, 1, 2, 3)}}
 	p, err := phone.Place(numa.Local, 5)

@@ -17,9 +17,9 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// TestSnapshots compares the counts with an independent tool's. They stay when one file of one CPU is
-// changed, of large machines with TAULOP_LONG; where other files of the same CPUs contradict the
-// change, a warning names it.
+// TestSnapshots compares the counts with an independent tool's. A change of one CPU's file does not
+// change them, and a warning names the file where others contradict it. Large machines' files are
+// changed with TAULOP_LONG only.
 func TestSnapshots(t *testing.T) {
 	table := must.Get(os.ReadFile(filepath.Join(snapshot.Dir(t), "expected.tsv")))
 	expected := make(map[string]string)
@@ -46,12 +46,12 @@ func TestSnapshots(t *testing.T) {
 				t.Error("no size of the last-level cache")
 			}
 			online := whole.Online()
-			if len(online) > 24 && os.Getenv("TAULOP_LONG") == "" { // a hundred readings take long
+			if len(online) > 24 && os.Getenv("TAULOP_LONG") == "" {
 				return
 			}
 			changed := 0
 			ends := []int{online[0], online[len(online)-1]}
-			if len(online) > 12 { // of which a reading takes long
+			if len(online) > 12 { // slow
 				ends = ends[:1]
 			}
 			for _, cpu := range ends {
@@ -60,17 +60,17 @@ func TestSnapshots(t *testing.T) {
 						continue
 					}
 					was := files[file]
-					for what, now := range changes(file, string(was.Data), cpu) {
+					for change, now := range changes(file, string(was.Data), cpu) {
 						files[file] = now
 						if now == nil {
 							delete(files, file)
 						}
 						changed++
-						t.Run(fmt.Sprint(path.Base(path.Dir(file)), "/", path.Base(file), " of CPU ", cpu, " ", what), func(t *testing.T) {
+						t.Run(fmt.Sprint(path.Base(path.Dir(file)), "/", path.Base(file), " of CPU ", cpu, " ", change), func(t *testing.T) {
 							m := read(t)
-							said := slices.ContainsFunc(m.Unknown, func(u string) bool { return strings.Contains(u, "/"+path.Base(file)+" says ") })
-							if disputed := now != nil && disputes(files, file, string(was.Data), cpu, online); disputed && !said {
-								t.Errorf("no warning, and others contradict it: %q", m.Unknown)
+							warned := slices.ContainsFunc(m.Unknown, func(u string) bool { return strings.Contains(u, "/"+path.Base(file)+" says ") })
+							if disputed := now != nil && disputes(files, file, string(was.Data), cpu, online); disputed && !warned {
+								t.Errorf("no warning, although other files contradict it: %q", m.Unknown)
 							}
 						})
 						files[file] = was
@@ -84,8 +84,8 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
-// disputes reports whether a changed file contradicts another of its CPU's, or one of a CPU that
-// shares with it.
+// disputes reports whether a changed file contradicts another file of its CPU or of a CPU that shares
+// with it.
 func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool {
 	set := func(file string) CPUSet {
 		read := ParseMask
@@ -124,7 +124,7 @@ func disputes(files fstest.MapFS, file, was string, cpu int, online CPUSet) bool
 	return false
 }
 
-// changes are what may become of a file; nil where it is gone.
+// changes are the file's possible contents by name; nil: removed.
 func changes(file, text string, cpu int) map[string]*fstest.MapFile {
 	as := func(text string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(text)} }
 	own := SetOf(cpu)
@@ -147,8 +147,7 @@ func changes(file, text string, cpu int) map[string]*fstest.MapFile {
 	return nil
 }
 
-// snapshots are machines, and the files that the reader may open. Each is unpacked once: that
-// takes longer than what is tested.
+// snapshots caches machines and the files that numa reads: unpacking takes longer than the tests.
 var snapshots = make(map[string]unpacked)
 
 type unpacked struct {
@@ -156,7 +155,7 @@ type unpacked struct {
 	files   fstest.MapFS
 }
 
-// Snapshot is a machine as its files say.
+// Snapshot is the machine of an archive.
 func Snapshot(t testing.TB, name string) *Machine { return unpack(t, name).machine }
 
 func unpack(t testing.TB, name string) unpacked {
@@ -186,8 +185,7 @@ func unpack(t testing.TB, name string) unpacked {
 	return snapshots[name]
 }
 
-// FuzzSnapshot: whatever the kernel's files say, the result is a machine or an error, and every
-// method of the machine can be called. Two CPUs and two nodes get files as on real machines.
+// FuzzSnapshot: any content of the kernel's files gives an error or a machine whose methods work.
 func FuzzSnapshot(f *testing.F) {
 	names := []string{
 		cpuDir + "/online", cpuDir + "/cpu0/topology/thread_siblings", cpuDir + "/cpu1/topology/physical_package_id",
@@ -197,7 +195,7 @@ func FuzzSnapshot(f *testing.F) {
 	f.Add("0-1", "00000001", "0", "48K", "1", "0-1", "0", "10 21", "Node 0 MemTotal: 600 kB\nNode 0 MemFree: 50 kB", "Cpus_allowed_list: 0-1")
 	f.Add("0,8191", "ffffffff,00000000", "-1", "4G", "", "0-8191", "", "10", "", "")
 	f.Fuzz(func(t *testing.T, online, siblings, pkg, size, shared, nodes, list, distance, meminfo, status string) {
-		const most = 40 // CPUs, of which each has files
+		const most = 40 // CPUs, for speed
 		for _, list := range []string{online, nodes} {
 			if set, _ := ParseList(list); len(set) > most {
 				return

@@ -7,12 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The package's unsafe code is here: x/sys has the numbers of these two calls,
-// but no functions for them.
+// All unsafe code of the package is here: x/sys has no functions for these two system calls.
 
-// mbind sets the policy of the pages of mem, which is not empty.
+// mbind sets the memory policy of mem, which is not empty.
 func mbind(mem []byte, mode int, nodes []uint64, flags int) error {
-	// The kernel reads one bit less than it is told.
+	// The kernel reads one bit less than this number.
 	bits := len(nodes)*64 + 1
 	_, _, errno := unix.Syscall6(unix.SYS_MBIND,
 		uintptr(unsafe.Pointer(unsafe.SliceData(mem))), uintptr(len(mem)), uintptr(mode),
@@ -24,8 +23,7 @@ func mbind(mem []byte, mode int, nodes []uint64, flags int) error {
 	return nil
 }
 
-// ask fills in the status of each page of mem: move_pages without target nodes moves nothing
-// and reports.
+// ask fills in the status of each page of mem: without target nodes move_pages reports alone.
 func (t *pageTable) ask(mem []byte, pageSize int) (pages int, err error) {
 	for at := 0; at < len(mem); at += pageSize {
 		t.pages[pages] = uintptr(unsafe.Pointer(&mem[at]))
