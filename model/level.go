@@ -96,16 +96,17 @@ func (h *Hierarchy) carries(l *channel, bytes int) float64 {
 type class struct {
 	of           *channel
 	bytes        int
-	copied       bool    // once
-	waits        bool    // through a buffer, at a size from which on others are copied once
-	holds        bool    // its sender until it is received
-	latency      float64 // o = T(0)
-	alone        float64 // T(m)
-	waited, anew float64 // what it takes longer where its sender has waited for another message, and where it has just got these bytes
-	drain        float64 // the receiver's half of two transfers
-	entry        float64 // for how long it keeps others out of its receiver's queue: drain of an empty message
-	adapter      float64 // a node's, of two transfers
-	carries      float64 // each memory's, of one of many messages through buffers
+	copied       bool     // once
+	waits        bool     // through a buffer, at a size from which on others are copied once
+	holds        bool     // its sender until it is received
+	latency      float64  // o = T(0)
+	alone        float64  // T(m)
+	waited, anew float64  // what it takes longer where its sender has waited for another message, and where it has just got these bytes
+	drain        float64  // the receiver's half of two transfers
+	entry        float64  // for how long it keeps others out of its receiver's queue: drain of an empty message
+	adapter      float64  // a node's, of two transfers
+	sending      *channel // whose times tell what a sender of several is busy with
+	carries      float64  // each memory's, of one of many messages through buffers
 	extrapolated bool
 	shares       []float64 // L(m,τ) of single copies by τ, as far as known; 0: not yet
 	busy         float64   // what a sender of several is busy with each; 0: not yet known
@@ -114,7 +115,7 @@ type class struct {
 // class is that of messages whose sender waits for each, or does not.
 func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	l := &h.levels[level]
-	c := &class{bytes: bytes, of: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
+	c := &class{bytes: bytes, of: l, sending: l, latency: l.latency(), waits: waits && bytes >= h.SingleCopy && bytes < h.Waiting}
 	c.copied, c.holds = bytes >= h.SingleCopy && !c.waits, c.waits && !l.network
 	c.alone, c.extrapolated = l.message.At(bytes, 1)
 	c.alone = max(c.alone, c.latency)
@@ -122,6 +123,10 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *class {
 	empty := h.levels[0].latency() / 2
 	if c.drain = empty + moved/2; !l.network {
 		c.entry = empty
+	}
+	if l.network && l.gap == nil && l.fanout == nil && h.within != nil {
+		// Half of T(m) would be the way through the network, which the sender has no part in.
+		c.sending = &h.levels[h.between-1]
 	}
 	switch {
 	case l.network:
@@ -167,7 +172,8 @@ func (c *class) gap() float64 {
 		return c.alone / 2
 	}
 	if c.busy == 0 {
-		c.busy = c.of.busy(c.bytes, c.alone)
+		alone, _ := c.sending.message.At(c.bytes, 1)
+		c.busy = c.sending.busy(c.bytes, max(alone, c.sending.latency()))
 	}
 	return c.busy
 }

@@ -334,6 +334,17 @@ func TestHierarchyOfSharedMemory(t *testing.T) {
 	}
 }
 
+// A sender through the network is busy as within its node, not for half of the way to another node.
+func TestHierarchyOfNetworkSenders(t *testing.T) {
+	h := predictorOf(t, levelled(false), Choice{}).levels
+	for _, m := range []int{0, 1 << 10} {
+		within, between := h.class(1, m, false).gap(), h.class(2, m, false).gap()
+		if within != between || within <= 0 {
+			t.Errorf("%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
+		}
+	}
+}
+
 // An answer takes no longer than in a ping-pong.
 func TestHierarchyOfAnswers(t *testing.T) {
 	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "barrier:linear", collective.Call{P: 2})

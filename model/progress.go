@@ -346,10 +346,12 @@ func (p *progress) enter(id int32) {
 // leave has a sender copy a message into a buffer from a moment on.
 func (p *progress) leave(id int32, start float64) {
 	m := &p.messages[id]
-	if !m.holds {
-		heap.Push(&p.events, event{start + m.busy, sent, id})
-	}
 	m.arrives = start + m.moves
+	if !m.holds {
+		carried := p.carry(m, start)
+		m.arrives = max(m.arrives, carried)
+		heap.Push(&p.events, event{max(start+m.busy, carried), sent, id})
+	}
 	p.take(id)
 }
 
@@ -363,8 +365,9 @@ func (p *progress) take(id int32) {
 	if r.taken+m.drain > m.arrives { // the receiver came late, or is busy
 		m.cause, m.began = r.cause, r.since
 	}
-	m.ended = max(m.arrives, r.taken+m.drain, p.carry(m))
+	m.ended = max(m.arrives, r.taken+m.drain)
 	if m.holds {
+		m.ended = max(m.ended, p.carry(m, max(p.now, m.arrives-m.moves)))
 		heap.Push(&p.events, event{m.ended, sent, id})
 	}
 	m.ended += p.combine(m)
@@ -372,17 +375,16 @@ func (p *progress) take(id int32) {
 	heap.Push(&p.events, event{m.ended, received, id})
 }
 
-// carry has the memories of both ranks carry a message through a buffer, one after another, and says
-// when they have.
-func (p *progress) carry(m *message) (until float64) {
+// carry has the memories of both ranks carry a message through a buffer, one after another, from a moment
+// on, and says when they have.
+func (p *progress) carry(m *message, from float64) (until float64) {
 	if m.carries == 0 {
 		return 0
 	}
 	out, in := p.memoryOf(m, m.from), p.memoryOf(m, m.to)
-	begin := max(p.now, m.arrives-m.moves)
-	out.free = max(out.free, begin) + m.carries
+	out.free = max(out.free, from) + m.carries
 	if in != out {
-		in.free = max(in.free, begin) + m.carries
+		in.free = max(in.free, from) + m.carries
 	}
 	return max(out.free, in.free)
 }
