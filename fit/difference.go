@@ -8,44 +8,43 @@ import (
 	"github.com/aclements/go-moremath/stats"
 )
 
-// A Test is how two sets of replicates are compared.
+// A Test compares two sets of replicates.
 type Test struct {
-	// Drift is what the centres of sessions are taken to differ by where nothing
-	// else did, a relative standard deviation: one session shows none. Sessions
-	// that were measured outweigh it, the more of them there are.
+	// Drift is the assumed variation between sessions, a relative standard deviation, since one session
+	// shows none. The more sessions there are, the less it counts.
 	Drift float64
-	// Least is the ratio, less 1, that a difference must exceed to count as one.
+	// Least is the least effect: the ratio, less 1, that a difference must exceed.
 	Least float64
 }
 
-// driftWeight is how many degrees of freedom the assumed drift counts as.
+// driftWeight is the number of degrees of freedom of the assumed drift.
 const driftWeight = 4
 
-// power is how often a difference as large as Visible is to be found.
+// power is the probability of finding a difference as large as Visible.
 const power = 0.9
 
-// halfLevel is what a correction for many tests leaves of the level where half of them differ.
+// halfLevel is the significance level that Adjust leaves if half of the tests have a difference.
 const halfLevel = (1 - Confidence) / 2
 
-// A Difference is what replicates say about the ratio of two quantities.
+// A Difference is a test's result about the ratio of two quantities.
 type Difference struct {
 	Ratio  float64 // of the centres, second to first
 	Lo, Hi float64 // its 95 % interval
-	// P is how often replicates such as these are seen where the ratio is within
-	// the least effect of 1. It is 1 where there are too few of them to tell.
+	// P is the p-value of the hypothesis that the ratio is within the least effect of 1; 1 for too few
+	// replicates.
 	P float64
-	// Visible is the ratio, less 1, that would have been found 9 times of 10 among
-	// tests of which half differ as much, corrected for their number (Adjust).
+	// Visible is the minimum detectable effect: the ratio, less 1, that is found with probability power
+	// among tests of which half differ as much, corrected by Adjust.
 	Visible float64
 	Tested  bool
 }
 
-// leastLaunches is how many launches an interval takes, and with it a test.
+// leastLaunches is the least number of launches for an interval of the median, and for a test.
 const leastLaunches = 6
 
-// Compare tests the ratio of b to a. Sessions are the replicates: what launches of
-// one session differ by only adds to their error. The test is Welch's on
-// logarithms, with the variance between sessions moderated by the assumed drift.
+// Compare tests the ratio of b to a by Welch's test on logarithms. Sessions are the replicates, and the
+// variation between launches adds to their error. The variance between sessions is moderated by the
+// assumed drift.
 func (t Test) Compare(a, b Replicates) Difference {
 	a, b = a.filled(), b.filled()
 	d := Difference{Ratio: math.NaN(), Lo: 0, Hi: math.Inf(1), P: 1, Visible: math.Inf(1)}
@@ -74,7 +73,7 @@ func (t Test) Compare(a, b Replicates) Difference {
 	return t.difference(mb-ma, parts)
 }
 
-// A part is one of the variances of a logarithm, and its degrees of freedom.
+// A part is a component of the variance of a logarithm, with its degrees of freedom.
 type part struct{ variance, df float64 }
 
 // difference is Welch's test of the logarithm of a ratio.
@@ -98,33 +97,31 @@ func (t Test) difference(log float64, parts []part) (d Difference) {
 	return d
 }
 
-// SessionsFor is the number of further sessions for each side that would see half of the
-// difference that `sessions` see, if sessions go on to differ as found or assumed; 0 if twenty
-// times as many would not.
+// SessionsFor is the number of further sessions on each side that would halve the minimum detectable effect
+// visible of that many sessions, at the same variation between sessions; 0 if more than 20 times as many
+// would be needed.
 func (t Test) SessionsFor(sessions int, visible float64) int {
-	seen := func(k int) float64 { // but for the spread itself
+	detectable := func(k int) float64 { // relative to the standard deviation
 		df := driftWeight + 2*float64(k-1)
 		return (quantile(df, 1-halfLevel/2) + quantile(df, power)) * math.Sqrt(2/float64(k))
 	}
 	least := math.Log1p(t.Least)
 	now := math.Log1p(visible) - least
 	for more := 1; more <= 20*sessions; more++ {
-		if math.Expm1(least+now*seen(sessions+more)/seen(sessions)) <= visible/2 {
+		if math.Expm1(least+now*detectable(sessions+more)/detectable(sessions)) <= visible/2 {
 			return more
 		}
 	}
 	return 0
 }
 
-// Above is the probability of a mean as far above zero where there is no difference, for a standard error
-// of df degrees of freedom.
+// Above is the one-sided p-value of a mean above zero, for a standard error with df degrees of freedom.
 func Above(mean, standardError float64, df int) float64 {
 	return 1 - stats.TDist{V: float64(df)}.CDF(mean/max(standardError, 1e-9))
 }
 
-// Adjust corrects p-values, 0 … 1, for their number (Y. Benjamini and Y. Hochberg, 1995): among
-// tests with an adjusted value below 0.05 at most 1 in 20 is expected to be a false positive.
-// The order is that of ps, which is not changed.
+// Adjust corrects p-values for multiple testing (Y. Benjamini and Y. Hochberg, 1995): among tests with an
+// adjusted value below 0.05 at most 1 in 20 is expected to be a false positive. ps is not changed.
 func Adjust(ps []float64) []float64 {
 	order := make([]int, len(ps))
 	for i := range order {

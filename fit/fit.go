@@ -1,9 +1,9 @@
 // Package fit turns samples of time into the parameters of τ-Lop.
 //
-// Its opinion: samples of time are not normally distributed, so centres are medians and intervals come
-// from order statistics; arithmetic on measured values carries their intervals along and takes their
-// errors as fully correlated, because a machine's drift hits all alike: intervals err on the wide side;
-// and what the model demands of parameters is checked and reported, never repaired.
+// Its opinion: times are not normally distributed, so centres are medians and intervals come from order
+// statistics. Arithmetic propagates intervals for any correlation of errors, because drift of a machine
+// affects all times: intervals are rather too wide. Conditions of the model are checked and reported, and
+// violations are not repaired.
 package fit
 
 import (
@@ -18,20 +18,18 @@ import (
 // Confidence is the level of every interval, 95 %.
 const Confidence = 0.95
 
-// An Estimate is a value with the bounds of its confidence interval, in the
-// unit of what was measured (here: nanoseconds).
+// An Estimate is a value with its confidence interval, in the unit of the samples, mostly ns.
 type Estimate struct {
 	Center float64
 	Lo, Hi float64 // −Inf and +Inf: too few samples for an interval
-	N      int     // samples behind it, launches where there are any: the fewest of all that went in
-	// Sessions is the number of sessions that the interval is over; 0 if it is over the
-	// launches of one session, and says nothing about another hour.
+	N      int     // samples, or launches if known; the least of the operands
+	// Sessions is the number of sessions that the interval covers; 0: it covers the launches of one
+	// session, and not the variation between sessions.
 	Sessions int
 }
 
-// Median estimates the median of samples and its distribution-free confidence
-// interval (order statistics, at least 6 samples; Hoefler & Belli, SC15,
-// section 3.1.3). The order of samples is left as it is.
+// Median estimates the median of samples and its distribution-free confidence interval (order statistics,
+// at least 6 samples; Hoefler & Belli, SC15, section 3.1.3). samples is not changed.
 func Median(samples []float64) Estimate {
 	if len(samples) == 0 {
 		return Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
@@ -45,7 +43,7 @@ func Median(samples []float64) Estimate {
 	return Estimate{Center: center, Lo: lo, Hi: hi, N: len(samples)}
 }
 
-// medianInterval are the order statistics of n samples that bound their median.
+// medianInterval has the order statistics of n samples that bound the median.
 func medianInterval(n int) stats.QuantileCIResult {
 	if few := fewIntervals(); n < len(few) {
 		return few[n]
@@ -53,7 +51,7 @@ func medianInterval(n int) stats.QuantileCIResult {
 	return stats.QuantileCI(n, 0.5, Confidence)
 }
 
-// fewIntervals are those of few samples, by their number: they come from sums of binomials.
+// fewIntervals has the intervals of up to 63 samples, which take sums of binomial probabilities.
 var fewIntervals = sync.OnceValue(func() []stats.QuantileCIResult {
 	few := make([]stats.QuantileCIResult, 64)
 	for n := 1; n < len(few); n++ {
@@ -62,13 +60,12 @@ var fewIntervals = sync.OnceValue(func() []stats.QuantileCIResult {
 	return few
 })
 
-// Known reports whether there were samples enough for an interval.
+// Known reports whether there were enough samples for an interval.
 func (e Estimate) Known() bool {
 	return !math.IsInf(e.Lo, 0) && !math.IsInf(e.Hi, 0) && !math.IsNaN(e.Center)
 }
 
-// Width is the half-width of the interval relative to the centre: 0.01 for
-// ±1 %. It is +Inf where the interval is unknown.
+// Width is the relative half-width of the interval: 0.01 for ±1 %; +Inf: unknown.
 func (e Estimate) Width() float64 {
 	if !e.Known() {
 		return math.Inf(1)
@@ -84,13 +81,13 @@ func (e Estimate) Scale(f float64) Estimate {
 	return Estimate{e.Center * f, e.Lo * f, e.Hi * f, e.N, e.Sessions}
 }
 
-// Sub subtracts o. The bounds hold however the errors of both are correlated.
+// Sub subtracts o. The bounds hold for any correlation of the errors.
 func (e Estimate) Sub(o Estimate) Estimate {
 	return Estimate{e.Center - o.Center, e.Lo - o.Hi, e.Hi - o.Lo, min(e.N, o.N), min(e.Sessions, o.Sessions)}
 }
 
-// Div divides by o > 0. The bounds hold however the errors of both are
-// correlated; they are unknown where one of theirs is.
+// Div divides by o > 0. The bounds hold for any correlation of the errors, and are unknown if one of the
+// operands' is.
 func (e Estimate) Div(o Estimate) Estimate {
 	q := Estimate{e.Center / o.Center, math.Inf(-1), math.Inf(1), min(e.N, o.N), min(e.Sessions, o.Sessions)}
 	if e.Known() && o.Known() && o.Lo > 0 {
@@ -99,18 +96,17 @@ func (e Estimate) Div(o Estimate) Estimate {
 	return q
 }
 
-// Rate is amount divided by this time: bytes per ns are GB/s. Its interval is unknown where the
-// time's is.
+// Rate is amount per time: bytes per ns are GB/s. Its interval is unknown if the time's is.
 func (e Estimate) Rate(amount float64) Estimate {
 	return Estimate{Center: amount, Lo: amount, Hi: amount, N: e.N}.Div(e)
 }
 
-// Differ reports whether the intervals of both are known and do not overlap.
+// Differ reports whether both intervals are known and do not overlap.
 func (e Estimate) Differ(o Estimate) bool {
 	return e.Known() && o.Known() && (e.Hi < o.Lo || o.Hi < e.Lo)
 }
 
-// Mean is the mean of estimates; its bounds are the means of theirs.
+// Mean is the mean of estimates, with the means of their bounds.
 func Mean(es []Estimate) Estimate {
 	if len(es) == 0 {
 		return Median(nil)
@@ -127,7 +123,7 @@ func Mean(es []Estimate) Estimate {
 	return m
 }
 
-// MarshalJSON writes center, lo, hi and n; what is unknown is null.
+// MarshalJSON writes center, lo, hi and n; unknown values are null.
 func (e Estimate) MarshalJSON() ([]byte, error) {
 	known := func(v float64) *float64 {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -138,7 +134,6 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(estimateJSON{known(e.Center), known(e.Lo), known(e.Hi), e.N, e.Sessions})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
 func (e *Estimate) UnmarshalJSON(data []byte) error {
 	var j estimateJSON
 	if err := json.Unmarshal(data, &j); err != nil {
@@ -163,7 +158,7 @@ type estimateJSON struct {
 	Sessions int `json:"sessions,omitempty"`
 }
 
-// Quantile is the q-quantile of ascending values, NaN of none.
+// Quantile is the q-quantile of ascending values; NaN if there are none.
 func Quantile(ascending []float64, q float64) float64 {
 	if len(ascending) == 0 {
 		return math.NaN()

@@ -8,30 +8,29 @@ import (
 	"github.com/aclements/go-moremath/mathx"
 )
 
-// A Mode is a range of values round which they gather.
+// A Mode is a range of values around a peak of their density.
 type Mode struct {
-	Center float64 // the median of its values
-	Above  float64 // it begins here, and ends where the next one does; 0: the first
+	Center float64 // median of its values
+	Above  float64 // lower bound; the next mode's is the upper one; 0: the first mode
 	Share  float64 // of all values
 }
 
-// What tells two modes apart.
+// Conditions for two modes.
 const (
 	// LeastApart is the least ratio of a mode's centre to the one before it.
 	LeastApart = 1.4
 	// LeastShare is the least share of all values in a mode.
 	LeastShare = 0.03
-	// valleyError bounds the probability that a valley is an accident. It is small because the
-	// valley is looked for where values are fewest.
+	// valleyError is the significance level of a valley. It is small because the valley is chosen where
+	// the density is lowest.
 	valleyError = 1e-5
 )
 
-// Modes finds the modes of values above 0, in rising order; one if no two can be told apart,
-// none without values. Two modes are LeastApart apart, each has LeastShare of the values, and
-// between them lies a significant valley: a window of it holds so few values, compared with a
-// window of the lower mode, that a density without a valley would give as few with probability
-// valleyError (a binomial test of each valley, after Minnotte, "Nonparametric testing of the
-// existence of modes", Ann. Statist. 25, 1997).
+// Modes finds the modes of values above 0, ascending; one if there is no significant valley, none without
+// values. Two modes have a ratio of LeastApart or more, LeastShare of the values each, and a significant
+// valley between them by a binomial test: a density without a valley would put as few values in a window
+// around the valley, of those in it and in a window around the lower peak, with a probability of at most
+// valleyError (after Minnotte, "Nonparametric testing of the existence of modes", Ann. Statist. 25, 1997).
 func Modes(values []float64) []Mode {
 	if len(values) == 0 {
 		return nil
@@ -40,7 +39,7 @@ func Modes(values []float64) []Mode {
 	d := newDensity(sorted)
 	peaks := d.peaks()
 	for len(peaks) > 1 {
-		// The pair with the shallowest valley first: what is no mode is part of its neighbour.
+		// Merge the pair with the shallowest valley first.
 		weakest, depth := -1, math.Inf(1)
 		for i := range len(peaks) - 1 {
 			if d.apart(peaks, i) {
@@ -62,21 +61,21 @@ func Modes(values []float64) []Mode {
 	return d.modes(peaks)
 }
 
-// binsApart is how many bins LeastApart has: windows are two of them.
+// binsApart is the number of bins in LeastApart. Windows are two bins wide.
 const binsApart = 8
 
 // A density is a histogram of logarithms.
 type density struct {
 	sorted []float64
-	first  float64 // logarithm at which bin 0 begins
-	width  float64
+	first  float64 // lower bound of bin 0
+	width  float64 // of a bin
 	counts []int
-	smooth []float64
+	smooth []float64 // counts, smoothed by a triangular kernel of five bins
 }
 
 func newDensity(sorted []float64) *density {
 	d := &density{sorted: sorted, width: math.Log(LeastApart) / binsApart}
-	const most = 1 << 12 // bins, of values that are 10^74 apart
+	const most = 1 << 12 // bins: a range of 10^74
 	low, high := math.Log(sorted[0]), math.Log(sorted[len(sorted)-1])
 	d.first = low - d.width
 	d.counts = make([]int, min(int((high-d.first)/d.width)+2, most))
@@ -94,7 +93,7 @@ func newDensity(sorted []float64) *density {
 	return d
 }
 
-// peaks are the bins where the density is highest, between lower ones.
+// peaks are the bins of local maxima of the density, the middle bin of a plateau.
 func (d *density) peaks() (peaks []int) {
 	for i := 0; i < len(d.smooth); {
 		end := i + 1
@@ -109,7 +108,7 @@ func (d *density) peaks() (peaks []int) {
 	return peaks
 }
 
-// valley is the bin between two peaks where the density is lowest, the middle one of several.
+// valley is the bin of the lowest density between two peaks, the middle bin of a plateau.
 func (d *density) valley(a, b int) int {
 	least, from, to := math.Inf(1), a, a
 	for i := a; i <= b; i++ {
@@ -123,12 +122,12 @@ func (d *density) valley(a, b int) int {
 	return (from + to) / 2
 }
 
-// depth of the valley between two peaks, as the ratio of the lower one to it.
+// depth is the ratio of the lower one of two peaks to the valley between them.
 func (d *density) depth(a, b int) float64 {
 	return min(d.smooth[a], d.smooth[b]) / max(d.smooth[d.valley(a, b)], 1e-9)
 }
 
-// apart reports whether the i-th peak and the next are modes of their own.
+// apart reports whether the i-th peak and the next satisfy the conditions for two modes.
 func (d *density) apart(peaks []int, i int) bool {
 	modes := d.modes(peaks)
 	if modes[i+1].Center < LeastApart*modes[i].Center || min(modes[i].Share, modes[i+1].Share) < LeastShare {
@@ -143,11 +142,11 @@ func (d *density) apart(peaks []int, i int) bool {
 	if few+many == 0 {
 		return false
 	}
-	// The probability of so few of both in the valley, where each is there with 1/2.
+	// The binomial probability that at most few of few+many values are in the valley's window, 1/2 each.
 	return few < many && mathx.BetaInc(0.5, float64(many), float64(few+1)) <= valleyError
 }
 
-// window counts the values in a bin, and half of those in its neighbours.
+// window counts the values in a bin, and half of the values in its neighbours.
 func (d *density) window(bin int) int {
 	n := 2 * d.counts[bin]
 	for _, at := range [...]int{bin - 1, bin + 1} {
@@ -158,7 +157,7 @@ func (d *density) window(bin int) int {
 	return n / 2
 }
 
-// modes returns the modes at the given peaks.
+// modes are the modes at the given peaks, divided at the valleys.
 func (d *density) modes(peaks []int) (modes []Mode) {
 	from, above := 0, 0.
 	for i := range peaks {
@@ -177,7 +176,7 @@ func (d *density) modes(peaks []int) (modes []Mode) {
 	return modes
 }
 
-// ModeOf is the index of the mode that a value belongs to.
+// ModeOf is the index of a value's mode.
 func ModeOf(modes []Mode, v float64) int {
 	return max(0, sort.Search(len(modes), func(i int) bool { return modes[i].Above > v })-1)
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// Replicates are the values of one quantity, such as a time in ns: by session,
-// and within a session by launch. A launch is a fresh process with fresh memory;
-// a session is a run of launches in a row, and another one is another hour.
+// Replicates are the values of a quantity, such as a time in ns, by session, and within a session by
+// launch. A launch is a fresh process with fresh memory; a session is a run of consecutive launches, and
+// another session runs in another hour.
 type Replicates [][]float64
 
 // Launches counts the values of all sessions.
@@ -21,15 +21,14 @@ func (r Replicates) Launches() (n int) {
 	return n
 }
 
-// WidestFactor is how many times its centre the upper bound of an interval over sessions is at
-// the most; of two that have little in common Student's goes far beyond, and says nothing.
+// WidestFactor limits the upper bound of an interval over sessions, relative to its centre. Student's
+// interval of two very different sessions would be far wider.
 const WidestFactor = 1e6
 
-// Estimate is the centre and its 95 % interval, over the replicates that say the most. Of one session
-// it is the median over launches with its distribution-free interval, and says nothing about another
-// hour. Of several it is the geometric mean of their medians with Student's interval for so few of them
-// (Hoefler & Belli, SC15, section 3.1.3, rules 5 and 6), but never narrower than what launches differ
-// by lets it be, and no wider than WidestFactor.
+// Estimate is the centre and its 95 % interval. For one session it is the median over launches with its
+// distribution-free interval, which does not cover the variation between sessions. For several it is the
+// geometric mean of their medians with Student's interval (Hoefler & Belli, SC15, section 3.1.3, rules 5
+// and 6), but not narrower than the variation between launches allows, and not wider than WidestFactor.
 func (r Replicates) Estimate() Estimate {
 	r = r.filled()
 	if len(r) < 2 {
@@ -88,12 +87,12 @@ func (r Replicates) filled() (some Replicates) {
 	return some
 }
 
-// medianError is the standard error of a median over that of a mean, for normally distributed
-// values: √(π/2).
+// medianError is the ratio of the standard errors of median and mean for normally distributed values:
+// √(π/2).
 const medianError = 1.2533
 
-// logs are the logarithms of the sessions' medians, and the mean of their
-// variances as launches let expect them; nil where a value is not above 0.
+// logs are the logarithms of the sessions' medians, and the mean of these medians' variances as estimated
+// from launches; nil if a value is not above 0.
 func (r Replicates) logs() (centers []float64, launches float64) {
 	known := 0
 	for _, session := range r {
@@ -110,7 +109,7 @@ func (r Replicates) logs() (centers []float64, launches float64) {
 	return centers, launches / float64(max(1, known))
 }
 
-// logVariance is the variance of the logarithms of two values or more, all above 0.
+// logVariance is the variance of logarithms, of at least two values above 0.
 func logVariance(values []float64) (variance float64, ok bool) {
 	if len(values) < 2 {
 		return 0, false
@@ -138,8 +137,8 @@ func moments(values []float64) (mean, variance float64) {
 	return mean, variance / float64(max(1, len(values)-1))
 }
 
-// quantile is the p-quantile of Student's distribution with df degrees of freedom, p above 1/2.
-// Newton's method works on the logarithm, because tails are long.
+// quantile is the p-quantile of Student's distribution with df degrees of freedom, p above 1/2, by Newton's
+// method on the logarithm of the tail, which is long.
 func quantile(df, p float64) float64 {
 	d := stats.TDist{V: df}
 	x := 1.
@@ -155,14 +154,13 @@ func quantile(df, p float64) float64 {
 	return x
 }
 
-// Components say what samples of a quantity differ by, as relative standard
-// deviations: 0.02 for 2 %. NaN is unknown: there was one launch, or one session.
+// Components are components of variation as relative standard deviations: 0.02 for 2 %. NaN: unknown, as
+// there was one launch or one session.
 type Components struct {
 	Launches float64 // between launches of a session
 	Sessions float64 // between the medians of sessions
 }
 
-// Components of the replicates.
 func (r Replicates) Components() Components {
 	c := Components{math.NaN(), math.NaN()}
 	var sum, weight float64

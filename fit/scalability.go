@@ -13,32 +13,30 @@ import (
 //	X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))
 type Scalability struct {
 	Lambda Coefficient `json:"lambda"` // transfers a ns of an isolated one
-	Sigma  Coefficient `json:"sigma"`  // contention: the share of a transfer that waits its turn
-	Kappa  Coefficient `json:"kappa"`  // coherence: what each pair of transfers costs each other
-	// Residual is the standard deviation of the times about the law, relative to them: 0.02 for 2 %. It
-	// is 0 where there are no more times than coefficients.
+	Sigma  Coefficient `json:"sigma"`  // contention: the serial share of a transfer
+	Kappa  Coefficient `json:"kappa"`  // coherence: the cost of each pair of transfers
+	// Residual is the relative standard deviation of the times about the law: 0.02 for 2 %; 0 if there
+	// are no more times than coefficients.
 	Residual float64 `json:"residual"`
-	N        int     `json:"n"` // times that went in
+	N        int     `json:"n"` // number of times
 }
 
 // A Coefficient is a fitted number.
 type Coefficient struct {
 	Value float64 `json:"value"`
-	Error float64 `json:"error"`          // standard error, one standard deviation
-	Held  bool    `json:"held,omitempty"` // at 0, since less would fit better: the law knows none below
+	Error float64 `json:"error"`          // standard error
+	Held  bool    `json:"held,omitempty"` // held at 0, because it would be negative
 }
 
-// LeastTaus is how many τ the law needs: its coefficients are three, and a
-// fourth shows how well they fit.
+// LeastTaus is the least number of τ: three for the coefficients, and one to show how well they fit.
 const LeastTaus = 4
 
-// PoorResidual is the residual above which a fit is poor, relative to the times.
+// PoorResidual is the residual above which a fit is poor.
 const PoorResidual = 0.10
 
-// ScalabilityOf fits the law to L(m,τ), the times of taus[i] transfers at once,
-// in ns. Since X = τ/L, it says L = (1 + σ(τ−1) + κτ(τ−1))/λ, which is linear in
-// 1/λ, σ/λ and κ/λ: the least squares of relative errors need no search. Neither
-// σ nor κ becomes negative. It fails with fewer than LeastTaus times.
+// ScalabilityOf fits the law to L(m,τ), the times of taus[i] transfers at once, in ns. Since X = τ/L, the
+// law is L = (1 + σ(τ−1) + κτ(τ−1))/λ, which is linear in 1/λ, σ/λ and κ/λ: least squares of relative
+// errors need no search. σ and κ are at least 0. It fails with fewer than LeastTaus times.
 func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 	if len(taus) != len(L) {
 		return Scalability{}, fmt.Errorf("%d τ for %d times", len(taus), len(L))
@@ -56,7 +54,7 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 		t := float64(tau)
 		terms[i] = []float64{1, t - 1, t * (t - 1)}
 	}
-	r, ok := closest(terms, L, 0b100) // σ or κ or both may be held
+	r, ok := closest(terms, L, 0b100) // 1/λ is always free
 	a := r.cost[0]
 	if !ok || !(a > 0) || math.IsInf(max(1, r.cost[1], r.cost[2])/a, 0) {
 		return Scalability{}, errors.New("the times fit no law")
@@ -73,5 +71,5 @@ func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
 	}, nil
 }
 
-// Poor reports whether the law does not describe the times: they are off it by more than PoorResidual.
+// Poor reports whether the residual is above PoorResidual.
 func (s Scalability) Poor() bool { return s.Residual > PoorResidual }

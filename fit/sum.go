@@ -7,22 +7,22 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Sum is a fit of times that are sums of terms, each a cost times a number of things that cost it.
+// A Sum is a fit of times that are linear combinations of terms.
 type Sum struct {
 	Costs []Coefficient `json:"costs_ns"` // of each term
-	// Residual is the standard deviation of the times about the fit, relative to
-	// them: 0.02 for 2 %. It is 0 where there are no more times than costs.
+	// Residual is the relative standard deviation of the times about the fit: 0.02 for 2 %; 0 if there are
+	// no more times than costs.
 	Residual float64 `json:"residual"`
-	N        int     `json:"n"` // times that went in
+	N        int     `json:"n"` // number of times
 }
 
 // mostTerms of a Sum.
 const mostTerms = 3
 
-// SumOf fits T[i] = Σ_j cost_j·terms[i][j] by least squares of relative errors. Costs that
-// would be negative, and costs that the numbers cannot tell from others, later ones first, are
-// held at 0. With T_n·N + T_c·N_c + T_e·S it is eq. (4) of usc-hpc-benchmarks-1999, with T_s +
-// m·τ_d the cost of a disk, section 5.2.3. It fails with fewer times than terms.
+// SumOf fits T[i] = Σ_j cost_j·terms[i][j] by least squares of relative errors. Costs that would be negative
+// are held at 0, and so are costs of linearly dependent terms, later ones first. T_n·N + T_c·N_c + T_e·S is
+// eq. (4) of usc-hpc-benchmarks-1999, T_s + m·τ_d is the cost of a disk, section 5.2.3. It fails with fewer
+// times than terms.
 func SumOf(terms [][]float64, T []float64) (Sum, error) {
 	if len(terms) != len(T) || len(T) == 0 || len(terms[0]) > mostTerms {
 		return Sum{}, fmt.Errorf("%d rows of terms for %d times", len(terms), len(T))
@@ -47,18 +47,18 @@ func SumOf(terms [][]float64, T []float64) (Sum, error) {
 	return sum, nil
 }
 
-// A regression is what least squares of relative errors say of the costs of terms.
+// A regression is a least squares fit of relative errors.
 type regression struct {
-	free       [mostTerms]bool // the others' costs are held at 0
+	free       [mostTerms]bool // other costs are held at 0
 	cost       [mostTerms]float64
 	covariance [mostTerms][mostTerms]float64
-	squares    float64 // sum of the relative errors' squares
-	variance   float64 // of the relative errors
+	squares    float64 // sum of squared relative errors
+	variance   float64 // of relative errors
 }
 
-// closest is the regression with all terms free or, if that has a negative cost or is
-// undetermined, the closest one with some terms held. A set of terms is a number, its highest
-// bit the first term; last is the last set tried.
+// closest is the regression with all terms free or, if that has a negative cost or is singular, the one
+// with the least squares among those with some terms held at 0. A set of free terms is a number whose
+// highest bit is the first term; last is the last set to try.
 func closest(terms [][]float64, T []float64, last int) (best regression, ok bool) {
 	p := len(terms[0])
 	all := 1<<p - 1
@@ -79,7 +79,7 @@ func closest(terms [][]float64, T []float64, last int) (best regression, ok bool
 	return best, ok
 }
 
-// regress is not ok where a cost is negative or cannot be told.
+// regress is not ok if a cost is negative or the terms are linearly dependent.
 func regress(terms [][]float64, T []float64, free []int) (r regression, ok bool) {
 	normal, right := make([][]float64, len(terms[0])), make([]float64, len(free))
 	for j := range normal {
@@ -93,7 +93,7 @@ func regress(terms [][]float64, T []float64, free []int) (r regression, ok bool)
 			}
 		}
 	}
-	inverse, ok := inverted(normal, free, 0)
+	inverse, ok := inverted(normal, free)
 	if !ok {
 		return r, false
 	}
@@ -124,33 +124,28 @@ func regress(terms [][]float64, T []float64, free []int) (r regression, ok bool)
 	return r, true
 }
 
-// inverted is the inverse of some rows and columns of a positive definite matrix, by Gauss
-// and Jordan, after scaling its diagonal to 1. It is not ok where rows depend on each other,
-// unless a ridge, which is added to that diagonal, gives them large numbers.
-func inverted(m [][]float64, of []int, ridge float64) (inverse [][]float64, ok bool) {
-	n := len(of)
+// inverted is the inverse of some rows and columns of a positive definite matrix, by Gauss-Jordan
+// elimination after scaling the diagonal to 1. It is not ok for linearly dependent rows.
+func inverted(m [][]float64, rows []int) (inverse [][]float64, ok bool) {
+	n := len(rows)
 	a, scale := make([][]float64, n), make([]float64, n)
-	for i, r := range of {
+	for i, r := range rows {
 		if !(m[r][r] > 0) {
 			return nil, false
 		}
 		scale[i] = 1 / math.Sqrt(m[r][r])
 	}
-	for i, r := range of {
+	for i, r := range rows {
 		a[i] = make([]float64, 2*n)
-		for j, c := range of {
+		for j, c := range rows {
 			a[i][j] = m[r][c] * scale[i] * scale[j]
 		}
-		a[i][i] += ridge
 		a[i][n+i] = 1
 	}
 	for i := range n {
-		pivot := a[i][i] // of a positive definite matrix it needs no exchange of rows
+		pivot := a[i][i] // positive definite matrices need no row exchanges
 		if !(pivot > 1e-13) {
-			if ridge == 0 {
-				return nil, false
-			}
-			pivot = 1e-13
+			return nil, false
 		}
 		for j := range a[i] {
 			a[i][j] /= pivot
@@ -178,19 +173,17 @@ func inverted(m [][]float64, of []int, ridge float64) (inverse [][]float64, ok b
 type Line struct {
 	Startup Coefficient `json:"startup_ns"`  // T_s
 	PerByte Coefficient `json:"ns_per_byte"` // τ_d
-	// Residual is the standard deviation of the times about the line, relative to
-	// them: 0.02 for 2 %. It is 0 where there are no more times than coefficients.
+	// Residual and N are as in Sum.
 	Residual float64 `json:"residual"`
-	N        int     `json:"n"` // times that went in
+	N        int     `json:"n"`
 }
 
-// LeastSizes is how many sizes a line needs: its coefficients are two, and a third
-// shows how well they fit.
+// LeastSizes is the least number of sizes: two for the coefficients, and one to show how well they fit.
 const LeastSizes = 3
 
-// LineOf fits a line to the times of messages of ms[i] bytes, in ns, by least squares of relative
-// errors: a startup of a microsecond would not show beside the milliseconds of a long message. Neither
-// coefficient becomes negative. It fails with fewer than LeastSizes sizes, and for a time of 0.
+// LineOf fits a line to the times of messages of ms[i] bytes, in ns, by least squares of relative errors:
+// absolute errors of long messages, in ms, would hide a startup of 1 µs. Coefficients are at least 0. It
+// fails with fewer than LeastSizes sizes, and for a time of 0.
 func LineOf(ms []int, times []float64) (Line, error) {
 	if len(ms) != len(times) {
 		return Line{}, fmt.Errorf("%d sizes for %d times", len(ms), len(times))
@@ -213,5 +206,5 @@ func LineOf(ms []int, times []float64) (Line, error) {
 	return Line{Startup: sum.Costs[0], PerByte: sum.Costs[1], Residual: sum.Residual, N: sum.N}, nil
 }
 
-// At is what the line says of a message of m bytes, in ns.
+// At is the line's time of a message of m bytes, in ns.
 func (l Line) At(m int) float64 { return l.Startup.Value + float64(m)*l.PerByte.Value }

@@ -2,17 +2,15 @@ package fit
 
 import "math"
 
-// Transfer is L(S,τ) from l(k,τ), the time of a message of k segments that
-// pass `transfers` transfers each one after the other: 1 in bcast and ping, 2
-// in ring (taulop-2015, section 5, Figs. 18–20: l = k·L and l = 2k·L).
+// Transfer is L(S,τ) from l(k,τ), the time of a message of k segments with consecutive transfers each: 1 in
+// bcast and ping, 2 in ring (taulop-2015, section 5, Figs. 18–20: l = k·L and l = 2k·L).
 func Transfer(l Estimate, k, transfers int) Estimate {
 	return l.Scale(1 / (float64(k) * float64(transfers)))
 }
 
-// Slope is the time that one more segment adds: b of the line l = a + b·k, fitted to the messages l[i]
-// of k[i] segments by least squares of relative errors (weights 1/l²), since times are uncertain in
-// proportion to their size. Divided by the transfers per segment it is L(S,τ) free of what a message
-// costs once. It needs two different k.
+// Slope is b of the line l = a + b·k, fitted to the messages l[i] of k[i] segments by least squares of
+// relative errors (weights 1/l²), since errors of times are proportional to them. Divided by the transfers
+// per segment it is L(S,τ) without the fixed cost of a message. It needs two different k.
 func Slope(k []int, l []Estimate) Estimate {
 	if len(k) != len(l) || len(k) < 2 {
 		return Median(nil)
@@ -28,8 +26,7 @@ func Slope(k []int, l []Estimate) Estimate {
 	if !(det > 0) {
 		return Median(nil)
 	}
-	// b is linear in l: b = Σ coef·l. Rows are measured one after the other, so their errors
-	// are independent and add in squares.
+	// b = Σ coef·l. Messages are measured one after another, so their errors are independent: squares add.
 	s := Estimate{N: l[0].N}
 	var lo, hi float64
 	for i, e := range l {
@@ -50,15 +47,14 @@ func Slope(k []int, l []Estimate) Estimate {
 // Copy is c(S,τ) = L(S,τ) − y(τ) (taulop-2015, section 3.1).
 func Copy(L, y Estimate) Estimate { return L.Sub(y) }
 
-// Concurrency is the memory concurrency A(τ) = τ·L(S,1)/L(S,τ): how many
-// transfers the memory really carries at once. 1 is a serial channel, τ a
-// perfect one. Its interval is unknown where one of theirs is.
+// Concurrency is the memory concurrency A(τ) = τ·L(S,1)/L(S,τ), the number of transfers that the memory
+// carries at once: 1 for a serial channel, τ for a perfect one. Its interval is unknown if one of theirs is.
 func Concurrency(tau int, L1, Ltau Estimate) Estimate {
 	return L1.Div(Ltau).Scale(float64(tau))
 }
 
-// Bounds says whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken beyond the intervals: below when
-// Aτ transfers cost less than τ, above when they cost more than τ transfers A times in a row.
+// Bounds reports whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is violated beyond the intervals: below if Aτ
+// transfers cost less than τ, above if they cost more than A times τ transfers.
 func Bounds(a int, Ltau, LAtau Estimate) (below, above bool) {
 	return LAtau.Hi < Ltau.Lo, LAtau.Lo > float64(a)*Ltau.Hi
 }

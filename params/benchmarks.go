@@ -12,12 +12,12 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// WriteBenchmarks writes the cells as results of Go benchmarks, which benchstat
-// compares between machines: a line for each sample, or for the value where there
-// are none, in ns/op. A transfer is L(m,τ), that of the whole message, of isolated ones as Alone has it.
+// WriteBenchmarks writes the cells as results of Go benchmarks, for benchstat: a line in ns/op for each
+// sample, or for the cell's time if there are none. Transfers are L(m,τ) of whole messages, corrected by
+// Alone.
 //
-// Configuration lines hold what must be alike to compare, since benchstat puts results under different
-// ones into different tables. What is known of the machine stands above them as comments.
+// Configuration lines hold what must be equal to compare, since benchstat separates results with
+// different ones. Facts about the machine are comments above them.
 func (f *File) WriteBenchmarks(w io.Writer) error {
 	for _, line := range f.facts() {
 		if _, err := fmt.Fprintf(w, "# %s: %s\n", line[0], line[1]); err != nil {
@@ -55,7 +55,7 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 	return nil
 }
 
-// facts is what is known of the machine, names and values.
+// facts are facts about the machine, as names and values.
 func (f *File) facts() (all [][2]string) {
 	p := f.Provenance
 	for _, fact := range [][2]string{
@@ -71,8 +71,7 @@ func (f *File) facts() (all [][2]string) {
 	return all
 }
 
-// benchmark is the cell's name without "Benchmark": parts of name=value, which
-// benchstat can filter and group by.
+// benchmark is the cell's name without "Benchmark". benchstat can filter and group by its parts, name=value.
 func (c *Cell) benchmark() string {
 	name := strings.ToUpper(string(c.Kind[:1])) + string(c.Kind[1:])
 	for _, part := range []struct {

@@ -6,36 +6,35 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Parameters of published channels: cells of kind channel, whose Variant is a Parameter of a
-// level's name and one of these. Levels are the provenance's; ranks on different nodes are at the
-// level without Groups.
+// Parameters of published levels: the Variant of cells of kind channel is a Parameter with the name of a
+// level in Provenance.Levels and one of these. Ranks on different nodes are at the level without Groups.
 const (
 	ChannelMessage = "T"      // a message alone, one way: half a round trip; τ = 1, a sample for each pair of cores
-	ChannelFanout  = "fanout" // one rank sends to τ others, one after another, all at that level: when the slowest is done
-	ChannelGap     = "gap"    // between two messages of a pair of ranks, while τ pairs stream
+	ChannelFanout  = "fanout" // one rank sends to τ others at the level in turn: until the slowest is done
+	ChannelGap     = "gap"    // gap between messages of a pair of ranks, while τ pairs stream
 )
 
-// LevelTimes is what was published of messages between ranks at one level, in seconds.
-// Curves are nil of what was not.
+// LevelTimes are published times of messages between ranks at a level, in seconds. Curves that were not
+// published are nil.
 type LevelTimes struct {
 	Name    string
-	Groups  []numa.CPUSet // of cores at this level or closer; none: ranks are on different nodes
-	Message *Curve        // T(m) of a message alone
-	Fanout  *Curve        // by τ, the receivers of one sender: when the slowest is done
-	Gap     *Curve        // by τ, the pairs that stream at once: between two messages of one of them
+	Groups  []numa.CPUSet // cores that share the level; none: ranks are on different nodes
+	Message *Curve        // ChannelMessage, T(m)
+	Fanout  *Curve        // ChannelFanout
+	Gap     *Curve        // ChannelGap
 }
 
-// OfLevels tells a file of messages by levels that has no transfers.
+// OfLevels reports whether the file has published levels and no transfers.
 func (f *File) OfLevels() bool {
 	has := func(kind Kind) bool { return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Kind == kind }) }
 	return has(ChannelCell) && !has(TransferCell)
 }
 
-// LevelTimes are the times of levels that channel cells are of, in the order of the provenance;
-// none without such cells. Incomplete sizes are left out.
+// LevelTimes are the times of levels with cells of kind channel, in the order of the provenance. Incomplete
+// sizes are left out.
 func (f *File) LevelTimes() (all []LevelTimes) {
 	for _, l := range f.Provenance.Levels {
-		of := func(parameter string) *Curve {
+		curve := func(parameter string) *Curve {
 			g := f.parameter(ChannelCell, Parameter{Of: l.Name, Name: parameter})
 			if len(g.taus) == 0 {
 				return nil
@@ -45,7 +44,7 @@ func (f *File) LevelTimes() (all []LevelTimes) {
 			}
 			return nil
 		}
-		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: of(ChannelMessage), Fanout: of(ChannelFanout), Gap: of(ChannelGap)}
+		t := LevelTimes{Name: l.Name, Groups: l.Groups, Message: curve(ChannelMessage), Fanout: curve(ChannelFanout), Gap: curve(ChannelGap)}
 		if t.Message != nil || t.Fanout != nil || t.Gap != nil {
 			all = append(all, t)
 		}

@@ -14,14 +14,14 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Limits of a file, which may come from anywhere.
+// Limits of a file. Files from unknown sources must not exhaust memory.
 const (
-	maxFile       = 64 << 20 // bytes of it
+	maxFile       = 64 << 20 // bytes
 	maxHeader     = 8 << 20  // bytes of a field that does not grow with sessions
-	maxLaunch     = 2 << 20  // bytes of one
+	maxLaunch     = 2 << 20  // bytes of a launch
 	maxSamples    = 4 << 20  // of all cells
 	maxWorkers    = 1 << 14
-	maxCount      = 1 << 30 // of samples, transfers, segments …
+	maxCount      = 1 << 30 // samples, transfers, segments …
 	maxCPUs       = 1 << 16
 	maxName       = 64  // bytes
 	maxMark       = 255 // bytes
@@ -31,18 +31,18 @@ const (
 	maxLaunches   = 1 << 16
 	maxWarnings   = 1 << 18
 	maxProbes     = 1 << 10 // of a launch
-	maxWatches    = 1 << 20 // every two of 1,400 CPUs
+	maxWatches    = 1 << 20 // all pairs of 1,400 CPUs
 	maxStates     = 1 << 6  // of a watch
 )
 
-// A LimitError is of a file that holds more than Read takes, and says what.
+// A LimitError says which of Read's limits a file exceeds.
 type LimitError string
 
 func (e LimitError) Error() string { return string(e) }
 
 func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(format, args...)) }
 
-// twice finds two cells of the same key; second is 0 if there are none.
+// twice finds two cells with the same key; second is 0 if there are none.
 func (f *File) twice() (first, second int) {
 	order := f.sorted()
 	for i := 1; i < len(order); i++ {
@@ -54,7 +54,7 @@ func (f *File) twice() (first, second int) {
 	return 0, 0
 }
 
-// sorted is the indices of the cells in the file's order, equal ones as they are.
+// sorted has the indices of the cells in the file's order; cells with equal keys keep their order.
 func (f *File) sorted() []int32 {
 	order := make([]int32, len(f.Cells))
 	rising := true
@@ -84,10 +84,10 @@ func checkFormat(format string, version int) error {
 	return nil
 }
 
-// checkState is about the fields that are read as a whole, but for the plan and networks.
+// checkState checks the fields that are read as a whole, except the plan and networks.
 func (f *File) checkState() error {
 	if len(f.Journal) > maxMark {
-		return fmt.Errorf("journal is %.40q…; want the mark of one, up to %d bytes", f.Journal, maxMark)
+		return fmt.Errorf("journal is %.40q…; want the mark of a journal, up to %d bytes", f.Journal, maxMark)
 	}
 	return cmp.Or(limited("seconds", f.Seconds, 0, longest), f.Provenance.Memory.check(),
 		limited("number of placements", len(f.Placements), 0, maxPlacements),
@@ -96,12 +96,12 @@ func (f *File) checkState() error {
 		}))
 }
 
-// Swept tells whether a sweep made the plan, and can go on with it.
+// Swept reports whether the plan is a sweep's, which can be resumed.
 func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
 }
 
-// OneWorker is of a sweep by one worker alone, which copied to itself; nil of others.
+// OneWorker is an error for a sweep with one worker, which copied to itself; nil for others.
 func (f *File) OneWorker() error {
 	if !f.Plan.Swept() || !slices.Equal(f.Plan.Taus, []int{1}) || slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated }) {
 		return nil
@@ -111,8 +111,7 @@ func (f *File) OneWorker() error {
 
 var errOneWorker = errors.New("one worker measured, which copied to itself: there are no transfers between two ranks, which take two CPUs")
 
-// Ascending says that a sweep's messages off cache came one behind the other in memory, nil
-// if they did not.
+// Ascending is an error for a sweep whose messages off cache had ascending addresses; nil for others.
 func (p *Plan) Ascending() error {
 	if !p.Swept() || p.Whole || p.ArenaDown || !slices.Contains(p.Caches, true) {
 		return nil
@@ -120,7 +119,7 @@ func (p *Plan) Ascending() error {
 	return errors.New("off cache its messages lay one behind the other, so that the processor fetched ahead and their times are too short")
 }
 
-// Warn adds warnings, each once.
+// Warn adds warnings that the file does not have yet.
 func (f *File) Warn(warnings ...error) {
 	for _, w := range warnings {
 		if text := w.Error(); !slices.Contains(f.Warnings, text) {
@@ -129,10 +128,10 @@ func (f *File) Warn(warnings ...error) {
 	}
 }
 
-// ErrUnfinished is of cells that a sweep has not measured yet.
+// ErrUnfinished is the error for cells that a sweep has not measured yet.
 var ErrUnfinished = errors.New("resume its sweep, which measures what is missing")
 
-// Completion says how to complete a file that is not.
+// Completion says how to complete an incomplete file.
 func (f *File) Completion() error {
 	if f.Plan.Swept() {
 		return ErrUnfinished
@@ -154,7 +153,7 @@ func (p *Plan) check() error {
 		limited("budget_s", p.Budget, 0, longest), limited("arena_caches", p.ArenaCaches, 0, 1<<10), limited("width", p.Width, 0, 1))
 }
 
-// buffers refuses numbers of segments, or their sizes, that none can be measured with.
+// buffers checks numbers of segments, or their sizes, the plan's first one first.
 func buffers(what string, all []int) error {
 	if len(all) > MostBuffers || repeated(all) {
 		return fmt.Errorf("%s: %d values; the most is %d, each once and none of them the first", what, len(all)-1, MostBuffers-1)
@@ -162,7 +161,7 @@ func buffers(what string, all []int) error {
 	return each(all[1:], func(v int) error { return limited(what, v, 1, maxSize) })
 }
 
-// limited refuses a number that is not from least to most, NaN too.
+// limited refuses a number outside least … most, and NaN.
 func limited[N int | float64](what string, v, least, most N) error {
 	if !(v >= least && v <= most) {
 		return fmt.Errorf("%s is %v; want %v … %v", what, v, least, most)
@@ -170,7 +169,7 @@ func limited[N int | float64](what string, v, least, most N) error {
 	return nil
 }
 
-// each is the first error of a check of values.
+// each is the first error of checking values.
 func each[T any](values []T, check func(T) error) error {
 	for _, v := range values {
 		if err := check(v); err != nil {
@@ -191,10 +190,10 @@ func repeated[T comparable](values []T) bool {
 	return false
 }
 
-// A rule is what keys of a kind have beside what all have.
+// A rule is what keys of a kind may have.
 type rule struct {
-	has                   []string // optional fields, as in files
-	least, most, leastTau int      // m and τ
+	has                   []string // optional fields, by their names in files
+	least, most, leastTau int      // bounds of m and τ
 }
 
 var rules = map[Kind]rule{
@@ -210,7 +209,7 @@ var rules = map[Kind]rule{
 
 func (k *Key) check() error {
 	r, known := rules[k.Kind]
-	if !known { // a survey's
+	if !known { // a kind of a survey
 		r = rule{[]string{"variant"}, 0, maxSize, 1}
 	}
 	if !known && k.Variant == nil && !slices.Contains(kinds, k.Kind) || checkSetup(string(k.Kind)) != nil {
@@ -250,7 +249,7 @@ func (k *Key) check() error {
 		limited("τ", k.Tau, r.leastTau, maxCount), limited("m", k.Bytes, r.least, r.most), checkPolicy(k.Placement))
 }
 
-// checkSetup accepts any setup of a valid name: the measuring package knows them.
+// checkSetup accepts any valid name: package setups knows the setups.
 func checkSetup(name string) error {
 	odd := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_' && r != '-' }
 	if name == "" || len(name) > maxName || strings.ContainsFunc(name, odd) {
@@ -266,7 +265,7 @@ func checkPolicy(policy numa.Policy) error {
 	return fmt.Errorf("placement %.40q is unknown", policy)
 }
 
-// Compare orders kinds as files do: those that this package knows come first.
+// Compare orders kinds as files do: the kinds of this package come first.
 func (k Kind) Compare(o Kind) int {
 	rank := func(k Kind) int {
 		if i := slices.Index(kinds, k); i >= 0 {
@@ -277,12 +276,12 @@ func (k Kind) Compare(o Kind) int {
 	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
 }
 
-// checkVariant accepts any name where the measuring package knows variants, for it may be a newer one's.
+// checkVariant accepts any valid name, since a newer version may have written it.
 func (k *Key) checkVariant() error {
-	switch _, is := k.Variant.(Parameter); {
-	case k.Kind == NetCell && !is:
+	switch _, ok := k.Variant.(Parameter); {
+	case k.Kind == NetCell && !ok:
 		return fmt.Errorf("%.40q is no parameter of a network; want its name and the parameter, such as eth0:%s", k.VariantName(), NetTransfer)
-	case k.Kind == ChannelCell && !is:
+	case k.Kind == ChannelCell && !ok:
 		return fmt.Errorf("%.40q is no parameter of a channel; want its name and the parameter, such as same_l3:%s", k.VariantName(), ChannelMessage)
 	}
 	return checkWord(k.VariantName())
@@ -328,20 +327,11 @@ func (c *Cell) check() error {
 			return fmt.Errorf("sample: %w", err)
 		}
 	}
-	return c.checkSamples()
-}
-
-// checkSamples refuses a centre that contradicts the samples, since either may have been changed.
-// Samples are written with five digits.
-func (c *Cell) checkSamples() error {
+	// The centre must not contradict the samples, which have five digits: either may have been changed.
 	const rounded = 1e-4
-	if len(c.Samples) == 0 {
-		return nil
-	}
-	ns := c.Values()
-	least, most := slices.Min(ns), slices.Max(ns)
-	if c.Time.Center < least*(1-rounded) || c.Time.Center > most*(1+rounded) {
-		return fmt.Errorf("its time is %g ns, and its samples are %g … %g", c.Time.Center, least, most)
+	least, most := extremes(c.Samples)
+	if len(c.Samples) > 0 && (t.Center < least*(1-rounded) || t.Center > most*(1+rounded)) {
+		return fmt.Errorf("its time is %g ns, and its samples are %g … %g", t.Center, least, most)
 	}
 	return nil
 }

@@ -10,11 +10,10 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// WriteValues writes a row for each cell, separated by commas or tabs, all times in ns: the cell's time, for
-// transfers l(k,τ), and what follows from it for transfers, L(m,τ) of the whole
-// message and L(S,τ) of its segment, of isolated ones as Alone has them. Fields without a value are empty. Where the machine was
-// in several states a cell has a row for each that its workers were in, and three more columns:
-// what a flag takes in the state, its share of the time, and whether something slows a core in it.
+// WriteValues writes a row for each cell, times in ns: the cell's time, l(k,τ) of transfers, and for
+// transfers L(m,τ) of the whole message and L(S,τ) of its segment, corrected by Alone. Fields without a
+// value are empty. If the machine had several states, a cell has a row for each state of its workers, and
+// three more columns: the time of a flag, the state's share of the time, and whether something slows a core.
 func (f *File) WriteValues(w io.Writer, separator rune) error {
 	out := printable.NewTable(w, separator)
 	header := []string{"kind", "setup", "placement", "off_cache", "tau", "m_bytes", "operator", "variant", "n", "delay_ns", "k", "transfers", "samples"}
@@ -66,7 +65,7 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 	return out.Flush()
 }
 
-// csvNumber has the digits that the file has.
+// csvNumber writes a number with as many digits as in files.
 func csvNumber(v float64, c *Cell) string {
 	if math.IsInf(v, 0) {
 		return ""

@@ -1,5 +1,5 @@
-// Package params holds the τ-Lop parameters of a machine and reads and writes the files they are kept
-// in. It does not know how they were measured, nor what a model makes of them.
+// Package params holds the τ-Lop parameters of a machine, and reads and writes their files. It knows
+// neither how they are measured nor how models use them.
 package params
 
 import (
@@ -10,25 +10,24 @@ import (
 	"sort"
 )
 
-// Curve is a time measured over message sizes m and numbers τ of concurrent actions. Between measured
-// points it is interpolated linearly. Beyond them it is extrapolated, and says so:
+// Curve is a time over message sizes m and numbers τ of concurrent actions. It is interpolated linearly
+// between measured points and extrapolated beyond them:
 //
-//   - m below the smallest size takes the smallest size's time, which is all
+//   - m below the smallest size has that size's time, which is all
 //     overhead and synchronisation there;
-//   - m above the largest goes on along the line through the last two sizes,
-//     never below the last; with one size alone, in proportion to m;
-//   - τ below the smallest takes the smallest one's time;
-//   - τ above the largest, n, goes on along the line through the last two
-//     columns, never below the last, t(m,n), and never above (τ/n)·t(m,n), where
-//     the channel would be serial: the bounds of eq. (8). With one column alone
-//     it takes the upper bound.
+//   - m above the largest size is on the line through the last two sizes,
+//     but not below the last; with one size, time is proportional to m;
+//   - τ below the smallest has the smallest one's time;
+//   - τ above the largest, n, is on the line through the last two columns,
+//     but within the bounds of eq. (8): t(m,n), and (τ/n)·t(m,n) of a serial
+//     channel. With one column it is the upper bound.
 type Curve struct {
 	Sizes []int       // m in bytes, rising
-	Taus  []int       // τ, rising; nil for a single column that holds for any τ
+	Taus  []int       // τ, rising; nil: a single column holds for any τ
 	Times [][]float64 // for each size and each τ, in seconds
 }
 
-// At returns the time in seconds at m bytes and tau, and whether that is beyond what was measured.
+// At returns the time in seconds at m bytes and tau, and whether it is extrapolated.
 func (c *Curve) At(m, tau int) (seconds float64, extrapolated bool) {
 	n := len(c.Taus)
 	if n == 0 {
@@ -79,7 +78,7 @@ func line(x0 int, y0 float64, x1 int, y1 float64, x int) float64 {
 	return y0 + float64(x-x0)*(y1-y0)/float64(x1-x0)
 }
 
-// check refuses a curve that At could not read.
+// check refuses a curve that At cannot use.
 func (c *Curve) check() error {
 	if len(c.Sizes) == 0 {
 		return fmt.Errorf("no message sizes")
@@ -114,7 +113,7 @@ func rising(what string, values []int, most int) error {
 	return nil
 }
 
-// checkNext refuses a size or τ that does not come after the one before it.
+// checkNext refuses a size or τ that is not above the one before it.
 func checkNext(what string, before, v int) error {
 	switch {
 	case v < 1:
@@ -127,7 +126,7 @@ func checkNext(what string, before, v int) error {
 	return nil
 }
 
-// longest is more than any transfer takes, and keeps sums finite.
+// longest is the limit of times in seconds. It keeps sums finite.
 const longest = 1e9
 
 func checkTime(seconds float64) error {
@@ -137,23 +136,22 @@ func checkTime(seconds float64) error {
 	return nil
 }
 
-// Table is what τ-Lop needs to know of one channel: L(m,τ) and o(m).
+// Table has τ-Lop's parameters of one channel: L(m,τ) and o(m).
 type Table struct {
 	Transfers Curve     // L(m,τ)
 	Overheads []float64 // o(m) for each of the curve's sizes, in seconds
-	Lacking   error     // which cells a sweep has not measured yet, so that their sizes are not here; nil: none
-	Doubt     error     // of a file of text that may have been cut in its last number; nil: none
+	Lacking   error     // cells that a sweep has not measured yet; the table leaves their sizes out
+	Doubt     error     // the text file may have been cut in its last number
 }
 
-// L is the time of one transfer of m bytes while tau of them are active, in
-// seconds, and whether it was extrapolated; see Curve.
+// L is the time of a transfer of m bytes while tau are active, in seconds, and whether it is extrapolated;
+// see Curve.
 func (t *Table) L(m, tau int) (seconds float64, extrapolated bool) {
 	return t.Transfers.At(m, tau)
 }
 
-// O is the overhead o(m) in seconds, before the first byte moves. Below the smallest size it is
-// constant. It grows in steps, so beyond the largest size it is constant, too, and counts as
-// extrapolated.
+// O is the overhead o(m) in seconds, before the first byte moves. Below the smallest size it is constant;
+// beyond the largest, too, because it grows in steps, but there it counts as extrapolated.
 func (t *Table) O(m int) (seconds float64, extrapolated bool) {
 	sizes := t.Transfers.Sizes
 	i, measured := slices.BinarySearch(sizes, m)
@@ -183,9 +181,8 @@ func (t *Table) check() error {
 	return nil
 }
 
-// Zero tells whether the time at m bytes and tau comes from one that is 0. Published
-// files have such times: they were too short for what measured them, so that nothing
-// is known there, nor between there and the next.
+// Zero reports whether the time at m bytes and tau comes from a time of 0. Published files have such
+// times, which were too short for the measurement: times there, and up to the next point, are unknown.
 func (c *Curve) Zero(m, tau int) bool {
 	rows, columns := around(c.Sizes, m), []int{0}
 	if len(c.Taus) > 0 {
@@ -201,7 +198,7 @@ func (c *Curve) Zero(m, tau int) bool {
 	return false
 }
 
-// around are the indices of the values that At takes a value from.
+// around are the indices of the values that At interpolates between.
 func around(values []int, v int) []int {
 	i, found := slices.BinarySearch(values, v)
 	switch n := len(values); {
@@ -216,7 +213,7 @@ func around(values []int, v int) []int {
 	}
 }
 
-// Zeros says where a table of transfers has times of 0; it is empty where it has none.
+// Zeros says which times of a table of transfers are 0; "" if there are none.
 func (c *Curve) Zeros() string {
 	first, n := "", 0
 	for row, times := range c.Times {

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A File is what a sweep found out about a machine, or as much of it as there
-// is yet: the native parameter file, see docs/parameter-file.md.
+// A File is a native parameter file, see docs/parameter-file.md: the results of a sweep, which may be
+// unfinished.
 type File struct {
 	Format     string           `json:"format"`  // Format
 	Version    int              `json:"version"` // of the format
@@ -20,25 +20,25 @@ type File struct {
 	Placements []numa.Placement `json:"placements"` // of the largest τ, one of each policy
 	Networks   []Network        `json:"networks,omitempty"`
 	Complete   bool             `json:"complete"` // every cell of the plan has its samples
-	Seconds    float64          `json:"seconds"`  // spent measuring, over all resumptions
+	Seconds    float64          `json:"seconds"`  // of measuring, over all resumptions
 	Warnings   []string         `json:"warnings"`
 	Launches   []Launch         `json:"launches"`
 	Watches    []Watch          `json:"watches,omitempty"`
-	Journal    string           `json:"journal,omitempty"` // mark of the journal that has what is not in here yet, while it is measured
+	Journal    string           `json:"journal,omitempty"` // mark of the journal with samples that are not in the file yet
 	Cells      []Cell           `json:"cells"`
 
 	state      *State // see State
-	throughout bool   // it is what Throughout leaves, as are files drawn from it
+	throughout bool   // a result of Throughout, or resampled from one
 }
 
-// Format and Version are what this program writes. It reads no newer version.
-// The version grows whenever a reader of the one before would misunderstand.
+// Format and Version are written to files. Newer versions are refused. The version grows whenever readers
+// of the one before would misunderstand the file.
 const (
 	Format  = "taulop parameters"
 	Version = 5
 )
 
-// A Plan is what a sweep was asked for. A sweep goes on only under the same.
+// A Plan is what a sweep measures. A sweep can be resumed with the same plan only.
 type Plan struct {
 	Setups       []string      `json:"setups"` // Published in imported files
 	Policies     []numa.Policy `json:"placements"`
@@ -50,44 +50,46 @@ type Plan struct {
 	Caches       []bool        `json:"off_cache"`             // false: in cache, true: off cache
 	CacheBytes   int           `json:"cache_bytes,omitempty"` // last-level cache
 	// OwnCacheBytes is the largest cache that a core shares with no other; 0: unknown.
-	OwnCacheBytes int     `json:"own_cache_bytes,omitempty"`
-	ArenaCaches   float64 `json:"arena_caches,omitempty"` // off cache, size of a worker's arena in caches; 0: twice the last-level cache, by those who share it
-	// ArenaDown: off cache each message lies before the last one. In files without it they lay
-	// behind, where the processor had fetched ahead, see Ascending.
+	OwnCacheBytes int `json:"own_cache_bytes,omitempty"`
+	// ArenaCaches is the size of a worker's arena off cache, over the bytes of a worker that caches hold;
+	// 0: arenas are twice the last-level cache, over the workers that share it.
+	ArenaCaches float64 `json:"arena_caches,omitempty"`
+	// ArenaDown: off cache the addresses of messages descend. Files without it have ascending ones, which
+	// the processor prefetched, see Ascending.
 	ArenaDown bool     `json:"arena_down,omitempty"`
 	Operators []string `json:"operators,omitempty"` // of γ, in order; none: the customary ones
 	Budget    float64  `json:"budget_s"`
 	Width     float64  `json:"width"`              // relative half-width at which a cell is done
-	Copy      string   `json:"copy"`               // what copies
+	Copy      string   `json:"copy"`               // instructions that copy
 	NoGamma   bool     `json:"no_gamma,omitempty"` // reduction operators are left out
 	With      []string `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
-	// Whole: messages were timed whole, as MPI's are from outside, and one through shared
-	// memory counts as two transfers, T(m) = o(m) + 2L(m,τ), however the library cut it.
+	// Whole: messages were timed from outside an MPI library. However it cuts a message, one through
+	// shared memory counts as two transfers: T(m) = o(m) + 2L(m,τ).
 	Whole bool `json:"whole,omitempty"`
-	// Transfers are measured with every other number and size of segments, too.
+	// Transfers are also measured with each of these numbers and sizes of segments.
 	MoreSegments     []int `json:"more_segments,omitempty"`
 	MoreSegmentBytes []int `json:"more_segment_bytes,omitempty"`
 }
 
-// A Kind is what a cell measures.
+// A Kind is the quantity that a cell measures.
 type Kind string
 
-// The kinds of cells that this package knows; surveys have others. Times are in ns throughout the file.
+// Kinds of this package; surveys have others. All times of a file are in ns.
 const (
 	TransferCell   Kind = "transfer"   // Time is l(k,τ), a message of Bytes in K segments
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
 	CopyCell       Kind = "copy"       // Time is c(m,τ), a copy of Bytes, no flags
-	OwnCell        Kind = "own"        // Time is what a rank's own copy of Bytes takes, from what it sends to where it receives
-	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves, as it was published or, of sweeps once, an empty loop
+	OwnCell        Kind = "own"        // Time is a copy of Bytes from a rank's send buffer to its receive buffer
+	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves: published or of an MPI library; of old sweeps, an empty loop
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
-	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP; of Variant Receiver a part of each
+	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP; with Variant Receiver, see there
 	ExchangeCell   Kind = "exchange"   // Time is an exchange of two ranks over idle channels: o(m) of exchanges and their transfers
-	MessageCell    Kind = "message"    // Time is T(m), a message alone from idle channels, Variant Segmented: o(m) and its transfers
+	MessageCell    Kind = "message"    // Time is T(m), a message alone over idle channels, o(m) and its transfers; Variant Segmented
 	PairCell       Kind = "pair"       // Time is one way between two CPUs, Variant "0-2"; m = 0 is a null transfer
 	LevelCell      Kind = "level"      // Time is c(m,τ) between levels of the memory, Variant "L2-memory"
-	LoadedCell     Kind = "loaded"     // Time is a latency under load, Variant "read-25", or "rate-read-25": of a line of 64 bytes that was injected
+	LoadedCell     Kind = "loaded"     // Time is a latency under load, Variant "read-25", or the load's time for 64 bytes, "rate-read-25"
 	AccessCell     Kind = "access"     // Time is a pass over Bytes of an array, Variant "read-int32-16"
-	PackCell       Kind = "pack"       // Time is of a message that lies in pieces, Variant "4K8S"
+	PackCell       Kind = "pack"       // Time is of a message that is not contiguous, Variant "4K8S"
 	PatternCell    Kind = "pattern"    // Time is a message of Bytes while all ranks follow a pattern, Variant "permutation-1"
 	CollectiveCell Kind = "collective" // Time is a collective of Bytes among Tau ranks, Variant "bcast:binomial"
 	DiskCell       Kind = "disk"       // Time is a transfer of Bytes from or to a file, Variant "read-direct"
@@ -95,32 +97,31 @@ const (
 	ChannelCell    Kind = "channel"    // Time is a parameter of a published level of the machine, Variant "same_l3:T"
 )
 
-// A Key says which cell it is; no two cells of a file have the same.
+// A Key identifies a cell: no two cells of a file have the same.
 type Key struct {
 	Kind      Kind        `json:"kind"`
-	Setup     string      `json:"setup,omitzero"` // of transfer and null: ring, bcast, ping, isolated; of copy: share, all out of one buffer, or none
+	Setup     string      `json:"setup,omitzero"` // transfer and null: ring, bcast, ping, isolated; copy: share, all from one buffer, or none
 	Placement numa.Policy `json:"placement"`
 	OffCache  bool        `json:"off_cache,omitzero"`
-	Tau       int         `json:"tau"`               // 0, of gamma: any
+	Tau       int         `json:"tau"`               // gamma: 0 stands for any
 	Bytes     int         `json:"bytes"`             // m
-	Operator  string      `json:"operator,omitzero"` // of gamma, as in the published files: SUM_I
-	Variant   Variant     `json:"variant,omitzero"`  // of message, prtt and kinds of surveys: which
-	N         int         `json:"n,omitzero"`        // of prtt: messages that the client sends
-	Delay     int         `json:"delay_ns,omitzero"` // of prtt: d, between them
-	// Of transfer and null, what is not as in the plan's first buffers; else 0.
+	Operator  string      `json:"operator,omitzero"` // gamma: as in the published files, SUM_I
+	Variant   Variant     `json:"variant,omitzero"`  // message, prtt and kinds of surveys
+	N         int         `json:"n,omitzero"`        // prtt: messages that the client sends
+	Delay     int         `json:"delay_ns,omitzero"` // prtt: d, between them
+	// Transfer and null: the number and size of segments; 0: as in the plan's first buffers.
 	Segments     int `json:"segments,omitzero"`
 	SegmentBytes int `json:"segment_bytes,omitzero"`
-	// Of transfer and null: what carried them, and what became of send buffers meanwhile.
+	// Transfer and null; Transport is of overhead, too.
 	Transport Transport `json:"transport,omitzero"`
 	Buffers   Buffers   `json:"buffers,omitzero"`
 }
 
-// Isolated is the setup whose transfers are L(m,1) of a message between two
-// processes: two workers, of whom only one copies at a time.
+// Isolated is the setup of L(m,1) between two processes: two workers, of which one at a time copies.
 const Isolated = "isolated"
 
-// Setups that models tell apart: exchanges, one-way messages, exchanges of what was not
-// touched before, and one that all others read.
+// Setups that models distinguish: Ring and Sendrecv are exchanges, the latter of data that was not touched
+// before; Ping is one-way messages; in Bcast all read one worker's message.
 const (
 	Ring     = "ring"
 	Ping     = "ping"
@@ -128,18 +129,18 @@ const (
 	Bcast    = "bcast"
 )
 
-// Segmented is the variant of messages that go through channels, segment by segment.
+// Segmented is the variant of messages that go through channels segment by segment.
 const Segmented = Name("segmented")
 
-// Receiver is the variant of round trips of which Time is what each message takes its
-// receiver, from when it knows of it until it may wait for the next: o of that side.
+// Receiver is the variant of round trips whose Time is LogGP's o of the receiver: from the arrival of a
+// message until it can wait for the next.
 const Receiver = Name("receiver")
 
-// Published is setup and placement of what comes from a published file, which
-// does not say how it was measured.
+// Published is the setup and placement of cells from a published file, which does not say how they were
+// measured.
 const Published = "published"
 
-// String names the cell in a sentence.
+// String describes the cell in a sentence.
 func (k Key) String() string {
 	var b strings.Builder
 	b.WriteString(string(k.Kind))
@@ -171,7 +172,7 @@ func (k Key) String() string {
 	return b.String()
 }
 
-// Where names a table in a sentence.
+// Where describes a placement and state of the cache in a sentence.
 func Where(placement numa.Policy, offCache bool) string {
 	text := "any placement"
 	if placement != "" {
@@ -180,16 +181,16 @@ func Where(placement numa.Policy, offCache bool) string {
 	return text + ", " + cacheText(offCache)
 }
 
-// A Cell is a measured value of a Key.
+// A Cell is the measured time of a Key.
 type Cell struct {
 	Key
-	K         int          `json:"k,omitempty"`         // of transfer: segments of the message
-	Transfers int          `json:"transfers,omitempty"` // of transfer: one after the other, a segment: l = Transfers·k·L
+	K         int          `json:"k,omitempty"`         // transfer: segments of the message
+	Transfers int          `json:"transfers,omitempty"` // transfer: consecutive transfers of a segment: l = Transfers·k·L
 	Time      fit.Estimate `json:"time_ns"`
-	Samples   []Sample     `json:"samples,omitempty"` // as they were taken; none in published files
+	Samples   []Sample     `json:"samples,omitempty"` // in the order of time; none in published files
 }
 
-// A cellText is a cell as it stands in a file; a Key has a method of its own for JSON.
+// A cellText is the JSON of a cell in files. Its keyText lacks Key's method for JSON.
 type cellText struct {
 	keyText
 	K         int          `json:"k,omitzero"`
@@ -202,20 +203,18 @@ type (
 	keyText      Key
 	estimateText struct {
 		fit.Estimate
-		digits int // that are written
+		digits int // to write
 	}
 	samplesText []Sample
 )
 
-// Segment is L(S,τ) of the segment that a transfer's message travels in (S =
-// Bytes where the message is smaller): l/(Transfers·k), ns.
+// Segment is L(S,τ) of a segment of the message, S ≤ Bytes: l/(Transfers·k), ns.
 func (c Cell) Segment() fit.Estimate { return fit.Transfer(c.Time, max(1, c.K), max(1, c.Transfers)) }
 
-// Whole is the effective transfer time of the whole message, L(m,τ):
-// l/Transfers, ns. It is what models that ask for L(m,τ) beyond a segment use.
+// Whole is the effective transfer time of the whole message, L(m,τ): l/Transfers, ns.
 func (c Cell) Whole() fit.Estimate { return fit.Transfer(c.Time, 1, max(1, c.Transfers)) }
 
-// order is the order of cells in a file: a curve's cells follow each other.
+// order compares keys in the order of files, in which the cells of a curve are adjacent.
 func (k *Key) order(o *Key) int {
 	if k.Kind != o.Kind {
 		return k.Kind.Compare(o.Kind)

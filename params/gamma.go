@@ -8,27 +8,26 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// Scalar, behind an operator's name, is that operator one element at a time, without
-// vector instructions, as some MPI libraries reduce: SUM_I_SCALAR.
+// Scalar is the suffix of operators without vector instructions, as in some MPI libraries: SUM_I_SCALAR.
 const Scalar = "_SCALAR"
 
-// Gamma is what reductions cost: γ(m,τ) of each operator that was measured.
+// Gamma is the time of reductions: γ(m,τ) of each measured operator.
 type Gamma struct {
 	Operators []Operator
-	// Unfinished are operators that a sweep has begun with, by name, and what each
-	// lacks yet, ErrUnfinished.
+	// Unfinished says, by operator, which cells a sweep has not measured yet: errors that wrap
+	// ErrUnfinished.
 	Unfinished map[string]error
 	Doubt      error // as in Table
 }
 
-// Operator is the time of combining two vectors of m bytes while τ ranks do so.
+// Operator is the time of combining two vectors of m bytes on τ ranks at once.
 type Operator struct {
 	Name string // as its file names it, such as "sum" or "SUM_R"
 	Curve
 }
 
-// Gamma is γ(m,τ) of an operator in seconds, and whether it was extrapolated; see
-// Curve. It fails for an operator that was not measured; see Operator.
+// Gamma is γ(m,τ) of an operator in seconds, and whether it is extrapolated, see Curve. It fails as
+// Operator does.
 func (g *Gamma) Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error) {
 	o, err := g.Operator(operator)
 	if err != nil {
@@ -38,10 +37,9 @@ func (g *Gamma) Gamma(operator string, m, tau int) (seconds float64, extrapolate
 	return seconds, extrapolated, nil
 }
 
-// Operator finds an operator by name. Case does not matter, and a plain name such
-// as "sum" stands for SUM_I, on integers, if there is no operator of that name.
-// It fails for an operator that was not measured and lists those that were, and for
-// one that a sweep has not finished and says what that lacks.
+// Operator finds an operator by name. Case does not matter. A plain name such as "sum" stands for SUM_I,
+// on integers, if there is no operator of that name. It fails for operators that are not measured or not
+// finished.
 func (g *Gamma) Operator(name string) (*Operator, error) {
 	for _, full := range []string{name, name + "_I"} {
 		for i := range g.Operators {

@@ -14,31 +14,31 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// A document is JSON from anywhere, read token by token: a file of many cells is never
-// there as a tree. After an error it reads nothing.
+// A document is JSON that is read token by token, so that a file of many cells is never in memory as a
+// tree. After an error it reads nothing.
 type document struct {
 	*jsontext.Decoder
 	name    string // of the file
 	text    []byte
-	base    int // where in it the decoder began
-	listed  int // CPUs that the strings of the latest value name
+	base    int // position at which the decoder began
+	listed  int // CPUs in lists of the latest value
 	objects int // in the latest value
 	err     error
 }
 
-// newDocument leaves out what editors put before and after the text.
+// newDocument removes a byte order mark and Ctrl-Z.
 func newDocument(text []byte, name string) document {
 	text = bytes.TrimSuffix(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), []byte("\x1a"))
 	return document{Decoder: jsontext.NewDecoder(bytes.NewBuffer(text), tolerant), name: name, text: text}
 }
 
-// tolerant takes TAUS for taus, and bytes that are no UTF-8 for U+FFFD, as encoding/json
-// does: files may have been written by hand.
+// tolerant accepts TAUS for taus, and reads invalid UTF-8 as U+FFFD, as encoding/json does: files may have
+// been edited by hand.
 var tolerant = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowInvalidUTF8(true))
 
-// DecodeJSON reads a document of another kind into target with the bounds of Read: it refuses
-// truncated or invalid JSON, repeated names, brackets without end, and lists of CPUs that unfold
-// beyond reason. An error says in which line of name it is.
+// DecodeJSON reads another JSON document into target within the limits of Read: it refuses truncated or
+// invalid JSON, repeated names, deep nesting, and too long lists of CPUs. Errors begin with name and the
+// line.
 func DecodeJSON(text []byte, name string, target any) error {
 	d := newDocument(text, name)
 	value, pos := d.value(len(text))
@@ -52,18 +52,18 @@ func DecodeJSON(text []byte, name string, target any) error {
 	return d.err
 }
 
-// fail keeps the first error, which is at pos.
+// fail records an error at pos, unless there was one before.
 func (d *document) fail(pos int, format string, args ...any) {
 	if d.err == nil {
 		d.err = fmt.Errorf("%s:%d: %w", d.name, d.line(pos), fmt.Errorf(format, args...))
 	}
 }
 
-// line is the number of the line that pos is in.
+// line is the number of the line of pos.
 func (d *document) line(pos int) int { return 1 + bytes.Count(d.text[:pos], []byte("\n")) }
 
-// refuse says an error of the library, which counts from begin, in a sentence.
-func (d *document) refuse(begin int, of string, err error) {
+// refuse records an error of the JSON library, whose offsets count from begin, as a sentence after prefix.
+func (d *document) refuse(begin int, prefix string, err error) {
 	if err == nil {
 		return
 	}
@@ -72,48 +72,48 @@ func (d *document) refuse(begin int, of string, err error) {
 	at := func(offset int64) int { return min(begin+int(offset), len(d.text)) }
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		d.fail(len(d.text), "%sthe file ends in the middle of a value; it was cut off: copy it again, or make it anew", of)
+		d.fail(len(d.text), "%sthe file ends in the middle of a value; it was cut off: copy it again, or make it anew", prefix)
 	case errors.As(err, &syntax) && syntax.Err == jsontext.ErrDuplicateName:
-		d.fail(at(syntax.ByteOffset), "%s%.40q is there twice", of, syntax.JSONPointer.LastToken())
+		d.fail(at(syntax.ByteOffset), "%s%.40q is there twice", prefix, syntax.JSONPointer.LastToken())
 	case errors.As(err, &syntax):
 		pos := at(syntax.ByteOffset)
-		d.fail(pos, "%s%w, at %.40q", of, syntax.Err, firstLine(d.text[pos:]))
+		d.fail(pos, "%s%w, at %.40q", prefix, syntax.Err, firstLine(d.text[pos:]))
 	case errors.As(err, &meaning) && meaning.Err == json.ErrUnknownName:
-		d.fail(at(meaning.ByteOffset), "%sthere is no field %.40q", of, meaning.JSONPointer.LastToken())
+		d.fail(at(meaning.ByteOffset), "%sthere is no field %.40q", prefix, meaning.JSONPointer.LastToken())
 	case errors.As(err, &meaning) && (meaning.Err == nil || meaning.JSONValue != nil):
 		found := meaning.JSONKind.String()
 		if meaning.JSONValue != nil {
 			found = printable.Part(string(meaning.JSONValue))
 		}
-		d.fail(at(meaning.ByteOffset), "%s%s where a value like %v belongs", of, found, meaning.GoType)
+		d.fail(at(meaning.ByteOffset), "%s%s where a value like %v belongs", prefix, found, meaning.GoType)
 	case errors.As(err, &meaning):
-		d.fail(at(meaning.ByteOffset), "%s%.200s", of, meaning.Err)
+		d.fail(at(meaning.ByteOffset), "%s%.200s", prefix, meaning.Err)
 	default:
-		d.fail(begin, "%s%.200s", of, err)
+		d.fail(begin, "%s%.200s", prefix, err)
 	}
 }
 
-// firstLine is enough of a text to be recognised.
+// firstLine is the beginning of a text, for an error.
 func firstLine(text []byte) []byte {
 	text, _, _ = bytes.Cut(bytes.TrimSpace(text[:min(len(text), 100)]), []byte("\n"))
 	return text
 }
 
-// next is where the next token begins.
+// next is the position of the next token.
 func (d *document) next() int { return d.after(d.pos()) }
 
-// after is where the first token after pos begins.
+// after is the position of the first token after pos.
 func (d *document) after(pos int) int {
 	return len(d.text) - len(bytes.TrimLeft(d.text[pos:], " \t\r\n,:"))
 }
 
-// pos is where the latest token ends.
+// pos is the end of the latest token.
 func (d *document) pos() int { return d.base + int(d.InputOffset()) }
 
-// is tells whether a token of a kind is next.
+// is reports whether the next token is of a kind.
 func (d *document) is(kind jsontext.Kind) bool { return d.err == nil && d.PeekKind() == kind }
 
-// token reads one of a kind.
+// token reads a token of a kind; want names it in an error.
 func (d *document) token(kind jsontext.Kind, want string) (t jsontext.Token, ok bool) {
 	if d.err != nil {
 		return t, false
@@ -132,10 +132,9 @@ func (d *document) token(kind jsontext.Kind, want string) (t jsontext.Token, ok 
 	return t, true
 }
 
-// bracket reads one.
 func (d *document) bracket(kind jsontext.Kind) { d.token(kind, kind.String()) }
 
-// each reads what is between two brackets.
+// each reads the items between two brackets.
 func (d *document) each(first, last jsontext.Kind, item func()) {
 	for d.bracket(first); d.err == nil && !d.is(last); {
 		item()
@@ -167,7 +166,7 @@ func (d *document) int() int {
 	return int(v)
 }
 
-// null tells whether null is next, and takes it.
+// null reads null if that is next.
 func (d *document) null() bool {
 	if d.is('n') {
 		d.token('n', "")
@@ -191,18 +190,17 @@ func (d *document) end() {
 	}
 }
 
-// More than any file of ours has.
+// Limits beyond any file that taulop writes.
 const (
-	maxDepth   = 16      // brackets in each other
+	maxDepth   = 16      // nested brackets
 	maxNames   = 4096    // in an object
-	maxObjects = 1 << 17 // in a field of a parameter file that is decoded as a whole: {} is short, and a peer is large
-	mostListed = 1 << 22 // CPUs in all lists of a machine together
+	maxObjects = 1 << 17 // in a field that is decoded as a whole: {} is short in a file and may be large in memory
+	mostListed = 1 << 22 // CPUs in all lists of a machine
 )
 
 var errListed = limitf("more than %d CPUs in lists", mostListed)
 
-// value reads anything of at most that many bytes in bounded memory, and returns its text and where
-// it begins.
+// value reads any value of at most that many bytes, and returns its text and position.
 func (d *document) value(most int) (text []byte, pos int) {
 	if d.err != nil {
 		return nil, 0
@@ -238,8 +236,7 @@ func (d *document) value(most int) (text []byte, pos int) {
 	return d.text[pos:max(pos, d.pos())], pos
 }
 
-// unfolded is how many CPUs a list has, 0 of what is no list: "0-8191" is short, and a
-// file holds a million of it.
+// unfolded is the number of CPUs in a list such as "0-8191", 0 if the text is no list.
 func unfolded(list string) (n int) {
 	for field := range strings.SplitSeq(list, ",") {
 		low, high, ranged := strings.Cut(strings.TrimSpace(field), "-")

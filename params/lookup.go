@@ -14,18 +14,17 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Table is L(m,τ) of whole messages and o(m), for models that ask for messages of any size: beyond
-// a segment L(m,τ) is the effective time of a message that travels in segments.
+// Table is L(m,τ) of whole messages and o(m), for models that use messages of any size: beyond a segment
+// L(m,τ) is the effective time of a message that travels in segments.
 //
-// The column τ = 1 is setup "isolated", two processes of which only one copies at a time, as Alone
-// has it, where the file has it, else the setup's own.
+// The column τ = 1 is the setup Isolated, corrected by Alone, if the file has it, else the setup's own.
 //
-// Of an unfinished sweep it has the complete sizes, see Lacking. It fails without such transfers,
-// or with fewer than two such sizes.
+// Sizes that an unfinished sweep has not completed are left out, see Table.Lacking. It fails with fewer
+// than two sizes.
 func (f *File) Table(s Selection) (*Table, error) { return f.table(s, Cell.Whole) }
 
-// SegmentTable is as Table, but a message that travels in segments counts as one
-// of them: beyond a segment its rows are what L(S,τ) becomes in longer messages.
+// SegmentTable is Table with the time of one segment of each message: rows beyond a segment are L(S,τ)
+// in longer messages.
 func (f *File) SegmentTable(s Selection) (*Table, error) { return f.table(s, Cell.Segment) }
 
 func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error) {
@@ -41,11 +40,11 @@ func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error)
 	return &Table{Transfers: curve, Overheads: overheads(f.Overheads(s), curve.Sizes), Lacking: err}, nil
 }
 
-// OffCacheOnly tells a plan whose user buffers are never in cache.
+// OffCacheOnly reports whether all the plan's user buffers are off cache.
 func (p Plan) OffCacheOnly() bool { return len(p.Caches) > 0 && !slices.Contains(p.Caches, false) }
 
-// Y is the synchronisation y(τ) of a setup, the same for every m, in cache and off; the column
-// τ = 1 is as in Table.
+// Y is the synchronisation y(τ) of a setup, which depends neither on m nor on the cache; the column τ = 1
+// is as in Table.
 func (f *File) Y(s Selection) (*Curve, error) {
 	s.OffCache = false
 	s = f.fill(s)
@@ -54,18 +53,18 @@ func (f *File) Y(s Selection) (*Curve, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Two equal rows, so that no m between them is extrapolated.
+	// Two equal rows: no m between them is extrapolated.
 	return &Curve{Sizes: []int{1, maxSize}, Taus: curve.Taus, Times: [][]float64{curve.Times[0], curve.Times[0]}}, nil
 }
 
-// C is the copy c(m,τ) between buffers of each worker's own, measured without flags; no placement
-// is the plan's first.
+// C is the copy c(m,τ) between each worker's own buffers, measured without flags. An empty placement is
+// the plan's first.
 func (f *File) C(placement numa.Policy, offCache bool) (*Curve, error) {
 	return f.copies(CopyCell, "copies", placement, offCache)
 }
 
-// Own is what ranks' own copies take, of m bytes each and τ ranks at once, from what they
-// send to where they receive, else as C.
+// Own is the time of copies from a rank's send buffer to its receive buffer, m bytes each, τ ranks at
+// once, else as C.
 func (f *File) Own(placement numa.Policy, offCache bool) (*Curve, error) {
 	return f.copies(OwnCell, "ranks' own copies", placement, offCache)
 }
@@ -82,16 +81,16 @@ func (f *File) copies(kind Kind, what string, placement numa.Policy, offCache bo
 	return &curve, nil
 }
 
-// Gamma is γ(m,τ) of every operator that the file has all τ of at two sizes or more. A placement without γ takes
-// another's, because ranks reduce independently. Operators come in the plan's order, else in the
-// published files'.
+// Gamma is γ(m,τ) of the operators that have all τ at two sizes or more. A placement without γ takes that
+// of another placement, because ranks reduce independently. Operators are in the plan's order, else in
+// the order of the published files.
 func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	placement = f.fill(Selection{Placement: placement}).Placement
-	kind := func(c *Cell) bool { return c.Kind == GammaCell }
-	same := f.nearest(placement, false, kind)
+	match := func(c *Cell) bool { return c.Kind == GammaCell }
+	chosen := f.nearest(placement, false, match)
 	byName := make(map[string]grid)
 	for i := range f.Cells {
-		if c := &f.Cells[i]; kind(c) && same(c) {
+		if c := &f.Cells[i]; match(c) && chosen(c) {
 			g := byName[c.Operator]
 			g.add(c)
 			byName[c.Operator] = g
@@ -127,16 +126,16 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	return gamma, nil
 }
 
-// customary is the order of operators in the published files, which their readers
-// know by their columns.
+// customary is the order of operators in the published files, whose readers identify them by column.
 var customary = []string{
 	"MAX_I", "MIN_I", "SUM_I", "PROD_I", "LAND_I", "LOR_I", "LXOR_I", "BAND_I", "BOR_I", "BXOR_I", "MAXLOC_I", "MINLOC_I",
 	"MAX_R", "MIN_R", "SUM_R", "PROD_R", "MAXLOC_R", "MINLOC_R",
 }
 
-// nearest matches the cells of a kind that serve for a placement and state of the cache: its own, else
-// the placement's, else the first cell's. A rank's own work does not depend on where the others are.
-func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bool) func(*Cell) bool {
+// nearest chooses the placement and cache of cells that serve for those given: the same, else of the
+// same placement, else of the same cache, else of the first cell. A rank's own work does not depend on
+// the other ranks' placement.
+func (f *File) nearest(placement numa.Policy, offCache bool, match func(*Cell) bool) func(*Cell) bool {
 	best, distance := -1, 4
 	for i := range f.Cells {
 		c := &f.Cells[i]
@@ -144,7 +143,7 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 		if c.Placement != placement {
 			d += 2
 		}
-		if kind(c) && d < distance {
+		if match(c) && d < distance {
 			best, distance = i, d
 		}
 	}
@@ -153,10 +152,9 @@ func (f *File) nearest(placement numa.Policy, offCache bool, kind func(*Cell) bo
 	}
 }
 
-// transfers is the grid of a selection's cells of a kind, τ = 1 from Isolated, as Alone has
-// it, where it is there.
+// transfers is the grid of a selection's cells of a kind, with τ = 1 as in Table.
 func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
-	over, lone := f.over(s), s.Transport != InSegments && slices.Contains(f.Setups(s), s.Setup)
+	over, pingAlone := f.over(s), s.Transport != InSegments && slices.Contains(f.Setups(s), s.Setup)
 	var isolated, ping, own []*Cell
 	for i := range f.Cells {
 		switch c := &f.Cells[i]; {
@@ -165,7 +163,7 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 			isolated = append(isolated, c)
 		case c.Setup == s.Setup:
 			own = append(own, c)
-		case lone && c.Setup == Ping && c.Tau == 1:
+		case pingAlone && c.Setup == Ping && c.Tau == 1:
 			ping = append(ping, c)
 		}
 	}
@@ -178,7 +176,7 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	if len(g.taus) == 0 && s.Setup != Isolated {
 		return g
 	}
-	var sorting *Sorting // once for all
+	var sorting *Sorting // costly, so made once and only if needed
 	for _, c := range isolated {
 		if c.Kind == TransferCell {
 			if sorting == nil {
@@ -191,7 +189,7 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	return g
 }
 
-// tables are the setups, placements and states of the cache that there are transfers of.
+// tables are the setups, placements and states of the cache with transfers.
 func (f *File) tables(s Selection) []Key {
 	over := f.over(s)
 	seen := make(map[Key]bool)
@@ -200,18 +198,18 @@ func (f *File) tables(s Selection) []Key {
 		if c.Kind != TransferCell || c.Setup == Isolated || !over(c) {
 			continue
 		}
-		of := []string{c.Setup}
+		setups := []string{c.Setup}
 		if s.Transport != InSegments && c.Setup == Ping && c.Tau == 1 {
-			of = f.Setups(s)
+			setups = f.Setups(s)
 		}
-		for _, setup := range of {
+		for _, setup := range setups {
 			seen[Key{Kind: TransferCell, Setup: setup, Placement: c.Placement, OffCache: c.OffCache}] = true
 		}
 	}
 	return slices.SortedFunc(maps.Keys(seen), func(a, b Key) int { return a.order(&b) })
 }
 
-// choices says which tables there are.
+// choices lists the tables in an error.
 func (f *File) choices(s Selection) string {
 	const most = 16
 	all := lists.Map(f.tables(s), func(k Key) string { return fmt.Sprintf("%s (%s)", k.Setup, Where(k.Placement, k.OffCache)) })
@@ -223,14 +221,14 @@ func (f *File) choices(s Selection) string {
 
 func orNone(setup string) string { return cmp.Or(setup, "any setup") }
 
-// fewest is how many sizes that there is every τ of are a curve, where others lack some.
+// fewest is the least number of complete sizes, with every τ, of an incomplete curve.
 const fewest = 2
 
 // A grid is cells over m and τ.
 type grid struct {
 	sizes, taus []int
 	cells       map[[2]int]*Cell // by m and τ
-	again       error            // how to get cells that lack; nil: ErrUnfinished
+	again       error            // how to measure missing cells; nil: ErrUnfinished
 }
 
 func (f *File) grid(match func(*Cell) bool) grid {
@@ -251,7 +249,7 @@ func (g *grid) add(c *Cell) {
 	g.cells[[2]int{c.Bytes, c.Tau}] = c
 }
 
-// lone tells whether of a size the first τ alone was measured, and not of all.
+// lone reports whether a size was measured at the first of several τ only.
 func (g *grid) lone(m int) bool {
 	for i, tau := range g.taus {
 		if (g.cells[[2]int{m, tau}] != nil) != (i == 0) {
@@ -261,18 +259,18 @@ func (g *grid) lone(m int) bool {
 	return len(g.taus) > 1
 }
 
-// listed is numbers in a sentence.
+// listed lists numbers in a sentence.
 func listed(list []int) string {
 	return abridged(strings.Fields(strings.Trim(fmt.Sprint(list), "[]")))
 }
 
-// curve is the grid's values in seconds. Where the grid has holes it fails, and returns
-// what is complete: the sizes that there is every τ of.
+// curve is the grid's values in seconds. If cells are missing it returns the sizes with every τ, and an
+// error.
 func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) {
 	if len(g.cells) == 0 {
 		return Curve{}, fmt.Errorf("the file has no %s", what)
 	}
-	// τ = 0 holds for any; where it was measured for some, those say more.
+	// τ = 0 stands for any τ; measured τ say more.
 	if len(g.taus) > 1 && g.taus[0] == 0 {
 		g.taus = g.taus[1:]
 	}
@@ -306,5 +304,5 @@ func (g *grid) curve(what string, value func(Cell) fit.Estimate) (Curve, error) 
 	return c, nil
 }
 
-// seconds of ns. Division is exact to the last digit, a factor 1e-9 is not.
+// seconds converts ns. Division is correctly rounded; a factor of 1e-9, which is not exact, would not be.
 func seconds(ns float64) float64 { return ns / 1e9 }

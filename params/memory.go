@@ -7,21 +7,21 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Memory is what a machine's main memory should carry, and its modules as the firmware lists
-// them. 0 is unknown.
+// Memory is the peak bandwidth of a machine's main memory, and its modules as the firmware lists them.
+// 0: unknown.
 type Memory struct {
-	PeakGBs  float64 `json:"peak_gb_s,omitempty"` // 10⁹ bytes a second, of all channels that have a module
-	Given    bool    `json:"given,omitempty"`     // by the user; else it follows from the modules
-	Nodes    int     `json:"nodes,omitempty"`     // NUMA nodes that have CPUs and memory
+	PeakGBs  float64 `json:"peak_gb_s,omitempty"` // 10⁹ bytes per second, over all channels with a module
+	Given    bool    `json:"given,omitempty"`     // PeakGBs is from the user, else it follows from the modules
+	Nodes    int     `json:"nodes,omitempty"`     // NUMA nodes with CPUs and memory
 	Modules  int     `json:"modules,omitempty"`
 	Slots    int     `json:"slots,omitempty"`
-	Filled   int     `json:"channels_filled,omitempty"` // channels that have a module
-	Channels int     `json:"channels,omitempty"`        // that have a slot
-	MTs      int     `json:"mt_s,omitempty"`            // transfers of the slowest module, as it is clocked, 10⁶ a second
-	RatedMTs int     `json:"rated_mt_s,omitempty"`      // what that module can do
+	Filled   int     `json:"channels_filled,omitempty"` // channels with a module
+	Channels int     `json:"channels,omitempty"`        // channels with a slot
+	MTs      int     `json:"mt_s,omitempty"`            // configured speed of the slowest module, 10⁶ transfers per second
+	RatedMTs int     `json:"rated_mt_s,omitempty"`      // rated speed of that module
 }
 
-// MostPeakGBs is more than any machine's memory carries.
+// MostPeakGBs is the limit of PeakGBs.
 const MostPeakGBs = 1e6
 
 func (m *Memory) check() error {
@@ -37,8 +37,8 @@ func (m *Memory) check() error {
 	return nil
 }
 
-// String says what the firmware lists: 8 modules in 24 slots at 1333 of 1600 MT/s, on 8 of 8
-// channels. It is empty where it lists nothing.
+// String describes the modules: 8 modules in 24 slots at 1333 of 1600 MT/s, on 8 of 8 channels. It is
+// empty if the firmware lists none.
 func (m *Memory) String() string {
 	if m == nil || m.Modules == 0 {
 		return ""
@@ -56,12 +56,12 @@ func (m *Memory) String() string {
 	return text
 }
 
-// SetPeak takes over what a user says that the memory of a machine should carry, unless it is 0.
-func (p *Provenance) SetPeak(GBs float64, of *numa.Machine) {
+// SetPeak sets the peak bandwidth to a user's, unless that is 0.
+func (p *Provenance) SetPeak(GBs float64, machine *numa.Machine) {
 	if GBs == 0 {
 		return
 	}
-	m := Memory{Nodes: MemoryNodes(of)}
+	m := Memory{Nodes: MemoryNodes(machine)}
 	if p.Memory != nil {
 		m = *p.Memory
 	}
@@ -69,9 +69,9 @@ func (p *Provenance) SetPeak(GBs float64, of *numa.Machine) {
 	p.Memory = &m
 }
 
-// MemoryNodes counts the NUMA nodes of a machine that have CPUs and memory.
-func MemoryNodes(of *numa.Machine) (n int) {
-	for _, node := range of.Nodes {
+// MemoryNodes counts the NUMA nodes with CPUs and memory.
+func MemoryNodes(m *numa.Machine) (n int) {
+	for _, node := range m.Nodes {
 		if node.MemoryBytes > 0 && len(node.CPUs) > 0 {
 			n++
 		}

@@ -9,31 +9,31 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Network is a channel between nodes. Its times are the file's cells of kind net, whose
-// Variant is a Parameter of its name.
+// A Network is a channel between nodes. Its times are the file's cells of kind net whose Variant is a
+// Parameter of its name.
 //
-// A message of m bytes takes o(m) + L(m,τ) while τ messages go through the network to the
-// same node, and beside it Copies transfers through that node's shared memory.
+// A message of m bytes takes o(m) + L(m,τ) while τ messages go through the network to the same node, and
+// Copies transfers through that node's shared memory.
 type Network struct {
-	Name   string   `json:"name"`             // such as "eth0", letters, digits, _, . and -
-	Kind   string   `json:"kind"`             // what carries it, in small letters: tcp, ib …
-	Copies int      `json:"copies,omitempty"` // that L(m,τ) leaves out, as the published tables of TCP do: 2
+	Name   string   `json:"name"`             // such as "eth0": letters, digits, _, . and -
+	Kind   string   `json:"kind"`             // the protocol in small letters: tcp, ib …
+	Copies int      `json:"copies,omitempty"` // copies that L(m,τ) leaves out; 2 in the published tables of TCP
 	Hosts  []string `json:"hosts,omitempty"`  // between which it was measured
 	Peers  []Peer   `json:"peers,omitempty"`  // the other hosts
 }
 
-// A Peer is the other end of a network that was measured.
+// A Peer is the other end of a measured network.
 type Peer struct {
-	Address    string     `json:"address"` // that messages went to, or name
-	Packet     int        `json:"packet"`  // bytes of a message that a packet holds
+	Address    string     `json:"address"` // destination of messages, or a name
+	Packet     int        `json:"packet"`  // bytes of a message in a packet
 	Provenance Provenance `json:"provenance"`
 }
 
-// Parameters of a network that make it a channel. Surveys add others.
+// Parameters of every network. Surveys add others.
 const (
 	NetTransfer = "L"     // L(m,τ)
 	NetOverhead = "o"     // o(m), τ = 1
-	NetQueue    = "queue" // how much longer packets take while one flow sends all it can
+	NetQueue    = "queue" // additional latency of packets while one flow saturates the network
 )
 
 // Limits of networks.
@@ -44,8 +44,8 @@ const (
 	maxHost     = 253 // letters, of a host name
 )
 
-// FromNetworkText makes a native file of a network's published table, as FromText does of a table
-// of shared memory.
+// FromNetworkText makes a native file of a network's published table, as FromText does of a table of
+// shared memory.
 func FromNetworkText(t *Table, n Network) *File {
 	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
 	l, o := Parameter{Of: n.Name, Name: NetTransfer}, Parameter{Of: n.Name, Name: NetOverhead}
@@ -58,21 +58,20 @@ func FromNetworkText(t *Table, n Network) *File {
 	return f
 }
 
-// Network is a network of the file and its o(m) and L(m,τ); "" is the first. Sizes that
-// are not complete are left out as of Table. It fails where the file has no such network,
-// or fewer than two sizes of it.
+// Network is a network of the file, with its o(m) and L(m,τ); "" is the first. Incomplete sizes are left
+// out as in File.Table. It fails if there is no such network, or fewer than two sizes of it.
 func (f *File) Network(name string) (Network, *Table, error) {
 	n, err := f.network(name)
 	if err != nil {
 		return n, nil, err
 	}
-	of := func(parameter string) grid {
-		g := f.parameter(NetCell, Parameter{Of: n.Name, Name: parameter})
+	parameter := func(name string) grid {
+		g := f.parameter(NetCell, Parameter{Of: n.Name, Name: name})
 		g.again = ErrUnmeasured
 		return g
 	}
-	transfers := of(NetTransfer)
-	if len(f.Plan.Sizes) > 0 { // packets of Tam's model were planned for one flow alone
+	transfers := parameter(NetTransfer)
+	if len(f.Plan.Sizes) > 0 { // sizes of Tam's packets are measured with one flow only
 		transfers.sizes = slices.DeleteFunc(transfers.sizes, func(m int) bool {
 			return !slices.Contains(f.Plan.Sizes, m) && transfers.lone(m)
 		})
@@ -82,7 +81,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 		return n, nil, err
 	}
 	t := &Table{Transfers: curve, Lacking: err}
-	overheads := of(NetOverhead)
+	overheads := parameter(NetOverhead)
 	o, err := overheads.curve("overheads of network "+n.Name, Cell.Whole)
 	if err != nil {
 		return n, nil, err
@@ -94,7 +93,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 	return n, t, nil
 }
 
-// ErrUnmeasured is of cells of a network that there was no time for.
+// ErrUnmeasured is the error for cells of a network that were not measured for lack of time.
 var ErrUnmeasured = errors.New("measure the network again, and allow more time")
 
 // network finds a network; "" is the first.
@@ -111,7 +110,7 @@ func (f *File) network(name string) (Network, error) {
 	return Network{}, fmt.Errorf("no network%s: %s", strings.TrimRight(" "+name, " "), there)
 }
 
-// checkNetworks refuses networks that cells or models could not tell apart.
+// checkNetworks refuses invalid networks, and two of the same name.
 func (f *File) checkNetworks() error {
 	if len(f.Networks) > maxNetworks {
 		return fmt.Errorf("networks: %d of them; the most is %d", len(f.Networks), maxNetworks)
@@ -127,7 +126,7 @@ func (f *File) checkNetworks() error {
 	return nil
 }
 
-// Check refuses a network that no file holds.
+// Check refuses a network that Read would refuse.
 func (n Network) Check() error {
 	switch {
 	case checkWord(n.Name) != nil || strings.Contains(n.Name, ":") || len(n.Name) > maxName/2:
@@ -155,7 +154,7 @@ func (n Network) Check() error {
 	return nil
 }
 
-// checkNetwork refuses a cell of a network that the file does not name.
+// checkNetwork refuses a cell of a network that the file does not have.
 func (c *Cell) checkNetwork(networks []Network) error {
 	if c.Kind != NetCell {
 		return nil

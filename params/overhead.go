@@ -12,14 +12,13 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// An Overhead is o(m), ns: the time before the first byte of a message of Bytes moves.
-// Of a message that was measured it is what T(m) has beyond its transfers, eq. (9) of
-// taulop-2015, and below zero where a message takes less than they do.
+// An Overhead is o(m), ns: the time before the first byte of a message of Bytes moves. From a measured
+// message it is T(m) less its transfers, eq. (9) of taulop-2015, and negative if they take longer.
 type Overhead struct {
 	Bytes     int
-	Placement numa.Policy // of the cell, which is the nearest to what was asked for
+	Placement numa.Policy // of the cell: the nearest to the selection's
 	OffCache  bool
-	Message   fit.Estimate // T(m), ns; its centre is NaN where o(m) was published or measured without
+	Message   fit.Estimate // T(m), ns; its centre is NaN if o(m) does not come from messages
 	Time      fit.Estimate
 }
 
@@ -29,11 +28,11 @@ const Exchanging = 2
 // OfOverheads are the kinds of cells that o(m) comes from.
 var OfOverheads = []Kind{OverheadCell, MessageCell, ExchangeCell}
 
-// Overheads are o(m), m rising, of a selection's placement and state of the cache, or of what is
-// nearest to them: from messages of an MPI library where the file has some, else of our own, else as it
-// was published; of single copies only what a library adds to them. A message of k segments has two
-// transfers that are alone and k−1 of two at once, eq. (10): those as ping has them, or where that was
-// not measured the plan's first setup. Transfers that are alone are as in Alone.
+// Overheads are o(m), m rising, of a selection's placement and state of the cache, or the nearest to
+// them. Their source is the first that the file has of: messages of an MPI library, segmented messages
+// of taulop, published o(m). Single copies have o(m) from a library alone. A message of k segments has
+// two transfers alone and k−1 of two at once, eq. (10): the former are Isolated, corrected by Alone, the
+// latter ping's, or those of the plan's first setup if ping was not measured.
 func (f *File) Overheads(s Selection) (all []Overhead) {
 	var kind func(*Cell) bool
 	for _, kind = range []func(*Cell) bool{
@@ -51,28 +50,27 @@ func (f *File) Overheads(s Selection) (all []Overhead) {
 }
 
 // ExchangeOverheads are o(m) of ranks that exchange messages, as Overheads: the time of an exchange
-// over idle channels beyond its transfers, of sendrecv or else of ring; or an MPI library's
-// overhead. In exchanges in a row ranks take turns, which hides the flags' way, but exchanges of
-// nothing take longer in a row than one alone. So o(m) may be below zero.
+// over idle channels less its transfers, of sendrecv or else of ring; or an MPI library's overhead.
+// Ranks take turns in consecutive exchanges, which hides the latency of flags, but consecutive empty
+// exchanges take longer than one alone. So o(m) may be negative.
 func (f *File) ExchangeOverheads(s Selection) []Overhead {
 	return f.beyond(func(c *Cell) bool {
 		return c.Kind == ExchangeCell && s.Transport == InSegments || c.Kind == OverheadCell && c.Transport == s.Transport && c.Tau == Exchanging
 	}, s)
 }
 
-// OfLibrary tells whether o(m) is an MPI library's, see taulop import -overheads, or published, not
-// a sweep's.
+// OfLibrary reports whether o(m) is an MPI library's or published, not a sweep's.
 func (f *File) OfLibrary() bool {
 	return slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Kind == OverheadCell && c.Tau <= Exchanging })
 }
 
-// beyond are the o(m) of cells of a kind.
-func (f *File) beyond(kind func(*Cell) bool, s Selection) (all []Overhead) {
+// beyond are the o(m) of matching cells.
+func (f *File) beyond(match func(*Cell) bool, s Selection) (all []Overhead) {
 	s = f.fill(s)
-	same := f.nearest(s.Placement, s.OffCache, kind)
+	chosen := f.nearest(s.Placement, s.OffCache, match)
 	for i := range f.Cells {
 		c := &f.Cells[i]
-		if !kind(c) || !same(c) || c.Kind == ExchangeCell && !(c.Time.Center > 0) {
+		if !match(c) || !chosen(c) || c.Kind == ExchangeCell && !(c.Time.Center > 0) {
 			continue
 		}
 		o := Overhead{Bytes: c.Bytes, Placement: c.Placement, OffCache: c.OffCache, Message: fit.Median(nil), Time: c.Time}
@@ -89,8 +87,7 @@ func (f *File) beyond(kind func(*Cell) bool, s Selection) (all []Overhead) {
 	return slices.CompactFunc(all, func(a, b Overhead) bool { return a.Bytes == b.Bytes })
 }
 
-// beyondTransfers is what a message takes beyond its transfers. It is not known where
-// transfers were not measured.
+// beyondTransfers is the time of a message less its transfers; unknown if these were not measured.
 func (f *File) beyondTransfers(message *Cell, s Selection) (o fit.Estimate, known bool) {
 	var parts []Part
 	add := func(times int, setup string, tau int) bool {
@@ -124,20 +121,20 @@ type Part struct {
 	Times float64
 }
 
-// Less is what the cell takes beyond its parts, launch by launch and in the same state of the machine:
-// what slows a whole launch is not in it. Where no launch visited all, it is the difference of centres.
+// Less is the cell's time less its parts, paired by launch and state: effects on a whole launch cancel.
+// If no launch visited all of them, it is the difference of the estimates.
 func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 	sorting, left := f.Sort(), *c
 	left.Samples = nil
 	for _, s := range c.Samples {
-		there := s.Launch != Unlaunched
+		paired := s.Launch != Unlaunched
 		for _, p := range parts {
 			i := slices.IndexFunc(p.Samples, func(t Sample) bool { return sorting.together(s, t) })
-			if there = there && i >= 0; there {
+			if paired = paired && i >= 0; paired {
 				s.NS -= p.Times * p.Samples[i].NS
 			}
 		}
-		if there {
+		if paired {
 			left.Samples = append(left.Samples, s)
 		}
 	}
@@ -151,7 +148,8 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 	return e
 }
 
-// transfer is the cell of a message's transfers, or one between its neighbours; nil if there are none.
+// transfer is the cell of a message's transfers, or one interpolated between other sizes; nil if there
+// are none.
 func (f *File) transfer(s Selection, message *Cell, tau int) *Cell {
 	at := Key{Kind: TransferCell, Setup: s.Setup, Placement: message.Placement, OffCache: message.OffCache, Tau: tau, Bytes: message.Bytes}
 	if message.Bytes == 0 {
@@ -164,14 +162,13 @@ func (f *File) transfer(s Selection, message *Cell, tau int) *Cell {
 	if c := g.cells[[2]int{at.Bytes, tau}]; c != nil || len(g.cells) == 0 {
 		return c
 	}
-	curve, _ := g.curve(s.Setup, Cell.Segment) // of one τ, so without holes
+	curve, _ := g.curve(s.Setup, Cell.Segment) // one τ: no cell is missing
 	ns, _ := curve.At(at.Bytes, tau)
 	return &Cell{Key: at, K: 1, Transfers: 1, Time: fit.Estimate{Center: 1e9 * ns, Lo: math.Inf(-1), Hi: math.Inf(1)}}
 }
 
-// BelowZero says where o(m) is below zero, beyond its interval if that is known, and
-// so taken for 0; it is nil where it is nowhere. It names the placement and state of the
-// cache that o(m) is of, see Overheads.
+// BelowZero says at which sizes o(m) is negative, with its whole interval if that is known, and counts
+// as 0; nil if there are none. It names the placement and state of the cache that Overheads took.
 func (f *File) BelowZero(s Selection) error {
 	s = f.fill(s)
 	placement, offCache := s.Placement, s.OffCache
@@ -200,7 +197,7 @@ func (f *File) BelowZero(s Selection) error {
 	return errors.New("o(m) " + strings.Join(all, ", and ") + "; it counts as 0 there")
 }
 
-// overheadText writes whole ns, and of less than one a decimal.
+// overheadText writes whole ns, and one decimal below 1 ns.
 func overheadText(e fit.Estimate) string {
 	ns := func(v float64) string {
 		if math.Abs(v) < 1 {
@@ -214,7 +211,7 @@ func overheadText(e fit.Estimate) string {
 	return fmt.Sprintf("%s [%s, %s]", ns(e.Center), ns(e.Lo), ns(e.Hi))
 }
 
-// sizeText writes a size as the field does: 4K, 1536, 4M.
+// sizeText writes a size with a unit where it is exact: 4K, 1536, 4M.
 func sizeText(n int) string {
 	unit := 0
 	for ; n > 0 && n%1024 == 0 && unit < 3; unit++ {
@@ -223,7 +220,7 @@ func sizeText(n int) string {
 	return fmt.Sprint(n) + [...]string{"", "K", "M", "G"}[unit]
 }
 
-// overheads is o(m) in seconds at each size, 0 where there is none or it is below zero.
+// overheads is o(m) in seconds at each size, 0 if there is none or it is negative.
 func overheads(all []Overhead, sizes []int) []float64 {
 	all = slices.Clone(all)
 	for i := range all {
@@ -236,7 +233,7 @@ func overheads(all []Overhead, sizes []int) []float64 {
 	return o
 }
 
-// OverheadAt is o(m) in seconds from other sizes, m rising: 0 without any, constant beyond the
+// OverheadAt is o(m) in seconds, interpolated between sizes, m rising: 0 without any, constant beyond the
 // last, because the time before the first byte moves does not depend on the rest.
 func OverheadAt(all []Overhead, m int) float64 {
 	at := func(i int) float64 { return seconds(all[i].Time.Center) }

@@ -14,11 +14,11 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// ErrUnpacked is of a file without packed messages.
+// ErrUnpacked is the error for a file without packed messages.
 var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 
-// P is p(m,d), what packing or unpacking a message takes whose elements lie d bytes
-// apart, for any τ. It fails where the file does not have that stride.
+// P is p(m,d), the time of packing or unpacking a message with a stride of d bytes, for any τ. It fails
+// if the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	g := f.grid(func(c *Cell) bool {
 		m, ok := c.Packed()
@@ -50,21 +50,21 @@ func (f *File) Strides(offCache bool) (strides []int) {
 	return strides
 }
 
-// Latency is f(s,d) of mlog_nP, what a stride adds at each end of a message between two
-// CPUs of a level: half of what one way takes longer than contiguous, for any τ. Where
-// that is less than nothing it is nothing. It fails where the file does not have it.
+// Latency is f(s,d) of mlog_nP for any τ: the time that a stride adds at each end of a message between two
+// CPUs of a level, half the difference to a contiguous message one way, but not below 0. It fails if the
+// file does not have it.
 func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) {
-	at := make(map[strided.Message]float64) // ns one way
+	oneWay := make(map[strided.Message]float64) // ns
 	for i := range f.Cells {
 		if m, ok := f.Cells[i].Packed(); ok && f.Cells[i].OffCache == offCache && m.Level == PackLevel(level) {
-			at[m.Message] = f.Cells[i].Time.Center
+			oneWay[m.Message] = f.Cells[i].Time.Center
 		}
 	}
 	added := make(map[int]float64)
-	for m, ns := range at {
+	for m, ns := range oneWay {
 		whole := m
 		whole.Stride = m.Element
-		if contiguous, measured := at[whole]; measured && m.Stride == stride && !m.Contiguous() {
+		if contiguous, measured := oneWay[whole]; measured && m.Stride == stride && !m.Contiguous() {
 			added[m.Bytes] = max(0, ns-contiguous) / 2
 		}
 	}
@@ -78,7 +78,7 @@ func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) 
 	return c, nil
 }
 
-// PackLevel is what variants of packed messages call a level of numa.Levels.
+// PackLevel is the name of a level of numa.Levels in variants of packed messages.
 func PackLevel(level string) string {
 	switch cache, isCache := strings.CutPrefix(level, "shared "); {
 	case isCache:

@@ -13,30 +13,30 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Pairs is what a file has of transfers between two CPUs: L(m,1), one at a time.
+// Pairs are a file's transfers between two CPUs: L(m,1), one pair at a time.
 type Pairs struct {
 	Home   Home        `json:"home,omitempty"`
 	CPUs   numa.CPUSet `json:"cpus"`
 	Sizes  []int       `json:"sizes"`  // m in bytes, rising; 0 is a null transfer
-	Levels []PairLevel `json:"levels"` // from the closest on, those that have a pair
+	Levels []PairLevel `json:"levels"` // levels with pairs, the closest first
 	Pairs  []Pair      `json:"pairs"`  // by their CPUs
 	// Others are the same pairs through memory of other nodes, in the order of Homes.
 	Others []*Pairs `json:"other_homes,omitempty"`
 }
 
-// A Home is the node of the memory that a pair's transfers go through, as the two CPUs see it: whose
-// caches look after the lines decides what a transfer takes as much as where the two CPUs are.
+// A Home is the NUMA node of the memory that a pair's transfers go through. The home of the cache lines
+// influences transfer times as much as the places of the two CPUs do.
 type Home string
 
 // Homes. The writer is the lower CPU of a pair.
 const (
-	UnknownHome Home = ""       // of machines with one node; and of files that took the one or the other
-	WriterHome  Home = "writer" // where MPI libraries and the setups have it
-	ReaderHome  Home = "reader" // of pairs of one node it is the writer's
-	ThirdHome   Home = "third"  // neither's
+	UnknownHome Home = ""       // machines with one node, and files that do not tell
+	WriterHome  Home = "writer" // as in MPI libraries and setups
+	ReaderHome  Home = "reader" // the same as the writer's for pairs within a node
+	ThirdHome   Home = "third"  // another node
 )
 
-// Homes are all, the one that models take, first.
+// Homes are all homes, that of models first.
 var Homes = []Home{UnknownHome, WriterHome, ReaderHome, ThirdHome}
 
 // A Pair is two CPUs, the lower one first.
@@ -44,31 +44,31 @@ type Pair struct {
 	From  int            `json:"from"`
 	To    int            `json:"to"`
 	Level int            `json:"level"` // index in Levels
-	other bool           // its times are the writer's node's
-	Times []fit.Estimate `json:"time_ns"` // L(m,1) of each size; not known where it was not measured
-	// States are the two CPUs' states, none where they had one; else Times are means by shares.
+	other bool           // adopted: the times are those of WriterHome
+	Times []fit.Estimate `json:"time_ns"` // L(m,1) of each size; NaN: not measured
+	// States are the two CPUs' states, none if they had one. With several, Times are means by their shares.
 	States []PairState `json:"states,omitempty"`
 }
 
 // A PairState is a pair in one of its states.
 type PairState struct {
 	State
-	at    int            // which of the file's
+	at    int            // Stay.At
 	Times []fit.Estimate `json:"time_ns"` // of each size
 }
 
-// A PairLevel is the pairs that share the same at the closest, see numa.Level.
+// A PairLevel is the pairs with the same closest shared level, see numa.Level.
 type PairLevel struct {
 	Name   string    `json:"level"`
 	Pairs  int       `json:"pairs"`
-	Median []float64 `json:"median_ns"` // over its pairs, of each size; 0 where none has it
+	Median []float64 `json:"median_ns"` // over its pairs, for each size; 0: not measured
 }
 
-// unknownLevel is of files that do not say what CPUs share.
+// unknownLevel is the level in files that do not say what CPUs share.
 const unknownLevel = "level unknown"
 
-// Pairs are the file's pairs, of the first home measured, with the others. It fails without pairs,
-// and for invalid variants.
+// Pairs are the file's pairs of the first home measured, with the other homes. It fails without pairs, and
+// for invalid variants.
 func (f *File) Pairs() (*Pairs, error) {
 	found := make(map[Home]*Pairs)
 	at := make(map[PairKey]int)
@@ -129,20 +129,20 @@ func (f *File) Pairs() (*Pairs, error) {
 	return all[0], nil
 }
 
-// add adds what a size takes in each state.
+// add adds the times of a size in each state.
 func (p *Pair) add(stays []Stay, row, sizes int) {
-	for _, of := range stays {
-		i := slices.IndexFunc(p.States, func(s PairState) bool { return s.at == of.At })
+	for _, stay := range stays {
+		i := slices.IndexFunc(p.States, func(s PairState) bool { return s.at == stay.At })
 		if i < 0 {
 			i = len(p.States)
-			p.States = append(p.States, PairState{of.State, of.At, slices.Repeat([]fit.Estimate{fit.Median(nil)}, sizes)})
+			p.States = append(p.States, PairState{stay.State, stay.At, slices.Repeat([]fit.Estimate{fit.Median(nil)}, sizes)})
 		}
-		p.States[i].Times[row] = of.Time
+		p.States[i].Times[row] = stay.Time
 	}
 	slices.SortFunc(p.States, func(a, b PairState) int { return cmp.Or(cmp.Compare(a.NS, b.NS), cmp.Compare(a.Slow, b.Slow)) })
 }
 
-// adopt takes over the pairs of which there is a time for the writer's node alone: it is the reader's.
+// adopt adds the pairs that were measured through the writer's node only, because it is the reader's, too.
 func (p *Pairs) adopt(writer *Pairs) {
 	if p == nil || writer == nil {
 		return
@@ -159,8 +159,7 @@ func (p *Pairs) adopt(writer *Pairs) {
 	}
 }
 
-// Measured tells whether a level has a pair that was measured through memory of this
-// home: of one node, the reader's node is the writer's.
+// Measured reports whether a level has a pair that was not adopted from another home.
 func (p *Pairs) Measured(level int) bool {
 	return slices.ContainsFunc(p.Pairs, func(pair Pair) bool { return pair.Level == level && !pair.other })
 }
@@ -168,7 +167,7 @@ func (p *Pairs) Measured(level int) bool {
 // Each are the pairs of this home and of the others.
 func (p *Pairs) Each() []*Pairs { return append([]*Pairs{p}, p.Others...) }
 
-// level finds each pair's level, and what the levels' pairs have in common.
+// level finds each pair's level, and the levels' medians.
 func (p *Pairs) level(known numa.Levels) {
 	at := make([][]*Pair, len(known)+1) // by level, the unknown one last
 	for i := range p.Pairs {
@@ -187,23 +186,23 @@ func (p *Pairs) level(known numa.Levels) {
 			l.Name = known[level].Name
 		}
 		for row := range p.Sizes {
-			var of []float64
+			var times []float64
 			for _, pair := range pairs {
 				pair.Level = len(p.Levels)
 				if t := pair.Times[row]; !math.IsNaN(t.Center) {
-					of = append(of, t.Center)
+					times = append(times, t.Center)
 				}
 			}
-			if len(of) > 0 {
-				l.Median[row] = fit.Median(of).Center
+			if len(times) > 0 {
+				l.Median[row] = fit.Median(times).Center
 			}
 		}
 		p.Levels = append(p.Levels, l)
 	}
 }
 
-// Curve is L(m,1) of a level's pairs in seconds, their median. Where null transfers
-// are all that there is, it is theirs for any m.
+// Curve is L(m,1) of a level's pairs in seconds, their median. If the file has null transfers only, their
+// time holds for any m.
 func (p *Pairs) Curve(level int) *Curve {
 	c := &Curve{}
 	for row, m := range p.Sizes {

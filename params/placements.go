@@ -8,15 +8,15 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Channel is a level of the machine with the placement whose transfers were measured there.
+// A Channel is a level of the machine and the placement that measured transfers there.
 type Channel struct {
 	Level     int         // index of the provenance's Levels; −1: unknown
 	Placement numa.Policy // of the plan
 }
 
-// Channels are the levels that placements with a selection's transfers measured, from the closest on,
-// each by its first placement. Levels closer than the last-level cache count as that level. Placement
-// remote has no level: it differs from local in its buffers only.
+// Channels are the levels with a selection's transfers, the closest first, each with the first placement
+// that measured it. Levels closer than the last-level cache count as that level. Placement remote has no
+// level: it differs from local in its buffers only.
 func (f *File) Channels(s Selection) (all []Channel) {
 	for _, policy := range f.Policies(s) {
 		c := Channel{f.levelOf(policy), policy}
@@ -28,8 +28,8 @@ func (f *File) Channels(s Selection) (all []Channel) {
 	return all
 }
 
-// levelOf is that of a placement's first couple of workers, who make the isolated transfers, are ping's
-// first couple, and are neighbours in a ring.
+// levelOf is the level of a placement's first two workers, which make the isolated transfers and are
+// neighbours in ping and ring.
 func (f *File) levelOf(placement numa.Policy) int {
 	i := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement && len(p.Workers) > 1 })
 	if i < 0 {
@@ -39,16 +39,16 @@ func (f *File) levelOf(placement numa.Policy) int {
 	return f.Provenance.Levels.Channel(w[0].ID, w[1].ID)
 }
 
-// A FirstCPU is a CPU at which launches began a placement, and how their times compare with
-// launches that began elsewhere, where CPUs and caches are alike by topology.
+// A FirstCPU compares launches by the CPU at which their placements began, among CPUs that are alike by
+// topology.
 type FirstCPU struct {
 	CPU       int          // of the first worker
-	Placement numa.Policy  // of whose transfers
-	Ratio     fit.Estimate // median of Relative over the launches that began here
+	Placement numa.Policy  // of the transfers
+	Ratio     fit.Estimate // median of Launch.Relative over the launches that began here
 }
 
-// FirstCPUs are the CPUs at which launches of the file began in turns, by placement and CPU; none
-// if all began at one.
+// FirstCPUs are the CPUs of the launches' first workers, by placement and CPU; none if all launches began
+// at the same CPU.
 func (f *File) FirstCPUs() (all []FirstCPU) {
 	if !slices.ContainsFunc(f.Launches, func(l Launch) bool { return l.FirstCPU != f.Launches[0].FirstCPU }) {
 		return nil
@@ -67,7 +67,7 @@ func (f *File) FirstCPUs() (all []FirstCPU) {
 	return all
 }
 
-// Relate works out each launch's Relative, if they took turns.
+// Relate sets each launch's Relative.
 func (f *File) Relate() {
 	type part struct {
 		launch int32
@@ -86,11 +86,11 @@ func (f *File) Relate() {
 	for i := range f.Launches {
 		f.Launches[i].Relative = nil
 	}
-	for at, of := range ratios {
+	for at, all := range ratios {
 		l := &f.Launches[at.launch]
 		if l.Relative == nil {
 			l.Relative = make(map[numa.Policy]float64)
 		}
-		l.Relative[at.policy] = round(fit.Median(of).Center, 4)
+		l.Relative[at.policy] = round(fit.Median(all).Center, 4)
 	}
 }

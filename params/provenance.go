@@ -12,12 +12,11 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Provenance is what is known of a machine, of its state when it was read, and
-// of the program. Empty is unknown.
+// Provenance describes a machine, its state at Time, and the program. Empty: unknown.
 type Provenance struct {
-	Time     string `json:"time"` // when it was read, RFC 3339 in UTC
+	Time     string `json:"time"` // RFC 3339 in UTC
 	Hostname string `json:"hostname,omitempty"`
-	Name     string `json:"name,omitempty"` // what its user calls the machine, "" as its host
+	Name     string `json:"name,omitempty"` // the user's name for the machine; "": Hostname
 
 	CPUModel   string `json:"cpu_model,omitempty"`
 	Vendor     string `json:"cpu_vendor,omitempty"`
@@ -25,86 +24,85 @@ type Provenance struct {
 	Product    string `json:"product,omitempty"` // vendor and name of the machine
 	Board      string `json:"board,omitempty"`
 	BIOS       string `json:"bios,omitempty"`
-	Hypervisor string `json:"hypervisor,omitempty"` // that the machine is a guest of
+	Hypervisor string `json:"hypervisor,omitempty"`
 
-	Shadowed bool   `json:"shadow_paging,omitempty"` // it keeps page tables of its own, by what the first access to a page takes
+	Shadowed bool   `json:"shadow_paging,omitempty"` // the hypervisor uses shadow paging, by the time of first accesses to pages
 	Kernel   string `json:"kernel,omitempty"`
 	OS       string `json:"os,omitempty"`
 	Arch     string `json:"arch,omitempty"`
 
 	Online      numa.CPUSet `json:"cpus_online"`
 	Allowed     numa.CPUSet `json:"cpus_allowed"`
-	CPUQuota    float64     `json:"cpu_quota,omitempty"`  // in CPUs; 0 is none
-	CoreKinds   []CoreKind  `json:"core_kinds,omitempty"` // of allowed CPUs, when there are several
+	CPUQuota    float64     `json:"cpu_quota,omitempty"`  // in CPUs; 0: none
+	CoreKinds   []CoreKind  `json:"core_kinds,omitempty"` // of allowed CPUs, if there are several
 	Governors   []string    `json:"governors,omitempty"`  // of allowed CPUs
 	Turbo       string      `json:"turbo,omitempty"`      // on or off
-	SMT         string      `json:"smt,omitempty"`        // on, off, or why it cannot be
+	SMT         string      `json:"smt,omitempty"`        // on, off, or the reason why it is impossible
 	Clocksource string      `json:"clocksource,omitempty"`
-	Levels      numa.Levels `json:"levels,omitempty"` // what any two allowed CPUs share at the closest
+	Levels      numa.Levels `json:"levels,omitempty"` // closest levels that pairs of allowed CPUs share
 
 	MemoryBytes   int64   `json:"memory_bytes,omitempty"`
 	Memory        *Memory `json:"memory,omitempty"`
 	HugePages     string  `json:"transparent_huge_pages,omitempty"` // always, madvise or never
-	NUMABalancing string  `json:"numa_balancing,omitempty"`         // on or off: the kernel moves pages by itself
+	NUMABalancing string  `json:"numa_balancing,omitempty"`         // on or off: the kernel migrates pages
 
 	StealShare *float64  `json:"steal_share,omitempty"` // of the CPUs' time since boot
 	Load       []float64 `json:"load,omitempty"`        // averages of 1, 5 and 15 minutes
-	// SumsAlone is the most that Sample.Computed is of cores that nothing else uses; 0: unknown.
+	// SumsAlone is the largest Sample.Computed of cores that nothing else uses; 0: unknown.
 	SumsAlone float64 `json:"sums_alone_ns,omitempty"`
 
 	Go          string   `json:"go"`
 	Taulop      string   `json:"taulop"`
-	BufferPages string   `json:"buffer_pages,omitempty"` // that buffers were given: SmallPages or HugePages; empty: what the kernel chose
-	IdleCores   string   `json:"idle_cores,omitempty"`   // what cores did that no worker was on: BusyCores; empty: they slept
+	BufferPages string   `json:"buffer_pages,omitempty"` // SmallPages or HugePages; empty: the kernel's choice
+	IdleCores   string   `json:"idle_cores,omitempty"`   // BusyCores; empty: cores without a worker slept
 	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX-512, AVX2, SSE4.2, NEON, Go
 	Command     []string `json:"command"`
 
-	Published []string `json:"published,omitempty"` // what the head of published tables says of machine and measurement, its lines
+	Published []string `json:"published,omitempty"` // lines from the head of published tables
 
-	// Unknown has a sentence for what the machine does not say and what is assumed in its place.
+	// Unknown has sentences about properties that the machine does not report, and what is assumed.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
 // Machine is the machine's name, "" if unknown.
 func (p Provenance) Machine() string { return cmp.Or(p.Name, p.Hostname) }
 
-// A CoreKind is a group of CPUs that differ from the others in what they can do.
+// A CoreKind is a group of CPUs of one kind on a machine with several.
 type CoreKind struct {
 	Kind string      `json:"kind"`
 	CPUs numa.CPUSet `json:"cpus"`
 }
 
-// Pages of buffers. Huge ones were asked for, which the kernel need not have.
+// Pages of buffers. The kernel need not grant a request for huge ones.
 const (
 	SmallPages = "small"
 	HugePages  = "huge"
 )
 
-// Huge tells whether buffers are to have huge pages.
+// Huge reports whether buffers request huge pages.
 func (p *Provenance) Huge() bool { return p.BufferPages == HugePages }
 
-// Give says which pages buffers are to have.
+// Give sets the pages that buffers request.
 func (p *Provenance) Give(huge bool) {
 	if p.BufferPages = SmallPages; huge {
 		p.BufferPages = HugePages
 	}
 }
 
-// BusyCores are idle ones that were kept busy, so that all have one clock.
+// BusyCores says that cores without a worker are kept busy, so that all τ have the same clock.
 const BusyCores = "kept busy"
 
-// Filled tells whether cores that no worker is on are to be kept busy.
+// Filled reports whether cores without a worker are kept busy.
 func (p *Provenance) Filled() bool { return p.IdleCores == BusyCores }
 
-// Fill says whether they are to be.
+// Fill sets whether cores without a worker are kept busy.
 func (p *Provenance) Fill(busy bool) {
 	if p.IdleCores = ""; busy {
 		p.IdleCores = BusyCores
 	}
 }
 
-// Pages are the pages of buffers, empty if unknown. In files that do not say it the kernel's
-// setting decided.
+// Pages are the pages of buffers, empty if unknown. Files without BufferPages have the kernel's setting.
 func (p *Provenance) Pages() string {
 	switch {
 	case p.BufferPages != "":
@@ -117,18 +115,16 @@ func (p *Provenance) Pages() string {
 	return ""
 }
 
-// StealLimit is the share of the CPUs' time above which what a hypervisor takes is said to matter.
+// StealLimit is the steal time, as a share of the CPUs' time, above which there is a warning.
 const StealLimit = 0.001
 
-// loadLimit is the share of the allowed CPUs above which a load is one of
-// others: reading the machine takes none to speak of.
+// loadLimit is the load average per online CPU above which there is a warning.
 const loadLimit = 0.2
 
-// ErrCoreKinds is of a machine with cores of different kinds.
+// ErrCoreKinds is the error for a machine with cores of different kinds.
 var ErrCoreKinds = errors.New("keep a measurement to one kind")
 
-// Warnings says what speaks against trusting a number measured here, a sentence
-// each, and what to do about it.
+// Warnings says what distorts times measured here, and what to do about it.
 func (p Provenance) Warnings() []error {
 	var list []error
 	warn := func(format string, args ...any) { list = append(list, fmt.Errorf(format, args...)) }

@@ -11,9 +11,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// FromText makes a native file of published tables, gamma nil where there is
-// none. Setup and placement of its cells are Published, in cache; there are no
-// samples and no intervals. Table and Gamma give the same numbers back.
+// FromText makes a native file of published tables; gamma may be nil. Setup and placement of its cells are
+// Published, in cache; there are no samples and no intervals. Table and Gamma return the same numbers.
 func FromText(t *Table, gamma *Gamma) *File {
 	f := &File{Format: Format, Version: Version, Complete: true, Plan: Plan{
 		Setups: []string{Published}, Policies: []numa.Policy{Published}, Caches: []bool{false},
@@ -38,7 +37,7 @@ func FromText(t *Table, gamma *Gamma) *File {
 		f.Plan.Operators = append(f.Plan.Operators, o.Name)
 		for row, m := range o.Sizes {
 			for i := range max(1, len(o.Taus)) {
-				tau := 0 // the published format knows none
+				tau := 0 // any
 				if len(o.Taus) > 0 {
 					tau = o.Taus[i]
 				}
@@ -55,8 +54,7 @@ func (f *File) publish(k Key, seconds float64) {
 	f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)}})
 }
 
-// nanoseconds moves the decimal point, so that 0.000000425762 s becomes 425.762
-// and not 425.76199999999994.
+// nanoseconds moves the decimal point of seconds: 0.000000425762 becomes 425.762, not 425.76199999999994.
 func nanoseconds(seconds float64) float64 {
 	mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(seconds, 'e', -1, 64), "e")
 	e, _ := strconv.Atoi(exponent)
@@ -64,9 +62,8 @@ func nanoseconds(seconds float64) float64 {
 	return ns
 }
 
-// Fill makes of a table one that WriteText has room for: every τ from 1 to the largest, and 1 byte as
-// its first size. Values that were not measured come from L and O; missing says which, a sentence each.
-// It fails for a τ so large that WriteText's readers would not take the file.
+// Fill adds what WriteText needs: every τ from 1 to the largest, and 1 byte as the first size. Added values
+// come from L and O; missing lists them in sentences. It fails if the table exceeds the limits of ReadText.
 func (t *Table) Fill() (full *Table, missing []string, err error) {
 	sizes, taus := t.Transfers.Sizes, t.Transfers.Taus
 	if most := taus[len(taus)-1]; most > maxCells/(len(sizes)+1) {
@@ -105,6 +102,7 @@ func (t *Table) Fill() (full *Table, missing []string, err error) {
 	return full, missing, nil
 }
 
+// abridged joins texts, without the middle of long lists.
 func abridged(texts []string) string {
 	if len(texts) > 12 {
 		texts = append(append(slices.Clone(texts[:8]), "…"), texts[len(texts)-1])
@@ -112,10 +110,10 @@ func abridged(texts []string) string {
 	return strings.Join(texts, ", ")
 }
 
-// Fit makes of γ what WriteGammaText has room for and the readers of its files want: γ(m,1) of all
-// operators, but those one element at a time, at the sizes of the table that goes with it. The first
-// row may be of a larger size than the table's, since no element has one byte. Values that were not
-// measured come from the operators' curves; missing says which, a sentence each.
+// Fit makes γ fit WriteGammaText and the readers of its files: γ(m,1) of all operators except Scalar ones
+// at the sizes of the table that goes with it. The first size may be larger than the table's, since no
+// element has one byte. Values that were not measured come from the operators' curves; missing lists them
+// in a sentence.
 func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
 	sizes = slices.Clone(sizes)
 	if len(g.Operators) == 0 || len(sizes) == 0 {

@@ -21,8 +21,8 @@ import (
 // ReadFile reads a native parameter file; see Read.
 func ReadFile(path string) (*File, error) { return infile.Read(path, Read) }
 
-// Read reads a native parameter file. An error says in which line of name it is, and no input takes
-// more than some hundred MB of memory. Cells keep the order that they have there.
+// Read reads a native parameter file. Errors begin with name and the line. No input takes more than a few
+// hundred MB of memory. Cells keep the file's order.
 func Read(r io.Reader, name string) (*File, error) {
 	text, err := readAll(r)
 	if err == nil && len(text) == 0 {
@@ -43,7 +43,7 @@ func decode(text []byte, name string) (*File, error) {
 	return &d.f, nil
 }
 
-// readAll is nothing of a file with nothing but spaces.
+// readAll reads text that may be a parameter file; nil if it is blank.
 func readAll(r io.Reader) ([]byte, error) {
 	var b bytes.Buffer
 	if in, ok := r.(*os.File); ok {
@@ -77,20 +77,20 @@ type decoder struct {
 	document
 	f       File
 	readers *json.Unmarshalers
-	known   map[Key]Variant // one copy of each, by kind and name
-	begin   []int32         // where each cell begins
-	block   []Sample        // of the cell that is read
+	known   map[Key]Variant // one copy of each variant, by kind and name
+	begin   []int32         // position of each cell
+	block   []Sample        // buffer for the samples of a cell
 	count   int             // samples of all cells
 }
 
-// A field is a value at the top, and where it is.
+// A field is a value of the top-level object, and its position.
 type field struct {
 	text []byte
 	pos  int
 }
 
-// file reads all. Cells come last in what we write, so that they are read where
-// they are; in other orders they are read once the version is known.
+// file reads the whole file. Write puts cells last, so that they are decoded in place; in other orders
+// they are decoded once the version is known.
 func (d *decoder) file() {
 	fields := make(map[string]field)
 	known := false
@@ -106,7 +106,7 @@ func (d *decoder) file() {
 			d.cells()
 		default:
 			most := maxHeader
-			if slices.Contains([]string{"cells", "launches", "warnings", "watches"}, name) { // read one by one
+			if slices.Contains([]string{"cells", "launches", "warnings", "watches"}, name) { // decoded item by item
 				most = maxFile
 			}
 			text, pos := d.value(most)
@@ -153,7 +153,7 @@ func (d *decoder) version(fields map[string]field) {
 	}
 }
 
-// header reads everything but cells that come after the version.
+// header decodes all fields except cells that file has decoded already.
 func (d *decoder) header(fields map[string]field) {
 	targets := map[string]any{
 		"provenance": &d.f.Provenance, "plan": &d.f.Plan, "placements": &d.f.Placements, "networks": &d.f.Networks,
@@ -181,7 +181,7 @@ func (d *decoder) header(fields map[string]field) {
 		}
 		d.decode(name, at, target)
 	}
-	for i, level := range d.f.Provenance.Levels { // of which models speak
+	for i, level := range d.f.Provenance.Levels { // models print the names
 		d.f.Provenance.Levels[i].Name = printable.Name(level.Name)
 	}
 	for _, name := range []string{"provenance", "plan", "cells"} {
@@ -204,14 +204,14 @@ func (d *decoder) header(fields map[string]field) {
 	}
 }
 
-// again goes back to a field that is read part by part.
+// again rewinds to a field, to decode it item by item.
 func (d *decoder) again(at field) {
 	d.Reset(bytes.NewBuffer(at.text), tolerant)
 	d.base = at.pos
 }
 
-// decode reads a field. What machine and place are like may be said in more
-// fields than we know; in a plan all must be known.
+// decode decodes a field. Unknown members are an error in the plan alone: a newer version may describe
+// machines and placements in more detail.
 func (d *decoder) decode(name string, at field, target any) {
 	if d.err == nil {
 		d.refuse(at.pos, name+": ", json.Unmarshal(at.text, target, tolerant, json.RejectUnknownMembers(name == "plan")))
@@ -229,7 +229,7 @@ func (d *decoder) warnings() {
 	})
 }
 
-// listOf reads a list of values, each by itself, and numbers them from `first` in errors.
+// listOf decodes a list item by item, and numbers the items from first in errors.
 func listOf[T any](d *decoder, list, one string, most, first int, into *[]T, check func(*T) error) {
 	d.each('[', ']', func() {
 		if len(*into) == most {
@@ -284,7 +284,7 @@ func (d *decoder) cell() {
 	d.f.Cells = append(d.f.Cells, c)
 }
 
-// readsOf are how parts of cells are read.
+// readsOf has the functions that decode parts of cells.
 func (d *decoder) readsOf() *json.Unmarshalers {
 	return json.JoinUnmarshalers(
 		json.UnmarshalFromFunc(func(_ *jsontext.Decoder, e *estimateText) error {
@@ -303,7 +303,7 @@ func (d *decoder) readsOf() *json.Unmarshalers {
 		}))
 }
 
-// variant is the variant of a kind of that name, the same for all cells.
+// variant parses a variant, once for all cells that have it.
 func (d *decoder) variant(kind Kind, name Variant) Variant {
 	at := Key{Kind: kind, Variant: name}
 	v, known := d.known[at]
@@ -314,8 +314,7 @@ func (d *decoder) variant(kind Kind, name Variant) Variant {
 	return v
 }
 
-// estimate reads [center, lo, hi, n] or [center, lo, hi, n, sessions], bounds null where
-// they are unknown.
+// estimate reads [center, lo, hi, n] or [center, lo, hi, n, sessions]; unknown bounds are null.
 func (d *decoder) estimate() fit.Estimate {
 	e := fit.Estimate{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	d.bracket('[')
@@ -334,9 +333,8 @@ func (d *decoder) estimate() fit.Estimate {
 	return e
 }
 
-// sample reads [launch, ns, at, spread], of several workers [launch, ns, at, spread,
-// fastest, typical, last], with looks [launch, ns, at, spread, fastest, typical, last, watch,
-// before, after] and [… before, after, sums].
+// sample reads [launch, ns, at, spread], which may go on with fastest, typical, last for several workers;
+// then with watch, before, after for looks; then with computed.
 func (d *decoder) sample() (s Sample) {
 	d.bracket('[')
 	launch := d.int()
@@ -367,7 +365,7 @@ func (d *decoder) sample() (s Sample) {
 	return s
 }
 
-// samples reads a cell's.
+// samples reads a cell's samples.
 func (d *decoder) samples() []Sample {
 	d.block = d.block[:0]
 	d.each('[', ']', func() {

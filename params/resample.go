@@ -6,8 +6,8 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// Drawn is how many replicates there are for Resampled to draw: sessions, or launches
-// where these are too few.
+// Drawn is the number of replicates that Resampled draws: sessions, or launches if there are too few
+// sessions.
 func (f *File) Drawn() int {
 	if n := f.Sessions(); n >= fit.LeastReplicates {
 		return n
@@ -15,16 +15,16 @@ func (f *File) Drawn() int {
 	return len(f.Launches)
 }
 
-// Resampled is a bootstrap replicate of the file: its sessions drawn again, with replacement, or the
-// launches of each where there are one or two. Predictions from such files differ by the uncertainty of
-// predictions from this one (Davison and Hinkley, "Bootstrap Methods and their Application", section
-// 3.8: of nested samples the outer ones are drawn). Launches are drawn whole, because a disturbance
-// hits all cells of a launch. Centres are new; bounds of intervals remain the file's. A cell that no
-// drawn launch visited stays as it is, and so does one whose samples have no known launch.
+// Resampled is a bootstrap replicate of the file: its sessions drawn with replacement, or the launches of
+// each if there are one or two sessions. The spread of predictions from replicates is the uncertainty of
+// predictions from the file (Davison and Hinkley, "Bootstrap Methods and their Application", section 3.8:
+// of nested samples the outer ones are drawn). Launches are drawn whole, because a disturbance affects all
+// cells of a launch. Centres are recomputed, bounds of intervals remain the file's. A cell without samples
+// in the drawn launches, or with samples without a known launch, keeps its time.
 func (f *File) Resampled(random *rand.Rand) *File {
 	drawn := *f
 	drawn.Launches = nil
-	again := make([][]int32, len(f.Launches)) // as which launches of drawn each is there
+	again := make([][]int32, len(f.Launches)) // by launch of f: its indices in drawn
 	draw := func(launch, session int) {
 		l := f.Launches[launch]
 		l.Session = session

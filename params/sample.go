@@ -15,68 +15,67 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Sample is what one visit of a cell found.
+// A Sample is the result of one visit to a cell.
 type Sample struct {
-	NS     float64 `json:"ns,omitempty"`     // as the cell's time
-	Launch int32   `json:"-"`                // index of the file's launches; Unlaunched: unknown
+	NS     float64 `json:"ns,omitempty"`     // the visit's time, of the same quantity as Cell.Time
+	Launch int32   `json:"-"`                // index into File.Launches; Unlaunched: unknown
 	At     float32 `json:"at_s,omitempty"`   // s since the launch began
 	Spread float32 `json:"spread,omitempty"` // relative standard deviation of the visit's batches
 	Workers
-	// Watch is the number, from 1, of the file's watch of the workers, whose looks just before and
-	// just after took Before and After ns: an empty exchange, which tells where the host had put the
-	// CPUs. 0: no look. See Sorting.Of.
+	// Watch is the number, from 1, of the workers' watch in File.Watches; 0: there was no look. Before
+	// and After are the looks just before and after the visit, ns: empty exchanges, which show where
+	// the host had placed the CPUs. See Sorting.Of.
 	Watch  int32   `json:"-"`
 	Before float32 `json:"before_ns,omitempty"`
 	After  float32 `json:"after_ns,omitempty"`
-	// Computed is the longest that some sums took the slower of two workers in these looks, ns at a clock
-	// of 1 GHz: clock cycles; 0: unknown. It tells when something slowed a core.
+	// Computed is the time of a fixed set of sums on the slower of two workers, the longer of both looks,
+	// in ns at 1 GHz, which are clock cycles; 0: unknown. It shows whether something slowed a core.
 	Computed float32 `json:"computed_ns,omitempty"`
 }
 
-// Unlaunched samples were imported: nothing says in which process and at what moment they were taken.
+// Unlaunched is the Launch of imported samples, whose process and time are unknown.
 const Unlaunched = -1
 
 // A Launch is a process that measured.
 type Launch struct {
-	Session int     `json:"session"` // from 0: launches of one are of the same hour
+	Session int     `json:"session"` // from 0; the launches of a session ran one after another
 	Began   string  `json:"began"`   // RFC 3339
 	Seconds float64 `json:"seconds"`
-	Load    float64 `json:"load,omitempty"`  // average of the last minute when it began
+	Load    float64 `json:"load,omitempty"`  // load average of the last minute when it began
 	Steal   float64 `json:"steal,omitempty"` // share of the CPUs' time that the hypervisor took
 	Died    bool    `json:"died,omitempty"`  // before it was done
 	Begun   Begun   `json:"begun,omitzero"`
-	// MHz is the clock of the first worker's CPU by τ, the median just after visits,
-	// where the system says it.
+	// MHz is the clock of the first worker's CPU by τ, the median just after visits; none if the
+	// system does not report it.
 	MHz map[int]float64 `json:"mhz,omitempty"`
 	// Instruction is the time of one instruction of code like an MPI library's, ns: short functions
-	// that call each other, lists and conditions, all in the first cache. 0: unknown.
+	// that call each other, lists and conditions, all in L1. 0: unknown.
 	Instruction float64 `json:"instruction_ns,omitempty"`
-	// FirstCPU is the CPU of placements' first worker where launches take turns at L3 complexes or
+	// FirstCPU is the CPU of the placements' first worker if launches take turns at L3 complexes or
 	// nodes that are alike by topology, see File.FirstCPUs; else 0.
 	FirstCPU int `json:"first_cpu,omitempty"`
-	// Relative has by placement what the launch's transfers took, as a multiple of their
-	// cells' centres: the median over them. Only where launches take turns.
+	// Relative is, by placement, the median ratio of the launch's transfers to their cells' centres. It
+	// is set only if launches take turns.
 	Relative map[numa.Policy]float64 `json:"relative,omitempty"`
-	// Loads say of each placement and τ whether user data off cache was; of none where that
-	// cannot be told.
+	// Loads tell whether user data off cache really was off cache; none if that cannot be measured.
 	Loads []Loads `json:"loads,omitempty"`
-	// Probe has the same few cells in every launch, at its beginning, middle and
-	// end: what they differ by is drift of the machine.
+	// Probe has readings of the same few cells at the beginning, middle and end of every launch. Their
+	// differences are drift of the machine.
 	Probe []ProbeReading `json:"probe,omitempty"`
 }
 
-// Loads are what reads of single lines of user buffers off cache take, ns, each of which waits for the
-// one before and goes to another page: the mean over the buffers of a launch's workers.
+// Loads are latencies of dependent reads of single cache lines in user buffers off cache, ns, each on
+// another page than the one before: the mean over the buffers of a launch's workers.
 type Loads struct {
 	Placement numa.Policy `json:"placement"`
 	Tau       int         `json:"tau"`        // workers
-	Next      float64     `json:"next_ns"`    // of what messages come to next
-	Flushed   float64     `json:"flushed_ns"` // of the same lines, taken out of all caches
-	Cached    float64     `json:"cached_ns"`  // and just read
-	Buffers   int         `json:"-"`          // that these are the mean of, while it is measured
+	Next      float64     `json:"next_ns"`    // lines that the next messages use
+	Flushed   float64     `json:"flushed_ns"` // the same lines, flushed from all caches
+	Cached    float64     `json:"cached_ns"`  // the same lines, just read
+	Buffers   int         `json:"-"`          // number of buffers in the mean
 }
 
-// Add averages in the reads of other buffers.
+// Add includes the reads of other buffers in the means.
 func (l *Loads) Add(o Loads) {
 	n, m := float64(l.Buffers), float64(o.Buffers)
 	if n+m == 0 {
@@ -86,16 +85,16 @@ func (l *Loads) Add(o Loads) {
 	l.Buffers += o.Buffers
 }
 
-// Known tells whether reads of memory and of a cache differ. Under emulation they do not.
+// Known reports whether reads of memory and of a cache differ. Under emulation they do not.
 func (l Loads) Known() bool { return l.Cached > 0 && l.Flushed > 2*l.Cached }
 
-// InCache is the share of what messages come to next that is in a cache, 0 … 1.
+// InCache is the share of the next messages' lines that is in a cache, 0 … 1.
 func (l Loads) InCache() float64 {
 	return min(max((l.Flushed-l.Next)/(l.Flushed-l.Cached), 0), 1)
 }
 
-// Loads are the loads of each placement and τ, of the median launch by the share in cache, the
-// largest share first.
+// Loads are the loads of each placement and τ, from the launch with the median share in cache. The
+// largest share comes first.
 func (f *File) Loads() (typical []Loads) {
 	type key struct {
 		placement numa.Policy
@@ -111,22 +110,22 @@ func (f *File) Loads() (typical []Loads) {
 	most := func(a, b Loads) int {
 		return cmp.Or(cmp.Compare(b.InCache(), a.InCache()), cmp.Compare(a.Placement, b.Placement), a.Tau-b.Tau)
 	}
-	for _, of := range all {
-		slices.SortFunc(of, most)
-		typical = append(typical, of[len(of)/2])
+	for _, loads := range all {
+		slices.SortFunc(loads, most)
+		typical = append(typical, loads[len(loads)/2])
 	}
 	slices.SortFunc(typical, most)
 	return typical
 }
 
-// A ProbeReading is one of a cell of the reference probe.
+// A ProbeReading is a time of a cell of the reference probe.
 type ProbeReading struct {
 	Key
 	NS float64 `json:"ns"`
 	At float32 `json:"at_s"`
 }
 
-// UnmarshalJSON reads all fields, not the key's alone.
+// UnmarshalJSON reads all fields. The method of the embedded Key would read the key alone.
 func (p *ProbeReading) UnmarshalJSON(text []byte) error {
 	value := struct {
 		NS *float64 `json:"ns"`
@@ -140,9 +139,9 @@ func (c *Cell) Values() (ns []float64) {
 	return lists.Map(c.Samples, func(s Sample) float64 { return s.NS })
 }
 
-// Replicates are the samples by session and launch; several of a launch count as one, their median.
-// Samples without a known launch count as launches of one session: their intervals say how well one
-// process knew one minute.
+// Replicates are the samples by session and launch; several samples of a launch count as one, their
+// median. Samples without a known launch count as launches of one session, so that their intervals do
+// not cover differences between processes and hours.
 func (c *Cell) Replicates(f *File) fit.Replicates {
 	var r fit.Replicates
 	for launch, ns := range c.byLaunch(f) {
@@ -155,8 +154,8 @@ func (c *Cell) Replicates(f *File) fit.Replicates {
 	return r
 }
 
-// byLaunch are the launches with samples and their medians; a sample without a known launch is by
-// itself.
+// byLaunch yields each launch with samples and their median; a sample without a known launch is yielded
+// by itself.
 func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	return func(yield func(launch int32, ns float64) bool) {
 		for i := 0; i < len(c.Samples); {
@@ -167,9 +166,9 @@ func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 			for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
 				end++
 			}
-			of := Cell{Samples: c.Samples[i:end]}
-			if ns, i = of.Samples[0].NS, end; len(of.Samples) > 1 {
-				ns = fit.Median(of.Values()).Center
+			part := Cell{Samples: c.Samples[i:end]}
+			if ns, i = part.Samples[0].NS, end; len(part.Samples) > 1 {
+				ns = fit.Median(part.Values()).Center
 			}
 			if !yield(launch, ns) {
 				return
@@ -178,6 +177,7 @@ func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
 	}
 }
 
+// with adds a value to a session.
 func with(r fit.Replicates, session int, v float64) fit.Replicates {
 	for session >= len(r) {
 		r = append(r, nil)
@@ -186,24 +186,24 @@ func with(r fit.Replicates, session int, v float64) fit.Replicates {
 	return r
 }
 
-// Paired are ratios of one cell to another, of launches that visited both: what a launch, or an
-// hour, does to both alike cancels. Samples without a known launch make none.
-func Paired(f *File, of, to *Cell) (r fit.Replicates) {
-	at := make(map[int32]float64)
-	for launch, ns := range to.byLaunch(f) {
+// Paired are the ratios of one cell to another in launches that visited both: effects of a launch, or
+// of an hour, on both cells cancel. Samples without a known launch are left out.
+func Paired(f *File, numerator, denominator *Cell) (r fit.Replicates) {
+	divisors := make(map[int32]float64) // by launch
+	for launch, ns := range denominator.byLaunch(f) {
 		if launch != Unlaunched && ns > 0 {
-			at[launch] = ns
+			divisors[launch] = ns
 		}
 	}
-	for launch, ns := range of.byLaunch(f) {
-		if one, both := at[launch]; both {
-			r = with(r, f.Launches[launch].Session, ns/one)
+	for launch, ns := range numerator.byLaunch(f) {
+		if divisor, both := divisors[launch]; both {
+			r = with(r, f.Launches[launch].Session, ns/divisor)
 		}
 	}
 	return r
 }
 
-// InSession counts the samples that a session has.
+// InSession counts the launches of a session that have samples of the cell.
 func (c *Cell) InSession(f *File, session int) (n int) {
 	if r := c.Replicates(f); session < len(r) {
 		n = len(r[session])
@@ -211,7 +211,7 @@ func (c *Cell) InSession(f *File, session int) (n int) {
 	return n
 }
 
-// Sessions are how many the file has.
+// Sessions is the number of sessions.
 func (f *File) Sessions() (n int) {
 	for _, l := range f.Launches {
 		n = max(n, l.Session+1)
@@ -224,7 +224,7 @@ func (s Sample) check() error {
 		return err
 	}
 	if s.Launch < Unlaunched || !(s.At >= 0 && s.At <= longest) || !(s.Spread >= 0 && s.Spread <= maxNs) {
-		return fmt.Errorf("launch %d, %g s after its beginning, spread %g: want a launch of the file and no number below 0", s.Launch, s.At, s.Spread)
+		return fmt.Errorf("launch %d, %g s after its beginning, spread %g: want a launch of the file, and numbers from 0", s.Launch, s.At, s.Spread)
 	}
 	if s.Watch < 0 || !(s.Computed >= 0 && s.Computed <= maxNs) || s.Watch > 0 && !(s.Before > 0 && s.Before <= maxNs && s.After > 0 && s.After <= maxNs) {
 		return fmt.Errorf("looks of watch %d took %g and %g ns, sums %g; want times above 0", s.Watch, s.Before, s.After, s.Computed)
@@ -245,7 +245,7 @@ func (c *Cell) checkLaunches(launches, watches int) error {
 	return nil
 }
 
-// Check refuses a launch that no file holds.
+// Check refuses a launch that Read would refuse.
 func (l *Launch) Check() error {
 	if _, err := time.Parse(time.RFC3339Nano, l.Began); err != nil {
 		return fmt.Errorf("began is %.40q; want a moment like 2026-11-21T20:15:00Z", l.Began)
@@ -266,11 +266,11 @@ func (l *Launch) Check() error {
 	return cmp.Or(limited("session", l.Session, 0, maxLaunches-1), limited("seconds", l.Seconds, 0, longest), limited("load", l.Load, 0, longest), limited("steal", l.Steal, 0, longest),
 		limited("first_cpu", l.FirstCPU, 0, maxCPUs), checkNs(l.Instruction),
 		limited("number of loads or readings of the probe", max(len(l.Loads), len(l.Probe)), 0, maxProbes),
-		each(l.Loads, func(of Loads) error {
-			if of.Tau < 1 || of.Tau > maxWorkers || !of.Known() {
-				return fmt.Errorf("loads of placement %.40q, τ = %d: flushed_ns is %g and cached_ns %g; want it twice as long", of.Placement, of.Tau, of.Flushed, of.Cached)
+		each(l.Loads, func(loads Loads) error {
+			if loads.Tau < 1 || loads.Tau > maxWorkers || !loads.Known() {
+				return fmt.Errorf("loads of placement %.40q, τ = %d: flushed_ns is %g and cached_ns %g; want flushed_ns above twice cached_ns", loads.Placement, loads.Tau, loads.Flushed, loads.Cached)
 			}
-			return cmp.Or(checkPolicy(of.Placement), checkNs(of.Next), checkNs(of.Flushed), checkNs(of.Cached))
+			return cmp.Or(checkPolicy(loads.Placement), checkNs(loads.Next), checkNs(loads.Flushed), checkNs(loads.Cached))
 		}),
 		each(l.Probe, func(p ProbeReading) error {
 			return cmp.Or(p.Key.check(), checkNs(p.NS), limited("at_s", float64(p.At), 0, longest))
@@ -279,50 +279,48 @@ func (l *Launch) Check() error {
 
 // Samples are values in ns without a known launch.
 func Samples(ns ...float64) []Sample {
-	of := lists.Map(ns, func(v float64) Sample { return Sample{NS: v, Launch: Unlaunched} })
-	return of
+	return lists.Map(ns, func(v float64) Sample { return Sample{NS: v, Launch: Unlaunched} })
 }
 
-// Widths are the relative half-widths of the cells' intervals, rising.
+// Widths are the relative half-widths of the cells' intervals, ascending.
 func (f *File) Widths() (widths []float64) {
 	widths = lists.Map(f.Cells, func(c Cell) float64 { return c.Time.Width() })
 	slices.Sort(widths)
 	return widths
 }
 
-// MHz is the clock of a worker's CPU by τ, the median over launches; none where the
-// system does not say it.
+// MHz is the clock of a worker's CPU by τ, the median over launches; none if the system does not
+// report it.
 func (f *File) MHz() map[int]float64 {
-	of := make(map[int][]float64)
+	all := make(map[int][]float64)
 	for _, l := range f.Launches {
 		for tau, mhz := range l.MHz {
-			of[tau] = append(of[tau], mhz)
+			all[tau] = append(all[tau], mhz)
 		}
 	}
-	clocks := make(map[int]float64)
-	for tau, mhz := range of {
-		clocks[tau] = fit.Median(mhz).Center
+	medians := make(map[int]float64)
+	for tau, mhz := range all {
+		medians[tau] = fit.Median(mhz).Center
 	}
-	return clocks
+	return medians
 }
 
-// Instruction is the time of an instruction of code like an MPI library's, in seconds, the median
-// over launches; 0 if not measured.
+// Instruction is Launch.Instruction in seconds, the median over launches; 0 if not measured.
 func (f *File) Instruction() float64 {
-	var of []float64
+	var ns []float64
 	for _, l := range f.Launches {
 		if l.Instruction > 0 {
-			of = append(of, l.Instruction)
+			ns = append(ns, l.Instruction)
 		}
 	}
-	if len(of) == 0 {
+	if len(ns) == 0 {
 		return 0
 	}
-	return fit.Median(of).Center * 1e-9
+	return fit.Median(ns).Center * 1e-9
 }
 
-// Components are what samples differ by, the median over cells, as relative standard
-// deviations; NaN where nothing is known. Within is of batches of one visit.
+// Components are the components of the samples' variation as relative standard deviations, each the
+// median over cells; NaN: unknown. Within is the variation between batches of one visit.
 func (f *File) Components() (within, launches, sessions float64) {
 	var ws, ls, ss []float64
 	states := f.Sort()
@@ -333,25 +331,25 @@ func (f *File) Components() (within, launches, sessions float64) {
 				ws = append(ws, float64(s.Spread))
 			}
 		}
-		for _, in := range states.Each(c) {
-			of := in.Replicates(f).Components()
-			if !math.IsNaN(of.Launches) && len(f.Launches) > 0 {
-				ls = append(ls, of.Launches)
+		for _, part := range states.Each(c) {
+			variation := part.Replicates(f).Components()
+			if !math.IsNaN(variation.Launches) && len(f.Launches) > 0 {
+				ls = append(ls, variation.Launches)
 			}
-			if !math.IsNaN(of.Sessions) {
-				ss = append(ss, of.Sessions)
+			if !math.IsNaN(variation.Sessions) {
+				ss = append(ss, variation.Sessions)
 			}
 		}
 	}
 	return fit.Median(ws).Center, fit.Median(ls).Center, fit.Median(ss).Center
 }
 
-// Workers compares the workers of a visit: each one's median time over its batches, over the
-// slowest one's. Where all are slow together, all are near 1.
+// Workers compares the workers of a visit by their median times over batches, relative to the slowest
+// worker's. If all are slowed alike, all are near 1.
 type Workers struct {
 	Fastest float32 `json:"fastest,omitempty"` // 0: one worker, or unknown
-	Typical float32 `json:"typical,omitempty"` // the median of all but the last
-	Last    int32   `json:"last,omitempty"`    // CPU of the last
+	Typical float32 `json:"typical,omitempty"` // the median of all but the slowest
+	Last    int32   `json:"last,omitempty"`    // CPU of the slowest
 }
 
 func (w Workers) check() error {
@@ -364,14 +362,13 @@ func (w Workers) check() error {
 	return nil
 }
 
-// A Balance is what workers took by themselves, over what the last of them took, the
-// median over visits.
+// A Balance is the workers' times relative to the slowest worker's, the median over visits.
 type Balance struct {
 	Fastest float64 `json:"fastest"`
-	Typical float64 `json:"typical"` // the median of all but the last
+	Typical float64 `json:"typical"` // the median of all but the slowest
 }
 
-// Balance is the balance of a kind of cells, nil where no sample says it.
+// Balance is the balance in cells of a kind; nil if no sample has the times of several workers.
 func (f *File) Balance(kind Kind) *Balance {
 	var fastest, typical []float64
 	for _, c := range f.Cells {
@@ -387,11 +384,11 @@ func (f *File) Balance(kind Kind) *Balance {
 	return &Balance{fit.Median(fastest).Center, fit.Median(typical).Center}
 }
 
-// Begun are how many batches began together, and how many did not.
+// Begun counts batches and those with start skew.
 type Begun struct {
 	Batches int `json:"batches"`          // all that were timed
-	Late    int `json:"late,omitempty"`   // that a worker began late; others were measured in their place
-	Forced  int `json:"forced,omitempty"` // late ones that count, because none of their visit began together
+	Late    int `json:"late,omitempty"`   // batches in which a worker began late; they are measured again
+	Forced  int `json:"forced,omitempty"` // late ones that count, because all of their visit were late
 }
 
 // Add adds the batches of a visit.
@@ -407,7 +404,7 @@ func (f *File) Begun() (all Begun) {
 	return all
 }
 
-// String says what became of batches that did not begin together, nothing where all did.
+// String says how many batches were late and whether they count; "" if none was late.
 func (s Begun) String() string {
 	switch {
 	case s.Late == 0:

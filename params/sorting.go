@@ -11,43 +11,43 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// What a sample is of that is of no state of its own.
+// Results of Sorting.Of for samples without a state of their own.
 const (
-	AnyState = -1 // workers with one state, or not looked at
-	Moved    = -2 // the machine changed its state meanwhile
+	AnyState = -1 // the workers have one state, or there was no look
+	Moved    = -2 // the state changed during the visit
 )
 
-// A Sorting sorts a file's samples by state. States of several sessions, and of as many
-// workers on other CPUs, are the same where flags take the same, within a factor of 1.25, and
-// something slows a core in both or in none.
+// A Sorting classifies a file's samples by state. States of several sessions, and of equally many
+// workers on other CPUs, are pooled if their looks agree within a factor of sameState and something
+// slows a core in both or in neither.
 type Sorting struct {
 	f *File
-	// watches are the file's; what told one state where others of as many workers have several has theirs.
+	// watches are the file's, but a watch that found one state has the pool's if that has several.
 	watches []Watch
-	pools   map[int][]State // by number of workers, rising
-	to      [][]int         // by watch and its state: which of the pool
-	lone    map[*Cell]*Cell // isolated transfers as alone has them
+	pools   map[int][]State // by number of workers, ascending
+	pooled  [][]int         // by watch and its state: index in the pool, or AnyState
+	lone    map[*Cell]*Cell // results of alone
 }
 
 const sameState = 1.25
 
-// Sort takes the states of the file's watches together.
+// Sort pools the states of the file's watches.
 func (f *File) Sort() *Sorting {
-	s := &Sorting{f: f, watches: slices.Clone(f.Watches), pools: make(map[int][]State), to: make([][]int, len(f.Watches))}
-	one := f.oneState()
-	move := f.move(one)
+	s := &Sorting{f: f, watches: slices.Clone(f.Watches), pools: make(map[int][]State), pooled: make([][]int, len(f.Watches))}
+	single := f.singleStates()
+	moving := f.moving(single)
 	members, doubtful := make(map[int][]State), make(map[int][]Look)
 	for i, w := range f.Watches {
 		n := len(w.CPUs)
-		switch looks := one[int32(i+1)]; {
-		case !move[i]:
-		case w.astray(looks):
+		switch looks := single[int32(i+1)]; {
+		case !moving[i]:
+		case w.misfit(looks):
 			doubtful[n] = append(doubtful[n], looks...)
 		default:
 			members[n] = append(members[n], w.States...)
 		}
 	}
-	for n, looks := range doubtful { // together they may be enough
+	for n, looks := range doubtful { // pooled there may be enough of them to find modes
 		if states := statesOf(looks, f.Provenance.SumsAlone); len(states) > 1 || len(members[n]) == 0 {
 			members[n] = append(members[n], states...)
 		}
@@ -55,23 +55,23 @@ func (f *File) Sort() *Sorting {
 	for n, all := range members {
 		s.pools[n] = pool(all)
 	}
-	anew := make(map[int]bool) // by number of workers
-	for number, looks := range one {
+	changed := make(map[int]bool) // by number of workers
+	for number, looks := range single {
 		i := number - 1
-		if n := len(f.Watches[i].CPUs); move[i] && len(s.pools[n]) > 1 && len(looks) > 0 {
-			s.watches[i].States, anew[n] = told(s.pools[n], looks), true
+		if n := len(f.Watches[i].CPUs); moving[i] && len(s.pools[n]) > 1 && len(looks) > 0 {
+			s.watches[i].States, changed[n] = classified(s.pools[n], looks), true
 		}
 	}
 	for i, w := range s.watches {
 		for _, state := range w.States {
 			at := AnyState
-			if move[i] {
+			if moving[i] {
 				at = nearest(s.pools[len(w.CPUs)], state)
 			}
-			s.to[i] = append(s.to[i], at)
+			s.pooled[i] = append(s.pooled[i], at)
 		}
 	}
-	for n := range anew {
+	for n := range changed {
 		s.reweigh(n)
 	}
 	for _, states := range s.pools {
@@ -82,14 +82,14 @@ func (f *File) Sort() *Sorting {
 	return s
 }
 
-// reweigh has the shares of a pool be means over its watches again.
+// reweigh sets the shares of a pool to the means over its watches.
 func (s *Sorting) reweigh(workers int) {
 	pool, total := s.pools[workers], 0.
 	for i := range pool {
 		pool[i].Share = 0
 	}
 	for i, w := range s.watches {
-		for j, at := range s.to[i] {
+		for j, at := range s.pooled[i] {
 			if len(w.CPUs) == workers && at >= 0 {
 				pool[at].Share += w.States[j].Share
 				total += w.States[j].Share
@@ -101,13 +101,13 @@ func (s *Sorting) reweigh(workers int) {
 	}
 }
 
-// oneState are the looks of the watches that told one state, by number; none where all watches of two
-// workers or more did.
-func (f *File) oneState() map[int32][]Look {
-	one, several := make(map[int32][]Look), false
+// singleStates are the looks of watches with one state, by watch number; nil if no watch of two workers
+// or more has several states.
+func (f *File) singleStates() map[int32][]Look {
+	single, several := make(map[int32][]Look), false
 	for i, w := range f.Watches {
 		if len(w.States) == 1 {
-			one[int32(i+1)] = nil
+			single[int32(i+1)] = nil
 		}
 		several = several || len(w.CPUs) > 1 && len(w.States) > 1
 	}
@@ -116,28 +116,28 @@ func (f *File) oneState() map[int32][]Look {
 	}
 	for i := range f.Cells {
 		for _, x := range f.Cells[i].Samples {
-			if looks, is := one[x.Watch]; is {
-				one[x.Watch] = append(looks, x.Look())
+			if looks, found := single[x.Watch]; found {
+				single[x.Watch] = append(looks, x.Look())
 			}
 		}
 	}
-	return one
+	return single
 }
 
-// astray reports whether more than a fifth of the looks of a watch with one state are of no such state:
-// there were too few of them to tell states.
-func (w *Watch) astray(looks []Look) bool {
-	out := 0
+// misfit reports whether more than a fifth of the looks of a watch with one state are far from it, so
+// that there were too few looks to tell its states.
+func (w *Watch) misfit(looks []Look) bool {
+	far := 0
 	for _, l := range looks {
 		if !within(l.Before, w.States[0].NS, fit.LeastApart) {
-			out++
+			far++
 		}
 	}
-	return 5*out > len(looks)
+	return 5*far > len(looks)
 }
 
-// told are the states of a watch as others tell them, with its own shares of looks.
-func told(pool []State, looks []Look) (states []State) {
+// classified are the pool's states with the shares of a watch's looks.
+func classified(pool []State, looks []Look) (states []State) {
 	states = slices.Clone(pool)
 	for i := range states {
 		states[i].Share, states[i].Lasts = 0, 0
@@ -149,48 +149,48 @@ func told(pool []State, looks []Look) (states []State) {
 	return states
 }
 
-// move tells which watches are of workers with several states, in one session or from one to the
-// next, whose looks by watch are given where these told one state. All watches that share a cell with one are included: the samples of CPUs that stayed are of
-// one of the states in the cell's mean.
-func (f *File) move(one map[int32][]Look) []bool {
+// moving tells for each watch whether its workers had several states, in one session or over sessions.
+// single has the looks of watches with one state. A watch that shares a cell with such a watch counts,
+// too: samples of CPUs that stayed are of one of the states in the cell's mean.
+func (f *File) moving(single map[int32][]Look) []bool {
 	first := make(map[string]float64)
 	several := make(map[string]bool) // by CPUs
 	for i, w := range f.Watches {
-		of := fmt.Sprint(w.CPUs)
-		several[of] = several[of] || w.astray(one[int32(i+1)])
+		cpus := fmt.Sprint(w.CPUs)
+		several[cpus] = several[cpus] || w.misfit(single[int32(i+1)])
 		for _, state := range w.States {
-			if first[of] == 0 {
-				first[of] = state.NS
+			if first[cpus] == 0 {
+				first[cpus] = state.NS
 			}
-			several[of] = several[of] || len(w.States) > 1 || !within(state.NS, first[of], fit.LeastApart)
+			several[cpus] = several[cpus] || len(w.States) > 1 || !within(state.NS, first[cpus], fit.LeastApart)
 		}
 	}
-	move := make([]bool, len(f.Watches))
+	moving := make([]bool, len(f.Watches))
 	for i, w := range f.Watches {
-		move[i] = several[fmt.Sprint(w.CPUs)]
+		moving[i] = several[fmt.Sprint(w.CPUs)]
 	}
-	if len(several) < 2 || !slices.Contains(move, true) {
-		return move
+	if len(several) < 2 || !slices.Contains(moving, true) {
+		return moving
 	}
 	for changed := true; changed; {
 		changed = false
 		for i := range f.Cells {
 			watches := f.watchesOf(&f.Cells[i])
-			if !slices.ContainsFunc(watches, func(w int32) bool { return move[w-1] }) {
+			if !slices.ContainsFunc(watches, func(w int32) bool { return moving[w-1] }) {
 				continue
 			}
 			for _, w := range watches {
-				changed = changed || !move[w-1]
-				move[w-1] = true
+				changed = changed || !moving[w-1]
+				moving[w-1] = true
 			}
 		}
 	}
-	return move
+	return moving
 }
 
 // watchesOf are the numbers of the watches of a cell's samples, each once.
 func (f *File) watchesOf(c *Cell) (watches []int32) {
-	last := int32(0) // of a session's launches most samples have the same
+	last := int32(0) // saves searches: most neighbouring samples have the same watch
 	for _, x := range c.Samples {
 		if x.Watch != last && x.Watch > 0 && int(x.Watch) <= len(f.Watches) && !slices.Contains(watches, x.Watch) {
 			watches = append(watches, x.Watch)
@@ -202,19 +202,19 @@ func (f *File) watchesOf(c *Cell) (watches []int32) {
 
 func within(a, b, factor float64) bool { return math.Abs(math.Log(a/b)) < math.Log(factor) }
 
-// pool takes states together that are the same. Their shares are means over watches.
+// pool merges states within sameState of each other. Their shares are means over watches.
 func pool(all []State) (states []State) {
 	all = slices.SortedFunc(slices.Values(all), func(a, b State) int { return cmp.Compare(a.NS, b.NS) })
-	var of [][]State
+	var groups [][]State
 	for _, state := range all {
-		if n := len(of); n > 0 && within(state.NS, of[n-1][0].NS, sameState) {
-			of[n-1] = append(of[n-1], state)
+		if n := len(groups); n > 0 && within(state.NS, groups[n-1][0].NS, sameState) {
+			groups[n-1] = append(groups[n-1], state)
 			continue
 		}
-		of = append(of, []State{state})
+		groups = append(groups, []State{state})
 	}
 	total := 0.
-	for _, same := range of {
+	for _, same := range groups {
 		steady, slowed := State{NS: same[0].NS}, State{}
 		logs, weight := 0., 0.
 		var lasts []float64
@@ -254,22 +254,22 @@ func pool(all []State) (states []State) {
 	return states
 }
 
-// nearest is the state that is most nearly the given one; the first where all are another kind.
-func nearest(states []State, of State) (best int) {
+// nearest is the index of the state nearest to the given one; 0 if they all differ in Slow.
+func nearest(states []State, to State) (best int) {
 	for i := range states {
-		if states[i].Apart(of) < states[best].Apart(of) {
+		if states[i].Apart(to) < states[best].Apart(to) {
 			best = i
 		}
 	}
 	return best
 }
 
-// States are the states of that many workers that the file has met, rising; none where they had one.
+// States are the file's states of that many workers, ascending; none if they had one.
 func (s *Sorting) States(workers int) []State { return s.pools[workers] }
 
-// Of is the state of the States of as many workers that a sample was taken in, AnyState or Moved.
+// Of is a sample's state, an index of States of its workers, or AnyState or Moved.
 func (s *Sorting) Of(x Sample) int {
-	if x.Watch < 1 || int(x.Watch) > len(s.to) {
+	if x.Watch < 1 || int(x.Watch) > len(s.pooled) {
 		return AnyState
 	}
 	w := &s.watches[x.Watch-1]
@@ -280,10 +280,10 @@ func (s *Sorting) Of(x Sample) int {
 	if at == Moved {
 		return Moved
 	}
-	return s.to[x.Watch-1][at]
+	return s.pooled[x.Watch-1][at]
 }
 
-// Of is the watch's state that one of its samples was taken in, or Moved.
+// Of is the state of one of the watch's samples, an index of its States, or Moved.
 func (w *Watch) Of(x Sample) int {
 	before := w.At(float64(x.Before), float64(x.Computed))
 	if before != w.At(float64(x.After), float64(x.Computed)) {
@@ -292,7 +292,7 @@ func (w *Watch) Of(x Sample) int {
 	return before
 }
 
-// At is the state of a look of ns in which sums took computed ns, 0 if it had none.
+// At is the state of a look of ns in which sums took computed ns; 0: there were none.
 func (w *Watch) At(ns, computed float64) (at int) {
 	for i, s := range w.States {
 		if s.Slow == 0 && ns >= s.Above {
@@ -305,16 +305,16 @@ func (w *Watch) At(ns, computed float64) (at int) {
 	return at
 }
 
-// together tells whether samples of as many workers are of the same launch and state.
+// together tells whether two samples of equally many workers have the same launch and state.
 func (s *Sorting) together(a, b Sample) bool {
 	if a.Launch != b.Launch {
 		return false
 	}
-	of, other := s.Of(a), s.Of(b)
-	return of == other || of == AnyState || other == AnyState
+	stateA, stateB := s.Of(a), s.Of(b)
+	return stateA == stateB || stateA == AnyState || stateB == AnyState
 }
 
-// Workers is how many worked on a cell's samples; 0: no look.
+// Workers is the number of workers of a cell's samples; 0: there was no look.
 func (s *Sorting) Workers(c *Cell) int {
 	for _, x := range c.Samples {
 		if x.Watch > 0 && int(x.Watch) <= len(s.f.Watches) {
@@ -324,7 +324,7 @@ func (s *Sorting) Workers(c *Cell) int {
 	return 0
 }
 
-// In are the samples of a cell in a state of as many workers.
+// In are the samples of a cell in a state, an index of States of its workers.
 func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 	for _, x := range c.Samples {
 		if at := s.Of(x); at == state || at == AnyState {
@@ -334,12 +334,12 @@ func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 	return samples
 }
 
-// Each is a cell with the samples of one state after the other; the cell itself where there was one.
+// Each splits a cell by state; it is the cell itself if its workers had one state.
 func (s *Sorting) Each(c *Cell) (all []Cell) {
 	for i, state := range s.StatesOf(c) {
-		in := *c
-		if in.Samples = s.In(c, i); len(in.Samples) > 0 && state.Share > 0 {
-			all = append(all, in)
+		part := *c
+		if part.Samples = s.In(c, i); len(part.Samples) > 0 && state.Share > 0 {
+			all = append(all, part)
 		}
 	}
 	if len(all) == 0 {
@@ -348,8 +348,8 @@ func (s *Sorting) Each(c *Cell) (all []Cell) {
 	return all
 }
 
-// StatesOf are the States of as many workers with the shares, and the times for which they last, of the
-// workers on a cell's own CPUs: 0 of states that these were never in. None where they had one.
+// StatesOf are the States of a cell's workers with the shares and durations on the cell's own CPUs: 0
+// for states that did not occur there. None if the workers had one state.
 func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	if len(s.pools) == 0 {
 		return nil
@@ -357,12 +357,12 @@ func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	seen, total := make(map[int32]bool), 0.
 	var lasts [][]float64
 	for _, x := range c.Samples {
-		if seen[x.Watch] || x.Watch < 1 || int(x.Watch) > len(s.to) {
+		if seen[x.Watch] || x.Watch < 1 || int(x.Watch) > len(s.pooled) {
 			continue
 		}
 		seen[x.Watch] = true
 		w := &s.watches[x.Watch-1]
-		for i, at := range s.to[x.Watch-1] {
+		for i, at := range s.pooled[x.Watch-1] {
 			if at == AnyState {
 				break
 			}
@@ -382,9 +382,9 @@ func (s *Sorting) StatesOf(c *Cell) (states []State) {
 		}
 	}
 	for i := range states {
-		if of := &states[i]; of.Share > 0 {
-			of.NS = math.Exp(of.NS / of.Share)
-			of.Share /= total
+		if state := &states[i]; state.Share > 0 {
+			state.NS = math.Exp(state.NS / state.Share)
+			state.Share /= total
 		}
 		if len(lasts[i]) > 0 {
 			states[i].Lasts = fit.Median(lasts[i]).Center
@@ -393,14 +393,14 @@ func (s *Sorting) StatesOf(c *Cell) (states []State) {
 	return states
 }
 
-// Launches counts the launches of a session that have samples of a cell in the Settled state in
-// which there are the fewest.
+// Launches counts the launches of a session with samples of a cell in a Settled state: in the state that
+// has the fewest.
 func (s *Sorting) Launches(c *Cell, session int) int {
 	fewest := math.MaxInt
 	for i, state := range s.StatesOf(c) {
 		if state.Share >= Settled {
-			in := Cell{Samples: s.In(c, i)}
-			fewest = min(fewest, in.InSession(s.f, session))
+			part := Cell{Samples: s.In(c, i)}
+			fewest = min(fewest, part.InSession(s.f, session))
 		}
 	}
 	if fewest == math.MaxInt {
@@ -412,44 +412,42 @@ func (s *Sorting) Launches(c *Cell, session int) int {
 // A Stay is a cell's time in a state of its workers.
 type Stay struct {
 	State
-	At      int // which of the States of as many workers
+	At      int // index of Sorting.States of its workers
 	Samples []Sample
 	Time    fit.Estimate
 }
 
-// ByState are a cell's times in the states that it has samples in; none where its workers had
-// one state.
+// ByState are a cell's times in the states that it has samples in; none if its workers had one state.
 func (s *Sorting) ByState(c *Cell) (all []Stay) {
 	for i, state := range s.StatesOf(c) {
-		in := Cell{Samples: s.In(c, i)}
-		if len(in.Samples) == 0 || state.Share == 0 {
-			continue
+		part := Cell{Samples: s.In(c, i)}
+		if len(part.Samples) > 0 && state.Share > 0 {
+			all = append(all, Stay{state, i, part.Samples, part.Replicates(s.f).Estimate()})
 		}
-		all = append(all, Stay{state, i, in.Samples, in.Replicates(s.f).Estimate()})
 	}
 	return all
 }
 
-// Estimate is a cell's time: of workers with several states the mean by their shares, each with its
-// own interval. States without samples are left out. A state that is not Settled and has too few launches
-// counts with the least and the largest of its samples; if a Settled one has too few, the interval is that
-// of all samples together.
+// Estimate is a cell's time. If its workers had several states, it is the mean of the states' times and
+// bounds, weighted by their shares; states without samples are left out. The interval of a state that is
+// not Settled and has too few launches is the range of its samples. If a Settled state has too few, the
+// interval is that of all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	mixed, total := fit.Estimate{}, 0.
-	for _, of := range s.ByState(c) {
-		if !of.Time.Known() && of.Share < Settled {
-			of.Time.Lo, of.Time.Hi = extremes(of.Samples)
+	for _, stay := range s.ByState(c) {
+		if !stay.Time.Known() && stay.Share < Settled {
+			stay.Time.Lo, stay.Time.Hi = extremes(stay.Samples)
 		}
-		part := of.Time.Scale(of.Share)
+		part := stay.Time.Scale(stay.Share)
 		if total == 0 {
 			mixed = part
 		} else {
 			mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
 				N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
 		}
-		total += of.Share
+		total += stay.Share
 	}
-	if total == 0 { // of one state, or all were taken while the machine changed its state
+	if total == 0 { // one state, or the state changed during every sample
 		return c.Replicates(s.f).Estimate()
 	}
 	mixed = mixed.Scale(1 / total)
@@ -460,13 +458,13 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 	return mixed
 }
 
-// center is Estimate's centre, at less cost.
+// center is the centre of Estimate, at less cost.
 func (s *Sorting) center(c *Cell) float64 {
 	sum, total := 0., 0.
 	for i, state := range s.StatesOf(c) {
-		in := Cell{Samples: s.In(c, i)}
-		if len(in.Samples) > 0 {
-			sum += state.Share * in.Replicates(s.f).Center()
+		part := Cell{Samples: s.In(c, i)}
+		if len(part.Samples) > 0 {
+			sum += state.Share * part.Replicates(s.f).Center()
 			total += state.Share
 		}
 	}
@@ -476,6 +474,7 @@ func (s *Sorting) center(c *Cell) float64 {
 	return sum / total
 }
 
+// extremes are the shortest and the longest of samples, ns.
 func extremes(samples []Sample) (least, most float64) {
 	least = math.Inf(1)
 	for _, x := range samples {

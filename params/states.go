@@ -9,50 +9,48 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/lists"
 )
 
-// A State is where the CPUs of some workers are, as far as it shows in what these take for
-// nothing: a flag of two of them, a round of flags of more, an instruction of one. While something
-// slows the core of one of two workers, which flags do not show, they are in a state of its own.
+// A State is a placement of some workers' CPUs by the host, as far as looks show it: the time of a flag
+// between two workers, of a round of flags among more, of an instruction of one. Flags do not show that
+// something slows the core of one of two workers; that is a state of its own.
 type State struct {
-	NS    float64 `json:"ns"`       // median
-	Above float64 `json:"above_ns"` // looks are of it from here on to the next state
+	NS    float64 `json:"ns"`       // median look
+	Above float64 `json:"above_ns"` // lower bound of its looks; the next state's is the upper one
 	Share float64 `json:"share"`    // of the time
-	// Lasts is how long it does, s, the median: ln 2 times the time that it was seen for over
-	// how often it was seen to end, as where it ends by chance; 0: it never was.
+	// Lasts is the median duration, s, of a state with exponentially distributed durations: ln 2 times
+	// the time observed in it over the number of times that it ended. 0: it never ended.
 	Lasts float64 `json:"lasts_s,omitempty"`
-	// Slow, if not 0, makes it the state of looks with the flags of the one before it, and the same Above,
-	// in which sums took a core that long or longer, see Sample.Computed.
+	// Slow, if not 0, is the least Sample.Computed of the state. Flags and Above are as of the state
+	// before it.
 	Slow float64 `json:"slow_above_ns,omitempty"`
 
-	percent float64 // Share as text has it, see Percent
+	percent float64 // see Percent
 }
 
-// Percent is the share of the time in whole per cent, which of a file's states add up to 100.
+// Percent is the share of the time in whole per cent; the percentages of a file's states add up to 100.
 func (s State) Percent() float64 { return cmp.Or(s.percent, math.Round(100*s.Share)) }
 
-// A Watch is the states of the same workers in a session. On a machine whose CPUs stay where
-// they are there is one.
+// A Watch has the states of a group of workers in a session: one state if their CPUs do not move.
 type Watch struct {
 	Session int     `json:"session"`
 	CPUs    []int   `json:"cpus"`   // of the workers, a Cycle
-	States  []State `json:"states"` // rising
+	States  []State `json:"states"` // ascending
 }
 
-// A Look is what workers took for nothing at a moment.
+// A Look is a measurement of empty exchanges between workers, which shows their state.
 type Look struct {
 	Launch        int
 	At            float64 // s since the launch began
-	Before, After float64 // ns, before and after a sample; both the same where there was none
-	Computed      float64 // as of a Sample
+	Before, After float64 // ns, before and after a sample; the same if there was no sample
+	Computed      float64 // as in Sample
 }
 
-// Settled is the share of the time from which on a state is to have samples.
+// Settled is the least share of the time of a state that needs samples.
 const Settled = 0.10
 
-// Cycle names a round of flags by the CPUs of its workers: the same round from whichever of
-// them it begins, and whichever way it goes.
+// Cycle identifies a round of flags by the CPUs of its workers, whichever of them it begins at and in
+// either direction.
 func Cycle(cpus []int) []int {
 	n := len(cpus)
 	if n == 0 {
@@ -66,8 +64,8 @@ func Cycle(cpus []int) []int {
 	return cycle
 }
 
-// Watch is the number, from 1, of a session's watch of the workers on these CPUs, which is
-// new if there was none.
+// Watch is the number, from 1, of a session's watch of the workers on these CPUs. It adds one if there
+// is none.
 func (f *File) Watch(session int, cpus []int) int32 {
 	cycle := Cycle(cpus)
 	for i, w := range f.Watches {
@@ -79,7 +77,7 @@ func (f *File) Watch(session int, cpus []int) int32 {
 	return int32(len(f.Watches))
 }
 
-// Look is what the workers of a sample took for nothing before and after it.
+// Look is the sample's look.
 func (s Sample) Look() Look {
 	return Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After), float64(s.Computed)}
 }
@@ -125,11 +123,12 @@ func statesOf(looks []Look, alone float64) (states []State) {
 	seconds, ends := make([]float64, len(states)), make([]float64, len(states))
 	shares, launches := make([]float64, len(states)), 0.
 	for i := 0; i < len(looks); {
-		// A launch is a moment of its own: each counts as much as another.
+		// All launches have the same weight.
 		in, total, first := make([]float64, len(states)), 0., i
 		for i++; i < len(looks) && looks[i].Launch == looks[first].Launch; i++ {
 			before, now, gap := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, looks[i].After), looks[i].At-looks[i-1].At
-			// Where the state changed, as much was done in either: in the slower one that took longer.
+			// If the state changed, assume equal work in both states: the time is split in
+			// proportion to their looks.
 			after := gap * modes[now].Center / (modes[before].Center + modes[now].Center)
 			in[before] += gap - after
 			in[now] += after
@@ -157,41 +156,42 @@ func statesOf(looks []Look, alone float64) (states []State) {
 	return split(states, modes, looks, alone)
 }
 
-// InState is the file as if the machine had been in one state all the time: the one of that many
-// workers that is most nearly the given one, of which NS and Slow count; of more workers, the one at
-// the same place by shares. Work of one worker keeps the mean over its states, which are its core's alone. Cells
-// without samples are left out. It is an error if the file has met one state only, or none near.
+// InState is the file restricted to one state: for that many workers the state nearest to the given one
+// by NS and Slow, for more workers the state at the same quantile of the time. Cells of one worker keep
+// the mean over its states, which are its core's alone. Cells without samples in the state are left out.
+// It fails if the workers had one state, or none near the given one.
 func (f *File) InState(workers int, like State) (*File, error) {
 	s := f.Sort()
-	of := s.pools[workers]
-	if len(of) == 0 {
+	states := s.pools[workers]
+	if len(states) == 0 {
 		return nil, errors.New("the machine was in one state all the time: leave the state out")
 	}
-	taken := nearest(of, like)
-	at := of[taken]
-	if !at.Same(like) {
-		return nil, fmt.Errorf("there is no state in which a flag takes %s; there are %s", like.Name(), StateList(of))
+	i := nearest(states, like)
+	taken := states[i]
+	if !taken.Same(like) {
+		return nil, fmt.Errorf("there is no state in which a flag takes %s; there are %s", like.Name(), StateList(states))
 	}
-	in := *f
-	in.Watches, in.Cells, in.state = nil, nil, &at
+	restricted := *f
+	restricted.Watches, restricted.Cells, restricted.state = nil, nil, &taken
 	for _, c := range f.Cells {
 		if n := s.Workers(&c); len(s.pools[n]) > 0 && min(n, workers) > 1 || n == workers {
-			if c.Samples = s.In(&c, counterpart(of, taken, s.pools[n])); len(c.Samples) == 0 {
+			if c.Samples = s.In(&c, counterpart(states, i, s.pools[n])); len(c.Samples) == 0 {
 				continue
 			}
 			c.Time = c.Replicates(f).Estimate()
 		}
-		// Samples have no watches there: they are all of one state.
-		c.Samples = lists.Map(c.Samples, func(x Sample) Sample {
-			return Sample{NS: x.NS, Launch: x.Launch, At: x.At, Spread: x.Spread, Workers: x.Workers}
-		})
-		in.Cells = append(in.Cells, c)
+		c.Samples = slices.Clone(c.Samples)
+		for i := range c.Samples { // one state needs no looks
+			x := &c.Samples[i]
+			x.Watch, x.Before, x.After, x.Computed = 0, 0, 0, 0
+		}
+		restricted.Cells = append(restricted.Cells, c)
 	}
-	return &in, nil
+	return &restricted, nil
 }
 
-// Throughout is the file without the cells that were not visited in each Settled state of their workers,
-// whose mean would be that of the other states, if two cells of the same kind were; else with them.
+// Throughout is the file without cells that lack samples in a Settled state of their workers: their mean
+// would leave that state out. It keeps them where fewer than two cells of their kind have all states.
 func (f *File) Throughout() *File {
 	if f.throughout {
 		return f
@@ -200,35 +200,35 @@ func (f *File) Throughout() *File {
 	if len(s.pools) == 0 {
 		return f
 	}
-	of := func(c *Cell) Key {
+	curve := func(c *Cell) Key {
 		return Key{Kind: c.Kind, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Operator: c.Operator, Variant: c.Variant, Transport: c.Transport}
 	}
-	covered, visited := make([]bool, len(f.Cells)), make(map[Key]int)
+	covered, count := make([]bool, len(f.Cells)), make(map[Key]int)
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		covered[i] = true
-		for state, its := range s.StatesOf(c) {
-			covered[i] = covered[i] && (its.Share < Settled || len(s.In(c, state)) > 0)
+		for at, state := range s.StatesOf(c) {
+			covered[i] = covered[i] && (state.Share < Settled || len(s.In(c, at)) > 0)
 		}
 		if covered[i] {
-			visited[of(c)]++
+			count[curve(c)]++
 		}
 	}
-	in := *f
-	in.Cells, in.throughout = nil, true
+	kept := *f
+	kept.Cells, kept.throughout = nil, true
 	for i, c := range f.Cells {
-		if covered[i] || visited[of(&c)] < fewest {
-			in.Cells = append(in.Cells, c)
+		if covered[i] || count[curve(&c)] < fewest {
+			kept.Cells = append(kept.Cells, c)
 		}
 	}
-	return &in
+	return &kept
 }
 
-// counterpart is the state in which the middle of a state of other workers lies where both
-// rise with the share of the time.
-func counterpart(of []State, at int, states []State) int {
-	middle := of[at].Share / 2
-	for _, before := range of[:at] {
+// counterpart is the index in states of the state at the same quantile of the time as the middle of the
+// i-th of other workers' states.
+func counterpart(others []State, i int, states []State) int {
+	middle := others[i].Share / 2
+	for _, before := range others[:i] {
 		middle += before.Share
 	}
 	for i, state := range states {
@@ -239,27 +239,26 @@ func counterpart(of []State, at int, states []State) int {
 	return len(states) - 1
 }
 
-// State is the one that InState took; nil: the file is of all that the machine was in.
+// State is the state that InState selected; nil: the file has all states.
 func (f *File) State() *State { return f.state }
 
-// A cellIn is a cell in a state of its workers, nil where they were in one, and that cell as Alone has it.
+// A cellIn is a cell in a state of its workers, nil if they had one state, and the result of Alone for it.
 type cellIn struct {
 	*Cell
 	*State
 	alone *Cell
 }
 
-// byState are the cells in the file's order, those whose workers were in several states once
-// in each that they have samples in.
+// byState are the cells in the file's order, once for each state with samples.
 func (f *File) byState() (all []cellIn) {
 	s := f.Sort()
 	for _, i := range f.sorted() {
 		c := &f.Cells[i]
 		stays := s.ByState(c)
-		alone, less := c, stays
+		alone, aloneStays := c, stays
 		if c.Kind == TransferCell && c.Setup == Isolated {
 			alone = s.alone(c)
-			less = s.ByState(alone)
+			aloneStays = s.ByState(alone)
 		}
 		if len(stays) == 0 {
 			all = append(all, cellIn{c, f.state, alone})
@@ -268,14 +267,14 @@ func (f *File) byState() (all []cellIn) {
 		for at := range stays {
 			in, lone := *c, *alone
 			in.Samples, in.Time = stays[at].Samples, stays[at].Time
-			lone.Samples, lone.Time = less[at].Samples, less[at].Time
+			lone.Samples, lone.Time = aloneStays[at].Samples, aloneStays[at].Time
 			all = append(all, cellIn{&in, &stays[at].State, &lone})
 		}
 	}
 	return all
 }
 
-// StateList names states in a sentence: 64 ns (56 % of the time) and 245 ns (41 %).
+// StateList lists states in a sentence: 64 ns (56 % of the time) and 245 ns (41 %).
 func StateList(states []State) (text string) {
 	for i, state := range states {
 		switch {
@@ -293,7 +292,7 @@ func StateList(states []State) (text string) {
 	return text
 }
 
-// Name is what a flag takes, and whether something slows a core.
+// Name is the time of a flag, and "slowed" if something slows a core.
 func (s State) Name() string {
 	if s.Slow > 0 {
 		return fmt.Sprintf("%.3g ns slowed", s.NS)
@@ -306,20 +305,20 @@ func (s State) Label() string {
 	return strings.ReplaceAll(strings.Replace(s.Name(), " slowed", "-slowed", 1), " ", "")
 }
 
-// Apart is how far apart the states of two machines or files are: the logarithm of the ratio of their
-// flags, infinite where something slows a core in one of them alone.
-func (s State) Apart(of State) float64 {
-	if (s.Slow > 0) != (of.Slow > 0) {
+// Apart is the distance between states of two machines or files: the absolute logarithm of the ratio of
+// their flags, infinite if something slows a core in one of them alone.
+func (s State) Apart(o State) float64 {
+	if (s.Slow > 0) != (o.Slow > 0) {
 		return math.Inf(1)
 	}
-	return math.Abs(math.Log(s.NS / of.NS))
+	return math.Abs(math.Log(s.NS / o.NS))
 }
 
-// Same tells whether they are the same.
-func (s State) Same(of State) bool { return s.Apart(of) < math.Log(fit.LeastApart) }
+// Same reports whether states of two machines or files count as the same.
+func (s State) Same(o State) bool { return s.Apart(o) < math.Log(fit.LeastApart) }
 
-// States are the states of two workers that the file has met, none where they had one: where CPUs
-// move, the file's numbers are means by the states' shares, see Sorting.Estimate.
+// States are the file's states of two workers; none if they had one. With several, the file's times are
+// means weighted by the states' shares, see Sorting.Estimate.
 func (f *File) States() []State { return f.Sort().pools[2] }
 
 func (w *Watch) check() error {
@@ -342,16 +341,15 @@ func (w *Watch) check() error {
 		each(w.CPUs, func(cpu int) error { return limited("CPU", cpu, 0, maxCPUs) }))
 }
 
-// What tells looks while something slows a core from others. Sums of undisturbed cores take the same
-// within a few per cent; a thread of another guest on the same core makes them take 1.1 to 2 times as
-// long.
+// Thresholds for slowed cores, relative to the time of undisturbed sums. Sums on undisturbed cores
+// differ by a few per cent; a thread of another guest on the same core makes them 1.1 to 2 times as long.
 const (
-	slowFrom     = 1.15 // times what sums take undisturbed
-	steadyWithin = 1.05 // times it are most of the undisturbed
+	slowFrom     = 1.15 // from here on a core counts as slowed
+	steadyWithin = 1.05 // most undisturbed sums are below
 )
 
-// split puts a state of slowed cores behind each state in which sums took now and then longer than
-// else. Its share of the state's time is that of samples.
+// split adds a state of slowed cores after each state in which some sums took longer than the others.
+// Its share of the state's time is its share of the samples.
 func split(states []State, modes []fit.Mode, looks []Look, alone float64) (all []State) {
 	for i, state := range states {
 		var took []float64
@@ -370,10 +368,10 @@ func split(states []State, modes []fit.Mode, looks []Look, alone float64) (all [
 	return all
 }
 
-// slowedFrom is the time of sums from which on something slowed a core, and the share of times at or
-// above; 0 where nothing did for as long as a state has to last. What is undisturbed has a sharp edge, as
-// have the sums of two workers on one core. Without one they are held against what they take a core alone,
-// 0 if that is unknown.
+// slowedFrom is the time of sums from which on a core counts as slowed, and the share of times at or
+// above it; zeros if that share is too small for a state. Times of undisturbed sums have a sharp lower
+// edge, and so have those of two workers on one core. Without such an edge times are compared with
+// alone, the time on a core that nothing else uses; 0: unknown.
 func slowedFrom(took []float64, alone float64) (slow, share float64) {
 	if len(took) == 0 {
 		return 0, 0
@@ -383,7 +381,7 @@ func slowedFrom(took []float64, alone float64) (slow, share float64) {
 	slow = slowFrom * fastest
 	if fastest == 0 || shareBelow(took, steadyWithin*fastest) < 0.8*shareBelow(took, slow) {
 		switch {
-		case alone == 0 || fastest > 0 && slow < alone: // unknown, or a wider core's
+		case alone == 0 || fastest > 0 && slow < alone: // unknown, or measured on a narrower core
 			return 0, 0
 		case fastest == 0 || fastest > slowFrom*alone:
 			slow = slowFrom * alone
@@ -398,18 +396,18 @@ func slowedFrom(took []float64, alone float64) (slow, share float64) {
 	return slow, share
 }
 
-func shareBelow(rising []float64, v float64) float64 {
-	n, _ := slices.BinarySearch(rising, v)
-	return float64(n) / float64(len(rising))
+func shareBelow(ascending []float64, v float64) float64 {
+	n, _ := slices.BinarySearch(ascending, v)
+	return float64(n) / float64(len(ascending))
 }
 
-// lowest is where the first of rising values gather: a share of fit.LeastShare of them, and five, within
-// 3 %. 0: nowhere.
-func lowest(rising []float64) float64 {
-	n := max(5, int(math.Ceil(fit.LeastShare*float64(len(rising)))))
-	for i := range len(rising) - n + 1 {
-		if rising[i+n-1] <= 1.03*rising[i] {
-			return rising[i]
+// lowest is the lower edge of ascending values: the first that fit.LeastShare of all values, but five at
+// least, follow within 3 %. 0: there is none.
+func lowest(ascending []float64) float64 {
+	n := max(5, int(math.Ceil(fit.LeastShare*float64(len(ascending)))))
+	for i := range len(ascending) - n + 1 {
+		if ascending[i+n-1] <= 1.03*ascending[i] {
+			return ascending[i]
 		}
 	}
 	return 0

@@ -9,20 +9,20 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// Tam is what Tam's model knows of a network (Tam, section 2.2.3), times in ns as lines
-// over the bytes of a packet.
+// Tam has a network's parameters of Tam's model (Tam, section 2.2.3): times in ns as lines over the bytes
+// of a packet.
 type Tam struct {
-	Packet     int      // b: the largest, bytes
-	Send       fit.Line // O_s(m), eq. (2.1): what sending takes the sender
-	SendGap    fit.Line // g_s(m), eq. (2.2): between packets where they leave
-	Latency    fit.Line // L(m,2), eq. (2.3): the network
-	ReceiveGap fit.Line // g_r(m), eq. (2.4): between packets where they arrive
-	Receive    fit.Line // O_r(m), eq. (2.5): what the kernel takes of a CPU that receives
-	Take       fit.Line // U_r(m): reading what has come
-	Buffer     float64  // B_L: what waits on the way while one flow sends all it can, bytes; 0: not measured
+	Packet     int      // b: the largest packet, bytes
+	Send       fit.Line // O_s(m), eq. (2.1): overhead of the sender
+	SendGap    fit.Line // g_s(m), eq. (2.2): gap between packets at the sender
+	Latency    fit.Line // L(m,2), eq. (2.3): latency of the network
+	ReceiveGap fit.Line // g_r(m), eq. (2.4): gap between packets at the receiver
+	Receive    fit.Line // O_r(m), eq. (2.5): the kernel's CPU time at the receiver
+	Take       fit.Line // U_r(m): reading a received packet
+	Buffer     float64  // B_L: bytes in flight while one flow saturates the network; 0: not measured
 }
 
-// Parameters of a network that are Tam's, names of a Parameter, τ = 1.
+// Names of Parameters of Tam's model, τ = 1.
 const (
 	TamSend       = "O_s"
 	TamSendGap    = "g_s"
@@ -31,8 +31,8 @@ const (
 	TamTake       = "U_r"
 )
 
-// Tam is Tam's parameters of a network, "" is the first. L is what a message takes beyond
-// what its hosts do; what does not show beside the clock counts as 1 ns.
+// Tam has Tam's parameters of a network; "" is the first. Latency is the time of a message less the times
+// of its hosts; times below 1 ns count as 1 ns.
 func (f *File) Tam(name string) (t Tam, err error) {
 	n, err := f.network(name)
 	if err != nil {
@@ -49,34 +49,35 @@ func (f *File) Tam(name string) (t Tam, err error) {
 	}
 	sizes := slices.Sorted(maps.Keys(at[TamSend]))
 	line := func(parameter string, at func(m int) float64) (l fit.Line) {
-		var of []int
+		var ms []int
 		var times []float64
 		for _, m := range sizes {
 			if ns := at(m); !math.IsNaN(ns) {
-				of, times = append(of, m), append(times, max(1, ns))
+				ms, times = append(ms, m), append(times, max(1, ns))
 			}
 		}
-		l, failed := fit.LineOf(of, times)
+		l, failed := fit.LineOf(ms, times)
 		if failed != nil && err == nil {
 			err = fmt.Errorf("%s of network %s: %w", parameter, n.Name, failed)
 		}
 		return l
 	}
-	of := func(parameter string) fit.Line {
+	measured := func(parameter string) fit.Line {
 		return line(parameter, func(m int) float64 {
-			if ns, there := at[parameter][m]; there {
+			if ns, known := at[parameter][m]; known {
 				return ns
 			}
-			return math.NaN() // kernels may keep too little for it
+			return math.NaN() // kernels may keep too few unread bytes to measure it
 		})
 	}
-	t.Send, t.SendGap, t.ReceiveGap, t.Receive, t.Take = of(TamSend), of(TamSendGap), of(TamReceiveGap), of(TamReceive), of(TamTake)
+	t.Send, t.SendGap, t.ReceiveGap = measured(TamSend), measured(TamSendGap), measured(TamReceiveGap)
+	t.Receive, t.Take = measured(TamReceive), measured(TamTake)
 	if err != nil {
 		return t, err
 	}
 	var o float64
-	if of := slices.Sorted(maps.Keys(at[NetOverhead])); len(of) > 0 { // about the same of all sizes
-		o = at[NetOverhead][of[0]]
+	if ms := slices.Sorted(maps.Keys(at[NetOverhead])); len(ms) > 0 { // nearly the same for all sizes
+		o = at[NetOverhead][ms[0]]
 	}
 	t.Latency = line("L", func(m int) float64 { return o + at[NetTransfer][m] - t.Send.At(m) - t.Receive.At(m) - t.Take.At(m) })
 	t.Packet = sizes[len(sizes)-1]

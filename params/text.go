@@ -16,23 +16,23 @@ import (
 	"github.com/taulop/taulop/internal/infile"
 )
 
-// Limits of a text file, which may come from anywhere.
+// Limits of a text file.
 const (
 	maxLine  = 1 << 20 // bytes
 	maxCells = 1 << 20 // rows times columns
 	maxSize  = 1 << 50 // bytes of a message
 )
 
-// MostBytes is the largest message that a file holds.
+// MostBytes is the largest message of a file.
 const MostBytes = maxSize
 
 // ReadText reads L(m,τ) and o(m) in the text format of the authors' tools: two lines with the numbers
 // of sizes and of τ, "#m<TAB>30" and "#tau<TAB>8", further comments that begin with #, and a line for
 // each size with m in bytes, o(m), L(m,1), L(m,2) … in seconds, all separated by tabs.
 //
-// What leaves no doubt is read too: empty lines and comments in front, blanks for tabs, blanks and tabs
-// at the ends of lines, CRLF, a byte order mark, Ctrl-Z at the end, and no end of the last line if it
-// has all its columns, of which Doubt then says it. An error says in which line of name it is.
+// It accepts empty lines and comments in front, blanks for tabs, blanks and tabs at the ends of lines,
+// CRLF, a byte order mark and Ctrl-Z at the end. If the last line has all its columns but no line end,
+// Table.Doubt says so. Errors begin with name and the line.
 func ReadText(r io.Reader, name string) (*Table, error) {
 	text, err := readText(r, name, []string{"tau"}, 1, checkTauNames)
 	if err != nil {
@@ -48,9 +48,8 @@ func ReadText(r io.Reader, name string) (*Table, error) {
 	return t, nil
 }
 
-// ReadGammaText reads γ(m) in the text format of the authors' tools: as ReadText, with the number
-// of operators in line 2 ("#max_ops" or "#tau_op"), their names in line 3, and γ of each in the
-// columns. The format has no τ, so γ holds for any.
+// ReadGammaText reads γ(m) as ReadText does, with the number of operators in line 2 ("#max_ops" or
+// "#tau_op"), their names in line 3, and a column for each. The format has no τ: γ holds for any.
 func ReadGammaText(r io.Reader, name string) (*Gamma, error) {
 	text, err := readText(r, name, []string{"max_ops", "tau_op"}, 0, checkOperators)
 	if err != nil {
@@ -82,8 +81,8 @@ func checkOperators(names []string, columns int) error {
 	return nil
 }
 
-// WriteText writes a table as ReadText reads it, times with 12 decimals. The
-// format has room for tables with every τ from 1 whose first size is 1 byte.
+// WriteText writes a table in the format of ReadText, times with 12 decimals. The table must have every τ
+// from 1, and 1 byte as its first size, see Table.Fill.
 func WriteText(w io.Writer, t *Table) error {
 	if err := t.check(); err != nil {
 		return fmt.Errorf("text format: %w", err)
@@ -109,8 +108,8 @@ func WriteText(w io.Writer, t *Table) error {
 	})
 }
 
-// WriteGammaText writes the operators' γ(m,1) as ReadGammaText reads them, with 15 decimals, for they
-// can be as short as picoseconds. All operators must have been measured with the same sizes.
+// WriteGammaText writes the operators' γ(m,1) in the format of ReadGammaText, with 15 decimals, since
+// times can be as short as picoseconds. All operators must have the same sizes.
 func WriteGammaText(w io.Writer, g *Gamma) error {
 	if len(g.Operators) == 0 {
 		return errors.New("text format: no operators")
@@ -149,21 +148,22 @@ func writeText(w io.Writer, counted string, count int, names []string, sizes []i
 		}
 		b.WriteByte('\n')
 	}
-	return b.Flush() // keeps the first error of all writes
+	return b.Flush() // the first error of all writes
 }
 
-// A textTable is what both formats share.
+// A textTable is a table in either format.
 type textTable struct {
-	columns int      // that line 2 declares
-	names   []string // of the columns, as the last comment line in front of the first row gives them
+	columns int      // number that line 2 declares
+	names   []string // of the columns, from the last comment line in front of the first row
 	sizes   []int
-	rows    [][]float64 // with extra columns besides the declared
-	doubt   error       // of a last line without an end
+	rows    [][]float64 // the extra columns, then the declared ones
+	doubt   error       // the last line has no line end
 }
 
-// readText reads a table whose line 2 declares columns under one of the names given.
+// readText reads a table whose line 2 declares the number of columns under one of the names counted, and
+// whose rows have extra columns before these.
 func readText(r io.Reader, name string, counted []string, extra int, check func(names []string, columns int) error) (*textTable, error) {
-	lines := newLineReader(r, name)
+	lines := lineReader{infile.NewLines(r, name, maxLine)}
 	rows, err := lines.count("m")
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func readText(r io.Reader, name string, counted []string, extra int, check func(
 
 	t := &textTable{columns: columns}
 	before := 0
-	last := "" // number of the row before
+	last := "" // last number of the row before
 	for {
 		line, err := lines.next()
 		if err == io.EOF {
@@ -222,9 +222,9 @@ func readText(r io.Reader, name string, counted []string, extra int, check func(
 	return t, nil
 }
 
-// unended judges the last row of a file without a line end, which has fields and was read with
-// err: like is the number above the last one. A row with all its columns counts, with a doubt;
-// one that must have been cut is an error.
+// unended judges a last row without a line end, which was parsed with err; like is a number in the same
+// format as its last one. A row with all its columns counts, with a doubt; a row that was certainly cut
+// is an error.
 func (l lineReader) unended(fields []string, times int, like string, err error) (doubt, _ error) {
 	last := fields[len(fields)-1]
 	if len(fields) <= times || err == nil && decimal.Severed(last, like) {
@@ -237,8 +237,7 @@ func (l lineReader) unended(fields []string, times int, like string, err error) 
 	return fmt.Errorf("%s:%d: the last row has no line end: its last number, %.40s, is taken as it stands%s", l.Name, l.Number, last, may), err
 }
 
-// isSize tells the first column's name, which a line with the names of columns begins
-// with; other comments may stand anywhere.
+// isSize recognises the name of the first column, which tells a line of column names from other comments.
 func isSize(name string) bool {
 	switch strings.ToLower(strings.TrimSuffix(name, ":")) {
 	case "m", "size", "bytes", "m_bytes":
@@ -269,8 +268,8 @@ func parseRow(row []string, columns int) (size int, times []float64, err error) 
 	return int(size64), times, nil
 }
 
-// cells splits a line at tabs, or at blanks where it has none: editors and terminals
-// turn tabs into these. The customary names L(m, 1) have a blank of their own.
+// cells splits a line at tabs, or at blanks if it has no tabs: editors and terminals convert tabs. The
+// blank of the customary names L(m, 1) does not count.
 func cells(line string) []string {
 	if strings.Contains(line, "\t") {
 		row := strings.Split(line, "\t")
@@ -288,7 +287,7 @@ func cells(line string) []string {
 
 var tauName = regexp.MustCompile(`^L\d*\(m, *(\d+)\)$`)
 
-// checkTauNames refuses column names that leave a τ out. Other names are free.
+// checkTauNames refuses column names L(m,τ) that leave a τ out; it accepts any other names.
 func checkTauNames(names []string, _ int) error {
 	want := 1
 	for _, name := range names {
@@ -302,15 +301,10 @@ func checkTauNames(names []string, _ int) error {
 	return nil
 }
 
-// lineReader hands out lines without what is invisible.
+// A lineReader reads lines without surrounding white space.
 type lineReader struct{ *infile.Lines }
 
-func newLineReader(r io.Reader, name string) lineReader {
-	return lineReader{infile.NewLines(r, name, maxLine)}
-}
-
-// next returns the next line without its end and without what is invisible round it,
-// and io.EOF after the last.
+// next returns the next line, and io.EOF after the last.
 func (l lineReader) next() (string, error) {
 	more := l.Scan()
 	switch err := l.Err(); {
@@ -331,7 +325,7 @@ func (l lineReader) next() (string, error) {
 	if bytes.IndexByte(line, 0) >= 0 {
 		return "", l.Errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
 	}
-	if l.Cut { // it stands behind the end, not in it
+	if l.Cut { // Ctrl-Z may follow the last number
 		line = bytes.TrimSuffix(line, []byte{controlZ})
 	}
 	line = bytes.Trim(line, " \t\r\n")
@@ -341,11 +335,11 @@ func (l lineReader) next() (string, error) {
 	return string(line), nil
 }
 
-// controlZ is what DOS and its editors end a text file with.
+// controlZ ends text files of DOS and its editors.
 const controlZ = 0x1a
 
-// count finds a line such as "#m<TAB>30" under one of the names given; empty lines and
-// other comments may come before it.
+// count is the number in a line such as "#m<TAB>30", with one of the names given; empty lines and other
+// comments may come before it.
 func (l lineReader) count(names ...string) (int, error) {
 	for {
 		line, err := l.next()
@@ -367,7 +361,7 @@ func (l lineReader) count(names ...string) (int, error) {
 				return n, nil
 			}
 		}
-		// A sentence begins with a blank, what counts or names columns does not.
+		// Comments in words have a blank after #, lines with counts or column names do not.
 		counts := slices.Contains([]string{"m", "tau", "tau_op", "max_ops"}, name)
 		switch {
 		case !found && !strings.ContainsAny(line[:1], "+-.0123456789"):

@@ -5,16 +5,14 @@ import (
 	"sync"
 )
 
-// Transfers are the transfers of a file of one setup, placement, state of the
-// cache and size m, for every τ there is, rising.
+// Transfers are a file's transfers of one setup, placement, state of the cache and size m.
 type Transfers struct {
-	Key           // of all, its Tau 0
-	Cells []*Cell // L(m,1), L(m,2) …; the column τ = 1 is as in File.Table
+	Key           // with Tau 0
+	Cells []*Cell // by τ, rising; τ = 1 is as in File.Table
 }
 
-// Transfers are all of a file through the plan's first buffers, setup by setup, placement by placement, in cache
-// before off cache, m rising, those that were isolated as Alone has them. It needs no
-// complete file.
+// Transfers are all transfers through the plan's first buffers by setup, placement, cache and m. The file
+// may be incomplete.
 func (f *File) Transfers() []Transfers {
 	var all []Transfers
 	s, sort := f.fill(Selection{}), sync.OnceValue(f.Sort)
@@ -34,10 +32,10 @@ func (f *File) Transfers() []Transfers {
 	return all
 }
 
-// Alone is L(m,1) as other τ count waiting. Every isolated transfer waits for a flag that another core
-// has just set; of a segment's two transfers in a ring, as in a message alone, one does. So half of
-// y(1) comes off each, launch by launch and in the same state of the machine, but at most half of its
-// time. Other cells, and cells of a file without y(1) of isolated transfers, are unchanged.
+// Alone is L(m,1) with as much waiting as other τ have. Every isolated transfer waits for a flag that
+// another core has just set, but in a ring, as in a message alone, only one of a segment's two transfers
+// does. So half of y(1) is subtracted from each isolated transfer, paired by launch and state, but at most
+// half of its time. Other cells, and cells of a file without y(1) of isolated transfers, are unchanged.
 func (f *File) Alone(c *Cell) *Cell {
 	if c.Kind != TransferCell || c.Setup != Isolated {
 		return c
@@ -45,10 +43,10 @@ func (f *File) Alone(c *Cell) *Cell {
 	return f.Sort().alone(c)
 }
 
-// alone is Alone of an isolated transfer of the file that was sorted.
+// alone is Alone of an isolated transfer.
 func (s *Sorting) alone(c *Cell) *Cell {
 	if known := s.lone[c]; known != nil {
-		return known // in the table of another setup
+		return known // several setups share it
 	}
 	f := s.f
 	i := slices.IndexFunc(f.Cells, func(y Cell) bool {
@@ -67,29 +65,29 @@ func (s *Sorting) alone(c *Cell) *Cell {
 		launch int32
 		state  int
 	}
-	in := make(map[when]float64) // y
-	for _, y := range y.Samples {
-		in[when{y.Launch, s.Of(y)}] = y.NS
+	paired := make(map[when]float64) // y
+	for _, sample := range y.Samples {
+		paired[when{sample.Launch, s.Of(sample)}] = sample.NS
 	}
 	typical := make(map[int]float64) // y by state
 	for state := range s.States(s.Workers(y)) {
-		if of := (Cell{Samples: s.In(y, state)}); len(of.Samples) > 0 {
-			typical[state] = of.Replicates(f).Center()
+		if part := (Cell{Samples: s.In(y, state)}); len(part.Samples) > 0 {
+			typical[state] = part.Replicates(f).Center()
 		}
 	}
 	launched := false
 	alone.Samples = slices.Clone(c.Samples)
 	for i := range alone.Samples {
-		one := &alone.Samples[i]
-		state := s.Of(*one)
-		ns, known := in[when{one.Launch, state}]
-		if !known || one.Launch == Unlaunched {
+		sample := &alone.Samples[i]
+		state := s.Of(*sample)
+		ns, known := paired[when{sample.Launch, state}]
+		if !known || sample.Launch == Unlaunched {
 			if ns, known = typical[state]; !known {
 				ns = y.Time.Center
 			}
 		}
-		one.NS = less(one.NS, ns)
-		launched = launched || one.Launch != Unlaunched
+		sample.NS = less(sample.NS, ns)
+		launched = launched || sample.Launch != Unlaunched
 	}
 	if launched {
 		alone.Time = s.Estimate(&alone)

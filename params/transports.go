@@ -16,27 +16,26 @@ import (
 type Transport string
 
 const (
-	// InSegments is an intermediate buffer in shared memory, which one rank fills segment
-	// by segment and another empties: two copies.
+	// InSegments is an intermediate buffer in shared memory, which the sender fills segment by segment and
+	// the receiver empties: two copies.
 	InSegments Transport = ""
-	// CMA is one copy from process to process, which the kernel makes for the receiver
-	// (cross memory attach, process_vm_readv).
+	// CMA is a single copy by the kernel, called by the receiver (cross memory attach, process_vm_readv).
 	CMA Transport = "cma"
 )
 
 func (t Transport) String() string { return cmp.Or(string(t), "segmented") }
 
-// Buffers are what becomes of a send buffer between two messages.
+// Buffers is how send buffers change between messages.
 type Buffers string
 
 const (
-	// Rewritten: its owner writes it anew before each message, as programs do.
+	// Rewritten: the sender writes the buffer before each message, as programs do.
 	Rewritten Buffers = ""
-	// Unchanged: not rewritten, as in the usual benchmarks. A receiver that reads it from its
-	// owner's memory has it in its own cache from the second message on.
+	// Unchanged: as in the usual benchmarks. A receiver that reads the sender's memory has the buffer in
+	// its own cache from the second message on.
 	Unchanged Buffers = "unchanged"
-	// Copied: its owner copies the message there from elsewhere, in the time that is measured:
-	// onto what the receiver read before, and still has.
+	// Copied: the sender copies the message to the buffer within the measured time, over data that the
+	// receiver has read and still has in its cache.
 	Copied Buffers = "copied"
 )
 
@@ -57,16 +56,15 @@ func ParseBuffers(name string) (Buffers, error) {
 	return "", fmt.Errorf("unknown state of buffers %q: take one of rewritten, unchanged", name)
 }
 
-// ErrNoTransport is of a file in which a transport was not measured.
+// ErrNoTransport is the error for a file in which a transport was not measured.
 var ErrNoTransport = errors.New("measure them")
 
-// A Selection says which of a file's transfers a lookup is of. What is empty is the plan's first.
+// A Selection chooses transfers of a file. An empty field is the plan's first value.
 //
-// Buffers of the number and size of segments that were measured nearest to the selection's, by
-// their ratio, stand for it. Whether send buffers of segments are rewritten counts only if the file
-// has both. Single copies have o(m) only from an MPI library: L(m,τ) begins when the sender has its
-// message ready, and τ counts copies at once. A single copy by itself is ping's τ = 1, for every
-// setup; off cache send buffers that are rewritten and that are not are the same.
+// Segments and SegmentBytes take the nearest measured value by ratio. Buffers of segmented transfers
+// count only if the file has both kinds. For single copies L(m,τ) begins when the sender has its message
+// ready, τ is the number of concurrent copies, and τ = 1 is ping's for every setup; off cache rewritten
+// and unchanged send buffers are the same.
 type Selection struct {
 	Setup                  string
 	Placement              numa.Policy
@@ -76,8 +74,8 @@ type Selection struct {
 	Segments, SegmentBytes int
 }
 
-// Select fills in what a selection leaves open, and replaces buffers by those that were measured.
-// It fails where the file has no transfers over the transport with such send buffers.
+// Select replaces empty fields by the plan's first values, and segments by the nearest measured ones. It
+// fails if the file has no transfers over the transport with such send buffers.
 func (f *File) Select(s Selection) (Selection, error) {
 	s = f.fill(s)
 	if s.Transport == InSegments || len(f.Setups(s)) > 0 {
@@ -109,8 +107,8 @@ func (f *File) fill(s Selection) Selection {
 	return s
 }
 
-// Setups are the setups that the selection's transfers may be of: the plan's, and over other
-// transports those measured, sendrecv first, which is as exchanges are.
+// Setups are the setups of the selection's transfers: the plan's; over other transports the measured
+// ones, sendrecv first, because exchanges are like it.
 func (f *File) Setups(s Selection) (setups []string) {
 	if s.Transport == InSegments {
 		return f.Plan.Setups
@@ -136,8 +134,8 @@ func (f *File) Policies(s Selection) []numa.Policy {
 	})
 }
 
-// over tells the transfers, and those of nothing, that went as a selection says, of any setup and
-// placement.
+// over matches transfer and null cells with the selection's transport, buffers and segments, of any setup
+// and placement.
 func (f *File) over(s Selection) func(*Cell) bool {
 	if s.Transport == InSegments && !slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Transport == s.Transport && c.Buffers == s.Buffers }) {
 		s.Buffers = Rewritten
@@ -156,19 +154,19 @@ func (f *File) over(s Selection) func(*Cell) bool {
 	}
 }
 
-// MostBuffers is how many numbers of segments, and how many sizes, a plan may have.
+// MostBuffers limits the numbers of segments, and the sizes of segments, of a plan.
 const MostBuffers = 64
 
-// AllSegments are the numbers of segments of intermediate buffers, the plan's first one first.
+// AllSegments are the numbers of segments of intermediate buffers.
 func (p *Plan) AllSegments() []int { return append([]int{p.Segments}, p.MoreSegments...) }
 
-// AllSegmentBytes are the sizes of segments, likewise.
+// AllSegmentBytes are the sizes of segments.
 func (p *Plan) AllSegmentBytes() []int { return append([]int{p.SegmentBytes}, p.MoreSegmentBytes...) }
 
-// Abridge leaves out of a key what it has in common with one of the plan's first
-// buffers: values that are these, and those that make no difference to what is measured.
+// Abridge sets to 0 a key's number and size of segments if they are the plan's first ones or do not
+// matter.
 func (p *Plan) Abridge(k *Key) {
-	if k.Setup == Isolated || k.Segments == p.Segments { // whose buffer has one segment
+	if k.Setup == Isolated || k.Segments == p.Segments { // buffers of Isolated have one segment
 		k.Segments = 0
 	}
 	if k.Kind == NullCell || k.Bytes <= min(k.SegmentBytes, p.SegmentBytes) || k.SegmentBytes == p.SegmentBytes {
@@ -176,11 +174,11 @@ func (p *Plan) Abridge(k *Key) {
 	}
 }
 
-// nearestTo is the value nearest to one by their ratio, the larger of two; for 0 it is the first.
+// nearestTo is the value nearest to want by ratio, the larger one if two are equally near; the first for 0.
 func nearestTo(want int, values []int) int {
 	if want <= 0 {
 		return values[0]
 	}
-	far := func(v int) float64 { return math.Abs(math.Log(float64(max(1, v)) / float64(want))) }
-	return slices.MinFunc(values, func(a, b int) int { return cmp.Or(cmp.Compare(far(a), far(b)), b-a) })
+	distance := func(v int) float64 { return math.Abs(math.Log(float64(max(1, v)) / float64(want))) }
+	return slices.MinFunc(values, func(a, b int) int { return cmp.Or(cmp.Compare(distance(a), distance(b)), b-a) })
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// WriteTrend writes a row for each session, in the order of time, as Apache Otava reads CSV: when it
-// began, the version of taulop, and a column for each cell with the session's median over launches
-// in ns, of transfers L(m,τ). Otava takes no empty values, so left cells that some session has no
-// sample of are left out. It fails without sessions and where no cell is in all.
+// WriteTrend writes CSV for Apache Otava, a row for each session in the order of time: when it began, the
+// version of taulop, and for each cell the session's median over launches in ns, L(m,τ) of transfers.
+// Otava accepts no empty values, so cells without samples in some session are omitted; left is their
+// number. It fails without sessions, and if no cell is in all of them.
 func (f *File) WriteTrend(w io.Writer) (left int, err error) {
 	began := make([]time.Time, f.Sessions())
 	for _, l := range f.Launches {
@@ -67,16 +67,16 @@ func (f *File) WriteTrend(w io.Writer) (left int, err error) {
 	return left, out.Flush()
 }
 
-// trend is the cell's median in each of the sessions, nil where one has none.
-func (c *Cell) trend(f *File, sessions []int) (all []float64) {
-	of := c.Replicates(f)
+// trend is the cell's median in each of the sessions; nil if one has no samples.
+func (c *Cell) trend(f *File, sessions []int) (medians []float64) {
+	r := c.Replicates(f)
 	for _, session := range sessions {
-		if session >= len(of) || len(of[session]) == 0 {
+		if session >= len(r) || len(r[session]) == 0 {
 			return nil
 		}
-		all = append(all, fit.Median(of[session]).Center/float64(max(1, c.Transfers)))
+		medians = append(medians, fit.Median(r[session]).Center/float64(max(1, c.Transfers)))
 	}
-	return all
+	return medians
 }
 
 var noWord = regexp.MustCompile(`[^A-Za-z0-9.]+`)

@@ -11,22 +11,21 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// A Variant says which of its kind a cell is: between which CPUs, which pass over an array. A kind
-// has a comparable type of its own for it, whose String is what files, tables and charts show.
+// A Variant distinguishes cells of a kind, by a pair of CPUs or a pass over an array. Each kind has its own
+// comparable type, whose String is written to files, tables and charts.
 type Variant interface {
 	fmt.Stringer
 	encoding.TextMarshaler
 }
 
-// A Name is the variant of kinds that tell cells apart by name alone, such as collectives, and of
-// cells that this version cannot tell apart.
+// A Name is a variant that is a name alone, such as a collective's, or that this version does not know.
 type Name string
 
 func (n Name) String() string               { return string(n) }
 func (n Name) MarshalText() ([]byte, error) { return []byte(n), nil }
 
-// read are the functions that read the variants of a kind.
-var read = map[Kind]func(text string) Variant{
+// parsers parse the variants of kinds.
+var parsers = map[Kind]func(text string) Variant{
 	PairCell: parsePair,
 	PackCell: func(text string) Variant {
 		message, level, _ := strings.Cut(text, "-")
@@ -36,17 +35,17 @@ var read = map[Kind]func(text string) Variant{
 	NetCell: parseParameter, ChannelCell: parseParameter, AccessCell: parseAccess, LoadedCell: parseLoad,
 }
 
-// ReadVariants has parse read the variants of a kind in files. Text that the result's String does
-// not give back counts as a Name, and so does text of which parse makes nil.
-func ReadVariants(k Kind, parse func(text string) Variant) { read[k] = parse }
+// ReadVariants registers the parser of a kind's variants. Text is a Name if parse returns nil or a variant
+// whose String is another text.
+func ReadVariants(k Kind, parse func(text string) Variant) { parsers[k] = parse }
 
-// Named is the key with the variant of that text: what a file says.
+// Named is the key with the variant that text stands for in files.
 func (k Key) Named(text string) Key {
 	if k.Variant = nil; text == "" {
 		return k
 	}
 	k.Variant = Name(text)
-	if parse := read[k.Kind]; parse != nil {
+	if parse := parsers[k.Kind]; parse != nil {
 		if v := parse(text); v != nil && v.String() == text {
 			k.Variant = v
 		}
@@ -64,7 +63,7 @@ func (k *Key) VariantName() string {
 
 // UnmarshalJSON reads a key with the variant of its kind.
 func (k *Key) UnmarshalJSON(text []byte) error {
-	type fields Key // has no methods
+	type fields Key // without methods
 	v := struct {
 		*fields
 		Variant string `json:"variant"`
@@ -105,12 +104,12 @@ func parsePair(text string) Variant {
 	return p
 }
 
-// A Parameter is a time of a network, as eth0:L, or of a published level, as same_l3:T: the
+// A Parameter is a time of a network, such as eth0:L, or of a published level, such as same_l3:T: the
 // variant of kinds net and channel.
 type Parameter struct {
-	Of   string // name of the network or the level
+	Of   string // name of the network or level
 	Name string
-	Host int // of a network, to which other host: 2 is the second, eth0:L-2; 0 the first
+	Host int // of a network: the other host, 2 is the second, eth0:L-2; 0: the first
 }
 
 func (p Parameter) String() string {
@@ -135,19 +134,19 @@ func parseParameter(text string) Variant {
 	return p
 }
 
-// Parameter is the parameter that a cell of kind net or channel is of.
+// Parameter is the variant of a cell of kind net or channel.
 func (k *Key) Parameter() Parameter {
 	p, _ := k.Variant.(Parameter)
 	return p
 }
 
-// parameter are the cells of a parameter.
+// parameter is the grid of a parameter's cells.
 func (f *File) parameter(kind Kind, p Parameter) grid {
 	return f.grid(func(c *Cell) bool { return c.Kind == kind && c.Variant == p })
 }
 
-// A Packed message lies in pieces: the variant of kind pack. 4K8S is what packing takes,
-// 4K8S-L3 one way between two CPUs that share an L3 at the closest.
+// A Packed message is not contiguous: the variant of kind pack. 4K8S is the time of packing it, 4K8S-L3
+// its time one way between two CPUs whose closest shared level is an L3.
 type Packed struct {
 	strided.Message
 	Level string // smt, L2, L3 …, package, node or machine; empty: packing alone
@@ -156,7 +155,7 @@ type Packed struct {
 func (p Packed) String() string               { return strings.TrimSuffix(p.Message.String()+"-"+p.Level, "-") }
 func (p Packed) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// Packed is the message of a cell; false: it is of another kind, or of a newer version.
+// Packed is the message of a cell; false: the cell has another kind, or a newer version's variant.
 func (k *Key) Packed() (p Packed, ok bool) {
 	p, ok = k.Variant.(Packed)
 	return p, ok && p.Bytes == k.Bytes
@@ -180,18 +179,18 @@ func parseAccess(text string) Variant {
 	return nil
 }
 
-// What latencies under load are of.
+// Operations whose latency under load is measured.
 const (
 	LoadedRead = "read"
 	LoadedPair = "pair"
 )
 
-// A Load is the variant of kind loaded: read-25 is the latency of a read while the others inject 25 %
-// of what they can, and with Rate, rate-read-25, their time for a line of 64 bytes meanwhile.
+// A Load is the variant of kind loaded: read-25 is the latency of a read while the other workers inject
+// 25 % of their largest load, rate-read-25 their time for a line of 64 bytes meanwhile.
 type Load struct {
 	What  string
-	Level int // in %
-	Rate  bool
+	Level int  // in %
+	Rate  bool // of the others' time
 }
 
 func (l Load) String() string {

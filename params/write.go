@@ -16,8 +16,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// WriteFile writes the file as Write does, and as outfile.Write does: whatever
-// happens, a regular file at path holds either what it held or all of f.
+// WriteFile writes the file as Write does. A regular file at path is replaced atomically.
 func (f *File) WriteFile(path string) error {
 	err := outfile.Write(path, f.Write)
 	if errors.As(err, new(LimitError)) {
@@ -26,10 +25,10 @@ func (f *File) WriteFile(path string) error {
 	return err
 }
 
-// Write writes the file in version Version of the format: a line a cell, in the order of kind, setup,
-// placement, cache, operator, τ and m, samples with five digits and what follows from them with six. It
-// refuses what Read would: everything is read again before anything is written. An error of a file that
-// holds too much is a LimitError.
+// Write writes the file in version Version of the format: a line for each cell, in the order of kind,
+// setup, placement, cache, operator, τ and m. Samples have five digits, values computed from them six. The
+// text is read again before it is written, so that Write refuses what Read would. A LimitError says that
+// the file is too large.
 func (f *File) Write(w io.Writer) error {
 	text, err := f.checked()
 	var limit LimitError
@@ -43,14 +42,13 @@ func (f *File) Write(w io.Writer) error {
 	return err
 }
 
-// Validate says what is wrong with a file, the first thing found: what it accepts can be written
-// and read again.
+// Validate is the error that Write and Read would return.
 func (f *File) Validate() error {
 	_, err := f.checked()
 	return err
 }
 
-// checked is the file, which can be read again.
+// checked is the file's text, which Read accepts.
 func (f *File) checked() ([]byte, error) {
 	text, err := f.text()
 	if err == nil {
@@ -59,7 +57,6 @@ func (f *File) checked() ([]byte, error) {
 	return text, err
 }
 
-// text is the file.
 func (f *File) text() ([]byte, error) {
 	whole := *f
 	whole.Format, whole.Version = Format, Version
@@ -86,7 +83,7 @@ func (f *File) text() ([]byte, error) {
 	return text, nil
 }
 
-// head is the file up to its cells.
+// head is the file's text up to its cells.
 func (f *File) head() ([]byte, error) {
 	head := *f
 	head.Placements, head.Warnings, head.Launches = append([]numa.Placement{}, f.Placements...), append([]string{}, f.Warnings...), append([]Launch{}, f.Launches...)
@@ -103,8 +100,8 @@ func (f *File) head() ([]byte, error) {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n}")), nil
 }
 
-// layOut writes JSON for people: what has brackets in it, or long texts, has a line for
-// each of its parts. The text is what an encoder wrote, so that reading has no errors.
+// layOut writes JSON for people: values with brackets inside, or with long texts, have a line for each of
+// their parts. The text comes from an encoder, so that reading it cannot fail.
 func layOut(out *bytes.Buffer, text jsontext.Value, indent string) {
 	first := text.Kind()
 	short := len(text) < 100 || first == '{' || len(text) < 20*bytes.Count(text, []byte(","))
@@ -132,12 +129,12 @@ func layOut(out *bytes.Buffer, text jsontext.Value, indent string) {
 	out.WriteByte(text[len(text)-1])
 }
 
-// text is the cell as one line of JSON. It fails for what is no number.
+// text is the cell as one line of JSON. It fails for NaN.
 func (c *Cell) text() ([]byte, error) {
 	return json.Marshal(cellText{keyText(c.Key), c.K, c.Transfers, estimateText{c.Time, c.digits()}, c.Samples}, jsontext.AllowInvalidUTF8(true))
 }
 
-// MarshalJSONTo writes center, lo, hi, n and, if there are some, sessions.
+// MarshalJSONTo writes what decoder.estimate reads.
 func (t estimateText) MarshalJSONTo(to *jsontext.Encoder) error {
 	b := []byte{'['}
 	for _, v := range []float64{t.Center, t.Lo, t.Hi} {
@@ -150,7 +147,7 @@ func (t estimateText) MarshalJSONTo(to *jsontext.Encoder) error {
 	return to.WriteValue(append(b, ']'))
 }
 
-// MarshalJSONTo writes a row of numbers for each.
+// MarshalJSONTo writes a row of numbers for each sample, see decoder.sample.
 func (s samplesText) MarshalJSONTo(to *jsontext.Encoder) error {
 	b := []byte{'['}
 	for i := range s {
@@ -162,7 +159,6 @@ func (s samplesText) MarshalJSONTo(to *jsontext.Encoder) error {
 	return to.WriteValue(append(b, ']'))
 }
 
-// append writes a sample as a row of numbers.
 func (s *Sample) append(b []byte) []byte {
 	b = append(strconv.AppendInt(append(b, '['), int64(s.Launch), 10), ',')
 	b = append(appendNumber(b, s.NS, 5), ',')
@@ -184,8 +180,8 @@ func (s *Sample) append(b []byte) []byte {
 	return append(b, ']')
 }
 
-// digits is how many of a cell's time are worth writing: more than its samples
-// have where there are any, else all that there are.
+// digits is the number of digits of a cell's time in files: one more than of its samples, all without
+// samples.
 func (c *Cell) digits() int {
 	if len(c.Samples) > 0 {
 		return 6
@@ -205,14 +201,14 @@ func appendNumber(b []byte, v float64, digits int) []byte {
 	return strconv.AppendFloat(b, v, 'g', -1, 64)
 }
 
-// round keeps that many significant digits.
+// round rounds to significant digits.
 func round(v float64, digits int) float64 {
 	if v == 0 || digits > 15 {
 		return v
 	}
 	decimals := digits - 1 - int(math.Floor(math.Log10(math.Abs(v))))
 	switch {
-	case decimals > 22: // beyond the powers of ten that are exact
+	case decimals > 22: // larger powers of ten are not exact
 		return v
 	case decimals >= 0:
 		unit := math.Pow10(decimals)

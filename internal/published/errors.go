@@ -11,20 +11,20 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// Errors are those of some cells, as shares of what was measured.
+// Errors are relative errors of predictions, predicted / measured − 1, over some cells.
 type Errors struct {
-	Of     string  `json:"of"`                   // which cells
-	Cells  int     `json:"cells"`                // that are predicted
-	Mean   float64 `json:"mean_relative_error"`  // of errors without their signs
-	Within float64 `json:"share_within_factor"`  // of cells whose prediction is Factor times off at most, either way
-	Signed float64 `json:"mean_signed_error"`    // above 0 where predictions are too high
+	Of     string  `json:"of"`                   // description of the cells
+	Cells  int     `json:"cells"`                // with predictions
+	Mean   float64 `json:"mean_relative_error"`  // of absolute values
+	Within float64 `json:"share_within_factor"`  // share of cells with predictions within Factor
+	Signed float64 `json:"mean_signed_error"`    // above 0 if predictions are too high
 	Ratio  float64 `json:"geometric_mean_ratio"` // predicted over measured
 }
 
-// Factor is by how much a prediction may be off and still serve.
+// Factor is the largest useful ratio of prediction and measurement, either way.
 const Factor = 1.5
 
-// errorsOf are those of the cells that are predicted.
+// errorsOf are the errors of the cells with predictions.
 func errorsOf(of string, cells []Cell) Errors {
 	e := Errors{Of: of}
 	var logs float64
@@ -47,7 +47,7 @@ func errorsOf(of string, cells []Cell) Errors {
 	return e
 }
 
-// A Group is cells that have something in common.
+// A Group is cells with a common property.
 type Group struct {
 	Collective string `json:"collective"`
 	Errors
@@ -55,8 +55,7 @@ type Group struct {
 	order int
 }
 
-// grouped are the groups of cells with predictions, by collective and in the order of by;
-// name says what a group's cells have in common.
+// grouped groups cells with predictions by collective and by name, in the order of by.
 func grouped(cells []Cell, by func(*Cell) (order int, name string)) (groups []Group) {
 	at := make(map[string]int)
 	for i := range cells {
@@ -83,7 +82,7 @@ func grouped(cells []Cell, by func(*Cell) (order int, name string)) (groups []Gr
 	return groups
 }
 
-// ByAlgorithm are the errors of each collective's algorithms, the library's own choice last.
+// ByAlgorithm are the errors by algorithm, the library's own choice last.
 func (c *Comparison) ByAlgorithm() []Group {
 	return grouped(c.Cells, func(cell *Cell) (int, string) {
 		if cell.Setting.Own() {
@@ -93,14 +92,14 @@ func (c *Comparison) ByAlgorithm() []Group {
 	})
 }
 
-// ByMapping are the errors of each collective's mappings, its own choices left out.
+// ByMapping are the errors by mapping, without the library's own choices.
 func (c *Comparison) ByMapping() []Group {
 	return grouped(c.forced(), func(cell *Cell) (int, string) {
 		return slices.Index([]string{"core", "socket", "node"}, cell.Mapping), cell.Mapping
 	})
 }
 
-// ByP are the errors of doubling ranges of P.
+// ByP are the errors by ranges of P, which double.
 func (c *Comparison) ByP() []Group {
 	return grouped(c.forced(), func(cell *Cell) (int, string) {
 		most := 2
@@ -114,13 +113,13 @@ func (c *Comparison) ByP() []Group {
 	})
 }
 
-// ByM are the errors of each m.
+// ByM are the errors by m.
 func (c *Comparison) ByM() []Group {
 	return grouped(c.forced(), func(cell *Cell) (int, string) { return cell.Bytes, fmt.Sprint(cell.Bytes) })
 }
 
-// forced are the predicted cells of algorithms that the library was told to take; where there
-// are none, all cells.
+// forced are the predicted cells of algorithms that the library was told to use; all cells if there are
+// none.
 func (c *Comparison) forced() (cells []Cell) {
 	cells = lists.Filter(c.Cells, func(cell Cell) bool { return !cell.Setting.Own() && cell.Error != nil })
 	if len(cells) == 0 {
@@ -129,26 +128,24 @@ func (c *Comparison) forced() (cells []Cell) {
 	return cells
 }
 
-// All are the errors of all algorithms that the library was told to take, and of those from
-// 1 KiB on.
+// All are the errors of all forced algorithms, and of those from 1 KiB on.
 func (c *Comparison) All() []Errors {
 	cells := c.forced()
 	long := lists.Filter(cells, func(cell Cell) bool { return cell.Bytes >= 1<<10 })
 	return []Errors{errorsOf("all", cells), errorsOf("m from 1K", long)}
 }
 
-// An Omission is cells that are left out for one reason.
+// An Omission is a reason for leaving cells out.
 type Omission struct {
 	Why   string `json:"why"`
 	Cells int    `json:"cells"`
-	Line  int    `json:"line"` // of the table, the first
-	Of    string `json:"of"`   // the first: its algorithm and P
+	Line  int    `json:"line"` // of the table, of the first cell
+	Of    string `json:"of"`   // the first cell's algorithm and P
 }
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// LeftOut says which cells have no prediction, and why; reasons that differ in numbers alone
-// are one.
+// LeftOut says which cells have no prediction, and why. Reasons that differ only in numbers count as one.
 func (c *Comparison) LeftOut() (all []Omission) {
 	at := make(map[string]int)
 	for _, cell := range c.Cells {
@@ -156,7 +153,7 @@ func (c *Comparison) LeftOut() (all []Omission) {
 			continue
 		}
 		_, why, found := strings.Cut(cell.LeftOut, cell.Collective+":")
-		if _, rest, named := strings.Cut(why, ": "); found && named { // whose algorithm is said beside it
+		if _, rest, named := strings.Cut(why, ": "); found && named { // Of has the algorithm
 			why = rest
 		} else {
 			why = cell.LeftOut

@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// WithNetwork is a file of tables with messages between nodes, which it lacks, from timed
-// collectives of two ranks. The note says so. An error is a sentence.
+// WithNetwork makes a file of tables without messages between nodes, and takes these messages from timed
+// collectives of two ranks. The note says so.
 func WithNetwork(f *params.File, tables, timed []*tidy.Table, cores map[string]int) (with *params.File, note string, err error) {
 	if slices.ContainsFunc(f.LevelTimes(), func(l params.LevelTimes) bool { return len(l.Groups) == 0 && l.Message != nil }) {
 		return nil, "", fmt.Errorf("of collectives import takes messages between nodes, which the other tables have: leave %s out", printable.Name(timed[0].Name))
@@ -32,12 +32,12 @@ func WithNetwork(f *params.File, tables, timed []*tidy.Table, cores map[string]i
 	return nil, "", fmt.Errorf("of collectives import takes messages between nodes, and no row of %s is of two ranks on two nodes that a forced algorithm has one message for: leave it out", printable.Name(timed[0].Name))
 }
 
-// OtherNode is the level of messages between nodes that BetweenNodes finds.
+// OtherNode is the level of the messages of BetweenNodes.
 const OtherNode = "other_node"
 
-// BetweenNodes are messages between nodes, from collectives of two ranks on two nodes that the
-// library was told to do as one message: each takes the mean over both ranks, of which the one
-// that receives may have begun to wait before the other one was there.
+// BetweenNodes are messages between nodes, from collectives of two ranks on two nodes with a forced algorithm
+// of one message. A message's time is the mean over both ranks, which includes start skew: the receiver may
+// have waited for the sender.
 func BetweenNodes(t *tidy.Table, f *params.File) (all []tidy.Message) {
 	lib, _, _ := mpi.OfHead(t.Head)
 	c := &Comparison{}
@@ -59,8 +59,7 @@ func BetweenNodes(t *tidy.Table, f *params.File) (all []tidy.Message) {
 	return all
 }
 
-// Machine is what tables call their machine, without what follows the name; "" where
-// none does.
+// Machine is the first name of a machine in tables, up to a comma or bracket; "" if there is none.
 func Machine(tables []*tidy.Table) string {
 	for _, t := range tables {
 		name, _, _ := strings.Cut(strings.NewReplacer("(", ",", "[", ",", "{", ",", ";", ",").Replace(t.Machine), ",")

@@ -9,60 +9,59 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// An Evaluation is what choices of an algorithm cost, against the best that was measured.
+// An Evaluation compares choices of algorithms with the best measured ones.
 type Evaluation struct {
-	Margin float64   `json:"margin"` // the least predicted gain for which the library's own choice is left, a share
+	Margin float64   `json:"margin"` // the least predicted gain, a share, for replacing the library's own choice
 	Groups []Choices `json:"choices"`
 	Cases  []Judged  `json:"cases"`
 }
 
-// Choices are what choosing costs over the cases of a collective and mapping: means of
-// penalties, a share each.
+// Choices are penalties of choices over the cases of a collective and mapping.
 type Choices struct {
 	Collective string   `json:"collective"` // or all
 	Mapping    string   `json:"mapping"`
 	Cases      int      `json:"cases"`
 	Predicted  int      `json:"predicted_cases"` // in the others ours is the library's own
-	Own        *Penalty `json:"own"`             // the library's own choice; nil where it was not measured
-	Ours       *Penalty `json:"ours"`            // what is predicted to be the cheapest; nil without predictions
-	Always     *Always  `json:"always"`
-	Every      []Always `json:"algorithms"` // each of them always
-	// Mixed counts the cases of which one algorithm has a slowest rank and another a mean
-	// over ranks alone, and Alike is the same without those that have the mean alone.
+	Own        *Penalty `json:"own"`             // the library's own choice; nil: not measured
+	Ours       *Penalty `json:"ours"`            // the algorithm that is predicted to be the cheapest; nil without predictions
+	Always     *Always  `json:"always"`          // the best of Every that is measured in all cases
+	Every      []Always `json:"algorithms"`
+	// Mixed counts the cases in which some algorithms have the slowest rank's time and others only the
+	// mean over ranks. Alike leaves out the latter algorithms of these cases.
 	Mixed int      `json:"mixed_cases"`
 	Alike *Choices `json:"alike,omitempty"`
 }
 
-// A Penalty is over cases what was chosen less the best, as a share of the best.
+// A Penalty is the excess time of choices over the best ones, as a share of these.
 type Penalty struct {
 	Mean  float64 `json:"mean"`
 	Worst float64 `json:"worst"`
-	Best  float64 `json:"share_best"` // of cases in which it is the best
+	Best  float64 `json:"share_best"` // share of cases in which the choice is the best
 }
 
-// Always is one algorithm taken in all cases in which it was measured.
+// Always is an algorithm chosen in all cases in which it was measured.
 type Always struct {
 	Setting mpi.Setting `json:"setting"`
 	Cases   int         `json:"cases"`
 	Penalty
 }
 
-// A Judged case is what each choice takes there, ns.
+// A Judged case has the times of choices, ns.
 type Judged struct {
 	Case
 	Best     mpi.Setting  `json:"best"`
 	BestNs   float64      `json:"best_ns"`
 	OwnNs    float64      `json:"own_ns,omitempty"` // 0: not measured
-	Ours     *mpi.Setting `json:"ours"`             // nil: nothing is predicted, nor the library's own measured; zero: the library's own
+	Ours     *mpi.Setting `json:"ours"`             // zero: the library's own choice; nil: neither predicted, nor that measured
 	OursNs   float64      `json:"ours_ns,omitempty"`
 	Measured int          `json:"algorithms"`
 
 	cells     []*Cell
-	mixed     bool
+	mixed     bool // see Choices
 	predicted bool
 }
 
-// own and ours are penalties, NaN where there is none.
+// own and ours are penalties; NaN: unknown.
 func (j *Judged) own() float64 {
 	if j.OwnNs == 0 {
 		return math.NaN()
@@ -77,17 +76,16 @@ func (j *Judged) ours() float64 {
 	return j.OursNs/j.BestNs - 1
 }
 
-// Evaluate judges choices in all cases with at least two algorithms measured; where a
-// collective has the library's own choice anywhere, in those that have it. Ours is
-// the algorithm that is predicted to be the cheapest of those measured. The library's own
-// stays where less than a margin, a share, would be gained, or less than predictions can be
-// told apart by: against what its rules make it choose, or where these are not known against
-// the second cheapest.
+// Evaluate judges choices in all cases with at least two measured algorithms; if the library's own choice of a
+// collective was measured, only in cases that have it. Ours is the measured algorithm with the least
+// predicted time. It is the library's own choice if the predicted gain is less than margin, a share, or less
+// than the spread of predictions. The gain is over the library's own choice, or over the second cheapest
+// algorithm if the library's rules are unknown.
 func (c *Comparison) Evaluate(margin float64) *Evaluation {
 	e := &Evaluation{Margin: margin}
 	at := make(map[Case]int)
 	var cases []Judged
-	owned := make(map[string]bool) // collectives with the library's own choice
+	hasOwn := make(map[string]bool) // by collective: the library's own choice was measured
 	for i := range c.Cells {
 		cell := &c.Cells[i]
 		if ns, _ := cell.Time.Compared(); cell.unknown || !(ns > 0) {
@@ -99,9 +97,9 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 			at[cell.Case], cases = n, append(cases, Judged{Case: cell.Case})
 		}
 		cases[n].cells = append(cases[n].cells, cell)
-		owned[cell.Collective] = owned[cell.Collective] || cell.Setting.Own()
+		hasOwn[cell.Collective] = hasOwn[cell.Collective] || cell.Setting.Own()
 	}
-	counts := func(j Judged) bool { return len(j.cells) > 1 && (j.OwnNs > 0 || !owned[j.Collective]) }
+	counts := func(j Judged) bool { return len(j.cells) > 1 && (j.OwnNs > 0 || !hasOwn[j.Collective]) }
 	for i := range cases {
 		cases[i].judge(margin)
 	}
@@ -125,8 +123,8 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 	}
 	choices := func(g group, cases []Judged) Choices {
 		c := choicesOf(cases)
-		if c.Collective, c.Mapping = g.collective, g.mapping; g.mapping == "" { // algorithms of one number are not the same
-			c.Always, c.Every = nil, nil
+		if c.Collective, c.Mapping = g.collective, g.mapping; g.mapping == "" {
+			c.Always, c.Every = nil, nil // algorithms of several collectives
 		}
 		return c
 	}
@@ -134,15 +132,15 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 		c := choices(g, members[g])
 		if c.Mixed > 0 {
 			alike := lists.Map(members[g], func(j Judged) Judged { return j.alike(margin) })
-			of := choices(g, lists.Filter(alike, counts))
-			c.Alike = &of
+			likeChoices := choices(g, lists.Filter(alike, counts))
+			c.Alike = &likeChoices
 		}
 		e.Groups = append(e.Groups, c)
 	}
 	return e
 }
 
-// judge finds the best algorithm and what is chosen.
+// judge finds the best algorithm and ours.
 func (j *Judged) judge(margin float64) {
 	j.Measured, j.BestNs = len(j.cells), math.Inf(1)
 	some, all := false, true
@@ -187,22 +185,17 @@ func (j *Judged) judge(margin float64) {
 	j.OursNs, _ = taken.Time.Compared()
 }
 
-// alike is the case without algorithms that have a mean over ranks alone, where others
-// have the slowest rank.
+// alike is a mixed case without the algorithms that have only a mean over ranks.
 func (j Judged) alike(margin float64) Judged {
 	if !j.mixed {
 		return j
 	}
-	of := Judged{Case: j.Case}
-	for _, cell := range j.cells {
-		if cell.Time.Slowest > 0 {
-			of.cells = append(of.cells, cell)
-		}
-	}
-	of.judge(margin)
-	return of
+	like := Judged{Case: j.Case, cells: lists.Filter(j.cells, func(c *Cell) bool { return c.Time.Slowest > 0 })}
+	like.judge(margin)
+	return like
 }
 
+// choicesOf are the penalties over cases.
 func choicesOf(cases []Judged) Choices {
 	c := Choices{Cases: len(cases)}
 	var own, ours []float64
@@ -249,6 +242,7 @@ func choicesOf(cases []Judged) Choices {
 	return c
 }
 
+// penaltyOf summarises the penalties of cases.
 func penaltyOf(penalties []float64) (p Penalty) {
 	for _, v := range penalties {
 		p.Mean += v
@@ -262,7 +256,7 @@ func penaltyOf(penalties []float64) (p Penalty) {
 	return p
 }
 
-// Worst are the predicted cases in which ours costs most.
+// Worst are the predicted cases with the largest penalties of ours.
 func (e *Evaluation) Worst(most int) []Judged {
 	worst := lists.Filter(e.Cases, func(j Judged) bool { return j.predicted })
 	slices.SortStableFunc(worst, func(a, b Judged) int { return cmp.Compare(b.ours(), a.ours()) })

@@ -1,6 +1,7 @@
 package published
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -8,47 +9,47 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Timing is what timing some settings of each case is worth.
+// A Timing is the penalty of choices after timing some settings of each case.
 type Timing struct {
-	Of      string  `json:"timed"` // in words
+	Of      string  `json:"timed"` // the settings, in words
 	Cases   int     `json:"cases"`
 	Penalty Penalty `json:"penalty"`
-	Runs    float64 `json:"share_of_runs"` // of all that the table has in these cases
+	Runs    float64 `json:"share_of_runs"` // of the table's runs in these cases
 	Time    float64 `json:"share_of_time"`
 }
 
-// A Planned evaluation is what plans are worth over the cases of a collective and mapping that are predicted.
+// A Planned evaluation has the timings over the predicted cases of a collective and mapping.
 type Planned struct {
 	Collective string   `json:"collective"`
 	Mapping    string   `json:"mapping"`
 	Timings    []Timing `json:"timings"`
 }
 
-// beside says which settings are timed, by how many.
-var beside = [plan.Most + 1]string{"own alone", "own, cheapest", "own, two cheapest"}
+// timedSettings describes the timed settings, by the number beside the library's own choice.
+var timedSettings = [plan.Most + 1]string{"own alone", "own, cheapest", "own, two cheapest"}
 
-// latency is what a call takes in a benchmark besides the collective, in seconds.
+// latency is the overhead of a call in a benchmark, in seconds.
 const latency = 20e-6
 
-// Plans judges what timing is worth: of no setting but the library's own choice, of the cheapest
-// predicted ones beside it in each case, and of what a plan says.
+// Plans judges timing: of the library's own choice alone, of the predicted cheapest settings beside it in
+// each case, and of the settings that a plan picks.
 func (e *Evaluation) Plans() (all []Planned) {
 	for _, g := range e.Groups {
 		cells, cases := e.planned(g.Collective, g.Mapping)
 		if len(cases) == 0 {
 			continue
 		}
-		of := Planned{Collective: g.Collective, Mapping: g.Mapping}
+		planned := Planned{Collective: g.Collective, Mapping: g.Mapping}
 		for most := range plan.Most + 1 {
-			of.Timings = append(of.Timings, judge(beside[most], cells, cases, cheapest(cells, most)))
+			planned.Timings = append(planned.Timings, judge(timedSettings[most], cells, cases, cheapest(cells, most)))
 		}
-		of.Timings = append(of.Timings, judge("a plan", cells, cases, pick(cells)))
-		all = append(all, of)
+		planned.Timings = append(planned.Timings, judge("a plan", cells, cases, pick(cells)))
+		all = append(all, planned)
 	}
 	return all
 }
 
-// planned are the predicted cases of a collective and mapping in which the library's own choice was measured.
+// planned are the predicted cases of a collective and mapping with the library's own choice measured.
 func (e *Evaluation) planned(collective, mapping string) (cells []plan.Cell, cases []*Judged) {
 	for i := range e.Cases {
 		j := &e.Cases[i]
@@ -59,7 +60,7 @@ func (e *Evaluation) planned(collective, mapping string) (cells []plan.Cell, cas
 	return cells, cases
 }
 
-// pick is what a plan has timed of each cell, in its share of the time of all settings.
+// pick are the settings that a plan times for each cell, within plan.Share of the time of all settings.
 func pick(cells []plan.Cell) (timed [][]int) {
 	picker := plan.Picker{Most: plan.Most, Cost: func(_ *plan.Cell, o plan.Option) float64 { return o.Seconds + latency }}
 	for i := range cells {
@@ -70,7 +71,7 @@ func pick(cells []plan.Cell) (timed [][]int) {
 	return picker.Pick(cells).Timed
 }
 
-// cell is a case as plans see it.
+// cell is the case for a plan.
 func (j *Judged) cell() plan.Cell {
 	c := plan.Cell{Collective: j.Collective, Mapping: j.Mapping, P: j.P, Bytes: j.Bytes, Options: []plan.Option{{}}}
 	for _, cell := range j.cells {
@@ -88,7 +89,7 @@ func (j *Judged) cell() plan.Cell {
 	return c
 }
 
-// took is what a setting was measured to take, in seconds; NaN where it was not.
+// took is the measured time of a setting in seconds; NaN: not measured.
 func (j *Judged) took(s mpi.Setting) float64 {
 	for _, c := range j.cells {
 		if c.Setting == s {
@@ -99,28 +100,21 @@ func (j *Judged) took(s mpi.Setting) float64 {
 	return math.NaN()
 }
 
-// cheapest times the own choice and the cheapest predicted of all cells.
+// cheapest are the indices of the library's own choice, 0, and of up to most cheapest predicted options.
 func cheapest(cells []plan.Cell, most int) (timed [][]int) {
 	for i := range cells {
-		of := []int{0}
-		for len(of) <= most {
-			best := 0
-			for o := 1; o < len(cells[i].Options); o++ {
-				if !slices.Contains(of, o) && (best == 0 || cells[i].Options[o].Seconds < cells[i].Options[best].Seconds) {
-					best = o
-				}
-			}
-			if best == 0 {
-				break
-			}
-			of = append(of, best)
+		options := cells[i].Options
+		chosen := make([]int, len(options))
+		for o := range chosen {
+			chosen[o] = o
 		}
-		timed = append(timed, of)
+		slices.SortStableFunc(chosen[1:], func(a, b int) int { return cmp.Compare(options[a].Seconds, options[b].Seconds) })
+		timed = append(timed, chosen[:min(len(chosen), most+1)])
 	}
 	return timed
 }
 
-// judge is what choices by timings cost, where cells have these options timed.
+// judge is the penalty of choices after timing these options of each cell.
 func judge(of string, cells []plan.Cell, cases []*Judged, timed [][]int) (t Timing) {
 	times := make(plan.Times, len(cells))
 	runs, all, seconds, total := 0, 0, 0.0, 0.0

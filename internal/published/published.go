@@ -1,9 +1,8 @@
-// Package published puts what models predict beside what others measured of an MPI library's
-// collectives, and says what choosing an algorithm by predictions would have cost them.
+// Package published compares predictions with published measurements of an MPI library's collectives, and
+// evaluates choosing algorithms by predictions.
 //
-// Its opinion: several measurements of one thing count once, with their median. What the
-// slowest rank took is what a program waits for, and counts where it was recorded; the mean
-// over ranks is less than that, and stands beside the same mean of the prediction.
+// Its opinion: repeated measurements count once, with their median. A program waits for the slowest rank, so
+// its time counts if it was recorded; the mean over ranks is less, and is compared with the predicted mean.
 package published
 
 import (
@@ -43,28 +42,26 @@ type Cell struct {
 	Line    int         `json:"line"`    // of the first
 	Time    Ranks       `json:"measured_ns"`
 
-	// Taken is what the library chose by itself, where its rules are known.
+	// Taken is the library's own choice, if its rules are known.
 	Taken     *mpi.Setting `json:"taken,omitempty"`
-	Predicted *Ranks       `json:"predicted_ns"` // nil where it is left out
+	Predicted *Ranks       `json:"predicted_ns"` // nil: left out
 	Error     *float64     `json:"error"`        // predicted / measured − 1
 	LeftOut   string       `json:"left_out,omitempty"`
-	// Spread is the share by which predictions must differ to be told apart.
+	// Spread is the least relative difference of predictions that is significant.
 	Spread float64 `json:"spread,omitempty"`
-	// Extrapolated: some time is beyond what was measured.
+	// Extrapolated: some parameter is beyond the measured range.
 	Extrapolated bool `json:"extrapolated,omitempty"`
 
-	unknown bool // nobody knows what the library was told
+	unknown bool // the setting or the number of nodes is unknown
 }
 
-// Ranks are the times of a collective in ns: when the slowest rank was done, and the mean over
-// ranks; 0 where either is not known.
+// Ranks are times of a collective in ns, of the slowest rank and the mean over ranks; 0: unknown.
 type Ranks struct {
 	Slowest float64 `json:"slowest"`
 	Mean    float64 `json:"mean"`
 }
 
-// Compared is the time that counts, of the slowest rank where it is known, and whether it is
-// that.
+// Compared is the time of the slowest rank if it is known, else the mean, and whether it is the former.
 func (r Ranks) Compared() (ns float64, slowest bool) {
 	if r.Slowest > 0 {
 		return r.Slowest, true
@@ -72,8 +69,8 @@ func (r Ranks) Compared() (ns float64, slowest bool) {
 	return r.Mean, false
 }
 
-// as is the time that stands beside a measured one: of the slowest rank, or the mean over
-// ranks where the model knows it.
+// as is the predicted time to compare with a measured one of the slowest rank, or else with a mean, if the
+// model has one.
 func (r Ranks) as(slowest bool) float64 {
 	if slowest || r.Mean == 0 {
 		return r.Slowest
@@ -81,7 +78,7 @@ func (r Ranks) as(slowest bool) float64 {
 	return r.Mean
 }
 
-// Check refuses a cell that no Compare makes.
+// Check refuses a cell that Compare cannot make.
 func (c *Cell) Check() error {
 	for _, word := range []string{c.Collective, c.Mapping, c.Setting.Name} {
 		if word != printable.Name(word) || len(word) > 64 {
@@ -97,16 +94,15 @@ func (c *Cell) Check() error {
 	return nil
 }
 
-// unknown is the mapping of rows that name none.
+// unknown is the mapping of rows without one.
 const unknown = "unknown"
 
-// A Choice is the cells that count; what is empty takes all.
+// A Choice selects cells; empty fields select all.
 type Choice struct {
 	Collectives []string // names, or algorithms like bcast:6 and bcast:binomial
 	Mappings    []string
 	P, M        []int
-	// AtOnce predicts calls that all ranks begin at once, as algorithms are chosen, instead of calls as
-	// benchmarks time them.
+	// AtOnce predicts calls without start skew, as for choosing algorithms, instead of calls in a benchmark.
 	AtOnce bool
 }
 
@@ -115,36 +111,35 @@ func (c Choice) takes(k Case) bool {
 		(len(c.P) == 0 || slices.Contains(c.P, k.P)) && (len(c.M) == 0 || slices.Contains(c.M, k.Bytes))
 }
 
-// named tells whether one of the names is of a cell.
+// named reports whether one of the choice's collectives or algorithms is the cell's.
 func (c Choice) named(cell *Cell) bool {
 	if len(c.Collectives) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(c.Collectives, func(name string) bool {
-		of, algorithm, one := strings.Cut(name, ":")
-		return of == cell.Collective && (!one || algorithm == cell.Setting.Name || algorithm == strconv.Itoa(cell.Setting.ID))
+		collective, algorithm, one := strings.Cut(name, ":")
+		return collective == cell.Collective && (!one || algorithm == cell.Setting.Name || algorithm == strconv.Itoa(cell.Setting.ID))
 	})
 }
 
 // A Comparison is a table's cells with predictions.
 type Comparison struct {
 	Library string `json:"algorithms_of"`
-	Rows    int    `json:"rows"`  // of the table, those of the choice
-	Noise   int    `json:"noise"` // of them, flagged as such and left out
+	Rows    int    `json:"rows"`  // of the choice
+	Noise   int    `json:"noise"` // rows that are flagged as noise and left out
 	Cells   []Cell `json:"cells"`
-	// MeanAsSlowest counts cells of which the mean over ranks stands beside the predicted
-	// slowest rank, because the model knows no other.
+	// MeanAsSlowest counts cells whose measured mean over ranks is compared with the predicted slowest
+	// rank, because the model has no mean.
 	MeanAsSlowest int      `json:"mean_as_slowest,omitempty"`
 	Warnings      []string `json:"warnings,omitempty"` // of the parameters
 
-	// Predictor is one of those that predicted, nil where nothing could be.
+	// Predictor is the predictor for the most nodes; nil: nothing was predicted.
 	Predictor *model.Predictor `json:"-"`
 }
 
-// Compare puts predictions from the parameters of a machine beside the table's times. Nothing
-// that a prediction lacks is an error, but cells say why, also those of algorithms and
-// collectives that the library does not have. It fails for a choice that takes nothing, and for
-// parameters that no model can be made of.
+// Compare compares a table's times with predictions from the parameters of a machine. Cells without a
+// prediction say why, including those of algorithms and collectives that the library does not have. It fails
+// for a choice without rows.
 func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Comparison, error) {
 	lib, version, rules := mpi.OfHead(t.Head)
 	if bytes := elementOf(t); bytes > 0 {
@@ -178,15 +173,15 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 		off := cell.Predicted.as(slowest)/measured - 1
 		cell.Error = &off
 	}
-	for at, one := range p.made {
-		if one.err == nil {
+	for at, predictor := range p.made {
+		if predictor.err == nil {
 			if at.mapping == unknown && !slices.Contains(c.Warnings, placedInBlocks) {
 				c.Warnings = append(c.Warnings, placedInBlocks)
 			}
 			if c.Predictor == nil || at.nodes > c.Predictor.Cluster.Nodes {
-				c.Predictor = one.Predictor
+				c.Predictor = predictor.Predictor
 			}
-			for _, w := range one.Warnings {
+			for _, w := range predictor.Warnings {
 				if text := w.Error(); !slices.Contains(c.Warnings, text) {
 					c.Warnings = append(c.Warnings, text)
 				}
@@ -200,8 +195,8 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 	return c, nil
 }
 
-// elementOf is how many bytes elements of reductions have: as benchmarks begin with one, the
-// least size, if that is no more than a double; 0 where there are no reductions.
+// elementOf is the size in bytes of the elements of reductions, up to 8: the least size of the table, since
+// benchmarks begin with one element; 0 without reductions.
 func elementOf(t *tidy.Table) (bytes int) {
 	for _, r := range t.Collectives {
 		if c := collective.Named(r.Collective); c != nil && c.Reduces && r.Bytes > 0 && (bytes == 0 || r.Bytes < bytes) {
@@ -211,10 +206,10 @@ func elementOf(t *tidy.Table) (bytes int) {
 	return min(bytes, 8)
 }
 
-// placedInBlocks is the warning of tables that do not say where ranks were.
+// placedInBlocks is the warning for tables without mappings.
 const placedInBlocks = "rows do not say where ranks were (mapping unknown): they count as in blocks, as many on each node, one core after another"
 
-// gather makes cells of rows.
+// gather makes cells of the rows of a choice.
 func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch Choice) error {
 	type key struct {
 		Case
@@ -274,12 +269,11 @@ func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch 
 	return nil
 }
 
-// onFewNodes is the warning of tables that do not say on how many nodes ranks were.
+// onFewNodes is the warning for tables without numbers of nodes.
 const onFewNodes = "rows do not say on how many nodes ranks were (column nodes): they count as on as few as have cores for them"
 
-// nodesOf is on how many nodes the ranks of a cell are where its row does not say: as few as
-// have cores for them. It fails for ranks that were mapped by node, and where nobody knows how many cores a
-// node has.
+// nodesOf is the number of nodes of a cell whose row lacks it: the fewest with enough cores. It fails for
+// ranks mapped by node, and if the number of cores is unknown.
 func nodesOf(f *params.File, cell *Cell) (int, error) {
 	cores := f.Provenance.Online.Len()
 	switch {
@@ -291,7 +285,7 @@ func nodesOf(f *params.File, cell *Cell) (int, error) {
 	return (cell.P + cores - 1) / cores, nil
 }
 
-// contents says what there is to ask for.
+// contents describes the table's cells in an error.
 func contents(t *tidy.Table) string {
 	var names, mappings []string
 	var ps, sizes []int
@@ -305,9 +299,8 @@ func contents(t *tidy.Table) string {
 		slices.Min(sizes), slices.Max(sizes), printable.List(mappings), printable.List(names))
 }
 
-// settingOf is what the library was told. The name of an algorithm decides, and where there is
-// none the number. It fails where both contradict each other, and where the library does not
-// have it.
+// settingOf is the library's setting in a row: by the name of the algorithm, or else by its number. It fails
+// if they contradict each other, or if the library does not have the algorithm.
 func settingOf(lib *mpi.Library, r *tidy.Collective) (mpi.Setting, error) {
 	of := collective.Named(r.Collective)
 	if of == nil {
@@ -315,8 +308,7 @@ func settingOf(lib *mpi.Library, r *tidy.Collective) (mpi.Setting, error) {
 		return mpi.Setting{}, err
 	}
 	byName, err := named(lib, of, r.Algorithm)
-	switch {
-	case err != nil || r.ID <= 0 || byName.ID == 0 && !byName.Own(): // the last has no numbers
+	if err != nil || r.ID <= 0 || byName.ID == 0 && !byName.Own() { // the last: the library has no numbers
 		return byName, err
 	}
 	if lib.NeedsBase() {
@@ -329,7 +321,7 @@ func settingOf(lib *mpi.Library, r *tidy.Collective) (mpi.Setting, error) {
 	return byID, err
 }
 
-// named is the setting that a name says: an algorithm, or words for the library's own choice.
+// named is the setting of a name: an algorithm's, or a word for the library's own choice.
 func named(lib *mpi.Library, of *collective.Collective, name string) (s mpi.Setting, err error) {
 	if name == "" {
 		return s, nil
@@ -346,25 +338,25 @@ func named(lib *mpi.Library, of *collective.Collective, name string) (s mpi.Sett
 	return s, err
 }
 
-// A place is where ranks are: of a number of them, or 0 of as many as a table has.
+// A place is a mapping of ranks to nodes.
 type place struct {
 	mapping  string
-	nodes, p int
+	nodes, p int // p 0: the largest P of the table
 }
 
-// predictors are those of the mappings of a table.
+// predictors are the predictors for the places of a table.
 type predictors struct {
 	file    *params.File
 	how     model.Choice
 	lib     *mpi.Library
-	named   bool // by the table
-	rules   bool
+	named   bool // the table names the library's version
+	rules   bool // that version's rules are known
 	atOnce  bool
-	largest map[place]int
+	largest map[place]int // largest P
 	made    map[place]*made
 }
 
-// A made predictor remembers what schedules cost.
+// A made predictor caches the costs of schedules.
 type made struct {
 	*model.Predictor
 	err   error
@@ -383,16 +375,16 @@ type costed struct {
 }
 
 var (
-	errNodes   = errors.New("nobody knows on how many nodes ranks were that were mapped by node: add the column nodes")
-	errNoCores = errors.New("nobody knows on how many nodes ranks were, nor how many cores a node has: add the column nodes")
-	errOwn     = errors.New("nobody knows which algorithm the library chose by itself: give a table of algorithms that were forced")
-	errUnnamed = errors.New("nobody knows which algorithm the library chose by itself: name it and its version in a comment of the table, such as # Open MPI 4.1.5")
+	errNodes   = errors.New("the number of nodes of ranks that were mapped by node is unknown: add the column nodes")
+	errNoCores = errors.New("the number of nodes is unknown, and so is the number of cores of a node: add the column nodes")
+	errOwn     = errors.New("the library's own choice of an algorithm is unknown: give a table of algorithms that were forced")
+	errUnnamed = errors.New("the library's own choice of an algorithm is unknown: name the library and its version in a comment of the table, such as # Open MPI 4.1.5")
 	errNothing = errors.New("0 is no time to compare with")
 	errOneRank = errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")
 	errUnknown = errors.New("parameters have a time of 0 for it, or less")
 )
 
-// predict says what a cell takes.
+// predict predicts the time of a cell.
 func (p *predictors) predict(cell *Cell) error {
 	if measured, _ := cell.Time.Compared(); !(measured > 0) {
 		return errNothing
@@ -418,19 +410,19 @@ func (p *predictors) predict(cell *Cell) error {
 	if p.atOnce {
 		s.Between = nil
 	}
-	by := p.of(place{cell.Mapping, cell.Nodes, 0})
-	if by.err != nil {
-		by = p.of(place{cell.Mapping, cell.Nodes, cell.P})
+	predictor := p.at(place{cell.Mapping, cell.Nodes, 0})
+	if predictor.err != nil {
+		predictor = p.at(place{cell.Mapping, cell.Nodes, cell.P})
 	}
-	if by.err != nil {
-		return by.err
+	if predictor.err != nil {
+		return predictor.err
 	}
 	key := call{s.Algorithm, s.Call, s.Blocking}
-	cost, there := by.costs[key]
-	if !there {
-		cost.Cost, cost.err = by.Cost(s)
+	cost, known := predictor.costs[key]
+	if !known {
+		cost.Cost, cost.err = predictor.Cost(s)
 		cost.Terms, cost.Stages = nil, nil
-		by.costs[key] = cost
+		predictor.costs[key] = cost
 	}
 	switch {
 	case cost.err != nil:
@@ -445,8 +437,8 @@ func (p *predictors) predict(cell *Cell) error {
 	return nil
 }
 
-// timed is a schedule as benchmarks time it: a rank's time begins where it leaves the library's own
-// barrier, which ranks enter when they are done with the call before; barriers follow each other.
+// timed is a schedule as benchmarks time it: a rank's time begins when it leaves the library's barrier, which
+// it enters after the call before. Barriers follow each other directly.
 func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, call collective.Call) (*collective.Schedule, error) {
 	s, err := lib.Schedule(of, setting, call)
 	if err != nil {
@@ -465,24 +457,25 @@ func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, cal
 	return s, err
 }
 
-func (p *predictors) of(at place) *made {
-	if one, there := p.made[at]; there {
-		return one
+// at is the predictor for a place.
+func (p *predictors) at(at place) *made {
+	if predictor, known := p.made[at]; known {
+		return predictor
 	}
-	one := &made{costs: make(map[call]costed)}
-	p.made[at] = one
+	predictor := &made{costs: make(map[call]costed)}
+	p.made[at] = predictor
 	ranks := cmp.Or(at.p, p.largest[at])
 	how := p.how
 	by := at.mapping
-	if by == unknown { // as srun and mpirun have them if nobody says otherwise
+	if by == unknown { // the default of srun and mpirun
 		by = "block"
 	}
 	order, err := mapping.By(by, p.file.Provenance.Levels, ranks, at.nodes)
 	if err != nil {
-		one.err = err
-		return one
+		predictor.err = err
+		return predictor
 	}
 	how.Cluster = &model.Cluster{Nodes: at.nodes, Order: order}
-	one.Predictor, one.err = model.NewPredictor(p.file, how)
-	return one
+	predictor.Predictor, predictor.err = model.NewPredictor(p.file, how)
+	return predictor
 }
