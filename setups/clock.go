@@ -31,7 +31,7 @@ type clock struct {
 	// the worker that opens it would start first (start skew).
 	notice time.Duration
 	moment *atomic.Int64 // of the next round; noMoment if there is none
-	apart  bool          // workers are processes, each of which counts rounds for itself
+	byProcess  bool          // workers are processes, each of which counts rounds for itself
 	load   *load         // of the injectors; nil: none
 	bracket
 }
@@ -100,7 +100,7 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 		if !c.barrier.Meet(w.id, w.met, w.wait) {
 			return false, c.missing(w)
 		}
-		if at = time.Duration(c.moment.Load()); c.apart && at != noMoment {
+		if at = time.Duration(c.moment.Load()); c.byProcess && at != noMoment {
 			c.rounds = b + 1
 		}
 	} else {

@@ -35,7 +35,7 @@ const unitBytes = 64
 func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
 // overwrites reports whether a received message overwrites the sent one.
-func (s Setup) overwrites() bool { return !s.alone && !s.apart }
+func (s Setup) overwrites() bool { return !s.alone && !s.separate }
 
 // ground is the number of the kept region that a setup's messages walk through. Setups share a region
 // if each can check the bytes that the others leave, and a message reaches the memory used longest ago.
@@ -43,9 +43,9 @@ func (s Setup) ground() int {
 	switch {
 	case s.operator != nil:
 		return 3
-	case s.together:
+	case s.shared:
 		return 2
-	case s.apart:
+	case s.separate:
 		return 1
 	}
 	return 0
@@ -54,7 +54,7 @@ func (s Setup) ground() int {
 // room is the part of n bytes of user memory that messages walk through: half of it if the receive
 // buffer is separate.
 func (s Setup) room(n int) int {
-	if s.apart {
+	if s.separate {
 		return n / 2 / unitBytes * unitBytes
 	}
 	return n
@@ -62,7 +62,7 @@ func (s Setup) room(n int) int {
 
 // userBytes is the user memory for messages of n bytes.
 func (s Setup) userBytes(n int) int {
-	if s.apart {
+	if s.separate {
 		return 2 * unitsOf(n) * unitBytes
 	}
 	return n

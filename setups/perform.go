@@ -94,7 +94,7 @@ func (p *performance) step(w *worker, run, s int) error {
 		}
 	}
 	for _, c := range st.copies {
-		if c.from != id && p.apart {
+		if c.from != id && p.byProcess {
 			if err := shm.Fetch(p.team.processes.ids[c.from], p.span(id, run, c.dst), p.remote(c.from, run, c.src)); err != nil {
 				return err
 			}
@@ -188,7 +188,7 @@ func (p *performance) fetch(id, run, s int, st *step) error {
 
 // tell publishes the addresses of a rank's buffers to the other processes.
 func (p *performance) tell(id int) {
-	if !p.apart {
+	if !p.byProcess {
 		return
 	}
 	all := p.team.processes.addresses(id)

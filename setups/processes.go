@@ -274,7 +274,7 @@ func (p *processes) shareClock(m *measurement) error {
 		return err
 	}
 	times := func(i int) []time.Duration { return shm.Values[time.Duration](r.mem, 128+8*rounds*i, rounds) }
-	m.apart, m.moment, m.started = true, shm.At[atomic.Int64](r.mem, 0), times(0)
+	m.byProcess, m.moment, m.started = true, shm.At[atomic.Int64](r.mem, 0), times(0)
 	for i, w := range m.workers {
 		w.start, w.finish = times(1+2*i), times(2+2*i)
 	}

@@ -331,6 +331,9 @@ type HugeShare struct {
 	Intermediate float64 `json:"intermediate"`
 }
 
+// HugeShare is the share of the last trial's buffers in huge pages; nil if none were asked for.
+func (t *Team) HugeShare() *HugeShare { return t.share }
+
 // hugeShare asks the kernel about the regions of a trial that has run.
 func (m *memory) hugeShare() *HugeShare {
 	share := func(purposes ...purpose) float64 {

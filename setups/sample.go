@@ -181,6 +181,3 @@ func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]floa
 	}
 	return times, nil
 }
-
-// HugeShare is the share of the last trial's buffers in huge pages; nil if none were asked for.
-func (t *Team) HugeShare() *HugeShare { return t.share }

@@ -32,10 +32,10 @@ type Setup struct {
 	check func(tau int) error
 	// alone: no flags, workers do not wait for each other.
 	alone bool
-	// together: all workers copy out of worker 0's buffer, see Share.
-	together bool
-	// apart: the receive buffer differs from the send buffer.
-	apart bool
+	// shared: all workers copy out of worker 0's buffer, see Share.
+	shared bool
+	// separate: the receive buffer differs from the send buffer.
+	separate bool
 	// segments, if not 0, replaces the trial's number of segments of the intermediate buffer.
 	segments int
 	// operator, if not nil, replaces the two copies of a setup without flags.
@@ -104,7 +104,7 @@ var Sendrecv = Setup{
 	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
 	source: Ring.source,
 	check:  atLeastOne("sendrecv"),
-	apart:  true,
+	separate:  true,
 }
 
 // Bare is the copy alone, c(m,τ) of Fig. 4: every worker copies its user segment into a buffer of its
@@ -123,7 +123,27 @@ var Own = Setup{
 	source: func(w, tau int) int { return nobody },
 	check:  atLeastOne("own"),
 	alone:  true,
-	apart:  true,
+	separate:  true,
+}
+
+// Share is a copy out of a shared buffer: every worker copies worker 0's buffer into memory of its
+// own, all workers at once and without flags, as in Fig. 4 and as receivers of a bcast do. One copy a
+// segment.
+var Share = Setup{
+	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
+	source:   func(int, int) int { return 0 },
+	check:    atLeastOne("share"),
+	alone:    true,
+	shared: true,
+}
+
+// Reducing is the setup of γ(m,τ): every worker reduces its user buffer into a buffer of its own, all
+// workers at once and without flags.
+func Reducing(o reduce.Operator) Setup {
+	return Setup{
+		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
+		source: Bare.source, check: Bare.check, alone: true, operator: &o,
+	}
 }
 
 func atLeastOne(name string) func(int) error {
@@ -187,46 +207,6 @@ func (s Setup) origin(w, tau, n int) int {
 		holder = src
 	}
 	return holder
-}
-
-// Share is a copy out of a shared buffer: every worker copies worker 0's buffer into memory of its
-// own, all workers at once and without flags, as in Fig. 4 and as receivers of a bcast do. One copy a
-// segment.
-var Share = Setup{
-	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
-	source:   func(int, int) int { return 0 },
-	check:    atLeastOne("share"),
-	alone:    true,
-	together: true,
-}
-
-// layShared fills the shared buffer with bytes that no worker holds, different ones in each trial.
-func (tr *trial) layShared() {
-	for i, s := range tr.own(0) {
-		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
-	}
-}
-
-// checkOut compares the message that begins at unit `at` with the shared buffer's bytes.
-func (tr *trial) checkOut(w, at int) error {
-	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
-	for done, i := 0, 0; done < len(message); i++ {
-		s := message[done:min(done+tr.SegmentBytes, len(message))]
-		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
-			return tr.wrong(w, 0, done+bad)
-		}
-		done += len(s)
-	}
-	return nil
-}
-
-// Reducing is the setup of γ(m,τ): every worker reduces its user buffer into a buffer of its own, all
-// workers at once and without flags.
-func Reducing(o reduce.Operator) Setup {
-	return Setup{
-		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
-		source: Bare.source, check: Bare.check, alone: true, operator: &o,
-	}
 }
 
 // ones returns the operands of reductions: elements of value 1. Random bytes would be NaNs and

@@ -172,7 +172,7 @@ func (tr *trial) total() int { return tr.warm + tr.Messages*(tr.rounds-1) }
 func (tr *trial) measure(w *worker) error {
 	user, ends, own := tr.users[w.id].mem, tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.begin*unitBytes, 0, true
-	if tr.Setup.together {
+	if tr.Setup.shared {
 		if own = tr.own(0); w.id == 0 {
 			tr.layShared()
 		}
@@ -190,7 +190,7 @@ func (tr *trial) measure(w *worker) error {
 		} else if !on {
 			break
 		}
-		if tr.Setup.alone && tr.Setup.apart {
+		if tr.Setup.alone && tr.Setup.separate {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
@@ -209,13 +209,20 @@ func (tr *trial) measure(w *worker) error {
 
 // reach maps all pages that the trial may reach.
 func (tr *trial) reach(user []byte) {
-	at, apart := tr.begin, tr.apart()
+	at, apart := tr.begin, tr.receiveOffset()
 	for range min(tr.warm+tr.Messages*(tr.batches+tr.spare), tr.walk.units/tr.units) {
 		shm.Reach(user[at*unitBytes:][:tr.Bytes])
 		if apart > 0 {
 			shm.Reach(user[apart+at*unitBytes:][:tr.Bytes])
 		}
 		at, _ = tr.walk.after(at, tr.units)
+	}
+}
+
+// layShared fills the shared buffer with bytes that no worker holds, different ones in each trial.
+func (tr *trial) layShared() {
+	for i, s := range tr.own(0) {
+		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
 	}
 }
 
@@ -274,7 +281,7 @@ func (e ends) waiting(source int) error {
 func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
-	out, in, apart := e.out, e.in, tr.apart()
+	out, in, apart := e.out, e.in, tr.receiveOffset()
 	for range n {
 		rest, room := user[at:at+size], user[apart+at:apart+at+size]
 		for range k {
@@ -294,9 +301,9 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	return at, true
 }
 
-// apart is the distance from a worker's send buffer to its receive buffer.
-func (tr *trial) apart() int {
-	if tr.Setup.apart {
+// receiveOffset is the distance from a worker's send buffer to its receive buffer.
+func (tr *trial) receiveOffset() int {
+	if tr.Setup.separate {
 		return tr.Setup.room(len(tr.users[0].mem))
 	}
 	return 0
@@ -308,7 +315,7 @@ func (tr *trial) apart() int {
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
-	operator, together := tr.Setup.operator, tr.Setup.together
+	operator, together := tr.Setup.operator, tr.Setup.shared
 	i := sent * k % len(own)
 	for range n {
 		rest := user[at : at+size]
@@ -341,7 +348,7 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 // copyApart is the timed loop of copies from the send to the receive buffer. Each copy's stores are
 // complete before the next begins, because in a collective a message follows such a copy.
 func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
-	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.apart()
+	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.receiveOffset()
 	last := tr.walk.last(tr.units) * unitBytes
 	for range n {
 		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
@@ -369,7 +376,7 @@ func (tr *trial) check(w int) error {
 		}
 		at = next
 	}
-	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.together {
+	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.shared {
 		return tr.checkOwn(w)
 	}
 	return nil
@@ -382,12 +389,12 @@ func (tr *trial) wrong(w, from, at int) error {
 
 // checkMessage checks the message that begins at unit `at`, in runs of units of equal origin.
 func (tr *trial) checkMessage(w, at int) error {
-	if tr.Setup.together {
+	if tr.Setup.shared {
 		return tr.checkOut(w, at)
 	}
 	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
-	if tr.Setup.apart {
-		from, room := w, tr.users[w].mem[tr.apart():]
+	if tr.Setup.separate {
+		from, room := w, tr.users[w].mem[tr.receiveOffset():]
 		if !tr.Setup.alone {
 			from = tr.Setup.source(w, tr.tau)
 		}
@@ -412,6 +419,19 @@ func (tr *trial) checkMessage(w, at int) error {
 			// make the rest what a longer message will expect.
 			lay(tr.users[w].mem[end:upto], tr.patterns[from], end)
 		}
+	}
+	return nil
+}
+
+// checkOut compares the message that begins at unit `at` with the shared buffer's bytes.
+func (tr *trial) checkOut(w, at int) error {
+	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
+	for done, i := 0, 0; done < len(message); i++ {
+		s := message[done:min(done+tr.SegmentBytes, len(message))]
+		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
+			return tr.wrong(w, 0, done+bad)
+		}
+		done += len(s)
 	}
 	return nil
 }
