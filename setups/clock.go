@@ -29,10 +29,10 @@ type clock struct {
 	solo    bool            // one worker alone begins and times the rounds
 	// notice is the time from the barrier's release to the announced moment. With a barrier alone,
 	// the worker that opens it would start first (start skew).
-	notice time.Duration
-	moment *atomic.Int64 // of the next round; noMoment if there is none
-	byProcess  bool          // workers are processes, each of which counts rounds for itself
-	load   *load         // of the injectors; nil: none
+	notice    time.Duration
+	moment    *atomic.Int64 // of the next round; noMoment if there is none
+	byProcess bool          // workers are processes, each of which counts rounds for itself
+	load      *load         // of the injectors; nil: none
 	bracket
 }
 

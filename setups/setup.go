@@ -102,9 +102,9 @@ var Isolated = Setup{
 // corresponds to MPI_Sendrecv_replace. l = 2k·L.
 var Sendrecv = Setup{
 	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
-	source: Ring.source,
-	check:  atLeastOne("sendrecv"),
-	separate:  true,
+	source:   Ring.source,
+	check:    atLeastOne("sendrecv"),
+	separate: true,
 }
 
 // Bare is the copy alone, c(m,τ) of Fig. 4: every worker copies its user segment into a buffer of its
@@ -120,10 +120,10 @@ var Bare = Setup{
 // once and without flags. One copy a message.
 var Own = Setup{
 	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
-	source: func(w, tau int) int { return nobody },
-	check:  atLeastOne("own"),
-	alone:  true,
-	separate:  true,
+	source:   func(w, tau int) int { return nobody },
+	check:    atLeastOne("own"),
+	alone:    true,
+	separate: true,
 }
 
 // Share is a copy out of a shared buffer: every worker copies worker 0's buffer into memory of its
@@ -131,9 +131,9 @@ var Own = Setup{
 // segment.
 var Share = Setup{
 	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
-	source:   func(int, int) int { return 0 },
-	check:    atLeastOne("share"),
-	alone:    true,
+	source: func(int, int) int { return 0 },
+	check:  atLeastOne("share"),
+	alone:  true,
 	shared: true,
 }
 
