@@ -196,10 +196,10 @@ func (p *Predictor) TooCheap(a *collective.Algorithm, ranks int) bool {
 func (p *Predictor) Nodes(ranks int) (nodes, cores int) {
 	nodes = 1
 	if p.levels != nil {
-		if of, _, err := p.levels.spots(ranks); err == nil {
+		if of, _, err := p.levels.locate(ranks); err == nil {
 			nodes = len(lists.Unique(of))
 		}
-		return max(1, nodes), len(p.levels.cores)
+		return max(1, nodes), len(p.levels.coreOrder)
 	}
 	if place, err := p.Cluster.place(ranks); err == nil && place != nil {
 		nodes = place.Used()
