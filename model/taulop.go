@@ -361,7 +361,7 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 		tau = t.Inside
 	}
 	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
-	if term.from.Channel = m.copied(stage); term.from.Channel == (Channel{Way: Alone}) {
+	if term.from.Channel = m.localChannel(stage); term.from.Channel == (Channel{Way: Alone}) {
 		term.beside = m.besides(stage)
 	}
 	add(term)
