@@ -10,7 +10,7 @@ import (
 // channel is the channel of a stage's messages at a level of the node. Their source and destination
 // are found by following the buffers through the call.
 func (m TauLop) channel(stage *collective.Stage, level int) Channel {
-	c := Channel{Level: level, Transport: carried(m.Transport)}
+	c := Channel{Level: level, Transport: measuredOver(m.Transport)}
 	switch stage.Pattern {
 	case collective.Exchange:
 		c.Way = Exchange
@@ -40,7 +40,7 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 	var from, to bool // cached
 	switch {
-	case !m.Channels.has(Channel{Transport: carried(m.Transport), Way: Exchange, Destination: OwnCache}): // user data are cached, too
+	case !m.Channels.has(Channel{Transport: measuredOver(m.Transport), Way: Exchange, Destination: OwnCache}): // user data are cached, too
 		from = stage.Reduce && m.written(stage)
 		to = from
 	case m.Evicted:

@@ -72,7 +72,7 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 			call = footprintOf(s)
 			look = call.singleCopies
 		}
-		t.Channels = machine.channels(carried(p.Transport), look)
+		t.Channels = machine.channels(measuredOver(p.Transport), look)
 		if machine.copies != nil {
 			machine.addCopies(t.Channels, call.of(machine.copies, 2), footprint{bytes}.of(machine.copiesInCache, 2), segments)
 		}

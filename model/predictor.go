@@ -154,7 +154,7 @@ func (p *Predictor) table(f *params.File, of params.Selection) (*params.Table, e
 // those asked for were not measured.
 func (p *Predictor) selection(f *params.File) (params.Selection, error) {
 	of, err := f.Select(params.Selection{Placement: p.Placement, OffCache: p.OffCache,
-		Transport: carried(p.Transport), Buffers: p.Buffers, Segments: p.BufferSegments, SegmentBytes: p.Segment})
+		Transport: measuredOver(p.Transport), Buffers: p.Buffers, Segments: p.BufferSegments, SegmentBytes: p.Segment})
 	if err != nil || p.Transport == CMA { // which has no segments
 		return of, err
 	}

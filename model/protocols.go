@@ -207,7 +207,7 @@ func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error)
 	}
 	seconds, extrapolated, err = p.ways[t.from.way].value(t)
 	if t.from.sent && err == nil {
-		transfer, beyond := p.ways[0].Channels.Transfers(Channel{Transport: carried(p.ways[0].Transport)}).l(t.Bytes, t.Tau)
+		transfer, beyond := p.ways[0].Channels.Transfers(Channel{Transport: measuredOver(p.ways[0].Transport)}).l(t.Bytes, t.Tau)
 		seconds, extrapolated = max(seconds, transfer), extrapolated || beyond && transfer > seconds
 	}
 	return seconds, extrapolated, err
