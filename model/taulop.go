@@ -95,17 +95,17 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 
 // cost adds up terms of stages, with the messages of each channel counted if there are several
 // channels. It fails at once where there are too many messages.
-func (m TauLop) cost(s *collective.Schedule, symbols Symbols, see terms, value values) (Cost, error) {
+func (m TauLop) cost(s *collective.Schedule, symbols Symbols, add terms, value values) (Cost, error) {
 	c, err := m.counter(s)
 	switch {
 	case err != nil:
 		return Cost{}, err
 	case c == nil:
-		return evaluate(s, symbols, anywhere, see, value)
+		return evaluate(s, symbols, oneChannel, add, value)
 	case c.Work(s) > mapping.Most:
 		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
 	}
-	return evaluate(s, symbols, c.Runs, see, value)
+	return evaluate(s, symbols, c.Runs, add, value)
 }
 
 // Stage is the cost of a stage of a schedule, in seconds, with messages in the channels of t. It fails
