@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// channel says which of the file's times are taken.
+// channel says in words which of the file's times are used.
 func (p *Predictor) channel(c setups) string {
 	text := p.Setup
 	if c.oneWay != nil && p.Setup != params.Ping {
@@ -34,7 +34,7 @@ func (p *Predictor) channel(c setups) string {
 	return text
 }
 
-// taulop is τ-Lop by calls, of a file's transfers.
+// taulop makes τ-Lop of a file's transfers, by call.
 func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collective.Schedule) TauLop, error) {
 	machine, err := machineOf(f, of)
 	if err != nil {
@@ -47,11 +47,11 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 		}
 	}
 	segments := p.Transport == Segmented || p.Transport == Steady
-	p.inContext = segments && p.Segment == machine.segment && !p.Strict
+	p.byFootprint = segments && p.Segment == machine.segment && !p.Strict
 	for _, lacks := range machine.warnings {
 		switch {
-		case p.Model == "libtaulop": // neither copies nor channels of their own
-		case p.Model == "lognp" && lacks == errNoSendrecv: // messages alone
+		case p.Model == "libtaulop": // no local copies, and one channel
+		case p.Model == "lognp" && lacks == errNoSendrecv: // lone messages
 		case p.Model == "loggp" && lacks != errNoOwn: // no transfers
 		default:
 			p.Warnings = append(p.Warnings, lacks)
