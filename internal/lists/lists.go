@@ -35,6 +35,21 @@ func Unique[T comparable](list []T) (first []T) {
 	return first
 }
 
+// Groups groups the elements by key, in the order of each group's first element.
+func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
+	index := make(map[K]int)
+	for _, t := range list {
+		k := key(t)
+		i, known := index[k]
+		if !known {
+			i = len(groups)
+			index[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], t)
+	}
+	return groups
+}
+
 // Rising is a new list of the elements in ascending order without repetitions.
 func Rising[T cmp.Ordered](list []T) []T {
 	rising := slices.Clone(list)
