@@ -36,7 +36,7 @@ func init() {
 
 // allreduceTree: a reduction up a k-ary tree to rank 0, then a broadcast down the same one.
 func allreduceTree(s *Schedule) {
-	t := levels(s.Call.P, s.Call.Degree, true)
+	t := kary(s.Call.P, s.Call.Degree, true)
 	s.up("tree", t, 0, 1, nil)
 	s.pipeline("tree", false, s.down(t))
 }

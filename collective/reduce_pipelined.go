@@ -4,8 +4,8 @@ func init() {
 	for _, a := range []*Algorithm{
 		register(Reduce, "chain", "Open MPI's coll_base_reduce.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, chain tree", reduceUp(func(c Call) tree { return chains(c.P, c.Degree) })),
 		register(Reduce, "pipeline", "Open MPI's coll_base_reduce.c; Pješivac-Grbović et al. 2007, chain tree with a fan-out of one", reducePipeline),
-		register(Reduce, "binary", "Open MPI's coll_base_reduce.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", reduceUp(func(c Call) tree { return levels(c.P, 2, false) })),
-		register(Reduce, "kary", "MPICH's ireduce_tsp_tree.c and treeutil.c, k-ary tree", reduceUp(func(c Call) tree { return levels(c.P, c.Degree, true) })),
+		register(Reduce, "binary", "Open MPI's coll_base_reduce.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", reduceUp(func(c Call) tree { return kary(c.P, 2, false) })),
+		register(Reduce, "kary", "MPICH's ireduce_tsp_tree.c and treeutil.c, k-ary tree", reduceUp(func(c Call) tree { return kary(c.P, c.Degree, true) })),
 		register(Reduce, "knomial", "Open MPI's coll_base_reduce.c and coll_base_topo.c; MPICH's ireduce_tsp_tree.c", reduceUp(func(c Call) tree { return knomial(c.P, c.Degree) })),
 		register(Reduce, "in-order-binary", "Open MPI's coll_base_reduce.c and coll_base_topo.c", reduceInOrder),
 	} {
