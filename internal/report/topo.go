@@ -290,13 +290,15 @@ func joined(sets []numa.CPUSet) numa.CPUSet {
 	return numa.SetOf(slices.Concat(sets...)...)
 }
 
-// rounded writes a size with three digits at most, rounded; a dash when unknown.
+var binaryUnits = []string{"KiB", "MiB", "GiB", "TiB"}
+
+// rounded writes a size with three digits; a dash if it is unknown.
 func rounded(n int64) string {
 	if n == 0 {
 		return "-"
 	}
 	size, unit := float64(n), "B"
-	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+	for _, next := range binaryUnits {
 		if size < 999.5 {
 			break
 		}
