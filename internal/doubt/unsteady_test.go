@@ -21,7 +21,7 @@ func TestUnsteady(t *testing.T) {
 		{"steady", []launch{steady, steady, steady, steady, steady, steady, {0.06, 45, 30}}, ""},
 		{"one slow launch and one look elsewhere", []launch{steady, steady, steady, steady, steady, steady, {0.1, 37, 150}}, ""},
 		{"neighbours", []launch{steady, {0.1, 37, 38}, steady, {0.1, 37, 38}, {0.098, 37, 39}, steady, steady}, "an instruction took 0.055 ns in the quickest quarter of launches and 0.1 in the slowest"},
-		{"moved", []launch{steady, {0.055, 150, 152}, steady, {0.055, 37, 157}, steady, steady}, "took 39 ns in most looks of the probe, and in 3 of 12 twice as long"},
+		{"moved", []launch{steady, {0.055, 150, 152}, steady, {0.055, 37, 157}, steady, steady}, "took 39 ns in most readings of the probe, and twice as long or half in 3 of 12"},
 		{"nearer", []launch{steady, {0.055, 12, 12}, steady, steady, steady, steady}, "in 2 of 12 twice as long or half"},
 		{"few", []launch{steady, {0.1, 150, 150}}, ""},
 		{"other processors", []launch{{0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}}, ""},
