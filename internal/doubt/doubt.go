@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -22,7 +23,7 @@ func Of(f *params.File) (all []error) {
 	if broken := Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {
-			all = append(all, fmt.Errorf("eq. (8) is also broken in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
+			all = append(all, fmt.Errorf("eq. (8) is also broken in %s. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", printable.Count(more, "more place")))
 		}
 	}
 	told := make(map[string]bool) // channels may share one o(m)
