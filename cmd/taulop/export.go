@@ -40,7 +40,7 @@ func exportFlags(flags *argument.Set) action {
 	req.state.add(flags, "each by itself; of libtaulop "+mixture)
 	flags.Rules(
 		argument.Rule{Flags: "setup placement cache", Needs: "format=libtaulop", Why: "chooses a table of format libtaulop, and other formats have all of them", Do: "leave it out"},
-		argument.Rule{Flags: "o", Not: "format=libtaulop", Why: "is for one file, and format libtaulop writes two into a directory"},
+		argument.Rule{Flags: "o", Not: "format=libtaulop", Why: "names one file, and format libtaulop writes two files into a directory", Do: "name the directory before the parameter file instead"},
 	)
 	req.output.add(flags, "of all but libtaulop: write to a new `file`")
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {

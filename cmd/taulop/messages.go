@@ -53,7 +53,14 @@ func warn[W any](w io.Writer, warnings []W) {
 		m = &messages{Writer: w, to: w}
 	}
 	times := make(map[string]int)
-	all := lists.Map(warnings, func(w W) string { return fmt.Sprint(advised([]any{w})...) })
+	starts := make(map[string]int) // where the statement begins, behind the names of machines
+	all := lists.Map(warnings, func(w W) string {
+		text := fmt.Sprint(advised([]any{w})...)
+		if named, is := any(w).(interface{ Who() string }); is && strings.HasPrefix(text, named.Who()+": ") {
+			starts[text] = len(named.Who()) + len(": ")
+		}
+		return text
+	})
 	for _, text := range all {
 		times[text]++
 	}
@@ -66,7 +73,7 @@ func warn[W any](w io.Writer, warnings []W) {
 		if delete(times, text); n > 0 {
 			short := text
 			if !m.full {
-				short = brief(text, columns(m.to)-len("taulop: ")-len(head))
+				short = brief(text, starts[text], columns(m.to)-len("taulop: ")-len(head))
 			}
 			m.cut = m.cut || short != text
 			tell(m, "%s%s", head, short)
@@ -74,9 +81,9 @@ func warn[W any](w io.Writer, warnings []W) {
 	}
 }
 
-// brief is as much of a warning as a line holds: it says first what is so, and then why and what to
-// do, behind colons, semicolons and parentheses, or at least commas.
-func brief(text string, width int) string {
+// brief is as much of a warning as a line of width columns holds. A warning says first what is so, from
+// byte start on, and then why and what to do, behind colons, semicolons, parentheses or commas.
+func brief(text string, start, width int) string {
 	fits := func(s string) bool { return utf8.RuneCountInString(s) <= width }
 	short := text
 	for _, marks := range [][]string{{": ", "; ", " ("}, {", "}} {
@@ -84,6 +91,9 @@ func brief(text string, width int) string {
 			break
 		}
 		for i := range text {
+			if i <= start {
+				continue
+			}
 			part := text[:i]
 			ends := slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text[i:], mark) })
 			whole := strings.Contains(part, " ") && strings.Count(part, "(") == strings.Count(part, ")")

@@ -60,7 +60,7 @@ func (s *Set) breaks(r Rule) error {
 		case r.Needs != "" && len(beside) == 0:
 			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "add -"+s.spelt(strings.Join(others, " or -"))+", or leave it out"))
 		case r.Not != "" && len(beside) > 0:
-			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "leave it out, or -"+s.spelt(beside[0])))
+			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "leave out -"+name+" or -"+s.spelt(beside[0])))
 		}
 	}
 	return nil

@@ -217,7 +217,7 @@ func TestWarnings(t *testing.T) {
 	contains.All(t, all,
 		"different versions of taulop: v1 (a); v2 (b)", "different ways to copy: AVX (a); REP MOVSB (b)", "different pages of buffers: small (a); huge (b)", "different states of idle cores: asleep (a); kept busy (b)", "2 segments of 8192 bytes (a); 4 segments",
 		"b: the file is incomplete, cells are missing", "b takes 1e+03 times as long as a for m = 8192, τ = 1: look whether its times are in the unit",
-		"b: this is a virtual machine", "b: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size",
+		"b: this is a virtual machine", "b: L is outside its bounds at a compared size: eq. (8)",
 	)
 }
 

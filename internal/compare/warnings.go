@@ -127,7 +127,7 @@ func warningsOf(of []*doubts, described []Described, channels []Channel) (all []
 	}
 	all = append(all, together(names, said)...)
 	if len(broken) > 0 {
-		all = append(all, Warning{broken, errors.New("eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), is broken at a size that is compared")})
+		all = append(all, Warning{broken, errors.New("L is outside its bounds at a compared size: eq. (8), L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ)")})
 	}
 	return all
 }

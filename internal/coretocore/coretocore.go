@@ -1,6 +1,6 @@
-// Package coretocore reads the matrices that core-to-core-latency prints with --csv, the form of
-// most published ones of large machines: n lines of n values between commas, value j of line i the
-// time in ns one way between CPUs i and j; empty on the diagonal and above it.
+// Package coretocore reads matrices of core-to-core-latency --csv, the format of most published ones of
+// large machines: n lines of n comma-separated values; value j of line i is the time in ns one way
+// between CPUs i and j, empty on the diagonal and above it.
 package coretocore
 
 import (
@@ -18,19 +18,19 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Limits of a matrix, which may come from anywhere.
+// Limits of a matrix, which is not trusted.
 const (
 	maxLine = 1 << 18 // bytes
 	maxCPUs = 1 << 12
 	maxTime = 1e9 // ns
 )
 
-// A Matrix has the times between CPUs, a row each; those of pairs that were not measured, and
-// on the diagonal, are NaN. It is symmetric.
+// A Matrix is the times in ns between CPUs, symmetric; NaN on the diagonal and for pairs that were not
+// measured.
 type Matrix [][]float64
 
-// Looks tells a matrix by its beginning: two lines of commas, blanks and numbers, the first without
-// numbers, or with one.
+// Looks reports whether a file begins like a matrix: a line of commas and blanks, and one of numbers
+// with as many commas.
 func Looks(head string) bool {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(head, "\ufeff"), "\n")
 	second, _, _ := strings.Cut(rest, "\n")
@@ -39,15 +39,15 @@ func Looks(head string) bool {
 		strings.Count(first, ",") == strings.Count(second, ",")
 }
 
-// Read reads a matrix. A matrix that is full, of both directions, has the mean of both. An error
-// says in which line of name it is.
+// Read reads a matrix. Of a full one, with both directions, it takes the mean. Errors begin with name
+// and line.
 func Read(r io.Reader, name string) (Matrix, error) {
 	lines := infile.NewLines(r, name, maxLine)
 	var rows [][]float64
 	for lines.Scan() {
 		text := strings.TrimSpace(lines.Text())
 		if text == "" && (len(rows) > 0 || lines.Number > 1) {
-			continue // as at the end; a first row has commas, unless it is the only one
+			continue // the first row has commas, unless it is the only one
 		}
 		cells := strings.Split(text, ",")
 		switch n := len(cells); {
@@ -78,7 +78,7 @@ func Read(r io.Reader, name string) (Matrix, error) {
 	return symmetric(rows, name)
 }
 
-// time is a value in ns, NaN where there is none.
+// time is a value in ns; NaN: none.
 func time(cell string) (float64, error) {
 	if cell = strings.TrimSpace(cell); cell == "" || strings.EqualFold(cell, "nan") {
 		return math.NaN(), nil
@@ -87,13 +87,13 @@ func time(cell string) (float64, error) {
 	if err != nil || !(ns >= 0 && ns <= maxTime) {
 		return 0, fmt.Errorf("%.40q is no time in ns", cell)
 	}
-	if ns == 0 { // as some write on the diagonal
+	if ns == 0 { // on some diagonals
 		return math.NaN(), nil
 	}
 	return ns, nil
 }
 
-// symmetric takes both directions together.
+// symmetric averages both directions.
 func symmetric(rows [][]float64, name string) (Matrix, error) {
 	found := false
 	for i := range rows {
@@ -116,12 +116,12 @@ func symmetric(rows [][]float64, name string) (Matrix, error) {
 	return rows, nil
 }
 
-// Whole is the level of CPUs of which nothing is known but that they are of one machine.
+// Whole is the level of CPUs of one machine with unknown topology.
 const Whole = "same machine"
 
-// File makes a parameter file of a matrix: null transfers between pairs of CPUs, without samples and
-// intervals. cpus are those of the rows; nil counts from 0. levels are the machine's; nil is
-// one of all CPUs. It fails where there are not as many CPUs as rows.
+// File is a parameter file of a matrix: null transfers between pairs of CPUs, without samples and
+// intervals. cpus are the rows' CPUs; nil counts from 0. levels are the machine's; nil is one level of
+// all CPUs. It fails if CPUs and rows differ in number.
 func (m Matrix) File(cpus []int, levels numa.Levels) (*params.File, error) {
 	if cpus == nil {
 		for i := range m {

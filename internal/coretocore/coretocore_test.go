@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// three is a matrix in the tool's form, of three CPUs.
+// three is a matrix of three CPUs in the tool's format.
 const three = ",,\n10.5,,\n40,41.25,\n"
 
 func TestRead(t *testing.T) {
@@ -34,7 +34,7 @@ func TestRead(t *testing.T) {
 			t.Errorf("%s looks like a matrix: %v", name, looks)
 		}
 	}
-	m, err := Read(strings.NewReader(",,\n,,\n40,,\n"), "m.csv") // as with CPUs that were left out
+	m, err := Read(strings.NewReader(",,\n,,\n40,,\n"), "m.csv") // some CPUs were not measured
 	if err != nil || m[2][0] != 40 || !math.IsNaN(m[2][1]) {
 		t.Errorf("%v, %v", m, err)
 	}
@@ -61,7 +61,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// A matrix of CPUs in two caches, as AMD numbers siblings, shows both, and the pairs of siblings.
+// A matrix of CPUs in two caches, with AMD's numbers of siblings, shows the caches and the siblings.
 func TestFile(t *testing.T) {
 	var b strings.Builder
 	for i := range 16 {

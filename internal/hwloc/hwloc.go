@@ -1,6 +1,6 @@
-// Package hwloc writes what a file knows of the memory as hwloc's memory attributes: latencies and
-// bandwidths by initiator, the CPUs of a node, and target, the node of the memory. It is XML of hwloc
-// 2, which hwloc 3 reads, too: lstopo --memattrs -i FILE shows it.
+// Package hwloc writes a parameter file's latencies and bandwidths as hwloc's memory attributes, by
+// initiator, the CPUs of a node, and target, the node of the memory. The format is XML of hwloc 2, which
+// hwloc 3 reads, too: lstopo --memattrs -i FILE shows it.
 package hwloc
 
 import (
@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,14 +19,15 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// hwloc's names of attributes, with its flags: 4 needs an initiator, 1 higher is better, 2 lower is.
+// hwloc's names of attributes and its flags: 4 needs an initiator, 1 higher is better, 2 lower is
+// better.
 const (
 	bandwidth, readBandwidth, latency = "Bandwidth", "ReadBandwidth", "Latency"
 	higher, lower                     = 5, 6
 )
 
-// A way is from the CPUs of a node to the memory of one.
-type way struct{ initiator, target int }
+// A path is from the CPUs of a node to the memory of a node.
+type path struct{ initiator, target int }
 
 type object struct {
 	XMLName  xml.Name `xml:"object"`
@@ -69,10 +71,10 @@ type topology struct {
 	Attributes []attribute
 }
 
-// Write writes a topology of nodes and CPUs with what the file knows: the latency of a read of
-// memory, the bandwidth of copies off cache, reading and writing, and of passes that read memory,
-// the most over all numbers of CPUs. It fails for a file that does not say where its workers were,
-// or knows neither latency nor bandwidth of a node's memory.
+// Write writes a topology of nodes and CPUs with the latency of memory reads, and the bandwidth of
+// copies off cache, read and written bytes together, and of passes that read memory, the maximum over
+// all τ. It fails for a file without placements, and without a latency or bandwidth of one node's
+// memory.
 func Write(w io.Writer, f *params.File) error {
 	nodes := nodesOf(f)
 	if len(nodes) == 0 {
@@ -80,15 +82,15 @@ func Write(w io.Writer, f *params.File) error {
 	}
 	t := topology{Version: "2.0"}
 	targets := t.build(f, nodes)
-	for _, of := range []struct {
-		name  string
-		flags int
-		known map[way]float64
+	for _, measured := range []struct {
+		name   string
+		flags  int
+		values map[path]float64
 	}{{bandwidth, higher, copies(f)}, {latency, lower, latencies(f)}, {readBandwidth, higher, reads(f)}} {
-		a := attribute{Name: of.name, Flags: of.flags}
-		for _, from := range sorted(nodes) {
-			for _, to := range sorted(targets) {
-				if v := of.known[way{from, to}]; v > 0 {
+		a := attribute{Name: measured.name, Flags: measured.flags}
+		for _, from := range slices.Sorted(maps.Keys(nodes)) {
+			for _, to := range slices.Sorted(maps.Keys(targets)) {
+				if v := measured.values[path{from, to}]; v > 0 {
 					a.Values = append(a.Values, value{"NUMANode", targets[to], int64(math.Round(v)), bitmap(nodes[from])})
 				}
 			}
@@ -112,14 +114,7 @@ func Write(w io.Writer, f *params.File) error {
 	return err
 }
 
-func sorted[V any](of map[int]V) (keys []int) {
-	for k := range of {
-		keys = lists.Insert(keys, k)
-	}
-	return keys
-}
-
-// nodesOf are the CPUs of each node: those of workers, and their siblings.
+// nodesOf are the CPUs of each node: workers' CPUs and their siblings.
 func nodesOf(f *params.File) map[int]numa.CPUSet {
 	nodes, placed := make(map[int]numa.CPUSet), make(map[int]bool)
 	add := func(cpu, node int) {
@@ -149,8 +144,8 @@ func nodesOf(f *params.File) map[int]numa.CPUSet {
 	return nodes
 }
 
-// build makes the tree: a group with memory and CPUs for each node, where there are several.
-// It returns the identities of the nodes with memory.
+// build makes the tree, with a group of memory and CPUs for each of several nodes. It returns the
+// objects' IDs of nodes with memory.
 func (t *topology) build(f *params.File, nodes map[int]numa.CPUSet) (targets map[int]int) {
 	targets = make(map[int]int)
 	var all numa.CPUSet
@@ -176,70 +171,69 @@ func (t *topology) build(f *params.File, nodes map[int]numa.CPUSet) (targets map
 	t.Machine = make("Machine", 0, all, memory...)
 	t.Machine.Allowed, t.Machine.MayNodes = t.Machine.CPUs, t.Machine.Nodes
 	p := f.Provenance
-	for _, of := range []info{{"HostName", p.Hostname}, {"CPUModel", p.CPUModel}, {"MeasuredBy", "taulop " + p.Taulop + ", " + p.Time}} {
-		if of.Value != "" {
-			t.Machine.Infos = append(t.Machine.Infos, of)
+	for _, i := range []info{{"HostName", p.Hostname}, {"CPUModel", p.CPUModel}, {"MeasuredBy", "taulop " + p.Taulop + ", " + p.Time}} {
+		if i.Value != "" {
+			t.Machine.Infos = append(t.Machine.Infos, i)
 		}
 	}
 	for _, node := range memory {
-		in, cpus := t.Machine, nodes[node]
+		parent, cpus := t.Machine, nodes[node]
 		if len(cpus) > 0 && len(memory) > 1 {
-			in = make("Group", -1, cpus, node)
-			t.Machine.Objects = append(t.Machine.Objects, in)
+			parent = make("Group", -1, cpus, node)
+			t.Machine.Objects = append(t.Machine.Objects, parent)
 		}
-		near := cpus
-		if len(near) == 0 { // memory that no CPU is next to
-			near = all
+		local := cpus
+		if len(local) == 0 { // memory only
+			local = all
 		}
-		o := make("NUMANode", node, near, node)
+		o := make("NUMANode", node, local, node)
 		o.Memory = "0"
 		targets[node] = o.ID
-		in.Objects = append(in.Objects, o)
+		parent.Objects = append(parent.Objects, o)
 		for _, cpu := range cpus {
-			in.Objects = append(in.Objects, make("PU", cpu, numa.CPUSet{cpu}, node))
+			parent.Objects = append(parent.Objects, make("PU", cpu, numa.CPUSet{cpu}, node))
 		}
 	}
 	return targets
 }
 
-// bitmap is a set as hwloc writes it, the highest 32 bits first.
-func bitmap[S ~[]int](of S) string {
+// bitmap is a set in hwloc's format, the highest 32 bits first.
+func bitmap[S ~[]int](set S) string {
 	most := 0
-	for _, i := range of {
+	for _, i := range set {
 		most = max(most, i)
 	}
 	words := make([]uint32, most/32+1)
-	for _, i := range of {
+	for _, i := range set {
 		words[len(words)-1-i/32] |= 1 << (i % 32)
 	}
 	return strings.Join(lists.Map(words, func(w uint32) string { return fmt.Sprintf("0x%08x", w) }), ",")
 }
 
-// wayOf is the way of the first τ workers of a placement to their user buffers, if it is the same
-// of all.
-func wayOf(f *params.File, policy numa.Policy, tau int) (w way, same bool) {
+// pathOf is the path of a placement's first τ workers to their user buffers, if they have the same.
+func pathOf(f *params.File, policy numa.Policy, tau int) (p path, same bool) {
 	i := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == policy })
 	if i < 0 || tau < 1 || tau > len(f.Placements[i].Workers) {
-		return w, false
+		return p, false
 	}
 	workers := f.Placements[i].Workers[:tau]
-	w = way{workers[0].Node, workers[0].UserNode}
-	return w, !slices.ContainsFunc(workers, func(o numa.Worker) bool { return o.Node != w.initiator || o.UserNode != w.target })
+	p = path{workers[0].Node, workers[0].UserNode}
+	return p, !slices.ContainsFunc(workers, func(w numa.Worker) bool { return w.Node != p.initiator || w.UserNode != p.target })
 }
 
-// latencies are of reads of lines that no cache has, ns, of the fewest workers.
-func latencies(f *params.File) map[way]float64 {
-	all, fewest := make(map[way]float64), make(map[way]int)
+// latencies are the times of reads of lines that no cache has, in ns, with the fewest workers.
+func latencies(f *params.File) map[path]float64 {
+	all, fewest := make(map[path]float64), make(map[path]int)
 	for _, l := range f.Loads() {
-		if w, same := wayOf(f, l.Placement, l.Tau); same && l.Known() && (fewest[w] == 0 || l.Tau < fewest[w]) {
-			all[w], fewest[w] = l.Flushed, l.Tau
+		if p, same := pathOf(f, l.Placement, l.Tau); same && l.Known() && (fewest[p] == 0 || l.Tau < fewest[p]) {
+			all[p], fewest[p] = l.Flushed, l.Tau
 		}
 	}
 	return all
 }
 
 // copies are bandwidths in MiB/s of copies from memory to memory: each byte is read and written.
-func copies(f *params.File) map[way]float64 {
+func copies(f *params.File) map[path]float64 {
 	return most(f, func(c *params.Cell) float64 {
 		if c.Kind != params.CopyCell {
 			return 0
@@ -249,7 +243,7 @@ func copies(f *params.File) map[way]float64 {
 }
 
 // reads are bandwidths in MiB/s of passes that read each line of an array.
-func reads(f *params.File) map[way]float64 {
+func reads(f *params.File) map[path]float64 {
 	return most(f, func(c *params.Cell) float64 {
 		p, is := access.PassOf(c.Key)
 		if !is || p.Operation != "read" {
@@ -260,17 +254,17 @@ func reads(f *params.File) map[way]float64 {
 	})
 }
 
-// most is the highest bandwidth on each way, of cells off cache that move so many bytes.
-func most(f *params.File, bytes func(*params.Cell) float64) map[way]float64 {
-	all := make(map[way]float64)
+// most is the highest bandwidth of each path, by off-cache cells that move this number of bytes.
+func most(f *params.File, bytes func(*params.Cell) float64) map[path]float64 {
+	all := make(map[path]float64)
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		moved := bytes(c)
-		w, same := wayOf(f, c.Placement, c.Tau)
+		p, same := pathOf(f, c.Placement, c.Tau)
 		if moved == 0 || !c.OffCache || !same || !(c.Time.Center > 0) {
 			continue
 		}
-		all[w] = max(all[w], float64(c.Tau)*moved/(c.Time.Center/float64(max(1, c.Transfers)))*1e9/(1<<20))
+		all[p] = max(all[p], float64(c.Tau)*moved/(c.Time.Center/float64(max(1, c.Transfers)))*1e9/(1<<20))
 	}
 	return all
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// file is of two nodes of two CPUs; workers of the second placement read the other node.
+// file has two nodes of two CPUs; workers of the second placement read the other node's memory.
 func file() *params.File {
 	worker := func(cpu, node, user int) numa.Worker {
 		return numa.Worker{CPU: numa.CPU{ID: cpu, Core: cpu, Node: node}, UserNode: user}
@@ -26,7 +26,7 @@ func file() *params.File {
 	f.Launches = []params.Launch{{Loads: []params.Loads{
 		{Placement: numa.Local, Tau: 1, Next: 90, Flushed: 91, Cached: 4},
 		{Placement: numa.Local, Tau: 2, Next: 95, Flushed: 99, Cached: 4},
-		{Placement: numa.Local, Tau: 4, Next: 120, Flushed: 121, Cached: 4}, // of both nodes
+		{Placement: numa.Local, Tau: 4, Next: 120, Flushed: 121, Cached: 4}, // workers on both nodes
 		{Placement: numa.List, Tau: 2, Next: 150, Flushed: 140, Cached: 4},
 	}}}
 	of := func(k params.Key, ns float64) {
@@ -69,7 +69,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// lstopo loads it, and shows the attributes.
+// lstopo loads the file and shows the attributes.
 func TestLstopo(t *testing.T) {
 	lstopo, err := exec.LookPath("lstopo-no-graphics")
 	if err != nil {

@@ -6,11 +6,10 @@ import (
 	"io"
 )
 
-// maxDocument is far more than a document of taulop needs, in bytes.
+// maxDocument exceeds any document of taulop, in bytes.
 const maxDocument = 64 << 20
 
-// Document reads what is not too long to be written by taulop, and not empty: that is
-// other than what was wanted.
+// Document reads a document of taulop. It fails with other if the file is empty or too long.
 func Document(r io.Reader, name string, other error) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxDocument+1))
 	switch {

@@ -1,5 +1,5 @@
-// Package infile opens files that a user has named, says in a sentence why it cannot, and reads
-// lines of text with their numbers.
+// Package infile opens files that a user has named, with errors that are sentences, and reads lines of
+// text with their numbers.
 package infile
 
 import (
@@ -11,8 +11,8 @@ import (
 	"os"
 )
 
-// Open opens a file for reading; - is standard input, from its beginning where it has one. The error is
-// one sentence that begins with the path.
+// Open opens a file for reading; - is standard input, from its beginning if it can seek. The error is a
+// sentence that begins with the path.
 func Open(path string) (*os.File, error) {
 	if path == "-" {
 		os.Stdin.Seek(0, io.SeekStart) // a pipe is read once
@@ -33,8 +33,7 @@ func Open(path string) (*os.File, error) {
 	return f, err
 }
 
-// Read reads a file that is not empty by a function that also gets its name. It returns errors of
-// Open and of the function.
+// Read reads a file by a function, which also gets its name. Compressed and empty files are errors.
 func Read[T any](path string, read func(r io.Reader, name string) (T, error)) (all T, err error) {
 	f, err := Open(path)
 	if err != nil {
@@ -59,7 +58,7 @@ func Plain(in *bufio.Reader, path string) error {
 	return nil
 }
 
-// missing: the file is not there, fs.ErrNotExist.
+// missing is an error of a missing file, fs.ErrNotExist.
 type missing string
 
 func (m missing) Error() string      { return string(m) + " is not there: check its name" }

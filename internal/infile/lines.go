@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// Lines are the lines of a file of text, which may come from anywhere.
+// Lines are the lines of a text file, which is not trusted.
 type Lines struct {
 	*bufio.Scanner
 	Name   string // of the file
 	Number int    // of the last line, from 1
-	Size   int    // bytes of all lines so far, with a line end each
-	Cut    bool   // the last line has no end
+	Size   int    // bytes of all lines so far, with a line end of one byte each
+	Cut    bool   // the last line has no line end
 }
 
 // NewLines reads lines of at most longest bytes; Err is bufio.ErrTooLong after a longer one.
@@ -28,7 +28,7 @@ func NewLines(r io.Reader, name string, longest int) *Lines {
 	return l
 }
 
-// Scan goes to the next line. After an error, Number is the line that has it.
+// Scan goes to the next line. After an error, Number is the line with the error.
 func (l *Lines) Scan() bool {
 	more := l.Scanner.Scan()
 	if more || l.Err() != nil {
@@ -40,7 +40,7 @@ func (l *Lines) Scan() bool {
 	return more
 }
 
-// Text is the line without its end, and the first one without a byte order mark.
+// Text is the line without its end, and without a byte order mark in the first line.
 func (l *Lines) Text() string {
 	text := l.Scanner.Text()
 	if l.Number == 1 {

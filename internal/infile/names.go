@@ -13,9 +13,8 @@ const (
 	mostNames   = 1 << 20
 )
 
-// Names reads the names of files, one a line, as find and ls print them. Empty lines count as none,
-// and CRLF as a line end. It fails for a list without names, and says in which line of name another
-// mistake is.
+// Names reads names of files, one a line, like the output of find and ls. Empty lines are skipped, and
+// CRLF is a line end. It fails for a list without names; other errors begin with name and line.
 func Names(r io.Reader, name string) (names []string, err error) {
 	lines := NewLines(r, name, longestName)
 	for lines.Scan() {

@@ -15,36 +15,35 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Channel is what carries an MPI library's messages, as benchmarks see it: o(m), and L(m,τ) of whole
-// messages, of which τ at once take o(m) + n·L(m,τ). It is estimated as the authors of τ-Lop estimate
-// theirs (Rico-Gallego, Díaz-Martín and Lastovetsky, "Extending τ-Lop to model concurrent MPI
+// A Channel is an MPI library's channel by its benchmarks: o(m), and L(m,τ) of whole messages; τ
+// concurrent messages of n transfers take o(m) + n·L(m,τ). The estimates are those of the authors of
+// τ-Lop (Rico-Gallego, Díaz-Martín and Lastovetsky, "Extending τ-Lop to model concurrent MPI
 // communications in multicore clusters", Future Generation Computer Systems 61, 2016):
 //
-//   - o(m) is half of the round trip of nothing, or of the smallest message of at most
-//     smallOverhead bytes. What a rendezvous takes besides is a part of L(m,τ), for no
-//     benchmark tells it from that.
-//   - L(m,1) comes from half of the round trip of m bytes; L(m,τ) from the same among τ
-//     pairs, and from exchanges round a ring of τ ranks.
-//   - Where pairs only streamed, what the others make a message longer by is what they
-//     make the gap in a stream longer by: T(m,τ) = T(m,1) + gap(m,τ) − gap(m,1).
+//   - o(m) is half of the round trip of 0 bytes, or of the smallest message of at most
+//     smallOverhead bytes. A rendezvous is a part of L(m,τ): benchmarks do not tell the two apart.
+//   - L(m,1) is from half of the round trip of m bytes; L(m,τ) from the same by τ pairs, and from
+//     exchanges in a ring of τ ranks.
+//   - If there are streams of pairs alone, concurrency is assumed to lengthen a message as much
+//     as the gap of a stream: T(m,τ) = T(m,1) + gap(m,τ) − gap(m,1).
 type Channel struct {
-	Overhead fit.Estimate // ns; its N is 0, and so is it, where no message was small enough
-	OneWay   []Transfer   // among pairs; by m, then τ
-	Exchange []Transfer   // among rings, τ = 1 as one way
+	Overhead fit.Estimate // ns; it and its N are 0 if no message was small enough
+	OneWay   []Transfer   // between pairs; by m, then τ
+	Exchange []Transfer   // in rings; τ = 1 as one way
 	LeftOut  []Omission
 }
 
-// A Transfer is L(m,τ), ns; of m = 0 it is y(τ), what company costs a message of nothing.
+// A Transfer is L(m,τ), ns; for m = 0 it is y(τ).
 type Transfer struct {
 	Bytes, Tau int
 	Time       fit.Estimate
 }
 
-// smallOverhead is up to how many bytes a message takes as long as one of none.
+// smallOverhead is the largest message, in bytes, that takes as long as one of 0 bytes.
 const smallOverhead = 8
 
-// Copies is how many transfers a message is: into shared memory and out of it, or one
-// through a network.
+// Copies is the number of transfers of a message: into shared memory and out of it, or one through a
+// network.
 type Copies int
 
 const (
@@ -52,19 +51,19 @@ const (
 	BetweenNodes Copies = 1
 )
 
-// A ring is a benchmark in which every rank sends and receives a number of times.
+// A ring is a benchmark in which every rank sends and receives.
 type ring struct {
 	benchmark string
-	times     float64
+	times     float64 // messages that a rank sends
 }
 
-// rings come with the one to trust first.
+// rings are in the order of preference.
 var rings = []ring{{"Sendrecv", 1}, {"PingPing", 1}, {"Exchange", 2}}
 
-// A load is messages of a size, tau of them at once.
+// A load is tau concurrent messages of a size.
 type load struct{ bytes, tau int }
 
-// loads are samples, ns.
+// loads are samples in ns.
 type loads map[load][]float64
 
 func (l loads) add(bytes, tau int, ns float64) { l[load{bytes, tau}] = append(l[load{bytes, tau}], ns) }
@@ -77,9 +76,9 @@ func (l loads) medians() map[load]fit.Estimate {
 	return all
 }
 
-// ChannelOf estimates a channel from what benchmarks printed, all of one state of the
-// cache. Between nodes only pairs tell, one of whose ranks is on either. It fails where no
-// message was alone, or none had company.
+// ChannelOf estimates a channel from times, all of one state of the cache. Between nodes it uses pairs
+// alone, whose ranks are on two nodes. It fails without messages of one pair, and without concurrent
+// messages.
 func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 	c := &Channel{}
 	messages, streams, ringing := loads{}, loads{}, make(map[ring]loads)
@@ -123,14 +122,11 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 	if !alone {
 		return nil, errors.New("no message was alone: give what PingPong of IMB-MPI1 or osu_latency printed, too")
 	}
-	for _, found := range []struct {
-		what string
-		of   map[load]fit.Estimate
-		into *[]Transfer
-	}{{"messages of pairs", oneWay, &c.OneWay}, {"exchanges", exchange, &c.Exchange}} {
-		if len(tausOf(found.of)) > 1 {
-			*found.into = c.transfers(found.what, found.of, copies)
-		}
+	if len(tausOf(oneWay)) > 1 {
+		c.OneWay = c.transfers("messages of pairs", oneWay, copies)
+	}
+	if len(tausOf(exchange)) > 1 {
+		c.Exchange = c.transfers("exchanges", exchange, copies)
 	}
 	switch {
 	case several(c.OneWay) || several(c.Exchange):
@@ -143,8 +139,8 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 	return nil, errors.New("there is but one number of pairs of ranks, and L(m,τ) needs several: give what osu_multi_lat, or Sendrecv of IMB-MPI1, printed among more of them, too")
 }
 
-// fromStreams adds messages of pairs that were only streamed, and tells whether there is a
-// stream that says nothing.
+// fromStreams adds messages of pairs that were streamed alone. unused: some stream lacks the messages of
+// one pair.
 func fromStreams(oneWay, gaps map[load]fit.Estimate) (unused bool) {
 	for key, gap := range gaps {
 		if _, timed := oneWay[key]; timed {
@@ -156,14 +152,14 @@ func fromStreams(oneWay, gaps map[load]fit.Estimate) (unused bool) {
 			unused = true
 			continue
 		}
-		longer := gap.Sub(lone)
-		oneWay[key] = fit.Estimate{Center: t.Center + longer.Center, Lo: t.Lo + longer.Lo, Hi: t.Hi + longer.Hi, N: min(t.N, longer.N)}
+		added := gap.Sub(lone)
+		oneWay[key] = fit.Estimate{Center: t.Center + added.Center, Lo: t.Lo + added.Lo, Hi: t.Hi + added.Hi, N: min(t.N, added.N)}
 	}
 	return unused
 }
 
-// transfers are those of messages: of the sizes that every τ was timed of, and that take
-// longer than the overhead.
+// transfers are the transfers of messages, without sizes that lack some τ or take no longer than the
+// overhead.
 func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies Copies) (all []Transfer) {
 	taus := tausOf(messages)
 	var incomplete, nothing []int
@@ -172,7 +168,7 @@ func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies 
 		least := math.Inf(1)
 		for _, tau := range taus {
 			if t, timed := messages[load{m, tau}]; timed {
-				o := c.Overhead.Center // the same in all: its own error is none of theirs
+				o := c.Overhead.Center // without its error, which is common to all
 				t.Center, t.Lo, t.Hi = t.Center-o, t.Lo-o, t.Hi-o
 				if t.Known() {
 					t.Lo, t.Hi = max(0, t.Lo), max(0, t.Hi)
@@ -200,7 +196,7 @@ func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies 
 	return all
 }
 
-// notOfEvery is why sizes are left out.
+// notOfEvery is the reason for leaving out sizes without some τ.
 func notOfEvery(sizes, taus []int) string {
 	return fmt.Sprintf("of m = %s not every τ was timed of %s", listed(sizes), listed(taus))
 }
@@ -211,39 +207,39 @@ func (c *Channel) leaveOut(benchmark string, line int, why string) {
 	}
 }
 
-// several tells whether there are two sizes of messages.
+// several reports whether there are two sizes of messages.
 func several(all []Transfer) bool {
 	i := slices.IndexFunc(all, func(t Transfer) bool { return t.Bytes > 0 })
 	return i >= 0 && all[i].Bytes < all[len(all)-1].Bytes
 }
 
-func tausOf(of map[load]fit.Estimate) []int {
-	return lists.Rising(lists.Map(slices.Collect(maps.Keys(of)), func(l load) int { return l.tau }))
+func tausOf(messages map[load]fit.Estimate) []int {
+	return lists.Rising(lists.Map(slices.Collect(maps.Keys(messages)), func(l load) int { return l.tau }))
 }
 
-func sizesOf(of map[load]fit.Estimate) []int {
-	return lists.Rising(lists.Map(slices.Collect(maps.Keys(of)), func(l load) int { return l.bytes }))
+func sizesOf(messages map[load]fit.Estimate) []int {
+	return lists.Rising(lists.Map(slices.Collect(maps.Keys(messages)), func(l load) int { return l.bytes }))
 }
 
 func listed(list []int) string {
 	return printable.List(lists.Map(list, strconv.Itoa))
 }
 
-// File is a parameter file that has the channel within its nodes.
+// File is a parameter file with the channel within its nodes.
 func (c *Channel) File(offCache bool) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
 		Policies: []numa.Policy{params.Published}, Caches: []bool{offCache}, Whole: true,
 	}}
-	for _, of := range []struct {
+	for _, part := range []struct {
 		setup     string
 		transfers []Transfer
 	}{{params.Sendrecv, c.Exchange}, {params.Ping, c.OneWay}} {
-		if len(of.transfers) == 0 {
+		if len(part.transfers) == 0 {
 			continue
 		}
-		f.Plan.Setups = append(f.Plan.Setups, of.setup)
-		for _, t := range of.transfers {
-			key := params.Key{Kind: params.TransferCell, Setup: of.setup, Placement: params.Published, OffCache: offCache, Tau: t.Tau, Bytes: t.Bytes}
+		f.Plan.Setups = append(f.Plan.Setups, part.setup)
+		for _, t := range part.transfers {
+			key := params.Key{Kind: params.TransferCell, Setup: part.setup, Placement: params.Published, OffCache: offCache, Tau: t.Tau, Bytes: t.Bytes}
 			if t.Bytes == 0 {
 				key.Kind, key.OffCache = params.NullCell, false
 			} else {
@@ -260,10 +256,10 @@ func (c *Channel) File(offCache bool) *params.File {
 	return f
 }
 
-// WithOwn gives a file of a channel within nodes what ranks do by themselves, which no benchmark of
-// messages tells: their own copies and γ, from a sweep on the same machine, of its first placement.
-// Where that is a channel of the other state of the cache, its messages are taken, too: those in cache
-// are what exchanges take of what ranks have written in a call that is off cache.
+// WithOwn gives a file of a channel within nodes own copies and γ, which benchmarks of messages do not
+// have, from a sweep on the same machine, of its first placement. If the sweep is a channel of the
+// other state of the cache, the file also gets its messages: off-cache calls exchange cached bytes,
+// too, those that ranks have written before.
 func WithOwn(f, sweep *params.File) {
 	for _, c := range sweep.Cells {
 		alone := slices.Contains([]params.Kind{params.CopyCell, params.OwnCell, params.GammaCell}, c.Kind) && c.Setup == ""
@@ -271,7 +267,7 @@ func WithOwn(f, sweep *params.File) {
 		if !alone && !other || len(sweep.Plan.Policies) > 0 && c.Placement != sweep.Plan.Policies[0] {
 			continue
 		}
-		c.Placement, c.Samples = params.Published, nil // whose launches are another file's
+		c.Placement, c.Samples = params.Published, nil // samples belong to the other file's launches
 		f.Cells = append(f.Cells, c)
 	}
 	f.Plan.Operators = sweep.Plan.Operators
@@ -280,7 +276,7 @@ func WithOwn(f, sweep *params.File) {
 	}
 }
 
-// Network is a parameter file that has the channel between its nodes.
+// Network is a parameter file with the channel between its nodes.
 func (c *Channel) Network(n params.Network) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Networks: []params.Network{n}}
 	cell := func(parameter string, t Transfer) {
@@ -290,7 +286,7 @@ func (c *Channel) Network(n params.Network) *params.File {
 	}
 	for i, t := range c.OneWay {
 		if t.Bytes == 0 {
-			continue // o(m) has it
+			continue // o(m) includes it
 		}
 		cell(params.NetTransfer, t)
 		if i == 0 || t.Bytes != c.OneWay[i-1].Bytes {
@@ -301,7 +297,7 @@ func (c *Channel) Network(n params.Network) *params.File {
 	return f
 }
 
-// doubts are what predictions should be read with.
+// doubts are warnings for predictions.
 func (c *Channel) doubts() []error {
 	doubts := []error{errors.New("benchmarks send the same buffer again and again and rewrite it never: a program that does takes longer where a receiver's cache still has it")}
 	if c.Overhead.N == 0 {

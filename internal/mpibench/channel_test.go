@@ -14,8 +14,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A machine whose channel is known: o is 500 ns, a byte takes 0.1 ns, and each of τ
-// transfers a share s of that longer for every other.
+// A machine with a known channel: o is 500 ns, a byte takes 0.1 ns, and a share s longer for every other
+// concurrent transfer.
 const (
 	overhead = 500.0
 	perByte  = 0.1
@@ -27,7 +27,7 @@ func transferOf(m, tau int, share float64) float64 {
 
 var sizesOfTest = []int{0, 64, 1024, 65536, 1 << 20}
 
-// imbText is what IMB prints of a benchmark, times in ns.
+// imbText is IMB's output of a benchmark; times in ns.
 func imbText(title, ranks, column string, sizes []int, ns func(m int) float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Benchmarking %s\n%s\n#----------\n #bytes #repetitions %s Mbytes/sec\n", title, ranks, column)
@@ -52,7 +52,7 @@ func osuText(title, header string, sizes []int, value func(m int) string) string
 	return b.String()
 }
 
-// Whichever benchmarks are run, the same channel comes out of what they print.
+// All combinations of benchmarks give the same channel.
 func TestChannelOf(t *testing.T) {
 	const share = 0.3
 	oneWay := func(tau int, copies Copies) func(m int) float64 {
@@ -62,7 +62,7 @@ func TestChannelOf(t *testing.T) {
 		return func(m int) string { return fmt.Sprintf("%.6f", ns(m)/1e3) }
 	}
 	alone := imbText("PingPong", processes(2), "t[usec]", sizesOfTest, oneWay(1, 2))
-	// A stream of a pair: into the segment and out of it at once.
+	// In a stream a pair copies into the segment and out of it concurrently.
 	stream := func(pairs int, gap func(m int) float64) string {
 		return osuText("Multiple Bandwidth / Message Rate", fmt.Sprintf("# [ pairs: %d ] [ window size: 64 ]\n# Size  MB/s  Messages/s", pairs),
 			sizesOfTest[1:], func(m int) string {
@@ -142,7 +142,7 @@ func TestChannelOf(t *testing.T) {
 	}
 }
 
-// The gap of a stream is no time of a message: without messages it says nothing.
+// The gap of a stream is not the time of a message: streams alone give no channel.
 func TestChannelOfRefuses(t *testing.T) {
 	const latency = "# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n0  1.00\n8  1.10\n64  1.20\n1024  2.00\n"
 	stream := func(pairs int) string {
@@ -163,7 +163,7 @@ func TestChannelOfRefuses(t *testing.T) {
 	}
 }
 
-// What some sizes lack leaves these out, and what the smallest message takes is no transfer.
+// Sizes without some τ are left out, and so are messages that take no longer than o(m).
 func TestChannelLeavesOut(t *testing.T) {
 	text := imbText("PingPong", processes(2), "t[usec]", []int{1, 2, 64, 128, 4096}, func(m int) float64 { return max(500, 400+2*float64(m)) }) +
 		imbText("Sendrecv", processes(2), "t_max[usec]", []int{1, 2, 64, 4096}, func(m int) float64 { return 600 + 3*float64(m) })
@@ -186,7 +186,7 @@ func TestChannelLeavesOut(t *testing.T) {
 	}
 }
 
-// What ranks do by themselves comes from a sweep, of its first placement.
+// Own copies and γ are from the first placement of a sweep.
 func TestWithOwn(t *testing.T) {
 	results, err := Read(strings.NewReader(imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
 		imbText("Sendrecv", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 500 + 2*float64(m) })), "out.txt")
@@ -216,7 +216,7 @@ func TestWithOwn(t *testing.T) {
 	if gamma, err := f.Gamma(""); err != nil || len(gamma.Operators) != 1 {
 		t.Errorf("γ: %v, %v", gamma, err)
 	}
-	// A channel of the other state of the cache brings its messages, too.
+	// A channel of the other state of the cache gives its messages, too.
 	both := c.File(true)
 	WithOwn(both, f)
 	must.Do(both.Validate())
@@ -232,7 +232,7 @@ func TestWithOwn(t *testing.T) {
 	}
 }
 
-// What ranks reduce by themselves is no message: within nodes γ has it, between them nothing.
+// Reductions are no messages: within nodes they give γ, between nodes nothing.
 func TestChannelKnowsReductions(t *testing.T) {
 	results, err := Read(strings.NewReader("# MPI_Datatype for reductions : MPI_INT\n"+
 		imbText("Reduce_local", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 10 + float64(m) })+

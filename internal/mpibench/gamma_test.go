@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What one rank and two took takes the place of γ of the same operator, and of no other;
-// repeated runs count with their median.
+// Times by one rank and by two replace γ of the same operator alone. Repeated runs count by their
+// median.
 func TestTakeGamma(t *testing.T) {
 	text := "# MPI_Datatype for reductions : MPI_INT\n"
 	for _, ns := range []float64{90, 100, 130} {

@@ -1,35 +1,32 @@
-// Package mpibench reads what the two usual MPI benchmark suites print: Intel's
-// IMB-MPI1 and Ohio State's OSU micro-benchmarks.
+// Package mpibench reads the output of the two common MPI benchmark suites: Intel's IMB-MPI1 and Ohio
+// State's OSU micro-benchmarks.
 //
-// Its opinion: a table says in its heading what it holds, so that columns are found by their names and
-// not by their places, in any version of a suite; where times of several ranks are given, a collective
-// lasts as long as its slowest rank, t_max and Max Latency; what cannot be compared with a prediction
-// is left out with the reason, never silently; text around the tables, as launchers and job scripts
-// print it, is no error; and what they print in front of each line, ranks and times, is none either.
+// Its opinion: columns are found by name, not by place, so that any version of a suite can be read; a
+// collective lasts as long as its slowest rank, t_max and Max Latency; tables that cannot be compared
+// with predictions are left out with a reason; and text of launchers and job scripts is no error,
+// around tables or in front of each line.
 package mpibench
 
 import "github.com/taulop/taulop/collective"
 
-// A Kind is what was measured: the name of a collective, or one of those below.
+// A Kind is the measured operation: the name of a collective, or one of the following.
 type Kind string
 
-// Messages between neighbours. Of messages and streams several pairs of ranks may be at it
-// at once, P/2 of them.
+// Messages between neighbours. Messages and streams may have P/2 concurrent pairs of ranks.
 const (
-	Message  Kind = "message"  // one way between the two ranks of a pair: half of a round trip
+	Message  Kind = "message"  // one way between the ranks of a pair: half of a round trip
 	Sendrecv Kind = "sendrecv" // every rank sends one message and receives one
 	Exchange Kind = "exchange" // every rank sends to both neighbours and receives from both
-	Stream   Kind = "stream"   // the gap between two messages of a sender that does not wait for each: no message's time
+	Stream   Kind = "stream"   // the gap between consecutive messages of a window, not a message's time
 )
 
-// Reduction is one vector reduced into another by each of P ranks at once, which sends
-// nothing: MPI_Reduce_local.
+// Reduction is MPI_Reduce_local by P ranks at once, without messages.
 const Reduction Kind = "reduction"
 
-// MostPairs is how many pairs of ranks may exchange messages at once.
+// MostPairs is the largest number of concurrent pairs of ranks.
 const MostPairs = maxRanks / 2
 
-// Results are what an output holds.
+// Results are the content of an output.
 type Results struct {
 	Times   []Time
 	LeftOut []Omission
@@ -38,12 +35,12 @@ type Results struct {
 // A Time is a row of a table.
 type Time struct {
 	Suite        string // IMB or OSU
-	Benchmark    string // as the suite names it
+	Benchmark    string // the suite's name
 	Kind         Kind
-	Operator     string // of a Reduction, as package reduce names it: SUM_F
-	P            int    // ranks that took part, of all groups at once; 0 where the output does not say, see Among
-	Printed      int    // size in the table; 0 of a barrier
-	Bytes        int    // m, as package collective counts it; where P is not known, Printed
+	Operator     string // of a Reduction, package reduce's name: SUM_F
+	P            int    // ranks of all groups together; 0: unknown, see Among
+	Printed      int    // size in the table; 0 for a barrier
+	Bytes        int    // m, in the sense of package collective; without P, Printed
 	Microseconds float64
 	Line         int // of the file
 
@@ -51,15 +48,15 @@ type Time struct {
 	title int // line of its table's title
 }
 
-// An Omission says what of an output is left out, and why.
+// An Omission is a part of an output that is left out, and the reason.
 type Omission struct {
 	Benchmark string `json:"benchmark"`
 	Line      int    `json:"line"` // the first
 	Why       string `json:"why"`
 }
 
-// others are the benchmarks of messages between neighbours and of what a rank does by
-// itself; those of collectives are the collectives' own.
+// others are the benchmarks of messages between neighbours and of reductions. The collectives have
+// their own benchmarks.
 var others = map[Kind][]collective.Benchmark{
 	Message: {
 		{Suite: "IMB", Name: "PingPong", Titles: []string{"PingPong", "PingPongSpecificSource", "PingPongAnySource"}},
@@ -80,11 +77,11 @@ var others = map[Kind][]collective.Benchmark{
 
 var collectives = collective.Collectives()
 
-// called finds a benchmark by the title of its table and the version of its suite.
-// The kind is empty if there is none.
+// called finds a benchmark by the title of its table and the version of its suite. The kind of an
+// unknown one is "".
 func called(suite, title string, version int) (Kind, *collective.Benchmark) {
-	for kind, of := range others {
-		if b := collective.BenchmarkOf(of, suite, title, version); b != nil {
+	for kind, benchmarks := range others {
+		if b := collective.BenchmarkOf(benchmarks, suite, title, version); b != nil {
 			return kind, b
 		}
 	}
@@ -96,9 +93,9 @@ func called(suite, title string, version int) (Kind, *collective.Benchmark) {
 	return "", nil
 }
 
-// SayPairs says how many pairs of ranks exchanged the messages of each table that does not
-// say it, those of osu_multi_lat, in the order of the tables. It returns the numbers that
-// are left, and the first of the tables that there is none for, 0 if there is for all.
+// SayPairs gives the number of pairs of each table without one, those of osu_multi_lat, in the order of
+// the tables. It returns the unused numbers, and the title line of the first table that lacks one, 0
+// if none does.
 func (r *Results) SayPairs(pairs []int) (left []int, lacking int) {
 	title := 0
 	for i := range r.Times {
@@ -117,13 +114,13 @@ func (r *Results) SayPairs(pairs []int) (left []int, lacking int) {
 	return pairs, 0
 }
 
-// Empty tells whether a kind's messages have no bytes, so that no sizes are printed.
+// Empty reports whether a kind's messages have no bytes, so that tables have no sizes.
 func (k Kind) Empty() bool {
 	c := collective.Named(string(k))
 	return c != nil && c.Empty()
 }
 
-// Among is the time among p ranks, where the output does not say how many.
+// Among is the time with p ranks, for outputs without the number.
 func (t Time) Among(p int) Time {
 	t.P, t.Bytes = p, t.Printed
 	if t.of != nil && t.of.M != nil {

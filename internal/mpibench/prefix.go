@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What launchers and job systems write round a line that a rank printed.
+// Text that launchers and job systems add to a rank's line.
 var (
 	// Colours and other controls of terminals: CSI and OSC sequences.
 	controls = regexp.MustCompile(`\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][0-9A-B]|[=>78cDEHM])`)
@@ -27,22 +27,22 @@ var (
 		// srun -l, which pads ranks: " 0: ".
 		regexp.MustCompile(`^\d+:(?:\s|$)`),
 	}
-	// Not what a benchmark prints.
+	// Lines that no benchmark prints.
 	standardError = regexp.MustCompile(`<std(?:err|diag)>:`)
 )
 
-// A date without a year is that of ts, one with a weekday and a year that of date and
-// of ctime: what follows the first is no year, though it may look like one.
+// The date of ts has neither weekday nor year, that of date and ctime has both: a number after the
+// former is not a year.
 const (
 	month = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`
 	clock = `\d\d:\d\d:\d\d(?:\.\d+)?`
 	dated = `(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +(?:` + month + ` +\d{1,2}|\d{1,2} +` + month + `) +` + clock + `(?: +[A-Z]{3,4})? +\d{4}|` + month + ` +\d{1,2} +` + clock + `)`
 )
 
-// mostPrefixes are of a rank's tag, a time of the launcher and one of the job system.
+// mostPrefixes allows a rank's tag and times of the launcher and the job system.
 const mostPrefixes = 4
 
-// bare is what the rank printed of a line; nothing of what went to standard error.
+// bare is the rank's part of a line; "" for standard error.
 func bare(line string) string {
 	if strings.IndexByte(line, 0x1b) >= 0 {
 		line = controls.ReplaceAllString(line, "")
@@ -67,8 +67,8 @@ func bare(line string) string {
 	return line
 }
 
-// isNumber tells what begins a row, also where a row cannot begin so: 1_000 and 0x10
-// are refused, and not taken for what some other program printed.
+// isNumber reports whether a row begins with a number, 1_000 and 0x10 included: such rows are errors,
+// not another program's lines.
 func isNumber(text string) bool {
 	text = strings.ReplaceAll(text, "_", "")
 	_, float := strconv.ParseFloat(text, 64)
@@ -76,7 +76,7 @@ func isNumber(text string) bool {
 	return float == nil || whole == nil
 }
 
-// isPartOfTitle tells the last line of an output that was cut in a title.
+// isPartOfTitle reports whether an output was cut within the title of a table.
 func isPartOfTitle(text string) bool {
 	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
 		if len(text) > len("# ") && len(text) <= len(title) && strings.HasPrefix(title, text) {

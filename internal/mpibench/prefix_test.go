@@ -10,8 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// launched are lines as launchers and job systems print them, %s being what the rank
-// printed.
+// launched are formats of launchers and job systems for a rank's line, %s.
 var launched = []struct{ name, format string }{
 	{"Open MPI --tag-output", "[1,0]<stdout>:%s"},
 	{"Open MPI --timestamp-output", "Sat Nov 21 21:35:37 2026<stdout>:%s"},
@@ -63,7 +62,7 @@ func TestBare(t *testing.T) {
 	}
 }
 
-// A launcher's tag in front of each line changes no number of an output.
+// Tags of launchers change no results.
 func TestPrefixes(t *testing.T) {
 	for _, path := range must.Get(filepath.Glob("testdata/*.txt")) {
 		text := string(must.Get(os.ReadFile(path)))

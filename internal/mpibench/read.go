@@ -18,7 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// Limits of an output, which may come from anywhere.
+// Limits of an output, which is not trusted.
 const (
 	maxLine      = 1 << 16 // bytes
 	maxTimes     = 1 << 16 // rows
@@ -28,13 +28,13 @@ const (
 	maxTime      = 1e15 // µs, thirty years
 )
 
-// newest is the version of a suite that does not say it.
+// newest is the version of a suite whose output has none.
 const newest = math.MaxInt
 
-// ReadFile reads the output that path holds.
+// ReadFile reads an output.
 func ReadFile(path string) (*Results, error) { return infile.Read(path, Read) }
 
-// Printed tells whether a suite printed what path holds, from the first part of it.
+// Printed reports whether the beginning of a file is a suite's output.
 func Printed(path string) bool {
 	f, err := infile.Open(path)
 	if err != nil {
@@ -50,9 +50,8 @@ func Printed(path string) bool {
 	return false
 }
 
-// Read reads the output of IMB-MPI1 or of OSU micro-benchmarks, or several one after the other. Errors
-// say in which line of name they are. It fails where it finds no table of either, and where a row of a
-// table is not what the heading says.
+// Read reads one or several outputs of IMB-MPI1 or OSU micro-benchmarks. It fails without a table of
+// either, and if a row does not match its heading; errors begin with name and line.
 func Read(r io.Reader, name string) (*Results, error) {
 	p := parser{lines: infile.NewLines(r, name, maxLine), imb: newest, seen: make(map[Omission]bool)}
 	for p.lines.Scan() {
@@ -81,18 +80,18 @@ func Read(r io.Reader, name string) (*Results, error) {
 	return &p.results, nil
 }
 
-// A parser knows the table that it is in.
+// A parser has the state of reading, with the current table.
 type parser struct {
 	lines   *infile.Lines
 	tables  bool // there was one
 	results Results
 	seen    map[Omission]bool
 
-	imb     int    // version, a year; unknown: the newest
-	banner  int    // line in which IMB presented itself, 0 once it took its leave
-	reduced string // the type of what its reductions add up
-	last    struct {
-		text string // what the last line that is not empty holds
+	imb     int      // version, a year; newest if unknown
+	banner  int      // line of IMB's banner; 0 after its last line
+	reduced string   // type of the elements of its reductions
+	last    struct { // line that is not empty
+		text string
 		line int
 	}
 	table
@@ -104,18 +103,18 @@ type table struct {
 	of               *collective.Benchmark
 	title            int // its first line
 	ranks            int
-	why              string // it is left out
+	why              string // reason for leaving it out; "": none
 	headed           bool   // there was a heading
 	columns          columns
-	rows             int            // how many it has
-	before           string         // time of the row before
-	sizes            map[[2]int]int // of its rows, their lines, by group and size
+	rows             int
+	before           string         // time in the row before
+	sizes            map[[2]int]int // line by group and size
 }
 
-// columns are places in a row, -1 where there is none.
+// columns are indexes of columns; −1: missing.
 type columns struct {
 	count, group, bytes, time, bad int
-	good                           string // in column bad, of a row whose data were right
+	good                           string // value of column bad for valid data
 }
 
 var (
@@ -135,7 +134,7 @@ var (
 func (p *parser) read(text string) error {
 	if m := imbBanner.FindStringSubmatch(text); m != nil {
 		err := p.stopped()
-		p.imb, _ = strconv.Atoi(m[1]) // four digits at most
+		p.imb, _ = strconv.Atoi(m[1]) // at most four digits
 		p.banner, p.reduced = p.lines.Number, ""
 		return err
 	}
@@ -189,7 +188,7 @@ func (p *parser) read(text string) error {
 	return p.row(text)
 }
 
-// finish is where the file ends. What it ends with may be the beginning of a table.
+// finish ends the file. Its last line may be the beginning of a table.
 func (p *parser) finish() error {
 	if text := p.last.text; p.title < p.last.line && (p.tables && rule.MatchString(text) || (p.lines.Cut || p.tables) && isPartOfTitle(text)) {
 		p.lines.Number = p.last.line
@@ -203,26 +202,26 @@ func (p *parser) finish() error {
 	return p.stopped()
 }
 
-// stopped is where IMB's output ends, with another one's or with the file: it takes its
-// leave where it was not interrupted.
+// stopped ends IMB's output, at the next banner or the end of the file. It reports an output without
+// IMB's last line.
 func (p *parser) stopped() error {
-	at := p.banner
+	line := p.banner
 	p.banner = 0
-	if at == 0 || !p.tables || slices.ContainsFunc(p.results.LeftOut, func(o Omission) bool { return o.Line > at && strings.HasSuffix(o.Why, orCut) }) {
+	if line == 0 || !p.tables || slices.ContainsFunc(p.results.LeftOut, func(o Omission) bool { return o.Line > line && strings.HasSuffix(o.Why, orCut) }) {
 		return nil
 	}
-	return p.omission("IMB-MPI1", at, `its output does not go on to "All processes entering MPI_Finalize": the benchmark was stopped, or its output cut`)
+	return p.omission("IMB-MPI1", line, `its output does not go on to "All processes entering MPI_Finalize": the benchmark was stopped, or its output cut`)
 }
 
-// orCut ends the reason why a table is not there.
+// orCut ends the reasons for incomplete tables.
 const orCut = ": the benchmark was stopped, or its output cut"
 
-// groups takes how many groups of how many ranks run at once.
-func (p *parser) groups(groups, of string) error {
+// groups reads the number of concurrent groups and of their ranks.
+func (p *parser) groups(groups, ranks string) error {
 	n, err := strconv.Atoi(groups)
-	q, errOf := strconv.Atoi(of)
-	if err != nil || errOf != nil || n < 1 || q < 1 || n > maxRanks/q {
-		return p.errorf("%.20q groups of %.20q processes are none", groups, of)
+	q, errRanks := strconv.Atoi(ranks)
+	if err != nil || errRanks != nil || n < 1 || q < 1 || n > maxRanks/q {
+		return p.errorf("%.20q groups of %.20q processes are none", groups, ranks)
 	}
 	if p.ranks = n * q; others[p.kind] == nil && p.kind != "" {
 		p.why = "several groups of ranks run at once"
@@ -230,7 +229,7 @@ func (p *parser) groups(groups, of string) error {
 	return nil
 }
 
-// pairs takes how many pairs an OSU benchmark ran, and the messages of a window.
+// pairs reads the number of pairs of an OSU benchmark, and its window.
 func (p *parser) pairs(pairs, window string) error {
 	n, err := strconv.Atoi(pairs)
 	if err != nil || n < 1 || n > MostPairs {
@@ -250,8 +249,7 @@ func (p *parser) begin(suite, benchmark string, kind Kind, of *collective.Benchm
 	return err
 }
 
-// end is where a table ends, with the next or with the file: one without rows is
-// what an interrupted benchmark leaves.
+// end ends a table, at the next title or the end of the file. It reports one without rows.
 func (p *parser) end() error {
 	switch {
 	case p.title == 0 || p.rows > 0:
@@ -264,7 +262,7 @@ func (p *parser) end() error {
 	return p.omitAt(p.title, "its table has no row"+orCut)
 }
 
-// beginOSU takes a title such as "OSU MPI-CUDA Broadcast Latency Test".
+// beginOSU reads a title such as "OSU MPI-CUDA Broadcast Latency Test".
 func (p *parser) beginOSU(title string) error {
 	if err := p.begin("OSU", title, "", nil); err != nil {
 		return err
@@ -294,7 +292,7 @@ func (p *parser) beginOSU(title string) error {
 	return nil
 }
 
-// heading takes a line with the names of columns, if this is one.
+// heading reads a line of column names; it returns false for other lines.
 func (p *parser) heading(text string) (bool, error) {
 	var names []string
 	switch {
@@ -353,24 +351,22 @@ func (p *parser) heading(text string) (bool, error) {
 	return true, nil
 }
 
-// times are the columns with a time, the one to take with the highest number, and those with a rate.
+// times are the columns with a time or a rate. The highest number of a table's columns is used.
 var times = map[string]int{
 	"t[usec]": 1, "t_avg[usec]": 1, "t_max[usec]": 2,
 	"Latency (us)": 1, "Latency(us)": 1, "Avg Latency(us)": 1, "Max Latency(us)": 2,
 	"Bandwidth (MB/s)": rate, "MB/s": rate,
 }
 
-const rate = 3 // 10⁶ bytes a second of all pairs together
+const rate = 3 // 10⁶ bytes a second, all pairs together
 
-// sums are the operators of IMB, which reduces with MPI_SUM alone, by the type of their
-// elements, and how many bytes one has.
+// sums are the operators of IMB, which reduces with MPI_SUM alone, and their elements' bytes, by type.
 var sums = map[string]struct {
 	operator string
 	element  int
 }{"MPI_INT": {"SUM_I", 4}, "MPI_FLOAT": {"SUM_F", 4}, "MPI_DOUBLE": {"SUM_R", 8}}
 
-// row takes a line below a heading. One that does not begin with a number is
-// what some other program printed in between.
+// row reads a line below a heading. A line that does not begin with a number is another program's.
 func (p *parser) row(text string) error {
 	fields := strings.Fields(text)
 	if strings.Contains(text, ",") && p.suite == "OSU" {
@@ -417,7 +413,7 @@ func (p *parser) row(text string) error {
 	return p.time(t, fields)
 }
 
-// time takes a row's time, in µs.
+// time reads a row's time in µs and adds it to the results.
 func (p *parser) time(t Time, fields []string) error {
 	c, before := p.columns, p.before
 	p.before = fields[c.time]
@@ -463,7 +459,7 @@ func (p *parser) time(t Time, fields []string) error {
 	return nil
 }
 
-// omit notes that something is left out, once for each reason.
+// omit records an omission, once for each reason.
 func (p *parser) omit(why string) error { return p.omitAt(p.lines.Number, why) }
 
 func (p *parser) omitAt(line int, why string) error { return p.omission(p.benchmark, line, why) }
@@ -486,7 +482,7 @@ func (p *parser) errorf(format string, args ...any) error {
 	return p.lines.Errorf(format, args...)
 }
 
-// split reads the columns of a line with commas between them, as some print or save OSU's tables.
+// split reads the columns of a comma-separated line, as in tables of OSU saved as CSV.
 func split(text string) []string {
 	return lists.Map(strings.Split(text, ","), strings.TrimSpace)
 }

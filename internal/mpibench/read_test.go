@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// text is times as a table's rows, for comparing.
+// text writes times for comparison.
 func text(times []Time) (rows []string) {
 	for _, t := range times {
 		what := strings.TrimSpace(string(t.Kind) + " " + t.Operator)
@@ -30,9 +30,8 @@ func omitted(os []Omission) (all []string) {
 	return all
 }
 
-// What the suites printed on a machine with two cores: IMB 2021.11 over Open MPI,
-// where one benchmark ran out of time, and over MPICH, and nine of OSU 5.3, of which two
-// with -f.
+// Outputs on a machine with two cores: IMB 2021.11 over Open MPI, where one benchmark ran out of time,
+// and over MPICH, and nine benchmarks of OSU 5.3, two of them with -f.
 func TestReadRuns(t *testing.T) {
 	for _, tt := range []struct {
 		file    string
@@ -84,7 +83,7 @@ func TestReadRuns(t *testing.T) {
 	}
 }
 
-// outputs are laid out as their suites do it, with numbers made up.
+// outputs have the suites' format and invented numbers.
 var outputs = []struct {
 	name, text string
 	times      []string
@@ -281,7 +280,7 @@ var outputs = []struct {
 			"OSU MPI Non-blocking Broadcast Latency Test line 13: taulop predicts nothing like it",
 		}},
 	{"a byte order mark", "\ufeff# OSU MPI Latency Test\n# Size  Latency (us)\n1  2\n", []string{"OSU osu_latency message P=2 m=1 2us line 3"}, nil},
-	// Percentiles (-z of OSU 7) are behind the columns: the time is the mean of all, as without them.
+	// Columns of percentiles (-z of OSU 7) do not change the time, the mean of all.
 	{"percentiles, separated by blanks and by commas", `# OSU MPI Latency Test v7.4
 # Datatype: MPI_CHAR.
 # Size            Latency (us)    P50 Tail Lat(us)    P90 Tail Lat(us)    P99 Tail Lat(us)
@@ -324,7 +323,7 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// Some suites, and some versions of them, print another size than m.
+// The printed size differs from m in some suites and versions.
 func TestAmong(t *testing.T) {
 	half := &collective.Benchmark{M: func(size, p int) int { return size / p }}
 	for _, tt := range []struct {
@@ -356,7 +355,7 @@ func TestVersionOfIMB(t *testing.T) {
 	}
 }
 
-// sizes are so many rows.
+// sizes writes n rows.
 func sizes(n int) string {
 	var b strings.Builder
 	for m := range n {

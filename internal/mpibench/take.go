@@ -11,10 +11,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// TakeGamma gives a file the γ(m,τ) of an MPI library, what MPI_Reduce_local takes among τ
-// ranks at once, of vectors in cache. Of each operator that was timed it stands in the place
-// of all γ of the file, one element at a time or in vectors, or beside that of others. It returns these operators, and what is
-// left out: sizes that were not timed with every τ.
+// TakeGamma gives a file the γ(m,τ) of an MPI library: the time of MPI_Reduce_local by τ ranks at once,
+// of vectors in cache. It replaces the file's γ of each timed operator, scalar or in vectors. It
+// returns these operators, and the omissions: sizes without some τ.
 func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omission) {
 	timed := make(map[string]loads)
 	for _, t := range times {
@@ -60,9 +59,9 @@ func TakeGamma(f *params.File, times []Time) (operators []string, leftOut []Omis
 }
 
 // TakeOverheads gives a file the o(m) of an MPI library: one-way messages, half of a round trip each,
-// of the file's first placement and the given state of the cache. They stand in the place of all its
-// own, of other placements and in and off cache too, for o(m) of two makers is not to be mixed. It
-// fails if no message is of a size that there are transfers of.
+// for the file's first placement and the given state of the cache. They replace all o(m) of the file,
+// because o(m) of different implementations must not be mixed. It fails if no message has the size of
+// a transfer.
 func TakeOverheads(f *params.File, times []Time, off bool) error {
 	samples, benchmark := make(map[int][]float64), ""
 	for _, t := range times {

@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// A File is where a result goes, with what was there when it was opened. Nothing else
-// is replaced: a result goes beside what another program has written by then.
+// A File is the destination of results, with the state of the file when it was opened. If another
+// program has changed the file since, results go to a new file beside it.
 type File struct {
-	Path string      // of the result, also where it went beside
-	seen fs.FileInfo // nil: nothing was there
-	like fs.FileInfo // its owner and mode are given to a new file, if not nil
-	lock *lock       // from Hold on
+	Path string      // of the results, also after a move
+	seen fs.FileInfo // nil: there was no file
+	like fs.FileInfo // gives owner and mode to a new file; nil: default
+	lock *lock       // after Hold
 }
 
-// Moved says that a result is beside the file that it was meant for.
+// Moved is the error of a result that was written beside its file.
 type Moved struct {
 	From, To string
 	why      string
@@ -28,7 +28,7 @@ func (m *Moved) Error() string {
 	return fmt.Sprintf("%s %s, and stays as it is: the result is in %s, so compare the two", m.From, m.why, m.To)
 }
 
-// Open checks that path can be written, as Check does, and that no other taulop is writing it.
+// Open checks that path can be written, like Check, and that no other taulop is writing it.
 func Open(path string) (*File, error) {
 	if err := Check(path); err != nil {
 		return nil, err
@@ -52,8 +52,8 @@ func (f *File) look() error {
 	return err
 }
 
-// Hold keeps other processes from the file until Release. What is there from now on is what
-// Write may replace. Where the system has no locks it warns. An error is a sentence.
+// Hold locks the file until Release, and lets Write replace the file in its present state. Without
+// locks in the system it warns. An error is a sentence.
 func (f *File) Hold() (warning, err error) {
 	if f.lock, warning, err = lockFile(f.Path); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (f *File) Hold() (warning, err error) {
 	return warning, err
 }
 
-// Release lets other processes have the file.
+// Release unlocks the file.
 func (f *File) Release() {
 	if f.lock != nil {
 		f.lock.release()
@@ -72,9 +72,9 @@ func (f *File) Release() {
 	}
 }
 
-// Write writes a result as the function Write does. If the file is no longer the one that was
-// opened, or that Write has left there, or if another process holds it, this result and later
-// ones go beside it, and the error is a Moved.
+// Write writes a result like the function Write. If another program has changed the file since Open or
+// the last Write, or holds it, this result and later ones go to a file beside it, and the error is a
+// Moved.
 func (f *File) Write(write func(io.Writer) error) error {
 	to, err := find(f.Path)
 	if err == nil && to.stream {
@@ -85,7 +85,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 		var refused error
 		if held, _, refused = lockFile(f.Path); refused == errLocked {
 			return f.beside("is being written by another taulop", write)
-		} else if refused == nil { // else there are no locks
+		} else if refused == nil { // else the system has no locks
 			defer held.release()
 		}
 		to, err = find(f.Path)
@@ -106,8 +106,7 @@ func (f *File) Write(write func(io.Writer) error) error {
 	return nil
 }
 
-// beside writes a result to the first name after the file's that is free: host-2.json after
-// host.json.
+// beside writes a result to the first free name after the file's: host-2.json after host.json.
 func (f *File) beside(why string, write func(io.Writer) error) error {
 	target, err := Target(f.Path)
 	if err != nil {
@@ -123,7 +122,7 @@ func (f *File) beside(why string, write func(io.Writer) error) error {
 	}
 	other.like, _ = os.Stat(target)
 	if f.lock != nil {
-		other.Hold() // in vain where there are no locks
+		other.Hold() // fails without locks
 	}
 	err = other.Write(write)
 	if _, moved := err.(*Moved); err != nil && !moved {

@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// What another program writes after a file was opened stays, and the result is beside it, with
-// the mode of the file; so are the results after it.
+// A file that another program has changed since Open stays, and this and later results are beside it,
+// with its mode.
 func TestWriteBeside(t *testing.T) {
 	for name, change := range map[string]func(path string) error{
 		"edited":   func(path string) error { return os.WriteFile(path, []byte("theirs, and longer"), 0) },
@@ -53,8 +53,8 @@ func TestWriteBeside(t *testing.T) {
 	}
 }
 
-// A file that another process holds, by its name or a link's, is neither opened nor replaced, and
-// can be once it is released.
+// A file that another process holds, by its name or a link's, can be neither opened nor replaced before
+// its release.
 func TestHold(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	path, link := filepath.Join(dir, "x.json"), filepath.Join(elsewhere, "y.json")

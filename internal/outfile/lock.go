@@ -13,24 +13,24 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// A lock keeps other processes of this program from a file: it locks one beside it, which
-// stays where the file is replaced.
+// A lock keeps other processes of this program from a file. It is a lock on a file beside it, which
+// replacement of the file does not affect.
 type lock struct {
 	*flock.Flock
 	ours bool // this process has made the lock's file, or taken it over
 }
 
-// lockMark begins a lock's file, and tells it from files that only have its name.
+// lockMark begins a lock's file, and tells it from other files with its name.
 const lockMark = "taulop sweep locks "
 
 // errLocked: another process writes the file.
 var errLocked = errors.New("another taulop writes it: wait for it, or choose another file")
 
-// lockPatience is for processes that write for a moment.
+// lockPatience is the wait for processes that hold the lock briefly.
 const lockPatience = time.Second / 2
 
-// lockFile locks a file. Where the system has no locks it warns. A lock's file is removed
-// when it is unlocked, unless it is not ours: then it stays as it was.
+// lockFile locks a file. Without locks in the system it warns. release removes the lock's file if it is
+// ours.
 func lockFile(file string) (l *lock, warning, err error) {
 	target, err := Target(file)
 	if err != nil {
@@ -48,19 +48,19 @@ func lockFile(file string) (l *lock, warning, err error) {
 		case err == nil && !locked:
 			time.Sleep(lockPatience / 50)
 			continue
-		case errors.Is(err, fs.ErrNotExist): // others remove theirs between two of these steps
+		case errors.Is(err, fs.ErrNotExist): // removed since makeLock
 			continue
 		case errors.As(err, new(*fs.PathError)):
 			return nil, nil, fmt.Errorf("%s, which keeps others from %s, cannot be opened: %v; remove it if no taulop runs", path, file, Reason(err))
 		case err != nil:
-			// Lustre without flock, some NFS, sandboxes: alone we are just as well.
+			// Lustre without flock, some NFS, sandboxes: go on without a lock.
 			return l, fmt.Errorf("%s cannot be locked (%w): see to it that no other taulop writes %s", path, err, file), nil
 		}
 		if !l.inPlace() {
 			l.Unlock()
 			continue
 		}
-		l.ours = made || marked(path) // what a killed process has left is taken over
+		l.ours = made || marked(path) // takes over the file of a killed process
 		return l, nil, nil
 	}
 	return nil, nil, errLocked
@@ -82,16 +82,17 @@ func makeLock(path, target string) (made bool, err error) {
 	return false, nil
 }
 
-// inPlace reports whether what is locked still has the lock's name.
+// inPlace reports whether the locked file still has the lock's name.
 func (l *lock) inPlace() bool {
-	is, err := os.Lstat(l.Path())
+	named, err := os.Lstat(l.Path())
 	if err != nil {
 		return false
 	}
 	locked, err := l.Stat()
-	return err == nil && os.SameFile(is, locked)
+	return err == nil && os.SameFile(named, locked)
 }
 
+// marked reports whether a file is a lock's.
 func marked(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -102,7 +103,7 @@ func marked(path string) bool {
 	return strings.HasPrefix(string(begin), lockMark)
 }
 
-// release unlocks, and removes what is ours.
+// release unlocks, and removes the lock's file if it is ours.
 func (l *lock) release() {
 	if l.ours && (l.inPlace() || !l.Locked()) {
 		os.Remove(l.Path())

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
-// A lock goes with its process, also if that was killed, and for the target of a link.
+// A lock ends with its process, even a killed one, also if it is on a link's target.
 func TestLocks(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "host.json")
@@ -37,7 +37,7 @@ func TestLocks(t *testing.T) {
 	if _, err := os.Lstat(file + ".lock"); err == nil {
 		t.Error("the lock is still there")
 	}
-	// Of another program, which holds it.
+	// Another program's file, which it holds.
 	write("")
 	holder := flock.New(file + ".lock")
 	if ok, err := holder.TryLock(); !ok || err != nil {
@@ -47,7 +47,7 @@ func TestLocks(t *testing.T) {
 		t.Error("locked twice")
 	}
 	holder.Unlock()
-	// A file of the user with this name stays, and a link is no lock.
+	// A user's file with this name stays, and a link is no lock.
 	write("mine")
 	if lock, _, err = lockFile(file); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestLocks(t *testing.T) {
 	}
 }
 
-// Without locks a writer goes on with a warning, which is not about this user's rights.
+// Without locks in the system there is a warning, not an error about rights.
 func TestNoLock(t *testing.T) {
 	dir := t.TempDir()
 	for _, errno := range []unix.Errno{unix.ENOSYS, unix.ENOTSUP, unix.ENOLCK, unix.EPERM} {

@@ -1,8 +1,8 @@
-// Package outfile writes results into the files that users name.
+// Package outfile writes results to files that users name.
 //
-// Its opinion: a regular file is replaced as a whole or not at all, and keeps its owner and
-// mode; behind a symbolic link the target is replaced. A device, a pipe or a socket is written
-// to. No other existing file is touched: a temporary file's name is unpredictable.
+// Its opinion: a regular file is replaced atomically and keeps its owner and mode; a symbolic link's
+// target is replaced. Devices, pipes and sockets are written to. No other existing file is touched:
+// names of temporary files are unpredictable.
 package outfile
 
 import (
@@ -19,7 +19,7 @@ import (
 	"syscall"
 )
 
-// An Error says why a file was not written. It is then as it was, or is not there.
+// An Error is the reason why a file was not written. An existing file is unchanged.
 type Error struct {
 	Path string
 	Err  error // a sentence without the path
@@ -28,8 +28,8 @@ type Error struct {
 func (e *Error) Error() string { return e.Path + " was not written: " + e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
-// Write writes a result to path. What cannot be written is an *Error; an error of
-// write itself is returned as it is.
+// Write writes a result to path. It returns an *Error if the file cannot be written, and errors of write
+// unchanged.
 func Write(path string, write func(io.Writer) error) error {
 	to, err := find(path)
 	if err != nil {
@@ -41,15 +41,15 @@ func Write(path string, write func(io.Writer) error) error {
 	return to.replace(write)
 }
 
-// writing counts the files that are being replaced.
+// writing is the number of files that are being replaced.
 var writing atomic.Int32
 
-// Writing reports whether a file is being replaced just now. A process that ends waits until it
-// is replaced, or the result would be lost.
+// Writing reports whether a file is being replaced. A process must not end before, or the result would
+// be lost.
 func Writing() bool { return writing.Load() > 0 }
 
-// Check finds out whether path can be written, before there is a result: it opens and changes
-// nothing that is there, and removes what it makes. The error is a sentence without the path.
+// Check tests whether path can be written, before there is a result. It neither opens nor changes
+// existing files, and removes the file that it makes. The error is a sentence without the path.
 func Check(path string) error {
 	to, err := find(path)
 	if err != nil || to.stream {
@@ -69,16 +69,16 @@ func Replaces(path string) bool {
 	return err == nil && to.old != nil && !to.stream
 }
 
-// Target is the file that Write would replace or make at path: path itself, or
-// where symbolic links lead.
+// Target is the file that Write would replace or make at path: path itself, or the target of its
+// symbolic links.
 func Target(path string) (string, error) {
-	for range 40 { // as many as Linux follows
+	for range 40 { // Linux's limit
 		link, err := os.Readlink(path)
 		if err != nil {
 			return path, nil
 		}
 		if !filepath.IsAbs(link) {
-			dir, _ := filepath.Split(path) // not Join, to which a/.. is nothing: a may be a link
+			dir, _ := filepath.Split(path) // not Join, which removes a/..: a may be a link
 			link = dir + link
 		}
 		path = link
@@ -86,14 +86,15 @@ func Target(path string) (string, error) {
 	return "", errors.New("its symbolic links go round in a circle")
 }
 
-// A place is where a result goes.
+// A place is the destination of a result.
 type place struct {
 	path, dir string
-	old       fs.FileInfo // what is there; nil if nothing is
-	now       fs.FileInfo // what is there once it is replaced
-	stream    bool        // it is written to, not replaced
+	old       fs.FileInfo // the existing file; nil: none
+	now       fs.FileInfo // the new file, after replacement
+	stream    bool        // written to, not replaced
 }
 
+// find is the place at a path.
 func find(path string) (*place, error) {
 	to := &place{path: path, dir: dirOf(path)}
 	info, err := os.Stat(path)
@@ -119,9 +120,9 @@ func find(path string) (*place, error) {
 	}
 	to.dir = dirOf(to.path)
 	if info != nil {
-		// /dev/fd has files that lie nowhere.
-		is, err := os.Lstat(to.path)
-		to.stream = err != nil || !os.SameFile(info, is)
+		// Links in /dev/fd may lead to files without a name.
+		target, err := os.Lstat(to.path)
+		to.stream = err != nil || !os.SameFile(info, target)
 		if to.stream {
 			to.path = path
 		}
@@ -129,18 +130,18 @@ func find(path string) (*place, error) {
 	return to, nil
 }
 
-// standard is the open standard stream that info belongs to: a shell's >file would lose its
-// name to the file that replaces it, and everything else that is printed with it.
+// standard is the standard stream that is open on a file: if a shell's >file were replaced, other output
+// would be lost.
 func standard(info fs.FileInfo) *os.File {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
-		if is, err := f.Stat(); err == nil && os.SameFile(info, is) {
+		if stream, err := f.Stat(); err == nil && os.SameFile(info, stream) {
 			return f
 		}
 	}
 	return nil
 }
 
-// dirOf is filepath.Dir, except that a/.. stays: a may be a symbolic link.
+// dirOf is filepath.Dir, but keeps a/..: a may be a symbolic link.
 func dirOf(path string) string {
 	dir, _ := filepath.Split(path)
 	if dir == "" {
@@ -153,8 +154,8 @@ func dirOf(path string) string {
 	return dir
 }
 
-// create makes a temporary file beside the place. No other user may read it before it has the
-// owner and mode of the file that it replaces.
+// create makes a temporary file beside the place. Other users cannot read it before it has the owner and
+// mode of the file that it replaces.
 func (to *place) create() (*os.File, error) {
 	perm := fs.FileMode(0o644)
 	if to.old != nil {
@@ -169,10 +170,10 @@ func discard(f *os.File) {
 	os.Remove(f.Name())
 }
 
-// modes are the bits that a file keeps.
+// modes are the preserved bits of a file's mode.
 const modes = fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky
 
-// keep gives a file the owner and mode of the one that it replaces.
+// keep gives a new file the owner and mode of the old one.
 func (to *place) keep(t *os.File) error {
 	if to.old == nil {
 		return nil
@@ -221,7 +222,7 @@ func (to *place) replace(write func(io.Writer) error) error {
 	return nil
 }
 
-// send writes to what is no regular file.
+// send writes to a stream.
 func (to *place) send(write func(io.Writer) error) error {
 	if f := standard(to.old); f != nil {
 		return to.failed(fill(f, write))
@@ -231,7 +232,7 @@ func (to *place) send(write func(io.Writer) error) error {
 	if to.old.Mode()&fs.ModeSocket != 0 {
 		out, err = net.Dial("unix", to.path)
 	} else {
-		// Of regular files these are the ones without a name.
+		// Regular files here have no name.
 		out, err = os.OpenFile(to.path, os.O_WRONLY|os.O_TRUNC|noTerminal, 0)
 	}
 	if err != nil {
@@ -244,16 +245,16 @@ func (to *place) send(write func(io.Writer) error) error {
 	return to.failed(err)
 }
 
-// A writeError is one of the file, not of what writes.
+// A writeError is an error of the file, not of the function that writes.
 type writeError struct{ error }
 
 func (e writeError) Unwrap() error { return e.error }
 
-// failed tells errors of the file from others.
+// failed turns errors of the file into an Error.
 func (to *place) failed(err error) error {
-	var of writeError
-	if errors.As(err, &of) {
-		return &Error{to.path, Reason(of.error)}
+	var failure writeError
+	if errors.As(err, &failure) {
+		return &Error{to.path, Reason(failure.error)}
 	}
 	return err
 }
@@ -272,7 +273,7 @@ func fill(out io.Writer, write func(io.Writer) error) error {
 	return err
 }
 
-// A file remembers its first error: write may pass it on in other words, or not.
+// A file keeps its first error, which the writing function may change or hide.
 type file struct {
 	io.Writer
 	err error

@@ -19,12 +19,12 @@ import (
 	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
-// text is what writes a text.
+// text writes a text.
 func text(s string) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := io.WriteString(w, s); return err }
 }
 
-// holds compares a directory with what it should hold, by name.
+// holds compares a directory's files with the wanted contents, by name.
 func holds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -50,7 +50,7 @@ func save(t *testing.T, path, text string, mode fs.FileMode) {
 	}
 }
 
-// refused checks that a path can neither be checked nor written, with a reason.
+// refused checks that both Check and Write fail with a reason.
 func refused(t *testing.T, path, want string) {
 	t.Helper()
 	for _, err := range []error{Check(path), Write(path, text("after"))} {
@@ -60,7 +60,7 @@ func refused(t *testing.T, path, want string) {
 	}
 }
 
-// open makes a directory that all users may use.
+// open makes a directory for all users.
 func open(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -70,8 +70,8 @@ func open(t *testing.T) string {
 	return dir
 }
 
-// New and existing files, as root and as another user: only the named file changes, and it keeps
-// its mode; also where writing fails, which is no error of the file.
+// New and existing files, as root and as another user: only the named file changes and keeps its mode,
+// and an error of the writing function is no Error.
 func TestWriteReplaces(t *testing.T) {
 	for who, as := range map[string]func(testing.TB, func()){"itself": func(_ testing.TB, f func()) { f() }, "nobody": sandbox.User} {
 		dir := open(t)
@@ -106,7 +106,7 @@ func TestWriteReplaces(t *testing.T) {
 	}
 }
 
-// The target of a link is replaced, and the link stays one, also if it leads nowhere yet.
+// The target of a link is replaced or made, and the link stays.
 func TestWriteFollowsLinks(t *testing.T) {
 	dir := t.TempDir()
 	must.Do(errors.Join(os.MkdirAll(filepath.Join(dir, "a"), 0o755), os.MkdirAll(filepath.Join(dir, "b/c"), 0o755)))
@@ -135,8 +135,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 	refused(t, filepath.Join(dir, "a/circle"), "symbolic links")
 }
 
-// A pipe, a socket, a device and an open file without a name, or a link to one, stay what they
-// are and are written to.
+// Pipes, sockets, devices and open files without a name, or links to them, are written to and stay.
 func TestWriteStreams(t *testing.T) {
 	dir, err := os.MkdirTemp("", "s") // a short name: sockets have 108 bytes
 	if err != nil {
@@ -150,7 +149,7 @@ func TestWriteStreams(t *testing.T) {
 	gone := must.Get(os.Create(dir + "/gone"))
 	defer gone.Close()
 	os.Remove(gone.Name())
-	paths := map[string]func() string{ // and what reads from there
+	paths := map[string]func() string{ // with functions that read from there
 		pipe: func() string { text, _ := os.ReadFile(pipe); return string(text) },
 		socket: func() string {
 			c, err := listener.Accept()
@@ -163,7 +162,7 @@ func TestWriteStreams(t *testing.T) {
 		"/proc/self/fd/" + strconv.Itoa(int(gone.Fd())): nil,
 	}
 	if err := unix.Mknod(null, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3))); err == nil {
-		if f, err := os.OpenFile(null, os.O_WRONLY, 0); err == nil { // devices are allowed here
+		if f, err := os.OpenFile(null, os.O_WRONLY, 0); err == nil { // the file system allows devices
 			f.Close()
 			paths[null], paths[link] = nil, nil
 		}
@@ -206,12 +205,12 @@ func TestWriteStreams(t *testing.T) {
 	if is, err := os.Readlink(link); err != nil || is != "null" {
 		t.Errorf("the link leads to %s, %v", is, err)
 	}
-	if err := unix.Mknod(disk, unix.S_IFBLK|0o600, int(unix.Mkdev(240, 255))); err == nil { // a number that no driver has
+	if err := unix.Mknod(disk, unix.S_IFBLK|0o600, int(unix.Mkdev(240, 255))); err == nil { // no driver has this number
 		refused(t, disk, "disk")
 	}
 }
 
-// Root leaves a file to its owner; other users, who cannot, leave it as it is.
+// Root keeps a file's owner; other users, who cannot, do not replace the file.
 func TestWriteKeepsOwner(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files to others")
@@ -232,7 +231,7 @@ func TestWriteKeepsOwner(t *testing.T) {
 	}
 }
 
-// Each reason has its own words.
+// Errors have distinct reasons.
 func TestReasons(t *testing.T) {
 	dir := open(t)
 	save(t, filepath.Join(dir, "file"), "", 0o600)
@@ -254,7 +253,7 @@ func TestReasons(t *testing.T) {
 	sandbox.Without(t, unix.SYS_OPENAT, unix.EPERM, func() { refused(t, dir+"/x", "does not permit") })
 }
 
-// A file system that is read-only or full costs nothing that was there, and leaves nothing behind.
+// A read-only or full file system loses no file, and no temporary file is left behind.
 func TestFileSystems(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x")

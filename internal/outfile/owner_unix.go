@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// noTerminal: to write to a terminal is not to be controlled by it.
+// noTerminal keeps an opened terminal from becoming the controlling one.
 const noTerminal = unix.O_NOCTTY
 
-// mayWrite asks whether this user may write a file that is there, without opening
-// it: a pipe would wait for its reader.
+// mayWrite tests whether this user may write an existing file, without opening it: a pipe would wait
+// for its reader.
 func mayWrite(path string) error {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS)
 }

@@ -9,5 +9,5 @@ const noTerminal = 0
 
 func mayWrite(string) error { return nil }
 
-// keepOwner has nothing to keep: a file's owner comes from its directory.
+// keepOwner does nothing: a file's owner comes from its directory.
 func keepOwner(*os.File, fs.FileInfo, fs.FileInfo) error { return nil }

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// reason says why no file can be made in a directory.
+// reason explains why no file can be made in the place's directory.
 func (to *place) reason(err error) error {
 	_, stat := os.Stat(to.dir)
 	if errors.Is(err, fs.ErrNotExist) && errors.Is(stat, fs.ErrNotExist) {
@@ -19,7 +19,7 @@ func (to *place) reason(err error) error {
 	return cmp.Or(refusal(err, dir, "into "+dir, "another"), fmt.Errorf("%s takes no file: %w", dir, bare(err)))
 }
 
-// MakeDir makes a directory and those that lead to it. What cannot be made is an *Error.
+// MakeDir makes a directory and its parents. It fails with an *Error.
 func MakeDir(path string) error {
 	err := os.MkdirAll(path, 0o777)
 	var at *fs.PathError
@@ -34,12 +34,12 @@ func MakeDir(path string) error {
 	return &Error{path, err}
 }
 
-// Reason says why a file that is there cannot be written.
+// Reason explains why an existing file cannot be written.
 func Reason(err error) error {
 	return cmp.Or(refusal(err, "it", "it", "another name"), bare(err))
 }
 
-// refusal says why something cannot be written; nil where the error says it better.
+// refusal explains a refused write; nil for other errors.
 func refusal(err error, what, into, choose string) error {
 	switch {
 	case errors.Is(err, syscall.EROFS):
@@ -54,7 +54,7 @@ func refusal(err error, what, into, choose string) error {
 	return nil
 }
 
-// bare leaves out the path, which may be a temporary file's.
+// bare is an error without its path, which may be a temporary file's.
 func bare(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError

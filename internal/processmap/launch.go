@@ -12,13 +12,13 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Launcher starts programs, and takes an option or a file to put processes on cores.
+// A Launcher starts programs with an option or a file that puts processes on cores.
 type Launcher struct {
 	Name, About string
 	write       func(r *Result, m *Mapping, w io.Writer) error
 }
 
-// Launchers are all.
+// Launchers are all launchers.
 var Launchers = []Launcher{
 	{"openmpi", "a rankfile, for mpirun --rankfile FILE of Open MPI 4.1, or --map-by rankfile:file=FILE of 5", rankfile},
 	{"mpich", "arguments for mpiexec of MPICH", func(r *Result, m *Mapping, w io.Writer) error {
@@ -39,20 +39,20 @@ func LauncherNames() (names []string) {
 	return lists.Map(Launchers, func(l Launcher) string { return l.Name })
 }
 
-// WriteFor writes a mapping as a launcher takes it. It fails where that cannot say it.
+// WriteFor writes a mapping in a launcher's format. It fails if the format cannot express it.
 func (r *Result) WriteFor(launcher string, m *Mapping, w io.Writer) error {
-	at := slices.IndexFunc(Launchers, func(l Launcher) bool { return l.Name == launcher })
-	if at < 0 {
+	i := slices.IndexFunc(Launchers, func(l Launcher) bool { return l.Name == launcher })
+	if i < 0 {
 		return fmt.Errorf("unknown launcher %q: take one of %s", launcher, strings.Join(LauncherNames(), ", "))
 	}
 	b := bufio.NewWriter(w)
-	if err := Launchers[at].write(r, m, b); err != nil {
+	if err := Launchers[i].write(r, m, b); err != nil {
 		return err
 	}
 	return b.Flush()
 }
 
-// rankfile is a process a line, on a package and a core of it by their logical numbers.
+// rankfile writes a line for each process, with its package and core by logical numbers.
 func rankfile(r *Result, m *Mapping, w io.Writer) error {
 	for process := range m.Places {
 		node, core := r.Place(m, process)
@@ -64,7 +64,7 @@ func rankfile(r *Result, m *Mapping, w io.Writer) error {
 // errLists: the launcher has one list for all nodes.
 var errLists = errors.New("the processes of each node are on other CPUs, in their order, and the launcher has one list for all nodes: take a rankfile of Open MPI, or another mapping")
 
-// oneList is the CPU of each process of a node, in the order of processes.
+// oneList writes the CPUs of a node's processes, in the order of processes.
 func oneList(r *Result, m *Mapping, w io.Writer, format string) error {
 	var longest []string
 	for _, processes := range r.onNodes(m) {
@@ -85,7 +85,7 @@ func oneList(r *Result, m *Mapping, w io.Writer, format string) error {
 	return nil
 }
 
-// ErrHosts: nodes have no names.
+// ErrHosts: the nodes have no names.
 var ErrHosts = errors.New("the nodes have no names: give them")
 
 func hosts(r *Result, m *Mapping, w io.Writer) error {

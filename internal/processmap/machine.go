@@ -11,24 +11,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Machine is nodes that are alike, with a place for a process on each core.
+// A Machine is equal nodes with a place for a process on each core.
 type Machine struct {
 	*heuristic.Machine
 	Name  string
-	CPUs  []Core   // of a node, by its places
-	Hosts []string // names of the nodes; none: they have none
+	CPUs  []Core   // of a node, by place
+	Hosts []string // names of the nodes; nil: unknown
 	Mixed bool     // cores are of different kinds
 }
 
-// A Core is where a place is. Logical numbers are hwloc's, which counts what this process may
-// use in the order of the machine's tree.
+// A Core is the core of a place. Logical numbers are hwloc's: allowed cores in the order of the
+// machine's tree.
 type Core struct {
-	CPU     int `json:"cpu"`     // the first of the core that may be used, as the system numbers it
+	CPU     int `json:"cpu"`     // the core's first allowed CPU, by the system's number
 	Package int `json:"package"` // logical
 	Core    int `json:"core"`    // logical, within its package
 }
 
-// OfTopology is equal nodes like a machine with a known topology.
+// OfTopology is nodes with the topology of a machine.
 func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
 	var cpus []numa.CPU
 	for _, id := range m.CoreCPUs() {
@@ -36,23 +36,22 @@ func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
 			cpus = append(cpus, cpu)
 		}
 	}
-	of, err := machineOf(cpus, m.Levels(m.CoreCPUs()), name, nodes)
+	machine, err := machineOf(cpus, m.Levels(m.CoreCPUs()), name, nodes)
 	if err != nil {
 		return nil, err
 	}
-	of.Mixed = len(m.Kinds) > 1
-	return of, nil
+	machine.Mixed = len(m.Kinds) > 1
+	return machine, nil
 }
 
-// errNoCPUs: the file does not say where its workers were.
+// errNoCPUs: the file has no placements of workers.
 var errNoCPUs = errors.New("it does not say what its CPUs share, as published tables and files of other programs do not: name a machine's topology beside it")
 
-// OfFile is equal nodes like the machine of a parameter file, with the cores that a placement
-// has workers on; places are their indexes among those workers. It fails if the file does not
-// say what cores share.
+// OfFile is nodes with the topology of a parameter file, with the cores of a placement's workers;
+// places are the workers' indexes by core. It fails if the file does not tell what cores share.
 func OfFile(f *params.File, placement numa.Policy, name string, nodes int) (m *Machine, places []int32, err error) {
-	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
-	if at < 0 {
+	p := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
+	if p < 0 {
 		return nil, nil, errNoCPUs
 	}
 	type worker struct {
@@ -61,7 +60,7 @@ func OfFile(f *params.File, placement numa.Policy, name string, nodes int) (m *M
 	}
 	var workers []worker
 	seen := make(map[int]bool)
-	for i, w := range f.Placements[at].Workers {
+	for i, w := range f.Placements[p].Workers {
 		if !seen[w.Core] {
 			seen[w.Core] = true
 			workers = append(workers, worker{w.CPU, i})
@@ -79,7 +78,7 @@ func OfFile(f *params.File, placement numa.Policy, name string, nodes int) (m *M
 	return m, places, err
 }
 
-// machineOf is nodes of cores, rising by their CPU.
+// machineOf is nodes of cores, whose CPUs rise.
 func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Machine, error) {
 	if len(cpus) == 0 {
 		return nil, errors.New("there is no core that processes may be on")
@@ -95,7 +94,7 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 		return nil, err
 	}
 	m := &Machine{Machine: h, Name: name, CPUs: make([]Core, len(cpus))}
-	packages, cores := make(map[int]int), make(map[int]int) // logical numbers, and cores so far
+	packages, cores := make(map[int]int), make(map[int]int) // logical numbers, and their cores so far
 	for _, cpu := range cpus {
 		if _, known := packages[cpu.Package]; !known {
 			packages[cpu.Package] = len(packages)
@@ -103,16 +102,16 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 	}
 	for _, place := range h.Order() {
 		if place < len(cpus) {
-			of := packages[cpus[place].Package]
-			m.CPUs[place] = Core{CPU: cpus[place].ID, Package: of, Core: cores[of]}
-			cores[of]++
+			logical := packages[cpus[place].Package]
+			m.CPUs[place] = Core{CPU: cpus[place].ID, Package: logical, Core: cores[logical]}
+			cores[logical]++
 		}
 	}
 	return m, nil
 }
 
-// Host is a node's name: localhost for one node without a name, and for several their numbers
-// among the nodes that mpirun was given.
+// Host is a node's name: without names localhost for one node, and for several their relative numbers
+// for mpirun, +n0, +n1 ….
 func (r *Result) Host(node int) string {
 	switch {
 	case node < len(r.Hosts):
@@ -123,7 +122,7 @@ func (r *Result) Host(node int) string {
 	return fmt.Sprintf("+n%d", node)
 }
 
-// Place is where a process of a mapping is.
+// Place is the node and core of a process.
 func (r *Result) Place(m *Mapping, process int) (node int, core Core) {
 	place := m.Places[process]
 	return place / len(r.Cores), r.Cores[place%len(r.Cores)]

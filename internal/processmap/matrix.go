@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// ReadMatrix reads a file, or those of Open MPI's monitoring component together.
+// ReadMatrix reads a matrix from a file, or from several of Open MPI's monitoring component.
 func ReadMatrix(paths []string) (*comm.Matrix, error) {
 	var files []io.Reader
 	for _, path := range paths {

@@ -15,18 +15,18 @@ import (
 
 // A Model predicts times.
 type Model struct {
-	Says     string // what it predicts from
+	Says     string // its parameters
 	Warnings []error
 
-	predictor *model.Predictor // nil of pairs of CPUs
+	predictor *model.Predictor // nil: pairs
 	pairs     *model.TauLop
 	network   *model.Network
-	places    []int32 // of a placement of the parameters, by core; nil: the cores themselves
-	channels  []int   // level of the machine that each level of the parameters is
+	places    []int32 // worker of the parameters' placement, by core; nil: the core itself
+	channels  []int   // level of the machine, by level of the parameters
 }
 
-// NewModel predicts from a file's transfers. places says where cores are among the workers of
-// the predictor's placement, nil if the file does not say what its CPUs share.
+// NewModel predicts from a file's transfers. places are the workers of the predictor's placement by
+// core; nil if the file does not tell what its CPUs share.
 func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
 	m := &Model{Says: p.Title() + ", " + p.Channel, Warnings: p.Warnings, predictor: p, places: places}
 	if p.Cluster != nil {
@@ -55,18 +55,18 @@ func NewPairsModel(f *params.File, machine *Machine, network *model.Network) (*M
 		Warnings: []error{errors.New("the file has transfers of pairs alone: what they cost at once is not known, and counts as nothing; measure it with taulop sweep")}}, nil
 }
 
-// A program is what a matrix sends, in rounds, on a machine with a model.
+// A program is the messages of a matrix in rounds, on a machine with a model.
 type program struct {
 	*Model
 	machine  *Machine
 	schedule *collective.Schedule
 	rounds   []round
 	taulop   model.TauLop
-	known    bool // it is τ-Lop
-	alike    bool // all mappings cost the same
+	known    bool // the model is τ-Lop
+	alike    bool // all mappings have equal cost
 }
 
-// A round is messages at once, and how often they are repeated on average.
+// A round is concurrent messages with the mean number of their repetitions.
 type round struct {
 	stage    *collective.Stage
 	times    float64
@@ -100,7 +100,7 @@ func newProgram(x *comm.Matrix, machine *Machine, m *Model) (*program, error) {
 	return p, nil
 }
 
-// core is a place's as the parameters number it.
+// core is a place's core by the parameters' number.
 func (p *program) core(place int) int32 {
 	core := place % p.machine.Cores
 	if p.places != nil {
@@ -109,7 +109,7 @@ func (p *program) core(place int) int32 {
 	return int32(core)
 }
 
-// level is the parameters' level of two places of one node.
+// level is the parameters' level between two places of one node.
 func (p *program) level(a, b int) int {
 	if p.taulop.Level == nil {
 		return 0
@@ -117,7 +117,7 @@ func (p *program) level(a, b int) int {
 	return p.taulop.Level(int(p.core(a)), int(p.core(b)))
 }
 
-// cost predicts what a mapping costs.
+// cost predicts the time of a mapping.
 func (p *program) cost(m *Mapping) error {
 	nodes, cores := make([]int32, len(m.Places)), make([]int32, len(m.Places))
 	for process, place := range m.Places {
@@ -130,22 +130,22 @@ func (p *program) cost(m *Mapping) error {
 	cluster := &model.Cluster{Nodes: p.machine.Nodes, Order: order, Network: p.network}
 	var c model.Cost
 	if p.known {
-		of := p.taulop
-		of.Cluster = cluster
-		c, err = of.Cost(p.schedule)
+		taulop := p.taulop
+		taulop.Cluster = cluster
+		c, err = taulop.Cost(p.schedule)
 	} else {
-		with := *p.predictor
-		with.Cluster = cluster
-		c, err = with.Cost(p.schedule)
+		predictor := *p.predictor
+		predictor.Cluster = cluster
+		c, err = predictor.Cost(p.schedule)
 	}
 	if err != nil {
 		return err
 	}
-	if c.Seconds < 0 { // as o(m) of exchanges of too few samples makes it
+	if c.Seconds < 0 { // by o(m) of exchanges with too few samples
 		return errors.New("the parameters have a time below 0 for these messages, of too few samples: complete them, or map without parameters")
 	}
 	m.Extrapolated = c.Extrapolated
-	if len(c.Stages) == 0 && len(p.rounds) > 0 { // a model that knows no stages
+	if len(c.Stages) == 0 && len(p.rounds) > 0 { // a model without stages
 		m.Seconds = &c.Seconds
 		return nil
 	}
@@ -163,7 +163,7 @@ func (p *program) cost(m *Mapping) error {
 	return nil
 }
 
-// row is the level of the machine that a stage waits for.
+// row is the machine's level that determines a stage's time.
 func (p *program) row(stage model.StageCost) int {
 	last := len(p.machine.Levels) - 1
 	level, network := stage.Channel()
@@ -179,15 +179,15 @@ func (p *program) row(stage model.StageCost) int {
 	return last
 }
 
-// seconds is what a round costs, its messages being where t says.
+// seconds is the time of a round with this traffic.
 func (p *program) seconds(r *round, t mapping.Traffic) float64 {
 	if !p.known {
 		return 0
 	}
-	of := p.taulop
-	of.Cluster = &model.Cluster{Nodes: p.machine.Nodes, Network: p.network}
-	seconds, err := of.Stage(p.schedule, r.stage, t)
-	if err != nil { // which costing the first mapping has said
+	taulop := p.taulop
+	taulop.Cluster = &model.Cluster{Nodes: p.machine.Nodes, Network: p.network}
+	seconds, err := taulop.Stage(p.schedule, r.stage, t)
+	if err != nil { // cost has returned it for the first mapping
 		return 0
 	}
 	return r.times * seconds

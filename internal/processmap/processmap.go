@@ -1,6 +1,6 @@
-// Package processmap maps the processes of a program to the cores of a machine in several
-// ways, and says what each costs: hops that bytes go, and where there are parameters the
-// time that τ-Lop predicts, with what goes on at once.
+// Package processmap maps the processes of a program to the cores of a machine by several methods, and
+// computes the cost of each mapping: hop-bytes, and with parameters the time that τ-Lop predicts for
+// concurrent messages.
 package processmap
 
 import (
@@ -16,11 +16,11 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// Methods are the names of all ways to map, in the order of reports.
+// Methods are all methods, in the order of reports.
 var Methods = []string{Block, Cyclic, MWPM, DRB, ES, Swaps}
 
-// The methods. Swaps starts from the best of the others and exchanges two processes as long
-// as that makes the program cheaper.
+// The methods. Swaps starts from the others' mappings and exchanges two processes while that makes the
+// program cheaper.
 const (
 	Block  = "block"
 	Cyclic = "cyclic"
@@ -30,7 +30,7 @@ const (
 	Swaps  = "swaps"
 )
 
-// About is a line for users on each.
+// About describes each method in a line.
 var About = map[string]string{
 	Block:  "in a row on a node's cores, then the next node's, each node with as many",
 	Cyclic: "deals processes round the nodes, or the parts of one node",
@@ -40,28 +40,28 @@ var About = map[string]string{
 	Swaps:  "exchanges processes of the best of the others, as long as what is predicted gets less",
 }
 
-// A Request is what is to be mapped, where to, and how.
+// A Request is the processes, the machine and the methods of a mapping.
 type Request struct {
 	Matrix  *comm.Matrix
 	Machine *Machine
 	Model   *Model // nil: hop-bytes alone
 	Methods []string
-	Time    time.Duration // that Swaps may take
+	Time    time.Duration // bound for Swaps
 }
 
-// A Result is what came of it.
+// A Result is the mappings of a request.
 type Result struct {
 	Matrix    string         `json:"matrix"` // file or pattern
 	Processes int            `json:"processes"`
 	Pairs     int            `json:"pairs"` // of processes that communicate, one way or both
-	Bytes     int64          `json:"bytes"` // that all send
+	Bytes     int64          `json:"bytes"` // sent by all
 	Messages  int64          `json:"messages"`
 	Machine   string         `json:"machine"`
 	Nodes     int            `json:"nodes"`
 	Cores     []Core         `json:"cores"`  // of a node
 	Groups    [][][]int      `json:"groups"` // of a node's cores, closest first, each made of groups of the last level
 	Hosts     []string       `json:"hosts,omitempty"`
-	Levels    []string       `json:"levels"` // what two cores share, from the closest on; a hop more each
+	Levels    []string       `json:"levels"` // the closest first; each is a hop more
 	Predicted string         `json:"predicted,omitempty"`
 	Mappings  []Mapping      `json:"mappings"`
 	LeftOut   []string       `json:"left_out,omitempty"`
@@ -70,27 +70,27 @@ type Result struct {
 	Sent      [][]comm.Entry `json:"sent"` // by sender
 }
 
-// A Mapping is one, and its cost.
+// A Mapping is a method's mapping and its cost.
 type Mapping struct {
 	Method     string      `json:"method"`
 	HopBytes   int64       `json:"hop_bytes"`
 	Seconds    *float64    `json:"predicted_seconds,omitempty"` // nil without parameters
-	OverBlock  *float64    `json:"gain_over_block,omitempty"`   // share of block's time, or hop-bytes, that is saved
+	OverBlock  *float64    `json:"gain_over_block,omitempty"`   // saved share of block's time, or hop-bytes
 	OverCyclic *float64    `json:"gain_over_cyclic,omitempty"`
 	Levels     []LevelCost `json:"levels"`
-	Places     []int       `json:"places"` // of each process: node·cores + core
-	LocalBest  bool        `json:"-"`      // of Swaps: no exchange gains any more
+	Places     []int       `json:"places"` // node·cores + core, by process
+	LocalBest  bool        `json:"-"`      // of Swaps: no further exchange gains
 
 	Extrapolated bool `json:"extrapolated,omitempty"`
 }
 
-// A LevelCost is what is sent at one level, and how long the program waits for that level.
+// A LevelCost is the traffic at one level, and its part of the program's time.
 type LevelCost struct {
 	heuristic.Share
-	Seconds float64 `json:"predicted_seconds,omitempty"` // of rounds in which it is the slowest
+	Seconds float64 `json:"predicted_seconds,omitempty"` // of rounds in which the level is the slowest
 }
 
-// cost is what is to be little.
+// cost is the objective: predicted time, or hop-bytes.
 func (m *Mapping) cost() float64 {
 	if m.Seconds != nil {
 		return *m.Seconds
@@ -98,8 +98,8 @@ func (m *Mapping) cost() float64 {
 	return float64(m.HopBytes)
 }
 
-// Run maps by each method. It fails where there are more processes than cores, and where
-// nothing can be predicted.
+// Run maps by each method. It fails if there are more processes than cores, or if a time cannot be
+// predicted.
 func Run(r Request) (*Result, error) {
 	x, machine := r.Matrix, r.Machine
 	if err := machine.Fits(x.Ranks()); err != nil {
@@ -146,13 +146,13 @@ func Run(r Request) (*Result, error) {
 		result.Mappings = append(result.Mappings, m)
 		return nil
 	}
-	// Block and cyclic are what others are compared with, and swaps begin with all.
+	// Block and cyclic are the baselines, and swaps start from all but es.
 	for _, method := range Methods[:len(Methods)-1] {
 		needed := slices.Contains(r.Methods, method) || method == Block || method == Cyclic || slices.Contains(r.Methods, Swaps) && method != ES
 		if !needed {
 			continue
 		}
-		places, err := by(method, machine, x)
+		places, err := mapBy(method, machine, x)
 		if err != nil {
 			if slices.Contains(r.Methods, method) {
 				result.LeftOut = append(result.LeftOut, fmt.Sprintf("%s: %v", method, err))
@@ -184,7 +184,7 @@ func cheaper(a, b Mapping) int {
 	return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.HopBytes, b.HopBytes))
 }
 
-func by(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
+func mapBy(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
 	switch method {
 	case Block:
 		return m.Block(x.Ranks())
@@ -198,36 +198,30 @@ func by(method string, m *Machine, x *comm.Matrix) (heuristic.Mapping, error) {
 	return m.ES(x)
 }
 
-// compare adds what each saves of what block and cyclic cost.
+// compare adds the gains over block and cyclic.
 func (r *Result) compare() {
-	over := func(base string) func(m *Mapping) *float64 {
-		at := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == base })
-		cost := r.Mappings[at].cost()
-		return func(m *Mapping) *float64 {
-			gain := 0.0
-			if cost > 0 {
-				gain = 1 - m.cost()/cost
-			}
-			return &gain
+	gain := func(m *Mapping, baseline string) *float64 {
+		if cost := r.Mapping(baseline).cost(); cost > 0 {
+			return new(1 - m.cost()/cost)
 		}
+		return new(0.)
 	}
-	block, cyclic := over(Block), over(Cyclic)
 	for i := range r.Mappings {
 		m := &r.Mappings[i]
-		m.OverBlock, m.OverCyclic = block(m), cyclic(m)
+		m.OverBlock, m.OverCyclic = gain(m, Block), gain(m, Cyclic)
 	}
 }
 
-// Mapping is a method's mapping, nil if there is none.
+// Mapping is a method's mapping; nil if there is none.
 func (r *Result) Mapping(method string) *Mapping {
-	at := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == method })
-	if at < 0 {
+	i := slices.IndexFunc(r.Mappings, func(m Mapping) bool { return m.Method == method })
+	if i < 0 {
 		return nil
 	}
-	return &r.Mappings[at]
+	return &r.Mappings[i]
 }
 
-// schedule is one message of each two processes that communicate, of their mean size.
+// schedule has one message of the mean size for each pair of communicating processes.
 func schedule(x *comm.Matrix) (*collective.Schedule, error) {
 	var messages []collective.Envelope
 	for from, e := range x.All() {

@@ -20,13 +20,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// two is a machine of two packages of four cores, which share an L3 each.
+// two is a machine of two packages of four cores with a shared L3.
 func two() *numa.Machine {
 	return numatest.Shape{Packages: 2, Nodes: 2, L3s: 2, Cores: 8, Threads: 1, L3: 8 << 20, L2: 1 << 20, Memory: 8 << 30}.Machine()
 }
 
-// swept is a parameter file of a machine on whose levels a transfer of m bytes takes m/10·(1 +
-// share·(τ−1)) ns, times `farther` from level to level.
+// swept is a parameter file in which a transfer of m bytes takes m/10·(1 + share·(τ−1)) ns, times
+// `farther` for each farther level.
 func swept(t testing.TB, m *numa.Machine, share, farther float64) *params.File {
 	t.Helper()
 	n := m.Allowed.Len()
@@ -61,7 +61,7 @@ func run(t testing.TB, r Request) *Result {
 		r.Methods = Methods
 	}
 	if r.Time == 0 {
-		r.Time = time.Minute // which small ones do not take
+		r.Time = time.Minute // more than small programs need
 	}
 	result := must.Get(Run(r))
 	for _, m := range result.Mappings {
@@ -81,8 +81,7 @@ func topology(t testing.TB, m *numa.Machine, nodes int) *Machine {
 	return must.Get(OfTopology(m, "test", nodes))
 }
 
-// With a topology alone, swaps end where no exchange has fewer hop-bytes, and the search of
-// all mappings is never beaten.
+// With a topology alone, swaps end when no exchange has fewer hop-bytes, and es is never beaten.
 func TestTopologyAlone(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 3))
 	for range 8 {
@@ -103,7 +102,7 @@ func TestTopologyAlone(t *testing.T) {
 	}
 }
 
-// Of cores of different kinds it is said that they count alike.
+// A warning says that cores of different kinds count alike.
 func TestMixedCores(t *testing.T) {
 	x, _ := comm.New(2)
 	m := two()
@@ -125,8 +124,7 @@ func modelOf(t testing.TB, m *numa.Machine, f *params.File) (*Machine, *Model) {
 	return machine, NewModel(f, p, places)
 }
 
-// What the search adds up exchange by exchange is what the predictor says of the mapping
-// that it ends with, and no method is predicted to be cheaper than swaps.
+// The incremental cost of swaps equals the predicted cost of its mapping, and no method has a lower one.
 func TestSwapsAddUp(t *testing.T) {
 	m := two()
 	machine, of := modelOf(t, m, swept(t, m, 0.5, 3))
@@ -171,8 +169,8 @@ func TestSwapsAddUp(t *testing.T) {
 	}
 }
 
-// Pairs of processes that talk to each other alone go as few hops on one node as on two,
-// but on one they are in each other's way: only what is predicted tells.
+// Separate pairs of processes have equal hop-bytes on one node and on two, but contention on one, which
+// only the prediction sees.
 func TestConcurrencyCounts(t *testing.T) {
 	m := two()
 	f := swept(t, m, 2, 1.1)
@@ -197,7 +195,7 @@ func TestConcurrencyCounts(t *testing.T) {
 	}
 }
 
-// Noise in o(m) of exchanges may make a time negative, which is no prediction.
+// A negative time, by noise in o(m) of exchanges, is an error.
 func TestNegative(t *testing.T) {
 	f := swept(t, two(), 2, 1.1)
 	for i := range f.Cells {
@@ -236,7 +234,7 @@ func TestLaunchers(t *testing.T) {
 		t.Error(err)
 	}
 	r.Hosts = []string{"a", "b"}
-	for _, launcher := range []string{"openmpi", "hosts"} { // what it writes it reads
+	for _, launcher := range []string{"openmpi", "hosts"} { // package mapping reads both
 		var b bytes.Buffer
 		must.Do(r.WriteFor(launcher, m, &b))
 		order := must.Get(mapping.Read(&b, "f"))
@@ -249,11 +247,11 @@ func TestLaunchers(t *testing.T) {
 	}
 }
 
-// Cores are counted as hwloc does: in the order of the tree, within their package.
+// Logical numbers are hwloc's: cores in the order of the tree, within their package.
 func TestLogicalNumbers(t *testing.T) {
 	m := &numa.Machine{}
 	var all []int
-	for id := range 8 { // packages take turns, and cores two apart share a cache
+	for id := range 8 { // packages alternate, and cores four apart share a cache
 		m.CPUs = append(m.CPUs, numa.CPU{ID: id, Core: id, Package: 3 - id%2, Node: 0})
 		all = append(all, id)
 	}
@@ -282,7 +280,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// What is read is what was written, and nothing else is read.
+// Read accepts only valid results.
 func FuzzReadDocument(f *testing.F) {
 	seed, err := json.Marshal(run(f, Request{Matrix: pattern(f, "grid2d", 6), Machine: topology(f, two(), 1)}))
 	if err != nil {

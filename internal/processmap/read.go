@@ -10,10 +10,10 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// maxDocument is what a document has at most, in bytes.
+// maxDocument is the largest document, in bytes.
 const maxDocument = 1 << 28
 
-// ErrNoDocument: the file is something else.
+// ErrNoDocument: the file is no document of a result.
 var ErrNoDocument = errors.New("write it anew")
 
 // Read reads the document of a result. Errors begin with name.
@@ -35,7 +35,7 @@ func Read(in io.Reader, name string) (*Result, error) {
 	return r, nil
 }
 
-// check refuses what Run does not make.
+// check rejects results that Run cannot return.
 func (r *Result) check() error {
 	places := r.Nodes * len(r.Cores)
 	switch {

@@ -12,20 +12,20 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// swaps makes mappings cheaper by exchanging two processes, or moving one to a free core: first
-// by the predicted cost, then by hop-bytes. It knows for each round which messages each node
-// has at which level, so that an exchange costs no more than the messages of two processes.
+// swaps makes mappings cheaper by exchanging two processes, or moving one to a free core: first by
+// predicted time, then by hop-bytes. It counts each round's messages by node and level, so that the
+// time of an exchange depends on the messages of two processes alone.
 type swaps struct {
 	machine *Machine
 	matrix  *comm.Matrix
 	program *program // nil: hop-bytes alone
 	at      heuristic.Mapping
-	on      []int // process of a place, −1: none
+	on      []int // process by place; −1: none
 
-	incident [][]int32 // of each process: its messages
+	incident [][]int32 // messages by process
 	messages []message
 	traffic  []roundTraffic
-	memo     []map[mapping.Traffic]float64 // of rounds of one shape
+	memo     []map[mapping.Traffic]float64 // seconds, for rounds of one shape
 	seconds  float64
 	hops     int64
 	touched  []int32 // rounds
@@ -36,7 +36,7 @@ type message struct {
 	bytes           int64
 }
 
-// A roundTraffic is where the messages of a round are.
+// A roundTraffic is the messages of a round by node and level.
 type roundTraffic struct {
 	nodes   []mapping.NodeTraffic
 	seconds float64
@@ -63,7 +63,7 @@ func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
 		for _, m := range r.messages {
 			add(m[0], m[1], i, x.Entry(m[0], m[1]).Bytes)
 		}
-		name := fmt.Sprint(r.stage.Shape, r.times, r.stage.Pattern) // the same of rounds that cost the same where their messages are alike
+		name := fmt.Sprint(r.stage.Shape, r.times, r.stage.Pattern) // equal for rounds of equal cost with equal traffic
 		if _, known := shapes[name]; !known {
 			shapes[name] = len(s.memo)
 			s.memo = append(s.memo, make(map[mapping.Traffic]float64))
@@ -73,8 +73,8 @@ func newSwaps(machine *Machine, x *comm.Matrix, p *program) *swaps {
 	return s
 }
 
-// best starts from each of the mappings, the cheapest first, and returns the cheapest that
-// it finds until time is up. done reports whether no exchange makes any of them cheaper.
+// best starts from each of the mappings, the cheapest first, and returns the cheapest found until time
+// is up. done reports whether no further exchange gains.
 func (s *swaps) best(starts []Mapping, until time.Time) (best heuristic.Mapping, done bool) {
 	starts = slices.Clone(starts)
 	slices.SortStableFunc(starts, cheaper)
@@ -92,10 +92,10 @@ func (s *swaps) best(starts []Mapping, until time.Time) (best heuristic.Mapping,
 	return best, done
 }
 
-// same is how far times may differ that are the same but for rounding.
+// same is the relative rounding error of equal times.
 const same = 1e-12
 
-// begin puts processes where they start.
+// begin starts from a mapping.
 func (s *swaps) begin(at heuristic.Mapping) {
 	s.at, s.on = slices.Clone(at), slices.Repeat([]int{-1}, s.machine.Places())
 	for process, place := range at {
@@ -112,16 +112,16 @@ func (s *swaps) begin(at heuristic.Mapping) {
 	s.settle()
 }
 
-// descend exchanges as long as that gains, and reports whether it came to an end before its time.
+// descend exchanges processes while that gains, and reports whether it ended before the time.
 func (s *swaps) descend(until time.Time) bool {
 	random := rand.New(rand.NewPCG(1, uint64(len(s.at))))
-	const look = 16 // exchanges between looks at the clock
+	const look = 16 // exchanges between readings of the clock
 	tried := 0
 	for gained := true; gained; {
 		gained = false
 		for _, process := range random.Perm(len(s.at)) {
 			if len(s.incident[process]) == 0 {
-				continue // found from the other process
+				continue // tried from the other process
 			}
 			first := random.IntN(len(s.on))
 			for i := range s.on {
@@ -142,7 +142,7 @@ func (s *swaps) descend(until time.Time) bool {
 	return true
 }
 
-// try exchanges a process with the one on a place, if any, and undoes that if it gains nothing.
+// try exchanges a process with a place's, if any, and undoes an exchange without gain.
 func (s *swaps) try(process, place int) bool {
 	seconds, hops, was := s.seconds, s.hops, s.at[process]
 	s.exchange(process, place)
@@ -150,7 +150,7 @@ func (s *swaps) try(process, place int) bool {
 		return true
 	}
 	s.exchange(process, was)
-	s.seconds, s.hops = seconds, hops // but for rounding they are
+	s.seconds, s.hops = seconds, hops // without rounding errors
 	return false
 }
 
@@ -179,7 +179,7 @@ func (s *swaps) countAll(process, other int, by int) {
 	}
 }
 
-// count adds a message, or takes it away.
+// count adds a message to the traffic, or removes it.
 func (s *swaps) count(m *message, by int) {
 	from, to := s.at[m.from], s.at[m.to]
 	s.hops += int64(by) * m.bytes * int64(heuristic.Hops(s.machine.Level(from, to)))
@@ -201,7 +201,7 @@ func (s *swaps) count(m *message, by int) {
 	t.nodes[a].Levels[s.program.level(from, to)] += by
 }
 
-// settle recomputes the cost of rounds whose messages changed.
+// settle recomputes the times of rounds with changed traffic.
 func (s *swaps) settle() {
 	for _, round := range s.touched {
 		t := &s.traffic[round]

@@ -34,8 +34,8 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 	}
 }
 
-// readCPUInfo takes the names of the first CPU. Each architecture has keys of
-// its own in proc/cpuinfo; arm64 has numbers and no names.
+// readCPUInfo reads the names of the first CPU. Each architecture has its own keys in proc/cpuinfo;
+// arm64 has numbers instead of names.
 func readCPUInfo(p *Provenance, t tree) {
 	info := make(map[string]string)
 	for key, value := range t.Fields("proc/cpuinfo", ":") {
@@ -60,12 +60,12 @@ func (t tree) turbo() string {
 	no, boost := map[string]string{"0": "on", "1": "off"}, map[string]string{"0": "off", "1": "on"}
 	return cmp.Or(
 		no[t.Text(cpuDir+"/intel_pstate/no_turbo")],
-		// Other drivers have one switch for all, or one for each CPU.
+		// Other drivers have a switch for all CPUs, or for each.
 		boost[t.Text(cpuDir+"/cpufreq/boost")], boost[t.Text(cpuDir+"/cpu0/cpufreq/boost")],
 	)
 }
 
-// smt asks the kernel, and where that is too old looks for cores of two threads.
+// smt reads the state of SMT, or with older kernels looks for cores with several threads.
 func (t tree) smt(m *numa.Machine) string {
 	control := t.Text(cpuDir + "/smt/control")
 	switch t.Text(cpuDir + "/smt/active") {

@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// identify names the hardware. What the CPU says of itself holds for this
-// machine alone; what the firmware says is in the tree.
+// identify names the hardware, by the CPU if the machine is the running one, and by the firmware's
+// files in the tree.
 func identify(p *Provenance, root string) {
 	if root == "/" {
 		p.OS, p.Arch = runtime.GOOS, runtime.GOARCH
@@ -33,7 +33,7 @@ func identify(p *Provenance, root string) {
 		}
 	}
 	if runtime.GOOS != "linux" {
-		return // there ghw asks this machine, whatever the root
+		return // there ghw reads the running machine, whatever the root
 	}
 	below, quiet := ghw.WithChroot(root), ghw.WithDisableWarnings()
 	if info, err := product.New(below, quiet); err == nil {
@@ -50,12 +50,11 @@ func identify(p *Provenance, root string) {
 	}
 }
 
-// sumsAlone is what 32 sums that wait for none of the others and a loop's own two take a core that
-// computes four at once, clock cycles, as those with AVX2 do from Haswell and Zen on; not Xeon Phi.
+// sumsAlone is the time of 32 independent sums and a loop's own two, in clock cycles, on a core that
+// computes four at once, as those with AVX2 do from Haswell and Zen on, but not Xeon Phi.
 const sumsAlone = 8.5
 
-// named joins what ghw found; for what it did not find it writes unknown. Many names begin with
-// the vendor's.
+// named joins names of ghw, which writes unknown for missing ones. Many names begin with the vendor's.
 func named(vendor string, parts ...string) string {
 	var known []string
 	for _, part := range append([]string{vendor}, parts...) {
@@ -70,7 +69,7 @@ func named(vendor string, parts ...string) string {
 	return strings.Join(known, " ")
 }
 
-// words takes out the white space that firmware pads its names with.
+// words removes padding white space from a name.
 func words(name string) string { return strings.Join(strings.Fields(name), " ") }
 
 func hypervisor() string {

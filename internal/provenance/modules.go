@@ -13,11 +13,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// modules are the memory modules that the firmware lists in its DMI tables, which root alone may
-// read; nil without any. The peak is known where every module's place names its channel.
+// modules are the memory modules in the firmware's DMI tables, which only root may read; nil without
+// any. The peak is known if the places of all modules name their channels.
 func modules(t tree, m *numa.Machine) *params.Memory {
 	table := t.Bytes("sys/firmware/dmi/tables/DMI")
-	if table == nil { // a structure a file, for which the kernel has a module
+	if table == nil { // a file for each structure, by a kernel module
 		files, _ := fs.Glob(t, "sys/firmware/dmi/entries/17-*/raw")
 		for _, file := range files[:min(len(files), mostDevices)] {
 			table = append(table, t.Bytes(file)...)
@@ -30,16 +30,16 @@ func modules(t tree, m *numa.Machine) *params.Memory {
 	return memory
 }
 
-// mostDevices is more than any machine has slots.
+// mostDevices exceeds the slots of any machine.
 const mostDevices = 1 << 12
 
 // A device is a slot for a memory module: a structure of type 17 of the SMBIOS specification
 // (DMTF DSP0134, section 7.18).
 type device struct {
-	channel       string // "" is unknown
+	channel       string // "": unknown
 	bits          int    // width of its data
 	filled        bool
-	mts, ratedMTs int // 0 is unknown
+	mts, ratedMTs int // 0: unknown
 }
 
 // memoryIn sums up the memory devices of a table.
@@ -47,7 +47,7 @@ func memoryIn(table []byte) *params.Memory {
 	memory := &params.Memory{}
 	type channel struct{ mts, bits, slots int }
 	channels := make(map[string]*channel)
-	known := true // the channel, clock and width of all modules
+	known := true // channel, clock and width of all modules
 	slowest := func(a, b int) int {
 		if a == 0 || b == 0 {
 			return max(a, b)
@@ -76,7 +76,7 @@ func memoryIn(table []byte) *params.Memory {
 	if memory.Modules == 0 {
 		return nil
 	}
-	const mostSlots = 4 // of a channel: more have one name for the channels of several packages
+	const mostSlots = 4 // of a channel: more are the channels of several packages under one name
 	for _, c := range channels {
 		known = known && c.slots <= mostSlots
 	}
@@ -92,8 +92,8 @@ func memoryIn(table []byte) *params.Memory {
 	return memory
 }
 
-// structures yields the structures of a table: as many bytes as the second says, and strings up to
-// an empty one. What is cut short is left out.
+// structures yields the complete structures of a table: fields, whose length is the second byte, and
+// strings up to an empty one.
 func structures(table []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(table) >= 4 && int(table[1]) >= 4 && int(table[1]) <= len(table) {
@@ -110,12 +110,11 @@ func structures(table []byte) iter.Seq[[]byte] {
 	}
 }
 
-// notMemory are types of devices that keep what they hold: ROM, flash, and what lies on
-// persistent modules.
+// notMemory are types of non-volatile devices: ROM, flash, and parts of persistent modules.
 var notMemory = []byte{0x08, 0x09, 0x0a, 0x0b, 0x0c, 0x1f}
 
-// deviceOf reads a structure of type 17. Fields that its length does not reach are unknown.
-func deviceOf(s []byte) (d device, is bool) {
+// deviceOf reads a structure of type 17. Fields beyond its length are unknown.
+func deviceOf(s []byte) (d device, isMemory bool) {
 	fields, text := s[:s[1]], strings.Split(string(s[s[1]:]), "\x00")
 	number := func(at, bytes int) int {
 		if at+bytes > len(fields) {
@@ -129,10 +128,10 @@ func deviceOf(s []byte) (d device, is bool) {
 	if fields[0] != 17 || len(fields) < 0x15 || slices.Contains(notMemory, fields[0x12]) {
 		return d, false
 	}
-	speed := func(at, more int) int { // which has what two bytes do not hold
+	speed := func(at, extended int) int { // offsets of two bytes, and of four for larger speeds
 		v := number(at, 2)
 		if v == 0xffff {
-			v = number(more, 4)
+			v = number(extended, 4)
 		}
 		if v > 1<<20 {
 			return 0
@@ -155,6 +154,6 @@ func deviceOf(s []byte) (d device, is bool) {
 	return d, true
 }
 
-// inChannel is a place up to the name of its channel: P0 CHANNEL A, Controller1-ChannelB,
+// inChannel matches a place up to the name of its channel: P0 CHANNEL A, Controller1-ChannelB,
 // Node0_Channel3.
 var inChannel = regexp.MustCompile(`(?i)^.*channel[ _-]?([a-z]|[0-9]+)\b|^.*channel[ _-]?([a-z]|[0-9]+)_`)

@@ -13,14 +13,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// slot is a structure of type 17 as SMBIOS 3.3 has it: 92 bytes and strings. A module of size 0 is
-// none; speeds of 65536 and more are in the fields for these.
+// slot is a structure of type 17 of SMBIOS 3.3: 92 bytes and strings. Size 0 is an empty slot; speeds
+// from 65535 on are in the extended fields.
 func slot(place, bank string, size, bits, rated, clocked int) []byte {
 	s := make([]byte, 92)
 	s[0], s[1], s[0x12] = 17, 92, 0x22
 	text := ""
 	for at, name := range map[int]string{0x10: place, 0x11: bank} {
-		if name != "" { // the number of a string, 0 for none
+		if name != "" { // the number of a string; 0: none
 			text += name + "\x00"
 			s[at] = byte(strings.Count(text, "\x00"))
 		}
@@ -46,8 +46,8 @@ func table(slots ...[]byte) (all []byte) {
 	return all
 }
 
-// A peak takes the channel, clock and width of every module; without them there is none, for a
-// channel may have several modules.
+// A peak needs the channel, clock and width of every module, because a channel may have several
+// modules.
 func TestMemoryIn(t *testing.T) {
 	bios := append([]byte{0, 4, 0, 0}, "a BIOS\x00\x00"...)
 	none := []byte{127, 4, 0, 0, 0, 0} // without strings
@@ -88,7 +88,7 @@ func TestMemoryIn(t *testing.T) {
 	}
 }
 
-// Tables come from the firmware, or from files of an unknown machine.
+// Any table gives valid numbers.
 func FuzzMemoryIn(f *testing.F) {
 	f.Add(slot("DIMM 0", "P0 CHANNEL A", 16384, 64, 4800, 4400))
 	f.Add(table(slot("ChannelA", "", 1, 64, 70000, 70000), slot("DIMM_B1", "", 0, 64, 0, 0)[:40]))
@@ -107,7 +107,7 @@ func FuzzMemoryIn(f *testing.F) {
 	})
 }
 
-// Below sys the tables are one file, or a file a structure.
+// The tables in sys are one file, or a file for each structure.
 func TestModulesBelowRoot(t *testing.T) {
 	one := slot("", "CHANNEL A", 1, 64, 1600, 1600)
 	for _, files := range [][]string{{"sys/firmware/dmi/tables/DMI"}, {"sys/firmware/dmi/entries/17-0/raw"}} {

@@ -1,9 +1,8 @@
-// Package provenance says under what circumstances a number was measured, and
-// which of them speak against trusting it.
+// Package provenance records the circumstances of a measurement, and warns of those that make it
+// unreliable.
 //
-// Its opinion: what the machine does not say stays empty and is listed as
-// unknown; nothing is guessed. A warning is a value that travels with the
-// number, and says what to do.
+// Its opinion: unknown facts stay empty and are listed; nothing is guessed. A warning is a value that
+// is stored with the result and has a remedy.
 package provenance
 
 import (
@@ -22,11 +21,11 @@ import (
 	"github.com/taulop/taulop/reduce"
 )
 
-// Provenance is what a parameter file has of it.
+// Provenance is a parameter file's provenance.
 type Provenance = params.Provenance
 
-// Read reads the machine from the sys and proc directories below root: "/" for
-// the one that the program runs on. It never fails, at worst it knows nothing.
+// Read reads the machine from the directories sys and proc below root, "/" for the running machine. It
+// never fails; facts that cannot be read are unknown.
 func Read(root string, m *numa.Machine) Provenance {
 	p := Provenance{
 		Time:      time.Now().UTC().Format(time.RFC3339),
@@ -60,7 +59,7 @@ func Read(root string, m *numa.Machine) Provenance {
 	return p
 }
 
-// shorten bounds names: the tree may come from anywhere.
+// shorten bounds names: the tree is not trusted.
 func shorten(p *Provenance) {
 	for _, fact := range []*string{&p.Hostname, &p.CPUModel, &p.Vendor, &p.Microcode, &p.Product, &p.Board, &p.BIOS,
 		&p.Hypervisor, &p.Kernel, &p.OS, &p.Arch, &p.Clocksource, &p.HugePages} {
@@ -71,22 +70,21 @@ func shorten(p *Provenance) {
 	}
 }
 
-// Version is the program's version as built in: a tag, or what Go derives from a commit.
+// Version is the version in the program: a tag, or Go's pseudo-version of a commit.
 func Version() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok || build.Main.Version == "" {
 		return "unknown"
 	}
 	version := build.Main.Version
-	// A go build without a version of the checkout is (devel); its commit says more.
+	// go build without a version writes (devel).
 	if commit := Commit(); version == "(devel)" && commit != "" {
 		version += " " + commit
 	}
 	return version
 }
 
-// Commit is the commit of the checkout that the program was built from, "" if it was built from
-// a module version, which names the commit itself.
+// Commit is the commit of the checkout from which the program was built; "" for a module version.
 func Commit() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -117,13 +115,13 @@ func readSystem(p *Provenance, t tree) {
 	p.Clocksource = t.Text("sys/devices/system/clocksource/clocksource0/current_clocksource")
 }
 
-// readMemory reads what decides how memory is mapped and where it stays.
+// readMemory reads the memory size and settings of huge pages and NUMA balancing.
 func readMemory(p *Provenance, t tree) {
 	if kib, found := strings.CutSuffix(t.field("proc/meminfo", "MemTotal"), " kB"); found {
 		n, _ := strconv.ParseInt(kib, 10, 64)
 		p.MemoryBytes = n << 10
 	}
-	// The choice in force is the one in brackets: always [madvise] never.
+	// The current choice is in brackets: always [madvise] never.
 	if _, choice, found := strings.Cut(t.Text("sys/kernel/mm/transparent_hugepage/enabled"), "["); found {
 		p.HugePages, _, _ = strings.Cut(choice, "]")
 	}
@@ -147,7 +145,7 @@ func (t tree) loads() (loads []float64) {
 	return loads
 }
 
-// listUnknown names what bears on the numbers and is not known.
+// listUnknown names unknown facts that influence measurements.
 func listUnknown(p *Provenance) {
 	var missing []string
 	for _, fact := range []struct {
@@ -171,10 +169,10 @@ func listUnknown(p *Provenance) {
 	}
 }
 
-// A tree has the kernel's sys and proc directories in it.
+// A tree contains the kernel's directories sys and proc.
 type tree struct{ sysfs.Tree }
 
-// field is the first line's value of "name: value" in a file.
+// field is the value of a file's first line "name: value".
 func (t tree) field(file, name string) string {
 	for key, value := range t.Fields(file, ":") {
 		if key == name {

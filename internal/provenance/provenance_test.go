@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// machine writes files of names and contents and reads the machine in them.
+// machine writes files by name and content, and reads the machine.
 func machine(t *testing.T, pairs ...string) Provenance {
 	t.Helper()
 	root := t.TempDir()
@@ -27,7 +27,7 @@ func machine(t *testing.T, pairs ...string) Provenance {
 	return Read(root, m)
 }
 
-// quiet is a machine with nothing to complain of.
+// quiet is a machine without warnings.
 var quiet = []string{
 	cpuDir + "/online", "0-1",
 	cpuDir + "/cpu0/topology/thread_siblings", "1",
@@ -56,7 +56,7 @@ var quiet = []string{
 func TestWarnings(t *testing.T) {
 	for _, test := range []struct {
 		name string
-		file []string // replaces or adds to quiet's
+		file []string // in addition to quiet, or instead
 		want []string // a part of each warning
 	}{
 		{"quiet", nil, nil},
@@ -111,7 +111,7 @@ func TestReadsBelowRoot(t *testing.T) {
 	}
 }
 
-// TestSnapshots reads real machines; the facts are in their own files.
+// TestSnapshots compares real machines with facts from their files.
 func TestSnapshots(t *testing.T) {
 	for _, test := range []struct{ name, model, vendor, kinds, memory string }{
 		{"20em64t-hybrid-1p6c2t+2ca4co1t", "13th Gen Intel(R) Core(TM) i7-1370P", "GenuineIntel", "0-11 12-19", ""},

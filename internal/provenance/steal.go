@@ -14,11 +14,11 @@ import (
 
 var errNoSteal = errors.New("steal time is unknown: proc/stat has no times of the CPUs; is proc mounted?")
 
-// steal reads the time that the hypervisor gave to others while a CPU wanted to
-// run, and the CPUs' time in all, both in ticks since boot.
+// steal reads the time that the hypervisor gave to other guests while a CPU wanted to run, and the CPUs'
+// total time, both in ticks since boot.
 func (t tree) steal() (stolen, total uint64, err error) {
-	// cpu user nice system idle iowait irq softirq steal guest guest_nice, where
-	// guest is within user; kernels before 2.6.11 have no steal.
+	// cpu user nice system idle iowait irq softirq steal guest guest_nice; user includes guest. Kernels
+	// before 2.6.11 have no steal.
 	words := strings.Fields(t.Text("proc/stat"))
 	if len(words) < 9 || words[0] != "cpu" {
 		return 0, 0, errNoSteal
@@ -34,16 +34,15 @@ func (t tree) steal() (stolen, total uint64, err error) {
 	return stolen, total, nil
 }
 
-// A StealMeter tells what was stolen since it was started.
+// A StealMeter measures the stolen time since its start.
 type StealMeter struct {
-	Load          float64 // of the last minute when it was started; 0 if unknown
+	Load          float64 // of the minute before the start; 0: unknown
 	root          string
 	stolen, total uint64
 	err           error
 }
 
-// StartSteal starts a meter; a machine that does not say makes one that knows
-// nothing.
+// StartSteal starts a meter. Without times of the CPUs its share is unknown.
 func StartSteal(root string) *StealMeter {
 	s := &StealMeter{root: root}
 	dir, err := os.OpenRoot(root)
@@ -60,8 +59,8 @@ func StartSteal(root string) *StealMeter {
 	return s
 }
 
-// Share is the part of the CPUs' time that was stolen since the start; known is
-// false when the machine does not say or no tick has passed.
+// Share is the share of the CPUs' time that was stolen since the start; it is not known before the
+// first tick.
 func (s *StealMeter) Share() (share float64, known bool) {
 	now := StartSteal(s.root)
 	if s.err != nil || now.err != nil || now.total <= s.total || now.stolen < s.stolen {
@@ -70,7 +69,7 @@ func (s *StealMeter) Share() (share float64, known bool) {
 	return float64(now.stolen-s.stolen) / float64(now.total-s.total), true
 }
 
-// Warnings has one when the hypervisor took enough to be seen in the numbers.
+// Warnings has one if the share exceeds params.StealLimit.
 func (s *StealMeter) Warnings() []error {
 	share, known := s.Share()
 	if !known || share <= params.StealLimit {

@@ -16,7 +16,7 @@ import (
 // collectives of two ranks. The note says so.
 func WithNetwork(f *params.File, tables, timed []*tidy.Table, cores map[string]int) (with *params.File, note string, err error) {
 	if slices.ContainsFunc(f.LevelTimes(), func(l params.LevelTimes) bool { return len(l.Groups) == 0 && l.Message != nil }) {
-		return nil, "", fmt.Errorf("of collectives import takes messages between nodes, which the other tables have: leave %s out", printable.Name(timed[0].Name))
+		return nil, "", fmt.Errorf("import takes from collectives only messages between nodes, and the other tables have them: leave %s out", printable.Name(timed[0].Name))
 	}
 	for _, t := range timed {
 		if between := BetweenNodes(t, f); len(between) > 0 {
@@ -29,7 +29,7 @@ func WithNetwork(f *params.File, tables, timed []*tidy.Table, cores map[string]i
 			return with, fmt.Sprintf(what, t.Name), nil
 		}
 	}
-	return nil, "", fmt.Errorf("of collectives import takes messages between nodes, and no row of %s is of two ranks on two nodes that a forced algorithm has one message for: leave it out", printable.Name(timed[0].Name))
+	return nil, "", fmt.Errorf("import takes from collectives only messages between nodes, and no row of %s has two ranks on two nodes and a forced algorithm of one message: leave it out", printable.Name(timed[0].Name))
 }
 
 // OtherNode is the level of the messages of BetweenNodes.

@@ -30,7 +30,7 @@ func (r *processMap) say(w *document.Document) {
 		if r.Best == "block" {
 			fmt.Fprintln(w, "No mapping found is cheaper than block.")
 		} else {
-			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of the %s of block, %s %% of that of cyclic.\n", r.Best, gain(best.OverBlock), r.cost(), gain(best.OverCyclic))
+			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of block's %s, %s %% of cyclic's.\n", r.Best, gain(best.OverBlock), r.cost(), gain(best.OverCyclic))
 		}
 	}
 	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))

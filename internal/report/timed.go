@@ -22,7 +22,7 @@ func timedTable(plans []published.Planned) view.Table {
 		view.Numbers("cases", "mean", "worst", "of all runs", "of their time")...)}
 	for _, p := range plans {
 		for _, timing := range p.Timings {
-			t.Add(p.Collective, p.Mapping, timing.Of, timing.Cases, percents(timing.Penalty.Mean, timing.Penalty.Worst, timing.Runs, timing.Time))
+			t.Add(p.Collective, p.Mapping, timing.Of, timing.Cases, percents(timing.Penalty.Geometric, timing.Penalty.Worst, timing.Runs, timing.Time))
 		}
 	}
 	t.Note("own: the library's own choice; cheapest: predicted; a plan: what taulop tune -plan would have had timed")

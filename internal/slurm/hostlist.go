@@ -9,11 +9,11 @@ import (
 // Bounds of a host list, which comes from the environment.
 const (
 	mostHosts = 1 << 16
-	mostName  = 253 // letters of a host name, RFC 1035
+	mostName  = 253 // bytes of a host name, RFC 1035
 )
 
-// Hosts expands a list of hosts as Slurm writes it, such as n[1-3,07-09],login, in its
-// order: the first tasks run on the first host. Names may have several brackets.
+// Hosts expands a list of hosts in Slurm's format, such as n[1-3,07-09],login, in its order, which is
+// that of tasks. Names may have several brackets.
 func Hosts(list string) (hosts []string, err error) {
 	for len(list) > 0 {
 		item := list
@@ -32,7 +32,7 @@ func Hosts(list string) (hosts []string, err error) {
 	return hosts, nil
 }
 
-// endOf is where the first item of a list ends: at a comma outside of brackets.
+// endOf is the end of a list's first item: a comma outside of brackets.
 func endOf(list string) int {
 	inside := false
 	for i, r := range list {
@@ -48,7 +48,7 @@ func endOf(list string) int {
 	return len(list)
 }
 
-// expand adds the names that begin with done and go on with what item stands for.
+// expand adds the names that begin with done, followed by the expansion of item.
 func expand(hosts []string, done, item string) ([]string, error) {
 	name, rest, more := strings.Cut(item, "[")
 	if strings.Contains(name, "]") {

@@ -9,7 +9,7 @@ import (
 func TestHosts(t *testing.T) {
 	for _, tt := range []struct {
 		list string
-		want string // with spaces between; an error begins with !
+		want string // separated by spaces; an error begins with !
 	}{
 		{"", ""},
 		{"login", "login"},
@@ -57,7 +57,7 @@ func FuzzHosts(f *testing.F) {
 		if len(hosts) > mostHosts {
 			t.Fatalf("%d hosts", len(hosts))
 		}
-		// What was expanded stands for itself.
+		// Expanded names expand to themselves.
 		again, err := Hosts(strings.Join(hosts, ","))
 		if err != nil || !reflect.DeepEqual(hosts, again) {
 			t.Fatalf("%q: %q, then %q, %v", list, hosts, again, err)
@@ -66,7 +66,7 @@ func FuzzHosts(f *testing.F) {
 }
 
 func TestFind(t *testing.T) {
-	// As srun of Slurm 22.05 sets it, for two nodes.
+	// The environment of srun, Slurm 22.05, for two nodes.
 	step := map[string]string{
 		"SLURM_PROCID": "1", "SLURM_NTASKS": "2", "SLURM_STEP_NUM_TASKS": "2", "SLURM_JOB_ID": "7", "SLURM_STEP_ID": "0",
 		"SLURM_STEP_NODELIST": "n[1-2]", "SLURM_NODELIST": "n[1-4]",

@@ -1,4 +1,4 @@
-// Package slurm knows what a program learns of the job step that it is a task of.
+// Package slurm reads a program's task and job step from Slurm's environment.
 package slurm
 
 import (
@@ -10,17 +10,17 @@ import (
 	"strconv"
 )
 
-// A Task is one of a job step.
+// A Task is a task of a job step.
 type Task struct {
 	Rank  int
 	Tasks int
-	Hosts []string // of the step, in the order of tasks where each has one
+	Hosts []string // of the step, in the order of tasks
 	Step  string   // job and step, "12.0"
-	ports int      // the first that the step listens on
+	ports int      // the step's first port
 }
 
-// Find reads the task from the environment; ok is false outside of a job step. The error
-// says what is wrong with the environment.
+// Find reads the task from the environment; ok is false outside of a job step. The error names an
+// invalid variable, or a wrong number of tasks.
 func Find(getenv func(string) string) (t Task, ok bool, err error) {
 	rank, step := getenv("SLURM_PROCID"), getenv("SLURM_STEP_ID")
 	if rank == "" || step == "" { // a batch script has a rank and no step
@@ -44,7 +44,7 @@ func Find(getenv func(string) string) (t Task, ok bool, err error) {
 		}
 	}
 	t = Task{Rank: int(numbers[0]), Tasks: int(numbers[1]), Step: job + "." + step}
-	// Below the ports that systems give away by themselves.
+	// Below the ephemeral ports.
 	t.ports = 20000 + int((numbers[2]*131+numbers[3]*7)%10000)
 	if t.Hosts, err = Hosts(first("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST")); err != nil {
 		return t, true, err
@@ -60,16 +60,16 @@ func Find(getenv func(string) string) (t Task, ok bool, err error) {
 	return t, true, nil
 }
 
-// mostTasks leaves each task of a step a port of its own.
+// mostTasks keeps the ports of a step below the ephemeral ones.
 const mostTasks = 2000
 
-// Port is what the task of a rank listens on.
+// Port is the port on which a rank's task listens.
 func (t Task) Port(rank int) int { return t.ports + rank }
 
-// nodeAddress is where scontrol says that a node is.
+// nodeAddress matches a node's address in the output of scontrol.
 var nodeAddress = regexp.MustCompile(`(?m)(?:^|\s)NodeAddr=(\S+)`)
 
-// Address is a name or an address of a node: nodes may have names that only Slurm knows.
+// Address is a name or an address of a node, whose name may be known to Slurm only.
 func Address(ctx context.Context, node string) string {
 	if _, err := net.DefaultResolver.LookupHost(ctx, node); err == nil {
 		return node

@@ -13,36 +13,34 @@ import (
 // A Command is a survey as a command: its help, its flags and its tables.
 type Command struct {
 	Help   string        // before the flags
-	Time   time.Duration // budget, unless they say another; 0: the task has it
-	Budget string        // what its help says of Time
+	Time   time.Duration // default budget; 0: the task has it
+	Budget string        // its description in the help
 	Takes  bool          // arguments besides flags
-	// Carries: its cells say what memory carries, which a user may put beside what it should.
+	// Carries: the cells are memory bandwidths, which users may compare with the theoretical one.
 	Carries bool
-	// Most, if not 0, bounds the launches unless their number was asked for. They are spread
-	// over the time, because results depend on the moment.
+	// Most is the default bound on launches, which are spread over the time; 0: none.
 	Most int
-	// Flags adds flags, and returns what makes a task of them and of arguments. An error
-	// is about what was asked for.
+	// Flags adds flags, and returns the function that makes a task of flags and arguments. Its error is
+	// about these.
 	Flags func(*flag.FlagSet) func(*numa.Machine) (Task, error)
 }
 
-// A Task is a request with what a file says of it.
+// A Task is a request with its description in a file.
 type Task struct {
 	Request
 	Plan     params.Plan
 	Places   []numa.Placement
 	Networks []params.Network
-	Time     time.Duration // budget, unless the user says another, where the command has none
+	Time     time.Duration // default budget, if the command has none
 	Warnings []error
-	About    []string // of what is measured and where, lines for people
-	// Tables are what the command prints; nil: the survey's.
+	About    []string // lines about the measurement and its place
+	// Tables are the command's output; nil: the survey's tables.
 	Tables func(*params.File) []view.Table
-	// Document is what -json writes; nil: the file.
+	// Document is the output with -json; nil: the file.
 	Document func(*params.File) any
 }
 
-// OnCPU adds the flag -cpu of surveys with one worker. The returned function places that
-// worker, with a plan that says so.
+// OnCPU adds the flag -cpu of surveys with one worker, and returns the function that places it.
 func OnCPU(f *flag.FlagSet) func(*numa.Machine) (numa.Placement, params.Plan, error) {
 	cpu := f.Int("cpu", -1, "measure on this `CPU` (default the first that may be used)")
 	return func(m *numa.Machine) (place numa.Placement, plan params.Plan, err error) {

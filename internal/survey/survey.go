@@ -1,6 +1,6 @@
-// Package survey says what can be measured of a machine. Each survey is a value that the engine
-// drives: which cells there are, and how one sample of one is taken. When, how often and in
-// which process is up to the engine, how it is drawn up to the reader.
+// Package survey has the measurements of a machine. Each survey is a value that the engine drives: it
+// lists cells and takes one sample of a cell. The engine decides when, how often and in which
+// process, the reader how results are drawn.
 package survey
 
 import (
@@ -17,42 +17,38 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Survey is something that can be measured.
+// A Survey is one kind of measurement.
 type Survey struct {
 	Name string // in flags and files: pairs
 	Doc  string // one line for users
-	// Decode reads what a Request was written as.
+	// Decode reads a Request from JSON.
 	Decode func(data json.RawMessage) (Request, error)
-	// Plan is what a sweep measures that is asked for the survey too; nil where it
-	// cannot be.
+	// Plan is the request of a sweep that includes the survey; nil: no sweep can.
 	Plan func(m *numa.Machine, p params.Plan) (Request, error)
-	// Time is what a survey adds to a sweep's time; nil: DefaultTime.
+	// Time is the time that the survey adds to a sweep; nil: DefaultTime.
 	Time func(m *numa.Machine) time.Duration
-	// Command measures the survey alone; nil where a command has a file of its own.
+	// Command measures the survey alone; nil: it has its own command file.
 	Command *Command
-	// Answer is what a file's cells say, in a sentence with numbers and their intervals; "" where they
-	// say nothing. Nil: there is none ever.
+	// Answer sums a file's cells up in a sentence with numbers and intervals; "" without cells. Nil:
+	// never.
 	Answer func(f *params.File) string
-	// Tables returns the tables of a file's cells, none without cells; nil if report makes
-	// them.
+	// Tables returns the tables of a file's cells, none without cells; nil: package report makes them.
 	Tables func(f *params.File) []view.Table
-	// Matrices are its cells between every two of some things, by size; an error says
-	// that the file has none. Nil where there are none ever.
+	// Matrices are the cells of pairs, by size; an error means that the file has none. Nil: never.
 	Matrices func(f *params.File) ([]view.Matrix, error)
-	// Doubts are what cells say against some of them; nil: nothing.
+	// Doubts are contradictions among cells; nil: none.
 	Doubts func([]params.Cell) []error
-	// Drawing is how cells are drawn as lines; nil where they are not.
+	// Drawing draws cells as lines; nil: it does not.
 	Drawing *view.Drawing
 }
 
-// DefaultTime is what a sweep takes longer for a survey that does not say.
+// DefaultTime is the time that a survey without Time adds to a sweep.
 const DefaultTime = 15 * time.Second
 
-// A Request is what of a survey is to be measured. It becomes JSON on the way to a
-// launch: whatever depends on the state of the machine, such as free memory, was
-// settled before.
+// A Request says what a survey is to measure. It travels to a launch as JSON: sizes that depend on
+// the machine's state, such as free memory, are decided before.
 type Request interface {
-	// Cells are all that the request asks for. Warnings say what was left out.
+	// Cells are all cells of the request. Warnings name omissions.
 	Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error)
 	// Open prepares for taking samples, in a launch.
 	Open(b *engine.Bench) (engine.Sampler, error)
@@ -65,7 +61,7 @@ func Decoder[R Request](data json.RawMessage) (Request, error) {
 	return r, err
 }
 
-// Found is the answer, "" without one.
+// Found is the answer; "": none.
 func (s *Survey) Found(f *params.File) string {
 	if s.Answer == nil {
 		return ""
@@ -73,7 +69,7 @@ func (s *Survey) Found(f *params.File) string {
 	return s.Answer(f)
 }
 
-// Say adds what the survey has of a file to a document, nothing where that has none of it.
+// Say adds the survey's matrices and tables of a file to a document.
 func (s *Survey) Say(d *document.Document, f *params.File) {
 	if s.Matrices != nil {
 		all, _ := s.Matrices(f)
@@ -86,8 +82,7 @@ func (s *Survey) Say(d *document.Document, f *params.File) {
 
 var registered []*Survey
 
-// Register makes a survey known. It is called once for each, when the program
-// begins.
+// Register adds a survey to All, when the program begins.
 func Register(s *Survey) *Survey {
 	registered = append(registered, s)
 	return s
@@ -110,14 +105,14 @@ func Lookup(name string) (*Survey, error) {
 	return nil, fmt.Errorf("there is no survey %q", name)
 }
 
-// Drawn are the surveys whose cells are drawn as lines, in the order of files.
+// Drawn are the surveys whose cells are drawn as lines, in the order of parameter files.
 func Drawn() []*Survey {
 	drawn := slices.DeleteFunc(All(), func(s *Survey) bool { return s.Drawing == nil })
 	slices.SortFunc(drawn, func(a, b *Survey) int { return a.Drawing.Kind.Compare(b.Drawing.Kind) })
 	return drawn
 }
 
-// Planned are the names of the surveys that a sweep can include.
+// Planned are the names of surveys that a sweep can include.
 func Planned() (names []string) {
 	for _, s := range All() {
 		if s.Plan != nil {
@@ -127,7 +122,7 @@ func Planned() (names []string) {
 	return names
 }
 
-// ParseWith reads a list of surveys for a sweep; an empty one is none.
+// ParseWith reads a list of a sweep's surveys, which may be empty.
 func ParseWith(list string) (names []string, err error) {
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
@@ -142,22 +137,22 @@ func ParseWith(list string) (names []string, err error) {
 	return names, nil
 }
 
-// TimeOf is what a sweep takes longer for these surveys.
-func TimeOf(names []string, m *numa.Machine) (all time.Duration) {
+// TimeOf is the time that surveys add to a sweep.
+func TimeOf(names []string, m *numa.Machine) (sum time.Duration) {
 	for _, name := range names {
 		s, err := Lookup(name)
 		switch {
-		case err != nil: // of another version
+		case err != nil: // a survey of another version
 		case s.Time == nil:
-			all += DefaultTime
+			sum += DefaultTime
 		default:
-			all += s.Time(m)
+			sum += s.Time(m)
 		}
 	}
-	return all
+	return sum
 }
 
-// Add has an experiment measure a request, after what it has already.
+// Add appends a request to an experiment.
 func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings []error, err error) {
 	cells, warnings, err := r.Cells(m)
 	if err != nil {
@@ -173,7 +168,7 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 	}
 	if d, ok := r.(interface {
 		Doubtful(*numa.Machine) func([]params.Cell) []params.Key
-	}); ok { // of cells that are visited once
+	}); ok { // cells that are sampled once
 		x.Doubtful = d.Doubtful(m)
 	}
 	if x.Requests == nil {
@@ -183,7 +178,7 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 	return warnings, nil
 }
 
-// Serve carries out a launch of this program, see engine.Serve.
+// Serve is the launch side of engine.Serve.
 func Serve() (status int) {
 	var bench *engine.Bench
 	return engine.Serve(func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {

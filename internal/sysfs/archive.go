@@ -13,16 +13,16 @@ import (
 	"strings"
 )
 
-// Limits of an archive, which may come from anywhere.
+// Limits of an archive, which is not trusted.
 const (
 	mostEntries  = 1 << 20
 	mostUnpacked = 1 << 30 // bytes of all files
 	longestFile  = 1 << 24
 )
 
-// Unpack unpacks the sys and proc directories of a machine, as hwloc-gather-topology archives them
-// (.tar, .tar.gz or .tar.bz2, told by their content), below dir, and returns the directory that both
-// are in. Names and links cannot leave dir. Entries that skip tells, nil for none, are left packed.
+// Unpack unpacks an archive of hwloc-gather-topology (tar, gzip or bzip2, by its content), which has a
+// machine's directories sys and proc, below dir, and returns their parent directory. Names and links
+// cannot leave dir. Entries for which skip is true are left out; nil: none.
 func Unpack(archive io.Reader, dir string, skip func(name string) bool) (string, error) {
 	r, err := decompressed(archive)
 	if err != nil {
@@ -60,7 +60,7 @@ func Unpack(archive io.Reader, dir string, skip func(name string) bool) (string,
 	return top(dir)
 }
 
-// decompressed reads what gzip or bzip2 compressed, or what is not.
+// decompressed reads gzip, bzip2 or uncompressed data.
 func decompressed(r io.Reader) (io.Reader, error) {
 	in := bufio.NewReader(r)
 	switch start, _ := in.Peek(3); {
@@ -72,7 +72,7 @@ func decompressed(r io.Reader) (io.Reader, error) {
 	return in, nil
 }
 
-// top is the directory below dir, or itself, that has sys.
+// top is the directory with sys, dir itself or below.
 func top(dir string) (string, error) {
 	for range 3 {
 		if info, err := os.Stat(filepath.Join(dir, "sys")); err == nil && info.IsDir() {

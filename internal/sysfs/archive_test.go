@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// packed is an archive of these files; a content that begins with -> is a link.
+// packed is an archive of files by name and content; a content that begins with -> is a link.
 func packed(t testing.TB, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -1,6 +1,5 @@
-// Package sysfs reads the kernel's sys and proc directories, of this machine or of a
-// copy of another's. What cannot be read is empty: files of the kernel's come and go
-// with its version.
+// Package sysfs reads the kernel's directories sys and proc, of this machine or a copy from another
+// machine. Files that cannot be read are empty: they depend on the kernel's version.
 package sysfs
 
 import (
@@ -10,21 +9,21 @@ import (
 	"strings"
 )
 
-// A Tree is a file system with the directories sys and proc in it.
+// A Tree is a file system with the directories sys and proc.
 type Tree struct{ fs.FS }
 
-// Limits of what is read of a file: a CPU takes about 2 KiB of proc/cpuinfo and less of
-// proc/stat. The files of sys hold a value or a list each.
+// Limits of file sizes: a CPU has about 2 KiB in proc/cpuinfo and less in proc/stat. A file in sys has a
+// value or a list.
 const (
 	maxFileBytes = 64 << 20
 	maxSysBytes  = 1 << 20
 )
 
-// Text is a file's content without the white space round it.
+// Text is a file's content without surrounding white space.
 func (t Tree) Text(name string) string { return Trim(string(t.Bytes(name))) }
 
-// Bytes is a file's content. Opening a pipe in the place of a file would wait for somebody to
-// write.
+// Bytes is a regular file's content. Other files are empty, because opening a pipe would wait for a
+// writer.
 func (t Tree) Bytes(name string) []byte {
 	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -45,8 +44,7 @@ func (t Tree) Bytes(name string) []byte {
 	return data
 }
 
-// Fields yields the names and values of lines of "name: value", or with whatever
-// stands between them.
+// Fields yields the names and values of lines "name: value", or with another separator.
 func (t Tree) Fields(name, separator string) iter.Seq2[string, string] {
 	return func(yield func(key, value string) bool) {
 		for line := range strings.Lines(t.Text(name)) {
@@ -58,5 +56,5 @@ func (t Tree) Fields(name, separator string) iter.Seq2[string, string] {
 	}
 }
 
-// Trim takes off what stands around a value in a file of the kernel's.
+// Trim removes white space and zero bytes around a value.
 func Trim(text string) string { return strings.Trim(text, " \t\r\n\x00") }

@@ -1,10 +1,9 @@
-// Package access measures the cost of touching memory: passes that read, write, multiply or
-// divide N elements of an array at a stride, with the array in cache and out of it
-// (usc-hpc-benchmarks-1999, section 4.2.1).
+// Package access measures the cost of memory accesses: passes that read, write, multiply or divide N
+// elements of an array at a stride, in cache and off cache (usc-hpc-benchmarks-1999, section 4.2.1).
 //
-// Its opinion: an array of N elements at stride S is N·S elements large; out of cache means
-// memory that was last used before everything that the caches hold; and a loop counts only if
-// its result was checked.
+// Its opinion: an array of N elements at stride S has N·S elements; off cache means that more bytes
+// than the caches hold were used since the last access; and a loop counts only if its result was
+// checked.
 package access
 
 import (
@@ -17,20 +16,19 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Operations are what is done to each element, in the paper's order.
+// Operations are the paper's operations on each element, in its order.
 var Operations = []string{"read", "write", "multiply", "divide"}
 
-// Dot is an inner product: each element times one of a vector that stays in the first-level
-// cache. It is what a matrix multiplication does.
+// Dot is an inner product with a vector in the L1 cache, as in a matrix multiplication.
 const Dot = "dot"
 
-// AllOperations are the paper's, which are measured by default, and Dot.
+// AllOperations are the paper's operations, the default, and Dot.
 var AllOperations = append(slices.Clone(Operations), Dot)
 
 // Types are the types of elements.
 var Types = []string{"int32", "float32", "float64"}
 
-// ElementBytes is the size of an element of a type, 0 if there is none such.
+// ElementBytes is the size of a type's element; 0: unknown type.
 func ElementBytes(typ string) int {
 	switch typ {
 	case "int32", "float32":
@@ -52,8 +50,8 @@ type Pass struct {
 // Bytes is the size of the array.
 func (p Pass) Bytes() int { return p.N * p.Stride * ElementBytes(p.Type) }
 
-// Lines is N_c of eq. (2), the cache lines that a pass touches of an array which
-// begins with one.
+// Lines is N_c of eq. (2), the number of cache lines that a pass touches. The array begins with a
+// line.
 func (p Pass) Lines(lineBytes int) int {
 	size := ElementBytes(p.Type)
 	if p.Stride*size >= lineBytes {
@@ -62,12 +60,12 @@ func (p Pass) Lines(lineBytes int) int {
 	return ((p.N-1)*p.Stride*size+size-1)/lineBytes + 1
 }
 
-// Variant is the pass in a parameter file, with the bytes of the array.
+// Variant is the pass in a parameter file, beside the array's bytes.
 func (p Pass) Variant() params.Access {
 	return params.Access{Operation: p.Operation, Type: p.Type, Stride: p.Stride}
 }
 
-// PassOf is the pass of a cell of a parameter file, and false where it is none.
+// PassOf is the pass of a parameter file's cell; ok is false if it is none.
 func PassOf(k params.Key) (p Pass, ok bool) {
 	a, ok := k.Variant.(params.Access)
 	if p = (Pass{a.Operation, a.Type, 1, a.Stride}); !ok || p.Check() != nil {
@@ -80,7 +78,7 @@ func PassOf(k params.Key) (p Pass, ok bool) {
 // maxElements of an array.
 const maxElements = 1 << 32
 
-// Check says what is wrong with a pass.
+// Check validates a pass.
 func (p Pass) Check() error {
 	switch {
 	case !slices.Contains(AllOperations, p.Operation):
@@ -95,7 +93,7 @@ func (p Pass) Check() error {
 	return nil
 }
 
-// work is the pass for a team's worker.
+// work is the pass as a worker's work.
 func (p Pass) work() setups.Passes {
 	switch p.Type {
 	case "int32":
@@ -106,18 +104,16 @@ func (p Pass) work() setups.Passes {
 	return workOf[float64](p)
 }
 
-// Values that arrays hold: v, with x/v = w and x/w = v exactly in every type, so
-// that a division is undone by the next. None is a power of two, by which some
-// processors divide sooner.
+// Values of elements: x/v = w and x/w = v exactly in every type, so that a second division undoes the
+// first. None is a power of two, by which some processors divide faster.
 const (
 	v = 4087
 	w = 4093
 	x = v * w
 )
 
-// workOf is the pass over elements of a type. What a check expects of an element
-// after some passes differs from what lay there, and from what one pass more or
-// less would leave.
+// workOf is the pass over elements of a type. The value that Check expects after some passes differs
+// from the values after one pass more or less.
 func workOf[E element](p Pass) setups.Passes {
 	run, operand, want := loopOf[E](p.Operation, p.Type, p.Stride), E(0), 0.
 	after := func(passes int) E { return v }
@@ -194,20 +190,20 @@ func workOf[E element](p Pass) setups.Passes {
 	}
 }
 
-// elements is memory as an array. Mapped memory begins with a page.
+// elements is memory as an array.
 func elements[E element](mem []byte) []E {
 	var e E
 	return unsafe.Slice((*E)(unsafe.Pointer(unsafe.SliceData(mem))), len(mem)/int(unsafe.Sizeof(e)))
 }
 
-// sum is what an operation finds in n elements that each add one, rounded as there: each
-// of its sums for itself, one of which has what is left over.
-func sum[E element](operation, typ string, n, stride int, one E) (all float64) {
-	side := roundBytes / ElementBytes(typ)
+// sum is the result of an operation over n elements that each add one, with the operation's rounding:
+// a partial sum for each lane, the last one with the remainder.
+func sum[E element](operation, typ string, n, stride int, one E) (sum float64) {
+	perRound := roundBytes / ElementBytes(typ)
 	if stride == 1 && inRounds(operation, typ) {
-		all, n = float64(side/lanes)*float64(lanes*repeated(n/side, one)), n%side
+		sum, n = float64(perRound/lanes)*float64(lanes*repeated(n/perRound, one)), n%perRound
 	}
-	return all + (lanes-1)*float64(repeated(n/lanes, one)) + float64(repeated(n/lanes+n%lanes, one))
+	return sum + (lanes-1)*float64(repeated(n/lanes, one)) + float64(repeated(n/lanes+n%lanes, one))
 }
 
 // repeated is one added n times.

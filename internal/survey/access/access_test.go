@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// naive is a pass as Fig. 7 has it, element after element.
+// naive is a pass as in Fig. 7, element by element.
 func naive[E element](operation string, a []E, n, stride int, x E) (sum float64) {
 	for k := range n {
 		e := &a[k*stride]
@@ -59,7 +59,7 @@ func testDot[E element](t *testing.T, typ string) {
 		vector[i] = E(i%7) + 1
 	}
 	for _, stride := range []int{1, 2, 3, 7, 64} {
-		of := dotOf[E](typ, stride)
+		multiply := dotOf[E](typ, stride)
 		for n := 1; n < 200; n++ {
 			a, want := make([]E, n*stride), 0.
 			for i := range a {
@@ -68,12 +68,12 @@ func testDot[E element](t *testing.T, typ string) {
 			for k := range n {
 				want += float64(a[k*stride] * vector[k%len(vector)])
 			}
-			if got := inner(of, a, vector, n, stride); got != want {
+			if got := inner(multiply, a, vector, n, stride); got != want {
 				t.Fatalf("dot %s, n = %d, stride %d: found %g, want %g", typ, n, stride, got, want)
 			}
 		}
 	}
-	long := make([]E, 500) // in one piece, with whole rounds
+	long := make([]E, 500) // several rounds, no repetition
 	for i := range long {
 		long[i] = E(i%10) + 1
 	}
@@ -98,7 +98,7 @@ func TestLoops(t *testing.T) {
 	testDot[float64](t, "float64")
 }
 
-// A loop that did not do its passes, or not to these elements, is found out.
+// Checks detect missing passes and changes of other elements.
 func TestChecksCatch(t *testing.T) {
 	for _, operation := range Operations[1:] {
 		for _, typ := range Types {
@@ -107,7 +107,7 @@ func TestChecksCatch(t *testing.T) {
 			mem := make([]byte, p.Bytes())
 			w.Lay(mem, 0)
 			if err := w.Check(mem, 1); err == nil {
-				t.Errorf("%s: a pass that never was is not missed", p.Variant())
+				t.Errorf("%s: a missing pass is not detected", p.Variant())
 			}
 			w.Lay(mem, 0)
 			w.Pass(mem, 1)
@@ -115,12 +115,12 @@ func TestChecksCatch(t *testing.T) {
 				t.Errorf("%s: %v", p.Variant(), err)
 			}
 			if err := w.Check(mem, 0); err != nil {
-				t.Errorf("%s: a check does not lay again what was there: %v", p.Variant(), err)
+				t.Errorf("%s: the check does not restore the array: %v", p.Variant(), err)
 			}
 			w.Pass(mem, 1)
 			*(*byte)(unsafe.Pointer(&mem[ElementBytes(typ)])) ^= 1
 			if err := w.Check(mem, 1); err == nil {
-				t.Errorf("%s: a change between the elements goes unseen", p.Variant())
+				t.Errorf("%s: a change between the elements is not detected", p.Variant())
 			}
 		}
 	}
@@ -134,9 +134,9 @@ func TestChecksCatch(t *testing.T) {
 				if got := w.Pass(mem, 1); got != w.Want || got == 0 {
 					t.Errorf("%s: found %g, want %g", p.Variant(), got, w.Want)
 				}
-				p.N-- // one element less is another sum
+				p.N--
 				if less := p.work(); less.Want == w.Want {
-					t.Errorf("%s: a sum of one element less is the same", p.Variant())
+					t.Errorf("%s: the sum without an element is the same", p.Variant())
 				}
 			}
 		}
@@ -175,7 +175,7 @@ func TestSized(t *testing.T) {
 	}
 }
 
-// The arena of a machine of the snapshot's kind: 32 MB of cache, and little memory.
+// The arena of a machine with 32 MB of cache, and little memory.
 func TestArena(t *testing.T) {
 	m := &numa.Machine{Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 32 << 20, CPUs: numa.CPUSet{0}}}}
 	place := numa.Placement{Workers: []numa.Worker{{CPU: numa.CPU{ID: 0}}}}
@@ -197,7 +197,7 @@ func TestArena(t *testing.T) {
 	}
 }
 
-// Some of it on this machine, for a relation that holds on any.
+// More elements take longer on any machine.
 func TestMeasure(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	place := must.Get(m.Place(numa.Local, 1))
@@ -215,7 +215,7 @@ func TestMeasure(t *testing.T) {
 			p.N = 1 << 14
 			k.Bytes = p.Bytes()
 			if many := times[k]; many < 2*few {
-				t.Errorf("%v: 16384 elements take %g ns and 64 of them %g: the loop is not there", k, many, few)
+				t.Errorf("%v: 16384 elements take %g ns and 64 of them %g: the compiler removed the loop", k, many, few)
 			}
 		}
 	}

@@ -2,16 +2,14 @@ package access
 
 import "unsafe"
 
-// An element is the type of arrays' elements.
+// An element is the type of an array's elements.
 type element interface{ int32 | float32 | float64 }
 
-// A loop takes n elements of an array, `stride` elements apart. Its result is used, see workOf,
-// and TestLoopsAreThere looks at its instructions.
+// A loop processes n elements of an array at a stride. Check uses its result.
 //
-// Loops are unrolled eight times, so that a sum, whose additions wait for each other, keeps up
-// with memory: a processor has two adders of four cycles each. Their addresses are plain sums:
-// a bounds check and an index for every element would fill the window in which the processor
-// looks ahead for misses, and reading int32 from memory would take three times as long.
+// Loops are unrolled eight times, so that dependent additions keep up with memory: a processor has
+// two adders with a latency of four cycles. Addresses are plain sums: bounds checks and indexes would
+// fill the out-of-order window, and reading int32 from memory would take three times as long.
 type loop[E element] func(a []E, n, stride int, x E) float64
 
 // loopOf is the loop of an operation.
@@ -25,11 +23,11 @@ func loopOf[E element](operation, typ string, stride int) loop[E] {
 	return plain
 }
 
-// lanes is how often loops are unrolled.
+// lanes is the unroll factor.
 const lanes = 8
 
-// steps are the distances in bytes of the next elements, and where the first is.
-// It panics if the last of n elements is beyond the array.
+// steps returns the address of the first element and the distance of the next in bytes. It panics if
+// the last of n elements is beyond the array.
 func steps[E element](a []E, n, stride int) (base unsafe.Pointer, s int) {
 	_ = a[(n-1)*stride]
 	return unsafe.Pointer(unsafe.SliceData(a)), stride * int(unsafe.Sizeof(a[0]))
@@ -135,12 +133,11 @@ func divide[E element](a []E, n, stride int, x E) float64 {
 	return 0
 }
 
-// vectorElements is the length of Dot's vector: a page of the largest type, which fits any
-// first-level cache together with the array's lines in use.
+// vectorElements is the length of Dot's vector, 4 KB of the largest type, which fits any L1 cache
+// together with the array's lines in use.
 const vectorElements = 512
 
-// A product returns the sum of the products of n elements of an array, `stride` elements
-// apart, and as many of a vector.
+// A product is the inner product of n elements of an array at a stride and n of a vector.
 type product[E element] func(a, vector []E, n, stride int) float64
 
 // dotOf is the loop of Dot.
@@ -153,15 +150,15 @@ func dotOf[E element](typ string, stride int) product[E] {
 	return dot[E]
 }
 
-// inner is a product with a vector that begins again where it ends.
-func inner[E element](of product[E], a, vector []E, n, stride int) (all float64) {
+// inner is a product with a vector that repeats.
+func inner[E element](multiply product[E], a, vector []E, n, stride int) (sum float64) {
 	for done := 0; done < n; done += len(vector) {
-		all += of(a[done*stride:], vector, min(len(vector), n-done), stride)
+		sum += multiply(a[done*stride:], vector, min(len(vector), n-done), stride)
 	}
-	return all
+	return sum
 }
 
-// dot is Dot, element by element.
+// dot is Dot element by element.
 func dot[E element](a, vector []E, n, stride int) float64 {
 	base, s := steps(a, n, stride)
 	var sum0, sum1, sum2, sum3, sum4, sum5, sum6, sum7 E
@@ -188,9 +185,8 @@ func dot[E element](a, vector []E, n, stride int) float64 {
 	return float64(sum0) + float64(sum1) + float64(sum2) + float64(sum3) + float64(sum4) + float64(sum5) + float64(sum6) + float64(sum7)
 }
 
-// Product is the inner product of float64 that Dot measures: of n elements of a, `stride`
-// apart, and as many of vector.
+// Product is the inner product that Dot measures: n float64 of a at a stride, and n of vector.
 func Product(stride int) func(a, vector []float64, n int) float64 {
-	of := dotOf[float64]("float64", stride)
-	return func(a, vector []float64, n int) float64 { return of(a, vector, n, stride) }
+	multiply := dotOf[float64]("float64", stride)
+	return func(a, vector []float64, n int) float64 { return multiply(a, vector, n, stride) }
 }

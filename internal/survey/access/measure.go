@@ -48,7 +48,7 @@ var Survey = survey.Register(&survey.Survey{
 type Request struct {
 	Passes     []Pass         `json:"passes"`
 	Caches     []bool         `json:"off_cache"`
-	ArenaBytes int            `json:"arena_bytes"` // off cache, the memory that passes walk through
+	ArenaBytes int            `json:"arena_bytes"` // memory of off-cache passes
 	Placement  numa.Placement `json:"placement"`
 }
 
@@ -66,8 +66,8 @@ func Grid(operations, types []string, n, strides []int) (passes []Pass) {
 	return passes
 }
 
-// Sized is all operations on all types for all strides in arrays of these sizes in
-// bytes. The error names an array that has no element at a stride.
+// Sized is all operations on all types for all strides in arrays of these sizes in bytes. It fails if
+// an array is too small for a stride.
 func Sized(operations, types []string, sizes, strides []int) (passes []Pass, err error) {
 	for _, typ := range types {
 		element := ElementBytes(typ)
@@ -91,16 +91,14 @@ func Sized(operations, types []string, sizes, strides []int) (passes []Pass, err
 	return passes, nil
 }
 
-// What is measured by default: numbers and strides that tell the terms of eq. (4)
-// apart.
+// Default numbers and strides, which determine all terms of eq. (4).
 var (
 	DefaultN       = []int{1 << 10, 1 << 12, 1 << 14}
 	DefaultStrides = []int{1, 2, 4, 8, 16, 32}
 )
 
-// Arena is how much memory passes walk through off cache: four times what
-// caches hold, but at most a quarter of what is free, and room for the
-// largest array. The error says that the largest is larger than that.
+// Arena is the memory of off-cache passes: four times the caches, at most a quarter of free memory,
+// and at least the largest array. It fails if the largest array exceeds the bound.
 func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
 	wanted := setups.WantedArena(m, place)
 	most := free / 4
@@ -124,7 +122,7 @@ func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, 
 	return arena, warnings, nil
 }
 
-// Cells are all passes; the passes of a type walk through one arena, laid alike.
+// Cells are all passes; off-cache passes of a type share an arena.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, off := range r.Caches {
 		for _, p := range r.Passes {
@@ -139,7 +137,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, nil, nil
 }
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {

@@ -15,14 +15,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Document is measured passes over arrays, and the costs that they are made of, as
-// -json writes them. All times are in ns.
+// A Document is the JSON output: measured passes and fitted costs. Times are in ns.
 type Document struct {
 	Provenance provenance.Provenance `json:"provenance"`
 	Placement  numa.Placement        `json:"placement"`
-	ArenaBytes int                   `json:"arena_bytes,omitempty"` // off cache, what passes walk through
+	ArenaBytes int                   `json:"arena_bytes,omitempty"` // memory of off-cache passes
 	LineBytes  int                   `json:"line_bytes"`
-	Loops      string                `json:"loops"` // which take elements side by side
+	Loops      string                `json:"loops"` // description of vector loops
 	Confidence float64               `json:"confidence"`
 	Rows       []Row                 `json:"rows"`
 	Fits       []Fit                 `json:"fits"`
@@ -37,15 +36,15 @@ type Row struct {
 	N         int          `json:"n"`      // elements
 	Stride    int          `json:"stride"` // in elements
 	Bytes     int          `json:"bytes"`  // of the array
-	Lines     int          `json:"lines"`  // N_c, of the cache, that a pass touches
+	Lines     int          `json:"lines"`  // N_c, cache lines that a pass touches
 	Pass      fit.Estimate `json:"pass_ns"`
 	Element   fit.Estimate `json:"element_ns"`
 	GBs       fit.Estimate `json:"elements_gb_s"` // bytes of the elements alone
 	Samples   []float64    `json:"samples_ns"`
 }
 
-// A Fit is T = T_n·N + T_c·N_c + T_e·S, eq. (4) of usc-hpc-benchmarks-1999, of an
-// operation on a type.
+// A Fit is T = T_n·N + T_c·N_c + T_e·S, eq. (4) of usc-hpc-benchmarks-1999, for an operation on a
+// type.
 type Fit struct {
 	Operation string          `json:"operation"`
 	Type      string          `json:"type"`
@@ -54,7 +53,7 @@ type Fit struct {
 	Tc        fit.Coefficient `json:"T_c_ns"` // a cache line
 	Te        fit.Coefficient `json:"T_e_ns"` // of the stride
 	Residual  float64         `json:"residual"`
-	N         int             `json:"n"` // passes that went in
+	N         int             `json:"n"` // fitted passes
 }
 
 func newDocument(f *params.File, arenaBytes, lineBytes int) *Document {
@@ -81,65 +80,64 @@ func rows(cells []params.Cell, lineBytes int) []Row {
 	return rows
 }
 
-// Fits are the fits of a file's cells, in the order of Operations and Types, in
-// cache first. What has too few cells is left out.
+// Fits are the fits of cells, in cache first, then by operation and type. Groups with too few cells
+// are left out.
 func Fits(cells []params.Cell, lineBytes int) []Fit {
 	fits := []Fit{}
 	type table struct {
 		operation, typ string
 		off            bool
 	}
-	for _, of := range view.Grouped(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
+	for _, group := range view.Grouped(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
 		var terms [][]float64
 		var times []float64
-		for _, r := range of {
+		for _, r := range group {
 			terms, times = append(terms, []float64{float64(r.N), float64(r.Lines), float64(r.Stride)}), append(times, r.Pass.Center)
 		}
 		if s, err := fit.SumOf(terms, times); err == nil {
-			fits = append(fits, Fit{of[0].Operation, of[0].Type, of[0].OffCache, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
+			fits = append(fits, Fit{group[0].Operation, group[0].Type, group[0].OffCache, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
 		}
 	}
 	return fits
 }
 
-// noLines are bytes of a line, which a file does not hold.
+// noLines stands for a line's bytes where lines do not matter: a file does not have them.
 const noLines = 1
 
-// Tables are one for each state of the cache and number of elements: what an element
-// takes, with strides across.
+// Tables have the time of an element by stride, one for each number of elements in cache and off
+// cache.
 func Tables(f *params.File) (tables []view.Table) {
 	type array struct {
 		n   int
 		off bool
 	}
-	for _, of := range view.Grouped(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
-		tables = append(tables, table(of))
+	for _, group := range view.Grouped(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
+		tables = append(tables, table(group))
 	}
 	return tables
 }
 
-// Answer is what the first operation takes of an element of the longest array, at the least and at the
-// largest stride, in cache and off it.
+// Answer is the time of an element of the longest array by the first operation, at the smallest and
+// largest stride, in cache and off cache.
 func Answer(f *params.File) string {
-	all := rows(f.Cells, noLines)
-	said := lists.Map(view.Grouped(all, func(r Row) bool { return r.OffCache }), func(of []Row) string {
-		n := of[len(of)-1].N
-		first := of[slices.IndexFunc(of, func(r Row) bool { return r.N == n })]
-		at := lists.Map(lists.Filter(of, func(r Row) bool { return r.N == n && r.Operation == first.Operation && r.Type == first.Type }), func(r Row) string {
+	parts := lists.Map(view.Grouped(rows(f.Cells, noLines), func(r Row) bool { return r.OffCache }), func(group []Row) string {
+		n := group[len(group)-1].N
+		first := group[slices.IndexFunc(group, func(r Row) bool { return r.N == n })]
+		times := lists.Map(lists.Filter(group, func(r Row) bool { return r.N == n && r.Operation == first.Operation && r.Type == first.Type }), func(r Row) string {
 			return fmt.Sprintf("%s at stride %d", view.Known(r.Element, " ns"), r.Stride)
 		})
-		if len(at) > 1 {
-			at = []string{at[0], at[len(at)-1]}
+		if len(times) > 1 {
+			times = []string{times[0], times[len(times)-1]}
 		}
-		return fmt.Sprintf("%s %s takes %s, %s", first.Operation, first.Type, strings.Join(at, " and "), view.Cache(first.OffCache))
+		return fmt.Sprintf("%s %s takes %s, %s", first.Operation, first.Type, strings.Join(times, " and "), view.Cache(first.OffCache))
 	})
-	if len(said) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	return "An element: " + strings.Join(said, "; ") + "."
+	return "An element: " + strings.Join(parts, "; ") + "."
 }
 
-// table has the rows of one N, in cache or off it.
+// table has the rows of one N, in cache or off cache.
 func table(rows []Row) view.Table {
 	strides := lists.Rising(lists.Map(rows, func(r Row) int { return r.Stride }))
 	t := view.Table{
@@ -150,20 +148,20 @@ func table(rows []Row) view.Table {
 		t.Columns = append(t.Columns, view.Numbers(strconv.Itoa(s))...)
 	}
 	t.Columns = append(t.Columns, view.Numbers("GB/s")...)
-	for _, of := range view.Grouped(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
+	for _, group := range view.Grouped(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
 		cells, speed := make([]string, len(strides)), ""
-		for _, r := range of {
+		for _, r := range group {
 			cells[slices.Index(strides, r.Stride)] = view.Rough(r.Element)
 			if r.Stride == strides[0] {
 				speed = view.Rough(r.GBs)
 			}
 		}
-		t.Add(of[0].Operation, of[0].Type, cells, speed)
+		t.Add(group[0].Operation, group[0].Type, cells, speed)
 	}
 	return t
 }
 
-// fitTables is what a pass is made of, where there are cells enough.
+// fitTables has the fits, if there are any.
 func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 	fits := Fits(cells, lineBytes)
 	if len(fits) == 0 {
@@ -186,7 +184,7 @@ func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 	return []view.Table{t}
 }
 
-// profiled is what an element takes over the stride, a panel for each type and N.
+// profiled gives the time of an element over the stride, in a panel for each type and N.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	p, ok := PassOf(c.Key)
 	if !ok {

@@ -5,15 +5,16 @@ import (
 	"unsafe"
 )
 
-// A vector is a loop over rounds of roundBytes, see vectors_amd64.go.
+// A vector is a loop over rounds of roundBytes. x points to the operand, or for reading to room for
+// a vector of sums.
 type vector func(p unsafe.Pointer, rounds int, x unsafe.Pointer)
 
-// A dotVector is one with a second operand. The last is where the sums go, a vector of them.
+// A dotVector multiplies with a vector. x points to room for a vector of sums.
 type dotVector func(p, vector unsafe.Pointer, rounds int, x unsafe.Pointer)
 
 const roundBytes = 256
 
-// inRounds reports whether an operation at stride 1 is in rounds.
+// inRounds reports whether an operation at stride 1 has a vector loop.
 func inRounds(operation, typ string) bool {
 	if operation == Dot {
 		return dotVectors[typ] != nil
@@ -23,7 +24,7 @@ func inRounds(operation, typ string) bool {
 
 var vectorName string
 
-// loopsName says which loops take elements side by side: part of every result.
+// loopsName describes the vector loops, for every result.
 func loopsName() string {
 	if vectorName == "" {
 		return "element by element at every stride"
@@ -31,8 +32,8 @@ func loopsName() string {
 	return "stride 1 in vectors (" + vectorName + "), others element by element"
 }
 
-// inVectors is the loop of an operation at stride 1 that takes as much as it can in vectors and
-// the rest by `rest`; nil without such instructions. The result belongs to one worker.
+// inVectors is the vector loop of an operation at stride 1, with rest for the last elements; nil
+// without such instructions. One worker may use it at a time.
 func inVectors[E element](operation, typ string, rest loop[E]) loop[E] {
 	v := vectors[operation+"-"+typ]
 	if v == nil {
@@ -42,7 +43,7 @@ func inVectors[E element](operation, typ string, rest loop[E]) loop[E] {
 	x := make([]E, roundBytes/int(unsafe.Sizeof(*new(E))))
 	shift := bits.TrailingZeros(uint(len(x)))
 	return func(a []E, n, stride int, operand E) (found float64) {
-		rounds := n >> shift // a division would take as long as 1 KB
+		rounds := n >> shift // a division would take as long as 1 KB of the array
 		if rounds > 0 {
 			x[0] = operand
 			v(unsafe.Pointer(unsafe.SliceData(a[:rounds<<shift])), rounds, unsafe.Pointer(&x[0]))
@@ -59,7 +60,7 @@ func inVectors[E element](operation, typ string, rest loop[E]) loop[E] {
 	}
 }
 
-// dotInVectors is Dot at stride 1, as inVectors has the others.
+// dotInVectors is Dot at stride 1, like inVectors.
 func dotInVectors[E element](typ string) product[E] {
 	v := dotVectors[typ]
 	if v == nil {

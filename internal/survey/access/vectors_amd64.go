@@ -6,9 +6,7 @@ import (
 	"github.com/klauspost/cpuid/v2"
 )
 
-// vectors are loops at stride 1 over rounds of 256 bytes, as C compilers make them
-// of the plain ones. x points to the operand, or for reading to where the sums go,
-// a vector of them. Dividing int32 has no such instruction.
+// vectors are loops at stride 1, like those that C compilers generate. int32 has no vector division.
 var vectors map[string]vector
 
 // dotVectors are the vector loops of Dot, by type.

@@ -1,5 +1,4 @@
-// Package all has every survey registered: a new one is a package of its own, and a
-// line here.
+// Package all registers every survey: a new one is a package and a line here.
 package all
 
 import (

@@ -1,5 +1,5 @@
-// Package channels draws what others measured of messages between ranks at each level of a
-// machine. Nothing measures it here: taulop import takes it from tables.
+// Package channels draws published times of messages between ranks at each level of a machine, which
+// taulop import reads from tables.
 package channels
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Survey is messages by levels, of tables.
+// Survey is messages by levels, from tables.
 var Survey = survey.Register(&survey.Survey{
 	Name: "levels", Doc: "messages between ranks at each level of a machine, of tables",
 	Drawing: &view.Drawing{
@@ -23,11 +23,11 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// alone is the panel of messages that have the machine to themselves.
+// alone is the panel of messages without others at the same time.
 const alone = "a message alone"
 
-// profiled is what a message takes over its size: alone a line for each level, and while others
-// are under way a panel.
+// profiled gives the time of a message over its size: alone in a line for each level, with concurrent
+// ones in a panel of their own.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	level, parameter := c.Parameter().Of, c.Parameter().Name
 	at.Where, at.Time = view.Where{}, "T(m)"

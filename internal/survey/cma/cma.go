@@ -1,5 +1,5 @@
-// Package cma measures messages that the kernel copies from process to process (cross
-// memory attach, process_vm_readv): one copy each, in the states that send buffers are in.
+// Package cma measures single copies by the kernel from process to process (cross memory attach,
+// process_vm_readv), by the state of send buffers.
 package cma
 
 import (
@@ -31,16 +31,16 @@ var Survey = survey.Register(&survey.Survey{
 	Tables:  Tables,
 })
 
-// usual is what all states of buffers take on two cores.
+// usual is the time for all states of buffers on two cores.
 const usual = 25 * time.Second
 
-// The setups: couples of a sender and a receiver, all ranks in a circle, and one source
+// algorithms are the setups: couples of a sender and a receiver, all ranks in a circle, and one source
 // that all others read at once.
 var algorithms = map[string]*collective.Algorithm{
 	params.Ping: collective.Couples, params.Sendrecv: collective.Permutation, params.Bcast: collective.Readers,
 }
 
-// copied are the algorithms in which messages are first copied to where they are sent from.
+// copied are the setups with a copy into the send buffer before each message.
 var copied = map[string]*collective.Algorithm{
 	params.Ping: collective.CopiedCouples, params.Sendrecv: collective.CopiedPermutation,
 }
@@ -48,8 +48,7 @@ var copied = map[string]*collective.Algorithm{
 // order is the order of setups in tables.
 var order = []string{params.Ping, params.Sendrecv, params.Bcast}
 
-// ranks is the number of ranks for τ copies at once: a couple for each; one for each; readers
-// and a source.
+// ranks is the number of ranks for τ concurrent copies.
 func ranks(setup string, tau int) int {
 	switch setup {
 	case params.Ping:
@@ -60,22 +59,22 @@ func ranks(setup string, tau int) int {
 	return tau
 }
 
-// A Request is single copies of sizes, of τ at once, with workers where the plan has them.
+// A Request is single copies by placement, size and τ.
 type Request struct {
 	Policies   []numa.Policy `json:"placements"`
-	CPUs       []int         `json:"cpus,omitempty"` // of placement cpus
+	CPUs       []int         `json:"cpus,omitempty"` // for placement cpus
 	Sizes      []int         `json:"sizes"`
 	Taus       []int         `json:"taus"`
 	Caches     []bool        `json:"off_cache"`
-	ArenaBytes int           `json:"arena_bytes"` // off cache, of a rank's buffers of one side, at most
+	ArenaBytes int           `json:"arena_bytes"` // bound on a rank's off-cache send buffers, and receive buffers
 	Refused    string        `json:"refused,omitempty"`
 }
 
-// leastBytes is the smallest message: libraries send smaller ones through segments.
+// leastBytes is the smallest message: libraries send smaller ones in segments.
 const leastBytes = 512
 
-// NewRequest takes from a plan sizes that double, and the τ that the CPUs have ranks for. If
-// the kernel lets no process read another's memory the request says so and asks for nothing.
+// NewRequest is the request of a plan, with fewer sizes. If the kernel lets no process read another's
+// memory, the request has the reason in Refused and no cells.
 func NewRequest(m *numa.Machine, p params.Plan) Request {
 	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus, Sizes: Sizes(p.Sizes)}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
@@ -87,8 +86,7 @@ func NewRequest(m *numa.Machine, p params.Plan) Request {
 	return r
 }
 
-// Sizes are the plan's sizes that are measured: each at least twice the one before, and the
-// largest.
+// Sizes are the measured sizes of a plan: each at least twice the one before, and the largest.
 func Sizes(all []int) (sizes []int) {
 	for _, bytes := range all {
 		if n := len(sizes); bytes >= leastBytes && (n == 0 || bytes >= 2*sizes[n-1] || bytes == all[len(all)-1]) {
@@ -98,8 +96,8 @@ func Sizes(all []int) (sizes []int) {
 	return sizes
 }
 
-// Allowed fails where single copies cannot be measured: on one CPU, and where the kernel
-// lets no process read another's memory.
+// Allowed fails if single copies cannot be measured: on one CPU, or if the kernel lets no process read
+// another's memory.
 func Allowed(m *numa.Machine) error {
 	if m.Allowed.Len() < 2 {
 		return errors.New("single copies go from process to process, each on a CPU of its own, and there is one CPU: allow this process more")
@@ -121,8 +119,8 @@ func Allowed(m *numa.Machine) error {
 	return err
 }
 
-// Cells are y(τ), and L(m,τ) with send buffers rewritten, unchanged and copied. Off cache,
-// where no cache holds them, rewritten and unchanged are one.
+// Cells are y(τ), and L(m,τ) with rewritten, unchanged and copied send buffers. Off cache, unchanged
+// is the same as rewritten.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	if r.Refused != "" {
 		return nil, []error{fmt.Errorf("single copies (cma) are not measured: %s", r.Refused)}, nil
@@ -131,7 +129,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 		for _, setup := range order {
 			for _, tau := range r.Taus {
 				n := ranks(setup, tau)
-				alone := tau == 1 && setup != params.Ping // as ping's
+				alone := tau == 1 && setup != params.Ping // equal to ping
 				if n > m.Allowed.Len() || alone {
 					continue
 				}
@@ -162,7 +160,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, nil, nil
 }
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
@@ -187,7 +185,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	return b.SampleProcesses(ctx, place, work, hint)
 }
 
-// work is what a cell is measured by.
+// work is the collective that measures a cell.
 func work(k params.Key) (setups.Collective, error) {
 	a := algorithms[k.Setup]
 	if k.Buffers == params.Copied {

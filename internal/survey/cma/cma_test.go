@@ -18,7 +18,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// The test binary begins itself anew as workers.
+// The test binary starts itself as workers.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == setups.WorkerCommand {
 		os.Exit(setups.ServeWorker())
@@ -26,8 +26,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every cell of a plan is measured: both setups of two ranks, all states of buffers, in
-// cache and off; tables for predictions come of them.
+// All cells of a plan are measured: both setups of two ranks, and all states of buffers in cache and
+// off cache. They give tables for predictions.
 func TestSweep(t *testing.T) {
 	m := numatest.EPYC(1, 1, 1, 4, 1)
 	p := params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 1024, 1536, 8192}, Taus: []int{1, 2}, Caches: []bool{false, true}}
@@ -54,7 +54,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// A message is measured on this machine, in cache and off, by workers that are processes.
+// Processes measure a message in cache and off cache.
 func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	r := NewRequest(m, params.Plan{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1}, Caches: []bool{false, true}})
@@ -77,8 +77,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// Cells exist for the ranks that CPUs allow, and none, with a warning, where the kernel forbids
-// single copies.
+// Cells need a CPU for each rank. If the kernel forbids single copies, there is a warning instead.
 func TestCells(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	r := Request{Policies: []numa.Policy{numa.Local}, Sizes: []int{1024}, Taus: []int{1, m.Allowed.Len(), m.Allowed.Len() + 1}, Caches: []bool{false}}
@@ -97,8 +96,8 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// Tables have sizes down, states of buffers and τ across, and say how much longer readers
-// of one process take.
+// Tables have a row for each size, a column for each state and τ, and the ratio of readers of one
+// process to pairs.
 func TestTables(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	add := func(setup string, tau, m int, off bool, b params.Buffers, ns float64) {

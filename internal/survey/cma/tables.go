@@ -11,12 +11,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// about is what the setups are, for people.
+// about describes the setups.
 var about = map[string]string{
 	params.Ping: "ping, τ couples of sender and receiver", params.Sendrecv: "sendrecv, τ ranks in a circle", params.Bcast: "bcast, τ readers of one process",
 }
 
-// A state is what send buffers are like.
+// A state of send buffers.
 type state struct {
 	off     bool
 	buffers params.Buffers
@@ -34,11 +34,11 @@ func (s state) String() string {
 	return s.buffers.String()
 }
 
-// shownTaus is how many τ a table has.
+// shownTaus is the largest number of τ in a table.
 const shownTaus = 3
 
-// Answer is what the longest message takes at the least τ, and what most of them at once move
-// together, of the first of tables and of states that was measured.
+// Answer is the time of the longest message at the smallest τ and the throughput at the largest, of the
+// first measured setup and state.
 func Answer(f *params.File) string {
 	cells := lists.Filter(f.Cells, func(c params.Cell) bool {
 		return c.Transport == params.CMA && c.Kind == params.TransferCell && c.Time.Center > 0
@@ -46,23 +46,22 @@ func Answer(f *params.File) string {
 	if len(cells) == 0 {
 		return ""
 	}
-	of := func(c params.Cell) state { return state{c.OffCache, c.Buffers} }
+	stateOf := func(c params.Cell) state { return state{c.OffCache, c.Buffers} }
 	slices.SortStableFunc(cells, func(a, b params.Cell) int {
 		return cmp.Or(slices.Index(f.Plan.Policies, a.Placement)-slices.Index(f.Plan.Policies, b.Placement), slices.Index(order, a.Setup)-slices.Index(order, b.Setup),
-			slices.Index(states, of(a))-slices.Index(states, of(b)), b.Bytes-a.Bytes, a.Tau-b.Tau)
+			slices.Index(states, stateOf(a))-slices.Index(states, stateOf(b)), b.Bytes-a.Bytes, a.Tau-b.Tau)
 	})
 	first, last := cells[0], cells[0]
 	for _, c := range cells {
-		if c.Placement == first.Placement && c.Setup == first.Setup && of(c) == of(first) && c.Bytes == first.Bytes {
+		if c.Placement == first.Placement && c.Setup == first.Setup && stateOf(c) == stateOf(first) && c.Bytes == first.Bytes {
 			last = c
 		}
 	}
-	return fmt.Sprintf("%s by the kernel (%s, %v) takes %s at τ = %d; %s together at τ = %d.", view.Size(first.Bytes), first.Setup, of(first),
+	return fmt.Sprintf("%s by the kernel (%s, %v) takes %s at τ = %d; %s together at τ = %d.", view.Size(first.Bytes), first.Setup, stateOf(first),
 		view.Timed(first.Time), first.Tau, view.Known(last.Time.Rate(float64(last.Tau*last.Bytes)), " GB/s"), last.Tau)
 }
 
-// Tables are L(m,τ) by setup and placement, sizes down, states of buffers and τ across;
-// of many τ the first, one in the middle and the last.
+// Tables are L(m,τ) by setup and placement, with the smallest, a middle and the largest τ.
 func Tables(f *params.File) (tables []view.Table) {
 	at := make(map[params.Key]params.Cell)
 	var sizes []int
@@ -96,8 +95,8 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 	if slices.Sort(taus); len(taus) > shownTaus {
 		taus = []int{taus[0], taus[len(taus)/2], taus[len(taus)-1]}
 	}
-	key := func(of string, s state, m, tau int) params.Key {
-		return params.Key{Kind: params.TransferCell, Setup: of, Placement: policy, OffCache: s.off, Tau: tau, Bytes: m, Transport: params.CMA, Buffers: s.buffers}
+	key := func(setup string, s state, m, tau int) params.Key {
+		return params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, OffCache: s.off, Tau: tau, Bytes: m, Transport: params.CMA, Buffers: s.buffers}
 	}
 	var columns []params.Key
 	for _, s := range states {
@@ -144,7 +143,7 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 	return t
 }
 
-// times is how many times as long one takes as the other.
+// times is the ratio of two times.
 func times(c, other params.Cell) string {
 	if c.Time.N == 0 || other.Time.N == 0 {
 		return ""

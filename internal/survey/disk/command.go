@@ -59,7 +59,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// modes reads what becomes of the page cache.
+// modes reads a list of modes.
 func modes(list string) ([]Mode, error) {
 	names, err := argument.Among([]string{"out", "in"})(list)
 	return lists.Map(names, func(name string) Mode { return map[string]Mode{"out": Direct, "in": Cached}[name] }), err

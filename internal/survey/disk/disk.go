@@ -1,10 +1,8 @@
-// Package disk measures the cost of moving data between memory and a file: startup and
-// bandwidth, reading and writing, past the page cache and through it (usc-hpc-benchmarks-1999,
-// section 4.2.3).
+// Package disk measures transfers between memory and a file: startup and bandwidth of reading and
+// writing, past the page cache and through it (usc-hpc-benchmarks-1999, section 4.2.3).
 //
-// Its opinion: the page cache is memory, so a time says whether it took part; files have no
-// name, so that nothing can be left behind; and what was read is compared with what was
-// written.
+// Its opinion: the page cache is memory, so times past it and through it are different quantities;
+// files have no name, so that none is left behind; and read data are compared with written data.
 package disk
 
 import (
@@ -26,12 +24,10 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// BlockBytes is what sizes of transfers and files are multiples of: the page
-// cache is passed by in whole blocks only.
+// BlockBytes divides sizes of transfers and files: O_DIRECT needs whole blocks.
 const BlockBytes = 4096
 
-// Survey is transfers to and from a file. It is no part of a sweep, which knows no
-// directory.
+// Survey is transfers to and from a file. A sweep, which knows no directory, does not include it.
 var Survey = survey.Register(&survey.Survey{
 	Name: "disk", Doc: "what reading and writing a disk costs, page cache out and in",
 	Decode:  survey.Decoder[Request],
@@ -47,21 +43,21 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// A Request is what to measure.
+// A Request says what to measure.
 type Request struct {
 	Dir       string         `json:"directory"`
-	FileBytes int            `json:"file_bytes"` // of each file: one for each state of the page cache
+	FileBytes int            `json:"file_bytes"` // of each file; each mode has one
 	Sizes     []int          `json:"sizes"`      // m, of a transfer
 	Modes     []Mode         `json:"modes"`
 	Placement numa.Placement `json:"placement"`
 }
 
-// A Mode says whether the page cache takes part.
+// A Mode tells whether transfers use the page cache.
 type Mode string
 
 const (
-	Direct Mode = "direct" // it does not, O_DIRECT
-	Cached Mode = "cached" // it does: data may lie in memory only
+	Direct Mode = "direct" // past the page cache, O_DIRECT
+	Cached Mode = "cached" // through the page cache: data may lie in memory only
 )
 
 // Operations are the directions.
@@ -86,7 +82,7 @@ func init() {
 	})
 }
 
-// Check says what is wrong with a request.
+// Check validates a request.
 func (p Request) Check() error {
 	if p.FileBytes < BlockBytes || p.FileBytes%BlockBytes != 0 {
 		return fmt.Errorf("a file of %d bytes: want a multiple of %d", p.FileBytes, BlockBytes)
@@ -102,8 +98,8 @@ func (p Request) Check() error {
 	return nil
 }
 
-// Settle leaves out what the directory's file system cannot do. It fails if the directory takes
-// no file.
+// Settle leaves out modes that the directory's file system does not have. It fails if no file can be
+// created.
 func (p Request) Settle() (r Request, warnings []error, err error) {
 	r = p
 	r.Modes = nil
@@ -137,13 +133,12 @@ func (p Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, nil, nil
 }
 
-// Open pins a thread, on which all transfers are made, and fills memory with what
-// no disk makes smaller.
+// Open pins a thread for all transfers, and fills memory with incompressible data.
 func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	s := &sampler{Request: p, files: make(map[Mode]*file), do: make(chan func())}
 	pinned := make(chan error)
 	go func() {
-		// The thread stays pinned and dies with this goroutine.
+		// The thread stays pinned and ends with this goroutine.
 		pinned <- numa.Pin(p.Placement.Workers[0].CPU.ID)
 		for f := range s.do {
 			f()
@@ -164,7 +159,7 @@ func (p Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	return s, nil
 }
 
-// mapped is memory; where the kernel takes no advice on its pages there is a warning.
+// mapped is new memory. It warns if the kernel rejects advice on page sizes.
 func (s *sampler) mapped(n int, huge bool) (*shm.Region, error) {
 	r, err := shm.MapPrivate(n)
 	if err != nil {
@@ -184,8 +179,7 @@ type sampler struct {
 	warnings        []error
 }
 
-// A sample is the mean of the transfers of this time, within a bound: a disk has no memory that
-// a walk could wear out, only a queue.
+// A sample is the mean of consecutive transfers for this time, within a bound.
 const (
 	sampleTime    = 5 * time.Millisecond
 	mostTransfers = 64
@@ -232,10 +226,10 @@ func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, e
 
 func (s *sampler) Warnings() []error { return s.warnings }
 
-// Loads are of memory, which disk does not measure.
+// Loads are none: they are of memory.
 func (s *sampler) Loads() []params.Loads { return nil }
 
-// Close has files, which have no name, gone.
+// Close deletes the files, which have no names.
 func (s *sampler) Close() {
 	close(s.do)
 	for _, f := range s.files {
@@ -245,8 +239,7 @@ func (s *sampler) Close() {
 	s.buffer.Close()
 }
 
-// transfer moves m bytes at the next place of the file, and returns how long the
-// call took.
+// transfer moves m bytes at the next offset of the file, and returns the duration of the call.
 func (f *file) transfer(operation string, m int) (took time.Duration, err error) {
 	if f.next+m > len(f.content) {
 		f.next = 0
@@ -265,7 +258,7 @@ func (f *file) transfer(operation string, m int) (took time.Duration, err error)
 		return took, f.refused(err)
 	}
 	data := f.buffer[:m]
-	clear(data) // what was there before is no proof
+	clear(data)
 	begin := time.Now()
 	_, err = f.ReadAt(data, int64(at))
 	took = time.Since(begin)

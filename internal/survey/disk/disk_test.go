@@ -21,8 +21,7 @@ func filled(t *testing.T, content []byte) *file {
 	return f
 }
 
-// What is read is what was written last, wherever that came from; one bit that
-// changed on the way is found.
+// Reads return the last written data, and a flipped bit is detected.
 func TestTransfersAreChecked(t *testing.T) {
 	content := make([]byte, 16*BlockBytes)
 	for i := range content {
@@ -50,7 +49,7 @@ func TestTransfersAreChecked(t *testing.T) {
 	}
 }
 
-// A file system without files that never had a name.
+// A file system without O_TMPFILE.
 func TestAnonymous(t *testing.T) {
 	dir := t.TempDir()
 	f, err := anonymous(dir)
@@ -69,8 +68,7 @@ func TestAnonymous(t *testing.T) {
 	}
 }
 
-// Times that do not grow with m have no bandwidth: none in a table, null in JSON, which
-// knows no infinity.
+// Times that do not grow with m have no bandwidth: none in a table, null in JSON.
 func TestFitWithoutBandwidth(t *testing.T) {
 	f := &params.File{}
 	for i, m := range []int{4096, 8192, 16384, 32768} {

@@ -11,24 +11,23 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 )
 
-// A file has no name, or none any more.
+// A file has no name.
 type file struct {
 	*os.File
 	dir     string
 	mode    Mode
-	content []byte // what blocks of the file are taken from
-	holds   []int  // by block of the file: which block of content
+	content []byte // source of the file's blocks
+	holds   []int  // block of content, by block of the file
 	buffer  []byte // to read into
-	next    int
+	next    int    // offset of the next transfer
 }
 
 var errNotDirect = errors.New("the page cache cannot be kept out")
 
-// fillBytes is how much is written between two looks at ctx.
+// fillBytes is written between two checks of the context.
 const fillBytes = 1 << 20
 
-// open makes a file of a plan and fills it: what was never written is not read
-// from a disk.
+// open makes a file of a plan and fills it, because blocks never written are not read from a disk.
 func open(ctx context.Context, plan Request, mode Mode, content []byte) (*file, error) {
 	f := &file{dir: plan.Dir, mode: mode, content: content, holds: make([]int, len(content)/BlockBytes)}
 	var err error
@@ -68,8 +67,7 @@ func (f *file) fill(ctx context.Context) error {
 	return f.refused(f.Sync())
 }
 
-// anonymous makes a file with a name for a moment, where the file system knows
-// none without.
+// anonymous makes a file and removes its name, on file systems without O_TMPFILE.
 func anonymous(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, ".taulop-disk-*")
 	if err != nil {
@@ -82,7 +80,7 @@ func anonymous(dir string) (*os.File, error) {
 	return f, nil
 }
 
-// refused says in a sentence what a directory does not allow.
+// refused turns an error into a sentence about the directory.
 func (f *file) refused(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {

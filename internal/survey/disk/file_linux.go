@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nameless makes a file that goes with the process, however that ends.
+// nameless makes a file that the kernel deletes when the process ends.
 func nameless(dir string) (*os.File, error) {
 	f, err := os.OpenFile(dir, unix.O_TMPFILE|os.O_RDWR, 0o600)
 	if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.EISDIR) || errors.Is(err, unix.EINVAL) {
@@ -16,7 +16,7 @@ func nameless(dir string) (*os.File, error) {
 	return f, err
 }
 
-// direct keeps the page cache out of what is read and written from now on.
+// direct has further reads and writes bypass the page cache.
 func direct(f *os.File) error {
 	flags, err := unix.FcntlInt(f.Fd(), unix.F_GETFL, 0)
 	if err != nil {
@@ -26,7 +26,7 @@ func direct(f *os.File) error {
 	return err
 }
 
-// reserve finds out early that a disk is full.
+// reserve allocates the file's blocks, if the file system can, so that a full disk fails early.
 func reserve(f *os.File, bytes int64) error {
 	for {
 		err := unix.Fallocate(int(f.Fd()), 0, 0, bytes)
@@ -40,7 +40,7 @@ func reserve(f *os.File, bytes int64) error {
 	}
 }
 
-// inMemory reports whether a directory's files are no further than memory.
+// inMemory reports whether a directory's file system is in memory.
 func inMemory(dir string) bool {
 	var s unix.Statfs_t
 	return unix.Statfs(dir, &s) == nil && (s.Type == unix.TMPFS_MAGIC || s.Type == unix.RAMFS_MAGIC)

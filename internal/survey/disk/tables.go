@@ -14,8 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Document is measured transfers between memory and a disk, as -json writes them.
-// All times are in ns.
+// A Document is the JSON output. Times are in ns.
 type Document struct {
 	Provenance provenance.Provenance `json:"provenance"`
 	Placement  numa.Placement        `json:"placement"`
@@ -30,20 +29,20 @@ type Document struct {
 // A Row is a measured transfer.
 type Row struct {
 	Operation string       `json:"operation"`
-	PageCache bool         `json:"page_cache"` // it took part
+	PageCache bool         `json:"page_cache"` // through the page cache
 	Bytes     int          `json:"bytes"`
 	Time      fit.Estimate `json:"time_ns"`
 	MBs       fit.Estimate `json:"mb_s"` // 10⁶ bytes
 	Samples   []float64    `json:"samples_ns"`
 }
 
-// A Fit is T_s + m·τ of an operation, usc-hpc-benchmarks-1999, section 5.2.3.
+// A Fit is T = T_s + m·τ for an operation, usc-hpc-benchmarks-1999, section 5.2.3.
 type Fit struct {
 	Operation string          `json:"operation"`
 	PageCache bool            `json:"page_cache"`
 	Start     fit.Coefficient `json:"T_s_ns"`
 	Byte      fit.Coefficient `json:"tau_ns"`
-	MBs       *float64        `json:"mb_s"` // 1/τ; nil where τ is 0
+	MBs       *float64        `json:"mb_s"` // 1/τ; nil: τ is 0
 	Residual  float64         `json:"residual"`
 }
 
@@ -71,17 +70,17 @@ func (r Row) kind() string {
 	return fmt.Sprintf("%s, page cache %s", r.Operation, pageCache(r.PageCache))
 }
 
-// Fits are the fits of a file's cells; what has too few cells is left out.
+// Fits are the fits of cells, by kind. Kinds with too few cells are left out.
 func Fits(cells []params.Cell) []Fit {
 	fits := []Fit{}
-	for _, of := range view.Grouped(rows(cells), Row.kind) {
+	for _, group := range view.Grouped(rows(cells), Row.kind) {
 		var terms [][]float64
 		var times []float64
-		for _, r := range of {
+		for _, r := range group {
 			terms, times = append(terms, []float64{1, float64(r.Bytes)}), append(times, r.Time.Center)
 		}
 		if s, err := fit.SumOf(terms, times); err == nil {
-			f := Fit{Operation: of[0].Operation, PageCache: of[0].PageCache, Start: s.Costs[0], Byte: s.Costs[1], Residual: s.Residual}
+			f := Fit{Operation: group[0].Operation, PageCache: group[0].PageCache, Start: s.Costs[0], Byte: s.Costs[1], Residual: s.Residual}
 			if f.Byte.Value > 0 {
 				f.MBs = new(1e3 / f.Byte.Value)
 			}
@@ -93,24 +92,23 @@ func Fits(cells []params.Cell) []Fit {
 
 // Answer is the bandwidth of the longest transfers.
 func Answer(f *params.File) string {
-	type way struct {
+	type transfers struct {
 		pageCache bool
 		bytes     int
 	}
-	longest := lists.Map(view.Grouped(rows(f.Cells), Row.kind), func(of []Row) Row { return of[len(of)-1] })
-	said := lists.Map(view.Grouped(longest, func(r Row) way { return way{r.PageCache, r.Bytes} }), func(of []Row) string {
-		speeds := lists.Map(of, func(r Row) string { return r.Operation + " " + view.Known(r.MBs, " MB/s") })
-		return fmt.Sprintf("Page cache %s, m = %s: %s.", pageCache(of[0].PageCache), view.Bytes(of[0].Bytes), strings.Join(speeds, ", "))
+	longest := lists.Map(view.Grouped(rows(f.Cells), Row.kind), func(group []Row) Row { return group[len(group)-1] })
+	lines := lists.Map(view.Grouped(longest, func(r Row) transfers { return transfers{r.PageCache, r.Bytes} }), func(group []Row) string {
+		speeds := lists.Map(group, func(r Row) string { return r.Operation + " " + view.Known(r.MBs, " MB/s") })
+		return fmt.Sprintf("Page cache %s, m = %s: %s.", pageCache(group[0].PageCache), view.Bytes(group[0].Bytes), strings.Join(speeds, ", "))
 	})
-	return strings.Join(said, "\n")
+	return strings.Join(lines, "\n")
 }
 
-// Tables are one for each operation and state of the page cache, and the fits as Table
-// 6 of usc-hpc-benchmarks-1999 has them.
+// Tables are one for each operation and mode, and the fits as in Table 6 of usc-hpc-benchmarks-1999.
 func Tables(f *params.File) (tables []view.Table) {
-	for _, of := range view.Grouped(rows(f.Cells), Row.kind) {
-		t := view.Table{Title: of[0].kind(), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
-		for _, r := range of {
+	for _, group := range view.Grouped(rows(f.Cells), Row.kind) {
+		t := view.Table{Title: group[0].kind(), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
+		for _, r := range group {
 			us := r.Time.Scale(1e-3)
 			t.Add(view.Bytes(r.Bytes), view.Rough(us), view.Interval(us), view.Rough(r.MBs), us.N)
 		}
@@ -139,7 +137,7 @@ func pageCache(in bool) string {
 	return "out"
 }
 
-// profiled is what a transfer takes over its size, past the page cache and through it.
+// profiled gives the time of a transfer over its size, in a panel for each mode.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	t, ok := c.Variant.(Transfer)
 	at.Panel, at.Line, at.Where = "page cache "+pageCache(t.Mode == Cached), t.Operation, view.Where{}

@@ -62,7 +62,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// about says what copies at a level walk through.
+// about describes the working sets at a level.
 func (l Level) about() string {
 	switch {
 	case !l.cache():

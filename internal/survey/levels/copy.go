@@ -29,7 +29,7 @@ var Survey = survey.Register(&survey.Survey{
 	Answer:  Answer,
 	Tables:  Tables,
 	Doubts:  Doubts,
-	Drawing: &view.Drawing{ // the chart of other copies draws it too
+	Drawing: &view.Drawing{ // in the chart of other copies, too
 		Kind: params.LevelCell, Profiles: view.ByCell(profiled),
 		Title: "Cost of a copy while τ processes copy at once", What: "copies between levels of the memory", Measure: "taulop copy, or taulop sweep -with copy",
 		Order: lines(), Own: func(p *view.Profile) bool { from, to, _ := strings.Cut(p.Line, arrow); return from == to }, Few: true, OnePanel: true,
@@ -38,7 +38,7 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// lines are the names of lines, from the core outwards.
+// lines are the names of a chart's lines, from the core outwards.
 func lines() (names []string) {
 	for _, from := range Order {
 		for _, to := range Order {
@@ -52,12 +52,12 @@ func lines() (names []string) {
 type Request struct {
 	Sizes  []int    `json:"sizes"`            // m, bytes, rising
 	Taus   []int    `json:"taus"`             // rising
-	Levels []string `json:"levels,omitempty"` // only between these; empty: between all
-	// Most bounds what a worker's copies walk through at each end.
+	Levels []string `json:"levels,omitempty"` // only between these; empty: all
+	// Most bounds the working set in memory of each end of a worker's copies.
 	Most int `json:"most_bytes"`
 }
 
-// NewRequest settles how much memory copies may walk through.
+// NewRequest chooses the bound on working sets.
 func NewRequest(m *numa.Machine, r Request) (Request, error) {
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
@@ -71,7 +71,7 @@ func NewRequest(m *numa.Machine, r Request) (Request, error) {
 	if err != nil {
 		return r, err
 	}
-	ends := 2 * len(place.Workers) // of what stays mapped
+	ends := 2 * len(place.Workers) // that stay mapped
 	if slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
 		ends *= 2
 	}
@@ -82,7 +82,7 @@ func NewRequest(m *numa.Machine, r Request) (Request, error) {
 // CopySizes are the default sizes.
 var CopySizes = []int{64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 
-// Taus are the default τ: doubling to the number of cores.
+// Taus are the default τ: powers of two up to the number of cores.
 func Taus(m *numa.Machine) (taus []int) {
 	cores := m.Concurrency()
 	for tau := 1; tau < cores; tau *= 2 {
@@ -91,20 +91,19 @@ func Taus(m *numa.Machine) (taus []int) {
 	return append(taus, cores)
 }
 
-// Place is where copies are measured: workers as under local, and the intermediate
-// buffers of placement remote as the memory far away.
+// Place is the placement: workers as in local, and the intermediate buffers of remote as the remote
+// memory.
 func (r Request) Place(m *numa.Machine) (numa.Placement, error) {
 	return m.Place(numa.Remote, r.Taus[len(r.Taus)-1])
 }
 
-// Cells are one for each size, τ and two levels that it fits. Warnings say what was
-// left out.
+// Cells are one for each τ, size and two levels that hold it. Warnings name omissions.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	place, err := r.Place(m)
 	if err != nil {
 		return nil, nil, err
 	}
-	short := 0 // of the wanted memory, what it is
+	largest := 0 // wanted working set in memory
 	for _, tau := range r.Taus {
 		levels, left := Levels(m, place, tau)
 		warnings = append(warnings, left...)
@@ -115,7 +114,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 				}
 				for _, bytes := range r.Sizes {
 					_, fits, wanted := r.between(tau, bytes, from, to)
-					short = max(short, wanted)
+					largest = max(largest, wanted)
 					if !fits {
 						continue
 					}
@@ -129,7 +128,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			}
 		}
 	}
-	if partly := setups.Partly("a worker's copies at each end", r.Most, short); partly != nil {
+	if partly := setups.Partly("a worker's copies at each end", r.Most, largest); partly != nil {
 		warnings = append(warnings, partly)
 	}
 	if len(cells) == 0 {
@@ -138,8 +137,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, warnings, nil
 }
 
-// between is the copy of a cell, whether it fits, and the memory in bytes that an end is
-// to walk through.
+// between is the copy of a cell, whether both levels hold it, and the wanted working set in memory.
 func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits bool, wanted int) {
 	b, fits = setups.Between{Tau: tau, Bytes: bytes}, true
 	for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
@@ -155,7 +153,7 @@ func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits
 	return b, fits, wanted
 }
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
@@ -174,7 +172,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	return b.Sample(ctx, place, work, 1, hint)
 }
 
-// Doubts say where times do not tell a level from the one nearer to the core.
+// Doubts name levels that are not slower than the level nearer to the core.
 func Doubts(cells []params.Cell) (all []error) {
 	for _, s := range Steps(cells) {
 		if !s.Slower {
@@ -185,10 +183,10 @@ func Doubts(cells []params.Cell) (all []error) {
 	return all
 }
 
-// Order is levels from the core outwards.
+// Order is the levels from the core outwards.
 var Order = []string{"L1", "L2", "L3", "L4", Memory, Remote}
 
-// A way is the levels of a copy: the variant of its cells, L2-memory.
+// A way is the two levels of a copy, the variant of its cells: L2-memory.
 type way struct{ from, to string }
 
 func (w way) String() string               { return w.from + "-" + w.to }
@@ -201,41 +199,40 @@ func init() {
 	})
 }
 
-// A place is a copy of a size by τ workers, of whatever placement.
-type place struct {
+// A point is a copy of a size by τ workers.
+type point struct {
 	way
 	tau, bytes int
 }
 
-// placed are cells by their place, and the τ and sizes that there are.
-func placed(cells []params.Cell) (at map[place]fit.Estimate, taus, sizes []int) {
-	at = make(map[place]fit.Estimate)
+// pointsOf are the times of cells by point, and their τ and sizes.
+func pointsOf(cells []params.Cell) (at map[point]fit.Estimate, taus, sizes []int) {
+	at = make(map[point]fit.Estimate)
 	for _, c := range cells {
 		if w, ok := c.Variant.(way); ok {
-			at[place{w, c.Tau, c.Bytes}] = c.Time
+			at[point{w, c.Tau, c.Bytes}] = c.Time
 			taus, sizes = append(taus, c.Tau), append(sizes, c.Bytes)
 		}
 	}
 	return at, lists.Rising(taus), lists.Rising(sizes)
 }
 
-// A Step is the cost of moving one end of a copy one level farther out, while the other end
-// stays no farther than the nearer level, where it would hide the difference.
+// A Step compares copies with one end at a level and at the next one. The other end is nearer than
+// the next level, or it would hide the difference.
 type Step struct {
 	Tau      int
 	End      string // from or to
 	Near     string
 	Far      string
-	Ratio    fit.Estimate // of times: the median over sizes and the other end
-	Compared int
-	SlowerOf int // of the sizes compared, beyond both intervals
-	Slower   bool
+	Ratio    fit.Estimate // of times: the median over sizes and other ends
+	Compared int          // copies
+	SlowerOf int          // of these, beyond both intervals
+	Slower   bool         // most of them
 }
 
-// Steps compare each level with the next. A level is told apart where copies from
-// or to it are slower in most of what was compared, beyond both intervals.
+// Steps compare each level with the next one.
 func Steps(cells []params.Cell) (steps []Step) {
-	at, taus, _ := placed(cells)
+	at, taus, _ := pointsOf(cells)
 	found := make(map[string]bool)
 	for p := range at {
 		found[p.from], found[p.to] = true, true
@@ -273,21 +270,21 @@ func Steps(cells []params.Cell) (steps []Step) {
 	return steps
 }
 
-// Tam's parameters: the cost of a copy from cache to cache, cache to memory and
-// memory to memory (Tam, section 2.2.3), by the smallest cache that holds the message.
+// Tam has Tam's parameters: the cost of a copy from cache to cache, cache to memory and memory to
+// memory (Tam, section 2.2.3), with the smallest cache that holds the message.
 func Tam(cells []params.Cell) (rows []TamRow) {
-	at, taus, sizes := placed(cells)
+	at, taus, sizes := pointsOf(cells)
 	for _, tau := range taus {
 		for _, m := range sizes {
-			mtm, there := at[place{way{Memory, Memory}, tau, m}]
+			mtm, there := at[point{way{Memory, Memory}, tau, m}]
 			if !there {
 				continue
 			}
 			row := TamRow{Tau: tau, Bytes: m, MTM: mtm}
 			for _, l := range Order[:4] {
-				if ctc, ok := at[place{way{l, l}, tau, m}]; ok {
+				if ctc, ok := at[point{way{l, l}, tau, m}]; ok {
 					row.Cache, row.CTC = l, &ctc
-					if ctm, ok := at[place{way{l, Memory}, tau, m}]; ok {
+					if ctm, ok := at[point{way{l, Memory}, tau, m}]; ok {
 						row.CTM = &ctm
 					}
 					break

@@ -1,9 +1,9 @@
-// Package levels measures copies between the levels of the memory: caches, memory, and the
-// memory of another node.
+// Package levels measures copies between the levels of the memory: caches, memory, and the memory of
+// another node.
 //
-// Its opinion: a level is a working set. Data that are walked through again and again lie in
-// the smallest cache that holds them. The hardware is not asked; times are compared, and a
-// level that is no slower than the nearer one is marked.
+// Its opinion: a level is a working set. Data used again and again lie in the smallest cache that
+// holds them. Times are compared, not hardware counters, and a level that is no slower than the
+// nearer one is marked.
 package levels
 
 import (
@@ -15,20 +15,19 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A Level is where one end of a copy lies, nearest to the core first.
+// A Level is a place of one end of a copy.
 type Level struct {
 	Name string // L1, L2, L3, Memory or Remote
-	// Least and Most are the bytes that one end of one worker's copies may walk through: at
-	// least twice the level before, so that nothing is left there, and at most a quarter of the
-	// level itself, for the other end and for the rest of the program. Workers who share a
-	// cache have a share each. Memory has Least alone.
+	// Least and Most bound the working set of one end of a worker's copies, in bytes: at least twice
+	// the cache before, so that nothing stays there, and at most a quarter of the worker's share of
+	// this one, which also holds the other end and the program. Memory has Least alone.
 	Least int
 	Most  int
-	Cache int
+	Cache int // bytes; 0: memory
 }
 
-// Names of levels that are no caches: the worker's own node, and the node with
-// memory that is farthest from it.
+// Names of levels of memory: the worker's own node, and the node with memory that is farthest from
+// it.
 const (
 	Memory = "memory"
 	Remote = "remote"
@@ -36,8 +35,8 @@ const (
 
 func (l Level) cache() bool { return l.Cache > 0 }
 
-// Levels are the levels of a placement's first tau workers. Caches that the machine does not
-// describe are left out, each level left out with its reason.
+// Levels are the levels of a placement's first tau workers, the nearest to the core first, and the
+// reasons for levels left out. Caches of unknown size are none.
 func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []error) {
 	before := 0
 	for level := 1; level <= 4; level++ {
@@ -70,8 +69,8 @@ func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []
 	return levels, left
 }
 
-// walk is how many bytes copies of m walk through at a level, 0 if they cannot:
-// whole messages, a cache's between its least and its most.
+// walk is the working set of copies of m bytes at a level, in whole messages; 0 if the level cannot
+// hold one.
 func (l Level) walk(m int) int {
 	stride := (max(m, 1) + 63) / 64 * 64
 	if !l.cache() {
@@ -80,9 +79,8 @@ func (l Level) walk(m int) int {
 	if stride > l.Most {
 		return 0
 	}
-	// The first level is the message itself, over and over.
-	// Well above the least and, where a cache has little room, well below the most;
-	// what is mapped afresh for every trial takes its time.
+	// Well above Least and well below Most, but no larger: mapping takes time. At the first level, which
+	// has Least 0, it is one message.
 	middle := min(2*l.Least, int(math.Sqrt(float64(l.Least)*float64(l.Most))))
 	n := max(1, middle/stride) * stride
 	if n < l.Least {

@@ -9,8 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// machine has two cores with the caches of a Xeon of 2023: 48 KB and 2 MB a core, 60 MB for
-// both.
+// machine has two cores with the caches of a Xeon of 2023: 48 KB and 2 MB each, 60 MB shared.
 func machine() *numa.Machine {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1), Nodes: []numa.Node{{ID: 0, CPUs: numa.SetOf(0, 1), MemoryBytes: 1 << 34}}}
 	for cpu := range 2 {
@@ -24,8 +23,8 @@ func machine() *numa.Machine {
 	return m
 }
 
-// What copies walk through does not fit the level before, and both ends fit the
-// level; two workers have half of a cache that they share each.
+// Working sets exceed the level before, and both ends fit the level. Two workers have half of a shared
+// cache each.
 func TestLevels(t *testing.T) {
 	m := machine()
 	p := must.Get(m.Place(numa.Remote, 2))
@@ -55,7 +54,7 @@ func TestLevels(t *testing.T) {
 			}
 		}
 	}
-	// An L2 of 64 KB over an L1 of 48 is no level of its own.
+	// An L2 of 64 KB is too close to an L1 of 48 KB.
 	for i := range m.Caches {
 		if m.Caches[i].Level == 2 {
 			m.Caches[i].Bytes = 64 << 10
@@ -75,7 +74,7 @@ func cell(variant string, bytes int, ns, half float64) params.Cell {
 		Time: fit.Estimate{Center: ns, Lo: ns - half, Hi: ns + half, N: 6}}
 }
 
-// A level that is not slower than the one before it is not told apart.
+// A level that is no slower than the one before gives a doubt.
 func TestSteps(t *testing.T) {
 	cells := []params.Cell{
 		cell("L1-L1", 1024, 20, 1), cell("L2-L1", 1024, 30, 1), cell("L3-L1", 1024, 31, 2),
@@ -93,7 +92,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Tam's three are of the smallest cache that holds the message.
+// Tam's parameters use the smallest cache that holds the message.
 func TestTam(t *testing.T) {
 	rows := Tam([]params.Cell{
 		cell("L1-L1", 1024, 20, 1), cell("L1-memory", 1024, 70, 1), cell("memory-memory", 1024, 100, 1),

@@ -8,8 +8,8 @@ import (
 	"github.com/taulop/taulop/numa/snapshot"
 )
 
-// On machines of all kinds: levels rise, memory is always one of them, what copies
-// walk through is where it should be, and every CPU is at some level of the first.
+// On all machines levels rise, memory is one of them, working sets are within bounds, and every CPU has
+// a level with the first.
 func TestSnapshots(t *testing.T) {
 	for _, name := range snapshot.Few(t) {
 		t.Run(name, func(t *testing.T) {

@@ -11,10 +11,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Tables are c(m,τ) between levels, one for each τ, what each level adds, and Tam's
-// three parameters.
+// Tables are c(m,τ) between levels for each τ, the ratios of adjacent levels, and Tam's parameters.
 func Tables(f *params.File) (tables []view.Table) {
-	at, taus, sizes := placed(f.Cells)
+	at, taus, sizes := pointsOf(f.Cells)
 	for _, tau := range taus {
 		t := view.Table{Title: fmt.Sprintf("c(m,%d) in ns, from where the data lie to where they go, and what all copies of the longest move together", tau),
 			Columns: view.Words("from", "to")}
@@ -26,7 +25,7 @@ func Tables(f *params.File) (tables []view.Table) {
 			for _, to := range Order {
 				row, rate := []string{from, to}, ""
 				for _, m := range sizes {
-					time, found := at[place{way{from, to}, tau, m}]
+					time, found := at[point{way{from, to}, tau, m}]
 					if !found {
 						row = append(row, "")
 						continue
@@ -48,22 +47,22 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// Answer is what the longest copies within each level move together, at the largest τ.
+// Answer is the throughput of all of the longest copies within each level together, at the largest τ.
 func Answer(f *params.File) string {
-	at, taus, sizes := placed(f.Cells)
-	var moved []string
+	at, taus, sizes := pointsOf(f.Cells)
+	var rates []string
 	for _, level := range Order {
 		for _, m := range slices.Backward(sizes) {
-			if time, found := at[place{way{level, level}, taus[len(taus)-1], m}]; found && time.Center > 0 {
-				moved = append(moved, fmt.Sprintf("%s in %s (m = %s)", view.Known(time.Rate(float64(taus[len(taus)-1]*m)), " GB/s"), level, view.Bytes(m)))
+			if time, found := at[point{way{level, level}, taus[len(taus)-1], m}]; found && time.Center > 0 {
+				rates = append(rates, fmt.Sprintf("%s in %s (m = %s)", view.Known(time.Rate(float64(taus[len(taus)-1]*m)), " GB/s"), level, view.Bytes(m)))
 				break
 			}
 		}
 	}
-	if len(moved) == 0 {
+	if len(rates) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("All copies together, τ = %d: %s.", taus[len(taus)-1], strings.Join(moved, ", "))
+	return fmt.Sprintf("All copies together, τ = %d: %s.", taus[len(taus)-1], strings.Join(rates, ", "))
 }
 
 func stepTable(steps []Step) view.Table {
@@ -103,7 +102,7 @@ func tamTable(rows []TamRow) view.Table {
 
 const arrow = " → "
 
-// profiled is c(m,τ) over m, a panel for each τ and a line for each two levels.
+// profiled gives c(m,τ) over m, in a panel for each τ and a line for each pair of levels.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	w, ok := c.Variant.(way)
 	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), w.from+arrow+w.to, view.Where{}, "c(m,τ)"

@@ -8,20 +8,19 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// lineBytes is what one step of a chain, and one line of injected traffic, brings.
+// lineBytes is the size of a chain's step and of an injected line.
 const lineBytes = 64
 
-// A chain is the lines of an array in random order, each of which says which comes
-// next: a processor cannot know before it has read it.
+// A chain links the lines of an array in random order: a processor must read a line to know the next.
 type chain struct {
-	order []int32 // lines as they follow each other, all of them once
+	order []int32 // all lines in the order of the chain
 	next  []int32 // by line
-	at    int     // place in order, of the line that the next step begins at
-	steps int     // of the passes under way, which are not checked yet
-	line  int32   // that the last step came to
+	at    int     // index in order of the last checked line
+	steps int     // since then
+	line  int32   // reached by the last step
 }
 
-// newChain is a chain through an array of the given size.
+// newChain is a chain through an array of this size.
 func newChain(bytes int) *chain {
 	n := bytes / lineBytes
 	c := &chain{order: make([]int32, n), next: make([]int32, n)}
@@ -39,8 +38,7 @@ func newChain(bytes int) *chain {
 // stepsOfPass is large enough to make the call negligible.
 const stepsOfPass = 256
 
-// passes are steps along the chain, which go on where the last ones ended: no line
-// comes again before all others did.
+// passes are steps along the chain from the last line on: no line repeats before all others were read.
 func (c *chain) passes() setups.Passes {
 	bytes := len(c.next) * lineBytes
 	return setups.Passes{
@@ -56,7 +54,7 @@ func (c *chain) passes() setups.Passes {
 	}
 }
 
-// lay writes the links of the lines from byte `at` of the array on.
+// lay writes the links of a part of the array, which begins at byte `at`.
 func (c *chain) lay(mem []byte, at int) {
 	for i := 0; i+lineBytes <= len(mem); i += lineBytes {
 		if line := (at + i) / lineBytes; line < len(c.next) {
@@ -65,7 +63,7 @@ func (c *chain) lay(mem []byte, at int) {
 	}
 }
 
-// walk is stepsOfPass steps from a line on. Each waits for the one before.
+// walk takes stepsOfPass dependent steps from a line.
 func walk(mem []byte, line int32) int32 {
 	base, at := unsafe.Pointer(unsafe.SliceData(mem)), int64(line)
 	for range stepsOfPass / 8 {
@@ -81,8 +79,7 @@ func walk(mem []byte, line int32) int32 {
 	return int32(at)
 }
 
-// check fails if the steps did not come to where the chain leads: a link that was read
-// wrong leads somewhere else.
+// check fails if the steps did not reach the chain's line, as after a wrong read.
 func (c *chain) check() error {
 	c.at, c.steps = (c.at+c.steps)%len(c.order), 0
 	if c.line != c.order[c.at] {

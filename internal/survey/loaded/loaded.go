@@ -1,11 +1,9 @@
-// Package loaded measures latencies while other cores load the memory: of a read, by
-// a chain of dependent ones through more memory than the caches hold, and of a pair of
-// cores, a cache line one way. What Intel's Memory Latency Checker calls loaded
-// latency, for a pair too.
+// Package loaded measures latencies while other cores load the memory: of a read, by a chain of
+// dependent reads through more memory than the caches hold, and of a pair of cores, a cache line one
+// way. Intel's Memory Latency Checker calls the former loaded latency.
 //
-// Its opinion: a level of injection is a share of what this launch could inject at the
-// most; what was really injected is counted in the very batches that the latency is
-// the median of, and it is over that bandwidth that a latency is drawn.
+// Its opinion: an injection level is a share of the launch's greatest injected bandwidth; the actual
+// bandwidth is counted in the batches of the latency, which is drawn over it.
 package loaded
 
 import (
@@ -78,10 +76,10 @@ const (
 	Pair = params.LoadedPair
 )
 
-// measuring is how many cores take part in each.
+// measuring is the number of measuring cores.
 var measuring = map[string]int{Read: 1, Pair: 2}
 
-// A Request is levels of injection on some CPUs.
+// A Request is injection levels on some CPUs.
 type Request struct {
 	CPUs       []int `json:"cpus"`   // the first measures, with the second for the pair; others inject
 	Levels     []int `json:"levels"` // in %, rising
@@ -110,8 +108,8 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// NewRequest settles how much memory is read: a chain of four times the caches, and as much by
-// the injectors of each cache together. Without CPUs it takes one of each core.
+// NewRequest chooses the memory: a chain of four times the caches, and as much for all injectors of a
+// cache together. Without CPUs it takes one CPU of each core.
 func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []error, err error) {
 	if cpus == nil {
 		cpus = m.CoreCPUs()
@@ -138,7 +136,7 @@ func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []erro
 	r.ChainBytes, r.ArenaBytes = setups.WantedArena(m, first), setups.WantedArena(m, place)
 	most := free / 4
 	for _, node := range m.Nodes {
-		if node.FreeBytes > 0 {
+		if node.FreeBytes > 0 && slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.UserNode == node.ID }) {
 			most = min(most, node.FreeBytes/2)
 		}
 	}
@@ -157,7 +155,7 @@ func (r Request) place(m *numa.Machine) (numa.Placement, error) {
 	return m.PlaceOn(r.CPUs, len(r.CPUs))
 }
 
-// Cells are a latency for each level, and what was injected meanwhile.
+// Cells are the latency and the injected rate at each level.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, what := range []string{Pair, Read} {
 		n := measuring[what]
@@ -178,7 +176,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, warnings, nil
 }
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	place, err := r.place(b.Machine)
 	if err != nil {
@@ -195,9 +193,8 @@ type sampler struct {
 	engine.OnBench
 	place numa.Placement
 	chain *chain
-	most  map[string]float64 // by what is measured: ns a line at full speed
-	// other holds the second reading of the last visit, which measures a latency and the
-	// injected rate.
+	most  map[string]float64 // ns a line at full speed, by latency
+	// other holds the second reading of the last measurement, which gives a latency and a rate.
 	other map[params.Key]engine.Reading
 }
 
@@ -211,7 +208,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		return engine.Reading{}, fmt.Errorf("%q is no latency under load", k.VariantName())
 	}
 	if l.Rate {
-		hint = 0 // it says nothing of the latency
+		hint = 0 // the hint is a rate
 	}
 	if s.most[l.What] == 0 {
 		if err := s.saturate(ctx, l.What); err != nil {
@@ -232,7 +229,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	return latency, nil
 }
 
-// measure measures a latency, and what was injected meanwhile.
+// measure measures a latency and the injected rate.
 func (s *sampler) measure(ctx context.Context, what string, level int, hint float64) (latency, injected engine.Reading, err error) {
 	var load *setups.Load
 	if level > 0 {
@@ -246,18 +243,18 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 		return latency, injected, err
 	}
 	huge := team.Huge
-	team.Huge = true // where the kernel has them, tables of pages do not count
+	team.Huge = true // huge pages avoid page walks
 	defer func() { team.Huge = huge }()
 	s.Keep(s.place, "loaded", int64(s.ChainBytes)+int64(s.ArenaBytes)*int64(len(s.CPUs)-1))
 	work, n := s.work(what)
 	latency, err = s.OnBench.Sample(ctx, s.place, setups.Loaded{Work: work, Load: load}, n, hint)
 	injected = team.Injected()
-	injected.CPUs, injected.Before, injected.After = latency.CPUs, latency.Before, latency.After // of the same moment
+	injected.CPUs, injected.Before, injected.After = latency.CPUs, latency.Before, latency.After // the same batches
 	return latency, injected, err
 }
 
-// saturate finds the injectors' full speed: the best of three, because one may have lost its
-// CPU. It also evicts what was just laid.
+// saturate measures the injectors' full speed: the best of three, because other programs may take a
+// CPU. It also evicts the arenas from the caches.
 func (s *sampler) saturate(ctx context.Context, what string) error {
 	best := math.Inf(1)
 	for range 3 {
@@ -277,10 +274,10 @@ func (s *sampler) every(what string, level int) time.Duration {
 	return time.Duration(s.most[what] * setups.ChunkBytes / lineBytes * injectors * 100 / float64(level))
 }
 
-// segments of a message of a pair, so that its own loop does not count.
+// segments is the number of segments of a pair's message, large enough to make its loop negligible.
 const segments = 64
 
-// work is what is measured, and how many latencies one takes.
+// work is the measuring work and its number of latencies.
 func (s *sampler) work(what string) (w setups.Work, n float64) {
 	if what == Pair {
 		tr := setups.Trial{Setup: setups.Isolated, Tau: 2, Segments: 1, SegmentBytes: lineBytes, K: segments, Bytes: segments * lineBytes}

@@ -23,7 +23,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A chain comes to every line once before it comes to one again, and a wrong link is found.
+// A chain visits every line before it repeats one, and a wrong link is detected.
 func TestChain(t *testing.T) {
 	const lines = 1024
 	c := newChain(lines * lineBytes)
@@ -44,7 +44,7 @@ func TestChain(t *testing.T) {
 			t.Errorf("%d passes end at line %d, want %d", times, c.line, c.order[c.at])
 		}
 	}
-	p.Lay(mem[lineBytes:], 0) // every link but the first is another line's
+	p.Lay(mem[lineBytes:], 0) // every line has the link of the line before
 	p.Pass(mem, 1)
 	if err := p.Check(mem, 1); err == nil {
 		t.Error("a chain that leads elsewhere is accepted")
@@ -55,7 +55,7 @@ func machine(cores int) *numa.Machine {
 	return numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: cores, Threads: 1, L3: 1 << 20, L2: 1 << 19, Memory: 1 << 34}.Machine()
 }
 
-// Of few cores what cannot be measured is said; of many everything is there.
+// Warnings name the latencies that few cores cannot measure.
 func TestCells(t *testing.T) {
 	for _, tt := range []struct {
 		cores, cells int
@@ -87,6 +87,12 @@ func TestCells(t *testing.T) {
 			}
 		}
 	}
+	// A node without workers, such as one of CXL memory, does not bound the arenas.
+	m := machine(2)
+	m.Nodes = append(m.Nodes, numa.Node{ID: 1, MemoryBytes: 1 << 30, FreeBytes: 1 << 10})
+	if r, _, err := NewRequest(m, nil, Levels); err != nil || r.ChainBytes < 1<<20 {
+		t.Errorf("with a full node: %+v, %v", r, err)
+	}
 	if _, _, err := NewRequest(machine(2), []int{0, 1, 0}, Levels); err == nil || !strings.Contains(err.Error(), "CPU 0 is there twice") {
 		t.Errorf("a CPU twice: %v", err)
 	}
@@ -100,7 +106,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// invented is a file of 4 cores with a read latency that doubles.
+// invented is a file of 4 cores whose read latency doubles.
 func invented() *params.File {
 	f := &params.File{}
 	add := func(v string, ns float64) {
@@ -137,7 +143,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What intervals do not tell is not said.
+// The text claims no more than intervals allow.
 func TestMeaning(t *testing.T) {
 	at := func(level int, ns, lo, hi float64) point {
 		p := point{curve: curve{what: Pair}, level: level, latency: fit.Estimate{Center: ns, Lo: lo, Hi: hi, N: 9}}
@@ -165,7 +171,7 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// Of a pair that the host moves there is a table for each state, and a read has one.
+// A pair that the host moves has a table for each state, and a read has one table.
 func TestMoving(t *testing.T) {
 	m := numatest.EPYC(1, 1, 1, 4, 1)
 	s := surveytest.Simulate(surveytest.Simulated{Machine: m, Latency: 60, Far: 1, PerByte: 0.05, Noise: 0.02, Between: 300 * time.Millisecond,
@@ -192,7 +198,7 @@ func TestMoving(t *testing.T) {
 	}
 }
 
-// Curves go over bandwidth from 0, as the reports of files have them.
+// Curves begin at a bandwidth of 0.
 func TestProfiles(t *testing.T) {
 	var got []string
 	for _, p := range report.Profiles(invented()) {
@@ -210,7 +216,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-// What is measured has an interval, and its table is written. Times are the machine's.
+// Measured latencies have intervals and a table.
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	cpus := m.CoreCPUs()

@@ -16,37 +16,37 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A curve is what the points of a read or a pair have in common.
+// A curve identifies the points of one latency.
 type curve struct {
 	what      string
 	placement numa.Policy
 	cores     int
 }
 
-// A point is a latency and what was injected meanwhile, at one level.
+// A point is a latency and the injected bandwidth at one level.
 type point struct {
 	curve
 	level   int
 	latency fit.Estimate // ns
-	GBs     fit.Estimate // NaN: nothing to speak of was injected, for want of CPUs
+	GBs     fit.Estimate // NaN: hardly anything was injected, for want of CPU time
 }
 
-// measured tells whether others injected what the level takes, so that the latency is of it.
+// measured reports whether others injected enough for the level.
 func (p point) measured() bool { return !math.IsNaN(p.GBs.Center) }
 
-// What others inject is not measured where it is less than a share of what the level takes of the
-// most, or than a core that has its CPU reads at the least.
+// The least injected bandwidth: a share of the level's part of the greatest, and GB/s that any running
+// core exceeds.
 const (
 	leastShare = 0.1
 	leastGBs   = 0.001
 )
 
-// curves puts cells together, the points of each rising in level; a level of which one
-// half is missing is left out.
+// curves combines latencies and rates, the points of each curve rising in level. A level without
+// either is left out.
 func curves(cells []params.Cell) [][]point {
-	at := make(map[params.Key]fit.Estimate)
+	times := make(map[params.Key]fit.Estimate)
 	for _, c := range cells {
-		at[c.Key] = c.Time
+		times[c.Key] = c.Time
 	}
 	var all []point
 	for _, c := range cells {
@@ -58,7 +58,7 @@ func curves(cells []params.Cell) [][]point {
 		if l.Level > 0 {
 			k := c.Key
 			k.Variant = params.Load{What: l.What, Level: l.Level, Rate: true}
-			line, found := at[k]
+			line, found := times[k]
 			if !found || !(line.Center > 0) {
 				continue
 			}
@@ -81,7 +81,7 @@ func curves(cells []params.Cell) [][]point {
 
 func byRate(a, b point) int { return cmp.Compare(a.GBs.Center, b.GBs.Center) }
 
-// Profiles are latencies over the bandwidth that was injected.
+// Profiles are latencies over injected bandwidth, in MB/s.
 func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 	for _, points := range curves(cells) {
 		c := points[0].curve
@@ -96,14 +96,14 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 	return profiles
 }
 
-// names are the latencies' names for readers.
+// names describe the latencies.
 var names = map[string]string{Read: "a read of memory", Pair: "a pair, 64 bytes one way"}
 
-// alone is the quantity that tells the measuring workers' states apart.
-var alone = map[string]string{Read: "an instruction", Pair: "flag"}
+// quantities tell the measuring workers' states apart.
+var quantities = map[string]string{Read: "an instruction", Pair: "flag"}
 
-// Tables are one for reads and one for pairs, each with its meaning; where the host moves the
-// measuring CPUs, one for each state.
+// Tables are one for reads and one for pairs, each with its meaning; if the host moves the measuring
+// CPUs, one for each state.
 func Tables(f *params.File) (tables []view.Table) {
 	for points, state := range each(f) {
 		if state != "" {
@@ -116,18 +116,19 @@ func Tables(f *params.File) (tables []view.Table) {
 
 // Answer is the meaning of each table.
 func Answer(f *params.File) string {
-	var said []string
+	var lines []string
 	for points, state := range each(f) {
 		if state != "" {
 			state = " (" + state + ")"
 		}
 		text := meaning(points)
-		said = append(said, view.Capital(names[points[0].what])+state+": "+strings.ToLower(text[:1])+text[1:])
+		lines = append(lines, view.Capital(names[points[0].what])+state+": "+strings.ToLower(text[:1])+text[1:])
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(lines, "\n")
 }
 
-// each are the curves, where the host moves the measuring CPUs in each of their states, in words.
+// each yields the curves with their state in words, which is "" unless the host moves the measuring
+// CPUs.
 func each(f *params.File) iter.Seq2[[]point, string] {
 	return func(yield func([]point, string) bool) {
 		sorting := f.Sort()
@@ -142,8 +143,8 @@ func each(f *params.File) iter.Seq2[[]point, string] {
 				if err != nil {
 					continue
 				}
-				for _, of := range curves(in.Cells) {
-					if of[0].curve == c && !yield(of, fmt.Sprintf("%s %s, %.0f %% of the time", alone[c.what], state.Name(), state.Percent())) {
+				for _, points := range curves(in.Cells) {
+					if points[0].curve == c && !yield(points, fmt.Sprintf("%s %s, %.0f %% of the time", quantities[c.what], state.Name(), state.Percent())) {
 						return
 					}
 				}
@@ -152,19 +153,19 @@ func each(f *params.File) iter.Seq2[[]point, string] {
 	}
 }
 
-// statesOf are the states of a curve's measuring workers that have their share of the time;
-// none if there was one.
+// statesOf are the states of a curve's measuring workers with a settled share of the time; none if
+// there is only one.
 func statesOf(f *params.File, sorting *params.Sorting, c curve) []params.State {
 	for i := range f.Cells {
-		of := &f.Cells[i]
-		if l, ok := of.Variant.(params.Load); ok && (curve{l.What, of.Placement, of.Tau}) == c && len(of.Samples) > 0 {
-			return lists.Filter(sorting.StatesOf(of), func(s params.State) bool { return s.Share >= params.Settled })
+		cell := &f.Cells[i]
+		if l, ok := cell.Variant.(params.Load); ok && (curve{l.What, cell.Placement, cell.Tau}) == c && len(cell.Samples) > 0 {
+			return lists.Filter(sorting.StatesOf(cell), func(s params.State) bool { return s.Share >= params.Settled })
 		}
 	}
 	return nil
 }
 
-// table has the points of a curve, in a state.
+// table has the points of a curve in a state.
 func table(points []point, state string) view.Table {
 	c := points[0].curve
 	t := view.Table{
@@ -191,7 +192,7 @@ func table(points []point, state string) view.Table {
 	return t
 }
 
-// meaning sums a curve up in a sentence.
+// meaning sums up a curve in a sentence.
 func meaning(points []point) string {
 	if points = lists.Filter(points, point.measured); len(points) == 0 {
 		return "Nothing was injected, for want of CPU time."
@@ -214,8 +215,8 @@ func meaning(points []point) string {
 	return view.Capital(strings.Join(parts, "; ") + ".")
 }
 
-// rise says from where on a latency is twice the idle one, which comes first, as far as their
-// intervals tell.
+// rise tells the bandwidth from which on the latency is twice the first, idle one, as far as intervals
+// allow.
 func rise(points []point) string {
 	idle, last := points[0].latency, points[len(points)-1]
 	doubled := slices.IndexFunc(points, func(p point) bool { return p.latency.Div(idle).Lo >= 2 })

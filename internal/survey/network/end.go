@@ -14,10 +14,10 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// patience is how long an end waits by default in a batch for the other to move a byte.
+// patience is the default time in which the other end must move a byte of a batch.
 const patience = 10 * time.Second
 
-// An end is one of the two of a flow: a thread of its own, pinned to a CPU.
+// An end is one side of a flow: a thread pinned to a CPU.
 type end struct {
 	*flow
 	index int
@@ -27,50 +27,49 @@ type end struct {
 	budget *budget
 	region *shm.Region
 	room   int    // bytes of region
-	out    []byte // what is sent
-	in     []byte // what came
+	out    []byte // to be sent
+	in     []byte // received
 }
 
-// A group is the ends of a launch on one host: in a batch their messages start
-// together.
+// A group is the ends of a launch on one host, whose messages in a batch start together.
 type group struct {
-	flows int         // on a host that listens, guarded by it
-	stop  atomic.Bool // one has failed: others do not wait for it
+	flows int         // on a listening host, guarded by Host.mutex
+	stop  atomic.Bool // an end has failed: the others do not wait for it
 	mutex sync.Mutex
-	gates map[uint32]*gate // of batches under way
+	gates map[uint32]*gate // by batch in progress
 }
 
 func newGroup() *group { return &group{gates: make(map[uint32]*gate)} }
 
-// A gate is where the flows of a batch wait for each other before each message. They
-// sleep there after a moment: CPUs may be fewer than flows.
+// A gate is a barrier of a batch's flows before each message. Waiting flows spin first and then
+// sleep, because CPUs may be fewer than flows.
 type gate struct {
-	tau, left int // flows, and flows that have not found the gate yet
+	tau, left int // flows, and flows that have not entered yet
 	arrived   atomic.Uint32
 	round     atomic.Uint32
 }
 
-// enter finds the gate of a batch.
+// enter returns the gate of a batch.
 func (g *group) enter(o order) *gate {
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
-	at := g.gates[o.Batch]
-	if at == nil {
-		at = &gate{tau: int(o.Tau), left: int(o.Tau)}
-		g.gates[o.Batch] = at
+	found := g.gates[o.Batch]
+	if found == nil {
+		found = &gate{tau: int(o.Tau), left: int(o.Tau)}
+		g.gates[o.Batch] = found
 	}
-	if at.left--; at.left <= 0 {
+	if found.left--; found.left <= 0 {
 		delete(g.gates, o.Batch)
 	}
-	return at
+	return found
 }
 
 var errGivenUp = errors.New("another flow of the batch failed")
 
-// spinning is longer than flows that run at once are apart.
+// spinning is longer than the skew of flows that run concurrently.
 const spinning = 20 * time.Microsecond
 
-// pass waits until all flows are there.
+// pass waits until all flows have arrived, or one of the group has failed.
 func (g *gate) pass(of *group) error {
 	round := g.round.Load()
 	if int(g.arrived.Add(1)) == g.tau {
@@ -96,7 +95,7 @@ func newEnd(f *flow, index, cpu int, g *group, b *budget) *end {
 	return &end{flow: f, index: index, cpu: cpu, group: g, budget: b}
 }
 
-// pin has the calling goroutine be the end's, until it returns.
+// pin pins the calling goroutine's thread to the end's CPU.
 func (e *end) pin() error { return numa.Pin(e.cpu) }
 
 // A side distinguishes the bytes that the two ends send.
@@ -107,7 +106,7 @@ const (
 	answering
 )
 
-// content is what a side sends in a batch.
+// content generates the bytes that a side sends in a batch.
 func (e *end) content(o order, s side) *rand.ChaCha8 {
 	var seed [32]byte
 	binary.BigEndian.PutUint64(seed[:], o.Seed)
@@ -116,20 +115,20 @@ func (e *end) content(o order, s side) *rand.ChaCha8 {
 	return rand.NewChaCha8(seed)
 }
 
-// prepare lays out what a side sends in a batch, and room for what comes.
+// prepare fills the buffer that a side sends in a batch, and clears the one that it receives into.
 func (e *end) prepare(o order, s side) error {
-	known := e.region
+	before := e.region
 	if err := e.hold(int(o.Bytes)); err != nil {
 		return err
 	}
-	if e.region == known {
-		clear(e.in) // what was there before is no proof
+	if e.region == before {
+		clear(e.in)
 	}
 	e.content(o, s).Read(e.out)
 	return nil
 }
 
-// arrived reports whether what came last is what the other side sent.
+// arrived reports whether the last message is the one that the other side sent.
 func (e *end) arrived(o order, s side) bool {
 	var want [4096]byte
 	content := e.content(o, 1-s)
@@ -143,15 +142,15 @@ func (e *end) arrived(o order, s side) bool {
 	return true
 }
 
-// A span is when an end began and finished a batch, and what parts of it took.
+// A span is the times of a batch.
 type span struct {
 	start, finish time.Time
-	parts         time.Duration // in writes, of exchange and alone
-	queued        time.Duration // of stream: how much longer the last packets' way was than the shortest
+	parts         time.Duration // of writes, in exchange and alone
+	queued        time.Duration // of stream: by how much the last round trip exceeds the shortest
 	result
 }
 
-// lead carries a batch out from the end that measures.
+// lead carries out a batch from the measuring end.
 func (e *end) lead(o order) (s span, err error) {
 	if err := e.prepare(o, leading); err != nil {
 		return s, err
@@ -164,7 +163,7 @@ func (e *end) lead(o order) (s span, err error) {
 		return s, err
 	}
 	g := e.group.enter(o)
-	back := e.in // of an exchange; else a byte says that a message was taken
+	back := e.in // of an exchange; else a byte acknowledges each message
 	if o.Operation != exchange {
 		back = ready[:]
 	}
@@ -193,12 +192,12 @@ func (e *end) lead(o order) (s span, err error) {
 				return s, err
 			}
 		case ignored:
-			if i == int(o.Warm)-1 { // it computes from now on
+			if i == int(o.Warm)-1 { // the receiver computes from now on
 				if err := e.read(back); err != nil {
 					return s, err
 				}
 			}
-			for time.Since(began) < apart { // each is received by itself
+			for time.Since(began) < apart { // the kernel receives each by itself
 			}
 		}
 	}
@@ -228,10 +227,10 @@ func (e *end) lead(o order) (s span, err error) {
 
 var errCorrupt = errors.New("what arrived is not what was sent: this network, or a host's memory, cannot be trusted")
 
-// apart is how much later an ignored message follows another.
+// apart is the time between the starts of ignored messages.
 const apart = 50 * time.Microsecond
 
-// drain waits until the network has all that was written.
+// drain waits until all written bytes have left for the network.
 func (e *end) drain() error {
 	for began := time.Now(); ; {
 		switch n, err := e.unsent(); {
@@ -246,7 +245,7 @@ func (e *end) drain() error {
 	}
 }
 
-// Why a batch ends early.
+// Reasons why a batch ends early.
 var (
 	errStuck  = errors.New("nothing moved")
 	errHungUp = errors.New("it hung up")
@@ -256,15 +255,15 @@ func (f *flow) stuck() error {
 	return fmt.Errorf("%w for %v: is the host still there, and does the network still carry?", errStuck, f.patience)
 }
 
-// answer carries a batch out from the end that was asked to.
+// answer carries out a batch from the listening end.
 func (e *end) answer(o order) error {
 	if o.Operation == ignored && int(o.Times)*int(o.Bytes) > mostIgnored {
-		return errors.New("more is to be ignored than the kernel keeps")
+		return errors.New("the messages to be ignored are more than the kernel keeps")
 	}
 	if err := e.prepare(o, answering); err != nil {
 		return err
 	}
-	var g *gate // of exchanges: in other batches this end waits for no other
+	var g *gate // of exchanges alone
 	if o.Operation == exchange {
 		g = e.group.enter(o)
 	}
@@ -322,11 +321,10 @@ func (e *end) answer(o order) error {
 	return e.write(encoded(r))
 }
 
-// mostIgnored bounds the bytes left unread: a kernel with the default net.ipv4.tcp_rmem keeps
-// them.
+// mostIgnored bounds unread bytes to what a kernel with the default net.ipv4.tcp_rmem keeps.
 const mostIgnored = 48 << 10
 
-// await waits until that many bytes can be read at once.
+// await waits until this number of bytes can be read at once.
 func (e *end) await(bytes int) error {
 	for began := time.Now(); ; {
 		switch n, err := e.waiting(); {
@@ -341,13 +339,13 @@ func (e *end) await(bytes int) error {
 	}
 }
 
-// ignore computes on the CPU where the kernel receives, while that many bytes come, and returns
-// how much of its time that took, beyond what the CPU loses anyway.
+// ignore computes on the CPU where the kernel receives until this number of bytes has come. It
+// returns the time that receiving took from the computation, without the CPU's usual losses.
 func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
 	cpu = e.cpu
-	if at, err := e.receiver(); err == nil && at >= 0 && at != e.cpu {
-		if numa.Pin(at) == nil { // else it is not ours to use
-			cpu = at
+	if receiver, err := e.receiver(); err == nil && receiver >= 0 && receiver != e.cpu {
+		if numa.Pin(receiver) == nil { // else it is not allowed
+			cpu = receiver
 		}
 		defer e.pin()
 	}
@@ -371,9 +369,9 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
 	}
 }
 
-// gaps reads the clock for a while, and returns how long it could not.
+// gaps reads the clock for a while and returns the sum of long gaps between readings.
 func gaps(d time.Duration) (lost time.Duration) {
-	const reading = 400 * time.Nanosecond // the clock, at most
+	const reading = 400 * time.Nanosecond // bound on reading the clock
 	began := time.Now()
 	for last := time.Duration(0); last < d; {
 		now := time.Since(began)

@@ -11,15 +11,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A flow is a connection whose reads and writes block in the kernel: data wake the thread that
-// waits there, without the runtime's poller in between.
+// A flow is a connection whose reads and writes block in the kernel, without the runtime's poller in
+// between.
 type flow struct {
 	file     *os.File
 	fd       int
-	patience time.Duration // how long an end waits in a batch for the other to move a byte
+	patience time.Duration // in which the other end must move a byte of a batch
 }
 
-// newFlow takes a connection over. Its batches have that patience.
+// newFlow takes over a connection.
 func newFlow(c *net.TCPConn, patience time.Duration) (*flow, error) {
 	defer c.Close()
 	if err := c.SetNoDelay(true); err != nil {
@@ -37,7 +37,7 @@ func newFlow(c *net.TCPConn, patience time.Duration) (*flow, error) {
 	return f, nil
 }
 
-// wait has reads and writes wait that long for the other end from now on, 0: for ever.
+// wait sets the timeout of reads and writes; 0: none.
 func (f *flow) wait(d time.Duration) error {
 	t := unix.NsecToTimeval(int64(d))
 	return errors.Join(
@@ -77,7 +77,7 @@ func (f *flow) write(b []byte) error {
 	return nil
 }
 
-// reason is why the other end moves no byte.
+// reason explains an error of a read or a write.
 func (f *flow) reason(err error) error {
 	switch err {
 	case unix.EAGAIN:
@@ -88,18 +88,18 @@ func (f *flow) reason(err error) error {
 	return err
 }
 
-// waiting is the number of bytes that have come and are unread.
+// waiting is the number of received bytes that are unread.
 func (f *flow) waiting() (int, error) { return unix.IoctlGetInt(f.fd, unix.SIOCINQ) }
 
-// unsent is how many bytes the kernel has taken and not given to the network yet.
+// unsent is the number of written bytes that have not left for the network.
 func (f *flow) unsent() (int, error) { return unix.IoctlGetInt(f.fd, unix.SIOCOUTQNSD) }
 
-// receiver is the CPU on which the kernel received last.
+// receiver is the CPU on which the kernel last received.
 func (f *flow) receiver() (int, error) {
 	return unix.GetsockoptInt(f.fd, unix.SOL_SOCKET, unix.SO_INCOMING_CPU)
 }
 
-// queue is the round trip as TCP measures it: now, and the least one.
+// queue is the round-trip time that TCP measures: now, and the shortest.
 func (f *flow) queue() (now, least time.Duration, err error) {
 	info, err := unix.GetsockoptTCPInfo(f.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
 	if err != nil {
@@ -108,19 +108,19 @@ func (f *flow) queue() (now, least time.Duration, err error) {
 	return time.Duration(info.Rtt) * time.Microsecond, time.Duration(info.Min_rtt) * time.Microsecond, nil
 }
 
-// segment is what a packet of a connection holds of a message, bytes.
+// segment is the payload of a connection's packet, bytes.
 func segment(c *net.TCPConn) (bytes int, err error) {
 	return option(c, unix.IPPROTO_TCP, unix.TCP_MAXSEG)
 }
 
-// keeps is the number of unread bytes that the kernel surely keeps for a connection: half of
-// its buffer is for data, and of small packets it holds less.
+// keeps is the number of unread bytes that the kernel is sure to keep for a connection: three eighths
+// of its buffer, half of which is for data, and less of small packets.
 func keeps(c *net.TCPConn) (bytes int, err error) {
 	bytes, err = option(c, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	return min(bytes/8*3, mostIgnored), err
 }
 
-// option is a number that the kernel has for a connection.
+// option reads a socket option of a connection.
 func option(c *net.TCPConn, level, name int) (value int, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -143,11 +143,10 @@ const (
 	futexWake = 129
 )
 
-// sleep blocks the thread while a word has a value, for 50 ms at most, so that it can be
-// stopped.
+// sleep blocks the thread while the word has a value, for at most 50 ms, so that the caller can stop.
 func sleep(word *atomic.Uint32, while uint32) {
 	most := unix.NsecToTimespec(int64(50 * time.Millisecond))
-	// Woken, changed, or time is up: the caller looks.
+	// The caller loads the word again, whatever the result.
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(while), uintptr(unsafe.Pointer(&most)), 0, 0)
 }
 
@@ -156,5 +155,5 @@ func wake(word *atomic.Uint32) {
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
 }
 
-// yield lets others run that share the CPU.
+// yield lets other threads of the CPU run.
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

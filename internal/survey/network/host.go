@@ -16,15 +16,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Host takes part in one run that another host leads: it answers that host, and listens no
-// longer than the run lasts.
+// A Host answers the leading host in one run, and listens no longer than the run lasts.
 type Host struct {
 	Secret Secret
-	CPUs   []int           // that flows are pinned to, in this order, and round again
-	Facts  Facts           // what it says of itself
+	CPUs   []int           // to which flows are pinned, in this order, round-robin
+	Facts  Facts           // sent to the leading host
 	Wait   time.Duration   // for a run to begin
-	Say    func(err error) // is told of connections that were sent away, if not nil
-	// Patience is how long an end waits in a batch for the other to move a byte, 0: 10 s.
+	Say    func(err error) // reports refused connections, if not nil
+	// Patience is the time in which the other end must move a byte of a batch; 0: 10 s.
 	Patience time.Duration
 
 	unproven *unproven
@@ -32,29 +31,29 @@ type Host struct {
 	budget   *budget
 	begun    chan *net.TCPConn
 	mutex    sync.Mutex
-	control  *net.TCPConn      // to the host that leads, once it has the facts
+	control  *net.TCPConn      // to the leading host, once it has the facts
 	failed   error             // of the first flow that failed by itself
-	run      *[16]byte         // taken part in
+	run      *[16]byte         // ID of the run; nil before it begins
 	groups   map[uint64]*group // by launch, while it has flows
 	admitted int               // flows of all groups
 	flows    map[*flow]bool
 }
 
-// Facts are what a host says of itself when a run begins.
+// Facts describe a host when a run begins.
 type Facts struct {
 	Rank       int               `json:"rank"` // of a task, from 0
 	CPUs       int               `json:"cpus"`
-	Memory     int               `json:"memory"` // that messages of all flows may take, bytes
+	Memory     int               `json:"memory"` // bound on messages of all flows, bytes
 	Unread     int               `json:"unread"` // unread bytes that its kernel keeps
 	Provenance params.Provenance `json:"provenance"`
 }
 
-// An ending is why a run is over.
+// An ending is the reason why a run is over.
 type ending struct {
-	Error string `json:"error,omitempty"` // empty: it was done
+	Error string `json:"error,omitempty"` // empty: success
 }
 
-// Listen opens the port that a host is asked on. The error is a sentence.
+// Listen opens a host's port. The error is a sentence.
 func Listen(address string) (*net.TCPListener, error) {
 	l, err := net.Listen("tcp", address)
 	switch {
@@ -86,14 +85,14 @@ func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
 	if procs := len(h.CPUs) + 2; runtime.GOMAXPROCS(0) < procs {
 		runtime.GOMAXPROCS(procs)
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // between batches there is time for it
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // fewer collections within batches
 	all.Go(func() {
 		for {
 			c, err := l.AcceptTCP()
 			switch {
 			case errors.Is(err, net.ErrClosed):
 				return
-			case err != nil: // there are no more descriptors
+			case err != nil: // out of file descriptors
 				h.unproven.displace()
 				time.Sleep(10 * time.Millisecond)
 			default:
@@ -154,7 +153,7 @@ func (h *Host) greet(c *net.TCPConn) {
 	proven, let := false, false
 	hello, err := receive(c, h.Secret, func(hello hello) (a answer) {
 		if proven = h.unproven.leave(c); !proven {
-			return engaged // it is closed
+			return engaged // the connection is closed
 		}
 		a = h.admit(hello)
 		let = a == welcome
@@ -166,7 +165,7 @@ func (h *Host) greet(c *net.TCPConn) {
 	h.unproven.done()
 	if err != nil {
 		c.Close()
-		if let { // and hung up before it knew
+		if let { // and the peer hung up before the verdict
 			h.forget(hello)
 		}
 		h.say(h.refusals.line(c.RemoteAddr(), err))
@@ -174,19 +173,19 @@ func (h *Host) greet(c *net.TCPConn) {
 	}
 	if hello.Purpose == controlling {
 		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: h.Patience / 2, Interval: h.Patience / 5, Count: 3})
-		h.begun <- c // it has room for one
+		h.begun <- c // does not block: one run, room for one
 		return
 	}
 	err = h.carry(c, hello)
 	h.forget(hello)
-	if err == nil || errors.Is(err, errHungUp) || errors.Is(err, errGivenUp) { // the other end has the reason
+	if err == nil || errors.Is(err, errHungUp) || errors.Is(err, errGivenUp) { // the other end knows the reason
 		return
 	}
 	h.fail(fmt.Errorf("a flow from %v: %w", c.RemoteAddr(), err))
 }
 
-// fail keeps why the run cannot go on, and tells it to the host that leads, which only
-// sees a flow end.
+// fail records the error that ends the run, and sends it to the leading host, which only sees a flow
+// end.
 func (h *Host) fail(err error) {
 	h.mutex.Lock()
 	known := h.failed != nil || h.flows == nil // or the run is over
@@ -198,11 +197,11 @@ func (h *Host) fail(err error) {
 	if !known && control != nil {
 		control.SetWriteDeadline(time.Now().Add(handshakeTime))
 		writeFrame(control, ending{err.Error()})                // fails if the host is gone
-		control.SetReadDeadline(time.Now().Add(2 * h.Patience)) // which it answers, unless the network is cut
+		control.SetReadDeadline(time.Now().Add(2 * h.Patience)) // no answer if the network is cut
 	}
 }
 
-// admit lets in the leader of a run, and then its flows.
+// admit decides whether a peer with the secret takes part: the leader of a run, then its flows.
 func (h *Host) admit(hello hello) answer {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -224,7 +223,7 @@ func (h *Host) admit(hello hello) answer {
 	return engaged
 }
 
-// forget undoes admit: of a run that did not begin, and of a flow that ended.
+// forget undoes admit, for a run that did not begin or a flow that ended.
 func (h *Host) forget(hello hello) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -263,7 +262,7 @@ func (h *Host) carry(c *net.TCPConn, hello hello) error {
 		f.close()
 	}()
 	done := make(chan error, 1)
-	go func() { // its thread stays pinned, and dies with it
+	go func() { // its thread stays pinned and ends with it
 		done <- serveEnd(newEnd(f, int(hello.Flow), h.CPUs[int(hello.Flow)%len(h.CPUs)], group, h.budget))
 	}()
 	return <-done

@@ -14,8 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A sampler is a launch: connections of its own to every host, made when they are
-// needed.
+// A sampler is a launch: its own connections to every host, made on demand.
 type sampler struct {
 	Request
 	cpus   []int
@@ -30,11 +29,11 @@ type link struct {
 	group *group
 	lanes []*lane
 
-	overhead float64 // o in ns, 0 before it is known
-	took     float64 // a message of the last batch, with all that belongs to it, ns
+	overhead float64 // o in ns; 0: not measured yet
+	took     float64 // time of a whole message of the last batch, ns
 }
 
-// A lane is the thread of one flow's end.
+// A lane is the thread of a flow's leading end.
 type lane struct {
 	*end
 	tasks chan order
@@ -52,12 +51,11 @@ func (r Request) Open(b *engine.Bench) (engine.Sampler, error) {
 	return &sampler{Request: r, cpus: cpus, launch: launchID(), links: make(map[int]*link)}, nil
 }
 
-// Batches of a sample, of which it is the median, and how long one should be.
 const (
-	batches   = 3
+	batches   = 3 // of a sample, which is their median
 	batchTime = 8 * time.Millisecond
-	longTime  = 40 * time.Millisecond // a batch that takes longer is the only one
-	warm      = 2                     // messages before, which open TCP's window
+	longTime  = 40 * time.Millisecond // after this time a sample has no further batch
+	warm      = 2                     // untimed messages, which open TCP's window
 )
 
 func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
@@ -71,17 +69,17 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	}
 	defer context.AfterFunc(ctx, l.stop)()
 	switch parameter {
-	case params.NetOverhead: // before the first byte, whatever follows
+	case params.NetOverhead: // o does not depend on the size
 		k.Bytes = 1
 	case params.NetTransfer:
-		off, err := s.overhead(l)
+		overhead, err := s.overhead(l)
 		if err != nil {
 			return engine.Reading{}, err
 		}
 		whole := p.time
-		p.time = func(s span, o order) float64 { return max(0, whole(s, o)-off) }
+		p.time = func(s span, o order) float64 { return max(0, whole(s, o)-overhead) }
 	}
-	if parameter != params.NetTransfer { // a part says little of what a batch takes
+	if parameter != params.NetTransfer { // the time of a part does not give the number of messages
 		hint = 0
 	}
 	if p.operation == ignored {
@@ -95,7 +93,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 	return r, err
 }
 
-// overhead is o of the way to a host, which a launch looks for once.
+// overhead is o of messages to a host, which a launch measures once.
 func (s *sampler) overhead(l *link) (ns float64, err error) {
 	if l.overhead == 0 {
 		var r engine.Reading
@@ -105,7 +103,8 @@ func (s *sampler) overhead(l *link) (ns float64, err error) {
 	return l.overhead, err
 }
 
-// median carries out batches. The hint says how many messages are one.
+// median is the median of batches, which have batchTime/hint messages each. Without a hint a first
+// batch gives it.
 func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Reading, err error) {
 	if hint == 0 {
 		o.Times = max(1, p.least)
@@ -118,26 +117,26 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		hint = l.took
 	}
 	o.Times = uint32(min(max(float64(batchTime)/max(hint, 1), 1, float64(p.least)), p.most))
-	var found []float64
-	for began := time.Now(); len(found) < batches && (len(found) == 0 || time.Since(began) < longTime); {
+	var times []float64
+	for began := time.Now(); len(times) < batches && (len(times) == 0 || time.Since(began) < longTime); {
 		ns, err := s.once(l, o, p)
 		if err != nil {
 			return r, err
 		}
-		found = append(found, ns)
+		times = append(times, ns)
 	}
-	r.NS = fit.Median(found).Center
+	r.NS = fit.Median(times).Center
 	var squares float64
-	for _, ns := range found {
+	for _, ns := range times {
 		squares += (ns - r.NS) * (ns - r.NS)
 	}
-	if n := len(found); r.NS > 0 && n > 1 {
+	if n := len(times); r.NS > 0 && n > 1 {
 		r.Spread = float32(math.Sqrt(squares/float64(n-1)) / r.NS)
 	}
 	return r, nil
 }
 
-// once carries out a batch, and returns what a message took, in ns.
+// once carries out a batch and returns the part's time of a message, in ns.
 func (s *sampler) once(l *link, o order, p part) (float64, error) {
 	s.batch++
 	o.Batch, o.Seed = s.batch, rand.Uint64()
@@ -169,7 +168,7 @@ func (s *sampler) once(l *link, o order, p part) (float64, error) {
 	return p.time(all, o), nil
 }
 
-// link connects to a host, with flows enough.
+// link connects to a host with tau flows or more.
 func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 	if host < 0 || host >= len(s.Targets) {
 		return nil, fmt.Errorf("there is no host %d", host)
@@ -195,7 +194,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 	return l, nil
 }
 
-// work leads batches on a thread that stays pinned, and dies with the goroutine.
+// work leads batches on a pinned thread, which ends with the goroutine.
 func (w *lane) work() {
 	defer w.release()
 	w.err = w.pin()
@@ -205,7 +204,7 @@ func (w *lane) work() {
 		}
 		if w.err != nil {
 			w.group.stop.Store(true)
-			w.end.stop() // the other end need not wait for its patience
+			w.end.stop() // else the other end waits for its patience
 		}
 		w.done <- struct{}{}
 	}
@@ -232,20 +231,21 @@ func (s *sampler) Close() {
 	}
 }
 
-// A part is what a cell measures of a message's way.
+// A part is how a parameter is measured.
 type part struct {
 	operation operation
-	warm      uint32
-	least     uint32 // messages in a batch
-	most      float64
+	warm      uint32  // untimed messages
+	least     uint32  // timed messages in a batch
+	most      float64 // the same
 	time      func(s span, o order) float64
 }
 
+// whole is a batch's time by its messages, in ns.
 func (s span) whole(o order) float64 {
 	return float64(s.finish.Sub(s.start)) / float64(o.Times)
 }
 
-// parts are what is measured between two hosts, by parameter. Of L, o is taken off later.
+// parts are by parameter. L here includes o, which Sample subtracts.
 var parts = map[string]part{
 	params.NetTransfer:   {operation: exchange, warm: warm, most: 10000, time: func(s span, o order) float64 { return s.whole(o) / 2 }},
 	params.NetOverhead:   sending,
@@ -257,18 +257,18 @@ var parts = map[string]part{
 	params.NetQueue:      {operation: stream, warm: 64, least: 256, most: 256, time: func(s span, o order) float64 { return float64(s.queued) }},
 }
 
-// sending is a call that sends. Where both ends share a CPU, it ends when the message has
-// arrived long since.
+// sending is the time of a call that sends, at most half a round trip: if both ends share a CPU, the
+// call may return after the message has arrived.
 var sending = part{operation: exchange, warm: 1, most: 10000, time: func(s span, o order) float64 {
 	return min(float64(s.parts)/float64(o.Times), s.whole(o)/2)
 }}
 
-// partOf is what a cell measures, and of the way to which target.
+// partOf is the part, parameter and target of a cell.
 func partOf(k params.Key) (p part, parameter string, target int, err error) {
 	parameter, target = k.Parameter().Name, max(0, k.Parameter().Host-1)
 	p, known := parts[parameter]
 	if !known || k.Kind != params.NetCell || k.Tau > mostFlows || k.Bytes < 1 || k.Bytes > mostMessage {
-		return p, "", 0, fmt.Errorf("%v is nothing that this taulop measures of a network", k)
+		return p, "", 0, fmt.Errorf("%v is no cell of a network that this taulop measures", k)
 	}
 	return p, parameter, target, nil
 }

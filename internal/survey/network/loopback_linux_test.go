@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The interface lo is down in a new network namespace, and root in the namespace may bring it
-// up.
+// In a new network namespace the interface lo is down, and root may bring it up.
 func TestMain(m *testing.M) {
 	noLoopback = loopback()
 	os.Exit(m.Run())
 }
 
-// loopback has the interface lo be up.
+// loopback brings the interface lo up.
 func loopback() error {
 	lo, err := net.InterfaceByName("lo")
 	if err != nil || lo.Flags&net.FlagUp != 0 {

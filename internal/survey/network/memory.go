@@ -10,28 +10,27 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// DefaultMemory bounds messages on a listening host by default.
+// DefaultMemory is the default bound on messages on a listening host.
 const DefaultMemory = "256M"
 
 // ErrMemory: messages need more memory than the listening host allows.
 var ErrMemory = errors.New("let the host that listens take more memory, or choose smaller messages or fewer flows")
 
-// aligned has what comes begin on a page of its own.
-const aligned = 4 << 10
+// pageBytes aligns the received message.
+const pageBytes = 4 << 10
 
-// room is the memory of a flow with messages of that many bytes: one that it sends and one that
-// it receives.
-func room(bytes int) int { return 2 * ((bytes + aligned - 1) / aligned * aligned) }
+// room is the memory of a flow: one message to send and one to receive, in whole pages.
+func room(bytes int) int { return 2 * ((bytes + pageBytes - 1) / pageBytes * pageBytes) }
 
-// A budget bounds what the messages of all flows take. A nil one has no bound: a host that
-// leads chooses its messages itself.
+// A budget bounds the memory of all flows' messages. Nil is unbounded, for the leading host, which
+// chooses the messages.
 type budget struct {
 	most  int
 	taken atomic.Int64
 }
 
-// take reserves bytes. It waits a moment, because flows of a launch that has just ended may
-// still hold some.
+// take reserves bytes. It waits for a few seconds, because flows of the previous launch may still
+// hold some.
 func (b *budget) take(bytes int) error {
 	if b == nil {
 		return nil
@@ -54,8 +53,8 @@ func (b *budget) give(bytes int) {
 	}
 }
 
-// hold makes e.out and e.in that many bytes long. The memory is mapped, because the garbage
-// collector would keep a multiple of it for a while.
+// hold gives e.out and e.in this length. Their memory is mapped, because the garbage collector would
+// return it late.
 func (e *end) hold(bytes int) (err error) {
 	if need := room(bytes); need > e.room {
 		e.release()
@@ -73,19 +72,18 @@ func (e *end) hold(bytes int) (err error) {
 	return nil
 }
 
-// release gives the memory back. Only the end's own thread may call it, because only it knows
-// whether the memory is in use.
+// release frees the memory. Only the end's own thread, which uses the memory, may call it.
 func (e *end) release() {
 	e.region.Close()
 	e.budget.give(e.room)
 	e.out, e.in, e.room = nil, nil, 0
 }
 
-// Fits says which host does not take messages as large as a request has.
+// Fits returns an error that names a host whose memory is too small for the request.
 func (r *Run) Fits(q Request) error {
 	m := max(q.Sizes[len(q.Sizes)-1], queueBytes)
 	for i, f := range r.Facts {
-		tau := 1 // of the way to others than the first
+		tau := 1 // other hosts than the first have one flow
 		if i == 0 {
 			tau = q.Taus[len(q.Taus)-1]
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// across has a host answer in one namespace, and runs f in the other, with a run and a launch.
+// across starts a host in the namespace far, and calls f in near with a run and a launch.
 func across(t *testing.T, near, far sandbox.Network, h *Host, f func(*Run, *sampler)) (ended <-chan error) {
 	t.Helper()
 	surveytest.Machine(t, 1)
@@ -26,14 +26,14 @@ func across(t *testing.T, near, far sandbox.Network, h *Host, f func(*Run, *samp
 		run := begin(t, l)
 		s := lead(t, run.Targets, run)
 		defer s.Close()
-		s.cpus, s.Patience = s.cpus[:1], patience // as of two hosts, the ends have CPUs of their own
+		s.cpus, s.Patience = s.cpus[:1], patience // the ends have different CPUs, as on two hosts
 		f(run, s)
 	})
 	return ended
 }
 
-// The rate that tc allows is found again, by one flow and by four. A packet has 66 bytes of heads
-// and 1448 of a message; what the bucket holds goes at once, so that two sizes are compared.
+// One flow and four flows measure the rate that tc sets. A packet has 66 bytes of headers and 1448
+// of payload. The difference of two sizes leaves out the bytes that pass the token bucket at once.
 func TestFindsTheRate(t *testing.T) {
 	const megabits = 400
 	near, far := sandbox.Networks(t, fmt.Sprintf("tbf rate %dmbit burst 10kb limit 8mb", megabits))
@@ -43,7 +43,7 @@ func TestFindsTheRate(t *testing.T) {
 		}
 		for _, tau := range []int{1, 4} {
 			var found []float64
-			for range 20 { // beside others a sample may be off, the median of some is not
+			for range 20 { // other programs may disturb a sample
 				var ns [2]float64
 				for i, m := range []int{128 << 10, 512 << 10} {
 					r, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: tau, Bytes: m}.Named("veth0:L"), 0)
@@ -69,8 +69,8 @@ func TestFindsTheRate(t *testing.T) {
 	}
 }
 
-// A network that stops to carry while messages are under way ends the run at both ends, and one that
-// never carried is said so.
+// A network that begins to drop packets ends the run at both ends, and the error of a call through it
+// says so.
 func TestBlackhole(t *testing.T) {
 	near, far := sandbox.Networks(t, "")
 	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}, func(run *Run, s *sampler) {
@@ -88,11 +88,11 @@ func TestBlackhole(t *testing.T) {
 		}
 	})
 	if err := <-ended; err == nil {
-		t.Error("the host is content")
+		t.Error("the host reports no error")
 	}
 }
 
-// A host within a batch ends also where it can neither tell the host that leads nor hear it.
+// A host within a batch ends even if it is cut off from the leading host.
 func TestCutOff(t *testing.T) {
 	near, far := sandbox.Networks(t, "")
 	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
@@ -112,6 +112,6 @@ func TestCutOff(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(time.Minute):
-		t.Error("it waits on")
+		t.Error("it still waits")
 	}
 }

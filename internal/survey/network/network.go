@@ -1,10 +1,9 @@
-// Package network measures a network between hosts by messages over TCP: what
-// concurrent flows between two of them take, and the parts of a message's way.
+// Package network measures messages between hosts over TCP: the times of concurrent flows between
+// two hosts, and the parts of a packet's time.
 //
-// Its opinion: both ends are threads that block in the kernel, as a library's would; a
-// time is a whole message's, there and back, halved, for no two hosts have the same
-// clock; messages of concurrent flows start together, or they would take turns; every
-// launch has connections of its own; and what arrived is held against what was sent.
+// Its opinion: both ends are threads that block in the kernel, as an MPI library's would; a time is
+// half a round trip, because clocks of hosts differ; messages of concurrent flows start together, or
+// they would take turns; every launch has its own connections; and received bytes are verified.
 package network
 
 import (
@@ -20,7 +19,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Survey is messages between hosts. It is no part of a sweep, which knows no other host.
+// Survey is messages between hosts. A sweep, which knows no other host, does not include it.
 var Survey = survey.Register(&survey.Survey{
 	Name: "net", Doc: "messages between hosts over TCP, and the parts of their way",
 	Decode: survey.Decoder[Request],
@@ -34,16 +33,14 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// Bytes that fill a network's queue, packets of a batch that the receiver ignores, and the
-// largest packet whose parts are measured.
 const (
-	queueBytes   = 64 << 10
-	leastIgnored = 4
+	queueBytes   = 64 << 10 // of messages that fill a network's queue
+	leastIgnored = 4        // packets of a batch that the receiver ignores
 	idealIgnored = 16
-	mostPacket   = mostIgnored / leastIgnored
+	mostPacket   = mostIgnored / leastIgnored // bytes of the largest packet whose parts are measured
 )
 
-// A Request is what to measure, between this host and targets.
+// A Request says what to measure between this host and targets.
 type Request struct {
 	Name    string   `json:"name"` // of the network
 	Targets []Target `json:"targets"`
@@ -51,17 +48,17 @@ type Request struct {
 	Secret  Secret   `json:"secret"`
 	Sizes   []int    `json:"sizes"`   // m, bytes, rising
 	Taus    []int    `json:"taus"`    // flows at once, rising
-	Segment int      `json:"segment"` // what a packet holds, bytes; 0: Tam's parameters are left out
+	Segment int      `json:"segment"` // payload of a packet, bytes; 0: Tam's parameters are left out
 	Unread  int      `json:"unread"`  // unread bytes that the targets' kernels keep
-	// Patience is how long an end waits in a batch for the other to move a byte, 0: 10 s.
+	// Patience is the time in which the other end must move a byte of a batch; 0: 10 s.
 	Patience time.Duration `json:"patience,omitzero"`
 }
 
 // Sizes are the default sizes.
 var Sizes = []int{1, 64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 
-// Taus are the default numbers of flows: doubling to the CPUs of the smallest host, and to
-// eight at most.
+// Taus are the default numbers of flows: powers of two up to the CPUs of the smallest host, at most
+// eight.
 func (r *Run) Taus(cpus int) (taus []int) {
 	for _, f := range r.Facts {
 		cpus = min(cpus, f.CPUs)
@@ -73,7 +70,7 @@ func (r *Run) Taus(cpus int) (taus []int) {
 	return append(taus, cpus)
 }
 
-// CPUs are the CPUs that a host's flows are pinned to, in turn.
+// CPUs are the CPUs to which a host's flows are pinned, in this order.
 func CPUs(m *numa.Machine) (cpus []int, err error) {
 	p, err := m.Place(numa.Local, m.Allowed.Len())
 	for _, w := range p.Workers {
@@ -82,7 +79,7 @@ func CPUs(m *numa.Machine) (cpus []int, err error) {
 	return cpus, err
 }
 
-// Check says what is wrong with sizes and τ.
+// Check validates sizes and τ.
 func (r Request) Check() error {
 	for _, m := range r.Sizes {
 		if m < 1 || m > mostMessage {
@@ -95,7 +92,7 @@ func (r Request) Check() error {
 	return nil
 }
 
-// Packets are the sizes at which the parts of a packet's way are measured.
+// Packets are the sizes at which Tam's parameters are measured.
 func (r Request) Packets() (sizes []int) {
 	most := max(4, min(r.Segment, mostPacket))
 	return []int{1, most / 4, most / 2, most}
@@ -104,7 +101,7 @@ func (r Request) Packets() (sizes []int) {
 // Cells are L(m,τ) to the first target, o, L of the smallest and largest message to others, and
 // Tam's parameters of packets, except where kernels keep too few unread bytes.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
-	to := 0 // which target, the first: 0
+	to := 0 // Host of the parameter; 0: the first target
 	add := func(parameter string, tau, bytes, tier int) {
 		k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: r.Name, Name: parameter, Host: to}}
 		if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Key == k }) {
@@ -142,7 +139,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, warnings, nil
 }
 
-// unread is the least number of messages that must wait at the receiver for a parameter.
+// unread is the smallest number of messages that must wait unread for a parameter.
 func unread(parameter string) int {
 	switch parameter {
 	case params.TamTake:
@@ -153,7 +150,7 @@ func unread(parameter string) int {
 	return 0
 }
 
-// profiled is what a message takes over its size.
+// profiled gives the time of a message over its size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	p := c.Parameter()
 	at.Panel, at.Line, at.Where, at.Time = p.Of, fmt.Sprintf("τ = %d", c.Tau), view.Where{}, "L(m,τ)"

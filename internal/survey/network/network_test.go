@@ -25,7 +25,7 @@ import (
 
 var secret = Secret("correct horse battery staple")
 
-// noLoopback is why there is no interface lo, if there is none.
+// noLoopback is the error that keeps tests from the interface lo; nil if they have it.
 var noLoopback error
 
 func needsLoopback(t *testing.T) {
@@ -35,7 +35,7 @@ func needsLoopback(t *testing.T) {
 	}
 }
 
-// shake has two ends shake hands, and returns what each makes of it.
+// shake runs a handshake and returns the errors of both ends.
 func shake(t *testing.T, connects func(net.Conn) error, listens func(net.Conn) error) (connecting, listening error) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -76,7 +76,7 @@ func TestHandshake(t *testing.T) {
 		_, err := io.WriteString(c, "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\n\r\n")
 		return err
 	}
-	// It has no secret, and repeats what it was told.
+	// A host without the secret repeats the peer's proof.
 	mirror := func(c net.Conn) error {
 		var h hello
 		binary.Read(c, binary.BigEndian, &h)
@@ -90,7 +90,7 @@ func TestHandshake(t *testing.T) {
 		connecting        string // in its error; none
 		listening         string
 	}{
-		"alike":        {to(secret), with(secret, welcome), "", ""},
+		"same secret":  {to(secret), with(secret, welcome), "", ""},
 		"other secret": {to(Secret("another secret, as long")), with(secret, welcome), "another secret", "another secret"},
 		"engaged":      {to(secret), with(secret, engaged), "another run", "another run"},
 		"newer there":  {to(secret), older, "version 4 of the protocol", ""},
@@ -110,24 +110,24 @@ func TestHandshake(t *testing.T) {
 		if tt.listening != "" && (listening == nil || !strings.Contains(listening.Error(), tt.listening)) {
 			t.Errorf("%s: listening: %v, want %q", name, listening, tt.listening)
 		}
-		if name == "alike" && (connecting != nil || listening != nil) {
+		if name == "same secret" && (connecting != nil || listening != nil) {
 			t.Errorf("%s: %v, %v", name, connecting, listening)
 		}
 	}
 }
 
-// A proof is of no use in another handshake, or in the other direction.
+// A proof does not hold in another handshake, or in the other direction.
 func TestProofs(t *testing.T) {
 	h, c := hello{Nonce: nonce()}, challenge{Nonce: nonce()}
 	p := secret.proof("connects", h, c)
 	again, other, late := h, c, secret.proof("listens", h, c)
 	again.Nonce, other.Nonce = nonce(), nonce()
 	if p == secret.proof("connects", again, c) || p == secret.proof("connects", h, other) || p == late || p != secret.proof("connects", h, c) {
-		t.Error("proofs of different handshakes are alike")
+		t.Error("different handshakes have equal proofs")
 	}
 }
 
-// A canned connection has said all that it will.
+// A canned connection reads given bytes and ignores writes.
 type canned struct {
 	net.Conn
 	io.Reader
@@ -137,7 +137,7 @@ func (c canned) Read(b []byte) (int, error)  { return c.Reader.Read(b) }
 func (c canned) Write(b []byte) (int, error) { return len(b), nil }
 func (c canned) SetDeadline(time.Time) error { return nil }
 
-// Whatever the other end says: no panic, no proof, and little memory.
+// Any bytes of the other end cause no panic, prove nothing and take little memory.
 func FuzzWire(f *testing.F) {
 	for _, v := range []any{hello{Magic: magic, Version: protocol, Purpose: flowing}, challenge{Magic: magic, Version: protocol}, order{Operation: exchange, Tau: 1, Times: 1, Bytes: 1}, result{}} {
 		var b bytes.Buffer
@@ -147,31 +147,30 @@ func FuzzWire(f *testing.F) {
 	var frame bytes.Buffer
 	writeFrame(&frame, Facts{CPUs: 4, Provenance: params.Provenance{Hostname: "n1"}})
 	f.Add(frame.Bytes())
-	f.Fuzz(func(t *testing.T, said []byte) {
-		if introduce(canned{Reader: bytes.NewReader(said)}, secret, hello{}) == nil {
+	f.Fuzz(func(t *testing.T, received []byte) {
+		if introduce(canned{Reader: bytes.NewReader(received)}, secret, hello{}) == nil {
 			t.Error("a host without the secret was believed")
 		}
-		if _, err := receive(canned{Reader: bytes.NewReader(said)}, secret, func(hello) answer { return welcome }); err == nil {
+		if _, err := receive(canned{Reader: bytes.NewReader(received)}, secret, func(hello) answer { return welcome }); err == nil {
 			t.Error("a stranger was let in")
 		}
 		var facts Facts
-		if readFrame(bytes.NewReader(said), &facts) == nil && len(said) > 4+mostFrame {
+		if readFrame(bytes.NewReader(received), &facts) == nil && len(received) > 4+mostFrame {
 			t.Error("a frame is too long")
 		}
-		if o, err := decodeOrder(said); err == nil && (o.Tau < 1 || o.Tau > mostFlows || o.Bytes > mostMessage || o.Times > mostTimes) {
+		if o, err := decodeOrder(received); err == nil && (o.Tau < 1 || o.Tau > mostFlows || o.Bytes > mostMessage || o.Times > mostTimes) {
 			t.Errorf("%+v", o)
 		}
-		decodeResult(said)
+		decodeResult(received)
 	})
 }
 
-// hosts has a host answer in this process, until the test ends.
+// hosts starts a host in this process, on loopback, for the test's time.
 func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
 	t.Helper()
 	return hosting(t, &Host{Wait: wait, Facts: Facts{Memory: 4 << 20}})
 }
 
-// hosting is hosts for one that listens on loopback.
 func hosting(t *testing.T, h *Host) (*net.TCPListener, <-chan error) {
 	t.Helper()
 	needsLoopback(t)
@@ -192,13 +191,13 @@ func serving(t *testing.T, h *Host, address string) (*net.TCPListener, <-chan er
 	return l, ended
 }
 
-// begin begins a run with a host that listens.
+// begin begins a run with a listening host.
 func begin(t *testing.T, l *net.TCPListener) *Run {
 	t.Helper()
 	return must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute))
 }
 
-// lead is a launch of a run that measures with targets.
+// lead is a launch of a run.
 func lead(t *testing.T, targets []Target, run *Run) *sampler {
 	t.Helper()
 	cpus := must.Get(CPUs(surveytest.Machine(t, 1)))
@@ -207,8 +206,8 @@ func lead(t *testing.T, targets []Target, run *Run) *sampler {
 
 var smallExchange = params.Key{Kind: params.NetCell, Tau: 2, Bytes: 100}.Named("lo:L")
 
-// All parts of a small plan are measured, the file has what models ask for, and the host
-// ends with the run.
+// All cells of a small plan are measured, the file has the parameters of models, and the hosts end
+// with the run.
 func TestMeasures(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	l, ended := hosts(t, time.Minute)
@@ -247,7 +246,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// Lines of a chart are told apart by τ.
+// A chart has a line for each τ.
 func TestProfiles(t *testing.T) {
 	var cells []params.Cell
 	for _, tau := range []int{1, 2} {
@@ -255,30 +254,30 @@ func TestProfiles(t *testing.T) {
 			cells = append(cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: tau, Bytes: 8, Variant: params.Parameter{Of: "lo", Name: parameter}}, Time: fit.Estimate{Center: 5}})
 		}
 	}
-	of := Survey.Drawing.Profiles(cells)
-	if len(of) != 2 || of[0].Line != "τ = 1" || of[1].Line != "τ = 2" || of[0].Time != "L(m,τ)" {
-		t.Errorf("%+v", of)
+	lines := Survey.Drawing.Profiles(cells)
+	if len(lines) != 2 || lines[0].Line != "τ = 1" || lines[1].Line != "τ = 2" || lines[0].Time != "L(m,τ)" {
+		t.Errorf("%+v", lines)
 	}
 }
 
-// Where L is 0 the text says why.
+// A note explains L = 0.
 func TestTablesOfZero(t *testing.T) {
 	f := &params.File{Networks: []params.Network{{Name: "lo", Kind: "tcp"}}}
 	for i, ns := range []float64{0, 5000} {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1 + 1024*i}.Named("lo:L"), Time: fit.Estimate{Center: ns}})
 	}
-	const says = "where L is 0, o already contains the whole way"
+	const note = "where L is 0, o already contains the whole way"
 	for _, want := range []bool{true, false} {
 		var text strings.Builder
 		view.WriteTables(&text, Tables(f))
-		if strings.Contains(text.String(), says) != want {
-			t.Errorf("%q is there: %v, want %v:\n%s", says, !want, want, &text)
+		if strings.Contains(text.String(), note) != want {
+			t.Errorf("%q: %v, want %v:\n%s", note, !want, want, &text)
 		}
 		f.Cells[0].Time.Center = 3
 	}
 }
 
-// What a kernel does not keep is not measured, and all else is.
+// Only parameters that need more unread bytes than the kernel keeps are left out.
 func TestSmallBuffers(t *testing.T) {
 	r := Request{Name: "lo", Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: 1448, Unread: 6 << 10}
 	all, warnings, err := r.Cells(nil)
@@ -293,7 +292,7 @@ func TestSmallBuffers(t *testing.T) {
 	}
 }
 
-// The end that leads sees a flow end, and both say why it did.
+// Both ends report why a flow ended.
 func TestWhy(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
 	run := begin(t, l)
@@ -304,7 +303,7 @@ func TestWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = s.once(to, order{Operation: ignored, Tau: 1, Bytes: mostIgnored, Times: 2}, parts[params.TamReceive])
-	const reason = "more is to be ignored than the kernel keeps"
+	const reason = "the messages to be ignored are more than the kernel keeps"
 	err = run.Why(err)
 	if !errors.Is(err, errHungUp) || !strings.HasPrefix(err.Error(), "there: ") || !strings.Contains(err.Error(), "there says: ") || !strings.HasSuffix(err.Error(), reason) {
 		t.Errorf("the end that leads: %v", err)
@@ -315,13 +314,13 @@ func TestWhy(t *testing.T) {
 	}
 }
 
-// Who says nothing is waited for no longer than asked for, and a host waits so long for a run. What a closed
-// port, one in use and an unknown name are is tested where they are told.
+// Waits for a silent host and for a run are limited. The command's tests have closed ports, ports in
+// use and unknown names.
 func TestNobodyThere(t *testing.T) {
 	needsLoopback(t)
 	free := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	address := free.Addr().String()
-	// It takes connections into its queue and never answers, like a stopped process.
+	// It queues connections and never answers, like a stopped process.
 	silent := Target{"silent", address}
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
@@ -331,7 +330,7 @@ func TestNobodyThere(t *testing.T) {
 	free.Close()
 	silent.Name = "127.0.0.1"
 	if _, err := Begin(t.Context(), []Target{silent}, secret, 100*time.Millisecond); err == nil || strings.Count(err.Error(), "127.0.0.1") != 1 {
-		t.Errorf("its address is there once: %v", err)
+		t.Errorf("the address is not there once: %v", err)
 	}
 	_, ended := hosts(t, 100*time.Millisecond)
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), "no run began within 100ms") {
@@ -339,7 +338,7 @@ func TestNobodyThere(t *testing.T) {
 	}
 }
 
-// A host that takes part in a run sends others away.
+// A host in a run refuses others.
 func TestEngaged(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
 	run := begin(t, l)
@@ -358,7 +357,7 @@ func TestEngaged(t *testing.T) {
 	}
 }
 
-// Where one host cannot take part, the others need not wait.
+// If a host is missing, the others are released.
 func TestOneIsMissing(t *testing.T) {
 	l, ended := hosts(t, time.Minute)
 	missing := Target{"missing", "missing.invalid:1"}
@@ -373,7 +372,7 @@ func TestOneIsMissing(t *testing.T) {
 func TestSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "secret")
 	if _, err := ReadSecret(path, false); err == nil {
-		t.Error("a secret out of nothing")
+		t.Error("a secret without a file")
 	}
 	var all sync.WaitGroup
 	found := make([]Secret, 8)

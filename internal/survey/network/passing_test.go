@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// passing is a target on whose way connections are passed on to a host, until end is called.
+// passing is a target whose connections pass hands on to a listening host, until end is called.
 func passing(t *testing.T, name string, l net.Listener, pass func(c net.Conn, address string)) (to []Target, end func()) {
 	t.Helper()
 	between := must.Get(net.Listen("tcp", "127.0.0.1:0"))
@@ -30,7 +30,7 @@ func passing(t *testing.T, name string, l net.Listener, pass func(c net.Conn, ad
 	return []Target{{name, between.Addr().String()}}, func() { between.Close(); all.Wait() }
 }
 
-// One bit that changes on the way is found.
+// A bit flipped in transit is detected.
 func TestChangedBit(t *testing.T) {
 	l, _ := hosts(t, time.Minute)
 	to, end := passing(t, "forged", l, forge)
@@ -45,7 +45,7 @@ func TestChangedBit(t *testing.T) {
 	}
 }
 
-// forge passes on what is said, but for one bit of the first message that is timed, which two go before.
+// forge flips a bit of the first timed message, which follows two untimed ones.
 func forge(c net.Conn, address string) {
 	defer c.Close()
 	d, err := net.Dial("tcp", address)

@@ -18,33 +18,32 @@ import (
 
 // A Target is a host to measure with.
 type Target struct {
-	Name    string `json:"name"`    // as users know it
+	Name    string `json:"name"`    // the user's
 	Address string `json:"address"` // with a port
 }
 
-// at is the name with the address where that says more: node2: 10.0.0.2:7415.
-func (t Target) at() string {
+// full is the name, with the address if that differs: node2: 10.0.0.2:7415.
+func (t Target) full() string {
 	if host, _, _ := net.SplitHostPort(t.Address); t.Name == host || t.Name == t.Address {
 		return t.Address
 	}
 	return t.Name + ": " + t.Address
 }
 
-// A Run is hosts that take part in a measurement, from Begin to End.
+// A Run is the hosts of a measurement, from Begin to End.
 type Run struct {
 	ID      [16]byte
 	Targets []Target
 	Facts   []Facts // by target
-	Segment int     // what a packet holds of a message, bytes, the least of all targets
-	Unread  int     // unread bytes that kernels keep, the least of all targets
-	// Interface is the one through which the first target was reached, or tcp if its name
-	// cannot name a network.
+	Segment int     // payload of a packet, bytes, the smallest of all targets
+	Unread  int     // unread bytes that kernels keep, the smallest of all targets
+	// Interface is the interface to the first target, or tcp if its name cannot be a network's.
 	Interface string
 	controls  []net.Conn
 }
 
-// Begin has all targets take part. It retries for the given time while a target does not listen
-// yet. On error, one sentence, no host takes part.
+// Begin starts a run with all targets. It retries for the given time while a target does not listen
+// yet. On error, one sentence, all hosts are released.
 func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) (r *Run, err error) {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -53,11 +52,11 @@ func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) 
 		if err == nil {
 			return
 		}
-		// Targets that were not asked yet need not wait until their patience ends.
-		told, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+		// Targets that were not called yet would wait until their patience ends.
+		notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		for _, t := range targets[min(len(targets), len(r.controls)+1):] {
-			if c, failed := call(told, t, s, hello{Purpose: controlling, Run: r.ID}, false); failed == nil {
+			if c, failed := call(notice, t, s, hello{Purpose: controlling, Run: r.ID}, false); failed == nil {
 				r.controls = append(r.controls, c)
 			}
 		}
@@ -96,12 +95,12 @@ func Begin(ctx context.Context, targets []Target, s Secret, wait time.Duration) 
 }
 
 func interfaceOf(c *net.TCPConn) string {
-	at, _ := c.LocalAddr().(*net.TCPAddr)
-	all, _ := net.Interfaces() // without them it has no name
-	for _, i := range all {
+	local, _ := c.LocalAddr().(*net.TCPAddr)
+	interfaces, _ := net.Interfaces() // on error none
+	for _, i := range interfaces {
 		addresses, _ := i.Addrs()
 		for _, a := range addresses {
-			if of, ok := a.(*net.IPNet); ok && at != nil && of.IP.Equal(at.IP) && (params.Network{Name: i.Name, Kind: "tcp"}).Check() == nil {
+			if own, ok := a.(*net.IPNet); ok && local != nil && own.IP.Equal(local.IP) && (params.Network{Name: i.Name, Kind: "tcp"}).Check() == nil {
 				return i.Name
 			}
 		}
@@ -109,9 +108,9 @@ func interfaceOf(c *net.TCPConn) string {
 	return "tcp"
 }
 
-// Why adds to an error of the run what hosts say that made it fail.
+// Why adds the hosts' own reasons to an error of the run.
 func (r *Run) Why(err error) error {
-	until := time.Now().Add(time.Second) // they see the end of a flow when this host does
+	until := time.Now().Add(time.Second) // hosts see a flow's end when this one does
 	for i, c := range r.controls {
 		var e ending
 		c.SetReadDeadline(until)
@@ -128,7 +127,7 @@ func (r *Run) Why(err error) error {
 	return err
 }
 
-// End lets all hosts go; err, if not nil, is told to them.
+// End releases all hosts and tells them err, if not nil.
 func (r *Run) End(err error) {
 	var e ending
 	if err != nil {
@@ -142,17 +141,17 @@ func (r *Run) End(err error) {
 	r.controls = nil
 }
 
-// call connects to a host and shakes hands. A handshake that is cut off, as where strangers
-// flood the host, is retried as long as an end's patience. With again it retries until ctx ends
-// while the host does not listen yet.
-func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TCPConn, error) {
-	if !again {
+// call connects to a host and shakes hands. It repeats a handshake that is cut off, as while
+// strangers flood the host, for the default patience. With wait it retries until ctx ends while the
+// host does not listen yet.
+func call(ctx context.Context, t Target, s Secret, h hello, wait bool) (*net.TCPConn, error) {
+	if !wait {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, patience)
 		defer cancel()
 	}
 	var last error
-	var cut time.Time // when a handshake was cut off first
+	var cut time.Time // of the first handshake that was cut off
 	for {
 		c, err := connect(ctx, t, s, h)
 		switch {
@@ -164,7 +163,7 @@ func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TC
 			} else if time.Since(cut) > patience {
 				return nil, last
 			}
-		case again && errors.Is(err, syscall.ECONNREFUSED):
+		case wait && errors.Is(err, syscall.ECONNREFUSED):
 			last = unreached(ctx, t, err)
 		case last != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return nil, last
@@ -178,7 +177,7 @@ func call(ctx context.Context, t Target, s Secret, h hello, again bool) (*net.TC
 	}
 }
 
-// connect makes one try of a call.
+// connect is one attempt of call.
 func connect(ctx context.Context, t Target, s Secret, h hello) (*net.TCPConn, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "tcp", t.Address)
@@ -197,10 +196,10 @@ func connect(ctx context.Context, t Target, s Secret, h hello) (*net.TCPConn, er
 	return c.(*net.TCPConn), nil
 }
 
-// An UnknownError is about a host whose name does not resolve.
+// An UnknownError reports a host whose name does not resolve.
 type UnknownError struct{ error }
 
-// ErrNobody: the host is up and no run waits there.
+// ErrNobody: the host is up, but does not listen.
 var ErrNobody = errors.New("nobody listens there: begin with the host that listens")
 
 // unreached explains why the host was not reached.
@@ -213,14 +212,14 @@ func unreached(ctx context.Context, t Target, err error) error {
 	case errors.As(err, &unknown):
 		return UnknownError{fmt.Errorf("%s: no address is known of this name: is it spelled as the system knows it? An address like 10.0.0.2 always works", t.Name)}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%s: %w", t.at(), ErrNobody)
+		return fmt.Errorf("%s: %w", t.full(), ErrNobody)
 	case errors.As(err, &late) && late.Timeout(), errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.at())
+		return fmt.Errorf("%s does not answer at all: is the host up, and does no firewall in between drop what comes to that port?", t.full())
 	}
 	return sentence(t.Name, err)
 }
 
-// sentence has an error of a connection begin with a name.
+// sentence prefixes a connection's error with a name.
 func sentence(name string, err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) {
@@ -229,7 +228,7 @@ func sentence(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// launchID tells launches apart.
+// launchID is a random number of a launch.
 func launchID() uint64 {
 	n := nonce()
 	return binary.BigEndian.Uint64(n[:])

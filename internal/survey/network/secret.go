@@ -20,8 +20,7 @@ const (
 	mostSecret  = 4096
 )
 
-// OwnSecret is where a user's secret is if no other is named: every host that has the
-// same home has it.
+// OwnSecret is the default path of a user's secret, in the home directory, which hosts often share.
 func OwnSecret() (path string, err error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
@@ -30,8 +29,8 @@ func OwnSecret() (path string, err error) {
 	return filepath.Join(dir, "taulop", "net-secret"), nil
 }
 
-// ReadSecret reads a secret from a file that only its owner can read. makeIt has it made where
-// there is none, by one of several hosts that ask at once.
+// ReadSecret reads a secret from a file that only its owner can read. makeIt creates a missing file;
+// of several hosts that do so at once, one succeeds.
 func ReadSecret(path string, makeIt bool) (Secret, error) {
 	in, err := infile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && makeIt {
@@ -61,7 +60,7 @@ func ReadSecret(path string, makeIt bool) (Secret, error) {
 	return text, nil
 }
 
-// makeSecret leaves a whole file or none, and the first of several stays.
+// makeSecret creates the file atomically and keeps one that is there.
 func makeSecret(path string) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -10,23 +10,21 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// mostUnproven is how many connections may be without a proof at once.
+// mostUnproven is the largest number of concurrent handshakes.
 const mostUnproven = 128
 
-// Unproven are connections whose handshake is under way. They have slots of their own: if all
-// are taken the oldest connection makes room for the newest; connections that have proved the
-// secret are never closed for others.
+// unproven is the connections in a handshake. If all slots are taken, the oldest connection is closed
+// for the newest; connections that have proved the secret are never closed for others.
 type unproven struct {
 	slots chan struct{} // one for each handshake that has not returned
 	mutex sync.Mutex
 	conns []*net.TCPConn // oldest first
-	over  bool           // none enters any more
+	over  bool           // no connection enters any more
 }
 
 func newUnproven() *unproven { return &unproven{slots: make(chan struct{}, mostUnproven)} }
 
-// enter takes a slot for c. It waits no longer than a closed connection's handshake takes
-// to return.
+// enter takes a slot for c. It waits at most until the handshake of a closed connection returns.
 func (u *unproven) enter(c *net.TCPConn) {
 	select {
 	case u.slots <- struct{}{}:
@@ -48,7 +46,7 @@ func (u *unproven) displace() {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
 	if len(u.conns) > 0 {
-		u.conns[0].SetLinger(0) // else the kernel keeps what strangers left
+		u.conns[0].SetLinger(0) // else the kernel keeps unsent data
 		u.conns[0].Close()
 		u.conns = u.conns[1:]
 	}
@@ -65,10 +63,10 @@ func (u *unproven) leave(c *net.TCPConn) bool {
 	return i >= 0
 }
 
-// done gives the slot of a handshake back.
+// done frees the slot of a handshake.
 func (u *unproven) done() { <-u.slots }
 
-// end closes all connections, and whatever comes later.
+// end closes all connections, and those that enter later.
 func (u *unproven) end() {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()
@@ -81,17 +79,17 @@ func (u *unproven) end() {
 
 var errDisplaced = errors.New("it did not prove the secret before its place was needed")
 
-// mostLines tell of connections that are sent away.
+// mostLines is the number of refused connections that are reported one by one.
 const mostLines = 4
 
-// Refusals reports connections that were sent away. A stranger can cause thousands a second, so
-// all but the first are only counted.
+// refusals reports refused connections. A stranger can cause thousands a second, so all after the
+// first mostLines are only counted.
 type refusals struct {
 	mutex        sync.Mutex
 	told, untold int
 }
 
-// line is what to say of a connection, if anything.
+// line reports a connection, or returns nil if it is only counted.
 func (r *refusals) line(from net.Addr, why error) error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -103,7 +101,7 @@ func (r *refusals) line(from net.Addr, why error) error {
 	return fmt.Errorf("%v was sent away: %w", from, why)
 }
 
-// rest is what to say of connections that nothing was said of, if there are any.
+// rest reports the number of connections that were only counted; nil if there are none.
 func (r *refusals) rest() error {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()

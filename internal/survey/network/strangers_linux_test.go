@@ -14,8 +14,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// knock connects as strangers do, without a word, with half a greeting or with another
-// service's, until the test ends.
+// knock connects as strangers do, silent, with half a hello or with a hello alone, for the test's
+// time.
 func knock(t *testing.T, address string, times int) {
 	t.Helper()
 	for i := range times {
@@ -30,7 +30,7 @@ func knock(t *testing.T, address string, times int) {
 	}
 }
 
-// A witness counts what a host says.
+// A witness records the reports of a host.
 type witness struct {
 	mutex sync.Mutex
 	lines []string
@@ -42,8 +42,8 @@ func (w *witness) say(err error) {
 	w.lines = append(w.lines, err.Error())
 }
 
-// Hundreds of connections that never prove the secret do not keep a run from beginning,
-// from beginning launches, and from going on.
+// Hundreds of connections without a proof do not disturb the begin of a run or of launches, or
+// samples.
 func TestIdleStrangers(t *testing.T) {
 	const strangers = 3 * mostUnproven
 	var w witness
@@ -68,14 +68,14 @@ func TestIdleStrangers(t *testing.T) {
 		t.Error(err)
 	}
 	if h.admitted != 0 || len(h.groups) != 0 || len(h.unproven.slots) != 0 {
-		t.Errorf("after its end the host has %d flows in %d launches and %d handshakes", h.admitted, len(h.groups), len(h.unproven.slots))
+		t.Errorf("the host ended with %d flows in %d launches and %d handshakes", h.admitted, len(h.groups), len(h.unproven.slots))
 	}
 	if n := len(w.lines); n < mostLines || !strings.Contains(w.lines[n-1], " more connections") {
-		t.Errorf("%d lines, the last of which does not count the others:\n%s", n, strings.Join(w.lines, "\n"))
+		t.Errorf("%d lines, the last without the number of further connections:\n%s", n, strings.Join(w.lines, "\n"))
 	}
 }
 
-// What a host lets in it forgets again: a run that did not begin, and flows that ended.
+// forget undoes admit, of runs and of flows.
 func TestAdmits(t *testing.T) {
 	h := Host{groups: make(map[uint64]*group)}
 	run := hello{Purpose: controlling, Run: nonce()}
@@ -107,7 +107,7 @@ func TestAdmits(t *testing.T) {
 	}
 }
 
-// peak is the most memory that this process has had since it was asked last, bytes.
+// peak is the peak memory of this process since the last call, bytes.
 func peak(t *testing.T) (bytes int) {
 	t.Helper()
 	text := must.Get(os.ReadFile("/proc/self/status"))
@@ -119,8 +119,7 @@ func peak(t *testing.T) (bytes int) {
 	return bytes << 10
 }
 
-// A peer with the secret that asks for messages of hundreds of megabytes on many flows gets
-// as much as the host allows, and then a sentence that names the flag.
+// A peer with the secret that orders huge messages gets the host's bound, and an error beyond it.
 func TestMemoryIsBounded(t *testing.T) {
 	const flows, each = 8, mostMessage
 	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 64 << 20}}
@@ -152,23 +151,23 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Errorf("the host ended with %v", err)
 	}
 	if grown := peak(t) - before; grown > h.Facts.Memory+32<<20 {
-		t.Errorf("%d MB more than before, want %d and a little", grown>>20, h.Facts.Memory>>20)
+		t.Errorf("%d MB more than before, want about %d", grown>>20, h.Facts.Memory>>20)
 	}
 	if taken := h.budget.taken.Load(); taken != 0 {
 		t.Errorf("%d bytes are not given back", taken)
 	}
 }
 
-// Memory that a flow gives back is for the next, which waits for it.
+// A flow waits for memory that another one gives back.
 func TestBudget(t *testing.T) {
 	b := &budget{most: 100}
 	must.Do(b.take(60))
 	if err := b.take(101); err == nil {
-		t.Error("more than all was had")
+		t.Error("more than the budget was taken")
 	}
 	taken := make(chan error)
 	go func() { taken <- b.take(50) }()
-	time.Sleep(5 * time.Millisecond) // it waits by then, or finds the memory there
+	time.Sleep(5 * time.Millisecond) // it probably waits by then
 	b.give(60)
 	if err := <-taken; err != nil {
 		t.Error(err)
@@ -179,12 +178,12 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// A request says which host it is too large for, before it measures.
+// The error names the host for which a request is too large.
 func TestFits(t *testing.T) {
 	run := Run{Targets: []Target{{Name: "near"}, {Name: "far"}}, Facts: []Facts{{Memory: 8 << 20}, {Memory: 1 << 20}}}
 	for _, tt := range []struct {
 		m, tau int
-		says   string // none: it fits
+		err    string // "": it fits
 	}{
 		{512 << 10, 8, ""},
 		{512 << 10, 9, "near takes 8M for messages, and τ = 9 with m = 512K needs 9M: let the host that listens"},
@@ -192,13 +191,13 @@ func TestFits(t *testing.T) {
 		{mostMessage, mostFlows, "needs 512G"},
 	} {
 		err := run.Fits(Request{Sizes: []int{1, tt.m}, Taus: []int{1, tt.tau}})
-		if tt.says == "" && err != nil || tt.says != "" && (err == nil || !strings.Contains(err.Error(), tt.says)) {
-			t.Errorf("%d flows of %d bytes: %v, want %q", tt.tau, tt.m, err, tt.says)
+		if tt.err == "" && err != nil || tt.err != "" && (err == nil || !strings.Contains(err.Error(), tt.err)) {
+			t.Errorf("%d flows of %d bytes: %v, want %q", tt.tau, tt.m, err, tt.err)
 		}
 	}
 }
 
-// A peer with the secret that stops reading in the middle ends its run, with the reason.
+// A peer with the secret that stops reading ends its run, and gets the reason.
 func TestStopsReading(t *testing.T) {
 	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
 	l, ended := hosting(t, h)
@@ -210,7 +209,7 @@ func TestStopsReading(t *testing.T) {
 	o := order{Operation: exchange, Tau: 1, Bytes: 32 << 10, Times: times}
 	c.Write(encoded(o))
 	c.SetWriteDeadline(time.Now().Add(10 * time.Second))
-	for range times { // until the host takes no more either
+	for range times { // until the host stops reading, too
 		if _, err := c.Write(make([]byte, o.Bytes)); err != nil {
 			break
 		}

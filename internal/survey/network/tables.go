@@ -11,22 +11,22 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Tables are T(m,τ) = o + L of each network, the other hosts beside the first, and Tam's
-// parameters with what they predict.
+// Tables are T(m,τ) = o + L of each network, L to the other hosts beside the first, and Tam's
+// parameters with their predictions.
 func Tables(f *params.File) (tables []view.Table) {
-	for _, w := range ways(f) {
+	for _, w := range measured(f) {
 		n, taus, sizes := w.network, w.taus, w.sizes
 		for _, tau := range taus {
 			t := view.Table{Title: fmt.Sprintf("L(m,%d) of %s: %s one way, until the last has arrived, after o", tau, n.Name, messages(tau)), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
-			covered := false
+			covered := false // by o
 			for _, m := range sizes {
-				if c, there := w.at[place{params.NetTransfer, 0, tau, m}]; there {
+				if c, there := w.at[key{params.NetTransfer, 0, tau, m}]; there {
 					us := c.Time.Scale(1e-3)
 					covered = covered || us.Center == 0
 					t.Add(view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Rate(1e3*float64(tau*m))), us.N)
 				}
 			}
-			if o, there := w.at[place{params.NetOverhead, 0, 1, sizes[0]}]; there && tau == taus[0] {
+			if o, there := w.at[key{params.NetOverhead, 0, 1, sizes[0]}]; there && tau == taus[0] {
 				us := o.Time.Scale(1e-3)
 				t.Note("o = %s µs %s, before the first byte leaves", view.Rough(us), view.Interval(us))
 			}
@@ -41,43 +41,44 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// Answer is what the shortest message takes and what the longest ones move, alone and most at once.
+// Answer is the time of the shortest message and the throughput of the longest, alone and with the
+// most flows.
 func Answer(f *params.File) string {
-	var said []string
-	for _, w := range ways(f) {
+	var lines []string
+	for _, w := range measured(f) {
 		shortest, longest, most := w.sizes[0], w.sizes[len(w.sizes)-1], w.taus[len(w.taus)-1]
 		text := w.network.Name + ":"
-		if c, there := w.at[place{params.NetTransfer, 0, 1, shortest}]; there {
+		if c, there := w.at[key{params.NetTransfer, 0, 1, shortest}]; there {
 			text += fmt.Sprintf(" a message of %s takes %s after o one way;", view.Size(shortest), view.Timed(c.Time))
 		}
 		for _, tau := range lists.Rising([]int{1, most}) {
-			if c, there := w.at[place{params.NetTransfer, 0, tau, longest}]; there && c.Time.Center > 0 {
+			if c, there := w.at[key{params.NetTransfer, 0, tau, longest}]; there && c.Time.Center > 0 {
 				text += fmt.Sprintf(" %s of %s: %s;", messages(tau), view.Size(longest), view.Known(c.Time.Rate(1e3*float64(tau*longest)), " MB/s"))
 			}
 		}
-		said = append(said, strings.TrimSuffix(text, ";"))
+		lines = append(lines, strings.TrimSuffix(text, ";"))
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(lines, "\n")
 }
 
-// A way is the cells of a network, and the τ and sizes of its messages.
-type way struct {
+// cells are a network's cells, and the τ and sizes of its messages.
+type cells struct {
 	*params.File
 	network     params.Network
-	at          map[place]params.Cell
+	at          map[key]params.Cell
 	taus, sizes []int
 }
 
-// ways are the networks that have messages.
-func ways(f *params.File) (all []way) {
+// measured are the networks with messages.
+func measured(f *params.File) (all []cells) {
 	for _, n := range f.Networks {
-		w := way{File: f, network: n, at: make(map[place]params.Cell)}
+		w := cells{File: f, network: n, at: make(map[key]params.Cell)}
 		for _, c := range f.Cells {
 			p := c.Parameter()
 			if c.Kind != params.NetCell || p.Of != n.Name {
 				continue
 			}
-			w.at[place{p.Name, p.Host, c.Tau, c.Bytes}] = c
+			w.at[key{p.Name, p.Host, c.Tau, c.Bytes}] = c
 			if p.Name == params.NetTransfer && p.Host == 0 {
 				w.taus, w.sizes = append(w.taus, c.Tau), append(w.sizes, c.Bytes)
 			}
@@ -89,7 +90,7 @@ func ways(f *params.File) (all []way) {
 	return all
 }
 
-type place struct {
+type key struct {
 	parameter        string
 	host, tau, bytes int
 }
@@ -101,14 +102,14 @@ func messages(tau int) string {
 	return fmt.Sprintf("%d messages at once", tau)
 }
 
-// hosts holds the way to other hosts against that to the first.
-func (w way) hosts(sizes []int) []view.Table {
+// hosts compares L to the other hosts with L to the first.
+func (w cells) hosts(sizes []int) []view.Table {
 	t := view.Table{Title: "L(m,1) to each host", Keys: 2, Columns: append(view.Words("host"), view.Numbers("m", "µs", "95 % interval", "× the first")...)}
 	for i := 1; i+1 < len(w.network.Hosts); i++ {
 		for _, m := range sizes {
-			if c, there := w.at[place{params.NetTransfer, i + 1, 1, m}]; there {
+			if c, there := w.at[key{params.NetTransfer, i + 1, 1, m}]; there {
 				us := c.Time.Scale(1e-3)
-				t.Add(w.network.Hosts[i+1], view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Div(w.at[place{params.NetTransfer, 0, 1, m}].Time)))
+				t.Add(w.network.Hosts[i+1], view.Bytes(m), view.Rough(us), view.Interval(us), view.Rough(c.Time.Div(w.at[key{params.NetTransfer, 0, 1, m}].Time)))
 			}
 		}
 	}
@@ -118,10 +119,10 @@ func (w way) hosts(sizes []int) []view.Table {
 	return []view.Table{t}
 }
 
-// tam is Tam's parameters, and what they say of messages and broadcasts.
-func (w way) tam(sizes []int) []view.Table {
+// tam is Tam's parameters and their predictions of messages and broadcasts.
+func (w cells) tam(sizes []int) []view.Table {
 	t, err := w.Tam(w.network.Name)
-	if err != nil { // not measured, or not all of it
+	if err != nil { // not measured, or not completely
 		return nil
 	}
 	lines := view.Table{Title: fmt.Sprintf("Tam's parameters, of packets of 1 to %d bytes", t.Packet), Columns: append(view.Words("parameter", ""), view.Numbers("startup, µs", "ns a byte", "residual")...)}
@@ -140,18 +141,18 @@ func (w way) tam(sizes []int) []view.Table {
 		lines.Note("B_L is %.3g KB or more: what waits on the way while one flow sends all it can", t.Buffer/1024)
 	}
 	m := model.Tam{Tam: t}
-	said := view.Table{Title: "What they say of longer messages, in µs", Columns: view.Numbers("m", "packets", "one way, by (2.6)", "measured", "broadcast among 8", "by")}
+	predicted := view.Table{Title: "What they say of longer messages, in µs", Columns: view.Numbers("m", "packets", "one way, by (2.6)", "measured", "broadcast among 8", "by")}
 	for _, bytes := range sizes {
-		if c, there := w.at[place{params.NetTransfer, 0, 1, bytes}]; there && bytes > t.Packet {
+		if c, there := w.at[key{params.NetTransfer, 0, 1, bytes}]; there && bytes > t.Packet {
 			cost, equation := m.Broadcast(bytes, 8)
-			measured := c.Time.Center + w.at[place{params.NetOverhead, 0, 1, sizes[0]}].Time.Center
-			said.Add(view.Bytes(bytes), m.Packets(bytes), micros(m.PointToPoint(bytes)), micros(measured), micros(cost), equation)
+			measured := c.Time.Center + w.at[key{params.NetOverhead, 0, 1, sizes[0]}].Time.Center
+			predicted.Add(view.Bytes(bytes), m.Packets(bytes), micros(m.PointToPoint(bytes)), micros(measured), micros(cost), equation)
 		}
 	}
-	if len(said.Rows) == 0 {
+	if len(predicted.Rows) == 0 {
 		return []view.Table{lines}
 	}
-	return []view.Table{lines, said}
+	return []view.Table{lines, predicted}
 }
 
 func micros(ns float64) string { return view.Digits(ns/1e3, ns/1e5) }

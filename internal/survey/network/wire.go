@@ -15,14 +15,15 @@ import (
 	"time"
 )
 
-// protocol is what both ends must speak. It grows with every change of what is sent.
+// protocol is the version of the wire format, equal on both ends. Every change of the format
+// increments it.
 const protocol = 3
 
-// magic begins what either end says first, so that another service is told from a
-// taulop of another version.
+// magic begins the first bytes of either end: it tells a taulop of another version from another
+// service.
 var magic = [8]byte{'t', 'a', 'u', 'l', 'o', 'p', 0, '\n'}
 
-// Bounds on what an end waits for, and on what it takes from the other.
+// Bounds on what an end accepts from the other.
 const (
 	handshakeTime = 5 * time.Second
 	mostFrame     = 1 << 20 // bytes of a frame
@@ -31,27 +32,27 @@ const (
 	mostTimes     = 1 << 20 // messages in a batch
 )
 
-// A purpose is what a connection is for.
+// A purpose is the use of a connection.
 type purpose uint8
 
 const (
-	controlling purpose = 1 + iota // begins a run and, with its end, ends it
-	flowing                        // carries messages that are measured
+	controlling purpose = 1 + iota // a run, which ends with the connection
+	flowing                        // the messages of a flow
 )
 
-// A hello is what the end that connects says first.
+// A hello is the first message of the connecting end.
 type hello struct {
 	Magic   [8]byte
 	Version uint16
 	Purpose purpose
 	_       uint8
-	Flow    uint32   // of flowing: which
-	Launch  uint64   // of flowing: flows of one launch work together
-	Run     [16]byte // what begins, or what the flow belongs to
+	Flow    uint32   // of flowing: the flow's number
+	Launch  uint64   // of flowing: flows of one launch start messages together
+	Run     [16]byte // ID
 	Nonce   [16]byte
 }
 
-// A challenge is the answer to it.
+// A challenge answers a hello.
 type challenge struct {
 	Magic   [8]byte
 	Version uint16
@@ -66,7 +67,7 @@ type verdict struct {
 	Proof  [sha256.Size]byte // that the listening end has the secret too
 }
 
-// An answer is whether a host takes part.
+// An answer tells whether a host takes part.
 type answer uint8
 
 const (
@@ -76,21 +77,21 @@ const (
 	full
 )
 
-// A Secret is known to all hosts of a run, and only to them.
+// A Secret is shared by the hosts of a run.
 type Secret []byte
 
-// proof is what only a holder of the secret can say of a handshake. It includes the end's name,
-// so that one end's proof is of no use as the other's.
+// proof authenticates a handshake with the secret. It includes the end's name, so that a peer cannot
+// send the other end's proof back.
 func (s Secret) proof(end string, h hello, c challenge) (p [sha256.Size]byte) {
 	mac := hmac.New(sha256.New, s)
 	fmt.Fprintf(mac, "taulop net %s\n", end)
-	binary.Write(mac, binary.BigEndian, h) // a hash takes everything
+	binary.Write(mac, binary.BigEndian, h) // a hash returns no error
 	binary.Write(mac, binary.BigEndian, c)
 	mac.Sum(p[:0])
 	return p
 }
 
-// Errors of a handshake that say what is wrong with the other end.
+// Errors of a handshake, about the other end.
 var (
 	errStranger = errors.New("it has another secret: give both hosts the same file")
 	errEngaged  = errors.New("it takes part in another run: wait for its end, or listen on another port")
@@ -98,14 +99,14 @@ var (
 	errAlien    = errors.New("what answers there is not taulop net: is the port right?")
 )
 
-// A versionError is a peer's protocol version, another than this one.
+// A versionError is a peer's protocol version that differs from this one.
 type versionError uint16
 
 func (v versionError) Error() string {
 	return fmt.Sprintf("it speaks version %d of the protocol and this taulop version %d: have the same taulop on all hosts", uint16(v), protocol)
 }
 
-// introduce is the handshake of the end that connects.
+// introduce is the handshake of the connecting end.
 func introduce(c net.Conn, s Secret, h hello) error {
 	c.SetDeadline(time.Now().Add(handshakeTime))
 	defer c.SetDeadline(time.Time{})
@@ -143,8 +144,8 @@ func introduce(c net.Conn, s Secret, h hello) error {
 	return nil
 }
 
-// receive is the handshake of the end that listens. admit says whether a peer that knows the
-// secret is let in; only such a peer gets a proof that this end knows it.
+// receive is the handshake of the listening end. admit decides on a peer that knows the secret; only
+// an admitted peer gets a proof that this end knows it.
 func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error) {
 	c.SetDeadline(time.Now().Add(handshakeTime))
 	defer c.SetDeadline(time.Time{})
@@ -183,10 +184,10 @@ func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error
 	return h, err
 }
 
-// cutOff: the handshake ended before a verdict, and another one may succeed.
+// cutOff: the handshake ended before the verdict; a retry may succeed.
 type cutOff struct{ error }
 
-// silent explains a handshake that was cut off.
+// silent turns errors of a broken handshake into cutOff.
 func silent(err error) error {
 	var late net.Error
 	switch {
@@ -199,7 +200,7 @@ func silent(err error) error {
 }
 
 func nonce() (n [16]byte) {
-	rand.Read(n[:]) // has no errors
+	rand.Read(n[:]) // never fails
 	return n
 }
 
@@ -225,7 +226,7 @@ func readFrame(r io.Reader, v any) error {
 	if n > mostFrame {
 		return fmt.Errorf("a frame of %d bytes; the most is %d", n, mostFrame)
 	}
-	// As it comes: a length alone takes no memory.
+	// Memory grows with received bytes, not with the announced length.
 	var text bytes.Buffer
 	if _, err := io.CopyN(&text, r, int64(n)); err != nil {
 		return io.ErrUnexpectedEOF
@@ -233,14 +234,14 @@ func readFrame(r io.Reader, v any) error {
 	return json.Unmarshal(text.Bytes(), v)
 }
 
-// An operation is what both ends of a flow do in a batch.
+// An operation is the message pattern of a batch.
 type operation uint8
 
 const (
-	exchange operation = 1 + iota // a message there, and one of the same size back
-	stream                        // messages follow each other in one direction
-	alone                         // a message at a time is taken when all of it has come
-	ignored                       // messages come while the receiver computes
+	exchange operation = 1 + iota // a message, and one of the same size back
+	stream                        // consecutive messages in one direction
+	alone                         // one message at a time, read after all of it has arrived
+	ignored                       // messages arrive while the receiver computes
 	lastOperation
 )
 
@@ -275,19 +276,19 @@ func decodeOrder(b []byte) (o order, err error) {
 	return o, nil
 }
 
-// A result ends a batch: what the listening end says of it.
+// A result is the listening end's report after a batch.
 type result struct {
-	Wrong uint8 // 1: what arrived is not what was sent
+	Wrong uint8 // 1: received bytes differ from those sent
 	_     [7]byte
-	NS    uint64 // of stream, alone and ignored: the time here
-	CPU   uint64 // of ignored: where the kernel received them, from 1; 0 is unknown
+	NS    uint64 // of stream, alone and ignored: time at the listening end
+	CPU   uint64 // of ignored: the CPU on which the kernel received, plus 1; 0: unknown
 }
 
 const resultBytes = 24
 
 // encoded is an order or a result on the wire.
 func encoded[T order | result](what T) []byte {
-	b, _ := binary.Append(nil, binary.BigEndian, what) // of fixed size, so without an error
+	b, _ := binary.Append(nil, binary.BigEndian, what) // fixed size: no error
 	return b
 }
 

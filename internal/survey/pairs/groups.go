@@ -14,48 +14,45 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Groups are CPUs of one level that their times divide further: an EPYC that does not show its
-// L3 caches, or a virtual machine that hides them. One that hides packages, too, has groups of
-// groups.
+// Groups are CPUs of one level in groups that the topology hides and times reveal, as where a virtual
+// machine hides L3 caches. If it hides packages, too, there are groups of groups.
 type Groups struct {
 	Level   string        `json:"level"`
 	CPUs    numa.CPUSet   `json:"cpus"`
 	Groups  []numa.CPUSet `json:"groups"`
 	Bytes   int           `json:"m_bytes"`
-	Within  float64       `json:"within_median_ns"`  // pairs of one group, and of no smaller one
-	Between float64       `json:"between_median_ns"` // pairs of two, and of no larger one
+	Within  float64       `json:"within_median_ns"`  // pairs in one group, but in no smaller one
+	Between float64       `json:"between_median_ns"` // pairs in two groups of the next larger group
 }
 
-// What makes groups.
 const (
-	// leastUnits are enough for chance to be told from groups: of six cores there are
-	// ten ways to make two groups of three, and 5,005 ways to choose their six pairs.
+	// leastUnits is enough to tell groups from chance: six cores have ten divisions into two groups of
+	// three, and 5,005 choices of their six pairs.
 	leastUnits = 6
-	// leastRatio is of times between groups to times within: caches that are not shared cost
-	// several times as much, a mesh of cores some per cent.
+	// leastRatio is the ratio of times between groups to times within: times across caches are several
+	// times as long, times across a mesh of cores some per cent longer.
 	leastRatio = 1.2
-	// overlap is the share of pairs within that may take as long as the fastest twentieth of
-	// the pairs between.
+	// overlap is the share of pairs within groups that may take as long as the fastest twentieth of
+	// the pairs between groups.
 	overlap = 0.05
-	// leastApart is by how many standard deviations medians differ.
+	// leastApart is the difference of medians in standard deviations.
 	leastApart = 4
-	// One in a hundred permutations of the times may make groups as distinct.
+	// One in a hundred permutations of the times may give equally distinct groups.
 	permutations, byChance = 199, 2
-	// mostNested of groups in groups: siblings, caches, nodes and packages.
+	// mostNested is the largest depth of groups: siblings, caches, nodes and packages.
 	mostNested = 4
 )
 
-// FindGroups finds the hidden groups of each set of CPUs that the topology calls alike, by the
-// times of the smallest message.
+// FindGroups finds the hidden groups in each set of CPUs of one topology level, by the times of the
+// smallest message.
 //
-// CPUs are joined by average linkage of their logarithmic times; CPUs that the topology calls
-// closer are joined before. The tree is cut where its heights leap most, among the cuts that
-// leave two or more in every group, and where else they leap by leastRatio. Groups stand if the
-// median between them, within the groups that enclose them, is leastRatio times the median
-// within and leastApart standard deviations away, if both hardly overlap, and if hardly any
-// permutation of the same times over the pairs makes groups as far apart: the cut is the best
-// of many, and noise has a best cut, too. They must stand in all of the pairs' states, where
-// the host moves CPUs, and at both ends of their intervals.
+// Clusters are joined by average linkage of logarithmic times; CPUs at closer levels of the topology
+// are one unit. The tree is cut at its largest leap in height among the cuts that leave no unit
+// alone, and at further leaps of leastRatio. Groups are accepted if the median time between them,
+// within the enclosing group, is leastRatio times the median within and leastApart standard
+// deviations away, if the times hardly overlap, and if hardly any permutation of the times over the
+// pairs gives equally distant groups: noise, too, has a best cut. If the host moves CPUs, they must
+// be accepted in all states of the pairs, and always at both ends of the pairs' intervals.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	level := make(map[string]int)
 	for i, l := range p.Levels {
@@ -80,17 +77,16 @@ func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
 	return all
 }
 
-// divide looks for groups of a set of CPUs, all of whose pairs are at a level or closer; the
-// smallest come first. Two states of one pair are not two groups: groups must stand with what
-// each pair takes at least and at most, in its states or, where they were not told, within its
-// interval.
+// divide finds groups in CPUs whose pairs are at the level or closer, the smallest groups first. Two
+// states of a pair are not two groups, so groups must be the same with the shortest and the longest
+// time of each pair over its states, or over its interval if states are unknown.
 func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair) []Groups {
-	all := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 { return pair.Times[0].Center })
+	found := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 { return pair.Times[0].Center })
 	for _, end := range []func([]float64) float64{slices.Min[[]float64], slices.Max[[]float64]} {
-		if len(all) == 0 {
+		if len(found) == 0 {
 			break
 		}
-		same := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 {
+		confirmed := divideBy(p, cpus, level, pairs, func(pair *params.Pair) float64 {
 			switch {
 			case len(pair.States) > 0:
 				return end(lists.Map(pair.States, func(s params.PairState) float64 { return s.Times[0].Center }))
@@ -99,16 +95,16 @@ func divide(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*para
 			}
 			return pair.Times[0].Center
 		})
-		all = slices.DeleteFunc(all, func(g Groups) bool {
-			return !slices.ContainsFunc(same, func(o Groups) bool { return slices.EqualFunc(g.Groups, o.Groups, slices.Equal[numa.CPUSet]) })
+		found = slices.DeleteFunc(found, func(g Groups) bool {
+			return !slices.ContainsFunc(confirmed, func(o Groups) bool { return slices.EqualFunc(g.Groups, o.Groups, slices.Equal[numa.CPUSet]) })
 		})
 	}
-	return all
+	return found
 }
 
-// divideBy divides by what pairs are said to take.
+// divideBy is divide with the given time of each pair.
 func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*params.Pair, time func(*params.Pair) float64) (all []Groups) {
-	var units []numa.CPUSet // CPUs that the topology has closer together
+	var units []numa.CPUSet // CPUs at closer levels
 	for _, cpu := range cpus {
 		i := slices.IndexFunc(units, func(u numa.CPUSet) bool {
 			pair := pairs[[2]int{u[0], cpu}]
@@ -126,41 +122,41 @@ func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*pa
 	times := &distances{len(units), make([]float64, len(units)*(len(units)-1)/2)}
 	for i, a := range units {
 		for j, b := range units[:i] {
-			var of []float64
+			var logs []float64
 			for _, x := range a {
 				for _, y := range b {
 					if pair := pairs[[2]int{min(x, y), max(x, y)}]; pair != nil && pair.Level == level && time(pair) > 0 {
-						of = append(of, math.Log(time(pair)))
+						logs = append(logs, math.Log(time(pair)))
 					}
 				}
 			}
-			if len(of) == 0 {
-				return nil // not all were measured
+			if len(logs) == 0 {
+				return nil // not measured
 			}
-			times.set(i, j, fit.Median(of).Center)
+			times.set(i, j, fit.Median(logs).Center)
 		}
 	}
 	cuts := times.cuts()
-	random := rand.New(rand.NewPCG(1, 2)) // the same file says the same
-	chance := make([]int, len(cuts))
+	random := rand.New(rand.NewPCG(1, 2)) // equal results for equal files
+	chance := make([]int, len(cuts))      // permutations that are as distinct
 	for n := 0; n < permutations && slices.ContainsFunc(chance, func(c int) bool { return c <= byChance }); n++ {
-		random.Shuffle(len(times.of), func(i, j int) { times.of[i], times.of[j] = times.of[j], times.of[i] })
+		random.Shuffle(len(times.pairs), func(i, j int) { times.pairs[i], times.pairs[j] = times.pairs[j], times.pairs[i] })
 		apart := 0.0
-		for _, by := range times.cuts() {
-			apart = max(apart, by.apart())
+		for _, cut := range times.cuts() {
+			apart = max(apart, cut.apart())
 		}
-		for i, of := range cuts {
-			if apart >= of.apart() {
+		for i, cut := range cuts {
+			if apart >= cut.apart() {
 				chance[i]++
 			}
 		}
 	}
-	for i, of := range cuts {
+	for i, cut := range cuts {
 		if chance[i] > byChance {
 			continue
 		}
-		g := Groups{CPUs: cpus, Bytes: p.Sizes[0], Within: math.Exp(of.within), Between: math.Exp(of.between)}
-		for _, members := range of.groups {
+		g := Groups{CPUs: cpus, Bytes: p.Sizes[0], Within: math.Exp(cut.within), Between: math.Exp(cut.between)}
+		for _, members := range cut.groups {
 			var set numa.CPUSet
 			for _, u := range members {
 				set = append(set, units[u]...)
@@ -173,17 +169,17 @@ func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*pa
 	return all
 }
 
-// distances are logarithmic times between every two of n.
+// distances are the logarithmic times of all pairs of n units.
 type distances struct {
-	n  int
-	of []float64
+	n     int
+	pairs []float64
 }
 
-func (d *distances) set(i, j int, v float64) { d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] = v }
-func (d *distances) at(i, j int) float64     { return d.of[max(i, j)*(max(i, j)-1)/2+min(i, j)] }
+func (d *distances) set(i, j int, v float64) { d.pairs[max(i, j)*(max(i, j)-1)/2+min(i, j)] = v }
+func (d *distances) at(i, j int) float64     { return d.pairs[max(i, j)*(max(i, j)-1)/2+min(i, j)] }
 
-// A division is groups with the times within them, except within smaller groups that they are
-// made of, and between them, except between larger groups; both rising.
+// A division is groups with their rising times: within a group but not within a smaller one, and
+// between groups of the same larger one.
 type division struct {
 	groups          [][]int
 	leap            float64 // of the distance at which groups are joined
@@ -191,12 +187,12 @@ type division struct {
 	within, between float64 // their medians
 }
 
-// cuts are the distinct cuts before the greatest leaps in the distance of joining that leave no
-// CPU alone, the smallest groups first.
+// cuts are the distinct cuts at the largest leaps of distance that leave no unit alone, the smallest
+// groups first.
 func (d *distances) cuts() (cuts []division) {
 	steps := d.joined()
 	members, alone := slices.Repeat([]int{1}, d.n), d.n
-	var before []int // steps
+	var before []int // steps that a cut may precede
 	leap := func(i int) float64 { return steps[i].distance - steps[i-1].distance }
 	for i, s := range steps {
 		if alone == 0 && leap(i) > 0 {
@@ -239,7 +235,7 @@ func (d *distances) cuts() (cuts []division) {
 // joins reports whether each group is made of several smaller ones.
 func (d *division) joins(smaller division) bool {
 	return !slices.ContainsFunc(smaller.groups, func(g []int) bool {
-		return slices.ContainsFunc(d.groups, func(of []int) bool { return len(of) == len(g) && slices.Contains(of, g[0]) })
+		return slices.ContainsFunc(d.groups, func(o []int) bool { return len(o) == len(g) && slices.Contains(o, g[0]) })
 	})
 }
 
@@ -249,7 +245,7 @@ type joining struct {
 	distance   float64 // mean of their pairs
 }
 
-// joined joins the two closest until all are one.
+// joined joins the two closest groups until one is left.
 func (d *distances) joined() (steps []joining) {
 	between, members := make([][]float64, d.n), slices.Repeat([]int{1}, d.n)
 	var left []int
@@ -294,34 +290,34 @@ func (d *distances) joined() (steps []joining) {
 	return steps
 }
 
-// after are the groups that steps make.
+// after are the groups after some steps.
 func (d *distances) after(steps []joining) (groups [][]int) {
-	of := make([][]int, d.n)
-	for i := range of {
-		of[i] = []int{i}
+	groups = make([][]int, d.n)
+	for i := range groups {
+		groups[i] = []int{i}
 	}
 	for _, s := range steps {
-		of[s.into], of[s.from] = slices.Concat(of[s.into], of[s.from]), nil
+		groups[s.into], groups[s.from] = slices.Concat(groups[s.into], groups[s.from]), nil
 	}
-	return slices.DeleteFunc(of, func(g []int) bool { return len(g) == 0 })
+	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) == 0 })
 }
 
-// split gives each of nested cuts, the smallest groups first, the times that are its own.
+// split gives each of nested cuts, the smallest groups first, its own times.
 func (d *distances) split(cuts []division) {
-	of := make([][]int, len(cuts)) // groups, by cut and member
+	groups := make([][]int, len(cuts)) // by cut and member
 	for c := range cuts {
-		of[c] = make([]int, d.n)
+		groups[c] = make([]int, d.n)
 		for g, members := range cuts[c].groups {
 			for _, i := range members {
-				of[c][i] = g
+				groups[c][i] = g
 			}
 		}
 	}
-	times := make([][]float64, len(cuts)+1) // of pairs that the first c cuts part
+	times := make([][]float64, len(cuts)+1) // of pairs that the first c cuts separate
 	for i := range d.n {
 		for j := range i {
 			c := 0
-			for c < len(cuts) && of[c][i] != of[c][j] {
+			for c < len(cuts) && groups[c][i] != groups[c][j] {
 				c++
 			}
 			times[c] = append(times[c], d.at(i, j))
@@ -337,13 +333,12 @@ func (d *distances) split(cuts []division) {
 	}
 }
 
-// distinct reports whether times between are longer than times within beyond doubt, and hardly
-// any as short.
+// distinct reports whether times between groups are clearly longer than times within.
 func (d *division) distinct() bool {
 	return d.between-d.within >= math.Log(leastRatio) && d.apart() >= leastApart && d.overlap() <= overlap
 }
 
-// overlap is the share of times within that are not below the fastest twentieth of the times
+// overlap is the share of times within groups that are not below the fastest twentieth of the times
 // between.
 func (d *division) overlap() float64 {
 	least := d.out[len(d.out)/20]
@@ -351,22 +346,21 @@ func (d *division) overlap() float64 {
 	return 1 - float64(below)/float64(len(d.in))
 }
 
-// apart is by how many standard deviations the medians differ, of the larger spread.
+// apart is the difference of the medians in standard deviations of the larger spread.
 func (d *division) apart() float64 {
 	return (d.between - d.within) / max(deviation(d.in), deviation(d.out), fit.LeastSpread)
 }
 
-// deviation is the standard deviation of rising values, were they normally distributed,
-// from what four fifths of them span: an outlier does not count, a few of another kind
-// do.
+// deviation estimates the standard deviation of rising values from the span of the middle four
+// fifths, so that single outliers do not count.
 func deviation(v []float64) float64 {
-	const span = 2.563 // standard deviations, of a normal distribution
+	const span = 2.563 // of a normal distribution, in standard deviations
 	return (v[len(v)-1-len(v)/10] - v[len(v)/10]) / span
 }
 
 // String is a sentence.
 func (g Groups) String() string {
-	const most = 12 // groups that are told one by one
+	const most = 12 // groups listed one by one
 	sets := lists.Map(g.Groups, func(s numa.CPUSet) string { return s.String() })
 	if n := len(sets); n > most {
 		sets = []string{sets[0], sets[1], sets[2] + " … " + sets[n-1]}

@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// timed is n CPUs of one level, or of groups of `closer` CPUs that the topology tells, whose
-// pairs take what f says, with normal noise on the logarithm of the given standard deviation.
+// timed is n CPUs of one level, or in known groups of `closer` CPUs. f gives the times of pairs; noise
+// is the standard deviation of their logarithm.
 func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) float64) *params.File {
 	file := &params.File{Format: params.Format, Version: params.Version}
 	var all numa.CPUSet
@@ -53,12 +53,11 @@ func found(t *testing.T, f *params.File) (sets []string) {
 	return sets
 }
 
-// Groups that the topology does not tell are found through noise of 5 %: four caches of an EPYC
-// on one node (25 against 95 ns), CPUs that are numbered across them, two of unequal size,
-// caches of three cores, groups that differ by half, cores of two siblings, and groups in
-// groups: cores, caches and packages. None are found in what the topology tells, in a mesh,
-// whose times rise with the distance, in pairs of slow CPUs, or in packages of which one has
-// the memory, so that transfers within the other take as long as between the two.
+// Hidden groups are found at a noise of 5 %: four caches of an EPYC on one node (25 and 95 ns), CPUs
+// numbered across caches, two caches of unequal size, caches of three cores, times that differ by
+// half, cores of two siblings, and cores, caches and packages within each other. None are found in
+// known groups, in a mesh, whose times rise with the distance, with slow CPUs, or in two packages of
+// which one has the memory, so that times within the other are as long as between them.
 func TestFindGroups(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long under the race detector, and nothing is shared")
@@ -72,7 +71,7 @@ func TestFindGroups(t *testing.T) {
 		}
 	}
 	by := func(n int) func(int) int { return func(cpu int) int { return cpu / n } }
-	// nested: of pairs within the first size that has them, each level's time.
+	// nested: the time of the smallest group size that contains both.
 	nested := func(sizes []int, ns ...float64) func(a, b int) float64 {
 		return func(a, b int) float64 {
 			level := 0
@@ -142,7 +141,7 @@ func TestFindGroups(t *testing.T) {
 	}
 }
 
-// Homogeneous noise makes no groups, however large it is: not one in 2,000 levels.
+// Homogeneous noise of any size gives no groups in 2,000 levels.
 func TestNoiseIsNoGroup(t *testing.T) {
 	alarms, levels := 0, 0
 	for _, noise := range []float64{0.02, 0.05, 0.2, 0.5} {

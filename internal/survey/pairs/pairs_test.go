@@ -28,8 +28,7 @@ func pair(level, a, b int, ns ...float64) params.Pair {
 	return p
 }
 
-// One pair of a level that takes 90 ns where the others take 50 to 52 is slow, and
-// nothing else is.
+// Only the pair with 90 ns is slow where the others of its level take 50 to 52 ns.
 func TestFindSlow(t *testing.T) {
 	p := &params.Pairs{Sizes: []int{0, 8192}, Levels: []params.PairLevel{
 		{Name: "shared L3", Pairs: 10, Median: []float64{51, 600}}, {Name: "same node", Pairs: 2, Median: []float64{80, 900}}, {Name: "nodes 21 apart", Pairs: 1, Median: []float64{200, 1200}},
@@ -42,13 +41,13 @@ func TestFindSlow(t *testing.T) {
 	if len(slow) != 1 || slow[0].From != 3 || slow[0].To != 17 || slow[0].Bytes != 0 || slow[0].Score <= fit.OutlierScore || slow[0].Above != "same node" {
 		t.Errorf("%+v", slow)
 	}
-	// Of a level of two, one that is slower than a level farther away.
+	// A pair in a level of two that is slower than a farther level.
 	p.Pairs[10] = pair(1, 0, 30, 250, 900)
 	slow = FindSlow(p)
 	if len(slow) != 2 || slow[1].To != 30 || slow[1].Above != "nodes 21 apart" {
 		t.Errorf("%+v", slow)
 	}
-	// Known too badly to say so.
+	// Wide intervals.
 	p.Pairs[9].Times[0].Lo = 40
 	p.Pairs[10].Times[0].Lo = 60
 	if slow = FindSlow(p); len(slow) != 0 {
@@ -56,8 +55,7 @@ func TestFindSlow(t *testing.T) {
 	}
 }
 
-// A survey of two CPUs that are here has all cells with their intervals, each sample the median
-// over three pages.
+// A survey of two CPUs has all cells with intervals. Samples are medians over three pages.
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	r := Request{CPUs: m.Allowed[:2], Sizes: []int{0, SegmentBytes}, Addresses: 3}
@@ -83,13 +81,13 @@ func TestSurvey(t *testing.T) {
 		{[]float64{60, 60, 60}, 60, 0, 0},
 	} {
 		all := lists.Map(tt.ns, func(ns float64) engine.Reading { return engine.Reading{Sample: params.Sample{NS: ns}} })
-		if got := typical(all); got.NS != tt.want || float64(got.Spread) < tt.low || float64(got.Spread) > tt.large {
+		if got := median(all); got.NS != tt.want || float64(got.Spread) < tt.low || float64(got.Spread) > tt.large {
 			t.Errorf("of %v: %+v; want %g and a spread from %g to %g", tt.ns, got, tt.want, tt.low, tt.large)
 		}
 	}
 }
 
-// One CPU makes no pairs, which is said; 4 CPUs of one node make 6 without a home.
+// One CPU makes no pairs, with a warning; 4 CPUs of one node make 6 without a home.
 func TestCells(t *testing.T) {
 	if cells, warnings, err := (Request{CPUs: []int{0}, Sizes: []int{0}}).Cells(nil); len(cells) != 0 || len(warnings) != 1 || err != nil {
 		t.Errorf("one CPU: %d cells, %v, %v", len(cells), warnings, err)
@@ -100,7 +98,7 @@ func TestCells(t *testing.T) {
 	}
 }
 
-// One allowed CPU, and two of one core, are told what to do.
+// The errors for one allowed CPU, and for two of one core, have a remedy.
 func TestChosen(t *testing.T) {
 	one := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(1)}
 	siblings := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Thread: 1}}, Allowed: numa.SetOf(0, 1)}
@@ -115,8 +113,8 @@ func TestChosen(t *testing.T) {
 	}
 }
 
-// For two CPUs of one node memory is on theirs or another node; for CPUs of two nodes on the
-// writer's, the reader's, or a third, the farthest from both. A node without memory is no home.
+// Two CPUs of one node have memory on their node or another one; CPUs of two nodes on the writer's,
+// the reader's, or a third one, the farthest from both. A node without memory is no home.
 func TestHomes(t *testing.T) {
 	two, four := machine(2, 2), machine(4, 2)
 	bare := machine(3, 2)
@@ -166,14 +164,13 @@ func machine(nodes, cpus int) *numa.Machine {
 	return m
 }
 
-// simulated is a machine by arithmetic, on which a visit takes visitTime: 8 nodes of 16 CPUs,
-// in groups of 8 that share a cache unknown to the topology. Memory on the reader's node costs
-// 111 ns from node to node, on the writer's 176 ns, as on a Xeon Platinum 8269CY. Samples have
-// 5 % of noise.
+// simulated is a computed machine of 8 nodes of 16 CPUs, in groups of 8 that share a cache unknown to
+// the topology. Between nodes, memory on the reader's node costs 111 ns and on the writer's 176 ns, as
+// on a Xeon Platinum 8269CY. Samples have 5 % of noise.
 type simulated struct {
 	random *rand.Rand
 	visits int
-	bare   int // visits without a hint, which take longer
+	bare   int // visits without a hint
 }
 
 func (s *simulated) Sample(_ context.Context, k params.Key, hint float64) (engine.Reading, error) {
@@ -205,9 +202,8 @@ func (*simulated) Warnings() []error     { return nil }
 func (*simulated) Loads() []params.Loads { return nil }
 func (*simulated) Close()                {}
 
-// 128 cores take two minutes at most, by the time of a visit that was measured: a few of
-// each class in each launch, every pair once, doubtful ones again. That is enough to
-// find what was put in: both matrices, the slow pair and no other, and the caches.
+// 128 cores take at most two minutes of visitTime each visit. That is enough to find the simulated
+// times, the slow pair and no other, and the hidden caches.
 func TestManyCores(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long under the race detector, and nothing is shared")
@@ -234,21 +230,21 @@ func TestManyCores(t *testing.T) {
 		t.Errorf("%v for %d visits; %v", took, s.visits, x.Missing())
 	}
 	if s.bare > len(x.Cells)/20 {
-		t.Errorf("%d visits of %d did not know what they would take", s.bare, s.visits)
+		t.Errorf("%d visits of %d had no hint", s.bare, s.visits)
 	}
 	p, err := f.Pairs()
 	if err != nil || len(p.Pairs) != 128*127/2 || len(p.Others) != 2 {
 		t.Fatalf("%d pairs, %d other homes, %v", len(p.Pairs), len(p.Others), err)
 	}
-	for _, of := range p.Each() {
-		for l, level := range of.Levels {
+	for _, home := range p.Each() {
+		for l, level := range home.Levels {
 			if level.Name == "same node" || level.Name == "same package" {
-				continue // its CPUs are of two kinds
+				continue // its pairs have two times
 			}
-			for row, bytes := range of.Sizes {
-				want := simulatedTime(0, 127, of.Home, bytes)
-				if got := of.Levels[l].Median[row]; math.Abs(got/want-1) > 0.05 {
-					t.Errorf("%s, %q, m = %d: %g ns, put in %g", of.Home, level.Name, bytes, got, want)
+			for row, bytes := range home.Sizes {
+				want := simulatedTime(0, 127, home.Home, bytes)
+				if got := home.Levels[l].Median[row]; math.Abs(got/want-1) > 0.05 {
+					t.Errorf("%s, %q, m = %d: %g ns, want %g", home.Home, level.Name, bytes, got, want)
 				}
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// moving is a file of pairs of a machine whose host moves its CPUs between two states.
+// moving is a file of pairs on a machine whose host moves CPUs between two states.
 func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surveytest.Simulated) {
 	t.Helper()
 	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 60, Far: 1, PerByte: 0.05, Noise: 0.02, Between: 300 * time.Millisecond,
@@ -30,8 +30,7 @@ func moving(t *testing.T, cpus, launches int, seed uint64) (*params.File, *surve
 	return f, s
 }
 
-// Each pair of a machine whose host moves its CPUs has its states, and its times are means by
-// their shares.
+// If the host moves CPUs, pairs have states, and their times are means by the states' shares.
 func TestMoving(t *testing.T) {
 	f, s := moving(t, 3, 200, 1)
 	p, err := f.Pairs()
@@ -60,8 +59,7 @@ func TestMoving(t *testing.T) {
 	contains.All(t, b.String(), "states of pairs, told apart by what a flag takes", " 0-1 ", " 0-2 ", " 1-2 ")
 }
 
-// Two states of pairs are no two groups of CPUs: neither where samples tell the states, nor
-// where they are too few to.
+// Two states of pairs are no two groups of CPUs, whether or not samples suffice to tell the states.
 func TestMovingIsNoGroup(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long under the race detector, and nothing is shared")
@@ -80,8 +78,8 @@ func TestMovingIsNoGroup(t *testing.T) {
 	}
 }
 
-// Siblings that the topology does not tell are groups while the host moves cores from cache to
-// cache; CPUs that are near each other only for a while are none.
+// Hidden siblings are groups even if the host moves cores between caches; CPUs that are close only for
+// some time are none.
 func TestGroupsOfMovedPairs(t *testing.T) {
 	p := &params.Pairs{Sizes: []int{0}, Levels: []params.PairLevel{{Name: "same node"}}}
 	known := numatest.EPYC(1, 1, 1, 8, 1).Levels(numatest.EPYC(1, 1, 1, 8, 1).Allowed)

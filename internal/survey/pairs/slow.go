@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Slow pair takes longer than others of its level do.
+// A Slow pair takes longer than the other pairs of its level.
 type Slow struct {
 	From   int         `json:"from"`
 	To     int         `json:"to"`
@@ -23,18 +23,18 @@ type Slow struct {
 	Beyond float64     `json:"closer_than_median_ns,omitempty"`
 }
 
-// FindSlow are the pairs whose robust z-score within their level is above fit.OutlierScore, and
-// whose interval, where known, lies above the level's median; of each its worst size and home,
-// the worst pair first. A level of fewer than three pairs has no outliers by its median: there
-// a pair counts that takes longer than the median of a level farther away, which Above names.
+// FindSlow are the pairs whose robust z-score within their level is above fit.OutlierScore, and whose
+// interval, if known, lies above the level's median; each with its worst size and home, the worst
+// pair first. In a level of fewer than three pairs, a pair is slow if it takes longer than the
+// median of a farther level, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
-	slow, at := []Slow{}, make(map[[2]int]int)
-	for _, of := range p.Each() {
-		for _, s := range slowOf(of) {
-			i, known := at[[2]int{s.From, s.To}]
+	slow, index := []Slow{}, make(map[[2]int]int)
+	for _, home := range p.Each() {
+		for _, s := range slowAt(home) {
+			i, known := index[[2]int{s.From, s.To}]
 			switch {
 			case !known:
-				at[[2]int{s.From, s.To}] = len(slow)
+				index[[2]int{s.From, s.To}] = len(slow)
 				slow = append(slow, s)
 			case s.Score > slow[i].Score:
 				slow[i] = s
@@ -45,18 +45,18 @@ func FindSlow(p *params.Pairs) []Slow {
 	return slow
 }
 
-// slowOf are the slow pairs of one home.
-func slowOf(p *params.Pairs) (slow []Slow) {
+// slowAt are the slow pairs of one home.
+func slowAt(p *params.Pairs) (slow []Slow) {
 	spreads := make([][]fit.Spread, len(p.Levels))
 	for l := range p.Levels {
 		for row := range p.Sizes {
-			var of []float64
+			var times []float64
 			for _, pair := range p.Pairs {
 				if t := pair.Times[row].Center; pair.Level == l && !math.IsNaN(t) {
-					of = append(of, t)
+					times = append(times, t)
 				}
 			}
-			spreads[l] = append(spreads[l], fit.NewSpread(of))
+			spreads[l] = append(spreads[l], fit.NewSpread(times))
 		}
 	}
 	for _, pair := range p.Pairs {
@@ -73,11 +73,11 @@ func slowOf(p *params.Pairs) (slow []Slow) {
 					s.Above, s.Beyond = farther.Name, beyond
 				}
 			}
-			off := level.Pairs >= 3 && s.Score > fit.OutlierScore && !(t.Known() && t.Lo <= s.Median)
-			if few := level.Pairs < 3 && s.Above != ""; few {
-				off, s.Score = true, 0
+			outlier := level.Pairs >= 3 && s.Score > fit.OutlierScore && !(t.Known() && t.Lo <= s.Median)
+			if level.Pairs < 3 && s.Above != "" {
+				outlier, s.Score = true, 0
 			}
-			if off && (worst == nil || s.Score > worst.Score) {
+			if outlier && (worst == nil || s.Score > worst.Score) {
 				worst = &s
 			}
 		}

@@ -1,9 +1,9 @@
-// Package pairs measures transfers between every two CPUs of a machine, one pair at a time, and
-// finds pairs that are slower than what the two share lets expect.
+// Package pairs measures transfers between all pairs of CPUs, one pair at a time, and finds pairs
+// that are slow for their level.
 //
-// Its opinion: pairs that run at once disturb each other, so they are measured one at a time;
-// where the memory between two CPUs lies matters as much as where they are, so it is part of
-// the key; and no pair is called slow for one sample.
+// Its opinion: concurrent pairs disturb each other, so they are measured one at a time; the node of
+// the memory between two CPUs matters as much as the CPUs, so it is part of the key; and one sample
+// is not enough to call a pair slow.
 package pairs
 
 import (
@@ -38,39 +38,38 @@ var Survey = survey.Register(&survey.Survey{
 	Matrices: Matrices,
 })
 
-// SegmentBytes is S of messages that are longer.
+// SegmentBytes is the segment size S of longer messages.
 const SegmentBytes = 8 << 10
 
 // A Request is the CPUs and sizes of messages.
 type Request struct {
 	CPUs  []int `json:"cpus"`
 	Sizes []int `json:"sizes"` // m in bytes, rising; 0 is a null transfer
-	// Addresses are on how many pages a sample has the memory between a pair in turn: it is their
-	// median, and its spread theirs. 0 is one.
+	// Addresses is the number of pages that a sample uses in turn for the memory between a pair: the
+	// sample is the median over pages. 0 is one.
 	Addresses int `json:"addresses,omitempty"`
 }
 
-// visit is what a sample takes, about.
+// visit is the approximate time of a sample.
 func (r Request) visit() time.Duration { return visitTime * time.Duration(max(1, r.Addresses)) }
 
-// request is what a sweep measures.
+// request is a sweep's request.
 func request(m *numa.Machine) Request {
 	return Request{CPUs: m.CoreCPUs(), Sizes: []int{0, SegmentBytes}}
 }
 
-// What a plan takes is worked out with these.
 const (
-	visitTime = 1100 * time.Microsecond // a sample, with its part of a launch: 13.2 ms for two sizes in six launches were measured
-	shortTime = 10 * time.Second        // has every launch measure every cell, if that is enough
-	alike     = 8                       // pairs of a class that every launch measures, where it does not measure all
+	visitTime = 1100 * time.Microsecond // a sample with its share of a launch: 13.2 ms for two sizes in six launches were measured
+	shortTime = 10 * time.Second        // every launch measures every cell if this is enough
+	repeated  = 8                       // pairs of a class that every launch measures, if it does not measure all
 	doubted   = 10                      // at most one cell in ten is measured again
-	// mostLaunches tell shares of states within 3 points where these last less than from launch
-	// to launch.
+	// mostLaunches determine the shares of states within 3 points, if states are shorter than the
+	// interval between launches.
 	mostLaunches = 300
 )
 
-// Time is the time to measure every pair in LeastLaunches launches, at least 10 s. With many
-// pairs it is the time of the shorter plan of Cells: two minutes for 128 cores.
+// Time is the time to measure every pair in LeastLaunches launches, at least 10 s, or with many pairs
+// the time of the shorter plan of Cells: two minutes for 128 cores.
 func (r Request) Time(m *numa.Machine) time.Duration {
 	cells, _, err := r.Cells(m)
 	if err != nil {
@@ -92,9 +91,8 @@ func (r Request) Time(m *numa.Machine) time.Duration {
 
 // Cells are all pairs with all homes and sizes; the cells of a pair follow each other.
 //
-// Where that takes longer than shortTime every launch measures a few pairs of each class, which
-// share level and home; every pair is measured once; and pairs whose one sample is doubtful are
-// measured as often as the few of each class.
+// If that takes longer than shortTime, every launch measures a few pairs of each class of equal level
+// and home; the other pairs are measured once, and as often as the few if that sample is doubtful.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	if len(r.CPUs) < 2 {
 		return nil, []error{fmt.Errorf("there are no pairs to measure: this process may use one core")}, nil
@@ -119,9 +117,9 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	}
 	for i := range cells {
 		c := &cells[i]
-		n, every := seen[c.Like], max(1, members[c.Like]/alike)
+		n, every := seen[c.Like], max(1, members[c.Like]/repeated)
 		seen[c.Like]++
-		// Evenly spread over the class, and the same when a sweep goes on.
+		// Evenly spread over the class, and the same pairs when a sweep is resumed.
 		if c.Once = n%every != every/2; c.Once {
 			c.Tier = 1
 		}
@@ -129,17 +127,26 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, nil, nil
 }
 
-// classes tell what pairs have in common that should be alike, with size and home.
+// classes name the class of a cell: pairs of equal level, home and size, whose times should be equal.
 func (r Request) classes(m *numa.Machine) func(params.Key) string {
-	levels := m.Levels(numa.SetOf(r.CPUs...))
+	levels := m.Levels(numa.SetOf(r.CPUs...)).Between(r.CPUs)
+	index := make(map[int]int)
+	for i, cpu := range r.CPUs {
+		index[cpu] = i
+	}
 	return func(k params.Key) string {
 		p, _ := k.Variant.(params.PairKey)
-		return fmt.Sprint(levels.Of(p.From, p.To), " ", p.Home, " ", k.Bytes)
+		level := int8(-1)
+		from, isFrom := index[p.From]
+		if to, isTo := index[p.To]; isFrom && isTo {
+			level = levels[from][to]
+		}
+		return fmt.Sprint(level, " ", p.Home, " ", k.Bytes)
 	}
 }
 
-// Doubtful returns the cells that lie above their class by more than chance allows one sample,
-// the farthest ones if they are many.
+// Doubtful returns the cells whose only sample lies above their class by more than chance explains, the
+// worst first, one cell in ten at most.
 func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 	const score = 2.5 // of a robust z: 1 in 160 by chance
 	class := r.classes(m)
@@ -151,8 +158,8 @@ func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 			}
 		}
 		spreads := make(map[string]fit.Spread)
-		for class, of := range times {
-			spreads[class] = fit.NewSpread(of)
+		for class, sample := range times {
+			spreads[class] = fit.NewSpread(sample)
 		}
 		scores := make(map[params.Key]float64)
 		for _, c := range cells {
@@ -169,28 +176,28 @@ func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 	}
 }
 
-// homes are a pair's homes: on one node its own and another one, on two the writer's, the
-// reader's, and another one; unknown if only one node has memory.
+// homes are the nodes of the memory between a pair: the writer's, the reader's if that is another one,
+// and a third one; unknown if only one node has memory.
 func homes(m *numa.Machine, a, b int) []params.Home {
 	place, err := m.PlaceOn([]int{a, b}, 2)
 	if err != nil {
-		return []params.Home{params.UnknownHome} // a sample says why
+		return []params.Home{params.UnknownHome} // sample returns the error
 	}
-	of := []params.Home{params.WriterHome}
+	homes := []params.Home{params.WriterHome}
 	if place.Workers[0].UserNode != place.Workers[1].UserNode {
-		of = append(of, params.ReaderHome)
+		homes = append(homes, params.ReaderHome)
 	}
-	if _, there := third(m, place); there {
-		of = append(of, params.ThirdHome)
+	if _, exists := third(m, place); exists {
+		homes = append(homes, params.ThirdHome)
 	}
-	if len(of) == 1 {
+	if len(homes) == 1 {
 		return []params.Home{params.UnknownHome}
 	}
-	return of
+	return homes
 }
 
-// third is the node with memory that is neither worker's, the farthest from both.
-func third(m *numa.Machine, p numa.Placement) (node int, there bool) {
+// third is the node with memory that is neither worker's and is farthest from both.
+func third(m *numa.Machine, p numa.Placement) (node int, exists bool) {
 	writer, reader := p.Workers[0].UserNode, p.Workers[1].UserNode
 	farthest := -1
 	for _, n := range m.Nodes {
@@ -198,20 +205,20 @@ func third(m *numa.Machine, p numa.Placement) (node int, there bool) {
 			continue
 		}
 		if d := m.Distance(writer, n.ID) + m.Distance(reader, n.ID); d > farthest {
-			farthest, node, there = d, n.ID, true
+			farthest, node, exists = d, n.ID, true
 		}
 	}
-	return node, there
+	return node, exists
 }
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
-// nullSegments of a null message, so that its own loop does not count.
+// nullSegments is the number of segments of a null message, large enough to make its loop negligible.
 const nullSegments = 64
 
-// sample has the intermediate buffer at the pair's home. Its flags are there too: of a
-// null transfer they are all that moves.
+// sample measures with the intermediate buffer and its flags on the pair's home. A null transfer moves
+// the flags alone.
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	pair, ok := k.Variant.(params.PairKey)
 	if !ok {
@@ -226,29 +233,29 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if k.Bytes > 0 {
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)
 	}
-	var all []engine.Reading
+	var readings []engine.Reading
 	for tr.Page = range max(1, r.Addresses) {
 		one, err := b.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
 		if err != nil {
 			return one, err
 		}
 		hint = one.NS
-		all = append(all, one)
+		readings = append(readings, one)
 	}
-	return typical(all), nil
+	return median(readings), nil
 }
 
-// typical is the median of readings; of several, its spread is their relative standard deviation.
-func typical(all []engine.Reading) engine.Reading {
-	slices.SortStableFunc(all, func(a, b engine.Reading) int { return cmp.Compare(a.NS, b.NS) })
-	middle := all[len(all)/2]
-	if len(all) > 1 {
-		middle.Spread = float32(stats.StdDev(lists.Map(all, func(r engine.Reading) float64 { return r.NS })) / middle.NS)
+// median is the median of readings; its spread is the relative standard deviation of several.
+func median(readings []engine.Reading) engine.Reading {
+	slices.SortStableFunc(readings, func(a, b engine.Reading) int { return cmp.Compare(a.NS, b.NS) })
+	middle := readings[len(readings)/2]
+	if len(readings) > 1 {
+		middle.Spread = float32(stats.StdDev(lists.Map(readings, func(r engine.Reading) float64 { return r.NS })) / middle.NS)
 	}
 	return middle
 }
 
-// placed has worker 0 write on the one CPU and worker 1 read on the other.
+// placed puts the writer, worker 0, on one CPU and the reader on the other.
 func placed(m *numa.Machine, pair params.PairKey) (numa.Placement, error) {
 	place, err := m.PlaceOn([]int{pair.From, pair.To}, 2)
 	if err != nil || pair.Home == params.UnknownHome {

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Document is transfers between every two CPUs. All times are in ns, of one transfer.
+// A Document is the JSON output. Times are in ns, of one transfer.
 type Document struct {
 	Provenance params.Provenance `json:"provenance"`
 	Copy       string            `json:"copy"`
@@ -25,7 +25,7 @@ type Document struct {
 	Warnings []string `json:"warnings"`
 }
 
-// NewDocument is of a file that has pairs, or is empty.
+// NewDocument is the document of a file, empty without pairs.
 func NewDocument(f *params.File) any {
 	p, err := f.Pairs()
 	if err != nil {
@@ -34,20 +34,20 @@ func NewDocument(f *params.File) any {
 	return &Document{f.Provenance, f.Plan.Copy, f.Seconds, p, FindSlow(p), FindGroups(p, f.Provenance.Levels), append([]string{}, f.Warnings...)}
 }
 
-// Matrices are one of each size and home.
+// Matrices have one matrix for each size and home.
 func Matrices(f *params.File) ([]view.Matrix, error) {
 	p, err := f.Pairs()
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	at := make(map[int]int)
+	position := make(map[int]int) // by CPU
 	for i, cpu := range p.CPUs {
-		names, at[cpu] = append(names, strconv.Itoa(cpu)), i
+		names, position[cpu] = append(names, strconv.Itoa(cpu)), i
 	}
 	var all []view.Matrix
 	for row, bytes := range p.Sizes {
-		for _, of := range p.Each() {
+		for _, home := range p.Each() {
 			m := view.NewMatrix("CPU", names)
 			m.Heading = "isolated transfers between two CPUs, one pair at a time"
 			if f.Plan.Copy != "" {
@@ -58,19 +58,19 @@ func Matrices(f *params.File) ([]view.Matrix, error) {
 			}
 			m.Title, m.How = "Transfers between two CPUs", "one pair at a time"
 			m.Bytes = bytes
-			if m.Name = "transfer of " + view.Bytes(bytes) + via(of.Home); bytes == 0 {
-				m.Name = "null transfer" + via(of.Home) + ", one way"
+			if m.Name = "transfer of " + view.Bytes(bytes) + via(home.Home); bytes == 0 {
+				m.Name = "null transfer" + via(home.Home) + ", one way"
 			}
-			index := make([]int, len(of.Levels))
-			for i, l := range p.Levels { // the same of all matrices
+			index := make([]int, len(home.Levels))
+			for i, l := range p.Levels { // all matrices have the same groups
 				g := view.Group{Name: l.Name, Pairs: l.Pairs}
-				if j := slices.IndexFunc(of.Levels, func(o params.PairLevel) bool { return o.Name == l.Name }); j >= 0 {
-					g.Median, index[j] = of.Levels[j].Median[row], i
+				if j := slices.IndexFunc(home.Levels, func(o params.PairLevel) bool { return o.Name == l.Name }); j >= 0 {
+					g.Median, index[j] = home.Levels[j].Median[row], i
 				}
 				m.Groups = append(m.Groups, g)
 			}
-			for _, pair := range of.Pairs {
-				*m.At(at[pair.From], at[pair.To]) = view.Cell{Group: index[pair.Level], Time: pair.Times[row]}
+			for _, pair := range home.Pairs {
+				*m.At(position[pair.From], position[pair.To]) = view.Cell{Group: index[pair.Level], Time: pair.Times[row]}
 			}
 			all = append(all, m)
 		}
@@ -89,8 +89,7 @@ func via(h params.Home) string {
 	return " via the " + string(h) + "'s node"
 }
 
-// Tables are what pairs of a level have in common, the pairs that are slow, and groups
-// that the topology does not tell.
+// Tables have the times of each level, the states of pairs, slow pairs and hidden groups.
 func Tables(f *params.File) []view.Table {
 	p, err := f.Pairs()
 	if err != nil {
@@ -114,13 +113,13 @@ func Tables(f *params.File) []view.Table {
 	return tables
 }
 
-// Answer is what messages take at each level, and how many pairs are slower.
+// Answer has the times of messages at each level, and the number of slow pairs.
 func Answer(f *params.File) string {
 	p, err := f.Pairs()
 	if err != nil {
 		return ""
 	}
-	var said []string
+	var lines []string
 	for i, l := range p.Levels {
 		how, times := "", []string{}
 		if l.Pairs > 1 {
@@ -135,15 +134,15 @@ func Answer(f *params.File) string {
 			}
 			times = append(times, transfer(p.Sizes[row])+" "+time)
 		}
-		said = append(said, fmt.Sprintf("One way at %s%s%s: %s.", l.Name, via(p.Home), how, strings.Join(times, ", ")))
+		lines = append(lines, fmt.Sprintf("One way at %s%s%s: %s.", l.Name, via(p.Home), how, strings.Join(times, ", ")))
 	}
 	if slow := len(FindSlow(p)); slow > 0 {
-		said = append(said, printable.Count(slow, "pair")+" slower than the level says, see below.")
+		lines = append(lines, printable.Count(slow, "pair")+" slower than the level says, see below.")
 	}
-	return strings.Join(said, "\n")
+	return strings.Join(lines, "\n")
 }
 
-// levelTable has medians over pairs, and the least and most of them.
+// levelTable has the median, shortest and longest time of each level's pairs.
 func levelTable(p *params.Pairs) view.Table {
 	t := view.Table{Title: "levels: median over pairs, least – most", Columns: view.Numbers("level", "pairs")}
 	homed := p.Home != params.UnknownHome
@@ -158,16 +157,16 @@ func levelTable(p *params.Pairs) view.Table {
 		}
 	}
 	for _, level := range p.Levels {
-		for _, of := range p.Each() {
-			l := slices.IndexFunc(of.Levels, func(o params.PairLevel) bool { return o.Name == level.Name })
-			if l < 0 || of.Home == params.ReaderHome && !of.Measured(l) {
+		for _, home := range p.Each() {
+			l := slices.IndexFunc(home.Levels, func(o params.PairLevel) bool { return o.Name == level.Name })
+			if l < 0 || home.Home == params.ReaderHome && !home.Measured(l) {
 				continue
 			}
 			cells := []string{level.Name}
 			if homed {
-				cells = append(cells, string(of.Home))
+				cells = append(cells, string(home.Home))
 			}
-			t.Add(append(cells, levelCells(of, l)...))
+			t.Add(append(cells, levelCells(home, l)...))
 		}
 	}
 	for i, near := range p.Levels {
@@ -181,7 +180,7 @@ func levelTable(p *params.Pairs) view.Table {
 	return t
 }
 
-// stateTable has the states of pairs whose CPUs the host moves; no rows where it moves none.
+// stateTable has the states of pairs whose CPUs the host moves; no rows if it moves none.
 func stateTable(p *params.Pairs) view.Table {
 	t := view.Table{Title: "states of pairs, told apart by what a flag takes; times above are means by their shares", Keys: 2,
 		Columns: []view.Column{{Name: "pair"}, {Name: "flag", Unit: "ns"}, {Name: "share", Unit: "% of time"}, {Name: "lasts", Unit: "s, median"}}}
@@ -204,19 +203,19 @@ func stateTable(p *params.Pairs) view.Table {
 			continue
 		}
 		name := fmt.Sprintf("%d-%d", pair.From, pair.To)
-		for _, of := range pair.States {
-			flag, lasts := digits(of.NS), ""
-			if of.Slow > 0 {
+		for _, state := range pair.States {
+			flag, lasts := digits(state.NS), ""
+			if state.Slow > 0 {
 				flag += " slowed"
 			}
-			if of.Lasts > 0 {
-				lasts = view.Digits(of.Lasts, of.Lasts/10)
+			if state.Lasts > 0 {
+				lasts = view.Digits(state.Lasts, state.Lasts/10)
 			}
 			var times []string
-			for _, time := range of.Times {
+			for _, time := range state.Times {
 				times = append(times, view.Center(time), view.Interval(time))
 			}
-			t.Add(name, flag, fmt.Sprintf("%.0f", of.Percent()), lasts, times)
+			t.Add(name, flag, fmt.Sprintf("%.0f", state.Percent()), lasts, times)
 			name = ""
 		}
 	}
@@ -231,7 +230,7 @@ func stateTable(p *params.Pairs) view.Table {
 	return t
 }
 
-// levelCells are the count of a level's pairs and their times.
+// levelCells are the number of a level's pairs and their times.
 func levelCells(p *params.Pairs, l int) []string {
 	level := p.Levels[l]
 	cells := []string{strconv.Itoa(level.Pairs)}
@@ -243,9 +242,9 @@ func levelCells(p *params.Pairs, l int) []string {
 			}
 		}
 		median, span, bandwidth := "?", "", "?"
-		if of := level.Median[row]; of > 0 {
-			median, span = digits(of), digits(least)+" – "+digits(most)
-			bandwidth = digits(float64(m) / of)
+		if ns := level.Median[row]; ns > 0 {
+			median, span = digits(ns), digits(least)+" – "+digits(most)
+			bandwidth = digits(float64(m) / ns)
 		}
 		if cells = append(cells, median, span); m > 0 {
 			cells = append(cells, bandwidth)
@@ -254,10 +253,10 @@ func levelCells(p *params.Pairs, l int) []string {
 	return cells
 }
 
-// mostSlow pairs, and sets of CPUs with hidden groups, are told one by one.
+// mostSlow bounds the lists of slow pairs, of pairs with states and of hidden groups.
 const mostSlow = 10
 
-// slowNotes name the slow pairs of levels with enough pairs to tell.
+// slowNotes name the slow pairs, or say that there are none if a level has enough pairs.
 func slowNotes(p *params.Pairs) (notes []string) {
 	slow := FindSlow(p)
 	for _, s := range slow[:min(mostSlow, len(slow))] {

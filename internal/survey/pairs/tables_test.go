@@ -45,8 +45,8 @@ func pairsOf(n int) *params.File {
 	return f
 }
 
-// Columns are aligned, bandwidths are 8192/500 = 16.4 and 8192/1600 = 5.12 GB/s, and
-// the slow pair is told with its score, (120 − 50)/(1 % of 50) = 140.
+// Columns are aligned, bandwidths are 8192/500 = 16.4 and 8192/1600 = 5.12 GB/s, and the slow pair's
+// score is (120 − 50)/(1 % of 50) = 140.
 func TestPairsText(t *testing.T) {
 	var b strings.Builder
 	saidOf(&b, pairsOf(8))
@@ -63,8 +63,7 @@ func TestPairsText(t *testing.T) {
 	}
 }
 
-// Where the memory between two CPUs may lie on several nodes, each has its matrix and its
-// line in the table, and a slow pair is told with its home.
+// Each home has a matrix and a line in the table, and a slow pair is listed with its home.
 func TestPairsOfHomes(t *testing.T) {
 	f := pairsOf(8)
 	for i := range f.Cells {
@@ -106,7 +105,7 @@ func TestPairsOfHomes(t *testing.T) {
 	}
 }
 
-// A matrix has up to 16 CPUs; beyond that there is the summary alone.
+// Beyond 16 CPUs there is no matrix, only the summary.
 func TestPairsOfMany(t *testing.T) {
 	for _, n := range []int{view.MatrixNames, view.MatrixNames + 1, 64} {
 		var b strings.Builder
@@ -118,7 +117,7 @@ func TestPairsOfMany(t *testing.T) {
 	}
 }
 
-// saidOf writes what the survey says of a file.
+// saidOf is the survey's text of a file.
 func saidOf(w io.Writer, f *params.File) {
 	var d document.Document
 	Survey.Say(&d, f)

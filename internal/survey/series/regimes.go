@@ -16,10 +16,10 @@ type Regime struct {
 	L     fit.Estimate `json:"L_ns"`  // the mean over these k
 }
 
-// Memory is the regime of rows that fit no cache.
+// Memory is the level of rows that fit no cache.
 const Memory = "memory"
 
-// Name is in L2, or memory.
+// Name is "in L2", or "memory".
 func (r Regime) Name() string {
 	if r.Level == Memory {
 		return Memory
@@ -27,9 +27,9 @@ func (r Regime) Name() string {
 	return "in " + r.Level
 }
 
-// Regimes divides rows by the caches, from level 2 on, that hold what the workers sharing them
-// walk through: a user buffer each, of a message or off cache an arena, and an intermediate
-// buffer. There are none if the machine names no such cache, or nothing is copied.
+// Regimes divides rows by the smallest cache, from level 2 on, that holds the buffers of the workers
+// that share it: each has a message, or off cache an arena, and an intermediate buffer. There are none
+// without a known cache, or for null transfers.
 func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 	var levels []int
 	for _, c := range m.Caches {
@@ -59,16 +59,16 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 	return all
 }
 
-// fits reports whether every worker has a cache of the level that holds the given bytes for
-// each worker that shares it.
+// fits reports whether every worker has a cache of the level whose share of each worker holds the
+// bytes.
 func (r Request) fits(m *numa.Machine, level, bytes int) bool {
-	have := 0
+	workers := 0
 	for c, sharers := range m.Shared(r.Placement.Workers) {
 		if c.Level == level {
-			if have += sharers; bytes > c.Bytes/sharers {
+			if workers += sharers; bytes > c.Bytes/sharers {
 				return false
 			}
 		}
 	}
-	return have == len(r.Placement.Workers)
+	return workers == len(r.Placement.Workers)
 }

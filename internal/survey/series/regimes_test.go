@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Two CPUs with an L2 of 512 KB each and an L3 of 32 MB for both: with buffers of 16 KB
-// two user buffers of 256 KB fit L2, of 8 MB L3.
+// Two CPUs with an L2 of 512 KB each and a shared L3 of 32 MB: beside intermediate buffers of 16 KB, a
+// user buffer of 256 KB fits L2, two of 8 MB fit L3.
 func TestRegimes(t *testing.T) {
 	both := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(0, 1), Nodes: []numa.Node{{CPUs: numa.SetOf(0, 1)}}, Caches: []numa.Cache{
 		{Level: 1, Type: "Data", Bytes: 32 << 10, CPUs: numa.SetOf(0)}, {Level: 1, Type: "Data", Bytes: 32 << 10, CPUs: numa.SetOf(1)},

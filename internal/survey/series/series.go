@@ -1,6 +1,5 @@
-// Package series measures L(S,τ) as the paper does: messages of k segments for
-// growing k (taulop-2015, Fig. 18b), and with them, in the same launches, the null
-// transfer y(τ) and the uncontended copy.
+// Package series measures L(S,τ) as the paper does, by messages of k segments for growing k
+// (taulop-2015, Fig. 18b), and in the same launches the null transfer y(τ) and the uncontended copy.
 package series
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Survey is what taulop measures without a subcommand.
+// Survey is the measurement of taulop without a subcommand.
 var Survey = survey.Register(&survey.Survey{
 	Name: "series", Doc: "L(S,τ) from messages of k segments",
 	Decode: survey.Decoder[Request],
@@ -30,7 +29,7 @@ type Request struct {
 	Setup        string         `json:"setup"`
 	Placement    numa.Placement `json:"placement"`
 	Segments     int            `json:"segments"`      // nseg
-	SegmentBytes int            `json:"segment_bytes"` // S; 0: transfers of nothing, L = y
+	SegmentBytes int            `json:"segment_bytes"` // S; 0: null transfers, L = y
 	K            []int          `json:"k"`             // rising
 	ArenaBytes   int            `json:"arena_bytes"`   // > 0: off cache, memory of each worker's arena
 }
@@ -38,9 +37,8 @@ type Request struct {
 // K are the rows of taulop-2015, Fig. 18b.
 var K = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 12288}
 
-// Fit keeps user buffers within a quarter of what is free: fewer rows, or a smaller
-// arena where they are off cache, each with a warning. Rows that were chosen are not
-// left out but refused.
+// Fit keeps user buffers within a quarter of free memory: it leaves out rows, or off cache reduces
+// the arena, each with a warning. It fails instead of leaving out rows that the user chose.
 func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error, err error) {
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
@@ -71,7 +69,7 @@ func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error,
 	return warnings, nil
 }
 
-// nullSegments of a message, so that its own loop does not count.
+// nullSegments is the number of segments of a null message, large enough to make its loop negligible.
 const nullSegments = 64
 
 func (r Request) key(kind params.Kind, k int) params.Key {
@@ -79,7 +77,7 @@ func (r Request) key(kind params.Kind, k int) params.Key {
 	switch kind {
 	case params.TransferCell:
 		key.Setup, key.OffCache = r.Setup, r.ArenaBytes > 0
-		if r.SegmentBytes == 0 { // which tells rows apart
+		if r.SegmentBytes == 0 { // to tell rows apart
 			key.Bytes = k
 		}
 	case params.NullCell:
@@ -101,14 +99,14 @@ func (r Request) segments(k params.Key) int {
 	return k.Bytes / r.SegmentBytes
 }
 
-// Cells are a message and a copy for each k, and a transfer of nothing.
+// Cells are a message and a copy for each k, and a null transfer.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	s, err := setups.Lookup(r.Setup)
 	if err != nil {
 		return nil, nil, err
 	}
 	add := func(kind params.Kind, k, tier int) {
-		// A message's copy is visited beside it, and where there is time for few of them both are.
+		// A message and its copy are measured one after the other, and if time is short both are.
 		c := engine.Cell{Cell: params.Cell{Key: r.key(kind, k)}, Tier: tier, Group: fmt.Sprint(k)}
 		if kind == params.TransferCell {
 			c.K, c.Transfers = k, s.Transfers
@@ -116,7 +114,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 		cells = append(cells, c)
 	}
 	for _, k := range r.K {
-		// Long messages take long: where the time is short, the first k are there.
+		// If time is short, long messages are left out.
 		tier := 0
 		if k*r.SegmentBytes > 4<<20 {
 			tier = 1
@@ -172,8 +170,7 @@ func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (eng
 	return found, err
 }
 
-// Warnings include how much of the buffers lay in huge pages, where they were asked
-// for: it was not the same in all rows.
+// Warnings include the mean share of buffers in huge pages, if these were requested.
 func (s *sampler) Warnings() []error {
 	warnings := s.OnBench.Warnings()
 	if len(s.huge) > 0 {
@@ -187,42 +184,42 @@ func (s *sampler) Warnings() []error {
 	return warnings
 }
 
-// A Row is what was found for one k.
+// A Row is the results of one k.
 type Row struct {
 	K        int          `json:"k"`
 	Bytes    int          `json:"bytes"`
 	Message  fit.Estimate `json:"l_ns"`       // l(k,τ)
 	Transfer fit.Estimate `json:"L_ns"`       // L(S,τ)
 	Copy     fit.Estimate `json:"copy_ns"`    // one uncontended copy of a segment; unknown for S = 0
-	Samples  []float64    `json:"samples_ns"` // of l, one a visit
+	Samples  []float64    `json:"samples_ns"` // of l
 }
 
-// A Result is a series' rows and what follows from them, in ns.
+// A Result is a series' rows and the parameters by them, in ns.
 type Result struct {
 	Rows  []Row        `json:"-"`
-	L     fit.Estimate `json:"L_ns"` // the paper's: the mean over k
+	L     fit.Estimate `json:"L_ns"` // the mean over k, as in the paper
 	By    []Regime     `json:"L_by_cache,omitempty"`
-	Slope fit.Estimate `json:"slope_ns"` // what one more transfer adds, by the line through l(k)
-	Y     fit.Estimate `json:"y_ns"`     // y(τ), a transfer of nothing
+	Slope fit.Estimate `json:"slope_ns"` // time of one more transfer, by the line through l(k)
+	Y     fit.Estimate `json:"y_ns"`     // y(τ), a null transfer
 	C     fit.Estimate `json:"c_ns"`     // c(S,τ) = L − y
 	Copy  fit.Estimate `json:"copy_ns"`  // c(S,τ) measured by copies without flags, mean over k
-	// Over are the k of the means, if not all that were asked for.
+	// Over are the k of the means, if fewer than requested.
 	Over []int `json:"over_k,omitempty"`
 }
 
-// Conclude works out the parameters from what launches found on a machine.
+// Conclude computes the parameters from a file's cells.
 func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	s, err := setups.Lookup(r.Setup)
 	if err != nil {
 		return res
 	}
-	at := make(map[params.Key]*params.Cell)
+	cells := make(map[params.Key]*params.Cell)
 	for i := range f.Cells {
-		at[f.Cells[i].Key] = &f.Cells[i]
+		cells[f.Cells[i].Key] = &f.Cells[i]
 	}
 	unknown := fit.Median(nil)
 	for _, k := range r.K {
-		c := at[r.key(params.TransferCell, k)]
+		c := cells[r.key(params.TransferCell, k)]
 		if c == nil {
 			continue
 		}
@@ -230,7 +227,7 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		for _, sample := range c.Samples {
 			row.Samples = append(row.Samples, sample.NS)
 		}
-		if bare := at[r.key(params.CopyCell, k)]; bare != nil && r.SegmentBytes > 0 {
+		if bare := cells[r.key(params.CopyCell, k)]; bare != nil && r.SegmentBytes > 0 {
 			row.Copy = bare.Time
 		}
 		res.Rows = append(res.Rows, row)
@@ -259,21 +256,20 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		return res
 	}
 	res.Y = unknown
-	if y := at[r.key(params.NullCell, 0)]; y != nil {
+	if y := cells[r.key(params.NullCell, 0)]; y != nil {
 		res.Y = y.Time
 	}
 	res.C, res.Copy = fit.Copy(res.L, res.Y), fit.Mean(cs)
 	return res
 }
 
-// An InState is what was found while the machine was in one of its states.
+// An InState is the results in one state of the machine.
 type InState struct {
 	params.State
 	Result
 }
 
-// ByState concludes from the samples of each state that the workers were in; nothing where
-// that was one.
+// ByState is Conclude for the samples of each state of the workers; nil if there was one state.
 func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 	workers := len(r.Placement.Workers)
 	for _, state := range f.Sort().States(workers) {
@@ -281,15 +277,15 @@ func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 		if err != nil {
 			continue
 		}
-		if of := r.Conclude(m, in); of.L.Center > 0 { // else it has no samples
-			all = append(all, InState{state, of})
+		if result := r.Conclude(m, in); result.L.Center > 0 { // else the state has no samples
+			all = append(all, InState{state, result})
 		}
 	}
 	return all
 }
 
-// Short says which of the rows that were asked for were not reached or have too few
-// launches, and what means are over; nil where none lacks.
+// Short names the requested rows that were not reached or have too few launches, and the k of the
+// means; nil if the rows are complete.
 func (r Request) Short(res Result) error {
 	var unreached, few []int
 	for _, k := range r.K {
@@ -301,12 +297,12 @@ func (r Request) Short(res Result) error {
 		}
 	}
 	var parts []string
-	for _, of := range []struct {
-		ks   []int
-		what [2]string // one, several
+	for _, lack := range []struct {
+		ks    []int
+		verbs [2]string // of one, of several
 	}{{unreached, [2]string{"was not reached", "were not reached"}}, {few, [2]string{"has too few launches for an interval", "have too few launches for an interval"}}} {
-		if n := len(of.ks); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s (k = %s)", n, of.what[min(n, 2)-1], list(of.ks)))
+		if n := len(lack.ks); n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s (k = %s)", n, lack.verbs[min(n, 2)-1], list(lack.ks)))
 		}
 	}
 	if len(parts) == 0 {
@@ -319,5 +315,5 @@ func (r Request) Short(res Result) error {
 	return fmt.Errorf("of %s %s: means are over k = %s", printable.Count(len(r.K), "row"), strings.Join(parts, " and "), list(over))
 }
 
-// list is 1, 2, 4.
+// list writes 1, 2, 4.
 func list(ks []int) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(ks), " ", ", "), "[]") }

@@ -9,10 +9,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Rows with launches enough for an interval make the means; the others are named.
+// Means are over rows with enough launches for an interval; the others are named.
 func TestShort(t *testing.T) {
 	for _, tt := range []struct {
-		launches []int // of k = 1, 2, 4; 0: not reached
+		launches []int // for k = 1, 2, 4; 0: not reached
 		L        float64
 		over     string
 		want     string

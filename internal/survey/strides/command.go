@@ -75,18 +75,18 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// messages are the named messages, each contiguous too, or all of the lists.
+// messages are the named messages and their contiguous ones, or all of the lists.
 func messages(words []string, sizes, distances []int, element, array string) (all []strided.Message, err error) {
 	most, err := argument.Bytes(array)
 	if err != nil || most < 1 {
 		return nil, fmt.Errorf("-array is %q: give the size of the array, like 16M", array)
 	}
-	of, err := argument.Bytes(element)
-	if err != nil || of < 1 {
+	elementBytes, err := argument.Bytes(element)
+	if err != nil || elementBytes < 1 {
 		return nil, fmt.Errorf("-element is %q: give the size of an element in bytes, like 4 or 8", element)
 	}
 	if len(words) == 0 {
-		return Messages(sizes, distances, of, most)
+		return Messages(sizes, distances, elementBytes, most)
 	}
 	for _, word := range words {
 		if strings.HasPrefix(word, "-") {
@@ -96,11 +96,11 @@ func messages(words []string, sizes, distances []int, element, array string) (al
 		if err != nil {
 			return nil, err
 		}
-		both, err := Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, most)
+		messages, err := Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, most)
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range both {
+		for _, m := range messages {
 			if !slices.Contains(all, m) {
 				all = append(all, m)
 			}

@@ -1,5 +1,5 @@
-// Package strides measures messages that do not lie contiguously: what packing
-// costs, and one way of such a message between two CPUs (mlognp-2009, section IV).
+// Package strides measures non-contiguous messages: packing, and one way of such a message between two
+// CPUs (mlognp-2009, section IV).
 package strides
 
 import (
@@ -39,18 +39,18 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// packArray bounds the array that a sweep's messages lie in.
+// packArray bounds the array of a sweep's messages, in bytes.
 const packArray = 16 << 20
 
-// A Request is messages at strides: what packing them costs, p(m,d), and one way of a
-// message between two CPUs, o_mw + l_mw, contiguous messages among them.
+// A Request is messages at strides, contiguous messages included: packing, p(m,d), and one way between
+// two CPUs, o_mw + l_mw.
 type Request struct {
 	Messages     []strided.Message `json:"messages"`
 	Pairs        []Pair            `json:"pairs"`
 	Caches       []bool            `json:"off_cache"`
 	Segments     int               `json:"segments"` // of the channels between CPUs
 	SegmentBytes int               `json:"segment_bytes"`
-	Most         int               `json:"most_bytes"` // that a worker's messages walk through off cache
+	Most         int               `json:"most_bytes"` // bound on a worker's off-cache arena
 }
 
 // Default sizes, strides and element of messages: as in mlognp-2009, and one larger size.
@@ -59,8 +59,8 @@ var (
 	PackStrides = []int{8, 64, 512}
 )
 
-// Messages are all sizes at all strides, each size contiguous too. The error names a message
-// that cannot exist, or that does not fit into an array of the given bytes.
+// Messages are all sizes, contiguous and at all strides. It fails if a message is invalid or exceeds
+// an array of this number of bytes.
 func Messages(sizes, strides []int, element, array int) (messages []strided.Message, err error) {
 	for _, s := range sizes {
 		for _, d := range append([]int{element}, strides...) {
@@ -81,8 +81,7 @@ func Messages(sizes, strides []int, element, array int) (messages []strided.Mess
 	return messages, nil
 }
 
-// NewRequest refuses messages that no memory has room for, and settles how much
-// memory they walk through.
+// NewRequest rejects messages that exceed free memory, and chooses the bound on arenas.
 func NewRequest(r Request) (Request, error) {
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
@@ -97,15 +96,14 @@ func NewRequest(r Request) (Request, error) {
 	return r, nil
 }
 
-// A Pair is two CPUs and the nearest that they have in common: smt, a cache like
-// L3, package, node or machine.
+// A Pair is two CPUs and the closest thing that they share: smt, a cache like L3, package, node or
+// machine.
 type Pair struct {
 	Level string `json:"level"`
 	CPUs  [2]int `json:"cpus"`
 }
 
-// Pairs are one pair of each level: the first CPU that may be used and the first
-// that is so near to it.
+// Pairs are one pair for each level: the first allowed CPU and the first CPU at that level.
 func Pairs(m *numa.Machine) (pairs []Pair) {
 	levels := m.Levels(m.Allowed)
 	for _, cpu := range m.Allowed {
@@ -120,19 +118,19 @@ func Pairs(m *numa.Machine) (pairs []Pair) {
 	return pairs
 }
 
-// between finds what two CPUs have in common.
+// between is the pair of two CPUs.
 func between(levels numa.Levels, a, b int) Pair {
-	name := "" // where levels do not say
+	name := "" // unknown
 	if i := levels.Of(a, b); i >= 0 {
 		name = levels[i].Name
 	}
 	return Pair{params.PackLevel(name), [2]int{a, b}}
 }
 
-// packRuns are round trips of a sample, the median of which it is.
+// packRuns is the number of round trips of a sample, which is their median.
 const packRuns = 32
 
-// Cells are packing of every message, and one way of it between every two CPUs.
+// Cells are packing and one way between each pair, for every message.
 func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	add := func(placement numa.Policy, off bool, m params.Packed) {
 		c := engine.Cell{Cell: params.Cell{Key: params.Key{Kind: params.PackCell, Placement: placement, OffCache: off, Tau: 1, Bytes: m.Bytes, Variant: m}}}
@@ -152,7 +150,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	return cells, nil, nil
 }
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// o_mw is the time of the same size contiguous, at the same level and state of the cache; l_mw
-// what the stride adds. Numbers are in the proportions of mlognp-2009, Fig. 2.
+// o_mw is the time of the same size contiguous, at the same level and state of the cache; l_mw is the
+// time that the stride adds. Numbers have the proportions of mlognp-2009, Fig. 2.
 func TestPackRows(t *testing.T) {
 	packed := func(variant string, bytes int, off bool, ns float64) params.Cell {
 		return params.Cell{Key: params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes}.Named(variant),
@@ -46,7 +46,7 @@ func TestPackRows(t *testing.T) {
 	}
 }
 
-// The messages of mlognp-2009, each size contiguous too; what cannot be is refused.
+// The messages of mlognp-2009, contiguous ones included. Invalid messages are rejected.
 func TestMessages(t *testing.T) {
 	messages, err := Messages([]int{1 << 10, 4 << 10, 16 << 10}, []int{8, 64, 512}, 4, 16<<20)
 	if err != nil || len(messages) != 12 || messages[0].String() != "1K4S" || messages[11].String() != "16K512S" {
@@ -62,14 +62,14 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A pair is as near as what its CPUs share first.
+// A pair's level is the closest thing that its CPUs share.
 func TestPairs(t *testing.T) {
 	m := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(0, 1),
 		Caches: []numa.Cache{{Level: 3, Type: "Unified", Bytes: 60 << 20, CPUs: numa.SetOf(0, 1)}}}
 	if pairs := Pairs(m); len(pairs) != 1 || pairs[0] != (Pair{"L3", [2]int{0, 1}}) {
 		t.Errorf("%+v", pairs)
 	}
-	// A sibling, a core beside, one in another package, and one on another node.
+	// A sibling, a core of the same package, one in another package, and one on another node.
 	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 0, Thread: 1}, {ID: 2, Core: 1}, {ID: 3, Core: 2, Package: 1}, {ID: 4, Core: 3, Package: 2, Node: 1}}
 	m.Caches = []numa.Cache{{Level: 2, Type: "Unified", Bytes: 1 << 20, CPUs: numa.SetOf(0, 1, 2)}}
 	m.Allowed = numa.SetOf(0, 1, 2, 3, 4)
@@ -77,7 +77,7 @@ func TestPairs(t *testing.T) {
 	if pairs := Pairs(m); !slices.Equal(pairs, want) {
 		t.Errorf("%+v, want %+v", pairs, want)
 	}
-	// Two nodes of one package: models ask for what the machine's level of the two is called.
+	// Two nodes of one package: models use the name of the machine's level.
 	m.CPUs = []numa.CPU{{ID: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 2, Node: 1}, {ID: 3, Core: 3, Node: 1}}
 	m.Caches, m.Allowed = nil, numa.SetOf(0, 1, 2, 3)
 	want = []Pair{{"node", [2]int{0, 1}}, {"package", [2]int{0, 2}}}

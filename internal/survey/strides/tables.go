@@ -13,13 +13,13 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// Tables are what packing takes, and o_mw and l_mw of each level, in cache and off it.
+// Tables are packing, and o_mw and l_mw of each level, in cache and off cache.
 func Tables(f *params.File) (tables []view.Table) {
-	type way struct {
+	type part struct {
 		level string
 		off   bool
 	}
-	for _, rows := range view.Grouped(PackRows(f.Cells), func(r PackRow) way { return way{r.Level, r.OffCache} }) {
+	for _, rows := range view.Grouped(PackRows(f.Cells), func(r PackRow) part { return part{r.Level, r.OffCache} }) {
 		if rows[0].Level == "" {
 			tables = append(tables, packing(rows))
 		} else {
@@ -29,10 +29,10 @@ func Tables(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// Answer is the message that a stride makes the dearest to pack, and that to send between two CPUs,
-// in cache where both are there.
+// Answer is the largest factor by which a stride lengthens packing, and one way at each level, in cache
+// if that was measured.
 func Answer(f *params.File) string {
-	var said []string
+	var parts []string
 	rows := PackRows(f.Cells)
 	for _, level := range lists.Unique(lists.Map(rows, func(r PackRow) string { return r.Level })) {
 		strided := lists.Filter(rows, func(r PackRow) bool {
@@ -46,16 +46,15 @@ func Answer(f *params.File) string {
 		if level != "" {
 			what = "one way at " + level
 		}
-		said = append(said, fmt.Sprintf("%s takes up to %s times as long as contiguous bytes (%v)", what, view.Known(most.times(), ""), most.Message))
+		parts = append(parts, fmt.Sprintf("%s takes up to %s times as long as contiguous bytes (%v)", what, view.Known(most.times(), ""), most.Message))
 	}
-	if len(said) == 0 {
+	if len(parts) == 0 {
 		return ""
 	}
-	text := strings.Join(said, ", ") + ", " + view.Cache(rows[0].OffCache) + "."
-	return view.Capital(text)
+	return view.Capital(strings.Join(parts, ", ") + ", " + view.Cache(rows[0].OffCache) + ".")
 }
 
-// times is how many times as long as the same bytes contiguous.
+// times is the ratio to the same bytes contiguous.
 func (r *PackRow) times() fit.Estimate { return r.Time.Div(*r.Contiguous) }
 
 func packing(rows []PackRow) view.Table {
@@ -85,7 +84,7 @@ func ways(rows []PackRow) view.Table {
 			continue
 		}
 		o, l := "", ""
-		if r.Contiguous != nil { // and with it a latency
+		if r.Contiguous != nil { // then Latency is known, too
 			o, l = view.Center(*r.Contiguous), view.Center(*r.Latency)
 		}
 		t.Add(r.Message.String(), view.Center(r.Time), o, l)
@@ -93,29 +92,29 @@ func ways(rows []PackRow) view.Table {
 	return t
 }
 
-// A PackRow is what is known of one message, ns.
+// A PackRow is the times of one message, ns.
 type PackRow struct {
 	params.Packed
 	OffCache bool
-	// Of packing alone, Level "": p(m,d) of one end, or what a copy takes of a
-	// contiguous message. Of a level: one way between two CPUs, o_mw + l_mw.
+	// Time without a Level is p(m,d) of one end, or the copy of a contiguous message; with a Level
+	// it is one way between two CPUs, o_mw + l_mw.
 	Time fit.Estimate
-	// Contiguous is the time of the same size contiguous: o_mw of a level.
+	// Contiguous is the time of the same size contiguous; with a Level, o_mw.
 	Contiguous *fit.Estimate
-	// Latency of a level is l_mw = f(s,d) of both ends, what the stride adds.
+	// Latency, with a Level, is l_mw = f(s,d) of both ends, the time that the stride adds.
 	Latency *fit.Estimate
 }
 
 // PackRows are the messages of a file, packing first, then level by level.
 func PackRows(cells []params.Cell) (rows []PackRow) {
-	type place struct {
+	type message struct {
 		params.Packed
 		off bool
 	}
-	at := make(map[place]fit.Estimate)
+	times := make(map[message]fit.Estimate)
 	for _, c := range cells {
 		if m, ok := c.Packed(); ok {
-			at[place{m, c.OffCache}] = c.Time
+			times[message{m, c.OffCache}] = c.Time
 			rows = append(rows, PackRow{Packed: m, OffCache: c.OffCache, Time: c.Time})
 		}
 	}
@@ -123,7 +122,7 @@ func PackRows(cells []params.Cell) (rows []PackRow) {
 		r := &rows[i]
 		whole := r.Packed
 		whole.Stride = whole.Element
-		if o, ok := at[place{whole, r.OffCache}]; ok {
+		if o, ok := times[message{whole, r.OffCache}]; ok {
 			r.Contiguous = &o
 			if l := r.Time.Sub(o); r.Level != "" && !r.Message.Contiguous() {
 				r.Latency = &l
@@ -137,8 +136,8 @@ func PackRows(cells []params.Cell) (rows []PackRow) {
 	return rows
 }
 
-// profiled is what a message takes over its stride, a panel for packing and for each
-// level, a line for each size.
+// profiled gives the time of a message over its stride, in a panel for packing and for each level, and
+// a line for each size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	m, ok := c.Packed()
 	at.Panel, at.Line, at.Size, at.Over, at.Placement = "packing", view.Bytes(m.Bytes), m.Bytes, view.ByteStride, ""

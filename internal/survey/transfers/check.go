@@ -10,17 +10,17 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// mostCells keeps a plan within what a file holds.
+// mostCells is the largest number of a file's cells.
 const mostCells = 1 << 20
 
-// ErrUnusable: no sweep can go on with the file.
+// ErrUnusable: no sweep can resume the file.
 var ErrUnusable = errors.New("measure it anew")
 
-// ErrCPUs: the file is of other CPUs than this process may use.
+// ErrCPUs: the file's CPUs differ from those that this process may use.
 var ErrCPUs = errors.New("go on with it on the same CPUs")
 
-// Check refuses a plan that no sweep can carry out, before its numbers are used: the file may
-// come from anywhere.
+// Check rejects a plan that no sweep can carry out, before its numbers are used: the file is not
+// trusted.
 func Check(p *params.Plan) error {
 	switch {
 	case len(p.Policies) == 0 || len(p.Taus) == 0 || len(p.Sizes) == 0 || len(p.Caches) == 0:
@@ -37,8 +37,7 @@ func Check(p *params.Plan) error {
 	return nil
 }
 
-// cells counts the plan's keys without listing them, at least, except the few that two ranks
-// measure.
+// cells is a bound on the number of the plan's keys, without the few that two ranks measure.
 func cells(p *params.Plan) float64 {
 	known := 1 // the isolated transfer
 	for _, name := range p.Setups {
@@ -56,8 +55,7 @@ func cells(p *params.Plan) float64 {
 	return n
 }
 
-// Holds refuses to go on with a plan whose buffers this machine cannot hold: the kernel would
-// kill the process.
+// Holds rejects a plan whose buffers exceed this machine's memory: the kernel would kill the process.
 func Holds(p params.Plan, m *numa.Machine) error {
 	places, err := placements(p, m, -1)
 	if err != nil {

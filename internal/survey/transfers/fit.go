@@ -11,8 +11,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Fit places a new file's workers and fits its plan into memory. The error says
-// what does not fit or cannot be placed.
+// Fit places a new file's workers and fits its plan into memory.
 func Fit(f *params.File, m *numa.Machine) error {
 	p := &f.Plan
 	if err := Check(p); err != nil {
@@ -42,8 +41,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	return nil
 }
 
-// fits says how a placement's buffers fit into free memory, with the arena of each worker, both in
-// bytes; the error is of what does not fit.
+// fits fits a placement's buffers into free bytes of memory, and returns the arena of each worker.
 func fits(p params.Plan, place numa.Placement, m *numa.Machine, free int64) (fit setups.Fit, arena int, err error) {
 	fit = room(p, place, m)
 	fit.FreeBytes = free
@@ -51,9 +49,9 @@ func fits(p params.Plan, place numa.Placement, m *numa.Machine, free int64) (fit
 	return fit, arena, err
 }
 
-// FirstCPUs are the CPUs at which launches may begin a plan's placements: where L3 complexes or
-// nodes are alike by topology, the first CPU of each whose memory has room for the buffers.
-// Nil: all launches begin at the same CPU.
+// FirstCPUs are the CPUs at which launches may begin a plan's placements: the first CPU of each L3
+// complex of equal topology whose nodes have room for the buffers. Nil: all launches begin at the
+// same CPU.
 func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 	first := m.FirstCPUs()
 	free, err := numa.FreeMemoryBytes("/")
@@ -73,13 +71,13 @@ func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 	return first
 }
 
-// room says how a placement's buffers fit into the machine.
+// room is the buffers of a placement.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
 		ArenaBytes: int(p.ArenaCaches / setups.ArenaCaches * float64(setups.WantedArena(m, place))), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
-// place is a placement of a plan that begins at a CPU, −1: the first that there is.
+// place is a placement of a plan from a start, −1: the default one.
 func place(p params.Plan, m *numa.Machine, start int, policy numa.Policy, tau int) (numa.Placement, error) {
 	if policy == numa.List {
 		return m.PlaceOn(p.CPUs, tau)
@@ -90,17 +88,16 @@ func place(p params.Plan, m *numa.Machine, start int, policy numa.Policy, tau in
 // placements are the plan's placements at the largest τ.
 func placements(p params.Plan, m *numa.Machine, start int) (places []numa.Placement, err error) {
 	for _, policy := range p.Policies {
-		at, err := place(p, m, start, policy, p.Taus[len(p.Taus)-1])
+		placement, err := place(p, m, start, policy, p.Taus[len(p.Taus)-1])
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, at)
+		places = append(places, placement)
 	}
 	return places, nil
 }
 
-// SameMachine refuses to go on with a file on another machine, or where workers
-// would be placed otherwise.
+// SameMachine rejects resuming a file on another machine, or with other placements of workers.
 func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) error {
 	if !f.Plan.Swept() {
 		return fmt.Errorf("it was not measured by a sweep, so that there is no plan to go on with: %w", ErrUnusable)

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A file goes on only on the machine, the CPUs and the placement that it began on.
+// A file is resumed only with its machine, CPUs and placements.
 func TestSameMachine(t *testing.T) {
 	m := &numa.Machine{
 		CPUs:    []numa.CPU{{ID: 0, Core: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 2, Node: 1}, {ID: 3, Core: 3, Node: 1}},
@@ -51,8 +51,7 @@ func TestSameMachine(t *testing.T) {
 	}
 }
 
-// What a plan says of a machine's memory is not believed: buffers that it does not
-// hold are refused before any is mapped.
+// A plan whose buffers exceed the memory is rejected before any is mapped.
 func TestHolds(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil {
@@ -70,8 +69,8 @@ func TestHolds(t *testing.T) {
 	}{
 		{func(*params.Plan) {}, ""},
 		{func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold"},
-		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"}, // before there was one
-		{func(p *params.Plan) { p.ArenaDown = false }, "fetched ahead"}, // of files of earlier versions
+		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"},
+		{func(p *params.Plan) { p.ArenaDown = false }, "fetched ahead"}, // files of earlier versions
 		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, ""},
 		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
 		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},

@@ -16,18 +16,17 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes, two between them,
-// for the first-level caches of most machines fill at 16 or 24 KiB, and two above, for what
-// segments cost ranks that touch more in a call than one message.
+// Sizes are the 30 customary message sizes of τ-Lop parameter files, in bytes, two more between them,
+// because most L1 caches fill at 16 or 24 KiB, and two above, for calls in which ranks touch more
+// than one message.
 var Sizes = []int{
 	1, 64, 128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144, 7168, 8192, 12288, 16384,
 	24576, 32768, 49152, 65536, 98304, 131072, 196608, 262144, 393216, 524288, 786432,
 	1048576, 1572864, 2097152, 3145728, 4194304, 8388608, 16777216,
 }
 
-// Taus are the numbers of concurrent transfers worth measuring on n cores: every one to 8, then
-// a geometric series, n−1 and n included: with n workers the rest of the system disturbs some,
-// with n−1 it need not.
+// Taus are the default τ on n cores: 1 to 8, then a geometric series, with n−1 and n. n workers leave
+// no core to the rest of the system, n−1 do.
 func Taus(n int) []int {
 	var taus []int
 	for tau := 1; tau < n-1; {
@@ -44,9 +43,9 @@ func Taus(n int) []int {
 	return append(taus, max(n, 1))
 }
 
-// Policies are the placements that differ on a machine: local, one for each further level, and
-// remote on several nodes with at most two levels, because it has no level of its own and costs
-// time. Spread counts under its name where it equals another.
+// Policies are the distinct placements of a machine: local, one for each further level, and with at
+// most two of these on several nodes remote, which has no level of its own. A placement that equals
+// spread is named spread.
 func Policies(m *numa.Machine) []numa.Policy {
 	cores := m.Count().Cores
 	levels := m.Levels(m.Allowed)
@@ -78,7 +77,7 @@ func Policies(m *numa.Machine) []numa.Policy {
 	return all
 }
 
-// Keys lists every cell of a plan on a machine where that many CPUs may be used.
+// Keys lists all cells of a plan on a machine with this number of allowed CPUs.
 func Keys(p params.Plan, cpus int) []params.Key {
 	var ks []params.Key
 	for _, policy := range p.Policies {
@@ -118,7 +117,7 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	if p.NoGamma {
 		return ks
 	}
-	// What a worker does alone is the same wherever the others are.
+	// γ does not depend on the placement.
 	first := p.Policies[0]
 	for _, tau := range p.Taus {
 		for _, o := range operators(p) {
@@ -130,15 +129,15 @@ func Keys(p params.Plan, cpus int) []params.Key {
 	return ks
 }
 
-// mostReduced is the longest vector that is reduced, in bytes: longer ones are as far away.
+// mostReduced is the size of the longest reduced vector, in bytes: longer ones lie in memory, too.
 const mostReduced = 4 << 20
 
-// reduced are the sizes of an operator's vectors, from a single element on. Three are enough
-// for one element at a time, whose time is proportional. Operators that were not named and that
-// few programs use are measured at powers of 4: lines between these are within 5 % on average,
-// and all sizes would take a third of a sweep's time.
-func reduced(p params.Plan, o reduce.Operator) (some []int) {
-	const enough = 3
+// reduced are the sizes of an operator's vectors, from one element on. Scalar operators, whose time is
+// proportional to the size, have three. Uncommon operators that the user did not name are measured at
+// powers of 4: interpolation is within 5 % on average, and all sizes would take a third of a sweep's
+// time.
+func reduced(p params.Plan, o reduce.Operator) (sizes []int) {
+	const ofScalar = 3
 	coarse := len(p.Operators) == 0 && slices.Equal(p.Sizes, Sizes) && !slices.Contains(Common, o.Name)
 	for i, m := range p.Sizes {
 		if i > 0 && m > mostReduced {
@@ -150,15 +149,15 @@ func reduced(p params.Plan, o reduce.Operator) (some []int) {
 		if m < o.Element && i+1 < len(p.Sizes) && p.Sizes[i+1] <= o.Element {
 			continue
 		}
-		some = append(some, max(m, o.Element))
+		sizes = append(sizes, max(m, o.Element))
 	}
 	if strings.HasSuffix(o.Name, reduce.Scalar) {
-		return lists.Spread(some, enough)
+		return lists.Spread(sizes, ofScalar)
 	}
-	return some
+	return sizes
 }
 
-// operators are the operators that a plan measures; names that no longer exist are skipped.
+// operators are a plan's operators, without unknown names.
 func operators(p params.Plan) (all []reduce.Operator) {
 	if len(p.Operators) == 0 {
 		scalar, _ := reduce.Lookup(Common[0] + reduce.Scalar)
@@ -172,9 +171,9 @@ func operators(p params.Plan) (all []reduce.Operator) {
 	return all
 }
 
-// Round trips for LogGP: single ones and some of several messages, of sizes up to
-// a segment, for longer messages are several to LogGP, eq. (3). A delay longer
-// than any gap between messages goes with the smallest.
+// Round trips for LogGP: of one message and of several, of sizes up to a segment, because longer
+// messages are several to LogGP, eq. (3). The smallest size also has a delay, longer than any gap
+// between messages.
 const (
 	tripMessages = 16
 	tripSizes    = 6
@@ -204,9 +203,7 @@ func trips(p params.Plan, policy numa.Policy) (ks []params.Key) {
 	return ks
 }
 
-// Messages for o(m), of sizes of the plan: some up to a segment, where messages become
-// several segments, and some beyond. In long ones what is before the first byte moves
-// is lost.
+// Numbers of the plan's sizes for o(m), which is negligible in longer messages.
 const (
 	messagesOfOne   = 5 // segment or less
 	messagesOfMore  = 3 // segments, up to messageSegments
@@ -237,8 +234,7 @@ func messages(p params.Plan, k params.Key) (ks []params.Key) {
 	return ks
 }
 
-// work is what a cell is measured by: its trial, or what ranks do, which send from one
-// arena and receive into another.
+// work is the workers' work for a cell: its trial, a round trip or a collective of ranks.
 func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	if k.Kind == params.PRTTCell {
 		return setups.RoundTrip{N: k.N, Delay: time.Duration(k.Delay), Bytes: k.Bytes,
@@ -251,7 +247,7 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 			a = collective.OwnCopies
 		case k.Kind == params.MessageCell:
 			name = "bcast:linear"
-		case k.Bytes == 0: // of which a permutation has no messages
+		case k.Bytes == 0: // a permutation would have no messages
 			name = "barrier:dissemination"
 		}
 		if name != "" {
@@ -266,15 +262,15 @@ func work(p params.Plan, k params.Key, tr setups.Trial) (setups.Work, error) {
 	return tr, nil
 }
 
-// ranked reports whether a cell is measured by ranks, which send from one arena and receive
-// into another. Own copies off cache are: in a row each would find its first lines prefetched.
-// Short ones are prefetched with the last one either way, and too short for the clock.
+// ranked reports whether a cell is measured by ranks, which send from one arena and receive into
+// another. Own copies off cache are, because consecutive copies would find their first lines
+// prefetched; short copies are prefetched in any case, and too short for the clock.
 func ranked(k params.Key) bool {
 	const long = 1 << 10
 	return k.Kind == params.OwnCell && k.OffCache && k.Bytes >= long || slices.Contains([]params.Kind{params.PRTTCell, params.MessageCell, params.ExchangeCell}, k.Kind)
 }
 
-// workers is how many measure a cell.
+// workers is the number of workers of a cell.
 func workers(k params.Key, s setups.Setup) int {
 	if ranked(k) && k.Kind != params.OwnCell {
 		return 2
@@ -293,8 +289,7 @@ func sized(p params.Plan, k params.Key) (ks []params.Key) {
 	return ks
 }
 
-// buffered is a key for each of the plan's buffers that makes a difference to it, the
-// first ones first.
+// buffered is a key for each of the plan's numbers and sizes of segments that matters to it.
 func buffered(p params.Plan, keys ...params.Key) (ks []params.Key) {
 	for i, n := range p.AllSegments() {
 		for j, bytes := range p.AllSegmentBytes() {
@@ -309,7 +304,7 @@ func buffered(p params.Plan, keys ...params.Key) (ks []params.Key) {
 	return ks
 }
 
-// trial is what measures a cell, and how many times the cell's its own time is.
+// trial is the trial of a cell, and the number of the cell's times that it measures.
 func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err error) {
 	tr = setups.Trial{Segments: cmp.Or(k.Segments, p.Segments), K: 1, Bytes: k.Bytes, SegmentBytes: k.Bytes}
 	times = 1
@@ -319,7 +314,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 		tr.K = (k.Bytes + tr.SegmentBytes - 1) / tr.SegmentBytes
 		tr.Setup, err = setups.Lookup(k.Setup)
 	case params.NullCell:
-		tr.K = 64 // so that the message's own loop does not count
+		tr.K = 64 // makes the message's loop negligible
 		tr.Setup, err = setups.Lookup(k.Setup)
 		times = float64(tr.K * tr.Setup.Transfers)
 	case params.CopyCell:
@@ -333,7 +328,7 @@ func trial(p params.Plan, k params.Key) (tr setups.Trial, times float64, err err
 	case params.GammaCell:
 		var o reduce.Operator
 		o, err = reduce.Lookup(k.Operator)
-		tr.Setup, tr.Segments, tr.Kept = setups.Reducing(o), 1, true // computing depends less on where memory lies
+		tr.Setup, tr.Segments, tr.Kept = setups.Reducing(o), 1, true // computation depends less on the memory's place
 	case params.PRTTCell, params.MessageCell, params.ExchangeCell: // see work
 	default:
 		err = fmt.Errorf("cells of kind %q are not measured here", k.Kind)

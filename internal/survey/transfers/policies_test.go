@@ -15,7 +15,7 @@ func policiesOf(m *numa.Machine) string {
 	return strings.Trim(fmt.Sprint(Policies(m)), "[]")
 }
 
-// One placement for each level that differs, however many nodes are alike.
+// One placement for each distinct level, for any number of equal nodes.
 func TestPolicies(t *testing.T) {
 	for _, tt := range []struct {
 		shape [4]int // packages, nodes, complexes, cores
@@ -38,8 +38,8 @@ func TestPolicies(t *testing.T) {
 	}
 }
 
-// Eight equal nodes have the cells of one, and launches take turns at them; nodes without room
-// for the buffers are left out, and chosen CPUs leave no choice.
+// Eight equal nodes have the cells of two, and launches begin at each in turn, except at nodes without
+// room for the buffers. Chosen CPUs have one begin.
 func TestFirstCPUs(t *testing.T) {
 	m := numatest.EPYC(2, 4, 1, 2, 1)
 	p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,

@@ -1,6 +1,5 @@
-// Package transfers measures what τ-Lop itself asks for: transfers L(m,τ), their
-// synchronisation y(τ), bare copies c(m,τ), the overhead o(m), reduction operators
-// γ(m,τ), and round trips for LogGP.
+// Package transfers measures the parameters of τ-Lop: transfers L(m,τ), their synchronisation y(τ),
+// bare copies c(m,τ), the overhead o(m), reduction operators γ(m,τ), and round trips for LogGP.
 package transfers
 
 import (
@@ -17,7 +16,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Survey is what every sweep measures.
+// Survey is in every sweep.
 var Survey = survey.Register(&survey.Survey{
 	Name: "transfers", Doc: "L(m,τ), y(τ), c(m,τ), o(m), γ(m,τ) and round trips",
 	Decode: survey.Decoder[Request],
@@ -32,9 +31,7 @@ var Names = map[params.Kind]string{
 // A Request is a plan.
 type Request struct{ params.Plan }
 
-// Cells are all cells of the plan, by worth: segments at every τ before other sizes, the first
-// setup before others, γ last, one operator after the other. Which sizes come first is up to
-// the sweep.
+// Cells are all cells of the plan with their tiers. The order of sizes is up to the sweep.
 func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, k := range Keys(r.Plan, m.Allowed.Len()) {
 		tr, _, err := trial(r.Plan, k)
@@ -45,7 +42,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 		if k.Kind == params.TransferCell {
 			c.K, c.Transfers = tr.K, tr.Setup.Transfers
 		}
-		if k.OffCache { // filled alike: by a team and a setup, or by ranks
+		if k.OffCache { // cells with the same arenas
 			c.Group = fmt.Sprint(k.Placement, ranked(k), tr.Setup.Name, workers(k, tr.Setup))
 		}
 		cells = append(cells, c)
@@ -53,16 +50,15 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, nil, nil
 }
 
-// Segment tells the transfers of one segment.
+// Segment reports whether a cell is a transfer of one segment.
 func Segment(p params.Plan, k params.Key) bool {
 	return k.Kind == params.TransferCell && k.Bytes == cmp.Or(k.SegmentBytes, p.SegmentBytes)
 }
 
-// tier says how much a cell is worth where time is short, 0 the most: y, and a segment in cache
-// at every τ with every setup and placement. What is not the first placement's nor the first
-// setup's, or off cache, comes later, and so do copies, round trips and γ: a large machine has
-// more cells than a minute has visits, and predictions need every τ of a size, two sizes or
-// more, and γ of the operator that they are asked for.
+// tier is the priority of a cell if time is short, 0 the highest: y, and a segment in cache at every
+// τ with every setup and placement. Other sizes, setups and placements, off cache, copies, round trips
+// and γ follow, one operator after the other: a large machine has more cells than a minute has
+// samples, and predictions need every τ of a size, two sizes or more, and γ of their operator.
 func (r Request) tier(k params.Key) int {
 	const copies = 8 // after the last transfer
 	segment := Segment(r.Plan, k)
@@ -93,12 +89,11 @@ func (r Request) tier(k params.Key) int {
 	return n
 }
 
-// Common are the operators that programs use most, the first most of all: it is what
-// predictions take unless they are told another, and of MPI libraries without vector
-// instructions the second.
+// Common are the most used operators. Predictions use the first by default, or for MPI libraries
+// without vector instructions the second.
 var Common = []string{"SUM_I", "SUM_I" + reduce.Scalar, "SUM_R", "MAX_R"}
 
-// Open prepares for samples.
+// Open prepares sampling.
 func (r Request) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
 
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
@@ -120,7 +115,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		if ranked(k) {
 			arenas = 2
 		}
-		if ranked(k) && k.Kind == params.OwnCell { // of all workers, so that both together are as large
+		if ranked(k) && k.Kind == params.OwnCell { // both arenas together have the size
 			tr.ArenaBytes /= 2
 		}
 		b.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(arenas*tau))
@@ -132,13 +127,13 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	return b.Sample(ctx, place, work, times, hint)
 }
 
-// Probes are the cells of a reference probe: a segment at the largest τ, its
-// synchronisation, and the longest copy of one worker.
+// Probes are the cells of a reference probe: a segment at the largest τ, its synchronisation, and the
+// longest copy of one worker.
 func Probes(cells []engine.Cell) (probes []int) {
-	find := func(better func(k, than params.Key) bool, of func(params.Key) bool) {
+	find := func(better func(k, than params.Key) bool, wanted func(params.Key) bool) {
 		best := -1
 		for i, c := range cells {
-			if of(c.Key) && (best < 0 || better(c.Key, cells[best].Key)) {
+			if wanted(c.Key) && (best < 0 || better(c.Key, cells[best].Key)) {
 				best = i
 			}
 		}

@@ -27,7 +27,7 @@ func TestTaus(t *testing.T) {
 	}
 }
 
-// The plan of the paper's scale: every cell once, and each can be measured.
+// A plan of the paper's scale has every cell once, and each has a valid trial.
 func TestKeys(t *testing.T) {
 	p := params.Plan{Setups: []string{"ring", "ping", "sendrecv"}, Policies: []numa.Policy{numa.Local, numa.Spread}, Sizes: Sizes,
 		Taus: []int{1, 2, 3}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false, true}}
@@ -46,9 +46,9 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%+v: trial %+v, %g times, %v", k, tr, times, err)
 		}
 	}
-	// Two placements, two states of the cache, 34 sizes: ring at three τ, ping at
-	// one, sendrecv at two, isolated; copies of both kinds at three τ; of two sizes no γ, and
-	// of others but for three operators when a power of 4; of one element at a time three.
+	// Two placements, two states of the cache, 34 sizes: ring at three τ, ping at one, sendrecv at two,
+	// isolated; copies of both kinds at three τ. γ has no longest two sizes, all others for three
+	// operators, powers of 4 for 15, and three for the scalar one.
 	for kind, want := range map[params.Kind]int{
 		params.TransferCell: 2 * 2 * 34 * (3 + 1 + 2 + 1),
 		params.NullCell:     2 * (3 + 1 + 2 + 1),
@@ -66,8 +66,8 @@ func TestKeys(t *testing.T) {
 	for _, o := range reduce.Published {
 		asked.Operators = append(asked.Operators, o.Name)
 	}
-	if n := len(Keys(asked, 4)) - len(ks); n != 3*(15*22-3) { // which has none one element at a time
-		t.Errorf("%d cells more where all operators are asked for, want all sizes of them", n)
+	if n := len(Keys(asked, 4)) - len(ks); n != 3*(15*22-3) { // without the scalar operator
+		t.Errorf("%d cells more with all operators named, want all their sizes", n)
 	}
 	if n := len(Keys(p, 1)); n != len(ks)-2*2*2*8-2 {
 		t.Errorf("on one CPU %d cells of %d: messages and exchanges need two, and sendrecv of τ = 1 takes the place of isolated", n, len(ks))
@@ -81,8 +81,8 @@ func TestKeys(t *testing.T) {
 	if want := []int{1, 256, 1536, 4096, 8192, 12288, 24576, 65536}; !slices.Equal(sizes, want) {
 		t.Errorf("messages of %d bytes, want %d: both sides of a segment", sizes, want)
 	}
-	// Ring, ping and sendrecv of four and eight segments have all again, and of segments of
-	// 32 KB what is longer than 8 KB, as isolated has.
+	// Ring, ping and sendrecv have all sizes again for four and eight segments, and sizes beyond 8 KB for
+	// segments of 32 KB, as isolated has.
 	longer := len(Sizes) - slices.Index(Sizes, 8192) - 1
 	p.MoreSegments, p.MoreSegmentBytes = []int{4, 8}, []int{32 << 10}
 	if n := len(Keys(p, 4)); n != len(ks)+2*2*(len(Sizes)*2+longer*3)*(3+1+2)+2*2*longer+2*2*(3+1+2) {
@@ -119,7 +119,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// A small plan has every cell, with what a transfer's message is made of.
+// A small plan gives all cells. Transfers have their k.
 func TestSurvey(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	p := params.Plan{Setups: []string{"ring", "share"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 20000},
@@ -139,8 +139,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// Where time is short, y and segments come first, and γ last: SUM before others, one operator
-// after the other.
+// y and segments come first, and γ last, one operator after the other from SUM on.
 func TestTiers(t *testing.T) {
 	m := &numa.Machine{Allowed: numa.SetOf(0, 1)}
 	cells, _, err := Request{params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{1, 64, 1024, 8192},
@@ -163,7 +162,7 @@ func TestTiers(t *testing.T) {
 	}
 }
 
-// Ranks that exchange nothing send each other messages all the same.
+// Ranks send messages of 0 bytes, too.
 func TestEmptyExchange(t *testing.T) {
 	w := must.Get(work(params.Plan{Segments: 2, SegmentBytes: 8192}, params.Key{Kind: params.ExchangeCell, Placement: numa.Local, Tau: 2}, setups.Trial{}))
 	n := 0
