@@ -24,13 +24,8 @@ func pairCell(a, b, bytes int, ns float64) Cell {
 // unknown, not zero. All of it survives writing and reading.
 func TestPairs(t *testing.T) {
 	f := pairFile(pairCell(8, 0, 0, 200), pairCell(0, 1, 0, 50), pairCell(1, 2, 0, 54), pairCell(0, 2, 0, 52), pairCell(0, 1, 8192, 600))
-	var b strings.Builder
-	must.Do(f.Write(&b))
-	f = must.Get(Read(strings.NewReader(b.String()), "pairs.json"))
-	p, err := f.Pairs()
-	if err != nil {
-		t.Fatal(err)
-	}
+	f = reread(t, written(t, f))
+	p := must.Get(f.Pairs())
 	if p.CPUs.String() != "0-2,8" || len(p.Pairs) != 4 || len(p.Levels) != 2 {
 		t.Fatalf("%+v", p)
 	}
@@ -51,8 +46,8 @@ func TestPairs(t *testing.T) {
 		t.Errorf("a level with null transfers alone: %g s", at)
 	}
 	f.Provenance.Levels = nil
-	if p, err = f.Pairs(); err != nil || len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
-		t.Errorf("without levels: %+v, %v", p, err)
+	if p = must.Get(f.Pairs()); len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
+		t.Errorf("without levels: %+v", p)
 	}
 	if _, err := pairFile().Pairs(); err == nil || !strings.Contains(err.Error(), "taulop pairs") {
 		t.Errorf("no pairs: %v", err)

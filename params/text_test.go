@@ -79,10 +79,6 @@ func TestReadTextRefuses(t *testing.T) {
 		}
 		return strings.Replace(small, old, new, 1)
 	}
-	utf16 := "\xff\xfe"
-	for _, b := range []byte(small) {
-		utf16 += string([]byte{b, 0})
-	}
 	for _, tt := range []struct{ name, text, says string }{
 		{"empty", "", `f:1: the file ends here; a line "#m<TAB>number" is missing`},
 		{"first line alone", "#m\t2\n", `f:1: the file ends here; a line "#tau<TAB>number" is missing`},
@@ -111,9 +107,9 @@ func TestReadTextRefuses(t *testing.T) {
 		{"cut within the last number, behind an exponent", strings.NewReplacer("0.3\n", "0.3e-06\n", "0.6\n", "0.6e-0").Replace(small), "f:5: the file ends in the middle"},
 		{"cut to a whole number", strings.NewReplacer("0.3\n", "31.54\n", "0.6\n", "35").Replace(small), "f:5: the file ends in the middle of this line, after \"35\""},
 		{"Ctrl-Z within", with("0.5", "0.5\x1a"), `f:5: column 3`},
-		{"UTF-16", utf16, "f:1: the file is UTF-16"},
+		{"UTF-16", utf16(small), "f:1: the file is UTF-16"},
 		{"UTF-16 big endian", "\xfe\xff\x00#\x00\n", "f:1: the file is UTF-16"},
-		{"UTF-16 without mark", utf16[2:], "f:1: a zero byte"},
+		{"UTF-16 without mark", utf16(small)[2:], "f:1: a zero byte"},
 		{"megabyte line", with("64", strings.Repeat("6", 3<<20)), "f:5: a line of more than 1048576 bytes"},
 		{"megabyte of tabs", with("64", "64"+strings.Repeat("\t", 1<<20-100)), "f:5: 1048"},
 	} {

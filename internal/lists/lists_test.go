@@ -30,6 +30,9 @@ func TestLists(t *testing.T) {
 	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {
 		t.Errorf("Rising: %v of %v", got, numbers)
 	}
+	if got := fmt.Sprint(Groups(numbers, func(n int) int { return n % 2 })); got != "[[3 1 3 1] [2]]" {
+		t.Errorf("Groups: %s", got)
+	}
 	rising := []int(nil)
 	for _, n := range numbers {
 		rising = Insert(rising, n)

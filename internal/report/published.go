@@ -185,6 +185,7 @@ func (d *Evaluation) say(w *document.Document) {
 		}
 	}
 	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %%, or than what predictions can be told apart by, is gained, and where nothing is predicted", 100*d.Margin)
+	choices.Note("mean: the geometric mean of the times over the best's, to which a few outliers matter little; the arithmetic one is in -json")
 	choices.Note("compared: the slowest rank, where the table has it, else the mean over ranks")
 	if mixed {
 		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")
@@ -192,7 +193,7 @@ func (d *Evaluation) say(w *document.Document) {
 	every := view.Table{Title: "Always the same algorithm, %", Columns: append(view.Words("collective", "mapping", "algorithm"), view.Numbers("cases", "mean", "worst", "best in")...)}
 	for _, g := range d.Groups {
 		for _, a := range g.Every {
-			every.Add(g.Collective, g.Mapping, a.Setting, a.Cases, share(a.Mean), share(a.Worst), share(a.Best))
+			every.Add(g.Collective, g.Mapping, a.Setting, a.Cases, share(a.Geometric), share(a.Worst), share(a.Best))
 		}
 	}
 	worst := view.Table{Title: "Cases in which ours costs most", Keys: 4, Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
@@ -225,13 +226,13 @@ func (d *Evaluation) answer() string {
 	said := []string{}
 	for i, p := range []*published.Penalty{all.Ours, all.Own} {
 		if p != nil {
-			said = append(said, fmt.Sprintf("%s is %s %% dearer", [...]string{"the cheapest predicted", "the library's own choice"}[i], share(p.Mean)))
+			said = append(said, fmt.Sprintf("%s is %s %% dearer", [...]string{"the cheapest predicted", "the library's own choice"}[i], share(p.Geometric)))
 		}
 	}
 	if len(said) == 0 {
 		return "No choice of these algorithms is known."
 	}
-	return fmt.Sprintf("Than the best measured algorithm, on average of %s: %s.", printable.Count(all.Cases, "case"), strings.Join(said, ", "))
+	return fmt.Sprintf("Than the best measured algorithm, by the geometric mean of %s: %s.", printable.Count(all.Cases, "case"), strings.Join(said, ", "))
 }
 
 // short is a setting in a column.
@@ -249,7 +250,7 @@ func choicesRow(c *published.Choices, mapping string) []any {
 		if p == nil {
 			return []string{"–", "–"}
 		}
-		return percents(p.Mean, p.Worst)
+		return percents(p.Geometric, p.Worst)
 	}
 	row := []any{c.Collective, mapping, c.Cases, c.Predicted, of(c.Own), of(c.Ours)}
 	if c.Always == nil {

@@ -22,7 +22,7 @@ func timedTable(plans []published.Planned) view.Table {
 		view.Numbers("cases", "mean", "worst", "of all runs", "of their time")...)}
 	for _, p := range plans {
 		for _, of := range p.Timings {
-			t.Add(p.Collective, p.Mapping, of.Of, of.Cases, percents(of.Penalty.Mean, of.Penalty.Worst), percents(of.Runs, of.Time))
+			t.Add(p.Collective, p.Mapping, of.Of, of.Cases, percents(of.Penalty.Geometric, of.Penalty.Worst), percents(of.Runs, of.Time))
 		}
 	}
 	t.Note("own: the library's own choice; cheapest: predicted; a plan: what taulop tune -plan would have had timed")
