@@ -34,9 +34,10 @@ type Choices struct {
 
 // A Penalty is the excess time of choices over the best ones, as a share of these.
 type Penalty struct {
-	Mean  float64 `json:"mean"`
-	Worst float64 `json:"worst"`
-	Best  float64 `json:"share_best"` // share of cases in which the choice is the best
+	Geometric float64 `json:"geometric_mean"` // of the times over the best ones, less 1: few outliers weigh little
+	Mean      float64 `json:"mean"`           // arithmetic
+	Worst     float64 `json:"worst"`
+	Best      float64 `json:"share_best"` // share of cases in which the choice is the best
 }
 
 // Always is an algorithm chosen in all cases in which it was measured.
@@ -205,7 +206,7 @@ func choicesOf(cases []Judged) Choices {
 		return cmp.Or(a.Setting.ID-b.Setting.ID, cmp.Compare(a.Setting.Name, b.Setting.Name))
 	})
 	for i, a := range c.Every {
-		if a.Cases == len(cases) && (c.Always == nil || a.Mean < c.Always.Mean) {
+		if a.Cases == len(cases) && (c.Always == nil || a.Geometric < c.Always.Geometric) {
 			c.Always = &c.Every[i]
 		}
 	}
@@ -215,6 +216,7 @@ func choicesOf(cases []Judged) Choices {
 // penaltyOf summarises the penalties of cases.
 func penaltyOf(penalties []float64) (p Penalty) {
 	for _, v := range penalties {
+		p.Geometric += math.Log1p(v)
 		p.Mean += v
 		p.Worst = max(p.Worst, v)
 		if v == 0 {
@@ -222,7 +224,7 @@ func penaltyOf(penalties []float64) (p Penalty) {
 		}
 	}
 	n := float64(len(penalties))
-	p.Mean, p.Best = p.Mean/n, p.Best/n
+	p.Geometric, p.Mean, p.Best = math.Expm1(p.Geometric/n), p.Mean/n, p.Best/n
 	return p
 }
 
