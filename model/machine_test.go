@@ -194,10 +194,10 @@ func TestHalfCopies(t *testing.T) {
 		{"noise", 100, 90, 400, 200, 300},
 		{"no sendrecv", 100, 140, 0, 200, 200},
 	} {
-		m := machine{levels: []setups{{common: transfers(tt.ringOff), temporary: transfers(tt.ringIn)}},
-			temporary: &params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{100e-9, 100e-9}}}}
+		m := machine{levels: []setups{{common: transfers(tt.ringOff), commonInCache: transfers(tt.ringIn)}},
+			copiesInCache: &params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{100e-9, 100e-9}}}}
 		if tt.apart > 0 {
-			m.levels[0].apart = transfers(tt.apart)
+			m.levels[0].exchange = transfers(tt.apart)
 		}
 		c := newChannels()
 		m.addCopies(c, off, off, true)

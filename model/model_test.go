@@ -253,7 +253,7 @@ func TestTermsAddUp(t *testing.T) {
 		"log_nP": LogNP{Overhead: plain{}.O, Reductions: plain{}},
 	}
 	for _, transport := range Transports[:4] {
-		models[transport.String()] = TauLop{Channels: telling(plain{}.L, Channel{Way: Alone}), Reductions: plain{}, Transport: transport, Segment: 64}
+		models[transport.String()] = TauLop{Channels: withChannels(plain{}.L, Channel{Way: Alone}), Reductions: plain{}, Transport: transport, Segment: 64}
 	}
 	for name, model := range models {
 		for _, a := range collective.All() {
@@ -350,7 +350,7 @@ func TestCostRefuses(t *testing.T) {
 // take no more memory than the lists of both.
 func TestMillionRanks(t *testing.T) {
 	one := TauLop{Reductions: plain{}, Segment: segment,
-		Channels: telling(plain{}.L, slices.Concat(oneWays, exchanges, copies)...)}
+		Channels: withChannels(plain{}.L, slices.Concat(oneWays, exchanges, copies)...)}
 	several, n := small(0)
 	several.Cluster = cluster(t, "block", 10000, n)
 	priced := func(m TauLop, name string, p, most int) {
@@ -419,7 +419,7 @@ func TestPacking(t *testing.T) {
 
 // A placement whose exchanges were not measured has o(m) of its messages there.
 func TestExchangeOverheadOfOneLevel(t *testing.T) {
-	m := TauLop{Channels: telling(plain{}.L, Channel{Level: 1})}
+	m := TauLop{Channels: withChannels(plain{}.L, Channel{Level: 1})}
 	m.Channels.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return 5, false }
 	m.Channels.overheads[Channel{Level: 1}] = plain{}.O
 	for level, want := range []float64{5, 1001} {
@@ -463,7 +463,7 @@ func TestHidden(t *testing.T) {
 	}{
 		{0.5, 2, 1}, {1, 2, 1}, {1.5, 2, 1.25}, {2, 2, 1.5}, {9, 2, 1.5}, {9, 4, 2.5}, {3, 4, 2}, {9, 1, 1}, {9, 0, 1},
 	} {
-		m := TauLop{Transport: Segmented, Segment: 8, Channels: telling(times, oneWays...)}
+		m := TauLop{Transport: Segmented, Segment: 8, Channels: withChannels(times, oneWays...)}
 		if got, _ := m.hidden(transfer{8, 1, tt.ahead}, tt.copied); math.Abs(got-tt.want) > 1e-12 {
 			t.Errorf("beside a copy of %g s, with %d segments: %g s, want %g", tt.copied, tt.ahead, got, tt.want)
 		}

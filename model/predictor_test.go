@@ -220,17 +220,17 @@ func TestPredictorOfOneWorker(t *testing.T) {
 	}
 }
 
-// Segments are looked up where a worker of the setup touches as much as a rank of the call,
-// but not beyond the largest message that was measured.
-func TestContextIsWhatRanksTouch(t *testing.T) {
+// Segments are looked up where a worker of the setup has the footprint of a rank of the call, up to
+// the largest message measured.
+func TestContextIsFootprint(t *testing.T) {
 	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{1, 4096}}}}
 	for _, tt := range []struct {
-		apart                bool
+		exchange             bool
 		bytes, touched, want int
 	}{
 		{false, 1024, 3072, 3072}, {true, 1024, 3072, 1536}, {false, 2048, 6144, 4096}, {false, 8192, 24576, 8192},
 	} {
-		s.apart = tt.apart
+		s.exchange = tt.exchange
 		if got := s.messageOf(tt.bytes, tt.touched); got != tt.want {
 			t.Errorf("m = %d, %d touched: %d, want %d", tt.bytes, tt.touched, got, tt.want)
 		}
@@ -347,7 +347,7 @@ func TestPredictorIsStrict(t *testing.T) {
 
 // LogGP counts local copies as τ-Lop does.
 func TestLogGPCountsLocalCopies(t *testing.T) {
-	copies := TauLop{Channels: telling(func(m, tau int) (float64, bool) { return float64(m * tau), true }, Channel{Way: Alone})}
+	copies := TauLop{Channels: withChannels(func(m, tau int) (float64, bool) { return float64(m * tau), true }, Channel{Way: Alone})}
 	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
 	s := schedule(t, "allgather:bruck", collective.Call{P: 4, M: 100})
 	without := priced(t, m, s)

@@ -163,9 +163,9 @@ func TestHierarchyBounds(t *testing.T) {
 		for level := range h.levels {
 			for m := usualSingleCopy; m <= 1<<20; m *= 2 {
 				c := h.class(level, m, false)
-				one := c.share(1)
+				one := c.transfer(1)
 				for tau := 1; tau < 40; tau++ {
-					if l := c.share(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.share(max(1, tau-1)) {
+					if l := c.transfer(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.transfer(max(1, tau-1)) {
 						t.Errorf("level %d, %d bytes: L(m,%d) = %g, L(m,1) = %g", level, m, tau, l, one)
 					}
 				}
@@ -209,7 +209,7 @@ func TestHierarchyOfAll(t *testing.T) {
 						for msg := range step.Messages() {
 							level := 2
 							if msg.From/16 == msg.To/16 {
-								level = int(h.within[msg.From%16][msg.To%16])
+								level = int(h.levelOf[msg.From%16][msg.To%16])
 							}
 							if alone := h.class(level, msg.Bytes(), false).alone; c.Seconds < alone*(1-1e-9) {
 								t.Fatalf("%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
@@ -263,7 +263,7 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	p := predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
-	of := must.Get(p.levels.follow(s, math.Inf(1)))
+	of := must.Get(p.levels.simulate(s, math.Inf(1)))
 	for _, one := range of.messages {
 		if one.from == 1 && !near((one.ended-one.began)*1e9, 200+0.5*m) {
 			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (one.ended-one.began)*1e9, 200+0.5*m)
@@ -338,7 +338,7 @@ func TestHierarchyOfSharedMemory(t *testing.T) {
 func TestHierarchyOfNetworkSenders(t *testing.T) {
 	h := predictorOf(t, levelled(false), Choice{}).levels
 	for _, m := range []int{0, 1 << 10} {
-		within, between := h.class(1, m, false).gap(), h.class(2, m, false).gap()
+		within, between := h.class(1, m, false).senderTime(), h.class(2, m, false).senderTime()
 		if within != between || within <= 0 {
 			t.Errorf("%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
 		}
@@ -358,7 +358,7 @@ func TestHierarchyOfDifferentBytes(t *testing.T) {
 	h := predictorOf(t, levelled(true), Choice{}).levels
 	for _, bytes := range []int{usualSingleCopy, 1 << 20} {
 		c := h.class(0, bytes, false)
-		if got, want := h.various(c, 12), c.share(4); !near(got, want) {
+		if got, want := h.distinctTransfer(c, 12), c.transfer(4); !near(got, want) {
 			t.Errorf("12 copies of %d different bytes take %g s each, want %g", bytes, got, want)
 		}
 	}
@@ -381,8 +381,8 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 		}
 	}
 	p := predictorOf(t, f, Choice{})
-	if p.levels.Waiting != from || p.levels.SingleCopy != usualSingleCopy {
-		t.Fatalf("single copies from %d bytes on, and %d where senders wait, want %d and %d", p.levels.SingleCopy, p.levels.Waiting, usualSingleCopy, from)
+	if p.levels.Rendezvous != from || p.levels.SingleCopy != usualSingleCopy {
+		t.Fatalf("single copies from %d bytes on, and %d where senders wait, want %d and %d", p.levels.SingleCopy, p.levels.Rendezvous, usualSingleCopy, from)
 	}
 	order := must.Get(mapping.List([]int32{0, 0}, []int32{0, 4}, 1))
 	p = predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
@@ -420,8 +420,8 @@ func TestHierarchyOfNetworkBuffers(t *testing.T) {
 		bytes         int
 		waits, copied bool
 	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
-		if c := h.class(h.between, tt.bytes, tt.waits); c.copied != tt.copied {
-			t.Errorf("%d bytes, waits %t: copied once %t, want %t", tt.bytes, tt.waits, c.copied, tt.copied)
+		if c := h.class(h.network, tt.bytes, tt.waits); c.singleCopy != tt.copied {
+			t.Errorf("%d bytes, waits %t: copied once %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.copied)
 		}
 	}
 }
