@@ -47,8 +47,7 @@ func TestLibraryChannelsOracle(t *testing.T) {
 			name := row["collective"] + ":" + row["algorithm"]
 			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
 			m := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
-			c := priced(t, m, s)
-			agree(t, row, c)
+			agree(t, row, priced(t, m, s))
 		})
 	}
 }
