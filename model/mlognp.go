@@ -203,7 +203,7 @@ func later(a, b *part) *part {
 // than Ranks, and for messages at a level that was not measured.
 func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Call.P > m.Ranks {
-		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer, for nobody knows the levels of the others", s.Algorithm, m.Ranks, s.Call.P)
+		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer ranks", s.Algorithm, m.Ranks, s.Call.P)
 	}
 	if s.Call.P > mostMessages {
 		return Cost{}, fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
