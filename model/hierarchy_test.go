@@ -160,7 +160,7 @@ func TestHierarchyBounds(t *testing.T) {
 		}
 		for level := range h.levels {
 			for m := usualSingleCopy; m <= 1<<20; m *= 2 {
-				c := h.class(level, m, false)
+				c := h.class(level, m, false, 1)
 				one := c.transfer(1)
 				for tau := 1; tau < 40; tau++ {
 					if l := c.transfer(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.transfer(max(1, tau-1)) {
@@ -208,7 +208,7 @@ func TestHierarchyOfAll(t *testing.T) {
 							if msg.From/16 == msg.To/16 {
 								level = int(h.levelOf[msg.From%16][msg.To%16])
 							}
-							if alone := h.class(level, msg.Bytes(), false).alone; c.Seconds < alone*(1-1e-9) {
+							if alone := h.class(level, msg.Bytes(), false, 1).alone; c.Seconds < alone*(1-1e-9) {
 								t.Fatalf("%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
 							}
 						}
@@ -231,6 +231,27 @@ func TestHierarchyLacks(t *testing.T) {
 	p := predictorOf(t, f, Choice{})
 	if got := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 1000}).Seconds * 1e9; !near(got, 2100) {
 		t.Errorf("a message between nodes: %g ns, want 2100", got)
+	}
+}
+
+// Messages with unknown contention take the geometric mean of both bounds: eager messages and single copies
+// of a node without levels, and copies of different bytes of one sender.
+func TestHierarchyWithinBounds(t *testing.T) {
+	const perByte = 0.1
+	f := levelled(false)
+	f.Provenance.Levels = f.Provenance.Levels[2:]
+	p := predictorOf(t, f, Choice{})
+	for _, m := range []int{8 << 10, 64 << 10} {
+		got := costOf(t, p, "allgather:ring", collective.Call{P: 16, M: m}).Seconds * 1e9
+		latency, bytes := 15*2000., 15*4*perByte*float64(m) // of 15 stages of 16 messages
+		if got < 0.99*bytes || got > 1.05*(latency+bytes) {
+			t.Errorf("a ring of %d bytes in a node without levels: %g ns, want %g and at most %g more", m, got, bytes, latency)
+		}
+	}
+	const m, alone = 1 << 20, 0.5*(1<<20) - 0.5
+	got := costOf(t, predictorOf(t, levelled(false), Choice{}), "scatter:linear", collective.Call{P: 4, M: m}).Seconds * 1e9
+	if want := alone * (math.Sqrt(3) + 0.5); math.Abs(got/want-1) > 0.01 { // and the own block
+		t.Errorf("a scatter of three copies: %g ns, want %g", got, want)
 	}
 }
 
@@ -332,7 +353,7 @@ func TestHierarchyOfSharedMemory(t *testing.T) {
 func TestHierarchyOfNetworkSenders(t *testing.T) {
 	h := predictorOf(t, levelled(false), Choice{}).levels
 	for _, m := range []int{0, 1 << 10} {
-		within, between := h.class(1, m, false).senderTime(), h.class(2, m, false).senderTime()
+		within, between := h.class(1, m, false, 1).senderTime(), h.class(2, m, false, 1).senderTime()
 		if within != between || within <= 0 {
 			t.Errorf("%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
 		}
@@ -351,7 +372,7 @@ func TestHierarchyOfAnswers(t *testing.T) {
 func TestHierarchyOfDifferentBytes(t *testing.T) {
 	h := predictorOf(t, levelled(true), Choice{}).levels
 	for _, bytes := range []int{usualSingleCopy, 1 << 20} {
-		c := h.class(0, bytes, false)
+		c := h.class(0, bytes, false, 1)
 		if got, want := h.distinctTransfer(c, 12), c.transfer(4); !near(got, want) {
 			t.Errorf("12 copies of %d different bytes take %g s each, want %g", bytes, got, want)
 		}
@@ -413,7 +434,7 @@ func TestHierarchyOfNetworkRendezvous(t *testing.T) {
 		bytes             int
 		waits, singleCopy bool
 	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
-		if c := h.class(h.network, tt.bytes, tt.waits); c.singleCopy != tt.singleCopy {
+		if c := h.class(h.network, tt.bytes, tt.waits, 1); c.singleCopy != tt.singleCopy {
 			t.Errorf("%d bytes, waits %t: single copy %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.singleCopy)
 		}
 	}

@@ -43,6 +43,11 @@ func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 		sim.ranks[r] = rank{node: nodes[r], core: cores[r], turn: -1, waitedFor: -1, posting: posting{stage: -1, firstReceive: -1}}
 		nodeCount = max(nodeCount, nodes[r]+1)
 	}
+	perNode := make([]int, nodeCount)
+	for _, node := range nodes {
+		perNode[node]++
+	}
+	sim.ranksPerNode = slices.Max(perNode)
 	sim.memories = make([]memory, nodeCount*(memories+1))
 	sim.adapters = [2][]float64{make([]float64, nodeCount), make([]float64, nodeCount)}
 	calls := []*collective.Schedule{s}
@@ -91,7 +96,7 @@ func (sim *simulation) post(s *collective.Schedule) error {
 			k := key{sim.level(&sim.ranks[m.From], &sim.ranks[m.To]), m.Bytes(), waits}
 			class := classes[k]
 			if class == nil {
-				class = sim.h.class(k.level, k.bytes, waits)
+				class = sim.h.class(k.level, k.bytes, waits, sim.ranksPerNode)
 				classes[k] = class
 			}
 			sim.usesNetwork = sim.usesNetwork || class.level.network
