@@ -35,9 +35,9 @@ func againstFlags(flags *argument.Set) action {
 	var req againstRequest
 	req.parameterFlags.add(flags)
 	flags.StringVar(&req.printed, "against", "", "`file` with what IMB-MPI1 or OSU micro-benchmarks printed")
-	argument.Var(flags, &req.chosen.P, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare", argument.Ranks(2))
-	argument.Var(flags, &req.chosen.M, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
-	argument.Var(flags, &req.mappings, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node", argument.Names)
+	argument.Var(flags, &req.chosen.P, "P", "", "ranks: the `number` in an OSU collective, which does not print it; of IMB a list of numbers to compare", argument.Ranks(2))
+	argument.Var(flags, &req.chosen.M, "m", "", "message sizes to compare, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
+	argument.Var(flags, &req.mappings, "map", "", "of a table: mappings of ranks to compare, a `list` like core,node", argument.Names)
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		if !flags.Given("buffers") { // neither suite writes its send buffers between messages
@@ -179,7 +179,7 @@ func evaluateFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
 	argument.Var(flags, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
 	var margin float64
-	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, for which the library's own choice is left", argument.Share(0.99))
+	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, that replaces the library's own choice", argument.Share(0.99))
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		req.names, req.atOnce = words, true

@@ -125,7 +125,7 @@ const nodeUsage = "measure on the CPUs of this NUMA `node` alone, as if there we
 
 // addNode adds -node and -name to a command that measures.
 func addNode(flags *argument.Set, name *string) {
-	flags.StringVar(name, "name", "", "`name` of this machine in the file and in what is made of it (default the host's)")
+	flags.StringVar(name, "name", "", "`name` of this machine in the file and in all reports from it (default the host's)")
 	flags.Func("node", nodeUsage, keepTo)
 }
 

@@ -100,15 +100,15 @@ type verdict compare.State
 func (v verdict) Error() string { return compare.State(v).String() }
 
 func (req *checkRequest) add(flags *argument.Set) {
-	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to be measured by")
+	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to compare with")
 	flags.Func("node", nodeUsage, keepTo)
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
 	argument.Var(flags, &req.levels.Warning, "warning", "10%", "a cell that is slower by this `share` is a warning", argument.Share(100))
 	argument.Var(flags, &req.levels.Critical, "critical", "30%", "a cell that is slower by this `share` is critical", argument.Share(100))
-	argument.Var(flags, &req.drift, "drift", "", "what sessions of one machine are taken to differ by: a `share`, one standard deviation (default what those of the baseline do, if they are three or more, else 20%)", argument.Share(1))
+	argument.Var(flags, &req.drift, "drift", "", "difference assumed between sessions of one machine: a `share`, one standard deviation (default the baseline's, if it has three sessions or more, else 20%)", argument.Share(1))
 	addPeak(flags, &req.peak)
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
-	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
+	flags.BoolVar(&req.perf, "perfdata", false, "append each cell's ratio to the baseline to the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
 	flags.Check(func() error {
 		switch {

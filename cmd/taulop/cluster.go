@@ -25,10 +25,10 @@ type clusterFlags struct {
 }
 
 func (c *clusterFlags) add(flags *argument.Set) {
-	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
+	flags.IntVar(&c.nodes, "nodes", 0, "number of `nodes` (default one, or those of a -map file)")
 	flags.Within("nodes", 1, math.MaxInt32, "give a number of nodes from 1")
-	argument.Var(flags, &c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile, a hostfile or a node a line", verbatimWord, "block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic")
-	flags.StringVar((*string)(&c.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
+	argument.Var(flags, &c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file: an Open MPI rankfile, a hostfile, or one node per line", verbatimWord, "block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic")
+	flags.StringVar((*string)(&c.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says that a published table is of tcp")
 }
 
 // cluster is what the flags say, nil where that is nothing. A mapping that says where ranks

@@ -40,7 +40,7 @@ func compareFlags(flags *argument.Set) action {
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: "+strings.Join(setupNames(), ", ")+" (default all)", argument.Names, setupNames()...)
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
-	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
+	argument.Var(flags, &choice.Caches, "cache", "", "user buffers in cache or off cache, a `list`: in,off (default both)", argument.Caches, "in", "off")
 	addAs(flags, &req.as)
 	flags.StringVar(&req.list, "files", "", "a `file` with the names of more files, one a line, as find prints them; - is standard input")
 	addTest(flags, &test)
@@ -137,8 +137,8 @@ func skippedFiles(skipped []error, of int) error {
 // addTest adds the flags that say when machines differ.
 func addTest(flags *argument.Set, test *fit.Test) {
 	share := func(v float64) string { return strconv.FormatFloat(100*v, 'g', 6, 64) + "%" }
-	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation", argument.Share(1))
-	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that counts: a `share`", argument.Share(1))
+	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "difference assumed between sessions of one machine, for files with one session: a `share`, one standard deviation", argument.Share(1))
+	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that is reported: a `share`", argument.Share(1))
 }
 
 // addAs adds -as of what reads published tables beside others.

@@ -40,7 +40,7 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(model.Models, ", "), model.Models)
 	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024", argument.Ranks(1))
 	argument.Var(flags, &req.M, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Messages(0))
-	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last", argument.Some)
+	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages, which are packed before the first transfer and unpacked after the last", argument.Some)
 	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
 	flags.Rules(argument.Rule{Flags: "stride", Not: "model=libtaulop model=loggp", Why: "is of messages that are not contiguous", Do: "take -model taulop or lognp, or leave it out"})
 	flags.Check(func() error {

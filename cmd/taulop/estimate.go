@@ -34,7 +34,7 @@ type estimateRequest struct {
 
 // add adds the flags that say which machine.
 func (req *estimateRequest) add(flags *argument.Set) {
-	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
+	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; the first that has a parameter counts")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	req.state.add(flags, mixture)
 	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "), estimateModels())
@@ -58,7 +58,7 @@ func (n *parameterFiles) Repeats() {}
 
 func (n *parameterFiles) Set(list string) error {
 	if list == "" {
-		return errors.New("it is there with an empty name: name a file, or leave it out")
+		return errors.New("its name is empty: name a file, or leave it out")
 	}
 	names := strings.Split(list, ",")
 	if isFile(list) { // with a comma in its name
@@ -69,7 +69,7 @@ func (n *parameterFiles) Set(list string) error {
 		case name == "":
 			return errors.New("a comma with no file beside it: name one there, or leave the comma out")
 		case slices.Contains(*n, name):
-			return fmt.Errorf("%s is there twice: name each file once", name)
+			return fmt.Errorf("%s is named twice: name each file once", name)
 		}
 		*n = append(*n, name)
 	}
@@ -169,10 +169,10 @@ func estimateRunFlags(flags *argument.Set) action {
 	var c estimate.Cannon
 	measuring := surveyRequest{name: "estimate"}
 	var program string
-	argument.Word(flags, &program, "run", "", "`program` to be carried out: cannon", []string{estimate.Plain})
+	argument.Word(flags, &program, "run", "", "`program` to run: cannon", []string{estimate.Plain})
 	flags.IntVar(&c.N, "N", 512, "rows and columns of the matrices on each rank, a `number`")
 	flags.IntVar(&c.P, "P", 1, "ranks, a square `number`")
-	share := flags.Bool("oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
+	share := flags.Bool("oversubscribe", false, "let ranks share CPUs; the scheduler then determines the times")
 	flags.Check(func() error {
 		if err := c.Check(); err != nil {
 			return usagef("-N, -P: %v", err)

@@ -36,7 +36,7 @@ func exportFlags(flags *argument.Set) action {
 	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv, benchfmt, otava or hwloc", []string{"libtaulop", "csv", "benchfmt", "otava", "hwloc"})
 	argument.Var(flags, &req.setup, "setup", "", "of libtaulop: the transfers of a `setup` (default the first that was measured)", verbatimWord, setupNames()...)
 	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
-	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
+	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: user buffers `in|off` cache (default in, unless all was measured off)", argument.Cache, "in", "off")
 	req.state.add(flags, "each by itself; of libtaulop "+mixture)
 	flags.Rules(
 		argument.Rule{Flags: "setup placement cache", Needs: "format=libtaulop", Why: "chooses a table of format libtaulop, and other formats have all of them", Do: "leave it out"},

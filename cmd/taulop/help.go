@@ -135,7 +135,7 @@ func (c command) set() (*argument.Set, action) {
 		if c.measures {
 			flags.Bool("no-progress", false, "no progress; warnings are printed")
 		}
-		flags.Bool("v", false, "warnings in full: why, and what to do")
+		flags.Bool("v", false, "full warnings, with reasons and remedies")
 	}
 	return flags, act
 }

@@ -56,7 +56,7 @@ type sweptFile struct {
 
 func (s *sweptFile) add(flags *argument.Set, usage string) {
 	flags.StringVar(&s.params, "params", "", usage)
-	argument.Var(flags, &s.offCache, "cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off", argument.Cache, "in", "off")
+	argument.Var(flags, &s.offCache, "cache", "in", "benchmark's buffers `in|off` cache", argument.Cache, "in", "off")
 	s.state.add(flags, mixture)
 }
 
@@ -82,11 +82,11 @@ func importFlags(flags *argument.Set) action {
 	formats := lists.Map(importers, func(i importer) string { return i.format })
 	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed; core-to-core, a matrix of core-to-core-latency (default: what they look like)", formats)
 	flags.StringVar(&req.name, "name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
-	argument.Var(flags, &req.cores, "cores", "", "of tables: how many cores in a row share a level, where they do not say, a `list` like same_socket=28,other_socket=56", readCores)
-	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: `list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4", readPairs)
+	argument.Var(flags, &req.cores, "cores", "", "of tables that do not say: how many consecutive cores share a level, a `list` like same_socket=28,other_socket=56", readCores)
+	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: pairs in each osu_multi_lat, which does not print them, a `list` in the order of OUTPUT: 1,2,4", readPairs)
 	flags.StringVar(&req.net, "net", "", "of benchmarks whose pairs were on two nodes: `name` of the network between them, such as ib0")
 	argument.Var(flags, &req.cpus, "cpus", "", "of a matrix of core-to-core-latency: the CPUs of its rows, a `list` like 0-3,8-11 (default from 0 on)", numa.ParseOrder)
-	req.sweptFile.add(flags, "of benchmarks: a `file` of taulop sweep on the same machine, to take γ and ranks' own copies from; of a matrix: to take the machine's levels from")
+	req.sweptFile.add(flags, "a `file` of taulop sweep on the same machine: benchmarks take γ and ranks' own copies from it, a matrix the machine's levels")
 	flags.Rules(
 		argument.Rule{Flags: "state", Needs: "params", Why: "is one of those that the file of -params has"},
 		argument.Rule{Flags: "params", Not: "net", Why: "has what ranks do by themselves, and not between nodes"},
@@ -251,7 +251,7 @@ func overheadsFlags(flags *argument.Set) action {
 	)
 	flags.StringVar(&pings, "overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 	native.add(flags, "the parameter `file` that has the transfers")
-	argument.Var(flags, &library, "as", "", "the `library` whose way the ping-pongs' messages went: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
+	argument.Var(flags, &library, "as", "", "the MPI `library` whose transports the ping-pongs used: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
 	flags.Rules(argument.Rule{Flags: "overheads", Needs: "params", Why: "takes a file of ping-pongs and one of parameters", Do: "taulop import -overheads IMB.txt -params host.json -o out.json"})
 	output.add(flags, "write to a new `file`")
 	return func(_ context.Context, out, errOut io.Writer, _ []string) error {

@@ -96,8 +96,8 @@ func (req *netRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
 	argument.Var(flags, &r.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)", argument.Rising(argument.Sizes))
 	argument.Var(flags, &r.Taus, "tau", "", "τ, flows at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:8 (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)", argument.Rising(argument.Taus))
-	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
-	argument.Var(flags, &req.memory, "memory", network.DefaultMemory, "`size` that messages of all flows may take on the host that listens, in bytes or with a unit; a run needs 2·τ·m", argument.Some)
+	flags.StringVar(&req.secret, "secret", "", "`file` with a secret that only these hosts know (default one in your home directory, made if missing)")
+	argument.Var(flags, &req.memory, "memory", network.DefaultMemory, "memory for messages of all flows on the host that listens, a `size` in bytes or with a unit; a run needs 2·τ·m", argument.Some)
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
 	flags.Rules(

@@ -38,7 +38,7 @@ type output struct {
 // that cannot be made, are refused before there is a result.
 func (o *output) add(flags *argument.Set, usage string) {
 	flags.StringVar(&o.path, "o", "", usage+"; - is standard output")
-	flags.BoolVar(&o.force, "force", false, "replace a file that is there already")
+	flags.BoolVar(&o.force, "force", false, "replace an existing file")
 	flags.Check(func() (err error) {
 		if o.path == "-" {
 			o.path = ""
@@ -61,7 +61,7 @@ func fresh(flags *argument.Set, what, path string, force bool) (*outfile.File, e
 		return nil, nil
 	}
 	if outfile.Replaces(path) && !force {
-		return nil, usagef("%s is there already: choose another name, or replace it with -force", what)
+		return nil, usagef("%s already exists: choose another name, or replace it with -force", what)
 	}
 	if outfile.Replaces(path) && reads(flags, path) {
 		return nil, usagef("%s is a file that is read, which would be lost: choose another name", what)
@@ -167,7 +167,7 @@ func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
 	return instead(out, err, write)
 }
 
-// exactly writes a text that is there already.
+// exactly writes text.
 func exactly(text []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(text)

@@ -36,9 +36,9 @@ type scheduleFlags struct {
 }
 
 func (s *scheduleFlags) add(flags *argument.Set) {
-	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
+	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in trees such as bcast:kary and bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
 	flags.Within("degree", 2, math.MaxInt32, "a tree needs 2 or more")
-	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too", argument.Some)
+	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain forward a message; MPI libraries call them segments, too", argument.Some)
 }
 
 // given are -degree and -chunk where they are on the command line.
@@ -58,14 +58,14 @@ func (p *parameterFlags) add(flags *argument.Set) {
 	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
-	argument.Var(flags, &p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)", verbatimWord, setupNames()...)
+	argument.Var(flags, &p.choice.Setup, "setup", "", "`setup` to take L of all messages from: ring, bcast, ping, sendrecv (default by pattern: ping for one way, sendrecv for exchanges with separate send and receive buffers, ring, or the file's first, for others)", verbatimWord, setupNames()...)
 	argument.Var(flags, (*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)", verbatimWord, policies()...)
-	argument.Var(flags, &p.choice.OffCache, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
-	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such", model.ParseTransport, transportNames()...)
+	argument.Var(flags, &p.choice.OffCache, "cache", "", "user buffers `in|off` cache (default in, unless all was measured off)", argument.Cache, "in", "off")
+	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`transport` of messages: segmented, steady, whole, single-copy; cma, the kernel's single copies, from their own measurements", model.ParseTransport, transportNames()...)
 	argument.Var(flags, &p.choice.Buffers, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma", params.ParseBuffers, "rewritten", "unchanged")
-	argument.Var(flags, &p.choice.As, "as", "", "`library` whose way messages take, by their size, and whose algorithms collectives: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named, libraryNames()...)
+	argument.Var(flags, &p.choice.As, "as", "", "MPI `library` whose transports, by message size, and algorithms are used: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named, libraryNames()...)
 	argument.Var(flags, &p.choice.Segment, "segment", "", "`size` of a segment (default the file's, or 8K)", argument.Some)
-	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
+	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: the nearest number in the file counts, as with -segment (default the file's first)")
 	flags.Within("segments", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.Rules(argument.Rule{Flags: "transport segment segments", Not: "as", Why: "does not go with -as, for a library has transports and segments of its own", Do: "leave one of them out"})
 	p.state.add(flags, mixture)

@@ -34,9 +34,9 @@ func planFlags(flags *argument.Set) action {
 	flags.Check(req.named)
 	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
 	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
-	flags.StringVar(&info, "components", "", "what is timed besides, comma-separated: a `version` of Open MPI, such as 6.0, or a file with what its ompi_info prints (- is standard input), for its other components, and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
-	flags.StringVar(&with, "with", "", "`suite` that times instead of a program in the folder: "+strings.Join(plan.Suites(), " or "))
-	flags.BoolVar(&all, "all", false, "time all settings, to see what the job would have missed")
+	flags.StringVar(&info, "components", "", "what to time besides, comma-separated: other components of Open MPI, by its `version`, such as 6.0, or a file with the output of ompi_info (- is standard input), and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
+	flags.StringVar(&with, "with", "", "benchmark `suite` to time with, instead of a program in the folder: "+strings.Join(plan.Suites(), " or "))
+	flags.BoolVar(&all, "all", false, "time all settings, to see what a job without -all would miss")
 	flags.Check(func() error {
 		if with != "" && !slices.Contains(plan.Suites(), with) {
 			return usagef("-with is %.20q: give %s", with, strings.Join(plan.Suites(), " or "))
@@ -158,9 +158,9 @@ func timedFlags(flags *argument.Set) action {
 		folder string
 	)
 	req.addTarget(flags)
-	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with what its job took")
+	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with the times of its job")
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
-	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
 	req.formats.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		req.timed = true

@@ -136,16 +136,16 @@ func plotFlags(flags *argument.Set) action {
 
 func (req *plotRequest) add(flags *argument.Set) {
 	choice := &req.choice
-	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
-	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
-	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
+	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own; \"\" for none, as journals want it")
+	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all concurrent messages instead of times; of predict m over the time of the call")
+	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts keep their size")
 	flags.Within("width", chart.MinWidth, chart.MaxWidth, fmt.Sprintf("give %d to %d cm, a column of print has %g", chart.MinWidth, chart.MaxWidth, chart.ColumnWidth))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names, append(setupNames(), "copy")...)
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+", cpus", argument.Names, policies()...)
-	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user data are: in, off", argument.Caches, "in", "off")
+	argument.Var(flags, &choice.Caches, "cache", "", "user buffers in cache or off cache, a `list`: in,off", argument.Caches, "in", "off")
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16", argument.Taus)
-	argument.Var(flags, &req.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
+	argument.Var(flags, &req.levels, "levels", "", "of copy: `list` of sources and destinations, like L1-L1,L2-memory", argument.Names)
 	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
 	addAs(flags, &req.as)
 	req.state.add(flags, "each by itself; of heat maps means over all by their shares")

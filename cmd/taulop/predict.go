@@ -20,7 +20,7 @@ func predictFlags(flags *argument.Set) action {
 		to   destination
 	)
 	req.add(flags, "1K:4M")
-	list := flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
+	list := flags.Bool("list", false, "list all algorithms with their sources, and predict nothing")
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
 	addTest(flags, &test)
 	to.add(flags)

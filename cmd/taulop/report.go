@@ -24,7 +24,7 @@ func reportFlags(flags *argument.Set) action {
 	)
 	addAs(flags, &as)
 	md := flags.Bool("md", false, "Markdown, a page of each machine without its host's name, with figures as SVG files beside it")
-	bare := flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
+	bare := flags.Bool("bare", false, "leave out the files for download, most of the page's size")
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
 	flags.OneOf("md", "bare")
 	flags.Check(func() error {

@@ -19,7 +19,7 @@ type stateChoice struct {
 }
 
 func (s *stateChoice) add(flags *argument.Set, otherwise string) {
-	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or 64ns-slowed while something slows a core, or most, the most frequent (default "+otherwise+")", parseState, "most")
+	argument.Var(flags, s, "state", "", "`state` of a virtual machine whose host moves its CPUs, named by the time of a flag between two workers: 64ns, 64ns-slowed while something slows a core, or most, the most frequent (default "+otherwise+")", parseState, "most")
 }
 
 // mixture is what parameters are of where no state is chosen.

@@ -53,13 +53,13 @@ func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about s
 
 // addPeak adds -peak; 0 is not given.
 func addPeak(flags *argument.Set, to *float64) {
-	argument.Var(flags, to, "peak", "", "what this machine's memory should carry, in `GB/s`: channels × MT/s × 8 / 1000 (default by the modules that the firmware lists, where root may read it and it names channels)", argument.Bandwidth)
+	argument.Var(flags, to, "peak", "", "peak bandwidth of this machine's memory, in `GB/s`: channels × MT/s × 8 / 1000 (default from the modules that the firmware lists, if root runs it and the firmware names channels)", argument.Bandwidth)
 }
 
 // addLaunches adds -launches; 0 is as many as there is time for.
 func addLaunches(flags *argument.Set, n *int, usual int) {
 	const most = 1000 // than any day has time for
-	flags.IntVar(n, "launches", 0, fmt.Sprintf("measure in `n` launches, fresh processes each (default as many as there is time for, 6 to %d)", usual))
+	flags.IntVar(n, "launches", 0, fmt.Sprintf("measure in `n` launches, each of fresh processes (default as many as -time allows, 6 to %d)", usual))
 	flags.Within("launches", engine.LeastLaunches, most, fmt.Sprintf("an interval takes %d or more, and %d are the most", engine.LeastLaunches, most))
 }
 
@@ -72,10 +72,10 @@ func here() (*numa.Machine, error) {
 }
 
 // hugeUsage is what -huge says in every command that measures.
-const hugeUsage = "ask for transparent huge pages of buffers, which otherwise get none"
+const hugeUsage = "ask for transparent huge pages for buffers, which otherwise get none"
 
 // fillUsage is what -fill says in the commands that have it.
-const fillUsage = "keep cores busy that no worker is on, so that few workers run at no higher clock than many"
+const fillUsage = "keep cores without a worker busy, so that few workers run at the clock of many"
 
 // native: the output is a parameter file.
 func (req *surveyRequest) native() bool {

@@ -18,7 +18,7 @@ import (
 func topoFlags(flags *argument.Set) action {
 	var to destination
 	root := flags.String("root", "/", "read the sys and proc below `DIR`, of another machine, or in an archive of hwloc-gather-topology")
-	tau := flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
+	tau := flags.Int("tau", 0, "show only the CPUs of `TAU` workers under each placement")
 	flags.Within("tau", 1, numa.MostWorkers, fmt.Sprintf("give a number of workers from 1 to %d", numa.MostWorkers))
 	flags.Check(func() error { return checkRoot(*root) })
 	to.add(flags)

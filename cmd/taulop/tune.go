@@ -69,8 +69,8 @@ func tuneFlags(flags *argument.Set) action {
 func (req *tuneRequest) add(flags *argument.Set) {
 	req.addTarget(flags)
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
-	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, that is worth a rule", argument.Share(0.99))
-	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, for a rule", argument.Share(0.99))
+	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
 	req.formats.add(flags)
 	flags.Check(req.named)
 }
@@ -79,7 +79,7 @@ func (req *tuneRequest) add(flags *argument.Set) {
 func (req *tuneRequest) addTarget(flags *argument.Set) {
 	req.costRequest.add(flags, "1:4M")
 	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
-	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
+	flags.StringVar(&req.base, "base", "", "MPICH's own selection `file`, maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
 }
 
