@@ -18,7 +18,7 @@ func TestStoppedPatterns(t *testing.T) {
 	for _, tt := range []struct {
 		flags []string
 		want  string
-	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "were measured"}} {
+	}{{[]string{"-save", save}, "the measured patterns are in " + save}, {nil, "were measured"}} {
 		line := append([]string{"verify", "-patterns", "-cache", "in", "-m", "1K:1M", "-time", "1m", "-oversubscribe", "-P", "2"}, tt.flags...)
 		out, err := stoppedInTime(t, 250, append(line, "ping-pong")...)
 		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out, "ping-pong") {
