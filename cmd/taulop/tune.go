@@ -237,7 +237,7 @@ func (req *tuneRequest) within() error {
 			ranks, on = tau*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
 		}
 		most := req.P[len(req.P)-1]
-		if planned := req.of.File.Plan.Taus; most > ranks && len(planned) > 0 && slices.Max(planned) > tau && !req.of.Text {
+		if planned := req.loaded.File.Plan.Taus; most > ranks && len(planned) > 0 && slices.Max(planned) > tau && !req.loaded.Text {
 			return usagef("-P goes to %d, and of the transfers that these messages are, of all that %s plans, times of more than %d at once lack: measure them, taulop sweep -resume %[2]s, or ask for P up to %d", most, req.file, tau, ranks)
 		}
 		if most > ranks {
