@@ -58,7 +58,7 @@ func (n *parameterFiles) Repeats() {}
 
 func (n *parameterFiles) Set(list string) error {
 	if list == "" {
-		return errors.New("its name is empty: name a file, or leave it out")
+		return errors.New("it has an empty name: name a file, or leave it out")
 	}
 	names := strings.Split(list, ",")
 	if isFile(list) { // a name with a comma

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What was measured until Ctrl-C is printed and in -save, and the sentence says so.
+// Measurements before Ctrl-C are printed and saved by -save, and the error says so.
 func TestStoppedPatterns(t *testing.T) {
 	needLinux(t)
 	save := filepath.Join(t.TempDir(), "host.json")
