@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// scalar is an operator as a library reduces, where the file has that: one element at a time.
+// scalar is an operator one element at a time, for libraries that reduce so, if the file has it.
 func scalar(gamma *params.Gamma, library *mpi.Library, operator string) string {
 	if library == nil || library.Scalar == "" || gamma == nil {
 		return operator
@@ -22,27 +22,27 @@ func scalar(gamma *params.Gamma, library *mpi.Library, operator string) string {
 		return operator
 	}
 	one, err := gamma.Operator(of.Name + params.Scalar)
-	if err != nil { // such as γ of the library itself
+	if err != nil { // γ of the library itself, for one
 		return operator
 	}
 	return one.Name
 }
 
-// as makes a model of each way of a library.
+// as makes a model of each of a library's protocols.
 func (p *Predictor) as(f *params.File, c Choice) error {
 	var ways []func(*collective.Schedule) TauLop
 	for _, w := range p.As.Ways {
-		of := c
-		of.As, of.Model = nil, "taulop"
+		c := c
+		c.As, c.Model = nil, "taulop"
 		switch {
 		case w.Single:
-			of.Transport = CMA
+			c.Transport = CMA
 		case w.Most > 0 && w.Most <= w.Segment:
-			of.Transport = Whole
+			c.Transport = Whole
 		default:
-			of.Transport, of.Segment, of.BufferSegments = Segmented, w.Segment, w.Segments
+			c.Transport, c.Segment, c.BufferSegments = Segmented, w.Segment, w.Segments
 		}
-		q, err := NewPredictor(f, of)
+		q, err := NewPredictor(f, c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.As.Title, err)
 		}
@@ -54,17 +54,17 @@ func (p *Predictor) as(f *params.File, c Choice) error {
 		if p.zeros == nil {
 			p.zeros = q.zeros
 		}
-		p.Channel = q.Channel // of the longest messages
+		p.Channel = q.Channel // at last the longest messages'
 		p.Transfers, p.Largest = q.Transfers, q.Largest
 		ways = append(ways, q.of)
 	}
-	p.inContext = false
+	p.byFootprint = false
 	instruction, overheads := f.Instruction(), f.OfLibrary()
 	if p.As.Counted == "" {
 		instruction = 0
 	}
 	switch {
-	case overheads: // have it
+	case overheads: // include them
 	case p.As.Counted == "":
 		p.Warnings = append(p.Warnings, fmt.Errorf("the instructions of %s were not counted: what it computes itself, a large part of a short message, is left out", p.As.Title))
 	case instruction == 0:
@@ -76,8 +76,8 @@ func (p *Predictor) as(f *params.File, c Choice) error {
 	p.in = func(s *collective.Schedule) Coster { return model(s) }
 	if p.Model == "lognp" {
 		p.in = func(s *collective.Schedule) Coster {
-			of := model(s)
-			m, _ := logNPOf(of.ways[0], of.Message) // the transports are known
+			library := model(s)
+			m, _ := logNPOf(library.ways[0], library.Message) // the transports are known
 			return m
 		}
 	}

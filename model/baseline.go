@@ -9,8 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// loggp makes LogGP of the file's round trips. What ranks do within themselves costs it
-// what it costs τ-Lop.
+// loggp makes LogGP of the file's round trips, with τ-Lop's local copies.
 func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauLop) error {
 	trips, latency := roundTrips(f, p.Placement, p.OffCache)
 	if len(trips) == 0 {
@@ -25,8 +24,8 @@ func (p *Predictor) loggp(f *params.File, taulop func(*collective.Schedule) TauL
 		m.Segment = p.Segment
 	}
 	p.zeros, p.in = nil, func(s *collective.Schedule) Coster {
-		m, alike := m, taulop(s)
-		m.Local, m.Reductions = &alike, alike.Reductions
+		m, local := m, taulop(s)
+		m.Local, m.Reductions = &local, local.Reductions
 		return m
 	}
 	return nil
@@ -67,8 +66,7 @@ func (p *Predictor) mlognp(f *params.File) error {
 	return nil
 }
 
-// acrossNodes is a model of pairs for ranks on several nodes, which are elsewhere for every
-// number of them.
+// acrossNodes is a model of pairs for ranks on several nodes, whose places depend on their number.
 type acrossNodes struct {
 	cluster *Cluster
 	within  MLogNP

@@ -7,42 +7,37 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Channel is where the bytes of a transfer are, and how the workers go: what decides what
-// it costs (Ramos and Hoefler, "Modeling communication in cache-coherent SMP systems", HPDC
-// 2013). Its zero value is the channel of the paper, where ranks send and receive in turn,
-// over what they have just sent; it stands in for all that a machine does not tell apart.
+// A Channel is where the bytes of a transfer are, and the pattern of its workers: these decide its
+// cost (Ramos and Hoefler, "Modeling communication in cache-coherent SMP systems", HPDC 2013). The zero
+// value is the channel of the paper, where ranks send and receive in turn, over the data just sent;
+// it stands in for all channels that were not measured.
 type Channel struct {
-	Level               int              // of the node, between the ranks' cores; see TauLop.Level
-	Transport           params.Transport // what carries the bytes
+	Level               int // of the node, between the ranks' cores; see TauLop.Level
+	Transport           params.Transport
 	Way                 Way
 	Source, Destination Place
 }
 
-// A Way is how the workers of a transfer go.
+// A Way is the pattern of a transfer's workers.
 type Way int
 
 const (
-	Strict   Way = iota // as the paper has all transfers
+	Strict   Way = iota // the paper's, for all transfers
 	Exchange            // each worker sends and receives, in turn
 	OneWay              // each worker only sends or only receives
 	Alone               // each worker copies within its own memory
 )
 
-// A Place is where one end of a transfer is.
+// A Place is where the source or the destination of a transfer is.
 type Place int
 
 const (
-	// Untouched is where the program has its data: the call was not there before. Off cache
-	// that is memory, and in cache the rank's cache.
-	Untouched Place = iota
-	// OwnCache is the rank's own cache, which has what the call touched last.
-	OwnCache
-	// OtherCache is the cache of another core, whose rank wrote there in the same call.
-	OtherCache
+	Untouched  Place = iota // user data that the call has not touched: off cache memory, else the rank's cache
+	OwnCache                // the rank's own cache, with data that the call has touched
+	OtherCache              // the cache of another core, whose rank wrote the data in the same call
 )
 
-// String is the channel's short name, which stands behind the letter of a parameter in
-// formulas, see Marks.
+// String is the channel's marks behind the letter of a parameter in formulas, see Marks.
 func (c Channel) String() string {
 	way := [...]string{Exchange: "⇄", OneWay: "→", Alone: ""}[c.Way]
 	if c.Source != Untouched || c.Destination != Untouched {
@@ -63,10 +58,10 @@ func (c Channel) String() string {
 	return way
 }
 
-// A Mark is a part of a channel's short name.
+// A Mark is a mark behind the letters of parameters.
 type Mark struct{ Letters, Mark, Meaning string }
 
-// Marks are all, as they may stand behind letters of formulas.
+// Marks are all marks of formulas.
 var Marks = []Mark{
 	{"Lyc", "→", "one way, as ping has transfers"},
 	{"Lyo", "⇄", "exchanges, which receive beside what they send, as sendrecv has them, unless ° says otherwise; their o(m) may be below zero"},
@@ -76,7 +71,7 @@ var Marks = []Mark{
 	{"Lo", "₁", "between nodes, through the network"},
 }
 
-// Of are the letters that have the mark in a formula, each with its mark.
+// Of are the letters with the mark in a formula.
 func (m Mark) Of(formula string) (marked []string) {
 	for _, letter := range m.Letters {
 		for _, found := range markedLetter.FindAllStringSubmatch(formula, -1) {
@@ -91,16 +86,16 @@ func (m Mark) Of(formula string) (marked []string) {
 
 var markedLetter = regexp.MustCompile(`([Lyocγ])([^a-z(\s]*)\(`)
 
-// A curve is a time of m bytes among τ, in seconds, and whether it is beyond what was measured.
+// A curve is a time of m bytes among τ.
 type curve func(m, tau int) (seconds float64, extrapolated bool)
 
 // Transfers are the parameters of one channel.
 type Transfers struct {
 	l curve                                              // L(m,τ); of Alone c(m,τ)
-	y func(tau int) (seconds float64, extrapolated bool) // of a flag; nil: L(0,τ)
+	y func(tau int) (seconds float64, extrapolated bool) // nil: L(0,τ)
 }
 
-// flag is y(τ), which waiting for a flag takes.
+// flag is y(τ), the time of waiting for a flag.
 func (t Transfers) flag(tau int) (seconds float64, extrapolated bool) {
 	if t.y == nil {
 		return t.l(0, tau)
@@ -111,10 +106,10 @@ func (t Transfers) flag(tau int) (seconds float64, extrapolated bool) {
 // Channels are the parameters of a machine, by channel.
 type Channels struct {
 	transfers map[Channel]Transfers
-	overheads map[Channel]func(m int) (seconds float64, extrapolated bool) // o(m), by level; of Exchange, between two ranks
+	overheads map[Channel]func(m int) (seconds float64, extrapolated bool) // o(m) of Strict and Exchange, by level
 }
 
-// Uniform is a machine all of whose channels have the same parameters.
+// Uniform is a machine with the same parameters for all channels.
 func Uniform(p Parameters) *Channels {
 	c := newChannels()
 	c.transfers[Channel{}] = Transfers{l: p.L}
@@ -126,34 +121,33 @@ func newChannels() *Channels {
 	return &Channels{transfers: make(map[Channel]Transfers), overheads: make(map[Channel]func(int) (float64, bool))}
 }
 
-func (c *Channels) has(of Channel) bool {
-	_, has := c.transfers[of]
+func (c *Channels) has(channel Channel) bool {
+	_, has := c.transfers[channel]
 	return has
 }
 
-// Nearest is the channel asked for if it was measured. Else it is the one whose destination, then
-// whose source, the call has not touched, and at last the one of all transfers at the level.
-func (c *Channels) Nearest(asked Channel) Channel {
-	of := asked
-	for _, farther := range []func(){
-		func() {}, func() { of.Destination = Untouched }, func() { of.Source = Untouched }, func() { of.Way = Strict }, func() { of.Transport = params.InSegments },
+// Nearest is the measured channel that represents one: itself, else with an untouched destination, then
+// also an untouched source, then the level's Strict one, at last the Strict one over shared buffers.
+func (c *Channels) Nearest(channel Channel) Channel {
+	for _, generalise := range []func(){
+		func() { channel.Destination = Untouched }, func() { channel.Source = Untouched }, func() { channel.Way = Strict }, func() { channel.Transport = params.InSegments },
 	} {
-		if farther(); c.has(of) {
+		if c.has(channel) {
 			break
 		}
+		generalise()
 	}
-	return of
+	return channel
 }
 
-// Transfers are the parameters of the channel that stands in for one, see Nearest.
-func (c *Channels) Transfers(asked Channel) Transfers { return c.transfers[c.Nearest(asked)] }
+// Transfers are the parameters of the Nearest channel.
+func (c *Channels) Transfers(channel Channel) Transfers { return c.transfers[c.Nearest(channel)] }
 
-// overheadOf is the channel of o(m) that stands in for one: Exchange where such were
-// measured at its level.
-func (c *Channels) overheadOf(asked Channel) Channel {
-	of := Channel{Level: asked.Level, Way: Exchange}
-	if _, has := c.overheads[of]; asked.Way != Exchange || !has {
-		of.Way = Strict
+// overheadOf is the channel whose o(m) represents one's: Exchange if it was measured at its level.
+func (c *Channels) overheadOf(channel Channel) Channel {
+	exchange := Channel{Level: channel.Level, Way: Exchange}
+	if _, has := c.overheads[exchange]; channel.Way == Exchange && has {
+		return exchange
 	}
-	return of
+	return Channel{Level: channel.Level}
 }

@@ -11,33 +11,31 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Choice is what to predict from, and how. Its zero value is τ-Lop for segmented
-// contiguous messages, from what the file has first, in cache.
+// A Choice is a model, the measurements that it uses, and its options. The zero value is τ-Lop for
+// segmented contiguous messages, from the file's first measurements, in cache.
 type Choice struct {
 	Model     string           // one of Models
-	Setup     string           // that measured L; "": ring for all but what ping and sendrecv measured better, or the file's first
+	Setup     string           // of L; "": ping for one-way messages, sendrecv for exchanges, else ring or the file's first
 	Placement numa.Policy      // of the ranks; "": the plan's first
-	OffCache  bool             // of user buffers
-	Transport params.Transport // Libtaulop knows Whole alone
-	Buffers   params.Buffers   // what becomes of send buffers between messages
-	Segment   int              // S in bytes; 0: the file's, 8 KiB where it does not say
+	OffCache  bool             // user buffers
+	Transport params.Transport // Libtaulop has Whole only
+	Buffers   params.Buffers   // send buffers between messages
+	Segment   int              // S in bytes; 0: the file's, or 8 KiB
 	Operator  string           // of reductions; "": sum
 	Gamma     *params.Gamma
-	Stride    int // bytes from element to element; 0: contiguous messages, all that libtaulop and loggp know
+	Stride    int // bytes from element to element; 0: contiguous messages, the only ones of libtaulop and loggp
 
-	// Strict has one L(S,τ) of one setup for every segment, as the paper does: neither the
-	// message that it is a part of nor the pattern of the stage tells segments apart.
+	// Strict has one L(S,τ) of one setup for all segments, as in the paper, whatever the footprint and
+	// the pattern of the stage.
 	Strict bool
-	// As, if not nil, is an MPI library that carries messages in its own way: Transport,
-	// Segment and BufferSegments are then its own. Of a file of whole messages it is nil.
+	// As, if not nil, is an MPI library whose protocols carry messages, instead of Transport, Segment and
+	// BufferSegments. Files of whole messages ignore it.
 	As *mpi.Library
-	// BufferSegments is how many intermediate buffers have; 0: the file's first. Times are
-	// of the buffers that the file has which are nearest to them and to Segment.
+	// BufferSegments is the segments of intermediate buffers; 0: the file's first. Times are of the
+	// measured buffers nearest to these and to Segment.
 	BufferSegments int
 
-	// Cluster is where ranks are, nil: on one node. One of several nodes without a network
-	// takes the file's first.
-	Cluster *Cluster
+	Cluster *Cluster // nil: one node; several nodes without a network take the file's first
 }
 
 // Models are the names of models; "" is the first.
@@ -45,36 +43,34 @@ var Models = []string{"taulop", "libtaulop", "lognp", "mlognp", "2log23p", "log3
 
 var titles = []string{"τ-Lop", "τ-Lop as the authors' library computes it", "log_nP", "mlog_nP", "2log_{2,3}P", "log_3P", "LogGP"}
 
-// ofPairs are the models of pairs of CPUs, whose file need not have any transfers.
+// ofPairs are the models of pairs of CPUs, whose file may lack transfers.
 var ofPairs = map[string]func(MLogNP) MLogNP{
 	"mlognp": func(m MLogNP) MLogNP { return m }, "2log23p": MLogNP.Reduced, "log3p": MLogNP.One,
 }
 
-// OfPairs tells models of pairs of CPUs.
+// OfPairs tells whether a model is of pairs of CPUs.
 func OfPairs(model string) bool { return ofPairs[model] != nil }
 
-// check refuses what a model cannot do with the file.
+// check rejects choices that a model cannot combine with the file.
 func (c *Choice) check(f *params.File) error {
-	copies := c.Model == "taulop" || c.Model == "lognp"
+	copies, byLevels := c.Model == "taulop" || c.Model == "lognp", f.OfLevels() && !OfPairs(c.Model)
 	switch {
 	case !slices.Contains(Models, c.Model):
 		return fmt.Errorf("unknown model %q: take one of %s", c.Model, strings.Join(Models, ", "))
 	case c.Stride > 0 && !copies && !OfPairs(c.Model):
-		return fmt.Errorf("model %s knows contiguous messages only", c.Model)
-	case f.OfLevels() && !OfPairs(c.Model) && (c.Model != Models[0] || c.Stride > 0):
+		return fmt.Errorf("model %s has contiguous messages only", c.Model)
+	case byLevels && (c.Model != Models[0] || c.Stride > 0):
 		return errors.New("it has messages by levels and no transfers: only model taulop, for contiguous messages, predicts from them")
-	case f.OfLevels() && !OfPairs(c.Model) && c.Transport == CMA:
+	case byLevels && c.Transport == CMA:
 		return errors.New("its messages are those of the library that was measured, not over cma: leave the transport out")
-	case f.OfLevels() && !OfPairs(c.Model):
-		return nil
+	case byLevels:
 	case f.Plan.Whole && c.Transport != Segmented && c.Transport != Whole:
 		return errors.New("it has whole messages of an MPI library, and their transport is whole")
 	case f.Plan.Whole:
-		return nil
 	case c.As != nil:
 		return c.own()
 	case c.Transport == CMA && !copies:
-		return fmt.Errorf("model %s knows no single copies: take taulop or lognp", c.Model)
+		return fmt.Errorf("model %s has no single copies: take taulop or lognp", c.Model)
 	}
 	return nil
 }
@@ -83,7 +79,7 @@ func (c *Choice) check(f *params.File) error {
 func (c *Choice) own() error {
 	switch {
 	case !slices.Contains([]string{"taulop", "lognp"}, c.Model):
-		return fmt.Errorf("model %s knows one way of messages: take taulop or lognp", c.Model)
+		return fmt.Errorf("model %s has one protocol for all messages: take taulop or lognp", c.Model)
 	case c.Transport != Segmented || c.Segment != 0 || c.BufferSegments != 0:
 		return fmt.Errorf("%s has its own transport and segments", c.As.Name)
 	}
@@ -96,7 +92,7 @@ func (c *Choice) connect(f *params.File) error {
 		return nil
 	}
 	if !slices.Contains([]string{"taulop", "libtaulop"}, c.Model) && !OfPairs(c.Model) {
-		return fmt.Errorf("model %s knows one node alone: take taulop, libtaulop, mlognp, 2log23p or log3p for several", c.Model)
+		return fmt.Errorf("model %s has one node only: take taulop, libtaulop, mlognp, 2log23p or log3p for several", c.Model)
 	}
 	if c.Cluster.Network != nil {
 		return nil

@@ -6,34 +6,30 @@ import (
 	"slices"
 )
 
-// An Interval is a run of message sizes where the same of several algorithms are the ones to take.
+// An Interval is a range of message sizes with the same cheapest algorithms.
 type Interval struct {
 	From, To     int     // bytes, both within
-	Cheapest     []int   // which, several where their costs began equal, within the margin
-	Advantage    float64 // at most, what the best of the others costs in multiples of them; 1 if there are none
-	Extrapolated bool    // somewhere, the cost of any algorithm, cheapest or not
-	Unknown      bool    // some cost is, so that none is the cheapest
+	Cheapest     []int   // indices; several if at From their costs were equal within the margin
+	Advantage    float64 // largest ratio of the best other cost to theirs; 1 without others
+	Extrapolated bool    // some cost is, of any algorithm
+	Unknown      bool    // some cost is, so none is the cheapest
 }
 
-// perOctave is how many sizes are tried between a size and its double.
-const perOctave = 64
-
-// Cheapest finds the cheapest of several costs for all message sizes between two. The cheapest
-// remains so until another one is cheaper by more than the margin, a fraction: costs rise in steps
-// of segments, and without a margin nearly equal algorithms would alternate at each. Likewise all
-// algorithms within the margin of the best are the cheapest at the start. Sizes 1/64 of an octave
-// apart are compared, and neighbours that differ bisected, so a narrower change can be missed.
+// Cheapest finds the cheapest of several costs for all message sizes between two. A cheapest algorithm
+// stays until another one is cheaper by more than the margin, a fraction: costs rise in steps of
+// segments, at which nearly equal algorithms would alternate. Likewise an interval begins with all
+// algorithms within the margin of the best. It compares sizes 1/64 of an octave apart, and bisects
+// between neighbours that differ, so it can miss a narrower change.
 func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) ([]Interval, error) {
 	var intervals []Interval
-	var now Interval // the last one
+	var now Interval
 	for _, m := range sizesBetween(from, to) {
 		cs, err := costs(m)
 		if err != nil {
 			return nil, err
 		}
 		for now.From > 0 && !now.holds(cs, margin) {
-			// The first size where it no longer holds.
-			low, high, at := now.To, m, cs
+			low, high, at := now.To, m, cs // high: the first size where it no longer holds
 			for high-low > 1 {
 				middle := low + (high-low)/2
 				if cs, err = costs(middle); err != nil {
@@ -60,7 +56,7 @@ func Cheapest(from, to int, margin float64, costs func(m int) ([]Cost, error)) (
 	return append(intervals, now), nil
 }
 
-// newInterval begins with those that cost the least, and no more than the margin above.
+// newInterval begins with the algorithms within the margin of the least cost.
 func newInterval(m int, costs []Cost, margin float64) Interval {
 	in := Interval{From: m, Advantage: 1}
 	if in.Unknown = anyUnknown(costs); in.Unknown {
@@ -77,7 +73,7 @@ func newInterval(m int, costs []Cost, margin float64) Interval {
 	return in
 }
 
-// holds tells whether nothing is cheaper by more than the margin.
+// holds tells whether no algorithm is cheaper by more than the margin.
 func (in *Interval) holds(costs []Cost, margin float64) bool {
 	if unknown := anyUnknown(costs); unknown || in.Unknown {
 		return unknown == in.Unknown
@@ -112,12 +108,12 @@ func leastOf(costs []Cost) float64 {
 	return slices.MinFunc(costs, func(a, b Cost) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
 }
 
-// sizesBetween is every size at first, then a fixed number an octave, both ends included.
+// sizesBetween are 64 sizes an octave, at small sizes all, with both ends.
 func sizesBetween(from, to int) []int {
 	var sizes []int
 	for m := float64(from); m < float64(to); {
 		sizes = append(sizes, int(m))
-		m = max(math.Floor(m)+1, m*math.Exp2(1./perOctave))
+		m = max(math.Floor(m)+1, m*math.Exp2(1./64))
 	}
 	return append(sizes, to)
 }

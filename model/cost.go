@@ -9,35 +9,35 @@ import (
 	"github.com/taulop/taulop/mapping"
 )
 
-// Cost is what a schedule costs, as a number and as the formula it comes from.
+// Cost is the cost of a schedule, as a number and as its formula.
 type Cost struct {
 	Seconds      float64 // of the slowest rank
-	Mean         float64 // over ranks, of what the call takes them; 0 of models that do not tell ranks apart
-	Extrapolated bool    // some term lies beyond what was measured
-	Unknown      bool    // some term comes from a time of 0, so the cost says nothing; set by the owner of the parameters
-	// Spread is the share by which costs of two schedules must differ to be told apart, for
-	// what the parameters do not say, whatever intervals they have; 0: they say it all.
+	Mean         float64 // over ranks; 0 of models that do not tell ranks apart
+	Extrapolated bool    // some term is
+	Unknown      bool    // some term comes from a time of 0; set by the owner of the parameters
+	// Spread is the share by which two costs must differ to be told apart because parameters are
+	// missing, in addition to intervals; 0: none are missing.
 	Spread  float64
 	Terms   []Term
 	Stages  []StageCost
 	Symbols Symbols
 }
 
-// StageCost is the part of one stage, which happens Repeat times: as stage
-// First, First+Every … of those that cost anything, counted from 1.
+// StageCost is the cost of one stage, which occurs Repeat times: as First, First+Every … of the stages
+// with a cost, counted from 1.
 type StageCost struct {
 	Stage        *collective.Stage
 	Repeat       int
 	First, Every int
-	Repetition   int             // of its block, that First is
+	Repetition   int             // of its block, at First
 	Terms        []Term          // of one repetition, of its slowest channel
 	Traffic      mapping.Traffic // zero where channels are not told apart
 }
 
-// Seconds is what one repetition of the stage costs.
+// Seconds is the cost of one repetition.
 func (s StageCost) Seconds() float64 { return total(s.Terms) }
 
-// Channel is the slowest channel, which the terms are of: a level of the node from 0, or the network.
+// Channel is the channel of the terms, the slowest: a level of the node from 0, or the network.
 func (s StageCost) Channel() (level int, network bool) {
 	for _, t := range s.Terms {
 		if t.Parameter == "L₁" {
@@ -52,14 +52,14 @@ func (s StageCost) Channel() (level int, network bool) {
 type Term struct {
 	Count        Count
 	Times        float64 // Count as a number
-	Parameter    string  // "L", "o", "γ" … as the model's paper calls it
-	Bytes        int     // its message size, unless Size is empty
-	Size         string  // that size in symbols: "S", "m", "4m", "100 B"
-	Tau          int     // concurrent transfers, 0 where the parameter has no τ
+	Parameter    string  // "L", "o", "γ" … as in the model's paper
+	Bytes        int     // message size, unless Size is empty
+	Size         string  // the same in symbols: "S", "m", "4m", "100 B"
+	Tau          int     // concurrent transfers; 0: the parameter has no τ
 	Seconds      float64 // the parameter's value
 	Extrapolated bool
 	from         source
-	beside       transfer // of "c": goes on meanwhile, and only what takes longer counts
+	beside       transfer // of "c": concurrent; hides its part of the time
 }
 
 // Count is a number of times, Fixed + PerK·k.
@@ -99,11 +99,11 @@ func (t Term) String() string { return t.Count.String() + t.Name() }
 
 // Name is the parameter with its arguments: L(S,2).
 func (t Term) Name() string {
-	of := t.from.Channel
+	channel := t.from.Channel
 	if t.Parameter != "L" {
-		of.Transport = ""
+		channel.Transport = ""
 	}
-	name := t.Parameter + of.String()
+	name := t.Parameter + channel.String()
 	if t.from.sent {
 		name += "°"
 	}
@@ -130,7 +130,7 @@ func Formula(terms []Term) string {
 	return strings.Join(words, " + ")
 }
 
-// Symbols says what the letters of a formula stand for.
+// Symbols are the symbols of a formula.
 type Symbols struct {
 	M    int    // message size of the call in bytes
 	P    int    // ranks
@@ -152,7 +152,7 @@ func (s Symbols) String() string {
 	return text
 }
 
-// size names a number of bytes as a multiple of the schedule's unit, if it is one.
+// size is a number of bytes as a multiple of the schedule's unit, if it is one.
 func (s Symbols) size(bytes int) string {
 	switch {
 	case bytes == s.M && s.M > 0:
@@ -167,7 +167,7 @@ func (s Symbols) size(bytes int) string {
 	return fmt.Sprintf("%d·%s", bytes/s.unit, s.Unit)
 }
 
-// sum collects terms, one for each parameter and its arguments.
+// sum adds up terms of the same parameter and arguments.
 type sum struct {
 	terms []Term
 	at    map[sumKey]int
@@ -180,8 +180,7 @@ type sumKey struct {
 	beside     transfer
 }
 
-// A transfer has bytes, and tau are under way at once. Senders whose receivers have yet to begin may make
-// so many of them.
+// A transfer is one of tau concurrent transfers. Senders can make ahead of them before their receivers begin.
 type transfer struct{ bytes, tau, ahead int }
 
 func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.from, t.beside} }

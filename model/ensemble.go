@@ -8,20 +8,19 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// An Ensemble are predictors from a file as chance could have made it, see
-// params.File.Resampled: what their costs differ by is what a cost is uncertain by, as far
-// as its parameters go. What the model itself neglects is not in it (docs/accuracy.md).
+// An Ensemble is predictors of bootstrap resamples of a file, see params.File.Resampled: the spread of
+// their costs is the uncertainty that a cost has from its parameters. Errors of the model come on top
+// (docs/accuracy.md).
 type Ensemble struct {
 	members    []*Predictor
 	replicates int // of the file, or of a network with fewer
-	sessions   int // of which launches were drawn; 0: sessions were
+	sessions   int // whose launches were drawn; 0: sessions were drawn
 }
 
-// draws is how often an Ensemble draws: its widths are known to 1/√(2·draws), 11 %.
+// draws is the number of resamples; it gives widths to 1/√(2·draws), 11 %.
 const draws = 40
 
-// NewEnsemble draws again from the samples of a file. Of a file without launches it is
-// empty, and no interval is known.
+// NewEnsemble resamples a file. With fewer than fit.LeastReplicates replicates it is empty.
 func NewEnsemble(f *params.File, c Choice) *Ensemble {
 	e := &Ensemble{replicates: f.Drawn(), sessions: f.Sessions()}
 	net := c.Cluster.measured()
@@ -35,7 +34,7 @@ func NewEnsemble(f *params.File, c Choice) *Ensemble {
 		return e
 	}
 	f = f.Throughout()
-	random := rand.New(rand.NewPCG(1, 1)) // the same each time: a file has one interval
+	random := rand.New(rand.NewPCG(1, 1)) // fixed: a file has one interval
 	for range draws {
 		if net != nil {
 			drawn, table, err := net.Resampled(random).Network(c.Cluster.Network.Name)
@@ -46,7 +45,7 @@ func NewEnsemble(f *params.File, c Choice) *Ensemble {
 			with.Network = &Network{Network: drawn, Table: table}
 			c.Cluster = &with
 		}
-		// A draw may lack what a model needs.
+		// A draw may lack parameters that a model needs.
 		if p, err := NewPredictor(f.Resampled(random), c); err == nil {
 			e.members = append(e.members, p)
 		}
@@ -57,7 +56,7 @@ func NewEnsemble(f *params.File, c Choice) *Ensemble {
 // Known tells whether there are intervals.
 func (e *Ensemble) Known() bool { return len(e.members) > 1 }
 
-// Costs are what the members say, in seconds; none where one of them cannot.
+// Costs are the members' costs in seconds; none where one of them fails.
 func (e *Ensemble) Costs(s *collective.Schedule) (seconds []float64) {
 	for _, p := range e.members {
 		c, err := p.Cost(s)
@@ -74,7 +73,7 @@ func (e *Ensemble) Interval(value float64, of []float64) fit.Estimate {
 	return fit.Bootstrapped(value, of, e.replicates)
 }
 
-// Drawn is a value with what the members say of it, to be compared with another machine's.
+// Drawn is a value with the members' values, for comparison with another machine's.
 func (e *Ensemble) Drawn(value float64, of []float64) fit.Drawn {
 	return fit.Drawn{Center: value, Values: of, Replicates: e.replicates, Sessions: e.sessions}
 }

@@ -10,7 +10,7 @@ import (
 // channel is the channel of a stage's messages at a level of the node. Their source and destination
 // are found by following the buffers through the call.
 func (m TauLop) channel(stage *collective.Stage, level int) Channel {
-	c := Channel{Level: level, Transport: carried(m.Transport)}
+	c := Channel{Level: level, Transport: measuredOver(m.Transport)}
 	switch stage.Pattern {
 	case collective.Exchange:
 		c.Way = Exchange
@@ -21,12 +21,12 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 			c.Destination = OwnCache
 		}
 	}
-	at := Channel{Transport: c.Transport, Way: Exchange, Source: OtherCache} // of the closest level, which tells for all
-	if m.Channels.has(at) && m.written(stage) {
+	other := Channel{Transport: c.Transport, Way: Exchange, Source: OtherCache} // of the closest level, which tells for all
+	if m.Channels.has(other) && m.written(stage) {
 		if c.Source, c.Destination = OtherCache, Untouched; c.Way != Exchange {
 			c.Way = OneWay
 		}
-		if at.Destination = OwnCache; m.Channels.has(at) && m.arrivesAtHand(stage) {
+		if other.Destination = OwnCache; m.Channels.has(other) && m.arrivesCached(stage) {
 			c.Destination = OwnCache
 		}
 	}
@@ -36,42 +36,42 @@ func (m TauLop) channel(stage *collective.Stage, level int) Channel {
 	return m.Channels.Nearest(c)
 }
 
-// ends are where the messages of an exchange come from and go to.
+// ends are the source and the destination of the messages of an exchange.
 func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
-	var near, there bool
+	var from, to bool // cached
 	switch {
-	case !m.Channels.has(Channel{Transport: carried(m.Transport), Way: Exchange, Destination: OwnCache}): // in cache, where all data are in reach
-		near = stage.Reduce && m.written(stage)
-		there = near
+	case !m.Channels.has(Channel{Transport: measuredOver(m.Transport), Way: Exchange, Destination: OwnCache}): // user data are cached, too
+		from = stage.Reduce && m.written(stage)
+		to = from
 	case m.Evicted:
-		there = intoTemporary(stage) && m.written(stage)
+		to = intoTemporary(stage) && m.written(stage)
 	default:
-		near, there = m.written(stage), m.arrivesAtHand(stage)
+		from, to = m.written(stage), m.arrivesCached(stage)
 	}
-	if near {
+	if from {
 		source = OwnCache
 	}
-	if there {
+	if to {
 		destination = OwnCache
 	}
 	return source, destination
 }
 
-// copied is the channel of what ranks copy within themselves in a local stage.
-func (m TauLop) copied(stage *collective.Stage) Channel {
+// localChannel is the channel of a stage's local copies.
+func (m TauLop) localChannel(stage *collective.Stage) Channel {
 	c := Channel{Way: Alone, Destination: OwnCache}
-	tells := m.Channels.has(c)
+	measured := m.Channels.has(c)
 	if m.written(stage) {
 		c.Source = OwnCache
 	}
-	if !tells || !m.arrivesAtHand(stage) {
+	if !measured || !m.arrivesCached(stage) {
 		c.Destination = Untouched
 	}
 	return m.Channels.Nearest(c)
 }
 
-// intoTemporary tells whether a stage's messages arrive in temporary buffers, as its first
-// does: what is to be reduced arrives in the library's own memory.
+// intoTemporary tells whether the first message of a stage arrives in a temporary buffer, as vectors
+// to be reduced do.
 func intoTemporary(s *collective.Stage) bool {
 	for msg := range (collective.Step{Stage: s}).Messages() {
 		return s.Reduce || msg.Dst.Buffer == collective.Temp
@@ -79,8 +79,8 @@ func intoTemporary(s *collective.Stage) bool {
 	return false
 }
 
-// written tells whether some message of a stage comes out of what its sender wrote in the same
-// call: whatever is not what the rank brought. Of stages of many the first messages tell.
+// written tells whether one of the first messages of a stage has data that its sender wrote in the
+// same call: anything but the rank's input.
 func (m TauLop) written(stage *collective.Stage) bool {
 	if m.Call == nil {
 		return false
@@ -93,10 +93,9 @@ func (m TauLop) written(stage *collective.Stage) bool {
 	return false
 }
 
-// arrivesAtHand tells whether messages of a stage arrive where their receivers were before in
-// the call, most of them, and so in their caches, wherever users have their data. What is to
-// be reduced arrives in the library's own memory, which is, like all temporary buffers.
-func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
+// arrivesCached tells whether messages of a stage arrive in the receivers' caches: in temporary
+// buffers, or where an earlier stage of the call has already received into more than half of the bytes.
+func (m TauLop) arrivesCached(stage *collective.Stage) bool {
 	if intoTemporary(stage) {
 		return true
 	}
@@ -120,18 +119,18 @@ func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
 			if before == stage {
 				return false
 			}
-			there := 0
+			cached := 0
 			for msg := range firstMessages(before) {
 				if msg.To != receiver {
 					continue
 				}
 				for _, dst := range into {
 					if msg.Dst.Buffer == dst.Buffer {
-						there += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
+						cached += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
 					}
 				}
 			}
-			if 2*there > bytes {
+			if 2*cached > bytes {
 				return true
 			}
 		}
@@ -139,13 +138,13 @@ func (m TauLop) arrivesAtHand(stage *collective.Stage) bool {
 	return false
 }
 
-// firstMessages are the first messages of a stage, which represent it where there are many.
+// firstMessages are the first messages of a stage, which represent all.
 func firstMessages(stage *collective.Stage) iter.Seq[collective.Message] {
-	const enough = 1 << 12
+	const most = 1 << 12
 	return func(yield func(collective.Message) bool) {
 		n := 0
 		for msg := range (collective.Step{Stage: stage}).Messages() {
-			if n++; !yield(msg) || n == enough {
+			if n++; !yield(msg) || n == most {
 				return
 			}
 		}

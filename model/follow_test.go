@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// telling is plain, and l of channels that it tells apart.
-func telling(l curve, channels ...Channel) *Channels {
+// withChannels is plain with l for some channels.
+func withChannels(l curve, channels ...Channel) *Channels {
 	c := Uniform(plain{})
 	for _, of := range channels {
 		c.transfers[of] = Transfers{l: l}
@@ -19,17 +19,17 @@ func telling(l curve, channels ...Channel) *Channels {
 	return c
 }
 
-// Rows of a machine that tells all ends of transfers apart.
+// Channels of a machine with all sources and destinations measured.
 var (
 	oneWays   = []Channel{{Way: OneWay}, {Way: OneWay, Destination: OwnCache}}
 	exchanges = []Channel{{Way: Exchange}, {Way: Exchange, Destination: OwnCache}, {Way: Exchange, Source: OwnCache}, {Way: Exchange, Source: OwnCache, Destination: OwnCache}}
 	copies    = []Channel{{Way: Alone}, {Way: Alone, Destination: OwnCache}, {Way: Alone, Source: OwnCache}, {Way: Alone, Source: OwnCache, Destination: OwnCache}}
 )
 
-// What was not measured has what is nearest to it: with the destination, and then the source,
-// where the call has not been, and at last what all transfers have.
+// A channel that was not measured has the nearest one's parameters: with an untouched destination, then
+// also an untouched source, at last of Strict transfers.
 func TestNearestChannel(t *testing.T) {
-	c := telling(plain{}.L, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache}, Channel{Level: 1}, Channel{Level: 1, Way: OneWay})
+	c := withChannels(plain{}.L, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache}, Channel{Level: 1}, Channel{Level: 1, Way: OneWay})
 	for asked, want := range map[Channel]Channel{
 		{Way: Exchange, Source: OwnCache, Destination: OwnCache}: {Way: Exchange, Source: OwnCache},
 		{Way: Exchange, Destination: OwnCache}:                   {Way: Exchange},
@@ -45,9 +45,8 @@ func TestNearestChannel(t *testing.T) {
 	}
 }
 
-// A whole segment costs what it costs in its message, all else what it costs by
-// itself.
-func TestInContext(t *testing.T) {
+// A whole segment costs as in a message of the call's footprint, a remainder as a message of its own size.
+func TestSegmentsByFootprint(t *testing.T) {
 	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{500, 1000, 5000}, Times: [][]float64{{1}, {2}, {50}}}},
 		whole: &params.Table{Transfers: params.Curve{Sizes: []int{1}, Times: [][]float64{{7}}}}}
 	m := &machine{segment: 1000}
@@ -55,11 +54,11 @@ func TestInContext(t *testing.T) {
 		touched, segment, m int
 		want                float64
 	}{{5000, 1000, 1000, 50}, {5000, 1000, 500, 1}, {500, 1000, 1000, 2}, {5000, 500, 1, 7}} {
-		if got := first(m.inContext(1000, tt.touched, 500, tt.segment)(s)(tt.m, 2)); got != tt.want {
+		if got := first(m.byFootprint(1000, tt.touched, 500, tt.segment)(s)(tt.m, 2)); got != tt.want {
 			t.Errorf("%+v: %g", tt, got)
 		}
 		s.oneWay = true
-		if got := first(m.inContext(1000, 500, tt.touched, tt.segment)(s)(tt.m, 2)); got != tt.want {
+		if got := first(m.byFootprint(1000, 500, tt.touched, tt.segment)(s)(tt.m, 2)); got != tt.want {
 			t.Errorf("one way, %+v: %g", tt, got)
 		}
 		s.oneWay = false
@@ -68,38 +67,40 @@ func TestInContext(t *testing.T) {
 
 func first(v float64, _ bool) float64 { return v }
 
-// A copy in a call takes no less than its share of one that fills the cache as the call does,
-// and no less than by itself.
-func TestCrowd(t *testing.T) {
-	sizes, message := []int{1000, 2000, 4000, 8000}, alone(1000)
-	alone := func(m, _ int) (float64, bool) { // beyond 2000 bytes each takes five times as long
-		return float64(m + 4*max(0, m-2000)), false
+// A copy in a call costs at least its share of a copy of the call's footprint, and at least a lone copy.
+func TestFootprint(t *testing.T) {
+	curve := func(times ...float64) *params.Curve {
+		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}}
+		for _, ns := range times {
+			c.Times = append(c.Times, []float64{ns})
+		}
+		return c
 	}
+	slower := curve(1000, 2000, 12000, 32000) // beyond 2000 bytes each takes five times as long
 	for _, tt := range []struct {
 		touched, m int
 		want       float64
 	}{
-		{0, 2000, 2000},               // nothing is known of the call
-		{4000, 2000, 2000},            // no more than the copy itself
+		{0, 2000, 2000},               // the call is unknown
+		{4000, 2000, 2000},            // a footprint of the copy alone
 		{8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
-		{8000, 1000, 1000},            // the least is the same everywhere
+		{8000, 1000, 1000},            // the smallest size
 		{1 << 20, 8000, 32000},
-		{1 << 20, 2000, 1000 + (32000.-1000)/7}, // no longer ones were measured
+		{1 << 20, 2000, 1000 + (32000.-1000)/7}, // up to the largest size measured
 	} {
-		if got, _ := (crowd{tt.touched}).cost(alone, sizes, 2, tt.m, 1); math.Abs(got-tt.want) > 1e-6 {
+		if got := first(footprint{tt.touched}.of(slower, 2)(tt.m, 1)); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
 		}
 	}
-	level := func(m, _ int) (float64, bool) { return 1000 * float64(min(m/1000, 2)), false }
-	if got, _ := (crowd{16000}).cost(level, sizes, 2, 2000, 1); got != 2000 {
+	if got := first(footprint{16000}.of(curve(1000, 2000, 2000, 2000), 2)(2000, 1)); got != 2000 {
 		t.Errorf("%g, want no less than the copy by itself", got)
 	}
 	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
-	if got := crowdOf(s); got.bytes != 4000 {
+	if got := footprintOf(s); got.bytes != 4000 {
 		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d", got.bytes)
 	}
-	if got := crowdOf(message); got.bytes != 0 {
-		t.Errorf("of a message by itself the call is not known, got %d", got.bytes)
+	if got := footprintOf(alone(1000)); got.bytes != 0 {
+		t.Errorf("the footprint of a lone message is %d, want 0: unknown", got.bytes)
 	}
 }
 
@@ -108,19 +109,17 @@ type doubled struct{ plain }
 
 func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 
-// Each stage takes the parameters of its messages: Apart for exchanges, Temporary for data that the
-// call has written into temporary buffers, where what is to be reduced arrives, and common ones for
-// data that the call has not touched.
+// Each stage takes the channel of its messages: one way, exchanges, and exchanges between caches for
+// data that the call has written into temporary buffers, where vectors to be reduced arrive.
 func TestPatternsOfStages(t *testing.T) {
 	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000, NoOverhead: true}
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
 		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})
-		c := priced(t, m, m.Call)
-		return c
+		return priced(t, m, m.Call)
 	}
 	all := m
-	all.Channels = telling(doubled{}.L, append(oneWays, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache, Destination: OwnCache})...)
+	all.Channels = withChannels(doubled{}.L, append(oneWays, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache, Destination: OwnCache})...)
 	for name, mark := range map[string]string{
 		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "⇄", "barrier:dissemination": "⇄",
 		"allreduce:recursive-doubling": "°⇄°", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°⇄°", "reduce_scatter:recursive-halving": "°⇄°",
@@ -143,8 +142,8 @@ func TestPatternsOfStages(t *testing.T) {
 	}
 }
 
-// A rank's own input was not written by the call, in whatever buffer: a root's in its receive
-// buffer. A message of nothing has no writer.
+// The call has not written a rank's own input, even a root's in its receive buffer, nor an empty
+// message.
 func TestWrittenInTheCall(t *testing.T) {
 	for name, want := range map[string][]bool{
 		"bcast:split-binary": {false, false}, "bcast:binomial": {false}, "allgather:ring": {true}, "alltoall:pairwise": {false}, "barrier:dissemination": {false},
@@ -164,21 +163,21 @@ func TestWrittenInTheCall(t *testing.T) {
 	}
 }
 
-// Off cache, source and destination decide: what the call has written or received into is in cache.
-func TestAtHandInTheCall(t *testing.T) {
-	m := TauLop{Channels: telling(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Reductions: plain{}, Segment: 1000}
+// Off cache, source and destination decide the channel: buffers that the call has written are cached.
+func TestCachedInTheCall(t *testing.T) {
+	m := TauLop{Channels: withChannels(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Reductions: plain{}, Segment: 1000}
 	for _, tt := range []struct {
 		name    string
 		p       int
 		evicted bool
-		want    []string // terms in the order of the formula, which has like ones together
+		want    []string // terms in the order of the formula, which groups equal ones
 	}{
 		{"alltoall:pairwise", 2, false, []string{"c(", "L⇄("}},
 		{"allgather:ring", 2, false, []string{"c(", "L°⇄("}},
 		{"allgather:ring", 2, true, []string{"c(", "L⇄("}},
 		{"alltoall:bruck", 2, false, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
 		{"alltoall:bruck", 2, true, []string{"c→°(", "c°→°(", "L⇄(", "c°→("}},
-		{"alltoall:bruck", 8, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second lands where the first did
+		{"alltoall:bruck", 8, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
 		{"allreduce:rabenseifner", 2, false, []string{"c(", "4kL°⇄°("}},
 		{"allreduce:rabenseifner", 2, true, []string{"c(", "L⇄°(", "L⇄("}},
 	} {

@@ -14,7 +14,7 @@ type Linear struct {
 	PerByte float64 // τ_d in seconds a byte
 }
 
-// Seconds is what a schedule costs. Reductions and what ranks copy within themselves are left out.
+// Seconds is the cost of a schedule without its reductions and local copies.
 func (l Linear) Seconds(s *collective.Schedule) float64 {
 	halves := 0 // bytes of the longest message of each step, in one direction
 	for _, block := range s.Blocks {

@@ -8,23 +8,21 @@ import (
 )
 
 // LogGP is the model of Alexandrov et al. as the τ-Lop paper applies it: eqs. (1), (2) and (3), (7) for
-// one-way messages, and (19) for exchanges. It knows no concurrency: a stage costs what its largest
-// message costs alone. The tree of transfers of Open MPI, which it cannot represent, counts as one
-// message for each level (section 4.2).
+// one-way messages, and (19) for exchanges. It has no concurrency: a stage costs its largest message
+// alone. Open MPI's tree of transfers, which it cannot represent, counts as one message a level
+// (section 4.2).
 type LogGP struct {
 	Latency    float64 // L, in seconds
 	Overhead   float64 // o, in seconds
 	Gap        float64 // g, in seconds
 	GapPerByte float64 // G, in seconds a byte
 	Segment    int     // S in bytes; 0 sends contiguous messages
-	// Measured is L over launches, in seconds, with its interval; it may be below zero,
-	// where Latency is 0. No N: not known.
+	// Measured is L over launches, in seconds, with its interval; where it is below zero Latency is 0.
+	// N = 0: unknown.
 	Measured   fit.Estimate
 	Reductions Reductions
-	Operator   string // of reductions; "" means "sum"
-	// Local, if not nil, says what ranks copy within themselves: a model of messages
-	// does not, and on equal footing both count it.
-	Local *TauLop
+	Operator   string  // of reductions; "" means "sum"
+	Local      *TauLop // of local copies, which LogGP lacks; nil leaves them out
 }
 
 // Cost is the cost of a schedule. It fails where a reduction has no γ.

@@ -5,25 +5,23 @@ import (
 	"github.com/taulop/taulop/mapping"
 )
 
-// LogNP is the model log_nP of Cameron, Ge and Sun for contiguous messages that take two transfers, eq.
-// (5): a message costs 2o(m). It knows no concurrency: a stage costs what its largest message costs
-// alone, eqs. (6) and (20). The tree of transfers of Open MPI, which it cannot represent, counts as one
-// message for each level (section 4.2).
+// LogNP is the model log_nP of Cameron, Ge and Sun for contiguous messages of two transfers, eq. (5): a
+// message costs 2o(m). It has no concurrency: a stage costs its largest message alone, eqs. (6) and (20).
+// Open MPI's tree of transfers, which it cannot represent, counts as one message a level (section 4.2).
 type LogNP struct {
-	// Overhead is o(m) in seconds, half of the time a message of m bytes was
-	// measured to take, and whether it was extrapolated.
+	// Overhead is o(m), half of the time of a message of m bytes.
 	Overhead   func(m int) (seconds float64, extrapolated bool)
 	Reductions Reductions
 	Operator   string  // of reductions; "" means "sum"
 	Local      *TauLop // of local copies; nil leaves them out
 }
 
-// LogNPOf is log_nP for a machine that τ-Lop describes. Its o(m) is half of an isolated message, as the
-// paper measures it, and the message is T(m) of eq. (9): so the two models agree on one message, and
-// differ in what happens at once. It fails for a transport that τ-Lop does not know.
+// LogNPOf is log_nP with τ-Lop's parameters. Its o(m) is half of an isolated message, as the paper
+// measures it, T(m) of eq. (9): so both models agree on one message, and differ in concurrent ones. It
+// fails for a transport that τ-Lop does not know.
 func LogNPOf(m TauLop) (LogNP, error) { return logNPOf(m, m.Message) }
 
-// logNPOf is log_nP for a machine whose messages cost as another model has them.
+// logNPOf is log_nP with another model's cost of a message.
 func logNPOf(m TauLop, message func(bytes int) (Cost, error)) (LogNP, error) {
 	if _, err := message(0); err != nil {
 		return LogNP{}, err
@@ -48,8 +46,8 @@ func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
 	}, func(t Term) (seconds float64, extrapolated bool) { return m.Overhead(t.Bytes) })
 }
 
-// oneByOne is what models without concurrency have in common: a stage costs its largest message
-// alone, a reduction, and what ranks copy within themselves.
+// oneByOne evaluates models without concurrency: a stage costs its largest message alone, its
+// reduction, and its local copies.
 type oneByOne struct {
 	local      *TauLop
 	reductions Reductions
@@ -62,7 +60,7 @@ func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, f
 	if s.Levels > 0 {
 		s = levels(s)
 	}
-	return evaluate(s, y, anywhere, func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
+	return evaluate(s, y, oneChannel, func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
 			if m.local != nil {
 				m.local.localTerms(stage, t, y, add)

@@ -1,8 +1,9 @@
-// Package model says what a schedule costs: under τ-Lop, and under the baseline models LogGP and
-// log_nP. It works on the shapes of stages alone, so a million ranks cost as little work as two.
+// Package model predicts the cost of a schedule under τ-Lop, and under baseline models such as LogGP and
+// log_nP. With one channel it evaluates the shapes of stages alone, so a million ranks take no longer
+// than two.
 //
-// Equation numbers are those of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling
-// performance of shared memory MPI", Parallel Computing 46 (2015).
+// Equation numbers are of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling performance of shared memory
+// MPI", Parallel Computing 46 (2015).
 package model
 
 import (
@@ -13,33 +14,32 @@ import (
 	"github.com/taulop/taulop/mapping"
 )
 
-// Parameters is what τ-Lop needs to know of a channel, in seconds. Both methods
-// say whether their answer is beyond what was measured.
+// Parameters are τ-Lop's of one channel, in seconds. Both methods report whether the value is
+// extrapolated.
 type Parameters interface {
 	L(m, tau int) (seconds float64, extrapolated bool) // one transfer of m bytes among tau
 	O(m int) (seconds float64, extrapolated bool)      // before the first byte moves
 }
 
-// Reductions knows γ: the time of combining two vectors of m bytes while tau
-// ranks do so. It fails for an operator it does not know.
+// Reductions is γ: the time of combining two vectors of m bytes while tau ranks do so. It fails for
+// unknown operators.
 type Reductions interface {
 	Gamma(operator string, m, tau int) (seconds float64, extrapolated bool, err error)
 }
 
-// ExtrapolationRule says in words what a time is taken for that was not
-// measured, as params.Table and params.Gamma do it.
+// ExtrapolationRule says in words how params.Table and params.Gamma extrapolate.
 const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, the line through the last two measured goes on, " +
-	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time stands, " +
+	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time counts, " +
 	"and o(m) stays what it was at the largest"
 
-// terms is how a model sees one stage, in repetitions in which its messages go so.
+// terms adds a model's terms of a stage, in repetitions with traffic t.
 type terms func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error
 
-// traffics finds where the messages of a stage go, as runs of repetitions that are alike.
+// traffics counts a stage's messages by channel, in runs of equal repetitions.
 type traffics func(stage *collective.Stage, repeat int) []mapping.Run
 
-// anywhere is for models that do not tell channels apart: it counts nothing.
-func anywhere(_ *collective.Stage, repeat int) []mapping.Run {
+// oneChannel is the traffic of models with one channel.
+func oneChannel(_ *collective.Stage, repeat int) []mapping.Run {
 	return []mapping.Run{{Repeat: repeat}}
 }
 
@@ -47,7 +47,7 @@ func anywhere(_ *collective.Stage, repeat int) []mapping.Run {
 type values func(t Term) (seconds float64, extrapolated bool, err error)
 
 // evaluate adds up the stages of a schedule. Equal terms are looked up once.
-func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, see terms, value values) (Cost, error) {
+func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, add terms, value values) (Cost, error) {
 	c := Cost{Symbols: symbols}
 	var all sum
 	next := 1
@@ -57,7 +57,7 @@ func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, see te
 			stage, costs := &block.Stages[i], 0
 			for _, run := range traffics(stage, block.Repeat) {
 				var terms sum
-				if err := see(stage, run.Traffic, terms.add); err != nil {
+				if err := add(stage, run.Traffic, terms.add); err != nil {
 					return Cost{}, err
 				}
 				for _, t := range terms.terms {
@@ -94,7 +94,7 @@ func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, see te
 	return c, nil
 }
 
-// fill puts numbers into terms; values are indexed by all.
+// fill puts the numbers of all into terms.
 func (c *Cost) fill(terms []Term, all sum) []Term {
 	for i := range terms {
 		t := &terms[i]
@@ -105,7 +105,7 @@ func (c *Cost) fill(terms []Term, all sum) []Term {
 	return terms
 }
 
-// symbolsOf names what the formulas of a schedule use, segments of S bytes unless that is 0.
+// symbolsOf are the symbols of a schedule's formulas; segment 0: messages are whole.
 func symbolsOf(s *collective.Schedule, segment int) Symbols {
 	y := Symbols{M: s.Call.M, P: s.Call.P, S: segment, Unit: "m", unit: s.Unit}
 	switch {
@@ -121,8 +121,7 @@ func symbolsOf(s *collective.Schedule, segment int) Symbols {
 	return y
 }
 
-// reduction is the γ of a stage that reduces: all its messages at once, the
-// largest of them taking longest.
+// reduction is γ of a stage's largest message among tau.
 func reduction(stage *collective.Stage, y Symbols, tau int) Term {
 	bytes := stage.Shape[0].Bytes
 	return Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: bytes, Size: y.size(bytes), Tau: tau}

@@ -1,22 +1,20 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/params"
 )
 
-// channel says which of the file's times are taken.
+// channel says in words which of the file's times are used.
 func (p *Predictor) channel(c setups) string {
 	text := p.Setup
 	if c.oneWay != nil && p.Setup != params.Ping {
 		text += ", one way " + params.Ping
 	}
-	if c.apart != nil && p.Setup != params.Sendrecv {
+	if c.exchange != nil && p.Setup != params.Sendrecv {
 		text += ", exchanges " + params.Sendrecv
 	}
 	cache := "in cache"
@@ -36,7 +34,7 @@ func (p *Predictor) channel(c setups) string {
 	return text
 }
 
-// taulop is τ-Lop by calls, of a file's transfers.
+// taulop makes τ-Lop of a file's transfers, by call.
 func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collective.Schedule) TauLop, error) {
 	machine, err := machineOf(f, of)
 	if err != nil {
@@ -49,80 +47,47 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 		}
 	}
 	segments := p.Transport == Segmented || p.Transport == Steady
-	p.inContext = segments && p.Segment == machine.segment && !p.Strict
+	p.byFootprint = segments && p.Segment == machine.segment && !p.Strict
 	for _, lacks := range machine.warnings {
 		switch {
-		case p.Model == "libtaulop": // neither copies nor channels of their own
-		case p.Model == "lognp" && lacks == errNoSendrecv: // messages alone
+		case p.Model == "libtaulop": // no local copies, and one channel
+		case p.Model == "lognp" && lacks == errNoSendrecv: // lone messages
 		case p.Model == "loggp" && lacks != errNoOwn: // no transfers
 		default:
 			p.Warnings = append(p.Warnings, lacks)
 		}
 	}
 	if p.Transport == CMA && !p.Strict {
-		machine.tellWritten(f, of)
+		machine.readWritten(f, of)
 	}
 	return func(s *collective.Schedule) TauLop {
-		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.between, Known: machine.known}
+		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.levelOf, Known: machine.places}
 		m, bytes, sent := touched(s)
-		look, crowded := func(s *measured) curve { return s.whole.L }, crowd{}
+		look, call := func(s *measured) curve { return s.whole.L }, footprint{}
 		switch {
 		case segments:
-			look, t.Segment, t.Segments = machine.inContext(m, bytes, sent, p.Segment), p.Segment, of.Segments
+			look, t.Segment, t.Segments = machine.byFootprint(m, bytes, sent, p.Segment), p.Segment, of.Segments
 			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
 		case p.Transport == CMA:
-			crowded = crowdOf(s)
-			look = crowded.crowded
+			call = footprintOf(s)
+			look = call.singleCopies
 		}
-		t.Channels = machine.channels(carried(p.Transport), look)
+		t.Channels = machine.channels(measuredOver(p.Transport), look)
 		if machine.copies != nil {
-			machine.addCopies(t.Channels, crowded.among(machine.copies, 2), crowd{bytes}.among(machine.temporary, 2), segments)
+			machine.addCopies(t.Channels, call.of(machine.copies, 2), footprint{bytes}.of(machine.copiesInCache, 2), segments)
 		}
 		if s != nil && s.Algorithm != nil {
 			t.Call = s
 			if machine.written != nil {
-				machine.written.addWritten(t.Channels, crowded)
+				machine.written.addWritten(t.Channels, call)
 			}
 		}
 		if p.Gamma != nil {
-			t.Reductions = crowdedReductions{p.Gamma, crowded}
+			t.Reductions = reductions{p.Gamma, call}
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
 		}
 		return t
 	}, nil
-}
-
-// touched is m of a call, the most bytes that a rank touches, and the most that a sender of one-way
-// messages does: where a root receives, those that send touch less. Of many ranks, the first and the
-// last, the root and one in the middle tell, and of many senders those of each stage's first message.
-func touched(s *collective.Schedule) (m, most, sent int) {
-	if s == nil {
-		return 0, 0, 0
-	}
-	ranks := []int{0, s.Call.Root, 1, s.Call.P / 2, s.Call.P - 1}
-	for _, rank := range ranks {
-		if rank < s.Call.P {
-			most = max(most, s.Footprint(rank))
-		}
-	}
-	for _, b := range s.Blocks {
-		for i := range b.Stages {
-			if b.Stages[i].Pattern == collective.OneWay {
-				for msg := range firstMessages(&b.Stages[i]) {
-					sent = max(sent, s.Footprint(msg.From))
-					break
-				}
-			}
-		}
-	}
-	return s.Call.M, most, cmp.Or(sent, most)
-}
-
-// bothWays reports whether messages of a block are not one way.
-func bothWays(b collective.Block) bool {
-	return slices.ContainsFunc(b.Stages, func(s collective.Stage) bool {
-		return s.Pattern == collective.Exchange || s.Pattern == collective.Transfer
-	})
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// OfPairsOf is τ-Lop of a file that has transfers of pairs of CPUs, L(m,1), for ranks on
-// the given ones: messages go through memory as a whole, and what goes on at once costs no
-// more than alone, for that was not measured. levels says of each level of the model which
-// of the machine it is. It fails where the file has no pairs, or none of these CPUs.
+// OfPairsOf is τ-Lop of a file with transfers of pairs of CPUs, L(m,1), for ranks on the given CPUs:
+// messages are Whole, and concurrent ones cost no more than one, as they were not measured. levels are
+// the machine's levels by the model's. It fails where the file has no pairs, or none of these CPUs.
 func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 	pairs, err := f.Pairs()
 	if err != nil {
@@ -22,31 +21,30 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 		byName[l.Name] = i
 	}
 	t = TauLop{Transport: Whole, Known: len(cpus), Channels: newChannels()}
-	var found []int // of the machine
 	for i, l := range pairs.Levels[:min(len(pairs.Levels), mapping.Levels)] {
 		c := pairs.Curve(i)
 		if len(c.Sizes) == 0 {
 			continue
 		}
-		level := Channel{Level: len(found)}
+		level := Channel{Level: len(levels)}
 		t.Channels.transfers[level] = Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
 			seconds, extrapolated = c.At(m, 1)
 			return seconds, extrapolated || tau > 1
 		}}
 		t.Channels.overheads[level] = func(int) (float64, bool) { return 0, false }
-		found = append(found, byName[l.Name])
+		levels = append(levels, byName[l.Name])
 	}
-	if len(found) == 0 {
+	if len(levels) == 0 {
 		return t, nil, errors.New("none of its pairs of CPUs was measured: complete them with taulop pairs")
 	}
 	t.Level = func(a, b int) int {
 		level := known.Of(cpus[a], cpus[b])
-		for i, of := range found {
+		for i, of := range levels {
 			if level >= 0 && of >= level {
 				return i
 			}
 		}
-		return len(found) - 1
+		return len(levels) - 1
 	}
-	return t, found, nil
+	return t, levels, nil
 }

@@ -13,24 +13,22 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Predictor says what collectives cost on the machine of a parameter file, under one model.
+// A Predictor predicts costs of collectives on the machine of a parameter file, under one model.
 type Predictor struct {
-	Choice // with what was left open filled in
+	Choice // with defaults filled in
 
-	Channel   string        // which of the file's times it takes, in words
+	Channel   string        // in words, which of the file's times it uses
 	Transfers *params.Curve // L(m,τ) of whole messages, in seconds; nil under mlognp
-	Packing   *params.Curve // p(m,d) of Stride, in seconds; nil without
-	Largest   int           // m that was measured, in bytes
-	// NoGamma is why reductions cannot be costed, nil where they can.
-	NoGamma error
-	// Warnings are what the file says or lacks that speaks against costs.
-	Warnings []error
+	Packing   *params.Curve // p(m,d) of Stride, in seconds; nil: contiguous
+	Largest   int           // measured m, in bytes
+	NoGamma   error         // why reductions have no cost; nil: they have
+	Warnings  []error       // reasons to doubt costs
 
-	in        func(*collective.Schedule) Coster
-	of        func(*collective.Schedule) TauLop // by calls
-	inContext bool                              // a segment costs what it does in the context of the call, see Context
-	zeros     *params.Curve                     // L(m,τ) where it has times of 0, else nil
-	levels    *Hierarchy                        // messages by levels, else nil
+	in          func(*collective.Schedule) Coster
+	of          func(*collective.Schedule) TauLop // by call
+	byFootprint bool                              // L of a segment depends on the call's footprint, see Context
+	zeros       *params.Curve                     // L(m,τ) if it has times of 0, else nil
+	levels      *Hierarchy                        // messages by levels, else nil
 }
 
 // A Coster is a model with its parameters.
@@ -38,15 +36,15 @@ type Coster interface {
 	Cost(*collective.Schedule) (Cost, error)
 }
 
-// NewPredictor makes a model of what a file holds. It fails where the file lacks what
-// the model needs, but for γ, see NoGamma.
+// NewPredictor makes a model of a file's parameters. It fails where the file lacks parameters of the
+// model, except γ, see NoGamma.
 func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	c.Model = cmp.Or(c.Model, Models[0])
 	if err := c.check(f); err != nil {
 		return nil, err
 	}
 	if f.OfLevels() && !OfPairs(c.Model) {
-		c.As = nil // messages are as the library's were measured
+		c.As = nil // messages are those of the library that was measured
 		p := &Predictor{Choice: c}
 		p.Transport = Whole
 		return p, p.hierarchy(f)
@@ -56,7 +54,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, err
 	}
 	library := c.As
-	if f.Plan.Whole { // however the library carries them
+	if f.Plan.Whole { // measured over the library's own protocols
 		c.As, c.Transport = nil, Whole
 	}
 	p := &Predictor{Choice: c}
@@ -106,7 +104,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	return p, nil
 }
 
-// fill fills in what the choice left open, and warns of what speaks against the file.
+// fill fills in defaults, and adds warnings about the file.
 func (p *Predictor) fill(f *params.File, of params.Selection, library *mpi.Library) {
 	p.Segment = cmp.Or(p.Choice.Segment, of.SegmentBytes, 8<<10)
 	p.Setup, p.Placement = setupOf(f.Setups(of), p.Setup), of.Placement
@@ -125,7 +123,7 @@ func (p *Predictor) fill(f *params.File, of params.Selection, library *mpi.Libra
 	}
 }
 
-// table is the file's of whole messages, with warnings of what it lacks.
+// table is the file's table of whole messages; it adds warnings about its gaps.
 func (p *Predictor) table(f *params.File, of params.Selection) (*params.Table, error) {
 	of.Setup = p.Setup
 	table, err := f.Table(of)
@@ -150,11 +148,11 @@ func (p *Predictor) table(f *params.File, of params.Selection) (*params.Table, e
 	return table, nil
 }
 
-// selection is the file's transfers that the choice is about; a warning says where buffers like
-// those asked for were not measured.
+// selection is the file's transfers for the choice, with a warning where its buffers were not
+// measured.
 func (p *Predictor) selection(f *params.File) (params.Selection, error) {
 	of, err := f.Select(params.Selection{Placement: p.Placement, OffCache: p.OffCache,
-		Transport: carried(p.Transport), Buffers: p.Buffers, Segments: p.BufferSegments, SegmentBytes: p.Segment})
+		Transport: measuredOver(p.Transport), Buffers: p.Buffers, Segments: p.BufferSegments, SegmentBytes: p.Segment})
 	if err != nil || p.Transport == CMA { // which has no segments
 		return of, err
 	}
@@ -167,10 +165,10 @@ func (p *Predictor) selection(f *params.File) (params.Selection, error) {
 	return of, nil
 }
 
-// Title is what a reader calls the model.
+// Title is the model's name for readers.
 func (p *Predictor) Title() string { return titles[slices.Index(Models, p.Model)] }
 
-// Rule says in words what a time is taken for that was not measured.
+// Rule says in words how times are extrapolated.
 func (p *Predictor) Rule() string {
 	switch {
 	case p.levels != nil:
@@ -181,8 +179,8 @@ func (p *Predictor) Rule() string {
 	return ExtrapolationRule
 }
 
-// TooCheap tells algorithms that are predicted too cheap: those whose ranks copy at once out of
-// buffers that they share, where only messages by levels are known.
+// TooCheap tells whether an algorithm is predicted too cheap: its ranks copy at once out of shared
+// buffers, and the file has messages by levels alone.
 func (p *Predictor) TooCheap(a *collective.Algorithm, ranks int) bool {
 	if p.levels == nil {
 		return false
@@ -191,15 +189,15 @@ func (p *Predictor) TooCheap(a *collective.Algorithm, ranks int) bool {
 	return err == nil && s.Levels > 0
 }
 
-// Nodes is how many nodes the ranks are on: for messages by levels as many as they fill, unless a
-// Cluster says it. cores is how many such a node has; 0: unknown.
+// Nodes is the number of nodes of the ranks, for messages by levels as many as they fill unless there
+// is a Cluster, and the number of a node's cores; 0: unknown.
 func (p *Predictor) Nodes(ranks int) (nodes, cores int) {
 	nodes = 1
 	if p.levels != nil {
-		if of, _, err := p.levels.spots(ranks); err == nil {
+		if of, _, err := p.levels.locate(ranks); err == nil {
 			nodes = len(lists.Unique(of))
 		}
-		return max(1, nodes), len(p.levels.cores)
+		return max(1, nodes), len(p.levels.coreOrder)
 	}
 	if place, err := p.Cluster.place(ranks); err == nil && place != nil {
 		nodes = place.Used()
@@ -212,26 +210,25 @@ func (p *Predictor) Segments() bool {
 	return p.As == nil && !OfPairs(p.Model) && (p.Transport == Segmented || p.Transport == Steady)
 }
 
-// In is the model for one schedule: under τ-Lop and log_nP what a segment costs depends on
-// the bytes that its ranks touch, see Context. Without one, nil, they touch none.
+// In is the model for one schedule: under τ-Lop and log_nP the cost of a segment depends on the call's
+// footprint, see Context. nil: no footprint.
 func (p *Predictor) In(s *collective.Schedule) Coster { return p.in(s) }
 
-// Context is the bytes that a rank touches in a call, one that sends where all messages are one way, where a segment costs what it does
-// in messages of which workers touch as many, see InContext, and not what one costs that is
-// a message by itself. It is 0 where segments cost the same in every call.
+// Context is the footprint in bytes that decides the cost of a call's segments: of a rank, or of a
+// sender where all messages are one way. It is 0 where segments cost the same in every call.
 func (p *Predictor) Context(s *collective.Schedule) int {
 	_, bytes, sent := touched(s)
 	if s != nil && !slices.ContainsFunc(s.Blocks, bothWays) {
 		bytes = sent
 	}
-	if !p.inContext || !p.Segments() || bytes <= p.Segment {
+	if !p.byFootprint || !p.Segments() || bytes <= p.Segment {
 		return 0
 	}
 	return bytes
 }
 
-// Work is how many messages and repetitions of a schedule its cost looks at one by one, see
-// mapping.Counter; 0 where they need not be told apart.
+// Work is the number of messages and repetitions of a schedule that its cost evaluates one by one, see
+// mapping.Counter; 0 with one channel.
 func (p *Predictor) Work(s *collective.Schedule) int {
 	if p.of == nil || p.Model == "libtaulop" {
 		return 0
@@ -242,14 +239,13 @@ func (p *Predictor) Work(s *collective.Schedule) int {
 	return 0
 }
 
-// Cost is the cost of a schedule, in the context of its call. It fails where a reduction
-// has no γ, and with ErrContiguous where an algorithm has no strided messages.
+// Cost is the cost of a schedule. It fails where a reduction has no γ, and with ErrContiguous where an
+// algorithm has no strided messages.
 func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	c, err := p.In(s).Cost(s)
 	c.Unknown = slices.ContainsFunc(c.Terms, func(t Term) bool {
-		// Of log_nP it is the message that o(m) comes from.
-		transfer := t.Parameter == "L" || t.Parameter == "o" && p.Model == "lognp"
-		// o(m) of exchanges of too few samples may be further below zero than transfers are above.
+		transfer := t.Parameter == "L" || t.Parameter == "o" && p.Model == "lognp" // which comes from a message
+		// With too few samples o(m) of exchanges can be below zero by more than their transfers.
 		return transfer && t.Bytes > 0 && (c.Seconds < 0 || p.zeros != nil && p.zeros.Zero(t.Bytes, max(1, t.Tau)))
 	})
 	if c.Unknown {
@@ -258,13 +254,13 @@ func (p *Predictor) Cost(s *collective.Schedule) (Cost, error) {
 	return c, err
 }
 
-// CostWithin is the cost of a schedule, and true unless it is above most seconds; then the cost may
-// be incomplete.
-func (p *Predictor) CostWithin(s *collective.Schedule, most float64) (c Cost, within bool, err error) {
+// CostWithin is the cost of a schedule, and whether it is at most limit seconds; else the cost may be
+// incomplete.
+func (p *Predictor) CostWithin(s *collective.Schedule, limit float64) (c Cost, within bool, err error) {
 	if p.levels == nil {
 		c, err = p.Cost(s)
-	} else if c, err = p.levels.costWithin(s, most); errors.Is(err, errAbove) {
+	} else if c, err = p.levels.costWithin(s, limit); errors.Is(err, errAbove) {
 		return Cost{}, false, nil
 	}
-	return c, !(c.Seconds > most), err
+	return c, !(c.Seconds > limit), err
 }

@@ -8,34 +8,32 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// protocols is τ-Lop of an MPI library that carries messages in several ways, by their size. In a stage
-// all go the way of the largest. Formulas have no k: segments differ from way to way, and are counted.
+// protocols is τ-Lop of an MPI library with several protocols, its Ways, by message size. The largest
+// message of a stage decides for all. Formulas have no k, as each protocol has its own segments.
 type protocols struct {
-	library *mpi.Library
-	ways    []TauLop // of the library's
-	// instruction is the time of one, in seconds; 0: unknown. The library's own overheads include
-	// the instructions of messages.
-	instruction float64
-	overheads   bool
+	library     *mpi.Library
+	ways        []TauLop // by library.Ways
+	instruction float64  // seconds; 0: unknown
+	overheads   bool     // o(m) is the library's own, and includes the instructions of messages
 }
 
 // Cost is the cost of a schedule. It fails as TauLop.Cost does.
 func (p protocols) Cost(s *collective.Schedule) (Cost, error) {
 	symbols := symbolsOf(s, 0)
-	see := func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
+	add := func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if s.ToSelf && p.library.Self > 0 && stage.Pattern == collective.Local {
 			return p.toSelf(stage, t, symbols, add)
 		}
 		return p.stage(stage, t, symbols, add)
 	}
-	c, err := p.ways[0].cost(s, symbols, see, p.value)
+	c, err := p.ways[0].cost(s, symbols, add, p.value)
 	if err == nil && s.Algorithm != nil {
 		p.call(&c)
 	}
 	return c, err
 }
 
-// call adds what a call of a collective takes a rank besides its messages.
+// call adds a rank's instructions in a call besides its messages.
 func (p protocols) call(c *Cost) {
 	t := p.computing(p.library.Call)
 	if p.instruction == 0 || t.Count == (Count{}) {
@@ -43,27 +41,27 @@ func (p protocols) call(c *Cost) {
 	}
 	t.Times, t.Seconds = t.Count.value(0), p.instruction
 	c.Seconds += t.Times * t.Seconds
-	if i := slices.IndexFunc(c.Terms, func(of Term) bool { return of.Parameter == t.Parameter }); i >= 0 {
+	if i := slices.IndexFunc(c.Terms, func(known Term) bool { return known.Parameter == t.Parameter }); i >= 0 {
 		c.Terms[i].Count, c.Terms[i].Times = c.Terms[i].Count.plus(t.Count), c.Terms[i].Times+t.Times
 		return
 	}
 	c.Terms = append(c.Terms, t)
 }
 
-// computing is n instructions of the library.
+// computing is the term of n instructions of the library.
 func (p protocols) computing(n int) Term {
 	return Term{Count: Count{Fixed: n}, Parameter: Instruction}
 }
 
-// Instruction is the letter of what one of an MPI library takes, in terms.
+// Instruction is the letter of an instruction's time in terms.
 const Instruction = "i"
 
-// Line is the letter of what it takes to fetch a cache line that another rank has written, in
-// terms: half of y(1), for a flag's line moves to its writer and to its reader.
+// Line is the letter of the time of fetching a cache line that another rank has written: half of
+// y(1), as a flag's line moves to its writer and to its reader.
 const Line = "f"
 
-// computes is how many instructions the library takes for the messages of a stage.
-func (p protocols) computes(stage *collective.Stage, way mpi.Way) (n int) {
+// instructions is the number of the library's instructions for the messages of a stage.
+func (p protocols) instructions(stage *collective.Stage, way mpi.Way) (n int) {
 	if p.instruction == 0 || p.overheads {
 		return 0
 	}
@@ -76,11 +74,11 @@ func (p protocols) computes(stage *collective.Stage, way mpi.Way) (n int) {
 	return n
 }
 
-// Message is the cost of one message alone.
+// Message is the cost of a lone message.
 func (p protocols) Message(bytes int) (Cost, error) { return p.Cost(alone(bytes)) }
 
-// stage adds the terms of a stage. What is sent with a request goes ahead of the rest, and
-// between them come messages of control, y(τ) each.
+// stage adds the terms of a stage. In a rendezvous the first bytes go with the request, the rest after
+// control messages of y(τ) each.
 func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
 	i := 0
 	for most := p.library.Ways[i].Most; most > 0 && stage.Shape[0].Bytes > most; most = p.library.Ways[i].Most {
@@ -91,10 +89,10 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	if m.Transport == Segmented {
 		y.S = m.Segment
 	}
-	computes := p.computes(stage, way)
+	instructions := p.instructions(stage, way)
 	mark := func(term Term) {
-		if computes > 0 && term.Parameter == "o" && stage.Pattern != collective.Exchange {
-			return // what our own code takes before the first byte: the library's stands in its place
+		if instructions > 0 && term.Parameter == "o" && stage.Pattern != collective.Exchange {
+			return // the overhead of our own code, which the library's instructions replace
 		}
 		if term.from.way = i; term.Size == "S" {
 			term.Size = symbols.size(term.Bytes)
@@ -106,14 +104,14 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 		return m.terms(y)(stage, t, mark)
 	}
 	if t.Between == 0 || t.Inside > 0 {
-		if way.Lines > 0 { // through shared memory, whatever way the data go, and for each rank by themselves
+		if way.Lines > 0 { // in shared memory, whatever carries the data, and for each rank alone
 			lines := p.ways[0].flags(way.Lines, &collective.Stage{Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1}}})
-			if computes > 0 { // to look for them is among the instructions
+			if instructions > 0 { // which include looking for them
 				lines.Parameter, lines.Size = Line, ""
 			}
 			add(lines)
 		}
-		add(p.computing(computes))
+		add(p.computing(instructions))
 	}
 	if way.Request == 0 && way.Control == 0 || t.Between > 0 && t.Inside == 0 {
 		return m.terms(y)(stage, t, mark)
@@ -135,15 +133,15 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 	}
 	mark(m.flags(way.Control, stage))
 	return m.terms(y)(&rest, t, func(term Term) {
-		if term.Parameter == "γ" || term.Parameter == "o" { // of all of the message
+		if term.Parameter == "γ" || term.Parameter == "o" { // of the whole message
 			term.Bytes, term.Size = stage.Shape[0].Bytes, symbols.size(stage.Shape[0].Bytes)
 		}
 		mark(term)
 	})
 }
 
-// toSelf adds the terms of messages of ranks to themselves: short ones are copied into a buffer
-// and out of it, longer ones once, by the kernel. No cache line moves to another rank.
+// toSelf adds the terms of messages of ranks to themselves: short ones through a buffer, longer ones as
+// single copies by the kernel. No cache line moves to another rank.
 func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
 	bytes, ranks := stage.Shape[0].Bytes, active(stage)
 	if t != (mapping.Traffic{}) {
@@ -154,7 +152,7 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 		term.from.way, term.Size = way, symbols.size(term.Bytes)
 		add(term)
 	}
-	add(p.computing(p.computes(&collective.Stage{Pattern: collective.OneWay}, p.library.Of(p.library.Self))))
+	add(p.computing(p.instructions(&collective.Stage{Pattern: collective.OneWay}, p.library.Of(p.library.Self))))
 	if single := slices.IndexFunc(p.library.Ways, func(w mpi.Way) bool { return w.Single }); bytes > p.library.Self && single >= 0 {
 		way = single
 		message := *stage
@@ -172,13 +170,13 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 	return nil
 }
 
-// intoSent tells whether ranks add what arrives to the vector that they send in the same stage, as in
-// recursive doubling: every line that they write then is in the cache of the rank that has copied it.
+// intoSent tells whether ranks reduce into the vector that they send in the same stage, as in
+// recursive doubling: each line that they write is then in the cache of the rank that has copied it.
 func intoSent(stage *collective.Stage) bool {
 	if !stage.Reduce || stage.Pattern != collective.Exchange {
 		return false
 	}
-	var sent collective.Span // by the rank that the first message goes to
+	var sent collective.Span // by the first message's receiver
 	var first *collective.Message
 	for msg := range firstMessages(stage) {
 		if first == nil {
@@ -191,11 +189,12 @@ func intoSent(stage *collective.Stage) bool {
 	return first != nil && sent == first.Dst
 }
 
-// flags are n lines that move from rank to rank, one after the other, for each message.
+// flags is the term of n flags in turn for each message of a stage.
 func (m TauLop) flags(n int, stage *collective.Stage) Term {
 	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{Channel: m.channel(stage, 0)}}
 }
 
+// value looks a term's parameter up.
 func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case Instruction:
@@ -207,7 +206,7 @@ func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error)
 	}
 	seconds, extrapolated, err = p.ways[t.from.way].value(t)
 	if t.from.sent && err == nil {
-		transfer, beyond := p.ways[0].Channels.Transfers(Channel{Transport: carried(p.ways[0].Transport)}).l(t.Bytes, t.Tau)
+		transfer, beyond := p.ways[0].Channels.Transfers(Channel{Transport: measuredOver(p.ways[0].Transport)}).l(t.Bytes, t.Tau)
 		seconds, extrapolated = max(seconds, transfer), extrapolated || beyond && transfer > seconds
 	}
 	return seconds, extrapolated, err

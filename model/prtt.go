@@ -20,26 +20,26 @@ type RoundTrip struct {
 	Delay   float64 // seconds
 	Bytes   int
 	Seconds float64 // PRTT(N,Delay,Bytes)
-	// Receive is what the server takes to receive each of the messages, from when it knows
-	// of it until it may wait for the next; 0: not measured.
+	// Receive is the server's time of receiving one of the messages, from when it sees the message until
+	// it waits for the next; 0: not measured.
 	Receive float64
 }
 
 // roundTrips are a file's round trips of a placement, by default the plan's first. Differences between
-// several messages and one are taken within launches: two cores may be closer in one launch than in the
-// next. So is L, in seconds, see assessLogGP, which lacks N where a part of it was not measured.
+// several messages and one, and L in seconds, see assessLogGP, are taken within launches, as the distance of
+// two cores differs between launches. L has N = 0 where a part of it was not measured.
 func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip, latency fit.Estimate) {
 	placement = placementOf(f, placement)
 	singles := make(map[int]*params.Cell)
-	received := make(map[params.Key]*params.Cell) // by what it is of
-	of := func(take func(*params.Cell)) {
+	received := make(map[params.Key]*params.Cell) // by the key of its round trip
+	cells := func(take func(*params.Cell)) {
 		for i := range f.Cells {
 			if c := &f.Cells[i]; c.Kind == params.PRTTCell && c.Placement == placement && c.OffCache == offCache {
 				take(c)
 			}
 		}
 	}
-	of(func(c *params.Cell) {
+	cells(func(c *params.Cell) {
 		switch key := c.Key; {
 		case c.Variant == params.Receiver:
 			key.Variant = nil
@@ -49,7 +49,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 		}
 	})
 	least := math.MaxInt
-	of(func(c *params.Cell) {
+	cells(func(c *params.Cell) {
 		if c.Variant != nil {
 			return
 		}
@@ -63,7 +63,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 		}
 		if single != nil && server != nil && c.N > 1 && c.Bytes < least {
 			least = c.Bytes
-			// PRTT(1,0,m)(1/2 + 1/(n−1)) − PRTT(n,d,m)/(n−1) − the receiver's, and d.
+			// PRTT(1,0,m)(1/2 + 1/(n−1)) − PRTT(n,d,m)/(n−1) − o_r + d
 			each := 1 / float64(c.N-1)
 			times := 0.5 + each
 			latency = single.Less(f, params.Part{Cell: c, Times: each / times}, params.Part{Cell: server, Times: 1 / times}).Scale(times / 1e9)
@@ -84,15 +84,15 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 //
 //	o_s = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
 //
-// at the smallest m. The receiver's, o_r, is measured beside it, and is less in shared memory, where
-// only the sender waits for a line to become its own; not measured it counts as o_s. LogGP has one o,
+// at the smallest m. The receiver's o_r is measured beside it, and is less in shared memory, where only
+// the sender waits to own a cache line; not measured it counts as o_s. LogGP has one o,
 // (o_s + o_r)/2, and a single round trip is two messages of eq. (1), so at the smallest m
 //
 //	L = PRTT(1,0,m)/2 − 2o − (m−1)G.
 //
-// Below zero L is 0 and o the rest of a message, so that eq. (1) still gives the round trip. This
-// and other doubts are warnings, but for L below zero within its interval, if that is known. It
-// fails where round trips are missing.
+// Below zero L becomes 0 and o half of a message, so that eq. (1) still gives the round trip. This is
+// a warning unless L's interval includes 0; there are other warnings. It fails where round trips are
+// missing.
 func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []error, err error) {
 	singles := make(map[int]float64)
 	for _, t := range trips {

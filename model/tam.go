@@ -6,19 +6,18 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Tam is the communication model of A. T. C. Tam, section 2.2: what messages cost between
-// hosts that send packets through one switch. Times are in ns.
+// Tam is the communication model of A. T. C. Tam, section 2.2: messages between hosts that send packets
+// through one switch. Times are in ns.
 type Tam struct {
 	params.Tam
-	// Copy is ctm(M), the copy of a message from where it lies to where packets are made
-	// of it; nil: there is none.
+	// Copy is ctm(M), the copy of a message to the buffer that its packets are made from; nil: none.
 	Copy func(bytes int) float64
 }
 
-// Packets is k, how many a message is sent in.
+// Packets is k, the packets of a message.
 func (t Tam) Packets(bytes int) int { return max(1, (bytes+t.Packet-1)/t.Packet) }
 
-// A packet is what the model's functions are for one of a message.
+// A packet has the model's functions at the size of one packet.
 type packet struct{ send, gap, latency, received float64 } // O_s, g, L, O_r + U_r
 
 func (t Tam) packet(bytes int) packet {
@@ -26,16 +25,14 @@ func (t Tam) packet(bytes int) packet {
 	return packet{t.Send.At(m), max(t.SendGap.At(m), t.ReceiveGap.At(m)), t.Latency.At(m), t.Receive.At(m) + t.Take.At(m)}
 }
 
-// PointToPoint is eq. (2.6), and eq. (2.7) too: in full duplex an exchange costs what a
-// message in one direction does.
+// PointToPoint is eq. (2.6), and eq. (2.7): in full duplex an exchange costs as much as one message.
 func (t Tam) PointToPoint(bytes int) float64 {
 	p := t.packet(bytes)
 	return p.send + float64(t.Packets(bytes)-1)*p.gap + p.latency + p.received
 }
 
-// Broadcast is what a binomial tree of p hosts costs, by eq. (2.8) where packets that
-// follow each other do not meet in a host, else by eq. (2.9): they do where handling
-// takes longer than two gaps. Which one it was is returned too.
+// Broadcast is the cost of a binomial tree of p hosts, and its equation: (2.9) where handling takes two
+// gaps or longer, so that successive packets meet in a host, else (2.8).
 func (t Tam) Broadcast(bytes, p int) (ns float64, equation string) {
 	if t.Copy != nil {
 		ns = t.Copy(bytes)

@@ -10,19 +10,19 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// TauLop is the model τ-Lop. A message through an intermediate buffer costs
-// o(m) and its transfers, eq. (9), and what happens at once shares the channel,
-// eq. (12). The zero value of each option is the paper's choice.
+// TauLop is the model τ-Lop. A message through an intermediate buffer costs o(m) and its transfers,
+// eq. (9), and concurrent messages share the channel, eq. (12). The zero value of each option is the
+// paper's choice.
 type TauLop struct {
-	Channels   *Channels  // L(m,τ), y(τ), o(m) and c(m,τ), by channel; Uniform has one for all
-	Reductions Reductions // may be nil where nothing is reduced
+	Channels   *Channels  // L(m,τ), y(τ), o(m) and c(m,τ), by channel; see Uniform
+	Reductions Reductions // may be nil without reductions
 	Operator   string     // of reductions; "" means "sum"
 	Transport  params.Transport
 	Segment    int // S in bytes; Whole, SingleCopy and CMA ignore it
-	Segments   int // that an intermediate buffer has; 0: one
+	Segments   int // of an intermediate buffer; 0: one
 
-	// Level, if not nil, is how far apart two cores of a node are, see mapping.Map.Core: the
-	// places of a placement in their order. Of more cores than Known it is not asked.
+	// Level, if not nil, is the level of two cores of a node, see mapping.Map.Core: the places of a
+	// placement in their order. It is not called for nodes of more than Known cores.
 	Level func(a, b int) int
 	Known int
 
@@ -33,11 +33,11 @@ type TauLop struct {
 	Packing func(m int) (seconds float64, extrapolated bool)
 	Stride  int
 
-	// Call, if not nil, tells which stages send what was written in the same call, and to
-	// where their receivers were before in it.
+	// Call, if not nil, tells which stages send data that were written in the same call, and receive
+	// into buffers that the call has touched.
 	Call *collective.Schedule
-	// Evicted tells that the ranks' own caches do not hold what the call touches: exchanges do
-	// not find there what it has written, while copies do in those that cores share.
+	// Evicted tells that the call's footprint exceeds the ranks' own caches: exchanges do not find
+	// there what the call has written; copies find it in shared caches.
 	Evicted bool
 
 	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
@@ -47,27 +47,26 @@ type TauLop struct {
 // ErrContiguous is why strided messages cannot be costed.
 var ErrContiguous = errors.New("its ranks copy from each other's buffers, in which messages are contiguous: leave the stride out, or take another algorithm")
 
-// Transports: what carries messages between ranks of a node.
+// Transports of messages between ranks of a node.
 const (
-	// Segmented messages go through a buffer segment by segment, and the next
-	// is filled while one is emptied: eq. (10), T = 2L(S,1) + (k−1)L(S,2).
+	// Segmented messages go through a buffer segment by segment; the next one is filled while one is
+	// emptied: eq. (10), T = 2L(S,1) + (k−1)L(S,2).
 	Segmented = params.InSegments
 	// Steady messages are Segmented ones that follow each other closely: eq. (22), T = kL(S,2).
 	Steady params.Transport = "steady"
 	// Whole messages go through a buffer unsegmented: eq. (11), T = 2L(m,1).
 	Whole params.Transport = "whole"
-	// SingleCopy messages go straight to their place: T = L(m,1).
+	// SingleCopy messages are copied once, without a buffer: T = L(m,1).
 	SingleCopy params.Transport = "single-copy"
-	// CMA messages are SingleCopy ones that the kernel copies from process to process,
-	// whose L(m,τ) was measured as such.
+	// CMA messages are single copies by the kernel from process to process, with an L(m,τ) of their own.
 	CMA = params.CMA
 )
 
 // Transports are all.
 var Transports = []params.Transport{Segmented, Steady, Whole, SingleCopy, CMA}
 
-// carried is the transport that transfers were measured over.
-func carried(t params.Transport) params.Transport {
+// measuredOver is the transport of the transfers that represent those of t.
+func measuredOver(t params.Transport) params.Transport {
 	if t == CMA {
 		return CMA
 	}
@@ -94,33 +93,33 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 	return m.cost(s, symbols, m.terms(symbols), m.value)
 }
 
-// cost adds up terms of stages whose messages are counted by channels, if there are several. It
-// fails before it begins where these are too many.
-func (m TauLop) cost(s *collective.Schedule, symbols Symbols, see terms, value values) (Cost, error) {
+// cost adds up terms of stages, with the messages of each channel counted if there are several
+// channels. It fails at once where there are too many messages.
+func (m TauLop) cost(s *collective.Schedule, symbols Symbols, add terms, value values) (Cost, error) {
 	c, err := m.counter(s)
 	switch {
 	case err != nil:
 		return Cost{}, err
 	case c == nil:
-		return evaluate(s, symbols, anywhere, see, value)
+		return evaluate(s, symbols, oneChannel, add, value)
 	case c.Work(s) > mapping.Most:
 		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
 	}
-	return evaluate(s, symbols, c.Runs, see, value)
+	return evaluate(s, symbols, c.Runs, add, value)
 }
 
-// Stage is what a stage of a schedule costs whose messages are where t says, in seconds. It
-// fails as Cost does.
+// Stage is the cost of a stage of a schedule, in seconds, with messages in the channels of t. It fails
+// as Cost does.
 func (m TauLop) Stage(s *collective.Schedule, stage *collective.Stage, t mapping.Traffic) (seconds float64, err error) {
 	symbols, err := m.symbols(s)
 	if err != nil {
 		return 0, err
 	}
-	var of sum
-	if err := m.terms(symbols)(stage, t, of.add); err != nil {
+	var all sum
+	if err := m.terms(symbols)(stage, t, all.add); err != nil {
 		return 0, err
 	}
-	return m.seconds(of, symbols)
+	return m.seconds(all, symbols)
 }
 
 // symbols are the symbols of a schedule's formulas.
@@ -144,7 +143,7 @@ func (m TauLop) counter(s *collective.Schedule) (*mapping.Counter, error) {
 		return nil, err
 	}
 	if on == nil {
-		on, _ = mapping.Order{}.Map(s.Call.P, 1) // which has room for all
+		on, _ = mapping.Order{}.Map(s.Call.P, 1) // has room for all
 	}
 	c := &mapping.Counter{Map: on}
 	if on.Cores() <= m.Known {
@@ -173,6 +172,7 @@ func alone(bytes int) *collective.Schedule {
 	}
 }
 
+// value looks a term's parameter up.
 func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	switch t.Parameter {
 	case "L":
@@ -202,26 +202,26 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 // A source is where a term's parameter comes from.
 type source struct {
 	Channel
-	way  int  // of protocols
-	sent bool // of "γ": into what another rank has just copied
+	way  int  // index of protocols.ways
+	sent bool // of "γ": into a buffer that another rank has just copied
 }
 
-// hidden is what transfers beside a copy save of its time. One of them would have been made without it; a
-// sender that goes on makes the next ones alone, and later each of them goes on beside one of its
-// receiver's, as in eq. (10).
+// hidden is the part of a local copy's time that concurrent transfers save: the first one's time, and
+// for each that a sender makes ahead meanwhile the difference between a transfer beside its receiver's
+// and one alone, see eq. (10).
 func (m TauLop) hidden(beside transfer, copied float64) (seconds float64, extrapolated bool) {
-	of := m.Channels.Transfers(Channel{Transport: carried(m.Transport), Way: OneWay})
-	alone, extrapolated := of.l(beside.bytes, beside.tau)
+	transfers := m.Channels.Transfers(Channel{Transport: measuredOver(m.Transport), Way: OneWay})
+	alone, extrapolated := transfers.l(beside.bytes, beside.tau)
 	if beside.ahead < 2 || copied <= alone || alone <= 0 {
 		return alone, extrapolated
 	}
-	both, beyond := of.l(beside.bytes, 2*beside.tau)
+	both, beyond := transfers.l(beside.bytes, 2*beside.tau)
 	return alone + (min(copied/alone, float64(beside.ahead))-1)*max(0, both-alone), extrapolated || beyond
 }
 
-// besides is the transfer beside which a local stage goes on, if any. A message by the kernel
-// is one transfer, which its receiver makes, and its sender waits for.
-func (m TauLop) besides(s *collective.Stage) (t transfer) {
+// beside is the transfer concurrent with a stage of local copies, zero if there is none. A message
+// over CMA is one transfer by its receiver, for which its sender waits.
+func (m TauLop) beside(s *collective.Stage) (t transfer) {
 	if len(s.Beside) == 0 || m.Transport == CMA {
 		return transfer{}
 	}
@@ -238,10 +238,7 @@ func (m TauLop) besides(s *collective.Stage) (t transfer) {
 	return t
 }
 
-// terms are the terms of a stage's slowest channel: messages within nodes do not delay messages
-// between nodes, but the next stage waits for all. A channel's τ are its messages on the node that
-// has the most of them. Messages between parts of a node go through the memory of both, so all
-// farther messages add to a level's; so do copies of what goes through the network.
+// terms are the terms of a stage's slowest channel, and of its reduction.
 func (m TauLop) terms(y Symbols) terms {
 	return func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
@@ -254,42 +251,9 @@ func (m TauLop) terms(y Symbols) terms {
 				return err
 			}
 		} else {
-			slowest, most := sum{}, -1.0
-			take := func(channel sum) error {
-				seconds, err := m.seconds(channel, y)
-				if seconds > most {
-					slowest, most = channel, seconds
-				}
+			slowest, err := m.slowest(stage, t, y)
+			if err != nil {
 				return err
-			}
-			copied := 0 // messages whose copies share the node's memory
-			if t.Between > 0 && m.Cluster.Network.Copies > 0 {
-				copied = t.Both - t.Inside
-			}
-			for level, share := range t.Levels {
-				if share.All == 0 {
-					continue
-				}
-				tau := 0
-				for _, farther := range t.Levels[level:] {
-					tau += farther.Most
-				}
-				var channel sum
-				of := *stage
-				of.Shape = largestOf(stage.Shape, min(tau, t.Inside)+copied)
-				if err := m.memory(&of, m.channel(stage, level), y, channel.add); err != nil {
-					return err
-				}
-				if err := take(channel); err != nil {
-					return err
-				}
-			}
-			if t.Between > 0 {
-				var channel sum
-				m.network(stage, t, y, channel.add)
-				if err := take(channel); err != nil {
-					return err
-				}
 			}
 			for _, term := range slowest.terms {
 				add(term)
@@ -303,9 +267,52 @@ func (m TauLop) terms(y Symbols) terms {
 	}
 }
 
-// seconds is what terms cost.
-func (m TauLop) seconds(of sum, y Symbols) (seconds float64, err error) {
-	for _, t := range of.terms {
+// slowest is the terms of a stage's slowest channel: channels do not delay each other, but the next
+// stage waits for all. A channel's τ is the messages on its busiest node. Messages between parts of a
+// node go through the memory of both, so messages of all farther levels add to a level's, and so do
+// copies of messages between nodes.
+func (m TauLop) slowest(stage *collective.Stage, t mapping.Traffic, y Symbols) (slowest sum, err error) {
+	longest := -1.0
+	take := func(channel sum) error {
+		seconds, err := m.seconds(channel, y)
+		if seconds > longest {
+			slowest, longest = channel, seconds
+		}
+		return err
+	}
+	copied := 0 // messages between nodes whose copies share the node's memory
+	if t.Between > 0 && m.Cluster.Network.Copies > 0 {
+		copied = t.Both - t.Inside
+	}
+	for level, messages := range t.Levels {
+		if messages.All == 0 {
+			continue
+		}
+		tau := 0
+		for _, farther := range t.Levels[level:] {
+			tau += farther.Most
+		}
+		var channel sum
+		concurrent := *stage
+		concurrent.Shape = largestOf(stage.Shape, min(tau, t.Inside)+copied)
+		if err := m.memory(&concurrent, m.channel(stage, level), y, channel.add); err != nil {
+			return sum{}, err
+		}
+		if err := take(channel); err != nil {
+			return sum{}, err
+		}
+	}
+	if t.Between > 0 {
+		var channel sum
+		m.network(stage, t, y, channel.add)
+		err = take(channel)
+	}
+	return slowest, err
+}
+
+// seconds is the cost of terms.
+func (m TauLop) seconds(all sum, y Symbols) (seconds float64, err error) {
+	for _, t := range all.terms {
 		value, _, err := m.value(t)
 		if err != nil {
 			return 0, err
@@ -320,7 +327,7 @@ func largestOf(shape []collective.Batch, messages int) (largest []collective.Bat
 	last := len(shape) - 1
 	for i, b := range shape {
 		if b.Count = min(b.Count, messages); i == last {
-			b.Count = messages // more than there are: copies of others beside them
+			b.Count = messages // also copies of messages between nodes
 		}
 		if messages -= b.Count; b.Count > 0 {
 			largest = append(largest, b)
@@ -329,7 +336,7 @@ func largestOf(shape []collective.Batch, messages int) (largest []collective.Bat
 	return largest
 }
 
-// network adds the terms of messages through the network, of which the largest takes longest.
+// network adds the terms of the largest message through the network.
 func (m TauLop) network(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
 	bytes := stage.Shape[0].Bytes
 	size := y.size(bytes)
@@ -343,15 +350,14 @@ func (m TauLop) network(stage *collective.Stage, t mapping.Traffic, y Symbols, a
 	add(Term{Count: Count{Fixed: 1}, Parameter: "L₁", Bytes: bytes, Size: size, Tau: t.Through})
 }
 
-// packing adds what packing and unpacking takes, if messages are strided.
+// packing adds packing and unpacking of strided messages.
 func (m TauLop) packing(bytes int, y Symbols, add func(Term)) {
 	if m.Packing != nil && bytes > 0 {
 		add(Term{Count: Count{Fixed: 2}, Parameter: "p", Bytes: bytes, Size: fmt.Sprintf("%s,%d", y.size(bytes), m.Stride)})
 	}
 }
 
-// localTerms adds what ranks copy within themselves. Of a copy beside which a transfer goes on
-// only what takes longer than that counts.
+// localTerms adds local copies; of one concurrent with a transfer only the time not hidden by that.
 func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
 	if !m.Channels.has(Channel{Way: Alone}) {
 		return
@@ -361,21 +367,21 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 		tau = t.Inside
 	}
 	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
-	if term.from.Channel = m.copied(stage); term.from.Channel == (Channel{Way: Alone}) {
-		term.beside = m.besides(stage)
+	if term.from.Channel = m.localChannel(stage); term.from.Channel == (Channel{Way: Alone}) {
+		term.beside = m.beside(stage)
 	}
 	add(term)
 }
 
 // memory adds the terms of messages through memory.
-func (m TauLop) memory(stage *collective.Stage, of Channel, y Symbols, add func(Term)) error {
+func (m TauLop) memory(stage *collective.Stage, channel Channel, y Symbols, add func(Term)) error {
 	largest, tau := stage.Shape[0].Bytes, active(stage)
 	transfers := func(n Count, bytes, tau int) {
 		size := y.size(bytes)
 		if bytes == y.S {
 			size = "S"
 		}
-		add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, from: source{Channel: of}})
+		add(Term{Count: n, Parameter: "L", Bytes: bytes, Size: size, Tau: tau, from: source{Channel: channel}})
 	}
 	if stage.Pattern == collective.Transfer {
 		if m.Packing != nil {
@@ -386,8 +392,8 @@ func (m TauLop) memory(stage *collective.Stage, of Channel, y Symbols, add func(
 	}
 	if !m.NoOverhead {
 		o := Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)}
-		from := Channel{Level: of.Level}
-		// Of one message alone nothing is exchanged, such as of a root that receives nothing.
+		from := Channel{Level: channel.Level}
+		// A lone message, such as of a root that receives nothing, is no exchange.
 		if stage.Pattern == collective.Exchange && tau > 1 {
 			from.Way = Exchange
 		}
@@ -406,14 +412,13 @@ func (m TauLop) memory(stage *collective.Stage, of Channel, y Symbols, add func(
 	return nil
 }
 
-// pipeline is eq. (9) for all messages of a stage at once: it walks through the steps in which
-// segments are copied, and adds the transfers that are active in each. Equal steps are taken
-// together, so the work depends on the number of sizes, not of segments.
+// pipeline is eq. (9) for all messages of a stage at once: in each step segments are copied, and the
+// active transfers add up. Equal steps are evaluated together, so the work depends on the number of
+// sizes, not of segments.
 //
-// A Segmented message of n segments takes n+1 steps: it fills the buffer with segment i in step i
-// and empties it in step i+1, eq. (10). A Steady one fills and empties in each of n steps, eq.
-// (22). In an exchange each rank copies in and out alternately: n times two steps with one transfer
-// a message, eq. (17).
+// A Segmented message of n segments takes n+1 steps: segment i enters the buffer in step i and leaves
+// it in step i+1, eq. (10). A Steady one enters and leaves in each of n steps, eq. (22). In an exchange
+// each rank copies in and out alternately: n times two steps with one transfer a message, eq. (17).
 func (m TauLop) pipeline(stage *collective.Stage, y Symbols, transfers func(n Count, bytes, tau int)) {
 	type message struct {
 		collective.Batch

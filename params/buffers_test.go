@@ -1,7 +1,6 @@
 package params
 
 import (
-	"bytes"
 	"slices"
 	"testing"
 
@@ -10,8 +9,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A file that was measured through several kinds of buffers is read as of the first, or
-// as of those nearest to what is asked for.
+// A file with several kinds of buffers has tables of the first, or of those nearest to a selection.
 func TestBuffers(t *testing.T) {
 	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
 		Sizes: []int{64, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}, MoreSegmentBytes: []int{1024, 32768}}}
@@ -31,13 +29,10 @@ func TestBuffers(t *testing.T) {
 		add(TransferCell, Isolated, 1, 65536, 0, size, 500+10*float64(j))
 	}
 	add(CopyCell, "", 1, 64, 0, 0, 7)
-	must.Do(f.Validate())
-	var b bytes.Buffer
-	must.Do(f.Write(&b))
-	again := must.Get(Read(&b, "f"))
+	again := reread(t, written(t, f))
 	for _, tt := range []struct {
-		segments, size     int // asked for
-		number, bytes      int // found
+		segments, size     int // selected
+		number, bytes      int // measured
 		y, short, long, l1 float64
 	}{
 		{0, 0, 2, 8192, 10, 100, 1000, 500},
@@ -53,12 +48,12 @@ func TestBuffers(t *testing.T) {
 		table := must.Get(again.Table(s))
 		y := must.Get(again.Y(s))
 		got := []float64{y.Times[0][1], table.Transfers.Times[0][1], table.Transfers.Times[1][1], table.Transfers.Times[1][0]}
-		want := []float64{tt.y / 1e9, tt.short / 1e9, tt.long / 1e9, (tt.l1 - 2.5) / 1e9} // half of y(1) comes off what is alone
+		want := []float64{tt.y / 1e9, tt.short / 1e9, tt.long / 1e9, (tt.l1 - 2.5) / 1e9} // half of y(1) is subtracted from isolated transfers
 		if !slices.Equal(got, want) {
 			t.Errorf("%d segments of %d: %v, want %v", tt.segments, tt.size, got, want)
 		}
 	}
-	// What does not know of buffers takes the first.
+	// A selection without buffers takes the first.
 	table, err := again.Table(Selection{})
 	if err != nil || table.Transfers.Times[1][1] != 1000/1e9 || len(again.Transfers()) != 2 {
 		t.Errorf("%+v, %v", table, err)

@@ -2,7 +2,6 @@ package params
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,8 +24,8 @@ var customarySizes = []int{
 	131072, 196608, 262144, 393216, 524288, 786432, 1048576, 1572864, 2097152, 3145728, 4194304,
 }
 
-// machine is a file of a sweep over τ = 1 … cores, with invented times: what L
-// costs grows with m and slowly with τ.
+// machine is a file of a sweep over τ = 1 … cores with invented times: L is linear in m, and grows by 10 %
+// with τ.
 func machine(cores int, policies ...numa.Policy) *File {
 	const segment, samples = 8192, 10
 	f := &File{
@@ -105,8 +104,8 @@ func reread(t testing.TB, text []byte) *File {
 	return must.Get(Read(bytes.NewReader(text), "host.json"))
 }
 
-// All of a file comes back: numbers with the digits that are promised, the rest
-// as it was, and written again it is the same text.
+// Reading a written file returns numbers with the promised digits and everything else unchanged; writing it
+// again returns the same text.
 func TestFileRoundTrip(t *testing.T) {
 	was := machine(4, numa.Local, numa.Remote)
 	few := &was.Cells[7]
@@ -150,15 +149,6 @@ func TestFileRoundTrip(t *testing.T) {
 	}
 }
 
-// An empty file, before the first cell, is a file.
-func TestEmptyFile(t *testing.T) {
-	f := &File{}
-	is := reread(t, written(t, f))
-	if len(is.Cells) != 0 || is.Version != Version {
-		t.Errorf("got %+v", is)
-	}
-}
-
 const good = `{
   "format": "taulop parameters",
   "version": 1,
@@ -175,8 +165,7 @@ const good = `{
 }
 `
 
-// The document's example is a file, laid out as we write it, and it names every
-// field that there is.
+// The example in docs/parameter-file.md is a file as Write lays it out, and the page explains every field.
 func TestDocument(t *testing.T) {
 	data := must.Get(os.ReadFile("../docs/parameter-file.md"))
 	_, rest, _ := strings.Cut(string(data), "```json\n")
@@ -203,7 +192,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// changed is good with one thing changed.
+// changed is good with one replacement.
 func changed(t *testing.T, old, new string) string {
 	t.Helper()
 	if !strings.Contains(good, old) {
@@ -223,7 +212,7 @@ func TestRead(t *testing.T) {
 	} {
 		f, err := Read(strings.NewReader(tt.text), "f")
 		if tt.name == "cells before the version" {
-			// What is unknown is said only once the version is known.
+			// Unknown fields are reported once the version is known.
 			if err == nil || !strings.Contains(err.Error(), `f:10: there is no field "x"`) {
 				t.Errorf("%s: %v", tt.name, err)
 			}
@@ -243,10 +232,6 @@ func TestRead(t *testing.T) {
 func TestReadRefuses(t *testing.T) {
 	with := func(old, new string) string { return changed(t, old, new) }
 	first := `{"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,`
-	utf16 := "\xff\xfe"
-	for _, b := range []byte(good) {
-		utf16 += string([]byte{b, 0})
-	}
 	for _, tt := range []struct{ name, text, says string }{
 		{"empty", "", "f is empty: measure again"},
 		{"published text", small, "f:1: this is a published text file; turn it into a native one with taulop import"},
@@ -328,7 +313,7 @@ func TestReadRefuses(t *testing.T) {
 		{"two files", good + good, `f:15: "{" where the end of the file belongs`},
 		{"string without end", with(`"local","tau":1`, `"local`+"\n"+`","tau":1`), "f:11: invalid character '\\n' in string"},
 		{"deep", with(`"warnings": []`, `"warnings": `+strings.Repeat("[", 100000)), "f:9: more than 16 brackets in each other"},
-		{"UTF-16", utf16, "f:1: the file is UTF-16"},
+		{"UTF-16", utf16(good), "f:1: the file is UTF-16"},
 		{"zero bytes", with(`"k":1`, "\x00"), `f:11: invalid character '\x00' at start of value`},
 		{"megabyte of a name", with(`"k":1`, `"`+strings.Repeat("k", 1<<20)+`":1`), `f:11: there is no field "kkkk`},
 		{"many names", with(`"since": "later"`, many(`"n%d": 0`, 5000)), "f:4: more than 4096 names in an object"},
@@ -360,7 +345,12 @@ func many(format string, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// Wherever a file is cut off, the rest is refused.
+// utf16 is a text in UTF-16, little endian.
+func utf16(text string) string {
+	return "\xff\xfe" + strings.Join(strings.Split(text, ""), "\x00") + "\x00"
+}
+
+// Truncated files are refused.
 func TestReadRefusesEveryTruncation(t *testing.T) {
 	for i := range len(good) - 2 {
 		if _, err := Read(strings.NewReader(good[:i]), "f"); err == nil || !strings.HasPrefix(err.Error(), "f:") && i > 0 {
@@ -369,8 +359,7 @@ func TestReadRefusesEveryTruncation(t *testing.T) {
 	}
 }
 
-// An input that does nothing but ask for memory gets a small multiple of its
-// size: all in all, so that at any moment it is less.
+// Hostile input allocates at most a small multiple of its size in total, and so at any moment.
 func TestReadBoundsMemory(t *testing.T) {
 	const size, most = 8 << 20, 56
 	head := good[:strings.Index(good, "    {")]
@@ -460,7 +449,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, the file that was there stays, and nothing else does.
+// After an error the old file is unchanged, and no other file is left.
 func TestWriteFileReplaces(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "host.json")
@@ -503,26 +492,8 @@ func TestRound(t *testing.T) {
 	}
 }
 
-// Numbers come out as the standard library reads them.
-func TestNumbers(t *testing.T) {
-	for _, text := range []string{
-		"0", "0.5", "7", "10", "1.25", "425.762", "0.002", "100.0", "123456789012345", "1234567890123456", "0.123456789012345", "0.1234567890123456",
-		"12345678901234567890", "1e3", "1.5E-3", "9007199254740993", "00", "01", "0.", ".5", "1.2.3", "-1", "-", "", "1x", "1 2", "+1",
-	} {
-		var want float64
-		refused := json.Unmarshal([]byte("["+text+"]"), &[]*float64{&want}) != nil
-		d := newDocument([]byte("["+text+"]"), "f")
-		d.bracket('[')
-		got := d.float()
-		d.bracket(']')
-		if (d.err != nil) != (refused || text == "") || d.err == nil && got != want {
-			t.Errorf("%q: %v, %v; want %v", text, got, d.err, want)
-		}
-	}
-}
-
-// A machine of 256 cores, all τ, three placements: under 20 MB, and read in a third
-// of a second, which BenchmarkRead shows.
+// A file of a machine with 256 cores, all τ and three placements has less than 20 MB. BenchmarkRead measures
+// the time of reading it.
 func TestLargeFile(t *testing.T) {
 	f := machine(256, numa.Local, numa.Spread, numa.Remote)
 	text := written(t, f)

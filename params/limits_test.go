@@ -13,8 +13,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Whatever Validate accepts is written and read again, as large as Read allows. What is
-// larger is refused by a LimitError, and by nothing else.
+// Files up to the limits of Read are written and read again; larger ones are refused with a LimitError.
 func TestWriteIsReadAgain(t *testing.T) {
 	launches := func(n, readings int) func(*File) {
 		return func(f *File) {
@@ -27,7 +26,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 			}
 		}
 	}
-	fill := func(bytes int) func(*File) { // to that many
+	fill := func(bytes int) func(*File) { // to that size
 		return func(f *File) {
 			f.Warnings = []string{strings.Repeat("w", 100)} // a line of its own
 			text := must.Get(f.text())
@@ -41,6 +40,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 		limit string // "": it is read again
 	}{
 		{"as it is", func(*File) {}, 1 << 10, ""},
+		{"before the first cell", func(f *File) { *f = File{} }, 1, ""},
 		{"launches beyond a header", launches(9000, 9), maxHeader, ""},
 		{"all launches", launches(maxLaunches, 0), 3 << 20, ""},
 		{"a launch too many", launches(maxLaunches+1, 0), 0, "more than 65536 launches"},
@@ -93,7 +93,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 	}
 }
 
-// largest is a launch with as much in it as one can have.
+// largest is a launch at all limits.
 func largest() Launch {
 	long := func() string { return strings.Repeat("m", maxName) }
 	l := Launch{Session: maxLaunches - 1, Began: "2026-01-02T03:04:05.123456789+00:00", Seconds: 1. / 3, MHz: make(map[int]float64)}
@@ -108,7 +108,7 @@ func largest() Launch {
 	return l
 }
 
-// So are files that are made at random, with texts from anywhere.
+// Random files with any texts are written and read again.
 func FuzzWriteIsReadAgain(f *testing.F) {
 	const plain = "a \"text\"\\ \x00\u2028 <&>"
 	for seed := range uint64(20) {

@@ -22,8 +22,7 @@ import (
 // exactly is a cell's time without samples.
 func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
 
-// sparse is a file whose every number can be followed by hand: ring at τ = 1, 2
-// and 4, isolated beside it, o at two sizes, y, c and γ.
+// sparse is a file for calculations by hand: ring at τ = 1, 2 and 4, isolated, o at two sizes, y, c and γ.
 func sparse() *File {
 	f := &File{Format: Format, Version: Version, Plan: Plan{
 		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: []int{64, 16384}, Taus: []int{1, 2, 4}, SegmentBytes: 8192, Segments: 2, Caches: []bool{false},
@@ -79,8 +78,7 @@ func sameTimes(t *testing.T, what string, got, wantNs [][]float64) {
 func TestTables(t *testing.T) {
 	f := sparse()
 	whole := must.Get(f.Table(Selection{}))
-	// τ = 1 is a transfer between two processes, not a copy within one's cache, less half of y(1)
-	// for each transfer.
+	// τ = 1 is the isolated transfer, less half of y(1) for each transfer.
 	sameTimes(t, "L(m,τ)", whole.Transfers.Times, [][]float64{{70, 120, 240}, {2940, 4000, 6000}})
 	sameTimes(t, "o(m)", [][]float64{whole.Overheads}, [][]float64{{10 + 100*64./16384, 110}})
 	if !reflect.DeepEqual(whole.Transfers.Sizes, []int{64, 16384}) || !reflect.DeepEqual(whole.Transfers.Taus, []int{1, 2, 4}) {
@@ -101,7 +99,7 @@ func TestTables(t *testing.T) {
 	c := must.Get(f.C("", false))
 	sameTimes(t, "c", c.Times, [][]float64{{4, 6}})
 	gamma := must.Get(f.Gamma(""))
-	// The published files' order, not the cells'.
+	// The order of the published files, not of the cells.
 	if names := []string{gamma.Operators[0].Name, gamma.Operators[1].Name}; !reflect.DeepEqual(names, []string{"MAX_I", "SUM_R"}) {
 		t.Errorf("operators %v", names)
 	}
@@ -110,7 +108,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// Where a sweep has no isolated transfers, τ = 1 is the setup's own.
+// Without isolated transfers τ = 1 is the setup's own.
 func TestTableWithoutIsolated(t *testing.T) {
 	f := sparse()
 	var kept []Cell
@@ -122,13 +120,13 @@ func TestTableWithoutIsolated(t *testing.T) {
 	f.Cells = kept
 	table := must.Get(f.Table(Selection{}))
 	sameTimes(t, "L(m,τ)", table.Transfers.Times, [][]float64{{5, 120, 240}, {500, 4000, 6000}})
-	sameTimes(t, "o(m), which nobody measured", [][]float64{table.Overheads}, [][]float64{{0, 0}})
+	sameTimes(t, "o(m), not measured", [][]float64{table.Overheads}, [][]float64{{0, 0}})
 	if _, err := f.Gamma(""); err == nil || !strings.Contains(err.Error(), "no γ") {
 		t.Errorf("γ: %v", err)
 	}
 }
 
-// What a rank does by itself is taken from another placement, transfers are not.
+// o and γ are taken from another placement if necessary, transfers are not.
 func TestOtherPlacements(t *testing.T) {
 	f := sparse()
 	for _, c := range f.Cells {
@@ -166,7 +164,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	if _, err := f.Table(Selection{}); !errors.Is(err, ErrUnfinished) || err.Error() != want {
 		t.Errorf("of one size: error %v, want %s", err, want)
 	}
-	// Two sizes that are complete are a table.
+	// Two complete sizes are enough for a table.
 	for _, c := range f.Cells {
 		if c.Kind == TransferCell && c.Bytes == 16384 {
 			c.Bytes = 32768
@@ -182,7 +180,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	}
 }
 
-// An operator that is complete is there, whatever others lack.
+// Complete operators are available while others are incomplete.
 func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 	f := sparse()
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Operator == "MAX_I" && c.Tau == 2 && c.Bytes != 4 })
@@ -241,7 +239,7 @@ func TestFitGamma(t *testing.T) {
 	}
 }
 
-// Imported, written, read and made text again, published numbers are the same.
+// Published numbers are the same after import, writing, reading and export.
 func TestImportRoundTrip(t *testing.T) {
 	if os.Getenv("TAULOP_SHARED") == "" {
 		t.Skip("TAULOP_SHARED is not set")
@@ -351,8 +349,7 @@ func TestWriteBenchmarks(t *testing.T) {
 	}
 }
 
-// p(m,d) of each stride, in and off cache apart; what is contiguous and what went
-// between CPUs is none.
+// p(m,d) by stride and cache; contiguous messages and messages between CPUs are not packed.
 func TestP(t *testing.T) {
 	f := sparse()
 	add := func(variant string, bytes int, ns float64, off bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// messages is sparse with messages in the place of its overheads, by size.
+// messages is sparse with messages, by size, instead of overheads.
 func messages(ns map[int]float64) *File {
 	f := sparse()
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Kind == OverheadCell })
@@ -20,9 +20,8 @@ func messages(ns map[int]float64) *File {
 	return f
 }
 
-// Of sparse, L(64,1) = 100, of 16384 in two segments L(S,1) = 1500 and L(S,2) = 2000, and
-// y(1) = 60, of which a transfer alone has half too much. Between 64 and 16384 transfers
-// lie on the line of segments.
+// In sparse, L(64,1) = 100; 16384 bytes are two segments with L(S,1) = 1500 and L(S,2) = 2000; y(1) = 60, of
+// which Alone subtracts half. Between 64 and 16384 bytes transfers are interpolated.
 func TestOverheadsOfMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -59,7 +58,7 @@ func TestOverheadsOfMessages(t *testing.T) {
 	}
 }
 
-// A launch that is slow throughout says nothing about o: differences are its own.
+// Differences are paired by launch, so that a slow launch does not change o.
 func TestOverheadsByLaunches(t *testing.T) {
 	f := messages(nil)
 	f.Launches = make([]Launch, 7)
@@ -84,8 +83,7 @@ func TestOverheadsByLaunches(t *testing.T) {
 	}
 }
 
-// What an MPI library took outweighs our own messages, and messages what a file of an
-// older sweep has.
+// Messages of an MPI library come before segmented ones, and messages before o(m) of older sweeps.
 func TestWhoseOverheads(t *testing.T) {
 	f := messages(map[int]float64{64: 230})
 	f.Cells = append(f.Cells,
@@ -104,8 +102,8 @@ func TestWhoseOverheads(t *testing.T) {
 	}
 }
 
-// Exchanges have an o(m) of their own: what one takes beyond as long a message of sendrecv,
-// or else ring, whether that is one segment or several. Of one-way messages it stays theirs.
+// o(m) of exchanges is their time less transfers of sendrecv, or else ring, with one segment or several. o(m) of
+// one-way messages does not change.
 func TestExchangeOverheads(t *testing.T) {
 	f := messages(map[int]float64{64: 230})
 	add := func(kind Kind, setup string, m, k int, ns float64) {

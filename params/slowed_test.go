@@ -1,15 +1,14 @@
 package params
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// slowedFile is of one cell of two workers whose samples take 1.4 times as long while something slows
-// a core, as a share of them does.
+// slowedFile has a cell of two workers. Something slows a core during a share of its samples, which take 1.4
+// times as long.
 func slowedFile(t *testing.T, share float64) *File {
 	t.Helper()
 	f := &File{Plan: Plan{Setups: []string{Ring}, SegmentBytes: 8192, Segments: 2}}
@@ -36,7 +35,7 @@ func TestSlowedIsAState(t *testing.T) {
 	for _, tt := range []struct {
 		share float64
 		two   bool
-	}{{0, false}, {0.01, false}, {0.3, true}, {0.6, true}, {0.94, true}, {1, false}} { // of one kind alone there is nothing to tell it from
+	}{{0, false}, {0.01, false}, {0.3, true}, {0.6, true}, {0.94, true}, {1, false}} { // 1: there are no undisturbed sums to compare with
 		f := slowedFile(t, tt.share)
 		states := f.States()
 		if !tt.two {
@@ -57,15 +56,13 @@ func TestSlowedIsAState(t *testing.T) {
 				t.Errorf("%g of samples slowed: %v in %s, want %g", tt.share, e, states[i].Name(), want)
 			}
 		}
-		var b bytes.Buffer
-		must.Do(f.Write(&b))
-		if again := must.Get(Read(&b, "again")).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
+		if again := reread(t, written(t, f)).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
 			t.Errorf("%g of samples slowed: %+v, was %+v", tt.share, again, states)
 		}
 	}
 }
 
-// What sums take a core alone tells what is slowed all the time, and is not mistaken for it.
+// Provenance.SumsAlone shows that a core was slowed all the time.
 func TestSlowedAllTheTime(t *testing.T) {
 	for _, tt := range []struct{ share, alone, slowed float64 }{{1, 0, 0}, {1, 8.5, 1}, {1, 14, 0}, {0.99, 8.5, 1}, {0, 8.5, 0}, {0.3, 8.5, 0.3}} {
 		f := slowedFile(t, tt.share)
@@ -88,7 +85,7 @@ func TestSlowedAllTheTime(t *testing.T) {
 	}
 }
 
-// Sessions on either side are of the same states, and CPUs that move are in two where they are slowed.
+// Sessions share states; moving CPUs have two states for each flag if they are slowed.
 func TestSlowedOfSessions(t *testing.T) {
 	f := slowedFile(t, 0.3)
 	f.Watches = append(f.Watches, Watch{Session: 1, CPUs: []int{0, 1}, States: []State{{NS: 240, Share: 0.5}, {NS: 240, Share: 0.5, Slow: 10}}})
@@ -104,8 +101,8 @@ func TestSlowedOfSessions(t *testing.T) {
 	}
 }
 
-// Two workers on one core take each other's units, and always as many. What has no sharp lower
-// edge, as where a clock wanders, is not slowed by anything either; in clock cycles it does not wander.
+// Two workers on one core slow each other equally all the time, which is no slowed state. Sums without a sharp
+// lower edge, as with a varying clock, are no evidence for one, either, unless SumsAlone is known.
 func TestSiblingsAndWanderingClocksAreNotSlowed(t *testing.T) {
 	for _, tt := range []struct{ least, spread, alone, slowed float64 }{{14, 0.4, 8.5, 0}, {8.3, 0.3 * 8.3, 0, 0}, {8.3, 0.3 * 8.3, 8.5, 0.5}} {
 		f := slowedFile(t, 0)

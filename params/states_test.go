@@ -15,9 +15,9 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// moved is a file of two sessions of a machine whose two CPUs are 60 ns from each other for
-// half of the time and 240 ns for the other, where a transfer takes 500 and 1500 ns. What one
-// worker does takes 100 ns.
+// moved is a file of two sessions of a machine whose host moves two CPUs: a flag between them takes 60 ns in
+// the first half of each launch and 240 ns in the second, a transfer 500 and 1500 ns. A copy by one worker takes
+// 100 ns.
 func moved(t *testing.T) *File {
 	t.Helper()
 	f := reread(t, []byte(good))
@@ -31,12 +31,12 @@ func moved(t *testing.T) *File {
 		f.Launches = append(f.Launches, Launch{Session: session, Began: fmt.Sprintf("2026-11-2%dT10:00:%02dZ", session, launch)})
 		for visit := range 10 {
 			s := Sample{Launch: int32(launch), At: float32(visit), Watch: f.Watch(session, []int{0, 1})}
-			flag, took := 60., 500.
+			flag, transfer := 60., 500.
 			if visit >= 6 {
-				flag, took = 240, 1500
+				flag, transfer = 240, 1500
 			}
-			s.Before, s.After, s.NS = float32(noise(flag)), float32(noise(flag)), noise(2*took)
-			if visit == 5 { // the machine moved meanwhile
+			s.Before, s.After, s.NS = float32(noise(flag)), float32(noise(flag)), noise(2*transfer)
+			if visit == 5 { // the state changed during the visit
 				s.After, s.NS = float32(noise(240)), noise(1900)
 			}
 			pair.Samples = append(pair.Samples, s)
@@ -56,29 +56,31 @@ func moved(t *testing.T) *File {
 	return f
 }
 
-// near tells whether a value is within a share of what it should be.
+// near reports whether the relative error of a value is at most share.
 func near(v, want, share float64) bool { return math.Abs(v/want-1) <= share }
 
 func TestStates(t *testing.T) {
 	f := moved(t)
 	states := f.States()
-	// Of nine seconds four are of the first, and a fifth of the one in which it ended.
+	// Of nine seconds four are of the first state, and a fifth of the second in which the state changed.
 	if len(states) != 2 || !near(states[0].NS, 60, 0.02) || !near(states[1].NS, 240, 0.02) || !near(states[0].Share, 4.2/9, 0.01) {
 		t.Fatalf("%+v", states)
 	}
-	// The mean by shares, and an interval that holds it.
+	if sum := states[0].Percent() + states[1].Percent(); sum != 100 {
+		t.Errorf("states have %g %% of the time", sum)
+	}
+	// The weighted mean, within its interval.
 	want := 2 * (states[0].Share*500 + states[1].Share*1500)
 	if e := f.Cells[0].Time; !near(e.Center, want, 0.01) || !(e.Lo < e.Center && e.Center < e.Hi) || e.Sessions != 2 {
 		t.Errorf("%+v, want %g", e, want)
 	}
-	for ns, took := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
+	for ns, transfer := range map[float64]float64{60: 500, 55: 500, 250: 1500} {
 		in := must.Get(f.InState(2, State{NS: ns}))
-		if c := in.Cells[0]; !near(c.Segment().Center, took, 0.01) {
+		if c := in.Cells[0]; !near(c.Segment().Center, transfer, 0.01) {
 			t.Errorf("%g ns: %v", ns, c.Segment())
 		}
-		// Its own samples have what the other state's have not.
 		for _, s := range in.Cells[0].Samples {
-			if !near(s.NS, 2*took, 0.1) {
+			if !near(s.NS, 2*transfer, 0.1) {
 				t.Errorf("%g ns: a sample of %g ns", ns, s.NS)
 			}
 		}
@@ -89,7 +91,7 @@ func TestStates(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// A launch is one replicate, however often it came by.
+	// A launch is one replicate, however many samples it has.
 	if n := Paired(f, &f.Cells[0], &f.Cells[1]).Launches(); n != len(f.Launches) {
 		t.Errorf("%d ratios of %d launches", n, len(f.Launches))
 	}
@@ -102,15 +104,13 @@ func TestStates(t *testing.T) {
 			t.Errorf("%v: %v", tt, err)
 		}
 	}
-	// What is written is read, with its states.
-	var b bytes.Buffer
-	must.Do(f.Write(&b))
-	if again := reread(t, b.Bytes()).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
+	// Writing and reading keeps the states.
+	if again := reread(t, written(t, f)).States(); len(again) != 2 || again[0] != states[0] || again[1] != states[1] {
 		t.Errorf("%+v, were %+v", again, states)
 	}
 }
 
-// What is left of a cell is of samples in the same state, and the mean over all.
+// Less and Alone pair samples of the same state, and return the mean over states.
 func TestLessByState(t *testing.T) {
 	f := moved(t)
 	pair := &f.Cells[0]
@@ -124,7 +124,7 @@ func TestLessByState(t *testing.T) {
 	if alone := f.Alone(&f.Cells[2]); !near(alone.Time.Center, pair.Time.Center/2, 0.01) {
 		t.Errorf("%v alone, less half a wait of as much: %v", pair.Time, alone.Time)
 	}
-	for _, c := range f.byState() { // as exports have them
+	for _, c := range f.byState() { // for exports
 		want := 1.
 		if c.Setup == Isolated && c.Kind == TransferCell {
 			want = 0.5
@@ -135,8 +135,8 @@ func TestLessByState(t *testing.T) {
 	}
 }
 
-// A cell that was visited in one of two states alone is no mean over both: predictions leave it out where
-// others of its kind were visited in both, and exports say of which state it is.
+// Throughout leaves out a cell with samples in one of two states if other cells of its kind have both; exports
+// have it in its state.
 func TestThroughout(t *testing.T) {
 	f := moved(t)
 	states := f.Sort()
@@ -145,24 +145,24 @@ func TestThroughout(t *testing.T) {
 		c.Bytes = bytes
 		f.Cells = append(f.Cells, c)
 	}
-	once := f.Cells[0]
-	once.Bytes, once.Samples = 4096, states.In(&once, 1)[:1]
-	f.Cells = append(f.Cells, once)
-	if left := f.Throughout().Cells; len(left) != len(f.Cells)-1 || slices.ContainsFunc(left, func(c Cell) bool { return c.Bytes == once.Bytes }) {
-		t.Errorf("%d of %d cells", len(left), len(f.Cells))
+	partial := f.Cells[0]
+	partial.Bytes, partial.Samples = 4096, states.In(&partial, 1)[:1]
+	f.Cells = append(f.Cells, partial)
+	if kept := f.Throughout().Cells; len(kept) != len(f.Cells)-1 || slices.ContainsFunc(kept, func(c Cell) bool { return c.Bytes == partial.Bytes }) {
+		t.Errorf("%d of %d cells", len(kept), len(f.Cells))
 	}
 	for _, c := range f.byState() {
-		if c.Bytes == once.Bytes && (c.State == nil || !near(c.NS, 240, 0.1)) {
-			t.Errorf("a cell of the far state is of %+v", c.State)
+		if c.Bytes == partial.Bytes && (c.State == nil || !near(c.NS, 240, 0.1)) {
+			t.Errorf("a cell in the state of 240 ns has %+v", c.State)
 		}
 	}
 	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Bytes == 1024 || c.Bytes == 64 })
-	if left := f.Throughout().Cells; len(left) != len(f.Cells) {
-		t.Errorf("%d of %d cells where one alone has both states", len(left), len(f.Cells))
+	if kept := f.Throughout().Cells; len(kept) != len(f.Cells) {
+		t.Errorf("%d of %d cells where one alone has both states", len(kept), len(f.Cells))
 	}
 }
 
-// An export has a row for each state, with what a flag takes in it.
+// Exports have a row for each state, with the time of a flag in it.
 func TestExportByState(t *testing.T) {
 	f := moved(t)
 	far := must.Get(f.InState(2, State{NS: 240}))
@@ -203,8 +203,8 @@ func TestExportByState(t *testing.T) {
 	}
 }
 
-// Of pairs of CPUs each has its own states with their shares: where one is near for a quarter
-// of the time, another for three quarters, and a third always far. All are of the CSV, too.
+// Each pair of CPUs has its own shares of states: of three pairs one is near for a quarter of the time, one for
+// three quarters, and one never. The CSV has a row for each.
 func TestStatesOfPairs(t *testing.T) {
 	f := reread(t, []byte(good))
 	f.Cells, f.Launches = nil, nil
@@ -248,10 +248,10 @@ func TestStatesOfPairs(t *testing.T) {
 	}
 }
 
-// A state of two workers has its counterpart among more workers' states by shares.
+// The counterpart of a state among other workers' states is at the same quantile of the time.
 func TestCounterpart(t *testing.T) {
-	shares := func(of ...float64) (states []State) {
-		for _, share := range of {
+	shares := func(shares ...float64) (states []State) {
+		for _, share := range shares {
 			states = append(states, State{Share: share})
 		}
 		return states
@@ -272,8 +272,7 @@ func TestCounterpart(t *testing.T) {
 	}
 }
 
-// A round of flags is the same whichever worker it is told from, and whichever way it goes;
-// with other neighbours it is another.
+// A Cycle depends neither on the first CPU nor on the direction, but on the neighbours.
 func TestCycle(t *testing.T) {
 	for n := range 7 {
 		cpus := make([]int, n)
@@ -296,8 +295,8 @@ func TestCycle(t *testing.T) {
 	}
 }
 
-// Launches may take turns at where they begin. Where one pair of CPUs met two states and the
-// other one, what the other took is of that state, and not of both.
+// Launches take turns at two pairs of CPUs, of which one had two states and the other one of them: samples of
+// the latter are of that state alone.
 func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 	f := &File{Launches: make([]Launch, 20)}
 	c := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: numa.Local, Tau: 2, Bytes: 8192}}
@@ -326,7 +325,7 @@ func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 	}
 }
 
-// Where a session has too few looks to tell states, those of other sessions tell its samples'.
+// A session with too few looks to find states has those of other sessions.
 func TestFewLooks(t *testing.T) {
 	f := &File{Cells: []Cell{{Key: Key{Kind: NullCell, Tau: 2}}}}
 	for session, n := range []int{100, 6} {
@@ -350,16 +349,5 @@ func TestFewLooks(t *testing.T) {
 		if math.Abs(state.Share-0.5) > 0.01 {
 			t.Errorf("%+v, want half of the time", state)
 		}
-	}
-}
-
-// Shares in text add up to 100 %.
-func TestPercent(t *testing.T) {
-	sum := 0.
-	for _, s := range moved(t).States() {
-		sum += s.Percent()
-	}
-	if sum != 100 {
-		t.Errorf("states have %g %% of the time", sum)
 	}
 }

@@ -17,8 +17,7 @@ import (
 const small = "#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n1\t0.1\t0.2\t0.3\n64\t0.4\t0.5\t0.6\n"
 const smallGamma = "#m:\t2\n#tau_op:\t2\n#m\tmax\tsum\n4\t0.1\t0.2\n64\t0.3\t0.4\t\n"
 
-// published returns the parameter files of the machines in $TAULOP_SHARED whose
-// base name is one of those given, by path.
+// published returns the parameter files in $TAULOP_SHARED with the given base names, by path.
 func published(t testing.TB, names ...string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -79,10 +78,6 @@ func TestReadTextRefuses(t *testing.T) {
 		}
 		return strings.Replace(small, old, new, 1)
 	}
-	utf16 := "\xff\xfe"
-	for _, b := range []byte(small) {
-		utf16 += string([]byte{b, 0})
-	}
 	for _, tt := range []struct{ name, text, says string }{
 		{"empty", "", `f:1: the file ends here; a line "#m<TAB>number" is missing`},
 		{"first line alone", "#m\t2\n", `f:1: the file ends here; a line "#tau<TAB>number" is missing`},
@@ -111,9 +106,9 @@ func TestReadTextRefuses(t *testing.T) {
 		{"cut within the last number, behind an exponent", strings.NewReplacer("0.3\n", "0.3e-06\n", "0.6\n", "0.6e-0").Replace(small), "f:5: the file ends in the middle"},
 		{"cut to a whole number", strings.NewReplacer("0.3\n", "31.54\n", "0.6\n", "35").Replace(small), "f:5: the file ends in the middle of this line, after \"35\""},
 		{"Ctrl-Z within", with("0.5", "0.5\x1a"), `f:5: column 3`},
-		{"UTF-16", utf16, "f:1: the file is UTF-16"},
+		{"UTF-16", utf16(small), "f:1: the file is UTF-16"},
 		{"UTF-16 big endian", "\xfe\xff\x00#\x00\n", "f:1: the file is UTF-16"},
-		{"UTF-16 without mark", utf16[2:], "f:1: a zero byte"},
+		{"UTF-16 without mark", utf16(small)[2:], "f:1: a zero byte"},
 		{"megabyte line", with("64", strings.Repeat("6", 3<<20)), "f:5: a line of more than 1048576 bytes"},
 		{"megabyte of tabs", with("64", "64"+strings.Repeat("\t", 1<<20-100)), "f:5: 1048"},
 	} {
@@ -155,9 +150,7 @@ func TestReadGammaText(t *testing.T) {
 	}
 }
 
-// Wherever a file is cut off, the rest is refused: half a number is a number too.
-//
-// Where nothing but what is invisible is missing, it is whole.
+// Truncated files are refused, unless only white space is missing.
 func TestReadTextRefusesEveryTruncation(t *testing.T) {
 	for text, read := range map[string]func(string) error{
 		small:      func(text string) error { _, err := ReadText(strings.NewReader(text), "f"); return err },
@@ -171,8 +164,7 @@ func TestReadTextRefusesEveryTruncation(t *testing.T) {
 	}
 }
 
-// A last row without a line end counts if it has all its columns, with a doubt that says whether
-// digits may be missing.
+// A last row without a line end counts if it has all its columns. Doubt says whether digits may be missing.
 func TestReadTextWithoutLineEnd(t *testing.T) {
 	for _, tt := range []struct{ last, doubt string }{
 		{"0.6\n", ""},
@@ -212,7 +204,7 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 	}
 }
 
-// A read error is not taken for the end of the file.
+// A read error is not mistaken for the end of the file.
 func TestReadTextReportsReadErrors(t *testing.T) {
 	r := io.MultiReader(strings.NewReader(small), failing{})
 	if _, err := ReadText(r, "f"); err == nil || !strings.Contains(err.Error(), "f:6: disk on fire") {
@@ -224,7 +216,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
 
-// numbers is every number outside comments, without zeros at its end.
+// numbers are the numbers outside comments, without trailing zeros.
 func numbers(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -288,8 +280,7 @@ func TestWriteTextRefuses(t *testing.T) {
 	}
 }
 
-// first is the beginning of a published table, still a whole file: an input of a fuzz
-// target costs what its size does, and whole files are read by the other tests.
+// first is the beginning of a published table, for fuzz targets, whose cost grows with the size of inputs.
 func first(t testing.TB, path string, data []byte) *Table {
 	t.Helper()
 	const rows, columns = 3, 2
@@ -302,7 +293,7 @@ func first(t testing.TB, path string, data []byte) *Table {
 	return table
 }
 
-// FuzzReadText: what is read of either format is written and read again.
+// FuzzReadText writes and reads again what it read in either format.
 func FuzzReadText(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(smallGamma))
@@ -331,7 +322,7 @@ func FuzzReadText(f *testing.F) {
 			must.Get(0, WriteText(&first, table))
 			again, err := ReadText(bytes.NewReader(first.Bytes()), "again")
 			if err != nil {
-				t.Fatalf("what was written cannot be read: %v", err)
+				t.Fatalf("a written file cannot be read: %v", err)
 			}
 			if err := WriteText(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 				t.Errorf("written twice, two results (%v)", err)
@@ -340,7 +331,7 @@ func FuzzReadText(f *testing.F) {
 		if first.Reset(); failed == nil {
 			must.Get(0, WriteGammaText(&first, g))
 			if _, err := ReadGammaText(&first, "again"); err != nil {
-				t.Errorf("what was written cannot be read: %v", err)
+				t.Errorf("a written file cannot be read: %v", err)
 			}
 		}
 	})

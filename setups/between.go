@@ -9,10 +9,11 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// A Between is a copy between levels of the memory: τ workers copy m bytes each at once, without flags.
-// Where a copy reads from and writes to is a matter of the Room that it walks through, message after
-// message and round again. With a Layout it is a strided message, Bytes being its span, that each packs
-// into a buffer of its own and unpacks at the other end: half of that is p(m,d).
+// A Between is a copy between levels of the memory hierarchy: τ workers copy m bytes each at once,
+// without flags. The Rooms that copies walk through, message after message and round again, decide
+// which level they read from and write to. With a Layout it is a strided message, whose span is Bytes:
+// each worker packs it into a buffer of its own and unpacks it at the other end. Half of that time is
+// p(m,d).
 type Between struct {
 	Tau      int // the first workers of the team
 	Bytes    int // m
@@ -22,20 +23,19 @@ type Between struct {
 	Batches  int // timed, after a round that warms up
 }
 
-// A Room is memory that copies walk through. Its size decides the level: a cache no longer
-// holds what was touched before more than its size.
+// A Room is memory that copies walk through. Its size decides the level: a cache no longer holds a
+// line when more than the cache's size was touched after it.
 type Room struct {
 	Bytes []int // by worker
-	// Memory: more than any cache holds. It stays mapped, and trials go on where
-	// the last ended. Other rooms are walked through before, and mapped afresh unless
-	// they are large: a thousand pages are a sample by themselves.
+	// Memory: more than any cache holds. It stays mapped, and trials continue where the last ended.
+	// Other rooms are walked through once before, and mapped afresh unless they are large: a thousand
+	// pages are a sample of placements by themselves.
 	Memory bool
 	Remote bool // on the node of intermediate buffers, not of user buffers
 }
 
-// CopyBetween runs the copies and returns the time of one in each batch, in ns,
-// from the moment at which all workers were to begin to the finish of the last one. It fails if what
-// arrived is not what was to be copied.
+// CopyBetween runs the copies and returns the time of one in each batch, in ns, from the announced
+// start to the last worker's finish. It fails if a copy does not equal its source.
 func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 	if b.Tau < 1 || b.Tau > t.Tau() {
 		return nil, fmt.Errorf("%d copies at once need as many workers, there are %d", b.Tau, t.Tau())
@@ -74,22 +74,22 @@ type between struct {
 	Between
 	measurement
 	ends     []pair   // by worker
-	own      [][]byte // by worker: of packed messages
+	own      [][]byte // by worker: the buffer of packed messages
 	patterns [][]byte
 }
 
-// A pair is where one worker copies from and to.
+// A pair holds the two ends of a worker's copies.
 type pair struct {
 	from, to *region
-	first    [2]int // bytes at which the first copy begins
+	first    [2]int // offset of the first copy in each, in bytes
 	copies   int    // so far
 }
 
-// keptRoom is where rooms stay mapped from trial to trial.
+// keptRoom is the size from which rooms stay mapped from trial to trial.
 const keptRoom = 4 << 20
 
-// room is a worker's end: one that stays, or a fresh one. What stays moves on by a
-// message against the other end, and what is fresh has another phase: see check.
+// room maps a worker's end, kept or fresh. To let check tell trials apart, a kept end moves on by a
+// message against the other end, and a fresh one begins with another byte of the pattern.
 func (b *between) room(r Room, side, w int) (*region, error) {
 	stride := unitsOf(b.Bytes) * unitBytes
 	k, bytes := key{of: localCopies, worker: w, side: side}, max(r.Bytes[w], stride)
@@ -145,7 +145,7 @@ func (b *between) verify(w *worker) error {
 	return b.check(w.id, b.ends[w.id].first, b.ends[w.id].copies, unitsOf(b.Bytes)*unitBytes)
 }
 
-// begin is where a walk of strides goes on.
+// begin is the offset at which a walk of strides continues.
 func (s *region) begin(stride int) int {
 	at := (s.next + stride - 1) / stride * stride
 	if at+stride > len(s.mem) {
@@ -154,8 +154,7 @@ func (s *region) begin(stride int) int {
 	return at
 }
 
-// warm is the number of copies until everything lies where it belongs: twice round what is to
-// be in a cache.
+// warm is the number of copies that warm up: twice round each room that is to be in a cache.
 func (b *between) warm(from, to *region, stride int) int {
 	n := leastWarm
 	if !b.From.Memory {
@@ -167,7 +166,7 @@ func (b *between) warm(from, to *region, stride int) int {
 	return n
 }
 
-// copies is the timed loop; strided messages go through a buffer of the worker's own.
+// copies is the timed loop. Strided messages go through a buffer of the worker's own.
 func (b *between) copies(own []byte, from, to *region, stride, n int) (nextFrom, nextTo int) {
 	s, d, m := from.next, to.next, b.Bytes
 	lastS, lastD := len(from.mem)-stride, len(to.mem)-stride
@@ -193,9 +192,8 @@ func (b *between) copies(own []byte, from, to *region, stride, n int) (nextFrom,
 	return s, d
 }
 
-// check proves that the last copy into every place has brought what lay at its
-// source. What a trial before left there looks otherwise: memory that stays moves
-// on by a message against the other end, and other patterns by a line.
+// check proves that every place holds the bytes of the last copy into it. Bytes of an earlier trial
+// would differ, see room.
 func (b *between) check(w int, first [2]int, total, stride int) error {
 	from, to := b.ends[w].from, b.ends[w].to
 	places, sources := len(to.mem)/stride, len(from.mem)/stride
@@ -215,8 +213,8 @@ func (b *between) check(w int, first [2]int, total, stride int) error {
 	return nil
 }
 
-// elements reports whether the elements of a message that begins at byte `at` of user memory
-// match the pattern there.
+// elements reports whether the elements of a strided message, which begins at byte `at` of user
+// memory, match the pattern.
 func elements(m strided.Message, mem, pattern []byte, at int) bool {
 	want, got := make([]byte, m.Span()), make([]byte, m.Bytes)
 	lay(want, pattern, at)

@@ -11,31 +11,31 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A look is what an empty exchange takes, in ns: a flag between two workers, a round of flags among
-// more, an instruction of one worker. It is several blocks of rounds, of which the median counts: one
-// interruption is in one of them. It takes 5 µs where a flag takes 60 ns, with the sums of two workers
-// 12 µs, beside batches of 500 µs.
+// A look measures an empty exchange, in ns: a flag between two workers, a round of flags among more,
+// an instruction of one worker. It is the median of several blocks of rounds, because an interruption
+// hits one of them. It takes 5 µs where a flag takes 60 ns, 12 µs with the sums of two workers, beside
+// batches of 500 µs.
 const (
 	blocksOfLook  = 5
 	roundsOfBlock = 8
-	roundsToMeet  = 2                      // before, not timed: workers do not come at once
-	passesOfBlock = 8                      // of one worker's code without partners
+	roundsToMeet  = 2                      // untimed rounds before: workers arrive at different times
+	passesOfBlock = 8                      // of a single worker's code
 	sumsOfLook    = 500                    // of each of two workers: 1.2 µs
 	stepsOfChain  = 2000                   // 0.6 µs
-	longLook      = 100 * time.Microsecond // ends it: other processes have the CPUs
-	looksBetween  = 6                      // of a collective, whose runs are short; approximate
+	longLook      = 100 * time.Microsecond // ends a look: other processes have the CPUs
+	looksBetween  = 6                      // approximate number in a sample of a collective, whose runs are short
 )
 
-// A bracket holds what looks need and what they found.
+// A bracket is the looks around and between the batches of a sample.
 type bracket struct {
 	ring     *shm.Ring
 	alone    *calls.Probe // of one worker
 	every    int          // groups of rounds from look to look
 	looks    []float64    // ns
-	computed [2]float64   // clock cycles, the longest that sums took each of two workers in the looks
+	computed [2]float64   // of each of two workers, the most clock cycles of sums in a look
 }
 
-// look has the workers look where they are. False: one was told to stop meanwhile.
+// look takes a look. It returns false if a worker was told to stop meanwhile.
 func (c *clock) look(w *worker) bool {
 	if len(c.workers) == 1 {
 		c.lookAlone()
@@ -67,7 +67,7 @@ func (c *clock) look(w *worker) bool {
 		if !more {
 			break
 		}
-		if !pass(1) { // followers come later
+		if !pass(1) { // followers arrive later
 			return false
 		}
 		begin := time.Since(c.epoch)
@@ -84,14 +84,14 @@ func (c *clock) look(w *worker) bool {
 	return n < blocksOfLook || len(c.workers) != 2 || c.compute(w)
 }
 
-// compute finds out what the same sums take each of two workers while the other waits: a flag comes as
-// fast to a core that another thread of the host uses as well, but whatever keeps the core's units busy,
-// as copies do, takes longer. The unit is a step of a chain of sums, a clock cycle, which another thread
-// does not lengthen. Of two tries the faster counts, for an interruption is in one of them.
+// compute measures the same sums on each of two workers while the other waits. A core that another
+// thread of the host shares gets flags as fast, but work that occupies the core's units, as copies do,
+// takes longer. The unit is a step of a chain of dependent sums, a clock cycle, which another thread
+// does not lengthen. The faster of two tries counts, because an interruption hits one of them.
 func (c *clock) compute(w *worker) bool {
-	wait := w.wait.BesideSibling() // the other may be on the same core
-	for who := range c.workers {
-		if who == w.id {
+	wait := w.wait.BesideSibling() // the other worker may be on the same core
+	for turn := range c.workers {
+		if turn == w.id {
 			took := [2]time.Duration{time.Hour, time.Hour}
 			for range 2 {
 				began := time.Since(c.epoch)
@@ -102,7 +102,7 @@ func (c *clock) compute(w *worker) bool {
 				took[1] = min(took[1], time.Since(c.epoch)-between)
 			}
 			if took[1] > 0 {
-				c.computed[who] = max(c.computed[who], float64(took[0])*stepsOfChain/(float64(took[1])*sumsOfLook))
+				c.computed[turn] = max(c.computed[turn], float64(took[0])*stepsOfChain/(float64(took[1])*sumsOfLook))
 			}
 		}
 		if !c.ring.Pass(w.id, w.passed, 1, wait) {
@@ -113,8 +113,8 @@ func (c *clock) compute(w *worker) bool {
 	return true
 }
 
-// sums keeps all units of a core busy that compute with whole numbers: none of eight waits for another.
-// Each of n is 32 sums: 8 clock cycles of a core that computes four at once.
+// sums keeps all integer units of a core busy with eight independent chains. Each of n rounds is 32
+// sums: 8 clock cycles of a core that computes four at once.
 //
 //go:noinline
 func sums(n int) int {
@@ -128,7 +128,7 @@ func sums(n int) int {
 	return a + b + c + d + e + f + g + h
 }
 
-// chain is n sums of which each waits for the one before it, sixteen at a time.
+// chain is n sums, each of which depends on the one before, in rounds of sixteen.
 //
 //go:noinline
 func chain(n, a, b int) int {
@@ -153,14 +153,14 @@ func (c *clock) lookAlone() {
 	c.sees(median(took[:]))
 }
 
-// sees notes a look; one of 0 is none.
+// sees notes a look's result; 0 is none.
 func (c *clock) sees(ns float64) {
 	if ns > 0 {
 		c.looks = append(c.looks, ns)
 	}
 }
 
-// bracketed is a look where a group of rounds begins if it is its turn, or the last one.
+// bracketed takes a look before every c.every-th group of rounds, and one after the last.
 func (c *clock) bracketed(w *worker, group int, last bool) bool {
 	if !last && group%c.every != 0 || last && group%c.every == 0 {
 		return true
@@ -168,23 +168,23 @@ func (c *clock) bracketed(w *worker, group int, last bool) bool {
 	return c.look(w)
 }
 
-// bracketOf is the look just before a run's first batch, and the one just after its last; one between
-// batches replaces that where it is farther from before. 0: no look was taken.
+// bracketOf returns the look just before a run's first batch and the look just after its last. A look
+// between batches replaces the latter if it differs more from the former. 0: no look was taken.
 func (c *clock) bracketOf() (before, after float32) {
 	if len(c.looks) == 0 {
 		return 0, 0
 	}
 	first, last := c.looks[0], c.looks[len(c.looks)-1]
-	far := func(v float64) float64 { return math.Abs(math.Log(v / first)) }
+	distance := func(v float64) float64 { return math.Abs(math.Log(v / first)) }
 	for _, v := range c.looks {
-		if far(v) > math.Log(fit.LeastApart) && far(v) > far(last) {
+		if distance(v) > math.Log(fit.LeastApart) && distance(v) > distance(last) {
 			last = v
 		}
 	}
 	return float32(first), float32(last)
 }
 
-// A glance is nothing but a look, by the first workers of a team.
+// A glance is a task that takes one look.
 type glance struct{ measurement }
 
 func (g *glance) measure(w *worker) error {
@@ -196,8 +196,8 @@ func (g *glance) measure(w *worker) error {
 
 func (*glance) verify(*worker) error { return nil }
 
-// Look measures an empty exchange of the team's first workers now, and what sums take two of them, in
-// ns; 0: unknown.
+// Look measures an empty exchange of the team's first workers, in ns, and the sums of two of them, in
+// clock cycles; 0: unknown.
 func (t *Team) Look(ctx context.Context, tau int) (ns, computed float64, err error) {
 	if t.simulation != nil {
 		ns, computed = t.simulation.look(t.placement.Workers[:tau])

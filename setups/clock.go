@@ -12,36 +12,36 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A clock has workers begin each round together, at a moment that is told to all of them a little
-// ahead, and notes when each of them began and finished. Some rounds make a group, the last of which is
-// a batch; the first group warms up. A batch that a worker began late is measured again.
+// A clock starts all workers of a round together, at a moment announced to them in advance, and notes
+// when each began and finished. The last round of each group is a batch; the first group warms up. A
+// batch that a worker began late is measured again.
 type clock struct {
 	workers []*worker
 	barrier *shm.Barrier
 	epoch   time.Time
 	group   int             // rounds of a group
-	batches int             // that are wanted
-	spare   int             // that may be measured besides
-	started []time.Duration // by round, since the epoch: the moment that was told
+	batches int             // to measure
+	spare   int             // further batches allowed in place of late ones
+	started []time.Duration // by round, since the epoch: the announced moment
 	rounds  int             // started so far
 	late    []int           // rounds of batches that did not begin together
-	byTurns bool            // workers share CPUs: none counts as late
-	solo    bool            // one worker begins by itself
-	// notice is the time from the barrier's release to the moment. With a barrier alone the
-	// worker that opens it starts first, and workers that see it late start last.
-	notice time.Duration
-	moment *atomic.Int64 // of the next round; noMoment if there is none
-	apart  bool          // other workers are processes, and count rounds for themselves
-	load   *load         // what others inject; nil: nothing
+	byTurns bool            // oversubscription: no batch counts as late
+	solo    bool            // one worker alone begins and times the rounds
+	// notice is the time from the barrier's release to the announced moment. With a barrier alone,
+	// the worker that opens it would start first (start skew).
+	notice    time.Duration
+	moment    *atomic.Int64 // of the next round; noMoment if there is none
+	byProcess bool          // workers are processes, each of which counts rounds for itself
+	load      *load         // of the injectors; nil: none
 	bracket
 }
 
 const (
 	noMoment = -1
-	// lateShare of a batch is how much later than the moment a worker may begin it.
+	// lateShare is the start skew at which a batch counts as late, as a share of its time.
 	lateShare = 0.01
-	// mostNotice bounds the growth of the notice, as a multiple of its first value, after a
-	// worker lost its CPU: there may be thousands of rounds.
+	// mostNotice bounds the notice, as a multiple of its first value, after a worker lost its CPU:
+	// there may be thousands of rounds.
 	mostNotice = 16
 )
 
@@ -60,7 +60,7 @@ var readingClock = sync.OnceValue(func() time.Duration {
 	return least
 })
 
-// leastNotice is the time in which all workers hear of the moment if none is disturbed.
+// leastNotice is the time in which undisturbed workers see the announcement.
 func leastNotice(workers int) time.Duration {
 	return time.Microsecond + time.Duration(workers)*100*time.Nanosecond
 }
@@ -77,9 +77,9 @@ func (c *clock) set(workers []*worker, batches, group int) {
 	for _, w := range workers {
 		w.met, w.passed, w.looks = 0, 0, 0
 		if cap(w.start) < rounds {
-			const apart = 16 // of what two workers write: two cache lines
-			w.start = make([]time.Duration, rounds, rounds+apart)
-			w.finish = make([]time.Duration, rounds, rounds+apart)
+			const padding = 16 // two cache lines between the times of two workers
+			w.start = make([]time.Duration, rounds, rounds+padding)
+			w.finish = make([]time.Duration, rounds, rounds+padding)
 		}
 		w.start, w.finish = w.start[:rounds], w.finish[:rounds]
 		clear(w.start)
@@ -87,7 +87,7 @@ func (c *clock) set(workers []*worker, batches, group int) {
 	}
 }
 
-// start waits until all workers are ready for round b and its moment has come. It is
+// start waits until all workers are ready for round b and its announced moment has come. It returns
 // false if there is no such round.
 func (c *clock) start(w *worker, b int) (on bool, err error) {
 	boundary := b%c.group == 0
@@ -100,7 +100,7 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 		if !c.barrier.Meet(w.id, w.met, w.wait) {
 			return false, c.missing(w)
 		}
-		if at = time.Duration(c.moment.Load()); c.apart && at != noMoment {
+		if at = time.Duration(c.moment.Load()); c.byProcess && at != noMoment {
 			c.rounds = b + 1
 		}
 	} else {
@@ -122,8 +122,8 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 		}
 		return false, nil
 	}
-	// Worker 0 may have read the line. It comes back now, not in the round, where an atomic store
-	// would wait for it.
+	// This store fetches the line, which worker 0 may have read, before the round: in it an atomic
+	// store would wait for the line.
 	w.start[b] = at
 	now := time.Since(c.epoch)
 	for now < at {
@@ -133,7 +133,7 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 	return true, nil
 }
 
-// startAlone begins round b when one worker does, which the others wait for.
+// startAlone begins round b of a task that one worker times alone.
 func (c *clock) startAlone(w *worker, b int) {
 	c.load.mark(2 * b)
 	now := time.Since(c.epoch)
@@ -144,7 +144,7 @@ func (c *clock) startAlone(w *worker, b int) {
 
 func (c *clock) begin(b int, at time.Duration) { c.started[b], c.rounds = at, b+1 }
 
-// finish notes that a worker is done with round b.
+// finish notes the end of a worker's round b.
 func (c *clock) finish(w *worker, b int) {
 	w.finish[b] = time.Since(c.epoch)
 	w.over.Store(int64(b + 1))
@@ -153,13 +153,13 @@ func (c *clock) finish(w *worker, b int) {
 	}
 }
 
-// goesOn reports whether there is a round b, now that all before are over. The longer the
-// last one's workers took to begin, the longer is the notice of the next.
+// goesOn reports whether there is a round b, after all earlier ones are over. The notice of the next
+// round grows with the start skew of the last.
 func (c *clock) goesOn(b int) bool {
 	if b%c.group != 0 || b == 0 {
 		return true
 	}
-	for _, w := range c.workers { // the barrier has said so, but in memory that the race detector does not know
+	for _, w := range c.workers { // for the race detector, which does not know the barrier's memory
 		w.over.Load()
 	}
 	if lag := c.lag(b - 1); lag > 4*readingClock() {
@@ -172,7 +172,7 @@ func (c *clock) goesOn(b int) bool {
 	return over-len(c.late) < c.batches && over < c.batches+c.spare
 }
 
-// lag is how long after the moment of a round its last worker began.
+// lag is the start skew of a round: from the announced moment to the begin of its last worker.
 func (c *clock) lag(b int) (most time.Duration) {
 	for _, w := range c.workers {
 		most = max(most, w.start[b]-c.started[b])
@@ -180,8 +180,8 @@ func (c *clock) lag(b int) (most time.Duration) {
 	return most
 }
 
-// measured are the rounds of the batches that began together; where none did, of all,
-// which forced says.
+// measured returns the rounds of the batches that began together. If none did, it returns all
+// batches' rounds, and forced is true.
 func (c *clock) measured() (rounds []int, forced bool) {
 	var all []int
 	for b := 2*c.group - 1; b < c.rounds; b += c.group {
@@ -195,7 +195,7 @@ func (c *clock) measured() (rounds []int, forced bool) {
 	return rounds, false
 }
 
-// took is the time of a round in ns, from its moment to the last finish.
+// took is the time of a round in ns, from the announced moment to the last finish.
 func (c *clock) took(b int) float64 {
 	var last time.Duration
 	for _, w := range c.workers {
@@ -204,13 +204,13 @@ func (c *clock) took(b int) float64 {
 	return float64(last - c.started[b])
 }
 
-// times returns the time of each batch divided by the messages in it.
-func (c *clock) times(each int) []float64 {
+// times returns the time of a message in each batch, in ns.
+func (c *clock) times(messages int) []float64 {
 	rounds, _ := c.measured()
-	return lists.Map(rounds, func(b int) float64 { return c.took(b) / float64(each) })
+	return lists.Map(rounds, func(b int) float64 { return c.took(b) / float64(messages) })
 }
 
-// begun counts the batches that began together and those that did not.
+// begun counts the batches, and the late ones among them.
 func (c *clock) begun() (s params.Begun) {
 	if c.solo {
 		return s
@@ -222,11 +222,11 @@ func (c *clock) begun() (s params.Begun) {
 	return s
 }
 
-// workersOf are what the workers took by themselves.
-func (c *clock) workersOf() (of params.Workers) {
+// workerTimes compares the workers' own times: the fastest and the median one relative to the slowest.
+func (c *clock) workerTimes() params.Workers {
 	rounds, _ := c.measured()
 	if c.solo || len(c.workers) < 2 || len(rounds) == 0 {
-		return of
+		return params.Workers{}
 	}
 	took, last := make([]float64, len(c.workers)), 0
 	for i, w := range c.workers {
@@ -240,7 +240,7 @@ func (c *clock) workersOf() (of params.Workers) {
 	}
 	slowest := took[last]
 	if !(slowest > 0) {
-		return of
+		return params.Workers{}
 	}
 	others := slices.Delete(took, last, last+1)
 	return params.Workers{Fastest: float32(slices.Min(others) / slowest), Typical: float32(median(others) / slowest), Last: int32(c.workers[last].cpu)}
@@ -262,7 +262,7 @@ func (c *clock) meet(w *worker) error {
 	return nil
 }
 
-// missing names the workers that a worker which gave up at the barrier waited for.
+// missing is the error of a worker that gave up at the barrier: it names a worker that is not there.
 func (c *clock) missing(w *worker) error {
 	for _, other := range c.workers {
 		if c.barrier.Arrived(other.id) < w.met {

@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A Collective is a schedule to be carried out on this machine's memory, a rank
-// a worker, messages through segmented channels between each pair of ranks.
+// A Collective is a schedule to carry out on this machine's memory: each rank is a worker, and messages
+// go through a segmented channel for each pair of ranks.
 type Collective struct {
 	Schedule     *collective.Schedule `json:"-"`
 	Segments     int                  // nseg of each channel
@@ -22,19 +22,16 @@ type Collective struct {
 	Runs         int                  // timed, after some that warm up
 	ArenaBytes   int                  // > 0: off cache, ranks' buffers walk through at least that much each
 
-	// For ranks that are processes: messages are single copies, which receivers fetch from the
-	// senders' memory; in cache, ranks rewrite what they send before each run, untimed.
-	Single, Rewritten bool
-	// Null: of single copies all is done but the copy.
-	Null bool
+	Single    bool // messages are single copies out of the senders' memory; ranks are processes
+	Rewritten bool // in cache, ranks rewrite their send buffers before each run, untimed
+	Null      bool // single copies are synchronised but not copied
 }
 
-// RunCollective carries a schedule out and returns the time of each run in ns, from the
-// announced start to the last rank's finish, less the time of an empty run. It fails if a rank
-// does not hold afterwards what the collective promises.
+// RunCollective carries out a schedule and returns the time of each run in ns, from the announced start
+// to the last rank's finish, less the time of an empty run. It fails if a rank's result is wrong.
 //
-// Off cache, ranks send from one arena and receive into another, which the team keeps from call
-// to call.
+// Off cache, ranks send from one arena and receive into another, which the team keeps from call to
+// call.
 func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, error) {
 	if p := c.Schedule.Call.P; p != t.Tau() {
 		return nil, fmt.Errorf("a schedule for %d ranks needs as many workers, there are %d", p, t.Tau())
@@ -61,20 +58,20 @@ func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, erro
 	return t.beyond(lists.Map(rounds, func(r int) float64 { return run.took(r - 1) }), lists.Map(rounds, run.took)), nil
 }
 
-// beyond are times less the median of empty rounds, which is what the clock takes; nothing of
-// workers that share CPUs, for then it is the scheduler's.
+// beyond subtracts the median of empty rounds, the clock's share, from times. With oversubscription it
+// subtracts nothing: empty rounds then measure the scheduler.
 func (t *Team) beyond(empty, times []float64) []float64 {
-	clock := median(empty)
+	share := median(empty)
 	if t.placement.Oversubscribed {
-		clock = 0
+		share = 0
 	}
-	return lists.Map(times, func(ns float64) float64 { return max(0, ns-clock) })
+	return lists.Map(times, func(ns float64) float64 { return max(0, ns-share) })
 }
 
 // A performance is a Collective with its memory and a program for each rank.
 //
-// Its rounds alternate: even ones are empty, odd ones are runs, the first of which warms up. An
-// empty round takes what the clock takes.
+// Even rounds are empty, and measure the clock's share. Odd rounds are runs, the first of which warms
+// up.
 type performance struct {
 	Collective
 	measurement
@@ -86,32 +83,32 @@ type performance struct {
 type rank struct {
 	buffers [3]buffer // by collective.Buffer
 	steps   []step
-	arrived []byte       // what is to be reduced
-	done    atomic.Int64 // rounds
+	arrived []byte       // received operands of a reduction
+	done    atomic.Int64 // finished rounds
 }
 
-// A buffer is a rank's, at a place of its own in each run if it walks.
+// A buffer is a rank's buffer. Off cache it is at another place of its arena in each run.
 type buffer struct {
 	mem    []byte
 	size   int
-	end    int // of the places, which come down from there as a trial's messages do
+	end    int // of the places, which follow each other downwards, as a trial's messages do
 	stride int // from place to place
 	places int
 	first  int // place of the warm-up
 }
 
-// at is where the buffer of a run begins.
+// at is the offset of the buffer in a run.
 func (b *buffer) at(run int) int { return b.end - ((b.first+run)%b.places+1)*b.stride }
 
-// A step is a rank's part of a stage: it sends a segment and receives one in turn, or copies.
+// A step is a rank's part of a stage: it sends and receives segments in turn, or copies.
 type step struct {
 	out        *shm.Sender
 	in         *shm.Receiver
 	send, recv collective.Span
-	peer       int // it receives from
+	peer       int // the rank that it receives from
 	reduce     bool
 	copies     []spanCopy
-	meet       bool // copies between ranks begin together
+	meet       bool // a barrier comes first: copies between ranks begin together
 	offers     []*shm.Offer
 	fetches    []fetch
 }
@@ -129,8 +126,7 @@ type spanCopy struct {
 	src, dst collective.Span
 }
 
-// arenaBytes is the size of the arenas of collectives, which is one for all, and so
-// many bytes at least.
+// arenaBytes is the common size of the arenas of collectives, at least the given one.
 func (t *Team) arenaBytes(bytes int) int {
 	t.memory.drop(func(r *region) bool { return r.of == arenaOfRanks && len(r.mem) < bytes })
 	for k, r := range t.memory.kept {
@@ -141,6 +137,7 @@ func (t *Team) arenaBytes(bytes int) int {
 	return bytes
 }
 
+// lay prepares a collective: its clock, the ranks' programs and their memory.
 func (t *Team) lay(c Collective) (*performance, error) {
 	run := &performance{Collective: c, patterns: t.patterns, since: shm.Monotonic()}
 	run.every = max(1, c.Runs/looksBetween)
@@ -156,10 +153,10 @@ func (t *Team) lay(c Collective) (*performance, error) {
 	return run, run.place(t)
 }
 
-// brings reports whether a buffer holds something before the collective begins.
+// brings reports whether a buffer holds input of the collective.
 func (p *performance) brings(id int, b collective.Buffer) bool {
-	given := p.Schedule.Brings(id)
-	return given.Buffer == b && given.Bytes > 0
+	input := p.Schedule.Brings(id)
+	return input.Buffer == b && input.Bytes > 0
 }
 
 // place gives every buffer its memory.
@@ -190,8 +187,8 @@ func (p *performance) place(t *Team) error {
 			places[side] = bytes / n
 		}
 	}
-	// Each time that runs come to a place where they received before, what they send comes from
-	// another place: bytes left there from before are wrong.
+	// Each time that runs receive at a place again, they send from another place than before: stale
+	// bytes there are wrong ones, and check finds them.
 	if places[sending] > 0 && places[receiving]%places[sending] == 0 {
 		places[receiving]--
 	}
@@ -218,7 +215,7 @@ func (p *performance) place(t *Team) error {
 	return nil
 }
 
-// side says which arena a buffer lies in off cache, −1 if in none.
+// side is the arena of a buffer off cache, −1 if it is in none.
 func (p *performance) side(id int, b collective.Buffer) int {
 	switch {
 	case p.brings(id, b):
@@ -229,7 +226,7 @@ func (p *performance) side(id int, b collective.Buffer) int {
 	return -1
 }
 
-// reach maps the pages of arenas that the runs come to.
+// reach maps the pages of arenas that the runs reach.
 func (r *rank) reach(runs int) {
 	for i := range r.buffers {
 		b := &r.buffers[i]
@@ -241,21 +238,21 @@ func (r *rank) reach(runs int) {
 	}
 }
 
-// A talk is a rank that sends to another.
-type talk struct{ from, to int }
+// A link is a sending rank with the receiving one.
+type link struct{ from, to int }
 
-// connect has a channel for each pair that talks, or a post where messages are single copies.
-func (p *performance) connect(t *Team) (wires map[talk]wire, err error) {
-	wires = make(map[talk]wire)
+// connect makes a channel for each link, or a post where messages are single copies.
+func (p *performance) connect(t *Team) (wires map[link]wire, err error) {
+	wires = make(map[link]wire)
 	peers := make([][]int, t.Tau()) // by rank: the ranks that it sends to
-	known := make(map[talk]bool)
+	known := make(map[link]bool)
 	for _, stage := range p.Schedule.Steps() {
 		if stage.Pattern == collective.Local || stage.Pattern == collective.Transfer {
 			continue
 		}
 		for m := range stage.Messages() {
-			if between := (talk{m.From, m.To}); !known[between] {
-				known[between] = true
+			if l := (link{m.From, m.To}); !known[l] {
+				known[l] = true
 				peers[m.From] = append(peers[m.From], m.To)
 			}
 		}
@@ -272,7 +269,7 @@ func (p *performance) connect(t *Team) (wires map[talk]wire, err error) {
 			for i, peer := range to {
 				post := shm.NewPost(r.mem, i*shm.PostBytes)
 				p.posts = append(p.posts, post)
-				wires[talk{from, peer}] = wire{offer: post.Offer(t.workers[from].wait), take: post.Taker(t.workers[peer].wait)}
+				wires[link{from, peer}] = wire{offer: post.Offer(t.workers[from].wait), take: post.Taker(t.workers[peer].wait)}
 			}
 			continue
 		}
@@ -281,13 +278,13 @@ func (p *performance) connect(t *Team) (wires map[talk]wire, err error) {
 			return nil, err
 		}
 		for i, c := range all {
-			wires[talk{from, to[i]}] = wire{out: c.Sender(t.workers[from].wait), in: c.Receiver(0, t.workers[to[i]].wait)}
+			wires[link{from, to[i]}] = wire{out: c.Sender(t.workers[from].wait), in: c.Receiver(0, t.workers[to[i]].wait)}
 		}
 	}
 	return wires, nil
 }
 
-// A wire has the two ends of what carries messages from one rank to another.
+// A wire holds both ends of a link's channel or post.
 type wire struct {
 	out   *shm.Sender
 	in    *shm.Receiver
@@ -295,13 +292,13 @@ type wire struct {
 	take  *shm.Taker
 }
 
-// program writes each rank's steps, with a channel for each pair that talks.
+// program translates the schedule into each rank's steps.
 func (p *performance) program(t *Team) error {
 	wires, err := p.connect(t)
 	if err != nil {
 		return err
 	}
-	reduced := make([]int, t.Tau()) // bytes, of the largest that arrive
+	reduced := make([]int, t.Tau()) // by rank: bytes of the largest operand that arrives
 	for _, stage := range p.Schedule.Steps() {
 		parts := make(map[int]*step)
 		part := func(rank int) *step {
@@ -316,17 +313,16 @@ func (p *performance) program(t *Team) error {
 				s.copies = append(s.copies, spanCopy{m.From, m.Src, m.Dst})
 				continue
 			}
-			between := talk{m.From, m.To}
 			from, to := part(m.From), part(m.To)
-			if l := wires[between]; p.Single {
-				from.offers = append(from.offers, l.offer)
-				to.fetches = append(to.fetches, fetch{l.take, m.From, m.Src, m.Dst})
+			if ends := wires[link{m.From, m.To}]; p.Single {
+				from.offers = append(from.offers, ends.offer)
+				to.fetches = append(to.fetches, fetch{ends.take, m.From, m.Src, m.Dst})
 			} else {
 				if from.out != nil || to.in != nil {
 					return fmt.Errorf("%s: rank %d sends, or rank %d receives, several messages at once, which single copies alone do", p.Schedule.Algorithm, m.From, m.To)
 				}
-				from.out, from.send = l.out, m.Src
-				to.in, to.recv, to.peer = l.in, m.Dst, m.From
+				from.out, from.send = ends.out, m.Src
+				to.in, to.recv, to.peer = ends.in, m.Dst, m.From
 			}
 			if stage.Reduce {
 				reduced[m.To] = max(reduced[m.To], m.Bytes())

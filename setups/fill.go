@@ -7,19 +7,19 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Fill keeps cores without workers busy, so that few workers do not clock higher than many.
-// Its threads compute in registers, share no memory, and yield to everything else.
+// A Fill keeps cores without workers busy, so that the clock frequency does not depend on the number
+// of workers. Its threads compute in registers, share no memory, and yield to everything else.
 type Fill struct{ spinners []*spinner }
 
 // A spinner is a thread on the first CPU of a core.
 type spinner struct {
-	core numa.CPUSet // its CPUs: if a worker is on any of them, the core is busy
+	core numa.CPUSet // its CPUs: with a worker on any of them it needs no filling
 	wake chan struct{}
 	on   atomic.Bool
-	_    [128]byte // what others write is on other cache lines
+	_    [128]byte // keeps other threads' data on other cache lines
 }
 
-// NewFill is for cores of which the CPUs are given. None is busy before a team has work.
+// NewFill starts a thread for each core, given by its CPUs. They sleep until a team has work.
 func NewFill(cores []numa.CPUSet) (*Fill, error) {
 	f := &Fill{}
 	pinned := make(chan error, len(cores))
@@ -41,7 +41,7 @@ func NewFill(cores []numa.CPUSet) (*Fill, error) {
 	return f, nil
 }
 
-// Close ends its threads.
+// Close ends the threads.
 func (f *Fill) Close() {
 	for _, s := range f.spinners {
 		s.on.Store(false)
@@ -49,7 +49,7 @@ func (f *Fill) Close() {
 	}
 }
 
-// around keeps all cores without workers busy, until it is called again.
+// around keeps all cores without one of these workers busy, until it is called again.
 func (f *Fill) around(workers []*worker) {
 	if f == nil {
 		return
@@ -61,7 +61,7 @@ func (f *Fill) around(workers []*worker) {
 		}
 		select {
 		case s.wake <- struct{}{}:
-		default: // it is on its way
+		default: // it is awake already
 		}
 	}
 }
@@ -80,7 +80,7 @@ func (s *spinner) spin(pinned chan<- error) {
 	}
 }
 
-// compute takes some 10 µs. Not inlined: its prologue is where the runtime can stop it.
+// compute takes some 10 µs. It is not inlined, because the runtime can stop it in its prologue.
 //
 //go:noinline
 func compute(x uint64) uint64 {

@@ -8,25 +8,25 @@ import (
 	"unsafe"
 )
 
-// A Loaded is a Work of a team's first workers while all others read memory, at full speed or a
-// chosen rate. The others begin before the first batch and read until all batches are over.
+// A Loaded is a Work of a team's first workers while all others, the injectors, read memory at full
+// speed or at a chosen rate. Injectors begin before the first batch and read until all batches are over.
 type Loaded struct {
 	Work
-	Load *Load // nil: the others sleep
+	Load *Load // nil: no injectors
 }
 
-// A Load is what the others do: each reads through an arena of its own, a chunk at a time.
+// A Load is the injectors' work: each reads through an arena of its own, a chunk at a time.
 type Load struct {
 	ArenaBytes int           // of each, a multiple of ChunkBytes
-	Every      time.Duration // from one chunk's start to the next one's; 0: no pauses
+	Every      time.Duration // between the starts of two chunks; 0: no pauses
 }
 
-// ChunkBytes is what is read between two pauses.
+// ChunkBytes is the bytes read between two pauses.
 const ChunkBytes = 4 << 10
 
 const chunkLines = ChunkBytes / unitBytes
 
-// batch is long enough to count chunks in it.
+// batch is long enough to count chunks.
 func (l Loaded) batch() Batch {
 	b := l.Work.batch()
 	b.Time = 2 * time.Millisecond
@@ -50,8 +50,8 @@ func (l Loaded) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	return all, nil
 }
 
-// Injected is the time in ns that all injectors together took for a line of 64 bytes, in the
-// batches of the last sample of a Loaded: their bandwidth is 64 bytes over it.
+// Injected is the time of all injectors together for a line of 64 bytes, in ns, in the batches of the
+// last sample of a Loaded: their bandwidth is 64 bytes divided by it.
 func (t *Team) Injected() Sample { return sampleOf(t.injected) }
 
 // A load is a Load with its memory and its counts.
@@ -59,26 +59,26 @@ type load struct {
 	Load
 	epoch  time.Time
 	arenas []*region
-	counts []count // by injector
-	marks  []mark  // two a round: before it began, after it was finished
-	ready  atomic.Int32
-	failed atomic.Bool
-	over   atomic.Bool
+	counts []count      // by injector
+	marks  []mark       // two a round: before its begin, after its finish
+	ready  atomic.Int32 // number of injectors with initialised memory
+	failed atomic.Bool  // one could not initialise it
+	over   atomic.Bool  // the batches are
 }
 
-// A count is how many lines an injector has read.
+// A count is the number of lines that an injector has read.
 type count struct {
 	lines atomic.Uint64
 	_     [2*unitBytes - 8]byte
 }
 
-// A mark is what all injectors had read at a moment.
+// A mark is the number of lines that all injectors had read at a moment.
 type mark struct {
 	at    time.Duration
 	lines uint64
 }
 
-// enlist has the workers of a team from the n-th on inject.
+// enlist makes the workers of a team from the n-th on injectors.
 func (l *load) enlist(m *measurement, n, rounds int) error {
 	l.epoch, l.marks, l.counts = m.epoch, make([]mark, 2*rounds), make([]count, m.team.Tau()-n)
 	for i := range l.counts {
@@ -91,10 +91,10 @@ func (l *load) enlist(m *measurement, n, rounds int) error {
 	return nil
 }
 
-// line is what the first word of line i of an arena holds.
+// line is the first word of line i of an arena.
 func line(i uint64) uint64 { return i*0x9E3779B97F4A7C15 + 1 }
 
-// layLines lays lines; the rest of each is never read.
+// layLines writes the first word of each line; the rest is never read.
 func layLines(mem []byte, at int) {
 	for i := 0; i < len(mem); i += unitBytes {
 		*(*uint64)(unsafe.Pointer(&mem[i])) = line(uint64((at + i) / unitBytes))
@@ -112,7 +112,7 @@ func sumOfLines(a, b uint64) uint64 {
 	return x*y*(line(1)-line(0)) + (b-a)*line(0)
 }
 
-// readChunk returns the sum of the lines of a chunk. Eight at a time do not wait for each other.
+// readChunk returns the sum of the lines of a chunk, by eight independent sums.
 func readChunk(chunk []byte) uint64 {
 	_ = chunk[ChunkBytes-1]
 	p := unsafe.Pointer(unsafe.SliceData(chunk))
@@ -131,8 +131,8 @@ func readChunk(chunk []byte) uint64 {
 	return s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
 }
 
-// inject is an injector's loop. It does not count as progress, because others wait for the
-// workers that measure.
+// inject is an injector's loop. It does not count as progress: the watchdog is for the workers that
+// measure.
 func (l *load) inject(m *measurement, w *worker) error {
 	err := m.team.memory.touch(w.id, m.step)
 	l.failed.CompareAndSwap(false, err != nil)
@@ -156,7 +156,7 @@ func (l *load) inject(m *measurement, w *worker) error {
 			if now < due {
 				continue
 			}
-			if due += l.Every; due < now { // what was missed is not made up for
+			if due += l.Every; due < now { // missed chunks are not made up for
 				due = now
 			}
 		}
@@ -171,7 +171,7 @@ func (l *load) inject(m *measurement, w *worker) error {
 	return l.check(w, sum, uint64(begin/unitBytes), chunks*chunkLines)
 }
 
-// check proves that an injector has read what was laid, from line `begin` on and round again.
+// check proves that an injector has read the right words, from line `begin` on and round again.
 func (l *load) check(w *worker, sum, begin, lines uint64) error {
 	all := uint64(l.ArenaBytes / unitBytes)
 	want := lines / all * sumOfLines(0, all)
@@ -186,7 +186,7 @@ func (l *load) check(w *worker, sum, begin, lines uint64) error {
 	return nil
 }
 
-// await is for all injectors to have their memory.
+// await waits until all injectors have initialised their memory.
 func (l *load) await(m *measurement) error {
 	for int(l.ready.Load()) < len(l.counts) || l.failed.Load() {
 		if m.team.stop.Load() || l.failed.Load() {
@@ -196,7 +196,7 @@ func (l *load) await(m *measurement) error {
 	return nil
 }
 
-// mark notes what has been read by now; of no load, nothing.
+// mark records the lines read so far; without a load it does nothing.
 func (l *load) mark(i int) {
 	if l == nil {
 		return
@@ -208,7 +208,7 @@ func (l *load) mark(i int) {
 	l.marks[i] = mark{time.Since(l.epoch), sum}
 }
 
-// rates are what a line took in each of these batches, in ns.
+// rates are the times of a line in these batches, in ns.
 func (l *load) rates(batches []int, _ bool) (ns []float64) {
 	for _, b := range batches {
 		from, to := l.marks[2*b], l.marks[2*b+1]

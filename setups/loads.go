@@ -9,22 +9,22 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Lines are read in blocks, each in its three states, so that a disturbance hits all three; the
-// median of blocks counts. A block has few enough pages for the TLB, which is filled before:
-// translation costs the same in all three.
+// Lines are read in blocks, each in three states (as it is, cached, flushed), so that a disturbance hits
+// all three; the median of blocks counts. The TLB holds a block's pages and is filled before:
+// translation costs the same in all states.
 const (
 	loadsOfBlock = 64
 	loadBlocks   = 32
-	loadsAhead   = 64 << 10 // of the walk: prefetchers have been so far
+	loadsAhead   = 64 << 10 // distance from the walk: prefetchers have read less far
 	loadPage     = 4096
 )
 
-// below is the byte to read from in an arena of size bytes whose messages have come down to byte `at`.
+// below is the byte to read from in an arena of that many bytes whose messages have come down to byte `at`.
 func below(at, bytes int) int { return (at - bytes/2 - 2*loadsAhead + 2*bytes) % bytes }
 
-// loadsOf reads lines of an arena from byte `from` on: they tell whether the next messages are in a
-// cache. It leaves the arena's bytes as they are, and the lines in memory. Buffers is 0 where the arena
-// is too small, or where nothing can be flushed.
+// loadsOf times loads of lines of an arena from byte `from` on, which show whether the next messages
+// are cached. It keeps the arena's bytes, and leaves the lines flushed. Buffers is 0 if the arena is too
+// small or the processor cannot flush.
 func loadsOf(arena []byte, from int) params.Loads {
 	const block = loadsOfBlock * loadPage
 	blocks := min(loadBlocks, len(arena)/2/block)
@@ -33,12 +33,12 @@ func loadsOf(arena []byte, from int) params.Loads {
 	}
 	base := unsafe.Pointer(unsafe.SliceData(arena))
 	pages, first := len(arena)/loadPage, (from+loadsAhead)/loadPage
-	apart := pages / 2 / blocks // from block to block
+	stride := pages / 2 / blocks // pages from block to block
 	lines := make([]unsafe.Pointer, loadsOfBlock)
 	var next, flushed, cached []float64
 	for b := range blocks {
 		for i, at := range rand.Perm(loadsOfBlock) {
-			page := unsafe.Add(base, (first+b*apart+at)%pages*loadPage)
+			page := unsafe.Add(base, (first+b*stride+at)%pages*loadPage)
 			chase([]unsafe.Pointer{page})
 			lines[i] = unsafe.Add(page, (8+rand.IntN(loadPage/unitBytes-8))*unitBytes)
 		}
@@ -52,8 +52,8 @@ func loadsOf(arena []byte, from int) params.Loads {
 	return params.Loads{Next: median(next), Flushed: median(flushed), Cached: median(cached), Buffers: 1}
 }
 
-// read finds out whether what messages come to next, from byte `from` of a worker's arena on,
-// is in a cache: once each time that the arena was initialised.
+// read measures whether the next messages of a worker's arena, from byte `from` on, are cached. It does
+// so once each time that the arena was initialised.
 func (m *memory) read(worker, side, from int) {
 	for _, r := range m.used {
 		if arena := r.of == arenaOfTrials || r.of == arenaOfRanks || r.of == arrayOfPasses; arena && r.worker == worker && r.side == side && r.loads == nil {
@@ -70,8 +70,8 @@ func (t *Team) Loads() params.Loads {
 	return l
 }
 
-// note includes the loads of a finished task. Workers that take turns read nothing of each
-// other's walks.
+// note adds the loads of a finished task. With oversubscription they are left out: workers take turns,
+// and their loads tell nothing of each other's walks.
 func (t *Team) note() {
 	for _, r := range t.memory.used {
 		if r.loads != nil && !r.noted && !t.placement.Oversubscribed {
@@ -81,17 +81,17 @@ func (t *Team) note() {
 	}
 }
 
-// timeLoads is what one of the loads takes, ns.
+// timeLoads is the time of one load, in ns.
 func timeLoads(lines []unsafe.Pointer) float64 {
 	began := time.Now()
 	chase(lines)
 	return float64(time.Since(began)) / float64(len(lines))
 }
 
-// nowhere is 0, which a compiler does not know: it makes an address hang on what was read.
+// nowhere is 0, which the compiler does not know: it makes an address depend on the last load.
 var nowhere uintptr
 
-// chase reads lines, each when the one before has come.
+// chase loads lines one after another: each address depends on the load before.
 //
 //go:noinline
 func chase(lines []unsafe.Pointer) (found uintptr) {

@@ -8,27 +8,27 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A task is what a team does at one time: a measurement, and what is its own.
+// A task is one run of a team: the common part, a measurement, and the task's own.
 type task interface {
 	common() *measurement
 	measure(w *worker) error // a worker's part, in batches
-	verify(w *worker) error  // that it holds what it should, after all have measured
+	verify(w *worker) error  // checks the worker's data after all workers have measured
 }
 
-// A measurement is what all tasks have in common: the first workers of a team,
-// their memory, a clock, and channels between them.
+// A measurement is the common part of all tasks: the first workers of a team, their memory, a
+// clock, and channels between them.
 type measurement struct {
 	clock
 	team     *Team
-	channels []*shm.Channel // nil: of a worker without readers
+	channels []*shm.Channel // nil for a worker without readers
 	steps    *atomic.Uint64
 	posts    []*shm.Post // of single copies
 }
 
 func (m *measurement) common() *measurement { return m }
 
-// enlist begins a measurement of n workers, in batches of groups of rounds. Rounds of the
-// barrier are counted, so it is always fresh.
+// enlist begins a measurement of n workers with batches of a group of rounds each. It maps a fresh
+// barrier, because a barrier counts its rounds.
 func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	m.team, m.steps = t, new(atomic.Uint64)
 	t.memory.huge = t.Huge
@@ -50,7 +50,7 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	}
 	m.barrier, m.byTurns = shm.NewBarrier(r.mem, n), t.placement.Oversubscribed
 	switch {
-	case m.byTurns || shm.Naps || t.calibrates: // flags wait for the scheduler, or no look is wanted
+	case m.byTurns || shm.Naps || t.calibrates: // no probes: flags wait for the scheduler, or nothing is sampled
 	case n > 1:
 		m.ring = shm.NewRing(r.mem[flags:], n)
 	case t.alone == nil:
@@ -65,13 +65,13 @@ func (m *measurement) enlist(t *Team, n, batches, group int) error {
 	return nil
 }
 
-// region is memory for the measurement.
+// region returns memory for the measurement, see memory.region.
 func (m *measurement) region(k key, n int, life lifetime, write func([]byte, int)) (*region, error) {
 	return m.team.memory.region(k, n, life, write)
 }
 
-// user is memory of worker w for messages: with what it sends, or to receive into. An arena
-// stays, and what is sent from it never changes.
+// user returns worker w's memory to send from or to receive into. An arena stays mapped, and the
+// bytes to send in it never change.
 func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
 	life, write := fresh, zeros
 	if of == arenaOfRanks {
@@ -87,21 +87,21 @@ func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
 	return r.mem, nil
 }
 
-// channelsOf adds several channels that worker w writes, on pages of their own but in one
-// mapping: one for each two of 256 workers would be more than a process may have.
+// channelsOf adds channels that worker w writes, each on its own pages, all in one mapping: a
+// mapping for each pair of 256 workers would exceed the limit of a process.
 func (m *measurement) channelsOf(w, count, segments, segmentBytes, readers int, life lifetime) (all []*shm.Channel, err error) {
 	n, err := shm.ChannelBytes(segments, segmentBytes, readers)
 	if err != nil {
 		return nil, err
 	}
 	page := os.Getpagesize()
-	apart := (n + page - 1) / page * page
-	r, err := m.region(key{of: intermediate, worker: w}, (count-1)*apart+n, life, zeros)
+	stride := (n + page - 1) / page * page
+	r, err := m.region(key{of: intermediate, worker: w}, (count-1)*stride+n, life, zeros)
 	if err != nil {
 		return nil, err
 	}
 	for i := range count {
-		all = append(all, shm.NewChannel(r.mem[i*apart:i*apart+n], segments, segmentBytes, readers))
+		all = append(all, shm.NewChannel(r.mem[i*stride:i*stride+n], segments, segmentBytes, readers))
 	}
 	m.channels = append(m.channels, all...)
 	return all, nil
@@ -129,7 +129,7 @@ func (m *measurement) work(w *worker, tk task) error {
 	if err := tk.measure(w); err != nil {
 		return err
 	}
-	// Checking is traffic too: not while another still measures.
+	// Checks cause memory traffic: they wait until all workers have measured.
 	if err := m.meet(w); err != nil {
 		return err
 	}
@@ -139,13 +139,13 @@ func (m *measurement) work(w *worker, tk task) error {
 	return tk.verify(w)
 }
 
-// step counts as progress. It is false if the worker is to stop.
+// step counts as progress. It returns false if the worker is to stop.
 func (m *measurement) step() bool {
 	m.steps.Add(1)
 	return !m.team.stop.Load()
 }
 
-// progress grows as long as any worker gets anywhere.
+// progress grows while any worker advances.
 func (m *measurement) progress() uint64 {
 	n := m.steps.Load()
 	for _, w := range m.workers {
@@ -165,7 +165,7 @@ func (m *measurement) progress() uint64 {
 	return n
 }
 
-// unmap ends the measurement, unless a worker may still be in there.
+// unmap ends the measurement. It keeps the memory of a broken team, whose workers may still use it.
 func (m *measurement) unmap() {
 	if m.team.broken == nil {
 		m.team.memory.unmap()

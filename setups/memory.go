@@ -8,20 +8,20 @@ import (
 	"sync"
 )
 
-// A walk is the path of messages through the workers' user buffers, all in step, down from the
-// end and round again. A program's message does not follow the last one in memory, where the
-// processor has prefetched already: so each lies before the last. The walk notes whose bytes
-// each unit holds, so that every byte's origin can be told afterwards, whichever setups took turns.
+// A walk is the path of messages through the workers' user buffers, in step, downwards from the end and
+// round again. Downwards, because a program's message does not follow the last one in memory, where the
+// processor has prefetched. The walk records whose bytes each unit holds, so that check knows every
+// byte's origin, whichever setups took turns.
 type walk struct {
-	units   int      // of unitBytes, of a worker's memory, that messages walk through
-	next    int      // unit below which the next message lies
-	holds   []uint32 // by unit: an index of origins
-	origins [][]int  // whose bytes each worker has; the first: its own
-	known   map[string]uint32
-	brought map[arrival]uint32
+	units   int                // of a worker's memory that messages walk through
+	next    int                // unit below which the next message lies
+	holds   []uint32           // by unit: an index of origins
+	origins [][]int            // by worker, whose bytes it has; the first: its own
+	known   map[string]uint32  // index of origins by their text
+	brought map[arrival]uint32 // index of origins after an arrival
 }
 
-// An arrival is messages that come to a unit.
+// An arrival is n messages of a setup among tau workers to a unit that holds origins[held].
 type arrival struct {
 	held   uint32
 	setup  string
@@ -31,45 +31,45 @@ type arrival struct {
 // unitBytes is a cache line: no two messages share one.
 const unitBytes = 64
 
-// unitsOf is how many units n bytes take, 1 at least.
+// unitsOf is the number of units of n bytes, 1 at least.
 func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
-// overwrites reports whether a worker receives over what it sent.
-func (s Setup) overwrites() bool { return !s.alone && !s.apart }
+// overwrites reports whether a received message overwrites the sent one.
+func (s Setup) overwrites() bool { return !s.alone && !s.separate }
 
-// ground is which of a worker's kept regions messages of a setup walk through: setups take turns on one
-// where each can tell what the others left, and where a message comes to what was used longest ago.
+// ground is the number of the kept region that a setup's messages walk through. Setups share a region
+// if each can check the bytes that the others leave, and a message reaches the memory used longest ago.
 func (s Setup) ground() int {
 	switch {
 	case s.operator != nil:
 		return 3
-	case s.together:
+	case s.shared:
 		return 2
-	case s.apart:
+	case s.separate:
 		return 1
 	}
 	return 0
 }
 
-// room is how much of n bytes of user memory messages walk through: half of it if
-// they are received apart.
+// room is the part of n bytes of user memory that messages walk through: half of it if the receive
+// buffer is separate.
 func (s Setup) room(n int) int {
-	if s.apart {
+	if s.separate {
 		return n / 2 / unitBytes * unitBytes
 	}
 	return n
 }
 
-// userBytes is what user memory takes for messages of n bytes.
+// userBytes is the user memory for messages of n bytes.
 func (s Setup) userBytes(n int) int {
-	if s.apart {
+	if s.separate {
 		return 2 * unitsOf(n) * unitBytes
 	}
 	return n
 }
 
-// newWalk begins a walk through units in which each worker has what it wrote itself. It
-// takes the memory of holds if that is enough.
+// newWalk begins a walk through units that hold each worker's own bytes. It reuses the memory of holds
+// if that suffices.
 func newWalk(workers, units int, holds []uint32) *walk {
 	own := make([]int, workers)
 	for w := range own {
@@ -84,17 +84,16 @@ func newWalk(workers, units int, holds []uint32) *walk {
 	return k
 }
 
-// stay has messages of that many units lie in one place.
+// stay keeps messages of that many units at one place.
 func (k *walk) stay(units int) { k.units, k.next = units, units }
 
-// begin is where a message of that many units may begin, at the next place down
-// that is a multiple of its size.
+// begin is the unit at which a message may begin: the next multiple of its units downwards.
 func (k *walk) begin(units int) int {
 	at, _ := k.after(k.next/units*units, units)
 	return at
 }
 
-// after is where a message after that at `at` begins, and whether the walk goes round again there.
+// after is the begin of the message after that at `at`, and whether the walk goes round again there.
 func (k *walk) after(at, units int) (next int, again bool) {
 	if at -= units; at < 0 {
 		return k.last(units), true
@@ -102,10 +101,10 @@ func (k *walk) after(at, units int) (next int, again bool) {
 	return at, false
 }
 
-// last is where the message nearest to the end begins.
+// last is the begin of the message nearest to the end.
 func (k *walk) last(units int) int { return (k.units/units - 1) * units }
 
-// advance notes what n messages of a setup among tau workers bring, and moves on.
+// advance records n messages of a setup among tau workers, and moves on.
 func (k *walk) advance(s Setup, tau, units, n int) {
 	at := k.begin(units)
 	if next, _ := k.after(at, units); next == at {
@@ -119,7 +118,7 @@ func (k *walk) advance(s Setup, tau, units, n int) {
 	k.next = at + units
 }
 
-// bring notes n messages that came one after the other to the units from `at` on.
+// bring records n messages in sequence to the units from `at` on.
 func (k *walk) bring(s Setup, tau, at, units, n int) {
 	if !s.overwrites() {
 		return
@@ -133,9 +132,9 @@ func (k *walk) bring(s Setup, tau, at, units, n int) {
 	}
 }
 
-// onward is what a unit holds after messages came to it.
+// onward is the index of the origins in a unit after an arrival.
 func (k *walk) onward(a arrival, s Setup) uint32 {
-	if to, has := k.brought[a]; has {
+	if to, known := k.brought[a]; known {
 		return to
 	}
 	held := k.origins[a.held]
@@ -144,8 +143,8 @@ func (k *walk) onward(a arrival, s Setup) uint32 {
 		origins[w] = held[s.origin(w, a.tau, a.n)]
 	}
 	name := fmt.Sprint(origins)
-	to, has := k.known[name]
-	if !has {
+	to, known := k.known[name]
+	if !known {
 		to = uint32(len(k.origins))
 		k.origins, k.known[name] = append(k.origins, origins), to
 	}
@@ -156,19 +155,20 @@ func (k *walk) onward(a arrival, s Setup) uint32 {
 // patternBytes is prime, so that no two segments of a message are equal.
 const patternBytes = 65521
 
-// pattern is what worker w sends, over and over: random, and different for each worker. Teams share it.
+// pattern is the random bytes that worker w sends repeatedly, different for each worker. All teams
+// share it.
 func pattern(w int) []byte {
-	if p, made := sent.Load(w); made {
+	if p, made := patterns.Load(w); made {
 		return p.([]byte)
 	}
 	p := make([]byte, patternBytes)
 	r := rand.NewChaCha8([32]byte{byte(w), byte(w >> 8), byte(w >> 16)})
 	r.Read(p)
-	sent.Store(w, p)
+	patterns.Store(w, p)
 	return p
 }
 
-var sent sync.Map // patterns by worker
+var patterns sync.Map // by worker
 
 // lay fills mem, which begins at byte `at` of user memory, with a pattern.
 func lay(mem, pattern []byte, at int) {
@@ -178,8 +178,8 @@ func lay(mem, pattern []byte, at int) {
 	}
 }
 
-// differ compares mem, which begins at byte `at` of user memory, with what lay
-// writes there and returns the offset of the first difference, or −1.
+// differ compares mem, which begins at byte `at` of user memory, with the pattern there, and returns
+// the offset of the first difference, or −1.
 func differ(mem, pattern []byte, at int) int {
 	for done := 0; len(mem) > 0; {
 		want := pattern[at%len(pattern):]

@@ -8,31 +8,30 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Passes are what the first worker does to an array of its own, again and again
-// (usc-hpc-benchmarks-1999, Figs. 6 and 7): batches of passes, each timed, after
-// one that warms up and is not counted. The other workers sleep.
+// Passes are repeated passes of the first worker over an array of its own (usc-hpc-benchmarks-1999,
+// Figs. 6 and 7): timed batches, after an untimed one that warms up. The other workers sleep.
 type Passes struct {
 	Bytes   int // of the array
 	Count   int // passes in a batch
 	Batches int
-	// ArenaBytes > 0: each pass takes the next array of an arena, which stays mapped for the passes
-	// after these. Where the arena is larger than the last-level cache, what comes next is not in any.
-	// Else every pass takes the same array, which is mapped afresh unless it is so large that this
-	// would take longer than the passes.
+	// ArenaBytes > 0: each pass takes the next array of an arena, which stays mapped from call to call.
+	// In an arena larger than the last-level cache, the next array is in no cache.
+	// Otherwise every pass takes the same array, mapped afresh unless mapping would take longer than
+	// the passes.
 	ArenaBytes int
-	// Laid names what Lay lays into memory: an arena that holds it already is left as it is.
+	// Laid names the contents that Lay writes: an arena that holds them already is left as it is.
 	Laid string
 	Lay  func(mem []byte, at int) // from byte `at` of it on
-	// Pass is timed: it passes over the array `times` times. It returns Want, or the result of
-	// the first pass that differs.
+	// Pass, which is timed, passes over the array `times` times. It returns Want, or the first result
+	// that differs.
 	Pass func(array []byte, times int) float64
 	Want float64
-	// Check fails if the array is not what that many passes make of it, and restores its contents.
+	// Check fails if the array is not the result of that many passes, and restores its contents.
 	Check func(array []byte, passes int) error
 }
 
-// Passes runs passes and returns the time of one in each batch, in ns. It fails if mapping does, if a
-// pass did not find or leave what it should, if ctx ends, or if the worker stops making progress.
+// Passes runs passes and returns the time of one in each batch, in ns. It fails if mapping fails, if a
+// pass has a wrong result, if ctx ends, or if the worker stops making progress.
 func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
 	if p.ArenaBytes == 0 && p.Bytes >= keptArray {
 		p.ArenaBytes = p.Bytes
@@ -70,10 +69,10 @@ type passes struct {
 	measurement
 	mem    []byte
 	arena  *region
-	first  int     // where the first pass begins
-	last   int     // where the one after the last would
-	found  float64 // Want, or what a pass found instead
-	warmed int     // passes before
+	first  int     // offset of the first pass
+	last   int     // offset at which the next pass would begin
+	found  float64 // Want, or a pass's wrong result
+	warmed int     // passes before the first batch
 }
 
 func (p *passes) measure(w *worker) error {
@@ -124,14 +123,14 @@ func (p *passes) verify(w *worker) error {
 	return p.check(p.first)
 }
 
-// A last-level cache takes in an array that was just laid only after several passes:
-// one of 64 MB was passed over at the memory's speed up to twenty times.
+// A last-level cache takes in a newly written array only after several passes: an array of 64 MB was
+// passed over at the memory's speed up to twenty times.
 const (
 	warmPasses = 24
-	warmTime   = 100 * time.Millisecond // at most, of what fits no cache
+	warmTime   = 100 * time.Millisecond // the limit for arrays that fit no cache
 )
 
-// warm passes over the array until it lies where it will, beside the first batch.
+// warm passes over the array until, with the first batch, the caches have taken it in.
 func (p *passes) warm() error {
 	for began := time.Now(); p.warmed+p.Count < warmPasses && time.Since(began) < warmTime; p.warmed++ {
 		p.Pass(p.mem, 1)
@@ -147,8 +146,8 @@ func (p *passes) stride() int { return unitsOf(p.Bytes) * unitBytes }
 
 func (p *passes) total() int { return p.warmed + p.Count*(p.Batches+1) }
 
-// begin is where the first pass begins: where the last ones ended if all fit in from there, so
-// that no array straddles another.
+// begin is the offset of the first pass: where the last call's passes ended, if all passes fit in from
+// there, so that arrays do not overlap.
 func (p *passes) begin() int {
 	if p.arena == nil || p.arena.next+p.total()*p.stride() > len(p.mem) {
 		return 0
@@ -156,7 +155,7 @@ func (p *passes) begin() int {
 	return p.arena.next
 }
 
-// check looks at every array that the passes took, and leaves the arena as it was laid.
+// check checks every array that was passed over, and restores the arena's contents.
 func (p *passes) check(begin int) error {
 	if p.arena == nil {
 		return p.Check(p.mem, p.total())

@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// measure is one rank's part: carry the steps out.
+// measure is one rank's part: it carries out the rank's steps in each run.
 func (p *performance) measure(w *worker) error {
 	me := p.ranks[w.id]
 	p.tell(w.id)
@@ -24,8 +24,8 @@ func (p *performance) measure(w *worker) error {
 			return err
 		}
 		if round%2 == 1 {
-			for again := range times {
-				if again > 0 {
+			for i := range times {
+				if i > 0 {
 					if err := p.meet(w); err != nil {
 						return err
 					}
@@ -37,15 +37,15 @@ func (p *performance) measure(w *worker) error {
 				}
 			}
 		}
-		// A round is over when all that it wrote is in place, not when that waits
-		// in the CPU's buffers; an atomic store takes its turn after it.
+		// A round is over when its stores have left the CPU's store buffers: an atomic store waits
+		// for them.
 		me.done.Store(int64(round))
 		p.finish(w, round)
 	}
 }
 
-// warmUps is how often the schedule is carried out in the round that warms up: until its
-// buffers have found their place in the caches, if they are to be there.
+// warmUps is how often the warm-up round carries out the schedule: until buffers in cache have
+// found their place there.
 func (p *performance) warmUps() int {
 	const most = 512 << 20 // bytes
 	bytes, largest := 0, 0
@@ -70,7 +70,7 @@ func (p *performance) verify(w *worker) error {
 	return p.checkRuns(w.id)
 }
 
-// checkRuns checks a rank's runs. Where several runs used the same place the last one is checked.
+// checkRuns checks a rank's runs: of runs that used the same place, the last.
 func (p *performance) checkRuns(id int) error {
 	if p.Null {
 		return nil
@@ -84,7 +84,7 @@ func (p *performance) checkRuns(id int) error {
 	return nil
 }
 
-// step carries one of a rank's steps out.
+// step carries out one of a rank's steps.
 func (p *performance) step(w *worker, run, s int) error {
 	id := w.id
 	st := &p.ranks[id].steps[s]
@@ -94,7 +94,7 @@ func (p *performance) step(w *worker, run, s int) error {
 		}
 	}
 	for _, c := range st.copies {
-		if c.from != id && p.apart {
+		if c.from != id && p.byProcess {
 			if err := shm.Fetch(p.team.processes.ids[c.from], p.span(id, run, c.dst), p.remote(c.from, run, c.src)); err != nil {
 				return err
 			}
@@ -111,7 +111,7 @@ func (p *performance) step(w *worker, run, s int) error {
 	return nil
 }
 
-// exchange sends a message and receives one, a segment each in turn, and then reduces what arrived.
+// exchange sends a message and receives one, a segment of each in turn, then reduces the received one.
 func (p *performance) exchange(id, run int, st *step) bool {
 	var out, in []byte
 	sends, receives := st.out != nil, st.in != nil
@@ -149,8 +149,9 @@ func (p *performance) exchange(id, run int, st *step) bool {
 	return true
 }
 
-// fetch announces that what the rank sends is ready, copies what it receives out of the
-// senders' memory, and waits until its own was fetched before it reduces into it.
+// fetch carries out a step by single copies: it offers the rank's messages, copies the messages to
+// receive out of the senders' memory, and waits until its own were fetched before it reduces into
+// their memory.
 func (p *performance) fetch(id, run, s int, st *step) error {
 	for _, o := range st.offers {
 		o.Ready()
@@ -185,9 +186,9 @@ func (p *performance) fetch(id, run, s int, st *step) error {
 	return nil
 }
 
-// tell tells the other processes where a rank's buffers begin.
+// tell publishes the addresses of a rank's buffers to the other processes.
 func (p *performance) tell(id int) {
-	if !p.apart {
+	if !p.byProcess {
 		return
 	}
 	all := p.team.processes.addresses(id)
@@ -196,20 +197,20 @@ func (p *performance) tell(id int) {
 	}
 }
 
-// remote is where a span begins in the process of another rank.
+// remote is the address of a span in the process of another rank.
 func (p *performance) remote(rank, run int, s collective.Span) uintptr {
 	begin := p.team.processes.addresses(rank)[s.Buffer].Load()
 	return uintptr(begin) + uintptr(p.ranks[rank].buffers[s.Buffer].at(run)+s.Offset)
 }
 
-// rewrite writes what a rank sends in a run, other bytes than in the run before.
+// rewrite writes a rank's send data of a run, different bytes from those of the run before.
 func (p *performance) rewrite(id, run int) {
-	if given := p.Schedule.Brings(id); p.rewrites() && given.Bytes > 0 {
-		lay(p.span(id, run, given), p.patterns[id], p.brought(id, run)+given.Offset)
+	if input := p.Schedule.Brings(id); p.rewrites() && input.Bytes > 0 {
+		lay(p.span(id, run, input), p.patterns[id], p.brought(id, run)+input.Offset)
 	}
 }
 
-// rewrites reports whether ranks rewrite what they send: off cache it is in memory either way.
+// rewrites reports whether ranks rewrite their send data. Off cache they need not: it is in memory either way.
 func (p *performance) rewrites() bool { return p.Rewritten && p.ArenaBytes == 0 }
 
 func (p *performance) span(rank, run int, s collective.Span) []byte {
@@ -222,7 +223,7 @@ func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
 	return p.span(rank, run, collective.Span{Buffer: b, Bytes: p.ranks[rank].buffers[b].size})
 }
 
-// check compares what a rank holds after a run with what the collective promises.
+// check compares a rank's receive buffer after a run with the collective's promise.
 func (p *performance) check(id, run int) error {
 	recv := p.whole(id, run, collective.Recv)
 	for _, part := range p.Schedule.Promise(id) {
@@ -256,7 +257,7 @@ func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) 
 	return nil
 }
 
-// brought is where in its pattern a rank's contribution to a run begins.
+// brought is the byte of its pattern at which a rank's contribution to a run begins.
 func (p *performance) brought(id, run int) int {
 	at := p.ranks[id].buffers[p.Schedule.Brings(id).Buffer].at(run)
 	if p.rewrites() {

@@ -23,57 +23,57 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// WorkerCommand is the word that has a program begin as a worker, see ServeWorker.
+// WorkerCommand is the argument that starts a program as a worker, see ServeWorker.
 const WorkerCommand = "worker"
 
-// workerVariable is in the environment of workers.
+// workerVariable is set in the environment of workers.
 const workerVariable = "TAULOP_WORKER"
 
-// processes are the workers of a team as processes. Each of them and their parent lays out the
-// same memory in the same order, and so has the same barrier, clock and channels; a worker's
-// user buffers are its own memory, which others read where a schedule goes by single copies.
+// processes are the workers of a team as processes. Each worker and the parent lay out the same shared
+// memory in the same order, and so have the same barrier, clock and channels. A worker's user buffers
+// are its private memory, which other workers read by single copies.
 type processes struct {
 	shared  *shm.Shared
-	head    *shm.Region // stop, steps, and by worker where its buffers begin
+	head    *shm.Region // stop, steps, and by worker the addresses of its buffers
 	ids     []int       // of processes, by worker
-	members []*member   // in the parent; else none
+	members []*member   // in the parent only
 }
 
-// The head's lines.
+// The head's layout, in bytes.
 const (
 	headStop = 128 * iota
 	headSteps
 	headAddresses
 )
 
-// rankBuffers is how many buffers a rank has, by collective.Buffer.
+// rankBuffers is the number of buffers of a rank, by collective.Buffer.
 const rankBuffers = 3
 
-// addresses are where the buffers of a worker begin in its process.
+// addresses are the addresses of a worker's buffers in its process.
 func (p *processes) addresses(worker int) []atomic.Uint64 {
 	return shm.Values[atomic.Uint64](p.head.Bytes(), headAddresses+worker*128, rankBuffers)
 }
 
 func headBytes(workers int) int { return headAddresses + workers*128 }
 
-// A member is a worker's process, as its parent sees it.
+// A member is a worker's process, for the parent.
 type member struct {
 	cmd     *exec.Cmd
 	orders  io.WriteCloser
-	answers io.Closer // that replies are read from
+	answers io.Closer // the pipe of replies
 	replies *json.Decoder
 	stderr  bytes.Buffer
-	ended   chan struct{} // closed when it has
-	how     error         // then: how it ended
+	ended   chan struct{} // closed when the process has ended
+	how     error         // then: its exit error
 }
 
-// A hello is what a worker's process is told first.
+// A hello is the first message to a worker's process.
 type hello struct {
 	Worker    int            `json:"worker"`
 	Placement numa.Placement `json:"placement"`
 }
 
-// An order has a worker's process take part in a Collective.
+// An order tells a worker's process to take part in a Collective.
 type order struct {
 	Processes  []int           `json:"processes"`
 	Epoch      int64           `json:"epoch"`
@@ -84,17 +84,17 @@ type order struct {
 	Collective `json:"collective"`
 }
 
-// A reply is how a worker's process carried it out.
+// A reply is a worker process's answer to a hello or an order.
 type reply struct {
-	Thread    int    `json:"thread,omitempty"` // it is pinned
+	Thread    int    `json:"thread,omitempty"` // the pinned one
 	Error     string `json:"error,omitempty"`
-	Waited    string `json:"waited,omitempty"` // for what, when it was told to stop
+	Waited    string `json:"waited,omitempty"` // it was told to stop while it waited for this
 	Forbidden bool   `json:"forbidden,omitempty"`
 	Rounds    int    `json:"rounds,omitempty"`
 	Late      []int  `json:"late,omitempty"`
 
 	Looks []float64 `json:"looks_ns,omitempty"`
-	// Computed is the clock's of this worker.
+	// Computed is this worker's bracket.computed.
 	Computed float64 `json:"computed,omitempty"`
 }
 
@@ -111,20 +111,20 @@ func (r reply) err() error {
 	return nil
 }
 
-// died is the error of a worker whose process has ended: its team is of no more use.
+// died is the error of a worker whose process has ended, which makes its team unusable.
 type died struct{ error }
 
 func (d died) Unwrap() error { return d.error }
 
-// forbidden is an error of another process that is shm.ErrForbidden.
+// forbidden is shm.ErrForbidden of another process.
 type forbidden string
 
 func (f forbidden) Error() string { return string(f) }
 func (forbidden) Unwrap() error   { return shm.ErrForbidden }
 
-// NewProcesses starts the workers of a placement as NewTeam does, each as a process: this
-// program, started by WorkerCommand. Such a team carries out only Collectives. When a process
-// dies the team is of no more use, and the error names the worker.
+// NewProcesses starts the workers of a placement, each as a process: this program with the argument
+// WorkerCommand. Such a team carries out only Collectives. If a process dies the team becomes unusable,
+// and the error names the worker.
 func NewProcesses(p numa.Placement) (*Team, error) {
 	shared, err := shm.NewShared()
 	if err != nil {
@@ -163,9 +163,9 @@ func NewProcesses(p numa.Placement) (*Team, error) {
 	return t, nil
 }
 
-// begin begins a worker's process.
+// begin starts a worker's process.
 func (p *processes) begin(h hello) error {
-	if os.Getenv(workerVariable) != "" { // a program that does not know the word must not begin itself for ever
+	if os.Getenv(workerVariable) != "" { // a program that ignores WorkerCommand must not start itself for ever
 		return errors.New("a worker begins no workers")
 	}
 	cmd, err := child.Command(WorkerCommand)
@@ -197,7 +197,7 @@ func (p *processes) begin(h hello) error {
 	return json.NewEncoder(m.orders).Encode(h)
 }
 
-// reply waits for what the process of a worker says. One that died says nothing.
+// reply waits for the reply of a worker's process. It fails if the process died.
 func (m *member) reply(w *worker) (r reply, err error) {
 	if err = m.replies.Decode(&r); err == nil {
 		return r, nil
@@ -210,7 +210,7 @@ func (m *member) reply(w *worker) (r reply, err error) {
 	return r, died{fmt.Errorf("worker %d on CPU %d, process %d, died: %w", w.id, w.cpu, m.cmd.Process.Pid, child.Ended(err, m.stderr.Bytes()))}
 }
 
-// carryOut has the process of a worker do its part of a task.
+// carryOut has a worker's process do its part of a task.
 func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 	run, ok := tk.(*performance)
 	if !ok {
@@ -221,9 +221,9 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 	if err == nil {
 		r, err = m.reply(w)
 	} else {
-		_, err = m.reply(w) // which says how it died
+		_, err = m.reply(w) // the error says how it died
 	}
-	if err != nil { // the others would wait for the lost worker
+	if err != nil { // the other workers would wait for the lost one
 		t.stop.Store(true)
 		return err
 	}
@@ -242,7 +242,7 @@ func (p *processes) close() {
 		return
 	}
 	for _, m := range p.members {
-		m.orders.Close() // an end to it has a worker end
+		m.orders.Close() // which ends the worker
 	}
 	for _, m := range p.members {
 		select {
@@ -257,7 +257,7 @@ func (p *processes) close() {
 	p.shared.Close()
 }
 
-// enlist begins a measurement: its memory is mapped anew.
+// enlist begins a measurement, whose memory is mapped anew.
 func (p *processes) enlist(m *measurement) error {
 	m.steps = shm.At[atomic.Uint64](p.head.Bytes(), headSteps)
 	for _, w := range m.team.workers { // the shared memory was replaced
@@ -266,7 +266,7 @@ func (p *processes) enlist(m *measurement) error {
 	return p.shared.Rewind()
 }
 
-// shareClock puts what workers tell each other about time where all see it.
+// shareClock puts the announced moments and the workers' times into shared memory.
 func (p *processes) shareClock(m *measurement) error {
 	rounds := len(m.started)
 	r, err := m.region(key{of: meeting, side: 1}, 128+8*rounds*(1+2*len(m.workers)), fresh, nil)
@@ -274,14 +274,14 @@ func (p *processes) shareClock(m *measurement) error {
 		return err
 	}
 	times := func(i int) []time.Duration { return shm.Values[time.Duration](r.mem, 128+8*rounds*i, rounds) }
-	m.apart, m.moment, m.started = true, shm.At[atomic.Int64](r.mem, 0), times(0)
+	m.byProcess, m.moment, m.started = true, shm.At[atomic.Int64](r.mem, 0), times(0)
 	for i, w := range m.workers {
 		w.start, w.finish = times(1+2*i), times(2+2*i)
 	}
 	return nil
 }
 
-// keepClock keeps times when their memory goes.
+// keepClock copies times out of the shared memory before it is unmapped.
 func (m *measurement) keepClock() {
 	m.started = slices.Clone(m.started)
 	for _, w := range m.workers {
@@ -289,7 +289,7 @@ func (m *measurement) keepClock() {
 	}
 }
 
-// order is what the processes of a performance are told.
+// order is the order to the processes of a performance.
 func (p *performance) order() order {
 	o := order{Processes: p.team.processes.ids, Epoch: p.since, Huge: p.team.Huge, Algorithm: p.Schedule.Algorithm.String(), Call: p.Schedule.Call, Collective: p.Collective}
 	if p.Operator != nil {
@@ -298,7 +298,7 @@ func (p *performance) order() order {
 	return o
 }
 
-// collective is what an order asks for.
+// collective is the collective of an order.
 func (o order) collective() (c Collective, err error) {
 	a := collective.PatternNamed(o.Algorithm)
 	if a == nil {
@@ -318,9 +318,9 @@ func (o order) collective() (c Collective, err error) {
 	return c, err
 }
 
-// ServeWorker is a worker of a team of processes, and returns its exit status: it reads orders from
-// standard input, writes how it carried them out to standard output, and shares the memory of file
-// descriptor 3. It ends when standard input does. Signals are its parent's.
+// ServeWorker is the main function of a worker of a team of processes, and returns its exit status. It
+// reads orders from standard input, writes replies to standard output, and shares the memory of file
+// descriptor 3. It ends at the end of standard input, and leaves signals to its parent.
 func ServeWorker() (status int) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	if err := serveWorker(os.Stdin, os.Stdout); err != nil {
@@ -359,7 +359,7 @@ func serveWorker(in io.Reader, out io.Writer) error {
 		for {
 			var o order
 			if orders.Decode(&o) != nil {
-				os.Exit(0) // its parent has ended, or has no more to do
+				os.Exit(0) // its parent has ended, or has no more orders
 			}
 			next <- o
 		}
@@ -372,7 +372,7 @@ func serveWorker(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// obey has the worker that this process is do its part of an order.
+// obey has this process's worker do its part of an order.
 func (t *Team) obey(w *worker, o order) (r reply) {
 	t.processes.ids, t.Huge = o.Processes, o.Huge
 	c, err := o.collective()
@@ -394,18 +394,18 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 			r.Waited = stopped.waitedFor
 		} else {
 			r.Error, r.Forbidden = err.Error(), errors.Is(err, shm.ErrForbidden)
-			t.stop.Store(true) // the others would wait for the lost worker
+			t.stop.Store(true) // the other workers would wait for the lost one
 		}
 	}
 	return r
 }
 
-// here is a moment of the system's clock as a time of this process.
+// here converts a moment of the system's clock to a time of this process.
 func here(monotonic int64) time.Time { return began.Add(time.Duration(monotonic - system())) }
 
-// began is a time of this process, and system what the system's clock said then. Both are
-// the same clock, so what each of many readings leaves open the others narrow: to the
-// nanoseconds that clocks of processes may differ by where messages take a hundred.
+// began is a time of this process, and system the reading of the system's clock at that time. Both are
+// the same clock, and many pairs of readings narrow the offset to a few nanoseconds: messages between
+// processes take a hundred.
 var (
 	began  = time.Now()
 	system = sync.OnceValue(func() int64 {

@@ -11,23 +11,23 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A purpose is what memory is for. It decides who shares the memory and on which node it belongs.
+// A purpose decides which workers share memory and on which node it belongs.
 type purpose int
 
 const (
 	meeting       purpose = iota // the barrier
-	intermediate                 // segments from worker to worker
-	remoteCopies                 // what copies read or write on the node of intermediate buffers
-	localCopies                  // the same on the node of user buffers
+	intermediate                 // channels between workers
+	remoteCopies                 // ends of copies on the node of intermediate buffers
+	localCopies                  // ends of copies on the node of user buffers
 	userBuffer                   // of one measurement
-	largeBuffer                  // of trials in cache, kept because mapping it takes longer than to measure
+	largeBuffer                  // user buffers in cache that take longer to map than to measure: kept
 	arenaOfTrials                // user buffers off cache
-	arenaOfRanks                 // likewise, of collectives and round trips: one for each side
+	arenaOfRanks                 // user buffers off cache of collectives and round trips, one for each side
 	arrayOfPasses
 	arenaOfLoad
 )
 
-// The sides of a region that only one end of a transfer uses.
+// The sides of a transfer, where each has a region of its own.
 const (
 	sending = iota
 	receiving
@@ -37,40 +37,40 @@ func (p purpose) shared() bool { return p <= intermediate }
 
 func (p purpose) onIntermediateNode() bool { return p <= remoteCopies }
 
-// A key says which region a measurement means.
+// A key identifies a region of a team.
 type key struct {
 	of     purpose
 	worker int // its owner
 	side   int // sending or receiving; of trials, the ground
-	bytes  int // if not 0: regions of other sizes are kept beside it
+	bytes  int // if not 0: a size that has a region of its own
 }
 
-// A lifetime is how long the pages of a region stay mapped, and what it holds.
+// A lifetime says how long the pages of a region stay mapped and whether they keep their contents.
 type lifetime int
 
 const (
 	fresh  lifetime = iota // unmapped after the measurement
-	reused                 // mapped for the measurements after it, each of which initialises it
-	kept                   // with what it holds
+	reused                 // stays mapped; each measurement initialises it
+	kept                   // stays mapped with its contents
 )
 
 // A region is memory of one worker.
 type region struct {
 	key
-	mem   []byte // as much as was asked for, of whole pages
+	mem   []byte // the bytes asked for, the first of pages
 	pages *shm.Region
 	life  lifetime
 	write func(mem []byte, at int) // initialises the bytes from `at` on; nil: not needed
 	ready bool                     // initialised, and on its node
-	// What its users note between measurements.
-	holds string        // what was written
+	// State that its users keep between measurements.
+	holds string        // name of its contents
 	phase int           // byte of the pattern that mem begins with
 	next  int           // byte at which the next message begins
-	loads *params.Loads // of an arena, since it was initialised
-	noted bool          // they were
+	loads *params.Loads // of an arena: the cache state of its next lines; nil: not measured since it was initialised
+	noted bool          // loads are part of the team's
 }
 
-// extent is what is initialised: whole pages, unless that is done each time.
+// extent is the memory to initialise: whole pages once, or the bytes asked for each time.
 func (r *region) extent() []byte {
 	if r.life == reused {
 		return r.mem
@@ -78,26 +78,26 @@ func (r *region) extent() []byte {
 	return r.pages.Bytes()
 }
 
-// zeros initialises what is received into.
+// zeros initialises a receive buffer.
 func zeros(mem []byte, _ int) { clear(mem) }
 
-// patternFrom initialises what is sent, from byte `phase` of the pattern on.
+// patternFrom initialises a send buffer with the pattern, from its byte `phase` on.
 func patternFrom(pattern []byte, phase int) func([]byte, int) {
 	return func(mem []byte, at int) { lay(mem, pattern, phase+at) }
 }
 
-// memory is all that a team has mapped. A measurement asks for the regions that it uses; each
-// worker initialises its own, so that unbound pages lie on the worker's node; after the
+// memory holds a team's mapped memory. A measurement asks for the regions that it uses; each worker
+// initialises its own, so that unbound pages lie on the worker's node (first touch); after the
 // measurement fresh regions are unmapped.
 type memory struct {
 	where
 	huge   bool
-	shared *shm.Shared // of processes, in place of memory that threads share
+	shared *shm.Shared // memory that processes share; nil: workers are threads
 	kept   map[key]*region
 	used   []*region // by the measurement under way
 }
 
-// region returns n bytes or more, untouched if they are fresh.
+// region returns a region of n bytes or more, untouched if it is fresh.
 func (m *memory) region(k key, n int, life lifetime, write func([]byte, int)) (*region, error) {
 	n = max(n, 1)
 	r := m.kept[k]
@@ -125,8 +125,8 @@ func (m *memory) region(k key, n int, life lifetime, write func([]byte, int)) (*
 	return r, nil
 }
 
-// mapped maps n bytes that prefer their node until settle binds them. Where the
-// kernel forbids that, they will lie where their owner touches them first.
+// mapped maps n bytes that prefer their node until settle binds them. Where the kernel forbids that,
+// their owner's first touch decides the node.
 func (m *memory) mapped(k key, n int) (*shm.Region, error) {
 	mapping := shm.MapPrivate
 	switch {
@@ -157,12 +157,11 @@ func (m *memory) mapped(k key, n int) (*shm.Region, error) {
 	return pages, nil
 }
 
-// pieceBytes is initialised between two calls of step.
+// pieceBytes is the memory initialised between two calls of step.
 const pieceBytes = 4 << 20
 
-// touch initialises the regions of a worker that need it, from the worker's own thread. Then it
-// confirms their pages' node and binds them. It gives up if step, called before every piece,
-// returns false.
+// touch initialises a worker's regions that need it, on the worker's own thread, then verifies their
+// pages' node and binds them. It gives up if step, called before every piece, returns false.
 func (m *memory) touch(worker int, step func() bool) error {
 	for _, r := range m.used {
 		if r.worker != worker || r.write == nil || r.ready {
@@ -176,7 +175,7 @@ func (m *memory) touch(worker int, step func() bool) error {
 			}
 			at := i * pieceBytes
 			if r.of == arenaOfTrials || r.of == arenaOfRanks {
-				// Down, as messages go: the first that they reach was written longest ago.
+				// Downwards, as messages go: the first one reaches the memory written longest ago.
 				at = (pieces - 1 - i) * pieceBytes
 			}
 			piece := mem[at:min(at+pieceBytes, len(mem))]
@@ -187,7 +186,7 @@ func (m *memory) touch(worker int, step func() bool) error {
 		if err := m.settle(mem, r.key); err != nil {
 			return err
 		}
-		if m.shared != nil && !r.of.shared() { // others may fetch from it
+		if m.shared != nil && !r.of.shared() { // other processes may fetch from it
 			for piece := range slices.Chunk(mem, pieceBytes) {
 				if !step() {
 					return gaveUp{"its memory to be known to the kernel"}
@@ -200,8 +199,8 @@ func (m *memory) touch(worker int, step func() bool) error {
 	return nil
 }
 
-// stays fails if the kernel has moved a worker's regions during a measurement, as it does when a cpuset
-// loses nodes. Arenas, which are large, are left out: the others move with them.
+// stays fails if the kernel has moved a worker's regions during a measurement, as it does when a
+// cpuset loses nodes. It skips kept regions, which are large: the others would move with them.
 func (m *memory) stays(worker int) error {
 	for _, r := range m.used {
 		if r.worker == worker && r.write != nil && r.life != kept {
@@ -234,14 +233,14 @@ func (m *memory) drop(which func(*region) bool) {
 	}
 }
 
-// largest is how many bytes the kept user memory of a trial has that needs n: as many as there were
-// before, so that messages of different sizes do not map it again and again. All that a worker keeps
-// for trials is at most three times the largest part of it, or the rest is dropped.
-func (m *memory) largest(of key, n int) int {
-	if r := m.kept[of]; r != nil && len(r.mem) >= n {
+// largest is the size of the kept user memory of a trial that needs n bytes: at least the present
+// size, so that messages of different sizes do not map it again and again. It drops all kept memory of
+// trials where that is more than three times the largest region.
+func (m *memory) largest(k key, n int) int {
+	if r := m.kept[k]; r != nil && len(r.mem) >= n {
 		return len(r.mem)
 	}
-	m.drop(func(r *region) bool { return r.of == of.of && r.side == of.side })
+	m.drop(func(r *region) bool { return r.of == k.of && r.side == k.side })
 	trials := func(r *region) bool { return r.of == largeBuffer || r.of == arenaOfTrials }
 	all, most := n, n
 	for _, r := range m.kept {
@@ -255,22 +254,22 @@ func (m *memory) largest(of key, n int) int {
 	return n
 }
 
-// forget has all regions initialised again: a measurement stopped half-way.
+// forget marks all regions as uninitialised after an incomplete measurement.
 func (m *memory) forget() {
 	for _, r := range m.kept {
 		r.ready = false
 	}
 }
 
-// where knows what the kernel allows about the place of memory. What it forbids is tried once,
-// and reported.
+// where places memory on nodes. It tries an operation that the kernel forbids once, and keeps the
+// error for Warnings.
 type where struct {
 	workers                        []numa.Worker
-	stop                           *atomic.Bool // memory is laid piece by piece, and this ends it
+	stop                           *atomic.Bool // ends the initialisation between two pieces
 	unbound, unverified, unadvised atomic.Pointer[error]
 }
 
-// place is the node that a worker's buffer belongs on, and its name.
+// place returns the node and the name of a buffer.
 func (w *where) place(k key) (node int, name string) {
 	if k.of.onIntermediateNode() {
 		return w.workers[k.worker].IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", k.worker)
@@ -312,7 +311,7 @@ func (w *where) verify(mem []byte, node int, name string) error {
 	return err
 }
 
-// Warnings say what is not known about where the team's memory lies.
+// Warnings say what is unknown about the place and the pages of the team's memory.
 func (t *Team) Warnings() (warnings []error) {
 	if err := t.memory.unbound.Load(); err != nil {
 		warnings = append(warnings, errors.New("memory was not bound to its nodes but lies where its worker touched it first: "+(*err).Error()))
@@ -326,18 +325,21 @@ func (t *Team) Warnings() (warnings []error) {
 	return warnings
 }
 
-// A HugeShare is how much of the buffers of a trial lay in huge pages, 0 … 1.
+// A HugeShare is the share of a trial's buffers in huge pages, 0 … 1.
 type HugeShare struct {
 	User         float64 `json:"user"`
 	Intermediate float64 `json:"intermediate"`
 }
 
+// HugeShare is the share of the last trial's buffers in huge pages; nil if none were asked for.
+func (t *Team) HugeShare() *HugeShare { return t.share }
+
 // hugeShare asks the kernel about the regions of a trial that has run.
 func (m *memory) hugeShare() *HugeShare {
-	share := func(of ...purpose) float64 {
+	share := func(purposes ...purpose) float64 {
 		var huge, all int
 		for _, r := range m.used {
-			if slices.Contains(of, r.of) {
+			if slices.Contains(purposes, r.of) {
 				n, err := r.pages.HugeBytes()
 				if err != nil {
 					m.unadvised.CompareAndSwap(nil, &err)

@@ -9,36 +9,35 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Fit is how a series is fitted into memory: user buffers together take at
-// most a quarter of what is free.
+// A Fit fits a series into memory: all user buffers together take at most a quarter of the free memory.
 type Fit struct {
 	Setup        Setup
 	Tau          int
 	Segments     int // nseg
 	SegmentBytes int
 	OffCache     bool
-	ArenaBytes   int   // that are wanted of each worker off cache, see WantedArena
+	ArenaBytes   int   // wanted for each worker off cache, see WantedArena
 	FreeBytes    int64 // of memory
 	Placement    numa.Placement
-	Nodes        []numa.Node // with what is free on each
+	Nodes        []numa.Node // with their free memory
 }
 
-// ArenaCaches is how many times what caches hold of a worker's data it walks through off cache. They do
-// not drop what was touched longest ago: of an arena of twice a cache a quarter of what came next was
-// still there, of three times up to a fifth, of four times nothing (docs/method.md).
+// ArenaCaches is the size of an arena off cache, as a multiple of the cache that holds a worker's data.
+// Caches do not evict by strict age: of an arena of twice the cache a quarter of the next data was
+// still cached, of three times up to a fifth, of four times nothing (docs/method.md).
 const ArenaCaches = 4
 
-// WantedArena is the size in bytes of an arena for one worker of a placement, such that the
-// next message is in no cache.
+// WantedArena is the arena size, in bytes for each worker of a placement, with which the next message
+// is in no cache.
 func WantedArena(m *numa.Machine, p numa.Placement) int {
 	return ArenaCaches*m.CachedBytes(p) + 1<<20
 }
 
-// ErrNoRoom: memory does not hold the buffers.
+// ErrNoRoom: the buffers do not fit into memory.
 var ErrNoRoom = errors.New("use smaller segments, fewer workers or shorter messages, or another placement")
 
-// Rows returns the ks, ascending, whose messages fit, and the bytes of each worker's arena, 0
-// in cache. It returns an error if not even the first one fits.
+// Rows returns those of the ascending ks whose messages fit, and the bytes of each worker's arena, 0 in
+// cache. It fails if the first does not fit.
 func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	readers := max(1, f.Tau-1)
 	n, err := shm.ChannelBytes(f.Segments, f.SegmentBytes, readers)
@@ -67,30 +66,30 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
 }
 
-// mostOfNodes is the room of the fullest node for each worker whose user buffer lies there:
-// half of its free memory. A machine of one node was checked as a whole.
+// mostOfNodes bounds a worker's user buffer by half of its node's free memory, shared among the node's
+// workers. A machine of one node was checked as a whole.
 func (f Fit) mostOfNodes() int64 {
-	users := make(map[int]int64)
+	workers := make(map[int]int64) // by node
 	for _, w := range f.Placement.Workers {
-		users[w.UserNode]++
+		workers[w.UserNode]++
 	}
 	most := int64(math.MaxInt64)
 	for _, node := range f.Nodes {
-		if n := users[node.ID]; n > 0 && len(f.Nodes) > 1 {
+		if n := workers[node.ID]; n > 0 && len(f.Nodes) > 1 {
 			most = min(most, node.FreeBytes/2/n)
 		}
 	}
 	return most
 }
 
-// Partly is a warning of each worker's arena, in bytes, that is too small for all user
-// data to come from memory; nil of one that is not.
+// Partly is a warning if each worker's arena, in bytes, is too small for all user data to come from
+// memory; else nil.
 func (f Fit) Partly(arena int) error {
 	return Partly("a worker's user buffers", arena, f.ArenaBytes)
 }
 
-// Partly is a warning that what, in the plural, walks through fewer bytes than wanted to
-// come from memory; nil where it does not.
+// Partly is a warning if `what`, a plural, walks through fewer bytes than wanted to come from memory;
+// else nil.
 func Partly(what string, bytes, wanted int) error {
 	if bytes >= wanted {
 		return nil
@@ -98,8 +97,8 @@ func Partly(what string, bytes, wanted int) error {
 	return fmt.Errorf("off cache only in part: %s walk through %d MB where it takes %d MB to have four times what caches hold of them, and a quarter of free memory does not hold more", what, bytes>>20, wanted>>20)
 }
 
-// onNodes refuses what a node does not hold: memory that is bound to a full node does not fail, it gets
-// the process killed. A machine of one node has been looked at as a whole.
+// onNodes fails if a node cannot hold its buffers: memory that is bound to a full node does not fail,
+// the kernel kills the process. A machine of one node was checked as a whole.
 func (f Fit) onNodes(channel, user int) error {
 	if len(f.Nodes) < 2 {
 		return nil
@@ -110,7 +109,7 @@ func (f Fit) onNodes(channel, user int) error {
 		needs[w.IntermediateNode] += int64(channel)
 	}
 	for _, node := range f.Nodes {
-		// The kernel keeps a reserve, and nothing here must come near it.
+		// The kernel keeps a reserve, which buffers must not approach.
 		if room := node.FreeBytes * 3 / 4; needs[node.ID] > room {
 			return fmt.Errorf("node %d has room for %d MB and the buffers placed there need %d MB: %w",
 				node.ID, room>>20, needs[node.ID]>>20, ErrNoRoom)

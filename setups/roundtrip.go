@@ -11,8 +11,8 @@ import (
 )
 
 // A RoundTrip is a parametrised round trip, PRTT(n,d,m): a client sends n messages of m bytes with a
-// delay between them, and the server answers the last with one of the same size (Hoefler, Lichei, Rehm,
-// IPDPS 2007). LogGP's parameters follow from several of them.
+// delay d between them, and the server answers the last with one of the same size (Hoefler, Lichei,
+// Rehm, IPDPS 2007). LogGP's parameters follow from several round trips.
 type RoundTrip struct {
 	N            int
 	Delay        time.Duration
@@ -20,16 +20,16 @@ type RoundTrip struct {
 	Segments     int // nseg of both channels
 	SegmentBytes int // S
 	Runs         int // timed, after one that warms up
-	// Receiver has the server time each reception, from when it sees the flag until it may wait
-	// for the next. Only messages sent a delay apart are waited for.
+	// Receiver: the server times each reception, from seeing the flag to being ready for the next.
+	// The delay must be long enough for it to wait for each message.
 	Receiver   bool
 	ArenaBytes int // > 0: off cache, messages walk through at least that much
-	// Layout, if not nil, is how messages lie in memory: they are packed before they are sent
-	// and unpacked after they have come (mlognp-2009, section IV). Bytes is then the layout's.
+	// Layout, if not nil, is the messages' layout in memory: they are packed before they are sent and
+	// unpacked after they have arrived (mlognp-2009, section IV). Bytes is then the layout's.
 	Layout *strided.Message
 }
 
-// span is how much memory a message lies in.
+// span is the memory from a message's first to its last byte.
 func (rt RoundTrip) span() int {
 	if rt.Layout != nil {
 		return rt.Layout.Span()
@@ -37,9 +37,9 @@ func (rt RoundTrip) span() int {
 	return rt.Bytes
 }
 
-// RoundTrips runs a round trip between the first two workers of the team and returns the time of each
-// run in ns, as if reading the clock took no time and each delay as long as it should; with Receiver,
-// what a message of it took the server. The others sleep through it.
+// RoundTrips runs a round trip between the first two workers of the team, while the others sleep. It
+// returns the time of each run in ns, corrected for clock readings and for delays longer than Delay;
+// with Receiver, the server's mean time of a reception in each run.
 func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) {
 	if t.Tau() < 2 {
 		return nil, fmt.Errorf("a round trip needs 2 workers, there are %d", t.Tau())
@@ -74,7 +74,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
-	if rt.ArenaBytes > 0 { // the client sends more, so it went further
+	if rt.ArenaBytes > 0 { // the client sends and the server receives more, so these walked further
 		t.next = [2]int{run.users[0][sending].gone, run.users[1][receiving].gone}
 	}
 	for w := range run.users {
@@ -96,26 +96,26 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	return lists.Map(t.beyond(nothing, times), func(ns float64) float64 { return ns + delays }), nil
 }
 
-// A roundTrip is a RoundTrip with its memory. Its rounds alternate: even ones are delays
-// alone, odd ones are runs, the first of which warms up.
+// A roundTrip is a RoundTrip with its memory. Even rounds are delays alone, odd rounds are runs, the
+// first of which warms up.
 type roundTrip struct {
 	RoundTrip
 	measurement
 	users     [2][2]walked    // by worker, sending and receiving
-	packed    [2][2][]byte    // of messages with a layout, likewise
-	waited    []time.Duration // by round, between the first and the last reading of its delays
-	receiving []time.Duration // by run, of the server, without readings of the clock
+	packed    [2][2][]byte    // likewise: packed messages
+	waited    []time.Duration // by round: its delays, between their first and last clock reading
+	receiving []time.Duration // by run: the server's receptions, without clock readings
 }
 
-// busy is what a round took without its delays, ns.
+// busy is the time of a round without its delays, in ns.
 func (p *roundTrip) busy(round int) float64 { return p.took(round) - float64(p.waited[round]) }
 
-// walked is memory through which messages come down, if there is room for two.
+// walked is memory through which messages walk downwards, if there is room for two.
 type walked struct {
 	mem  []byte
 	size int
-	gone int // bytes from the end down to which they came
-	last int // where the last one begins
+	gone int // distance from the end to the last message
+	last int // offset of the last message
 }
 
 func (u *walked) next() []byte {
@@ -132,14 +132,14 @@ func (u *walked) next() []byte {
 	return u.mem[u.last : u.last+u.size]
 }
 
-// reach has the pages be mapped that the next n messages come to.
+// reach maps the pages of the next n messages.
 func (u walked) reach(n int) {
 	for range min(n, len(u.mem)/max(u.size, unitBytes)) {
 		shm.Reach(u.next())
 	}
 }
 
-// verify leaves what arrived until both ends are known to be done.
+// verify leaves the check of messages to RoundTrips, when both ends are done.
 func (p *roundTrip) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
 		for side := range p.users[w.id] {
@@ -237,7 +237,7 @@ func (p *roundTrip) pack(id int, out *shm.Sender, m []byte) bool {
 	return p.send(out, m)
 }
 
-// unpack receives a message, and unpacks it to where it lies.
+// unpack receives a message, and unpacks it if it has a layout.
 func (p *roundTrip) unpack(id int, in *shm.Receiver, m []byte) bool {
 	if p.Layout == nil {
 		return p.receive(in, m)

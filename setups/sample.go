@@ -11,27 +11,27 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Work is something that a team can do any number of times in a row: a Trial, a
-// RoundTrip, a Between, Passes, a Collective.
+// A Work is what a team samples: a Trial, a RoundTrip, a Between, Passes, a Collective. It can be
+// repeated any number of times in a row.
 type Work interface {
-	// repeat does the work n times in each batch and returns the time of one in each batch, in ns.
+	// repeat does the work n times in each batch and returns the time of one repetition in each, in ns.
 	repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error)
-	// batch says how long one should be, and how many of them make a sample.
+	// batch gives the length and the number of the batches of a sample.
 	batch() Batch
 }
 
-// A Batch is what a sample is made of.
+// A Batch describes the batches that a sample consists of.
 type Batch struct {
-	// Time is long against reading the clock and the skew of the barrier, and short
-	// against the scheduler's time slice.
+	// Time is long compared with a clock reading and the start skew, and short compared with the
+	// scheduler's time slice.
 	Time  time.Duration
 	Count int
-	// Most and Least are how often the work may be done in one.
+	// Least and Most bound the repetitions in a batch.
 	Least, Most int
 }
 
-// A Sample is a visit's result: the median of its batches, with what the visit tells of the machine.
-// Batches share their memory and its cache conflicts, so they are not samples of their own.
+// A Sample is a visit's result: the median of its batches, and the state of the machine during the
+// visit. Batches share their memory and its cache conflicts, so they are not independent samples.
 type Sample struct {
 	params.Sample
 	Begun params.Begun `json:"begun,omitzero"`
@@ -39,8 +39,8 @@ type Sample struct {
 	CPUs  []int        `json:"cpus,omitempty"` // of the workers, in order
 }
 
-// Sample takes a sample. The hint is what one took before, in ns: it says how often
-// to do it for a batch. Without one, 0, that is found out first.
+// Sample takes a sample. The hint is the time of one repetition in an earlier sample, in ns, and
+// determines the repetitions of a batch. Without a hint, 0, they are calibrated first.
 func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error) {
 	b := w.batch()
 	if hint == 0 {
@@ -58,7 +58,7 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 		return Sample{}, err
 	}
 	s := sampleOf(all)
-	s.Workers, s.Begun = t.last.workersOf(), t.last.begun()
+	s.Workers, s.Begun = t.last.workerTimes(), t.last.begun()
 	s.Before, s.After = t.last.bracketOf()
 	s.Computed = float32(slices.Max(t.last.computed[:]))
 	s.CPUs = lists.Map(t.last.workers, func(w *worker) int { return w.cpu })
@@ -75,16 +75,17 @@ func (t *Team) repeat(ctx context.Context, w Work, n, batches int) ([]float64, e
 	return w.repeat(ctx, t, n, batches)
 }
 
-// longWork is worth two batches only.
+// longWork is the time of one repetition beyond which a sample has two batches.
 const longWork = 5 * time.Millisecond
 
 func (b Batch) times(ns float64) int {
 	return min(max(int(math.Round(float64(b.Time)/ns)), b.Least, 1), b.Most)
 }
 
-// calibrate finds out what one takes: one alone is mostly clock and barrier.
+// calibrate finds the time of one repetition. It needs batches of many: a single one is mostly clock
+// and barrier.
 func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err error) {
-	t.calibrates = true // without looks: where other processes have the CPUs each takes many time slices
+	t.calibrates = true // without looks, each of which takes many time slices where other processes have the CPUs
 	defer func() { t.calibrates = false }()
 	for n := max(1, b.Least); ; {
 		times, err := t.repeat(ctx, w, n, 1)
@@ -127,7 +128,7 @@ func median(xs []float64) float64 {
 const anyTimes = math.MaxInt32
 
 func (tr Trial) batch() Batch {
-	if tr.Kept { // computing, which depends less on where memory lies
+	if tr.Kept { // reductions compute, and depend less on the place of memory
 		return Batch{100 * time.Microsecond, 4, 1, anyTimes}
 	}
 	return Batch{500 * time.Microsecond, 3, 1, anyTimes}
@@ -157,7 +158,7 @@ func (p Passes) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	return t.Passes(ctx, p)
 }
 
-// A round trip is timed by itself: batches are runs.
+// batch: each round trip is timed by itself, so batches are runs.
 func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }
 
 func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
@@ -165,8 +166,8 @@ func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]floa
 	return t.RoundTrips(ctx, rt)
 }
 
-// A run of a collective is timed by itself, too; a sample has as many as last a few ms, with the barriers
-// between them some 10 ms.
+// batch: each run of a collective is timed by itself, too. A sample has a few ms of runs, some 10 ms
+// with the barriers between them.
 func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 300} }
 
 func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
@@ -180,6 +181,3 @@ func (c Collective) repeat(ctx context.Context, t *Team, n, batches int) ([]floa
 	}
 	return times, nil
 }
-
-// HugeShare is the share of the last trial's buffers in huge pages; nil if none were asked for.
-func (t *Team) HugeShare() *HugeShare { return t.share }

@@ -3,10 +3,10 @@
 // how often, and checks that the bytes that arrived are the bytes that were sent.
 //
 // Its opinion: a setup says only who copies what to whom; every repetition gets fresh memory; a
-// run that moved the wrong bytes is an error, not a measurement; and nothing waits for ever.
+// run that moved the wrong bytes is an error, not a measurement; and no wait is unbounded.
 //
-// Ring in this file says who copies what to whom in a ring, and the method exchange in trial.go is the
-// loop that is timed.
+// To learn how a transfer is measured, read Ring in this file, then exchange in trial.go (the timed
+// loop), start in clock.go (the common begin) and Sample in sample.go (the repetitions).
 package setups
 
 import (
@@ -19,34 +19,33 @@ import (
 )
 
 // A Setup says who copies what to whom. Every worker owns a user buffer, and an intermediate
-// buffer if another worker reads from it. For each segment of a message a worker first copies
-// its own into its intermediate buffer, then copies the segment that it receives over it.
+// buffer if another worker reads from it. For each segment of a message a worker first copies its
+// own segment into its intermediate buffer, then overwrites it with the segment that it receives.
 type Setup struct {
 	Name  string
 	About string // one line for users
-	// Transfers of a segment, one after the other, so that l(k,τ) = Transfers·k·L(S,τ).
+	// Transfers of a segment in sequence: l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
 	// source is the worker whose intermediate buffer worker w of tau reads, or the constant nobody.
 	source func(w, tau int) int
-	// check refuses numbers of workers that the setup has no meaning for.
+	// check rejects unsuitable numbers of workers.
 	check func(tau int) error
 	// alone: no flags, workers do not wait for each other.
 	alone bool
-	// together: all copy out of worker 0's buffer, see Share.
-	together bool
-	// apart: messages are received into memory of their own, not over what was sent.
-	apart bool
-	// segments, if not 0, is the number of segments of the intermediate buffer
-	// whatever the trial asks for.
+	// shared: all workers copy out of worker 0's buffer, see Share.
+	shared bool
+	// separate: the receive buffer differs from the send buffer.
+	separate bool
+	// segments, if not 0, replaces the trial's number of segments of the intermediate buffer.
 	segments int
-	// operator, if any, takes the place of the two copies of a setup alone.
+	// operator, if not nil, replaces the two copies of a setup without flags.
 	operator *reduce.Operator
 }
 
 const nobody = -1
 
-// Bcast is Fig. 18 of taulop-2015: worker 0 fills its intermediate buffer, all
-// others copy each segment out while the next is being filled. l = k·L.
+// Bcast is Fig. 18 of taulop-2015: worker 0 fills its intermediate buffer, and the other workers
+// copy each segment out while the next is being filled. l = k·L.
 var Bcast = Setup{
 	Name: "bcast", About: "worker 0 copies in, all others copy out", Transfers: 1,
 	source: func(w, tau int) int {
@@ -63,8 +62,8 @@ var Bcast = Setup{
 	},
 }
 
-// Ping is Fig. 19: couples of a sender and a receiver, all at once, each with
-// an intermediate buffer of its own. l = k·L.
+// Ping is Fig. 19: concurrent couples of a sender and a receiver, each with an intermediate buffer
+// of its own. l = k·L.
 var Ping = Setup{
 	Name: "ping", About: "couples of sender and receiver, each with a buffer of its own", Transfers: 1,
 	source: func(w, tau int) int {
@@ -89,9 +88,9 @@ var Ring = Setup{
 	check:  atLeastOne("ring"),
 }
 
-// Isolated is a message whose transfers never run at once: one segment of intermediate buffer, which
-// the sender fills and the receiver empties in turn. It is L(S,1) of a message between two processes, T
-// = 2L(m,1), eq. (11); a ring of one worker copies within its own cache. l = 2k·L(S,1).
+// Isolated is a message whose two transfers never run at once: the sender fills and the receiver
+// empties an intermediate buffer of one segment in turn. It measures L(S,1) between two processes,
+// T = 2L(m,1), eq. (11); a ring of one worker would copy within its own cache. l = 2k·L(S,1).
 var Isolated = Setup{
 	Name: "isolated", About: "one worker copies in, then another out, never both at once", Transfers: 2,
 	source:   Ping.source,
@@ -103,13 +102,13 @@ var Isolated = Setup{
 // corresponds to MPI_Sendrecv_replace. l = 2k·L.
 var Sendrecv = Setup{
 	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
-	source: Ring.source,
-	check:  atLeastOne("sendrecv"),
-	apart:  true,
+	source:   Ring.source,
+	check:    atLeastOne("sendrecv"),
+	separate: true,
 }
 
-// Bare is the copy without company: every worker copies its user segment into a buffer of its own and
-// back, all at once and without flags, the c(m,τ) of Fig. 4. Two copies a segment.
+// Bare is the copy alone, c(m,τ) of Fig. 4: every worker copies its user segment into a buffer of its
+// own and back, all workers at once and without flags. Two copies a segment.
 var Bare = Setup{
 	Name: "copy", About: "every worker copies in and out of a buffer of its own, without flags", Transfers: 2,
 	source: func(w, tau int) int { return w },
@@ -117,14 +116,34 @@ var Bare = Setup{
 	alone:  true,
 }
 
-// Own is what ranks copy within themselves, from their send to their receive buffer, all at
-// once and without flags, whole messages. One copy a message.
+// Own is the local copy of a rank, a whole message from its send to its receive buffer, all ranks at
+// once and without flags. One copy a message.
 var Own = Setup{
 	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
-	source: func(w, tau int) int { return nobody },
-	check:  atLeastOne("own"),
+	source:   func(w, tau int) int { return nobody },
+	check:    atLeastOne("own"),
+	alone:    true,
+	separate: true,
+}
+
+// Share is a copy out of a shared buffer: every worker copies worker 0's buffer into memory of its
+// own, all workers at once and without flags, as in Fig. 4 and as receivers of a bcast do. One copy a
+// segment.
+var Share = Setup{
+	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
+	source: func(int, int) int { return 0 },
+	check:  atLeastOne("share"),
 	alone:  true,
-	apart:  true,
+	shared: true,
+}
+
+// Reducing is the setup of γ(m,τ): every worker reduces its user buffer into a buffer of its own, all
+// workers at once and without flags.
+func Reducing(o reduce.Operator) Setup {
+	return Setup{
+		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
+		source: Bare.source, check: Bare.check, alone: true, operator: &o,
+	}
 }
 
 func atLeastOne(name string) func(int) error {
@@ -136,7 +155,7 @@ func atLeastOne(name string) func(int) error {
 	}
 }
 
-// All are the setups that measure L(S,τ), in the paper's order.
+// All holds the setups that measure L(S,τ), in the paper's order.
 var All = []Setup{Bcast, Ping, Ring}
 
 // Lookup finds a setup by name; its error lists the names.
@@ -151,8 +170,8 @@ func Lookup(name string) (Setup, error) {
 	return Setup{}, fmt.Errorf("there is no setup %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// Workers is how many workers τ concurrent transfers take: τ, but for isolated,
-// where two have one transfer between them.
+// Workers is the number of workers for τ concurrent transfers: τ, except for Isolated, whose
+// transfers need two workers each.
 func (s Setup) Workers(tau int) int {
 	if s.Name == Isolated.Name {
 		return 2 * tau
@@ -160,81 +179,38 @@ func (s Setup) Workers(tau int) int {
 	return tau
 }
 
-// Check refuses numbers of workers that the setup has no meaning for.
+// Check rejects a number of workers that the setup cannot have.
 func (s Setup) Check(tau int) error { return s.check(tau) }
 
-// readers are the workers that read from w's intermediate buffer.
-func (s Setup) readers(w, tau int) []int {
-	var rs []int
+// readers returns the workers that read from w's intermediate buffer.
+func (s Setup) readers(w, tau int) (readers []int) {
 	for r := range tau {
 		if s.source(r, tau) == w {
-			rs = append(rs, r)
+			readers = append(readers, r)
 		}
 	}
-	return rs
+	return readers
 }
 
 // origin is the worker whose bytes lie in w's user buffer after n messages: each message brings
-// what lay at the source before it.
+// the bytes that its source held before it.
 func (s Setup) origin(w, tau, n int) int {
-	for at, step := w, 1; step <= n; step++ {
-		src := s.source(at, tau)
+	holder := w
+	for step := 1; step <= n; step++ {
+		src := s.source(holder, tau)
 		if src == nobody {
-			return at
+			break
 		}
 		if src == w { // once round
 			return s.origin(w, tau, n%step)
 		}
-		at = src
-		if step == n {
-			return at
-		}
+		holder = src
 	}
-	return w
+	return holder
 }
 
-// Share is a copy in company of readers: every worker copies out of one buffer,
-// worker 0's, into memory of its own, all at once and without flags, as Fig. 4 has
-// it and as the receivers of a bcast do. One copy a segment.
-var Share = Setup{
-	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
-	source:   func(int, int) int { return 0 },
-	check:    atLeastOne("share"),
-	alone:    true,
-	together: true,
-}
-
-// layShared fills the buffer that all read with bytes that no worker holds: in every trial others.
-func (tr *trial) layShared() {
-	for i, s := range tr.own(0) {
-		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
-	}
-}
-
-// checkOut checks the message that begins at unit `at` against what was laid.
-func (tr *trial) checkOut(w, at int) error {
-	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
-	for done, i := 0, 0; done < len(message); i++ {
-		s := message[done:min(done+tr.SegmentBytes, len(message))]
-		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
-			return tr.wrong(w, 0, done+bad)
-		}
-		done += len(s)
-	}
-	return nil
-}
-
-// Reducing is the setup in which every worker reduces its user buffer into a
-// buffer of its own, all at once and without flags: γ(m,τ).
-func Reducing(o reduce.Operator) Setup {
-	return Setup{
-		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
-		source: Bare.source, check: Bare.check, alone: true, operator: &o,
-	}
-}
-
-// ones is what operators work on: elements of value 1. Random bytes would be
-// NaNs and denormal numbers, which take far longer.
+// ones returns the operands of reductions: elements of value 1. Random bytes would be NaNs and
+// denormal numbers, which take far longer.
 func ones(o reduce.Operator) []byte {
 	var one []byte
 	name := strings.TrimSuffix(o.Name, reduce.Scalar)

@@ -8,22 +8,20 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Simulation replaces CPUs and memory in tests of the handling of times: its teams move no
-// byte, and take the times that it says. How often work is done, which batches count and how
-// workers compare is found as on a machine.
+// A Simulation replaces CPUs and memory in tests: its teams copy no bytes, and take the times that it
+// gives. Repetitions, counted batches and the comparison of workers are found as on a machine.
 type Simulation struct {
-	// Cost is what one of a work takes each of the workers that do it, in ns.
+	// Cost is the time of one repetition of a work for each of its workers, in ns.
 	Cost func(w Work, workers []numa.Worker) []float64
-	// Hear, if not nil, is how long after the barrier's release each of them hears of it.
+	// Hear, if not nil, is the delay from the barrier's release until each worker sees it.
 	Hear func(workers []numa.Worker) []time.Duration
-	// Look, if not nil, is what the workers take for nothing at this moment, and for sums, ns; see
-	// bracket.
+	// Look, if not nil, is the result of a look at this moment, see Team.Look.
 	Look func(workers []numa.Worker) (ns, computed float64)
-	// Now is its clock, which goes on while batches do.
+	// Now is its clock, which batches advance.
 	Now time.Duration
 }
 
-// Team is a team that does what the simulation says.
+// Team is a simulated team.
 func (s *Simulation) Team(p numa.Placement) *Team {
 	t := &Team{placement: p, simulation: s}
 	for id, place := range p.Workers {
@@ -51,17 +49,17 @@ func (s *Simulation) repeat(t *Team, w Work, n, batches int) []float64 {
 		at := release + t.last.notice
 		t.last.begin(b, at)
 		for i, ns := range s.Cost(w, workers) {
-			of := t.workers[i]
-			of.start[b] = max(at, release+heard[i])
-			of.finish[b] = of.start[b] + time.Duration(math.Round(float64(n)*ns))
-			s.Now = max(s.Now, of.finish[b])
+			w := t.workers[i]
+			w.start[b] = max(at, release+heard[i])
+			w.finish[b] = w.start[b] + time.Duration(math.Round(float64(n)*ns))
+			s.Now = max(s.Now, w.finish[b])
 		}
 		look()
 	}
 	return t.last.times(n)
 }
 
-// part is how many workers of a team do a work, and whether one of them times it alone.
+// part is the number of workers that do a work, and whether one of them times it alone.
 func (t *Team) part(w Work) (workers int, solo bool) {
 	switch w := w.(type) {
 	case Trial:

@@ -16,35 +16,33 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A Team is a set of workers, each a goroutine on a thread of its own that is
-// pinned to one CPU, or a process, see NewProcesses. It runs one trial at a time; between
-// trials its workers sleep. While a team exists, the garbage collector is off and GOMAXPROCS
-// leaves every worker a processor and two to spare.
+// A Team is a set of workers, each a goroutine on a thread of its own that is pinned to one CPU, or a
+// process, see NewProcesses. It runs one task at a time; between tasks its workers sleep. While a team
+// exists, the garbage collector is off and GOMAXPROCS is at least the number of workers plus two.
 type Team struct {
-	// Huge asks for huge pages in all buffers mapped from now on; otherwise buffers get none,
-	// so that no setting of the kernel decides.
+	// Huge asks for huge pages in all buffers mapped from now on. Otherwise buffers get none,
+	// whatever the kernel's setting.
 	Huge bool
 
-	// Fill, if not nil, keeps cores busy that no worker is on while the team measures,
-	// and until another team does.
+	// Fill, if not nil, keeps idle cores busy while the team measures, and until another team does.
 	Fill *Fill
 
 	placement  numa.Placement
-	simulation *Simulation // in place of what follows; nil: workers work
+	simulation *Simulation // replaces all fields below; nil: workers work
 	workers    []*worker
 	stop       *atomic.Bool
 	stall      time.Duration
-	broken     error // a worker never came back: nothing more can be trusted
+	broken     error // a worker did not come back, or died: the team is of no more use
 
 	memory memory
 	walks  map[key]*walk // of trials, by kept regions of worker 0
 	holds  []uint32      // memory for walks through fresh buffers
-	next   [2]int        // how far from the end the next collective off cache sends and receives
-	copied int           // trials, of copies between levels too
-	load   *load         // of the run under way, if others inject
+	next   [2]int        // by side: distance from the arena's end at which the next collective continues
+	copied int           // number of trials and copies between levels
+	load   *load         // of the current run, if workers inject
 	last   *clock        // of the last run
 	alone  *calls.Probe
-	// calibrates: what runs is not for a sample.
+	// calibrates: the run is a calibration, not a sample.
 	calibrates bool
 	injected   []float64    // by batch of the last run: ns a line
 	share      *HugeShare   // of the last trial, if Huge
@@ -52,13 +50,13 @@ type Team struct {
 	patterns   [][]byte
 	restore    func()
 
-	processes *processes // that the workers are, nil: they are threads of this one
-	self      int        // the worker that this process is; nobody: all workers, or none
+	processes *processes // nil: workers are threads of this process
+	self      int        // the worker that this process is; nobody: it has all workers, or none
 }
 
-// stallAfter bounds how long a run may stand still. A worker that lost its CPU is back much
-// sooner, within the scheduler's time slices. After ctx ends a run waits no longer than
-// stopAfter, so that the caller can still save its results.
+// stallAfter bounds the time without progress of a run. A worker that lost its CPU gets it back much
+// sooner, within the scheduler's time slices. After ctx ends, a run waits no longer than stopAfter, so
+// that the caller can still save its results.
 const (
 	stallAfter = 10 * time.Second
 	stopAfter  = 2 * time.Second
@@ -72,18 +70,17 @@ type worker struct {
 	done   chan struct{}
 	wait   *shm.Waiter
 	err    error
-	// Of the last measurement: how often it came to the barrier, and when it began
-	// and finished each batch.
-	met           uint64
-	passed, looks uint64 // rounds of flags in looks, and looks
-	start, finish []time.Duration
-	over          atomic.Int64 // rounds
-	placed        atomic.Int64 // where the last copy went, set when all of it is there
-	_             [128]byte    // what others write is on other cache lines
+	// Of the last measurement:
+	met           uint64          // arrivals at the barrier
+	passed, looks uint64          // rounds of flags in looks, and looks
+	start, finish []time.Duration // of each round
+	over          atomic.Int64    // finished rounds
+	placed        atomic.Int64    // offset of the last copy, stored when the copy is complete
+	_             [128]byte       // keeps other workers' data on other cache lines
 }
 
-// NewTeam starts the workers of a placement and pins them. The error names the
-// CPU and the kernel's reason where pinning fails.
+// NewTeam starts the workers of a placement and pins them. If pinning fails, the error names the CPU
+// and the kernel's reason.
 func NewTeam(p numa.Placement) (*Team, error) {
 	t := newTeam(p, new(atomic.Bool))
 	tau := len(p.Workers)
@@ -105,7 +102,7 @@ func NewTeam(p numa.Placement) (*Team, error) {
 	return t, nil
 }
 
-// newTeam makes a team whose workers have not started.
+// newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
 	t := &Team{placement: p, stop: stop, stall: stallAfter, self: nobody, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}, walks: make(map[key]*walk)}
 	cores := make(map[int]int) // workers of each
@@ -127,12 +124,12 @@ func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
 	return t
 }
 
-// quiet keeps the Go runtime out of the way: no garbage collection while workers run, and a
-// processor for every spinning worker, because a spinning goroutine without one would wait for
-// another that waits for it.
+// quiet keeps the Go runtime from disturbing workers: no garbage collection while they run, and a
+// processor for every spinning worker, because a worker without one would be waited for by all that
+// hold one.
 func quiet(tau int) (restore func()) {
 	percent := debug.SetGCPercent(-1)
-	if percent >= 0 { // else the caller, who makes many teams, collects between them
+	if percent >= 0 { // else the caller makes many teams, and collects between them
 		runtime.GC()
 	}
 	procs := runtime.GOMAXPROCS(0)
@@ -148,17 +145,17 @@ func quiet(tau int) (restore func()) {
 // Tau is the number of workers.
 func (t *Team) Tau() int { return len(t.workers) }
 
-// Placement says where the workers are.
+// Placement is the placement of the workers.
 func (t *Team) Placement() numa.Placement { return t.placement }
 
-// Release unmaps what the team keeps from trial to trial; what needs it next maps it again.
+// Release unmaps the memory that the team keeps from task to task.
 func (t *Team) Release() {
 	if t.broken == nil {
 		t.memory.drop(func(*region) bool { return true })
 	}
 }
 
-// Close ends the workers and their threads and unmaps what the team holds.
+// Close ends the workers and their threads and unmaps the team's memory.
 func (t *Team) Close() {
 	if t.simulation != nil {
 		return
@@ -166,7 +163,7 @@ func (t *Team) Close() {
 	for _, w := range t.workers {
 		close(w.tasks)
 	}
-	if t.broken == nil { // else the world does not stop for the collector's settings
+	if t.broken == nil { // else a spinning worker would block the runtime's stop of all threads
 		t.restore()
 	}
 	t.Release()
@@ -192,8 +189,8 @@ type gaveUp struct{ waitedFor string }
 
 func (e gaveUp) Error() string { return "gave up waiting for " + e.waitedFor }
 
-// run hands a task to the workers and waits for them: until they are done, or
-// ctx is, or none of them gets anywhere any more.
+// run hands a task to the workers and waits until they are done. It stops them when ctx ends, when a
+// worker was moved to another CPU, or when none makes progress.
 func (t *Team) run(ctx context.Context, tk task) error {
 	if t.broken != nil {
 		return t.broken
@@ -261,7 +258,7 @@ func (t *Team) run(ctx context.Context, tk task) error {
 	}
 	err := moved
 	if err == nil {
-		err = t.broken // others may have stumbled over it
+		err = t.broken // the cause of other workers' errors
 	}
 	if err == nil {
 		err = t.verdict(ctx, stalled)
@@ -284,7 +281,7 @@ func (t *Team) moved() error {
 	return nil
 }
 
-// verdict is a finished trial's error: the first real error, the watchdog's report, or the context's.
+// verdict is a finished task's error: a worker's own error, the watchdog's report, or the context's.
 func (t *Team) verdict(ctx context.Context, stalled bool) error {
 	var waiting []string
 	for _, w := range t.workers {

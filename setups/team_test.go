@@ -112,7 +112,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
 			for _, at := range []int{0, 999, 1000, 2499} {
-				held := &run.users[1].mem[run.apart()+run.begin*unitBytes+at]
+				held := &run.users[1].mem[run.receiveOffset()+run.begin*unitBytes+at]
 				*held ^= 1
 				err := run.check(1)
 				if err == nil || !strings.Contains(err.Error(), "worker 1") {
@@ -153,7 +153,7 @@ func TestTurnsInAnArena(t *testing.T) {
 	whole := team(t, 2)
 	for _, s := range []Setup{Own, Bare, Sendrecv, Bare, Own} {
 		bytes := arena
-		if s.apart {
+		if s.separate {
 			bytes /= 2
 		}
 		run(whole, s, bytes, 3)

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A Trial is a message and how often it is sent: batches of messages back to
-// back, after one batch that warms up and is not counted.
+// A Trial sends a message many times: batches of messages back to back, after an untimed batch that
+// warms up.
 type Trial struct {
 	Setup        Setup
 	Tau          int // workers, the first ones of the team; 0: all
@@ -26,16 +26,16 @@ type Trial struct {
 	ArenaBytes int
 	// Kept buffers stay mapped for the team's next trial that keeps them.
 	Kept bool
-	// Page is the page, of channels in a row, on which intermediate buffers begin: lines of other pages
-	// are looked after by other slices of a cache or memory.
+	// Page chooses one of several consecutive channels, which begin on different pages: other pages'
+	// lines belong to other slices of a cache or memory.
 	Page int
 }
 
 // Run runs a trial and returns the time of one message in each batch, in ns: from the announced start
 // to the last worker's finish, divided by the messages. A batch that a worker began late, by more than
-// 1 % of it, is measured again, up to three and a tenth of all. Intermediate buffers, and user buffers
-// below 8 MiB outside an arena, are mapped afresh unless they are kept. It fails if mapping does, if
-// bytes arrived that were not sent, if ctx ends, or if the workers stop making progress.
+// 1 % of its time, is repeated, up to three batches and a tenth of all. Intermediate buffers, and user
+// buffers below 8 MiB outside an arena, are mapped afresh unless they are Kept. Run fails if mapping
+// fails, if wrong bytes arrived, if ctx ends, or if the workers stop making progress.
 func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	run, err := t.prepare(tr)
 	defer run.unmap()
@@ -51,7 +51,7 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	return run.times(tr.Messages), nil
 }
 
-// leastWarm is the number of messages until freshly laid memory has found its place in the caches.
+// leastWarm is the number of warm-up messages for fresh memory in the inner caches.
 const leastWarm = 3
 
 // warmFar is the number of warm-up messages for buffers beyond the inner caches: the last-level
@@ -61,6 +61,7 @@ func warmFar(bytes int) int {
 	return min(max(least, enough/bytes), most)
 }
 
+// leastFarBytes is the size from which buffers are warmed up as those beyond the inner caches.
 const leastFarBytes = 128 << 10
 
 // A trial is a Trial with its memory.
@@ -69,13 +70,13 @@ type trial struct {
 	measurement
 	tau      int
 	warm     int   // messages of the warm-up batch
-	walk     *walk // as it will be after the trial
+	walk     *walk // advanced by the trial
 	advanced atomic.Bool
 	begin    int       // unit of user memory at which the first message lies
 	units    int       // of a message
 	users    []*region // by worker
 	patterns [][]byte  // by worker
-	phase    int       // byte of a pattern that a buffer which all read begins with
+	phase    int       // byte of the pattern at which the shared buffer begins
 }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
@@ -86,11 +87,11 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	if o := tr.Setup.operator; o != nil {
 		run.patterns = slices.Repeat([][]byte{ones(*o)}, run.tau)
 	}
-	// A ring that goes round a whole number of times ends as it began, whatever
-	// was copied: end one message beyond, unless batches are measured again.
+	// After a multiple of tau messages a ring's bytes are back at their origin, and check would find
+	// nothing wrong if none had been copied: such a trial gets one message more.
 	switch run.warm = max(tr.Messages, leastWarm); {
 	case tr.Bytes >= keptBytes:
-		run.warm = tr.Messages // its memory is warm, and it takes its time
+		run.warm = tr.Messages // its kept memory is warm, and messages take long
 	case tr.ArenaBytes == 0 && tr.Bytes >= leastFarBytes:
 		run.warm = max(tr.Messages, warmFar(tr.Bytes))
 	}
@@ -117,7 +118,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		run.channels = append(run.channels[:w], all[tr.Page])
 	}
 	of, bytes, ground := userBuffer, tr.Setup.userBytes(tr.Bytes), tr.Setup.ground()
-	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes && tr.Setup.operator == nil { // whose data are others
+	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes && tr.Setup.operator == nil { // an operator's data differ
 		if of = largeBuffer; tr.ArenaBytes > 0 {
 			of = arenaOfTrials
 		}
@@ -138,12 +139,12 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	return run, nil
 }
 
-// keptBytes is where user buffers stay mapped from trial to trial even in cache: a thousand pages are a
-// sample by themselves, and take longer to map than to measure.
+// keptBytes is the size from which user buffers in cache stay mapped from trial to trial: a thousand
+// pages are a sample of placements by themselves, and take longer to map than to measure.
 const keptBytes = 8 << 20
 
-// path is where the trial's messages go: through a buffer for one message, or on
-// through the arena from where the last ones ended.
+// path chooses the trial's walk: a new one through fresh buffers, or that of the kept ones, which
+// continues where the last trial ended.
 func (tr *trial) path() {
 	t, user := tr.team, tr.users[0]
 	units := unitsOf(tr.Setup.room(len(user.mem)))
@@ -152,26 +153,26 @@ func (tr *trial) path() {
 		t.holds = tr.walk.holds
 		return
 	}
-	at := key{of: user.of, side: user.side}
+	k := key{of: user.of, side: user.side}
 	if tr.Setup.operator != nil || slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready }) {
-		t.walks[at] = newWalk(t.Tau(), units, nil)
+		t.walks[k] = newWalk(t.Tau(), units, nil)
 		for _, r := range tr.users {
 			r.ready = false
 		}
 	}
-	if tr.walk = t.walks[at]; tr.ArenaBytes == 0 {
+	if tr.walk = t.walks[k]; tr.ArenaBytes == 0 {
 		tr.walk.stay(unitsOf(tr.Bytes))
 	}
 }
 
-// total is how many messages the trial has sent, warm-up included.
+// total is the number of messages sent, warm-up included.
 func (tr *trial) total() int { return tr.warm + tr.Messages*(tr.rounds-1) }
 
 // measure is one worker's part of the trial.
 func (tr *trial) measure(w *worker) error {
 	user, ends, own := tr.users[w.id].mem, tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.begin*unitBytes, 0, true
-	if tr.Setup.together {
+	if tr.Setup.shared {
 		if own = tr.own(0); w.id == 0 {
 			tr.layShared()
 		}
@@ -189,7 +190,7 @@ func (tr *trial) measure(w *worker) error {
 		} else if !on {
 			break
 		}
-		if tr.Setup.alone && tr.Setup.apart {
+		if tr.Setup.alone && tr.Setup.separate {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user, own, at, sent, n)
@@ -199,16 +200,16 @@ func (tr *trial) measure(w *worker) error {
 		tr.finish(w, b)
 		sent += n
 	}
-	if w.id == 0 { // the others meet it before they check
+	if w.id == 0 { // the other workers meet it before they check
 		tr.walk.advance(tr.Setup, tr.tau, tr.units, tr.total())
 		tr.advanced.Store(true)
 	}
 	return nil
 }
 
-// reach has the pages be mapped that the trial comes to at most.
+// reach maps all pages that the trial may reach.
 func (tr *trial) reach(user []byte) {
-	at, apart := tr.begin, tr.apart()
+	at, apart := tr.begin, tr.receiveOffset()
 	for range min(tr.warm+tr.Messages*(tr.batches+tr.spare), tr.walk.units/tr.units) {
 		shm.Reach(user[at*unitBytes:][:tr.Bytes])
 		if apart > 0 {
@@ -218,8 +219,15 @@ func (tr *trial) reach(user []byte) {
 	}
 }
 
+// layShared fills the shared buffer with bytes that no worker holds, different ones in each trial.
+func (tr *trial) layShared() {
+	for i, s := range tr.own(0) {
+		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
+	}
+}
+
 func (tr *trial) verify(w *worker) error {
-	tr.advanced.Load() // it is: this is for the race detector, which does not know the barrier
+	tr.advanced.Load() // for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
 		tr.team.memory.read(w.id, tr.Setup.ground(), below(tr.walk.next*unitBytes, len(tr.users[w.id].mem)))
 	}
@@ -229,7 +237,7 @@ func (tr *trial) verify(w *worker) error {
 	return tr.team.memory.stays(w.id)
 }
 
-// own are the segments of the worker's intermediate buffer.
+// own returns the segments of the worker's intermediate buffer.
 func (tr *trial) own(w int) (segments [][]byte) {
 	if c := tr.channels[w]; c != nil {
 		for i := range tr.Segments {
@@ -259,8 +267,8 @@ func (tr *trial) ends(w *worker) (e ends) {
 	return e
 }
 
-// waiting says what a worker that gave up had waited for. It sends before it
-// receives: if it has sent more, it waited to receive.
+// waiting is the error of a worker that gave up. It sends before it receives: if it has sent more, it
+// waited to receive.
 func (e ends) waiting(source int) error {
 	if e.in != nil && (e.out == nil || e.out.Sent() > e.in.Received()) {
 		return gaveUp{fmt.Sprintf("segment %d from worker %d", e.in.Received(), source)}
@@ -268,12 +276,12 @@ func (e ends) waiting(source int) error {
 	return gaveUp{fmt.Sprintf("its readers to make room for segment %d", e.out.Sent())}
 }
 
-// exchange sends n messages from and into the user buffer, beginning at byte `at`, and returns where
-// the next one begins: the timed loop of every setup with flags.
+// exchange is the timed loop of every setup with flags: it sends and receives n messages in the user
+// buffer, the first at byte `at`, and returns where the next one begins.
 func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
-	out, in, apart := e.out, e.in, tr.apart()
+	out, in, apart := e.out, e.in, tr.receiveOffset()
 	for range n {
 		rest, room := user[at:at+size], user[apart+at:apart+at+size]
 		for range k {
@@ -293,21 +301,21 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 	return at, true
 }
 
-// apart is the distance from what a worker sends to where it receives.
-func (tr *trial) apart() int {
-	if tr.Setup.apart {
+// receiveOffset is the distance from a worker's send buffer to its receive buffer.
+func (tr *trial) receiveOffset() int {
+	if tr.Setup.separate {
 		return tr.Setup.room(len(tr.users[0].mem))
 	}
 	return 0
 }
 
-// workAlone is the timed loop without flags: each segment into the worker's own buffer and back, or
-// reduced into it, after `sent` messages before; or out of the buffer that all share, each message from
-// its first segment on.
+// workAlone is the timed loop of setups without flags. It copies each segment into the worker's own
+// buffer and back, or reduces it into that buffer, which is at its place after `sent` messages; or it
+// copies each message out of the shared buffer, from the first segment on.
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
 	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.last(tr.units) * unitBytes
-	operator, together := tr.Setup.operator, tr.Setup.together
+	operator, together := tr.Setup.operator, tr.Setup.shared
 	i := sent * k % len(own)
 	for range n {
 		rest := user[at : at+size]
@@ -337,10 +345,10 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 	return at
 }
 
-// copyApart is the timed loop of copies from what a worker sends to where it receives. In a
-// collective a message follows such a copy: each is in place when the next begins.
+// copyApart is the timed loop of copies from the send to the receive buffer. Each copy's stores are
+// complete before the next begins, because in a collective a message follows such a copy.
 func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
-	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.apart()
+	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.receiveOffset()
 	last := tr.walk.last(tr.units) * unitBytes
 	for range n {
 		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
@@ -352,8 +360,8 @@ func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
 	return at
 }
 
-// check proves, untimed, that the bytes that arrived are the bytes that were sent, wherever the
-// trial's messages went.
+// check proves, untimed, that the bytes that arrived are the bytes that were sent, at every place that
+// the trial's messages reached.
 func (tr *trial) check(w int) error {
 	at, laps := tr.begin, 0
 	for range tr.total() {
@@ -362,13 +370,13 @@ func (tr *trial) check(w int) error {
 		}
 		next, again := tr.walk.after(at, tr.units)
 		if again {
-			if laps++; laps == 2 { // been everywhere
+			if laps++; laps == 2 { // every place was checked
 				break
 			}
 		}
 		at = next
 	}
-	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.together {
+	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.shared {
 		return tr.checkOwn(w)
 	}
 	return nil
@@ -379,14 +387,14 @@ func (tr *trial) wrong(w, from, at int) error {
 		tr.Setup.Name, at, w, from)
 }
 
-// checkMessage checks the message that begins at unit `at`, in stretches of equal origin.
+// checkMessage checks the message that begins at unit `at`, in runs of units of equal origin.
 func (tr *trial) checkMessage(w, at int) error {
-	if tr.Setup.together {
+	if tr.Setup.shared {
 		return tr.checkOut(w, at)
 	}
 	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
-	if tr.Setup.apart {
-		from, room := w, tr.users[w].mem[tr.apart():]
+	if tr.Setup.separate {
+		from, room := w, tr.users[w].mem[tr.receiveOffset():]
 		if !tr.Setup.alone {
 			from = tr.Setup.source(w, tr.tau)
 		}
@@ -407,16 +415,29 @@ func (tr *trial) checkMessage(w, at int) error {
 			return tr.wrong(w, from, stretch+bad-begin)
 		}
 		if upto > end && upto <= len(tr.users[w].mem) {
-			// The rest of the last unit was left behind: a longer message may come
-			// by, and units are counted as a whole.
+			// The message left the rest of its last unit as it was. The walk counts whole units:
+			// make the rest what a longer message will expect.
 			lay(tr.users[w].mem[end:upto], tr.patterns[from], end)
 		}
 	}
 	return nil
 }
 
-// checkOwn is for a worker that sends to itself, whose user buffer would look right if nothing
-// had been copied: the last segment must be in its intermediate buffer, too.
+// checkOut compares the message that begins at unit `at` with the shared buffer's bytes.
+func (tr *trial) checkOut(w, at int) error {
+	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
+	for done, i := 0, 0; done < len(message); i++ {
+		s := message[done:min(done+tr.SegmentBytes, len(message))]
+		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
+			return tr.wrong(w, 0, done+bad)
+		}
+		done += len(s)
+	}
+	return nil
+}
+
+// checkOwn checks a worker that sends to itself. Its user buffer would be right without any copy, so
+// the last segment must be in its intermediate buffer, too.
 func (tr *trial) checkOwn(w int) error {
 	at := tr.begin
 	for range (tr.total() - 1) % (tr.walk.units / tr.units) {

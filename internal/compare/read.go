@@ -157,7 +157,7 @@ func noneTwice(paths []string) error {
 		for _, f := range files[of] {
 			if os.SameFile(f.info, info) {
 				if f.path == path {
-					return fmt.Errorf("%s is there twice: name each file once", path)
+					return fmt.Errorf("%s is named twice: name each file once", path)
 				}
 				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
 			}

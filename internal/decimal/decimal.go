@@ -1,5 +1,4 @@
-// Package decimal reads numbers as programs print them into tables, and tells where a
-// file was cut within one.
+// Package decimal reads numbers in tables, and recognises a last number that was cut off.
 package decimal
 
 import (
@@ -8,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse reads digits with or without a point, a sign and an exponent. What Go's own
-// syntax has beside these, such as 1_000, 0x1p4, inf and nan, no table means.
+// Parse reads digits with an optional point, sign and exponent. It refuses other syntax of Go such as 1_000,
+// 0x1p4, inf and nan.
 func Parse(text string) (float64, error) {
 	if strings.Trim(text, "0123456789+-.eE") != "" {
 		return 0, fmt.Errorf("%.40q is no decimal number", text)
@@ -17,30 +16,29 @@ func Parse(text string) (float64, error) {
 	return strconv.ParseFloat(text, 64)
 }
 
-// A shape is how many digits a number has behind its point and in its exponent. A
-// column has one shape where a program printed it with a fixed number of digits.
+// A shape has the numbers of digits after the point and in the exponent. Programs print the numbers of a
+// column with equal shapes.
 type shape struct{ Decimals, Exponent int }
 
-// shapeOf is that of a number.
-func shapeOf(text string) (s shape) {
+func shapeOf(text string) shape {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(text), "e")
 	_, decimals, _ := strings.Cut(mantissa, ".")
 	return shape{len(decimals), len(strings.TrimLeft(exponent, "+-"))}
 }
 
-// Cut tells whether the last number of a file without a line end may have lost digits:
-// it has fewer of them than the number that it should look like, or is a whole number,
-// of which nobody can tell.
+// Cut reports whether the last number of a file without a line end may have lost digits, compared with a
+// number of the same format: it has fewer decimals or exponent digits, or is a whole number, which may always
+// have lost some.
 func Cut(last, like string) bool {
-	s, of := shapeOf(last), shapeOf(like)
-	return s.Decimals < of.Decimals || s.Exponent < of.Exponent || s == shape{}
+	s, whole := shapeOf(last), shapeOf(like)
+	return s.Decimals < whole.Decimals || s.Exponent < whole.Exponent || s == shape{}
 }
 
-// Severed tells whether the last number of a file cannot be whole beside the number that it
-// should look like: it ends with a point, lacks digits of its exponent or all its decimals, or
-// is a zero with fewer of them. With fewer decimals it is off by less than its last digit.
+// Severed reports whether the last number of a file is unusable: it ends with a point, lacks exponent digits
+// or all decimals, or is a zero with fewer decimals. Any other number with fewer decimals is off by less than
+// its last digit.
 func Severed(last, like string) bool {
-	s, of := shapeOf(last), shapeOf(like)
+	s, whole := shapeOf(last), shapeOf(like)
 	value, _ := strconv.ParseFloat(last, 64)
-	return strings.HasSuffix(last, ".") || s.Exponent < of.Exponent || s.Decimals < of.Decimals && (s.Decimals == 0 || value == 0)
+	return strings.HasSuffix(last, ".") || s.Exponent < whole.Exponent || s.Decimals < whole.Decimals && (s.Decimals == 0 || value == 0)
 }

@@ -7,28 +7,27 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 )
 
-// A Cannon is Cannon's multiplication A = B·C of matrices of float64, N × N on each of P
-// = Q × Q ranks (usc-hpc-benchmarks-1999, section 6): Q steps, between which blocks of B
-// move to the left and blocks of C up.
+// A Cannon is Cannon's multiplication A = B·C of float64 matrices on P = Q × Q ranks, N × N elements each
+// (usc-hpc-benchmarks-1999, section 6): Q steps, between which blocks of B move left and blocks of C up.
 type Cannon struct {
 	N int `json:"n"`
 	P int `json:"P"`
 }
 
-// The two ways to run it: on columns of C, and on rows of what C is transposed to first.
+// Variants: with columns of C, and with rows of C transposed.
 const (
 	Plain      = "cannon"
 	Transposed = "cannon-transposed"
 )
 
-// Limits of a Cannon: the largest takes minutes.
+// Limits of a Cannon. The largest takes minutes.
 const (
 	leastN = 8
 	mostN  = 2048
 	mostP  = 1024
 )
 
-// Check says what is wrong with it.
+// Check refuses sizes beyond the limits, and ranks that are no square.
 func (c Cannon) Check() error {
 	switch q := c.q(); {
 	case c.N < leastN || c.N > mostN:
@@ -42,7 +41,7 @@ func (c Cannon) Check() error {
 // q is the side of the square of ranks.
 func (c Cannon) q() int { return int(math.Sqrt(float64(c.P))) }
 
-// Program is the program of every rank.
+// Program is the program of a rank.
 func (c Cannon) Program(variant string) *Program {
 	n, steps := Number(c.N), Number(c.q())
 	p := &Program{Name: "Cannon's matrix multiplication", Ranks: Number(c.P)}
@@ -64,13 +63,13 @@ func (c Cannon) Program(variant string) *Program {
 		if h.Pass != "" {
 			h.Type = "float64"
 		}
-		if err := h.settle(c.P); err != nil { // a test has the smallest and the largest
+		if err := h.settle(c.P); err != nil { // a test covers the smallest and the largest Cannon
 			panic(err)
 		}
 	}
 	return p
 }
 
-// The elements of the whole matrices B and C are small whole numbers, so that every sum is exact.
+// The elements of B and C are small whole numbers, so that sums are exact.
 func elementOfB(row, column int) float64 { return float64((7*row+3*column)%11 - 5) }
 func elementOfC(row, column int) float64 { return float64((5*row+13*column)%9 - 4) }

@@ -20,50 +20,50 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// IMH is the report's own model: T_n·N + T_c·N_c + T_e·S for passes, T_s + m·τ_d of
-// permutations for messages, T_s + m·τ for disks. Any other is one of model.Models, for
-// messages; passes and transfers of disks are then as they were measured.
+// IMH is the model of the report: T_n·N + T_c·N_c + T_e·S for passes, T_s + m·τ_d of permutations for
+// messages, T_s + m·τ for disks. Other models are model.Models for messages, with measured times of passes
+// and disk transfers.
 const IMH = "imh"
 
-// A Machine is what is known of one.
+// A Machine has the parameters of a machine.
 type Machine struct {
-	States string // that its times are means over, or of, in words
+	States string // see Estimate
 
-	name   string
-	files  []*params.File
-	choice model.Choice
-	imh    bool
-	ways   map[bool]*way // of messages, in cache and off
-	costs  map[asked]Cost
-	work   int // of all messages so far, see model.Predictor.Work
+	name       string
+	files      []*params.File
+	choice     model.Choice
+	imh        bool
+	predictors map[bool]*predictor // of messages, by off cache
+	costs      map[phaseKey]Cost   // cache
+	work       int                 // of all messages so far, see model.Predictor.Work
 }
 
-// asked is a phase that was costed, without its name and how often it happens.
-type asked struct {
+// A phaseKey is a phase without its name and number of times.
+type phaseKey struct {
 	Phase
 	ranks int
 }
 
-// A way is what messages cost that are in cache, or off it.
-type way struct {
+// A predictor predicts messages in cache, or off cache.
+type predictor struct {
 	*model.Predictor
 	ensemble *model.Ensemble
 }
 
-// NewMachine is a machine with several files; the first that has a parameter counts. The choice
-// is about messages; its model may be IMH.
+// NewMachine is a machine with several files; the first file with a parameter counts. The choice is for
+// messages; its model may be IMH.
 func NewMachine(name string, files []*params.File, c model.Choice) *Machine {
-	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, ways: make(map[bool]*way), costs: make(map[asked]Cost)}
+	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, predictors: make(map[bool]*predictor), costs: make(map[phaseKey]Cost)}
 	if m.imh {
 		m.choice.Model = ""
 	}
 	return m
 }
 
-// cells are the cells of the first file that has any, and of other files from the same host,
-// each once wherever it was measured.
+// cells are the matching cells of the first file that has any, and of other files from the same host. Keys
+// that differ only in placement count once.
 func (m *Machine) cells(match func(*params.Cell) bool) (all []params.Cell) {
-	there := make(map[params.Key]bool)
+	found := make(map[params.Key]bool)
 	host := ""
 	for _, f := range m.files {
 		if len(all) > 0 && (host == "" || f.Provenance.Hostname != host) {
@@ -72,8 +72,8 @@ func (m *Machine) cells(match func(*params.Cell) bool) (all []params.Cell) {
 		for i := range f.Cells {
 			c := &f.Cells[i]
 			key := c.Key
-			if key.Placement = ""; !there[key] && match(c) {
-				there[key], host = true, f.Provenance.Hostname
+			if key.Placement = ""; !found[key] && match(c) {
+				found[key], host = true, f.Provenance.Hostname
 				all = append(all, *c)
 			}
 		}
@@ -81,21 +81,21 @@ func (m *Machine) cells(match func(*params.Cell) bool) (all []params.Cell) {
 	return all
 }
 
-// A Cost is what something takes in ns, once.
+// A Cost is the time of a phase, once, in ns.
 type Cost struct {
 	fit.Estimate
-	Extrapolated bool   // it is beyond what was measured
-	From         string // which parameters it comes from
+	Extrapolated bool
+	From         string // parameters that it comes from
 }
 
-// A LackingError says which parameter no file of a machine has.
+// A LackingError says which parameter a machine lacks.
 type LackingError struct {
-	Kind     params.Kind // of the cells that are missing; TransferCell for a message's
+	Kind     params.Kind // of the missing cells; TransferCell: of a message
 	What     string
-	Pass     access.Pass // of AccessCell
-	OffCache bool        // its array is
+	Pass     access.Pass // AccessCell
+	OffCache bool        // AccessCell: of the array
 	P        int         // of messages
-	Why      error       // that says more, and what to do, or nil
+	Why      error       // the cause with advice, or nil
 }
 
 func (e *LackingError) Error() string {
@@ -107,9 +107,9 @@ func (e *LackingError) Error() string {
 
 func (e *LackingError) Unwrap() error { return e.Why }
 
-// once is what a phase costs each time.
+// once is the time of a phase, once.
 func (m *Machine) once(h *Phase, ranks int) (c Cost, err error) {
-	key := asked{*h, ranks}
+	key := phaseKey{*h, ranks}
 	key.Name, key.Times = "", 0
 	if c, known := m.costs[key]; known {
 		return c, nil
@@ -131,15 +131,15 @@ func (m *Machine) once(h *Phase, ranks int) (c Cost, err error) {
 	return c, err
 }
 
-// lineBytes is the size of a cache line that fits count: files do not hold it.
+// lineBytes is the assumed size of a cache line, which files do not have.
 const lineBytes = 64
 
-// pass is the cost of a pass over an array.
+// pass is the time of a pass over an array.
 func (m *Machine) pass(p access.Pass, off bool) (Cost, error) {
 	lacking := &LackingError{Kind: params.AccessCell, Pass: p, OffCache: off, What: fmt.Sprintf("no file has the time of a pass, %s %s, %s", p.Operation, p.Type, view.Cache(off))}
 	cells := m.cells(func(c *params.Cell) bool {
-		of, ok := access.PassOf(c.Key)
-		return ok && of.Operation == p.Operation && of.Type == p.Type && c.OffCache == off
+		measured, ok := access.PassOf(c.Key)
+		return ok && measured.Operation == p.Operation && measured.Type == p.Type && c.OffCache == off
 	})
 	switch {
 	case len(cells) == 0:
@@ -151,18 +151,17 @@ func (m *Machine) pass(p access.Pass, off bool) (Cost, error) {
 		t := fits[0]
 		return fitted(t.Tn.Value*float64(p.N)+t.Tc.Value*float64(p.Lines(lineBytes))+t.Te.Value*float64(p.Stride), "T_n·N + T_c·N_c + T_e·S"), nil
 	}
-	lacking.What = fmt.Sprintf("no file has passes enough, %s %s, %s, to fit T_n, T_c and T_e to", p.Operation, p.Type, view.Cache(off))
+	lacking.What = fmt.Sprintf("no file has enough passes, %s %s, %s, to fit T_n, T_c and T_e to", p.Operation, p.Type, view.Cache(off))
 	return Cost{}, lacking
 }
 
-// measuredPass is the cost of an element, interpolated between measured passes: in the
-// logarithm of N at the nearest strides on both sides, then in the logarithm of the stride.
-// Beyond them the nearest counts.
+// measuredPass interpolates the time per element between measured passes: in the logarithm of N at the
+// nearest strides on both sides, then in the logarithm of the stride. Beyond them the nearest pass counts.
 func measuredPass(cells []params.Cell, p access.Pass) Cost {
 	curves := make(map[int][]point)
 	for _, c := range cells {
-		of, _ := access.PassOf(c.Key)
-		curves[of.Stride] = append(curves[of.Stride], point{float64(of.N), c.Time.Scale(1 / float64(of.N))})
+		measured, _ := access.PassOf(c.Key)
+		curves[measured.Stride] = append(curves[measured.Stride], point{float64(measured.N), c.Time.Scale(1 / float64(measured.N))})
 	}
 	var over []point
 	beyond := make(map[int]bool)
@@ -182,8 +181,7 @@ type point struct {
 	y fit.Estimate
 }
 
-// around are the points on both sides of x; the same twice where x is one, or beyond all.
-// The curve is sorted.
+// around are the points on both sides of x; the same point twice if x is at or beyond it. It sorts the curve.
 func around(curve []point, x float64) (low, high point) {
 	slices.SortFunc(curve, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	low, high = curve[0], curve[len(curve)-1]
@@ -204,7 +202,7 @@ func around(curve []point, x float64) (low, high point) {
 	return low, high
 }
 
-// interpolated is a curve at x, in the logarithms of x and y or not. Beyond the curve its end stands.
+// interpolated is a curve at x, in the logarithms of x and y or not; beyond its ends the curve is constant.
 func interpolated(curve []point, x float64, logarithms bool) (e fit.Estimate, beyond bool) {
 	low, high := around(curve, x)
 	if beyond = x < low.x || x > high.x; low.x == high.x {
@@ -227,7 +225,7 @@ func linear(cells []params.Cell, bytes Number) (e fit.Estimate, beyond bool) {
 	return interpolated(lists.Map(cells, func(c params.Cell) point { return point{float64(c.Bytes), c.Time} }), float64(bytes), false)
 }
 
-// between is an estimate between two, interval and all, where both have one.
+// between applies a function to the centres of two estimates, and to their bounds if both are known.
 func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
 	e := fit.Estimate{Center: at(a.Center, b.Center), Lo: math.Inf(-1), Hi: math.Inf(1), N: min(a.N, b.N), Sessions: min(a.Sessions, b.Sessions)}
 	if a.Known() && b.Known() {
@@ -236,13 +234,12 @@ func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
 	return e
 }
 
-// fitted is a cost without an interval: a fit's errors do not apply to one number.
+// fitted is a cost without an interval: errors of a fit do not apply to single times.
 func fitted(ns float64, from string) Cost {
 	return Cost{Estimate: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)}, From: from}
 }
 
-// disk is the cost of a transfer: between sizes that were measured the line from one to
-// the next, beyond them T_s + m·τ.
+// disk is the time of a disk transfer, interpolated between measured sizes, and T_s + m·τ beyond them.
 func (m *Machine) disk(h *Phase) (Cost, error) {
 	cached := h.Cache == "in"
 	lacking := &LackingError{Kind: params.DiskCell, What: fmt.Sprintf("no file has the time of a %s of a disk, page cache %s", h.Disk, h.Cache)}
@@ -263,11 +260,11 @@ func (m *Machine) disk(h *Phase) (Cost, error) {
 		c.Extrapolated = beyond && !m.imh
 		return c, nil
 	}
-	lacking.What = fmt.Sprintf("no file has %ss of a disk of sizes enough, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
+	lacking.What = fmt.Sprintf("no file has %ss of a disk of enough sizes, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
 	return Cost{}, lacking
 }
 
-// message is the cost of a message, by the cheapest algorithm if a collective names none.
+// message is the time of a message; of a collective without an algorithm, the least over its algorithms.
 func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	algorithms, err := h.algorithms()
 	if err != nil {
@@ -281,9 +278,9 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 		return best, err
 	}
 	found, leftOut := false, 0
-	if w, err := m.way(h.Cache == "off", ranks); err == nil && !m.imh && len(schedules) > 1 {
-		all := lists.Filter(schedules, func(s *collective.Schedule) bool { return !w.TooCheap(s.Algorithm, ranks) })
-		schedules = w.quick(all)
+	if p, err := m.predictor(h.Cache == "off", ranks); err == nil && !m.imh && len(schedules) > 1 {
+		all := lists.Filter(schedules, func(s *collective.Schedule) bool { return !p.TooCheap(s.Algorithm, ranks) })
+		schedules = p.quick(all)
 		leftOut = len(all) - len(schedules)
 	}
 	for _, s := range schedules {
@@ -305,26 +302,24 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	return best, err
 }
 
-// together is how much work all messages of an estimate may take, see model.Predictor.Work: a few
-// seconds.
-const together = 4 * mapping.Most
+// mostWork limits the work of all messages of an estimate, see model.Predictor.Work, to a few seconds.
+const mostWork = 4 * mapping.Most
 
-// errTogether is of messages beyond that.
-var errTogether = errors.New("its messages must be looked at one by one, too many beside those of other phases: take fewer phases or ranks, or as many ranks on each node, of which both are powers of two")
+// errWork is the error for messages beyond mostWork.
+var errWork = errors.New("its messages must be looked at one by one, too many beside those of other phases: take fewer phases or ranks, or the same number of ranks on each node, where nodes and ranks per node are powers of two")
 
-// quick are those of several schedules that take little work, one at the least.
-func (w *way) quick(all []*collective.Schedule) []*collective.Schedule {
+// quick are the schedules with little work, at least one.
+func (p *predictor) quick(all []*collective.Schedule) []*collective.Schedule {
 	least := math.MaxInt
 	for _, s := range all {
-		if n := w.Work(s); n > 0 { // 0: its cost is an error, or needs no count
+		if n := p.Work(s); n > 0 { // 0: Cost fails, or needs no work
 			least = min(least, n)
 		}
 	}
-	return lists.Filter(all, func(s *collective.Schedule) bool { return w.Work(s) <= max(least, mapping.Most/16) })
+	return lists.Filter(all, func(s *collective.Schedule) bool { return p.Work(s) <= max(least, mapping.Most/16) })
 }
 
-// schedule is the cost of one: of a permutation as it was measured where that is, else as
-// the model has it.
+// schedule is the time of a schedule: a measured permutation, else a prediction.
 func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 	if m.imh {
 		line, from, err := m.line(s.Call.P, off)
@@ -338,44 +333,44 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 			return c, nil
 		}
 	}
-	w, err := m.way(off, s.Call.P)
+	p, err := m.predictor(off, s.Call.P)
 	if err != nil {
 		return Cost{}, err
 	}
-	if s.Algorithm.Reduces() && w.NoGamma != nil {
-		return Cost{}, &LackingError{Kind: params.GammaCell, P: s.Call.P, What: fmt.Sprintf("%s needs γ, the time of a reduction: %v", s.Algorithm.Collective.Name, w.NoGamma)}
+	if s.Algorithm.Reduces() && p.NoGamma != nil {
+		return Cost{}, &LackingError{Kind: params.GammaCell, P: s.Call.P, What: fmt.Sprintf("%s needs γ, the time of a reduction: %v", s.Algorithm.Collective.Name, p.NoGamma)}
 	}
-	work := w.Work(s)
-	if work <= mapping.Most { // else it fails without a look at any
-		if m.work += work; m.work > together {
-			return Cost{}, errTogether
+	work := p.Work(s)
+	if work <= mapping.Most { // else Cost fails at once
+		if m.work += work; m.work > mostWork {
+			return Cost{}, errWork
 		}
 	}
-	cost, err := w.Cost(s)
+	cost, err := p.Cost(s)
 	if err != nil {
 		return Cost{}, err
 	}
 	if cost.Unknown {
 		return Cost{}, fmt.Errorf("%s of %d bytes among %d ranks is not known: the parameters have a time of 0 for it, or less", s.Algorithm, s.Call.M, s.Call.P)
 	}
-	c := fitted(1e9*cost.Seconds, w.Title())
+	c := fitted(1e9*cost.Seconds, p.Title())
 	if s.Algorithm.Collective != collective.Permutation.Collective && s.Algorithm.Collective != collective.PingPong.Collective {
 		c.From += ", " + s.Algorithm.String()
 	}
-	if c.Extrapolated = cost.Extrapolated; w.ensemble.Known() && s.Call.P <= mostRanks && work <= mapping.Most/64 {
-		c.Estimate = w.ensemble.Interval(cost.Seconds, w.ensemble.Costs(s)).Scale(1e9)
+	if c.Extrapolated = cost.Extrapolated; p.ensemble.Known() && s.Call.P <= mostRanks && work <= mapping.Most/64 {
+		c.Estimate = p.ensemble.Interval(cost.Seconds, p.ensemble.Costs(s)).Scale(1e9)
 	}
 	return c, nil
 }
 
-// mostRanks is among how many ranks messages have intervals, where they take little work besides: they
-// are costed once for every member of the ensemble.
+// mostRanks is the largest number of ranks for intervals, which take a prediction for every member of the
+// ensemble.
 const mostRanks = 1 << 14
 
-// way finds parameters of messages, in the first file that has them.
-func (m *Machine) way(off bool, ranks int) (*way, error) {
-	if w := m.ways[off]; w != nil {
-		return w, nil
+// predictor is the predictor of the first file that has parameters of messages.
+func (m *Machine) predictor(off bool, ranks int) (*predictor, error) {
+	if p := m.predictors[off]; p != nil {
+		return p, nil
 	}
 	lacking := &LackingError{Kind: params.TransferCell, P: ranks, What: "no file has the transfers that messages are made of, " + view.Cache(off)}
 	choice := m.choice
@@ -386,14 +381,13 @@ func (m *Machine) way(off bool, ranks int) (*way, error) {
 			lacking.Why = cmp.Or(lacking.Why, err)
 			continue
 		}
-		m.ways[off] = &way{p, model.NewEnsemble(f, choice)}
-		return m.ways[off], nil
+		m.predictors[off] = &predictor{p, model.NewEnsemble(f, choice)}
+		return m.predictors[off], nil
 	}
 	return nil, lacking
 }
 
-// measuredPermutation is the time of messages among that many ranks, if it was measured at
-// sizes on both sides.
+// measuredPermutation is the measured time of a permutation, interpolated between sizes; false beyond them.
 func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, bool) {
 	variant := params.Name(fmt.Sprintf("%s-%d", Permutation, call.Distance))
 	cells := m.cells(func(c *params.Cell) bool {
@@ -406,8 +400,7 @@ func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, boo
 	return Cost{Estimate: e, From: "measured permutations"}, !beyond
 }
 
-// line is T_s + m·τ_d of all permutations among that many ranks; without these, of permutations
-// among others.
+// line is T_s + m·τ_d of permutations among that many ranks, else among any number of ranks.
 func (m *Machine) line(ranks int, off bool) (model.Linear, string, error) {
 	for _, exactly := range []bool{true, false} {
 		var ms []int

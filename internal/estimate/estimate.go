@@ -14,12 +14,12 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// An Estimate is what a program costs on a machine, in ns.
+// An Estimate is the estimated time of a program on a machine, in ns.
 type Estimate struct {
 	Program      string       `json:"program"`
 	Ranks        int          `json:"ranks"`
 	Machine      string       `json:"machine"`
-	States       string       `json:"states,omitempty"` // that times are means over, or of, in words
+	States       string       `json:"states,omitempty"` // states of the machine that times cover, in words
 	Model        string       `json:"model"`
 	Total        fit.Estimate `json:"total_ns"`
 	Extrapolated bool         `json:"extrapolated"`
@@ -27,7 +27,7 @@ type Estimate struct {
 	Advice       string       `json:"advice"`
 }
 
-// A PhaseCost is what one phase takes.
+// A PhaseCost is the time of a phase.
 type PhaseCost struct {
 	Phase        string       `json:"phase"`
 	Does         string       `json:"does"`
@@ -39,9 +39,9 @@ type PhaseCost struct {
 	From         string       `json:"from"` // which parameters
 }
 
-// Estimate adds up what the phases of a program cost. Intervals add up end by end, for the
-// same launches measured all of them: nothing says that one is long where another is
-// short. It fails with a LackingError where the machine lacks a parameter.
+// Estimate adds up the times of a program's phases. Bounds of intervals are added, because errors may be
+// correlated: the same launches measured all parameters. It fails with a LackingError if the machine lacks a
+// parameter.
 func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, States: m.States, Model: cmp.Or(m.choice.Model, "taulop")}
 	if m.imh {
@@ -67,12 +67,12 @@ func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 	return e, nil
 }
 
-// plus adds estimates, their intervals end by end.
+// plus adds estimates and their bounds.
 func plus(a, b fit.Estimate) fit.Estimate {
 	return between(a, b, func(a, b float64) float64 { return a + b })
 }
 
-// does says what a phase does, in words.
+// does describes the phase.
 func (h *Phase) does() string {
 	switch {
 	case h.Pass != "":
@@ -97,50 +97,49 @@ func (h *Phase) does() string {
 // size is bytes with their unit.
 func size(bytes Number) string { return view.Size(int(bytes)) }
 
-// A better way is another phase, `times` times, in place of a phase, in words.
-type better struct {
+// An alternative is another phase, times times, in place of a phase.
+type alternative struct {
 	how   string
 	phase Phase
 	times float64
 }
 
-// betters are the alternatives to a phase: as many neighbouring elements of the same array, or
-// in cache; fewer and longer messages or transfers; another algorithm.
-func (h *Phase) betters(ranks int) (all []better) {
+// alternatives to a phase are stride 1, data in cache, fewer and longer messages or transfers, and other
+// algorithms.
+func (h *Phase) alternatives(ranks int) (all []alternative) {
 	other, times := *h, float64(h.Times)
 	together := h.Bytes > 0 && h.Times > 1 && h.Bytes <= math.MaxInt64/h.Times>>10
 	switch {
 	case h.Pass != "" && h.Stride > 1:
 		other.N, other.Stride = h.N*h.Stride, 1
-		all = append(all, better{"at stride 1", other, times / float64(h.Stride)})
+		all = append(all, alternative{"at stride 1", other, times / float64(h.Stride)})
 	case h.Pass != "" && h.Cache == "off":
 		other.Cache = "in"
-		all = append(all, better{"in cache", other, times})
+		all = append(all, alternative{"in cache", other, times})
 	case h.Disk != "" && together:
 		other.Bytes *= h.Times
-		all = append(all, better{"as one transfer of " + size(other.Bytes), other, 1})
+		all = append(all, alternative{"as one transfer of " + size(other.Bytes), other, 1})
 	case h.Message == PingPong && ranks > 3:
 		other.Message = Permutation
-		all = append(all, better{"with all pairs at once", other, math.Ceil(times / float64(ranks/2))})
+		all = append(all, alternative{"with all pairs at once", other, math.Ceil(times / float64(ranks/2))})
 	case h.Message != "" && h.Message != PingPong:
 		if of, _, named := strings.Cut(h.Message, ":"); named {
 			other.Message = of
-			all = append(all, better{"by the cheapest algorithm", other, times})
+			all = append(all, alternative{"by the cheapest algorithm", other, times})
 		}
 		if together {
 			other = *h
 			other.Bytes *= h.Times
-			all = append(all, better{"as one message of " + size(other.Bytes), other, 1})
+			all = append(all, alternative{"as one message of " + size(other.Bytes), other, 1})
 		}
 	}
 	return all
 }
 
-// worthwhile is the share of the whole that a better way must save to be named.
+// worthwhile is the least share of the program's time that an advised alternative saves.
 const worthwhile = 0.1
 
-// advice says in a sentence which phase to improve: the one of which most can be saved in a way
-// that the parameters know, else the longest.
+// advice says which phase to improve: the one whose alternative saves most, else the longest.
 func (m *Machine) advice(p *Program, e *Estimate) string {
 	longest, saved := 0, 0.
 	text := ""
@@ -148,16 +147,16 @@ func (m *Machine) advice(p *Program, e *Estimate) string {
 		if e.Phases[i].Total.Center > e.Phases[longest].Total.Center {
 			longest = i
 		}
-		for _, b := range p.Phases[i].betters(int(p.Ranks)) {
-			c, err := m.once(&b.phase, int(p.Ranks))
+		for _, a := range p.Phases[i].alternatives(int(p.Ranks)) {
+			c, err := m.once(&a.phase, int(p.Ranks))
 			if err != nil {
-				continue // the parameters do not know it
+				continue // a parameter is missing
 			}
-			was, is := e.Phases[i].Total.Center, c.Center*b.times
-			if was-is > saved && was-is > worthwhile*e.Total.Center {
-				saved = was - is
+			was, would := e.Phases[i].Total.Center, c.Center*a.times
+			if was-would > saved && was-would > worthwhile*e.Total.Center {
+				saved = was - would
 				text = fmt.Sprintf("Worth improving first: %s, %s of the time; %s it would take %s instead of %s, and all of it %s.",
-					e.Phases[i].Phase, percent(e.Phases[i].Share), b.how, view.Duration(is), view.Duration(was), view.Duration(e.Total.Center-saved))
+					e.Phases[i].Phase, percent(e.Phases[i].Share), a.how, view.Duration(would), view.Duration(was), view.Duration(e.Total.Center-saved))
 			}
 		}
 	}
@@ -174,7 +173,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// digits are the digits that the interval leaves, or three.
+// digits writes the digits that the interval allows, or three.
 func digits(e fit.Estimate) string {
 	if e.Known() {
 		return view.Rough(e)
@@ -182,12 +181,12 @@ func digits(e fit.Estimate) string {
 	return view.Digits(e.Center, 0)
 }
 
-// Document is what there is to read and to compute with.
+// Document is the estimate in all output formats.
 func (e *Estimate) Document() *document.Document {
 	return document.New("taulop estimate", e, document.Rows(e.values), e.Say)
 }
 
-// Say adds the sum and the advice, a table of the phases, and where their costs come from.
+// Say writes the total, the advice, a table of the phases, and the sources of their times.
 func (e *Estimate) Say(w *document.Document) {
 	total := view.Duration(e.Total.Center)
 	if e.Total.Known() {
@@ -227,7 +226,7 @@ func (e *Estimate) Say(w *document.Document) {
 	}
 }
 
-// from says which parameters phases come from, the first few.
+// from lists the first three sources of the phases' times.
 func (e *Estimate) from() string {
 	from := lists.Unique(lists.Map(e.Phases, func(p PhaseCost) string { return p.From }))
 	if len(from) > 3 {
@@ -236,7 +235,7 @@ func (e *Estimate) from() string {
 	return strings.Join(from, "; ")
 }
 
-// values have a line for each phase.
+// values has a row for each phase.
 func (e *Estimate) values() view.Table {
 	t := view.Table{Columns: view.Words("program", "ranks", "machine", "phase", "does", "times", "once_ns", "total_ns", "lo_ns", "hi_ns", "share", "extrapolated", "from")}
 	for _, p := range e.Phases {

@@ -1,10 +1,9 @@
-// Package estimate says what a whole program costs: passes over memory, messages and
-// transfers of a disk, each as often as it happens. It is the Integrated Memory Hierarchy
-// model of D. Kang, H. W. Park, J. Suh, V. K. Prasanna and S. N. Gavali, "Benchmarking of
-// HPC Systems", University of Southern California, CENG 99-07, 1999, section 5.2.4.
+// Package estimate estimates the time of a program from its passes over memory, messages and disk transfers.
+// It is the Integrated Memory Hierarchy model of D. Kang, H. W. Park, J. Suh, V. K. Prasanna and S. N.
+// Gavali, "Benchmarking of HPC Systems", University of Southern California, CENG 99-07, 1999, section 5.2.4.
 //
-// Its opinion: a program is a list of phases that a person can write in five minutes; what was measured
-// counts before what was fitted to it; and a total says which of its phases it comes from.
+// Its opinion: a program is a list of phases that a person can write in five minutes, measured times come
+// before fitted ones, and the total is shown by phase.
 package estimate
 
 import (
@@ -27,15 +26,15 @@ import (
 	"github.com/taulop/taulop/internal/survey/disk"
 )
 
-// A Program is phases that follow each other, on every rank alike.
+// A Program is consecutive phases, the same on every rank.
 type Program struct {
 	Name   string  `toml:"name"`
 	Ranks  Number  `toml:"ranks"`
 	Phases []Phase `toml:"phase"`
 }
 
-// A Phase is one thing that every rank does, Times times: a pass over an array, a message
-// or a transfer of a disk. Exactly one of Pass, Message and Disk is not empty.
+// A Phase is an operation that every rank does Times times: a pass over an array, a message or a disk
+// transfer. Exactly one of Pass, Message and Disk is not empty.
 type Phase struct {
 	Name  string `toml:"name"`
 	Times Number `toml:"times"`
@@ -53,36 +52,36 @@ type Phase struct {
 
 	Disk string `toml:"disk"` // read or write
 
-	Bytes Number `toml:"bytes"` // of a message or of a transfer
-	// Cache is where data are: in or off of the caches, and for a disk of the page cache.
+	Bytes Number `toml:"bytes"` // of a message or disk transfer
+	// Cache is the place of the data: "in" or "off" cache; for a disk "in" or "out" of the page cache.
 	Cache string `toml:"cache"`
 }
 
-// A Number is whole and at least 1, and may have a unit: 1000, "64K", "2M". 0 is one that was left out.
+// A Number is a whole number from 1, and may have a unit: 1000, "64K", "2M". 0: left out.
 type Number int
 
-// UnmarshalText reads a number that is a string.
+// UnmarshalText reads a number in quotes.
 func (n *Number) UnmarshalText(text []byte) error {
 	value, err := argument.Some(string(text))
 	*n = Number(value)
 	return err
 }
 
-// Limits of a program, whose file may come from anywhere.
+// Limits of a program.
 const (
-	maxFile   = 1 << 20
+	maxFile   = 1 << 20 // bytes
 	maxPhases = 10_000
 	maxRanks  = 1 << 24
 	maxTimes  = 1 << 50
 )
 
-// Messages that are no collectives.
+// Messages besides collectives.
 const (
 	Permutation = "permutation"
 	PingPong    = "ping-pong"
 )
 
-// ReadFile reads a program. An error is one sentence that begins with the path.
+// ReadFile reads a program; see Read. Errors begin with the path.
 func ReadFile(path string) (*Program, error) {
 	return infile.Read(path, func(r io.Reader, name string) (*Program, error) {
 		p, err := Read(r)
@@ -93,8 +92,8 @@ func ReadFile(path string) (*Program, error) {
 	})
 }
 
-// Read reads a program in TOML, see docs/estimate.md, and fills in what it leaves open.
-// The error is one sentence, with the line where there is one.
+// Read reads a program in TOML, see docs/estimate.md, and fills in defaults. Errors have the line if it is
+// known.
 func Read(in io.Reader) (*Program, error) {
 	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
 	switch {
@@ -104,20 +103,17 @@ func Read(in io.Reader) (*Program, error) {
 		return nil, fmt.Errorf("a program is a short list of phases, and this has more than %d bytes: name another file", maxFile)
 	}
 	var p Program
-	lines := phaseLines(text)
-	if err := checkNumbers(text, lines); err != nil {
+	lines, err := checkNumbers(text)
+	if err != nil {
 		return nil, err
 	}
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&p); err != nil {
 		return nil, inLine(err)
 	}
-	if len(lines) != len(p.Phases) { // written in another way
-		lines = nil
-	}
 	return &p, p.settle(lines)
 }
 
-// inLine makes one sentence of an error of the decoder.
+// inLine turns a decoder's error into a sentence.
 func inLine(err error) error {
 	var unknown *toml.StrictMissingError
 	var wrong *toml.DecodeError
@@ -131,8 +127,7 @@ func inLine(err error) error {
 			known = programKeys
 		}
 		name := key[len(key)-1]
-		return fmt.Errorf("line %d: there is no key %q; %s",
-			line, printable.Part(name), spelling.Suggest(name, known))
+		return fmt.Errorf("line %d: there is no key %q; %s", line, printable.Part(name), spelling.Suggest(name, known))
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
 		return fmt.Errorf("line %d: %s", line, printable.Sentence(strings.TrimPrefix(wrong.Error(), "toml: ")))
@@ -145,7 +140,7 @@ var (
 	phaseKeys   = []string{"name", "times", "pass", "type", "n", "stride", "message", "bytes", "root", "distance", "disk", "cache"}
 )
 
-// settle fills in what a program leaves open, and says what is wrong with it.
+// settle checks a program and fills in defaults.
 func (p *Program) settle(lines []int) error {
 	p.Ranks = cmp.Or(p.Ranks, 1)
 	switch {
@@ -164,7 +159,7 @@ func (p *Program) settle(lines []int) error {
 	return nil
 }
 
-// at says in an error which phase it is.
+// at is the position of a phase in an error.
 func (h *Phase) at(i int, lines []int) (text string) {
 	if i < len(lines) {
 		text = fmt.Sprintf("line %d, ", lines[i])
@@ -176,25 +171,20 @@ func (h *Phase) at(i int, lines []int) (text string) {
 	return text
 }
 
-// phaseLines are the lines on which phases begin.
-func phaseLines(text []byte) (lines []int) {
+// checkNumbers refuses numbers below 1, of which a Number cannot tell 0 from one that was left out, and
+// numbers that are not whole. lines are the lines of [[phase]]; nil if the text has phases in other syntax.
+func checkNumbers(text []byte) (lines []int, err error) {
+	var all map[string]any
+	if err := toml.Unmarshal(text, &all); err != nil {
+		return nil, inLine(err)
+	}
+	if err := atLeastOne(all, "ranks"); err != nil {
+		return nil, err
+	}
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if bytes.HasPrefix(bytes.TrimSpace(line), []byte("[[phase]]")) {
 			lines = append(lines, i+1)
 		}
-	}
-	return lines
-}
-
-// checkNumbers refuses numbers that are not whole or less than 1, which a Number does not
-// tell from one that was left out.
-func checkNumbers(text []byte, lines []int) error {
-	var all map[string]any
-	if err := toml.Unmarshal(text, &all); err != nil {
-		return inLine(err)
-	}
-	if err := atLeastOne(all, "ranks"); err != nil {
-		return err
 	}
 	phases, _ := all["phase"].([]any)
 	if len(lines) != len(phases) {
@@ -203,12 +193,13 @@ func checkNumbers(text []byte, lines []int) error {
 	for i, phase := range phases {
 		keys, _ := phase.(map[string]any)
 		if err := atLeastOne(keys, "times", "n", "stride", "bytes", "distance"); err != nil {
-			return fmt.Errorf("%s: %w", (&Phase{}).at(i, lines), err)
+			return nil, fmt.Errorf("%s: %w", (&Phase{}).at(i, lines), err)
 		}
 	}
-	return nil
+	return lines, nil
 }
 
+// atLeastOne refuses values that are no whole numbers from 1; texts are for UnmarshalText.
 func atLeastOne(values map[string]any, keys ...string) error {
 	for _, key := range keys {
 		switch v := values[key].(type) {
@@ -236,7 +227,7 @@ func (h *Phase) settle(ranks int) error {
 		}
 	}
 	if kinds != 1 {
-		return fmt.Errorf("it has %d of the keys pass, message and disk: give it exactly one, which says what it is", kinds)
+		return fmt.Errorf("it has %d of the keys pass, message and disk: give it exactly one", kinds)
 	}
 	switch {
 	case h.Pass != "":
@@ -251,17 +242,15 @@ func (h *Phase) settlePass() error {
 	h.Stride = cmp.Or(h.Stride, 1)
 	switch {
 	case !slices.Contains(access.AllOperations, h.Pass):
-		return fmt.Errorf("there is no operation %q; %s",
-			printable.Part(h.Pass), spelling.Suggest(h.Pass, access.AllOperations))
+		return fmt.Errorf("there is no operation %q; %s", printable.Part(h.Pass), spelling.Suggest(h.Pass, access.AllOperations))
 	case h.Type == "":
 		return fmt.Errorf("a pass needs the type of its elements: type = %q, or one of %s", access.Types[len(access.Types)-1], strings.Join(access.Types, ", "))
 	case !slices.Contains(access.Types, h.Type):
-		return fmt.Errorf("there are no elements of type %q; %s",
-			printable.Part(h.Type), spelling.Suggest(h.Type, access.Types))
+		return fmt.Errorf("there are no elements of type %q; %s", printable.Part(h.Type), spelling.Suggest(h.Type, access.Types))
 	case h.N == 0:
 		return errors.New("a pass needs the number of its elements: n = 1000")
 	}
-	if err := h.of("a pass", "bytes", "root", "distance"); err != nil {
+	if err := h.refuse("a pass", "bytes", "root", "distance"); err != nil {
 		return err
 	}
 	if err := h.settleCache("off"); err != nil {
@@ -270,13 +259,13 @@ func (h *Phase) settlePass() error {
 	return h.pass().Check()
 }
 
-// pass is what a pass is to package access.
+// pass is the pass in terms of package access.
 func (h *Phase) pass() access.Pass {
 	return access.Pass{Operation: h.Pass, Type: h.Type, N: int(h.N), Stride: int(h.Stride)}
 }
 
 func (h *Phase) settleMessage(ranks int) error {
-	if err := h.of("a message", "type", "n", "stride"); err != nil {
+	if err := h.refuse("a message", "type", "n", "stride"); err != nil {
 		return err
 	}
 	h.Distance = cmp.Or(h.Distance, 1)
@@ -294,7 +283,7 @@ func (h *Phase) settleMessage(ranks int) error {
 	return err
 }
 
-// algorithms are the algorithms that can carry the message out.
+// algorithms are the algorithms for the message.
 func (h *Phase) algorithms() ([]*collective.Algorithm, error) {
 	switch h.Message {
 	case Permutation:
@@ -305,13 +294,12 @@ func (h *Phase) algorithms() ([]*collective.Algorithm, error) {
 	found, err := collective.Find(h.Message)
 	if err != nil && !strings.Contains(h.Message, ":") {
 		known := append([]string{Permutation, PingPong}, collective.Names(collective.Collectives())...)
-		return nil, fmt.Errorf("there is no message %q; %s, and algorithms like bcast:binomial",
-			printable.Part(h.Message), spelling.Suggest(h.Message, known))
+		return nil, fmt.Errorf("there is no message %q; %s, and algorithms like bcast:binomial", printable.Part(h.Message), spelling.Suggest(h.Message, known))
 	}
 	return found, err
 }
 
-// schedules lays out the algorithms that exist for that many ranks. It fails if none does.
+// schedules are the schedules of algorithms that exist for that many ranks. It fails if there are none.
 func (h *Phase) schedules(algorithms []*collective.Algorithm, ranks, bytes int) (all []*collective.Schedule, err error) {
 	for _, a := range algorithms {
 		call := collective.Call{P: ranks, M: bytes, Root: h.Root}
@@ -334,19 +322,18 @@ func (h *Phase) schedules(algorithms []*collective.Algorithm, ranks, bytes int) 
 func (h *Phase) settleDisk() error {
 	switch {
 	case !slices.Contains(disk.Operations, h.Disk):
-		return fmt.Errorf("there is no transfer %q of a disk; %s",
-			printable.Part(h.Disk), spelling.Suggest(h.Disk, disk.Operations))
+		return fmt.Errorf("there is no transfer %q of a disk; %s", printable.Part(h.Disk), spelling.Suggest(h.Disk, disk.Operations))
 	case h.Bytes == 0:
 		return errors.New("a transfer of a disk needs its size: bytes = \"1M\"")
 	}
-	if err := h.of("a transfer of a disk", "type", "n", "stride", "root", "distance"); err != nil {
+	if err := h.refuse("a transfer of a disk", "type", "n", "stride", "root", "distance"); err != nil {
 		return err
 	}
 	h.Cache = cmp.Or(h.Cache, "out")
 	return h.settleCache("out")
 }
 
-// settleCache checks where data are: in a cache or not, in the word for that.
+// settleCache checks Cache, which is "in" or the word for not.
 func (h *Phase) settleCache(not string) error {
 	if h.Cache = cmp.Or(h.Cache, "in"); h.Cache != "in" && h.Cache != not {
 		return fmt.Errorf("cache is %q: write \"in\" or %q", printable.Part(h.Cache), not)
@@ -354,8 +341,8 @@ func (h *Phase) settleCache(not string) error {
 	return nil
 }
 
-// of refuses keys that mean nothing in such a phase.
-func (h *Phase) of(what string, keys ...string) error {
+// refuse refuses keys that do not apply to the phase.
+func (h *Phase) refuse(what string, keys ...string) error {
 	given := map[string]bool{"type": h.Type != "", "n": h.N != 0, "stride": h.Stride != 0, "bytes": h.Bytes != 0, "root": h.Root != 0, "distance": h.Distance != 0}
 	for _, key := range keys {
 		if given[key] {

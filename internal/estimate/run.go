@@ -22,13 +22,13 @@ import (
 // Kind is the kind of Survey's cells, whose variant names the program.
 const Kind params.Kind = "program"
 
-// Survey is programs that are carried out, of which there is one: a Cannon, both ways.
+// Survey runs programs that are estimated, too: a Cannon in both variants.
 var Survey = survey.Register(&survey.Survey{
 	Name: "programs", Doc: "matrix multiplication, as it is estimated",
 	Decode: survey.Decoder[Cannon],
 })
 
-// Cells are both ways.
+// Cells has a cell for each variant.
 func (c Cannon) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, variant := range []string{Plain, Transposed} {
 		cells = append(cells, engine.Cell{Cell: params.Cell{Key: params.Key{Kind: Kind, Placement: numa.Local, Tau: c.P, Bytes: c.blockBytes(), Variant: params.Name(variant)}}})
@@ -38,22 +38,22 @@ func (c Cannon) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err
 
 func (c Cannon) blockBytes() int { return 8 * c.N * c.N }
 
-// Memory is what all ranks take together.
+// Memory is the memory of all ranks.
 func (c Cannon) Memory() int64 { return int64(c.P) * matrices * int64(c.blockBytes()) }
 
-// matrices of a rank: A, B, C and what C is transposed to, and blocks of B and C that come.
+// matrices is the number of a rank's blocks: A, B, C, C transposed, and received blocks of B and C.
 const matrices = 6
 
-// Open prepares for samples.
+// Open returns the sampler.
 func (c Cannon) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, c.sample), nil }
 
-// longRun is worth one run a sample; a sample of shorter ones is the median of the runs of this time.
+// A sample is one run of longRun or more, or the median of up to mostRuns runs in that time.
 const (
 	longRun  = 100 * time.Millisecond
 	mostRuns = 20
 )
 
-// sample runs the program once to see how long it takes, and more often if that is short.
+// sample runs the program once, and repeatedly if it is short.
 func (c Cannon) sample(ctx context.Context, b *engine.Bench, k params.Key, _ float64) (r engine.Reading, err error) {
 	place, err := b.Machine.PlaceFrom(b.FirstCPU, numa.Local, c.P)
 	if err != nil {
@@ -66,20 +66,20 @@ func (c Cannon) sample(ctx context.Context, b *engine.Bench, k params.Key, _ flo
 	}
 	defer context.AfterFunc(ctx, func() { run.stop.Store(true) })()
 	if procs := c.P + 2; runtime.GOMAXPROCS(0) < procs {
-		runtime.GOMAXPROCS(procs) // of a launch, which ends
+		runtime.GOMAXPROCS(procs) // until the launch ends
 	}
-	took, err := run.once(ctx)
+	ns, err := run.once(ctx)
 	if err != nil {
 		return r, err
 	}
-	times := []float64{took}
-	if more := min(mostRuns, int(float64(longRun)/took)); more > 0 {
+	times := []float64{ns}
+	if more := min(mostRuns, int(float64(longRun)/ns)); more > 0 {
 		times = nil
 		for range more {
-			if took, err = run.once(ctx); err != nil {
+			if ns, err = run.once(ctx); err != nil {
 				return r, err
 			}
-			times = append(times, took)
+			times = append(times, ns)
 		}
 	}
 	r.NS = fit.Median(times).Center
@@ -97,7 +97,7 @@ type multiplication struct {
 	stop       atomic.Bool
 }
 
-// A rank is one of the workers, at row i and column j of the square.
+// A rank is a worker at row i and column j of the square.
 type rank struct {
 	i, j                 int
 	a, b, c, t           []float64
@@ -109,13 +109,13 @@ type rank struct {
 	began, finished      time.Time
 }
 
-// Channels are as in a sweep.
+// Intermediate buffers, as in a sweep.
 const (
 	segments     = 2
 	segmentBytes = 8 << 10
 )
 
-// lay maps memory. Its result must be closed, on an error too.
+// lay maps memory. Its result must be closed, even with an error.
 func (c Cannon) lay(place numa.Placement, transposed, huge bool) (*multiplication, error) {
 	m := &multiplication{Cannon: c, transposed: transposed, place: place}
 	mem, err := m.region(shm.BarrierBytes(c.P), false)
@@ -159,7 +159,7 @@ func (m *multiplication) region(n int, huge bool) ([]byte, error) {
 		return nil, err
 	}
 	m.regions = append(m.regions, r)
-	// An error is a kernel without advice on pages: it decides then, here as in passes.
+	// On an error the kernel does not support advice on pages and decides itself, as in passes.
 	_ = r.Pages(huge)
 	return r.Bytes(), nil
 }
@@ -170,11 +170,11 @@ func (m *multiplication) close() {
 	}
 }
 
-// at is the rank at a place of the square, which goes round.
+// at is the rank at a place of the square, which is a torus.
 func (m *multiplication) at(i, j int) int { return i%m.q()*m.q() + j%m.q() }
 
-// once runs the program, checks A, and returns the time in ns, from the common start to the
-// last rank's finish.
+// once runs the program, checks A, and returns the time in ns from the common start to the finish of the
+// slowest rank.
 func (m *multiplication) once(ctx context.Context) (ns float64, err error) {
 	var all sync.WaitGroup
 	failed := make([]error, len(m.ranks))
@@ -211,13 +211,13 @@ func (m *multiplication) once(ctx context.Context) (ns float64, err error) {
 	return float64(last.Sub(m.ranks[0].began)), nil
 }
 
-// work is one rank's part: lay its blocks, meet, multiply.
+// work fills a rank's blocks, waits for the other ranks, and multiplies.
 func (m *multiplication) work(r *rank, id int) {
 	n, q := m.N, m.q()
 	for _, matrix := range [][]float64{r.a, r.t, r.nextB, r.nextC} {
 		clear(matrix)
 	}
-	k := (r.i + r.j) % q * n // the blocks are skewed
+	k := (r.i + r.j) % q * n // Cannon's initial skew of the blocks
 	for row := range n {
 		for column := range n {
 			r.b[row*n+column] = elementOfB(r.i*n+row, k+column)
@@ -238,7 +238,7 @@ func (m *multiplication) work(r *rank, id int) {
 	r.finished = time.Now()
 }
 
-// multiply is what is timed.
+// multiply is the timed part.
 func (m *multiplication) multiply(r *rank) {
 	n := m.N
 	stride := n
@@ -275,7 +275,7 @@ func (m *multiplication) multiply(r *rank) {
 	}
 }
 
-// shift sends a block and receives another, a segment at a time. It is false if it is to stop.
+// shift sends a block and receives another, a segment at a time. It returns false if the run was stopped.
 func shift(out *shm.Sender, in *shm.Receiver, send, receive []float64) bool {
 	rest, room := bytesOf(send), bytesOf(receive)
 	for len(rest) > 0 {
@@ -292,8 +292,7 @@ func bytesOf(a []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(a))), 8*len(a))
 }
 
-// check looks at every element of a rank's block, as the sum of all, and at some by
-// themselves. Whole numbers are exact.
+// check checks the sum of a rank's block, and some elements. Whole numbers are exact.
 func (m *multiplication) check(r *rank) error {
 	n, all := m.N, m.N*m.q()
 	wrong := func(what string, got, want float64) error {
@@ -326,29 +325,29 @@ func (m *multiplication) check(r *rank) error {
 	return nil
 }
 
-// A Run is a program's measured time beside its estimate.
+// A Run is a program's measured time and its estimate.
 type Run struct {
 	*Estimate
 	Variant  string       `json:"variant"`
 	Measured fit.Estimate `json:"measured_ns"`
-	Error    float64      `json:"error"` // of the estimate, relative to what was measured
+	Error    float64      `json:"error"` // relative to Measured
 }
 
-// Runs puts estimates beside the cells of a file.
+// Runs compares estimates with the cells of a file.
 func (c Cannon) Runs(f *params.File, m *Machine) (runs []Run, err error) {
 	for _, variant := range []string{Plain, Transposed} {
 		i := slices.IndexFunc(f.Cells, func(cell params.Cell) bool {
 			return cell.Kind == Kind && cell.Variant == params.Name(variant) && cell.Tau == c.P && cell.Bytes == c.blockBytes()
 		})
 		if i < 0 {
-			continue // time was up
+			continue // the budget did not suffice
 		}
 		e, err := m.Estimate(c.Program(variant))
 		if err != nil {
 			return runs, err
 		}
-		took := f.Cells[i].Time
-		runs = append(runs, Run{e, variant, took, e.Total.Center/took.Center - 1})
+		measured := f.Cells[i].Time
+		runs = append(runs, Run{e, variant, measured, e.Total.Center/measured.Center - 1})
 	}
 	return runs, nil
 }

@@ -1,5 +1,4 @@
-// Package lists makes lists of others, where a loop would say less than its name. They
-// are nil where they are empty.
+// Package lists makes lists from lists. Empty results are nil.
 package lists
 
 import (
@@ -7,18 +6,18 @@ import (
 	"slices"
 )
 
-// Map is a value of each.
-func Map[T, V any](of []T, value func(T) V) (values []V) {
-	values = slices.Grow(values, len(of))
-	for _, t := range of {
-		values = append(values, value(t))
+// Map is the list of f's results.
+func Map[T, V any](list []T, f func(T) V) (values []V) {
+	values = slices.Grow(values, len(list))
+	for _, t := range list {
+		values = append(values, f(t))
 	}
 	return values
 }
 
-// Filter are those that are taken, in a list of their own.
-func Filter[T any](of []T, take func(T) bool) (taken []T) {
-	for _, t := range of {
+// Filter is a new list of the elements that take accepts.
+func Filter[T any](list []T, take func(T) bool) (taken []T) {
+	for _, t := range list {
 		if take(t) {
 			taken = append(taken, t)
 		}
@@ -26,9 +25,9 @@ func Filter[T any](of []T, take func(T) bool) (taken []T) {
 	return taken
 }
 
-// Unique are the values without those that were there before.
-func Unique[T comparable](of []T) (first []T) {
-	for _, t := range of {
+// Unique are the elements without repetitions.
+func Unique[T comparable](list []T) (first []T) {
+	for _, t := range list {
 		if !slices.Contains(first, t) {
 			first = append(first, t)
 		}
@@ -36,14 +35,29 @@ func Unique[T comparable](of []T) (first []T) {
 	return first
 }
 
-// Rising are the values in rising order, each once, in a list of their own.
-func Rising[T cmp.Ordered](of []T) []T {
-	rising := slices.Clone(of)
+// Groups groups the elements by key, in the order of each group's first element.
+func Groups[T any, K comparable](list []T, key func(T) K) (groups [][]T) {
+	index := make(map[K]int)
+	for _, t := range list {
+		k := key(t)
+		i, known := index[k]
+		if !known {
+			i = len(groups)
+			index[k], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], t)
+	}
+	return groups
+}
+
+// Rising is a new list of the elements in ascending order without repetitions.
+func Rising[T cmp.Ordered](list []T) []T {
+	rising := slices.Clone(list)
 	slices.Sort(rising)
 	return slices.Compact(rising)
 }
 
-// Insert puts a value into a rising list, once.
+// Insert inserts a value into an ascending list, unless it is there.
 func Insert[T cmp.Ordered](rising []T, v T) []T {
 	i, found := slices.BinarySearch(rising, v)
 	if found {
@@ -52,17 +66,16 @@ func Insert[T cmp.Ordered](rising []T, v T) []T {
 	return slices.Insert(rising, i, v)
 }
 
-// Spread are up to n of the values, evenly, the first and the last among them, in a list of their
-// own.
-func Spread[T any](of []T, n int) (few []T) {
-	n = min(n, len(of))
+// Spread is a new list of up to n elements at equal distances, the first and the last among them.
+func Spread[T any](list []T, n int) (few []T) {
+	n = min(n, len(list))
 	for i := range n {
-		few = append(few, of[i*(len(of)-1)/max(1, n-1)])
+		few = append(few, list[i*(len(list)-1)/max(1, n-1)])
 	}
 	return few
 }
 
-// FalseFirst orders booleans, for cmp.Compare.
+// FalseFirst is 0 for false and 1 for true, for sorting.
 func FalseFirst(b bool) int {
 	if b {
 		return 1

@@ -22,13 +22,16 @@ func TestLists(t *testing.T) {
 		t.Errorf("Filter: %v", odd)
 	}
 	if odd[0] = 7; numbers[0] != 3 {
-		t.Error("Filter shares its list with what it was made of")
+		t.Error("Filter changed its argument")
 	}
 	if got := Unique(numbers); !slices.Equal(got, []int{3, 1, 2}) {
 		t.Errorf("Unique: %v", got)
 	}
 	if got := Rising(numbers); !slices.Equal(got, []int{1, 2, 3}) || numbers[0] != 3 {
 		t.Errorf("Rising: %v of %v", got, numbers)
+	}
+	if got := fmt.Sprint(Groups(numbers, func(n int) int { return n % 2 })); got != "[[3 1 3 1] [2]]" {
+		t.Errorf("Groups: %s", got)
 	}
 	rising := []int(nil)
 	for _, n := range numbers {

@@ -57,24 +57,14 @@ type Group struct {
 
 // grouped groups cells with predictions by collective and by name, in the order of by.
 func grouped(cells []Cell, by func(*Cell) (order int, name string)) (groups []Group) {
-	at := make(map[string]int)
-	for i := range cells {
-		c := &cells[i]
-		if c.Error == nil {
-			continue
-		}
-		order, name := by(c)
-		key := c.Collective + "\n" + name
-		n, there := at[key]
-		if !there {
-			n = len(groups)
-			at[key] = n
-			groups = append(groups, Group{Collective: c.Collective, order: order, Errors: Errors{Of: name}})
-		}
-		groups[n].Cells = append(groups[n].Cells, *c)
+	predicted := lists.Filter(cells, func(c Cell) bool { return c.Error != nil })
+	key := func(c Cell) [2]string {
+		_, name := by(&c)
+		return [2]string{c.Collective, name}
 	}
-	for i := range groups {
-		groups[i].Errors = errorsOf(groups[i].Of, groups[i].Cells)
+	for _, cells := range lists.Groups(predicted, key) {
+		order, name := by(&cells[0])
+		groups = append(groups, Group{Collective: cells[0].Collective, order: order, Errors: errorsOf(name, cells), Cells: cells})
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int {
 		return cmp.Or(strings.Compare(a.Collective, b.Collective), a.order-b.order)
@@ -147,25 +137,18 @@ var numbers = regexp.MustCompile(`\d+`)
 
 // LeftOut says which cells have no prediction, and why. Reasons that differ only in numbers count as one.
 func (c *Comparison) LeftOut() (all []Omission) {
-	at := make(map[string]int)
-	for _, cell := range c.Cells {
-		if cell.LeftOut == "" {
-			continue
+	why := func(cell Cell) string {
+		_, after, found := strings.Cut(cell.LeftOut, cell.Collective+":")
+		if _, rest, named := strings.Cut(after, ": "); found && named { // Of has the algorithm
+			return rest
 		}
-		_, why, found := strings.Cut(cell.LeftOut, cell.Collective+":")
-		if _, rest, named := strings.Cut(why, ": "); found && named { // Of has the algorithm
-			why = rest
-		} else {
-			why = cell.LeftOut
-		}
-		key := numbers.ReplaceAllString(why, "n")
-		i, there := at[key]
-		if !there {
-			i = len(all)
-			at[key] = i
-			all = append(all, Omission{Why: why, Line: cell.Line, Of: fmt.Sprintf("%s %s, mapping %s, P = %d", cell.Collective, cell.Setting.String(), cell.Mapping, cell.P)})
-		}
-		all[i].Cells++
+		return cell.LeftOut
+	}
+	leftOut := lists.Filter(c.Cells, func(cell Cell) bool { return cell.LeftOut != "" })
+	for _, cells := range lists.Groups(leftOut, func(cell Cell) string { return numbers.ReplaceAllString(why(cell), "n") }) {
+		first := cells[0]
+		all = append(all, Omission{Why: why(first), Cells: len(cells), Line: first.Line,
+			Of: fmt.Sprintf("%s %s, mapping %s, P = %d", first.Collective, first.Setting.String(), first.Mapping, first.P)})
 	}
 	slices.SortStableFunc(all, func(a, b Omission) int { return b.Cells - a.Cells })
 	return all

@@ -34,9 +34,10 @@ type Choices struct {
 
 // A Penalty is the excess time of choices over the best ones, as a share of these.
 type Penalty struct {
-	Mean  float64 `json:"mean"`
-	Worst float64 `json:"worst"`
-	Best  float64 `json:"share_best"` // share of cases in which the choice is the best
+	Geometric float64 `json:"geometric_mean"` // of the times over the best ones, less 1: few outliers weigh little
+	Mean      float64 `json:"mean"`           // arithmetic
+	Worst     float64 `json:"worst"`
+	Best      float64 `json:"share_best"` // share of cases in which the choice is the best
 }
 
 // Always is an algorithm chosen in all cases in which it was measured.
@@ -61,20 +62,8 @@ type Judged struct {
 	predicted bool
 }
 
-// own and ours are penalties; NaN: unknown.
-func (j *Judged) own() float64 {
-	if j.OwnNs == 0 {
-		return math.NaN()
-	}
-	return j.OwnNs/j.BestNs - 1
-}
-
-func (j *Judged) ours() float64 {
-	if j.Ours == nil {
-		return math.NaN()
-	}
-	return j.OursNs/j.BestNs - 1
-}
+// penalty is the penalty of a choice that takes ns.
+func (j *Judged) penalty(ns float64) float64 { return ns/j.BestNs - 1 }
 
 // Evaluate judges choices in all cases with at least two measured algorithms; if the library's own choice of a
 // collective was measured, only in cases that have it. Ours is the measured algorithm with the least
@@ -83,66 +72,49 @@ func (j *Judged) ours() float64 {
 // algorithm if the library's rules are unknown.
 func (c *Comparison) Evaluate(margin float64) *Evaluation {
 	e := &Evaluation{Margin: margin}
-	at := make(map[Case]int)
-	var cases []Judged
+	var measured []*Cell
 	hasOwn := make(map[string]bool) // by collective: the library's own choice was measured
 	for i := range c.Cells {
 		cell := &c.Cells[i]
-		if ns, _ := cell.Time.Compared(); cell.unknown || !(ns > 0) {
-			continue
+		if ns, _ := cell.Time.Compared(); !cell.unknown && ns > 0 {
+			measured = append(measured, cell)
+			hasOwn[cell.Collective] = hasOwn[cell.Collective] || cell.Setting.Own()
 		}
-		n, there := at[cell.Case]
-		if !there {
-			n = len(cases)
-			at[cell.Case], cases = n, append(cases, Judged{Case: cell.Case})
-		}
-		cases[n].cells = append(cases[n].cells, cell)
-		hasOwn[cell.Collective] = hasOwn[cell.Collective] || cell.Setting.Own()
 	}
 	counts := func(j Judged) bool { return len(j.cells) > 1 && (j.OwnNs > 0 || !hasOwn[j.Collective]) }
-	for i := range cases {
-		cases[i].judge(margin)
-	}
-	e.Cases = lists.Filter(cases, counts)
-	type group struct{ collective, mapping string }
-	members := make(map[group][]Judged)
-	var groups []group
-	add := func(g group, j Judged) {
-		if members[g] == nil {
-			groups = append(groups, g)
-		}
-		members[g] = append(members[g], j)
-	}
-	for _, j := range e.Cases {
-		add(group{j.Collective, j.Mapping}, j)
-	}
-	if len(groups) > 1 {
-		for _, j := range e.Cases {
-			add(group{"all", ""}, j)
+	for _, cells := range lists.Groups(measured, func(c *Cell) Case { return c.Case }) {
+		if j := judged(cells, margin); counts(j) {
+			e.Cases = append(e.Cases, j)
 		}
 	}
-	choices := func(g group, cases []Judged) Choices {
-		c := choicesOf(cases)
-		if c.Collective, c.Mapping = g.collective, g.mapping; g.mapping == "" {
-			c.Always, c.Every = nil, nil // algorithms of several collectives
+	add := func(collective, mapping string, cases []Judged) {
+		choices := func(cases []Judged) Choices {
+			c := choicesOf(cases)
+			if c.Collective, c.Mapping = collective, mapping; mapping == "" {
+				c.Always, c.Every = nil, nil // algorithms of several collectives
+			}
+			return c
 		}
-		return c
-	}
-	for _, g := range groups {
-		c := choices(g, members[g])
+		c := choices(cases)
 		if c.Mixed > 0 {
-			alike := lists.Map(members[g], func(j Judged) Judged { return j.alike(margin) })
-			likeChoices := choices(g, lists.Filter(alike, counts))
-			c.Alike = &likeChoices
+			alike := choices(lists.Filter(lists.Map(cases, func(j Judged) Judged { return j.alike(margin) }), counts))
+			c.Alike = &alike
 		}
 		e.Groups = append(e.Groups, c)
+	}
+	groups := lists.Groups(e.Cases, func(j Judged) [2]string { return [2]string{j.Collective, j.Mapping} })
+	for _, cases := range groups {
+		add(cases[0].Collective, cases[0].Mapping, cases)
+	}
+	if len(groups) > 1 {
+		add("all", "", e.Cases)
 	}
 	return e
 }
 
-// judge finds the best algorithm and ours.
-func (j *Judged) judge(margin float64) {
-	j.Measured, j.BestNs = len(j.cells), math.Inf(1)
+// judged finds the best algorithm and ours among the cells of a case.
+func judged(cells []*Cell, margin float64) Judged {
+	j := Judged{Case: cells[0].Case, BestNs: math.Inf(1), Measured: len(cells), cells: cells}
 	some, all := false, true
 	var own *Cell
 	var predicted []*Cell
@@ -164,7 +136,7 @@ func (j *Judged) judge(margin float64) {
 		if own != nil {
 			j.Ours, j.OursNs = &own.Setting, j.OwnNs
 		}
-		return
+		return j
 	}
 	j.predicted = true
 	slices.SortStableFunc(predicted, func(a, b *Cell) int {
@@ -183,6 +155,7 @@ func (j *Judged) judge(margin float64) {
 	}
 	j.Ours = &taken.Setting
 	j.OursNs, _ = taken.Time.Compared()
+	return j
 }
 
 // alike is a mixed case without the algorithms that have only a mean over ranks.
@@ -190,9 +163,7 @@ func (j Judged) alike(margin float64) Judged {
 	if !j.mixed {
 		return j
 	}
-	like := Judged{Case: j.Case, cells: lists.Filter(j.cells, func(c *Cell) bool { return c.Time.Slowest > 0 })}
-	like.judge(margin)
-	return like
+	return judged(lists.Filter(j.cells, func(c *Cell) bool { return c.Time.Slowest > 0 }), margin)
 }
 
 // choicesOf are the penalties over cases.
@@ -208,15 +179,15 @@ func choicesOf(cases []Judged) Choices {
 		if j.predicted {
 			c.Predicted++
 		}
-		if p := j.own(); !math.IsNaN(p) {
-			own = append(own, p)
+		if j.OwnNs > 0 {
+			own = append(own, j.penalty(j.OwnNs))
 		}
-		if p := j.ours(); !math.IsNaN(p) {
-			ours = append(ours, p)
+		if j.Ours != nil {
+			ours = append(ours, j.penalty(j.OursNs))
 		}
 		for _, cell := range j.cells {
 			if ns, _ := cell.Time.Compared(); !cell.Setting.Own() {
-				every[cell.Setting] = append(every[cell.Setting], ns/j.BestNs-1)
+				every[cell.Setting] = append(every[cell.Setting], j.penalty(ns))
 			}
 		}
 	}
@@ -235,7 +206,7 @@ func choicesOf(cases []Judged) Choices {
 		return cmp.Or(a.Setting.ID-b.Setting.ID, cmp.Compare(a.Setting.Name, b.Setting.Name))
 	})
 	for i, a := range c.Every {
-		if a.Cases == len(cases) && (c.Always == nil || a.Mean < c.Always.Mean) {
+		if a.Cases == len(cases) && (c.Always == nil || a.Geometric < c.Always.Geometric) {
 			c.Always = &c.Every[i]
 		}
 	}
@@ -245,6 +216,7 @@ func choicesOf(cases []Judged) Choices {
 // penaltyOf summarises the penalties of cases.
 func penaltyOf(penalties []float64) (p Penalty) {
 	for _, v := range penalties {
+		p.Geometric += math.Log1p(v)
 		p.Mean += v
 		p.Worst = max(p.Worst, v)
 		if v == 0 {
@@ -252,13 +224,13 @@ func penaltyOf(penalties []float64) (p Penalty) {
 		}
 	}
 	n := float64(len(penalties))
-	p.Mean, p.Best = p.Mean/n, p.Best/n
+	p.Geometric, p.Mean, p.Best = math.Expm1(p.Geometric/n), p.Mean/n, p.Best/n
 	return p
 }
 
 // Worst are the predicted cases with the largest penalties of ours.
 func (e *Evaluation) Worst(most int) []Judged {
 	worst := lists.Filter(e.Cases, func(j Judged) bool { return j.predicted })
-	slices.SortStableFunc(worst, func(a, b Judged) int { return cmp.Compare(b.ours(), a.ours()) })
+	slices.SortStableFunc(worst, func(a, b Judged) int { return cmp.Compare(b.penalty(b.OursNs), a.penalty(a.OursNs)) })
 	return worst[:min(most, len(worst))]
 }

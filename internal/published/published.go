@@ -211,13 +211,11 @@ const placedInBlocks = "rows do not say where ranks were (mapping unknown): they
 
 // gather makes cells of the rows of a choice.
 func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch Choice) error {
-	type key struct {
-		Case
-		mpi.Setting
-		leftOut string
+	type row struct {
+		Cell
+		tidy.Times
 	}
-	at := make(map[key]int)
-	var means, most [][]float64
+	var rows []row
 	for i := range t.Collectives {
 		r := &t.Collectives[i]
 		cell := Cell{Case: Case{r.Collective, cmp.Or(r.Mapping, unknown), r.P, r.Nodes, r.Bytes}, Line: r.Line}
@@ -241,18 +239,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch 
 			c.Noise++
 			continue
 		}
-		k := key{cell.Case, cell.Setting, cell.LeftOut}
-		n, there := at[k]
-		if !there {
-			n = len(c.Cells)
-			at[k], c.Cells = n, append(c.Cells, cell)
-			means, most = append(means, nil), append(most, nil)
-		}
-		c.Cells[n].Rows++
-		means[n] = append(means[n], r.Mean)
-		if slowest, recorded := r.Slowest(); recorded {
-			most[n] = append(most[n], slowest)
-		}
+		rows = append(rows, row{cell, r.Times})
 	}
 	switch {
 	case len(t.Collectives) == 0:
@@ -260,11 +247,20 @@ func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch 
 	case c.Rows == 0:
 		return fmt.Errorf("no row of %s is among what is asked for: it has %s", t.Name, contents(t))
 	}
-	for i := range c.Cells {
-		c.Cells[i].Time.Mean = fit.Median(means[i]).Center
-		if len(most[i]) > 0 {
-			c.Cells[i].Time.Slowest = fit.Median(most[i]).Center
+	type key struct {
+		Case
+		mpi.Setting
+		leftOut string
+	}
+	for _, rows := range lists.Groups(rows, func(r row) key { return key{r.Case, r.Setting, r.LeftOut} }) {
+		cell := rows[0].Cell
+		cell.Rows = len(rows)
+		cell.Time.Mean = fit.Median(lists.Map(rows, func(r row) float64 { return r.Mean })).Center
+		recorded := lists.Filter(rows, func(r row) bool { return !math.IsNaN(r.Most) })
+		if len(recorded) > 0 {
+			cell.Time.Slowest = fit.Median(lists.Map(recorded, func(r row) float64 { return r.Most })).Center
 		}
+		c.Cells = append(c.Cells, cell)
 	}
 	return nil
 }

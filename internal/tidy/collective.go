@@ -8,8 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// collectiveOf is the name of the row's collective as the package collective has it, or as it
-// is there if that has none.
+// collectiveOf is the name of the row's collective in package collective, or the row's if that has none.
 func collectiveOf(r *row) string {
 	word := r.word("collective")
 	name := strings.ToLower(word)
@@ -23,23 +22,23 @@ func collectiveOf(r *row) string {
 	return name
 }
 
-// counted is what the sizes of a collective count.
+// counted is the meaning of a collective's sizes.
 type counted int
 
 const (
-	asHere    counted = iota // as m of a call
+	asHere    counted = iota // m of a call
 	blocks                   // one rank's block
-	vectors                  // what a rank has in all
-	benchmark                // what OSU's benchmark prints
+	vectors                  // a rank's whole vector
+	benchmark                // the size that OSU's benchmark prints
 )
 
-// count turns sizes into the m of calls. What they count a line of the head says, such as
+// count converts sizes to m of calls. A line of the head tells their meaning, such as
 //
 //	m_bytes: allgather, alltoall: the block of one rank; allreduce: the vector
 //
-// else they are as OSU prints them, if the head names that, or as here.
+// else they are as printed by OSU if the head names it, or m.
 func (t *Table) count() {
-	said := make(map[string]counted)
+	meanings := make(map[string]counted) // by collective
 	rest := asHere
 	for _, line := range t.Head {
 		if strings.Contains(line, "OSU") {
@@ -55,16 +54,16 @@ func (t *Table) count() {
 				switch {
 				case collective.Named(name) == nil:
 				case strings.Contains(meaning, "block"):
-					said[name] = blocks
+					meanings[name] = blocks
 				case strings.Contains(meaning, "vector") || strings.Contains(meaning, "message") || strings.Contains(meaning, "total") || strings.Contains(meaning, "whole"):
-					said[name] = vectors
+					meanings[name] = vectors
 				}
 			}
 		}
 	}
 	for i := range t.Collectives {
 		c := &t.Collectives[i]
-		how, known := said[c.Collective]
+		how, known := meanings[c.Collective]
 		if !known {
 			how = rest
 		}
@@ -94,7 +93,7 @@ func sizeOf(c *collective.Collective, how counted, size, p int) int {
 	return size
 }
 
-// ofBlocks tells whether m of a call is one rank's share of what some rank has in all.
+// ofBlocks reports whether m of a call is one rank's block of a larger vector.
 func ofBlocks(c *collective.Collective) bool {
 	call := collective.Call{P: 2, M: 1}
 	all := 0

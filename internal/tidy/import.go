@@ -14,12 +14,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// ErrUnplaced is of levels of which nothing says what cores share them.
+// ErrUnplaced is the error for levels whose cores are unknown.
 var ErrUnplaced = errors.New("say how many cores in a row share each level")
 
-// File is the parameter file of a machine whose messages are published in tables: a level of the
-// machine for each of theirs, and its times. Given are, by level, how many cores in a row share it,
-// where tables leave that open. It fails for tables of collectives, and with ErrUnplaced.
+// File is the parameter file of a machine with published tables of messages: their levels and times. given
+// has, by level, the number of consecutive cores that share it, if the tables do not tell. It fails for
+// tables of collectives, and with ErrUnplaced.
 func File(tables []*Table, given map[string]int) (*params.File, error) {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
 		Setups: []string{params.Published}, Policies: []numa.Policy{params.Published}, Caches: []bool{false},

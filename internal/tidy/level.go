@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// What two cores can share, the closest first; network is what nodes share.
+// Units that two cores can share, the closest first; nodes share the network.
 const (
 	smt = iota
 	l1
@@ -18,7 +18,7 @@ const (
 	network
 )
 
-// units are the words of levels' names for them.
+// units are their names in levels.
 var units = map[string]int{
 	"core": smt, "smt": smt, "sibling": smt, "thread": smt, "hyperthread": smt,
 	"l1": l1, "l2": l2, "l3": l3, "ccx": l3, "llc": l3, "cache": l3,
@@ -29,8 +29,8 @@ var units = map[string]int{
 	"network": network, "net": network, "rack": network, "switch": network, "fabric": network, "infiniband": network, "ib": network, "ethernet": network,
 }
 
-// relations are the words for whether two cores are in the same unit; the first that fits begins
-// a word such as intranode.
+// relations are the words for the same unit or two units. The first that is a prefix of a word such as
+// intranode counts.
 var relations = []struct {
 	word  string
 	apart bool
@@ -41,15 +41,14 @@ var relations = []struct {
 	{"between", true}, {"off", true}, {"two", true}, {"outside", true}, {"far", true}, {"another", true},
 }
 
-// A relation is what a level's name says of two cores: they share a unit, or they are apart, in
-// two of them.
+// A relation is the meaning of a level's name: two cores share a unit, or are apart, in two of them.
 type relation struct {
-	unit  int // −1: the name says nothing
+	unit  int // −1: unknown
 	apart bool
 }
 
-// order is how far two cores are from each other: those that share a unit are closer than those
-// that are in two of them, and these closer than any that share the next larger one.
+// order is the distance of two cores: cores that share a unit are closer than cores in two of them, and
+// these closer than cores that share the next larger one.
 func (r relation) order() int {
 	if r.apart {
 		return 2*r.unit + 1
@@ -57,38 +56,37 @@ func (r relation) order() int {
 	return 2 * r.unit
 }
 
-// between tells whether the cores are on different nodes.
+// between reports whether the cores are on different nodes.
 func (r relation) between() bool { return r.order() > 2*node }
 
-// relationOf is what a level's name says. Of several units the cores share the smallest that it
-// says they share, such as same_socket_other_numa, and else are in two of the largest. Where it
-// has no word for whether they share it they do, up to the memory, and not so a socket or a
-// node, as mpirun's mapping by socket has it.
+// relationOf is the meaning of a level's name. Of several units it is the smallest that the cores share, as in
+// same_socket_other_numa, else the largest that they do not share. Without a word of relations, the cores
+// share a unit up to a NUMA node and are in two sockets or nodes, as with mpirun's mapping by socket.
 func relationOf(level string) relation {
 	found := relation{unit: -1}
-	told, apart, not := false, false, false
+	related, apart, not := false, false, false // a word of relations was found, and its meaning
 	take := func(unit int) {
 		apart := apart
-		if !told {
+		if !related {
 			apart = unit >= socket && unit <= node
 		}
 		switch {
-		case unit == node && found.unit == numaNode: // NUMA node
+		case unit == node && found.unit == numaNode: // the second word of NUMA node
 		case found.unit < 0, found.apart && (!apart || unit > found.unit), !found.apart && !apart && unit < found.unit:
 			found = relation{unit, apart}
 		}
 		not = false
 	}
-	unitOf := func(word string) (unit int, is bool) {
+	unitOf := func(word string) (unit int, known bool) {
 		for _, word := range []string{word, strings.TrimSuffix(word, "s"), strings.TrimRight(word, "0123456789")} {
-			if unit, is = units[word]; is {
+			if unit, known = units[word]; known {
 				return unit, true
 			}
 		}
 		return 0, false
 	}
 	for _, word := range words(level) {
-		if unit, is := unitOf(word); is {
+		if unit, known := unitOf(word); known {
 			take(unit)
 			continue
 		}
@@ -97,13 +95,13 @@ func relationOf(level string) relation {
 			continue
 		}
 		for _, r := range relations {
-			rest, is := strings.CutPrefix(word, r.word)
+			rest, match := strings.CutPrefix(word, r.word)
 			unit, joined := unitOf(rest)
-			if !is || rest != "" && !joined {
+			if !match || rest != "" && !joined {
 				continue
 			}
-			before := !told && found.unit >= 0 // the unit came first, as in numa_remote
-			if told, apart = true, r.apart != not; joined {
+			before := !related && found.unit >= 0 // the unit came first, as in numa_remote
+			if related, apart = true, r.apart != not; joined {
 				take(unit)
 			} else if before {
 				found.apart = apart
@@ -114,7 +112,7 @@ func relationOf(level string) relation {
 	return found
 }
 
-// words are those of a name such as same_numa, same-numa or sameNuma, in small letters.
+// words are the words of a name such as same_numa, same-numa or sameNuma, in small letters.
 func words(name string) []string {
 	var text strings.Builder
 	small := false

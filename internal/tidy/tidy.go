@@ -1,6 +1,6 @@
-// Package tidy reads published measurements of MPI libraries: tables with a row for each
-// measurement, a name for each column, and a head of lines that begin with #, which says
-// what was measured how. It makes a machine's parameter file of point-to-point times.
+// Package tidy reads published measurements of MPI libraries: tables with a row for each measurement, named
+// columns, and a head of lines that begin with # and describe the measurement. It makes a parameter file of
+// point-to-point times.
 package tidy
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Table is what a file holds: rows of one kind.
+// A Table has the rows of a file, which are of one kind.
 type Table struct {
 	Name    string
 	Head    []string // lines that begin with #, without it
-	Machine string   // what the column machine, or a line "machine:" of the head, calls it; "": nothing does
+	Machine string   // from the column machine, or the line "machine:" of the head; "": unknown
 
 	Messages    []Message
 	Fanouts     []Fanout
@@ -37,13 +37,12 @@ type Table struct {
 type Message struct {
 	Line     int
 	Level    string
-	From, To int // cores of their nodes; −1: not recorded
+	From, To int // cores, numbered within their nodes; −1: not recorded
 	Bytes    int
 	NS       float64
 }
 
-// A Fanout is how long one rank takes to send a message to P−1 others, one after another,
-// all of them at one level from it.
+// A Fanout is the time in which one rank sends a message to P−1 others at one level, one after another.
 type Fanout struct {
 	Level string
 	P     int
@@ -51,8 +50,7 @@ type Fanout struct {
 	Times
 }
 
-// A Stream is the time between two messages of a pair of ranks while several pairs send
-// as fast as they can.
+// A Stream is the gap between messages of a pair of ranks while several pairs send as fast as they can.
 type Stream struct {
 	Level string
 	Pairs int
@@ -60,26 +58,25 @@ type Stream struct {
 	Gap   float64 // ns
 }
 
-// A Collective is what a collective took.
+// A Collective is the time of a collective.
 type Collective struct {
 	Line       int
 	Collective string
-	ID         int    // of the algorithm that the library was told to use, 0 its own choice; −1: not recorded
-	Algorithm  string // as the table calls it; "" not recorded
+	ID         int    // number of the forced algorithm, 0: the library's own choice; −1: not recorded
+	Algorithm  string // the table's name for it; "": not recorded
 	Mapping    string // of ranks
 	P          int
 	Nodes      int // 0: not recorded
-	Size       int // as the table counts it, bytes
+	Size       int // in the table, bytes
 	Bytes      int // m of a call
 	Times
-	Noise bool // flagged as such
+	Noise bool // flagged as noise
 }
 
-// Times are of one operation in ns: the mean over ranks, and the most that a rank had; NaN where that
-// was not recorded.
+// Times of an operation are the mean over ranks and the slowest rank's, in ns; Most is NaN if not recorded.
 type Times struct{ Mean, Most float64 }
 
-// Slowest is the slowest rank's time, and whether it was recorded; else it is the mean over ranks.
+// Slowest is the slowest rank's time, or the mean if that was not recorded, and whether it was.
 func (t Times) Slowest() (ns float64, recorded bool) {
 	if math.IsNaN(t.Most) {
 		return t.Mean, false
@@ -87,7 +84,7 @@ func (t Times) Slowest() (ns float64, recorded bool) {
 	return t.Most, true
 }
 
-// Limits of a file, which may come from anywhere.
+// Limits of a file.
 const (
 	maxFile  = 64 << 20 // bytes
 	maxLine  = 1 << 16
@@ -102,19 +99,19 @@ const (
 // ReadFile reads the table that path holds.
 func ReadFile(path string) (*Table, error) { return infile.Read(path, Read) }
 
-// ReadFileOf reads of the table that path holds the rows of a machine, where it has several.
+// ReadFileOf reads the table at path; if it has several machines, only the rows of the given one.
 func ReadFileOf(path, machine string) (*Table, error) {
 	return infile.Read(path, func(r io.Reader, name string) (*Table, error) { return readOf(r, name, machine) })
 }
 
-// ErrMachines is of a table of several machines.
+// ErrMachines is the error for a table of several machines.
 var ErrMachines = errors.New("give a table of the rows of one machine")
 
-// ErrAbsent is of a table that has rows of several machines, and none of the one asked for.
+// ErrAbsent is the error for a table of several machines without the given one.
 var ErrAbsent = errors.New("choose one that it has")
 
-// Is tells whether a text begins as a table does, be it one that lacks a column or has other
-// separators than tabs: with a line of names after lines that begin with #.
+// Is reports whether a text begins like a table, with a line of column names after lines that begin with #,
+// even if a column is missing or the separators are not tabs.
 func Is(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		line = bytes.TrimRight(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), "\r\n")
@@ -128,8 +125,8 @@ func Is(text []byte) bool {
 	return false
 }
 
-// Read reads a table. What its rows are the names of its columns say, which may come in any order and
-// with others between them. An error is one sentence and says in which line of name it is.
+// Read reads a table. The column names determine the kind of its rows; their order is free, and there may be
+// other columns. Errors begin with name and the line.
 func Read(r io.Reader, name string) (*Table, error) { return readOf(r, name, "") }
 
 func readOf(r io.Reader, name, machine string) (*Table, error) {
@@ -163,19 +160,19 @@ func readOf(r io.Reader, name, machine string) (*Table, error) {
 	return p.table, nil
 }
 
-// MachineOf is what a head calls the machine, in a line "machine:"; "" where it does not.
+// MachineOf is the machine's name in a line "machine:" of a head; "" if there is none.
 func MachineOf(head []string) string {
 	for _, line := range head {
-		if found := machineSaid.FindStringSubmatch(line); found != nil {
+		if found := machineLine.FindStringSubmatch(line); found != nil {
 			return strings.Join(strings.Fields(found[1]), " ")
 		}
 	}
 	return ""
 }
 
-var machineSaid = regexp.MustCompile(`(?i)^machine\s*[:=](.*)`)
+var machineLine = regexp.MustCompile(`(?i)^machine\s*[:=](.*)`)
 
-// OneMachine refuses tables of which one calls its machine otherwise than another.
+// OneMachine refuses tables that name different machines.
 func OneMachine(tables []*Table) error {
 	var first *Table
 	for _, t := range tables {
@@ -190,20 +187,21 @@ func OneMachine(tables []*Table) error {
 	return nil
 }
 
+// A parser reads a table line by line.
 type parser struct {
 	lines   *infile.Lines
 	table   *Table
 	layout  *layout
 	columns map[string]int
-	width   int
+	width   int // columns
 	rows    int
-	last    string // field of the row before
-	machine string // whose rows count, where there are several; "": there must be one
-	another string // machine beside the table's, neither of them that one
+	last    string // last field of the row before
+	machine string // of the rows to read, if there are several machines; "": there must be one
+	another string // a second machine, if neither it nor the table's is the wanted one
 }
 
 func (p *parser) read(line string) error {
-	if head, is := strings.CutPrefix(line, "#"); is {
+	if head, comment := strings.CutPrefix(line, "#"); comment {
 		if len(p.table.Head) == maxHead {
 			return fmt.Errorf("more than %d lines of comment: leave some out", maxHead)
 		}
@@ -244,7 +242,7 @@ func (p *parser) read(line string) error {
 		p.table.Machine = machine
 	case p.machine == "":
 		return fmt.Errorf("machine is %q, and above it is %q: %w", machine, p.table.Machine, ErrMachines)
-	case strings.EqualFold(machine, p.machine): // the rows above are of others
+	case strings.EqualFold(machine, p.machine): // the rows above are another machine's
 		p.table = &Table{Name: p.table.Name, Head: p.table.Head, Machine: machine}
 	case strings.EqualFold(p.table.Machine, p.machine):
 		return row.err
@@ -255,15 +253,15 @@ func (p *parser) read(line string) error {
 	return row.err
 }
 
-// A layout is the columns that tell what rows are.
+// A layout is a kind of rows.
 type layout struct {
-	what    string
-	columns []string // that rows must have; of names with | any
+	columns []string // required; a|b is either
 	take    func(*Table, *row)
 }
 
+// layouts are for collectives, streams, fanouts and messages.
 var layouts = []layout{
-	{"collectives", []string{"collective", "alg_id|algorithm", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
+	{[]string{"collective", "alg_id|algorithm", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
 		c := Collective{
 			Line: r.line, Collective: collectiveOf(r), ID: r.optional("alg_id"), Algorithm: r.word("algorithm"), Mapping: r.word("mapping"),
 			P: r.count("P", 1, maxRanks), Size: r.count("m_bytes", 0, params.MostBytes), Times: r.times(),
@@ -277,13 +275,13 @@ var layouts = []layout{
 		}
 		t.Collectives = append(t.Collectives, c)
 	}},
-	{"streams of pairs", []string{"level", "pairs", "m_bytes", "us_per_message"}, func(t *Table, r *row) {
+	{[]string{"level", "pairs", "m_bytes", "us_per_message"}, func(t *Table, r *row) {
 		t.Streams = append(t.Streams, Stream{r.level(), r.count("pairs", 1, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.time("us_per_message", true)})
 	}},
-	{"one sender to many", []string{"level", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
+	{[]string{"level", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
 		t.Fanouts = append(t.Fanouts, Fanout{r.level(), r.count("P", 2, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.times()})
 	}},
-	{"messages", []string{"level", "m_bytes", "latency_us"}, func(t *Table, r *row) {
+	{[]string{"level", "m_bytes", "latency_us"}, func(t *Table, r *row) {
 		m := Message{r.line, r.level(), r.optional("src_core"), r.optional("dst_core"), r.count("m_bytes", 0, params.MostBytes), r.time("latency_us", true)}
 		if r.err == nil && (m.From < 0) != (m.To < 0) {
 			r.fail("one of src_core and dst_core is -: give both, or neither")
@@ -295,7 +293,7 @@ var layouts = []layout{
 	}},
 }
 
-// layoutOf is the first layout whose columns are all there.
+// layoutOf is the first layout with all its columns among the names.
 func layoutOf(names []string) (*layout, map[string]int, error) {
 	if len(names) == 1 && strings.ContainsAny(names[0], ",;") {
 		return nil, nil, errors.New("columns are separated by tabs, and this line has none: separate them so")
@@ -308,7 +306,7 @@ func layoutOf(names []string) (*layout, map[string]int, error) {
 		}
 		at[name] = i
 	}
-	var lacks []string // of the layout that is nearest
+	var lacks []string // columns that the nearest layout lacks
 	for i := range layouts {
 		var missing []string
 		for _, column := range layouts[i].columns {
@@ -326,7 +324,7 @@ func layoutOf(names []string) (*layout, map[string]int, error) {
 	return nil, nil, fmt.Errorf("no column %s among %s: a table has %s", strings.Join(lacks, ", "), printable.List(names), wanted())
 }
 
-// wanted says which columns there may be.
+// wanted lists the columns of all layouts.
 func wanted() string {
 	var all []string
 	for _, l := range layouts {
@@ -335,7 +333,7 @@ func wanted() string {
 	return "the columns " + strings.ReplaceAll(strings.Join(all, "; or "), "|", " or ")
 }
 
-// A row is read column by column; err is what was wrong first.
+// A row is read column by column; err is the first error.
 type row struct {
 	columns map[string]int
 	fields  []string
@@ -349,7 +347,7 @@ func (r *row) fail(format string, args ...any) {
 	}
 }
 
-// word is the text of a column, "" where there is none, or nothing is known.
+// word is the text of a column; "": missing or unknown.
 func (r *row) word(column string) string {
 	i, there := r.columns[column]
 	if !there || r.fields[i] == "-" {
@@ -381,7 +379,7 @@ func (r *row) count(column string, least, most int) int {
 	return n
 }
 
-// optional is a number from 0, −1 where none is known.
+// optional is a whole number from 0; −1: unknown.
 func (r *row) optional(column string) int {
 	if r.word(column) == "" {
 		return -1
@@ -389,7 +387,7 @@ func (r *row) optional(column string) int {
 	return r.count(column, 0, maxCores)
 }
 
-// time is in ns, of a column in µs; NaN where it may lack.
+// time is the time in ns of a column in µs; NaN: unknown, unless it must be known.
 func (r *row) time(column string, must bool) float64 {
 	text := r.word(column)
 	if text == "" && !must {
@@ -402,10 +400,10 @@ func (r *row) time(column string, must bool) float64 {
 	return nanoseconds(us)
 }
 
-// nanoseconds of µs, without the last digits of a product: 0.14 is 140.
+// nanoseconds converts µs without rounding errors of a product: 0.14 is 140.
 func nanoseconds(us float64) float64 { return math.Round(us*1e9) / 1e6 }
 
-// times are refused where the most is less than the mean by more than digits that were cut off.
+// times reads Times. A slowest rank below the mean is an error, except for cut digits: 1 % and 10 ns.
 func (r *row) times() Times {
 	t := Times{Mean: r.time("latency_us", true), Most: r.time("max_us", false)}
 	if 1.01*t.Most+10 < t.Mean {
@@ -414,7 +412,7 @@ func (r *row) times() Times {
 	return t
 }
 
-// noise tells whether the flags have an n: letters in any order, or words.
+// noise reports whether the flags contain an n, as letters in any order or in a word.
 func (r *row) noise() bool {
 	flag := strings.ToLower(r.word("flag"))
 	return strings.Contains(flag, "n") && flag != "none" && flag != "no" && flag != "nan"

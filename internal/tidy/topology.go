@@ -14,25 +14,25 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A topology finds which cores of a node share what.
+// A topology finds the cores of a node that share each level.
 type topology struct {
-	names []string // of levels, from the closest on
+	names []string // of levels, the closest first
 	level map[string]int
-	pairs []Message   // with cores, within a node
-	head  map[int]int // cores that share a unit
-	given map[string]int
+	pairs []Message      // messages with cores, within a node
+	head  map[int]int    // by unit: number of cores that share it, from heads
+	given map[string]int // by level: number of consecutive cores that share it
 }
 
-// levelsOf are the levels that tables have rows of, from the closest on, with the cores that
-// share them: as many in a row as given says, or as the head of a table says if no pair of
-// cores contradicts, else what pairs of cores tell, the other groups of the node being like
-// those that were measured. Only the level of different nodes has none.
+// levelsOf are the levels of tables' rows, the closest first, with the groups of cores that share them. Groups
+// are consecutive cores, as many as given, or as the head of a table says unless pairs of cores contradict
+// it; else they come from pairs of cores, and groups without pairs are like the measured ones. Only the
+// level of different nodes has no groups.
 func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 	t := &topology{level: make(map[string]int), head: make(map[int]int), given: make(map[string]int)}
 	t.order(tables)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		level, there := t.spelt(name)
-		if !there {
+		level, known := t.spelt(name)
+		if !known {
 			return nil, fmt.Errorf("no row is of level %.40q: rows are of %s", name, strings.Join(t.names, ", "))
 		}
 		if t.given[level] > 0 {
@@ -71,10 +71,9 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 	return levels, t.check(levels)
 }
 
-// spelt is the level of a name, or else the one of that name in other spelling: Across-Sockets
-// of across_sockets.
-func (t *topology) spelt(name string) (level string, there bool) {
-	if _, there := t.level[name]; there {
+// spelt is the level of a name, which may be spelt in another way: Across-Sockets for across_sockets.
+func (t *topology) spelt(name string) (level string, known bool) {
+	if _, known := t.level[name]; known {
 		return name, true
 	}
 	for _, l := range t.names {
@@ -85,8 +84,8 @@ func (t *topology) spelt(name string) (level string, there bool) {
 	return "", false
 }
 
-// order finds the levels and orders them: by what their names say, else by the time of the
-// shortest message.
+// order finds the levels and sorts them: by the meaning of their names, or by the time of the shortest
+// message if a name has none.
 func (t *topology) order(tables []*Table) {
 	shortest := make(map[string]map[int][]float64)
 	add := func(level string, m int, ns float64) {
@@ -110,10 +109,10 @@ func (t *topology) order(tables []*Table) {
 		return fit.Median(shortest[level][slices.Min(slices.Collect(maps.Keys(shortest[level])))]).Center
 	}
 	t.names = slices.Sorted(maps.Keys(shortest))
-	told := !slices.ContainsFunc(t.names, func(name string) bool { return relationOf(name).unit < 0 })
+	known := !slices.ContainsFunc(t.names, func(name string) bool { return relationOf(name).unit < 0 })
 	slices.SortStableFunc(t.names, func(a, b string) int {
 		ra, rb := relationOf(a), relationOf(b)
-		if told || ra.between() || rb.between() {
+		if known || ra.between() || rb.between() {
 			return cmp.Or(ra.order()-rb.order(), cmp.Compare(time(a), time(b)))
 		}
 		return cmp.Compare(time(a), time(b))
@@ -123,31 +122,31 @@ func (t *topology) order(tables []*Table) {
 	}
 }
 
-// How heads say what cores share: cores of a unit, a unit's number of cores, a number of
-// sockets of some cores each, and a number of units of a larger one.
-const unitSaid = `(L[123](?: cache)?|CCX|CCD|NUMA(?:[ -]?(?:node|domain))?|socket|package|processor|node)s?`
+// Patterns of heads: cores of a unit, a unit's number of cores, a number of sockets with some cores each, and
+// a number of sockets.
+const unitWord = `(L[123](?: cache)?|CCX|CCD|NUMA(?:[ -]?(?:node|domain))?|socket|package|processor|node)s?`
 
 var (
-	coresPer  = regexp.MustCompile(`(?i)\b(\d{1,5})[ -]cores? ?(?:per|/|an?|share an?|in an?|(?:in |on )?each|on an?) ?` + unitSaid + `\b((?:\s*\([^)]*\))?(?:\s*= one ` + unitSaid + `)*)`)
-	alsoOne   = regexp.MustCompile(`(?i)= one ` + unitSaid)
-	perUnit   = regexp.MustCompile(`(?i)\bcores?(?:\(s\))?[ _]?(?:per|/)[ _]?` + unitSaid + `\s*[:=]\s*(\d{1,5})\b`)
-	unitsOf   = regexp.MustCompile(`(?i)\b` + unitSaid + ` (?:of|with|has|have) (\d{1,5}) cores\b`)
-	soManyOf  = regexp.MustCompile(`(?i)\b(\d{1,2})(?: sockets?| CPUs?)? ?[x×] ?[^,()]*?(?:,\s*)?\b(\d{1,4})(?: |-)cores?\b`)
-	soMany    = regexp.MustCompile(`(?i)\b(?:(\d{1,2})(?: sockets|-sockets?)|(two|dual|double)[ -]sockets?|(four|quad)[ -]sockets?)\b|\bsocket\(s\)\s*:\s*(\d{1,2})\b`)
-	unitsSaid = map[string]int{"l1": l1, "l2": l2, "l3": l3, "cc": l3, "nu": numaNode, "so": socket, "pa": socket, "pr": socket, "no": node}
+	coresPer  = regexp.MustCompile(`(?i)\b(\d{1,5})[ -]cores? ?(?:per|/|an?|share an?|in an?|(?:in |on )?each|on an?) ?` + unitWord + `\b((?:\s*\([^)]*\))?(?:\s*= one ` + unitWord + `)*)`)
+	alsoOne   = regexp.MustCompile(`(?i)= one ` + unitWord)
+	perUnit   = regexp.MustCompile(`(?i)\bcores?(?:\(s\))?[ _]?(?:per|/)[ _]?` + unitWord + `\s*[:=]\s*(\d{1,5})\b`)
+	unitsOf   = regexp.MustCompile(`(?i)\b` + unitWord + ` (?:of|with|has|have) (\d{1,5}) cores\b`)
+	socketsOf = regexp.MustCompile(`(?i)\b(\d{1,2})(?: sockets?| CPUs?)? ?[x×] ?[^,()]*?(?:,\s*)?\b(\d{1,4})(?: |-)cores?\b`)
+	sockets   = regexp.MustCompile(`(?i)\b(?:(\d{1,2})(?: sockets|-sockets?)|(two|dual|double)[ -]sockets?|(four|quad)[ -]sockets?)\b|\bsocket\(s\)\s*:\s*(\d{1,2})\b`)
+	headUnits = map[string]int{"l1": l1, "l2": l2, "l3": l3, "cc": l3, "nu": numaNode, "so": socket, "pa": socket, "pr": socket, "no": node}
 )
 
-// unitOfHead is that of a word of a head.
+// unitOfHead is the unit of a match of unitWord.
 func unitOfHead(word string) int {
 	if strings.EqualFold(word, "ccd") {
 		return ccd
 	}
-	return unitsSaid[strings.ToLower(word[:2])]
+	return headUnits[strings.ToLower(word[:2])]
 }
 
-// read takes what a head says of cores: "16 cores per NUMA node", "12 cores share an L3 = one
-// NUMA node = one socket", "64 cores/socket", "(128 cores a node)", "2 x 28-core", "2 sockets of
-// 64 cores", and lscpu's "Core(s) per socket: 64".
+// read reads numbers of cores from a head: "16 cores per NUMA node", "12 cores share an L3 = one NUMA node =
+// one socket", "64 cores/socket", "(128 cores a node)", "2 x 28-core", "2 sockets of 64 cores", and lscpu's
+// "Core(s) per socket: 64".
 func (t *topology) read(head []string) {
 	say := func(unit int, cores string) {
 		if n, err := strconv.Atoi(cores); err == nil && n > 0 && t.head[unit] == 0 {
@@ -165,33 +164,33 @@ func (t *topology) read(head []string) {
 			say(unitOfHead(found[1]), found[2])
 		}
 	}
-	sockets := 0
+	count := 0 // of sockets
 	for _, line := range head {
-		if found := soManyOf.FindStringSubmatch(line); found != nil {
+		if found := socketsOf.FindStringSubmatch(line); found != nil {
 			say(socket, found[2])
-			sockets = cmp.Or(sockets, number(found[1]))
+			count = cmp.Or(count, number(found[1]))
 		}
-		if found := soMany.FindStringSubmatch(line); found != nil && sockets == 0 {
-			switch sockets = number(found[1] + found[4]); {
+		if found := sockets.FindStringSubmatch(line); found != nil && count == 0 {
+			switch count = number(found[1] + found[4]); {
 			case found[2] != "":
-				sockets = 2
+				count = 2
 			case found[3] != "":
-				sockets = 4
+				count = 4
 			}
 		}
 	}
 	if t.head[node] == 0 {
-		t.head[node] = sockets * t.head[socket]
+		t.head[node] = count * t.head[socket]
 	}
 }
 
-// number is that of digits, 0 of none.
+// number is the value of digits; 0 if there are none.
 func number(digits string) int {
 	n, _ := strconv.Atoi(digits)
 	return n
 }
 
-// blocks are levels of as many cores in a row as is given, or as the head says.
+// blocks are levels of consecutive cores, as many as given or as the head says.
 func (t *topology) blocks() (levels numa.Levels, err error) {
 	sizes := make([]int, len(t.names))
 	most := 0
@@ -200,7 +199,7 @@ func (t *topology) blocks() (levels numa.Levels, err error) {
 			continue
 		}
 		sizes[i] = t.size(i, most)
-		if given, there := t.given[name]; there {
+		if given, ok := t.given[name]; ok {
 			sizes[i] = given
 		}
 		switch {
@@ -225,9 +224,9 @@ func (t *topology) blocks() (levels numa.Levels, err error) {
 	return levels, nil
 }
 
-// size is how many cores the head says are at a level or closer, above `more`; 0: it does not
-// say. Cores in two units are in the largest one known that the next level leaves to them.
-func (t *topology) size(level, more int) int {
+// size is the number of cores at a level or closer, more than inner, by the head; 0: unknown. Cores in two
+// units share the largest unit that is closer than the next level and of known size.
+func (t *topology) size(level, inner int) int {
 	r := relationOf(t.names[level])
 	if r.unit < 0 || !r.apart {
 		return t.head[r.unit]
@@ -241,14 +240,14 @@ func (t *topology) size(level, more int) int {
 		}
 	}
 	for unit := largest; unit > r.unit; unit-- {
-		if cores := t.head[unit]; cores > more {
+		if cores := t.head[unit]; cores > inner {
 			return cores
 		}
 	}
 	return 0
 }
 
-// unplaced is the error of a level of which nothing says which cores share it.
+// unplaced is the error for a level whose cores are unknown.
 func (t *topology) unplaced(name string) error {
 	if relationOf(name).unit < 0 {
 		return fmt.Errorf("level %s: nothing says which cores share it, neither columns src_core and dst_core, nor its name, which has none of the words core, l2, l3, ccd, numa, socket, node and network: %w", name, ErrUnplaced)
@@ -259,21 +258,21 @@ func (t *topology) unplaced(name string) error {
 // check refuses levels that a pair of cores contradicts.
 func (t *topology) check(levels numa.Levels) error {
 	for _, m := range t.pairs {
-		of := levels.Of(m.From, m.To)
-		if m.From == m.To || of == t.level[m.Level] {
+		level := levels.Of(m.From, m.To)
+		if m.From == m.To || level == t.level[m.Level] {
 			continue
 		}
 		shared := "nothing"
-		if of >= 0 {
-			shared = levels[of].Name
+		if level >= 0 {
+			shared = levels[level].Name
 		}
 		return fmt.Errorf("cores %d and %d are at level %s in line %d, and as other rows or numbers of cores have it at %s: %w", m.From, m.To, m.Level, m.Line, shared, ErrUnplaced)
 	}
 	return nil
 }
 
-// groups are those that pairs of cores tell: at a level, cores that are connected by pairs of
-// it or of closer ones. Cores of which there are no pairs are in groups like the first one.
+// groups are the levels' groups by pairs of cores: the connected components of pairs at the level or closer,
+// by union-find. Cores without pairs are in groups like the largest one.
 func (t *topology) groups() (levels numa.Levels, err error) {
 	most := 0
 	for _, m := range t.pairs {
@@ -290,7 +289,7 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		}
 		return core
 	}
-	firsts := make([]numa.CPUSet, len(t.names)) // of each level the largest group that rows tell
+	largest := make([]numa.CPUSet, len(t.names)) // of each level
 	inner, last := 1, t.last()
 	cores := max(most+1, t.head[node])
 	for i, name := range t.names {
@@ -306,30 +305,30 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		for core := range parent {
 			found[root(core)] = append(found[root(core)], core)
 		}
-		var first numa.CPUSet
+		var group numa.CPUSet
 		for _, g := range found {
-			if len(g) > len(first) || len(g) == len(first) && g[0] < first[0] {
-				first = g
+			if len(g) > len(group) || len(g) == len(group) && g[0] < group[0] {
+				group = g
 			}
 		}
-		if len(first) <= inner {
+		if len(group) <= inner {
 			return nil, fmt.Errorf("level %s: no row says which cores share it: %w", name, ErrUnplaced)
 		}
-		if u, o := t.open(first); i != last && u >= 0 {
-			return nil, fmt.Errorf("level %s: cores %d and %d do not share it, and no row says which of those between do, such as core %d: %w", name, first[0], o, u, ErrUnplaced)
+		if core, outside := t.open(group); i != last && core >= 0 {
+			return nil, fmt.Errorf("level %s: cores %d and %d do not share it, and no row says which of those between do, such as core %d: %w", name, group[0], outside, core, ErrUnplaced)
 		}
 		if i == last { // the node
 			cores = (cores + inner - 1) / inner * inner
-			for first = nil; len(first) < cores; {
-				first = append(first, len(first))
+			for group = nil; len(group) < cores; {
+				group = append(group, len(group))
 			}
 		}
-		firsts[i], inner = first, len(first)
+		largest[i], inner = group, len(group)
 	}
 	for i, name := range t.names {
 		l := numa.Level{Name: name, Groups: []numa.CPUSet{}}
-		if firsts[i] != nil {
-			if l.Groups, err = alike(firsts[i], cores); err != nil {
+		if largest[i] != nil {
+			if l.Groups, err = alike(largest[i], cores); err != nil {
 				return nil, fmt.Errorf("level %s: %w: %w", name, err, ErrUnplaced)
 			}
 		}
@@ -338,8 +337,8 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 	return levels, nil
 }
 
-// open is a core that no row has, before the first core that rows have outside of a group; −1
-// where the group's end follows from rows.
+// open is a core without rows before the first core with rows outside of a group, and the latter; core −1: rows
+// tell where the group ends.
 func (t *topology) open(group numa.CPUSet) (core, outside int) {
 	measured := make(map[int]bool)
 	outside = maxCores + 1
@@ -365,7 +364,7 @@ func (t *topology) open(group numa.CPUSet) (core, outside int) {
 	return -1, outside
 }
 
-// last is the farthest level within a node.
+// last is the index of the farthest level within a node.
 func (t *topology) last() (last int) {
 	for i, name := range t.names {
 		if !relationOf(name).between() {
@@ -375,7 +374,7 @@ func (t *topology) last() (last int) {
 	return last
 }
 
-// alike are groups as one of them for all cores of a node.
+// alike divides all cores of a node into groups like the first.
 func alike(first numa.CPUSet, cores int) (groups []numa.CPUSet, err error) {
 	taken := make([]bool, cores)
 	for core := range cores {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// All fails the test for each part that is not in a text.
+// All fails the test for each part that a text lacks.
 func All(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {

@@ -1,7 +1,7 @@
-// Package must is for what tests prepare, which fails only where something else is broken.
+// Package must is for preparations of tests, which fail only if something else is broken.
 package must
 
-// Get is a value whose error is nil. Another one is a panic, which ends the tests of the package.
+// Get is the value. An error is a panic, which ends the tests of the package.
 func Get[T any](v T, err error) T {
 	if err != nil {
 		panic(err)
@@ -9,7 +9,7 @@ func Get[T any](v T, err error) T {
 	return v
 }
 
-// Do is Get of no value.
+// Do is Get without a value.
 func Do(err error) {
 	if err != nil {
 		panic(err)

@@ -1,5 +1,5 @@
-// Package randtest gives tests random numbers whose seed is printed when the test
-// fails, so that a failure seen once can be seen again.
+// Package randtest gives tests random numbers whose seed a failing test prints, so that the failure can
+// be repeated.
 package randtest
 
 import (
@@ -9,12 +9,11 @@ import (
 	"testing"
 )
 
-// Env is the environment variable with the seed to repeat.
+// Env is the environment variable with a seed.
 const Env = "TAULOP_SEED"
 
-// New returns a generator with the same seed each time, with TAULOP_LONG one of its own, or
-// the one that TAULOP_SEED names. The seed is in the log of the test, which go test shows on
-// failure.
+// New returns a generator with a fixed seed, with TAULOP_LONG a random one, or the one of TAULOP_SEED.
+// The seed is in the test's log, which go test shows on failure.
 func New(t testing.TB) *rand.Rand {
 	t.Helper()
 	seed := uint64(1)

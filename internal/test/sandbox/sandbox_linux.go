@@ -1,6 +1,5 @@
-// Package sandbox runs functions of tests where files behave as they do elsewhere:
-// for another user, on file systems of their own, without some system calls. What
-// it changes is of one thread, which ends with the function.
+// Package sandbox runs functions of tests as another user, on a temporary file system, in a network
+// namespace or without some system calls. It confines one thread, which ends with the function.
 package sandbox
 
 import (
@@ -16,14 +15,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// run runs f on a thread that is confined. T's own methods work there, except those
-// that end a test.
+// run runs f on a confined thread, where methods of T work that do not end the test.
 func run(t testing.TB, confine func() error, f func()) {
 	t.Helper()
 	why := make(chan error, 1)
 	go func() {
 		defer close(why)
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked
 		if err := confine(); err != nil {
 			why <- err
 			return
@@ -38,7 +36,7 @@ func run(t testing.TB, confine func() error, f func()) {
 // Nobody is a user and a group without rights.
 const Nobody = 65534
 
-// User runs f as Nobody. A user who is not root runs f as it is.
+// User runs f as Nobody, or without root as the current user.
 func User(t testing.TB, f func()) {
 	t.Helper()
 	if unix.Geteuid() != 0 {
@@ -55,7 +53,7 @@ func User(t testing.TB, f func()) {
 	}, f)
 }
 
-// Mount runs f where a temporary file system of its own is mounted on dir.
+// Mount runs f with a temporary file system mounted on dir.
 func Mount(t testing.TB, dir, options string, f func()) {
 	t.Helper()
 	run(t, func() error {
@@ -69,12 +67,12 @@ func Mount(t testing.TB, dir, options string, f func()) {
 	}, f)
 }
 
-// Networks makes two network namespaces, joined by virtual interfaces veth0 with the addresses
-// 10.77.0.1 and 10.77.0.2, each with a queueing discipline in tc's words, if any.
+// Networks makes two network namespaces, connected by virtual interfaces veth0 with the addresses
+// 10.77.0.1 and 10.77.0.2, both with a queueing discipline in tc's syntax, if not "".
 func Networks(t testing.TB, qdisc string) (near, far Network) {
 	t.Helper()
 	both := [2]Network{Network(fmt.Sprintf("taulop-%d-a", unix.Getpid())), Network(fmt.Sprintf("taulop-%d-b", unix.Getpid()))}
-	t.Cleanup(func() { // with them goes what is in them
+	t.Cleanup(func() { // also deletes the interfaces
 		for _, n := range both {
 			exec.Command("ip", "netns", "del", string(n)).Run()
 		}
@@ -102,7 +100,7 @@ func Networks(t testing.TB, qdisc string) (near, far Network) {
 // A Network is a namespace.
 type Network string
 
-// In runs f where sockets are the namespace's.
+// In runs f with the namespace's sockets.
 func (n Network) In(t testing.TB, f func()) {
 	t.Helper()
 	run(t, func() error {
@@ -115,7 +113,7 @@ func (n Network) In(t testing.TB, f func()) {
 	}, f)
 }
 
-// Drop has the namespace drop what it would send to an address.
+// Drop makes the namespace drop packets to an address.
 func (n Network) Drop(t testing.TB, address string) {
 	t.Helper()
 	if out, err := exec.Command("ip", "-netns", string(n), "route", "replace", "blackhole", address).CombinedOutput(); err != nil {
@@ -123,14 +121,13 @@ func (n Network) Drop(t testing.TB, address string) {
 	}
 }
 
-// Without runs f where a system call fails with an error.
+// Without runs f with a system call that fails.
 func Without(t testing.TB, call uint32, errno unix.Errno, f func()) {
 	t.Helper()
 	run(t, func() error { return Refuse(errno, call) }, f)
 }
 
-// Refuse has the kernel answer system calls of this thread with an error, as the filters of
-// containers do.
+// Refuse makes system calls of this thread fail, like the filters of containers.
 func Refuse(errno unix.Errno, calls ...uint32) error {
 	const number = 0 // offset in struct seccomp_data
 	program := []unix.SockFilter{{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: number}}

@@ -14,54 +14,53 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A Simulated machine has CPUs, caches and nodes that are not here, and takes what the
-// law of its fields says. Workers that exchange segments wait for the slowest of them;
-// those that copy or reduce by themselves do not.
+// A Simulated machine has invented CPUs, caches and nodes, and times by the law of its fields. Workers
+// that exchange segments wait for the slowest one; those that copy or reduce alone do not.
 type Simulated struct {
 	*numa.Machine
 	Latency      float64 // of a segment between CPUs, ns: its y
-	Far          float64 // times as much between nodes
+	Far          float64 // factor of Latency between nodes
 	PerByte      float64 // of a copy, ns
-	Sigma, Kappa float64 // of transfers at once
+	Sigma, Kappa float64 // of concurrent transfers
 	Noise        float64 // of batches: standard deviation of logarithms
-	Drift        float64 // of logarithms, in a second by the machine's clock
+	Drift        float64 // of logarithms, per second of the machine's clock
 	SlowCPU      int     // with Slower
-	Slower       float64 // it takes so many times as long; 0: it is as the others
+	Slower       float64 // factor of SlowCPU's times; 0: none
 	Late         float64 // share of starts at which a worker is LateBy after the others
 	LateBy       time.Duration
-	// Cost, if not nil, is what other works than transfers, copies, reductions and round
-	// trips take, in ns.
+	// Cost, if not nil, is the time of works other than transfers, copies, reductions and round trips,
+	// in ns.
 	Cost func(setups.Work) float64
-	// States are where the host puts the CPUs, one after the other, at random; none: they stay.
+	// States are the random consecutive states in which the host puts the CPUs; nil: one state.
 	States []State
-	// Between launches so much time goes by on the machine's clock.
+	// Between is the time between launches on the machine's clock.
 	Between time.Duration
 
 	rand  *rand.Rand
 	state int
-	until time.Duration // the state lasts
+	until time.Duration // end of the state
 	spent []time.Duration
 	sim   setups.Simulation
 }
 
 // A State of a machine whose host moves its CPUs.
 type State struct {
-	Flag   float64       // between two of them, ns
-	Slowed float64       // what sums take two of them, as a multiple of what they take undisturbed; 0: unknown
-	Times  float64       // what workers with partners take, as a multiple of the law
-	Lasts  time.Duration // in the mean
+	Flag   float64       // between two CPUs, ns
+	Slowed float64       // factor of the time of sums on two CPUs; 0: unknown
+	Times  float64       // factor of the times of workers with partners
+	Lasts  time.Duration // mean
 }
 
-// Simulate makes a machine with a law ready to be measured.
-func Simulate(of Simulated, seed uint64) *Simulated {
-	s := &of
+// Simulate prepares a machine for measurements.
+func Simulate(law Simulated, seed uint64) *Simulated {
+	s := &law
 	s.rand = rand.New(rand.NewPCG(seed, 1))
 	s.sim = setups.Simulation{Cost: s.cost, Hear: s.hear, Look: s.look}
 	s.spent = make([]time.Duration, len(s.States))
 	return s
 }
 
-// now is the state at this moment.
+// now is the current state.
 func (s *Simulated) now() State {
 	for s.sim.Now >= s.until {
 		if s.until > 0 {
@@ -76,16 +75,15 @@ func (s *Simulated) now() State {
 	return s.States[s.state]
 }
 
-// Shares are those that the states had of the time.
-func (s *Simulated) Shares() (of []float64) {
+// Shares are the states' shares of the time.
+func (s *Simulated) Shares() (shares []float64) {
 	for _, spent := range s.spent {
-		of = append(of, float64(spent)/float64(s.until))
+		shares = append(shares, float64(spent)/float64(s.until))
 	}
-	return of
+	return shares
 }
 
-// look is what workers take for nothing, more of them a round and one an instruction, and what two take
-// for sums.
+// look is the time of an empty round of workers, or of one worker's instruction, and of sums on two.
 func (s *Simulated) look(workers []numa.Worker) (ns, computed float64) {
 	now := State{Flag: s.Latency / 2}
 	if len(s.States) > 0 {
@@ -101,13 +99,13 @@ func (s *Simulated) look(workers []numa.Worker) (ns, computed float64) {
 	return ns * math.Exp(0.03*s.rand.NormFloat64()), computed
 }
 
-// Measure adds a session to a file, as Run measures.
-func (s *Simulated) Measure(t *testing.T, f *params.File, of *survey.Survey, r survey.Request) {
+// Measure adds a session to a file, like Run.
+func (s *Simulated) Measure(t *testing.T, f *params.File, measured *survey.Survey, r survey.Request) {
 	t.Helper()
-	session(t, f, s.Machine, &s.sim, of, r, engine.LeastLaunches, s.Between)
+	session(t, f, s.Machine, &s.sim, measured, r, engine.LeastLaunches, s.Between)
 }
 
-// Start begins launches of an experiment that measures it.
+// Start begins launches of an experiment on the machine.
 func (s *Simulated) Start() func(engine.Order, *os.File) (*engine.Process, error) {
 	begin := start(s.Machine, &s.sim, new([]*engine.Bench))
 	return func(o engine.Order, journal *os.File) (*engine.Process, error) {
@@ -116,10 +114,10 @@ func (s *Simulated) Start() func(engine.Order, *os.File) (*engine.Process, error
 	}
 }
 
-// Drifted is how far it has drifted by now, in logarithms.
+// Drifted is the drift so far, in logarithms.
 func (s *Simulated) Drifted() float64 { return s.Drift * s.sim.Now.Seconds() }
 
-// L is L(m,τ) by the law, ns, of m bytes up to a segment.
+// L is L(m,τ) by the law in ns, for m up to a segment.
 func (s *Simulated) L(m, tau int) float64 {
 	t := float64(tau)
 	return (s.Latency + s.PerByte*float64(m)) * (1 + s.Sigma*(t-1) + s.Kappa*t*(t-1))
@@ -140,13 +138,13 @@ func (s *Simulated) cost(w setups.Work, workers []numa.Worker) []float64 {
 	all := math.Exp(s.Drift*s.sim.Now.Seconds() + s.Noise*s.rand.NormFloat64())
 	base, together := s.base(w, workers)
 	slowest := 1.
-	for i, at := range workers {
-		of := 1 + s.Noise/10*s.rand.Float64()
-		if at.ID == s.SlowCPU && s.Slower > 0 {
-			of *= s.Slower
+	for i, w := range workers {
+		factor := 1 + s.Noise/10*s.rand.Float64()
+		if w.ID == s.SlowCPU && s.Slower > 0 {
+			factor *= s.Slower
 		}
-		slowest = max(slowest, of)
-		ns[i] = all * base * of
+		slowest = max(slowest, factor)
+		ns[i] = all * base * factor
 	}
 	if together {
 		if len(s.States) > 0 && len(workers) > 1 {
@@ -159,7 +157,7 @@ func (s *Simulated) cost(w setups.Work, workers []numa.Worker) []float64 {
 	return ns
 }
 
-// base is what a work takes a worker that is as others, and whether they wait for each other.
+// base is the time of a work without noise and drift, and whether workers wait for each other.
 func (s *Simulated) base(w setups.Work, workers []numa.Worker) (ns float64, together bool) {
 	switch w := w.(type) {
 	case setups.Brief:
@@ -168,7 +166,7 @@ func (s *Simulated) base(w setups.Work, workers []numa.Worker) (ns float64, toge
 		transfers := float64(w.K * w.Setup.Transfers)
 		size := min(w.Bytes, w.SegmentBytes)
 		switch w.Setup.Name {
-		case setups.Isolated.Name: // which waits each time, half of y more than law says
+		case setups.Isolated.Name: // waits after each message: half of y more than the law
 			far := 1.
 			if workers[0].Node != workers[1].Node {
 				far = s.Far

@@ -17,7 +17,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Machine is the one that the test runs on, which must have so many CPUs to use.
+// Machine is the running machine. The test is skipped with fewer allowed CPUs.
 func Machine(tb testing.TB, cpus int) *numa.Machine {
 	tb.Helper()
 	if !shm.Supported {
@@ -33,8 +33,8 @@ func Machine(tb testing.TB, cpus int) *numa.Machine {
 	return m
 }
 
-// Run measures what a request asks for, in one launch within this process, and returns a file in
-// which every cell has a sample. It fails the test otherwise.
+// Run measures a request in one launch within this process, and returns a file with a sample of every
+// cell. It fails the test otherwise.
 func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, networks ...params.Network) *params.File {
 	t.Helper()
 	f := &params.File{Format: params.Format, Version: params.Version, Networks: networks}
@@ -51,7 +51,7 @@ func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Be
 	return engine.Within(now, open(m, simulation, benches))
 }
 
-// open opens samplers, each on a bench of its own.
+// open opens samplers, each on its own bench.
 func open(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) engine.Open {
 	return func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
 		s, err := survey.Lookup(name)
@@ -69,18 +69,17 @@ func open(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Ben
 	}
 }
 
-// Serve is survey.Serve with this machine's CPUs and caches, whose times are those of a
-// simulation: the process of a launch runs as it does, and no work takes time. Where
-// HangsVariable is "3 FILE", every third sample of such launches is none: the launch writes a
-// line with its process ID to the end of the file, and waits until it is told to end.
-func Serve(of Simulated) (status int) {
+// Serve is survey.Serve with the running machine's CPUs and caches and simulated times: launches are
+// real processes, whose works take no time. If HangsVariable is "3 FILE", every third sample of these
+// launches hangs: the launch appends a line with its process ID to the file, and waits for its end.
+func Serve(law Simulated) (status int) {
 	m, err := numa.Discover("/")
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
 		return 1
 	}
-	of.Machine = m
-	opened := open(m, &Simulate(of, 1).sim, new([]*engine.Bench))
+	law.Machine = m
+	opened := open(m, &Simulate(law, 1).sim, new([]*engine.Bench))
 	var each int64
 	var file string
 	if n, _ := fmt.Sscan(os.Getenv(HangsVariable), &each, &file); n < 2 {
@@ -92,7 +91,7 @@ func Serve(of Simulated) (status int) {
 	})
 }
 
-// HangsVariable has launches of Serve hang.
+// HangsVariable is the environment variable that makes launches of Serve hang.
 const HangsVariable = "TAULOP_TEST_HANGS"
 
 // A hangs is a sampler of a launch that hangs.
@@ -103,7 +102,7 @@ type hangs struct {
 }
 
 func (h *hangs) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	counted := h.file + ".samples" // a byte each
+	counted := h.file + ".samples" // a byte for each sample
 	n, err := add(counted, "x")
 	if err == nil && n < h.each {
 		return h.Sampler.Sample(ctx, k, hint)
@@ -121,7 +120,7 @@ func (h *hangs) Sample(ctx context.Context, k params.Key, hint float64) (engine.
 	return engine.Reading{}, ctx.Err()
 }
 
-// add adds a text to a file, and returns how long the file is.
+// add appends a text to a file, and returns the file's size.
 func add(file, text string) (size int64, err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -138,8 +137,8 @@ func add(file, text string) (size int64, err error) {
 	return info.Size(), nil
 }
 
-// session adds one of so many launches to a file, of the machine or of a simulation of it, on whose
-// clock that much time goes by between launches.
+// session adds a session of launches to a file, on the machine or a simulation of it, whose clock
+// advances between launches.
 func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request, launches int, between time.Duration) {
 	t.Helper()
 	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: launches, Seed: 1}

@@ -1,4 +1,4 @@
-// Package sweeptest sweeps simulated machines for tests of what is made of the file.
+// Package sweeptest sweeps simulated machines for tests that use the file.
 package sweeptest
 
 import (
@@ -15,21 +15,20 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Machine is one of so many CPUs that its host moves from state to state.
+// Machine is a machine whose host moves the CPUs from state to state.
 func Machine(cpus int, states []surveytest.State, between time.Duration, seed uint64) *surveytest.Simulated {
 	return surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
 		States: states, Between: between}, seed)
 }
 
-// Moving sweeps such a machine: the ring among all its CPUs, or what change makes of that
-// plan.
+// Moving sweeps such a machine: the ring on all its CPUs, or the plan after change.
 func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64, change ...func(*params.Plan)) (*params.File, *surveytest.Simulated) {
 	t.Helper()
 	s := Machine(cpus, states, between, seed)
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
-	for _, to := range change {
-		to(&f.Plan)
+	for _, apply := range change {
+		apply(&f.Plan)
 	}
 	f.Provenance.Allowed = s.Machine.Allowed
 	f.Provenance.Hostname = "moved"
@@ -47,8 +46,8 @@ func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, bet
 	return f, s
 }
 
-// Moved is the path of a file of two CPUs that are 60 ns from each other for most of the
-// time, and else 240, where all takes four times as long.
+// Moved is the path of a file of two CPUs with two states: flags of 60 ns for most of the time, and of
+// 240 ns, with all times four times as long.
 func Moved(t testing.TB) string {
 	t.Helper()
 	states := []surveytest.State{{Flag: 60, Times: 1, Lasts: 60 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 40 * time.Millisecond}}
@@ -63,7 +62,7 @@ func Moved(t testing.TB) string {
 	return path
 }
 
-// message is what one message alone takes, and other works that the law does not know.
+// message is the time of a single message, and of other works without a law.
 func message(w setups.Work) float64 {
 	if c, is := w.(setups.Collective); is {
 		return 2 * (150 + 0.05*float64(c.Schedule.Call.M))

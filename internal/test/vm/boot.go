@@ -14,26 +14,25 @@ import (
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
-// A boot is one machine's run, from power on to power off.
+// A boot is a run of a machine, from power on to power off.
 type boot struct {
 	machine machine.Machine
 	kernel  string
 	initrd  string
-	checks  string // only those with this in their name
+	checks  string // part of the names of checks to run
 	large   bool
 	limit   time.Duration
 	verbose bool
 }
 
-// tailLines of the console are shown when a machine ends without a verdict.
+// tailLines is the number of the console's last lines that are shown if a machine ends without a verdict.
 const tailLines = 40
 
-// run boots the machine and copies its report to out. The error says why there
-// is none, with the end of what the console said, or how many checks failed.
+// run boots the machine and copies its report to out. The error has the number of failed checks, or
+// without a verdict the end of the console's text.
 //
-// On a host whose CPUs are busy, about one emulated machine in a hundred never
-// gets as far as to its first program. That says nothing about taulop, so it is
-// said, and the machine boots again.
+// On a busy host about one emulated machine in a hundred does not start its first program; then run
+// reports that and boots again.
 func (b boot) run(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "== %s: %s\n", b.machine.Name, b.machine.About)
 	err := b.once(ctx, out)
@@ -44,9 +43,8 @@ func (b boot) run(ctx context.Context, out io.Writer) error {
 	return err
 }
 
-// upWithin is how long a kernel may take to start the first program, which takes it 2 s
-// on an idle host: it stops all CPUs together several times, and each must have had its turn of
-// the host's before they go on.
+// upWithin bounds the time to the first program, which is 2 s on an idle host: the kernel stops all CPUs
+// several times, and continues only after each has had its turn on the host.
 func (b boot) upWithin() time.Duration {
 	return max(time.Minute, time.Duration(b.machine.CPUs())*3*time.Second)
 }
@@ -91,7 +89,7 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 	}
 	err = cmd.Wait()
 	if v.done {
-		// Little time of the host's CPUs means that others used them.
+		// Low CPU time means that other programs used the host.
 		used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 		fmt.Fprintf(out, "   %.1f s from power on to power off, %.1f s of the host's CPUs\n", time.Since(began).Seconds(), used.Seconds())
 		return v.err()
@@ -109,9 +107,8 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 	return fmt.Errorf("%w; the end of its console:\n%s", err, strings.Join(tail, "\n"))
 }
 
-// options are the kernel's command line. A panic reboots, and a reboot ends QEMU. Reading
-// the time is far cheaper by the processor's counter than by an emulated clock, which the
-// kernel prefers.
+// options are the kernel's command line. A panic reboots, and a reboot ends QEMU. The processor's time
+// stamp counter is far cheaper than the emulated clock that the kernel prefers.
 func (b boot) options() string {
 	kernel := "console=ttyS0 quiet panic=-1 tsc=reliable mitigations=off vm.machine=" + b.machine.Name +
 		" vm.limit=" + b.limit.String() + " vm.run=" + url.QueryEscape(b.checks)
@@ -127,23 +124,23 @@ func (b boot) options() string {
 func (b boot) args() []string {
 	return append(b.machine.QEMU(),
 		"-accel", "tcg,thread=multi",
-		// QEMU tells of SMT only in the way of Intel's processors.
+		// QEMU describes SMT like Intel's processors only.
 		"-cpu", "max,vendor=GenuineIntel",
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-serial", "stdio", "-kernel", b.kernel, "-initrd", b.initrd, "-append", b.options())
 }
 
-// A verdict is read from what a machine prints: lines that begin with "vm: "
-// are for people, the last of them counts.
+// A verdict is read from a machine's output: lines that begin with "vm: " are its report, the last of
+// which has the counts.
 type verdict struct {
 	done           bool
 	passed, failed int
 }
 
-// up is what a machine says first.
+// up is the first line of a report.
 const up = "up"
 
-// read returns what a line of the console says to people, if it is the guest's.
+// read returns the text of a line, if it belongs to the report.
 func (v *verdict) read(line string) (said string, ours bool) {
 	said, ours = strings.CutPrefix(line, "vm: ")
 	if n, _ := fmt.Sscanf(said, "%d passed, %d failed", &v.passed, &v.failed); ours && n == 2 {

@@ -7,22 +7,21 @@ import (
 	"path/filepath"
 )
 
-// An initramfs is a file system for the kernel to unpack into memory, an
-// archive in the "newc" format (Documentation/driver-api/early-userspace/buffer-format.rst
-// of the kernel).
+// An initramfs is the archive of a file system that the kernel unpacks into memory, in the "newc" format
+// (the kernel's Documentation/driver-api/early-userspace/buffer-format.rst).
 type initramfs struct {
 	archive bytes.Buffer
 	inode   int
 }
 
-// The kernel knows file types by these bits of the mode.
+// File types in the mode.
 const (
 	directory = 0o040000
 	device    = 0o020000 // a character device
 	regular   = 0o100000
 )
 
-// add appends a file. The device's numbers are 0 for all other types.
+// add appends a file. major and minor are 0 for types other than device.
 func (a *initramfs) add(name string, mode int, data []byte, major, minor int) {
 	a.inode++
 	fmt.Fprintf(&a.archive, "070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%s\x00",
@@ -36,8 +35,8 @@ func (a *initramfs) pad() {
 	a.archive.Write(make([]byte, -a.archive.Len()&3))
 }
 
-// newInitramfs packs the files of a directory, all of them programs, with what
-// /init needs before it has mounted anything.
+// newInitramfs packs the programs in a directory, and the directories and devices that /init needs before
+// mounting.
 func newInitramfs(dir string) ([]byte, error) {
 	var a initramfs
 	for _, name := range []string{"dev", "proc", "sys", "bin"} {

@@ -13,7 +13,7 @@ import (
 
 const qemu = "qemu-system-x86_64"
 
-// needQEMU installs it where it is missing.
+// needQEMU installs QEMU if it is missing.
 func needQEMU(ctx context.Context) error {
 	if _, err := exec.LookPath(qemu); err == nil {
 		return nil
@@ -25,13 +25,13 @@ func needQEMU(ctx context.Context) error {
 	return nil
 }
 
-// unpack leaves the kernel that a package of no content stands for in boot.
+// unpack downloads and unpacks the kernel on which Debian's meta package depends.
 const unpack = `apt-get -q update &&
 apt-get -q download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[^ ]*\).*/\1/p') &&
 dpkg-deb -x *.deb .`
 
-// needKernel returns the path of Debian's kernel for clouds, which has few
-// drivers and boots fast. It is unpacked from its package and kept in dir.
+// needKernel returns the path of Debian's cloud kernel, which has few drivers and boots fast. It is kept
+// in dir.
 func needKernel(ctx context.Context, dir string) (string, error) {
 	kept, err := filepath.Glob(filepath.Join(dir, "vmlinuz-*"))
 	if err != nil {
@@ -55,10 +55,10 @@ func needKernel(ctx context.Context, dir string) (string, error) {
 		return "", errors.Join(errors.New("the package lacks boot/vmlinuz: name a kernel with -kernel"), err)
 	}
 	kernel := filepath.Join(dir, filepath.Base(unpacked[0]))
-	return kernel, os.Rename(unpacked[0], kernel) // there only when it is whole
+	return kernel, os.Rename(unpacked[0], kernel) // atomic
 }
 
-// quietly runs a command that is of interest only if it fails.
+// quietly runs a command and shows its output only if it fails.
 func quietly(cmd *exec.Cmd) error {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -1,26 +1,23 @@
-// Vm proves taulop's NUMA placements in virtual machines: with one, two and
-// four nodes, with SMT, with a node that has no CPUs, no memory or too little
-// of it. In each it runs those tests of numa and setups that ask the kernel, and the
-// commands of taulop; in two the other tests of shm, with -large of setups; and it takes
-// things away: CPUs, memory, system calls, /sys.
+// Vm tests taulop's NUMA placements in virtual machines: with one, two and four nodes, with SMT, and with
+// a node without CPUs, without memory or with little memory. In each it runs the tests of numa and
+// setups that ask the kernel, and taulop's commands; in two also the other tests of shm, and with -large
+// those of setups. It also removes CPUs, memory, system calls and /sys.
 //
 // Usage, on Debian, as root where QEMU is not installed yet:
 //
 //	go run ./internal/test/vm                  all machines
 //	go run ./internal/test/vm 4nodes smt       these
-//	go run ./internal/test/vm -large 2nodes    also what takes minutes: all tests of setups, and little memory
-//	go run ./internal/test/vm -parallel 2      two at a time: what each says comes when it is done
+//	go run ./internal/test/vm -large 2nodes    also slow checks: all tests of setups, and little memory
+//	go run ./internal/test/vm -parallel 2      two at a time; each report is printed at its end
 //	go run ./internal/test/vm -v -run shrink 2nodes
-//	                             checks with "shrink" in their name, with all
-//	                             that the machine says
+//	                             checks with "shrink" in their name, with the
+//	                             machine's console
 //
-// QEMU (qemu-system-x86) is installed through apt-get where it is missing.
-// Debian's kernel for clouds is downloaded, not installed, and kept in the
-// user's cache directory; -kernel names another. The machines run in software
-// (-accel tcg), need no KVM and see nothing of the host: kernel, the test
-// binaries and a small /init are all there is. Timings taken in there mean
-// nothing. A check that fails is done once more, and both outcomes are printed:
-// what fails twice fails.
+// Missing QEMU (qemu-system-x86) is installed with apt-get. Debian's cloud kernel is downloaded, not
+// installed, and kept in the user's cache directory; -kernel names another. Machines are emulated
+// (-accel tcg), need no KVM and see nothing of the host: they have the kernel, the test binaries and a
+// small /init. Their timings mean nothing. A failed check is repeated once, and both outcomes are
+// printed.
 package main
 
 import (
@@ -109,11 +106,11 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit, verbose: *verbose})
 }
 
-// bootAll boots machines, a few at once, and prints what each says when it is done.
-func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atOnce int, of boot) error {
+// bootAll boots machines, at most atOnce at a time, and prints their reports.
+func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atOnce int, options boot) error {
 	var (
 		failed []string
-		saying sync.Mutex // and failed
+		mutex  sync.Mutex // of out and failed
 		boots  errgroup.Group
 	)
 	boots.SetLimit(atOnce)
@@ -122,16 +119,16 @@ func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atO
 			break
 		}
 		boots.Go(func() error {
-			boot, said := of, out
+			boot, report := options, out
 			boot.machine = m
 			if atOnce > 1 {
-				said = new(bytes.Buffer)
+				report = new(bytes.Buffer)
 			}
-			err := boot.run(ctx, said)
-			saying.Lock()
-			defer saying.Unlock()
-			if all, kept := said.(*bytes.Buffer); kept {
-				all.WriteTo(out)
+			err := boot.run(ctx, report)
+			mutex.Lock()
+			defer mutex.Unlock()
+			if buffer, kept := report.(*bytes.Buffer); kept {
+				buffer.WriteTo(out)
 			}
 			if err != nil {
 				fmt.Fprintf(out, "%s: %v\n", m.Name, err)
@@ -151,7 +148,7 @@ func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atO
 	return nil
 }
 
-// build makes the programs that run in the machines and packs them.
+// build builds the programs for the machines and packs them.
 func build(ctx context.Context, work, initrd string) error {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
@@ -162,7 +159,7 @@ func build(ctx context.Context, work, initrd string) error {
 		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups"},
 		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/test/vm/init"},
 	} {
-		// Stripped, for the machines unpack them into memory.
+		// Stripped, because the machines unpack them into memory.
 		cmd := exec.CommandContext(ctx, "go", append([]string{args[0], "-trimpath", "-tags=overcommit", "-ldflags=-s -w"}, args[1:]...)...)
 		cmd.Dir = strings.TrimSpace(string(module))
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")

@@ -13,7 +13,7 @@ func TestVerdict(t *testing.T) {
 	for _, tt := range []struct {
 		console string
 		done    bool
-		want    string // in the error, empty for none
+		want    string // in the error; "": none
 	}{
 		{"[ 0.1] boot\nvm: ok 1 s x\nvm: 1 passed, 0 failed\n", true, ""},
 		{"vm: FAIL 1 s x\nvm: 3 passed, 2 failed\n[ 2.0] Power down", true, "2 of 5 checks failed"},

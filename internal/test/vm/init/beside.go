@@ -12,12 +12,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// pairs measures transfers between every two CPUs, and holds their levels and homes against what
-// the machine was built of. Each has its times, or a warning says how many lack some.
+// pairs measures all pairs of CPUs, and compares their levels and homes with the machine's description.
+// Each pair has its times, or there is a warning.
 func (g guest) pairs() {
 	n, command := g.machine.CPUs(), []string{taulop, "pairs", "-json", "-launches", "6", "-smt", "-time", "5m"}
 	if n > 4 {
-		command = append(command, "-m", "0") // three homes of each pair take their time
+		command = append(command, "-m", "0") // three homes of each pair take long
 	}
 	var doc pairs.Document
 	if g.execute(command...).decode(&doc); len(doc.Pairs.Pairs) != n*(n-1)/2 {
@@ -25,27 +25,27 @@ func (g guest) pairs() {
 	}
 	partial := slices.ContainsFunc(doc.Warnings, func(w string) bool { return strings.Contains(w, "were not reached") })
 	var homes []params.Home
-	for _, of := range doc.Each() {
-		homes = append(homes, of.Home)
-		g.homed(of, doc.Sizes, partial)
+	for _, home := range doc.Each() {
+		homes = append(homes, home.Home)
+		g.homed(home, doc.Sizes, partial)
 	}
 	if memory := g.machine.MemoryNodes(); len(memory) > 1 && !slices.Equal(homes, []params.Home{params.WriterHome, params.ReaderHome, params.ThirdHome}) {
 		fail("homes %q on %d nodes with memory", homes, len(memory))
 	}
 }
 
-// homed checks the pairs of one home, some of which lack times if only a part was measured.
-func (g guest) homed(of *params.Pairs, sizes []int, partial bool) {
+// homed checks the pairs of one home, some of which may lack times if the measurement is partial.
+func (g guest) homed(pairs *params.Pairs, sizes []int, partial bool) {
 	measured := 0
-	for _, p := range of.Pairs {
+	for _, p := range pairs.Pairs {
 		for i, t := range p.Times {
 			if t.Center > 0 {
 				measured++
 			} else if !partial {
-				fail("CPUs %d and %d, home %q, m = %d: %v", p.From, p.To, of.Home, sizes[i], t)
+				fail("CPUs %d and %d, home %q, m = %d: %v", p.From, p.To, pairs.Home, sizes[i], t)
 			}
 		}
-		name := of.Levels[p.Level].Name
+		name := pairs.Levels[p.Level].Name
 		from, to := g.node(p.From), g.node(p.To)
 		far := fmt.Sprintf("nodes %d apart", g.machine.Distances[from][to])
 		siblings := p.From/g.machine.Threads == p.To/g.machine.Threads
@@ -54,11 +54,11 @@ func (g guest) homed(of *params.Pairs, sizes []int, partial bool) {
 		}
 	}
 	if measured == 0 {
-		fail("home %q: none of %d pairs was measured", of.Home, len(of.Pairs))
+		fail("home %q: none of %d pairs was measured", pairs.Home, len(pairs.Pairs))
 	}
 }
 
-// node is that of a CPU.
+// node is the node of a CPU.
 func (g guest) node(cpu int) (id int) {
 	for _, n := range g.machine.CPUNodes() {
 		if g.machine.FirstCPU(n) <= cpu {
@@ -68,8 +68,7 @@ func (g guest) node(cpu int) (id int) {
 	return id
 }
 
-// levels copies between caches, memory and the farthest node's memory, which there
-// is where several have some.
+// levels copies between caches, memory and, with several memory nodes, the farthest node's memory.
 func (g guest) levels() {
 	levels, want := "L1,memory", []string{"L1-L1", "L1-memory", "memory-L1", "memory-memory"}
 	if len(g.machine.MemoryNodes()) > 1 {

@@ -14,11 +14,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A check is run on the machines that it is for, all of them without on.
+// A check runs on some machines.
 type check struct {
 	name  string
-	on    func(machine.Machine) bool
-	large bool // only if asked for
+	on    func(machine.Machine) bool // nil: all
+	large bool                       // only with -large
 	run   func(guest)
 }
 
@@ -26,12 +26,11 @@ func only(names ...string) func(machine.Machine) bool {
 	return func(m machine.Machine) bool { return slices.Contains(names, m.Name) }
 }
 
-// unlike are those whose nodes are not like another one's: L3 complexes change nothing about
-// where pages lie.
+// unlike are the machines that differ in nodes: L3 complexes do not affect the nodes of pages.
 func unlike(m machine.Machine) bool { return m.Dies <= 1 }
 
-// crowded is a check of which workers sleep while they wait, as package shm does in the
-// builds for these machines where the environment says so, and nothing interrupts them.
+// crowded is a check in which waiting workers sleep, by package shm's variable in the builds for these
+// machines, and are not preempted by the runtime.
 func crowded(run func(guest)) func(guest) {
 	return func(g guest) {
 		for name, value := range map[string]string{"TAULOP_OVERCOMMIT": "1", "GODEBUG": "asyncpreemptoff=1"} {
@@ -42,15 +41,14 @@ func crowded(run func(guest)) func(guest) {
 	}
 }
 
-// typical are the machines on which two workers of two nodes have each of the
-// placements that there are: memory of their own, and that of another node. Only
-// tests that ask the kernel see any other difference.
+// typical are machines on which two workers on two nodes have local and remote memory. Only tests that
+// ask the kernel see further differences.
 var typical = only("2nodes", "nomemory")
 
 const asking = "^(TestThisMachine|TestPin|TestNarrowAffinity|TestMemory|TestPagesElsewhereAreRefused|TestMovedWorkerEndsTheRun)$"
 
-// Three workers and more, on a host of two CPUs, take turns of its time slices while they
-// spin: checks with so many are crowded, unless it is about them that they spin.
+// On a host of two CPUs, three or more spinning workers wait for whole time slices: checks with more than
+// two workers are crowded.
 var checks = []check{
 	{name: "numa asks this kernel", run: tests("numa", "-test.run="+asking)},
 	{name: "setups ask this kernel", run: tests("setups", "-test.run="+asking)},
@@ -75,7 +73,7 @@ var checks = []check{
 	{name: "huge pages", on: only("1node"), run: guest.huge},
 
 	{name: "no /sys", on: only("2nodes"), run: guest.noSys},
-	{name: "no /proc", on: only("2nodes"), run: spared(`unknown`, "-without", "/proc")}, // it cannot run itself again
+	{name: "no /proc", on: only("2nodes"), run: spared(`unknown`, "-without", "/proc")}, // taulop cannot start itself
 	{name: "one CPU left", on: only("2nodes"), run: guest.oneCPU},
 	{name: "one CPU offline", on: only("smt"), run: crowded(guest.offline)},
 	{name: "one CPU goes offline", on: only("smt"), run: guest.unplugging},
@@ -86,14 +84,12 @@ var checks = []check{
 	{name: "cpuset of version 1 shrinks", on: only("smt"), run: shrinking(version1)},
 }
 
-// large are tests that take most of a minute in a machine of software, and are
-// not about nodes.
+// large are tests that take most of a minute in an emulated machine and do not depend on nodes.
 const large = "^(TestEverySetupMovesItsBytes|TestEveryCollectiveKeepsItsPromise|TestNoLeaks|TestManyRanks|TestManyWorkers)$"
 
-// tests runs tests of a package with two CPUs, of different nodes where there
-// are several. The host may have no more than two, and would let more of the
-// machine's, if they all spin, take turns of milliseconds; the guest's own
-// kernel switches between workers in microseconds.
+// tests runs tests of a package with two CPUs, on two nodes if there are several. The host may have only
+// two CPUs, between which it would switch more spinning CPUs in milliseconds; the guest's kernel switches
+// between workers in microseconds.
 func tests(pkg string, which ...string) func(guest) {
 	return func(g guest) {
 		nodes := g.machine.CPUNodes()
@@ -109,7 +105,7 @@ func tests(pkg string, which ...string) func(guest) {
 	}
 }
 
-// pages runs the test that is the reason for all of this, on all CPUs.
+// pages runs the test of pages' nodes on all CPUs.
 func (g guest) pages() {
 	const test = "TestPagesLieWherePlaced"
 	o := g.execute("/bin/setups.test", "-test.v", "-test.run=^"+test+"$").passed()
@@ -118,16 +114,10 @@ func (g guest) pages() {
 	}
 }
 
-// topo compares what taulop finds with what the machine was built of.
+// topo compares taulop's topology with the machine's description.
 func (g guest) topo() {
 	t, m := g.topology(), g.machine
-	nodes := 0 // that have memory, which is what makes a node to others
-	for _, node := range m.Nodes {
-		if node.MemoryMB > 0 {
-			nodes++
-		}
-	}
-	want := numa.Census{PUs: m.CPUs(), Cores: m.CPUs() / m.Threads, Packages: len(m.CPUNodes()), Nodes: nodes, L3Caches: t.L3Caches}
+	want := numa.Census{PUs: m.CPUs(), Cores: m.CPUs() / m.Threads, Packages: len(m.CPUNodes()), Nodes: len(m.MemoryNodes()), L3Caches: t.L3Caches}
 	if t.Census != want {
 		fail("counts %+v, want %+v", t.Census, want)
 	}
@@ -136,7 +126,7 @@ func (g guest) topo() {
 		if node.ID != id || node.CPUs.Len() != built.CPUs || built.CPUs > 0 && node.CPUs[0] != m.FirstCPU(id) {
 			fail("node %d has CPUs %v, want %d from CPU %d on", node.ID, node.CPUs, built.CPUs, m.FirstCPU(id))
 		}
-		// The kernel keeps some for itself, most of it on node 0.
+		// The kernel reserves some memory, most of it on node 0.
 		if mb := int(node.MemoryBytes >> 20); mb > built.MemoryMB || mb < built.MemoryMB/2 {
 			fail("node %d has %d MB, want nearly %d MB", id, mb, built.MemoryMB)
 		}
@@ -186,8 +176,7 @@ func (g guest) spread() {
 	}
 }
 
-// alone measures on each node as if there were no others: so do launches, which are other
-// processes.
+// alone measures on one node at a time. Launches, which are other processes, keep to the node, too.
 func (g guest) alone() {
 	for _, node := range g.machine.CPUNodes() {
 		doc := g.measure("-node", fmt.Sprint(node), "-ring", "-spread", "-k", "1", "-launches", "6", "-time", "20s", "2", "8", "2")
@@ -199,10 +188,9 @@ func (g guest) alone() {
 	}
 }
 
-// placements sweeps couples by every placement that the machine has, and holds against
-// what the machine was built of where workers and buffers were: a sweep fails itself
-// where a page lies elsewhere than its placement says. Of L3 complexes that are alike
-// launches begin at several.
+// placements sweeps couples with every placement of the machine, and compares workers and buffers with the
+// machine's description: the sweep itself fails if a page is on another node. Launches begin at several
+// equal L3 complexes.
 func (g guest) placements() {
 	const file = "/placements.json"
 	m := g.machine
@@ -217,14 +205,14 @@ func (g guest) placements() {
 	if len(nodes) > 1 { // each in a package of its own
 		want = append(want, numa.AcrossPackages, numa.Farthest)
 	}
-	var there struct{ Placements []numa.Placement }
-	g.execute(taulop, "topo", "-json", "-tau", "4").decode(&there)
-	var has []string
-	for _, p := range there.Placements {
-		has = append(has, string(p.Policy))
+	var found struct{ Placements []numa.Placement }
+	g.execute(taulop, "topo", "-json", "-tau", "4").decode(&found)
+	var names []string
+	for _, p := range found.Placements {
+		names = append(names, string(p.Policy))
 	}
-	list := strings.Join(has, ",")
-	if !slices.EqualFunc(there.Placements, want, func(p numa.Placement, w numa.Policy) bool { return p.Policy == w }) {
+	list := strings.Join(names, ",")
+	if !slices.EqualFunc(found.Placements, want, func(p numa.Placement, w numa.Policy) bool { return p.Policy == w }) {
 		fail("placements %s, want %v", list, want)
 	}
 	g.execute(taulop, "sweep", "-quiet", "-o", file, "-placement", list, "-setup", "ping", "-tau", "4", "-m", "8K", "-cache", "in",
@@ -242,18 +230,18 @@ func (g guest) placements() {
 	for _, p := range f.Placements {
 		for i := 0; i < len(p.Workers); i += 2 {
 			a, b := p.Workers[i], p.Workers[i+1]
-			lies := true
+			right := true
 			switch p.Policy {
 			case numa.L3:
-				lies = l3(a) == l3(b)
+				right = l3(a) == l3(b)
 			case numa.AcrossL3:
-				lies = l3(a) != l3(b) && g.node(a.ID) == g.node(b.ID)
+				right = l3(a) != l3(b) && g.node(a.ID) == g.node(b.ID)
 			case numa.AcrossPackages:
-				lies = g.node(a.ID) != g.node(b.ID)
+				right = g.node(a.ID) != g.node(b.ID)
 			case numa.Farthest:
-				lies = m.Distances[g.node(a.ID)][g.node(b.ID)] == farthest
+				right = m.Distances[g.node(a.ID)][g.node(b.ID)] == farthest
 			}
-			if !lies || p.Policy != numa.Remote && (a.UserNode != a.IntermediateNode || b.UserNode != b.IntermediateNode) {
+			if !right || p.Policy != numa.Remote && (a.UserNode != a.IntermediateNode || b.UserNode != b.IntermediateNode) {
 				fail("placement %s has workers %d and %d at\n%+v\n%+v", p.Policy, i, i+1, a, b)
 			}
 		}
@@ -265,7 +253,7 @@ func (g guest) placements() {
 	g.takeTurns(f.Launches)
 }
 
-// takeTurns fails where launches did not begin at each L3 complex in turn.
+// takeTurns fails if launches did not begin at each L3 complex in turn.
 func (g guest) takeTurns(launches []params.Launch) {
 	begun := make(map[int]bool)
 	for _, l := range launches {

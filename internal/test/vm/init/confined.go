@@ -16,8 +16,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// confined takes something away from this process and replaces it with the
-// command that follows. It returns only an error.
+// confined confines this process and executes the command in the arguments. It returns errors only.
 func confined(args []string) error {
 	var (
 		flags   = flag.NewFlagSet("confined", flag.ContinueOnError)
@@ -32,7 +31,7 @@ func confined(args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	// Most of this is of the thread that execs.
+	// Most confinements hold for the thread that execs.
 	runtime.LockOSThread()
 	var errs []error
 	if *group != "" {
@@ -63,7 +62,7 @@ func confined(args []string) error {
 	return fmt.Errorf("%v: %w", command, syscall.Exec(command[0], command, os.Environ()))
 }
 
-// unmount takes a directory out of the sight of this thread only.
+// unmount unmounts a directory for this thread only.
 func unmount(dir string) error {
 	return errors.Join(
 		unix.Unshare(unix.CLONE_NEWNS),

@@ -19,15 +19,15 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// short is a measurement of a few seconds for the faults.
+// short is a measurement of a few seconds.
 var short = []string{taulop, "-json", "-ring", "-k", "1,2", "-launches", "6", "-time", "30s", "2", "8", "2"}
 
-// refuses is a check that a command is refused with these words.
+// refuses is a check that a command fails with these words.
 func refuses(args []string, words ...string) func(guest) {
 	return func(g guest) { g.execute(append([]string{taulop}, args...)...).refused(words...) }
 }
 
-// spared wants a result in spite of what is taken away, with a warning that matches.
+// spared is a check that a confined command has a result and a matching warning.
 func spared(warning string, what ...string) func(guest) {
 	return func(g guest) {
 		if doc := g.confine(what, short...).result(); !warns(doc, warning) {
@@ -36,9 +36,8 @@ func spared(warning string, what ...string) func(guest) {
 	}
 }
 
-// fullNode asks for intermediate buffers of half to double of what is free on
-// the node: at some point there is a refusal and no result any more, and nowhere
-// does the kernel kill a process that asked for too much.
+// fullNode measures with intermediate buffers of 50 to 200 % of the node's free memory. From some size on
+// taulop refuses, and at no size the kernel kills it.
 func (g guest) fullNode() {
 	free := g.topology().Machine.Nodes[1].FreeBytes
 	for _, percent := range []int64{50, 80, 90, 95, 100, 110, 200} {
@@ -59,7 +58,7 @@ func (g guest) fullNode() {
 	}
 }
 
-// huge wants anonymous memory in huge pages, as the kernel gives them on demand.
+// huge checks that most of the buffers are in huge pages.
 func (g guest) huge() {
 	doc := g.measure("-ring", "-huge", "-off_cache", "-k", "1", "-launches", "6", "-time", "30s", "2", "8", "2")
 	for _, w := range doc.Warnings {
@@ -87,7 +86,7 @@ func (g guest) oneCPU() {
 	}
 }
 
-// offline takes a CPU away, which leaves a hole in the numbers.
+// offline measures with a CPU offline, which leaves a gap in the numbers.
 func (g guest) offline() {
 	const cpu1 = "/sys/devices/system/cpu/cpu1"
 	must.Do(write(cpu1, "online", "0"))
@@ -106,12 +105,12 @@ func (g guest) offline() {
 	refuses([]string{"-cpus", "0,1", "2", "8", "2"}, "CPU 1", "offline")(g)
 }
 
-// starved is what the Go runtime says when its own memory, or a thread's, cannot be mapped:
-// no program can catch that.
+// starved matches the Go runtime's errors if it cannot map its own memory, or a thread's, which no program
+// can catch.
 var starved = regexp.MustCompile(`(?m)^fatal error: (newosproc|failed to (allocate|reserve) |.*(out of memory|cannot allocate memory|cannot map pages|address space))`)
 
-// address leaves taulop from as little address space as it starts in to as much
-// as it needs: in between a mapping of its fails.
+// address measures with growing address space, from the least with which taulop starts to the least with a
+// result. In between mappings fail.
 func (g guest) address() {
 	const step, most = 16 << 20, 4 << 30
 	refusals := 0
@@ -150,7 +149,7 @@ func (g guest) address() {
 // A cpusets is a version of control groups.
 type cpusets struct {
 	kind, options string
-	prepare       map[string]string // what to write to which file before a group is made
+	prepare       map[string]string // text by file, written before a group is made
 }
 
 var (
@@ -160,7 +159,7 @@ var (
 
 const groups = "/sys/fs/cgroup"
 
-// group makes a group that has all CPUs and nodes of the machine.
+// group makes a group with all CPUs and nodes of the machine.
 func (v cpusets) group(m machine.Machine) (dir string, remove func()) {
 	must.Do(unix.Mount(v.kind, groups, v.kind, 0, v.options))
 	dir = filepath.Join(groups, "shrinking")
@@ -182,13 +181,12 @@ func (v cpusets) group(m machine.Machine) (dir string, remove func()) {
 	return dir, remove
 }
 
-// write writes to a file that the kernel has made.
+// write writes to a file of the kernel.
 func write(dir, file, text string) error {
 	return os.WriteFile(filepath.Join(dir, file), []byte(text), 0)
 }
 
-// shrinking takes CPUs, then nodes, away from the control group of a
-// measurement that is under way.
+// shrinking removes CPUs, then nodes, from the control group of a running measurement.
 func shrinking(v cpusets) func(guest) {
 	return func(g guest) {
 		dir, remove := v.group(g.machine)
@@ -201,7 +199,7 @@ func shrinking(v cpusets) func(guest) {
 	}
 }
 
-// unplugging takes a CPU away from a measurement that is under way.
+// unplugging takes a CPU of a running measurement offline.
 func (g guest) unplugging() {
 	last := fmt.Sprintf("/sys/devices/system/cpu/cpu%d", g.machine.CPUs()-1)
 	defer write(last, "online", "1")
@@ -209,18 +207,16 @@ func (g guest) unplugging() {
 	g.disturbed([]string{"/init", "confined", "-cpus", cpus}, func() error { return write(last, "online", "0") }, "cpuset")
 }
 
-// disturbed measures long messages on the first and the last CPU, each of them
-// on a node of its own, and disturbs that after a while. It must end in time,
-// also if the workers have to take turns now, and either refuse or say what
-// spoiled it, with the word in it.
+// disturbed measures long messages between the first and the last CPU, which are on two nodes, and disturbs
+// that after two seconds. The measurement must end in time, even if the workers now take turns, with an
+// error or a warning that contains the word.
 func (g guest) disturbed(command []string, disturb func() error, word string) {
 	var failed error
 	during := func() {
 		time.Sleep(2 * time.Second)
 		failed = disturb()
 	}
-	// The kernel alone may take ten seconds to move the pages of a process that
-	// is busy with them.
+	// The kernel may take ten seconds to move the pages of a process that uses them.
 	ctx, cancel := context.WithTimeout(g.Context, 60*time.Second)
 	defer cancel()
 	g.Context = ctx
@@ -233,8 +229,8 @@ func (g guest) disturbed(command []string, disturb func() error, word string) {
 	}
 }
 
-// forbidden has the kernel refuse process_vm_readv: one sentence says what to do, and a
-// sweep goes on without single copies, and says so.
+// forbidden measures without process_vm_readv: cma fails with a remedy, and a sweep leaves out single
+// copies with a warning.
 func (g guest) forbidden() {
 	without := []string{"-nofetch", "-cpus=0,1"}
 	g.confine(without, taulop, "cma", "-time", "30s").refused("process_vm_readv", "ptrace_scope")

@@ -1,8 +1,7 @@
 //go:build linux
 
-// Init is the first and only process that a machine of taulop/vm starts: it
-// runs the checks that the machine is for, reports each on a line that begins
-// with "vm: ", and powers off.
+// Init is the first process of a virtual machine: it runs the machine's checks, reports each on a line
+// that begins with "vm: ", and powers off.
 package main
 
 import (
@@ -30,13 +29,13 @@ func main() {
 	powerOff()
 }
 
-// powerOff waits until the console has said everything: an emulated line is slow.
+// powerOff waits for the console's output, because an emulated line is slow.
 func powerOff() {
 	unix.IoctlSetInt(int(os.Stdout.Fd()), unix.TCSBRK, 1)
 	unix.Reboot(unix.LINUX_REBOOT_CMD_POWER_OFF)
 }
 
-// helper is a process that a check starts of this program.
+// helper is this program as a process that a check starts.
 func helper(args []string) error {
 	if len(args) > 1 && args[0] == "confined" {
 		return confined(args[1:])
@@ -44,7 +43,7 @@ func helper(args []string) error {
 	return errors.New("this is the first process of a virtual machine: start that with go run ./internal/test/vm")
 }
 
-// runChecks runs the checks and prints what comes of them.
+// runChecks runs the checks and prints their outcomes.
 func runChecks() error {
 	if err := mountAll(); err != nil {
 		return err
@@ -68,7 +67,7 @@ func runChecks() error {
 	if err != nil {
 		return err
 	}
-	// Should the host's side of this be gone, nobody else ends the machine.
+	// In case the host's side has ended.
 	time.AfterFunc(limit, powerOff)
 	g := guest{machine: m, verbose: options["vm.verbose"] != ""}
 	passed, failed := 0, 0
@@ -76,9 +75,8 @@ func runChecks() error {
 		if c.on != nil && !c.on(m) || c.large && options["vm.large"] == "" || !strings.Contains(c.name, options["vm.run"]) {
 			continue
 		}
-		const limit = 10 * time.Minute // far more than any takes on a host that is busy
-		// An emulated machine stands still while the host does something else. What that
-		// upsets it upsets once; what is wrong is wrong again.
+		const limit = 10 * time.Minute // far more than on a busy host
+		// An emulated machine stands still while the host is busy, which may make a check fail once.
 		for _, failure := range []string{"once", "FAIL"} {
 			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			began := time.Now()

@@ -22,8 +22,8 @@ import (
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
-// A guest is the machine that this is, with the time that a check of it has. What a check
-// wants and does not find is a panic with an error, as in package must.
+// A guest is this machine, with the context of a check. A failed check is a panic with an error, as in
+// package must.
 type guest struct {
 	context.Context
 	machine machine.Machine
@@ -33,7 +33,7 @@ type guest struct {
 // fail ends a check.
 func fail(format string, args ...any) { panic(fmt.Errorf(format, args...)) }
 
-// attempt is the error with which f fails.
+// attempt is the error of a check, nil if it passes.
 func attempt(f func()) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -44,7 +44,7 @@ func attempt(f func()) (err error) {
 	return nil
 }
 
-// An outcome is what a command left.
+// An outcome is the output and status of a command.
 type outcome struct {
 	command     []string
 	out, errOut string
@@ -52,17 +52,17 @@ type outcome struct {
 	took        time.Duration
 }
 
-// start runs a command to its end; while it runs, during is called. An error
-// says that it could not be started, or had to be killed.
+// start runs a command to its end, and calls during while it runs. It fails if the command cannot be
+// started or is killed.
 func (g guest) start(during func(), command ...string) (outcome, error) {
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(g, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if g.verbose { // as it is said: who waits for minutes sees where they go
+	if g.verbose { // shows progress
 		fmt.Println(strings.Join(command, " "))
 		cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, os.Stdout), io.MultiWriter(&errOut, os.Stdout)
 	}
-	// A Go program says on SIGQUIT where it hangs.
+	// On SIGQUIT a Go program prints its stacks.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = 5 * time.Second
 	began := time.Now()
@@ -88,10 +88,10 @@ func (g guest) start(during func(), command ...string) (outcome, error) {
 	}
 }
 
-// execute is start of what must end by itself.
+// execute runs a command that must end by itself.
 func (g guest) execute(command ...string) outcome { return must.Get(g.start(nil, command...)) }
 
-// confine is execute with something taken away, see confined.
+// confine is execute by the helper confined.
 func (g guest) confine(what []string, command ...string) outcome {
 	return g.execute(confining(what, command)...)
 }
@@ -104,7 +104,7 @@ func (o outcome) String() string {
 	return fmt.Sprintf("%s: exit status %d after %.1f s\n%s%s", strings.Join(o.command, " "), o.status, o.took.Seconds(), o.out, o.errOut)
 }
 
-// passed wants a status of 0, or of 3 beside a result: virtual machines are slow, and it has no interval.
+// passed wants status 0, or 3 with a result, which has no interval: virtual machines are slow.
 func (o outcome) passed() outcome {
 	if o.status != 0 && (o.status != 3 || o.out == "") {
 		fail("%v", o)
@@ -112,10 +112,10 @@ func (o outcome) passed() outcome {
 	return o
 }
 
-// crash is how the Go runtime and the kernel say what no user should read.
+// crash matches crashes of the Go runtime and signals.
 var crash = regexp.MustCompile(`(?m)^(panic:|fatal error:|runtime:|goroutine \d+|SIG[A-Z]+:)`)
 
-// clean wants a result, or one sentence that says why there is none.
+// clean wants a result, or an error of one sentence.
 func (o outcome) clean() outcome {
 	switch complaints := o.complaints(); {
 	case crash.MatchString(o.errOut):
@@ -130,8 +130,7 @@ func (o outcome) clean() outcome {
 	return o
 }
 
-// complaints are the lines on standard error that are neither warnings nor progress, which
-// says how far it is once a minute.
+// complaints are the lines on standard error that are neither warnings nor progress.
 func (o outcome) complaints() (lines []string) {
 	for line := range strings.Lines(o.errOut) {
 		if !strings.HasPrefix(line, "taulop: warning: ") && !strings.HasPrefix(line, "taulop: launch ") {
@@ -141,7 +140,7 @@ func (o outcome) complaints() (lines []string) {
 	return lines
 }
 
-// refused wants no result and one sentence in which all the words are.
+// refused wants an error of one sentence with all the words, and no result.
 func (o outcome) refused(words ...string) {
 	if o.clean(); o.status == 0 {
 		fail("a result, want a refusal with %q: %v", words, o)

@@ -1,6 +1,5 @@
-// Package machine describes the virtual machines that taulop is proved on. The
-// host builds them from this description, and the guest compares what it finds
-// with it.
+// Package machine describes the virtual machines. The host builds them from the description, and the
+// guest compares itself with it.
 package machine
 
 import (
@@ -14,9 +13,9 @@ type Machine struct {
 	Name    string
 	About   string
 	Nodes   []Node
-	Threads int // SMT siblings a core; every node with CPUs has the same number of them
+	Threads int // SMT siblings of a core, equal on all nodes with CPUs
 	Dies    int // L3 complexes of a node; 0: one
-	// Distances from node to node, as the firmware's SLIT has them: 10 is local.
+	// Distances from node to node, in units of the firmware's SLIT: 10 is local.
 	Distances [][]int
 }
 
@@ -26,7 +25,7 @@ type Node struct {
 	MemoryMB int
 }
 
-// All are the machines, by what they have that others have not.
+// All are the machines.
 var All = []Machine{
 	{
 		Name: "1node", About: "4 CPUs on one node", Threads: 1,
@@ -91,7 +90,7 @@ func Lookup(name string) (Machine, error) {
 	return Machine{}, fmt.Errorf("there is no machine %q: choose from %s", name, strings.Join(names, ", "))
 }
 
-// CPUs counts those of all nodes.
+// CPUs is the number of CPUs.
 func (m Machine) CPUs() (n int) {
 	for _, node := range m.Nodes {
 		n += node.CPUs
@@ -99,7 +98,7 @@ func (m Machine) CPUs() (n int) {
 	return n
 }
 
-// ComplexCPUs is how many CPUs an L3 complex has.
+// ComplexCPUs is the number of CPUs of an L3 complex.
 func (m Machine) ComplexCPUs() int { return m.CPUs() / len(m.CPUNodes()) / max(1, m.Dies) }
 
 // CPUNodes are the nodes with CPUs, each in a package of its own.
@@ -130,7 +129,7 @@ func (m Machine) FirstCPU(node int) (cpu int) {
 	return cpu
 }
 
-// QEMU is the part of QEMU's command line that makes the machine.
+// QEMU is the machine's part of QEMU's command line.
 func (m Machine) QEMU() []string {
 	packages, dies := len(m.CPUNodes()), max(1, m.Dies) // QEMU has an L3 for each die
 	memory := 0

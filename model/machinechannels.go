@@ -1,0 +1,185 @@
+package model
+
+import "github.com/taulop/taulop/params"
+
+// channels are the parameters of a machine's transfers over one transport; look finds L(m,τ) of a
+// setup.
+func (m *machine) channels(transport params.Transport, look func(*measured) curve) *Channels {
+	c := newChannels()
+	for level, of := range m.levels {
+		at := func(way Way, source, destination Place) Channel {
+			return Channel{level, transport, way, source, destination}
+		}
+		add := func(channel Channel, s *measured) {
+			if s != nil {
+				c.transfers[channel] = s.transfers(look(s))
+			}
+		}
+		add(at(Strict, 0, 0), of.common)
+		add(at(OneWay, 0, 0), of.oneWay)
+		add(at(Exchange, 0, 0), of.exchange)
+		switch {
+		case of.commonInCache != nil: // off cache
+			add(at(Exchange, OwnCache, OwnCache), of.commonInCache)
+			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives into its send buffer
+			if of.exchange != nil && !of.common.exchange {
+				c.transfers[at(Exchange, OwnCache, Untouched)] = cacheToMemory(c.transfers, at)
+			}
+		case of.exchange != nil:
+			add(at(Exchange, OwnCache, OwnCache), of.common)
+		}
+		if of.oneWay != nil && of.oneWayInCache != nil {
+			offCache, inCache := c.transfers[at(OneWay, 0, 0)], of.oneWayInCache.transfers(look(of.oneWayInCache))
+			c.transfers[at(OneWay, 0, OwnCache)] = Transfers{l: mean(offCache.l, inCache.l), y: offCache.flag}
+		}
+		c.overheads[Channel{Level: level}] = of.common.whole.O
+		if len(of.exchangeOverheads) > 0 && !m.strict {
+			c.overheads[Channel{Level: level, Way: Exchange}] = func(m int) (float64, bool) {
+				_, beyond := of.common.whole.O(m)
+				return params.OverheadAt(of.exchangeOverheads, m), beyond
+			}
+		}
+	}
+	return c
+}
+
+// transfers are a setup's, given L(m,τ). An empty transfer costs y(τ), as c(0,τ) = 0. Isolated
+// transfers wait for a flag each; of the two of a lone message one does.
+func (s *measured) transfers(l curve) Transfers {
+	if s.y == nil {
+		return Transfers{l: l}
+	}
+	y := func(tau int) (float64, bool) { return s.y.At(1, tau) }
+	return Transfers{y: y, l: func(m, tau int) (seconds float64, extrapolated bool) {
+		if m > 0 {
+			return l(m, tau)
+		}
+		if seconds, extrapolated = y(tau); s.isolated && tau == 1 {
+			seconds /= 2
+		}
+		return seconds, extrapolated
+	}}
+}
+
+// mean is for transfers with one end as in a and the other end as in b.
+func mean(a, b curve) curve {
+	return func(m, tau int) (seconds float64, extrapolated bool) {
+		one, beyond := a(m, tau)
+		other, further := b(m, tau)
+		return (one + other) / 2, beyond || further
+	}
+}
+
+// cacheToMemory is for exchanges of cached data to memory that the call has not touched: an exchange
+// in cache and the additional time of receiving in memory. An off-cache ring, which receives into
+// its send buffer, lacks this time; exchanges with separate receive buffers have it.
+func cacheToMemory(of map[Channel]Transfers, at func(way Way, source, destination Place) Channel) Transfers {
+	inCache, ring, separate := of[at(Exchange, OwnCache, OwnCache)].l, of[at(Exchange, Untouched, OwnCache)].l, of[at(Exchange, 0, 0)].l
+	return Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
+		cached, beyond1 := inCache(m, tau)
+		over, beyond2 := ring(m, tau)
+		memory, beyond3 := separate(m, tau)
+		return min(max(cached, cached+memory-over), max(cached, memory)), beyond1 || beyond2 || beyond3
+	}}
+}
+
+// byFootprint looks segments up in a call of `bytes` bytes, in which a rank touches `touched` bytes,
+// and a sender of one-way messages `sent`. In cache a segment's cost depends on this footprint: long
+// messages come from outer caches. So a whole segment is looked up in the message of which a worker
+// touches as much, and a remainder at its own size. Segments of another size than the measured one
+// are looked up at their own size.
+func (m *machine) byFootprint(bytes, touched, sent, segment int) func(*measured) curve {
+	return func(s *measured) curve {
+		if m.strict || segment != m.segment {
+			return s.whole.L
+		}
+		own := touched
+		if s.oneWay {
+			own = sent
+		}
+		message := max(segment, s.messageOf(bytes, own))
+		return func(m, tau int) (float64, bool) {
+			if m == segment {
+				m = message
+			}
+			return s.segments.L(m, tau)
+		}
+	}
+}
+
+// messageOf is the size of the setup's message with the given footprint: workers receive into their send
+// buffer, or into a separate one. It is a measured size unless the call's message is larger.
+func (s *measured) messageOf(bytes, touched int) int {
+	if s.exchange {
+		touched /= 2
+	}
+	sizes := s.segments.Transfers.Sizes
+	if largest := sizes[len(sizes)-1]; bytes <= largest {
+		return min(touched, largest)
+	}
+	return bytes
+}
+
+// addCopies adds local copies, between user data and between cached data. A copy with one end off
+// cache costs its time in cache and the additional time of such transfers. An off-cache ring reads
+// and receives into its send buffer there; a sendrecv also writes there. Reading and writing overlap, so
+// each takes at least half of both; this half counts if one was not measured, and with single copies.
+func (m *machine) addCopies(c *Channels, users, cached curve, segments bool) {
+	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
+	if m.copiesInCache == nil {
+		return
+	}
+	of := m.levels[0]
+	half := func(with, without *measured) Transfers {
+		return Transfers{l: func(bytes, tau int) (float64, bool) {
+			both, beyond := users(bytes, tau)
+			none, _ := m.copiesInCache.At(bytes, tau)
+			middle := (both + none) / 2
+			if of.exchange == nil || of.commonInCache == nil || !segments || both < none {
+				return middle, beyond
+			}
+			pair := max(tau, 2) // a lone transfer is of another kind
+			offCache, further := with.whole.L(bytes, pair)
+			inCache, _ := without.whole.L(bytes, pair)
+			return min(max(middle, none+2*(offCache-inCache)), both), beyond || further
+		}}
+	}
+	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = half(of.common, of.commonInCache)
+	c.transfers[Channel{Way: Alone, Source: OwnCache}] = half(of.exchange, of.common)
+	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: cached}
+}
+
+// addWritten adds single copies of data that the sender wrote in the same call: their time without the
+// sender's own copies. Off cache such data are cached, and their destination may be, too.
+func (m *machine) addWritten(c *Channels, call footprint) {
+	look := func(s *measured) curve {
+		perByte, copies := 2, m.copies
+		if s.exchange {
+			perByte = 4 // and what it copied there
+		}
+		if !s.offCache && m.copiesInCache != nil {
+			copies = m.copiesInCache
+		}
+		l := call.of(&s.whole.Transfers, perByte)
+		return func(bytes, tau int) (seconds float64, extrapolated bool) {
+			both, extrapolated := l(bytes, tau)
+			own, _ := footprint{max(call.bytes, perByte*bytes)}.of(copies, 2)(bytes, tau)
+			return max(0, both-own), extrapolated
+		}
+	}
+	of := m.channels(params.CMA, look)
+	for level, l := range m.levels {
+		at := func(way Way, source, destination Place) Channel {
+			return Channel{level, params.CMA, way, source, destination}
+		}
+		for _, way := range []Way{Exchange, OneWay} {
+			c.transfers[at(way, OtherCache, Untouched)] = of.Transfers(at(way, Untouched, Untouched))
+		}
+		if l.commonInCache != nil {
+			c.transfers[at(Exchange, OtherCache, OwnCache)] = of.Transfers(at(Exchange, OwnCache, OwnCache))
+		}
+		if l.oneWay != nil && l.oneWayInCache != nil { // what is sent is cached
+			c.transfers[at(OneWay, OtherCache, OwnCache)] = l.oneWayInCache.transfers(look(l.oneWayInCache))
+		}
+	}
+}
