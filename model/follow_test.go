@@ -118,8 +118,7 @@ func TestPatternsOfStages(t *testing.T) {
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
 		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})
-		c := priced(t, m, m.Call)
-		return c
+		return priced(t, m, m.Call)
 	}
 	all := m
 	all.Channels = withChannels(doubled{}.L, append(oneWays, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache, Destination: OwnCache})...)

@@ -28,7 +28,7 @@ type Reductions interface {
 
 // ExtrapolationRule says in words how params.Table and params.Gamma extrapolate.
 const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, the line through the last two measured goes on, " +
-	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time stands, " +
+	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time counts, " +
 	"and o(m) stays what it was at the largest"
 
 // terms adds a model's terms of a stage, in repetitions with traffic t.

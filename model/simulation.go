@@ -41,7 +41,6 @@ type message struct {
 	*messageClass
 	from, to              int32
 	sendTurn, receiveTurn int32 // index of its sender's and of its receiver's turn
-	nextSend, nextReceive int32 // of the same turns; −1: none
 	local                 bool  // a rank's copy of its own block
 	oneTransfer           bool  // one transfer out of a buffer, by the receiver
 	reduce                bool
@@ -161,14 +160,14 @@ func (sim *simulation) nextTurn(on, waitedFor int32) {
 		return
 	}
 	t := &sim.turns[on][r.turn]
-	for id := t.firstSend; id >= 0; id = sim.messages[id].nextSend {
+	for _, id := range t.sends {
 		if sim.messages[id].singleCopy {
 			sim.match(id)
 		} else {
 			sim.send(id)
 		}
 	}
-	for id := t.firstReceive; id >= 0; id = sim.messages[id].nextReceive {
+	for _, id := range t.receives {
 		switch m := &sim.messages[id]; {
 		case m.local:
 			m.waitedFor, m.began = r.waitedFor, sim.now

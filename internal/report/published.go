@@ -179,7 +179,7 @@ func (d *Evaluation) say(w *document.Document) {
 		}
 	}
 	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %%, or than what predictions can be told apart by, is gained, and where nothing is predicted", 100*d.Margin)
-	choices.Note("mean: the geometric mean of the times over the best's, to which a few outliers matter little; the arithmetic one is in -json")
+	choices.Note("mean: the geometric mean of the times over the best's, to which a few outliers matter little; the arithmetic one is in the JSON output")
 	choices.Note("compared: the slowest rank, where the table has it, else the mean over ranks")
 	if mixed {
 		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")
