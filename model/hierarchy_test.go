@@ -325,15 +325,15 @@ func TestHierarchyInTurn(t *testing.T) {
 func TestHierarchyOfQueues(t *testing.T) {
 	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "gather:linear", collective.Call{P: 4, M: 1024})
 	const latency, alone = 200.5, 712.
-	const entry, drain = latency / 2, alone / 2
-	root, senders := alone+2*drain, 3*alone/2+(1+2)*entry
+	const queue, receive = latency / 2, alone / 2
+	root, senders := alone+2*receive, 3*alone/2+(1+2)*queue
 	if !near(c.Seconds*1e9, root) || !near(c.Mean*1e9, (root+senders)/4) {
 		t.Errorf("the root takes %g ns, want %g, and the mean rank %g, want %g", c.Seconds*1e9, root, c.Mean*1e9, (root+senders)/4)
 	}
 }
 
-// Exchanges of eager messages in one memory are bound by its bandwidth, that of the largest fan-out; without
-// a fan-out they do not contend.
+// Exchanges of eager messages in one memory are bound by the bandwidth of the largest fan-out; without a
+// fan-out they do not contend.
 func TestHierarchyOfSharedMemory(t *testing.T) {
 	const m, latency = 8 << 10, 200.5
 	const alone = 200 + 0.5*m

@@ -160,8 +160,8 @@ func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, ex
 }
 
 // drift simulates ranks that fall out of step, as the library does: each makes its messages and
-// reductions in turn. Concurrent messages to one node share a channel, those of the node one and those
-// from other nodes another. Other messages, and reductions, do not contend. The activity with the least
+// reductions in turn. Concurrent messages to one node share a channel if they come from the node, and
+// another one if they come from other nodes. Other messages, and reductions, do not contend. The activity with the least
 // time left, at the present concurrency, finishes and its time is added; all others advance by the
 // bytes of that time. Of equal ones the last counts as the shortest.
 //

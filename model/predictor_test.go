@@ -267,7 +267,7 @@ func TestPredictorContext(t *testing.T) {
 	}
 }
 
-// Off cache, exchanges of temporary buffers cost what they do in cache.
+// Off cache, exchanges of temporary buffers cost as in cache.
 func TestTemporaryBuffersAreInCache(t *testing.T) {
 	f := twoNodes()
 	for _, c := range slices.Clone(f.Cells) {

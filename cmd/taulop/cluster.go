@@ -17,7 +17,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// clusterFlags say on which nodes ranks are, and what is between these.
+// clusterFlags describe the nodes of ranks and the network between them.
 type clusterFlags struct {
 	nodes   int
 	mapping string
@@ -31,8 +31,8 @@ func (c *clusterFlags) add(flags *argument.Set) {
 	flags.StringVar((*string)(&c.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says that a published table is of tcp")
 }
 
-// cluster is what the flags say, nil where that is nothing. A mapping that says where ranks
-// are in a node chooses the placement.
+// cluster is the cluster of the flags; nil without them. It sets placement if the mapping orders
+// ranks within a node.
 func (c *clusterFlags) cluster(flags *argument.Set, placement *numa.Policy) (*model.Cluster, error) {
 	order, within, known, err := mapping.ParseOrder(c.mapping)
 	switch {
@@ -78,7 +78,7 @@ func readMapping(path string) (mapping.Order, error) {
 	return order, nil
 }
 
-// A netFlag is what -net says: FILE or NAME=FILE, "" for none.
+// A netFlag is the value of -net: FILE or NAME=FILE; "": none.
 type netFlag string
 
 func (n netFlag) of() (name, path string) {
@@ -89,7 +89,7 @@ func (n netFlag) of() (name, path string) {
 	return name, path
 }
 
-// network reads it.
+// network reads the file.
 func (n netFlag) network() (*model.Network, error) {
 	if n == "" {
 		return nil, nil
@@ -101,7 +101,7 @@ func (n netFlag) network() (*model.Network, error) {
 	return network, nil
 }
 
-// readNetwork reads a network. The published tables of TCP leave out two copies.
+// readNetwork reads a network. Published tables of TCP exclude two copies.
 func readNetwork(name, path string) (*model.Network, error) {
 	f, err := compare.Read(path)
 	if errors.Is(err, compare.ErrMissing) {
@@ -131,7 +131,7 @@ func readNetwork(name, path string) (*model.Network, error) {
 	return &model.Network{Network: n, Table: table}, nil
 }
 
-// needsNetwork is the error where messages between nodes are of no network.
+// needsNetwork is the error for nodes without a network.
 func needsNetwork(nodes int, file string) error {
 	return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", nodes, file)
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A mapRequest is what the user asked to map.
+// A mapRequest holds the flags of map.
 type mapRequest struct {
 	processmap.Request
 	p, pattern   int // ranks and bytes of a pattern
@@ -30,7 +30,7 @@ type mapRequest struct {
 	params, root string
 	net          netFlag
 	offCache     bool
-	as           *mpi.Library // whose way messages take; nil: segmented
+	as           *mpi.Library // whose transports messages use; nil: segmented
 	state        stateChoice
 	nodes        int
 	hosts        []string
@@ -103,7 +103,7 @@ func (req *mapRequest) add(flags *argument.Set) {
 	req.destination.add(flags, "format")
 }
 
-// checkHosts checks the names of nodes, which say how many there are.
+// checkHosts checks the names of nodes, and takes the number of nodes from them.
 func (req *mapRequest) checkHosts() error {
 	if len(req.hosts) > 0 && req.nodes == 0 {
 		req.nodes = len(req.hosts)
@@ -119,7 +119,7 @@ func (req *mapRequest) checkHosts() error {
 	return nil
 }
 
-// read reads or makes what is to be mapped.
+// read reads the communication matrix, or makes a pattern's.
 func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	pattern := comm.Lookup(words[0])
 	switch {
@@ -159,7 +159,7 @@ func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	return nil
 }
 
-// machine finds the cores, and what messages between them take.
+// machine finds the cores, and a model of messages between them.
 func (req *mapRequest) machine() error {
 	if req.params == "" {
 		return req.topology()

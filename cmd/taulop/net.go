@@ -23,10 +23,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// netPort is what is listened on by hand.
+// netPort is the default port of -listen.
 const netPort = "7415"
 
-// A netRequest is what taulop net was asked for.
+// A netRequest holds the flags of net.
 type netRequest struct {
 	surveyRequest
 	listen bool
@@ -63,7 +63,7 @@ func netFlags(flags *argument.Set) action {
 			return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
 		}
 		r := &req.request
-		// All hosts look at all of it: where one finds a mistake, none waits for it.
+		// All hosts check the whole request, so that none waits for one that rejects it.
 		if err := r.Check(); err != nil {
 			return usagef("%v", err)
 		}
@@ -125,7 +125,7 @@ func (req *netRequest) readSecret() (network.Secret, error) {
 	return network.ReadSecret(path, true)
 }
 
-// withPort completes an address.
+// withPort adds the default port to an address without one.
 func withPort(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -140,7 +140,7 @@ func withPort(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// answer takes part in a run that another host leads.
+// answer serves a run that another host leads.
 func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Machine, secret network.Secret, address string) error {
 	cpus, err := network.CPUs(m)
 	if err != nil {
@@ -158,7 +158,7 @@ func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Mac
 	return h.Serve(ctx, l)
 }
 
-// targets are the hosts to measure with.
+// targets are the other hosts.
 func (req *netRequest) targets(ctx context.Context) (targets []network.Target, err error) {
 	if req.step {
 		for rank, host := range req.task.Hosts {
@@ -181,10 +181,10 @@ func (req *netRequest) targets(ctx context.Context) (targets []network.Target, e
 	return targets, nil
 }
 
-// quietWait is the time after which a wait is announced.
+// quietWait is the time before a wait is reported.
 const quietWait = 3 * time.Second
 
-// lead measures with targets, which are let go whatever happens.
+// lead measures with the targets, and releases them in any case.
 func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, r network.Request) (err error) {
 	said := make(chan struct{})
 	waits := time.AfterFunc(quietWait, func() {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,7 +24,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A sweepRequest is what the user asked to sweep.
+// A sweepRequest holds the flags of sweep.
 type sweepRequest struct {
 	sweep.Request
 	output, resume, add string
@@ -56,7 +55,7 @@ func sweepFlags(flags *argument.Set) action {
 	}
 }
 
-// carryOut measures, and says what was found.
+// carryOut measures, and prints the result.
 func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s *sweep.Session) error {
 	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
 	warn(errOut, s.File.Warnings)
@@ -69,13 +68,10 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		ended, failed = s.Run(ctx)
 		return ended
 	})
-	switch {
-	case errors.Is(err, context.Canceled) && failed != nil:
-		err = interrupted("stopped")
-	case errors.Is(err, context.Canceled):
-		err = interrupted("stopped: taulop sweep -resume " + s.Path + " measures what is missing")
-	}
-	if failed != nil {
+	if failed == nil {
+		err = ifStopped(err, "stopped: taulop sweep -resume %s measures what is missing", s.Path)
+	} else {
+		err = ifStopped(err, "stopped")
 		failed = instead(out, failed, s.File.Write)
 		if err = cmp.Or(err, failed); err != failed {
 			err = fmt.Errorf("%w, and %w", err, failed)
@@ -103,10 +99,10 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	return cmp.Or(err, s.Moved)
 }
 
-// reached is how far a sweep came, and what to do next.
+// reached is the progress of a sweep, and the command to go on with.
 func reached(s *sweep.Session) report.Reach {
 	r := report.Reach{
-		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // a file of another version has some that are not measured any more
+		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // files of other versions may have more cells
 		Rest:  fmt.Sprintf("taulop sweep -resume %s measures the rest", s.Path),
 		More:  fmt.Sprintf("taulop sweep -add %s -time %s adds a longer session; let nothing else run", s.Path, minutes(max(5*time.Minute, 2*s.Time))),
 		Again: fmt.Sprintf("Nothing is left to do: it has %d sessions.", s.File.Sessions()),
@@ -125,8 +121,8 @@ func reached(s *sweep.Session) report.Reach {
 // minutes writes a duration, rounded up, as a flag takes it: 3m.
 func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-1)/time.Minute) }
 
-// unplanned are the flags that a sweep may have that goes on under its file's plan: -node is
-// there where the file was begun so.
+// unplanned are the flags allowed with -resume and -add, which keep the file's plan. -node is
+// needed if the file was begun with it.
 var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "v", "over", "launches", "node", "peak", "time", "list"}
 
 func (req *sweepRequest) flags(flags *argument.Set) {
@@ -163,7 +159,7 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.Check(func() error { return req.complete(flags) })
 }
 
-// complete makes the request of what flags say.
+// complete completes the request from flags.
 func (req *sweepRequest) complete(flags *argument.Set) error {
 	var others []string // flags of a plan
 	for _, name := range flags.Names() {
@@ -189,11 +185,11 @@ func (req *sweepRequest) complete(flags *argument.Set) error {
 	req.Path, req.Resume, req.Add = files[0], req.resume != "", req.add != ""
 	p := &req.Plan
 	p.NoGamma = !req.gamma
-	if req.output == "" { // the plan is the file's
+	if req.output == "" { // the file has the plan
 		*p = params.Plan{}
 		return nil
 	}
-	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first is what transfers are of by themselves
+	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first setup stands for isolated transfers
 		p.Setups = append(slices.Delete(p.Setups, i, i+1), setups.Share.Name)
 	}
 	if p.CPUs != nil {

@@ -86,7 +86,7 @@ func carried(t mapping.Traffic) (within, between *Carried) {
 	return within, between
 }
 
-// String is all messages, and those of the busiest node.
+// String is all messages, and the busiest node's.
 func (c *Carried) String() string {
 	switch {
 	case c == nil || c.Messages == 0:

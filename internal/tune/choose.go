@@ -91,8 +91,8 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 	return v, nil
 }
 
-// promising orders settings so that costs are evaluated quickly: first the one before, which is likely
-// cheap, then those of few segments; the others stop at the limit of these.
+// promising orders settings for quick evaluation: first the one before, which is likely cheap, then
+// settings of few segments; the others then stop at the limit.
 func promising(settings []mpi.Setting, before mpi.Setting) []int {
 	order := make([]int, len(settings))
 	for i := range order {
