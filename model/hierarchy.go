@@ -65,8 +65,8 @@ const usualSingleCopy = 16 << 10
 // Warnings of levels.
 var (
 	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
-	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound, and where bytes are different as half way between that and no contention")
-	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter, and contend for a memory half way between not at all and as a serial channel")
+	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, the upper bound, for equal bytes, and less for different ones")
+	errNoLevel  = errors.New("it has no messages between ranks of a node: those between nodes stand in, without the adapter, and contention in a node's memory is a guess")
 )
 
 // HierarchyOf is the model of a file that has messages by levels. Cluster may be nil. It fails
