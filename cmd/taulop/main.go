@@ -173,14 +173,21 @@ func (o operands) check(name string, words []string) error {
 // mode is the command, or the mode that a flag selects.
 func (c command) mode(args []string) command {
 	for _, m := range c.modes {
-		if slices.ContainsFunc(args, func(arg string) bool {
-			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
-			return name == m.name && strings.HasPrefix(arg, "-")
-		}) {
+		if slices.ContainsFunc(args, func(arg string) bool { return flagName(arg) == m.name }) {
 			return c.as(m)
 		}
 	}
 	return c
+}
+
+// flagName is the name of the flag in an argument like -name, --name or -name=value; "" if it is none.
+func flagName(arg string) string {
+	name, dashed := strings.CutPrefix(arg, "-")
+	if !dashed {
+		return ""
+	}
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), "=")
+	return name
 }
 
 // elsewhere ends an error about a flag that the command has in another mode; "" if in none.

@@ -282,7 +282,6 @@ func (e incomplete) Unwrap() error { return e.error }
 // losesOutput reports whether standard output is closed and no flag names a file for the result.
 func losesOutput(args []string) bool {
 	return process.OutputClosed() && !slices.ContainsFunc(args, func(arg string) bool {
-		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
-		return strings.HasPrefix(arg, "-") && slices.Contains([]string{"o", "save", "resume"}, name)
+		return slices.Contains([]string{"o", "save", "resume"}, flagName(arg))
 	})
 }
