@@ -47,7 +47,7 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	}
 	switch {
 	case p.Rule() == model.LevelsRule:
-		s.Errors = "12 to 40 % (docs/accuracy.md)"
+		s.Errors = "10 to 40 % (docs/accuracy.md)"
 	case p.Model == model.Models[0]:
 		s.Errors = "5 to 20 % (docs/accuracy.md)"
 	}

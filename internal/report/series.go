@@ -275,24 +275,28 @@ func (s *Series) writeResults(w *document.Document) {
 
 // balance compares workers' times; "" for one worker.
 func (s *Series) balance() string {
-	part := func(what string, b *params.Balance) string {
-		switch {
-		case b == nil:
-			return ""
-		case s.Tau == 2:
-			return fmt.Sprintf("%s %.1f %%", what, 100*b.Fastest)
-		}
-		return fmt.Sprintf("%s %.1f %% and %.1f %%", what, 100*b.Fastest, 100*b.Typical)
-	}
-	text := strings.Trim(part("with messages", s.Workers.Messages)+", "+part("with copies", s.Workers.Copies), ", ")
-	if text == "" {
+	messages, copies := s.Workers.Messages, s.Workers.Copies
+	if messages == nil && copies == nil {
 		return ""
 	}
-	who := "the fastest worker and the median of all but the slowest"
-	if s.Tau == 2 {
-		who = "the faster worker"
+	shares := func(of func(*params.Balance) float64, behind string) string {
+		var text []string
+		if messages != nil {
+			text = append(text, fmt.Sprintf("%.1f %%%s with messages", 100*of(messages), behind))
+			behind = ""
+		}
+		if copies != nil {
+			text = append(text, fmt.Sprintf("%.1f %%%s with copies", 100*of(copies), behind))
+		}
+		return strings.Join(text, ", ")
 	}
-	line := "Of the slowest worker's time " + who + " took, " + text + "."
+	fastest := func(b *params.Balance) float64 { return b.Fastest }
+	line := "The faster worker took " + shares(fastest, " of the slower one's time")
+	if s.Tau > 2 {
+		line = "The fastest worker took " + shares(fastest, " of the slowest one's time") + ", the median of all but the slowest " +
+			shares(func(b *params.Balance) float64 { return b.Typical }, "")
+	}
+	line += "."
 	if late := s.Begun.String(); late != "" {
 		line += " " + view.Capital(late) + "."
 	}
