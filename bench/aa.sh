@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Do intervals and comparisons hold? Sweeps of this machine, each a session of its
-# own, spread over an hour and more, compared with each other. After every second one
-# a sweep with a difference that is really there: by turns a process on each CPU that
-# works for 150 µs and sleeps for 50, and segments of 512 bytes instead of 8 KB.
-# Nothing else may run meanwhile.
+# Tests intervals and comparisons. Sweeps of this machine, each a session of its own, are
+# spread over an hour or more and compared with each other. After every second sweep one
+# with a real difference follows, in turns: a process on each CPU that works for 150 µs
+# and sleeps for 50 µs, or segments of 512 bytes instead of 8 KB. Needs an idle machine.
 #
 #   bench/aa.sh DIR [SESSIONS] [MINUTES]     (28 sessions in 70 minutes; 16 in 7 for a first look)
 . "$(dirname "$0")/failed.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What passes over arrays take beside STREAM-like C loops, on the same CPU in the
-# same minutes, in turns, as ratios of medians: taulop access beside access_ref.c.
+# Compares passes over arrays, taulop access with the STREAM-like loops of access_ref.c, in
+# turns on one CPU. Prints ratios of medians.
 #
 #   bench/access.sh [ROUNDS] [CPU]     (5 rounds, some two minutes)
 #

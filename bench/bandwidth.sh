@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Bandwidths that taulop finds beside those of mbw and likwid-bench, Debian's
-# packages of these names, for the same sizes on the same CPU in turns.
+# Compares taulop's bandwidths with mbw and likwid-bench (Debian packages), for the same
+# sizes, in turns on one CPU.
 #
 #   bench/bandwidth.sh [ROUNDS]     (5 rounds, some twelve minutes, 2 GB; CPU 0)
 #

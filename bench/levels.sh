@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# What taulop copy measures against the same walk in C with its library's memcpy, on
-# the same CPU, alternately: ratios of medians.
+# Compares taulop copy with the same walk in C (libc's memcpy), in turns on one CPU. Prints
+# ratios of medians.
 #
 #   bench/levels.sh [ROUNDS]     (5 rounds, about a minute; needs cc)
 #
-# A ratio of 1.05 means that taulop finds 5 % more time, that is 5 % less bandwidth.
+# A ratio of 1.05 means that taulop measures 5 % more time.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-5}

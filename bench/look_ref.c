@@ -1,6 +1,6 @@
-// What a flag between CPUs 0 and 1 takes at this moment, one way, in µs: the median of LOOKS
-// short rows of round trips. The host of a virtual machine moves its CPUs, and what stands beside
-// each other was measured where looks before, between and after agree.
+// Prints the present one-way time of a flag between CPUs 0 and 1 in µs: the median of LOOKS short
+// series of round trips. The host of a virtual machine may move its CPUs: measurements are
+// comparable where the looks before, between and after them agree.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

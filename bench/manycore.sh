@@ -1,16 +1,16 @@
 #!/bin/sh
-# What a machine with many cores shows, in ten minutes and six files: its topology, a
-# sweep with pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors, a
-# second session of the same (A/A), flag and copy beside C where there is a compiler, what
-# time and memory each took, and machine.md, the sweep's page for docs/machines. It needs the
-# static binary and this file, nothing else, no root; nothing else should run meanwhile.
+# Measures a machine with many cores in ten minutes, into six files: topology, a sweep with
+# pairs and loaded, verify at P = 2, 4, 8 … cores with strict and full errors, a second
+# session (A/A), flag and copy beside C where there is a compiler, time and memory of each
+# step, and machine.md, the sweep's page for docs/machines. It needs only the static binary
+# and this file, no root, and an idle machine.
 #
 #   manycore.sh OUT [SECONDS]        (600 seconds)
 #   TAULOP=./taulop manycore.sh OUT  the binary; else taulop beside this file, or in PATH
 #
 #   CGO_ENABLED=0 go build -o taulop ./cmd/taulop makes it, GOARCH=arm64 another's.
 set -eu
-[ $# -ge 1 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$1"
 out=$(cd "$1" && pwd)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Whether processes and threads differ for messages through segments: the same messages
-# and exchanges through the same channels, between two threads of one process and between
-# two processes, in turns. Prints µs by size, and how many times as long processes take.
+# Compares threads with processes for messages through segments: the same messages and
+# exchanges through the same channels, in turns. Prints µs by size, and the ratio of
+# processes to threads.
 #
 #   bench/processes.sh [ROUNDS]
 . "$(dirname "$0")/failed.sh"

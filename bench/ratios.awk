@@ -1,10 +1,10 @@
-# Medians of what two programs found in turns, and of their ratios, ours over theirs.
+# Prints medians of two programs' alternating measurements, and of their ratios, ours over theirs.
 #
 #   awk -v theirs='C (ns)' -v ours='Go (ns)' -f ratios.awk ROUNDS
 #
-# A line of ROUNDS is a name without spaces, their number and ours, and where looks at the CPUs
-# stand beside them what these saw, before, between and after: with -v least=US -v below=US only
-# rounds count whose looks all took from least to less than below.
+# A line of ROUNDS is a name without spaces, their number and ours, and optionally the looks before,
+# between and after. With -v least=US -v below=US only rounds count with all looks from least to
+# less than below.
 function median(list, n,   i, j, t) {
   for (i = 2; i <= n; i++) for (j = i; j > 1 && list[j] < list[j-1]; j--) { t = list[j]; list[j] = list[j-1]; list[j-1] = t }
   return n % 2 ? list[(n+1)/2] : (list[n/2] + list[n/2+1]) / 2

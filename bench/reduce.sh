@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What reductions take beside the same loops in C, compiled for this processor, on
-# the same CPU in turns: ratios of medians, C's time over that of package reduce.
+# Compares package reduce with the same loops in C, compiled for this processor, in turns
+# on one CPU. Prints ratios of medians, C's time over package reduce's.
 #
 #   bench/reduce.sh [ROUNDS] [OPERATORS] [SIZES] [CPU]
 #

@@ -1,17 +1,16 @@
 #!/usr/bin/env bash
-# What Go costs against C on this machine, in the same minutes: flag and copy
-# of the Go benchmarks in shm, and the null transfer of taulop pairs, beside
-# copy_ref, in turns, as ratios of medians.
+# Compares Go with C on this machine: flag and copy of the Go benchmarks in shm, and the
+# null transfer of taulop pairs, in turns with copy_ref. Prints ratios of medians.
 #
 #   TAULOP_SHARED=DIR bench/reference.sh [ROUNDS]     (9 rounds, about two minutes)
 #
 # DIR/reference/copy_ref.c is the C program: "copy_ref flag" prints the one-way
-# time of a flag between CPUs 0 and 1, "copy_ref copy BYTES THREADS" that of a
+# time of a flag between CPUs 0 and 1, "copy_ref copy BYTES THREADS" the time of a
 # memcpy. A ratio above 1 means that Go is slower.
 #
-# The host of a virtual machine moves its CPUs. look_ref.c looks before, between and after the two
-# of a round, and tables are of the rounds in which all looks were of one state, the most frequent
-# state first.
+# The host of a virtual machine may move its CPUs. look_ref.c measures the state before, between and
+# after the two programs of a round. Each table has the rounds with all looks in one state, the most
+# frequent state first.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
 rounds=${1:-9}

@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Do two sweeps in a row agree? The distribution of the relative difference of
-# all cells.
+# Prints the distribution of relative differences of all cells between two sweeps in a row.
 #
 #   bench/repeat.sh [taulop sweep's flags]     (two sweeps of a minute each)
 . "$(dirname "$0")/failed.sh"

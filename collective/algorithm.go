@@ -14,11 +14,11 @@ type Algorithm struct {
 	Collective *Collective
 	Name       string // such as "binomial"
 	Source     string // where it is described
-	Among      Among  // the numbers of ranks that it exists for
-	Chunked    bool   // the Chunk of a call matters
-	Branched   bool   // the Degree of a call matters
-	// Paired: the two messages that partners exchange are one piece of work to the
-	// authors' library, which otherwise follows each rank's own.
+	Among      Among  // supported communicator sizes
+	Chunked    bool   // it depends on Call.Chunk
+	Branched   bool   // it depends on Call.Degree
+	// Paired: the authors' library costs the two messages of an exchange together, instead of following
+	// each rank.
 	Paired bool
 
 	plan func(*Schedule)
@@ -27,9 +27,9 @@ type Algorithm struct {
 // String is the name that Lookup takes: collective:name.
 func (a *Algorithm) String() string { return a.Collective.Name + ":" + a.Name }
 
-// Schedule lays the algorithm out for a call. Its size depends on neither P nor M, except by
-// logarithms; only a chain has stages of its own while it fills and empties, as many as it has
-// chunks. It fails for a senseless call, and if the algorithm does not exist for that P.
+// Schedule is the algorithm's schedule for a call. Its size in memory grows at most with log P and log M,
+// except for the stages that fill and empty a chain, one a chunk. It fails for invalid calls and
+// unsupported communicator sizes.
 func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 	c, err := c.check(a)
 	if err != nil {
@@ -40,10 +40,10 @@ func (a *Algorithm) Schedule(c Call) (*Schedule, error) {
 	return s, nil
 }
 
-// Reduces reports whether ranks combine what they receive, for which a model needs γ.
+// Reduces reports whether ranks combine what they receive; models need γ.
 func (a *Algorithm) Reduces() bool { return a.Collective.Reduces }
 
-// Among are numbers of ranks.
+// Among is a set of communicator sizes.
 type Among int
 
 const (
@@ -51,7 +51,7 @@ const (
 	PowerOfTwo
 	EvenRanks
 	TwoRanks
-	Thousands // of whose ranks each has a schedule of its own
+	Thousands // each rank has a schedule of its own
 )
 
 func (a Among) String() string {
@@ -64,7 +64,7 @@ func (a Among) String() string {
 	}[a]
 }
 
-// Has reports whether p is one of them.
+// Has reports whether p is in the set.
 func (a Among) Has(p int) bool {
 	switch a {
 	case PowerOfTwo:
@@ -79,7 +79,7 @@ func (a Among) Has(p int) bool {
 	return true
 }
 
-// nearest says which numbers to take instead of p, which is not among them.
+// nearest suggests communicator sizes in place of p, which is not in the set.
 func (a Among) nearest(p int) string {
 	switch below := floorPowerOfTwo(p); {
 	case a == PowerOfTwo:
@@ -92,25 +92,25 @@ func (a Among) nearest(p int) string {
 	return "take P = 2"
 }
 
-// known grows as the files of this package introduce their algorithms.
+// known are the registered algorithms.
 var known []*Algorithm
 
-// register makes an algorithm of a collective known; plan lays it out.
+// register adds an algorithm; plan builds its schedule.
 func register(c *Collective, name, source string, plan func(*Schedule)) *Algorithm {
 	a := &Algorithm{Collective: c, Name: name, Source: source, plan: plan}
 	known = append(known, a)
 	return a
 }
 
-// All returns every algorithm, ordered by collective and name.
+// All are all algorithms by collective and name.
 func All() []*Algorithm {
 	all := slices.Clone(known)
 	slices.SortFunc(all, func(a, b *Algorithm) int { return strings.Compare(a.String(), b.String()) })
 	return all
 }
 
-// Of returns the algorithms of one collective in order. It fails for a
-// collective that is not known, and names the nearest one.
+// Of are the algorithms of one collective in order. It fails for an unknown collective and suggests the
+// nearest name.
 func Of(collective string) ([]*Algorithm, error) {
 	c := Named(collective)
 	if c == nil {
@@ -120,7 +120,7 @@ func Of(collective string) ([]*Algorithm, error) {
 	return c.Algorithms(), nil
 }
 
-// Find finds what a name asks for: an algorithm, as Lookup does, or all of a collective.
+// Find finds an algorithm as Lookup does, or all of a collective.
 func Find(name string) ([]*Algorithm, error) {
 	if !strings.Contains(name, ":") {
 		return Of(name)
@@ -132,30 +132,29 @@ func Find(name string) ([]*Algorithm, error) {
 	return []*Algorithm{a}, nil
 }
 
-// Lookup finds an algorithm by collective and name, as in "bcast:binomial". It
-// fails for one that is not known, and names the nearest one, or all of the collective
-// where none is near.
+// Lookup finds an algorithm by collective and name, as in "bcast:binomial". It fails for an unknown
+// algorithm and suggests the nearest name, or lists the collective's algorithms.
 func Lookup(name string) (*Algorithm, error) {
 	if a := find(name); a != nil {
 		return a, nil
 	}
 	collective, algorithm, full := strings.Cut(name, ":")
-	of, err := Of(collective)
+	candidates, err := Of(collective)
 	if err != nil && !full {
 		return nil, err
 	}
-	if of == nil {
-		of = All()
+	if candidates == nil {
+		candidates = All()
 	}
-	names := lists.Map(of, func(a *Algorithm) string { return a.String() })
+	names := lists.Map(candidates, func(a *Algorithm) string { return a.String() })
 	if !full {
 		return nil, fmt.Errorf("%q is a collective, not an algorithm; take one of %s", name, strings.Join(names, ", "))
 	}
 	nearest := spelling.Nearest(name, names)
-	_, its, _ := strings.Cut(nearest, ":")
+	_, nearestName, _ := strings.Cut(nearest, ":")
 	switch {
-	case err == nil && (nearest == "" || spelling.Edits(algorithm, its) > max(1, len(algorithm)/3)):
-		for i, a := range of {
+	case err == nil && (nearest == "" || spelling.Edits(algorithm, nearestName) > max(1, len(algorithm)/3)):
+		for i, a := range candidates {
 			names[i] = a.Name
 		}
 		return nil, fmt.Errorf("unknown algorithm %q; those of %s are %s", name, collective, strings.Join(names, ", "))
@@ -165,7 +164,7 @@ func Lookup(name string) (*Algorithm, error) {
 	return nil, fmt.Errorf("unknown algorithm %q; did you mean %q?", name, nearest)
 }
 
-// find returns the algorithm of a name, or nil.
+// find is Lookup that returns nil for an unknown name.
 func find(name string) *Algorithm {
 	for _, a := range known {
 		if a.String() == name {

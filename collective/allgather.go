@@ -26,7 +26,7 @@ func init() {
 	register(Allgather, "recexch", "MPICH's allgather_intra_recexch.c, distance doubling", allgatherExchange).Branched = true
 }
 
-// ownBlock is how an allgather in Recv begins: every rank puts its block in place.
+// ownBlock has every rank copy its block to its place in Recv.
 func ownBlock(s *Schedule) blocks {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
@@ -34,9 +34,8 @@ func ownBlock(s *Schedule) blocks {
 	return b
 }
 
-// recursiveDoubling gathers blocks that lie in their place in Recv, block i at
-// the i-th rank from the root on. In stage i = 0 … log2 P−1 partners at distance
-// 2^i exchange the 2^i blocks that each has by then: log2 P stages of P messages.
+// recursiveDoubling is the allgather of blocks in place in Recv, block i at the i-th rank from the root on.
+// In stage i = 0 … log2 P−1 partners at distance 2^i exchange their 2^i blocks: log2 P stages of P messages.
 func recursiveDoubling(s *Schedule, b blocks) {
 	c := s.Call
 	for n := 1; n < c.P; n *= 2 {
@@ -64,8 +63,8 @@ func recursiveDoubling(s *Schedule, b blocks) {
 		if over <= 0 {
 			continue
 		}
-		// Ranks of the first group without a partner get what the short group had: with h = n/2
-		// … 1 each rank that has it sends it to its h-th neighbour.
+		// Ranks of the first group without a partner get the short group's blocks from others: with
+		// h = n/2 … 1 each rank that has them sends them to its h-th neighbour.
 		part := b.span(Recv, first+n, c.P)
 		for h := n / 2; h > 0; h /= 2 {
 			low := max(0, over-h)
@@ -81,7 +80,7 @@ func recursiveDoubling(s *Schedule, b blocks) {
 	}
 }
 
-// twoRanks: both send their block, and put their own block in place afterwards.
+// twoRanks: both send their block, then copy their own to its place.
 func twoRanks(s *Schedule) {
 	c := s.Call
 	s.add(1, c.P, Stage{Phase: "exchange", Pattern: Exchange, Peers: c.shiftedBy(1, 0)}, func(_, rank int) Message {
@@ -90,13 +89,12 @@ func twoRanks(s *Schedule) {
 	ownBlock(s)
 }
 
-// ring sends blocks round in one buffer: in stage t = 0 … P−2 the i-th rank from the
-// root on passes block i−t−behind on to its right neighbour. P−1 identical
-// stages of P messages.
+// ring circulates blocks in one buffer: in stage t = 0 … P−2 the i-th rank from the root on sends block
+// i−t−behind to its right neighbour. P−1 stages of P messages.
 func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce bool) {
 	c := s.Call
 	peers := func(t int) Peers {
-		full := (b.total + b.unit - 1) / b.unit // ranks beyond have an empty block
+		full := (b.total + b.unit - 1) / b.unit // non-empty blocks
 		return Peers{First: (c.Root + t + behind) % c.P, Ranks: full, Distance: 1}
 	}
 	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1), Peers: peers, Same: b.total > (c.P-1)*b.unit}, func(t, i int) Message {
@@ -106,22 +104,22 @@ func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce boo
 	})
 }
 
-// allgatherBruck: every rank collects blocks in Temp, first its own, then its right
-// neighbours'. With n = 1, k, k² … it sends its n blocks to the ranks n, 2n … (k−1)n to its
-// left, a stage each; the last stages send the blocks that are still missing. With k = 2 there
-// are ⌈log2 P⌉ stages. At the end each rank rotates its blocks into rank order.
+// allgatherBruck: every rank collects blocks in Temp, first its own, then those to its right. With
+// n = 1, k, k² … it sends its n blocks to the ranks n, 2n … (k−1)n to its left, a stage each; the last
+// stages send only the missing blocks. With k = 2 there are ⌈log2 P⌉ stages. At the end each rank rotates
+// its blocks into rank order.
 func allgatherBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	s.temp = func(int) int { return c.P * c.M }
 	s.local("own block", c.P, everyRank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.M}, b.span(Temp, 0, 1) })
 	for n := 1; n < c.P; n *= k {
-		for at := n; at < min(k*n, c.P); at += n {
-			count := min(n, c.P-at)
-			s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(c.P-at, 0)}, func(_, rank int) Message {
+		for distance := n; distance < min(k*n, c.P); distance += n {
+			count := min(n, c.P-distance)
+			s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(c.P-distance, 0)}, func(_, rank int) Message {
 				return Message{
-					From: rank, To: (rank - at + c.P) % c.P,
-					Src: b.span(Temp, 0, count), Dst: b.span(Temp, at, at+count),
+					From: rank, To: (rank - distance + c.P) % c.P,
+					Src: b.span(Temp, 0, count), Dst: b.span(Temp, distance, distance+count),
 				}
 			})
 		}
@@ -136,16 +134,14 @@ func allgatherBruck(s *Schedule, k int) {
 	})
 }
 
-// allgatherLinear: rank 0 gathers, one block after another, and then sends all of them to
-// one rank after another. 2(P−1) stages of one message.
+// allgatherLinear: a linear gather to rank 0, then a linear broadcast. 2(P−1) stages of one message.
 func allgatherLinear(s *Schedule) {
 	gatherLinear(s)
 	sendToAll(s, s.Call.P*s.Call.M)
 }
 
-// neighborExchange: ranks form pairs and exchange their blocks. From then on each exchanges two
-// blocks, the pair that it received last, with its left and its right neighbour in turn. P/2
-// stages of P messages.
+// neighborExchange: pairs of ranks exchange their blocks. Then each rank sends the two blocks that it
+// received last to its left and its right neighbour alternately. P/2 stages of P messages.
 func neighborExchange(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
@@ -155,28 +151,24 @@ func neighborExchange(s *Schedule) {
 	})
 	pairs := c.P / 2
 	s.add(pairs-1, c.P, Stage{Phase: "neighbor exchange", Pattern: Exchange}, func(t, rank int) Message {
-		// Even ranks hear of pairs to their left, to their right, farther left …, and odd
-		// ones the other way round.
-		away, to := (t+1)/2, rank^1
-		if t%2 == 1 {
-			away = -away
-		}
-		if rank%2 == 1 {
-			away = -away
+		// Even ranks receive pairs alternately from their left and right, at rising distance, and odd
+		// ranks from their right and left.
+		distance, to := (t+1)/2, rank^1
+		if t%2 != rank%2 {
+			distance = -distance
 		}
 		if t%2 == 0 {
 			to = (rank + 2*(rank%2) - 1 + c.P) % c.P
 		}
-		pair := (rank/2 + away + pairs) % pairs
-		heard := b.span(Recv, 2*pair, 2*pair+2)
-		return Message{From: rank, To: to, Src: heard, Dst: heard}
+		pair := (rank/2 + distance + pairs) % pairs
+		part := b.span(Recv, 2*pair, 2*pair+2)
+		return Message{From: rank, To: to, Src: part, Dst: part}
 	})
 }
 
-// sparbit: with n = 2^(⌈log2 P⌉−1) … 2, 1 every rank sends what it has, block by block, to the
-// rank n to its right: its own block and the block of every 2n-th rank to its left. Where P is
-// no power of two some n leave one block out, which would arrive twice. Blocks are in their
-// place from the start. P−1 stages of P messages.
+// sparbit: with n = 2^(⌈log2 P⌉−1) … 2, 1 every rank sends its blocks, one by one, to the rank n to its
+// right: its own block and the block of every 2n-th rank to its left. If P is no power of two, for some n
+// one block is left out, which would arrive twice. P−1 stages of P messages.
 func sparbit(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
@@ -197,27 +189,27 @@ func sparbit(s *Schedule) {
 	}
 }
 
-// allgatherExchange: the groups of an exchanger exchange all that their members have by then; a
-// rank that stays out sends its block before and gets all blocks in the end.
+// allgatherExchange: the groups of an exchanger exchange all their blocks; a rank outside the core sends its
+// block before, and gets all blocks at the end.
 func allgatherExchange(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
 	x := exchangerOf(c, c.Degree)
-	// first is the first block that the i-th of the core is responsible for.
+	// first is the first block of the core's i-th member.
 	first := func(i int) int { return i + min(x.beyond, i*(x.radix-1)) }
 	x.outsiders(s, Stage{Phase: "fold in"}, func(core, out int) Message {
 		own := b.span(Recv, out, out+1)
 		return Message{From: out, To: core, Src: own, Dst: own}
 	})
-	x.rounds(func(n, away int) {
-		all := n * (x.radix - 1) // ranks that stay out for n of the core, if each has the most
+	x.rounds(func(n, offset int) {
+		all := n * (x.radix - 1) // most ranks outside the core for n members
 		full, mixed := x.beyond/all, x.beyond%all
 		single := x.core/n - full - min(mixed, 1)
 		shape := tally(Batch{full * n, n * x.radix * c.M}, Batch{min(mixed, 1) * n, (n + mixed) * c.M}, Batch{single * n, n * c.M})
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: shape}, func(_, i int) Message {
 			have := i / n * n
 			part := b.span(Recv, first(have), first(have+n))
-			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: part, Dst: part}
+			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, offset)), Src: part, Dst: part}
 		})
 	})
 	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message {

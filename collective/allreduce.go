@@ -15,7 +15,11 @@ var Allreduce = &Collective{
 }
 
 func init() {
-	register(Allreduce, "reduce-bcast", "Thakur, Rabenseifner and Gropp 2005", allreduceReduceBcast)
+	// A binomial reduce to rank 0, then a binomial broadcast. 2⌈log2 P⌉ stages.
+	register(Allreduce, "reduce-bcast", "Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+		reduceBinomial(s)
+		bcastBinomial(s)
+	})
 	register(Allreduce, "ring", "Patarasuk and Yuan 2009", allreduceRing)
 	register(Allreduce, "recursive-doubling", "Thakur, Rabenseifner and Gropp 2005, short messages", func(s *Schedule) {
 		allreduceExchange(s, exchangerOf(s.Call, 2), "recursive doubling")
@@ -36,14 +40,14 @@ func init() {
 
 // allreduceTree: a reduction up a k-ary tree to rank 0, then a broadcast down the same one.
 func allreduceTree(s *Schedule) {
-	t := levels(s.Call.P, s.Call.Degree, true)
+	t := kary(s.Call.P, s.Call.Degree, true)
 	s.up("tree", t, 0, 1, nil)
 	s.pipeline("tree", false, s.down(t))
 }
 
-// allreduceSegmentedRing is the ring with its first half cut into phases: in each, a chunk
-// of every block goes round, P−1 stages, each rank adding its own. So no more than a chunk
-// is on its way to a rank at once. Then the finished blocks go round whole.
+// allreduceSegmentedRing is the ring with a segmented reduce-scatter: in each phase of P−1 stages a chunk
+// of every block circulates and is reduced, so that messages are no longer than a chunk. The allgather
+// of the results has whole blocks.
 func allreduceSegmentedRing(s *Schedule) {
 	c := s.Call
 	b := ceilBlocks(c.M, c.P, c.Element)
@@ -52,8 +56,8 @@ func allreduceSegmentedRing(s *Schedule) {
 	chunk := max(1, c.Chunk/c.Element) * c.Element
 	part := func(phase, block int) Span {
 		whole := b.span(Recv, block, block+1)
-		at := min(phase*chunk, whole.Bytes)
-		return Span{Recv, whole.Offset + at, min(chunk, whole.Bytes-at)}
+		skip := min(phase*chunk, whole.Bytes)
+		return Span{Recv, whole.Offset + skip, min(chunk, whole.Bytes-skip)}
 	}
 	shapeOf := func(phase int) []Batch {
 		full := b.total / max(1, b.unit)
@@ -61,57 +65,51 @@ func allreduceSegmentedRing(s *Schedule) {
 	}
 	phases := (b.unit + chunk - 1) / chunk
 	for first := 0; first < phases; {
-		shape, alike := shapeOf(first), 1
-		for first+alike < phases && slices.Equal(shapeOf(first+alike), shape) {
-			alike++
+		shape, equal := shapeOf(first), 1
+		for first+equal < phases && slices.Equal(shapeOf(first+equal), shape) {
+			equal++
 		}
 		from := first
 		round := Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: shape}
 		if round.Same = round.Count() == c.P; round.Same {
 			round.Peers = c.shiftedBy(1, 0)
 		}
-		s.add(alike*(c.P-1), c.P, round, func(repetition, rank int) Message {
+		s.add(equal*(c.P-1), c.P, round, func(repetition, rank int) Message {
 			t := repetition % (c.P - 1)
 			span := part(from+repetition/(c.P-1), (rank-t-1+2*c.P)%c.P)
 			return Message{From: rank, To: (rank + 1) % c.P, Src: span, Dst: span}
 		})
-		first += alike
+		first += equal
 	}
 	ring(s, "allgather", Recv, b, 0, false)
 }
 
-// allreduceExchange: the groups of an exchanger exchange their vectors and add them up, with a radix
-// of 2 partners at distance 1, 2, 4 …, log2 P stages. With a radix above 2 each of a group needs what a rank had before, so it keeps a copy.
+// allreduceExchange: the groups of an exchanger exchange and reduce their vectors; with radix 2 these are
+// partners at distance 1, 2, 4 …, log2 P stages. With a larger radix a rank sends its vector of the
+// round's beginning to several members, and keeps a copy of it.
 func allreduceExchange(s *Schedule, x exchanger, phase string) {
 	c := s.Call
 	ownVector(s)
 	sum := Span{Recv, 0, c.M}
 	x.outsiders(s, Stage{Phase: "fold in", Reduce: true}, func(core, out int) Message { return Message{From: out, To: core, Src: sum, Dst: sum} })
-	had := sum
+	sent := sum
 	if x.radix > 2 && x.core > 1 {
-		had.Buffer = Temp
+		sent.Buffer = Temp
 		s.temp = func(int) int { return c.M }
 	}
-	x.rounds(func(n, away int) {
-		if away == 1 && had != sum {
-			s.local("keep", x.core, x.rank, nil, func(int) (src, dst Span) { return sum, had })
+	x.rounds(func(n, offset int) {
+		if offset == 1 && sent != sum {
+			s.local("keep", x.core, x.rank, nil, func(int) (src, dst Span) { return sum, sent })
 		}
 		s.add(1, x.core, Stage{Phase: phase, Pattern: Exchange, Reduce: true}, func(_, i int) Message {
-			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away)), Src: had, Dst: sum}
+			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, offset)), Src: sent, Dst: sum}
 		})
 	})
 	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message { return Message{From: core, To: out, Src: sum, Dst: sum} })
 }
 
-// allreduceReduceBcast: a binomial reduce to rank 0, then a binomial broadcast.
-// 2⌈log2 P⌉ stages.
-func allreduceReduceBcast(s *Schedule) {
-	reduceBinomial(s)
-	bcastBinomial(s)
-}
-
-// allreduceRing: blocks of ⌈M/P⌉ bytes go round, each rank adding its own
-// contribution, for P−1 stages; then the finished blocks go round for P−1 more.
+// allreduceRing: blocks of ⌈M/P⌉ bytes circulate and are reduced in P−1 stages; then the results circulate
+// in P−1 more.
 func allreduceRing(s *Schedule) {
 	b := ceilBlocks(s.Call.M, s.Call.P, s.Call.Element)
 	s.Unit = b.unit
@@ -120,12 +118,11 @@ func allreduceRing(s *Schedule) {
 	ring(s, "allgather", Recv, b, 0, false)
 }
 
-// allreduceHalving is Rabenseifner's: a reduce-scatter by recursive halving, in which partners
-// at distance 1, 2, 4 … exchange the halves that the other one keeps, then an allgather by
-// recursive doubling that goes the same way back. 2·log2 P stages. Where P is no power of two
-// the ranks beyond fold in first and get the result last, see fold. Blocks have ⌈M/2^⌊log2 P⌋⌉
-// bytes, the last ones fewer or none; the libraries' blocks differ from each other by at most
-// one element.
+// allreduceHalving is Rabenseifner's algorithm: a reduce-scatter by recursive halving, in which partners at
+// distance 1, 2, 4 … send each other the half that the receiver keeps, then the reverse allgather by
+// recursive doubling. 2·log2 P stages. If P is no power of two, the ranks outside the core fold in first
+// and get the result last, see fold. Blocks have ⌈M/2^⌊log2 P⌋⌉ bytes, the last ones fewer or none; in
+// the libraries blocks differ by at most one element.
 func allreduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	ownVector(s)
@@ -134,9 +131,8 @@ func allreduceHalving(s *Schedule, f fold) {
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
 
-	// half is the stage in which partners at a distance own both halves of the
-	// same range, and send the partner's if it is still to be reduced or their
-	// own if it is done.
+	// half is the stage in which partners at a distance share a range, and each sends the partner's half
+	// in the reduce-scatter, or its own in the allgather (done).
 	half := func(phase string, distance int, done bool) {
 		size := f.core / distance / 2
 		flip := 0
@@ -146,11 +142,11 @@ func allreduceHalving(s *Schedule, f fold) {
 		stage := Stage{Phase: phase, Pattern: Exchange, Reduce: !done, Shape: b.groups(size), numbers: b.halvings(f.core, f.core, distance, flip, 0)}
 		s.add(1, f.core, stage, func(_, i int) Message {
 			sender := i ^ distance
-			whose := i
+			owner := i
 			if done {
-				whose = sender
+				owner = sender
 			}
-			first := f.owned(whose, distance)
+			first := f.owned(owner, distance)
 			part := b.span(Recv, first, first+size)
 			return Message{From: f.rank(sender), To: f.rank(i), Src: part, Dst: part}
 		})
@@ -164,9 +160,9 @@ func allreduceHalving(s *Schedule, f fold) {
 	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
 
-// halvings are the numbers below n, rising, of the non-empty messages of a halving stage: the
-// range that each sends, from block first on, belongs to the rank whose number differs in the
-// bit flip, 0 for none. It is nil if none is empty.
+// halvings are the numbers below n, rising, of the non-empty messages of a halving stage: each sends the
+// range, from block first on, of the member whose number differs in the bit flip, 0 for none. It is nil
+// if no message is empty.
 func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
 	if b.total > (core-1)*b.unit {
 		return nil
@@ -181,11 +177,11 @@ func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
 			return yield(number)
 		}
 		for _, set := range [...]int{0, bit} {
-			at := first
+			begin := first
 			if bit <= distance && (set^bit&flip) != 0 {
-				at += core / 2 / bit
+				begin += core / 2 / bit
 			}
-			if !below(bit/2, number|set, at, yield) {
+			if !below(bit/2, number|set, begin, yield) {
 				return false
 			}
 		}
@@ -194,17 +190,16 @@ func (b blocks) halvings(n, core, distance, flip, first int) iter.Seq[int] {
 	return func(yield func(int) bool) { below(n/2, 0, first, yield) }
 }
 
-// ownVector is how an allreduce in Recv begins: every rank puts its vector there.
+// ownVector has every rank copy its vector to Recv.
 func ownVector(s *Schedule) {
 	c := s.Call
 	s.local("own vector", c.P, everyRank, nil, func(int) (src, dst Span) { return Span{Send, 0, c.M}, Span{Recv, 0, c.M} })
 }
 
-// fold reduces P ranks to core = 2^⌊log2 P⌋ of them: of the first 2(P−core) ranks every second
-// one gives its vector to its neighbour, stays out, and gets the result from it in the end.
-// As MPICH does it, and Open MPI in recursive doubling, the odd ranks add up and go on.
-// Where Open MPI shares the work, in Rabenseifner's, both exchange halves, each adds up one, and
-// the even ranks get the other and go on.
+// fold reduces P ranks to a core of 2^⌊log2 P⌋: of the first 2(P−core) ranks every second one folds in,
+// giving its vector to its neighbour, and gets the result from it at the end. In MPICH, and in Open
+// MPI's recursive doubling, the odd ranks reduce and join the core. In Open MPI's Rabenseifner (shared)
+// both exchange halves, each reduces one, and the even ranks get the other and join the core.
 type fold struct {
 	exchanger
 	shared bool
@@ -213,7 +208,7 @@ type fold struct {
 func foldOf(c Call) fold   { return fold{exchangerOf(c, 2), false} }
 func halvesOf(c Call) fold { return fold{exchangerOf(c, 2), true} }
 
-// in combines the vectors of pairs at the rank that goes on.
+// in reduces the vectors of pairs at the rank that joins the core.
 func (f fold) in(s *Schedule, src, dst Span) {
 	if f.shared {
 		f.halves(s, func(int) Buffer { return dst.Buffer })
@@ -224,8 +219,8 @@ func (f fold) in(s *Schedule, src, dst Span) {
 	})
 }
 
-// halves combines vectors that all ranks of pairs have in a buffer, which may differ from rank
-// to rank: the even rank adds up the lower half, and the odd one the upper.
+// halves is in for shared work: the even rank of a pair reduces the lower half, the odd one the upper. The
+// vector's buffer may differ from rank to rank.
 func (f fold) halves(s *Schedule, buffer func(rank int) Buffer) {
 	c := s.Call
 	lower := c.M / c.Element / 2 * c.Element
@@ -245,7 +240,7 @@ func (f fold) halves(s *Schedule, buffer func(rank int) Buffer) {
 	})
 }
 
-// out gives the rank of the i-th pair that stays out its result.
+// out sends the result to the rank of each pair that folded in.
 func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
 	s.add(1, f.beyond, Stage{Phase: "fold out"}, func(_, i int) Message {
 		src, dst := result(i)
@@ -253,8 +248,8 @@ func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
 	})
 }
 
-// owned is the first block of the range that the i-th of the core has once partners up to a
-// distance have shared: the bits of i below say which halves it took, a set one the upper.
+// owned is the first block of the range of the core's i-th member after the exchange with its partner at
+// a distance: each bit of i up to the distance selects a half, a set one the upper.
 func (f fold) owned(i, distance int) (first int) {
 	for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
 		if i&bit != 0 {
@@ -272,5 +267,5 @@ func (f fold) rank(i int) int {
 	return f.exchanger.rank(i)
 }
 
-// outside is the rank of the i-th pair that stays out.
+// outside is the rank of the i-th pair that folds in.
 func (f fold) outside(i int) int { return f.rank(i) ^ 1 }

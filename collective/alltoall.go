@@ -20,10 +20,8 @@ func init() {
 	}).Branched = true
 }
 
-// alltoallPairwise: in stage t = 1 … P−1 ranks exchange their blocks with the
-// partner whose number differs in the bits of t if P is a power of two, and
-// otherwise send to the t-th rank to the right and receive from the t-th to the
-// left. P−1 identical stages of P messages.
+// alltoallPairwise: in stage t = 1 … P−1 a rank exchanges blocks with rank XOR t if P is a power of two, else
+// it sends to the t-th rank to its right and receives from the t-th to its left. P−1 stages of P messages.
 func alltoallPairwise(s *Schedule) {
 	p := s.Call.P
 	if p != floorPowerOfTwo(p) {
@@ -33,14 +31,14 @@ func alltoallPairwise(s *Schedule) {
 	alltoall(s, "pairwise", s.Call.flippedBy(1, 1), func(rank, t int) int { return rank ^ t })
 }
 
-// alltoallLinear: every rank posts all its messages at once, beginning with its right
-// neighbour, so that no two meet at one rank. P−1 identical stages of P messages.
+// alltoallLinear: every rank posts all its messages at once, beginning with its right neighbour, so that a
+// rank is the receiver of one message at a time. P−1 stages of P messages.
 func alltoallLinear(s *Schedule) {
 	s.Posted = true
 	alltoallShifted(s)
 }
 
-// alltoallShifted is as alltoallLinear, one exchange after another.
+// alltoallShifted is alltoallLinear with one exchange after another.
 func alltoallShifted(s *Schedule) {
 	p := s.Call.P
 	alltoall(s, "linear", s.Call.shiftedBy(1, 1), func(rank, t int) int { return (rank + t) % p })
@@ -58,11 +56,10 @@ func alltoall(s *Schedule, phase string, peers func(repetition int) Peers, to fu
 	})
 }
 
-// alltoallBruck: every rank rotates its blocks in Temp so that the i-th is for the rank i to
-// its right. With n = 1, k, k² … and j = 1 … k−1 it sends all blocks i whose digit of n, in
-// base k, is j to the rank jn to its right, packed into one message, and puts what arrives in
-// their place. With k = 2 there are ⌈log2 P⌉ exchanges of about half of all blocks. Then the
-// i-th block is from the rank i to its left.
+// alltoallBruck: every rank rotates its blocks in Temp so that the i-th is for the rank i to its right. With
+// n = 1, k, k² … and j = 1 … k−1 it sends all blocks i whose digit of n, in base k, is j to the rank jn to
+// its right, packed into one message, and unpacks the received ones in their place. With k = 2 there are
+// ⌈log2 P⌉ exchanges of about half of all blocks. At the end the i-th block is from the rank i to its left.
 func alltoallBruck(s *Schedule, k int) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
@@ -82,7 +79,7 @@ func alltoallBruck(s *Schedule, k int) {
 	})
 	for n := 1; n < c.P; n *= k {
 		for j := 1; j < k && j*n < c.P; j++ {
-			// Runs of n blocks, every kn-th of which begins one, and the last may be short.
+			// Runs of n blocks, one every kn blocks; the last one may be short.
 			runs := (c.P - j*n + k*n - 1) / (k * n)
 			last := (runs-1)*k*n + j*n
 			count := (runs-1)*n + min(n, c.P-last)

@@ -1,6 +1,6 @@
 package collective
 
-// Barrier moves nothing; no rank passes before all have come: MPI_Barrier.
+// Barrier moves no data; no rank leaves before all have entered: MPI_Barrier.
 var Barrier = &Collective{
 	Name: "barrier", About: "no rank goes on before all have arrived",
 	Default: "dissemination", Benchmarks: measured("Barrier"),
@@ -20,21 +20,20 @@ func init() {
 	register(Barrier, "recexch", "MPICH's barrier_intra_recexch.c", barrierExchange).Branched = true
 }
 
-// barrierDissemination: with n = 1, k, k² … every rank tells the ranks n, 2n … (k−1)n to its
-// right that it has arrived, and which ranks it has heard of. P empty messages a stage; with k
-// = 2 ⌈log2 P⌉ stages.
+// barrierDissemination: with n = 1, k, k² … every rank notifies the ranks n, 2n … (k−1)n to its right. P empty
+// messages a stage; with k = 2 ⌈log2 P⌉ stages.
 func barrierDissemination(s *Schedule, k int) {
 	c, p := s.Call, s.Call.P
 	for n := 1; n < p; n *= k {
-		for at := n; at < min(k*n, p); at += n {
-			s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Shape: empty(p), Peers: c.shiftedBy(at, 0)}, func(_, rank int) Message {
-				return Message{From: rank, To: (rank + at) % p}
+		for distance := n; distance < min(k*n, p); distance += n {
+			s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Shape: empty(p), Peers: c.shiftedBy(distance, 0)}, func(_, rank int) Message {
+				return Message{From: rank, To: (rank + distance) % p}
 			})
 		}
 	}
 }
 
-// empty is the shape of n messages of a barrier.
+// empty is the shape of n empty messages.
 func empty(n int) []Batch {
 	if n == 0 {
 		return nil
@@ -42,8 +41,8 @@ func empty(n int) []Batch {
 	return []Batch{{Count: n}}
 }
 
-// barrierLinear: one rank after another tells rank 0 that it has arrived, which then tells
-// one after another to go on. 2(P−1) stages of one message.
+// barrierLinear: one rank after another notifies rank 0, which then releases one after another. 2(P−1)
+// stages of one message.
 func barrierLinear(s *Schedule) {
 	p := s.Call.P
 	s.add(p-1, 1, Stage{Phase: "arrive", Shape: empty(1)}, func(repetition, _ int) Message {
@@ -54,8 +53,7 @@ func barrierLinear(s *Schedule) {
 	})
 }
 
-// barrierDoubleRing: a message goes round twice, from rank 0 to its right neighbour and so
-// on. 2P stages of one message.
+// barrierDoubleRing: a message circulates twice, beginning at rank 0. 2P stages of one message.
 func barrierDoubleRing(s *Schedule) {
 	p := s.Call.P
 	if p == 1 {
@@ -68,9 +66,9 @@ func barrierDoubleRing(s *Schedule) {
 	})
 }
 
-// barrierRecursiveDoubling: partners at distance 1, 2, 4 … tell each other which ranks they
-// have heard of, log2 P stages. Where P is no power of two the ranks beyond tell one of the
-// others first, and hear from it last, by a synchronous send: it waits for their answer.
+// barrierRecursiveDoubling: partners at distance 1, 2, 4 … notify each other, log2 P stages. If P is no power
+// of two, the ranks outside the core notify a core rank first, which releases them last by a synchronous
+// send: it waits for their answer.
 func barrierRecursiveDoubling(s *Schedule) {
 	c := s.Call
 	core := floorPowerOfTwo(c.P)
@@ -91,9 +89,8 @@ func barrierRecursiveDoubling(s *Schedule) {
 	})
 }
 
-// barrierTree: with n = 1, 2 … P/2 every 2n-th rank hears of all that its n-th neighbour has
-// heard of, up to rank 0, and then they are told to go on the same way back. 2⌈log2 P⌉
-// stages.
+// barrierTree: with n = 1, 2 … P/2 the n-th neighbour notifies every 2n-th rank, up to rank 0, which
+// releases the ranks in reverse order. 2⌈log2 P⌉ stages.
 func barrierTree(s *Schedule) {
 	p := s.Call.P
 	for n := 1; n < p; n *= 2 {
@@ -110,13 +107,13 @@ func barrierTree(s *Schedule) {
 	}
 }
 
-// barrierExchange: the groups of an exchanger tell each other which ranks they have heard of.
+// barrierExchange: the groups of an exchanger notify each other.
 func barrierExchange(s *Schedule) {
 	x := exchangerOf(s.Call, s.Call.Degree)
 	x.outsiders(s, Stage{Phase: "fold in", Shape: empty(1)}, func(core, out int) Message { return Message{From: out, To: core} })
-	x.rounds(func(n, away int) {
+	x.rounds(func(n, offset int) {
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: empty(x.core)}, func(_, i int) Message {
-			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, away))}
+			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, offset))}
 		})
 	})
 	x.outsiders(s, Stage{Phase: "fold out", Shape: empty(1)}, func(core, out int) Message { return Message{From: core, To: out} })

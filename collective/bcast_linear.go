@@ -6,8 +6,7 @@ func init() {
 	})
 }
 
-// sendToAll: the root sends the whole message to one rank after another.
-// P−1 stages of one message.
+// sendToAll has the root send the whole message to one rank after another: P−1 stages of one message.
 func sendToAll(s *Schedule, bytes int) {
 	c := s.Call
 	whole := Span{Recv, 0, bytes}

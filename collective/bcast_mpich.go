@@ -4,9 +4,8 @@ func init() {
 	register(Bcast, "mpich", "τ-Lop, section 4.1; Thakur, Rabenseifner and Gropp 2005", bcastMPICH)
 }
 
-// bcastMPICH is MPICH's choice: binomial below 12 KB or for less than 8 ranks;
-// below 512 KB, if P is a power of two, scatter and recursive doubling; else
-// scatter and ring.
+// bcastMPICH is MPICH's decision: binomial below 12 KiB or 8 ranks; scatter and recursive doubling below
+// 512 KiB if P is a power of two; else scatter and ring.
 func bcastMPICH(s *Schedule) {
 	const short, long = 12 << 10, 512 << 10
 	c := s.Call

@@ -3,9 +3,9 @@ package collective
 func init() {
 	for _, a := range []*Algorithm{
 		register(Bcast, "chain", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, chain tree", bcastDown(func(c Call) tree { return chains(c.P, c.Degree) })),
-		register(Bcast, "binary", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", bcastDown(func(c Call) tree { return levels(c.P, 2, false) })),
+		register(Bcast, "binary", "Open MPI's coll_base_bcast.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", bcastDown(func(c Call) tree { return kary(c.P, 2, false) })),
 		register(Bcast, "binomial-doubling", "Open MPI's coll_base_bcast.c and coll_base_topo.c, bmtree", bcastDown(func(c Call) tree { return doubling(c.P) })),
-		register(Bcast, "kary", "MPICH's bcast_intra_pipelined_tree.c and treeutil.c, k-ary tree", bcastDown(func(c Call) tree { return levels(c.P, c.Degree, true) })),
+		register(Bcast, "kary", "MPICH's bcast_intra_pipelined_tree.c and treeutil.c, k-ary tree", bcastDown(func(c Call) tree { return kary(c.P, c.Degree, true) })),
 		register(Bcast, "knomial", "Open MPI's coll_base_bcast.c and coll_base_topo.c; MPICH's bcast_intra_pipelined_tree.c", bcastDown(func(c Call) tree { return knomial(c.P, c.Degree) })),
 	} {
 		a.Chunked, a.Branched = true, a.Name != "binary" && a.Name != "binomial-doubling"
@@ -14,15 +14,15 @@ func init() {
 	register(Bcast, "split-binary", "Open MPI's coll_base_bcast.c; Pješivac-Grbović et al. 2007, split-binary tree", bcastSplitBinary).Chunked = true
 }
 
-// bcastDown is a broadcast down a tree, chunk after chunk: with k chunks, a tree of height h
-// and at most g children of a rank, h + g(k−1) stages. Of one chunk it is the whole message.
-func bcastDown(of func(Call) tree) func(*Schedule) {
+// bcastDown is a segmented broadcast down a tree: with k chunks, height h and fan-out g it has h + g(k−1)
+// stages.
+func bcastDown(treeOf func(Call) tree) func(*Schedule) {
 	return func(s *Schedule) {
-		s.pipeline("tree", false, s.down(of(s.Call)))
+		s.pipeline("tree", false, s.down(treeOf(s.Call)))
 	}
 }
 
-// down is the flow of the whole message.
+// down is the flow of the whole message down a tree.
 func (s *Schedule) down(t tree) flow {
 	c := s.Call
 	return flow{tree: t, bytes: c.M, chunk: c.Chunk, message: func(rank, parent int, part Span) Message {
@@ -31,8 +31,8 @@ func (s *Schedule) down(t tree) flow {
 	}}
 }
 
-// bcastPipeline: every rank passes each chunk on to its right neighbour while the next one
-// arrives. P−2+k stages for k chunks.
+// bcastPipeline: every rank forwards each chunk to its right neighbour while it receives the next one.
+// P−2+k stages for k chunks.
 func bcastPipeline(s *Schedule) {
 	c := s.Call
 	f := s.down(chains(c.P, 1))
@@ -42,20 +42,19 @@ func bcastPipeline(s *Schedule) {
 	s.pipeline("pipeline", false, f)
 }
 
-// bcastSplitBinary: in a binary tree the left half gets the first half of the message and the
-// right half the other one, chunk by chunk: as many stages with half the bytes. Then each rank
-// of one half exchanges with its neighbour in the other; a left rank without one gets its
-// second half from the root.
+// bcastSplitBinary: in a binary tree the left subtree gets the first half of the message and the right
+// subtree the second half, chunk by chunk. Then each rank exchanges halves with a neighbour in the other
+// subtree; a left rank without one gets its second half from the root.
 func bcastSplitBinary(s *Schedule) {
 	c := s.Call
 	left := Span{Recv, 0, (c.M + 1) / 2}
 	right := Span{Recv, left.Bytes, c.M / 2}
-	whole := levels(c.P, 2, false)
+	whole := kary(c.P, 2, false)
 	var halves []flow
-	for i, half := range filled(2, false)(c.P) {
+	for i, half := range karySubtrees(2, false)(c.P) {
 		f := s.down(whole)
 		f.delays = []delay{{i + 1, 1, 1}}
-		for _, d := range levels(half.ranks, 2, false).delays {
+		for _, d := range kary(half.ranks, 2, false).delays {
 			d.first += i + 1
 			f.delays = append(f.delays, d)
 		}

@@ -1,30 +1,20 @@
 package collective
 
 func init() {
-	register(Bcast, "scatter-recursive-doubling", "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005", bcastScatterRecursiveDoubling)
-	register(Bcast, "scatter-ring", "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005", bcastScatterRing)
+	// A binomial scatter, then an allgather by recursive doubling: log2 P stages each. If P is no power
+	// of two, ranks without a partner get the missing blocks from others, as in MPICH and Open MPI.
+	register(Bcast, "scatter-recursive-doubling", "τ-Lop, eqs. (16) and (18); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+		recursiveDoubling(s, bcastScatter(s))
+	})
+	// A binomial scatter, then an allgather by a ring of P−1 stages.
+	register(Bcast, "scatter-ring", "τ-Lop, eqs. (16) and (21); Thakur, Rabenseifner and Gropp 2005", func(s *Schedule) {
+		ring(s, "allgather", Recv, bcastScatter(s), 0, false)
+	})
 }
 
-// bcastScatterRecursiveDoubling: the message is scattered along a binomial tree in log2 P
-// stages of halving messages, then gathered by all in log2 P exchanges of doubling ones. Where
-// P is no power of two ranks without a partner get what they lack from others, as in MPICH and
-// Open MPI.
-func bcastScatterRecursiveDoubling(s *Schedule) {
-	b := bcastScatter(s)
-	recursiveDoubling(s, b)
-}
-
-// bcastScatterRing: the message is scattered along a binomial tree, then goes
-// round in P−1 stages in which every rank passes one block on to its neighbour.
-func bcastScatterRing(s *Schedule) {
-	b := bcastScatter(s)
-	ring(s, "allgather", Recv, b, 0, false)
-}
-
-// bcastScatter is the first half of both, as in MPICH: block i of ⌈M/P⌉ bytes
-// goes to the i-th rank from the root on, and lies where the message has it.
-// With n = P/2 … 1, every 2n-th rank hands the upper half of what it has to its
-// n-th neighbour.
+// bcastScatter is the binomial scatter of MPICH: block i of ⌈M/P⌉ bytes goes to the i-th rank from the root
+// on, at its offset in the message. With n = P/2 … 1, every 2n-th rank sends the upper half of its blocks
+// to its n-th neighbour.
 func bcastScatter(s *Schedule) blocks {
 	c := s.Call
 	b := ceilBlocks(c.M, c.P, 1)

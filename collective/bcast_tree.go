@@ -6,14 +6,12 @@ func init() {
 	register(Bcast, "sm-tree", "τ-Lop, section 4.2, Figs. 13 and 14: Open MPI's COLL SM broadcast", bcastTree)
 }
 
-// bcastTree: the ranks form a tree of degree g, filled level by level, and every
-// inner rank has a buffer of two segments that its children read. Segment
-// j = 0, 1, … moves down one level a stage. The root fills its buffer in stage
-// 1+2j. A level d with an inner rank copies its parents' buffers into the inner
-// ranks' own in stage 1+d+2j and into the user buffers of all its ranks in stage
-// 2+d+2j; the last level, all leaves, copies straight into its user buffers in
-// stage 1+d+2j. The stages are single copies, not messages. Between the filling
-// and the emptying of the pipeline, two stages alternate.
+// bcastTree: the ranks form a tree of degree g, filled level by level, and every inner rank has a shared
+// buffer of two segments that its children read. Segment j = 0, 1, … moves down one level a stage. The
+// root fills its shared buffer in stage 1+2j. A level d with inner ranks copies the parents' buffers
+// to the shared buffers of its inner ranks in stage 1+d+2j and to the user buffers of all its ranks in
+// stage 2+d+2j; the last level, of leaves only, copies to its user buffers in stage 1+d+2j. The stages
+// are single copies, not messages. Two stages alternate while the pipeline is full.
 func bcastTree(s *Schedule) {
 	c := s.Call
 	if c.P == 1 || c.M == 0 {
@@ -36,8 +34,8 @@ func bcastTree(s *Schedule) {
 			messages: func(repetition int) iter.Seq[Message] { return t.messages(n + 2*repetition) },
 		}
 	}
-	// From stage `levels` on the whole tree is at work, and up to stage 2k−2 no rank has
-	// reached the last segment.
+	// The pipeline is full from stage `levels` on, and up to stage 2k−2 no rank has reached the last
+	// segment.
 	first, last := len(t.levels), 2*t.segments-2+len(t.levels)
 	pairs := max(0, (2*t.segments-1-first)/2)
 	for n := 1; n <= last; n++ {
@@ -50,7 +48,7 @@ func bcastTree(s *Schedule) {
 	}
 }
 
-// segmentTree is the tree of a call and the segments that move down.
+// segmentTree is the tree of a call, and the number of segments.
 type segmentTree struct {
 	call     Call
 	segments int
@@ -73,42 +71,41 @@ func newSegmentTree(c Call) segmentTree {
 	return t
 }
 
-// A treeCopy is what ranks of a level do in a stage: they copy a segment into their
-// user buffers, or into their own ones for others.
+// A treeCopy is a copy of a segment by consecutive ranks of a level, to their user or shared buffers.
 type treeCopy struct {
 	first, ranks int // relative to the root
 	segment      int
 	toUser       bool
 }
 
-// copies returns the copies of stage n.
+// copies are the copies of stage n.
 func (t segmentTree) copies(n int) (all []treeCopy) {
-	from := func(start, first, ranks int, toUser bool) {
+	add := func(start, first, ranks int, toUser bool) {
 		if segment := (n - start) / 2; n >= start && (n-start)%2 == 0 && segment < t.segments {
 			all = append(all, treeCopy{first, ranks, segment, toUser})
 		}
 	}
 	for d, level := range t.levels {
 		if level.inner == 0 {
-			from(1+d, level.first, level.ranks, true)
+			add(1+d, level.first, level.ranks, true)
 			continue
 		}
-		from(1+d, level.first, level.inner, false)
+		add(1+d, level.first, level.inner, false)
 		if d > 0 {
-			from(2+d, level.first, level.ranks, true)
+			add(2+d, level.first, level.ranks, true)
 		}
 	}
 	return all
 }
 
-// shape counts the copies of stage n: whole segments, and the short last one.
+// shape counts the copies of stage n: of whole segments, and of a short last one.
 func (t segmentTree) shape(n int) []Batch {
 	var whole, short int
-	for _, do := range t.copies(n) {
-		if t.bytes(do.segment) == t.call.Segment {
-			whole += do.ranks
+	for _, tc := range t.copies(n) {
+		if t.bytes(tc.segment) == t.call.Segment {
+			whole += tc.ranks
 		} else {
-			short += do.ranks
+			short += tc.ranks
 		}
 	}
 	return shape(Batch{whole, t.call.Segment}, Batch{short, t.bytes(t.segments - 1)})
@@ -121,13 +118,13 @@ func (t segmentTree) bytes(segment int) int {
 func (t segmentTree) messages(n int) iter.Seq[Message] {
 	return func(yield func(Message) bool) {
 		c := t.call
-		for _, do := range t.copies(n) {
-			user := Span{Recv, do.segment * c.Segment, t.bytes(do.segment)}
-			shared := Span{Temp, do.segment % 2 * c.Segment, t.bytes(do.segment)}
-			for i := range do.ranks {
-				relative := do.first + i
+		for _, tc := range t.copies(n) {
+			user := Span{Recv, tc.segment * c.Segment, t.bytes(tc.segment)}
+			shared := Span{Temp, tc.segment % 2 * c.Segment, t.bytes(tc.segment)}
+			for i := range tc.ranks {
+				relative := tc.first + i
 				m := Message{From: c.rank((relative - 1) / c.Degree), To: c.rank(relative), Src: shared, Dst: shared}
-				if do.toUser {
+				if tc.toUser {
 					m.Dst = user
 				}
 				if relative == 0 {

@@ -6,14 +6,14 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// blocks cuts total bytes into pieces of unit bytes, numbered from 0; the last
-// that is not empty may be shorter, as MPICH's broadcast and ring allreduce cut.
+// blocks divides total bytes into blocks of unit bytes, numbered from 0, as in MPICH's broadcast and ring
+// allreduce: the last one that is not empty may be shorter.
 type blocks struct {
 	total int
 	unit  int
 }
 
-// ceilBlocks cuts m bytes among n ranks, never inside an element.
+// ceilBlocks divides m bytes among n ranks into blocks of whole elements.
 func ceilBlocks(m, n, element int) blocks {
 	unit := (m + n - 1) / n
 	unit = (unit + element - 1) / element * element
@@ -26,25 +26,24 @@ func (b blocks) span(in Buffer, first, end int) Span {
 	return Span{in, from, to - from}
 }
 
-// groups is the shape of a stage in which every group of n neighbouring blocks
-// is sent by n ranks.
+// groups is the shape of a stage in which n ranks send each group of n consecutive blocks.
 func (b blocks) groups(n int) []Batch {
 	return b.runs(n, 1, n)
 }
 
-// firstGroups is groups of the first `groups` groups alone.
+// firstGroups is groups, for the first `groups` groups.
 func (b blocks) firstGroups(n, groups int) []Batch {
 	b.total = min(b.total, groups*n*b.unit)
 	return b.groups(n)
 }
 
-// subtrees is the shape of the stage of a binomial tree in which every 2n-th
-// rank hands the blocks of the n ranks from its n-th neighbour on to it.
+// subtrees is the shape of the stage of a binomial tree in which every 2n-th rank sends its n-th neighbour
+// the n blocks of that neighbour's subtree.
 func (b blocks) subtrees(n int) []Batch {
 	return b.runs(n, 2, 1)
 }
 
-// lower is the shape of a stage in which of every 2n blocks the first n are sent, once.
+// lower is the shape of a stage in which the first n of every 2n blocks are sent once.
 func (b blocks) lower(n int) []Batch {
 	period := 2 * n * b.unit
 	if period == 0 {
@@ -53,8 +52,8 @@ func (b blocks) lower(n int) []Batch {
 	return tally(Batch{b.total / period, n * b.unit}, Batch{1, min(b.total%period, n*b.unit)})
 }
 
-// runs counts runs of n blocks, each sent by `ranks` ranks: every run if every is 1, the second
-// of each two if it is 2.
+// runs counts groups of n blocks, each sent by `ranks` ranks: all groups if every is 1, the odd ones if it
+// is 2.
 func (b blocks) runs(n, every, ranks int) []Batch {
 	if b.total == 0 {
 		return nil
@@ -65,10 +64,9 @@ func (b blocks) runs(n, every, ranks int) []Batch {
 	return shape(Batch{full * ranks, n * b.unit}, Batch{ranks, rest})
 }
 
-// shape keeps the batches that have messages with something in them.
+// shape keeps the batches that have non-empty messages.
 func shape(batches ...Batch) []Batch {
-	kept := lists.Filter(batches, func(b Batch) bool { return b.Count > 0 && b.Bytes > 0 })
-	return kept
+	return lists.Filter(batches, func(b Batch) bool { return b.Count > 0 && b.Bytes > 0 })
 }
 
 // ceilLog2 is ⌈log2 p⌉, the height of a binomial tree of p ranks.

@@ -18,13 +18,13 @@ func init() {
 	}
 }
 
-// A circulant is a graph in which in round k of q = ⌈log2 P⌉ rank r sends to r+skip[k] and receives from
-// r−skip[k], and what it receives there, relative to the block that rounds are about: in each q rounds one
-// that none of the ranks to its left had, else one of the q before it.
+// A circulant is the communication graph of q = ⌈log2 P⌉ rounds: in round k rank r sends to r+skip[k] and
+// receives from r−skip[k]. Its schedule gives the blocks received, relative to the current block of the
+// q rounds: one new block, which no rank to its left had, else one of the q before.
 type circulant struct {
 	p     int
 	skip  []int    // skip[q] is P
-	block [][]int8 // by rank from the root on and round, −q … q−1
+	block [][]int8 // by rank relative to the root, and round: −q … q−1
 }
 
 func circulantOf(p int) *circulant {
@@ -40,7 +40,7 @@ func circulantOf(p int) *circulant {
 	return g
 }
 
-// base is the new block of a rank, by which of the skips it is reached; q of the root.
+// base is the new block of a rank, the index of the last skip on its way from the root; q for the root.
 func (g *circulant) base(r int) int {
 	for k := len(g.skip) - 2; k >= 0 && r > 0; k-- {
 		if r >= g.skip[k] {
@@ -52,8 +52,8 @@ func (g *circulant) base(r int) int {
 	return len(g.skip) - 1
 }
 
-// receives is what a rank receives by round: the largest block, of those not taken yet, that is the new
-// one of a rank within skip[k] … skip[k+1] to the left.
+// receives are the blocks that a rank receives by round: in round k the largest one not taken yet that is
+// the new block of a rank skip[k] … skip[k+1] to its left.
 func (g *circulant) receives(r int) []int8 {
 	q, base := len(g.skip)-1, g.base(r)
 	w := walk{circulant: g, to: g.p + r, taken: make([]bool, q+1), blocks: make([]int8, 0, q)}
@@ -68,7 +68,7 @@ func (g *circulant) receives(r int) []int8 {
 	return w.blocks
 }
 
-// A walk is over sums of falling skips. Each is a rank, whose new block is the last skip's.
+// A walk visits sums of falling skips. Each sum is a rank, whose new block is that of the last skip.
 type walk struct {
 	*circulant
 	to     int // the rank that receives, P to the right
@@ -76,36 +76,35 @@ type walk struct {
 	blocks []int8
 }
 
-// from adds skips from e down to a sum, and takes blocks of ranks below the last one that was taken.
+// from adds skips from e down to a sum, and takes blocks of ranks below the last one taken.
 func (w *walk) from(sum, last, e int) {
 	q := len(w.skip) - 1
 	for ; e >= 0 && len(w.blocks) < q; e-- {
-		at := sum + w.skip[e]
-		if w.taken[e] || at >= last || at > w.to-w.skip[len(w.blocks)] {
+		next := sum + w.skip[e]
+		if w.taken[e] || next >= last || next > w.to-w.skip[len(w.blocks)] {
 			continue
 		}
-		if at <= w.to-w.skip[len(w.blocks)+1] {
-			w.from(at, last, e)
+		if next <= w.to-w.skip[len(w.blocks)+1] {
+			w.from(next, last, e)
 		}
 		if len(w.blocks) == q || sum > w.to-w.skip[len(w.blocks)+1] {
 			return
 		}
-		last, w.taken[e] = at, true
+		last, w.taken[e] = next, true
 		w.blocks = append(w.blocks, int8(e))
 	}
 }
 
-// rounds are the first of the rounds of n blocks, and the one after the last, counted from one in which
-// the root sends the block of round 0: n−1+q, the fewest that there can be.
+// rounds are the first round of n blocks and the one after the last, counted from a round in which the root
+// sends the block of round 0. They are n−1+q, the minimum.
 func (g *circulant) rounds(n int) (first, end int) {
 	q := len(g.skip) - 1
 	first = (q - (n-1)%q) % q
 	return first, first + n - 1 + q
 }
 
-// circulate sends a message in chunks from the root to all: in each round every rank but the root receives
-// a chunk that it has not, once the first have spread as in a binomial tree. Up is the same backwards, a
-// reduction.
+// circulate broadcasts a message in chunks: the first ones spread as in a binomial tree, then in each round
+// every rank but the root receives a new chunk. Up is the reverse, a reduction.
 func (s *Schedule) circulate(chunk int, up bool) {
 	c := s.Call
 	if c.P < 2 || c.M == 0 {
@@ -141,21 +140,21 @@ func (s *Schedule) circulate(chunk int, up bool) {
 	}
 }
 
-// A round is the k-th of one that is about a block of n, or of as many as are repeated, each of them q
+// A round is the k-th of the q rounds for the current block, of n. It is repeated, each time for the block q
 // later.
 type round struct {
-	k, about, n, chunk, repeat int
-	up                         bool
+	k, current, n, chunk, repeat int
+	up                           bool
 }
 
-// received is what a rank receives, relative to the root; nothing where that would be before block 0.
+// received is the chunk that a rank receives, relative to the root; empty before block 0.
 func (r *round) received(g *circulant, m, to, repetition int) Span {
-	at := r.about + repetition*(len(g.skip)-1) + int(g.block[to][r.k])
-	if to == 0 || at < 0 {
+	block := r.current + repetition*(len(g.skip)-1) + int(g.block[to][r.k])
+	if to == 0 || block < 0 {
 		return Span{Buffer: Recv}
 	}
-	at = min(at, r.n-1) * r.chunk
-	return Span{Recv, at, min(r.chunk, m-at)}
+	offset := min(block, r.n-1) * r.chunk
+	return Span{Recv, offset, min(r.chunk, m-offset)}
 }
 
 func (s *Schedule) addRound(g *circulant, r round) {
@@ -201,8 +200,8 @@ func (s *Schedule) addRound(g *circulant, r round) {
 	})
 }
 
-// reduceCirculant is the broadcast backwards. A rank adds up all that it receives of a chunk, and sends the sum
-// in the round in which the broadcast brings it that chunk.
+// reduceCirculant is the reverse broadcast: a rank reduces all that it receives of a chunk, and sends the
+// result in the round in which the broadcast would bring it that chunk.
 func reduceCirculant(s *Schedule) {
 	c := s.Call
 	s.temp = func(rank int) int {
@@ -221,9 +220,8 @@ func reduceCirculant(s *Schedule) {
 	s.circulate((c.Chunk+c.Element-1)/c.Element*c.Element, true)
 }
 
-// allgatherCirculant broadcasts the blocks of all ranks at once. In a round each rank sends a chunk of every
-// block that the broadcast from its rank would send, one after another, to the same neighbour: n(P−1) stages
-// of P messages for n chunks.
+// allgatherCirculant is a concurrent broadcast of all ranks' blocks. In a round each rank sends the chunks of
+// all broadcasts one after another to the same neighbour: n(P−1) stages of P messages for n chunks.
 func allgatherCirculant(s *Schedule) {
 	c := s.Call
 	ownBlock(s)
@@ -232,7 +230,7 @@ func allgatherCirculant(s *Schedule) {
 	}
 	g := circulantOf(c.P)
 	q, n := len(g.skip)-1, (c.M+c.Chunk-1)/c.Chunk
-	order := make([][]int32, q) // of a round, the receivers relative to the root of a block, by what they receive
+	order := make([][]int32, q) // receivers of a round, relative to the root, by the block they receive
 	for k := range order {
 		order[k] = make([]int32, c.P-1)
 		for i := range order[k] {
@@ -242,11 +240,11 @@ func allgatherCirculant(s *Schedule) {
 	}
 	first, end := g.rounds(n)
 	for i := first; i < end; i++ {
-		r := round{k: i % q, about: i/q*q - first, n: n, chunk: c.Chunk}
-		from := func(block int) int { // the first that receives it, or a later one
-			return sort.Search(c.P-1, func(i int) bool { return r.about+int(g.block[order[r.k][i]][r.k]) >= block })
+		r := round{k: i % q, current: i/q*q - first, n: n, chunk: c.Chunk}
+		from := func(block int) int { // the first receiver of this block or a later one
+			return sort.Search(c.P-1, func(i int) bool { return r.current+int(g.block[order[r.k][i]][r.k]) >= block })
 		}
-		begin, last := from(0), from(n-1) // which may be short
+		begin, last := from(0), from(n-1) // the last chunk may be short
 		for _, receivers := range [][]int32{order[r.k][begin:last], order[r.k][last:]} {
 			if len(receivers) == 0 {
 				continue

@@ -7,43 +7,40 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// Collective is what a collective does, whichever algorithm carries it out. Buffer sizes,
-// checks of results, default algorithms, help and the reading of benchmarks' output come from
-// it, so a new collective is a value of this type and its algorithms, in one file.
+// Collective is the semantics of a collective, independent of its algorithms. Buffer sizes, verification,
+// default algorithms, help and the reading of benchmarks' output follow from it: a new collective is
+// such a value and its algorithms in one file.
 type Collective struct {
 	Name  string // such as "bcast"
-	About string // what it does, a clause
-	M     string // what the m of a call counts, "" where messages are empty
+	About string // its effect, a clause
+	M     string // meaning of m in a call; "": messages are empty
 
 	Rooted  bool // one rank is the root
-	Shifted bool // a call has a Distance
-	Reduces bool // ranks combine what they receive, for which a model needs γ
+	Shifted bool // calls have a Distance
+	Reduces bool // ranks combine what they receive; models need γ
 
-	// Brings is where a rank's contribution lies before the call: the first bytes of its Send,
-	// or of its Recv, where it then stays. Nil: ranks bring nothing.
+	// Brings is a rank's contribution: the first bytes of its Send, or of its Recv, where it stays. Nil:
+	// ranks contribute nothing.
 	Brings func(c Call, rank int) Span
-	// Promise is what a rank's Recv holds afterwards, one part after another from
-	// its first byte to its last (MPI-3.1, chapter 5). A nil function promises
-	// nothing.
+	// Promise is the content of a rank's Recv after the call, part after part from its first byte to its
+	// last (MPI-3.1, chapter 5). Nil: nothing.
 	Promise func(c Call, rank int) []Part
 
-	// Default is the name of the algorithm that is verified, and assumed of a benchmark, unless
-	// another is named.
+	// Default is the algorithm that is verified, and assumed for benchmarks, unless another is named.
 	Default string
-	// Benchmarks measure the collective. Of two with one title the first counts that is not
-	// newer than the suite.
+	// Benchmarks measure the collective. Of several with the same title the first applies whose Since is
+	// not after the suite's version.
 	Benchmarks []Benchmark
 }
 
-// A Part is what some ranks contribute to a buffer: the same bytes of each one's
-// contribution, one rank after another, or combined into one.
+// A Part is a range of bytes of several ranks' contributions in a buffer, concatenated by rank or reduced.
 type Part struct {
 	From, Ranks int // From, From+1 … From+Ranks−1
-	At, Bytes   int // of each one's contribution
+	At, Bytes   int // range within each contribution
 	Reduced     bool
 }
 
-// Size is the bytes of a part.
+// Size is the part's size in bytes.
 func (p Part) Size() int {
 	if p.Reduced {
 		return p.Bytes
@@ -51,13 +48,13 @@ func (p Part) Size() int {
 	return p.Ranks * p.Bytes
 }
 
-// A Benchmark is one of a suite of MPI benchmarks.
+// A Benchmark is a benchmark of a suite, as its output names it.
 type Benchmark struct {
 	Suite  string   // IMB or OSU
 	Name   string   // Bcast of IMB, osu_bcast of OSU
 	Titles []string // of its tables, in any case; Name if there are none
-	Since  int      // first version, a year, that counts sizes in this way; 0 for all
-	// M is the m of a size that it prints, among p ranks; nil if they are the same.
+	Since  int      // first version of the suite, a year, with this meaning of sizes; 0: all
+	// M converts a printed size to m among p ranks; nil: they are equal.
 	M func(size, p int) int
 }
 
@@ -74,18 +71,17 @@ func (c *Collective) Algorithms() (of []*Algorithm) {
 // DefaultAlgorithm is the algorithm of that name.
 func (c *Collective) DefaultAlgorithm() *Algorithm { return find(c.Name + ":" + c.Default) }
 
-// Collectives returns the collectives that have an algorithm, by name.
+// Collectives are the collectives with an algorithm, by name.
 func Collectives() (all []*Collective) {
 	all = lists.Map(All(), func(a *Algorithm) *Collective { return a.Collective })
 	return slices.Compact(all)
 }
 
-// Names returns the names of collectives.
 func Names(of []*Collective) (names []string) {
 	return lists.Map(of, func(c *Collective) string { return c.Name })
 }
 
-// Named finds a collective by its name; it is nil if there is none.
+// Named finds a collective by its name, or nil.
 func Named(name string) *Collective {
 	i := slices.IndexFunc(known, func(a *Algorithm) bool { return a.Collective.Name == name })
 	if i < 0 {
@@ -94,8 +90,7 @@ func Named(name string) *Collective {
 	return known[i].Collective
 }
 
-// BenchmarkOf finds a benchmark by the title of its table and the version of its
-// suite; it is nil if there is none.
+// BenchmarkOf finds a benchmark by its table's title and its suite's version, or nil.
 func BenchmarkOf(all []Benchmark, suite, title string, version int) *Benchmark {
 	for i := range all {
 		b := &all[i]
@@ -108,16 +103,14 @@ func BenchmarkOf(all []Benchmark, suite, title string, version int) *Benchmark {
 	return nil
 }
 
-// measured are the benchmarks of a collective that both suites call by one name,
-// and count as calls do; OSU may have other titles.
+// measured are the benchmarks of a collective with one name in both suites, whose sizes are m. OSU may
+// have further titles.
 func measured(name string, titles ...string) []Benchmark {
 	return []Benchmark{
 		{Suite: "IMB", Name: name},
 		{Suite: "OSU", Name: "osu_" + strings.ToLower(name), Titles: append(titles, name)},
 	}
 }
-
-// The contributions that several collectives have in common.
 
 // sendsOne is m bytes of every rank.
 func sendsOne(c Call, _ int) Span { return Span{Send, 0, c.M} }
@@ -131,7 +124,7 @@ var rootSendsOne = rootBrings(sendsOne)
 // rootSendsAll is m bytes of the root for each rank.
 var rootSendsAll = rootBrings(sendsAll)
 
-// rootBrings is what the root alone brings.
+// rootBrings is a contribution of the root alone.
 func rootBrings(brings func(c Call, rank int) Span) func(c Call, rank int) Span {
 	return func(c Call, rank int) Span {
 		if rank != c.Root {
@@ -141,7 +134,7 @@ func rootBrings(brings func(c Call, rank int) Span) func(c Call, rank int) Span 
 	}
 }
 
-// rootGets is what the root alone gets: m bytes of all ranks, or of all combined.
+// rootGets is a result at the root alone: m bytes of each rank, concatenated or reduced.
 func rootGets(reduced bool) func(c Call, rank int) []Part {
 	return func(c Call, rank int) []Part {
 		if rank != c.Root {

@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// contents is what each rank's Recv is promised: "1.0" is byte 0 of rank 1's contribution,
-// "012.0" of ranks 0, 1 and 2 combined.
+// contents is the promise of each rank's Recv: "1.0" is byte 0 of rank 1's contribution, "012.0" that of ranks 0, 1
+// and 2 reduced.
 func contents(t *testing.T, c *Collective, call Call) (ranks []string) {
 	t.Helper()
 	s := must.Get(c.DefaultAlgorithm().Schedule(call))
@@ -52,7 +52,7 @@ func TestPromises(t *testing.T) {
 	}
 }
 
-// What a collective says of itself is complete and agrees with itself.
+// Every collective is complete and consistent.
 func TestCollectivesAreComplete(t *testing.T) {
 	titles := make(map[string]string)
 	for _, c := range Collectives() {

@@ -1,12 +1,11 @@
 package collective
 
-// An exchanger is MPICH's recursive exchange: a core of ranks, a power of the radix k, in which
-// with n = 1, k, k² … groups of k ranks at distance n exchange what they have. Of the other
-// ranks up to k−1 in a row give theirs to the core's rank to their right, stay out, and get the
-// result from it in the end. k = 2 is recursive doubling, see fold. Its source is
-// recexchalgo.c.
+// An exchanger is MPICH's recursive exchange, recexchalgo.c: in a core of k^⌊log_k P⌋ ranks, with
+// n = 1, k, k² … groups of k ranks at distance n exchange their data. Up to k−1 consecutive ranks outside
+// the core send theirs to the core's rank to their right before, and get the result from it at the end.
+// Radix k = 2 is recursive doubling, see fold.
 type exchanger struct {
-	radix, core, beyond int
+	radix, core, beyond int // beyond: ranks outside the core
 }
 
 func exchangerOf(c Call, radix int) exchanger {
@@ -26,27 +25,25 @@ func (x exchanger) rank(i int) int {
 	return i + x.beyond
 }
 
-// outside is the rank of the i-th that stays out, which is in the charge of member
-// i/(radix−1) of the core.
+// outside is the i-th rank outside the core; its partner is member i/(radix−1) of the core.
 func (x exchanger) outside(i int) int { return i/(x.radix-1)*x.radix + i%(x.radix-1) }
 
-// rounds are the stages of the core: by n, and in each by how much farther on in its group
-// a rank's partner is.
-func (x exchanger) rounds(round func(n, away int)) {
+// rounds are the stages of the core by distance n, and by the offset of a rank's partner in its group.
+func (x exchanger) rounds(round func(n, offset int)) {
 	for n := 1; n < x.core; n *= x.radix {
-		for away := 1; away < x.radix; away++ {
-			round(n, away)
+		for offset := 1; offset < x.radix; offset++ {
+			round(n, offset)
 		}
 	}
 }
 
-// partner is the `away`-th next member of i's group at distance n.
-func (x exchanger) partner(i, n, away int) int {
-	at := i / n % x.radix
-	return i + ((at+away)%x.radix-at)*n
+// partner is the member `offset` after i, cyclically, in its group at distance n.
+func (x exchanger) partner(i, n, offset int) int {
+	position := i / n % x.radix
+	return i + ((position+offset)%x.radix-position)*n
 }
 
-// outsiders have messages with the core's ranks in whose charge they are, a stage for each of a row.
+// outsiders adds the messages between the core and the ranks outside it, in radix−1 stages.
 func (x exchanger) outsiders(s *Schedule, st Stage, message func(core, out int) Message) {
 	for j := range x.radix - 1 {
 		rows := (x.beyond - j + x.radix - 2) / (x.radix - 1)

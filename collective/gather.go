@@ -15,8 +15,8 @@ func init() {
 	register(Gather, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", gatherLinear)
 }
 
-// gatherLinear: the root keeps its block and receives the others', one after
-// another. P−1 stages of one message.
+// gatherLinear: the root copies its block and receives the others', one after another. P−1 stages of one
+// message.
 func gatherLinear(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
@@ -28,9 +28,8 @@ func gatherLinear(s *Schedule) {
 	})
 }
 
-// gatherLinearSync: the root tells one rank after another to send, receives the first chunk of
-// its block, which may arrive before the receive is posted, and then the rest at once. P−1
-// times three stages of one message, or two.
+// gatherLinearSync: the root tells one rank after another to send, and receives the first chunk of its
+// block, then the rest. P−1 times three stages of one message, or two.
 func gatherLinearSync(s *Schedule) {
 	c := s.Call
 	if c.M == 0 {
@@ -57,8 +56,7 @@ func gatherLinearSync(s *Schedule) {
 	s.takeTurns(before)
 }
 
-// takeTurns joins the blocks from one on, which have equal repetitions, into one whose stages
-// follow each other in each repetition.
+// takeTurns merges the blocks from one on, of equal repetitions, into one block whose stages alternate.
 func (s *Schedule) takeTurns(from int) {
 	for _, b := range s.Blocks[min(from+1, len(s.Blocks)):] {
 		s.Blocks[from].Stages = append(s.Blocks[from].Stages, b.Stages...)
@@ -66,10 +64,9 @@ func (s *Schedule) takeTurns(from int) {
 	s.Blocks = s.Blocks[:min(from+1, len(s.Blocks))]
 }
 
-// gatherBinomial is the scatter backwards: for n = 1 … P/2, every 2n-th rank
-// receives the blocks of the n ranks from its n-th neighbour on. ⌈log2 P⌉
-// stages. Inner ranks collect in Temp, and so does a root other than rank 0,
-// which turns the blocks into rank order at the end.
+// gatherBinomial is the reverse scatter: with n = 1 … P/2, every 2n-th rank receives the blocks of the n
+// ranks from its n-th neighbour on. ⌈log2 P⌉ stages. Inner ranks collect in Temp, as does a root other
+// than rank 0, which rotates the blocks into rank order at the end.
 func gatherBinomial(s *Schedule) {
 	scatterBinomial(s)
 	s.reverse()

@@ -1,14 +1,12 @@
 package collective
 
-// The message patterns of D. Kang, H. W. Park, J. Suh, V. K. Prasanna, S. N. Gavali,
-// "Benchmarking of HPC Systems", University of Southern California, CENG 99-07, 1999, section
-// 4.2.2. They are algorithms, so that costs and executors of schedules apply to them, but All
-// has none of them: no MPI call chooses between them.
+// Message patterns, most of them of D. Kang, H. W. Park, J. Suh, V. K. Prasanna, S. N. Gavali, "Benchmarking
+// of HPC Systems", University of Southern California, CENG 99-07, 1999, section 4.2.2. As algorithms they
+// can be costed and executed; All leaves them out, for they are no algorithms of an MPI call.
 //
 // The paper's fourth pattern, the broadcast, is bcast:binomial.
 var (
-	// Permutation: each rank sends to the one Distance to its right and receives
-	// from the one as far to its left, all at once.
+	// Permutation: each rank sends to the rank Distance to its right, all at once.
 	Permutation = &Algorithm{
 		Collective: &Collective{
 			Name: "permutation", About: "each rank gets the message of the one Distance to its left", M: "a message",
@@ -22,8 +20,8 @@ var (
 		Source: "Kang et al. 1999, section 4.2.2.1",
 		plan:   func(s *Schedule) { permutation(s, Send, 0) },
 	}
-	// PingPong: the root sends to the rank Distance to its right, which then sends
-	// back what it received. The other ranks wait.
+	// PingPong: the root sends to the rank Distance to its right, which then sends the message back. The
+	// other ranks wait.
 	PingPong = &Algorithm{
 		Collective: &Collective{
 			Name: "ping-pong", About: "the root's message goes to the rank Distance to its right and back", M: "the message",
@@ -40,8 +38,7 @@ var (
 		Source: "Kang et al. 1999, section 4.2.2.2",
 		plan:   pingPong,
 	}
-	// Dealing: the root sends every other rank a block of its own, one after
-	// another. It is scatter:linear without the root's copy of its own block.
+	// Dealing is scatter:linear without the root's copy of its own block.
 	Dealing = &Algorithm{
 		Collective: &Collective{
 			Name: "dealing", About: "each rank but the root gets its block from the root", M: "one rank's block",
@@ -80,8 +77,7 @@ var (
 		Among:  EvenRanks,
 		plan:   func(s *Schedule) { couples(s, Send) },
 	}
-	// Readers: all ranks but the root get its message at once, which needs messages that
-	// receivers fetch.
+	// Readers: all ranks but the root read its message at once, by single copies of the receivers.
 	Readers = &Algorithm{
 		Collective: &Collective{
 			Name: "readers", About: "all ranks but the root get its message at once", M: "the message",
@@ -98,8 +94,7 @@ var (
 		Source: "S. Chakraborty, H. Subramoni, D. K. Panda, CLUSTER 2017, parallel read",
 		plan:   readers,
 	}
-	// OwnCopies: each rank copies its message from its send to its receive buffer; no messages
-	// are sent.
+	// OwnCopies: each rank copies its message from its send to its receive buffer.
 	OwnCopies = &Algorithm{
 		Collective: &Collective{
 			Name: "own", About: "each rank copies its message to where it receives", M: "a message",
@@ -110,8 +105,8 @@ var (
 		Source: "what ranks copy within themselves, as in an allgather",
 		plan:   func(s *Schedule) { ownMessage(s, s.Call.P, 1) },
 	}
-	// CopiedCouples are Couples whose senders first copy their message to where they send it
-	// from, onto what the receivers read in the last call, as is usual in collectives.
+	// CopiedCouples are Couples whose senders first copy their message to the buffer that they send from,
+	// as in collectives: they overwrite what the receivers read in the last call.
 	CopiedCouples = &Algorithm{
 		Collective: &Collective{
 			Name: "copied-couples", About: "every other rank copies its message and gives it to its right neighbour", M: "a message",
@@ -128,7 +123,7 @@ var (
 			couples(s, Recv)
 		},
 	}
-	// CopiedPermutation is Permutation of that kind. What arrives lies behind the own message.
+	// CopiedPermutation is Permutation after such a copy. The received message follows the own one.
 	CopiedPermutation = &Algorithm{
 		Collective: &Collective{
 			Name: "copied-permutation", About: "each rank copies its message and gets that of the one Distance to its left", M: "a message",
@@ -147,8 +142,7 @@ var (
 	}
 )
 
-// PatternNamed finds one of these patterns by its name, as permutation:shift; nil if there is
-// none.
+// PatternNamed finds a pattern by its name, such as permutation:shift, or nil.
 func PatternNamed(name string) *Algorithm {
 	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers, OwnCopies, CopiedCouples, CopiedPermutation} {
 		if a.String() == name {
@@ -158,14 +152,13 @@ func PatternNamed(name string) *Algorithm {
 	return nil
 }
 
-// ownMessage has n ranks, `apart` ranks from each other, copy their message to where they
-// receive.
-func ownMessage(s *Schedule, n, apart int) {
+// ownMessage has n ranks, `stride` ranks apart, copy their message to Recv.
+func ownMessage(s *Schedule, n, stride int) {
 	m := s.Call.M
-	s.local("own message", n, func(i int) int { return i * apart }, nil, func(int) (src, dst Span) { return Span{Send, 0, m}, Span{Recv, 0, m} })
+	s.local("own message", n, func(i int) int { return i * stride }, nil, func(int) (src, dst Span) { return Span{Send, 0, m}, Span{Recv, 0, m} })
 }
 
-// permutation sends what begins a buffer to byte `to` of Recv.
+// permutation sends the first bytes of a buffer to the offset `to` of Recv.
 func permutation(s *Schedule, from Buffer, to int) {
 	c := s.Call
 	s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Peers: c.shiftedBy(c.Distance, 0)}, func(_, rank int) Message {

@@ -65,8 +65,7 @@ func TestPatternsSendEachMessageOnce(t *testing.T) {
 	})
 }
 
-// Ranks put their message where they receive, and it goes on from there: that is what the
-// receiver of the run before read.
+// Ranks copy their message to Recv and send it from there: the bytes that the receiver read in the last run.
 func TestCopiedPatternsSendWhatWasCopied(t *testing.T) {
 	for _, a := range []*Algorithm{CopiedCouples, CopiedPermutation} {
 		for p := 2; p <= 8; p += 2 {

@@ -16,8 +16,8 @@ func init() {
 	register(Reduce, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", reduceLinear)
 }
 
-// reduceLinear: the root receives one vector after another and adds each to its
-// own. P−1 stages of one message and one reduction.
+// reduceLinear: the root receives and reduces one vector after another. P−1 stages of one message and one
+// reduction.
 func reduceLinear(s *Schedule) {
 	c := s.Call
 	given, sum := Span{Send, 0, c.M}, Span{Recv, 0, c.M}
@@ -27,9 +27,9 @@ func reduceLinear(s *Schedule) {
 	})
 }
 
-// reduceBinomial is MPICH's tree: for n = 1 … P/2, every 2n-th rank from the root
-// on receives the vector of its n-th neighbour and adds it to its own. ⌈log2 P⌉
-// stages with a reduction each. Ranks on the way add up in Temp, the root in Recv.
+// reduceBinomial is MPICH's tree: with n = 1 … P/2, every 2n-th rank from the root on receives and reduces
+// the vector of its n-th neighbour. ⌈log2 P⌉ stages with a reduction each. Inner ranks reduce in Temp, the
+// root in Recv.
 func reduceBinomial(s *Schedule) {
 	c := s.Call
 	v := treeBuffers{c}
@@ -62,12 +62,11 @@ func reduceBinomial(s *Schedule) {
 	}
 }
 
-// reduceHalving is Rabenseifner's: a reduce-scatter as in allreduce:rabenseifner, then a gather
-// along a binomial tree that goes the same way back: with partners at distance P/2 … 1 the
-// ranks whose number differs from the root's there send what they have, 1, 2 … P/2 blocks.
-// 2·log2 P stages. Where P is no power of two the ranks beyond fold in first, see fold. A root
-// among them takes its partner's place; where they share the work it takes rank 0's place,
-// after the reduce-scatter, and gets its block. Ranks add up in Temp, the root in Recv.
+// reduceHalving is Rabenseifner's algorithm: a reduce-scatter as in allreduce:rabenseifner, then the reverse
+// binomial gather: at distance P/2 … 1 the ranks whose number differs from the root's in that bit send
+// their 1, 2 … P/2 blocks. 2·log2 P stages. If P is no power of two, the ranks outside the core fold in
+// first, see fold. A root outside the core takes its partner's place; with shared work it takes the place
+// of rank 0 after the reduce-scatter, and gets its block. Ranks reduce in Temp, the root in Recv.
 func reduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	if c.P == 1 {
@@ -75,15 +74,15 @@ func reduceHalving(s *Schedule, f fold) {
 		return
 	}
 	outside := c.Root < 2*f.beyond && c.Root == f.outside(c.Root/2)
-	takes := outside && !f.shared
-	out := func(pair int) (rank int) { // of a pair, the one that folds in
-		if takes && pair == c.Root/2 {
+	swapped := outside && !f.shared
+	out := func(pair int) (rank int) { // the rank of a pair that folds in
+		if swapped && pair == c.Root/2 {
 			return f.rank(pair)
 		}
 		return f.outside(pair)
 	}
 	rank := func(i int) int {
-		if takes && i == c.Root/2 {
+		if swapped && i == c.Root/2 {
 			return c.Root
 		}
 		return f.rank(i)
@@ -110,14 +109,14 @@ func reduceHalving(s *Schedule, f fold) {
 	halving{f, rank, out, sumOf, root, outside}.run(s)
 }
 
-// A halving is reduceHalving with its ranks named.
+// A halving is a call of reduceHalving with its roles of ranks.
 type halving struct {
 	fold
 	member  func(i int) int                // a rank of the core
-	out     func(pair int) int             // of a pair, the one that folds in
-	sumOf   func(rank int, part Span) Span // where a rank adds up
+	out     func(pair int) int             // the rank of a pair that folds in
+	sumOf   func(rank int, part Span) Span // the part in a rank's buffer for reductions
 	root    int                            // number of the root in the core
-	outside bool                           // the root is one that folds in
+	outside bool                           // the root is outside the core
 }
 
 func (f halving) run(s *Schedule) {
@@ -176,7 +175,7 @@ func (f halving) share(s *Schedule) {
 			shape, first = b.lower(size), 0
 		}
 		s.add(1, distance, Stage{Phase: "gather", Shape: shape, numbers: b.halvings(distance, f.core, distance, 0, first)}, func(_, low int) Message {
-			// From here up numbers are as the root's, but for the bit of the distance.
+			// The higher bits are the root's, except the sender's bit of the distance.
 			to := f.root&^(distance-1) | low
 			from := to ^ distance
 			part := owned(from, distance)

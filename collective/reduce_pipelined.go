@@ -4,8 +4,8 @@ func init() {
 	for _, a := range []*Algorithm{
 		register(Reduce, "chain", "Open MPI's coll_base_reduce.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, chain tree", reduceUp(func(c Call) tree { return chains(c.P, c.Degree) })),
 		register(Reduce, "pipeline", "Open MPI's coll_base_reduce.c; Pješivac-Grbović et al. 2007, chain tree with a fan-out of one", reducePipeline),
-		register(Reduce, "binary", "Open MPI's coll_base_reduce.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", reduceUp(func(c Call) tree { return levels(c.P, 2, false) })),
-		register(Reduce, "kary", "MPICH's ireduce_tsp_tree.c and treeutil.c, k-ary tree", reduceUp(func(c Call) tree { return levels(c.P, c.Degree, true) })),
+		register(Reduce, "binary", "Open MPI's coll_base_reduce.c and coll_base_topo.c; Pješivac-Grbović et al. 2007, binary tree", reduceUp(func(c Call) tree { return kary(c.P, 2, false) })),
+		register(Reduce, "kary", "MPICH's ireduce_tsp_tree.c and treeutil.c, k-ary tree", reduceUp(func(c Call) tree { return kary(c.P, c.Degree, true) })),
 		register(Reduce, "knomial", "Open MPI's coll_base_reduce.c and coll_base_topo.c; MPICH's ireduce_tsp_tree.c", reduceUp(func(c Call) tree { return knomial(c.P, c.Degree) })),
 		register(Reduce, "in-order-binary", "Open MPI's coll_base_reduce.c and coll_base_topo.c", reduceInOrder),
 	} {
@@ -13,16 +13,15 @@ func init() {
 	}
 }
 
-// reduceUp is a reduction up a tree, chunk after chunk: the broadcast backwards.
-func reduceUp(of func(Call) tree) func(*Schedule) {
+// reduceUp is a segmented reduction up a tree, the reverse of bcastDown.
+func reduceUp(treeOf func(Call) tree) func(*Schedule) {
 	return func(s *Schedule) {
-		c := s.Call
-		s.up("tree", of(c), c.Root, 1, nil)
+		s.up("tree", treeOf(s.Call), s.Call.Root, 1, nil)
 	}
 }
 
-// reducePipeline: every rank adds each chunk of its right neighbour to its own and passes
-// it on to its left one while the next one arrives. P−2+k stages for k chunks.
+// reducePipeline: every rank reduces each chunk of its right neighbour and sends it to its left one while it
+// receives the next chunk. P−2+k stages for k chunks.
 func reducePipeline(s *Schedule) {
 	c := s.Call
 	s.up("pipeline", chains(c.P, 1), c.Root, 1, func(first, last int) Peers {
@@ -30,9 +29,9 @@ func reducePipeline(s *Schedule) {
 	})
 }
 
-// reduceInOrder: a binary tree in which the ranks below one child precede the ranks below the
-// other, and both precede the parent, so that operands keep their order. The last rank is the
-// tree's root, and sends the result to the call's.
+// reduceInOrder: a binary tree in which the ranks of one subtree precede the other's, and both precede the
+// parent, so that operands keep their order. The tree's root is the last rank, which sends the result
+// to the call's root.
 func reduceInOrder(s *Schedule) {
 	c := s.Call
 	last := c.P - 1
@@ -44,14 +43,14 @@ func reduceInOrder(s *Schedule) {
 	}
 }
 
-// up adds vectors up along a tree whose root is top, ranks counted to its right, or with by =
-// −1 to its left. Inner ranks add up in Temp, or in Recv if the result is for them.
+// up reduces vectors along a tree whose root is top, with ranks counted to its right, or with by = −1 to
+// its left. Inner ranks reduce in Temp, the root of the call in Recv.
 func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last int) Peers) {
 	c := s.Call
 	rank := func(number int) int { return (top + by*number + c.P) % c.P }
 	number := func(rank int) int { return (by*(rank-top) + c.P) % c.P }
 	inner := func(i int) bool { return i == 0 || t.place(i).inner }
-	sum := func(i int) Buffer { // in which inner ranks add up
+	sum := func(i int) Buffer { // of the reductions of inner ranks
 		if i == 0 && top == c.Root {
 			return Recv
 		}
@@ -85,7 +84,7 @@ func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last 
 			return Message{From: rank(from), To: rank(to), Src: src, Dst: dst}
 		},
 	})
-	if len(s.Blocks) > before+1 { // the ranks that copy may be receiving meanwhile
+	if len(s.Blocks) > before+1 { // the first receives overlap the copies
 		copies, first := &s.Blocks[before].Stages[0], &s.Blocks[before+1].Stages[0]
 		if first.Pattern == OneWay && len(first.Shape) == 1 && first.Shape[0].Count == inners {
 			copies.Beside, copies.Ahead = first.Shape, true

@@ -1,9 +1,8 @@
 package collective
 
-// ReduceScatter has a block of every rank for every rank, in rank order, and combines the
-// blocks for each rank: MPI_Reduce_scatter_block. As its recvcount, m is one block, so a rank's
-// vector has P·m bytes. IMB has printed the block since 2019; earlier versions, and OSU, print
-// the vector.
+// ReduceScatter reduces vectors of a block for every rank, and scatters the result: MPI_Reduce_scatter_block.
+// As its recvcount, m is one block: a vector has P·m bytes. IMB prints the block since 2019; earlier
+// versions, and OSU, print the vector.
 var ReduceScatter = &Collective{
 	Name: "reduce_scatter", About: "each rank gets its block of the ranks' vectors combined", M: "one rank's block, of P in a vector",
 	Reduces: true,
@@ -29,9 +28,8 @@ func init() {
 	register(ReduceScatter, "pairwise", "Thakur, Rabenseifner and Gropp 2005, long messages", reduceScatterPairwise)
 }
 
-// reduceScatterRing: every rank copies its vector to Temp. Then the blocks go round,
-// each rank adding its own, and each block's last stop is its rank. P−1 identical
-// stages of P messages.
+// reduceScatterRing: every rank copies its vector to Temp. Then the blocks circulate and are reduced, and
+// each ends at its rank. P−1 stages of P messages.
 func reduceScatterRing(s *Schedule) {
 	c := s.Call
 	inTemp(s, c.P, everyRank)
@@ -39,21 +37,21 @@ func reduceScatterRing(s *Schedule) {
 	ownBlocks(s, Temp, c.P, everyRank)
 }
 
-// reduceScatterHalving: every rank copies its vector to Temp. Then partners at distance P/2 … 1
-// exchange the halves that the other one keeps: log2 P stages, each of half as many bytes as
-// the one before. Where P is no power of two the ranks beyond fold in first, see fold; their
-// partners gather both blocks, and give them theirs in the end.
+// reduceScatterHalving: every rank copies its vector to Temp. Then partners at distance P/2 … 1 send each
+// other the half that the receiver keeps: log2 P stages, each with half the bytes of the one before. If P
+// is no power of two, the ranks outside the core fold in first, see fold; their partners reduce both
+// blocks, and send them theirs at the end.
 func reduceScatterHalving(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
 	f := foldOf(c)
 	inTemp(s, f.core, f.rank)
 	f.in(s, sendsAll(c, 0), b.span(Temp, 0, c.P))
-	// first is the first block that the i-th of the core is responsible for.
+	// first is the first block of the core's i-th member.
 	first := func(i int) int { return i + min(i, f.beyond) }
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
-		// A half is the blocks of as many of the core as the distance: of two blocks
-		// each, then perhaps of some with two and others with one, then of one each.
+		// A half has the blocks of `distance` members of the core: halves of members with two blocks
+		// come first, then at most one mixed half, then halves of members with one block.
 		double, mixed := f.beyond/distance, f.beyond%distance
 		single := f.core/distance - double - min(mixed, 1)
 		halves := shape(
@@ -71,9 +69,8 @@ func reduceScatterHalving(s *Schedule) {
 	ownBlocks(s, Temp, f.core, f.rank)
 }
 
-// reduceScatterPairwise: in stage t = 1 … P−1 every rank sends the block of the t-th
-// rank to its right there, and adds what comes from the t-th to its left to its own.
-// P−1 identical stages of P messages.
+// reduceScatterPairwise: in stage t = 1 … P−1 every rank sends the t-th rank to its right that rank's block,
+// and reduces the block from the t-th rank to its left. P−1 stages of P messages.
 func reduceScatterPairwise(s *Schedule) {
 	c := s.Call
 	ownBlocks(s, Send, c.P, everyRank)
@@ -83,7 +80,7 @@ func reduceScatterPairwise(s *Schedule) {
 	})
 }
 
-// inTemp is how n ranks begin to combine vectors: each copies its own to Temp.
+// inTemp has each of n ranks copy its vector to Temp.
 func inTemp(s *Schedule, n int, rank func(i int) int) {
 	c := s.Call
 	s.temp = func(int) int { return c.P * c.M }

@@ -17,7 +17,7 @@ func reduceScatter(t *testing.T, name string, p, m int) *collective.Schedule {
 	return s
 }
 
-// Stages and sizes are as the algorithms' sources state.
+// The numbers of stages and the sizes that the algorithms' sources state.
 func TestReduceScatterStages(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -51,7 +51,7 @@ func TestReduceScatterStages(t *testing.T) {
 	}
 }
 
-// What the suites print as the size is a block in one and the vector in another.
+// The printed size is the block in one suite and the vector in another.
 func TestReduceScatterOfBenchmarks(t *testing.T) {
 	imb := func(banner, title string) string {
 		return banner + "\n# Benchmarking " + title + "\n# #processes = 3\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n1024 1000 9 10 9.5\n"

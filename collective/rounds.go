@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// An Envelope is a message of a program: who sends how many bytes to whom.
+// An Envelope is a message of a program: sender, receiver, bytes.
 type Envelope struct{ From, To, Bytes int }
 
-// Rounds are messages of a program among p ranks, each once, as stages in which no rank
-// sends more than one and none receives more than one: of messages of which the longest
-// is less than twice as long as the shortest, the fewest rounds that taking them by the
-// distance of their ranks gives. A round begins when the one ahead of it is over. It fails
-// for messages that cannot be, and for two from the same rank to the same.
+// Rounds schedules a program's messages among p ranks in rounds, in which each rank sends and receives at
+// most one. The sizes in a round differ by less than a factor of two. Messages are taken greedily by
+// the distance of their ranks, each into the first free round. It fails for invalid messages, and for two
+// with the same sender and receiver.
 func Rounds(p int, messages []Envelope) (*Schedule, error) {
 	plan := &rounds{out: make([][]contribution, p), in: make([][]contribution, p)}
 	largest, total := 0, 0
@@ -33,28 +32,29 @@ func Rounds(p int, messages []Envelope) (*Schedule, error) {
 		if i > 0 && order[i-1].From == m.From && order[i-1].To == m.To {
 			return nil, fmt.Errorf("rank %d sends to %d twice: add them up", m.From, m.To)
 		}
-		at, place := 0, 0
+		src, dst := 0, 0
 		if n := len(plan.out[m.From]); n > 0 {
-			at = plan.out[m.From][n-1].at + plan.out[m.From][n-1].bytes
+			src = plan.out[m.From][n-1].src + plan.out[m.From][n-1].bytes
 		}
 		if n := len(plan.in[m.To]); n > 0 {
-			place = plan.in[m.To][n-1].place + plan.in[m.To][n-1].bytes
+			dst = plan.in[m.To][n-1].dst + plan.in[m.To][n-1].bytes
 		}
-		plan.out[m.From] = append(plan.out[m.From], contribution{m.To, at, place, m.Bytes})
-		plan.in[m.To] = append(plan.in[m.To], contribution{m.From, at, place, m.Bytes})
+		plan.out[m.From] = append(plan.out[m.From], contribution{m.To, src, dst, m.Bytes})
+		plan.in[m.To] = append(plan.in[m.To], contribution{m.From, src, dst, m.Bytes})
 	}
 	s := &Schedule{Algorithm: plan.algorithm(), Call: Call{P: p, M: largest}, Unit: largest}
 	plan.lay(s, order)
 	return s, nil
 }
 
-// rounds are the places of messages in the buffers of ranks.
+// rounds are the messages that each rank sends and receives, with their offsets.
 type rounds struct {
 	out, in [][]contribution
 }
 
-// A contribution is a message to or from a rank, at a place of its sender's Send.
-type contribution struct{ rank, at, place, bytes int } // place: of its receiver's Recv
+// A contribution is a message to or from a rank, with its offsets in the sender's Send and the receiver's
+// Recv.
+type contribution struct{ rank, src, dst, bytes int }
 
 func (r *rounds) algorithm() *Algorithm {
 	return &Algorithm{Name: "rounds", Collective: &Collective{
@@ -68,14 +68,14 @@ func (r *rounds) algorithm() *Algorithm {
 		},
 		Promise: func(_ Call, rank int) (parts []Part) {
 			for _, c := range r.in[rank] {
-				parts = append(parts, Part{From: c.rank, Ranks: 1, At: c.at, Bytes: c.bytes})
+				parts = append(parts, Part{From: c.rank, Ranks: 1, At: c.src, Bytes: c.bytes})
 			}
 			return parts
 		},
 	}}
 }
 
-// lay makes the stages.
+// lay adds the rounds to the schedule.
 func (r *rounds) lay(s *Schedule, messages []Envelope) {
 	p := s.Call.P
 	distance := func(m Envelope) int { return (m.To - m.From + p) % p }
@@ -87,7 +87,7 @@ func (r *rounds) lay(s *Schedule, messages []Envelope) {
 		if n < 0 {
 			n = len(messages)
 		}
-		// The rounds in which a rank sends already, and receives, as bits.
+		// Bit sets of the rounds in which a rank already sends or receives.
 		words := 0
 		sends, receives := make([][]uint64, p), make([][]uint64, p)
 		var all [][]Message
@@ -110,14 +110,14 @@ func (r *rounds) lay(s *Schedule, messages []Envelope) {
 	}
 }
 
-// message is one with its places.
+// message is the message with its offsets.
 func (r *rounds) message(m Envelope) Message {
-	at, _ := slices.BinarySearchFunc(r.out[m.From], m.To, func(c contribution, to int) int { return c.rank - to })
-	c := r.out[m.From][at]
-	return Message{From: m.From, To: m.To, Src: Span{Send, c.at, m.Bytes}, Dst: Span{Recv, c.place, m.Bytes}}
+	i, _ := slices.BinarySearchFunc(r.out[m.From], m.To, func(c contribution, to int) int { return c.rank - to })
+	c := r.out[m.From][i]
+	return Message{From: m.From, To: m.To, Src: Span{Send, c.src, m.Bytes}, Dst: Span{Recv, c.dst, m.Bytes}}
 }
 
-// firstFree is the first bit that neither has.
+// firstFree is the first bit that is set in neither.
 func firstFree(a, b []uint64) int {
 	for i := 0; ; i++ {
 		taken := uint64(0)
@@ -140,7 +140,7 @@ func set(to *[]uint64, bit, words int) {
 	(*to)[bit/64] |= 1 << (bit % 64)
 }
 
-// patternOf is an exchange if some rank sends and receives.
+// patternOf is Exchange if any rank sends and receives.
 func patternOf(round []Message) Pattern {
 	sends := make(map[int]bool, len(round))
 	for _, m := range round {
@@ -152,7 +152,7 @@ func patternOf(round []Message) Pattern {
 	return OneWay
 }
 
-// shapeOf are the sizes of messages, falling.
+// shapeOf is the shape of messages that are sorted by falling size.
 func shapeOf(round []Message) (batches []Batch) {
 	for _, m := range round {
 		if n := len(batches); n > 0 && batches[n-1].Bytes == m.Bytes() {

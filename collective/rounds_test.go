@@ -8,8 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// Every message is there once, between bytes of its own, and a rank sends and receives at
-// most one in a round.
+// Every message is sent once, from and to bytes of its own, and a rank sends and receives at most one in a round.
 func TestRounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
@@ -68,7 +67,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// An exchange of all with all takes one round for each distance.
+// An all-to-all has one round for each distance.
 func TestRoundsOfAll(t *testing.T) {
 	for _, p := range []int{2, 3, 8, 13, 64} {
 		var messages []Envelope

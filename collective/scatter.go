@@ -21,15 +21,15 @@ func init() {
 	register(Scatter, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", scatterLinear)
 }
 
-// scatterLinear: the root keeps its block and sends the others theirs, one after
-// another. P−1 stages of one message.
+// scatterLinear: the root copies its block and sends the others theirs, one after another. P−1 stages of
+// one message.
 func scatterLinear(s *Schedule) {
 	c := s.Call
 	s.local("own block", 1, c.atRoot, nil, func(root int) (src, dst Span) { return Span{Send, root * c.M, c.M}, Span{Recv, 0, c.M} })
 	deal(s)
 }
 
-// deal has the root send the others their blocks.
+// deal has the root send the others their blocks, one after another.
 func deal(s *Schedule) {
 	c := s.Call
 	s.add(c.P-1, 1, Stage{Phase: "linear"}, func(repetition, _ int) Message {
@@ -38,11 +38,10 @@ func deal(s *Schedule) {
 	})
 }
 
-// scatterBinomial: a rank that serves 2n ranks sends the blocks of the upper n to
-// the first of them, for n = P/2 … 1: ⌈log2 P⌉ stages, of 2^i messages of
-// P/2^(i+1) blocks where P is a power of two; otherwise the last message of a
-// stage is shorter, as in MPICH. A root other than rank 0 turns the blocks into
-// the order of the tree first, and inner ranks keep what they pass on in Temp.
+// scatterBinomial: with n = P/2 … 1, a rank responsible for 2n ranks sends the blocks of the upper n to the
+// first of these: ⌈log2 P⌉ stages of 2^i messages of P/2^(i+1) blocks if P is a power of two; otherwise
+// the last message of a stage is shorter, as in MPICH. A root other than rank 0 first rotates the blocks
+// into the order of the tree, and inner ranks forward from Temp.
 func scatterBinomial(s *Schedule) {
 	c := s.Call
 	b := blocks{c.P * c.M, c.M}
@@ -78,8 +77,8 @@ func scatterBinomial(s *Schedule) {
 	})
 }
 
-// reverse turns a scatter into a gather: what was sent last comes first, the other
-// way, and the buffers before and after change places.
+// reverse turns a scatter into a gather: the stages in reverse order, with sender and receiver, and Send
+// and Recv, exchanged.
 func (s *Schedule) reverse() {
 	slices.Reverse(s.Blocks)
 	swapped := [...]Buffer{Send: Recv, Recv: Send, Temp: Temp}
@@ -101,13 +100,12 @@ func (s *Schedule) reverse() {
 	}
 }
 
-// treeBuffers says where a rank of a binomial scatter keeps the blocks of its
-// subtree: in the order of the tree, its own first. A root of rank 0 uses its user
-// buffer, for there rank order is tree order; other inner ranks use Temp.
+// treeBuffers is the location of the blocks of a rank's subtree in a binomial scatter, in the order of the
+// tree, its own first. They are in Temp, except that root 0 uses its user buffer: there rank order is
+// tree order.
 type treeBuffers struct{ call Call }
 
-// span is the given number of blocks from the skip-th on, in the buffer of a
-// rank relative to the root.
+// span is a number of blocks from the skip-th on, in the buffer of a rank relative to the root.
 func (v treeBuffers) span(relative, skip, ranks int) Span {
 	m := v.call.M
 	in := Temp
@@ -122,8 +120,7 @@ func (v treeBuffers) inner(relative int) bool {
 	return relative == 0 || relative%2 == 0 && relative+1 < v.call.P
 }
 
-// inners is the number of inner ranks, which are 0, 2, 4 …, the root counted
-// even if it is alone.
+// inners is the number of inner ranks, 0, 2, 4 … relative to the root, with the root even if it is alone.
 func (v treeBuffers) inners() int { return max(1, v.call.P/2) }
 
 func (v treeBuffers) temp(rank int) int {

@@ -1,22 +1,18 @@
-// Package collective holds collective algorithms as schedules: stages of
-// messages between ranks, and nothing else. It knows neither costs nor memory.
+// Package collective holds algorithms of collectives as schedules: stages of messages between ranks,
+// without costs or memory.
 //
-// An algorithm is written once, in a file of its own, and everything else reads
-// it: a model costs its stages, a runner carries out its messages, a report
-// draws them. Two views of a stage make that possible. Its Shape says how many
-// messages of which size are on their way at once, and takes no more room for a
-// million ranks than for two; its Messages say who sends which bytes to whom,
-// one at a time. The tests prove for every algorithm that the two agree.
+// Each algorithm is written once: the model costs its stages, the runner executes its messages, and
+// reports draw them. A stage has two views, and the tests prove that they agree. Its Shape counts the
+// concurrent messages by size, and is as small for a million ranks as for two; its Messages give
+// sender, receiver and bytes, one at a time.
 //
-// What a collective does is data, too: a Collective says where ranks' data lie
-// before and what they hold afterwards, and no other package knows one by name.
+// A Collective is data, too: where the ranks' data lie before the call, and what they hold
+// afterwards. No other package knows one by name.
 //
-// The size M of a call means what it means in MPI, and M of the Collective says
-// what: the whole message of a broadcast, the vector of a reduction, and in scatter,
-// gather, allgather and alltoall the bytes of one rank's block. A message that P does
-// not divide is cut as MPICH cuts it: blocks of ⌈M/P⌉ bytes, then a shorter one, then
-// empty ones. An empty block is not sent; only a barrier, and a rank that says that it is
-// ready, sends empty messages.
+// The size M of a call is MPI's: the message of a broadcast, the vector of a reduction, and one
+// rank's block in scatter, gather, allgather and alltoall (Collective.M). If P does not divide M,
+// blocks are MPICH's: ⌈M/P⌉ bytes each, then a shorter one, then empty ones. Empty blocks are not
+// sent; barriers and ready messages are the only empty messages.
 package collective
 
 import (
@@ -26,80 +22,73 @@ import (
 	"math"
 )
 
-// Schedule is an algorithm laid out for one call: blocks of stages, in order.
-// No stage begins before the one ahead of it is over.
+// Schedule is an algorithm for one call: blocks of stages in order. A stage begins when the previous
+// one is complete.
 type Schedule struct {
-	Algorithm *Algorithm // for bcast:mpich the algorithm MPICH chooses
+	Algorithm *Algorithm // for bcast:mpich the algorithm that MPICH selects
 	Call      Call
 	Blocks    []Block
 
-	// Unit is the natural piece of this schedule in bytes: what one rank owns
-	// where the message is spread over ranks, and the whole message otherwise.
-	// Formulas count their segments k in it.
+	// Unit is the bytes of a rank's block if the message is distributed over the ranks, else of the
+	// message. Formulas count segments k in it.
 	Unit int
 
-	// Levels is the height of the tree if stages consist of transfers instead of messages, else
-	// 0.
+	// Levels is the height of the tree if the stages consist of transfers, else 0.
 	Levels int
 
-	// Blocking: a rank sends and receives one message after another, as with MPI_Send and
-	// MPI_Recv. Else the messages that it sends in a row, or receives, are under way together.
+	// Blocking: ranks use MPI_Send and MPI_Recv. Else consecutive sends, or receives, of a rank overlap.
 	Blocking bool
 
-	// Posted: a rank that exchanges begins all its messages at once, and waits for none before
-	// the others; unless the schedule is Blocking.
+	// Posted: a rank posts all messages of its exchanges at once, unless the schedule is Blocking.
 	Posted bool
 
-	// ToSelf: in local stages ranks send to themselves, as a message of the library's, instead
-	// of copying.
+	// ToSelf: in local stages ranks send themselves a message instead of copying.
 	ToSelf bool
 
-	// Touched is the bytes that each rank touches, where no algorithm says it.
+	// Touched is the footprint of a rank in bytes, for schedules without an algorithm.
 	Touched int
 
-	// Between is what ranks do between two calls, as benchmarks synchronise them; nil: a call is the
-	// first, and all ranks begin at once.
+	// Between is the synchronisation between two calls of a benchmark; nil: all ranks begin the call at
+	// once.
 	Between *Schedule
 
 	temp func(rank int) int
 }
 
-// Block is a run of stages that happens Repeat times in a row.
+// Block is a sequence of stages that is repeated Repeat times.
 type Block struct {
 	Repeat int
 	Stages []Stage
 }
 
-// Stage is a set of messages that are on their way at the same time.
-// Sources are read as they were when the stage began: where a rank reduces into
-// the very bytes it sends, it sends each byte before it touches it.
+// Stage is a set of concurrent messages. All sources are read as they are at the stage's beginning: a
+// rank that reduces into bytes that it sends, sends each byte first.
 type Stage struct {
-	Phase   string // the part of the algorithm it belongs to, such as "scatter"
-	Pattern Pattern
-	Reduce  bool // what arrives is combined with what is there
-	// Blocking is as a schedule's, of this stage alone.
-	Blocking bool
-	Ahead    bool    // Beside is of the stage after it
-	Shape    []Batch // sizes falling, none twice; the same in every repetition
-	// Beside, of a Local stage, is the shape of the one-way stage before it whose last
-	// transfer, or of the stage after it whose first transfer, goes on meanwhile: the ranks
-	// that copy take no part in it.
+	Phase    string // part of the algorithm, such as "scatter"
+	Pattern  Pattern
+	Reduce   bool    // the receiver combines the message with its buffer
+	Blocking bool    // as of a Schedule, for this stage alone
+	Shape    []Batch // by falling size, each size once; the same in every repetition
+	// Beside, of a Local stage, is the shape of a one-way stage that overlaps it: of the stage before,
+	// whose last transfer overlaps, or if Ahead of the stage after it, whose first transfer does. The
+	// ranks that copy take no part in that transfer.
 	Beside []Batch
+	Ahead  bool
 
-	// Peers, if not nil, is a rule that says who sends to whom, so that messages can be
-	// counted without looking at each. The tests prove that Messages follow it.
+	// Peers, if not nil, gives senders and receivers by a rule, to count messages without visiting
+	// each. The tests prove that Messages follow it.
 	Peers func(repetition int) Peers
-	// Same tells that Peers are the same in every repetition, but for First where all ranks send.
+	// Same: Peers are equal in every repetition, except First if all ranks send.
 	Same bool
 
-	// Steep tells that finding a message takes many times as long as elsewhere: in a tree.
+	// Steep: enumerating the messages is many times slower than in other stages, as in trees.
 	Steep bool
 
 	messages func(repetition int) iter.Seq[Message]
-	numbers  iter.Seq[int] // of the messages that are not empty; nil: of all
+	numbers  iter.Seq[int] // of the non-empty messages; nil: all
 }
 
-// Count is how many messages the Shape counts; of a Local stage it is ranks.
+// Count is the number of messages in the Shape, or of ranks in a Local stage.
 func (s *Stage) Count() (n int) {
 	for _, b := range s.Shape {
 		n += b.Count
@@ -107,22 +96,21 @@ func (s *Stage) Count() (n int) {
 	return n
 }
 
-// Peers are the ranks of a step that send one message each: Ranks in a row from First on, the
-// last rank's neighbour being rank 0. The receiver is the rank Distance to the right, or, under
-// Flip, the rank whose number differs in the bits of Distance.
+// Peers are the senders of a step, one message each: Ranks consecutive ranks from First on, modulo P. The
+// receiver is the rank Distance to the right, or with Flip the rank XOR Distance.
 type Peers struct {
 	First, Ranks int
 	Distance     int
 	Flip         bool
 }
 
-// shiftedBy is all ranks' messages to the right, by a distance of 1 … P−1 in repetition 0
-// and step more in each after it.
+// shiftedBy has all ranks send to the right, by a distance of 1 … P−1 in repetition 0 and step more in
+// each further one.
 func (c Call) shiftedBy(distance, step int) func(repetition int) Peers {
 	return func(repetition int) Peers { return Peers{Ranks: c.P, Distance: distance + repetition*step} }
 }
 
-// flippedBy is as shiftedBy for partners that differ in the bits of distance.
+// flippedBy is shiftedBy with partners rank XOR distance.
 func (c Call) flippedBy(distance, step int) func(repetition int) Peers {
 	return func(repetition int) Peers { return Peers{Ranks: c.P, Distance: distance + repetition*step, Flip: true} }
 }
@@ -133,20 +121,19 @@ type Batch struct {
 	Bytes int `json:"bytes"`
 }
 
-// Pattern says how the messages of a stage share the ranks.
+// Pattern is the relation of a stage's messages to its ranks.
 type Pattern int
 
 const (
-	// OneWay messages have a sender and a receiver that do nothing else.
+	// OneWay messages have senders that only send and receivers that only receive.
 	OneWay Pattern = iota
-	// Exchange is MPI_Sendrecv, eq. (17): a rank sends one message and receives
-	// one, turn by turn, so no more transfers than ranks are active.
+	// Exchange is MPI_Sendrecv, eq. (17): a rank alternates between sending one message and receiving
+	// one, so that no more transfers than ranks are active.
 	Exchange
-	// Transfer is a single copy between buffers, carried out by the message's
-	// To, the building block of Open MPI's shared memory collectives.
+	// Transfer is a single copy by the receiver, as in Open MPI's shared memory collectives.
 	Transfer
-	// Local copies stay within a rank. A batch counts the ranks, and its bytes
-	// are all that one of them copies in this stage.
+	// Local copies stay within a rank. A batch counts ranks, and the bytes that each copies in the
+	// stage.
 	Local
 )
 
@@ -164,52 +151,52 @@ type Message struct {
 // Bytes is the size of the message.
 func (m Message) Bytes() int { return m.Src.Bytes }
 
-// Span is a run of bytes in one of a rank's buffers.
+// Span is a range of bytes in one of a rank's buffers.
 type Span struct {
 	Buffer Buffer
 	Offset int
 	Bytes  int
 }
 
-// Buffer names a rank's buffer. What Send holds before and Recv afterwards the
-// Collective says.
+// Buffer is one of a rank's buffers. The Collective defines the content of Send before the call and of
+// Recv after it.
 type Buffer int
 
 const (
 	Send Buffer = iota
 	Recv
-	Temp // room of the algorithm's own
+	Temp // temporary buffer of the algorithm
 )
 
 func (b Buffer) String() string {
 	return [...]string{Send: "send", Recv: "recv", Temp: "temp"}[b]
 }
 
-// Call is what a collective is asked to do.
+// Call has the parameters of a collective call.
 type Call struct {
 	P    int // ranks
-	Root int // of a Rooted collective; the others ignore it
+	Root int // of Rooted collectives; ignored by others
 	M    int // bytes, see the package comment
 
-	Element int // bytes of an element, which no block of a reduction cuts; 0 means 1
+	Element int // bytes of an element of a reduction, never split; 0 means 1
 	Segment int // bytes of a segment of bcast:sm-tree; 0 means 8192
-	Chunk   int // bytes of the pieces that Chunked algorithms cut messages into; 0 means 65536, or more where m is over 4 GiB
-	Degree  int // children of a rank, chains or radix of Branched algorithms; 0 means 2
+	Chunk   int // bytes of a segment of Chunked algorithms; 0 means 65536, or more for m over 4 GiB
+	Degree  int // fan-out, number of chains, or radix of Branched algorithms; 0 means 2
 
-	Distance int // of a Shifted one, 1 … P−1; the others ignore it
+	Distance int // of Shifted collectives, 1 … P−1; ignored by others
 }
 
-// The most that schedules are laid out for: chunks, because what fills a pipeline is a stage
-// each, and children, because a rank sends to one after another.
+// Limits of schedules: filling a pipeline has a stage for each chunk, and a rank sends to its children in
+// as many stages.
 const (
 	maxChunks = 1 << 16
 	maxDegree = 1 << 10
 )
 
-// maxBytes bounds the bytes of a call, so that no size overflows.
+// maxBytes is the limit of P·M, so that no size overflows.
 const maxBytes = 1 << 60
 
-// check refuses a call that no schedule exists for, and fills in defaults.
+// check rejects calls without a schedule, and fills in defaults.
 func (c Call) check(a *Algorithm) (Call, error) {
 	c.Element, c.Segment, c.Chunk, c.Degree = cmp.Or(c.Element, 1), cmp.Or(c.Segment, 8192), cmp.Or(c.Chunk, max(64<<10, c.M/maxChunks+1)), cmp.Or(c.Degree, 2)
 	if !a.Collective.Rooted {
@@ -256,14 +243,14 @@ func (c Call) check(a *Algorithm) (Call, error) {
 // rank turns a rank relative to the root into a rank.
 func (c Call) rank(relative int) int { return (relative + c.Root) % c.P }
 
-// Step is one stage at one of its repetitions.
+// Step is one repetition of a stage.
 type Step struct {
 	*Stage
 	Repetition int
 }
 
-// Messages yields the messages of the step, each once, none of them stored. A
-// stage that was made for its shape alone has none.
+// Messages yields each message of the step once, without storing them. A stage that has only a shape
+// yields none.
 func (s Step) Messages() iter.Seq[Message] {
 	if s.messages == nil {
 		return func(func(Message) bool) {}
@@ -271,8 +258,7 @@ func (s Step) Messages() iter.Seq[Message] {
 	return s.messages(s.Repetition)
 }
 
-// Steps yields every stage in the order of time, numbered from 0, repetitions
-// and all.
+// Steps yields the steps in temporal order, numbered from 0.
 func (s *Schedule) Steps() iter.Seq2[int, Step] {
 	return func(yield func(int, Step) bool) {
 		n := 0
@@ -289,7 +275,7 @@ func (s *Schedule) Steps() iter.Seq2[int, Step] {
 	}
 }
 
-// Len is the number of stages, repetitions counted.
+// Len is the number of steps.
 func (s *Schedule) Len() int {
 	n := 0
 	for _, b := range s.Blocks {
@@ -298,7 +284,7 @@ func (s *Schedule) Len() int {
 	return n
 }
 
-// Brings is where a rank's contribution lies before.
+// Brings is the location of a rank's contribution before the call.
 func (s *Schedule) Brings(rank int) Span {
 	brings := s.Algorithm.Collective.Brings
 	if brings == nil {
@@ -307,7 +293,7 @@ func (s *Schedule) Brings(rank int) Span {
 	return brings(s.Call, rank)
 }
 
-// Promise is what a rank's Recv holds afterwards, part after part.
+// Promise is the content of a rank's Recv after the call, part after part.
 func (s *Schedule) Promise(rank int) []Part {
 	promise := s.Algorithm.Collective.Promise
 	if promise == nil {
@@ -316,7 +302,7 @@ func (s *Schedule) Promise(rank int) []Part {
 	return promise(s.Call, rank)
 }
 
-// Size is the number of bytes that a rank's buffer must have.
+// Size is the size of a rank's buffer in bytes.
 func (s *Schedule) Size(rank int, b Buffer) (n int) {
 	if b == Temp {
 		if s.temp == nil {
@@ -329,13 +315,13 @@ func (s *Schedule) Size(rank int, b Buffer) (n int) {
 			n += part.Size()
 		}
 	}
-	if given := s.Brings(rank); given.Buffer == b {
-		n = max(n, given.Bytes)
+	if own := s.Brings(rank); own.Buffer == b {
+		n = max(n, own.Bytes)
 	}
 	return n
 }
 
-// Footprint is the bytes that a rank touches: its buffers, and what it receives to reduce.
+// Footprint is the bytes that a rank touches: its buffers, and the largest message that it receives to reduce.
 func (s *Schedule) Footprint(rank int) (n int) {
 	if s.Touched > 0 || s.Algorithm == nil {
 		return s.Touched
@@ -354,7 +340,8 @@ func (s *Schedule) Footprint(rank int) (n int) {
 	return n + arrives
 }
 
-// mayReceive reports whether a rank receives in a step, or the step is not of a few one-way messages.
+// mayReceive reports whether a rank receives in a step. It is true without a check for steps other than a
+// few one-way messages.
 func mayReceive(step Step, rank int) bool {
 	const few = 64
 	if step.Pattern != OneWay || step.Count() > few || step.messages == nil {
@@ -368,8 +355,8 @@ func mayReceive(step Step, rank int) bool {
 	return false
 }
 
-// Join is a call's schedule made of others of as many ranks, one after the other: each finds in
-// the buffers what the last one left.
+// Join is a schedule of parts with the same ranks, one after the other. Each part finds the buffers as the
+// previous one left them.
 func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	s := &Schedule{Algorithm: a, Call: c, Unit: c.M}
 	for _, part := range parts {
@@ -389,7 +376,8 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	return s
 }
 
-// local appends what n ranks copy within themselves; beside is the Stage's, and comes after it where stages do.
+// local appends a stage of local copies of n ranks. Beside is the Stage's, of the next stage if this one is
+// the first.
 func (s *Schedule) local(phase string, n int, rank func(i int) int, beside []Batch, copied func(rank int) (src, dst Span)) {
 	s.add(1, n, Stage{Phase: phase, Pattern: Local, Beside: beside, Ahead: len(s.Blocks) == 0 && beside != nil}, func(_, i int) Message {
 		src, dst := copied(rank(i))
@@ -399,13 +387,12 @@ func (s *Schedule) local(phase string, n int, rank func(i int) int, beside []Bat
 
 func everyRank(i int) int { return i }
 
-// atRoot is for ranks of which the root alone is the call's.
+// atRoot is the root, for stages of the root alone.
 func (c Call) atRoot(int) int { return c.Root }
 
-// add appends a stage of n messages, numbered from 0, that happens repeat times. Without a
-// Shape all messages have the first one's size. Empty messages are not sent unless the Shape
-// has nothing else, and a stage without messages is left out. Messages beyond the number that
-// the Shape counts are empty and are not visited.
+// add appends a stage of n messages, numbered from 0, with repeat repetitions. Without a Shape all messages
+// have the size of the first. Empty messages are not sent unless all are empty, and a stage without
+// messages is left out. Messages after the Shape's count are empty and not visited.
 func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) Message) {
 	if st.Shape == nil && n > 0 {
 		st.Shape = shape(Batch{n, message(0, 0).Bytes()})
@@ -420,7 +407,7 @@ func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) 
 		}
 	}
 	reduce, empty, all, numbers := st.Reduce, st.Shape[0].Bytes == 0, st.Count(), st.numbers
-	if st.Pattern == Local { // whose Shape counts ranks
+	if st.Pattern == Local { // the Shape counts ranks
 		all = n
 	}
 	st.messages = func(repetition int) iter.Seq[Message] {

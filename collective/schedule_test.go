@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// sizes are the sizes that every algorithm is tried with: none, fewer bytes than ranks, a
-// number that few P divide, and one with several segments.
+// sizes are the message sizes of the property tests: 0, fewer bytes than ranks, a number that few P divide, and
+// one with several segments.
 var sizes = []int{0, 3, 17, 40}
 
 // roots are the roots of the property tests: all among few ranks, some among many.
@@ -63,14 +63,14 @@ func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 	}
 }
 
-// cell is one byte of a buffer: which byte of the collective's data it is, and which ranks have
-// contributed to it. An unwritten byte has no contributor.
+// cell is a byte of a buffer: its index in the collective's data, and the ranks that have contributed to it. An
+// unwritten byte has no contributor.
 type cell struct {
 	id  int32
 	who uint64
 }
 
-// machine is the memory of all ranks, carrying out a schedule byte by byte.
+// machine is the memory of all ranks, which executes a schedule byte by byte.
 type machine struct {
 	*testing.T
 	schedule *Schedule
@@ -86,7 +86,7 @@ type touch struct {
 	writtenIn, write int
 }
 
-// transmission tells messages apart by where they go and the data they begin with.
+// transmission identifies a message by its ranks and spans, and the first cell of its data.
 type transmission struct {
 	Message
 	first cell
@@ -133,7 +133,7 @@ func (m *machine) run() {
 	}
 }
 
-// checkRanks proves that the stage is what its pattern promises.
+// checkRanks proves that a stage conforms to its pattern.
 func (m *machine) checkRanks(n int, step Step, messages []Message) {
 	sends, receives := make([]int, len(m.buffers)), make([]int, len(m.buffers))
 	for _, msg := range messages {
@@ -183,8 +183,8 @@ func (m *machine) send(n, i int, step Step, msg Message) []cell {
 	return data
 }
 
-// receive stores or adds what arrived. A byte may be read and written in one
-// stage only where a rank reduces into what it sends, byte for byte.
+// receive stores or reduces a message. A byte may be read and written in one stage only if a rank reduces into the
+// bytes that it sends, in the same order.
 func (m *machine) receive(n, i int, messages []Message, data []cell) {
 	msg := messages[i]
 	target, touched := m.at(n, msg.To, msg.Dst)
@@ -217,7 +217,7 @@ func (m *machine) at(n, rank int, s Span) ([]cell, []touch) {
 	return buffer[s.Offset : s.Offset+s.Bytes], m.touched[rank][s.Buffer][s.Offset : s.Offset+s.Bytes]
 }
 
-// promise is what a rank's Recv must hold in the end.
+// promise is the required content of a rank's Recv at the end.
 func promise(s *Schedule, rank int) (want []cell) {
 	for _, part := range s.Promise(rank) {
 		var who uint64
@@ -234,7 +234,7 @@ func promise(s *Schedule, rank int) (want []cell) {
 	return want
 }
 
-// holds compares what a rank holds in the end with what it is promised.
+// holds compares a rank's result with its promise.
 func (m *machine) holds(rank int) {
 	want := promise(m.schedule, rank)
 	for i, got := range m.buffers[rank][Recv] {
@@ -256,8 +256,8 @@ func carryOut(t *testing.T, s *Schedule) {
 	}
 }
 
-// Every rank ends with what the collective promises, after stages whose shapes, rules and
-// neighbours are what their messages say.
+// Every rank ends with the collective's promise, and the shapes, peers and overlaps of all stages agree with their
+// messages.
 func TestEveryScheduleKeepsItsPromises(t *testing.T) {
 	for _, a := range All() {
 		t.Run(a.String(), func(t *testing.T) {
@@ -275,8 +275,8 @@ func TestEveryScheduleKeepsItsPromises(t *testing.T) {
 	}
 }
 
-// checkSteps proves that shapes and rules of stages are what their messages say, and that nothing
-// is reduced that ends inside an element.
+// checkSteps proves that shapes and peers of stages agree with their messages, and that reductions have whole
+// elements.
 func checkSteps(t *testing.T, s *Schedule) {
 	for n, step := range s.Steps() {
 		if got := enumerated(step); !slices.Equal(got, step.Shape) {
@@ -307,7 +307,7 @@ func checkSteps(t *testing.T, s *Schedule) {
 	}
 }
 
-// What a reduction and a broadcast do one after the other is an allreduce.
+// A reduction followed by a broadcast is an allreduce.
 func TestJoin(t *testing.T) {
 	for p := 2; p < 14; p++ {
 		var parts []*Schedule
@@ -371,7 +371,7 @@ func enumerated(step Step) []Batch {
 	return batches
 }
 
-// checkBeside proves that Beside says what the messages say.
+// checkBeside proves that Beside agrees with the messages.
 func checkBeside(t *testing.T, s *Schedule) {
 	if s.Call.P > 12 {
 		return
@@ -569,9 +569,9 @@ func TestTreesAreThoseOfTheLibraries(t *testing.T) {
 		{"knomial 2", knomial(10, 2), []int{0, 0, 2, 0, 4, 4, 6, 0, 8}},
 		{"knomial 3", knomial(10, 3), []int{0, 0, 0, 3, 3, 0, 6, 6, 0}},
 		{"knomial 4", knomial(10, 4), []int{0, 0, 0, 0, 4, 4, 4, 0, 8}},
-		{"binary", levels(10, 2, false), []int{0, 0, 1, 2, 1, 2, 3, 4, 5}},
-		{"kary 2", levels(10, 2, true), []int{0, 0, 1, 1, 2, 2, 3, 3, 4}},
-		{"kary 3", levels(10, 3, true), []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
+		{"binary", kary(10, 2, false), []int{0, 0, 1, 2, 1, 2, 3, 4, 5}},
+		{"kary 2", kary(10, 2, true), []int{0, 0, 1, 1, 2, 2, 3, 3, 4}},
+		{"kary 3", kary(10, 3, true), []int{0, 0, 0, 1, 1, 1, 2, 2, 2}},
 		{"doubling", doubling(10), []int{0, 0, 1, 0, 1, 2, 3, 0, 1}},
 		{"in order", inOrder(7), []int{0, 1, 1, 0, 4, 4}},
 		{"chains", chains(10, 4), []int{0, 1, 2, 0, 4, 0, 6, 0, 8}},
@@ -596,7 +596,7 @@ func TestTreeTransfersPerStage(t *testing.T) {
 	}
 }
 
-// The choices of τ-Lop, section 4.1.
+// The decisions of τ-Lop, section 4.1.
 func TestMPICHChooses(t *testing.T) {
 	for _, tt := range []struct {
 		p, m int
@@ -685,8 +685,7 @@ func TestSchedulesStayCompact(t *testing.T) {
 	}
 }
 
-// TestFirstMessages finds the first messages of the stages of every algorithm among more ranks
-// than can be visited, most of which have nothing to send.
+// The first messages of every stage are found among more ranks than can be visited, most of which send nothing.
 func TestFirstMessages(t *testing.T) {
 	for _, a := range All() {
 		for _, p := range []int{100_000_000, 1 << 26} {

@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// A tree is how a message cut into chunks goes from a root to all ranks, or the other way while
-// it is reduced. Ranks are numbered from the root, 0, on. A rank that has a chunk sends it to
-// one child after another, and only then the next chunk: a stage each.
+// A tree distributes a message in chunks from its root to all ranks, or reduces it in the opposite
+// direction. Ranks are numbered from the root, 0, on. A rank sends a chunk to one child after another, a
+// stage each, and then the next chunk.
 type tree struct {
-	ranks  int
-	fan    int     // most children of a rank, and stages from one chunk to the next
-	most   int     // most children of a rank that is not the root
-	delays []delay // of all ranks but the root
-	inner  int     // ranks with children
-	place  func(rank int) place
-	at     func(delay int) iter.Seq[int] // the ranks with a delay
-	parts  func(n int) []part            // of n ranks; nil for chains
+	ranks    int
+	fan      int     // largest fan-out, the number of stages from one chunk to the next
+	most     int     // largest fan-out of a rank other than the root
+	delays   []delay // of all ranks but the root
+	inner    int     // ranks with children
+	place    func(rank int) place
+	at       func(delay int) iter.Seq[int] // the ranks with a delay
+	subtrees func(n int) []subtree         // of a tree of n ranks; nil for chains
 }
 
-// A delay belongs to ranks of a tree: the first chunk reaches them in this stage, counted from
-// 1. `ranks` ranks have each of the delays first, first+1 … first+length−1.
+// A delay is the stage, counted from 1, in which the first chunk reaches a rank. Each of the delays first,
+// first+1 … first+length−1 has `ranks` ranks.
 type delay struct{ first, length, ranks int }
 
-// A place is where a rank is in a tree.
+// A place is a rank's place in a tree.
 type place struct {
 	parent int
 	inner  bool // has children
 }
 
-// height is the delay of the last rank.
+// height is the largest delay.
 func (t *tree) height() (h int) {
 	for _, d := range t.delays {
 		h = max(h, d.first+d.length-1)
@@ -38,8 +38,7 @@ func (t *tree) height() (h int) {
 	return h
 }
 
-// chains is a root with `fan` chains of ranks below it, each rank's parent the one to its left.
-// Their lengths differ by at most one.
+// chains is a root with `fan` chains of consecutive ranks, whose lengths differ by at most one.
 func chains(p, fan int) tree {
 	n := min(fan, p-1)
 	if n < 1 {
@@ -57,16 +56,16 @@ func chains(p, fan int) tree {
 		if chain >= longer {
 			chain = longer + (rank-1-longer*(length+1))/length
 		}
-		at := rank - head(chain)
-		if at == 0 {
+		depth := rank - head(chain)
+		if depth == 0 {
 			return place{parent: 0, inner: size(chain) > 1}
 		}
-		return place{parent: rank - 1, inner: at+1 < size(chain)}
+		return place{parent: rank - 1, inner: depth+1 < size(chain)}
 	}
 	t.at = func(delay int) iter.Seq[int] {
 		return func(yield func(int) bool) {
 			for chain := range min(n, delay) {
-				if at := delay - 1 - chain; at < size(chain) && !yield(head(chain)+at) {
+				if depth := delay - 1 - chain; depth < size(chain) && !yield(head(chain)+depth) {
 					return
 				}
 			}
@@ -75,57 +74,55 @@ func chains(p, fan int) tree {
 	return t
 }
 
-// A part of a tree is a child with all below it.
-type part struct{ first, ranks int }
+// A subtree is a child with its descendants.
+type subtree struct{ first, ranks int }
 
-// preorder is a tree in which a rank and all below it are neighbours, itself the first.
-// children are the parts of a tree of n ranks, numbered from its root, 0, on, in the order
-// in which it sends to them.
-func preorder(p int, children func(n int) []part) tree {
-	t := counted(p, children, func(rank, _ int, c part) int { return rank + c.first })
+// preorder is a tree whose subtrees have consecutive ranks, the child first. children are the subtrees
+// of a tree of n ranks, relative to its root, in the order of sending.
+func preorder(p int, children func(n int) []subtree) tree {
+	t := counted(p, children, func(rank, _ int, c subtree) int { return rank + c.first })
 	t.place = func(rank int) place {
-		at := place{inner: p > 1}
+		found := place{inner: p > 1}
 		for root, ranks := 0, p; root != rank; {
-			for _, c := range t.parts(ranks) {
+			for _, c := range t.subtrees(ranks) {
 				if rank >= root+c.first && rank < root+c.first+c.ranks {
-					at = place{parent: root, inner: c.ranks > 1}
+					found = place{parent: root, inner: c.ranks > 1}
 					root, ranks = root+c.first, c.ranks
 					break
 				}
 			}
 		}
-		return at
+		return found
 	}
 	return t
 }
 
-// knomial is the k-nomial tree: with n = …, k², k, 1 a rank sends to its n-th, 2n-th …
-// (k−1)n-th neighbour, each of which serves the ranks up to the next. k = 2 is the
-// binomial tree of MPICH.
+// knomial is the k-nomial tree: with n = …, k², k, 1 a rank sends to its n-th, 2n-th … (k−1)n-th
+// neighbour, each the root of the ranks up to the next. k = 2 is the binomial tree of MPICH.
 func knomial(p, k int) tree {
-	return preorder(p, func(ranks int) (parts []part) {
+	return preorder(p, func(ranks int) (subtrees []subtree) {
 		n := 1
 		for n < (ranks+k-1)/k {
 			n *= k
 		}
 		for ; n > 0 && ranks > 1; n /= k {
-			for at := n; at < min(k*n, ranks); at += n {
-				parts = append(parts, part{at, min(n, ranks-at)})
+			for child := n; child < min(k*n, ranks); child += n {
+				subtrees = append(subtrees, subtree{child, min(n, ranks-child)})
 			}
 		}
-		return parts
+		return subtrees
 	})
 }
 
-// doubling is Open MPI's binomial tree: in stage i the ranks below 2^i send to their 2^i-th
-// neighbours, so that the distance doubles from stage to stage.
+// doubling is Open MPI's binomial tree: in stage i the ranks below 2^i send to their 2^i-th neighbours, so
+// that the distance doubles from stage to stage.
 func doubling(p int) tree {
-	t := counted(p, func(ranks int) (parts []part) {
+	t := counted(p, func(ranks int) (subtrees []subtree) {
 		for n := 1; n < ranks; n *= 2 {
-			parts = append(parts, part{ranks: (ranks + n - 1) / (2 * n)})
+			subtrees = append(subtrees, subtree{ranks: (ranks + n - 1) / (2 * n)})
 		}
-		return parts
-	}, func(rank, i int, _ part) int { return rank + 1<<(bits.Len(uint(rank))+i) })
+		return subtrees
+	}, func(rank, i int, _ subtree) int { return rank + 1<<(bits.Len(uint(rank))+i) })
 	t.place = func(rank int) place {
 		n := bits.Len(uint(rank))
 		return place{parent: rank &^ (1 << n >> 1), inner: rank+1<<n < p}
@@ -133,25 +130,24 @@ func doubling(p int) tree {
 	return t
 }
 
-// inOrder is Open MPI's in-order binary tree, ranks counted from the last one down: the
-// first part follows its root, and the second has half of all, rounded down.
+// inOrder is Open MPI's in-order binary tree, with ranks counted from the last one down: the first subtree
+// follows the root, and the second has half of the ranks, rounded down.
 func inOrder(p int) tree {
-	return preorder(p, func(n int) []part {
+	return preorder(p, func(n int) []subtree {
 		switch {
 		case n < 2:
 			return nil
 		case n == 2:
-			return []part{{1, 1}}
+			return []subtree{{1, 1}}
 		}
-		return []part{{1, n - 1 - n/2}, {n - n/2, n / 2}}
+		return []subtree{{1, n - 1 - n/2}, {n - n/2, n / 2}}
 	})
 }
 
-// levels is a tree that is filled level by level. The ranks of a level are dealt to parents in
-// turn, as by Open MPI, or, packed, to the first parent until it has all its children, as by
-// MPICH. Only the ranks' places differ.
-func levels(p, degree int, packed bool) tree {
-	t := counted(p, filled(degree, packed), func(rank, i int, _ part) int {
+// kary is a k-ary tree that is filled level by level. The ranks of a level are assigned to the parents
+// round-robin, as in Open MPI, or packed: each parent gets all its children before the next, as in MPICH.
+func kary(p, degree int, packed bool) tree {
+	t := counted(p, karySubtrees(degree, packed), func(rank, i int, _ subtree) int {
 		if packed {
 			return degree*rank + 1 + i
 		}
@@ -175,9 +171,9 @@ func levels(p, degree int, packed bool) tree {
 	return t
 }
 
-// filled are the sizes of the parts of a tree of levels.
-func filled(degree int, packed bool) func(n int) []part {
-	return func(n int) (parts []part) {
+// karySubtrees are the sizes of the subtrees of a kary tree.
+func karySubtrees(degree int, packed bool) func(n int) []subtree {
+	return func(n int) (subtrees []subtree) {
 		above, width := 0, 1 // ranks above the last level, and its width
 		for above+width < n {
 			above, width = above+width, width*degree
@@ -189,20 +185,19 @@ func filled(degree int, packed bool) func(n int) []part {
 				each := width / degree
 				below = max(0, min(each, last-i*each))
 			}
-			parts = append(parts, part{ranks: (above-1)/degree + below})
+			subtrees = append(subtrees, subtree{ranks: (above-1)/degree + below})
 		}
-		return parts
+		return subtrees
 	}
 }
 
-// counted counts the delays of a tree by the sizes of its parts; child is the rank of the
-// i-th child of a rank.
-func counted(p int, children func(n int) []part, child func(rank, i int, c part) int) tree {
+// counted computes the delays of a tree from the sizes of its subtrees; child is the i-th child of a rank.
+func counted(p int, children func(n int) []subtree, child func(rank, i int, c subtree) int) tree {
 	type counts struct {
-		parts []part
-		below []*counts // of each part
-		at    []int     // ranks by delay
-		inner int
+		subtrees []subtree
+		below    []*counts // of each subtree
+		byDelay  []int     // ranks
+		inner    int
 	}
 	known := make(map[int]*counts)
 	t := tree{ranks: p, fan: 1}
@@ -211,16 +206,16 @@ func counted(p int, children func(n int) []part, child func(rank, i int, c part)
 		if c, there := known[n]; there {
 			return c
 		}
-		parts := children(n)
-		c := &counts{parts: parts, at: []int{1}, inner: min(1, len(parts))}
-		t.fan = max(t.fan, len(parts))
-		for i, part := range parts {
-			below := count(part.ranks)
+		subtrees := children(n)
+		c := &counts{subtrees: subtrees, byDelay: []int{1}, inner: min(1, len(subtrees))}
+		t.fan = max(t.fan, len(subtrees))
+		for i, subtree := range subtrees {
+			below := count(subtree.ranks)
 			c.below = append(c.below, below)
 			c.inner += below.inner
-			c.at = append(c.at, make([]int, max(0, len(below.at)+i+1-len(c.at)))...)
-			for d, ranks := range below.at {
-				c.at[d+i+1] += ranks
+			c.byDelay = append(c.byDelay, make([]int, max(0, len(below.byDelay)+i+1-len(c.byDelay)))...)
+			for d, ranks := range below.byDelay {
+				c.byDelay[d+i+1] += ranks
 			}
 		}
 		known[n] = c
@@ -230,23 +225,23 @@ func counted(p int, children func(n int) []part, child func(rank, i int, c part)
 	t.inner = all.inner
 	for n, c := range known {
 		if n < p {
-			t.most = max(t.most, len(c.parts))
+			t.most = max(t.most, len(c.subtrees))
 		}
 	}
-	for d, ranks := range all.at[1:] {
+	for d, ranks := range all.byDelay[1:] {
 		if ranks > 0 {
 			t.delays = append(t.delays, delay{d + 1, 1, ranks})
 		}
 	}
-	t.parts = func(n int) []part { return known[n].parts }
-	var find func(rank int, of *counts, delay int, yield func(int) bool) bool
-	find = func(rank int, of *counts, delay int, yield func(int) bool) bool {
+	t.subtrees = func(n int) []subtree { return known[n].subtrees }
+	var find func(rank int, c *counts, delay int, yield func(int) bool) bool
+	find = func(rank int, c *counts, delay int, yield func(int) bool) bool {
 		if delay == 0 {
 			return yield(rank)
 		}
-		for i, below := range of.below {
+		for i, below := range c.below {
 			rest := delay - i - 1
-			if rest >= 0 && rest < len(below.at) && below.at[rest] > 0 && !find(child(rank, i, of.parts[i]), below, rest, yield) {
+			if rest >= 0 && rest < len(below.byDelay) && below.byDelay[rest] > 0 && !find(child(rank, i, c.subtrees[i]), below, rest, yield) {
 				return false
 			}
 		}
@@ -258,30 +253,27 @@ func counted(p int, children func(n int) []part, child func(rank, i int, c part)
 	return t
 }
 
-// A flow is bytes that go down a tree, or up, in chunks. All flows of a pipeline have as
-// many stages between chunks.
+// A flow is a range of a message that moves down a tree, or up, in chunks. All flows of a pipeline have the
+// same number of stages between chunks.
 type flow struct {
 	tree
-	from, bytes int // of the message
+	from, bytes int // range of the message
 	chunk       int
-	message     func(rank, parent int, part Span) Message // that a rank gets, or sends up
-	// only, if not nil, are the ranks that the bytes are for: a part of the tree.
-	only func(rank int) bool
-	// peers, if not nil, is a rule for the messages of the ranks first … last of a chain.
-	peers func(first, last int) Peers
+	message     func(rank, parent int, part Span) Message // that a rank receives, or sends up
+	only        func(rank int) bool                       // ranks that take part; nil: all
+	peers       func(first, last int) Peers               // of the ranks first … last of a chain; nil: no rule
 }
 
 func (f *flow) chunks() int { return (f.bytes + f.chunk - 1) / f.chunk }
 
-// part is the j-th chunk, its buffer left open.
+// part is the j-th chunk, without a buffer.
 func (f *flow) part(j int) Span {
 	return Span{Offset: f.from + j*f.chunk, Bytes: min(f.chunk, f.bytes-j*f.chunk)}
 }
 
-// pipeline adds the stages in which flows go down their trees, or up, which is the same
-// backwards except that the first chunk still goes first. Once each rank has something to do
-// stages recur until the last chunk leaves the root, and are stored once. What fills and what
-// empties a chain has stages of its own.
+// pipeline adds the stages in which flows move down their trees, or up: the reverse, except that the first
+// chunk still goes first. While all ranks are busy, periods of stages recur and are stored once. The
+// stages that fill and empty a chain are stored one by one.
 func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 	flows = slices.DeleteFunc(flows, func(f flow) bool { return f.bytes == 0 || len(f.delays) == 0 })
 	if len(flows) == 0 {
@@ -298,8 +290,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 		for len(turns) > 0 && turns[0] <= n {
 			turns = turns[1:]
 		}
-		// Up to the next turn each period's stages differ from the previous period's in the
-		// same way.
+		// Up to the next turn, successive periods change in the same way.
 		periods := 0
 		if len(turns) > 0 {
 			periods = (min(turns[0], stages+1) - n) / fan
@@ -330,7 +321,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 	}
 }
 
-// A pipe is flows of the same fan-out, down or up.
+// A pipe is a set of flows with the same fan-out, down or up.
 type pipe struct {
 	phase string
 	flows []flow
@@ -338,7 +329,7 @@ type pipe struct {
 	up    bool
 }
 
-// turns are the stages, counted from 1, from which on a flow is another one, rising.
+// turns are the stages, counted from 1 and rising, at which the sequence of a flow's stages changes.
 func (p *pipe) turns() (stages int, turns []int) {
 	for _, f := range p.flows {
 		last := p.fan * (f.chunks() - 1)
@@ -353,7 +344,7 @@ func (p *pipe) turns() (stages int, turns []int) {
 	return stages, turns
 }
 
-// stage is the n-th; it recurs `repeat` times, `recur` stages apart.
+// stage is the n-th stage; it occurs `repeat` times, `recur` stages apart.
 func (p *pipe) stage(n, recur, repeat int) Stage {
 	at := func(repetition int) int {
 		if p.up {
@@ -365,7 +356,7 @@ func (p *pipe) stage(n, recur, repeat int) Stage {
 	var batches []Batch
 	for i := range p.flows {
 		f := &p.flows[i]
-		// A rank sends a chunk to the last of its `fan` children while it gets the next chunk.
+		// A rank receives the next chunk while it sends to the last of its `fan` children.
 		if f.chunks() > 1 && f.most == p.fan {
 			st.Pattern = Exchange
 		}
@@ -393,7 +384,7 @@ func (p *pipe) stage(n, recur, repeat int) Stage {
 	return st
 }
 
-// shape counts the messages of a stage of the way down.
+// shape counts the messages of the n-th stage downward.
 func (f *flow) shape(n, fan int, up bool) [2]Batch {
 	chunks := f.chunks()
 	last := chunks - 1 // the chunk that may be short
@@ -405,7 +396,7 @@ func (f *flow) shape(n, fan int, up bool) [2]Batch {
 		if n < d.first {
 			continue
 		}
-		from := max(0, (n-(d.first+d.length-1)+fan-1)/fan) // chunks on their way to these
+		from := max(0, (n-(d.first+d.length-1)+fan-1)/fan) // chunks in flight to these ranks
 		to := min(chunks-1, (n-d.first)/fan)
 		if n < d.first+d.length {
 			from = 0
@@ -421,7 +412,7 @@ func (f *flow) shape(n, fan int, up bool) [2]Batch {
 	return [2]Batch{{whole, f.chunk}, {short, f.part(chunks - 1).Bytes}}
 }
 
-// steady reports whether a period has the same stages as the next one.
+// steady reports whether the period from stage n on has the same shapes as the next one.
 func (f *flow) steady(n, fan int, up bool) bool {
 	for i := range fan {
 		if f.shape(n+i, fan, up) != f.shape(n+i+fan, fan, up) {
@@ -431,7 +422,7 @@ func (f *flow) steady(n, fan int, up bool) bool {
 	return true
 }
 
-// messages returns the messages of a stage on the way down.
+// messages are the messages of the n-th stage downward.
 func (f *flow) messages(n, fan int, up bool) iter.Seq[Message] {
 	chunks := f.chunks()
 	return func(yield func(Message) bool) {
@@ -454,7 +445,7 @@ func (f *flow) messages(n, fan int, up bool) iter.Seq[Message] {
 	}
 }
 
-// tally counts messages of equal size together, the longest first, and leaves out empty ones.
+// tally merges batches of equal size, sorts them by falling size, and drops empty messages.
 func tally(batches ...Batch) (all []Batch) {
 	slices.SortFunc(batches, func(a, b Batch) int { return b.Bytes - a.Bytes })
 	for _, b := range shape(batches...) {

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// drawn is a quantity of n launches of one session, about 100 ns, that differ by `within`; shift
-// is what the session's hour changes.
+// drawn is a quantity of about 100 ns over n launches of one session, with the relative standard deviation
+// within; the session's values are multiplied by shift.
 func drawn(r *rand.Rand, n int, shift, within float64) Drawn {
-	of := func(value func() float64) float64 {
+	center := func(value func() float64) float64 {
 		values := make([]float64, n)
 		for i := range values {
 			values[i] = value()
@@ -17,30 +17,30 @@ func drawn(r *rand.Rand, n int, shift, within float64) Drawn {
 		return Replicates{values}.Center()
 	}
 	var values []float64
-	d := Drawn{Replicates: n, Sessions: 1, Center: of(func() float64 {
+	d := Drawn{Replicates: n, Sessions: 1, Center: center(func() float64 {
 		values = append(values, 100*shift*math.Exp(within*r.NormFloat64()))
 		return values[len(values)-1]
 	})}
 	for range 40 {
-		d.Values = append(d.Values, of(func() float64 { return values[r.IntN(n)] }))
+		d.Values = append(d.Values, center(func() float64 { return values[r.IntN(n)] }))
 	}
 	return d
 }
 
-// The interval holds the true value about as often as it says, of few replicates too.
+// The coverage of the interval is near its level, even with few replicates.
 func TestBootstrapCovers(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	for _, n := range []int{6, 11, 30} {
 		const tries = 400
-		held := 0
+		covered := 0
 		for range tries {
 			d := drawn(random, n, 1, 0.2)
 			if e := Bootstrapped(d.Center, d.Values, n); e.Lo <= 100 && 100 <= e.Hi {
-				held++
+				covered++
 			}
 		}
-		if share := float64(held) / tries; share < 0.90 {
-			t.Errorf("intervals of %d replicates hold the true value in %.3f of all tries, want 0.95", n, share)
+		if share := float64(covered) / tries; share < 0.90 {
+			t.Errorf("intervals of %d replicates have a coverage of %.3f, want 0.95", n, share)
 		}
 	}
 	for _, e := range []Estimate{
@@ -55,33 +55,33 @@ func TestBootstrapCovers(t *testing.T) {
 	}
 }
 
-// Where nothing differs a test finds something in 1 case of 20, of few launches too and
-// where each session is another hour; what is four times as long it finds.
+// The rate of false positives is 5 %, even with few launches and with drift between sessions; a factor of 4 is
+// found.
 func TestCompareDrawn(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 5))
-	for _, hour := range []float64{0, 0.2} {
+	for _, drift := range []float64{0, 0.2} {
 		const tries = 500
-		found, held, seen := 0, 0, 0
-		of := func(n int) Drawn { return drawn(random, n, math.Exp(hour*random.NormFloat64()), 0.1) }
+		falsePositives, covered, found := 0, 0, 0
+		session := func(n int) Drawn { return drawn(random, n, math.Exp(drift*random.NormFloat64()), 0.1) }
 		for range tries {
-			a, b := of(7), of(11)
-			d := Test{Drift: hour}.CompareDrawn(a, b)
+			a, b := session(7), session(11)
+			d := Test{Drift: drift}.CompareDrawn(a, b)
 			if d.P < 0.05 {
-				found++
+				falsePositives++
 			}
 			if d.Lo <= 1 && 1 <= d.Hi {
-				held++
+				covered++
 			}
 			b.Center *= 4
 			for i := range b.Values {
 				b.Values[i] *= 4
 			}
-			if (Test{Drift: hour}).CompareDrawn(a, b).P < 0.05 {
-				seen++
+			if (Test{Drift: drift}).CompareDrawn(a, b).P < 0.05 {
+				found++
 			}
 		}
-		if found > tries/12 || held < tries*9/10 || seen < tries*9/10 {
-			t.Errorf("drift %g: of %d equal pairs %d differ, 1 is in the interval of %d; of those of 4 times %d are found", hour, tries, found, held, seen)
+		if falsePositives > tries/12 || covered < tries*9/10 || found < tries*9/10 {
+			t.Errorf("drift %g, %d tries: %d false positives, coverage of %d, %d factors of 4 found", drift, tries, falsePositives, covered, found)
 		}
 	}
 	if d := (Test{}).CompareDrawn(drawn(random, 7, 1, 0.1), Drawn{Center: 50}); d.Tested || d.P != 1 || !(d.Ratio < 1) {

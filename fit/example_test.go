@@ -6,8 +6,8 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// L(S,τ) and c(S,τ) from six launches with a message of 4 segments, each of which passes two
-// transfers, and with transfers of nothing.
+// L(S,τ) and c(S,τ) from six launches, with a message of 4 segments and two transfers for each, and with null
+// transfers.
 func Example() {
 	l := fit.Median([]float64{8800, 8720, 9040, 8880, 8640, 8960}) // ns
 	y := fit.Median([]float64{140, 150, 144, 146, 152, 138})
@@ -20,7 +20,7 @@ func Example() {
 	// c = 960 ns [928, 992]
 }
 
-// How many transfers memory carries at once, where four take twice as long as one.
+// The memory concurrency if four transfers take twice as long as one.
 func ExampleConcurrency() {
 	one := fit.Estimate{Center: 1000, Lo: 980, Hi: 1020, N: 6}
 	four := fit.Estimate{Center: 2000, Lo: 1960, Hi: 2040, N: 6}

@@ -27,9 +27,9 @@ func TestTransferFig18(t *testing.T) {
 			t.Errorf("k=%d: L = %.2f, the paper prints %.0f", r.k, L.Center, r.L)
 		}
 		if !close(L.Hi, 1.01*r.L, 1e-3) || L.N != 9 {
-			t.Errorf("k=%d: interval not carried along: %+v", r.k, L)
+			t.Errorf("k=%d: interval not scaled: %+v", r.k, L)
 		}
-		// The same l in a ring is two transfers a segment.
+		// A ring has two transfers per segment.
 		if ring := Transfer(Estimate{Center: r.l}, r.k, 2); ring.Center*2 != L.Center {
 			t.Errorf("k=%d: ring L = %g, want half of %g", r.k, ring.Center, L.Center)
 		}
@@ -46,7 +46,7 @@ func TestSlopeFig18(t *testing.T) {
 	if s := Slope(k, l); !close(s.Center, 3820, 0.01) || !(s.Lo < s.Center && s.Center < s.Hi) {
 		t.Errorf("slope = %+v, want about 3820 ns a segment", s)
 	}
-	// A line with a start-up cost: the slope is free of it, l/k is not.
+	// The slope of a line does not depend on its startup.
 	k, l = nil, nil
 	for i := 1; i <= 4096; i *= 2 {
 		k = append(k, i)

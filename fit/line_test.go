@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// What would fit best below 0 is held at 0, and says so.
+// Coefficients that would be negative are held at 0.
 func TestLineHolds(t *testing.T) {
 	exact := must.Get(LineOf([]int{8, 8, 64, 4096}, []float64{29080, 29080, 29640, 69960})) // the T3E of Kang et al. 1999, Table 4
 	if got := exact.At(2_000_000); math.Abs(got-20_029_000) > 1 || exact.N != 4 || exact.Startup.Held {

@@ -28,9 +28,9 @@ const (
 
 // Modes finds the modes of values above 0, ascending; one if there is no significant valley, none without
 // values. Two modes have a ratio of LeastApart or more, LeastShare of the values each, and a significant
-// valley between them by a binomial test: a density without a valley would put as few values in a window
-// around the valley, of those in it and in a window around the lower peak, with a probability of at most
-// valleyError (after Minnotte, "Nonparametric testing of the existence of modes", Ann. Statist. 25, 1997).
+// valley between them. A binomial test compares the counts in two windows, at the valley and at the lower
+// peak: with equal densities the valley's would be as low with a probability of at most valleyError (after
+// Minnotte, "Nonparametric testing of the existence of modes", Ann. Statist. 25, 1997).
 func Modes(values []float64) []Mode {
 	if len(values) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Of 1,000 sets of looks at machines that stay as they are at most 10 may have a second mode.
+// At most 1 % of sets of unimodal looks have a second mode.
 func TestOneMode(t *testing.T) {
 	wrong := 0
 	for seed := range uint64(1000) {
@@ -32,8 +32,7 @@ func TestOneMode(t *testing.T) {
 	}
 }
 
-// Modes are found where they are: of a host of two and of three places, with shares from 5 to
-// 95 %.
+// Modes are found in mixtures of two and of three components, with shares from 5 to 95 %.
 func TestModes(t *testing.T) {
 	wrong := 0
 	const runs = 300

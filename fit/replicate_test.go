@@ -6,34 +6,33 @@ import (
 	"testing"
 )
 
-// sessions simulates k sessions of n launches, about 1000 ns, that differ between and within
-// sessions by the given amounts.
-func sessions(r *rand.Rand, k, n int, between, within float64) (of Replicates) {
+// sessions simulates k sessions of n launches of about 1000 ns, with relative standard deviations between and
+// within sessions.
+func sessions(r *rand.Rand, k, n int, between, within float64) (all Replicates) {
 	for range k {
 		center := 1000 * math.Exp(between*r.NormFloat64())
 		var values []float64
 		for range n {
 			values = append(values, center*math.Exp(within*r.NormFloat64()))
 		}
-		of = append(of, values)
+		all = append(all, values)
 	}
-	return of
+	return all
 }
 
-// The interval over sessions holds the centre that they scatter about in 95 of 100
-// cases, whatever launches of one session agree on.
+// The interval over sessions has a coverage of 95 %, however small the variation within sessions is.
 func TestReplicatesCover(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, k := range []int{2, 3, 5, 9} {
 		const tries = 2000
-		held := 0
+		covered := 0
 		for range tries {
 			if e := sessions(r, k, 9, 0.1, 0.01).Estimate(); e.Lo <= 1000 && 1000 <= e.Hi {
-				held++
+				covered++
 			}
 		}
-		if share := float64(held) / tries; share < 0.93 || share > 0.985 {
-			t.Errorf("%d sessions: the intervals hold the centre in %.1f %%, want 95", k, 100*share)
+		if share := float64(covered) / tries; share < 0.93 || share > 0.985 {
+			t.Errorf("%d sessions: a coverage of %.1f %%, want 95", k, 100*share)
 		}
 	}
 }
@@ -64,7 +63,7 @@ func TestReplicatesEstimate(t *testing.T) {
 	}
 }
 
-// Student's quantiles, from the tables of any book.
+// Student's quantiles from common tables.
 func TestQuantile(t *testing.T) {
 	for _, tt := range []struct{ df, p, want float64 }{
 		{1, 0.975, 12.706}, {2, 0.975, 4.303}, {4, 0.975, 2.776}, {10, 0.975, 2.228}, {1000, 0.975, 1.962},
@@ -86,8 +85,7 @@ func TestComponents(t *testing.T) {
 	}
 }
 
-// Where nothing differs a test at 5 % finds something in at most 1 case of 20; a difference of
-// the size that it calls visible it finds in 9 of 10.
+// The rate of false positives is at most 5 %, and Visible is found with a power of 90 %.
 func TestCompare(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, tt := range []struct {
@@ -96,12 +94,12 @@ func TestCompare(t *testing.T) {
 	}{{1, 0.1, 0.1}, {1, 0.05, 0.1}, {2, 0.1, 0.1}, {3, 0.1, 0.1}, {6, 0.1, 0.1}, {6, 0.03, 0.1}} {
 		const tries = 2000
 		test := Test{Drift: tt.assumed}
-		found, seen := 0, 0
+		falsePositives, found := 0, 0
 		for range tries {
 			a := sessions(r, tt.sessions, 9, tt.between, 0.02)
 			d := test.Compare(a, sessions(r, tt.sessions, 9, tt.between, 0.02))
 			if d.P < 0.05 {
-				found++
+				falsePositives++
 			}
 			b := sessions(r, tt.sessions, 9, tt.between, 0.02)
 			for _, session := range b {
@@ -110,14 +108,14 @@ func TestCompare(t *testing.T) {
 				}
 			}
 			if test.Compare(a, b).P < 0.05 {
-				seen++
+				found++
 			}
 		}
-		if share := float64(found) / tries; share > 0.06 {
-			t.Errorf("%+v: %.1f %% of equal pairs differ", tt, 100*share)
+		if share := float64(falsePositives) / tries; share > 0.06 {
+			t.Errorf("%+v: %.1f %% false positives", tt, 100*share)
 		}
-		if share := float64(seen) / tries; share < 0.85 {
-			t.Errorf("%+v: what could be seen is found in %.1f %%", tt, 100*share)
+		if share := float64(found) / tries; share < 0.85 {
+			t.Errorf("%+v: a power of %.1f %%", tt, 100*share)
 		}
 	}
 }
@@ -127,7 +125,7 @@ func TestCompareTooFew(t *testing.T) {
 	if d := (Test{Drift: 0.1}).Compare(few, enough); d.Tested || d.P != 1 {
 		t.Errorf("%+v", d)
 	}
-	// A least effect: 4 % of difference is none where 5 % are asked for.
+	// A difference of 4 % is below a least effect of 5 %.
 	a, b := Replicates{{100, 100, 100, 100, 100, 100}}, Replicates{{104, 104, 104, 104, 104, 104}}
 	if d := (Test{Least: 0.05}).Compare(a, b); d.P < 0.5 {
 		t.Errorf("4 %% is a difference: %+v", d)

@@ -15,8 +15,8 @@ func law(taus []int, L1, sigma, kappa float64) (L []float64) {
 	return L
 }
 
-// Intervals of 1 and of 2.78 standard errors hold the truth as often as Student's t with 4
-// degrees of freedom says: 62.6 % and 95 %; so it is with lines.
+// Intervals of 1 and of 2.776 standard errors have the coverage of Student's t with 4 degrees of freedom: 62.6 %
+// and 95 %.
 func TestStandardErrors(t *testing.T) {
 	const trials, sigma, kappa, startup, perByte, noise = 2000, 0.2, 0.02, 500, 0.2, 0.02
 	r := rand.New(rand.NewPCG(1, 2))
@@ -43,11 +43,11 @@ func TestStandardErrors(t *testing.T) {
 		var one, wide [2]float64
 		var residual float64
 		for range trials {
-			off, of, err := fit()
+			off, deviation, err := fit()
 			if err != nil {
 				t.Fatal(err)
 			}
-			residual += of * of / trials
+			residual += deviation * deviation / trials
 			for i, off := range off {
 				if off < 1 {
 					one[i] += 1. / trials

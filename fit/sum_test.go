@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// Tables 3 and 6 of usc-hpc-benchmarks-1999, the IBM SP: T_n = 120 ns, T_c = 135 ns and T_e =
-// 100 ns, and a disk's 1.0 ms and 255 MB/s, come back from times made of them; no time to begin
-// is below 0.
+// A fit returns the costs that times were made of: in Tables 3 and 6 of usc-hpc-benchmarks-1999, the IBM SP, T_n =
+// 120 ns, T_c = 135 ns, T_e = 100 ns, and a disk's 1.0 ms and 255 MB/s. Negative costs are held at 0.
 func TestSum(t *testing.T) {
 	var passes, transfers [][]float64
 	var falling []float64
@@ -64,14 +63,14 @@ func TestSumRefuses(t *testing.T) {
 			t.Errorf("%v of %v: %+v", tt.times, tt.terms, line)
 		}
 	}
-	// One stride alone: the lines are in proportion to the elements.
+	// With one stride lines and elements are linearly dependent.
 	line, err := SumOf([][]float64{{512, 32, 1}, {1024, 64, 1}, {2048, 128, 1}}, []float64{1000, 2000, 4000})
 	if err != nil || !close(line.Time(4096, 256, 1), 8000, 1e-3) {
 		t.Errorf("%+v, %v", line, err)
 	}
 }
 
-// Time is what the fit says of a row of terms.
+// Time is the fitted time of a row of terms.
 func (l Sum) Time(terms ...float64) (t float64) {
 	for j, c := range l.Costs {
 		t += c.Value * terms[j]

@@ -10,16 +10,16 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// By places ranks as mpirun --map-by of Open MPI does, on nodes whose cores share what levels say:
+// By places ranks as mpirun --map-by of Open MPI, on nodes with these levels:
 //
-//	core    one core after another, node after node; slot likewise
-//	socket  on the sockets of a node in turn, node after node; numa, l3 … likewise
-//	node    on the nodes in turn, and there on its NUMA nodes in turn
-//	block   as many on one node as on another, one core after another
+//	core    core by core, node after node; slot likewise
+//	socket  round-robin over the sockets of a node, node after node; numa, l3 … likewise
+//	node    round-robin over the nodes, and there over the NUMA nodes
+//	block   equally many ranks on each node, core by core
 //
-// A node is filled in the order of Cores. A rank that is bound to all cores of a socket or a
-// NUMA node counts as on the next of them that has none yet. It fails for another word, for
-// levels that lack what it says, and for more ranks than cores.
+// A node is filled in the order of Cores. A rank that is bound to a whole socket or NUMA node is placed on
+// its next free core. It fails for other words, for levels without the one named, and for more ranks than
+// cores.
 func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	cores := Cores(levels)
 	block := strings.EqualFold(how, "block")
@@ -38,8 +38,8 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	turns := []numa.CPUSet{cores}
 	if part := strings.TrimSuffix(strings.TrimPrefix(strings.ToLower(how), "by"), "cache"); !block && part != "core" && part != "slot" {
 		if part == "node" {
-			turns = deal(levels, "numa", cores)
-		} else if turns = deal(levels, part, nil); turns == nil {
+			turns = groupsOf(levels, "numa", cores)
+		} else if turns = groupsOf(levels, part, nil); turns == nil {
 			if what, known := shared[part]; known {
 				return Order{}, fmt.Errorf("mapping %.40q: the parameters do not tell several %ss apart, nor which cores share one: take those of a machine that do", how, what)
 			}
@@ -51,27 +51,27 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		turns[i] = logical(g, levels)
 	}
 	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(cores, a[0]) - slices.Index(cores, b[0]) })
-	order := dealt(turns)
+	order := roundRobin(turns)
 	blocks, err := Order{}.Map(ranks, nodes)
 	if err != nil {
 		return Order{}, err
 	}
 	node, core := make([]int32, ranks), make([]int32, ranks)
 	for rank := range ranks {
-		on, at := rank/len(order), rank%len(order)
+		on, slot := rank/len(order), rank%len(order)
 		switch {
 		case strings.HasSuffix(strings.ToLower(how), "node"):
-			on, at = rank%nodes, rank/nodes
+			on, slot = rank%nodes, rank/nodes
 		case block:
-			on, at = blocks.Node(rank), blocks.Slot(rank)
+			on, slot = blocks.Node(rank), blocks.Slot(rank)
 		}
-		node[rank], core[rank] = int32(on), int32(order[at])
+		node[rank], core[rank] = int32(on), int32(order[slot])
 	}
 	return List(node, core, nodes)
 }
 
-// Cores are the cores of levels in the order in which mpirun fills them: all cores of a part
-// before the next part's, as hwloc numbers them, whatever the system's numbers.
+// Cores are the cores of levels in mpirun's order, hwloc's logical one: all cores of a group before those of
+// the next, whatever the operating system's numbers.
 func Cores(levels numa.Levels) numa.CPUSet {
 	var cores numa.CPUSet
 	for _, l := range levels {
@@ -80,15 +80,15 @@ func Cores(levels numa.Levels) numa.CPUSet {
 	return logical(numa.SetOf(cores...), levels)
 }
 
-// shared is what cores may share, as words of a mapping have it.
+// shared are the words of a mapping for a resource that cores share.
 var shared = map[string]string{
 	"socket": "socket", "package": "socket", "numa": "NUMA node",
 	"l1": "L1 cache", "l2": "L2 cache", "l3": "L3 cache",
 }
 
-// deal are the groups of a level that is called so: of the nearest part of a machine, else of
-// the largest parts that there are several of; otherwise nil.
-func deal(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet {
+// groupsOf are the groups of the level with this name. For a socket or NUMA node without such a level they are
+// the largest groups of which there are several; else the one group otherwise, or nil without it.
+func groupsOf(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet {
 	var largest []numa.CPUSet
 	for _, l := range levels {
 		if len(l.Groups) > 1 {
@@ -107,10 +107,9 @@ func deal(levels numa.Levels, part string, otherwise numa.CPUSet) []numa.CPUSet 
 	return nil
 }
 
-// logical is cores by the parts that they are in, from the widest level down, each part where
-// its lowest core is.
+// logical sorts cores by their groups from the widest level down, each group by its lowest core.
 func logical(cores numa.CPUSet, levels numa.Levels) numa.CPUSet {
-	at := make(map[int][]int, len(cores)) // of each core the lowest one of its parts
+	lowestOf := make(map[int][]int, len(cores)) // for each core, the lowest core of each of its groups
 	for _, core := range cores {
 		for _, l := range slices.Backward(levels) {
 			if len(l.Groups) == 0 { // between nodes
@@ -122,20 +121,20 @@ func logical(cores numa.CPUSet, levels numa.Levels) numa.CPUSet {
 					lowest = min(lowest, g[0])
 				}
 			}
-			at[core] = append(at[core], lowest)
+			lowestOf[core] = append(lowestOf[core], lowest)
 		}
-		at[core] = append(at[core], core)
+		lowestOf[core] = append(lowestOf[core], core)
 	}
 	ordered := slices.Clone(cores)
-	slices.SortFunc(ordered, func(a, b int) int { return slices.Compare(at[a], at[b]) })
+	slices.SortFunc(ordered, func(a, b int) int { return slices.Compare(lowestOf[a], lowestOf[b]) })
 	return ordered
 }
 
-// between tells what is between the words of a level's name: same_numa, same L3.
+// between reports whether a rune separates the words of a level's name: same_numa, same L3.
 func between(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// dealt is one core of each group in turn.
-func dealt(groups []numa.CPUSet) (cores []int) {
+// roundRobin takes one core of each group in turn.
+func roundRobin(groups []numa.CPUSet) (cores []int) {
 	for i := 0; ; i++ {
 		before := len(cores)
 		for _, g := range groups {

@@ -25,8 +25,8 @@ var interleaved = numa.Levels{
 	{Name: "other_node"},
 }
 
-// Where mpirun --map-by of Open MPI 4.1 has ranks, of --report-bindings and the manual page: in hwloc's
-// logical order, and each node gets a rank where cores are unknown.
+// Placements of mpirun --map-by of Open MPI 4.1, from --report-bindings and the manual page, in hwloc's logical
+// order. Without known cores each node gets one rank.
 func TestBy(t *testing.T) {
 	for _, tt := range []struct {
 		how          string

@@ -1,5 +1,5 @@
-// Package mapping says on which node of a cluster each rank is, and what the messages of
-// a schedule are then: within nodes, or between them.
+// Package mapping places ranks on the nodes of a cluster, and counts the messages of a schedule within and
+// between nodes.
 package mapping
 
 import (
@@ -11,31 +11,30 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// An Order places ranks on nodes. Its zero value is block: it fills a node, then the next;
-// where the nodes do not divide the ranks the first ones have one more.
+// An Order places ranks on nodes. Its zero value is block: consecutive ranks share a node. If the number of
+// nodes does not divide the ranks, the first nodes have one more.
 type Order struct {
-	plane int      // ranks in a row on each node in turn; 0: block
-	list  []int32  // nodes of ranks, in place of all that
-	names []string // of nodes that a list names
-	cores []int32  // of ranks of a list, in their nodes; nil if unknown
+	plane int      // consecutive ranks on each node, round-robin; 0: block
+	list  []int32  // nodes of ranks, instead of plane
+	names []string // of the nodes of a list
+	cores []int32  // of the ranks of a list, in their nodes; nil: unknown
 }
 
-// Cyclic deals ranks round the nodes, one at a time.
+// Cyclic places ranks on the nodes round-robin.
 var Cyclic = Order{plane: 1}
 
-// Within is how a node's ranks are dealt to its sockets, as Slurm says it.
+// Within is Slurm's distribution of a node's ranks over its sockets.
 type Within string
 
-// What Slurm's -m says behind the first colon.
+// Values of Slurm's -m after the first colon.
 const (
 	AnyWithin    Within = ""
 	BlockWithin  Within = "block"
 	CyclicWithin Within = "cyclic"
 )
 
-// ParseOrder reads what Slurm's srun -m takes: block, cyclic or plane=SIZE, and behind a
-// colon, for the sockets of a node, block, cyclic or fcyclic; * is what others choose.
-// known is false of what is no such word.
+// ParseOrder reads a value of Slurm's srun -m: block, cyclic or plane=SIZE, and after a colon, for the
+// sockets of a node, block, cyclic or fcyclic; * is the default. known is false for any other word.
 func ParseOrder(text string) (o Order, within Within, known bool, err error) {
 	words := strings.Split(strings.ToLower(text), ":")
 	size, plane := strings.CutPrefix(words[0], "plane=")
@@ -65,8 +64,8 @@ func ParseOrder(text string) (o Order, within Within, known bool, err error) {
 	return o, within, true, nil
 }
 
-// List places each rank on one of count nodes, and on a core of it; cores may be nil. It fails
-// for other nodes, negative cores, and slices of different lengths.
+// List places each rank on one of count nodes, and on one of its cores unless cores is nil. It fails for
+// nodes outside the range, negative cores, and slices of different lengths.
 func List(nodes, cores []int32, count int) (Order, error) {
 	o := Order{list: nodes, cores: cores}
 	if cores != nil && len(cores) != len(nodes) {
@@ -83,10 +82,10 @@ func List(nodes, cores []int32, count int) (Order, error) {
 	return o, nil
 }
 
-// Nodes is the number of nodes that a list names, 0 of orders that take any number.
+// Nodes is the number of nodes of a list, 0 for orders of any number.
 func (o Order) Nodes() int { return len(o.names) }
 
-// Ranks is the number of ranks that a list places, 0 of orders that place any number.
+// Ranks is the number of ranks of a list, 0 for orders of any number.
 func (o Order) Ranks() int { return len(o.list) }
 
 func (o Order) String() string {
@@ -101,8 +100,8 @@ func (o Order) String() string {
 	return "block"
 }
 
-// Map places ranks on nodes. It fails for more nodes than ranks, and for a list with fewer
-// ranks or other nodes.
+// Map places ranks on nodes. It fails for more nodes than ranks, and for a list with fewer ranks or another
+// number of nodes.
 func (o Order) Map(ranks, nodes int) (*Map, error) {
 	m := &Map{Ranks: ranks, Nodes: nodes, plane: o.plane}
 	switch {
@@ -125,17 +124,17 @@ func (o Order) Map(ranks, nodes int) (*Map, error) {
 	return m, nil
 }
 
-// A Map is where the ranks 0 … Ranks−1 are.
+// A Map is a placement of the ranks 0 … Ranks−1.
 type Map struct {
 	Ranks, Nodes int
 
-	plane int     // see Order; a block of equal numbers of ranks is one plane
-	list  []int32 // node of each rank; nil but of a list
-	slots []int32 // of each rank of a list
-	cores []int32 // of each rank of a list that says so
+	plane int     // see Order; a block with equal numbers of ranks is a plane
+	list  []int32 // node of each rank, for a list
+	slots []int32 // of each rank, for a list
+	cores []int32 // of each rank, for a list with cores
 }
 
-// place fills in a list's nodes.
+// place fills in the nodes and slots of a list.
 func (m *Map) place(list []int32) {
 	m.list, m.slots = list, make([]int32, len(list))
 	next := make([]int32, m.Nodes)
@@ -160,7 +159,7 @@ func (m *Map) Node(rank int) int {
 	return rank / (least + 1)
 }
 
-// Slot counts the ranks before it on its node.
+// Slot is the number of lower ranks on the rank's node.
 func (m *Map) Slot(rank int) int {
 	switch {
 	case m.list != nil:
@@ -171,7 +170,7 @@ func (m *Map) Slot(rank int) int {
 	return rank - m.first(m.Node(rank))
 }
 
-// Core is the rank's core on its node; its Slot if unknown.
+// Core is the rank's core on its node, or its Slot if cores are unknown.
 func (m *Map) Core(rank int) int {
 	if m.cores != nil {
 		return int(m.cores[rank])
@@ -179,7 +178,7 @@ func (m *Map) Core(rank int) int {
 	return m.Slot(rank)
 }
 
-// Cores is how many cores of a node must be known: one more than the last that a rank is on.
+// Cores is the number of cores that a node must have: the highest used one plus one.
 func (m *Map) Cores() int {
 	if m.cores == nil {
 		return m.Largest()
@@ -187,7 +186,7 @@ func (m *Map) Cores() int {
 	return 1 + int(slices.Max(m.cores))
 }
 
-// Used is how many nodes have ranks.
+// Used is the number of nodes with ranks.
 func (m *Map) Used() int {
 	switch {
 	case m.list != nil:
@@ -202,7 +201,7 @@ func (m *Map) Used() int {
 	return m.Nodes
 }
 
-// Largest is the number of ranks of the node that has the most.
+// Largest is the largest number of ranks on a node.
 func (m *Map) Largest() (most int) {
 	switch {
 	case m.list != nil:
@@ -218,7 +217,7 @@ func (m *Map) Largest() (most int) {
 	return most
 }
 
-// first is the first rank of a node in block order; Ranks for the node behind the last.
+// first is the first rank of a node in block order; Ranks for the node after the last.
 func (m *Map) first(node int) int {
 	return node*(m.Ranks/m.Nodes) + min(node, m.Ranks%m.Nodes)
 }

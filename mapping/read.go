@@ -12,22 +12,21 @@ import (
 	"github.com/taulop/taulop/internal/infile"
 )
 
-// Limits of a file, which may come from anywhere.
+// Limits of an untrusted file.
 const (
 	maxRanks = 1 << 22
 	maxLine  = 4096 // bytes
 	maxHost  = 253  // letters of a name
 )
 
-// Read reads where ranks are: an Open MPI rankfile, such as
+// Read reads a placement of ranks: an Open MPI rankfile, such as
 //
 //	rank 0=node1 slot=0:0-1
 //
-// or a line for each rank with the name or number of its node, which is what Slurm's arbitrary
-// distribution takes, or one for each node with how many ranks fill it before the next, node1:4 as
-// MPICH's Hydra has it or node1 slots=4 as Open MPI. The same word is the same node. Lines may be
-// empty, and what follows # is a comment. Slots of a rankfile are checked and not used: the ranks of a
-// node take the places of a placement in their order. An error says in which line of name it is.
+// or a line for each rank with the name or number of its node, as for Slurm's arbitrary distribution, or a
+// host file: a line for each node with its number of ranks, node1:4 of MPICH's Hydra or node1 slots=4 of
+// Open MPI. Empty lines and comments after # are skipped. Slots of a rankfile are checked but not used:
+// the ranks of a node take the cores of a placement in order. Errors give the line of the file called name.
 func Read(r io.Reader, name string) (Order, error) {
 	in := reader{Lines: infile.NewLines(r, name, maxLine), nodes: make(map[string]int32)}
 	if err := in.read(); err != nil {
@@ -39,7 +38,7 @@ func Read(r io.Reader, name string) (Order, error) {
 type reader struct {
 	*infile.Lines
 	list  []int32
-	lines []int // that ranks of a rankfile are in
+	lines []int // of the ranks of a rankfile
 	names []string
 	nodes map[string]int32
 }
@@ -52,7 +51,7 @@ var rankLine = regexp.MustCompile(`^rank\s+(\d+)\s*=\s*(\S+)\s+slots?\s*=\s*(\S.
 // hostLine is "host:4" of MPICH, or "host slots=4 max_slots=8" of Open MPI.
 var hostLine = regexp.MustCompile(`^([^\s:=]+)(?::| +slots *= *)(\d+)(?: +max[_-]slots *= *\d+)?$`)
 
-// slot is a list of cores, or sockets and theirs.
+// slot is a list of cores, or of sockets and their cores.
 var slot = regexp.MustCompile(`^[pPlL]?(\d+|\d+-\d+|\*)([:,;](\d+|\d+-\d+|\*))*$`)
 
 func (in *reader) read() error {
@@ -86,7 +85,7 @@ func (in *reader) read() error {
 	return nil
 }
 
-// take takes a line.
+// take parses a line.
 func (in *reader) take(text string, rankfile bool) error {
 	if !rankfile {
 		if host := hostLine.FindStringSubmatch(strings.ReplaceAll(text, "\t", " ")); host != nil {

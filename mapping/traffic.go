@@ -7,32 +7,32 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// Traffic counts the messages of a step. Of a local stage it counts the ranks that copy.
+// Traffic counts the messages of a step, or the copying ranks of a local stage.
 type Traffic struct {
-	Within, Between int // messages within nodes, and from one to another, of all nodes together
-	Inside          int // most messages within one node
-	Through         int // most that leave one node, or come to it
-	Both            int // most of both that one node has
-	Arrive          int // most that end on one node, from wherever they come
+	Within, Between int // messages within nodes, and between nodes, in all
+	Inside          int // maximum within one node
+	Through         int // maximum that leaves, or enters, one node
+	Both            int // maximum of one node, within it and through
+	Arrive          int // maximum received on one node, from within and from other nodes
 
-	Levels [Levels]Share // of messages within nodes, by their ranks' level; see Counter
+	Levels [Levels]Share // messages within nodes by level, see Counter.Level
 }
 
-// Levels is the most levels within a node.
+// Levels is the maximum number of levels within a node.
 const Levels = 8
 
-// A Share is the messages of a level, and the most of them within one node.
+// A Share is the messages of a level in all, and their maximum within one node.
 type Share struct{ All, Most int }
 
-// A Run is repetitions of a stage that are alike.
+// A Run is a sequence of repetitions of a stage with equal traffic.
 type Run struct {
 	From, Repeat int
 	Traffic
 }
 
-// Most bounds the messages of a schedule that are visited one by one, to a second's or two's
-// worth; one in a tree, and a repetition, cost as much as steep others. most is the bound for a
-// stage of several levels, and maxRuns for the runs that a Counter tells apart.
+// Most limits the messages of a schedule that are visited one by one, to one or two seconds. A message in a
+// tree, and a repetition, costs as much as steep others. most is the limit for a stage of several
+// levels, maxRuns that of the runs of a stage.
 const (
 	Most    = 1 << 25
 	steep   = 16
@@ -47,33 +47,33 @@ var ErrMany = fmt.Errorf("has more than %d messages or repetitions that must be 
 type Counter struct {
 	*Map
 	// Level, if not nil, is the level of messages between two cores of a node, from 0 to
-	// Levels−1. Where there are too many messages to visit all are of level 0.
+	// Levels−1. If there are too many messages to visit, all have level 0.
 	Level func(a, b int) int
 
-	on      []int32 // node of each rank, when messages are looked at
+	on      []int32 // node of each rank, once messages are visited
 	nodes   []NodeTraffic
 	touched []int32 // nodes with messages
 }
 
-// A NodeTraffic is one node's messages: within it, by level too, that leave it, and that come to it.
+// A NodeTraffic is one node's messages: within it, in all and by level, out of it, and into it.
 type NodeTraffic struct {
 	Within, Out, In int
 	Levels          [Levels]int
 }
 
-// Runs finds the repetitions of a stage that are alike. With a rule for senders and receivers
-// it takes as long for a million ranks as for ten; else it visits each message, see Work. Above
-// 4096 runs neighbours count as one with the most messages of either.
+// Runs are the traffic of a stage's repetitions. With a rule for senders and receivers the time does not
+// depend on the number of ranks; else each message is visited, see Work. Above 4096 runs, neighbours
+// are merged with the maxima of both.
 func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run) {
-	of := c.rule(stage, repeat)
-	if of == nil {
-		of = c.remembered(stage)
+	traffic := c.rule(stage, repeat)
+	if traffic == nil {
+		traffic = c.remembered(stage)
 	}
 	if stage.Same {
-		return []Run{{0, repeat, of(0)}}
+		return []Run{{0, repeat, traffic(0)}}
 	}
 	for r := range repeat {
-		t := of(r)
+		t := traffic(r)
 		if n := len(runs); n > 0 && runs[n-1].Traffic == t {
 			runs[n-1].Repeat++
 			continue
@@ -89,7 +89,7 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run) {
 	return runs
 }
 
-// remembered visits each message, once for repetitions with the same messages.
+// remembered visits each message, once for repetitions with the same peers.
 func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traffic {
 	memo := make(map[collective.Peers]Traffic)
 	return func(repetition int) Traffic {
@@ -111,8 +111,8 @@ func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traff
 	}
 }
 
-// Work is how many messages and repetitions of a schedule Runs looks at one by one, and tables of
-// ranks and nodes besides. It is known without a look at any; above Most it may be less than it is.
+// Work is the number of messages and repetitions of a schedule that Runs visits, with a share for tables of
+// ranks and nodes. It visits none of them; above Most it may be too low.
 func (c *Counter) Work(s *collective.Schedule) (work int) {
 	tables := 0
 	for _, b := range s.Blocks {
@@ -139,7 +139,7 @@ func (c *Counter) Work(s *collective.Schedule) (work int) {
 	return work + tables
 }
 
-// halve makes one of two neighbours each, with the most of either.
+// halve merges each two neighbours, with the maxima of both.
 func halve(runs []Run) []Run {
 	half := runs[:0]
 	for i := 0; i < len(runs); i += 2 {
@@ -160,7 +160,7 @@ func halve(runs []Run) []Run {
 	return half
 }
 
-// Add counts nodes that are alike.
+// Add adds a number of nodes with equal traffic.
 func (t *Traffic) Add(nodes int, c NodeTraffic) {
 	t.Within += nodes * c.Within
 	t.Between += nodes * c.Out
@@ -174,7 +174,7 @@ func (t *Traffic) Add(nodes int, c NodeTraffic) {
 	}
 }
 
-// enumerate looks at each message.
+// enumerate visits each message.
 func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	if c.nodes == nil {
 		c.nodes, c.on = make([]NodeTraffic, c.Nodes), make([]int32, c.Ranks)
@@ -184,17 +184,17 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	}
 	local, last := step.Pattern == collective.Local, -1
 	for msg := range step.Messages() {
-		if local && msg.From == last { // several copies of one rank, one after another
+		if local && msg.From == last { // a further copy of the same rank
 			continue
 		}
 		last = msg.From
 		from, to := c.on[msg.From], c.on[msg.To]
 		if from != to {
-			c.at(from).Out++
-			c.at(to).In++
+			c.touch(from).Out++
+			c.touch(to).In++
 			continue
 		}
-		n, level := c.at(from), 0
+		n, level := c.touch(from), 0
 		if c.Level != nil {
 			level = c.Level(c.Core(msg.From), c.Core(msg.To))
 		}
@@ -209,8 +209,8 @@ func (c *Counter) enumerate(step collective.Step) (t Traffic) {
 	return t
 }
 
-// at is what a node has, which is noted.
-func (c *Counter) at(node int32) *NodeTraffic {
+// touch is a node's counts, which it marks as used.
+func (c *Counter) touch(node int32) *NodeTraffic {
 	n := &c.nodes[node]
 	if n.Within|n.Out|n.In == 0 {
 		c.touched = append(c.touched, node)
@@ -218,10 +218,10 @@ func (c *Counter) at(node int32) *NodeTraffic {
 	return n
 }
 
-// rule counts by the rule of a stage, nil where it has none that can be counted.
+// rule counts by the stage's rule; nil if it has none, or none that can be counted.
 func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int) Traffic {
 	if stage.Pattern == collective.Local && len(stage.Shape) == 1 && stage.Shape[0].Count == c.Ranks {
-		most := c.Largest() // all ranks copy, and as much
+		most := c.Largest() // all ranks copy equally much
 		all := Traffic{Within: c.Ranks, Inside: most, Both: most, Arrive: most}
 		all.Levels[0] = Share{c.Ranks, most}
 		return func(int) Traffic { return all }
@@ -234,7 +234,7 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 		memo := make(map[collective.Peers]Traffic)
 		return func(repetition int) Traffic {
 			p := stage.Peers(repetition)
-			key := c.alike(p)
+			key := c.canonical(p)
 			t, known := memo[key]
 			if !known {
 				if t = c.shift(p); len(memo) < maxRuns {
@@ -257,16 +257,16 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 	return nil
 }
 
-// even reports whether moving all ranks on by a plane moves all nodes on by one.
+// even reports whether each node has the same number of planes: ranks shifted by a plane are on the next node.
 func (c *Counter) even() bool { return c.plane > 0 && c.Ranks%(c.plane*c.Nodes) == 0 }
 
-// aligned reports whether a node is some bits of its ranks.
+// aligned reports whether a node's number is a bit field of its ranks' numbers.
 func (c *Counter) aligned() bool {
 	return c.even() && c.plane&(c.plane-1) == 0 && c.Nodes&(c.Nodes-1) == 0 && c.Ranks&(c.Ranks-1) == 0
 }
 
-// alike is the same result for shifts with the same traffic.
-func (c *Counter) alike(p collective.Peers) collective.Peers {
+// canonical is equal for shifts with the same traffic.
+func (c *Counter) canonical(p collective.Peers) collective.Peers {
 	if !c.even() {
 		return p
 	}
@@ -281,26 +281,25 @@ func (c *Counter) alike(p collective.Peers) collective.Peers {
 	return p
 }
 
-// A stretch is ranks from begin up to, not including, end, whose messages go by to
-// another rank without going round.
+// A stretch is the ranks begin … end−1, which send to the rank `by` farther, without wrap-around.
 type stretch struct{ begin, end, by int }
 
-// shift counts messages that go round by a distance. Nodes differ only in which of
-// a few ranks they hold: where stretches begin or end. All between two such are alike.
+// shift counts the messages of a cyclic shift. Only nodes with a rank at which a stretch, or its receivers,
+// begins or ends are special; all nodes between two such have equal traffic.
 func (c *Counter) shift(p collective.Peers) (t Traffic) {
 	var stretches []stretch
-	cut := func(begin, end int) {
-		turn := c.Ranks - p.Distance
-		if middle := min(end, turn); begin < middle {
+	add := func(begin, end int) {
+		wrap := c.Ranks - p.Distance
+		if middle := min(end, wrap); begin < middle {
 			stretches = append(stretches, stretch{begin, middle, p.Distance})
 		}
-		if middle := max(begin, turn); middle < end {
+		if middle := max(begin, wrap); middle < end {
 			stretches = append(stretches, stretch{middle, end, p.Distance - c.Ranks})
 		}
 	}
 	end := p.First + p.Ranks
-	cut(p.First, min(end, c.Ranks))
-	cut(0, max(0, end-c.Ranks))
+	add(p.First, min(end, c.Ranks))
+	add(0, max(0, end-c.Ranks))
 
 	special := make([]int, 0, 20)
 	for _, s := range stretches {
@@ -317,18 +316,18 @@ func (c *Counter) shift(p collective.Peers) (t Traffic) {
 			break
 		}
 		if next < node {
-			t.Add(node-next, c.of(next, stretches))
+			t.Add(node-next, c.nodeTraffic(next, stretches))
 		}
-		t.Add(1, c.of(node, stretches))
+		t.Add(1, c.nodeTraffic(node, stretches))
 		next = node + 1
 	}
 	if next < c.Nodes {
-		t.Add(c.Nodes-next, c.of(next, stretches))
+		t.Add(c.Nodes-next, c.nodeTraffic(next, stretches))
 	}
 	return t
 }
 
-// nodeAt is the node of a rank, or where that would be.
+// nodeAt is the node of a rank, also of ranks beyond the last.
 func (c *Counter) nodeAt(rank int) int {
 	if c.plane == 0 && rank >= c.Ranks {
 		return c.Nodes
@@ -336,8 +335,8 @@ func (c *Counter) nodeAt(rank int) int {
 	return c.Node(rank)
 }
 
-// of counts the messages of a node.
-func (c *Counter) of(node int, stretches []stretch) (n NodeTraffic) {
+// nodeTraffic counts the messages of a node.
+func (c *Counter) nodeTraffic(node int, stretches []stretch) (n NodeTraffic) {
 	for _, s := range stretches {
 		stay := c.staying(node, s.end, s.by) - c.staying(node, s.begin, s.by)
 		n.Within += stay
@@ -348,7 +347,7 @@ func (c *Counter) of(node int, stretches []stretch) (n NodeTraffic) {
 	return n
 }
 
-// below is how many ranks of a node are below one.
+// below is the number of a node's ranks below a rank.
 func (c *Counter) below(node, rank int) int {
 	if c.plane == 0 {
 		first, end := c.first(node), c.first(node+1)
@@ -358,7 +357,7 @@ func (c *Counter) below(node, rank int) int {
 	return rank/round*c.plane + min(max(rank%round-node*c.plane, 0), c.plane)
 }
 
-// staying is how many ranks of a node are below one and go by to a rank of the same node.
+// staying is the number of a node's ranks below a rank that send to the same node.
 func (c *Counter) staying(node, rank, by int) int {
 	if c.plane == 0 {
 		first, end := c.first(node), c.first(node+1)

@@ -39,7 +39,7 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 	return all
 }
 
-// counted is what a step's messages are, one by one.
+// counted is the traffic of a step, message by message.
 func counted(m *Map, level func(a, b int) int, step collective.Step) (t Traffic) {
 	within, out, in := make([]int, m.Nodes), make([]int, m.Nodes), make([]int, m.Nodes)
 	levels := make([][Levels]int, m.Nodes)
@@ -76,7 +76,7 @@ func counted(m *Map, level func(a, b int) int, step collective.Step) (t Traffic)
 	return t
 }
 
-// Counting by rule is counting one by one, for every algorithm.
+// Counts by rule equal counts message by message, for every algorithm.
 func TestRunsAreWhatMessagesSay(t *testing.T) {
 	ruled := 0
 	for _, p := range []int{1, 2, 3, 5, 8, 12, 16, 27, 32} {
@@ -129,7 +129,7 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 	}
 }
 
-// What neighbours count as is never less than either.
+// Merged neighbours have the maxima of both.
 func TestHalve(t *testing.T) {
 	runs := []Run{
 		{0, 2, Traffic{Within: 3, Inside: 2}}, {2, 1, Traffic{Between: 4, Through: 1, Both: 2}}, {3, 5, Traffic{Arrive: 1}},
@@ -149,7 +149,7 @@ func TestTooMany(t *testing.T) {
 	}
 }
 
-// TestWork says for every algorithm that what is looked at is no more than its work.
+// No algorithm visits more messages than its Work.
 func TestWork(t *testing.T) {
 	for name, order := range orders(t, 48, 6) {
 		m := must.Get(order.Map(48, 6))

@@ -126,9 +126,8 @@ func (c *Channels) has(channel Channel) bool {
 	return has
 }
 
-// Nearest is the measured channel that represents one: itself, else with an untouched destination,
-// then also an untouched source, then that of all transfers at the level, at last that over shared
-// buffers.
+// Nearest is the measured channel that represents one: itself, else with an untouched destination, then
+// also an untouched source, then the level's Strict one, at last the Strict one over shared buffers.
 func (c *Channels) Nearest(channel Channel) Channel {
 	for _, generalise := range []func(){
 		func() { channel.Destination = Untouched }, func() { channel.Source = Untouched }, func() { channel.Way = Strict }, func() { channel.Transport = params.InSegments },

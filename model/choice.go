@@ -53,26 +53,24 @@ func OfPairs(model string) bool { return ofPairs[model] != nil }
 
 // check rejects choices that a model cannot combine with the file.
 func (c *Choice) check(f *params.File) error {
-	copies := c.Model == "taulop" || c.Model == "lognp"
+	copies, byLevels := c.Model == "taulop" || c.Model == "lognp", f.OfLevels() && !OfPairs(c.Model)
 	switch {
 	case !slices.Contains(Models, c.Model):
 		return fmt.Errorf("unknown model %q: take one of %s", c.Model, strings.Join(Models, ", "))
 	case c.Stride > 0 && !copies && !OfPairs(c.Model):
-		return fmt.Errorf("model %s knows contiguous messages only", c.Model)
-	case f.OfLevels() && !OfPairs(c.Model) && (c.Model != Models[0] || c.Stride > 0):
+		return fmt.Errorf("model %s has contiguous messages only", c.Model)
+	case byLevels && (c.Model != Models[0] || c.Stride > 0):
 		return errors.New("it has messages by levels and no transfers: only model taulop, for contiguous messages, predicts from them")
-	case f.OfLevels() && !OfPairs(c.Model) && c.Transport == CMA:
+	case byLevels && c.Transport == CMA:
 		return errors.New("its messages are those of the library that was measured, not over cma: leave the transport out")
-	case f.OfLevels() && !OfPairs(c.Model):
-		return nil
+	case byLevels:
 	case f.Plan.Whole && c.Transport != Segmented && c.Transport != Whole:
 		return errors.New("it has whole messages of an MPI library, and their transport is whole")
 	case f.Plan.Whole:
-		return nil
 	case c.As != nil:
 		return c.own()
 	case c.Transport == CMA && !copies:
-		return fmt.Errorf("model %s knows no single copies: take taulop or lognp", c.Model)
+		return fmt.Errorf("model %s has no single copies: take taulop or lognp", c.Model)
 	}
 	return nil
 }
@@ -81,7 +79,7 @@ func (c *Choice) check(f *params.File) error {
 func (c *Choice) own() error {
 	switch {
 	case !slices.Contains([]string{"taulop", "lognp"}, c.Model):
-		return fmt.Errorf("model %s knows one way of messages: take taulop or lognp", c.Model)
+		return fmt.Errorf("model %s has one protocol for all messages: take taulop or lognp", c.Model)
 	case c.Transport != Segmented || c.Segment != 0 || c.BufferSegments != 0:
 		return fmt.Errorf("%s has its own transport and segments", c.As.Name)
 	}
@@ -94,7 +92,7 @@ func (c *Choice) connect(f *params.File) error {
 		return nil
 	}
 	if !slices.Contains([]string{"taulop", "libtaulop"}, c.Model) && !OfPairs(c.Model) {
-		return fmt.Errorf("model %s knows one node alone: take taulop, libtaulop, mlognp, 2log23p or log3p for several", c.Model)
+		return fmt.Errorf("model %s has one node only: take taulop, libtaulop, mlognp, 2log23p or log3p for several", c.Model)
 	}
 	if c.Cluster.Network != nil {
 		return nil

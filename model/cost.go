@@ -130,7 +130,7 @@ func Formula(terms []Term) string {
 	return strings.Join(words, " + ")
 }
 
-// Symbols says what the letters of a formula stand for.
+// Symbols are the symbols of a formula.
 type Symbols struct {
 	M    int    // message size of the call in bytes
 	P    int    // ranks

@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// launched gives the cells of a file samples of that many launches in each session; a launch slows
-// all of them alike, by 10 % (one standard deviation), and noise each sample by itself.
+// launched gives a file's cells samples of launches in sessions. Sessions and launches differ by 10 % (one
+// standard deviation), samples by noise.
 func launched(f *params.File, sessions, launches int, noise float64) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var slow []float64
@@ -34,14 +34,14 @@ func launched(f *params.File, sessions, launches int, noise float64) {
 	}
 }
 
-func TestEnsembleSaysWhatLaunchesDo(t *testing.T) {
+func TestEnsembleIntervals(t *testing.T) {
 	for _, tt := range []struct {
 		sessions, launches int
 		least, most        float64 // half-width
 	}{
 		{1, 12, 0.03, 0.25}, // Student's 2.2 · 0.1 · 1.25/√12 is 0.08
 		{8, 6, 0.03, 0.25},  // 2.4 · √(0.1² + 0.05²)/√8 is 0.09
-		{2, 6, 0.03, 0.25},  // of launches: two sessions say nothing of a third
+		{2, 6, 0.03, 0.25},  // of launches: two sessions are too few
 		{1, 2, math.Inf(1), math.Inf(1)},
 	} {
 		f := twoNodes()
@@ -62,7 +62,7 @@ func TestEnsembleSaysWhatLaunchesDo(t *testing.T) {
 		if !interval.Known() {
 			continue
 		}
-		// What slows a whole launch is not in a ratio.
+		// A slow launch cancels in a ratio.
 		other := priced(t, p, ring)
 		ratios := e.Costs(ring)
 		for i := range ratios {
@@ -81,7 +81,7 @@ func TestEnsembleWithoutLaunches(t *testing.T) {
 	}
 }
 
-// What a network of another file is uncertain by counts, too.
+// Intervals include the uncertainty of a network of another file.
 func TestEnsembleHasNetwork(t *testing.T) {
 	f := twoNodes()
 	launched(f, 1, 12, 0.001)

@@ -27,7 +27,7 @@ var (
 )
 
 // A channel that was not measured has the nearest one's parameters: with an untouched destination, then
-// also an untouched source, at last those of all transfers.
+// also an untouched source, at last of Strict transfers.
 func TestNearestChannel(t *testing.T) {
 	c := withChannels(plain{}.L, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache}, Channel{Level: 1}, Channel{Level: 1, Way: OneWay})
 	for asked, want := range map[Channel]Channel{
@@ -45,8 +45,7 @@ func TestNearestChannel(t *testing.T) {
 	}
 }
 
-// A whole segment costs what it costs in a message of the call's footprint, a remainder what it costs
-// at its own size.
+// A whole segment costs as in a message of the call's footprint, a remainder as a message of its own size.
 func TestSegmentsByFootprint(t *testing.T) {
 	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{500, 1000, 5000}, Times: [][]float64{{1}, {2}, {50}}}},
 		whole: &params.Table{Transfers: params.Curve{Sizes: []int{1}, Times: [][]float64{{7}}}}}
@@ -68,8 +67,7 @@ func TestSegmentsByFootprint(t *testing.T) {
 
 func first(v float64, _ bool) float64 { return v }
 
-// A copy in a call costs at least its share of a copy of the call's footprint, and at least what it
-// costs by itself.
+// A copy in a call costs at least its share of a copy of the call's footprint, and at least a lone copy.
 func TestFootprint(t *testing.T) {
 	curve := func(times ...float64) *params.Curve {
 		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}}
@@ -118,8 +116,7 @@ func TestPatternsOfStages(t *testing.T) {
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
 		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})
-		c := priced(t, m, m.Call)
-		return c
+		return priced(t, m, m.Call)
 	}
 	all := m
 	all.Channels = withChannels(doubled{}.L, append(oneWays, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache, Destination: OwnCache})...)

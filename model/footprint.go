@@ -53,8 +53,8 @@ func (f footprint) of(measured *params.Curve, perByte int) curve {
 	}
 }
 
-// singleCopies looks up single copies of a setup. For each byte copied a receiver touches two, source
-// and destination, and in an exchange what it sends, too.
+// singleCopies looks up single copies of a setup. For each byte copied a receiver touches two, source and
+// destination, and in an exchange a third, of its send buffer.
 func (f footprint) singleCopies(s *measured) curve {
 	perByte := 2
 	if s.exchange {

@@ -27,7 +27,8 @@ import (
 //   - Rendezvous, from SingleCopy bytes on: a single copy by the receiver's core, T(m) = o + L(m,1).
 //     Of τ copies that leave a memory at once, or arrive in it, each takes
 //     L(m,τ) = max(L(m,1), F(m,τ) − o); without F τL(m,1), a serial channel and the upper bound of
-//     eq. (8). Copies of different bytes of one sender contend less, see distinctTransfer.
+//     eq. (8). Copies of different bytes of one sender contend less, see distinctTransfer; in a node
+//     without levels all messages do, see withinBounds.
 //
 // A sender that waits for each message, as in a ping-pong, uses the buffer up to Rendezvous bytes,
 // and is busy until the receiver is done.
@@ -64,8 +65,8 @@ const usualSingleCopy = 16 << 10
 // Warnings of levels.
 var (
 	errNoLevels = errors.New("it has no messages between two ranks at any level: import them with taulop import")
-	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, which is the upper bound")
-	errNoLevel  = errors.New("it has no messages between ranks of a node: they count as those between nodes, but for the adapter")
+	errNoFanout = errors.New("it does not say how one sender feeds several receivers: memories count as serial channels, the upper bound, for equal bytes, and less for different ones")
+	errNoLevel  = errors.New("it has no messages between ranks of a node: those between nodes stand in, without the adapter, and contention in a node's memory is a guess")
 )
 
 // HierarchyOf is the model of a file that has messages by levels. Cluster may be nil. It fails

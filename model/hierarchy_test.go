@@ -13,10 +13,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// levelled is a file of nodes with 16 cores, by fours on a NUMA node: T(m) of a level is
-// its ns and half a byte a ns of the closest, a quarter of others. A sender takes a
-// third of T(m) for each receiver of two transfers; of single copies it has τ times what the bytes
-// take, less a fifth.
+// levelled is a file of nodes with 16 cores, four on each NUMA node: T(m) of a level is its latency and
+// m times its ns a byte. In a fan-out each receiver but the first adds a third of T(m) to an eager
+// message, and 80 % of the bytes' time to a single copy.
 func levelled(fanout bool) *params.File {
 	f := &params.File{}
 	groups := func(of int) (all []numa.CPUSet) {
@@ -53,7 +52,7 @@ func levelled(fanout bool) *params.File {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(a, b) }
 
-// Ranks are on as many nodes as they fill.
+// Without a cluster ranks fill nodes.
 func TestHierarchyNodes(t *testing.T) {
 	p := predictorOf(t, levelled(true), Choice{})
 	for ranks, want := range map[int]int{1: 1, 16: 1, 17: 2, 33: 3} {
@@ -67,9 +66,9 @@ func TestHierarchyNodes(t *testing.T) {
 	}
 }
 
-// Of two transfers a rank that passes on has o more to wait for; without a fan-out a sender is busy
-// with each for half of its time.
-func TestHierarchyOfTwoTransfers(t *testing.T) {
+// Forwarding an eager message takes o longer; without a fan-out each eager message keeps its sender busy
+// for half of its time.
+func TestHierarchyOfEagerMessages(t *testing.T) {
 	const latency, moved, m = 400.25, 0.25 * 1023, 1024 // of the second level, whose o is a byte's
 	f := levelled(false)
 	var own []numa.CPUSet
@@ -94,24 +93,23 @@ func TestHierarchyOfTwoTransfers(t *testing.T) {
 	}
 }
 
-// Ranks fill one NUMA node after another, as launchers have them, where the system numbers cores
-// of nodes in turn.
-func TestHierarchyFillsParts(t *testing.T) {
+// Ranks fill NUMA nodes one after another, even if the system numbers cores of nodes round-robin.
+func TestHierarchyFillsNUMANodes(t *testing.T) {
 	f := levelled(true)
 	for node := range 4 {
 		f.Provenance.Levels[0].Groups[node] = numa.CPUSet{node, node + 4, node + 8, node + 12}
 	}
 	for ranks := 2; ranks <= 16; ranks++ {
 		call := collective.Call{P: ranks, M: 1 << 20, Chunk: 1 << 20}
-		dealt, inRow := costOf(t, predictorOf(t, f, Choice{}), "bcast:binary", call).Seconds, costOf(t, predictorOf(t, levelled(true), Choice{}), "bcast:binary", call).Seconds
-		if !near(dealt, inRow) {
-			t.Errorf("%d ranks take %g s, and %g s where numbers follow parts", ranks, dealt, inRow)
+		roundRobin, inOrder := costOf(t, predictorOf(t, f, Choice{}), "bcast:binary", call).Seconds, costOf(t, predictorOf(t, levelled(true), Choice{}), "bcast:binary", call).Seconds
+		if !near(roundRobin, inOrder) {
+			t.Errorf("%d ranks take %g s, and %g s where cores are numbered by NUMA node", ranks, roundRobin, inOrder)
 		}
 	}
 }
 
-// Of two ranks it is a message; a root that feeds all others of a level takes what
-// the fan-out to them took; and a rank that passes on adds a message and what it has anew.
+// A broadcast to one rank is a message; to all ranks of a level it is the fan-out; forwarding adds a message
+// and the time of cached flags or bytes.
 func TestHierarchyOfMessages(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
 		p := predictorOf(t, levelled(fanout), Choice{})
@@ -144,8 +142,8 @@ func TestHierarchyOfMessages(t *testing.T) {
 		m    int
 		want float64 // 0 → 1 → 2 of a NUMA node; T(0) is a byte's
 	}{
-		{1024, 2*(200+512) + 200.5},            // in the same cache
-		{65536, 2*(200+0.5*65536) + 0.5*65535}, // bytes that were just written
+		{1024, 2*(200+512) + 200.5},            // eager: o
+		{65536, 2*(200+0.5*65536) + 0.5*65535}, // single copy: L(m,1)
 	} {
 		if got := costOf(t, p, "bcast:pipeline", collective.Call{P: 3, M: tc.m, Chunk: tc.m}).Seconds * 1e9; math.Abs(got-tc.want) > 1 {
 			t.Errorf("pipeline of %d bytes through 3 ranks: %g ns, want %g", tc.m, got, tc.want)
@@ -153,7 +151,7 @@ func TestHierarchyOfMessages(t *testing.T) {
 	}
 }
 
-// What several messages take at once keeps to the bounds of eq. (8).
+// L(m,τ) of single copies is within the bounds of eq. (8).
 func TestHierarchyBounds(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
 		h, _, err := HierarchyOf(levelled(fanout), nil)
@@ -162,7 +160,7 @@ func TestHierarchyBounds(t *testing.T) {
 		}
 		for level := range h.levels {
 			for m := usualSingleCopy; m <= 1<<20; m *= 2 {
-				c := h.class(level, m, false)
+				c := h.class(level, m, false, 1)
 				one := c.transfer(1)
 				for tau := 1; tau < 40; tau++ {
 					if l := c.transfer(tau); l < one || l > float64(tau)*one*(1+1e-9) || l < c.transfer(max(1, tau-1)) {
@@ -174,8 +172,7 @@ func TestHierarchyBounds(t *testing.T) {
 	}
 }
 
-// Every algorithm has a time that no message of it takes alone, that does not fall as
-// messages grow, and that is what its terms add up to.
+// Every algorithm costs at least any of its messages alone, rises with m, and is the sum of its terms.
 func TestHierarchyOfAll(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
 		p := predictorOf(t, levelled(fanout), Choice{})
@@ -197,7 +194,7 @@ func TestHierarchyOfAll(t *testing.T) {
 					if !near(sum, c.Seconds) || !(c.Seconds >= 0) || math.IsInf(c.Seconds, 0) || c.Mean > c.Seconds*(1+1e-9) && a.Collective != collective.Barrier {
 						t.Errorf("%v, P = %d, m = %d: %g s, on average %g, and its terms are %g", a, ranks, m, c.Seconds, c.Mean, sum)
 					}
-					// Which of two messages is first at a receiver may change with m.
+					// The order of messages at a receiver may change with m.
 					if c.Seconds < before*0.98 && (m < usualSingleCopy || m > 4*usualSingleCopy*ranks) {
 						t.Errorf("%v, P = %d, m = %d: %g s, and a smaller message takes %g", a, ranks, m, c.Seconds, before)
 					}
@@ -211,7 +208,7 @@ func TestHierarchyOfAll(t *testing.T) {
 							if msg.From/16 == msg.To/16 {
 								level = int(h.levelOf[msg.From%16][msg.To%16])
 							}
-							if alone := h.class(level, msg.Bytes(), false).alone; c.Seconds < alone*(1-1e-9) {
+							if alone := h.class(level, msg.Bytes(), false, 1).alone; c.Seconds < alone*(1-1e-9) {
 								t.Fatalf("%v, P = %d, m = %d: %g s, and a message of %d bytes alone is %g", a, ranks, m, c.Seconds, msg.Bytes(), alone)
 							}
 						}
@@ -222,7 +219,7 @@ func TestHierarchyOfAll(t *testing.T) {
 	}
 }
 
-// A file that has no messages between nodes says so, and one that has no others takes them.
+// Without messages between nodes several nodes have no cost; without others those stand in.
 func TestHierarchyLacks(t *testing.T) {
 	f := levelled(false)
 	f.Provenance.Levels = f.Provenance.Levels[:2]
@@ -237,7 +234,28 @@ func TestHierarchyLacks(t *testing.T) {
 	}
 }
 
-// Messages by levels are the measured library's, whichever library's schedules they carry.
+// Messages with unknown contention take the geometric mean of both bounds: eager messages and single copies
+// of a node without levels, and copies of different bytes of one sender.
+func TestHierarchyWithinBounds(t *testing.T) {
+	const perByte = 0.1
+	f := levelled(false)
+	f.Provenance.Levels = f.Provenance.Levels[2:]
+	p := predictorOf(t, f, Choice{})
+	for _, m := range []int{8 << 10, 64 << 10} {
+		got := costOf(t, p, "allgather:ring", collective.Call{P: 16, M: m}).Seconds * 1e9
+		latency, bytes := 15*2000., 15*4*perByte*float64(m) // of 15 stages of 16 messages
+		if got < 0.99*bytes || got > 1.05*(latency+bytes) {
+			t.Errorf("a ring of %d bytes in a node without levels: %g ns, want %g and at most %g more", m, got, bytes, latency)
+		}
+	}
+	const m, alone = 1 << 20, 0.5*(1<<20) - 0.5
+	got := costOf(t, predictorOf(t, levelled(false), Choice{}), "scatter:linear", collective.Call{P: 4, M: m}).Seconds * 1e9
+	if want := alone * (math.Sqrt(3) + 0.5); math.Abs(got/want-1) > 0.01 { // and the own block
+		t.Errorf("a scatter of three copies: %g ns, want %g", got, want)
+	}
+}
+
+// Messages by levels are those of the measured library, whichever library's schedules they carry.
 func TestHierarchyAs(t *testing.T) {
 	library := must.Get(mpi.Named("openmpi4-none"))
 	call := collective.Call{P: 4, M: 1 << 20}
@@ -257,21 +275,20 @@ func TestHierarchyAs(t *testing.T) {
 	}
 }
 
-// What an adapter brings keeps no rank from its own copies.
+// Messages through an adapter do not slow single copies within the node.
 func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	order := must.Get(mapping.List([]int32{0, 0, 1, 1}, []int32{0, 1, 0, 1}, 2))
 	p := predictorOf(t, levelled(true), Choice{Cluster: &Cluster{Nodes: 2, Order: order}})
 	const m = 1 << 20
 	s := schedule(t, "gather:linear", collective.Call{P: 4, M: m})
-	of := must.Get(p.levels.simulate(s, math.Inf(1)))
-	for _, one := range of.messages {
-		if one.from == 1 && !near((one.ended-one.began)*1e9, 200+0.5*m) {
-			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (one.ended-one.began)*1e9, 200+0.5*m)
+	for _, msg := range must.Get(p.levels.simulate(s, math.Inf(1))).messages {
+		if msg.from == 1 && !near((msg.ended-msg.began)*1e9, 200+0.5*m) {
+			t.Errorf("a copy within the node takes %g ns beside those of the network, want %g", (msg.ended-msg.began)*1e9, 200+0.5*m)
 		}
 	}
 }
 
-// Ranks of one node are on the listed cores, as on several nodes.
+// A list of cores places ranks on one node, too.
 func TestHierarchyOfListedCores(t *testing.T) {
 	f := levelled(true)
 	for _, tt := range []struct {
@@ -286,8 +303,7 @@ func TestHierarchyOfListedCores(t *testing.T) {
 	}
 }
 
-// A rank that receives several single copies makes one after another, and one that sends by
-// blocking calls waits for each.
+// A receiver makes several single copies in turn; a sender waits for each of its blocking sends.
 func TestHierarchyInTurn(t *testing.T) {
 	for _, fanout := range []bool{false, true} {
 		p := predictorOf(t, levelled(fanout), Choice{})
@@ -305,20 +321,19 @@ func TestHierarchyInTurn(t *testing.T) {
 	}
 }
 
-// Senders to one rank enter its queue one after another, each for what an empty message keeps the
-// rank busy.
+// Eager messages to one rank enter its queue one after another, each for the receive time of an empty one.
 func TestHierarchyOfQueues(t *testing.T) {
 	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "gather:linear", collective.Call{P: 4, M: 1024})
 	const latency, alone = 200.5, 712.
-	const entry, drain = latency / 2, alone / 2
-	root, senders := alone+2*drain, 3*alone/2+(1+2)*entry
+	const queue, receive = latency / 2, alone / 2
+	root, senders := alone+2*receive, 3*alone/2+(1+2)*queue
 	if !near(c.Seconds*1e9, root) || !near(c.Mean*1e9, (root+senders)/4) {
 		t.Errorf("the root takes %g ns, want %g, and the mean rank %g, want %g", c.Seconds*1e9, root, c.Mean*1e9, (root+senders)/4)
 	}
 }
 
-// Ranks of one memory that all exchange through buffers wait for its bandwidth, that of the largest
-// fan-out. Without one it is unknown, and the ranks do not wait.
+// Exchanges of eager messages in one memory are bound by the bandwidth of the largest fan-out; without a
+// fan-out they do not contend.
 func TestHierarchyOfSharedMemory(t *testing.T) {
 	const m, latency = 8 << 10, 200.5
 	const alone = 200 + 0.5*m
@@ -334,18 +349,18 @@ func TestHierarchyOfSharedMemory(t *testing.T) {
 	}
 }
 
-// A sender through the network is busy as within its node, not for half of the way to another node.
+// A message between nodes keeps its sender busy as one within the node, not for half of T(m).
 func TestHierarchyOfNetworkSenders(t *testing.T) {
 	h := predictorOf(t, levelled(false), Choice{}).levels
 	for _, m := range []int{0, 1 << 10} {
-		within, between := h.class(1, m, false).senderTime(), h.class(2, m, false).senderTime()
+		within, between := h.class(1, m, false, 1).senderTime(), h.class(2, m, false, 1).senderTime()
 		if within != between || within <= 0 {
 			t.Errorf("%d bytes: a sender is busy for %g s within its node, and for %g s to another one", m, within, between)
 		}
 	}
 }
 
-// An answer takes no longer than in a ping-pong.
+// An answer takes as long as in a ping-pong.
 func TestHierarchyOfAnswers(t *testing.T) {
 	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "barrier:linear", collective.Call{P: 2})
 	if want := 2 * 200.5; !near(c.Seconds*1e9, want) {
@@ -353,11 +368,11 @@ func TestHierarchyOfAnswers(t *testing.T) {
 	}
 }
 
-// Copies of different bytes hold each other up as many as a memory has cores, four.
+// Copies of different bytes contend at most with τ = 4, the cores of a memory.
 func TestHierarchyOfDifferentBytes(t *testing.T) {
 	h := predictorOf(t, levelled(true), Choice{}).levels
 	for _, bytes := range []int{usualSingleCopy, 1 << 20} {
-		c := h.class(0, bytes, false)
+		c := h.class(0, bytes, false, 1)
 		if got, want := h.distinctTransfer(c, 12), c.transfer(4); !near(got, want) {
 			t.Errorf("12 copies of %d different bytes take %g s each, want %g", bytes, got, want)
 		}
@@ -370,9 +385,8 @@ func TestHierarchyOfDifferentBytes(t *testing.T) {
 	}
 }
 
-// Ping-pongs that change from two transfers to one at 256 KiB say which way messages go whose
-// sender waits for each; all take what these took.
-func TestHierarchyOfWaitingSenders(t *testing.T) {
+// Ping-pongs with rendezvous from 256 KiB on show where messages of senders that wait become single copies.
+func TestHierarchyOfRendezvous(t *testing.T) {
 	f := levelled(false)
 	const from = 256 << 10
 	for i, c := range f.Cells {
@@ -407,8 +421,8 @@ func TestHierarchyOfWaitingSenders(t *testing.T) {
 	}
 }
 
-// Over a network a message goes through buffers where its sender would wait for a single copy.
-func TestHierarchyOfNetworkBuffers(t *testing.T) {
+// Between nodes, too, messages are buffered below Rendezvous bytes where the sender waits.
+func TestHierarchyOfNetworkRendezvous(t *testing.T) {
 	f := levelled(false)
 	for i, c := range f.Cells {
 		if c.Bytes < 256<<10 && c.Variant == (params.Parameter{Of: "same_numa", Name: params.ChannelMessage}) {
@@ -417,16 +431,16 @@ func TestHierarchyOfNetworkBuffers(t *testing.T) {
 	}
 	h := predictorOf(t, f, Choice{}).levels
 	for _, tt := range []struct {
-		bytes         int
-		waits, copied bool
+		bytes             int
+		waits, singleCopy bool
 	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
-		if c := h.class(h.network, tt.bytes, tt.waits); c.singleCopy != tt.copied {
-			t.Errorf("%d bytes, waits %t: copied once %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.copied)
+		if c := h.class(h.network, tt.bytes, tt.waits, 1); c.singleCopy != tt.singleCopy {
+			t.Errorf("%d bytes, waits %t: single copy %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.singleCopy)
 		}
 	}
 }
 
-// What costs more than a bound is not worked out, and what does not costs the same.
+// A limit rejects costs above it, and does not change others.
 func TestCostWithin(t *testing.T) {
 	p := predictorOf(t, levelled(true), Choice{})
 	for _, name := range []string{"bcast:chain", "alltoall:linear", "barrier:tree"} {

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"math"
+
 	"github.com/taulop/taulop/params"
 )
 
@@ -59,12 +61,20 @@ func (l *levelTimes) transfer(bytes, tau int, alone, latency float64) float64 {
 	case l.network && l.gap != nil:
 		t, _ := l.gap.At(bytes, tau)
 		return max(alone, t)
-	case l.fanout == nil: // only the time of the bytes is the memory's
+	case l.fanout == nil && (l.network || l.groupCores > 0): // only the time of the bytes is the memory's
 		return alone + float64(tau-1)*min(alone, l.perByte*float64(bytes))
+	case l.fanout == nil:
+		return l.withinBounds(bytes, tau, alone)
 	}
 	measured := largestTau(l.fanout)
 	t, _ := l.fanout.At(bytes, min(tau, measured))
 	return max(alone, (t-latency)*max(1, float64(tau)/float64(measured)))
+}
+
+// withinBounds is L(m,τ) where only the bounds of eq. (8) are known, L(m,1) and τL(m,1): their geometric
+// mean, which is wrong by a factor of √τ at most.
+func (l *levelTimes) withinBounds(bytes, tau int, alone float64) float64 {
+	return alone + (math.Sqrt(float64(tau))-1)*min(alone, l.perByte*float64(bytes))
 }
 
 // adapterTime is how long an adapter is busy with one of many messages: a τ-th of the gap in
@@ -86,8 +96,12 @@ func (h *Hierarchy) adapterTime(network *levelTimes, bytes int) float64 {
 // memoryTime is how long a memory is busy with one of many buffered messages: its bytes at the
 // bandwidth of the largest fan-out, of single copies or of such messages, whichever is higher. A
 // level of fewer cores than a memory has is a shared cache, which keeps messages out of the memory.
-func (h *Hierarchy) memoryTime(l *levelTimes, bytes int) float64 {
-	if l.fanout == nil || l.groupCores < h.sharers {
+// In a node without levels the messages of all its ranks take as long as withinBounds says.
+func (h *Hierarchy) memoryTime(l *levelTimes, bytes, ranks int) float64 {
+	switch {
+	case h.levelOf == nil:
+		return l.perByte * float64(bytes) / math.Sqrt(float64(ranks))
+	case l.fanout == nil || l.groupCores < h.sharers:
 		return 0
 	}
 	tau, size := largestTau(l.fanout), max(bytes, h.SingleCopy)
@@ -119,8 +133,8 @@ type messageClass struct {
 	sending   float64   // senderTime; 0: not yet computed
 }
 
-// class is the class of messages whose senders wait for each, or do not.
-func (h *Hierarchy) class(level, bytes int, waits bool) *messageClass {
+// class is the class of messages whose senders wait for each, or do not, among at most ranks of a node.
+func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass {
 	l := &h.levels[level]
 	c := &messageClass{bytes: bytes, level: l, senderLevel: l, latency: l.latency(), blocking: waits && bytes >= h.SingleCopy && bytes < h.Rendezvous}
 	c.singleCopy, c.holdsSender = bytes >= h.SingleCopy && !c.blocking, c.blocking && !l.network
@@ -140,12 +154,13 @@ func (h *Hierarchy) class(level, bytes int, waits bool) *messageClass {
 		if !c.singleCopy {
 			c.adapterTime = h.adapterTime(l, bytes)
 		}
-	case h.levelOf == nil: // a network's times stand in, which no cache of a node affects
-	case c.singleCopy:
+	case c.singleCopy && h.levelOf != nil: // else a network's times stand in, which no cache affects
 		c.forwarded = min(transfers, l.perByte*float64(bytes))
-	default:
-		c.afterReceive = c.latency
-		c.memoryTime = h.memoryTime(l, bytes)
+	case !c.singleCopy:
+		c.memoryTime = h.memoryTime(l, bytes, ranks)
+		if h.levelOf != nil {
+			c.afterReceive = c.latency
+		}
 	}
 	return c
 }
@@ -164,8 +179,11 @@ func (c *messageClass) transfer(tau int) float64 {
 // distinctTransfer is L(m,τ) of copies of different bytes of one sender. They do not contend for
 // the same pages, as the readers of a fan-out do, so τ counts up to the cores of a memory.
 func (h *Hierarchy) distinctTransfer(c *messageClass, tau int) float64 {
-	if c.level.network || h.sharers == 0 {
+	switch {
+	case c.level.network || h.sharers == 0:
 		return c.transfer(tau)
+	case c.level.fanout == nil:
+		return c.level.withinBounds(c.bytes, min(tau, h.sharers), c.alone-c.latency)
 	}
 	return c.transfer(min(tau, h.sharers))
 }

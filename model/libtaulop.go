@@ -11,41 +11,38 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Libtaulop is τ-Lop as the authors' C++ library computes it, for comparing with
-// its results. Messages are Whole, T(m,τ) = o(m) + 2L(m,τ), and it differs from
-// TauLop in what it takes for a time that the tables do not have:
+// Libtaulop is τ-Lop as the authors' C++ library computes it, for comparison with its results.
+// Messages are Whole, T(m,τ) = o(m) + 2L(m,τ). It differs from TauLop:
 //
 //   - τ beyond the largest measured counts as the largest;
 //   - a message larger than the largest measured, M, costs T(M) + T(m−M);
 //   - the rows of γ are read with the sizes of the transfers' table;
 //   - a binomial scatter sends 1, 2, 4 … blocks in its stages, and not P/2, P/4 … 1;
-//   - ranks of a pairwise alltoall send to themselves, too;
-//   - a rank that has reduced for less than γ of the smallest size counts as
-//     having reduced one byte. Where γ falls between the smallest size and m, as
-//     in one published file at 64 B, ranks that reduce at once are then held up
-//     and fall out of step; see drift.
+//   - ranks of a pairwise alltoall also send to themselves;
+//   - a reduction that has advanced by less than γ of the smallest size counts as one
+//     byte. Where γ falls between the smallest size and m, as in one published file at
+//     64 B, ranks that reduce at once are delayed and fall out of step; see drift.
 type Libtaulop struct {
 	Table    *params.Table
-	Gamma    *params.Gamma // may be nil where nothing is reduced
+	Gamma    *params.Gamma // may be nil without reductions
 	Operator string        // of reductions; "" means "sum"
 
 	Cluster *Cluster // nil: one node
 }
 
-// LibtaulopRule is in words what Libtaulop takes a time for that was not measured.
+// LibtaulopRule says in words how Libtaulop extrapolates.
 const LibtaulopRule = "τ beyond the largest counts as the largest; m beyond the largest costs as many of the largest as fit in it, and the rest"
 
-// maxDrifting bounds the ranks that are followed one by one.
+// maxDrifting bounds the ranks of a drift.
 const maxDrifting = 1024
 
-// Cost is the cost of a schedule. On several nodes, and where ranks fall out of step, it
-// has no formula.
+// Cost is the cost of a schedule, without a formula on several nodes and where ranks fall out of step.
 func (l Libtaulop) Cost(s *collective.Schedule) (Cost, error) {
 	on, err := l.Cluster.ranks(s)
 	if err != nil {
 		return Cost{}, err
 	}
-	s = asThere(s)
+	s = asInLibrary(s)
 	times := clamped{l.Table, l.Gamma}
 	m := TauLop{Channels: Uniform(times), Operator: l.Operator, Transport: Whole}
 	if l.Gamma != nil {
@@ -67,11 +64,10 @@ func (l Libtaulop) Cost(s *collective.Schedule) (Cost, error) {
 	return cost, err
 }
 
-// asThere gives a binomial scatter the sizes, and a pairwise alltoall the steps, that they
-// have in the library.
-func asThere(s *collective.Schedule) *collective.Schedule {
+// asInLibrary gives a binomial scatter the library's sizes, and a pairwise alltoall its steps.
+func asInLibrary(s *collective.Schedule) *collective.Schedule {
 	scatter := s.Algorithm != nil && s.Algorithm.String() == "scatter:binomial"
-	if !scatter && !toAll(s, "pairwise") {
+	if !scatter && !isAlltoall(s, "pairwise") {
 		return s
 	}
 	other := *s
@@ -91,28 +87,28 @@ func asThere(s *collective.Schedule) *collective.Schedule {
 	return &other
 }
 
-// toAll tells whether a schedule is that algorithm of an alltoall.
-func toAll(s *collective.Schedule, name string) bool {
+// isAlltoall tells whether a schedule is the named algorithm of an alltoall.
+func isAlltoall(s *collective.Schedule, name string) bool {
 	return s.Algorithm != nil && s.Algorithm.Collective == collective.Alltoall && s.Algorithm.Name == name
 }
 
-// drifts tells whether some γ is below the smallest size's.
+// drifts tells whether some γ of concurrent reductions is below the smallest size's.
 func (l Libtaulop) drifts(c Cost) bool {
 	smallest := l.Table.Transfers.Sizes[0]
 	for _, t := range c.Terms {
 		if t.Parameter != "γ" || t.Tau == 1 {
-			continue // alone, no rank falls behind
+			continue
 		}
-		at := t
-		at.Bytes = smallest
-		if first, _, err := gamma(clamped{l.Table, l.Gamma}, l.Operator, at); err == nil && t.Seconds < first {
+		least := t
+		least.Bytes = smallest
+		if first, _, err := gamma(clamped{l.Table, l.Gamma}, l.Operator, least); err == nil && t.Seconds < first {
 			return true
 		}
 	}
 	return false
 }
 
-// clamped reads tables by the library's rules.
+// clamped reads tables by LibtaulopRule.
 type clamped struct {
 	table *params.Table
 	gamma *params.Gamma
@@ -150,8 +146,7 @@ func (c clamped) operator(name string) (*params.Curve, error) {
 	return &params.Curve{Sizes: sizes, Taus: o.Taus, Times: o.Times}, nil
 }
 
-// add reads a time at m bytes as the sum of as many times at the largest size as
-// it takes, and the time of the rest.
+// add is the time of m bytes: beyond the largest size of as many of the largest as fit, and the rest.
 func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, extrapolated bool) {
 	sizes := c.table.Transfers.Sizes
 	largest := sizes[len(sizes)-1]
@@ -164,34 +159,34 @@ func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, ex
 	return float64(whole)*most + rest, true
 }
 
-// drift follows ranks that fall out of step, as the library does: each carries out its messages and
-// reductions in turn. Concurrent messages share their channel where they end on the same node: within
-// it, or through the network. Others, and reductions, do not disturb each other. The activity with the
-// least time left, at the present concurrency, is finished and its time added; all others advance by
-// the bytes that fit into that time. Of equal ones the last counts as the shortest.
+// drift simulates ranks that fall out of step, as the library does: each makes its messages and
+// reductions in turn. Concurrent messages to one node share a channel if they come from the node, and
+// another one if they come from other nodes. Other messages, and reductions, do not contend. The activity with the least
+// time left, at the present concurrency, finishes and its time is added; all others advance by the
+// bytes of that time. Of equal ones the last counts as the shortest.
 //
-// Rounding decides whether one byte more fits, and so whether ranks stay in step. So transmissions
-// are computed as in the library: in single precision, and from T of the two sizes beside m.
+// Rounding decides whether one more byte fits, and so whether ranks stay in step. So transmissions
+// are computed as in the library: in single precision, and from T of the two sizes around m.
 type drift struct {
 	times    clamped
 	operator string
 
 	on     *mapping.Map // nil: all ranks are on one node
 	net    clamped      // o(m) and L(m,τ) between nodes
-	copies int          // that a message between nodes takes besides
+	copies int          // of a message between nodes, through memory
 }
 
-// work is a message or a reduction that a rank has still to do.
+// work is a rank's message or reduction, or what is left of it.
 type work struct {
 	reduce  bool
 	bytes   int
-	tau     int // transfers that a message takes at once
-	channel int // of a message: twice the node where it ends, and one more if it comes from another
+	tau     int // concurrent transfers of a message
+	channel int // of a message: twice the receiver's node, plus one if the sender is on another
 }
 
-// schedule adds up stages. Ranks of a stage wait for each other. A ring counts as one, and so does an
-// alltoall: a pairwise one, in which every rank sends to its right neighbour first and to itself last,
-// and a linear one, in which it begins with itself and leaves out its left neighbour.
+// schedule adds up stages, at whose ends ranks wait for each other. A ring is one stage, and so is an
+// alltoall: in a pairwise one each rank sends to its right neighbour first and to itself last; in a
+// linear one it begins with itself and omits its left neighbour.
 func (d drift) schedule(s *collective.Schedule) (float64, error) {
 	var curve *params.Curve // of reductions
 	if s.Algorithm.Reduces() {
@@ -201,7 +196,7 @@ func (d drift) schedule(s *collective.Schedule) (float64, error) {
 		}
 	}
 	ranks := make([][]work, s.Call.P)
-	if pairwise := toAll(s, "pairwise"); pairwise || toAll(s, "linear") {
+	if pairwise := isAlltoall(s, "pairwise"); pairwise || isAlltoall(s, "linear") {
 		first, steps := 0, s.Call.P-1
 		if pairwise {
 			first, steps = 1, s.Call.P
@@ -236,9 +231,8 @@ func ring(stage *collective.Stage) bool {
 	return stage.Peers != nil && !stage.Peers(0).Flip && stage.Peers(0).Distance == stage.Peers(1).Distance
 }
 
-// queue adds what ranks do in a step. The two messages that partners exchange are one piece
-// of work with two transfers, which ends at the higher of them, where the algorithm is
-// Paired; everywhere else each rank does its own.
+// queue adds the work of a step. In Paired algorithms the two messages of an exchange are one piece of
+// work with two transfers, to the higher rank; in others each rank has its own.
 func (d drift) queue(ranks [][]work, step collective.Step, paired bool) {
 	for m := range step.Messages() {
 		bytes, tau := m.Bytes(), 1
@@ -272,7 +266,7 @@ func (d drift) send(ranks [][]work, from, to, bytes, tau int) {
 // between tells whether two ranks are on different nodes.
 func (d drift) between(a, b int) bool { return d.on != nil && d.on.Node(a) != d.on.Node(b) }
 
-// sizes are the sizes that a channel was measured with.
+// sizes are a channel's measured sizes.
 func (d drift) sizes(channel int) []int {
 	if channel%2 == 0 {
 		return d.times.table.Transfers.Sizes
@@ -280,7 +274,7 @@ func (d drift) sizes(channel int) []int {
 	return d.net.table.Transfers.Sizes
 }
 
-// measured is T(m,τ) of a channel at one of its sizes.
+// measured is T(m,τ) of a channel at a measured size.
 func (d drift) measured(channel, m, tau int) float64 {
 	single := func(seconds float64, _ bool) float64 { return float64(float32(seconds)) }
 	if channel%2 == 0 {
@@ -310,54 +304,37 @@ func (d drift) transmission(channel, m, tau int) float64 {
 	return least + float64(m-low)*(most-least)/float64(high-low)
 }
 
-// A share is messages that share a channel: as small as the smallest and with all transfers.
-type share struct {
+// A busyChannel is a channel's concurrent messages, as the bytes of the smallest and all transfers.
+type busyChannel struct {
 	bytes, tau int
-	found      int // place of its first message among all
-	takes      float64
-	advances   int // bytes, while something else is finished
+	order      int // of its first message among the channels
+	seconds    float64
+	advance    int // bytes, until the next activity finishes
 }
 
-// run carries out all that ranks have to do, and leaves nothing.
+// run does all work of ranks.
 func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
 	reduction := func(m int) float64 {
 		g, _ := d.times.add(m, func(m int) (float64, bool) { return curve.At(m, 1) })
 		return g
 	}
-	channels := make(map[int]*share)
+	channels := make(map[int]*busyChannel)
 	for {
-		clear(channels)
-		found := 0
-		for _, todo := range ranks {
-			if len(todo) == 0 || todo[0].reduce {
-				continue
-			}
-			c := channels[todo[0].channel]
-			if c == nil {
-				found++
-				c = &share{bytes: math.MaxInt, found: found}
-				channels[todo[0].channel] = c
-			}
-			c.bytes = min(c.bytes, todo[0].bytes)
-			c.tau += todo[0].tau
-		}
-		for channel, c := range channels {
-			c.takes = d.transmission(channel, c.bytes, c.tau)
-		}
+		d.fill(channels, ranks)
 		shortest, by, latest := math.Inf(1), -1, 0
 		for rank, todo := range ranks {
 			if len(todo) == 0 {
 				continue
 			}
-			takes, found := 0.0, 0
+			left, order := 0.0, 0
 			if todo[0].reduce {
-				takes = reduction(todo[0].bytes)
+				left = reduction(todo[0].bytes)
 			} else {
 				c := channels[todo[0].channel]
-				takes, found = c.takes, c.found
+				left, order = c.seconds, c.order
 			}
-			if takes < shortest || takes == shortest && found > latest {
-				shortest, by, latest = takes, rank, found
+			if left < shortest || left == shortest && order > latest {
+				shortest, by, latest = left, rank, order
 			}
 		}
 		if by < 0 {
@@ -370,8 +347,8 @@ func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
 
 		finished := ranks[by][0]
 		for channel, c := range channels {
-			if c.advances = c.bytes; finished.reduce || channel != finished.channel {
-				c.advances = bytesIn(shortest, d.sizes(channel), func(m int) float64 { return d.transmission(channel, m, c.tau) })
+			if c.advance = c.bytes; finished.reduce || channel != finished.channel {
+				c.advance = bytesIn(shortest, d.sizes(channel), func(m int) float64 { return d.transmission(channel, m, c.tau) })
 			}
 		}
 		for rank, todo := range ranks {
@@ -381,7 +358,7 @@ func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
 			done := 0
 			switch {
 			case !todo[0].reduce:
-				done = channels[todo[0].channel].advances
+				done = channels[todo[0].channel].advance
 			case rank == by:
 				done = todo[0].bytes
 			default:
@@ -394,11 +371,30 @@ func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
 	}
 }
 
-// bytesIn is how far something gets in a time. Before the first size's time it is
-// one byte, or none if it is less than a hundredth.
+// fill finds the busy channels, in the order of the ranks' first messages.
+func (d drift) fill(channels map[int]*busyChannel, ranks [][]work) {
+	clear(channels)
+	for _, todo := range ranks {
+		if len(todo) == 0 || todo[0].reduce {
+			continue
+		}
+		c := channels[todo[0].channel]
+		if c == nil {
+			c = &busyChannel{bytes: math.MaxInt, order: len(channels) + 1}
+			channels[todo[0].channel] = c
+		}
+		c.bytes = min(c.bytes, todo[0].bytes)
+		c.tau += todo[0].tau
+	}
+	for channel, c := range channels {
+		c.seconds = d.transmission(channel, c.bytes, c.tau)
+	}
+}
+
+// bytesIn is the bytes of a time. Before the first size's time it is one byte, or none before a
+// hundredth of it.
 func bytesIn(seconds float64, sizes []int, takes func(m int) float64) int {
-	// The first size that takes longer, if times are rising or not.
-	next := 0
+	next := 0 // the first size that takes longer, whether times rise or not
 	for next < len(sizes) && takes(sizes[next]) <= seconds {
 		next++
 	}

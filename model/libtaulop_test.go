@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Two sizes, two τ, and a γ that falls between them.
+// smallTables have two sizes, two τ, and a γ that falls between the sizes.
 func smallTables() (*params.Table, *params.Gamma) {
 	return &params.Table{
 			Transfers: params.Curve{Sizes: []int{1, 11}, Taus: []int{1, 2}, Times: [][]float64{{10, 20}, {110, 220}}},
@@ -49,7 +49,7 @@ func TestLibraryRules(t *testing.T) {
 	}
 }
 
-// Times between nodes are ten times those within, and of one size.
+// Times between nodes are ten times those within a node.
 func TestLibraryBetweenNodes(t *testing.T) {
 	table, gamma := smallTables()
 	between := &params.Table{

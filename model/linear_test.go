@@ -10,16 +10,14 @@ import (
 )
 
 func patternSchedule(t *testing.T, a *collective.Algorithm, p, m int) *collective.Schedule {
-	t.Helper()
-	s := must.Get(a.Schedule(collective.Call{P: p, M: m, Distance: p - 1}))
-	return s
+	return must.Get(a.Schedule(collective.Call{P: p, M: m, Distance: p - 1}))
 }
 
 // The formulas of Kang et al. 1999, section 5.2.2, and of τ-Lop, for P = 2 … 17.
 func TestPatternFormulas(t *testing.T) {
 	broadcast := must.Get(collective.Lookup("bcast:binomial"))
 	scatter := must.Get(collective.Lookup("scatter:binomial"))
-	// L(S,τ) = 1 µs · τ, so that what happens at once shows.
+	// L(S,τ) = 1 µs · τ, which shows concurrent transfers.
 	const segment, k = 1024, 5
 	serial := TauLop{Channels: Uniform(serialChannel{}), Segment: segment}
 	linear := Linear{Startup: 1e-6, PerByte: 1e-9}
@@ -50,7 +48,7 @@ func TestPatternFormulas(t *testing.T) {
 				t.Errorf("%s, P = %d: τ-Lop says %g µs, want %g", tt.a, p, cost.Seconds*1e6, tt.taulop)
 			}
 		}
-		if p&(p-1) == 0 { // however blocks reach their ranks, the root sends P−1 of them
+		if p&(p-1) == 0 { // the root sends P−1 blocks in any tree
 			if got, want := linear.Seconds(patternSchedule(t, scatter, p, m)), 1e-6+float64(p-1)/2*m*1e-9; math.Abs(got-want) > 1e-15 {
 				t.Errorf("scatter:binomial, P = %d: linear says %g, want %g", p, got, want)
 			}

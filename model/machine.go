@@ -15,7 +15,7 @@ import (
 // receive buffers in sendrecv, if these were measured, everything else in the setup.
 //
 // Where placements measured several levels of the machine, or at least local and spread, messages
-// cost what the level between their ranks does.
+// cost as at the level between their ranks.
 type machine struct {
 	levels        []setups           // from the closest on; one where they make no difference
 	levelOf       func(a, b int) int // of the ranks in two places of a node
@@ -26,7 +26,7 @@ type machine struct {
 	ownCache      int           // bytes of the largest cache that a core has for itself; 0: unknown
 	strict        bool          // L(S,τ) does not depend on the footprint
 	written       *machine      // single copies of data that the sender wrote in the same call; nil: not measured
-	warnings      []error       // what the file lacks, and what it costs
+	warnings      []error       // missing measurements
 }
 
 // setups are a placement's measurements.
@@ -39,7 +39,7 @@ type setups struct {
 	exchangeOverheads []params.Overhead // none where they were not measured
 }
 
-// measured is what a file says of one setup.
+// measured are the measurements of one setup.
 type measured struct {
 	segments, whole *params.Table
 	y               *params.Curve // nil where it was not measured
@@ -50,7 +50,7 @@ type measured struct {
 }
 
 // machineOf reads a file's parameters. Without a setup in s the common one is ring, which represents
-// collectives best, or what the file has instead; a named one counts for all messages. It fails
+// collectives best, or the file's first; a named one counts for all messages. It fails
 // where the file lacks transfers of it.
 func machineOf(f *params.File, s params.Selection) (m machine, err error) {
 	placement, offCache := s.Placement, s.OffCache

@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// twoNodes is a file of four CPUs on two nodes: a transfer takes 1000 ns within a
-// node and 3000 ns across, whatever its size and τ; one-way ones take 10 ns more.
+// twoNodes is a file of four CPUs on two NUMA nodes: a transfer takes 1000 ns within a node and 3000 ns
+// across, for all m and τ; a one-way transfer 10 ns more.
 func twoNodes() *params.File {
 	f := &params.File{Plan: params.Plan{
 		Setups: []string{"ring", "ping"}, Policies: []numa.Policy{numa.Local, numa.Spread},
@@ -41,9 +41,8 @@ func twoNodes() *params.File {
 	return f
 }
 
-// The stages of an allgather among four ranks, two a node: with recursive doubling
-// the first exchange stays within the nodes if the ranks fill them, and crosses if
-// they are dealt round; a ring crosses in each of its three stages.
+// Stages of four ranks on two nodes: in recursive doubling the first exchange is within nodes with placement
+// local, and the second one with spread; a ring crosses nodes in each of its three stages.
 func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 	f := twoNodes()
 	for _, tt := range []struct {
@@ -74,8 +73,8 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 	}
 }
 
-// In one launch two cores are closer than in another: o and gaps are within launches, not from the
-// centres of cells, which may be of different launches.
+// The distance of two cores differs between launches, so o and gaps are differences within launches, not of
+// the centres of cells.
 func TestRoundTripsByLaunches(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
 	add := func(n, m, delay int, ns func(factor float64) float64, factors ...float64) {
@@ -88,7 +87,7 @@ func TestRoundTripsByLaunches(t *testing.T) {
 		c.Time = c.Replicates(f).Estimate()
 		f.Cells = append(f.Cells, c)
 	}
-	// o = 100 ns, times the factor; of the delayed trips only far launches are there.
+	// o = 100 ns, times the factor; delayed trips have launches of distant cores alone.
 	all, far := []float64{1, 1, 1, 1, 3, 3, 3}, []float64{0, 0, 0, 0, 1, 1, 1}
 	for _, m := range []int{1, 1024} {
 		add(1, m, 0, func(x float64) float64 { return 1000 * x }, all...)
@@ -103,8 +102,7 @@ func TestRoundTripsByLaunches(t *testing.T) {
 	}
 }
 
-// L is over launches that visited all its parts, with an interval: a launch slow as a whole does
-// not show.
+// L is over launches with all its parts, with an interval; a launch that is slow throughout does not bias it.
 func TestLatencyOfAFile(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
 	add := func(n, m, delay int, variant string, ns func(factor float64) float64) {
@@ -132,9 +130,9 @@ func TestLatencyOfAFile(t *testing.T) {
 	}
 }
 
-// A ring among the cores of two packages of four nodes with two complexes of four cores: 48
-// messages stay in a complex, 8 in a node, 6 go between nodes and 2 between packages. Each level
-// has the τ of its own and all farther ones, and the slowest counts.
+// A ring among two packages of four NUMA nodes with two L3s of four cores each: 48 messages stay in an L3, 8
+// in a node, 6 go between nodes and 2 between packages. A level's τ counts its own and all farther
+// messages, and the slowest level counts.
 func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 	m := numatest.EPYC(2, 4, 2, 4, 1)
 	policies := []numa.Policy{numa.Local, numa.AcrossL3, numa.AcrossNodes, numa.AcrossPackages}
@@ -177,8 +175,7 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 	}
 }
 
-// Of copies one end of which is off cache only that takes longer, no less than half of what both
-// ends do and no more than that.
+// A copy with one end off cache takes longer by between half and all of the time that both ends add.
 func TestHalfCopies(t *testing.T) {
 	transfers := func(ns float64) *measured {
 		return &measured{whole: &params.Table{Transfers: params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{9e-9, ns * 1e-9}}}}}

@@ -21,7 +21,7 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 		switch {
 		case of.commonInCache != nil: // off cache
 			add(at(Exchange, OwnCache, OwnCache), of.commonInCache)
-			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives over what it sends
+			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives into its send buffer
 			if of.exchange != nil && !of.common.exchange {
 				c.transfers[at(Exchange, OwnCache, Untouched)] = cacheToMemory(c.transfers, at)
 			}
@@ -71,8 +71,8 @@ func mean(a, b curve) curve {
 }
 
 // cacheToMemory is for exchanges of cached data to memory that the call has not touched: an exchange
-// in cache and the additional time of receiving in memory. An off-cache ring, which receives over
-// what it sends, lacks this time; exchanges with separate receive buffers have it.
+// in cache and the additional time of receiving in memory. An off-cache ring, which receives into
+// its send buffer, lacks this time; exchanges with separate receive buffers have it.
 func cacheToMemory(of map[Channel]Transfers, at func(way Way, source, destination Place) Channel) Transfers {
 	inCache, ring, separate := of[at(Exchange, OwnCache, OwnCache)].l, of[at(Exchange, Untouched, OwnCache)].l, of[at(Exchange, 0, 0)].l
 	return Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
@@ -107,9 +107,8 @@ func (m *machine) byFootprint(bytes, touched, sent, segment int) func(*measured)
 	}
 }
 
-// messageOf is the size of the setup's message of which a worker touches that many bytes: it receives
-// over what it sent, or in a separate buffer. Unless the call's message is, it is not above the
-// measured sizes.
+// messageOf is the size of the setup's message with the given footprint: workers receive into their send
+// buffer, or into a separate one. It is a measured size unless the call's message is larger.
 func (s *measured) messageOf(bytes, touched int) int {
 	if s.exchange {
 		touched /= 2
@@ -123,9 +122,8 @@ func (s *measured) messageOf(bytes, touched int) int {
 
 // addCopies adds local copies, between user data and between cached data. A copy with one end off
 // cache costs its time in cache and the additional time of such transfers. An off-cache ring reads
-// what it sends there and receives over it; a sendrecv writes there, too. Reading and writing overlap,
-// so each takes at least half of both; this half counts where one was not measured, and beside
-// single copies.
+// and receives into its send buffer there; a sendrecv also writes there. Reading and writing overlap, so
+// each takes at least half of both; this half counts if one was not measured, and with single copies.
 func (m *machine) addCopies(c *Channels, users, cached curve, segments bool) {
 	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
 	if m.copiesInCache == nil {

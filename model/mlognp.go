@@ -20,43 +20,43 @@ import (
 // 2f(s,d), where f(s,1) is one transfer of s bytes between two CPUs of the level and f(s,d) the
 // additional time of elements d bytes apart, 0 if contiguous. The sender is busy with the first
 // half, the receiver with the second. Between nodes n = 3: T = o_mw + l_mw + o_net + l_net, and the
-// network keeps neither busy. The paper has l_net = 0, for packets are contiguous (section II.A).
+// network keeps neither busy. In the paper l_net = 0, as packets are contiguous (section II.A).
 //
-// A schedule costs its longest chain, as in section IV.B: a linear broadcast occupies the root for
-// the sum of (o_mw + l_mw)/2 over its P−1 messages, each of its own level, then the last message
-// takes o_net and its receiver another half; a binomial one costs the sum of T over the messages on
-// the way to the last leaf. The paper's log_3P counts the last half of the linear broadcast and its
-// 2log_{2,3}P does not; here it counts, so that P = 2 is eq. (4) and one level alone, m = 1, is
-// log_3P: P·(o_mw + l_mw)/2 + o_net, and log2 P·T where P is a power of two.
+// A schedule costs its critical path, as in section IV.B: a linear broadcast occupies the root for
+// the sum of (o_mw + l_mw)/2 over its P−1 messages, each of its own level, then come o_net of the last
+// message and its receiver's half; a binomial one costs the sum of T over the messages on the way to
+// the last leaf. The paper's log_3P includes the last half of the linear broadcast, its 2log_{2,3}P
+// does not; here it is included, so that P = 2 is eq. (4), and m = 1 is log_3P: P·(o_mw + l_mw)/2 +
+// o_net, and log2 P·T where P is a power of two.
 //
-// Like log_nP it knows no concurrency.
+// Like log_nP it has no concurrency.
 type MLogNP struct {
 	Levels     []Level
-	Ranks      int // that were placed
+	Ranks      int // with a CPU
 	Reductions Reductions
 	Operator   string // of reductions; "" means "sum"
 
 	level func(a, b int) int // of two ranks, −1: unknown
 }
 
-// A Level is what mlog_nP knows of one of its m levels.
+// A Level has the parameters of one of the m levels.
 type Level struct {
 	Name     string
 	Transfer *params.Curve // f(s,1) at each end, in seconds
-	Stride   *params.Curve // f(s,d) at each end: what the stride adds; nil: messages are contiguous
+	Stride   *params.Curve // f(s,d) at each end; nil: messages are contiguous
 	// Between nodes, n = 3, the network's: o_net, and l_net, nil for none. Both are nil
 	// within a node, n = 2.
 	Network, NetworkStride *params.Curve
 }
 
-// What helps where mlog_nP does not know where ranks are, or what is between them.
+// Remedies where mlog_nP lacks the CPUs of ranks, or times between them.
 var (
 	ErrUnplaced = errors.New("choose another placement")
 	ErrUnpaired = errors.New("measure all pairs, or take fewer ranks")
 )
 
-// MLogNPOf is mlog_nP of a file that has pairs of CPUs, for ranks where a placement of
-// it has its workers; an empty one is the plan's first. It fails where it has none.
+// MLogNPOf is mlog_nP of a file with pairs of CPUs, for ranks on the CPUs of a placement, by default the
+// plan's first. It fails without pairs or placement.
 func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	pairs, err := f.Pairs()
 	if err != nil {
@@ -81,7 +81,7 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 		}
 		i := known.Of(cpus[a], cpus[b])
 		if i < 0 {
-			if len(known) == 0 { // then all pairs are of one
+			if len(known) == 0 { // all pairs are of one level
 				return 0
 			}
 			return -1
@@ -97,9 +97,9 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	return m, nil
 }
 
-// Strided is the model for messages whose elements lie stride bytes apart, from a file with packed
-// messages: f(s,d) of each measured level; elsewhere, and between nodes, the time of packing alone.
-// It fails where the file has no such stride.
+// Strided is the model for messages with elements stride bytes apart, from a file with packed messages:
+// f(s,d) of each measured level, else, and between nodes, the time of packing alone. It fails for
+// strides that were not measured.
 func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, error) {
 	packing, err := f.P(stride, offCache)
 	if err != nil {
@@ -116,8 +116,8 @@ func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, erro
 	return m, nil
 }
 
-// NetworkLevel is the level of a network: o_mw is o(m), with the copies through shared
-// memory that L(m,τ) leaves out, as between two CPUs that are closest, and o_net is L(m,1).
+// NetworkLevel is the level of a network: o_mw is o(m) and the copies through shared memory, as between
+// the closest CPUs, which L(m,τ) leaves out; o_net is L(m,1).
 func (m MLogNP) NetworkLevel(n params.Network, t *params.Table) Level {
 	l := Level{Name: n.Name, Transfer: &params.Curve{}, Network: &params.Curve{}}
 	for i, bytes := range t.Transfers.Sizes {
@@ -134,13 +134,12 @@ func (m MLogNP) NetworkLevel(n params.Network, t *params.Table) Level {
 	return l
 }
 
-// Across is the model for ranks on several nodes like this one: a message between two of
-// them goes through the network, and one within a node is of the level of the CPUs whose
-// turn it is there. Node says where a rank is, slot which one of its node's, from 0.
+// Across is the model for ranks on several such nodes: messages between nodes are at the level
+// network, others at the level of their CPUs. node is a rank's node, slot its number there, from 0.
 func (m MLogNP) Across(network Level, node, slot func(rank int) int) MLogNP {
 	within, between := m.level, len(m.Levels)
 	m.Levels = append(slices.Clone(m.Levels), network)
-	m.Ranks = math.MaxInt // those beyond a node's CPUs are of no level
+	m.Ranks = math.MaxInt // ranks beyond a node's CPUs have no level
 	m.level = func(a, b int) int {
 		if node(a) != node(b) {
 			return between
@@ -150,8 +149,8 @@ func (m MLogNP) Across(network Level, node, slot func(rank int) int) MLogNP {
 	return m
 }
 
-// Reduced is 2log_{2,3}P, section III.B: two levels, m = 2. Every message within a node is
-// as between two cores that are closest, and every other one through the network.
+// Reduced is 2log_{2,3}P, section III.B: two levels, m = 2. All messages within a node are as between
+// the closest cores, all others through the network.
 func (m MLogNP) Reduced() MLogNP {
 	closest := slices.IndexFunc(m.Levels, func(l Level) bool { return l.Network == nil && l.Name != numa.Siblings })
 	return m.as(func(level int) int {
@@ -162,11 +161,11 @@ func (m MLogNP) Reduced() MLogNP {
 	})
 }
 
-// One is log_3P: every message is as one through the network, or as between the two
-// CPUs farthest apart where there is no network.
+// One is log_3P: all messages are as through the network, or without one as between the CPUs farthest
+// apart.
 func (m MLogNP) One() MLogNP { return m.as(func(int) int { return len(m.Levels) - 1 }) }
 
-// as takes levels for others.
+// as replaces levels.
 func (m MLogNP) as(other func(level int) int) MLogNP {
 	level := m.level
 	m.level = func(a, b int) int {
@@ -178,39 +177,39 @@ func (m MLogNP) as(other func(level int) int) MLogNP {
 	return m
 }
 
-// half is a part of a message on a chain: f(s,1), f(s,d), o_net or l_net; or a γ.
-type half struct {
-	before *half
+// part is a part of a message on a chain: f(s,1), f(s,d), o_net or l_net; or a γ.
+type part struct {
+	before *part
 	term   Term
 	end    float64 // seconds
 }
 
-func (h *half) done() float64 {
-	if h == nil {
+func (p *part) done() float64 {
+	if p == nil {
 		return 0
 	}
-	return h.end
+	return p.end
 }
 
-// later is the half that ends later.
-func later(a, b *half) *half {
+// later is the part that ends later.
+func later(a, b *part) *part {
 	if b.done() > a.done() {
 		return b
 	}
 	return a
 }
 
-// Cost is the cost of a schedule. It fails where a reduction has no γ, for too many
-// messages, for more ranks than were placed, and for two ranks between whose CPUs nothing was measured.
+// Cost is the cost of a schedule. It fails where a reduction has no γ, for too many messages, for more
+// than Ranks, and for messages at a level that was not measured.
 func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Call.P > m.Ranks {
-		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer, for nobody knows the levels of the others", s.Algorithm, m.Ranks, s.Call.P)
+		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer ranks", s.Algorithm, m.Ranks, s.Call.P)
 	}
 	if s.Call.P > mostMessages {
 		return Cost{}, fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
 	}
 	y := symbolsOf(s, 0)
-	last := make([]*half, s.Call.P) // of each rank's chain
+	last := make([]*part, s.Call.P) // of each rank's chain
 	left := mostMessages
 	if s.Levels > 0 {
 		if err := m.tree(s, y, last); err != nil {
@@ -223,7 +222,7 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 			}
 		}
 	}
-	var end *half
+	var end *part
 	for _, h := range last {
 		end = later(end, h)
 	}
@@ -232,7 +231,7 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 	for h := end; h != nil; h = h.before {
 		all.add(h.term)
 	}
-	slices.Reverse(all.terms) // the first of the chain in front
+	slices.Reverse(all.terms)
 	for i := range all.terms {
 		t := &all.terms[i]
 		t.Times, c.Extrapolated = float64(t.Count.Fixed), c.Extrapolated || t.Extrapolated
@@ -241,13 +240,13 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 	return c, nil
 }
 
-// mostMessages of a schedule are followed one by one.
+// mostMessages bounds the messages of a schedule that are evaluated one by one.
 const mostMessages = 1 << 18
 
 var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, or another model", mostMessages)
 
-// step has all senders of a stage send, in the order of their messages, then all receivers receive.
-func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*half, left *int) error {
+// step adds a stage to the chains of ranks: all sends in the order of messages, then all receives.
+func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*part, left *int) error {
 	if step.Pattern == collective.Local {
 		return nil
 	}
@@ -255,7 +254,7 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 		to    int
 		level int
 		bytes int
-		sent  *half
+		sent  *part
 	}
 	var messages []message
 	for msg := range step.Messages() {
@@ -277,7 +276,7 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 			if t.Seconds, t.Extrapolated, err = gamma(m.Reductions, m.Operator, t); err != nil {
 				return fmt.Errorf("%s: %w", s.Algorithm, err)
 			}
-			last[msg.to] = &half{last[msg.to], t, last[msg.to].done() + t.Seconds}
+			last[msg.to] = &part{last[msg.to], t, last[msg.to].done() + t.Seconds}
 		}
 	}
 	return nil
@@ -287,38 +286,38 @@ func (m MLogNP) unmeasured(s *collective.Schedule, from, to int) error {
 	return fmt.Errorf("%s: ranks %d and %d are at a level of which no pair of CPUs was measured: %w", s.Algorithm, from, to, ErrUnpaired)
 }
 
-// transfer is one end of a message after something else: f(s,1), and f(s,d) if it is strided.
-func (m MLogNP) transfer(before *half, level, bytes int, y Symbols) *half {
+// transfer is one end of a message: f(s,1), and f(s,d) if it is strided.
+func (m MLogNP) transfer(before *part, level, bytes int, y Symbols) *part {
 	l := m.Levels[level]
-	h := part(before, "f["+l.Name+"]", l.Transfer, bytes, y)
+	h := newPart(before, "f["+l.Name+"]", l.Transfer, bytes, y)
 	if l.Stride != nil && bytes > 0 {
-		h = part(h, "l["+l.Name+"]", l.Stride, bytes, y)
+		h = newPart(h, "l["+l.Name+"]", l.Stride, bytes, y)
 	}
 	return h
 }
 
-// network is what a message takes between its ends, nothing within a node.
-func (m MLogNP) network(sent *half, level, bytes int, y Symbols) *half {
+// network is the part of a message between its ends, none within a node.
+func (m MLogNP) network(sent *part, level, bytes int, y Symbols) *part {
 	l := m.Levels[level]
 	if l.Network != nil {
-		sent = part(sent, "o_net["+l.Name+"]", l.Network, bytes, y)
+		sent = newPart(sent, "o_net["+l.Name+"]", l.Network, bytes, y)
 	}
 	if l.NetworkStride != nil && bytes > 0 {
-		sent = part(sent, "l_net["+l.Name+"]", l.NetworkStride, bytes, y)
+		sent = newPart(sent, "l_net["+l.Name+"]", l.NetworkStride, bytes, y)
 	}
 	return sent
 }
 
-func part(before *half, parameter string, of *params.Curve, bytes int, y Symbols) *half {
+func newPart(before *part, parameter string, of *params.Curve, bytes int, y Symbols) *part {
 	t := Term{Count: Count{Fixed: 1}, Parameter: parameter, Bytes: bytes, Size: y.size(bytes)}
 	t.Seconds, t.Extrapolated = of.At(bytes, 1)
-	return &half{before, t, before.done() + t.Seconds}
+	return &part{before, t, before.done() + t.Seconds}
 }
 
-// tree counts a tree of transfers, which the model cannot represent, as one message
-// for each of its levels, as log_nP does, between the two ranks farthest apart.
-func (m MLogNP) tree(s *collective.Schedule, y Symbols, last []*half) error {
-	message := func(before *half, level int) *half {
+// tree counts a tree of transfers, which the model cannot represent, as log_nP does: one message for
+// each of its levels, between the root and the rank farthest from it.
+func (m MLogNP) tree(s *collective.Schedule, y Symbols, last []*part) error {
+	message := func(before *part, level int) *part {
 		return m.transfer(m.network(m.transfer(before, level, s.Call.M, y), level, s.Call.M, y), level, s.Call.M, y)
 	}
 	worst, end := -1, 0.0

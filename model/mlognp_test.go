@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// twoLevels is a file of a machine of `nodes` nodes with `each` CPUs: within one,
-// f(0) = 50 ns and f(8K) = 450 ns, across 100 and 1300 ns. Ranks fill node after node.
+// twoLevels is a file of a machine of `nodes` NUMA nodes with `each` CPUs: f(0) = 50 ns and f(8K) = 450 ns
+// within a node, 100 and 1300 ns across. Ranks fill node after node.
 func twoLevels(nodes, each int) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	var groups []numa.CPUSet
@@ -48,9 +48,7 @@ func twoLevels(nodes, each int) *params.File {
 }
 
 func mlognp(t *testing.T, f *params.File) MLogNP {
-	t.Helper()
-	m := must.Get(MLogNPOf(f, ""))
-	return m
+	return must.Get(MLogNPOf(f, ""))
 }
 
 // Section IV.B of mlognp-2009 with o_mw = 2·450 ns within a node and o'_mw = 2·1300 ns
@@ -89,13 +87,13 @@ func TestMLogNPBroadcasts(t *testing.T) {
 	}
 }
 
-// constant is a curve of ns for any size.
+// constant is a curve of ns for all sizes.
 func constant(ns float64) *params.Curve {
 	return &params.Curve{Sizes: []int{0, 1 << 20}, Times: [][]float64{{ns * 1e-9}, {ns * 1e-9}}}
 }
 
-// strided adds messages of 8 KB at a stride of 64 bytes to a file: packing takes 150 ns,
-// and one way between two CPUs that share an L3 200 ns more than contiguous.
+// strided adds messages of 8 KB at a stride of 64 bytes to a file: packing takes 150 ns, and one way between
+// two CPUs that share an L3 200 ns more than contiguous.
 func strided(f *params.File) *params.File {
 	for variant, ns := range map[string]float64{"8K64S": 150, "8K4S": 90, "8K4S-L3": 1000, "8K64S-L3": 1200} {
 		f.Cells = append(f.Cells, params.Cell{Time: fit.Median([]float64{ns}),
@@ -207,17 +205,12 @@ func TestPredictorsOfPairs(t *testing.T) {
 	}
 }
 
-// Whatever the algorithm, ranks and size: a machine of two levels costs no less than
-// one where all pairs are as the near ones, and no more than one where all are as the
-// far ones. Costs grow with the message as long as the algorithm is the same: what
-// chooses among several by the size, as MPICH's broadcast does, may become cheaper
-// where it changes, for it chooses by rules and not by these costs.
+// A machine of two levels costs at least as much as one of the near level alone, and at most as much as one
+// of the far level alone. Costs rise with m, unless an algorithm that chooses others by size, such as MPICH's
+// broadcast, changes.
 func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 	near, far, both := mlognp(t, twoLevels(1, 16)), mlognp(t, twoLevels(16, 1)), mlognp(t, twoLevels(4, 4))
-	reduce := func(m *MLogNP) { m.Reductions = flatGamma{} }
-	reduce(&near)
-	reduce(&far)
-	reduce(&both)
+	near.Reductions, far.Reductions, both.Reductions = flatGamma{}, flatGamma{}, flatGamma{}
 	random := randtest.New(t)
 	for _, a := range collective.All() {
 		for range 20 {

@@ -1,8 +1,9 @@
-// Package model says what a schedule costs: under τ-Lop, and under the baseline models LogGP and
-// log_nP. It works on the shapes of stages alone, so a million ranks cost as little work as two.
+// Package model predicts the cost of a schedule under τ-Lop, and under baseline models such as LogGP and
+// log_nP. With one channel it evaluates the shapes of stages alone, so a million ranks take no longer
+// than two.
 //
-// Equation numbers are those of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling
-// performance of shared memory MPI", Parallel Computing 46 (2015).
+// Equation numbers are of Rico-Gallego and Díaz-Martín, "τ-Lop: Modeling performance of shared memory
+// MPI", Parallel Computing 46 (2015).
 package model
 
 import (
@@ -28,7 +29,7 @@ type Reductions interface {
 
 // ExtrapolationRule says in words how params.Table and params.Gamma extrapolate.
 const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, the line through the last two measured goes on, " +
-	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time stands, " +
+	"never below the last, and in τ never above (τ/n)·L(m,n), a serial channel; below the smallest m its time counts, " +
 	"and o(m) stays what it was at the largest"
 
 // terms adds a model's terms of a stage, in repetitions with traffic t.

@@ -15,8 +15,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// plain is a channel in which every term has a value of its own, so that no two
-// can be taken for each other: L(m,τ) = m·τ^0.7, o(m) = 1000+m/7. Beyond 16
+// plain is a channel with distinct values for all terms: L(m,τ) = (m+1)·τ^0.7, o(m) = 1000 + m/7. Beyond 16
 // transfers it extrapolates.
 type plain struct{}
 
@@ -92,8 +91,8 @@ func TestEquations(t *testing.T) {
 	}
 }
 
-// Equations of the baseline models. With L = 1, o = 10, g = 100, G = 1000 every digit of a
-// cost names a parameter; where o(m) = m+1, log_nP counts bytes.
+// Equations of the baseline models. With L = 1, o = 10, g = 100, G = 1000 each digit of a cost counts a
+// parameter; with o(m) = m+1 log_nP counts bytes.
 func TestBaselines(t *testing.T) {
 	const S, k = 10, 3
 	baseline := LogGP{Latency: 1, Overhead: 10, Gap: 100, GapPerByte: 1000, Segment: S}
@@ -133,8 +132,7 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// log_nP of a machine that τ-Lop describes: right for one message by
-// construction, and blind to what else is on its way.
+// log_nP of τ-Lop's parameters costs a lone message the same, and ignores concurrency.
 func TestLogNPOf(t *testing.T) {
 	const m = 4 * segment
 	taulop := TauLop{Channels: Uniform(plain{}), Segment: segment}
@@ -151,7 +149,7 @@ func TestLogNPOf(t *testing.T) {
 	}
 }
 
-// A barrier moves nothing, so all it costs is synchronisation (and o).
+// A barrier costs synchronisation and o.
 func TestSynchronised(t *testing.T) {
 	flags := &measured{y: &params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 4}, Times: [][]float64{{7, 14, 28}}}}
 	m := TauLop{Channels: Uniform(plain{}), Segment: segment}
@@ -160,7 +158,7 @@ func TestSynchronised(t *testing.T) {
 	if want := 2*o(0) + 4*28; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
 		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
 	}
-	// Of two isolated transfers of nothing one waits, and its flag is all they take.
+	// Of two isolated empty transfers one waits for a flag.
 	flags.isolated = true
 	m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
 	c, err = m.Cost(schedule(t, "barrier:linear", collective.Call{P: 2}))
@@ -172,7 +170,7 @@ func TestSynchronised(t *testing.T) {
 	}
 }
 
-// Stages are numbered as they happen, those that cost nothing left out.
+// Stages with a cost are numbered in order.
 func TestStageNumbers(t *testing.T) {
 	type stage struct{ first, every, repeat int }
 	for _, tt := range []struct {
@@ -196,7 +194,7 @@ func TestStageNumbers(t *testing.T) {
 	}
 }
 
-// pipeline, against a walk through every step with every message on its own.
+// pipeline equals a walk through every step with every message by itself.
 func TestPipelineEqualsStepByStep(t *testing.T) {
 	const S = 10
 	random := rand.New(rand.NewPCG(1, 2))
@@ -245,8 +243,7 @@ func TestPipelineEqualsStepByStep(t *testing.T) {
 	}
 }
 
-// What the formula says and what the cost is are one thing, for every algorithm
-// and every model, and so are the stages and their sum.
+// The terms, and the stages, of every algorithm add up to its cost under every model.
 func TestTermsAddUp(t *testing.T) {
 	models := map[string]Coster{
 		"LogGP":  LogGP{Latency: 1, Overhead: 2, Gap: 3, GapPerByte: 4, Segment: 64, Reductions: plain{}},
@@ -284,7 +281,7 @@ func TestTermsAddUp(t *testing.T) {
 }
 
 func TestExtrapolatedIsMarked(t *testing.T) {
-	// In a gather the first stages are the crowded ones.
+	// The first stages of a gather have the most messages.
 	c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, "gather:binomial", collective.Call{P: 64, M: 1})
 	if first, last := c.Terms[1], c.Terms[len(c.Terms)-1]; !c.Extrapolated || !first.Extrapolated || last.Extrapolated {
 		t.Errorf("gather among 64: %+v", c)
@@ -346,8 +343,7 @@ func TestCostRefuses(t *testing.T) {
 	}
 }
 
-// A million ranks cost two bytes each at most, whatever the algorithm; on ten thousand nodes they
-// take no more memory than the lists of both.
+// A million ranks take at most two bytes of memory each, on ten thousand nodes at most 100.
 func TestMillionRanks(t *testing.T) {
 	one := TauLop{Reductions: plain{}, Segment: segment,
 		Channels: withChannels(plain{}.L, slices.Concat(oneWays, exchanges, copies)...)}
@@ -382,8 +378,7 @@ func TestMillionRanks(t *testing.T) {
 	}
 }
 
-// Each strided message is packed before its first transfer and unpacked after its
-// last, under log_nP too: o_mw + l_mw.
+// Strided messages are packed before their first transfer and unpacked after their last, under log_nP too.
 func TestPacking(t *testing.T) {
 	m := TauLop{Channels: Uniform(plain{}), Segment: 64}
 	packing := func(m int) (float64, bool) { return 10 * float64(m), false }
@@ -391,8 +386,7 @@ func TestPacking(t *testing.T) {
 	strided.Packing, strided.Stride = packing, 512
 	cost := func(m Coster, s *collective.Schedule) Cost {
 		t.Helper()
-		c := priced(t, m, s)
-		return c
+		return priced(t, m, s)
 	}
 	// Three stages, each with messages of m.
 	s := schedule(t, "bcast:binomial", collective.Call{P: 8, M: 640})
@@ -409,7 +403,7 @@ func TestPacking(t *testing.T) {
 	}
 	empty := schedule(t, "barrier:dissemination", collective.Call{P: 8})
 	if cost(strided, empty).Seconds != cost(m, empty).Seconds {
-		t.Error("what is empty is packed")
+		t.Error("empty messages are packed")
 	}
 	tree := schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64, Degree: 2})
 	if _, err := strided.Cost(tree); !errors.Is(err, ErrContiguous) {
@@ -417,7 +411,7 @@ func TestPacking(t *testing.T) {
 	}
 }
 
-// A placement whose exchanges were not measured has o(m) of its messages there.
+// Without o(m) of exchanges at a level its o(m) of messages stands in.
 func TestExchangeOverheadOfOneLevel(t *testing.T) {
 	m := TauLop{Channels: withChannels(plain{}.L, Channel{Level: 1})}
 	m.Channels.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return 5, false }
@@ -452,8 +446,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// What a receiver copies before its message arrives costs what is left after its sender has filled the
-// buffer: here a transfer takes 1 s alone and 1.5 s beside another one.
+// A receiver's local copy overlaps with its sender filling the buffer. A transfer takes 1 s alone and 1.5 s
+// beside another one.
 func TestHidden(t *testing.T) {
 	times := func(m, tau int) (float64, bool) { return float64(m) / 8 * (0.5 + 0.5*float64(tau)), false }
 	for _, tt := range []struct {

@@ -47,13 +47,12 @@ func TestLibraryChannelsOracle(t *testing.T) {
 			name := row["collective"] + ":" + row["algorithm"]
 			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
 			m := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
-			c := priced(t, m, s)
-			agree(t, row, c)
+			agree(t, row, priced(t, m, s))
 		})
 	}
 }
 
-// times is a channel slower by a factor.
+// times is a channel that is slower by a factor.
 func times(times float64) *params.Table {
 	return &params.Table{
 		Transfers: params.Curve{Sizes: []int{1, 1000}, Taus: []int{1, 2}, Times: [][]float64{{times, 2 * times}, {1000 * times, 2000 * times}}},
@@ -61,8 +60,8 @@ func times(times float64) *params.Table {
 	}
 }
 
-// small is shared memory and a network of few sizes, whose times are easily reckoned: L(m,τ)
-// = m·τ and o = 100 within a node, ten times as much between nodes; γ(m) = m.
+// small is shared memory and a network with round numbers: L(m,τ) = m·τ and o = 100 within a node, ten
+// times as much between nodes; γ(m) = m.
 func small(copies int) (TauLop, *Network) {
 	gamma := &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}
 	return TauLop{Channels: Uniform(times(1)), Reductions: gamma, Transport: Whole}, &Network{Network: params.Network{Name: "n", Kind: "n", Copies: copies}, Table: times(10)}
@@ -81,9 +80,9 @@ func TestSlowestChannel(t *testing.T) {
 		{"bcast:binomial", "block", 4, 2, 0, 2000 + 300},
 		// 0→2 within; then 0→1 and 2→3 from node 0 to node 1, τ = 2: 1000 + 2000.
 		{"bcast:binomial", "cyclic", 4, 2, 0, 300 + 3000},
-		// TCP: two copies besides. One message, then two.
+		// TCP adds two copies. One message, then two.
 		{"bcast:binomial", "cyclic", 4, 2, 2, 300 + 3000 + 2*200},
-		// Three stages alike: on each node 1 message of 2 stays, and one comes and goes.
+		// Three equal stages: on each node one message stays, one leaves and one arrives.
 		{"allgather:ring", "block", 4, 2, 0, 3 * 2000},
 		// The copies share the memory with the message that stays: τ = 2.
 		{"allgather:ring", "block", 4, 2, 2, 3 * (2000 + 2*200)},
@@ -102,7 +101,7 @@ func TestSlowestChannel(t *testing.T) {
 	}
 }
 
-// everything tries every algorithm among a few ranks.
+// everything calls try with schedules of all algorithms.
 func everything(t *testing.T, try func(s *collective.Schedule)) {
 	t.Helper()
 	for _, a := range collective.All() {
@@ -116,7 +115,7 @@ func everything(t *testing.T, try func(s *collective.Schedule)) {
 	}
 }
 
-// One node is no mapping; as many nodes as ranks are the same for block and cyclic.
+// On one node all mappings cost the same; on as many nodes as ranks block and cyclic do.
 func TestMappingsThatAreAlike(t *testing.T) {
 	m, n := small(2)
 	m.Transport, m.Segment = Segmented, 64
@@ -175,7 +174,7 @@ func TestClusterRefused(t *testing.T) {
 	}
 }
 
-// A file's own network is taken where none is named.
+// The file's own network is the default.
 func TestFileHasNetwork(t *testing.T) {
 	_, n := small(0)
 	f, with := twoNodes(), params.FromNetworkText(n.Table, n.Network)
@@ -187,7 +186,7 @@ func TestFileHasNetwork(t *testing.T) {
 	}
 }
 
-// A network whose table has times of 0, as published ones have, is warned of.
+// Predictors warn of networks with times of 0, as published ones have.
 func TestNetworkOfZeros(t *testing.T) {
 	_, n := small(0)
 	n.Table.Transfers.Times[0][0] = 0

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// tolerance is how close predictions come to the oracles, relative to them.
+// tolerance is the largest relative difference of predictions and oracles.
 const tolerance = 1e-6
 
 // shared is a file of the directory that TAULOP_SHARED names.
@@ -65,22 +65,17 @@ func oracle(t *testing.T, kind, machine string, try func(row map[string]string))
 }
 
 func number(t *testing.T, row map[string]string, column string) float64 {
-	t.Helper()
-	v := must.Get(strconv.ParseFloat(row[column], 64))
-	return v
+	return must.Get(strconv.ParseFloat(row[column], 64))
 }
 
 func schedule(t testing.TB, name string, c collective.Call) *collective.Schedule {
 	t.Helper()
 	a := must.Get(collective.Lookup(name))
-	s := must.Get(a.Schedule(c))
-	return s
+	return must.Get(a.Schedule(c))
 }
 
 func predictorOf(t testing.TB, f *params.File, c Choice) *Predictor {
-	t.Helper()
-	p := must.Get(NewPredictor(f, c))
-	return p
+	return must.Get(NewPredictor(f, c))
 }
 
 // priced is the cost of a schedule under a model, costOf that of a call.
@@ -98,7 +93,7 @@ func costOf(t testing.TB, m Coster, name string, c collective.Call) Cost {
 	return priced(t, m, schedule(t, name, c))
 }
 
-// expect wants a cost of that many ns and, unless it is empty, that formula.
+// expect wants a cost in ns and, unless it is empty, a formula.
 func expect(t testing.TB, m Coster, name string, call collective.Call, ns float64, formula string) Cost {
 	t.Helper()
 	c := costOf(t, m, name, call)
@@ -116,7 +111,7 @@ func agree(t *testing.T, row map[string]string, c Cost) {
 	}
 }
 
-// The equations of the paper, o left out.
+// The paper's equations, without o.
 func TestFormulasOracle(t *testing.T) {
 	formulas := map[string]struct {
 		algorithm string
@@ -144,8 +139,7 @@ func TestFormulasOracle(t *testing.T) {
 				call.Degree = 3
 			}
 			m := TauLop{Channels: Uniform(table), Transport: f.transport, Segment: s, NoOverhead: true}
-			c := costOf(t, m, f.algorithm, call)
-			agree(t, row, c)
+			agree(t, row, costOf(t, m, f.algorithm, call))
 		})
 	}
 }
@@ -159,8 +153,7 @@ func TestLibraryOracle(t *testing.T) {
 				P: int(number(t, row, "P")),
 				M: int(number(t, row, "m_bytes")),
 			})
-			c := priced(t, Libtaulop{Table: table, Gamma: gamma}, s)
-			agree(t, row, c)
+			agree(t, row, priced(t, Libtaulop{Table: table, Gamma: gamma}, s))
 		})
 	}
 }

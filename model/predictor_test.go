@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What a choice leaves open is the file's.
+// Defaults of a choice come from the file.
 func TestPredictorFillsIn(t *testing.T) {
 	f := twoNodes()
 	p := predictorOf(t, f, Choice{})
@@ -57,15 +57,15 @@ func TestPredictorRefuses(t *testing.T) {
 		{twoNodes(), Choice{Model: "loggp"}, "no LogGP parameters"},
 		{twoNodes(), Choice{Model: "mlognp"}, "no pairs"},
 		{twoNodes(), Choice{Transport: CMA}, "no transfers over cma"},
-		{twoNodes(), Choice{Model: "lognp", Cluster: cluster(t, "block", 2, n)}, "knows one node alone"},
-		{twoNodes(), Choice{Model: "loggp", Cluster: cluster(t, "block", 2, n)}, "knows one node alone"},
+		{twoNodes(), Choice{Model: "lognp", Cluster: cluster(t, "block", 2, n)}, "has one node only"},
+		{twoNodes(), Choice{Model: "loggp", Cluster: cluster(t, "block", 2, n)}, "has one node only"},
 		{twoNodes(), Choice{Cluster: &Cluster{Nodes: 2}}, "2 nodes need a network between them"},
 		{strided(twoLevels(2, 4)), Choice{Model: "mlognp", Stride: 512}, "there are those of 64"},
-		{carriers(), Choice{Transport: CMA, Model: "loggp"}, "knows no single copies"},
+		{carriers(), Choice{Transport: CMA, Model: "loggp"}, "has no single copies"},
 		{carriers(), Choice{Transport: CMA, OffCache: true}, "off cache"},
 		{segments, Choice{As: library}, "no transfers over cma"},
 		{whole, Choice{As: library, Transport: CMA}, "whole messages"},
-		{carriers(), Choice{As: library, Model: "loggp"}, "one way of messages"},
+		{carriers(), Choice{As: library, Model: "loggp"}, "one protocol for all messages"},
 		{carriers(), Choice{As: library, Segment: 64}, "its own transport"},
 		{carriers(), Choice{As: library, Transport: CMA}, "its own transport"},
 	} {
@@ -75,8 +75,7 @@ func TestPredictorRefuses(t *testing.T) {
 	}
 }
 
-// Single copies by the kernel cost what was measured as such: a message is one copy, and
-// whether its buffer was rewritten is chosen.
+// Messages over CMA are one copy with times of their own, by state of the send buffers.
 func TestPredictorOverCMA(t *testing.T) {
 	f := twoNodes()
 	for b, buffers := range []params.Buffers{params.Rewritten, params.Unchanged} {
@@ -113,7 +112,7 @@ func TestPredictorOverCMA(t *testing.T) {
 	}
 }
 
-// What rests on a time of 0 is unknown, under log_nP too.
+// Costs from a time of 0 are unknown, under log_nP too.
 func TestPredictorKnowsZeros(t *testing.T) {
 	f := twoNodes()
 	for i := range f.Cells {
@@ -134,15 +133,13 @@ func TestPredictorKnowsZeros(t *testing.T) {
 	}
 }
 
-// What ranks copy within themselves costs what such copies took, else a bare copy.
+// Local copies cost as measured, else a bare copy.
 func TestPredictorCountsLocalCopies(t *testing.T) {
 	f := twoNodes()
 	s := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
 	predict := func() (ns float64) {
 		t.Helper()
-		p := predictorOf(t, f, Choice{})
-		found := priced(t, p, s)
-		return found.Seconds * 1e9
+		return priced(t, predictorOf(t, f, Choice{}), s).Seconds * 1e9
 	}
 	measure := func(kind params.Kind, ns float64) {
 		for _, tau := range f.Plan.Taus {
@@ -163,8 +160,7 @@ func TestPredictorCountsLocalCopies(t *testing.T) {
 	}
 }
 
-// A warning of what a file lacks is there where predictions need it, and where it was seen
-// to matter.
+// Predictors warn of missing measurements that their model uses.
 func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 	f := twoNodes()
 	for _, c := range f.Cells {
@@ -207,7 +203,7 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 	}
 }
 
-// One worker's copies to itself are no transfers between ranks.
+// A file of one worker has no transfers between ranks.
 func TestPredictorOfOneWorker(t *testing.T) {
 	f := twoNodes()
 	f.Plan.Taus = []int{1}
@@ -248,8 +244,7 @@ func TestContextIsFootprint(t *testing.T) {
 	}
 }
 
-// There is a context where segments of the measured size are told apart, and ranks touch
-// more than one.
+// A call has a context if its segments have the measured size and its footprint exceeds one.
 func TestPredictorContext(t *testing.T) {
 	for _, tt := range []struct {
 		choice    Choice
@@ -272,7 +267,7 @@ func TestPredictorContext(t *testing.T) {
 	}
 }
 
-// Off cache, exchanges of temporary buffers cost what they do in cache.
+// Off cache, exchanges of temporary buffers cost as in cache.
 func TestTemporaryBuffersAreInCache(t *testing.T) {
 	f := twoNodes()
 	for _, c := range slices.Clone(f.Cells) {
@@ -300,8 +295,8 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 			t.Errorf("%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", term.Name(), term.Seconds*1e9)
 		}
 	}
-	// Unless a core's own cache does not hold what its rank touches, 48 KiB here.
-	at := func(own int) float64 {
+	// Unless the footprint, 48 KiB, exceeds a core's own cache.
+	withCache := func(own int) float64 {
 		f.Plan.OwnCacheBytes = own
 		p := predictorOf(t, f, Choice{OffCache: true, Gamma: p.Gamma})
 		c := costOf(t, p, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
@@ -313,12 +308,12 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 		t.Fatal(c.Formula())
 		return 0
 	}
-	if near, held, driven := at(0), at(48<<10), at(48<<10-1); held != near || math.Abs(driven/near-10) > 1e-9 {
-		t.Errorf("transfers of %g s, with room %g, without %g; want the same and 10 times as long", near, held, driven)
+	if unknown, held, evicted := withCache(0), withCache(48<<10), withCache(48<<10-1); held != unknown || math.Abs(evicted/unknown-10) > 1e-9 {
+		t.Errorf("transfers of %g s, cached %g, evicted %g; want the same and 10 times as long", unknown, held, evicted)
 	}
 }
 
-// The paper has one L(S,τ) for every segment, whatever message and pattern it is of.
+// Strict has one L(S,τ) for all segments, whatever their message and pattern.
 func TestPredictorIsStrict(t *testing.T) {
 	f := twoNodes()
 	f.Plan.Policies = f.Plan.Policies[:1]
@@ -333,8 +328,7 @@ func TestPredictorIsStrict(t *testing.T) {
 		if want := "ring, placement local, in cache"; strict && p.Channel != want {
 			t.Errorf("%q, want %q", p.Channel, want)
 		}
-		c := costOf(t, p, name, collective.Call{P: 2, M: m})
-		return c.Seconds
+		return costOf(t, p, name, collective.Call{P: 2, M: m}).Seconds
 	}
 	one, two := cost(true, "allgather:ring", 8192), cost(true, "allgather:ring", 16384)
 	if full := cost(false, "allgather:ring", 16384); math.Abs(two-2*one) > 1e-12 || math.Abs(full-10*two) > 1e-12 {
@@ -345,7 +339,7 @@ func TestPredictorIsStrict(t *testing.T) {
 	}
 }
 
-// LogGP counts local copies as τ-Lop does.
+// LogGP adds τ-Lop's local copies.
 func TestLogGPCountsLocalCopies(t *testing.T) {
 	copies := TauLop{Channels: withChannels(func(m, tau int) (float64, bool) { return float64(m * tau), true }, Channel{Way: Alone})}
 	m := LogGP{Latency: 1, Overhead: 2, Gap: 3}
@@ -362,8 +356,7 @@ func TestLogGPCountsLocalCopies(t *testing.T) {
 	}
 }
 
-// Times are of the buffers nearest to the ones asked for, and a warning says where these were not
-// measured.
+// Times are of the nearest buffers measured, with a warning if these differ from the choice.
 func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 	f := twoNodes()
 	for _, c := range f.Cells {
@@ -382,9 +375,9 @@ func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 	f.Plan.MoreSegments, f.Plan.MoreSegmentBytes = []int{4}, []int{1024}
 	for _, tt := range []struct {
 		choice   Choice
-		channel  string // its end
+		channel  string // suffix
 		warnings []string
-		ns       float64 // an exchange of 8192 bytes at once between two
+		ns       float64 // of a transfer of 8192 bytes, τ = 2
 	}{
 		{Choice{}, "buffers of 2 segments of 8192 bytes", nil, 1000},
 		{Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", nil, 500},

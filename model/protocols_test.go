@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// carriers is a file of one node: a byte takes τ ns through shared memory in segments of
-// 4 KiB, and 10τ ns by the kernel; a transfer of nothing takes 50τ ns.
+// carriers is a file of one node: a byte takes τ ns through shared memory in segments of 4 KiB, and 10τ ns
+// over CMA; an empty transfer takes 50τ ns.
 func carriers() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{params.Ring, params.Ping}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
 		Sizes: []int{1024, 4096, 1 << 20}, Taus: []int{1, 2, 4}, Segments: 4, SegmentBytes: 4096}}
@@ -37,11 +37,11 @@ func carriers() *params.File {
 	return f
 }
 
-// reducing adds γ of an operator, so many ns a byte.
-func reducing(f *params.File, operator string, ns float64) {
+// reducing adds γ of an operator.
+func reducing(f *params.File, operator string, nsPerByte float64) {
 	for _, m := range []int{4, 1 << 20} {
 		key := params.Key{Kind: params.GammaCell, Placement: f.Plan.Policies[0], Tau: 1, Bytes: m, Operator: operator}
-		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Estimate{Center: ns * float64(m)}})
+		f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Estimate{Center: nsPerByte * float64(m)}})
 	}
 }
 
@@ -58,11 +58,11 @@ func TestPredictorAs(t *testing.T) {
 		formula   string
 	}{
 		{"bcast:linear", 2, 2048, 2 * 2048, "o(m) + 2L→(m,1)"},
-		// 1024 with the request, two messages of control, then 8 KiB in two segments.
+		// 1024 bytes with the request, two control messages, then 8 KiB in two segments.
 		{"bcast:linear", 2, 9216, 2*1024 + 2*50 + 2*4096 + 2*4096, "2L→(1024 B,1) + 2y→(1) + o(m) + 2L→(4096 B,1) + L→(4096 B,2)"},
 		{"bcast:linear", 2, 1 << 20, 3*50 + 10*(1<<20), "3y→(1) + o(m) + L→¹(m,1)"},
 		{"bcast:binomial", 4, 1 << 20, 6*50 + 10*(1<<20) + 20*(1<<20), "6y→(1) + 2o(m) + L→¹(m,1) + L→¹(m,2)"},
-		// Blocks go the way of blocks.
+		// Blocks have the protocol of their own size.
 		{"allgather:ring", 4, 1024, 3 * 2 * 4 * 1024, "3o(m) + 6L(m,4)"},
 		{"allgather:ring", 4, 1 << 20, 3*3*50 + 3*4*10*(1<<20), "9y→(1) + 3o(m) + 3L¹(m,4)"},
 	} {
@@ -75,9 +75,8 @@ func TestPredictorAs(t *testing.T) {
 	}
 }
 
-// A library's instructions count at the machine's time of one: a message's in the place of o(m),
-// unless o(m) is the library's own, and a call's once. Beside them lines are fetched once and cost half
-// of a flag, whose line moves twice; else they cost as flags.
+// A message's instructions replace o(m), unless o(m) is the library's own; a call's count once. With
+// instructions a line costs half of a flag, whose line moves twice; without, it costs a flag.
 func TestInstructions(t *testing.T) {
 	library := func(counted string, lines int) *mpi.Library {
 		return &mpi.Library{Name: "some", Title: "Some MPI", Call: 100, Reduction: 7, Counted: counted,
@@ -120,7 +119,7 @@ func TestInstructions(t *testing.T) {
 	}
 }
 
-// What ranks have for themselves they may send to themselves: copied twice, or by the kernel.
+// Messages of ranks to themselves are copied twice, or once by the kernel.
 func TestToSelf(t *testing.T) {
 	f := carriers()
 	for _, tau := range f.Plan.Taus {
@@ -137,11 +136,9 @@ func TestToSelf(t *testing.T) {
 	} {
 		var got [2]float64
 		for i, toSelf := range []bool{false, true} {
-			p := predictorOf(t, f, Choice{As: library})
 			s := schedule(t, "alltoall:linear", collective.Call{P: 2, M: int(tt.m)})
 			s.ToSelf = toSelf
-			c := priced(t, p, s)
-			got[i] = 1e9 * c.Seconds
+			got[i] = 1e9 * priced(t, predictorOf(t, f, Choice{As: library}), s).Seconds
 		}
 		if more := got[1] - got[0]; math.Abs(more-(tt.toSelf-tt.copied)) > 1e-6*got[1] {
 			t.Errorf("m = %g: to itself %g ns more than copied, want %g", tt.m, more, tt.toSelf-tt.copied)
@@ -149,8 +146,8 @@ func TestToSelf(t *testing.T) {
 	}
 }
 
-// Single copies of data written in the call cost what they do after an own copy, less that copy;
-// off cache the data are in cache, and so is their destination if the receiver has used it before.
+// Single copies of data that their sender wrote in the call cost as after an own copy, less that copy; off
+// cache the data are cached, and so is a destination that the receiver has touched.
 func TestWritten(t *testing.T) {
 	f := carriers()
 	f.Plan.Setups, f.Plan.Caches = []string{params.Sendrecv, params.Ping}, []bool{false, true}
@@ -166,10 +163,7 @@ func TestWritten(t *testing.T) {
 		}
 	}
 	for _, off := range f.Plan.Caches {
-		slower := 1.
-		if off {
-			slower = 100
-		}
+		slower := map[bool]float64{false: 1, true: 100}[off]
 		for _, tau := range f.Plan.Taus {
 			add(params.Key{Kind: params.OwnCell, Tau: tau, OffCache: off}, slower)
 			for i, setup := range f.Plan.Setups {
@@ -191,10 +185,10 @@ func TestWritten(t *testing.T) {
 		{"allgather:ring", 2, false, 1 + 14, "c(m,2) + o(m) + L°⇄¹(m,2)"},
 		{"allgather:ring", 2, true, 100 + 1400, "c(m,2) + o(m) + L°⇄¹(m,2)"},
 		{"allreduce:recursive-doubling", 2, true, 100 + 14, "c(m,2) + o(m) + L°⇄°¹(m,2) + γ(m,2)"},
-		{"bcast:binomial", 4, false, 20 + 29, "2o(m) + L→¹(m,1) + L°→¹(m,2)"}, // the root's is what it brought, and the other's takes longer
+		{"bcast:binomial", 4, false, 20 + 29, "2o(m) + L→¹(m,1) + L°→¹(m,2)"}, // the root sends its input, rank 2 data of the call
 		{"bcast:binomial", 4, true, 2000 + 2900, "2o(m) + L→¹(m,1) + L°→¹(m,2)"},
 		{"reduce:binomial", 4, true, 100 + (2000+20)/2 + 29, "c(m,2) + 2o(m) + L→°¹(m,2) + γ(m,2) + L°→°¹(m,1) + γ(m,1)"},
-		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→¹(m,1) + c(m,1)"}, // and not beside each other
+		{"scatter:binomial", 2, false, 20 + 1, "o(m) + L→¹(m,1) + c(m,1)"}, // not overlapping
 	} {
 		p := predictorOf(t, f, Choice{Transport: CMA, OffCache: tt.off})
 		const m = 65536
@@ -202,19 +196,15 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Off cache an exchange of an MPI library's whole messages, which ranks have written in the call
-// and receive where they have been in it, takes what it does in cache.
-func TestWholeMessagesAtHand(t *testing.T) {
+// Off cache an exchange of whole messages takes as long as in cache if the call has touched both ends.
+func TestWholeMessagesCached(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Whole: true, Setups: []string{params.Sendrecv, params.Ping},
 		Policies: []numa.Policy{params.Published}, Caches: []bool{false, true}, Sizes: []int{1024, 65536}, Taus: []int{1, 2}}}
 	for _, off := range f.Plan.Caches {
 		for _, setup := range f.Plan.Setups {
 			for _, tau := range f.Plan.Taus {
 				for _, m := range f.Plan.Sizes {
-					ns := float64(m)
-					if off {
-						ns *= 10
-					}
+					ns := map[bool]float64{false: 1, true: 10}[off] * float64(m)
 					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: params.Published, OffCache: off, Tau: tau, Bytes: m},
 						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns}})
 				}
@@ -231,8 +221,7 @@ func TestWholeMessagesAtHand(t *testing.T) {
 	}
 }
 
-// Every byte of a message goes one way or the other, and is reduced once, whatever the
-// library does.
+// Every byte of a rendezvous is reduced once.
 func TestPredictorAsReduces(t *testing.T) {
 	f := carriers()
 	reducing(f, "SUM_I", 3)
@@ -249,14 +238,11 @@ func TestPredictorAsReduces(t *testing.T) {
 		t.Errorf("%s: γ is %g ns, want %d", c.Formula(), gamma*1e9, 3*9216)
 	}
 
-	// A library without vector instructions takes as long as one element at a time does, where
-	// that was measured.
+	// A library without SIMD reduces one element at a time, if that was measured.
 	library.Scalar = "its source"
 	reduced := func(algorithm string, m int) float64 {
 		t.Helper()
-		p := predictorOf(t, f, Choice{As: library, Operator: "sum"})
-		c := costOf(t, p, algorithm, collective.Call{P: 2, M: m})
-		return 1e9 * c.Seconds
+		return 1e9 * costOf(t, predictorOf(t, f, Choice{As: library, Operator: "sum"}), algorithm, collective.Call{P: 2, M: m}).Seconds
 	}
 	before := reduced("reduce:binomial", 9216)
 	reducing(f, "SUM_I_SCALAR", 7)
@@ -265,8 +251,8 @@ func TestPredictorAsReduces(t *testing.T) {
 	}
 }
 
-// Recursive doubling adds to the vector that it has sent, which then is in another cache; rings and
-// halving add to what they have not sent in the same stage.
+// Recursive doubling reduces into the vector that it sends, which is then in another cache; rings and halving
+// reduce into blocks that they do not send in the same stage.
 func TestReducedIntoWhatWasSent(t *testing.T) {
 	for name, want := range map[string]bool{"allreduce:recursive-doubling": true, "allreduce:ring": false, "allreduce:rabenseifner": false, "reduce:binomial": false} {
 		s := schedule(t, name, collective.Call{P: 8, M: 1 << 20, Element: 8})

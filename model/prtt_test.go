@@ -8,9 +8,8 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// trips are the round trips of a channel that LogGP describes in full: a
-// single one is two messages of eq. (1), and n messages follow each other by
-// the gap or by what sender and delay take, if that is more.
+// trips are the round trips of a LogGP channel: a single one is two messages of eq. (1), and of n messages
+// each follows after the gap, or after the sender's time and delay if these are longer.
 func trips(m LogGP, sizes ...int) (all []RoundTrip) {
 	const n = 16
 	for _, bytes := range sizes {
@@ -45,8 +44,8 @@ func TestAssessLogGP(t *testing.T) {
 	}
 }
 
-// The receiver is busy for less than the sender: o is the mean of both, and L what neither
-// is busy for. Where L is below zero it is a warning only beyond its interval.
+// o is the mean of the sender's and the receiver's time, and L the rest of a message. L below zero is a
+// warning unless its interval includes 0.
 func TestAssessLogGPOfBothSides(t *testing.T) {
 	const send, receive = 50e-9, 30e-9
 	channel := LogGP{Latency: 20e-9, Overhead: (send + receive) / 2, Gap: 80e-9, GapPerByte: 1e-10}
@@ -82,7 +81,7 @@ func TestAssessLogGPOfBothSides(t *testing.T) {
 	}
 }
 
-// What is measured comes back: with any parameters, eq. (1) twice is PRTT(1,0,m).
+// With L taken as 0, too, eq. (1) twice is PRTT(1,0,m).
 func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
 	all := trips(LogGP{Latency: 1e-6, Overhead: 2e-6, Gap: 5e-6, GapPerByte: 1e-9}, 1, 4096)
 	for i := range all {

@@ -15,11 +15,12 @@ import (
 type simulation struct {
 	h *Hierarchy
 
-	messages []message
-	turns    [][]turn // by rank
-	ranks    []rank
-	memories []memory     // by node: its cores' memories, then its adapter
-	adapters [2][]float64 // when they are free, by node: outbound, inbound
+	messages     []message
+	turns        [][]turn // by rank
+	ranks        []rank
+	memories     []memory     // by node: its cores' memories, then its adapter
+	ranksPerNode int          // at most
+	adapters     [2][]float64 // when they are free, by node: outbound, inbound
 
 	now        float64
 	events     queue
@@ -40,7 +41,6 @@ type message struct {
 	*messageClass
 	from, to              int32
 	sendTurn, receiveTurn int32 // index of its sender's and of its receiver's turn
-	nextSend, nextReceive int32 // of the same turns; −1: none
 	local                 bool  // a rank's copy of its own block
 	oneTransfer           bool  // one transfer out of a buffer, by the receiver
 	reduce                bool
@@ -49,7 +49,7 @@ type message struct {
 	arrives               float64 // −1: not yet sent
 	remaining, rate       float64 // of a single copy: share not yet copied, and share a second
 	coreShare             float64 // of its receiver's core, which makes other copies too
-	source, destination   *memory // contended for; nil: none
+	source, destination   *memory // that a single copy contends for
 	tau                   int32   // most copies that shared one of its memories at once
 	waitedFor             int32   // the message that delayed its begin, −1: none
 	began, ended          float64
@@ -160,14 +160,14 @@ func (sim *simulation) nextTurn(on, waitedFor int32) {
 		return
 	}
 	t := &sim.turns[on][r.turn]
-	for id := t.firstSend; id >= 0; id = sim.messages[id].nextSend {
+	for _, id := range t.sends {
 		if sim.messages[id].singleCopy {
 			sim.match(id)
 		} else {
 			sim.send(id)
 		}
 	}
-	for id := t.firstReceive; id >= 0; id = sim.messages[id].nextReceive {
+	for _, id := range t.receives {
 		switch m := &sim.messages[id]; {
 		case m.local:
 			m.waitedFor, m.began = r.waitedFor, sim.now
@@ -214,9 +214,7 @@ func (sim *simulation) beginCopy(id int32) {
 	if !m.level.network {
 		sim.ranks[m.to].copies++
 	}
-	if m.level.network || sim.h.memoryOf != nil {
-		m.source, m.destination = sim.memoryOf(m, m.from), sim.memoryOf(m, m.to)
-	}
+	m.source, m.destination = sim.memoryOf(m, m.from), sim.memoryOf(m, m.to)
 	sim.copies = append(sim.copies, id)
 }
 
@@ -226,6 +224,9 @@ func (sim *simulation) memoryOf(m *message, of int32) *memory {
 	perNode := len(sim.memories) / len(sim.adapters[0])
 	if m.level.network {
 		return &sim.memories[r.node*perNode+perNode-1]
+	}
+	if sim.h.memoryOf == nil {
+		return &sim.memories[r.node*perNode]
 	}
 	return &sim.memories[r.node*perNode+sim.h.memoryOf[r.core]]
 }
@@ -250,17 +251,12 @@ func (sim *simulation) setRates() {
 		if m.coreShare = 1; !m.level.network { // the receiver's core makes the copy; an adapter needs none
 			m.coreShare /= float64(sim.ranks[m.to].copies)
 		}
-		if m.source != nil {
-			m.source.leaving += m.coreShare
-			m.destination.arriving += m.coreShare
-		}
+		m.source.leaving += m.coreShare
+		m.destination.arriving += m.coreShare
 	}
 	for _, id := range sim.copies {
 		m := &sim.messages[id]
-		tau := 1
-		if m.source != nil {
-			tau = max(1, int(math.Ceil(max(m.source.leaving, m.destination.arriving)-1e-9)))
-		}
+		tau := max(1, int(math.Ceil(max(m.source.leaving, m.destination.arriving)-1e-9)))
 		m.tau = max(m.tau, int32(tau))
 		transfer := m.transfer(tau)
 		if sim.turns[m.from][m.sendTurn].distinct {

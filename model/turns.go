@@ -9,11 +9,10 @@ import (
 // A turn is what a rank posts before it waits for all of it: the messages that it sends and
 // receives in a stage, and in the next stages as long as it only sends, or only receives.
 type turn struct {
-	firstSend, firstReceive int32 // messages; −1: none
-	lastSend, lastReceive   int32
-	open                    int32 // messages not yet over
-	offset                  int   // of the bytes of the first send
-	distinct                bool  // it sends different bytes
+	sends, receives []int32 // messages
+	open            int     // messages not yet over
+	offset          int     // of the bytes of the first send
+	distinct        bool    // it sends different bytes
 }
 
 // posting is the state of a rank while its messages are put into turns.
@@ -44,6 +43,11 @@ func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 		sim.ranks[r] = rank{node: nodes[r], core: cores[r], turn: -1, waitedFor: -1, posting: posting{stage: -1, firstReceive: -1}}
 		nodeCount = max(nodeCount, nodes[r]+1)
 	}
+	perNode := make([]int, nodeCount)
+	for _, node := range nodes {
+		perNode[node]++
+	}
+	sim.ranksPerNode = slices.Max(perNode)
 	sim.memories = make([]memory, nodeCount*(memories+1))
 	sim.adapters = [2][]float64{make([]float64, nodeCount), make([]float64, nodeCount)}
 	calls := []*collective.Schedule{s}
@@ -92,12 +96,12 @@ func (sim *simulation) post(s *collective.Schedule) error {
 			k := key{sim.level(&sim.ranks[m.From], &sim.ranks[m.To]), m.Bytes(), waits}
 			class := classes[k]
 			if class == nil {
-				class = sim.h.class(k.level, k.bytes, waits)
+				class = sim.h.class(k.level, k.bytes, waits, sim.ranksPerNode)
 				classes[k] = class
 			}
 			sim.usesNetwork = sim.usesNetwork || class.level.network
 			sim.messages = append(sim.messages, message{messageClass: class, from: int32(m.From), to: int32(m.To),
-				nextSend: -1, nextReceive: -1, waitedFor: -1, arrives: -1, local: m.From == m.To, oneTransfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
+				waitedFor: -1, arrives: -1, local: m.From == m.To, oneTransfer: step.Pattern == collective.Transfer, reduce: m.Reduce})
 			sim.postMessage(&m, n, ownTurn)
 		}
 		for m := range step.Messages() {
@@ -121,7 +125,7 @@ func (sim *simulation) postMessage(m *collective.Message, stage int, ownTurn boo
 	}
 	msg.sendTurn = sim.add(m.From, stage, id, true, ownTurn)
 	msg.receiveTurn = sim.add(m.To, stage, id, false, ownTurn || m.Reduce)
-	if t := &sim.turns[m.From][msg.sendTurn]; t.firstSend == id {
+	if t := &sim.turns[m.From][msg.sendTurn]; t.sends[0] == id {
 		t.offset = m.Src.Offset
 	} else {
 		t.distinct = t.distinct || t.offset != m.Src.Offset
@@ -161,7 +165,7 @@ func (sim *simulation) add(on, stage int, id int32, sends, ownTurn bool) int32 {
 	r, n := &sim.ranks[on], len(sim.turns[on])
 	same := n > 0 && (r.stage == stage || !ownTurn && (sends && r.receives == 0 || !sends && r.sends == 0))
 	if !same {
-		sim.turns[on] = append(sim.turns[on], turn{firstSend: -1, firstReceive: -1})
+		sim.turns[on] = append(sim.turns[on], turn{})
 		n++
 		r.sends, r.receives = 0, 0
 	}
@@ -169,19 +173,11 @@ func (sim *simulation) add(on, stage int, id int32, sends, ownTurn bool) int32 {
 	t := &sim.turns[on][n-1]
 	t.open++
 	if sends {
-		if r.sends++; t.firstSend < 0 {
-			t.firstSend = id
-		} else {
-			sim.messages[t.lastSend].nextSend = id
-		}
-		t.lastSend = id
+		r.sends++
+		t.sends = append(t.sends, id)
 	} else {
-		if r.receives++; t.firstReceive < 0 {
-			t.firstReceive = id
-		} else {
-			sim.messages[t.lastReceive].nextReceive = id
-		}
-		t.lastReceive = id
+		r.receives++
+		t.receives = append(t.receives, id)
 	}
 	return int32(n - 1)
 }

@@ -13,15 +13,16 @@ import (
 
 // A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c reads it.
 type Classic struct {
-	rules map[string][]classicRanks // by collective, as they stand in the file
+	rules map[string][]classicRanks // by collective, in the file's order
 }
 
+// classicRanks are the rules from a communicator size on.
 type classicRanks struct {
 	p     int
 	rules []ClassicRule
 }
 
-// A ClassicRule holds from its bytes on.
+// A ClassicRule holds from a message size on.
 type ClassicRule struct{ Bytes, Algorithm, Fan, Segment int }
 
 // classicIDs are Open MPI's numbers of collectives, coll_base_functions.h.
@@ -29,7 +30,7 @@ var classicIDs = map[string]int{
 	"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9, "reduce": 11, "scatter": 15,
 }
 
-// classicName is the collective of a number, "" of one that no rules are written for.
+// classicName is the collective of a number; "" if no rules are written for it.
 func classicName(id int) string {
 	for name, known := range classicIDs {
 		if known == id {
@@ -39,21 +40,21 @@ func classicName(id int) string {
 	return ""
 }
 
-// Lookup is the rule that Open MPI takes: of the largest number of ranks that is at most p,
-// or else of the first, the last before one of more bytes.
+// Lookup is the rule that Open MPI takes: of the largest communicator size ≤ p, or else the first one,
+// the last rule in front of one for more bytes.
 func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
 	all := f.rules[collective]
 	if len(all) == 0 {
 		return found
 	}
-	of := all[0]
+	ranks := all[0]
 	for _, r := range all {
 		if r.p > p {
 			break
 		}
-		of = r
+		ranks = r
 	}
-	for _, r := range of.rules {
+	for _, r := range ranks.rules {
 		if r.Bytes > bytes {
 			break
 		}
@@ -62,8 +63,8 @@ func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
 	return found
 }
 
-// ReadClassic reads a dynamic rules file as it is written here, without what version 2 adds. It fails
-// for words that are no numbers, and for a file that ends too early or goes on after the last rule.
+// ReadClassic reads a dynamic rules file of version 1. It fails for words that are no numbers, and for a
+// file that ends too early or goes on after the last rule.
 func ReadClassic(text string) (*Classic, error) {
 	var numbers []int
 	for line := range strings.Lines(text) {
@@ -89,11 +90,11 @@ func ReadClassic(text string) (*Classic, error) {
 	for range next() {
 		name, ranks := classicName(next()), []classicRanks(nil)
 		for range next() {
-			one := classicRanks{p: next()}
+			entry := classicRanks{p: next()}
 			for range next() {
-				one.rules = append(one.rules, ClassicRule{next(), next(), next(), next()})
+				entry.rules = append(entry.rules, ClassicRule{next(), next(), next(), next()})
 			}
-			ranks = append(ranks, one)
+			ranks = append(ranks, entry)
 		}
 		f.rules[name] = ranks
 	}
@@ -120,9 +121,9 @@ func writeClassic(w io.Writer, l *Library, rules []Rule) error {
 			fmt.Fprint(out, ", bytes are those of all ranks")
 		}
 		fmt.Fprintf(out, "\n%d # communicator sizes\n", len(sizes))
-		for _, of := range sizes {
-			fmt.Fprintf(out, "%d %d # ranks from here on, and rules\n", of.p, len(of.steps))
-			for _, s := range of.steps {
+		for _, size := range sizes {
+			fmt.Fprintf(out, "%d %d # ranks from here on, and rules\n", size.p, len(size.steps))
+			for _, s := range size.steps {
 				line := fmt.Sprintf("  %d %d %d %d", s.from, s.setting.ID, s.setting.Fan, s.setting.Segment)
 				fmt.Fprintf(out, "%-32s# %s\n", line, s.setting)
 			}

@@ -11,19 +11,18 @@ import (
 	"github.com/taulop/taulop/internal/infile"
 )
 
-// A Component is an environment in which a library takes other collectives, or messages, than by itself
-// on one node: of Open MPI a component that it has beside coll/tuned, whose rules are written, or of any
-// library a variable that the user names.
+// A Component is an environment that changes a library's collectives or protocols on one node: a coll
+// component of Open MPI other than tuned, or a variable that the user names.
 type Component struct {
 	Name        string   `json:"name"`
-	Environment []string `json:"environment"` // with which it is taken, and tuned where it has nothing
+	Environment []string `json:"environment"` // selects it; tuned has the collectives that it lacks
 }
 
-// components are those of a priority of 0 or switched off, and hcoll, which Forcible switches off:
-// coll_*_component.c of 4.1 to 6.0. tuned has 30.
+// components are Open MPI's coll components with priority 0 or disabled by default, where tuned has
+// priority 30, and hcoll, which Forcible disables: coll_*_component.c of 4.1 to 6.0.
 var components = []struct {
 	Component
-	from, before float64 // versions that have it
+	from, before float64 // versions of Open MPI: from ≤ version < before
 }{
 	{Component{"acoll", []string{"OMPI_MCA_coll_acoll_priority=100"}}, 6, math.Inf(1)},
 	{Component{"adapt", []string{"OMPI_MCA_coll_adapt_priority=100"}}, 4.1, math.Inf(1)},
@@ -34,12 +33,12 @@ var components = []struct {
 	{Component{"xhc", []string{"OMPI_MCA_coll_xhc_priority=100"}}, 6, math.Inf(1)},
 }
 
-// A variable of the environment, with its value: of letters that need no quotes, in a file's name either.
+// variable is NAME=VALUE in characters that need no quotes in a shell or in a file's name.
 var variable = regexp.MustCompile(`^[A-Z][A-Za-z0-9_]{1,40}=[A-Za-z0-9_.:,+-]{1,30}$`)
 
-// Components are what words say: a version of Open MPI the components that it has, if it was built with
-// them, and NAME=VALUE a variable of the environment. What is neither is named by open, for ReadComponents.
-// It fails for a version without any.
+// Components resolves words: a version of Open MPI stands for all of its components, NAME=VALUE for an
+// environment variable, and any other word for a file that open reads by ReadComponents. It fails for a
+// version without components.
 func Components(words []string, open func(file string) ([]Component, error)) (all []Component, err error) {
 	for _, word := range words {
 		var some []Component
@@ -62,43 +61,49 @@ func Components(words []string, open func(file string) ([]Component, error)) (al
 			}
 		}
 		for _, c := range some {
-			if !slices.ContainsFunc(all, func(o Component) bool { return o.Name == c.Name }) {
-				all = append(all, c)
-			}
+			all = added(all, c)
 		}
 	}
 	return all, nil
 }
 
+// added appends a component unless one of its name is there.
+func added(all []Component, c Component) []Component {
+	if slices.ContainsFunc(all, func(other Component) bool { return other.Name == c.Name }) {
+		return all
+	}
+	return append(all, c)
+}
+
 var collComponent = regexp.MustCompile(`^\s*MCA coll: (\w+) \(`)
 
-// ReadComponents are the components that ompi_info says the library has, as far as they are known
-// here. It fails for a text that names no component of collectives.
+// ReadComponents reads the known components from the output of ompi_info. It fails if the output has no
+// coll component at all.
 func ReadComponents(r io.Reader, name string) (all []Component, err error) {
 	lines := infile.NewLines(io.LimitReader(r, maxRules), name, 1<<16)
-	some := false
+	listed := false
 	for lines.Scan() {
 		m := collComponent.FindStringSubmatch(lines.Text())
 		if m == nil {
 			continue
 		}
-		some = true
+		listed = true
 		for _, c := range components {
-			if c.Name == m[1] && !slices.ContainsFunc(all, func(o Component) bool { return o.Name == c.Name }) {
-				all = append(all, c.Component)
+			if c.Name == m[1] {
+				all = added(all, c.Component)
 			}
 		}
 	}
 	if err := lines.Err(); err != nil {
 		return nil, err
 	}
-	if !some {
+	if !listed {
 		return nil, fmt.Errorf("%s names no component of collectives: give what ompi_info prints", name)
 	}
 	return all, nil
 }
 
-// ComponentNamed is a component by its name, or a variable as it was given.
+// ComponentNamed finds a component by its name; NAME=VALUE is its own component.
 func ComponentNamed(name string) (Component, bool) {
 	if variable.MatchString(name) {
 		return Component{name, []string{name}}, true

@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// Key is a setting in one word that names it among those of a collective.
+// Key identifies the setting among a collective's, in one word.
 func (s Setting) Key() string {
 	switch {
 	case s.Own():
@@ -19,10 +19,9 @@ func (s Setting) Key() string {
 	return fmt.Sprintf("%d:%d:%d", s.ID, s.Fan, s.Segment)
 }
 
-// Forcing are the control variables, as name=value, that make the library take a setting, whatever its
-// rules say, for m bytes among p ranks: MPI_T sets them, and a process reads them when it starts. Its own
-// choice needs none, but that MPICH searches its tree in each call for what has no variable, and in that
-// of rules as long: so the algorithm in its tree is forced, too, and release_gather stays in front of it.
+// Forcing are the control variables, as name=value, that force a setting for m bytes among p ranks; MPI_T
+// or the environment sets them. The own choice needs none, except in MPICH, which would search its tree in
+// each call: the tree's algorithm is forced, without precedence over release_gather.
 func (l *Library) Forcing(c *collective.Collective, s Setting, p, m int) (variables []string) {
 	own := s.Own()
 	if own && l.NeedsBase() {
@@ -55,8 +54,8 @@ func (l *Library) Forcing(c *collective.Collective, s Setting, p, m int) (variab
 	return variables
 }
 
-// Forcible is the environment in which variables of Forcing have an effect, as name=value: rules are of
-// coll/tuned, in front of which coll/hcoll stands in 4.1 and 5.0 where it is installed.
+// Forcible is the environment, as name=value, in which variables of Forcing have an effect: they are those of
+// coll/tuned, over which coll/hcoll has priority in 4.1 and 5.0 where it is installed.
 func (l *Library) Forcible() []string {
 	if l.NeedsBase() {
 		return nil
@@ -64,7 +63,7 @@ func (l *Library) Forcible() []string {
 	return []string{"OMPI_MCA_coll_tuned_use_dynamic_rules=1", "OMPI_MCA_coll_hcoll_enable=0"}
 }
 
-// AsEnvironment are variables of Forcing as a process has them in its environment.
+// AsEnvironment are the variables of Forcing as environment variables.
 func AsEnvironment(variables []string) (all []string) {
 	for _, v := range variables {
 		if strings.HasPrefix(v, "coll_") {
@@ -75,6 +74,6 @@ func AsEnvironment(variables []string) (all []string) {
 	return all
 }
 
-// releaseGather are collectives for which MPICH over libfabric has algorithms in shared memory that
-// its tree is not asked for, MPIR_CVAR_*_POSIX_INTRA_ALGORITHM of posix_coll.h.
+// releaseGather are the collectives for which MPICH over libfabric tries shared-memory algorithms before
+// its tree, MPIR_CVAR_*_POSIX_INTRA_ALGORITHM of posix_coll.h.
 var releaseGather = []string{"allreduce", "barrier", "bcast", "reduce"}

@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/test/randtest"
 )
 
-// ownTree is a selection tree as MPICH has one, with something of each kind.
+// ownTree is a selection tree of MPICH with each kind of condition.
 const ownTree = `{
   "collective=bcast": {
     "comm_type=intra": {
@@ -55,7 +55,7 @@ func tree(t testing.TB) *Tree {
 	return must.Get(ReadTree(strings.NewReader(ownTree), "own.json"))
 }
 
-// known are all libraries with rules files, on a tree those that need one.
+// known are all libraries with rules files, with ownTree if they need a tree.
 func known(t testing.TB) (all []*Library) {
 	for _, name := range TunableNames() {
 		l := must.Get(Tunable(name))
@@ -67,8 +67,8 @@ func known(t testing.TB) (all []*Library) {
 	return all
 }
 
-// Each number beside coll_tuned_decision_fixed.c of v3.1.6, of 4.1.4 and 5.0.5, and MPICH's own tree; the ids
-// of v3.1.6 and v4.0.7.
+// The decisions of coll_tuned_decision_fixed.c of v3.1.6, 4.1.4 and 5.0.5, and of MPICH's tree; the numbers of
+// algorithms of v3.1.6 and v4.0.7.
 func TestOwnChoices(t *testing.T) {
 	type choice struct {
 		collective string
@@ -165,7 +165,7 @@ func TestOfHead(t *testing.T) {
 	}
 }
 
-// A condition of the communicator behind one of the call is asked with each call, where MPICH takes < for <=
+// A condition on the communicator after one on the call is evaluated in each call, with < as <=
 // (MPIR_Csel_search of csel.c).
 func TestMPICHTakesLessForAtMost(t *testing.T) {
 	own, err := ReadTree(strings.NewReader(`{
@@ -263,8 +263,8 @@ func TestSchedulesAreThoseOfTheSource(t *testing.T) {
 	}
 }
 
-// Open MPI's nonoverlapping allreduce is a reduce and a broadcast, and its linear allgather a
-// gather and a broadcast, each as it would choose by itself.
+// Open MPI's nonoverlapping allreduce is a reduce and a broadcast, and its linear allgather a gather and a
+// broadcast, each by its own decision.
 func TestPartsAreTheLibrarysOwn(t *testing.T) {
 	for _, tt := range []struct {
 		of       string
@@ -290,7 +290,7 @@ func TestPartsAreTheLibrarysOwn(t *testing.T) {
 	}
 }
 
-// Whether there are enough elements depends on their size.
+// The number of elements, which decides on the fallback, depends on their size.
 func TestElements(t *testing.T) {
 	for bytes, want := range map[int]string{8: "linear", 4: "rabenseifner-halves"} {
 		s, err := openMPI4.WithElements(bytes).Schedule(collective.Allreduce, Setting{ID: 6, Name: "rabenseifner"}, collective.Call{P: 7, M: 24})
@@ -318,7 +318,7 @@ func TestForced(t *testing.T) {
 	}
 }
 
-// randomRules say anything.
+// randomRules are random rules for all collectives of a library.
 func randomRules(r *rand.Rand, l *Library) (rules []Rule) {
 	for _, c := range l.Collectives() {
 		if r.IntN(4) == 0 {
@@ -342,7 +342,7 @@ func randomRules(r *rand.Rand, l *Library) (rules []Rule) {
 	return rules
 }
 
-// meant is the setting that rules mean: the library's own where they say nothing.
+// meant is the setting of a call by the rules; the library's own choice without a rule.
 func meant(rules []Rule, c *collective.Collective, p, m int) Setting {
 	if c.Empty() {
 		m = 0
@@ -355,7 +355,7 @@ func meant(rules []Rule, c *collective.Collective, p, m int) Setting {
 	return Setting{}
 }
 
-// read is a file as its library reads it: what it chooses.
+// read is the decision function of a rules file, as its library reads it.
 func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Setting, error), error) {
 	switch l.Name {
 	case "openmpi4", "openmpi5":
@@ -394,8 +394,8 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 	}, err
 }
 
-// The choice that a library makes with a file is the one that the rules mean, for all
-// numbers of ranks, listed or not, and all sizes.
+// A library with the written file decides as the rules say, for all communicator sizes, with and without rules, and
+// all message sizes.
 func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 	r := randtest.New(t)
 	for _, l := range known(t) {
@@ -425,7 +425,7 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 	}
 }
 
-// sizesAround are sizes at which something changes, and others.
+// sizesAround are message sizes at and near the bounds of rules, and others.
 func sizesAround(rules []Rule, c *collective.Collective, p int, r *rand.Rand) []int {
 	if c.Empty() {
 		return []int{0}
@@ -486,7 +486,7 @@ func TestBadTree(t *testing.T) {
 	if err := l.Write(io.Discard, rules); err == nil {
 		t.Error("rules are spliced into a tree without the collective")
 	}
-	// What stands there is copied below every number of ranks.
+	// The own choice is copied below every communicator size.
 	var large strings.Builder
 	for i := range 500 {
 		fmt.Fprintf(&large, `"count<=%d":{"algorithm=MPIR_Bcast_intra_%s":{}},`, i, []string{"binomial", "scatter_ring_allgather"}[i%2])
@@ -501,7 +501,7 @@ func TestBadTree(t *testing.T) {
 	}
 }
 
-// Rules that are spliced again into what they were spliced into change nothing.
+// Splicing the same rules twice changes nothing.
 func TestSplicedAgain(t *testing.T) {
 	r := randtest.New(t)
 	for range 10 {
@@ -518,9 +518,9 @@ func TestSplicedAgain(t *testing.T) {
 	}
 }
 
-// A call with a rule passes few conditions: conditions on the communicator stand before all others,
-// and none is decided by another one. A rule goes on where it is the library's own choice, which
-// for doubles among four ranks recursive doubling is up to 31 bytes.
+// A call with a rule evaluates few conditions: those on the communicator come first, and no condition is implied by
+// another one. A rule is extended over the library's own choice of the same algorithm: for doubles among four
+// ranks that is recursive doubling up to 31 bytes.
 func TestSplicedIsQuickToSearch(t *testing.T) {
 	base, err := ReadTree(strings.NewReader(`{
   "collective=reduce": {"comm_type=intra": {
@@ -559,7 +559,7 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 	}
 }
 
-// seeds are files as they are written.
+// seeds adds written files to a fuzz corpus.
 func seeds(f *testing.F, names ...string) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, l := range known(f) {
@@ -574,7 +574,7 @@ func seeds(f *testing.F, names ...string) {
 	}
 }
 
-// What is read can be spliced, and read again.
+// A tree that is read can be spliced, and the result can be read.
 func FuzzReadTree(f *testing.F) {
 	f.Add([]byte(ownTree))
 	f.Add([]byte(`{"collective=bcast":{"comm_type=intra":{"comm_size<=3":{"avg_msg_size<=8":{"algorithm=MPIR_Bcast_intra_binomial":{}},"any":{"composition=x":{}}}}}}`))

@@ -1,10 +1,8 @@
-// Package mpi says what MPI libraries do: how they carry a message between two ranks of a
-// node, which algorithm they take for a collective if they are left the choice, and in which
-// file they read other choices.
+// Package mpi describes MPI libraries: their protocols within a node (eager, rendezvous, single
+// copy), their algorithms and decision functions of collectives, and the formats of their rules files.
 //
-// Its opinion: a library is data with sources, in one file for each. A new one is such a file
-// and a line in the list below. What messages cost is looked up by package model among the
-// times of a machine, and what is worth choosing is found by package tune.
+// A library is data with its sources, in a file of its own and a line of the list below. Package model
+// costs the messages, and package tune searches the algorithms.
 package mpi
 
 import (
@@ -13,118 +11,102 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
 )
 
-// A Library is an MPI library as it comes.
+// A Library is an MPI library with its defaults.
 type Library struct {
-	Name  string // as users call it, such as "openmpi4"
-	Title string // how it carries messages, such as "Open MPI 4.0 and 4.1, ob1 over vader"
+	Name  string // in options, such as "openmpi4"
+	Title string // its protocols, such as "Open MPI 4.0 and 4.1, ob1 over vader"
 
-	// Ways are how messages go, rising by size, the last one for all that are longer; none where
-	// that is not known.
+	// Ways are the protocols by rising message size; the last one has no limit. None: not known.
 	Ways []Way
-	// Self is the longest message of a rank to itself, in bytes, that goes through a buffer; longer
-	// ones are single copies. 0: not known.
+	// Self is the longest message of a rank to itself, in bytes, that is copied through a buffer;
+	// longer ones are single copies. 0: not known.
 	Self int
-	// Call is how many instructions a collective takes a rank besides its messages, Reduction how
-	// many a reduction takes besides its elements. 0: not counted.
+	// Call is the number of instructions of a rank in a collective besides its messages, Reduction that
+	// of a reduction besides its elements. 0: not counted.
 	Call, Reduction int
-	Counted         string // where numbers of instructions are from
-	// Scalar, if not empty, is why it reduces one element at a time, without vector instructions.
+	Counted         string // source of the numbers of instructions
+	// Scalar, if not empty, says why reductions use no vector instructions.
 	Scalar string
 
-	Version string // whose algorithms, own choice and rules file these are, such as "Open MPI 4.1"
-	// heads is a regular expression of how tables of measurements name it.
-	heads  string
-	offers []offer
-	own    func(l *Library, c *collective.Collective, p, m int) (Setting, bool)
-	// unsure: what it chooses by itself depends on more than own knows.
-	unsure  bool
-	rules   *format // of its rules file; nil: none is written for it
-	base    *Tree   // of MPICH, what it chooses by itself; nil: as it comes
-	element int     // bytes of an element of reductions; 0: 8
+	Version string // of its algorithms, decision function and rules file, such as "Open MPI 4.1"
+	heads   string // regular expression for its name in the headers of benchmark tables
+	offers  []offer
+	own     func(l *Library, c *collective.Collective, p, m int) (Setting, bool) // decision function
+	unsure  bool                                                                 // own does not know all that the library's decision depends on
+	rules   *format                                                              // nil: no rules file is written
+	base    *Tree                                                                // decision tree of MPICH; nil: the built-in one
+	element int                                                                  // bytes of an element of reductions; 0: 8
 }
 
-// libraries are all that are known, in the order in which they are listed.
+// libraries are all known libraries in the order of listings.
 var libraries = []*Library{
 	openMPI4, openMPI4None, openMPI4UCX, openMPI5, openMPI5None, openMPI6,
 	mpich4, mpich40OFI, mpich4OFI, mpich51,
-	openMPI40, openMPI3, openMPI1, // of tables alone, each before one whose heads are wider
+	openMPI40, openMPI3, openMPI1, // without Ways; before a library whose heads match more
 }
 
-// over is a library that carries messages in other ways. Rules files are the library's, whatever
-// the way.
+// over is the library with other protocols. Rules files are written for the original alone.
 func (l *Library) over(name, title string, ways []Way) *Library {
-	of := *l
-	of.Name, of.Title, of.Ways, of.rules, of.heads = name, title, ways, nil, ""
-	return &of
+	derived := *l
+	derived.Name, derived.Title, derived.Ways, derived.rules, derived.heads = name, title, ways, nil, ""
+	return &derived
 }
 
-// Libraries are the libraries whose way of messages is known, in order.
-func Libraries() (all []*Library) {
-	for _, l := range libraries {
-		if l.Ways != nil {
-			all = append(all, l)
-		}
-	}
-	return all
-}
+func (l *Library) hasWays() bool  { return l.Ways != nil }
+func (l *Library) hasRules() bool { return l.rules != nil }
 
-// Named finds one of the Libraries. The error names the nearest of them, and all.
+// Libraries are the libraries with known protocols, in order.
+func Libraries() []*Library { return lists.Filter(libraries, (*Library).hasWays) }
+
+// Named finds one of the Libraries. The error suggests the nearest name and lists all.
 func Named(name string) (*Library, error) {
-	return named(name, "unknown MPI library %.40q; %s", func(l *Library) bool { return l.Ways != nil })
+	return named(name, "unknown MPI library %.40q; %s", Libraries())
 }
 
-// Tunable finds a library that rules files are written for. It fails for others, and names the nearest.
+// Tunable finds a library with a rules file. The error suggests the nearest name.
 func Tunable(name string) (*Library, error) {
-	return named(name, "there are no rules files for %q; %s", func(l *Library) bool { return l.rules != nil })
+	return named(name, "there are no rules files for %q; %s", lists.Filter(libraries, (*Library).hasRules))
 }
 
-// TunableNames are the names of libraries that rules files are written for.
-func TunableNames() (names []string) {
-	for _, l := range libraries {
-		if l.rules != nil {
-			names = append(names, l.Name)
-		}
-	}
-	return names
+// TunableNames are the names of the libraries with a rules file.
+func TunableNames() []string { return names(lists.Filter(libraries, (*Library).hasRules)) }
+
+func names(libraries []*Library) []string {
+	return lists.Map(libraries, func(l *Library) string { return l.Name })
 }
 
-// named finds a library of a kind.
-func named(name, unknown string, of func(*Library) bool) (*Library, error) {
-	var names []string
-	for _, l := range libraries {
-		if !of(l) {
-			continue
-		}
+func named(name, unknown string, among []*Library) (*Library, error) {
+	for _, l := range among {
 		if l.Name == strings.ToLower(name) {
 			return l, nil
 		}
-		names = append(names, l.Name)
 	}
-	return nil, fmt.Errorf(unknown, name, spelling.Suggest(name, names))
+	return nil, fmt.Errorf(unknown, name, spelling.Suggest(name, names(among)))
 }
 
-// others are libraries with algorithms of their own, also where they were made from Open MPI.
+// others are libraries whose algorithms are not known, among them descendants of Open MPI.
 const others = `(?:(?:IBM )?Spectrum[ -]?MPI|(?:IBM )?Platform MPI|Fujitsu MPI|(?:HPE|SGI) (?:MPI|MPT)|NEC MPI|Bull ?x? ?MPI)\b(?:[ /-]v?\d[.\w]*)?`
 
-// OfHead is the library that lines name first, the words that name it, and whether it is known what it
-// chooses by itself wherever its ranks are. It is Open MPI 4.1 where no line names one, whose own
-// choice then counts as not known, and one without algorithms for those that have their own.
+// OfHead is the library that the header of a benchmark's table names first, its name there, and whether
+// its decision function is known for any number of nodes. Without such a name it is Open MPI 4.1,
+// with known false; a library of others has no algorithms.
 func OfHead(lines []string) (l *Library, version string, known bool) {
 	for _, line := range lines {
 		first := len(line)
-		see := func(heads string, of *Library) {
+		match := func(heads string, candidate *Library) {
 			if at := regexp.MustCompile(`(?i)\b(?:` + heads + `)`).FindStringIndex(line); heads != "" && at != nil && at[0] < first {
-				first, l, version, known = at[0], of, strings.TrimSpace(line[at[0]:at[1]]), !of.unsure
+				first, l, version, known = at[0], candidate, strings.TrimSpace(line[at[0]:at[1]]), !candidate.unsure
 			}
 		}
-		for _, of := range libraries {
-			see(of.heads, of)
+		for _, candidate := range libraries {
+			match(candidate.heads, candidate)
 		}
 		other := &Library{own: func(*Library, *collective.Collective, int, int) (Setting, bool) { return Setting{}, false }, unsure: true}
-		if see(others, other); l == other {
+		if match(others, other); l == other {
 			other.Version = version
 		}
 		if l != nil {

@@ -8,12 +8,11 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// MPICH 4 over UCX (ch4:ucx), which is how Debian and Ubuntu build it: without modules of
-// its own for shared memory (configure.ac:279-282 of pmodels/mpich at v4.0.2), so that UCX
-// carries messages within a node, too.
+// MPICH 4 over UCX (ch4:ucx), as in Debian and Ubuntu: built without shared-memory modules of its own
+// (configure.ac:279-282 of pmodels/mpich at v4.0.2), so that UCX carries messages within a node, too.
 //
 // Instructions: Message is what Send and Recv count, and Exchange Sendrecv; Call is the mean of
-// what Bcast (813), Allgather (1093) and Allreduce (1260) count beyond their messages and reduction.
+// Bcast (813), Allgather (1093) and Allreduce (1260) beyond their messages and reduction.
 var mpich4 = &Library{
 	Name:  "mpich4",
 	Title: "MPICH 4 over UCX (ch4:ucx), as Debian builds it, UCX 1.13",
@@ -27,8 +26,8 @@ var mpich4 = &Library{
 	own:     treeOwn,
 	unsure:  true,
 	rules:   &format{write: writeTree, use: mpichUse, beside: writePosix, spliced: true},
-	// Those that all versions from 4.0 on know: one that a version does not know ends the
-	// program that reads the file.
+	// Algorithms of all versions from 4.0 on: an algorithm unknown to the version that reads the file
+	// aborts the program.
 	offers: []offer{
 		{collective: "allgather", name: "brucks", algorithm: "bruck"},
 		{collective: "allgather", name: "recursive_doubling", algorithm: "recursive-doubling"},
@@ -50,27 +49,26 @@ var mpich4 = &Library{
 	},
 }
 
-// Reductions of 4.0 are loops of yaksa, its library of data types. From 4.1 on yaksa's are for GPUs
-// alone; the others are loops of an unknown number of passes, which GCC vectorises at -O3 only, and
-// MPICH is compiled with -O2 by default.
+// Reductions of 4.0 are loops of yaksa, its datatype engine. From 4.1 on yaksa reduces on GPUs alone; the
+// other loops have unknown trip counts, which GCC vectorises at -O3 only, and MPICH's default is -O2.
 const (
 	byYaksa = "MPIR_CVAR_ENABLE_YAKSA_REDUCTION 1, src/mpi/datatype/typerep/src/typerep_yaksa_pack.c; the next element is an extent away, a variable, src/backend/seq/pup of pmodels/yaksa. MPI_Reduce_local of 4.0.2 as Debian has it, MPI_SUM of MPI_INT, is mov, add, add, add, cmp, jne for each element"
 	byO2    = "MPIR_OP_TYPE_REDUCE_CASE, src/mpi/coll/op/opsum.c; --enable-fast=O2"
 )
 
-// treeOwn is what MPICH chooses by its own tree.
+// treeOwn is the decision of MPICH's tree.
 func treeOwn(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
-	base := l.base
-	if base == nil {
-		base = mpichTree()
+	tree := l.base
+	if tree == nil {
+		tree = mpichTree()
 	}
-	name, ok := strings.CutPrefix(base.Choice(c, p, m, l.elementOf(c)), mpichPrefix(c.Name))
-	o, there := l.find(c.Name, func(o offer) bool { return o.name == name })
-	return Setting{Name: o.name}, ok && there
+	name, intra := strings.CutPrefix(tree.Choice(c, p, m, l.elementOf(c)), mpichPrefix(c.Name))
+	o, known := l.find(c.Name, func(o offer) bool { return o.name == name })
+	return Setting{Name: o.name}, intra && known
 }
 
-// mpichTree is what MPICH 4.0 comes with, for ranks on one node, as far as algorithms of the
-// offers are in it: maint/tuning/coll/mpir/generic.json at v4.0.2.
+// mpichTree is MPICH 4.0's built-in tree for one node, as far as it has algorithms of the offers:
+// maint/tuning/coll/mpir/generic.json at v4.0.2.
 var mpichTree = sync.OnceValue(func() *Tree {
 	t, err := ReadTree(strings.NewReader(mpichChooses), "mpich4.json")
 	if err != nil {

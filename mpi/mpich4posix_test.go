@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// invalid says what validate_tree of MPICH's csel.c refuses, which ends a program: conditions with nothing
-// below, comparisons with nothing after them, and "any" with something.
+// invalid is the first fault for which validate_tree of MPICH's csel.c aborts a program: conditions without a subtree,
+// comparisons without a successor, and "any" with one.
 func invalid(all []branch) string {
 	for i, b := range all {
 		key, last := b.condition(), i == len(all)-1
@@ -32,7 +32,7 @@ func invalid(all []branch) string {
 	return ""
 }
 
-// Where a rule is the tree has nothing, and elsewhere what MPICH has by itself.
+// The tree has no algorithm where there is a rule, and MPICH's own elsewhere.
 func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	rules := []Rule{
 		{collective.Bcast, 4, 1, 1024, 8191, Setting{Name: "binomial"}},
@@ -42,7 +42,7 @@ func TestPosixLeavesRulesToTheOtherTree(t *testing.T) {
 	if needed, err := mpich4.WriteBeside(&text, rules); err != nil || !needed {
 		t.Fatal(needed, err)
 	}
-	// ReadTree refuses algorithms of the other layer.
+	// ReadTree rejects algorithms of the posix layer.
 	tree := must.Get(ReadTree(strings.NewReader(strings.ReplaceAll(text.String(), "MPIDI_POSIX_mpi_", "MPIR_")), "posix"))
 	if why := invalid(tree.branches); why != "" {
 		t.Errorf("%s in\n%s", why, text.String())

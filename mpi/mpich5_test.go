@@ -10,16 +10,16 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// Rules name circ_graph as MPICH 5.1 does, in its chunks, and never where its schedule is wrong.
+// Rules for MPICH 5.1 have circ_graph, in its chunks, and never for communicator sizes with a wrong schedule.
 func TestCircGraph(t *testing.T) {
 	l := must.Get(Tunable("mpich5.1")).OnBase(tree(t))
 	for p, want := range map[int]bool{2: true, 31: true, 32: true, 33: false, 48: false, 64: true, 66: false} {
 		for _, c := range []*collective.Collective{collective.Allgather, collective.Bcast, collective.Reduce} {
-			of := func(name string) int {
+			settings := func(name string) int {
 				return len(slices.DeleteFunc(must.Get(Tunable(name)).Settings(c, p, 1<<20), func(s Setting) bool { return s.Name != "circ_graph" }))
 			}
-			if there := of("mpich5.1") > 0; there != want || of("mpich4") > 0 { // which ends a program that names it
-				t.Errorf("%s, P = %d: circ_graph is told: %v", c, p, there)
+			if offered := settings("mpich5.1") > 0; offered != want || settings("mpich4") > 0 { // MPICH 4 aborts on it
+				t.Errorf("%s, P = %d: circ_graph is offered: %v", c, p, offered)
 			}
 		}
 	}
@@ -30,7 +30,7 @@ func TestCircGraph(t *testing.T) {
 	}
 	for c, want := range map[*collective.Collective]string{
 		collective.Bcast:     `"algorithm=MPIR_Bcast_intra_circ_graph"`,
-		collective.Reduce:    `"is_commutative=no"`, // which ends a program
+		collective.Reduce:    `"is_commutative=no"`, // another operator would abort the program
 		collective.Allgather: `"total_msg_size<=`,
 	} {
 		var text bytes.Buffer

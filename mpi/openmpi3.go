@@ -6,13 +6,13 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// Open MPI's older versions, which tables of measurements are of: no rules are written for
-// them, for what they look up of gather and scatter does not depend on the size of messages
-// (coll_tuned_decision_dynamic.c). What those before 1.8 choose by themselves is not known.
+// Older versions of Open MPI, for benchmark tables. No rules are written for them: their lookup for
+// gather and scatter ignores the message size (coll_tuned_decision_dynamic.c). The decisions of
+// versions before 1.8 are not known.
 var (
 	openMPI40 = &Library{Name: "openmpi4.0", Version: "Open MPI 4.0", own: openMPI3Own,
 		heads:  `Open[ -]?MPI[ /-]?v?4\.0[.\w]*`,
-		offers: slices.DeleteFunc(slices.Clone(ids), func(o offer) bool { return o.collective == "scatter" && o.id > 2 })}
+		offers: slices.DeleteFunc(slices.Clone(tunedAlgorithms), func(o offer) bool { return o.collective == "scatter" && o.id > 2 })}
 	openMPI3 = &Library{Name: "openmpi3", Version: "Open MPI 1.8 to 3.1", own: openMPI3Own,
 		heads: `Open[ -]?MPI[ /-]?v?(?:1\.(?:[89]|\d\d+)|[23]\.\d)[.\w]*`,
 		offers: slices.DeleteFunc(slices.Clone(openMPI40.offers), func(o offer) bool {
@@ -22,9 +22,9 @@ var (
 		heads: `Open[ -]?MPI[ /-]?v?[01]\.\d[.\w]*`}
 )
 
-// openMPI3Own is what Open MPI chooses by itself from 1.8 to 4.0.
+// openMPI3Own is the decision of Open MPI 1.8 to 4.0.
 func openMPI3Own(l *Library, c *collective.Collective, p, m int) (Setting, bool) {
-	choose := openMPI3Chooses[c.Name]
+	choose := openMPI3Decisions[c.Name]
 	if choose == nil {
 		return Setting{}, false
 	}
@@ -32,10 +32,9 @@ func openMPI3Own(l *Library, c *collective.Collective, p, m int) (Setting, bool)
 	return l.numbered(c.Name, id, 0, segment)
 }
 
-// openMPI3Chooses are the numbers of algorithms and the segments that Open MPI takes among p ranks
-// for m bytes in that many elements, for commutative operators: coll_tuned_decision_fixed.c of
-// v3.1.6, which 4.0 shares.
-var openMPI3Chooses = map[string]func(p, m, elements int) (id, segment int){
+// openMPI3Decisions give the number and the segment size of the algorithm for p ranks, m bytes and a
+// number of elements, with commutative operators: coll_tuned_decision_fixed.c of v3.1.6, as in 4.0.
+var openMPI3Decisions = map[string]func(p, m, elements int) (id, segment int){
 	"allgather": func(p, m, _ int) (int, int) {
 		switch {
 		case p == 2:
@@ -81,7 +80,7 @@ var openMPI3Chooses = map[string]func(p, m, elements int) (id, segment int){
 		return 4, 0
 	},
 	"bcast": func(p, m, _ int) (int, int) {
-		// A line of P and m divides one choice from another.
+		// The borders between decisions are lines in P and m.
 		below := func(slope, at0 float64) bool { return float64(p) < slope*float64(m)+at0 }
 		switch {
 		case m < 2048:

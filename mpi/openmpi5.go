@@ -2,17 +2,17 @@ package mpi
 
 import "slices"
 
-// Open MPI 5.0 with pml/ob1 and btl/sm, which replaced vader. Single copies have a framework of
-// their own, smsc: xpmem (priority 42) where there is such a module, else cma (37), else knem (23).
+// Open MPI 5.0 with pml/ob1 and btl/sm, which replaced vader. Single copies are the
+// framework smsc: xpmem (priority 42) where the module is loaded, else cma (37), else knem (23).
 //
-// Sources are files of open-mpi/ompi at v5.0.5. Short messages go as in 4.1 (mca_btl_sm_fbox_sendi).
-// Lines are vader's, whose fast boxes and queues sm kept: they were not counted in sm's own files.
+// Sources are files of open-mpi/ompi at v5.0.5. Short messages are as in 4.1 (mca_btl_sm_fbox_sendi).
+// Lines are those of vader, whose fast boxes and queues sm kept; they were not counted in sm's files.
 var openMPI5 = &Library{
 	Name:    "openmpi5",
 	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",
 	Version: "Open MPI 5.0",
 	heads:   `Open[ -]?MPI[ /-]?v?5\.\d[.\w]*`,
-	offers:  slices.Concat(ids, []offer{{collective: "allgather", id: 7, name: "sparbit", algorithm: "sparbit"}}),
+	offers:  slices.Concat(tunedAlgorithms, []offer{{collective: "allgather", id: 7, name: "sparbit", algorithm: "sparbit"}}),
 	own:     openMPIOwn,
 	rules:   openMPI4.rules,
 	Ways: []Way{

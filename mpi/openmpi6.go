@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"bytes"
 	"io"
 	"slices"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Open MPI 6 carries messages as 5.0 does, and has a fan-out for Bruck's algorithm.
+// Open MPI 6 has the protocols of 5.0, and a fan-out for Bruck's algorithm.
 var openMPI6 = func() *Library {
 	l := *openMPI5
 	l.Name, l.Title, l.Version = "openmpi6", "Open MPI 6, ob1 over sm, single copies by CMA, as 5.0", "Open MPI 6"
@@ -21,17 +20,17 @@ var openMPI6 = func() *Library {
 	return &l
 }()
 
-// A selection is a rules file of Open MPI 6, as coll_tuned_dynamic_file.c of 6.0 reads it;
-// algorithms go by their names. Its published schema, tuned_dynamic_file_schema.json, lacks seg_size,
-// which the reader takes (coll_tuned_read_message_size_rule). Main has another own choice of bcast and
-// allreduce for one rank a node (coll_tuned_decision_fixed.c, *_disjoint_dec_fixed), 6.0 has not.
+// A selection is a rules file of Open MPI 6, as coll_tuned_dynamic_file.c of 6.0 reads it. The published
+// schema, tuned_dynamic_file_schema.json, lacks seg_size, which coll_tuned_read_message_size_rule
+// accepts. The branch main decides otherwise for bcast and allreduce with one rank a node
+// (coll_tuned_decision_fixed.c, *_disjoint_dec_fixed); 6.0 does not.
 type selection struct {
 	Version     int                          `json:"rule_file_version"`
 	Module      string                       `json:"module"`
 	Collectives map[string][]selectionBySize `json:"collectives"`
 }
 
-// A selectionBySize holds for numbers of ranks.
+// A selectionBySize is for a range of communicator sizes.
 type selectionBySize struct {
 	Min   *int            `json:"comm_size_min,omitempty"` // nil: 0
 	Max   *int            `json:"comm_size_max,omitempty"` // nil: all
@@ -39,7 +38,7 @@ type selectionBySize struct {
 	Rules []selectionRule `json:"rules"`
 }
 
-// A selectionRule holds for sizes of messages.
+// A selectionRule is for a range of message sizes.
 type selectionRule struct {
 	Min       *int   `json:"msg_size_min,omitempty"` // nil: 0
 	Max       *int   `json:"msg_size_max,omitempty"` // nil: all
@@ -48,31 +47,26 @@ type selectionRule struct {
 	Fan       int    `json:"faninout,omitempty"`
 }
 
-// writeSelection writes a rules file of Open MPI 6. What no rule says is left to it.
+// writeSelection writes a rules file of Open MPI 6. Calls without a rule have no entry.
 func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 	doc := &selection{Version: 3, Module: "tuned", Collectives: make(map[string][]selectionBySize)}
 	for _, c := range collectivesOf(rules) {
 		for _, ranks := range []string{"single-node", "one-per-node", "any"} {
 			on := slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.distribution() != ranks })
 			sizes := bySize(c, on, func(p int) int { return scale(c, p) })
-			for i, of := range sizes {
-				if told := selectionRules(c, of.steps); len(told) > 0 { // never the last, which is a guard
-					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{bound(of.p), bound(sizes[i+1].p - 1), ranks, told})
+			for i, size := range sizes {
+				if selected := selectionRules(c, size.steps); len(selected) > 0 { // never the last size
+					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{bound(size.p), bound(sizes[i+1].p - 1), ranks, selected})
 				}
 			}
 		}
 		slices.SortStableFunc(doc.Collectives[c.Name], func(a, b selectionBySize) int { return *a.Min - *b.Min })
 	}
-	var text bytes.Buffer
-	if err := view.EncodeJSON(&text, doc); err != nil {
-		return err
-	}
-	_, err := w.Write(text.Bytes())
-	return err
+	return view.EncodeJSON(w, doc)
 }
 
-// distribution says how a rule's ranks are distributed, as coll_rules_comm_rank_distro_from_str reads it.
-// The communicators that coll/han makes of larger ones have one node, or a rank a node.
+// distribution is the rule's comm_rank_distribution, see coll_rules_comm_rank_distro_from_str. Communicators
+// that coll/han splits off have one node, or one rank a node.
 func (r Rule) distribution() string {
 	switch {
 	case r.Nodes < 2:

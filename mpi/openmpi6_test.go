@@ -23,8 +23,7 @@ func readSelection(text []byte) (*selection, error) {
 	return s, nil
 }
 
-// A rule of ranks that fill more than a node holds wherever they are, but for ranks that have a node
-// each.
+// Rules of several nodes are for any distribution, except those of one rank a node.
 func TestSelectionOfNodes(t *testing.T) {
 	binomial := Setting{ID: 6, Name: "binomial"}
 	rules := []Rule{{collective.Bcast, 3, 1, 1, 1024, binomial}, {collective.Bcast, 4, 1, 1, 1024, binomial}, {collective.Bcast, 5, 2, 1, 1024, binomial}, {collective.Bcast, 6, 6, 1, 1024, binomial}}
@@ -40,8 +39,8 @@ func TestSelectionOfNodes(t *testing.T) {
 	}
 }
 
-// choice is what Open MPI 6 chooses with the file for ranks on one node: the first rule that
-// holds, of the first numbers of ranks that do.
+// choice is Open MPI 6's decision with the file for ranks on one node: the first matching rule of the first matching
+// range of communicator sizes.
 func (s *selection) choice(l *Library, c *collective.Collective, p, m int) (Setting, error) {
 	within := func(v int, least, most *int) bool {
 		return (least == nil || *least <= v) && (most == nil || v <= *most)

@@ -8,39 +8,38 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Rule is what a library shall take for messages of some sizes among a number of ranks.
+// A Rule is a setting for a range of message sizes and one communicator size.
 type Rule struct {
 	Collective *collective.Collective
-	P          int
-	Nodes      int // that its ranks are on
-	From, To   int // m in bytes, both within
+	P, Nodes   int // ranks, and their nodes
+	From, To   int // range of m in bytes, inclusive
 	Setting
 }
 
 // A format is the format of rules files.
 type format struct {
 	write func(w io.Writer, l *Library, rules []Rule) error
-	// use says in lines how the library is made to use a file, and one beside it.
+	// use is the command line that makes the library read a file, and the one beside it.
 	use func(file string, beside bool) string
-	// hazard says why rules for a collective can break programs; "" where they cannot.
+	// hazard is Hazard; nil: no collective has one.
 	hazard func(c *collective.Collective) string
-	// beside writes a second file that a file of rules needs; false where these need none.
+	// beside writes the second file, if the rules need one.
 	beside func(w io.Writer, rules []Rule) (bool, error)
-	// spliced: rules stand in a file of the library's own choices, see OnBase.
+	// spliced: the file is the library's own decision tree with rules in it, see OnBase.
 	spliced bool
 }
 
-// Write writes the file that the library reads. Rules stand by collective, P rising and m rising;
-// no two are of one call.
+// Write writes the rules file. The rules are sorted by collective, P and m, and do not overlap.
 func (l *Library) Write(w io.Writer, rules []Rule) error { return l.rules.write(w, l, rules) }
 
-// Beside is the name of a second file that a file of rules needs.
+// Beside is the name of the second file beside a rules file, see WriteBeside.
 func Beside(file string) string { return file + ".posix" }
 
-// WriteBeside writes the file of that name, and nothing where the rules need none. It puts rules in front of
-// algorithms that Own does not know, and is for rules that were timed against these.
+// WriteBeside writes the second file, if the rules need one: it gives them precedence over shared-memory
+// algorithms that Own does not know. The rules must have been timed against these.
 func (l *Library) WriteBeside(w io.Writer, rules []Rule) (needed bool, err error) {
 	if l.rules.beside == nil {
 		return false, nil
@@ -48,11 +47,10 @@ func (l *Library) WriteBeside(w io.Writer, rules []Rule) (needed bool, err error
 	return l.rules.beside(w, rules)
 }
 
-// Use says in lines how the library is made to use a file of rules, with the one of WriteBeside if it is
-// there.
+// Use is the command line that makes the library read a rules file, and the file beside it if there is one.
 func (l *Library) Use(file string, beside bool) string { return l.rules.use(file, beside) }
 
-// Hazard says why a library's rules for a collective can break programs; "" where they cannot.
+// Hazard says how rules for a collective can break correct programs; "" if they cannot.
 func (l *Library) Hazard(c *collective.Collective) string {
 	if l.rules.hazard == nil {
 		return ""
@@ -60,10 +58,10 @@ func (l *Library) Hazard(c *collective.Collective) string {
 	return l.rules.hazard(c)
 }
 
-// NeedsBase tells whether rules are spliced into a file of the library's own, see OnBase.
+// NeedsBase reports whether the rules file contains the library's own decision tree, see OnBase.
 func (l *Library) NeedsBase() bool { return l.rules != nil && l.rules.spliced }
 
-// OnBase is the library that chooses by itself as its file says.
+// OnBase is the library with this decision tree as its own.
 func (l *Library) OnBase(base *Tree) *Library {
 	with := *l
 	with.base = base
@@ -71,23 +69,18 @@ func (l *Library) OnBase(base *Tree) *Library {
 }
 
 // collectivesOf are the collectives with rules, in their order.
-func collectivesOf(rules []Rule) (all []*collective.Collective) {
-	for _, r := range rules {
-		if !slices.Contains(all, r.Collective) {
-			all = append(all, r.Collective)
-		}
-	}
-	return all
+func collectivesOf(rules []Rule) []*collective.Collective {
+	return lists.Unique(lists.Map(rules, func(r Rule) *collective.Collective { return r.Collective }))
 }
 
-// A step is where a choice begins, up to the next step.
+// A step is a setting from a message size up to the next step.
 type step struct {
 	from    int
 	setting Setting
 }
 
-// stepsOf are the steps of rules of one collective and P, from 0 bytes on, equal neighbours merged;
-// sizes are the library's, scale times m.
+// stepsOf are the steps from 0 bytes on of the rules of one collective and P, equal neighbours merged. Their
+// sizes are scale times m.
 func stepsOf(rules []Rule, scale int) []step {
 	all := []step{{}}
 	add := func(from int, s Setting) {
@@ -111,14 +104,14 @@ func stepsOf(rules []Rule, scale int) []step {
 	return all
 }
 
-// ranksSteps holds from a number of ranks on.
+// ranksSteps are the steps from a communicator size on.
 type ranksSteps struct {
 	p     int
 	steps []step
 }
 
-// bySize are the rules of a collective from 0 ranks on: below the first, above each that the next does
-// not follow at once, and above the last the choice is the library's. Sizes count factor times m.
+// bySize are the steps of a collective by communicator size, from 0 ranks on. Sizes without rules have
+// the library's own choice, and so has the last entry. Message sizes are factor times m.
 func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) (sizes []ranksSteps) {
 	add := func(p int, steps []step) {
 		if n := len(sizes); n == 0 || !slices.Equal(sizes[n-1].steps, steps) {
@@ -143,10 +136,10 @@ func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) (siz
 
 var errLarge = errors.New("a rules file has less than that")
 
-// maxRules is far more than a file of rules needs, in bytes.
+// maxRules is the limit of a rules file in bytes, far beyond any real one.
 const maxRules = 16 << 20
 
-// readAll reads a file of rules.
+// readAll reads a rules file of at most maxRules bytes.
 func readAll(r io.Reader, name string) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxRules+1))
 	switch {

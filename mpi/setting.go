@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Setting is what a library is told: one of its algorithms, and how to lay it out. The zero
-// value leaves it to the library.
+// A Setting selects one of a library's algorithms with its parameters. The zero value leaves the
+// choice to the library's decision function.
 type Setting struct {
 	ID      int    `json:"id"`        // Open MPI's; 0 of others
 	Name    string `json:"algorithm"` // what the library calls it, "" for its own choice
@@ -20,10 +20,10 @@ type Setting struct {
 	Segment int    `json:"segment_bytes,omitempty"` // 0: whole messages
 }
 
-// Own tells whether it leaves the choice to the library.
+// Own reports whether the choice is the library's.
 func (s Setting) Own() bool { return s == Setting{} }
 
-// Algorithm is the number and the name of a setting's algorithm.
+// Algorithm is the algorithm's number, if the library has numbers, and its name.
 func (s Setting) Algorithm() string {
 	if s.ID > 0 {
 		return fmt.Sprintf("%d %s", s.ID, s.Name)
@@ -45,33 +45,32 @@ func (s Setting) String() string {
 	return text
 }
 
-// An offer is one algorithm that a library can be told.
+// An offer is an algorithm that a library lets users select.
 type offer struct {
 	collective string
 	id         int
-	name       string // the library's
-	algorithm  string // ours
-	fans       []int  // fan-outs to try; none if there is no choice
-	segmented  bool   // it takes a segment size
-	halved     bool   // its segments are of half a message
-	blocking   bool   // it sends by MPI_Send, see collective.Schedule
-	toSelf     bool   // ranks send their own block to themselves, see collective.Schedule
-	degree     int    // that the library fixes, 0 where it does not
-	chunk      int    // bytes of the chunks that the library fixes, 0 where it does not
-	usual      int    // fan-out that it takes where a user forces it and names none
-	whole      string // the algorithm where messages are whole, if that is another one
-	single     string // the algorithm of a fan-out of 0 or 1, if that is another one
-	otherwise  string // what the library takes for ranks that the algorithm does not exist for; "": not known
-	few        string // what it takes for fewer elements than least, if that is another one
-	least      func(p int) int
-	wholly     func(p int) bool // numbers of ranks among which the library's own is without faults; nil: all
-	// parts are two collectives that it carries out one after the other, each as it would
-	// choose by itself.
-	parts [2]string
+	name       string // in the library
+	algorithm  string // in package collective
+	fans       []int  // fan-outs to try; nil: it has no fan-out
+	segmented  bool   // it has a segment size
+	halved     bool   // it segments each half of a message
+	blocking   bool   // see collective.Schedule
+	toSelf     bool   // see collective.Schedule
+	degree     int    // fixed by the library; 0: it is not
+	chunk      int    // bytes, fixed by the library; 0: it is not
+	defaultFan int    // where the algorithm is forced without a fan-out
+
+	unsegmented string           // algorithm without segments; "": the same
+	unbranched  string           // algorithm for fan-outs 0 and 1; "": the same
+	fallback    string           // algorithm for communicator sizes that this one does not support; "": not known
+	fallbackFew string           // algorithm for fewer elements than least; "": the same
+	least       func(p int) int  // elements
+	correct     func(p int) bool // communicator sizes without a known bug of the library; nil: all
+	parts       [2]string        // collectives that it runs one after the other, each by the library's own choice
 }
 
-// of is an algorithm of ours. Tests see that it is there.
-func (o offer) of(algorithm string) *collective.Algorithm {
+// textbook is an algorithm of package collective. A test proves that all names exist.
+func (o offer) textbook(algorithm string) *collective.Algorithm {
 	a, err := collective.Lookup(o.collective + ":" + algorithm)
 	if err != nil {
 		panic(err)
@@ -79,10 +78,9 @@ func (o offer) of(algorithm string) *collective.Algorithm {
 	return a
 }
 
-// segments are the segment sizes to try, in bytes.
+// segments are the segment sizes to search, in bytes.
 var segments = []int{8 << 10, 32 << 10, 128 << 10, 512 << 10}
 
-// offered are the algorithms of a collective.
 func (l *Library) offered(c *collective.Collective) (all []offer) {
 	for _, o := range l.offers {
 		if o.collective == c.Name {
@@ -92,7 +90,7 @@ func (l *Library) offered(c *collective.Collective) (all []offer) {
 	return all
 }
 
-// Collectives are the collectives that it can be told an algorithm of, in the order of their names.
+// Collectives are the collectives with selectable algorithms, by name.
 func (l *Library) Collectives() (all []*collective.Collective) {
 	for _, c := range collective.Collectives() {
 		if len(l.offered(c)) > 0 {
@@ -102,15 +100,14 @@ func (l *Library) Collectives() (all []*collective.Collective) {
 	return all
 }
 
-// WithElements is the library where reductions have elements of that many bytes, which it counts.
+// WithElements is the library with reductions of elements of this size: decisions depend on their count.
 func (l *Library) WithElements(bytes int) *Library {
 	with := *l
 	with.element = bytes
 	return &with
 }
 
-// elementOf is the size of elements that is supposed of a collective, in bytes: only where they
-// are reduced it matters to any number of them that programs send.
+// elementOf is the bytes of an element: decisions of collectives other than reductions count bytes.
 func (l *Library) elementOf(c *collective.Collective) int {
 	if c.Reduces {
 		return cmp.Or(l.element, 8)
@@ -118,11 +115,11 @@ func (l *Library) elementOf(c *collective.Collective) int {
 	return 1
 }
 
-// Settings are all that the library can be told for messages of m bytes among p ranks, an
-// algorithm's whole messages first.
+// Settings are all selectable settings for messages of m bytes among p ranks, each algorithm first
+// without segments.
 func (l *Library) Settings(c *collective.Collective, p, m int) (all []Setting) {
 	for _, o := range l.offered(c) {
-		if !o.of(o.algorithm).Among.Has(p) || o.wholly != nil && !o.wholly(p) {
+		if !o.textbook(o.algorithm).Among.Has(p) || o.correct != nil && !o.correct(p) {
 			continue
 		}
 		fans := slices.DeleteFunc(slices.Clone(o.fans), func(fan int) bool { return fan >= p })
@@ -141,9 +138,9 @@ func (l *Library) Settings(c *collective.Collective, p, m int) (all []Setting) {
 	return all
 }
 
-// Schedule is what the library does under a setting, for a call's ranks, bytes and root; the zero
-// setting is its own choice. It fails for a setting that it does not have, or not for that many
-// ranks, and for an own choice that is not known.
+// Schedule is the library's schedule under a setting, for the ranks, bytes and root of a call. It
+// fails for an unknown setting, a communicator size that the algorithm does not support, and an
+// unknown own choice.
 func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Call) (*collective.Schedule, error) {
 	if s.Own() {
 		own, known := l.Own(c, on.P, on.M)
@@ -152,8 +149,8 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 		}
 		s = own
 	}
-	o, there := l.offer(c, s)
-	if !there {
+	o, known := l.offer(c, s)
+	if !known {
 		return nil, fmt.Errorf("%s has no %s of %s", l.Version, s, c.Name)
 	}
 	call := collective.Call{P: on.P, M: on.M, Root: on.Root, Degree: cmp.Or(o.degree, s.Fan), Chunk: max(1, cmp.Or(o.chunk, on.M))}
@@ -161,18 +158,18 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 	switch {
 	case s.Segment > 0 && s.Segment < on.M:
 		call.Chunk = s.Segment
-	case o.whole != "":
-		name = o.whole
+	case o.unsegmented != "":
+		name = o.unsegmented
 	}
-	if o.few != "" && (max(1, on.M/l.elementOf(c)) < o.least(on.P) || o.halved && s.Segment > on.M/2) {
-		name = o.few
+	if o.fallbackFew != "" && (max(1, on.M/l.elementOf(c)) < o.least(on.P) || o.halved && s.Segment > on.M/2) {
+		name = o.fallbackFew
 	}
-	if o.single != "" && s.Fan < 2 {
-		name, call.Degree = o.single, 0
+	if o.unbranched != "" && s.Fan < 2 {
+		name, call.Degree = o.unbranched, 0
 	}
-	a := o.of(name)
-	if !a.Among.Has(on.P) && o.otherwise != "" {
-		a = o.of(o.otherwise)
+	a := o.textbook(name)
+	if !a.Among.Has(on.P) && o.fallback != "" {
+		a = o.textbook(o.fallback)
 	}
 	laid, err := a.Schedule(call)
 	if err != nil {
@@ -182,7 +179,7 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 	return l.inParts(o, laid), nil
 }
 
-// inParts is an algorithm in its parts; as it is laid out where it has none, or they are not known.
+// inParts joins the schedules of the offer's parts; it is laid if known are none or one is not known.
 func (l *Library) inParts(o offer, laid *collective.Schedule) *collective.Schedule {
 	var parts []*collective.Schedule
 	call := laid.Call
@@ -196,72 +193,71 @@ func (l *Library) inParts(o offer, laid *collective.Schedule) *collective.Schedu
 			return laid
 		}
 		parts = append(parts, part)
-		call.M = part.Size(call.Root, collective.Recv) // what the root has by then
+		call.M = part.Size(call.Root, collective.Recv) // bytes of the root's result
 	}
 	return collective.Join(laid.Algorithm, laid.Call, parts...)
 }
 
-// Own is what the library chooses by itself; it is not known where Own is false.
+// Own is the library's decision for m bytes among p ranks, and whether it is known.
 func (l *Library) Own(c *collective.Collective, p, m int) (s Setting, known bool) {
 	return l.own(l, c, p, m)
 }
 
-// Forced is the setting of an algorithm that the user names, by its number or name, and says
-// no more of: names may have capitals, other letters between words, and no word basic or tree. It
-// fails for one that the library does not have, and names the nearest.
+// Forced is the setting of an algorithm by its number or name, with default parameters. Names may
+// differ in case and separators, and may lack the words basic and tree. It fails for an unknown
+// algorithm and suggests the nearest name.
 func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, error) {
 	all := l.offered(c)
 	if len(all) == 0 {
 		return Setting{}, fmt.Errorf("taulop knows no numbers and names of %s for algorithms of %s", l.Version, c)
 	}
-	o, there := l.find(c.Name, func(o offer) bool { return o.name == algorithm || o.id > 0 && fmt.Sprint(o.id) == algorithm })
-	if !there && (algorithm == "0" || algorithm == "ignore") {
+	o, known := l.find(c.Name, func(o offer) bool { return o.name == algorithm || o.id > 0 && fmt.Sprint(o.id) == algorithm })
+	if !known && (algorithm == "0" || algorithm == "ignore") {
 		return Setting{}, nil
 	}
-	if !there {
+	if !known {
 		var names []string
-		like := 0
+		matches := 0
 		for _, other := range all {
 			if names = append(names, other.name); bare(other.name) == bare(algorithm) {
-				o, like = other, like+1
+				o, matches = other, matches+1
 			}
 		}
-		if like != 1 {
+		if matches != 1 {
 			return Setting{}, fmt.Errorf("%s has no algorithm %.40q of %s; %s", l.Version, algorithm, c.Name, spelling.Suggest(algorithm, names))
 		}
 	}
 	return o.forced(), nil
 }
 
-// forced is the setting of an algorithm of which the user says no more.
-func (o offer) forced() Setting { return Setting{ID: o.id, Name: o.name, Fan: o.usual} }
+// forced is the algorithm's setting with default parameters.
+func (o offer) forced() Setting { return Setting{ID: o.id, Name: o.name, Fan: o.defaultFan} }
 
-// bare is an algorithm's name without what people leave out of it.
+// bare is an algorithm's name without case, separators and the words basic and tree.
 func bare(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- .", r) })
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "basic" || w == "tree" }), "")
 }
 
-// find is the first algorithm of a collective that is the one asked for.
-func (l *Library) find(collective string, is func(offer) bool) (o offer, there bool) {
-	i := slices.IndexFunc(l.offers, func(o offer) bool { return o.collective == collective && is(o) })
+// find is the first algorithm of a collective that matches.
+func (l *Library) find(collective string, matches func(offer) bool) (o offer, known bool) {
+	i := slices.IndexFunc(l.offers, func(o offer) bool { return o.collective == collective && matches(o) })
 	if i < 0 {
 		return offer{}, false
 	}
 	return l.offers[i], true
 }
 
-// offer is the algorithm of a setting.
 func (l *Library) offer(c *collective.Collective, s Setting) (offer, bool) {
 	return l.find(c.Name, func(o offer) bool { return o.id == s.ID && o.name == s.Name })
 }
 
-// numbered is the setting of an algorithm's number, and false where there is none; 0 is the
-// library's own choice.
+// numbered is the setting of an algorithm by its number, and whether the library has it; 0 is its own
+// choice.
 func (l *Library) numbered(collective string, id, fan, segment int) (Setting, bool) {
 	if id == 0 {
 		return Setting{}, true
 	}
-	o, there := l.find(collective, func(o offer) bool { return o.id == id })
-	return Setting{o.id, o.name, fan, segment}, there
+	o, known := l.find(collective, func(o offer) bool { return o.id == id })
+	return Setting{o.id, o.name, fan, segment}, known
 }

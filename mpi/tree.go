@@ -15,30 +15,29 @@ import (
 	"github.com/taulop/taulop/collective"
 )
 
-// A Tree is what MPICH chooses by, as csel.c reads it: conditions within conditions, of which
-// the first that holds counts, and algorithms at the leaves.
+// A Tree is a selection tree of MPICH, as csel.c reads it: nested conditions, of which the first that
+// holds is followed, with algorithms at the leaves.
 type Tree struct{ branches []branch }
 
-// A branch is what holds below a condition, or a leaf's algorithm with its parameters.
+// A branch is a condition with its subtree, or a leaf's algorithm with its parameters.
 type branch struct {
-	key   string // as it stands in the file
+	key   string // in the file
 	below []branch
 }
 
-// condition is the key as MPICH sees it.
+// condition is the key without spaces, as MPICH reads it.
 func (b branch) condition() string { return strings.ReplaceAll(b.key, " ", "") }
 
-// algorithm is a leaf's algorithm, "" of a condition.
+// algorithm is a leaf's algorithm; "" for a condition.
 func (b branch) algorithm() string {
-	name, _ := strings.CutPrefix(b.condition(), "algorithm=")
-	if name == b.condition() {
-		return ""
+	if name, leaf := strings.CutPrefix(b.condition(), "algorithm="); leaf {
+		return name
 	}
-	return name
+	return ""
 }
 
-// ReadTree reads a selection tree. It refuses keys that MPICH does not know, which would end
-// the program that reads them. Errors say in which line of name they are.
+// ReadTree reads a selection tree. It rejects keys that MPICH does not know, which would abort the
+// program. Errors give the line in the file called name.
 func ReadTree(r io.Reader, name string) (*Tree, error) {
 	text, err := readAll(r, name)
 	if err != nil {
@@ -61,17 +60,17 @@ func ReadTree(r io.Reader, name string) (*Tree, error) {
 	return t, nil
 }
 
-// asSearched writes comm_size<8 as comm_size<=8 where it is asked with every call: MPIR_Csel_search
-// takes it so, in all versions from 4.0 to 4.3, and prune_tree, which follows the conditions
-// before the first that is not of the communicator, does not.
-func asSearched(of []branch, called bool) {
-	for i := range of {
-		b := &of[i]
-		if number, less := strings.CutPrefix(b.condition(), "comm_size<"); called && less && !strings.HasPrefix(number, "=") {
+// asSearched rewrites comm_size<8 as comm_size<=8 where it is evaluated in every call: MPIR_Csel_search
+// of 4.0 to 4.3 evaluates < as <=. prune_tree, which follows the conditions in front of the first one
+// that is not about the communicator, does not.
+func asSearched(branches []branch, everyCall bool) {
+	for i := range branches {
+		b := &branches[i]
+		if number, less := strings.CutPrefix(b.condition(), "comm_size<"); everyCall && less && !strings.HasPrefix(number, "=") {
 			b.key = "comm_size<=" + number
 		}
-		called = called || !b.ofCommunicator() && !strings.HasPrefix(b.condition(), "collective=")
-		asSearched(b.below, called)
+		everyCall = everyCall || !b.ofCommunicator() && !strings.HasPrefix(b.condition(), "collective=")
+		asSearched(b.below, everyCall)
 	}
 }
 
@@ -82,7 +81,7 @@ type treeReader struct {
 	err  error
 }
 
-// deepest is far deeper than a tree needs.
+// deepest is the limit of nested conditions, far beyond any real tree.
 const deepest = 64
 
 var errTree = errors.New("this is no selection tree of MPICH 4, such as maint/tuning/coll/mpir/generic.json in its source")
@@ -94,8 +93,8 @@ func (in *treeReader) fail(format string, args ...any) {
 	}
 }
 
-// object reads what is below a key.
-func (in *treeReader) object(depth int, of string) (all []branch) {
+// object reads the subtree of a key.
+func (in *treeReader) object(depth int, parent string) (all []branch) {
 	if in.err != nil {
 		return nil
 	}
@@ -107,7 +106,7 @@ func (in *treeReader) object(depth int, of string) (all []branch) {
 		if _, err := in.ReadToken(); err != nil {
 			in.fail("%v", err)
 		}
-		in.fail("below %q stands no {", of)
+		in.fail("below %q stands no {", parent)
 		return nil
 	}
 	in.ReadToken()
@@ -118,7 +117,7 @@ func (in *treeReader) object(depth int, of string) (all []branch) {
 			break
 		}
 		b := branch{key: token.String()}
-		leaf := strings.HasPrefix(of, "algorithm=")
+		leaf := strings.HasPrefix(parent, "algorithm=")
 		if why := strange(b, depth, leaf); why != "" {
 			in.fail("%.60q %s", b.key, why)
 			break
@@ -130,13 +129,13 @@ func (in *treeReader) object(depth int, of string) (all []branch) {
 		if token, err := in.ReadToken(); err != nil {
 			in.fail("%v", err)
 		} else if token.Kind() != '}' {
-			in.fail("below %q stands no name", of)
+			in.fail("below %q stands no name", parent)
 		}
 	}
 	return all
 }
 
-// strange says what is wrong with a key; "" of one that MPICH knows.
+// strange says what is wrong with a key; "" if MPICH knows it.
 func strange(b branch, depth int, leaf bool) string {
 	key := b.condition()
 	switch {
@@ -155,28 +154,23 @@ func strange(b branch, depth int, leaf bool) string {
 	case depth == 0 && !strings.HasPrefix(key, "collective="):
 		return "stands where a collective belongs"
 	}
-	if strings.HasPrefix(key, "collective=") || key == "any" || strings.HasSuffix(key, "=any") {
-		return ""
-	}
-	if _, known := plain[key]; known {
-		return ""
-	}
-	if _, _, ok := compared(key); ok {
+	_, _, comparison := compared(key)
+	if comparison || isAny(key) || plain[key] != nil || strings.HasPrefix(key, "collective=") {
 		return ""
 	}
 	return "is no condition that MPICH knows"
 }
 
-// A call is what conditions are about.
+// A call has the values that conditions test.
 type call struct {
 	collective string
 	p, m       int
-	share      int // bytes of a rank, of those that all have together
+	share      int // the total size over the ranks, in bytes
 	element    int // bytes
 }
 
-// plain are the conditions without numbers, and whether they hold for a call on one node of
-// a program without threads, with contiguous data and a built-in operator.
+// plain are the conditions without numbers, for calls on one node of a single-threaded program with
+// contiguous data and a built-in operator.
 var plain = map[string]func(call) bool{
 	"comm_type=intra": always, "comm_type=inter": never,
 	"comm_size=pow2":           func(c call) bool { return c.p&(c.p-1) == 0 },
@@ -194,18 +188,18 @@ var plain = map[string]func(call) bool{
 func always(call) bool { return true }
 func never(call) bool  { return false }
 
-// measures are what conditions compare with a number.
+// measures are the values that conditions compare with a number.
 var measures = map[string]func(call) int{
 	"comm_size":      func(c call) int { return c.p },
 	"comm_avg_ppn":   func(c call) int { return c.p },
 	"avg_msg_size":   func(c call) int { return c.m },
 	"total_msg_size": func(c call) int { return c.m * c.p },
-	// Of newer trees, which ask of a broadcast for 64 KiB a rank where others ask for 512 KiB.
+	// In newer trees, with a limit of 64 KiB a rank for broadcasts where older trees have 512 KiB.
 	"per_proc_msg_size": func(c call) int { return c.share },
 	"count":             func(c call) int { return c.m / c.element },
 }
 
-// compared takes a condition such as avg_msg_size<=8 apart: the measure, and the most that it may be.
+// compared splits a comparison such as avg_msg_size<=8 into the measure and its maximum.
 func compared(key string) (measure string, most int, ok bool) {
 	measure, number, less := strings.Cut(key, "<")
 	if !less || measures[measure] == nil {
@@ -227,17 +221,19 @@ func (b branch) holds(c call) bool {
 	if measure, most, ok := compared(key); ok {
 		return measures[measure](c) <= most
 	}
-	if of := plain[key]; of != nil {
-		return of(c)
+	if test := plain[key]; test != nil {
+		return test(c)
 	}
-	return key == "any" || strings.HasSuffix(key, "=any") || key == "collective="+c.collective
+	return isAny(key) || key == "collective="+c.collective
 }
 
-// Choice is the algorithm that MPICH takes for elements of that many bytes, "" where the tree has none.
+func isAny(condition string) bool { return condition == "any" || strings.HasSuffix(condition, "=any") }
+
+// Choice is the algorithm for m bytes among p ranks and elements of a size in bytes; "" if the tree has none.
 func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
-	of, branches := call{c.Name, p, m, m * scale(c, p) / p, element}, t.branches
+	with, branches := call{c.Name, p, m, m * scale(c, p) / p, element}, t.branches
 	for {
-		i := slices.IndexFunc(branches, func(b branch) bool { return b.algorithm() != "" || b.holds(of) })
+		i := slices.IndexFunc(branches, func(b branch) bool { return b.algorithm() != "" || b.holds(with) })
 		if i < 0 {
 			return ""
 		}
@@ -248,12 +244,12 @@ func (t *Tree) Choice(c *collective.Collective, p, m, element int) string {
 	}
 }
 
-// mpichPrefix is what its algorithms' names begin with: MPIR_Bcast_intra_.
+// mpichPrefix is the prefix of a collective's algorithms, such as MPIR_Bcast_intra_.
 func mpichPrefix(collective string) string {
 	return "MPIR_" + strings.ToUpper(collective[:1]) + collective[1:] + "_intra_"
 }
 
-// writeTree writes the library's own tree with rules in it.
+// writeTree writes the library's own tree with rules spliced in.
 func writeTree(w io.Writer, l *Library, rules []Rule) error {
 	if l.base == nil {
 		return errors.New("the tree of MPICH's own choices is missing")
@@ -279,7 +275,6 @@ func writeTree(w io.Writer, l *Library, rules []Rule) error {
 	return writeBranches(w, branches)
 }
 
-// writeBranches writes a tree.
 func writeBranches(w io.Writer, branches []branch) error {
 	var out bytes.Buffer
 	e := jsontext.NewEncoder(&out, jsontext.WithIndent("  "))
@@ -290,10 +285,10 @@ func writeBranches(w io.Writer, branches []branch) error {
 	return err
 }
 
-// errGrown is of a tree that was spliced into again and again.
+// errGrown is for a tree that already has spliced rules.
 var errGrown = fmt.Errorf("the file would have more than %d MiB, for what MPICH chooses by itself is copied below every rule: take the library's own tree, or fewer numbers of ranks", maxRules>>20)
 
-// encode writes branches as an object.
+// encode writes branches as a JSON object.
 func encode(e *jsontext.Encoder, branches []branch) error {
 	err := e.WriteToken(jsontext.BeginObject)
 	if e.OutputOffset() > maxRules {
@@ -313,7 +308,7 @@ func encode(e *jsontext.Encoder, branches []branch) error {
 	return e.WriteToken(jsontext.EndObject)
 }
 
-// mpichUse says how MPICH is made to use a file, and the one beside it.
+// mpichUse is the command line for a rules file, and the one beside it.
 func mpichUse(file string, beside bool) string {
 	text := "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=" + file + " \\\n"
 	if beside {

@@ -1,30 +1,29 @@
 package mpi
 
-// A Way is what becomes of messages up to a size.
+// A Way is the protocol for messages up to a size.
 type Way struct {
 	Most int // bytes of the longest message, 0: any
-	// Single messages are copied once, by the kernel, from the sender's memory to the
-	// receiver's. All others go through shared memory, copied twice.
+	// Single: the kernel copies the message once, from the send buffer to the receive buffer (CMA).
+	// Other messages are copied into and out of shared memory.
 	Single bool
-	// Segment is how many bytes of a message go through shared memory at once, and
-	// Segments how many of these may be on their way.
+	// Segment is the bytes of a shared-memory buffer, Segments the number of buffers in flight.
 	Segment, Segments int
-	// Request is how many bytes of the message go ahead of it, with the request to send
-	// it, and Control how many messages without data are waited for after that. What
-	// single copies wait for is measured with them and does not count.
+	// Request is the bytes of the message in its rendezvous request (RTS), Control the number of control
+	// messages on the critical path after it. Measurements of single copies include their control
+	// messages: there it is 0.
 	Request, Control int
-	// Lines is how many cache lines move from rank to rank for a message, one after the other,
-	// besides its data, Control, and a flag for each transfer: what leads to a header, and what is
-	// given back before the receiver goes on.
+	// Lines is the number of cache lines that move between the ranks one after the other for a message,
+	// besides its data, Control and one flag a transfer: to reach a header, and to return a buffer
+	// before the receiver goes on.
 	Lines int
-	// Message is how many instructions of both ranks are one after the other in a message besides
-	// the copies of its data, and Exchange how many one of two ranks that exchange messages
-	// executes. 0: not counted.
+	// Message is the number of instructions of both ranks on the critical path of a message, without the
+	// copies of its data. Exchange is the number that each of two exchanging ranks executes. 0: not
+	// counted.
 	Message, Exchange int
-	Source            string // where the others are from, see Library.Counted
+	Source            string // of the other fields; of instructions it is Library.Counted
 }
 
-// Of is the way of a message.
+// Of is the protocol for a message size.
 func (l *Library) Of(bytes int) Way {
 	for _, w := range l.Ways {
 		if w.Most == 0 || bytes <= w.Most {

@@ -10,11 +10,14 @@ import (
 )
 
 // complexes maps each CPU to the first CPU of its L3 complex: the CPUs of its node that share its
-// L3, or, without an L3, its last-level cache.
+// L3, or, without an L3, its last-level cache. Without a known cache it is the core.
 func (m *Machine) complexes() map[int]int {
-	complexes := make(map[int]int)
+	complexes, cores := make(map[int]int), make(map[int]int)
 	for _, c := range m.CPUs {
-		complexes[c.ID] = c.ID
+		if _, known := cores[c.Core]; !known {
+			cores[c.Core] = c.ID
+		}
+		complexes[c.ID] = cores[c.Core]
 	}
 	for _, cache := range m.Caches { // levels rise
 		if cache.Type == "Instruction" || cache.Level > 3 {
@@ -93,10 +96,8 @@ func (m *Machine) FirstCPUs() (all []int) {
 // position describes the topology of a CPU's L3 complex, equal for complexes that are alike: its
 // CPUs and caches, the complexes of its node, and the node's memory and distances.
 func (m *Machine) position(cpu CPU, complexes map[int]int) string {
-	type size struct{ cpus, cores int }
-	sizes := make(map[int]size) // by complex of the node
-	cores := make(map[int]bool)
-	nodeCPUs := make(map[int]int) // of the package, by node
+	members := make(map[int]CPUSet) // by complex of the node
+	nodeCPUs := make(map[int]int)   // of the package, by node
 	for _, c := range m.CPUs {
 		if !m.Allowed.Contains(c.ID) {
 			continue
@@ -105,22 +106,16 @@ func (m *Machine) position(cpu CPU, complexes map[int]int) string {
 			nodeCPUs[c.Node]++
 		}
 		if c.Node == cpu.Node {
-			s := sizes[complexes[c.ID]]
-			if s.cpus++; !cores[c.Core] {
-				cores[c.Core] = true
-				s.cores++
-			}
-			sizes[complexes[c.ID]] = s
+			members[complexes[c.ID]] = append(members[complexes[c.ID]], c.ID)
 		}
 	}
-	var neighbours []string
-	for _, s := range sizes {
-		neighbours = append(neighbours, fmt.Sprint(s))
-	}
+	own := members[complexes[cpu.ID]]
+	size := func(cpus CPUSet) string { return fmt.Sprint(cpus.Len(), m.cores(cpus)) }
+	neighbours := lists.Map(slices.Collect(maps.Values(members)), size)
 	slices.Sort(neighbours)
 	var caches []string
 	for _, c := range m.Caches {
-		if slices.ContainsFunc(c.CPUs, func(id int) bool { return complexes[id] == complexes[cpu.ID] && m.Allowed.Contains(id) }) {
+		if len(c.CPUs.And(own)) > 0 {
 			caches = append(caches, fmt.Sprint(c.Level, c.Type, c.Bytes))
 		}
 	}
@@ -128,5 +123,5 @@ func (m *Machine) position(cpu CPU, complexes map[int]int) string {
 	memory := slices.Contains(m.memoryNodes(), cpu.Node)
 	distances := lists.Map(m.Nodes, func(n Node) int { return m.Distance(cpu.Node, n.ID) })
 	slices.Sort(distances)
-	return fmt.Sprint(sizes[complexes[cpu.ID]], neighbours, caches, memory, distances, slices.Sorted(maps.Values(nodeCPUs)))
+	return fmt.Sprint(size(own), neighbours, caches, memory, distances, slices.Sorted(maps.Values(nodeCPUs)))
 }

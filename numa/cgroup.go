@@ -33,16 +33,6 @@ func FreeMemoryBytes(root string) (int64, error) {
 	return min(free, t.memoryLeft(), t.allowedMemory()), nil
 }
 
-// CPUQuota is the CPU time that the process's control groups allow, in CPUs; 0: no limit.
-func CPUQuota(root string) float64 {
-	files, err := os.OpenRoot(root)
-	if err != nil {
-		return 0
-	}
-	defer files.Close()
-	return tree{sysfs.Tree{FS: files.FS()}}.quota()
-}
-
 // unlimited stands for any limit at least as large: control groups of version 1 have no word for
 // no limit.
 const unlimited = int64(1) << 62
@@ -130,7 +120,7 @@ func (t tree) memoryLeft() int64 {
 	return left
 }
 
-// quota is CPUQuota of the tree.
+// quota is the CPU time that the process's control groups allow, in CPUs; 0: no limit.
 func (t tree) quota() float64 {
 	quota := 0.0
 	limit := func(runtime, period string) {

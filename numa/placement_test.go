@@ -408,6 +408,9 @@ func TestFirstCPUs(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, m.FirstCPUs(), tt.want)
 		}
 	}
+	if got := fmt.Sprint(small().FirstCPUs()); got != "[0 1]" { // a sibling is no start
+		t.Errorf("without caches: %s", got)
+	}
 }
 
 // Low-power cores without the L3 of the others share an L2, which is their last-level cache.

@@ -75,9 +75,9 @@ func (f *File) facts() (all [][2]string) {
 func (c *Cell) benchmark() string {
 	name := strings.ToUpper(string(c.Kind[:1])) + string(c.Kind[1:])
 	for _, part := range []struct {
-		name  string
-		value any
-		has   bool
+		name    string
+		value   any
+		present bool
 	}{
 		{"setup", c.Setup, c.Setup != ""},
 		{"operator", c.Operator, c.Operator != ""},
@@ -93,7 +93,7 @@ func (c *Cell) benchmark() string {
 		{"n", c.N, c.Kind == PRTTCell},
 		{"delay", c.Delay, c.Kind == PRTTCell},
 	} {
-		if part.has {
+		if part.present {
 			name += "/" + part.name + "=" + strings.Map(func(r rune) rune {
 				if r == '/' || unicode.IsSpace(r) {
 					return '_'

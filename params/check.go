@@ -192,7 +192,7 @@ func repeated[T comparable](values []T) bool {
 
 // A rule is what keys of a kind may have.
 type rule struct {
-	has                   []string // optional fields, by their names in files
+	optional              []string // optional fields, by their names in files
 	least, most, leastTau int      // bounds of m and τ
 }
 
@@ -216,13 +216,13 @@ func (k *Key) check() error {
 		return fmt.Errorf("kind %.40q is unknown", k.Kind)
 	}
 	for _, field := range [...]struct {
-		name  string
-		there bool
+		name    string
+		present bool
 	}{
 		{"setup", k.Setup != ""}, {"operator", k.Operator != ""}, {"variant", k.Variant != nil}, {"n", k.N != 0}, {"delay_ns", k.Delay != 0},
 		{"segments", k.Segments != 0}, {"segment_bytes", k.SegmentBytes != 0}, {"transport", k.Transport != InSegments}, {"buffers", k.Buffers != Rewritten},
 	} {
-		if field.there && !slices.Contains(r.has, field.name) {
+		if field.present && !slices.Contains(r.optional, field.name) {
 			return fmt.Errorf("kind %s has no %s", k.Kind, field.name)
 		}
 	}

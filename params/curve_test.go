@@ -7,7 +7,7 @@ import (
 )
 
 func TestCurve(t *testing.T) {
-	// Round numbers, so that each rule can be worked out by hand.
+	// Round numbers for calculations by hand.
 	c := &Curve{
 		Sizes: []int{1, 101, 201},
 		Taus:  []int{1, 2, 4},

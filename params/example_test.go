@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A table of the authors' library, L(m,τ) in seconds, and what lies between its points.
+// A table of the authors' library, L(m,τ) in seconds, interpolated between its points.
 func ExampleReadText() {
 	const text = `#m	2
 #tau	2

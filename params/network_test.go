@@ -45,8 +45,8 @@ func TestNetwork(t *testing.T) {
 	}
 }
 
-// Packets of Tam's model are of one flow alone, which is no gap; what was planned and
-// lacks is, and is measured by another run.
+// Sizes of Tam's packets, which have one flow only, are not incomplete. Planned cells that are missing need
+// another run.
 func TestNetworkLacks(t *testing.T) {
 	table, n := ib()
 	f := FromNetworkText(table, n)

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Half of what a strided message takes longer, of the level and the state of the cache.
+// Latency is half the difference of strided and contiguous messages at the level, in or off cache.
 func TestLatency(t *testing.T) {
 	f := &File{}
 	add := func(variant string, bytes int, off bool, ns float64) {

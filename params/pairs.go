@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -70,10 +69,12 @@ const unknownLevel = "level unknown"
 // Pairs are the file's pairs of the first home measured, with the other homes. It fails without pairs, and
 // for invalid variants.
 func (f *File) Pairs() (*Pairs, error) {
-	found := make(map[Home]*Pairs)
-	at := make(map[PairKey]int)
-	cpus := make(map[int]bool)
-	var sizes []int
+	type pairCell struct {
+		*Cell
+		pair PairKey
+	}
+	var cells []pairCell
+	var cpus, sizes []int
 	for i := range f.Cells {
 		c := &f.Cells[i]
 		if c.Kind != PairCell {
@@ -83,47 +84,37 @@ func (f *File) Pairs() (*Pairs, error) {
 		if !ok {
 			return nil, fmt.Errorf("cell %v: %.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2-reader", c.Key, c.VariantName())
 		}
-		cpus[key.From], cpus[key.To] = true, true
-		p := found[key.Home]
-		if p == nil {
-			p = &Pairs{Home: key.Home}
-			found[key.Home] = p
-		}
-		if _, known := at[key]; !known {
-			at[key] = len(p.Pairs)
-			p.Pairs = append(p.Pairs, Pair{From: key.From, To: key.To})
-		}
-		sizes = lists.Insert(sizes, c.Bytes)
+		cells = append(cells, pairCell{c, key})
+		cpus, sizes = append(cpus, key.From, key.To), append(sizes, c.Bytes)
 	}
-	var all []*Pairs
-	for _, home := range Homes {
-		if p := found[home]; p != nil {
-			all = append(all, p)
-			p.CPUs, p.Sizes = slices.Sorted(maps.Keys(cpus)), sizes
-			for i := range p.Pairs {
-				p.Pairs[i].Times = slices.Repeat([]fit.Estimate{fit.Median(nil)}, len(sizes))
-			}
-		}
-	}
-	if len(all) == 0 {
+	if len(cells) == 0 {
 		return nil, errors.New("the file has no pairs of CPUs: measure them with taulop pairs")
 	}
-	sorting := f.Sort()
-	for i := range f.Cells {
-		if c := &f.Cells[i]; c.Kind == PairCell {
-			key := c.Variant.(PairKey)
+	cpus, sizes = lists.Rising(cpus), lists.Rising(sizes)
+	byHome, sorting := make(map[Home]*Pairs), f.Sort()
+	for _, cells := range lists.Groups(cells, func(c pairCell) PairKey { return c.pair }) {
+		key := cells[0].pair
+		pair := Pair{From: key.From, To: key.To, Times: slices.Repeat([]fit.Estimate{fit.Median(nil)}, len(sizes))}
+		for _, c := range cells {
 			row, _ := slices.BinarySearch(sizes, c.Bytes)
-			pair := &found[key.Home].Pairs[at[key]]
 			pair.Times[row] = c.Time
-			if stays := sorting.ByState(c); len(stays) > 1 {
+			if stays := sorting.ByState(c.Cell); len(stays) > 1 {
 				pair.add(stays, row, len(sizes))
 			}
 		}
+		if byHome[key.Home] == nil {
+			byHome[key.Home] = &Pairs{Home: key.Home, CPUs: cpus, Sizes: sizes}
+		}
+		byHome[key.Home].Pairs = append(byHome[key.Home].Pairs, pair)
 	}
-	found[ReaderHome].adopt(found[WriterHome])
-	for _, p := range all {
-		slices.SortFunc(p.Pairs, func(a, b Pair) int { return cmp.Or(a.From-b.From, a.To-b.To) })
-		p.level(f.Provenance.Levels)
+	byHome[ReaderHome].adopt(byHome[WriterHome])
+	var all []*Pairs
+	for _, home := range Homes {
+		if p := byHome[home]; p != nil {
+			slices.SortFunc(p.Pairs, func(a, b Pair) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+			p.level(f.Provenance.Levels)
+			all = append(all, p)
+		}
 	}
 	all[0].Others = all[1:]
 	return all[0], nil

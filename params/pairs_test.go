@@ -20,8 +20,7 @@ func pairCell(a, b, bytes int, ns float64) Cell {
 	return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: PairOf(a, b, UnknownHome)}, Time: fit.Median([]float64{ns})}
 }
 
-// Pairs come with their levels and these with their medians; what is missing is
-// unknown, not zero. All of it survives writing and reading.
+// Pairs have levels, and levels have medians; missing times are NaN. Writing and reading keeps all of it.
 func TestPairs(t *testing.T) {
 	f := pairFile(pairCell(8, 0, 0, 200), pairCell(0, 1, 0, 50), pairCell(1, 2, 0, 54), pairCell(0, 2, 0, 52), pairCell(0, 1, 8192, 600))
 	f = reread(t, written(t, f))
@@ -53,12 +52,12 @@ func TestPairs(t *testing.T) {
 		t.Errorf("no pairs: %v", err)
 	}
 	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}).Pairs(); err == nil {
-		t.Error("a pair that is none")
+		t.Error("an invalid pair")
 	}
 }
 
-// Where the memory between two CPUs lies is told apart. On one node the reader's is the
-// writer's; models take the writer's; and levels of a home are its own.
+// Homes of the memory between two CPUs are separate, with their own levels. On one node the reader's home is the
+// writer's, which comes first.
 func TestHomes(t *testing.T) {
 	at := func(a, b int, home Home, ns float64) Cell {
 		return Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1, Variant: PairOf(a, b, home)}, Time: fit.Median([]float64{ns})}

@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Two packages of four nodes with two complexes of four cores each: placements are of the
-// levels that they say, in the order of these, and of each the first.
+// Channels of two packages of four nodes with two L3 complexes of four cores each: a placement for each level, the
+// first that measured it, the closest level first.
 func TestChannels(t *testing.T) {
 	m := numatest.EPYC(2, 4, 2, 4, 1)
 	file := func(policies ...numa.Policy) *params.File {
@@ -53,11 +53,11 @@ func TestChannels(t *testing.T) {
 	unknown := file(numa.Local)
 	unknown.Provenance.Levels = nil
 	if c := unknown.Channels(params.Selection{}); len(c) != 1 || c[0].Level != -1 {
-		t.Errorf("nobody knows what CPUs share, and it is %+v", c)
+		t.Errorf("unknown levels: %+v", c)
 	}
 }
 
-// Launches that began at CPU 8 took a tenth longer than those at CPU 0.
+// Launches that began at CPU 8 took 10 % longer than launches at CPU 0.
 func TestFirstCPUs(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	for i := range 4 {

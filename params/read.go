@@ -165,21 +165,18 @@ func (d *decoder) header(fields map[string]field) {
 		"launches": func() { listOf(d, "launches", "launch", maxLaunches, 0, &d.f.Launches, (*Launch).Check) },
 	}
 	for name, at := range fields {
-		if name == "format" || name == "version" || name == "cells" {
-			continue
-		}
-		if read, known := lists[name]; known {
+		switch {
+		case name == "format" || name == "version" || name == "cells":
+		case lists[name] != nil:
 			if d.again(at); d.err == nil && !d.null() {
-				read()
+				lists[name]()
 			}
-			continue
-		}
-		target, known := targets[name]
-		if !known {
+		case targets[name] != nil:
+			d.decode(name, at, targets[name])
+		default:
 			d.fail(at.pos, "there is no field %.40q", name)
 			return
 		}
-		d.decode(name, at, target)
 	}
 	for i, level := range d.f.Provenance.Levels { // models print the names
 		d.f.Provenance.Levels[i].Name = printable.Name(level.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// A draw has launches as a whole: cells that only they tell apart stay equal.
+// Launches are drawn whole: cells with equal times in each launch stay equal.
 func TestResampledLaunches(t *testing.T) {
 	f := &File{Launches: make([]Launch, 5)}
 	for i := range 3 {
@@ -42,7 +42,7 @@ func TestResampledLaunches(t *testing.T) {
 	}
 }
 
-// Of several sessions those are drawn, each whole.
+// Of several sessions whole ones are drawn.
 func TestResampledSessions(t *testing.T) {
 	f := &File{Cells: []Cell{{Key: Key{Kind: NullCell, Tau: 1}}}}
 	for l := range 6 {
@@ -52,9 +52,9 @@ func TestResampledSessions(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		drawn := f.Resampled(random)
-		for _, of := range drawn.Cells[0].Replicates(drawn) {
-			if len(of) != 2 || of[0] != of[1] {
-				t.Fatalf("a session of %v", of)
+		for _, session := range drawn.Cells[0].Replicates(drawn) {
+			if len(session) != 2 || session[0] != session[1] {
+				t.Fatalf("a session of %v", session)
 			}
 		}
 	}

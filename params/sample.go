@@ -100,17 +100,14 @@ func (f *File) Loads() (typical []Loads) {
 		placement numa.Policy
 		tau       int
 	}
-	all := make(map[key][]Loads)
+	var all []Loads
 	for _, launch := range f.Launches {
-		for _, l := range launch.Loads {
-			k := key{l.Placement, l.Tau}
-			all[k] = append(all[k], l)
-		}
+		all = append(all, launch.Loads...)
 	}
 	most := func(a, b Loads) int {
 		return cmp.Or(cmp.Compare(b.InCache(), a.InCache()), cmp.Compare(a.Placement, b.Placement), a.Tau-b.Tau)
 	}
-	for _, loads := range all {
+	for _, loads := range lists.Groups(all, func(l Loads) key { return key{l.Placement, l.Tau} }) {
 		slices.SortFunc(loads, most)
 		typical = append(typical, loads[len(loads)/2])
 	}

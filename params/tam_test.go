@@ -23,7 +23,7 @@ func tamFile() *File {
 		add(TamReceiveGap, m, 600+8*x)
 		add(TamReceive, m, 2000+x/2)
 		add(TamTake, m, 300+x/4)
-		// Together with o the way is the sum of what hosts take and of 20 µs + 10 ns a byte.
+		// Together with o it is the sum of the hosts' times and a latency of 20 µs + 10 ns a byte.
 		add(NetTransfer, m, 20000+10*x+(1000+x)+(2000+x/2)+(300+x/4)-900)
 	}
 	add(NetTransfer, 1<<20, 1e9) // no packet
@@ -45,7 +45,7 @@ func TestTam(t *testing.T) {
 			t.Errorf("%s is %g + %g·m, want %g + %g·m", name, tt.line.Startup.Value, tt.line.PerByte.Value, tt.start, tt.perByte)
 		}
 	}
-	// A millisecond at 1448 bytes in 12084 ns.
+	// 1 ms of packets of 1448 bytes, one in 12084 ns.
 	if want := 1e6 * 1448 / 12084; tam.Packet != 1448 || math.Abs(tam.Buffer/want-1) > 1e-3 {
 		t.Errorf("packets of %d, B_L = %g, want %g", tam.Packet, tam.Buffer, want)
 	}

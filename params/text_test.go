@@ -17,8 +17,7 @@ import (
 const small = "#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n1\t0.1\t0.2\t0.3\n64\t0.4\t0.5\t0.6\n"
 const smallGamma = "#m:\t2\n#tau_op:\t2\n#m\tmax\tsum\n4\t0.1\t0.2\n64\t0.3\t0.4\t\n"
 
-// published returns the parameter files of the machines in $TAULOP_SHARED whose
-// base name is one of those given, by path.
+// published returns the parameter files in $TAULOP_SHARED with the given base names, by path.
 func published(t testing.TB, names ...string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
@@ -151,9 +150,7 @@ func TestReadGammaText(t *testing.T) {
 	}
 }
 
-// Wherever a file is cut off, the rest is refused: half a number is a number too.
-//
-// Where nothing but what is invisible is missing, it is whole.
+// Truncated files are refused, unless only white space is missing.
 func TestReadTextRefusesEveryTruncation(t *testing.T) {
 	for text, read := range map[string]func(string) error{
 		small:      func(text string) error { _, err := ReadText(strings.NewReader(text), "f"); return err },
@@ -167,8 +164,7 @@ func TestReadTextRefusesEveryTruncation(t *testing.T) {
 	}
 }
 
-// A last row without a line end counts if it has all its columns, with a doubt that says whether
-// digits may be missing.
+// A last row without a line end counts if it has all its columns. Doubt says whether digits may be missing.
 func TestReadTextWithoutLineEnd(t *testing.T) {
 	for _, tt := range []struct{ last, doubt string }{
 		{"0.6\n", ""},
@@ -208,7 +204,7 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 	}
 }
 
-// A read error is not taken for the end of the file.
+// A read error is not mistaken for the end of the file.
 func TestReadTextReportsReadErrors(t *testing.T) {
 	r := io.MultiReader(strings.NewReader(small), failing{})
 	if _, err := ReadText(r, "f"); err == nil || !strings.Contains(err.Error(), "f:6: disk on fire") {
@@ -220,7 +216,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, os.NewSyscallError("disk on fire", os.ErrInvalid) }
 
-// numbers is every number outside comments, without zeros at its end.
+// numbers are the numbers outside comments, without trailing zeros.
 func numbers(text string) []string {
 	var all []string
 	for line := range strings.Lines(text) {
@@ -284,8 +280,7 @@ func TestWriteTextRefuses(t *testing.T) {
 	}
 }
 
-// first is the beginning of a published table, still a whole file: an input of a fuzz
-// target costs what its size does, and whole files are read by the other tests.
+// first is the beginning of a published table, for fuzz targets, whose cost grows with the size of inputs.
 func first(t testing.TB, path string, data []byte) *Table {
 	t.Helper()
 	const rows, columns = 3, 2
@@ -298,7 +293,7 @@ func first(t testing.TB, path string, data []byte) *Table {
 	return table
 }
 
-// FuzzReadText: what is read of either format is written and read again.
+// FuzzReadText writes and reads again what it read in either format.
 func FuzzReadText(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(smallGamma))
@@ -327,7 +322,7 @@ func FuzzReadText(f *testing.F) {
 			must.Get(0, WriteText(&first, table))
 			again, err := ReadText(bytes.NewReader(first.Bytes()), "again")
 			if err != nil {
-				t.Fatalf("what was written cannot be read: %v", err)
+				t.Fatalf("a written file cannot be read: %v", err)
 			}
 			if err := WriteText(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
 				t.Errorf("written twice, two results (%v)", err)
@@ -336,7 +331,7 @@ func FuzzReadText(f *testing.F) {
 		if first.Reset(); failed == nil {
 			must.Get(0, WriteGammaText(&first, g))
 			if _, err := ReadGammaText(&first, "again"); err != nil {
-				t.Errorf("what was written cannot be read: %v", err)
+				t.Errorf("a written file cannot be read: %v", err)
 			}
 		}
 	})

@@ -6,8 +6,8 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// Half of y(1) comes off each isolated transfer, of the same launch where there is one,
-// never more than half of the time, and nothing where y is not known.
+// Alone subtracts half of y(1) from each isolated transfer, paired by launch if possible, at most half of the time,
+// and nothing if y is unknown.
 func TestAlone(t *testing.T) {
 	y := Cell{Key: Key{Kind: NullCell, Setup: Isolated, Placement: "local", Tau: 1}, Time: fit.Estimate{Center: 60, Lo: 50, Hi: 70}}
 	key := Key{Kind: TransferCell, Setup: Isolated, Placement: "local", Tau: 1, Bytes: 16384}
@@ -19,12 +19,12 @@ func TestAlone(t *testing.T) {
 	ring := c
 	ring.Setup = Ring
 	if f.Alone(&ring) != &ring || (&File{Cells: []Cell{c}}).Alone(&c) != &c {
-		t.Error("a ring's transfer, or one without y, is changed")
+		t.Error("a transfer in a ring, or one without y, is changed")
 	}
 	short := c
 	short.Time.Center = 100
 	if got := f.Alone(&short).Time.Center; got != 50 {
-		t.Errorf("of 100 ns are left %g", got)
+		t.Errorf("%g ns remain of 100", got)
 	}
 
 	f = &File{Launches: make([]Launch, 7)}
@@ -36,7 +36,7 @@ func TestAlone(t *testing.T) {
 	f.Cells = []Cell{y, c}
 	alone := f.Alone(&f.Cells[1])
 	for n, s := range alone.Samples {
-		want := 3900.0 // what launches share is in both
+		want := 3900.0 // the launch's effect cancels
 		if n == 6 {
 			want = 4000
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A Transport is what carries a message between two ranks of a node.
+// A Transport is a way to send messages between two ranks of a node.
 type Transport string
 
 const (

@@ -11,8 +11,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// overCMA is a file of segments and of single copies in all states of send buffers, whose
-// times tell which is which.
+// overCMA is a file of segments and of single copies with all kinds of send buffers, whose times identify them.
 func overCMA() *File {
 	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring, Ping, Sendrecv}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false, true},
 		Sizes: []int{1024, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}}}
@@ -39,8 +38,8 @@ func overCMA() *File {
 	return f
 }
 
-// Without being asked for another transport a file is one of segments; asked, it has
-// that alone, with a lone copy as τ = 1 of every setup and no overhead of segments.
+// The default transport is segments. With CMA a table has copies alone, with ping's τ = 1 for every setup and
+// no overhead of segments.
 func TestTransports(t *testing.T) {
 	f := reread(t, written(t, overCMA()))
 	if table, err := f.Table(Selection{}); err != nil || table.Transfers.Times[0][0] != 100e-9 || len(table.Transfers.Taus) != 1 {
@@ -64,7 +63,7 @@ func TestTransports(t *testing.T) {
 		table := must.Get(f.Table(s))
 		for tau, ns := range map[int]float64{1: tt.alone, 2: tt.several} {
 			if s, beyond := table.L(1024, tau); s != ns/1e9 || beyond {
-				t.Errorf("%v, %s: L(1024,%d) = %g s, beyond what was measured %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
+				t.Errorf("%v, %s: L(1024,%d) = %g s, extrapolated %v; want %g ns", tt.buffers, tt.setup, tau, s, beyond, ns)
 			}
 		}
 		s.OffCache = true
@@ -83,7 +82,7 @@ func TestTransports(t *testing.T) {
 		t.Errorf("segments have one state: %+v, %v", table, err)
 	}
 	if _, err := f.Table(Selection{Segments: 8}); err == nil {
-		t.Error("what was measured through buffers of two segments is taken for that through eight")
+		t.Error("transfers through buffers of two segments serve for eight")
 	}
 }
 
@@ -91,13 +90,13 @@ func TestSelectRefuses(t *testing.T) {
 	f := overCMA()
 	f.Plan.With = []string{"xpmem"}
 	if _, err := f.Select(Selection{Transport: "xpmem"}); !errors.Is(err, ErrUnfinished) {
-		t.Errorf("a sweep that was to have it says %v", err)
+		t.Errorf("a sweep with it in its plan: %v", err)
 	}
 	f.Plan.With = nil
 	if _, err := f.Select(Selection{Transport: "xpmem"}); err == nil || !strings.Contains(err.Error(), "no transfers over xpmem") {
 		t.Error(err)
 	}
-	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.OffCache }) // where these are one
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.OffCache }) // where rewritten and unchanged are the same
 	for i := range f.Cells {
 		if c := &f.Cells[i]; c.Buffers == Unchanged {
 			c.Setup += "-"

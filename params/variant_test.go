@@ -26,7 +26,7 @@ var variantTexts = []struct {
 	{MessageCell, "segmented", Segmented}, {"of a newer version", "a-b", Name("a-b")}, {NullCell, "", nil},
 }
 
-// What is no variant of its kind keeps its name, and every variant is written as it was read.
+// Texts that are no variant of their kind are Names, and every variant is written as it was read.
 func TestNamed(t *testing.T) {
 	for _, tt := range variantTexts {
 		k := Key{Kind: tt.kind}.Named(tt.text)

@@ -2,7 +2,7 @@ package params
 
 import "testing"
 
-// Nothing is known at a time of 0, nor between it and the next.
+// Times at and next to a time of 0 are unknown.
 func TestZero(t *testing.T) {
 	c := Curve{Sizes: []int{1, 64, 128, 256}, Taus: []int{1, 2, 4}, Times: [][]float64{{0, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}}}
 	for _, tt := range []struct {

@@ -1,7 +1,5 @@
 package reduce
 
-// The operators in Go, on vectors of the same length.
-
 type integer interface{ ~int32 | ~int64 }
 
 type number interface{ integer | ~float32 | ~float64 }
@@ -18,7 +16,7 @@ func product[T number](inout, in []T) {
 	}
 }
 
-// largest and smallest are not max and min of Go, which have NaN where one is.
+// largest and smallest differ from Go's max and min, which return NaN if either is NaN.
 func largest[T number](inout, in []T) {
 	for i, x := range in {
 		if !(inout[i] > x) {
@@ -78,13 +76,13 @@ func truth[T integer](b bool) T {
 	return 0
 }
 
-// A located value is MPI's pair of MAXLOC and MINLOC.
+// A located value is an element of MAXLOC and MINLOC.
 type located[T number] struct {
 	value T
 	index int32
 }
 
-// largestAt and smallestAt keep the lower index of equals, as MPI has it.
+// largestAt and smallestAt keep the lower index of equal values, as MPI requires.
 func largestAt[T number](inout, in []located[T]) {
 	for i, x := range in {
 		if y := &inout[i]; x.value > y.value || x.value == y.value && x.index < y.index {

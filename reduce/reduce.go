@@ -1,15 +1,14 @@
-// Package reduce is the operators of MPI's reductions, on vectors in memory: what
-// MPI_Reduce_local computes, inout[i] = in[i] op inout[i].
+// Package reduce has the operators of MPI's reductions on vectors in memory: inout[i] = in[i] op inout[i], as
+// MPI_Reduce_local.
 //
-// MPI libraries leave these loops to a C compiler, which vectorises them. Go's compiler does
-// not, so they are in assembly here: AVX-512, AVX2 or SSE4.2 on amd64, NEON on arm64. They are
-// in Go elsewhere, for MAXLOC and MINLOC, and for the elements at a vector's end that a vector
-// instruction would overrun.
+// In MPI libraries a C compiler vectorises these loops. Go's compiler does not, so they are in assembly:
+// AVX-512, AVX2 or SSE4.2 on amd64, NEON on arm64. The loops in Go are for other machines, for MAXLOC and
+// MINLOC, and for the last elements, which do not fill a vector.
 //
-// Results equal the loops in Go bit for bit, except for which of two NaNs comes out of a sum or
-// product. Integers wrap around. MPI does not define MAX and MIN of a NaN, or of zeros of
-// different sign; here, as in Open MPI and MPICH, MAX is inout > in ? inout : in, and MIN with
-// <: in if neither is greater, or if one is a NaN.
+// Results equal those in Go bit for bit, except for the choice between two NaNs in sums and products. Integers
+// wrap around. MPI does not define MAX and MIN of a NaN, or of zeros of different sign; here, as in Open MPI
+// and MPICH, MAX is inout > in ? inout : in, and MIN is with <: the result is in if neither is greater, or one
+// is a NaN.
 package reduce
 
 import (
@@ -19,19 +18,18 @@ import (
 	"unsafe"
 )
 
-// An Operator reduces two vectors element by element. Its name is the published parameter
-// files': MPI's name of the operator, and the type of the elements, _I on int32, _L on int64,
-// _F on float32 and _R on float64.
+// An Operator reduces two vectors element by element. Its name, as in the published parameter files, is MPI's
+// with the type of the elements: _I for int32, _L for int64, _F for float32, _R for float64.
 type Operator struct {
 	Name    string
-	Element int // bytes of an element: 8 and 16 for pairs of value and index
+	Element int // bytes of an element; of a pair of value and index 8 or 16
 	loop    func(inout, in unsafe.Pointer, n int)
-	kernel  kernel // nil: loop alone
-	vector  int    // bytes of one of the kernel's vectors
+	kernel  kernel // nil: only loop
+	vector  int    // bytes of a vector of the kernel
 }
 
-// Apply reduces in into inout, as many whole elements as both hold. They are aligned for an
-// element, and equal or disjoint.
+// Apply reduces in into inout, up to the shorter one's last whole element. Both are aligned to an element, and
+// equal or disjoint.
 func (o *Operator) Apply(inout, in []byte) {
 	n := min(len(inout), len(in))
 	to, from := unsafe.Pointer(unsafe.SliceData(inout)), unsafe.Pointer(unsafe.SliceData(in))
@@ -46,7 +44,7 @@ func (o *Operator) Apply(inout, in []byte) {
 	o.loop(to, from, n/o.Element)
 }
 
-// Operators are all operators, the published files' first, in their order.
+// Operators are all operators, those of the published files first, in their order.
 var Operators = slices.Concat(Published, []Operator{
 	elementwise("MAX_L", largest[int64]), elementwise("MAX_F", largest[float32]),
 	elementwise("MIN_L", smallest[int64]), elementwise("MIN_F", smallest[float32]),
@@ -70,11 +68,11 @@ var Published = []Operator{
 	elementwise("MAXLOC_R", largestAt[float64]), elementwise("MINLOC_R", smallestAt[float64]),
 }
 
-// Scalar, behind an operator's name, is that operator one element at a time, as in MPI
-// libraries whose compiler did not vectorise: SUM_I_SCALAR. Its loop is the one in Go.
+// Scalar is the suffix of operators without vector instructions, as in MPI libraries that are compiled without
+// vectorisation: SUM_I_SCALAR. They use the loops in Go.
 const Scalar = "_SCALAR"
 
-// Lookup finds an operator by name; its error lists the names.
+// Lookup finds an operator by name. The error lists all names.
 func Lookup(name string) (Operator, error) {
 	var names []string
 	vectors, scalar := strings.CutSuffix(name, Scalar)
@@ -90,11 +88,11 @@ func Lookup(name string) (Operator, error) {
 	return Operator{}, fmt.Errorf("there is no operator %q: use one of %s", name, strings.Join(names, ", "))
 }
 
-// Instructions names what reduces here: AVX-512, AVX2, SSE4.2, NEON or Go. It is part of
-// every result, since another takes another time.
+// Instructions is the instruction set in use, AVX-512, AVX2, SSE4.2, NEON or Go. Results record it: times depend on
+// it.
 func Instructions() string { return here.name }
 
-// A version is the kernels for one kind of instructions.
+// A version is the kernels for an instruction set.
 type version struct {
 	name    string
 	vector  int // bytes
@@ -102,7 +100,7 @@ type version struct {
 	kernels map[string]kernel
 }
 
-// A kernel reduces n bytes of vectors, a multiple of its version's.
+// A kernel reduces n bytes, a multiple of its version's vector.
 type kernel func(inout, in unsafe.Pointer, n int)
 
 // here is the first version that this machine supports.

@@ -1,7 +1,7 @@
 // Package strided describes, packs and unpacks strided messages.
 //
-// Its opinion: a message is elements at a constant stride, in the notation of mlognp-2009,
-// section IV; other layouts count as the stride that comes nearest.
+// A message is elements at a constant stride, in the notation of mlognp-2009, section IV. Other layouts are
+// approximated by the nearest stride.
 package strided
 
 import (
@@ -11,22 +11,22 @@ import (
 	"unsafe"
 )
 
-// A Message is data in elements that lie Stride bytes apart, in the notation of mlognp-2009:
-// 4K8S are 4 KB of data at a stride of 8 bytes.
+// A Message has elements Stride bytes apart. In the notation of mlognp-2009, 4K8S is 4 KB of data at a stride of
+// 8 bytes.
 type Message struct {
 	Bytes   int // s, of data
-	Stride  int // d, from element to element; Element: contiguous
+	Stride  int // d, from element to element; equal to Element: contiguous
 	Element int // bytes
 }
 
-// Element is the size where the notation has none: an int32.
+// Element is the default size of elements in the notation, of an int32.
 const Element = 4
 
-// Largest size and stride that the notation takes.
+// most is the largest size and stride in the notation.
 const most = 1 << 30
 
-// Parse reads 4K8S, or with a size of elements other than 4 bytes 4K64S8E. Sizes
-// are in bytes, with K or M in units of 1024 and 1024².
+// Parse reads a message such as 4K8S, or 4K64S8E with elements of other than 4 bytes. The units of the size are B,
+// K and M, bytes, 1024 and 1024² bytes.
 func Parse(text string) (Message, error) {
 	m := Message{Element: Element}
 	wrong := fmt.Errorf("%.40q is no strided message: write 4K8S for 4 KB at a stride of 8 bytes, 4K64S8E for elements of 8 bytes", text)
@@ -76,8 +76,7 @@ func size(text string) (int, error) {
 	return n << shift, err
 }
 
-// Check refuses what cannot be: elements that overlap, data that is no whole
-// number of elements.
+// Check fails for overlapping elements, and for data or strides that are no multiple of an element.
 func (m Message) Check() error {
 	switch {
 	case m.Element < 1:
@@ -94,7 +93,7 @@ func (m Message) Check() error {
 	return nil
 }
 
-// String is the message in the notation.
+// String is the message in Parse's notation.
 func (m Message) String() string {
 	var size string
 	switch {
@@ -112,14 +111,12 @@ func (m Message) String() string {
 	return text
 }
 
-// Contiguous reports whether the message is contiguous.
 func (m Message) Contiguous() bool { return m.Stride == m.Element }
 
-// Span is how many bytes of memory the message lies in, gaps included.
+// Span is the extent of the message in memory in bytes, with its gaps.
 func (m Message) Span() int { return (m.Bytes/m.Element-1)*m.Stride + m.Element }
 
-// Pack copies the message out of the memory that it lies in, Span bytes, into
-// dst, Bytes long.
+// Pack copies a message from src, Span bytes, to contiguous dst, Bytes bytes.
 func (m Message) Pack(dst, src []byte) {
 	dst, src = dst[:m.Bytes], src[:m.Span()]
 	switch m.Element {
@@ -136,7 +133,7 @@ func (m Message) Pack(dst, src []byte) {
 	}
 }
 
-// Unpack copies the message, Bytes long, to where it lies, Span bytes.
+// Unpack copies a message from contiguous src, Bytes bytes, to dst, Span bytes.
 func (m Message) Unpack(dst, src []byte) {
 	dst, src = dst[:m.Span()], src[:m.Bytes]
 	switch m.Element {
@@ -153,8 +150,8 @@ func (m Message) Unpack(dst, src []byte) {
 	}
 }
 
-// move copies n elements at the given strides in bytes. The caller has checked that both ends
-// hold them; memory begins on a line, strides are multiples of elements.
+// move copies n elements at strides in bytes, without checks of bounds: the caller has sliced both buffers. Buffers
+// begin on a cache line, and strides are multiples of elements.
 func move[T uint8 | uint32 | uint64](dst, src []byte, dstStride, srcStride, n int) {
 	d, s := unsafe.Pointer(unsafe.SliceData(dst)), unsafe.Pointer(unsafe.SliceData(src))
 	for i := range n {

@@ -1,5 +1,5 @@
-// How many instructions an MPI library executes between the beginning of a call and its end, on
-// the way of a message, for the fields Computes of package mpi:
+// Counts the instructions of an MPI library's calls on the path of a message, for the fields Computes
+// of package mpi:
 //
 //   mpirun -n 2 instructions FILE
 //

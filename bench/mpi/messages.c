@@ -1,4 +1,4 @@
-// What MPI's messages and collectives take, for comparing with predictions:
+// Times MPI messages and collectives, for comparison with predictions:
 //
 //   mpirun -n P messages BATCHES ARENA_MB LEAST MOST [rewritten]
 //
@@ -124,9 +124,8 @@ static char *map(size_t n) {
 
 static size_t pages(size_t m) { return (m + 4095) / 4096 * 4096; }
 
-// place is where the next buffer of m bytes lies in an arena: below the last one, for a
-// message of a program is no continuation of the last, which the processor would have
-// fetched ahead.
+// place is the address of the next buffer of m bytes in an arena: below the last one, so that
+// the processor does not prefetch it.
 static char *place(char *a, size_t m) { return fixed ? a : a + (walked + pages(m) > arena ? 0 : arena - walked - pages(m)); }
 
 static void carry(int what, size_t m, MPI_Comm comm) {
@@ -154,13 +153,13 @@ static void carry(int what, size_t m, MPI_Comm comm) {
   }
 }
 
-// walk goes on to where nobody was for long.
+// walk moves on to the least recently used place.
 static void walk(int what, size_t m) {
   walked += pages(what == ALLGATHER ? m * P : m);
   if (walked >= arena) walked = 0;
 }
 
-// rewrite writes what is sent next anew.
+// rewrite writes the next send buffer.
 static void rewrite(int what, size_t m) {
   if (fresh && what != NOTHING && (what != BCAST || !rank)) memset(place(from, m), rank + 1, m);
 }
@@ -170,10 +169,9 @@ static void prepare(int what, size_t m) {
   rewrite(what, m);
 }
 
-// known has every page of the arenas gone through three times by long messages. The kernel,
-// where it copies from process to process, puts a page on the list of active ones when it
-// meets it the second time (mark_page_accessed), which takes as long as half of the copy, and
-// a program's buffers have that behind them.
+// known passes long messages over every page of the arenas three times. When the kernel copies from
+// process to process and meets a page the second time, it puts it on the active list
+// (mark_page_accessed), which takes as long as half of the copy; a program's buffers are there already.
 static void known(size_t most) {
   size_t m = fixed ? 0 : most;
   for (size_t sent = 0; sent < 3 * arena && m; sent += m) {
@@ -182,8 +180,7 @@ static void known(size_t most) {
   }
 }
 
-// check ends the program if a rank receives what nobody sent: rank r sends bytes
-// of r+1.
+// check ends the program if a rank received wrong bytes: rank r sends bytes of r+1.
 static void check(int what, size_t m) {
   size_t n = what == NOTHING || (what == BCAST && !rank) ? 0 : what == ALLGATHER ? m * P : m;
   size_t at = walked;
@@ -214,7 +211,7 @@ static int rounds(size_t m) {
   return n < 4 ? 4 : n;
 }
 
-// passes are more, for a reduction lasts no longer than a copy.
+// passes are more than for copies, because a reduction lasts no longer than a copy.
 static int passes(size_t m) { return 8 * rounds(m); }
 
 // collective times one of those.
@@ -236,8 +233,8 @@ static double slowest(double mine) {
   return all;
 }
 
-// oneway times half of a round trip between the ranks of so many pairs at once, of which the
-// slowest counts. The other ranks wait.
+// oneway times half a round trip in pairs of ranks at once; the slowest pair counts. The other ranks
+// wait.
 static void oneway(size_t m, int pairs) {
   double t[ROUNDS];
   for (int b = -1; b < batches; b++) {
@@ -313,7 +310,7 @@ static void head(const char *name, int groups, int processes, const char *time) 
   printf("%s\n%13s %12s %12s\n", line, "#bytes", "#repetitions", time);
 }
 
-// row prints what was timed last, less so many s.
+// row prints the last time, less the given seconds.
 static void row(size_t m, int n, double less) {
   if (rank) return;
   printf("%13zu %12d %12.4f\n", m, n * batches, (middle() - less) * 1e6);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Who sends how much to whom in a program: records bench/mpi/messages.c, or another MPI
-# program, with the monitoring component of Debian's Open MPI, and maps its ranks.
+# Records the communication matrix of bench/mpi/messages.c, or another MPI program, with the
+# monitoring component of Debian's Open MPI, and maps its ranks.
 #
 #   bench/mpi/monitoring.sh FOLDER [RANKS [PROGRAM ARGUMENTS ...]]
 #

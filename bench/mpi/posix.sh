@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Does an MPICH with shared memory of its own (ch4:ofi) do what the files of taulop tune -timed say? It asks
-# RULES.posix before RULES. For sizes with and without a rule, what each rank sends under both files is beside
-# what it sends with the algorithm forced, and by the library's own choice, release_gather, which sends
-# nothing. Messages are counted, and no clock is asked: what the rules rest on is made up here.
+# Tests whether an MPICH with shared memory of its own (ch4:ofi) follows the files of taulop tune -timed. It
+# reads RULES.posix before RULES. For sizes with and without a rule the script compares the messages that each
+# rank sends under both files, with the algorithm forced, and by the library's own choice, release_gather,
+# which sends none. Nothing is timed: the rules rest on invented times.
 #
 #   bench/mpi/posix.sh MPICC MPIRUN [PARAMS]     (docs/tasks/data/host.json)
 #

@@ -1,4 +1,4 @@
-// What each rank sends in a collective with the settings of a library:
+// Counts the messages and bytes that each rank sends in a collective, by setting of a library:
 //
 //   mpirun -n P sent WORK
 //

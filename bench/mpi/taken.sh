@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Do the libraries do what rules files say? What each rank sends under a file of taulop tune, for a size
-# within each rule, is beside what it sends with the algorithm forced, and by the library's own choice:
-# messages and bytes are counted, and no clock is asked.
+# Tests whether libraries follow rules files. For a size within each rule it compares the messages and
+# bytes that each rank sends under a file of taulop tune, with the algorithm forced, and by the
+# library's own choice. Nothing is timed.
 #
 #   bench/mpi/taken.sh [PARAMS [RANKS]]     (docs/tasks/data/host.json, 2)
 #

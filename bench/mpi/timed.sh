@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# What tune -plan and tune -timed are worth: rules from a job beside all settings that Debian's Open
-# MPI and MPICH can be told, timed by the same program in the same minutes, among as many ranks as
-# there are cores.
+# Evaluates tune -plan and tune -timed: rules from a job beside all settings of Debian's Open MPI and
+# MPICH, timed by the same program in the same minutes, with one rank on each core.
 #
 #   bench/mpi/timed.sh [FOLDER]     (about ten minutes)
 #

@@ -19,7 +19,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// advice names the flags that do what packages say helps: they know of no flags.
+// advice maps errors of packages, which know no flags, to the flags that help.
 var advice = []struct {
 	of    error
 	flags string
@@ -55,7 +55,7 @@ var advice = []struct {
 	{verify.ErrShort, "-m"},
 }
 
-// advised are args, of which errors name the flags that help.
+// advised adds the flags that help to the errors among args.
 func advised[T any](args []T) []T {
 	all := make([]T, len(args))
 	for i, arg := range args {
@@ -70,7 +70,7 @@ func advised[T any](args []T) []T {
 	return all
 }
 
-// An advisedError is one that names flags behind what they do.
+// An advisedError names flags after the advice in its text.
 type advisedError struct {
 	error
 	help, flags string

@@ -52,8 +52,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// Packages speak of things; which flag is about them this command says, see advice.
-// A package that declares flags of its own may speak of them.
+// Packages do not name flags, except those that they declare: advice adds flags to their errors.
 func TestPackagesSpeakOfNoFlags(t *testing.T) {
 	root := filepath.Join("..", "..")
 	flag := regexp.MustCompile(`(?:^|[^\w-])-(` + strings.Join(slices.Sorted(maps.Keys(allFlags(t))), "|") + `)(?:$|[^\w-])`)

@@ -21,7 +21,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// An againstRequest is what the user asked to put beside predictions.
+// An againstRequest holds the flags of verify -against.
 type againstRequest struct {
 	parameterFlags
 	printed  string
@@ -35,12 +35,12 @@ func againstFlags(flags *argument.Set) action {
 	var req againstRequest
 	req.parameterFlags.add(flags)
 	flags.StringVar(&req.printed, "against", "", "`file` with what IMB-MPI1 or OSU micro-benchmarks printed")
-	argument.Var(flags, &req.chosen.P, "P", "", "ranks: the `number` that ran an OSU collective, which does not print it; of IMB a list of those to compare", argument.Ranks(2))
-	argument.Var(flags, &req.chosen.M, "m", "", "compare these sizes alone, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
-	argument.Var(flags, &req.mappings, "map", "", "of a table: compare ranks of these mappings alone, a `list` like core,node", argument.Names)
+	argument.Var(flags, &req.chosen.P, "P", "", "ranks: the `number` in an OSU collective, which does not print it; of IMB a list of numbers to compare", argument.Ranks(2))
+	argument.Var(flags, &req.chosen.M, "m", "", "message sizes to compare, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
+	argument.Var(flags, &req.mappings, "map", "", "of a table: mappings of ranks to compare, a `list` like core,node", argument.Names)
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
-		if !flags.Given("buffers") { // neither suite writes its send buffers between messages
+		if !flags.Given("buffers") { // neither IMB nor OSU writes its send buffers between messages
 			req.choice.Buffers = params.Unchanged
 		}
 		if isTidy(req.printed) {
@@ -57,9 +57,9 @@ func againstFlags(flags *argument.Set) action {
 	}
 }
 
-// compare puts predictions beside what a benchmark printed.
+// compare predicts the times that a benchmark printed.
 func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
-	there, err := infile.Open(req.printed) // before the sweep's file is read, which takes longer
+	there, err := infile.Open(req.printed) // fails before the slower reading of the sweep's file
 	if err != nil {
 		return usagef("-against: %v", err)
 	}
@@ -98,8 +98,7 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 	return req.put(out, doc.Document())
 }
 
-// comparable refuses an output of which there is nothing to compare; whole: all of it was
-// asked for.
+// comparable rejects an output without a time to compare. whole: no flag or name restricts it.
 func (req *againstRequest) comparable(times []mpibench.Time, leftOut []mpibench.Omission, whole bool) error {
 	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.P == 0 }); i >= 0 {
 		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", req.printed, times[i].Line, times[i].Benchmark)
@@ -114,7 +113,7 @@ func (req *againstRequest) comparable(times []mpibench.Time, leftOut []mpibench.
 	return usagef("-against: nothing in %s is among what -P, -m and the names ask for: leave some of them out", req.printed)
 }
 
-// A tableRequest is what the user asks of a table of published collectives.
+// A tableRequest selects times from a table of published collectives.
 type tableRequest struct {
 	table    string
 	names    []string // of collectives and algorithms
@@ -124,11 +123,11 @@ type tableRequest struct {
 	destination
 }
 
-// compared puts predictions beside the table.
+// compared predicts the times of the table.
 func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *published.Comparison, source predict.Source, version string, err error) {
 	for _, name := range req.names {
-		of, _, _ := strings.Cut(name, ":")
-		if _, err := collective.Of(of); err != nil {
+		collectiveName, _, _ := strings.Cut(name, ":")
+		if _, err := collective.Of(collectiveName); err != nil {
 			return nil, source, "", usageError(err.Error())
 		}
 	}
@@ -179,7 +178,7 @@ func evaluateFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
 	argument.Var(flags, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
 	var margin float64
-	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, for which the library's own choice is left", argument.Share(0.99))
+	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, that replaces the library's own choice", argument.Share(0.99))
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
 		req.names, req.atOnce = words, true
@@ -187,9 +186,9 @@ func evaluateFlags(flags *argument.Set) action {
 		if len(req.p) == 0 {
 			filters = []string{"all P"}
 		}
-		for _, of := range [][2]string{{"P", "P = "}, {"m", "m = "}, {"map", "mapping "}} {
-			if text := flags.Lookup(of[0]).Value.String(); text != "" {
-				filters = append(filters, of[1]+text)
+		for _, filter := range [][2]string{{"P", "P = "}, {"m", "m = "}, {"map", "mapping "}} {
+			if text := flags.Lookup(filter[0]).Value.String(); text != "" {
+				filters = append(filters, filter[1]+text)
 			}
 		}
 		if !isTidy(req.table) {

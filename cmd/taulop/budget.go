@@ -19,18 +19,11 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// within is ctx until a command's time is over by so much that what is left to do,
-// to sum up and to write, still keeps it within a quarter or two seconds. What
-// measures looks at its budget between samples; this ends a sample that takes long:
-// one that maps gigabytes, or whose workers rarely get a CPU.
-func within(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, budget+max(budget/8, time.Second))
-}
-
-// carryOut runs an experiment within a limit, tells its progress, and measures what the hypervisor
-// takes meanwhile. That its time was up is no error: what there is counts.
+// carryOut runs an experiment, shows its progress, and measures steal time meanwhile. Experiments
+// check their budget between samples; the deadline, an eighth or a second after the limit, ends
+// long samples, such as those of gigabytes or of workers without a CPU. It is no error.
 func carryOut(ctx context.Context, errOut io.Writer, limit, budget time.Duration, report *func(engine.Progress), run func(context.Context) error) (*provenance.StealMeter, error) {
-	ctx, cancel := within(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, limit+max(limit/8, time.Second))
 	defer cancel()
 	show, done := launchProgress(errOut, budget)
 	defer done()
@@ -43,8 +36,16 @@ func carryOut(ctx context.Context, errOut io.Writer, limit, budget time.Duration
 	return steal, err
 }
 
-// starved has a warning if this process has waited for a CPU longer than it ran. Its
-// budget may not be kept then, for it has to get a CPU to find out that time is up.
+// ifStopped replaces the error of a signal by one that says how far the command came.
+func ifStopped(err error, format string, args ...any) error {
+	if !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return interrupted(fmt.Sprintf(format, args...))
+}
+
+// starved is a warning if this process has waited for a CPU longer than it ran: it needs a CPU
+// to notice that its time is up.
 func starved() []error {
 	got, known := onCPU()
 	if !known || got >= 0.5 {
@@ -53,14 +54,14 @@ func starved() []error {
 	return []error{fmt.Errorf("this process gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*got)}
 }
 
-// onCPU is the share of the time that this process ran, of that in which it could have.
+// onCPU is the time this process ran as a share of the time it was runnable.
 func onCPU() (share float64, known bool) {
 	ran, waited := process.OnCPU()
 	return float64(ran) / float64(ran+waited), ran > 0
 }
 
-// nothingIn is the error where no sample was finished in time. Whether the time was too short
-// or the CPUs were taken is not known: it says what was seen of both.
+// nothingIn is the error if no sample was finished in time. The cause, too little time or busy
+// CPUs, is unknown; the error states both figures.
 func nothingIn(budget time.Duration) error {
 	seen := ""
 	if got, known := onCPU(); known {
@@ -69,7 +70,7 @@ func nothingIn(budget time.Duration) error {
 	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
 }
 
-// launchProgress shows a bar on a terminal, and a line a minute elsewhere.
+// launchProgress shows the progress of an experiment.
 func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progress), done func()) {
 	text := func(p engine.Progress) string {
 		launch := fmt.Sprintf("launch %d", p.Launch)
@@ -84,7 +85,7 @@ func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progres
 	}, done
 }
 
-// countProgress is for things that take about as long each.
+// countProgress shows progress over steps of similar duration.
 func countProgress(w io.Writer, what string) (show func(done, of int), done func()) {
 	began := time.Now()
 	set, done := progress(w, 1000)
@@ -94,7 +95,7 @@ func countProgress(w io.Writer, what string) (show func(done, of int), done func
 	}, done
 }
 
-// progress is a bar on a terminal, and a line a minute elsewhere.
+// progress draws a bar on a terminal, and prints a line per minute elsewhere.
 func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
 	if m, is := w.(*messages); is {
 		w = m.progress
@@ -120,17 +121,18 @@ func progress(w io.Writer, most int) (set func(text string, at int), done func()
 	}, func() { bar.Finish() }
 }
 
-// nodeUsage is what -node says.
+// nodeUsage is the usage of -node.
 const nodeUsage = "measure on the CPUs of this NUMA `node` alone, as if there were no others"
 
 // addNode adds -node and -name to a command that measures.
 func addNode(flags *argument.Set, name *string) {
-	flags.StringVar(name, "name", "", "`name` of this machine in the file and in what is made of it (default the host's)")
+	flags.StringVar(name, "name", "", "`name` of this machine in the file and in all reports from it (default the host's)")
 	flags.Func("node", nodeUsage, keepTo)
 }
 
-// keepTo keeps this program to the CPUs of a NUMA node: it begins anew on them, as under
-// taskset, so that all threads and launches find no others. What is there already returns.
+// keepTo restricts this program to the CPUs of a NUMA node. It executes itself anew, as under
+// taskset, so that all threads and launches are restricted. It returns if the CPUs already are the
+// node's.
 func keepTo(node string) error {
 	m, err := numa.Discover("/")
 	if err != nil {

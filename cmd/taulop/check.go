@@ -20,24 +20,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// mostChecking is how long a check may take: schedulers wait for it.
+// mostChecking is the longest check: schedulers wait for it.
 const mostChecking = 10 * time.Second
 
-// leastCPU is the share of the CPU time that it asks for which a check gets on a node that has
-// nothing else to do, and more: one that gets less is slow for what runs beside it.
+// leastCPU is the least share of the requested CPU time for a verdict: a check that gets less is
+// slow because of other processes.
 const leastCPU = 0.8
 
-// A checkRequest is what the user asked to check.
+// A checkRequest holds the flags of check.
 type checkRequest struct {
 	baseline, prom string
 	time           time.Duration
 	levels         compare.Levels
 	drift          float64 // 0: the baseline's own
-	peak           float64 // GB/s of memory; 0: as the baseline or the firmware has it
+	peak           float64 // GB/s of memory; 0: from the baseline or the firmware
 	perf, json     bool
 }
 
-// checkFlags is the subcommand. Whatever goes wrong is a line, too, and the state unknown.
+// checkFlags is the subcommand. Errors are printed as a line of state unknown.
 func checkFlags(flags *argument.Set) action {
 	req := &checkRequest{}
 	req.add(flags)
@@ -56,12 +56,12 @@ func checkFlags(flags *argument.Set) action {
 	}
 }
 
-// unknownState is what a check found that failed.
+// unknownState is the result of a failed check.
 func unknownState(err error) *compare.Baseline {
 	return &compare.Baseline{State: compare.Unknown, Text: fmt.Sprint(advised([]error{err})[0])}
 }
 
-// say writes what was found, and returns the verdict.
+// say prints the result, and returns the verdict.
 func (req *checkRequest) say(out io.Writer, b *compare.Baseline) (err error) {
 	if req.prom != "" {
 		if failed := outfile.Write(req.prom, (*report.Check)(b).WriteMetrics); failed != nil {
@@ -77,7 +77,7 @@ func (req *checkRequest) say(out io.Writer, b *compare.Baseline) (err error) {
 		err = doc.WriteJSON(verbatim(out))
 	case isTerminal(out):
 		req.line(out, doc)
-	default: // monitors show the first line alone, which no page may break
+	default: // unbroken: monitors show the first line alone
 		err = asText(func(w io.Writer) error { return req.line(w, doc) })(raw(out))
 	}
 	if err == nil && b.State == compare.OK {
@@ -86,7 +86,7 @@ func (req *checkRequest) say(out io.Writer, b *compare.Baseline) (err error) {
 	return verdict(b.State)
 }
 
-// line writes what a monitor reads.
+// line writes the line for monitoring.
 func (req *checkRequest) line(w io.Writer, doc *report.Check) error {
 	if req.perf && len(doc.Cells) > 0 {
 		return doc.WritePerformance(w, req.levels)
@@ -94,21 +94,21 @@ func (req *checkRequest) line(w io.Writer, doc *report.Check) error {
 	return doc.WriteText(w)
 }
 
-// A verdict is how a check ends that has said all there is to say.
+// A verdict is the exit status of a check that has printed its result.
 type verdict compare.State
 
 func (v verdict) Error() string { return compare.State(v).String() }
 
 func (req *checkRequest) add(flags *argument.Set) {
-	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to be measured by")
+	flags.StringVar(&req.baseline, "baseline", "", "`file` of taulop sweep to compare with")
 	flags.Func("node", nodeUsage, keepTo)
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
 	argument.Var(flags, &req.levels.Warning, "warning", "10%", "a cell that is slower by this `share` is a warning", argument.Share(100))
 	argument.Var(flags, &req.levels.Critical, "critical", "30%", "a cell that is slower by this `share` is critical", argument.Share(100))
-	argument.Var(flags, &req.drift, "drift", "", "what sessions of one machine are taken to differ by: a `share`, one standard deviation (default what those of the baseline do, if they are three or more, else 20%)", argument.Share(1))
+	argument.Var(flags, &req.drift, "drift", "", "difference assumed between sessions of one machine: a `share`, one standard deviation (default the baseline's, if it has three sessions or more, else 20%)", argument.Share(1))
 	addPeak(flags, &req.peak)
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
-	flags.BoolVar(&req.perf, "perfdata", false, "each cell's ratio to the baseline, behind the line")
+	flags.BoolVar(&req.perf, "perfdata", false, "append each cell's ratio to the baseline to the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
 	flags.Check(func() error {
 		switch {
@@ -123,7 +123,7 @@ func (req *checkRequest) add(flags *argument.Set) {
 	})
 }
 
-// checkProm refuses a file that cannot be written, or should not be.
+// checkProm rejects a file that cannot be written, or that holds parameters.
 func (req *checkRequest) checkProm() error {
 	if req.prom == "" {
 		return nil
@@ -137,7 +137,7 @@ func (req *checkRequest) checkProm() error {
 	return nil
 }
 
-// check measures, and tests what it found.
+// check measures, and compares with the baseline.
 func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.Baseline, error) {
 	began := time.Now()
 	m, err := here()
@@ -174,7 +174,7 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 	if got, known := onCPU(); known && got < leastCPU && (b.State == compare.Warned || b.State == compare.Critical) {
 		b.State, b.Text = compare.Unknown, "it got too little CPU time to tell why: "+b.Text
 	}
-	if b.State != compare.OK { // what else may be to blame
+	if b.State != compare.OK { // other possible causes
 		b.Text += beside(x.File, steal)
 		warn(errOut, advised(x.File.Provenance.Warnings()))
 		warn(errOut, append(starved(), steal.Warnings()...))
@@ -182,8 +182,8 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 	return b, nil
 }
 
-// beside says what ran beside a check: the load before it, what this process got of the CPUs,
-// what the hypervisor took, and neighbours on its cores.
+// beside describes what ran beside a check: the load before it, this process's share of CPU time,
+// steal time, and programs on the same cores.
 func beside(f *params.File, steal *provenance.StealMeter) (text string) {
 	say := func(format string, args ...any) { text += fmt.Sprintf("; "+format, args...) }
 	if load := f.Provenance.Load; len(load) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// checkStatus runs a check as the program would, and returns its line and status.
+// checkStatus runs a check, and returns its line and status.
 func checkStatus(t *testing.T, line string) (string, int) {
 	t.Helper()
 	c, args := find(strings.Fields(line))
@@ -23,8 +23,7 @@ func checkStatus(t *testing.T, line string) (string, int) {
 	return out.String(), c.status(err)
 }
 
-// What cannot be checked is unknown to a monitor, in one line on standard output, and its
-// metrics say so too.
+// A failed check is unknown, in one line on standard output and in its metrics.
 func TestCheckUnknown(t *testing.T) {
 	dir := t.TempDir()
 	host := node(t, dir, "host", 1000, 0.3, 0.02, 1, 2)
@@ -64,7 +63,7 @@ func TestCheckUnknown(t *testing.T) {
 	}
 }
 
-// A node is checked by what it measured a moment ago.
+// A check against a baseline measured just before.
 func TestCheck(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()

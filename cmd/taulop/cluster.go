@@ -17,7 +17,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// clusterFlags say on which nodes ranks are, and what is between these.
+// clusterFlags describe the nodes of ranks and the network between them.
 type clusterFlags struct {
 	nodes   int
 	mapping string
@@ -25,14 +25,14 @@ type clusterFlags struct {
 }
 
 func (c *clusterFlags) add(flags *argument.Set) {
-	flags.IntVar(&c.nodes, "nodes", 0, "`nodes` that ranks are on (default one, or those of a -map file)")
+	flags.IntVar(&c.nodes, "nodes", 0, "number of `nodes` (default one, or those of a -map file)")
 	flags.Within("nodes", 1, math.MaxInt32, "give a number of nodes from 1")
-	argument.Var(flags, &c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file, an Open MPI rankfile, a hostfile or a node a line", verbatimWord, "block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic")
-	flags.StringVar((*string)(&c.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says tcp of a published table that is not called so")
+	argument.Var(flags, &c.mapping, "map", "block", "`mapping` of ranks to nodes: block, cyclic or plane=SIZE, with :block or :cyclic for the parts of a node, as Slurm's -m; or a file: an Open MPI rankfile, a hostfile, or one node per line", verbatimWord, "block", "cyclic", "block:block", "block:cyclic", "cyclic:block", "cyclic:cyclic")
+	flags.StringVar((*string)(&c.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has); NAME=FILE chooses one of several, or says that a published table is of tcp")
 }
 
-// cluster is what the flags say, nil where that is nothing. A mapping that says where ranks
-// are in a node chooses the placement.
+// cluster is the cluster of the flags; nil without them. It sets placement if the mapping orders
+// ranks within a node.
 func (c *clusterFlags) cluster(flags *argument.Set, placement *numa.Policy) (*model.Cluster, error) {
 	order, within, known, err := mapping.ParseOrder(c.mapping)
 	switch {
@@ -78,7 +78,7 @@ func readMapping(path string) (mapping.Order, error) {
 	return order, nil
 }
 
-// A netFlag is what -net says: FILE or NAME=FILE, "" for none.
+// A netFlag is the value of -net: FILE or NAME=FILE; "": none.
 type netFlag string
 
 func (n netFlag) of() (name, path string) {
@@ -89,7 +89,7 @@ func (n netFlag) of() (name, path string) {
 	return name, path
 }
 
-// network reads it.
+// network reads the file.
 func (n netFlag) network() (*model.Network, error) {
 	if n == "" {
 		return nil, nil
@@ -101,7 +101,7 @@ func (n netFlag) network() (*model.Network, error) {
 	return network, nil
 }
 
-// readNetwork reads a network. The published tables of TCP leave out two copies.
+// readNetwork reads a network. Published tables of TCP exclude two copies.
 func readNetwork(name, path string) (*model.Network, error) {
 	f, err := compare.Read(path)
 	if errors.Is(err, compare.ErrMissing) {
@@ -131,7 +131,7 @@ func readNetwork(name, path string) (*model.Network, error) {
 	return &model.Network{Network: n, Table: table}, nil
 }
 
-// needsNetwork is the error where messages between nodes are of no network.
+// needsNetwork is the error for nodes without a network.
 func needsNetwork(nodes int, file string) error {
 	return usagef("%d nodes need a network between them, and %s has none: name one with -net, a file of taulop net or a table such as IB.txt", nodes, file)
 }

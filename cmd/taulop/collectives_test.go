@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// Whatever there is a collective for, the commands know, from what it says alone:
-// predictions, explanations, the algorithm to verify and the benchmarks' output.
+// Commands know every collective from its declaration alone: predictions, explanations, the algorithm to
+// verify and the benchmarks' output.
 func TestCommandsKnowEveryCollective(t *testing.T) {
 	machine, directory := smallMachine(t)
 	help, _, _ := run(t, "predict", "-h")
@@ -37,7 +37,7 @@ func TestCommandsKnowEveryCollective(t *testing.T) {
 	}
 }
 
-// benchmarked is what verify -against makes of a table with one row of a benchmark.
+// benchmarked is the result of verify -against for one row of a benchmark.
 func benchmarked(t *testing.T, machine []string, directory string, c *collective.Collective, b *collective.Benchmark) (doc report.Against) {
 	t.Helper()
 	title, sizes, size := b.Name, "#bytes ", "8192 "

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 )
 
-// What docs/commands.md lists is what there is: TAULOP_UPDATE=1 writes it.
+// docs/commands.md lists all commands. TAULOP_UPDATE=1 rewrites it.
 func TestCommandsPage(t *testing.T) {
 	const page, heading = docs + "/commands.md", "## Commands\n"
 	text := load(t, page)
@@ -28,7 +28,7 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// commandTables are tables of commands, a group each.
+// commandTables has a table per group of commands.
 func commandTables() string {
 	var b strings.Builder
 	group := ""
@@ -44,7 +44,7 @@ func commandTables() string {
 	return b.String()
 }
 
-// A flag that names a file is refused without a name, by every command that has one.
+// Every command rejects an empty name for a flag that takes a file.
 func TestEmptyFileNames(t *testing.T) {
 	tried := 0
 	for _, c := range commands {
@@ -72,7 +72,7 @@ func TestEmptyFileNames(t *testing.T) {
 	}
 }
 
-// Warnings stand below the result of a command that measures nothing.
+// Commands that do not measure print warnings after the result.
 func TestWarningsAreLast(t *testing.T) {
 	t.Chdir(fixtures(t))
 	for _, line := range []string{"predict -params small/zero.txt -P 2 bcast", "explain -params small/zero.txt -P 2 bcast:binomial", "verify -against imb.txt -params small/zero.txt message"} {

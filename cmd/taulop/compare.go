@@ -20,7 +20,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// compareRequest is what the user asked to compare.
+// A compareRequest holds the flags of compare.
 type compareRequest struct {
 	choice compare.Choice
 	as     string
@@ -40,7 +40,7 @@ func compareFlags(flags *argument.Set) action {
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: "+strings.Join(setupNames(), ", ")+" (default all)", argument.Names, setupNames()...)
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+" (default all)", argument.Names, policies()...)
-	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user buffers are: in, off (default both)", argument.Caches, "in", "off")
+	argument.Var(flags, &choice.Caches, "cache", "", "user buffers in cache or off cache, a `list`: in,off (default both)", argument.Caches, "in", "off")
 	addAs(flags, &req.as)
 	flags.StringVar(&req.list, "files", "", "a `file` with the names of more files, one a line, as find prints them; - is standard input")
 	addTest(flags, &test)
@@ -72,7 +72,7 @@ func compareFlags(flags *argument.Set) action {
 	}
 }
 
-// readList reads the names that a file has, - standard input; none of "".
+// readList reads a file of names; -: standard input, "": none.
 func readList(path string) ([]string, error) {
 	switch path {
 	case "":
@@ -83,7 +83,7 @@ func readList(path string) ([]string, error) {
 	return infile.Read(path, infile.Names)
 }
 
-// fleet puts many machines beside their median.
+// fleet compares many machines with their median.
 func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, paths []string) error {
 	show, done := countProgress(errOut, "file")
 	machines, skipped, err := compare.ReadReduced(ctx, paths, req.as, show)
@@ -107,7 +107,7 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 	return cmp.Or(req.show(out, errOut, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
 }
 
-// show writes what was found, and fails where nothing could be tested.
+// show writes the result, and fails if nothing could be tested.
 func (req *compareRequest) show(out, errOut io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
 	if err := req.put(out, found); err != nil {
 		return err
@@ -118,36 +118,35 @@ func (req *compareRequest) show(out, errOut io.Writer, found *document.Document,
 	return nil
 }
 
-// tellSkipped names the files that a command did its work without.
+// tellSkipped prints why files were skipped.
 func tellSkipped(errOut io.Writer, skipped []error) {
 	for _, err := range skipped {
 		tell(errOut, "skipped: %v", err)
 	}
 }
 
-// skippedFiles is how a command ends that did its work without some files; nil
-// if there are none.
-func skippedFiles(skipped []error, of int) error {
+// skippedFiles is the error of a command that skipped files; nil if there are none.
+func skippedFiles(skipped []error, files int) error {
 	if len(skipped) == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d of %s skipped", len(skipped), printable.Count(of, "file"))
+	return fmt.Errorf("%d of %s skipped", len(skipped), printable.Count(files, "file"))
 }
 
-// addTest adds the flags that say when machines differ.
+// addTest adds the flags of the test whether machines differ.
 func addTest(flags *argument.Set, test *fit.Test) {
 	share := func(v float64) string { return strconv.FormatFloat(100*v, 'g', 6, 64) + "%" }
-	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "what sessions of one machine are taken to differ by where a file has one: a `share`, one standard deviation", argument.Share(1))
-	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that counts: a `share`", argument.Share(1))
+	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "difference assumed between sessions of one machine, for files with one session: a `share`, one standard deviation", argument.Share(1))
+	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that is reported: a `share`", argument.Share(1))
 }
 
-// addAs adds -as of what reads published tables beside others.
+// addAs adds -as for published tables.
 func addAs(flags *argument.Set, as *string) {
 	argument.Word(flags, as, "as", "", "take published tables for this `setup`, placement local", setupNames())
 }
 
-// takePublished takes published tables for transfers of a setup, if one is asked
-// for, and says of which machines.
+// takePublished takes published tables for transfers of setup as, unless it is "", and returns a
+// warning that names the machines.
 func takePublished(machines []compare.Machine, as string) (warnings []string) {
 	var names []string
 	for i := range machines {
@@ -159,7 +158,7 @@ func takePublished(machines []compare.Machine, as string) (warnings []string) {
 	return taken(names, as)
 }
 
-// taken says of which machines published tables are taken for a setup.
+// taken is a warning that published tables of machines are taken for setup as.
 func taken(names []string, as string) []string {
 	switch len(names) {
 	case 0:

@@ -10,10 +10,10 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 )
 
-// shells have completions.
+// shells are the shells with a completion script.
 var shells = []string{"bash", "zsh", "fish"}
 
-// asked is the word before a command line that a shell asks about: what may its last word be?
+// asked precedes a command line whose last word a shell asks to complete.
 const asked = "words"
 
 // completionFlags is the subcommand.
@@ -38,11 +38,11 @@ func completionFlags(*argument.Set) action {
 	}
 }
 
-// files stands for the files that there are, which a shell knows.
+// files asks the shell for file names.
 const files = "@"
 
-// complete are the words that the last of a command line may be, each with what it is behind a
-// tab, and perhaps files.
+// complete are candidates for the last word of a command line, each with a tab and a description,
+// and possibly files.
 func complete(line []string) (all []string) {
 	before, last := line[:len(line)-1], line[len(line)-1]
 	offer := func(word, about string) {

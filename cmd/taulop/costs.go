@@ -21,16 +21,16 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A costRequest is what the user asked predict, explain or tune to cost.
+// A costRequest holds the flags that predict, explain and tune share.
 type costRequest struct {
 	parameterFlags
 	clusterFlags
 	predict.Calls
-	// messages is the library whose way messages take where the user names no way, and the
-	// parameters are of memory, not of a library's own messages; nil for none.
+	// messages is the library whose transports are the default for parameters with launches, which
+	// are of memory, not of a library's messages; nil: none.
 	messages *mpi.Library
-	byState  bool    // beside the mean over several states the cost in each
-	warnings []error // for when there is a result
+	byState  bool    // costs in each state of the machine, too
+	warnings []error // to print with a result
 }
 
 // add adds the flags that these commands share.
@@ -40,7 +40,7 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(model.Models, ", "), model.Models)
 	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024", argument.Ranks(1))
 	argument.Var(flags, &req.M, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Messages(0))
-	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages: they are packed before the first transfer and unpacked after the last", argument.Some)
+	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages, which are packed before the first transfer and unpacked after the last", argument.Some)
 	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
 	flags.Rules(argument.Rule{Flags: "stride", Not: "model=libtaulop model=loggp", Why: "is of messages that are not contiguous", Do: "take -model taulop or lognp, or leave it out"})
 	flags.Check(func() error {
@@ -55,7 +55,7 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 	})
 }
 
-// complete reads the files that flags name, when the algorithms are known.
+// complete reads the files of flags. The algorithms have to be known.
 func (req *costRequest) complete() (err error) {
 	if len(req.P) == 0 {
 		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
@@ -69,13 +69,13 @@ func (req *costRequest) complete() (err error) {
 		return err
 	}
 	if !req.flags.Given("placement") && c.Placement == numa.Spread && slices.Contains(f.File.Plan.Policies, numa.AcrossPackages) {
-		c.Placement = numa.AcrossPackages // a mapping that is cyclic within nodes deals ranks round sockets
+		c.Placement = numa.AcrossPackages // a mapping that is cyclic within nodes alternates between sockets
 	}
 	if c.Cluster != nil && c.Cluster.Nodes > 1 && c.Cluster.Network == nil && len(f.File.Networks) == 0 && !f.File.OfLevels() {
 		return needsNetwork(c.Cluster.Nodes, req.file)
 	}
-	ways := []string{"as", "transport", "segment", "segments"}
-	if len(f.File.Launches) > 0 && !slices.ContainsFunc(ways, req.flags.Given) {
+	transports := []string{"as", "transport", "segment", "segments"}
+	if len(f.File.Launches) > 0 && !slices.ContainsFunc(transports, req.flags.Given) {
 		c.As = cmp.Or(c.As, req.messages)
 	}
 	var states []*params.File
@@ -99,14 +99,15 @@ func (req *costRequest) complete() (err error) {
 	req.Calls.Degree, req.Calls.Chunk = req.scheduleFlags.given(req.flags)
 	_, network := req.net.of()
 	req.warnings = append(req.warnings, req.doubts(req.Predictor, network)...)
-	nodes, _ := req.Predictor.Nodes(slices.Max(req.P)) // of messages by levels, which tell other nodes
+	nodes, _ := req.Predictor.Nodes(slices.Max(req.P)) // parameters by levels know of nodes by themselves
 	if cpus := f.File.Provenance.Allowed.Len(); cpus > 0 && c.Cluster == nil && nodes < 2 && slices.Max(req.P) > cpus {
-		req.warnings = append(req.warnings, fmt.Errorf("%s: P = %d are more ranks than the %d CPUs that were measured: they count as if each had a core of its own, and what more than %[3]d at once take is extrapolated", req.file, slices.Max(req.P), cpus))
+		req.warnings = append(req.warnings, fmt.Errorf("%s: P = %d are more ranks than the %d CPUs that were measured: each counts as on a core of its own, and times of more than %[3]d at once are extrapolated", req.file, slices.Max(req.P), cpus))
 	}
 	return nil
 }
 
-// reducing refuses reductions that were asked for by name, or alone, where there is no γ.
+// reducing rejects reductions without γ if they were named or are all that was asked for, and warns
+// of others.
 func (req *costRequest) reducing() error {
 	reduces := func(a mpi.Algorithm) bool { return a.Collective.Reduces }
 	only := !slices.ContainsFunc(req.Algorithms, func(a mpi.Algorithm) bool { return !reduces(a) })
@@ -121,7 +122,7 @@ func (req *costRequest) reducing() error {
 	return nil
 }
 
-// choose finds the algorithms.
+// choose finds the algorithms by names of operands.
 func (req *costRequest) choose(names []string) error {
 	if len(names) == 0 {
 		return usagef("name a collective, or one of its algorithms like bcast:binomial: %s", strings.Join(collective.Names(collective.Collectives()), ", "))
@@ -143,7 +144,7 @@ func rootedNames() string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// refused makes of an error one about what was asked for, but where a signal came.
+// refused makes a usage error of any error except a signal's.
 func refused(err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A full disk and a read-only one are a sentence, and nothing is left on them. They
-// are mounts that only the child sees.
+// A full and a read-only disk are errors, and nothing is left on them. They are mounts in the child's
+// namespace.
 func TestDiskRefused(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("mounting needs root")

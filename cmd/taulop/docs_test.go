@@ -19,15 +19,14 @@ import (
 
 const docs = "../../docs"
 
-// A shown command is one that a page has in a console block, with the output below it.
+// A shown command is a command in a console block of a page, with its output.
 type shown struct {
 	line, output string
 }
 
 var console = regexp.MustCompile("(?ms)^```console\n(.*?)^```$")
 
-// consoles are the commands of a page, in order: lines after "$ ", which may go on behind a
-// backslash.
+// consoles are the commands of a page: lines after "$ ", continued after a backslash.
 func consoles(page string) (all []shown) {
 	for _, block := range console.FindAllStringSubmatch(page, -1) {
 		goesOn := false
@@ -51,10 +50,10 @@ var (
 	written  = regexp.MustCompile(` (?:-o|-add|-prom) (\S+)`)
 )
 
-// less is what there is to measure where a page's command does not say.
+// less are flags for short measurements, unless a page's command has them.
 var less = map[string]string{"sweep": " -launches 6 -m 8K,1M -cache in -gamma=false", "verify": " -time 1s -m 12000 -cache in -oversubscribe", "check": ""}
 
-// shortened is a line of a command that measures, with so little work.
+// shortened is the line of a measuring command with these flags.
 func shortened(line, command string) string {
 	line = strings.TrimSpace(line)
 	if strings.Contains(line, " -add ") { // under the file's own plan
@@ -67,11 +66,10 @@ func shortened(line, command string) string {
 	return duration.ReplaceAllString(line, "") + fewer
 }
 
-// The pages of docs/tasks and docs/estimate.md are run as they stand there, in one directory each,
-// that has the files of docs/programs. What measures
-// gets two seconds for a few sizes and prints what it likes; where docs/tasks/data has the file
-// that it writes, that one takes its place, so that what other commands print is as shown.
-// TAULOP_UPDATE=1 writes that into the pages.
+// The commands of docs/tasks and docs/estimate.md print the output shown there. Each page runs in a
+// directory with the files of docs/programs. Measuring commands get two seconds for a few sizes and may
+// print anything; their files are replaced by those in docs/tasks/data, if any, so that later commands
+// print the same. TAULOP_UPDATE=1 rewrites the pages.
 func TestTaskPages(t *testing.T) {
 	pages, err := filepath.Glob(docs + "/tasks/*.md")
 	if err != nil || len(pages) < 6 { // compare, predict, tune, check, figure and go
@@ -136,9 +134,8 @@ func TestTaskPages(t *testing.T) {
 	}
 }
 
-// measureShown runs a command that measures, in a directory, and says whether it measured
-// something. On a busy machine two seconds may be too few; a plugin may say what it likes of
-// this machine.
+// measureShown runs a measuring command in a directory, and reports whether it measured something. Two
+// seconds may be too short on a busy machine, and a plugin may print any state.
 func measureShown(t *testing.T, program, dir, line string, of command) bool {
 	out, errOut, err := shell(t, program, dir, shortened(line, of.name))
 	switch {
@@ -152,7 +149,7 @@ func measureShown(t *testing.T, program, dir, line string, of command) bool {
 	return false
 }
 
-// shell runs a line as a user would, with the program in reach.
+// shell runs a line in a shell with the program on its PATH.
 func shell(t *testing.T, program, dir, line string) (out, errOut string, err error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -176,7 +173,7 @@ var (
 	operand  = regexp.MustCompile(`^[-A-Z0-9]`) // of taulop without a command
 )
 
-// flagsOf are the flags of each command, "" of the one without a name.
+// flagsOf are the flags of each command; "" is the plain command.
 var flagsOf = sync.OnceValue(func() map[string][]*flag.FlagSet {
 	all := make(map[string][]*flag.FlagSet)
 	for _, c := range commands {
@@ -189,13 +186,12 @@ var flagsOf = sync.OnceValue(func() map[string][]*flag.FlagSet {
 	return all
 })
 
-// hasFlag reports whether one of the sets has a flag, or another program of which the pages speak.
+// hasFlag reports whether one of the sets, or another program in the pages, has a flag.
 func hasFlag(sets []*flag.FlagSet, name string) bool {
 	return name == "h" || name == "multi" || slices.ContainsFunc(sets, func(set *flag.FlagSet) bool { return set.Lookup(name) != nil })
 }
 
-// Every command and flag that README, docs and the scripts in bench name is there, and every
-// file that they link.
+// Every command, flag and linked file in README, docs and the scripts of bench exists.
 func TestDocsNameWhatThereIs(t *testing.T) {
 	pages := []string{"../../README.md", "../../CHANGELOG.md"}
 	if err := filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
@@ -237,7 +233,7 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 	}
 }
 
-// commandLines are the lines of a page that may have commands.
+// commandLines are the lines of a page that may contain commands.
 func commandLines(page, prose string) (all []string) {
 	for _, s := range span.FindAllStringSubmatch(prose, -1) {
 		if words := strings.Fields(s[1]); len(words) > 0 && words[0] == "taulop" {
@@ -256,7 +252,7 @@ func commandLines(page, prose string) (all []string) {
 	return all
 }
 
-// checkCommands looks whether the commands of a line and their flags are there, and counts them.
+// checkCommands checks that the commands of a line and their flags exist, and counts them.
 func checkCommands(t *testing.T, path, line string) (found int) {
 	t.Helper()
 	for _, command := range spoken.FindAllStringSubmatch(line, -1) {
@@ -286,8 +282,7 @@ func checkCommands(t *testing.T, path, line string) (found int) {
 	return found
 }
 
-// scriptCommands are the lines of a shell script that run taulop, with X for what the shell
-// puts in.
+// scriptCommands are the lines of a shell script that run taulop, with X for expansions.
 func scriptCommands(script string) string {
 	program := regexp.MustCompile(`"\$(taulop|\w+/taulop)" ([-a-z])`)
 	filled := regexp.MustCompile(`\$\(\([^()]*\)\)|\$\([^()]*\)|\$\w+|'[^']*'|"[^"]*"`)

@@ -8,12 +8,12 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// An escaped stream is what commands print to: no file can steer the terminal through
-// it. What programs read goes round it, verbatim.
+// An escaped stream is the output of commands. It escapes control characters, so that no file can
+// control the terminal. Output for programs bypasses it (verbatim).
 type escaped struct {
 	to   stream
 	text io.WriteCloser
-	page *view.Page // nil: lines are left as they are
+	page *view.Page // nil: lines are not broken
 }
 
 // A stream is standard output or standard error, which may be a terminal.
@@ -22,7 +22,7 @@ type stream interface {
 	Fd() uintptr
 }
 
-// escape breaks lines at the width of the terminal.
+// escape returns a stream that escapes, and breaks lines at the terminal's width.
 func escape(to stream) *escaped {
 	page := view.NewPage(to, columns(to))
 	return &escaped{to, printable.NewWriter(page), page}
@@ -30,10 +30,10 @@ func escape(to stream) *escaped {
 
 func (e *escaped) Write(text []byte) (int, error) { return e.text.Write(text) }
 
-// Fd lets isTerminal ask who is looking.
+// Fd is for isTerminal.
 func (e *escaped) Fd() uintptr { return e.to.Fd() }
 
-// Close writes a letter that was left unfinished; the stream itself stays open.
+// Close writes an unfinished character; the stream itself stays open.
 func (e *escaped) Close() error {
 	err := e.text.Close()
 	if e.page != nil {
@@ -42,7 +42,7 @@ func (e *escaped) Close() error {
 	return err
 }
 
-// Width is the width of a line, for tables.
+// Width is the line width, for tables.
 func (e *escaped) Width() int {
 	if e.page != nil {
 		return e.page.Width()
@@ -50,7 +50,7 @@ func (e *escaped) Width() int {
 	return view.DefaultWidth
 }
 
-// raw is the stream itself, for what taulop draws on a terminal.
+// raw is the stream without escaping, for progress bars.
 func raw(w io.Writer) io.Writer {
 	if e, ok := w.(*escaped); ok {
 		return e.to
@@ -58,8 +58,8 @@ func raw(w io.Writer) io.Writer {
 	return w
 }
 
-// verbatim is where JSON and what is escaped already is written, byte by byte as into
-// a file. On a terminal JSON is escaped, and is JSON of the same value.
+// verbatim is the stream for JSON and escaped text: unchanged bytes, as in a file. On a terminal it
+// escapes; escaped JSON has the same value.
 func verbatim(w io.Writer) io.Writer {
 	if e, ok := w.(*escaped); ok && isTerminal(w) {
 		return &escaped{to: e.to, text: printable.NewWriter(e.to)}
@@ -67,8 +67,7 @@ func verbatim(w io.Writer) io.Writer {
 	return raw(w)
 }
 
-// asPage turns a writer of text for people into one that writes it escaped, in lines of a width, to
-// a file as to standard output.
+// asPage makes write escape its text and break lines at a width, in files and on standard output.
 func asPage(width int, write func(io.Writer)) func(io.Writer) error {
 	return asText(func(w io.Writer) error {
 		page := view.NewPage(w, width)
@@ -77,7 +76,7 @@ func asPage(width int, write func(io.Writer)) func(io.Writer) error {
 	})
 }
 
-// asText makes of what writes values for programs what writes them escaped.
+// asText makes write escape its text.
 func asText(write func(io.Writer) error) func(io.Writer) error {
 	return func(w io.Writer) error {
 		out := printable.NewWriter(w)

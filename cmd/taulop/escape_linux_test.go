@@ -16,8 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 )
 
-// terminal is a pseudo-terminal: what is written to its side, and all that was, once
-// that is closed.
+// terminal is a pseudo-terminal: the side to write to, and its whole output after that is closed.
 func terminal(t *testing.T) (side *os.File, shown func() string) {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -79,7 +78,7 @@ func TestTerminal(t *testing.T) {
 	}
 }
 
-// What taulop draws on a terminal itself is not escaped.
+// Progress bars are not escaped.
 func TestProgressOnTerminal(t *testing.T) {
 	side, shown := terminal(t)
 	show, done := launchProgress(escape(side), time.Minute)

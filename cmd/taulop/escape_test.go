@@ -28,8 +28,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// planted is what files say where they should say something else. A name that is
-// refused is one thing, one that is repeated another, so there are several.
+// planted are texts to plant into files. There are several because commands reject some names and
+// repeat others.
 var planted = []string{
 	"\x1b]0;owned\x07\x1b[2J\x1b[31ma\u009b2J\u0085b\x7f\u202egpj\u202c\u2066x\u2069\r\bτ",
 	"\x9b2J\xff\xfe",
@@ -38,12 +38,12 @@ var planted = []string{
 	strings.Repeat("QQ QQ, ", 10_000),
 }
 
-// A screen is what a stream shows.
+// A screen holds the output of a stream.
 type screen struct{ bytes.Buffer }
 
 func (*screen) Fd() uintptr { return ^uintptr(0) }
 
-// show runs a command line as main does, with what main prints it to.
+// show runs a command line with main's escaped streams.
 func show(line ...string) (out, errOut string) {
 	var o, e screen
 	text, errText := escape(&o), escape(&e)
@@ -58,7 +58,7 @@ func show(line ...string) (out, errOut string) {
 	return o.String(), e.String()
 }
 
-// unsafe finds what must not reach a terminal.
+// unsafe finds the first character that must not reach a terminal.
 func unsafe(text string) (at int, found bool) {
 	for i, r := range text {
 		_, size := utf8.DecodeRuneInString(text[i:])
@@ -70,8 +70,7 @@ func unsafe(text string) (at int, found bool) {
 	return 0, false
 }
 
-// checkShown runs a command on a file in which something is planted, and looks at all
-// that it prints, and at the text files it wrote.
+// checkShown runs a command on a file with a planted text, and checks its output and text files.
 func checkShown(t *testing.T, where string, line []string, written ...string) {
 	t.Helper()
 	out, errOut := show(line...)
@@ -120,8 +119,8 @@ func checkShown(t *testing.T, where string, line []string, written ...string) {
 	}
 }
 
-// places are where strings and names stand in a JSON document, as functions that
-// replace them. Of cells that are alike the first stands for all.
+// places visits all strings and names of a JSON document, with a function to replace each. Of similar
+// cells it visits only the first.
 func places(document any, path string, visit func(path string, replace func(string))) {
 	switch value := document.(type) {
 	case map[string]any:
@@ -161,8 +160,7 @@ func places(document any, path string, visit func(path string, replace func(stri
 	}
 }
 
-// mark stands for what is planted until the document is written, for JSON's encoder
-// would mend it.
+// mark is a placeholder for the planted text: the JSON encoder would escape that.
 const mark = "PLANTED-HERE"
 
 func cmpOr(s string, was any) any {
@@ -172,7 +170,7 @@ func cmpOr(s string, was any) any {
 	return s
 }
 
-// A mutant is a text in which something is planted.
+// A mutant is a text with a planted text.
 type mutant struct{ where, text, at, plant string }
 
 func (m mutant) String() string { return strings.ReplaceAll(m.text, m.at, m.plant) }
@@ -209,8 +207,7 @@ func mutants(t *testing.T, text string) (n int, at func(i int) mutant) {
 	}
 }
 
-// inValue has something planted in place of a short text, before it, after it, and in front of its
-// values.
+// inValue plants a text in place of a short text, before it, after it, and before its values.
 func inValue(name, text string) (all []mutant) {
 	for _, plant := range planted {
 		for _, with := range []string{mark, text + mark, mark + text, strings.ReplaceAll(text, ": ", ": "+mark)} {
@@ -220,8 +217,7 @@ func inValue(name, text string) (all []mutant) {
 	return all
 }
 
-// quoted is a JSON string without its quotation marks, bytes that are no UTF-8 as they
-// are.
+// quoted is a JSON string without its quotation marks; bytes that are not UTF-8 stay unchanged.
 func quoted(plant string) string {
 	var b strings.Builder
 	for i := range len(plant) {
@@ -234,8 +230,7 @@ func quoted(plant string) string {
 	return b.String()
 }
 
-// talkative is a parameter file in which every kind of cell is, and every string that
-// there may be.
+// talkative is a parameter file with every kind of cell and every string.
 func talkative(t *testing.T, dir string) string {
 	t.Helper()
 	path, _, _ := plottable(t, dir)
@@ -273,8 +268,8 @@ func talkative(t *testing.T, dir string) string {
 	return path
 }
 
-// Whatever a file says, no command that reads it steers a terminal, repeats it at length, or writes a
-// formula for a spreadsheet. A random choice of places and commands is tried.
+// No file makes a command control a terminal, repeat long texts, or write a spreadsheet formula. Places
+// and commands are a random choice.
 func TestFilesDoNotSteerTerminals(t *testing.T) {
 	tries := times(t, mutationsEnv, 1000)
 	if testing.Short() {
@@ -318,7 +313,7 @@ func TestFilesDoNotSteerTerminals(t *testing.T) {
 	}
 }
 
-// What a user typed is repeated like what a file says.
+// Words of the command line are repeated like those of files.
 func TestWordsDoNotSteerTerminals(t *testing.T) {
 	dir := scratch(t)
 	native, _, _ := plottable(t, dir)
@@ -338,7 +333,7 @@ func TestWordsDoNotSteerTerminals(t *testing.T) {
 	}
 }
 
-// JSON is the same, byte by byte, on standard output and in a file.
+// JSON has the same bytes on standard output and in a file.
 func TestJSONIsVerbatim(t *testing.T) {
 	dir := t.TempDir()
 	f := loadParams(t, talkative(t, dir))
@@ -352,7 +347,7 @@ func TestJSONIsVerbatim(t *testing.T) {
 	}
 }
 
-// hostile writes a parameter file that says what it can to steer a terminal.
+// hostile writes a parameter file full of control sequences.
 func hostile(t *testing.T, dir string) string {
 	t.Helper()
 	f := loadParams(t, talkative(t, dir))

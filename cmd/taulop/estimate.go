@@ -23,7 +23,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// An estimateRequest is what the user asked to estimate.
+// An estimateRequest holds the flags of estimate.
 type estimateRequest struct {
 	clusterFlags
 	files  parameterFiles
@@ -32,9 +32,9 @@ type estimateRequest struct {
 	gamma  string
 }
 
-// add adds the flags that say which machine.
+// add adds the flags that choose the machine.
 func (req *estimateRequest) add(flags *argument.Set) {
-	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; of what several have, the first counts")
+	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; the first that has a parameter counts")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	req.state.add(flags, mixture)
 	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "), estimateModels())
@@ -48,20 +48,20 @@ func (req *estimateRequest) add(flags *argument.Set) {
 
 func estimateModels() []string { return append(slices.Clone(model.Models), estimate.IMH) }
 
-// parameterFiles is a flag that names files, in a list or one after another.
+// parameterFiles is a flag that names files, in a list or repeated.
 type parameterFiles []string
 
 func (n *parameterFiles) String() string { return strings.Join(*n, ",") }
 
-// Repeats: files add up.
+// Repeats allows the flag more than once: files add up.
 func (n *parameterFiles) Repeats() {}
 
 func (n *parameterFiles) Set(list string) error {
 	if list == "" {
-		return errors.New("it is there with an empty name: name a file, or leave it out")
+		return errors.New("it has an empty name: name a file, or leave it out")
 	}
 	names := strings.Split(list, ",")
-	if isFile(list) { // with a comma in its name
+	if isFile(list) { // a name with a comma
 		names = []string{list}
 	}
 	for _, name := range names {
@@ -69,7 +69,7 @@ func (n *parameterFiles) Set(list string) error {
 		case name == "":
 			return errors.New("a comma with no file beside it: name one there, or leave the comma out")
 		case slices.Contains(*n, name):
-			return fmt.Errorf("%s is there twice: name each file once", name)
+			return fmt.Errorf("%s is named twice: name each file once", name)
 		}
 		*n = append(*n, name)
 	}
@@ -105,7 +105,7 @@ func estimateFlags(flags *argument.Set) action {
 	}
 }
 
-// machine reads the parameter files. It is called as they are, each name once.
+// machine reads the parameter files. Its name is their names, each once.
 func (req *estimateRequest) machine(errOut io.Writer) (m *estimate.Machine, err error) {
 	if req.choice.Gamma, err = readGamma(req.gamma); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func (req *estimateRequest) machine(errOut io.Writer) (m *estimate.Machine, err 
 	return m, nil
 }
 
-// lacking says which command measures what the files do not have.
+// lacking names the command that measures the missing parameters.
 func (req *estimateRequest) lacking(err error) error {
 	var lacks *estimate.LackingError
 	if !errors.As(err, &lacks) || lacks.Why != nil {
@@ -157,7 +157,7 @@ func (req *estimateRequest) lacking(err error) error {
 	return usagef("%v; %s measures it, and -params takes that file, too", err, command)
 }
 
-// list is numbers as flags take them, each once.
+// list formats numbers for a flag, sorted, each once.
 func list(numbers []int) string {
 	text := fmt.Sprint(lists.Rising(numbers))
 	return strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
@@ -169,10 +169,10 @@ func estimateRunFlags(flags *argument.Set) action {
 	var c estimate.Cannon
 	measuring := surveyRequest{name: "estimate"}
 	var program string
-	argument.Word(flags, &program, "run", "", "`program` to be carried out: cannon", []string{estimate.Plain})
+	argument.Word(flags, &program, "run", "", "`program` to run: cannon", []string{estimate.Plain})
 	flags.IntVar(&c.N, "N", 512, "rows and columns of the matrices on each rank, a `number`")
 	flags.IntVar(&c.P, "P", 1, "ranks, a square `number`")
-	share := flags.Bool("oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
+	share := flags.Bool("oversubscribe", false, "let ranks share CPUs; the scheduler then determines the times")
 	flags.Check(func() error {
 		if err := c.Check(); err != nil {
 			return usagef("-N, -P: %v", err)
@@ -200,7 +200,7 @@ func estimateRunFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		for _, variant := range []string{estimate.Plain, estimate.Transposed} { // before anything is measured
+		for _, variant := range []string{estimate.Plain, estimate.Transposed} { // fails before the measurement
 			if _, err := m.Estimate(c.Program(variant)); err != nil {
 				return req.lacking(err)
 			}
@@ -213,7 +213,7 @@ func estimateRunFlags(flags *argument.Set) action {
 	}
 }
 
-// programRuns are estimates beside what was measured.
+// programRuns are estimated and measured times.
 type programRuns struct {
 	estimate.Cannon
 	Runs []estimate.Run `json:"runs"`
@@ -237,7 +237,7 @@ func (r programRuns) document(reach report.Reach) *document.Document {
 	return doc
 }
 
-// values have a row for each program.
+// values has a row per program.
 func (r programRuns) values() view.Table {
 	t := view.Table{Columns: view.Words("program", "N", "P", "estimated_ns", "estimated_lo_ns", "estimated_hi_ns", "measured_ns", "measured_lo_ns", "measured_hi_ns", "error")}
 	for _, run := range r.Runs {
@@ -246,7 +246,7 @@ func (r programRuns) values() view.Table {
 	return t
 }
 
-// answer is the first program, measured and estimated.
+// answer is the first program's measured and estimated time.
 func (r programRuns) answer(*params.File) string {
 	if len(r.Runs) == 0 {
 		return ""

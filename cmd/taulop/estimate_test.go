@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Messages among millions of ranks on several nodes take seconds: of a collective the algorithms
-// that take longest to cost are left out, and a program of too many messages is refused.
+// Costs among millions of ranks on several nodes take seconds: the slowest algorithms to cost are left
+// out, and a program with too many messages is an error.
 func TestEstimatesManyRanks(t *testing.T) {
 	t.Parallel()
 	machine, directory := smallMachine(t)

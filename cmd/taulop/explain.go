@@ -16,9 +16,9 @@ func explainFlags(flags *argument.Set) action {
 		to  destination
 	)
 	req.add(flags, "64K")
-	compare := flags.Bool("compare", false, "where each of the algorithms is the cheapest")
+	compare := flags.Bool("compare", false, "the message sizes for which each algorithm is the cheapest")
 	var margin float64
-	argument.Var(flags, &margin, "margin", "5%", "with -compare, the cheapest algorithm is left for another one only where that is cheaper by more than this `share`", argument.Share(10))
+	argument.Var(flags, &margin, "margin", "5%", "with -compare, the least gain, a `share`, for which another algorithm replaces the cheapest one so far", argument.Share(10))
 	flags.Rules(
 		argument.Rule{Flags: "margin", Needs: "compare", Why: "says when one algorithm is cheaper than another"},
 		argument.Rule{Flags: "m", Not: "compare", Why: "chooses sizes, and -compare looks at all from 1 byte to 64 MiB", Do: "leave -m out"},

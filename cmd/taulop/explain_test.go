@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// What is shown as parts is the whole.
+// The parts of an explanation add up to its cost.
 func TestExplainJSONAddsUp(t *testing.T) {
 	machine, _ := smallMachine(t)
 	for _, m := range []string{"taulop", "lognp", "libtaulop"} {

@@ -17,7 +17,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// An exportRequest is what the user asked to export.
+// An exportRequest holds the flags of export.
 type exportRequest struct {
 	format string
 	output
@@ -36,7 +36,7 @@ func exportFlags(flags *argument.Set) action {
 	argument.Word(flags, &req.format, "format", "", "`format`: libtaulop, csv, benchfmt, otava or hwloc", []string{"libtaulop", "csv", "benchfmt", "otava", "hwloc"})
 	argument.Var(flags, &req.setup, "setup", "", "of libtaulop: the transfers of a `setup` (default the first that was measured)", verbatimWord, setupNames()...)
 	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
-	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: `where` user buffers are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
+	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: user buffers `in|off` cache (default in, unless all was measured off)", argument.Cache, "in", "off")
 	req.state.add(flags, "each by itself; of libtaulop "+mixture)
 	flags.Rules(
 		argument.Rule{Flags: "setup placement cache", Needs: "format=libtaulop", Why: "chooses a table of format libtaulop, and other formats have all of them", Do: "leave it out"},
@@ -78,7 +78,7 @@ func exportFlags(flags *argument.Set) action {
 	}
 }
 
-// trend writes the medians of sessions.
+// trend writes the medians of sessions, for Otava.
 func (req *exportRequest) trend(out, errOut io.Writer, f *params.File) error {
 	var b bytes.Buffer
 	left, err := f.WriteTrend(&b)
@@ -91,8 +91,8 @@ func (req *exportRequest) trend(out, errOut io.Writer, f *params.File) error {
 	return req.write(out, asText(exactly(b.Bytes())))
 }
 
-// text writes the published text format into a directory. Everything is made before anything
-// is written.
+// text writes the published text format into a directory. It composes both files before it writes
+// one.
 func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File) error {
 	shm, reductions, notes, err := req.tables(f)
 	if err != nil {
@@ -129,12 +129,13 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 	return nil
 }
 
-// tables are both, the second empty where no operator is complete, and what they lack.
+// tables are the contents of SHM.txt and gamma.txt, which is empty if no operator is complete, and
+// notes on what they lack.
 func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes []string, err error) {
 	placement := numa.Policy(req.placement)
-	of := params.Selection{Setup: req.setup, Placement: placement, OffCache: req.offCache || !req.cached && f.Plan.OffCacheOnly()}
+	selection := params.Selection{Setup: req.setup, Placement: placement, OffCache: req.offCache || !req.cached && f.Plan.OffCacheOnly()}
 	f = f.Throughout()
-	table, err := f.Table(of)
+	table, err := f.Table(selection)
 	if err != nil {
 		return nil, nil, nil, usagef("%s: %v", req.file, err)
 	}
@@ -143,7 +144,7 @@ func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes 
 	if err != nil {
 		return nil, nil, nil, usagef("%s: %v", req.file, err)
 	}
-	if below := f.BelowZero(of); below != nil {
+	if below := f.BelowZero(selection); below != nil {
 		notes = append(notes, below.Error())
 	}
 	if lacking != nil {

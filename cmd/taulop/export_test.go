@@ -25,7 +25,7 @@ func (w *largest) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// What is exported is not gathered in memory first.
+// An export is not buffered in memory.
 func TestExportStreams(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	for m := range 20000 {

@@ -22,14 +22,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// redirected is taulop as a process, through a shell that redirects it.
+// redirected is a taulop process in a shell with redirections.
 func redirected(t *testing.T, redirect string, args ...string) *exec.Cmd {
 	t.Helper()
 	return exec.Command("sh", append([]string{"-c", `exec "$0" "$@" ` + redirect, build(t)}, args...)...)
 }
 
-// writers are commands that write a file, quick ones, and how what they write begins.
-// OUT is the file, IN a parameter file, SHM a published one, OSU a benchmark's output.
+// writers are quick commands that write a file, by the first bytes of that. OUT is the file, IN a
+// parameter file, SHM a published table, OSU a benchmark's output.
 func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 	t.Helper()
 	all := make(map[string][]string)
@@ -80,7 +80,7 @@ func writers(t *testing.T, in, shm, scratch string) map[string][]string {
 	return all
 }
 
-// firstTwo are CPUs that this process may use, of two or more.
+// firstTwo are the first two CPUs that this process may use.
 func firstTwo(t *testing.T) string {
 	t.Helper()
 	var set unix.CPUSet
@@ -94,7 +94,7 @@ func firstTwo(t *testing.T) string {
 	return strings.Join(cpus, ",")
 }
 
-// A device stays one, and a link to it a link, whatever writes to it.
+// No command replaces a device, or a link to one, with a file.
 func TestDevicesStay(t *testing.T) {
 	t.Parallel()
 	dir, scratch := t.TempDir(), t.TempDir()
@@ -136,7 +136,7 @@ func TestDevicesStay(t *testing.T) {
 	}
 }
 
-// What cannot be written is printed, and the status is 1.
+// A result whose file cannot be written is printed, with status 1.
 func TestUnwrittenIsPrinted(t *testing.T) {
 	t.Parallel()
 	needLinux(t)
@@ -166,7 +166,7 @@ func TestUnwrittenIsPrinted(t *testing.T) {
 	})
 }
 
-// onWarning does something when a warning is told.
+// onWarning calls a function at a warning.
 type onWarning struct {
 	bytes.Buffer
 	do func()
@@ -179,8 +179,7 @@ func (w *onWarning) Write(p []byte) (int, error) {
 	return w.Buffer.Write(p)
 }
 
-// A disk that is full when a sweep begins, and then is not: the sweep goes on, and the
-// file is there.
+// A sweep survives a disk that is full at first, and writes its file.
 func TestSweepOutlastsFullDisk(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()
@@ -199,7 +198,7 @@ func TestSweepOutlastsFullDisk(t *testing.T) {
 	})
 }
 
-// Status 0 says that what was printed has arrived.
+// Status 0 means that all output was written.
 func TestClosedOutput(t *testing.T) {
 	dir := t.TempDir()
 	shm := save(t, dir, "SHM.txt", tinySHM)
@@ -226,7 +225,7 @@ func TestClosedOutput(t *testing.T) {
 	}
 }
 
-// What comes through a pipe is in the page as a file's text is.
+// A page has the text of a file from a pipe.
 func TestReportOfPipe(t *testing.T) {
 	dir := t.TempDir()
 	file := nodes.Write(t, dir, 1)[0]
@@ -246,7 +245,7 @@ func TestReportOfPipe(t *testing.T) {
 	}
 }
 
-// Of metrics that could not be written the line tells, whatever else is unknown.
+// The line of a check reports metrics that could not be written.
 func TestCheckOnFullDisk(t *testing.T) {
 	if out, status := checkStatus(t, "check -baseline none.json -prom /dev/full"); status != 3 || !strings.Contains(out, "no space left") || !strings.Contains(out, "none.json is not there") {
 		t.Errorf("status %d, %s", status, out)

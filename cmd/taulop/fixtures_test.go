@@ -21,7 +21,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// save writes a file, and says where.
+// save writes a file, and returns its path.
 func save(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)
@@ -46,7 +46,7 @@ func loadParams(t testing.TB, path ...string) *params.File {
 	return must.Get(params.ReadFile(filepath.Join(path...)))
 }
 
-// fixtures is a directory with the files of testdata/files, and with parameter files.
+// fixtures is a directory with the files of testdata/files, and parameter files.
 func fixtures(t testing.TB) (dir string) {
 	t.Helper()
 	dir = inMemory(t)
@@ -80,7 +80,7 @@ func measuredAt(taus, sizes []int) *params.File {
 		Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Sizes: sizes, Taus: taus, Caches: []bool{false}, Segments: 2, SegmentBytes: 8192}}
 }
 
-// add adds a cell, of placement local and τ = 1 unless the key says others.
+// add adds a cell; the default is placement local and τ = 1.
 func add(f *params.File, k params.Key, samples ...float64) {
 	if k.Placement == "" {
 		k.Placement = numa.Local
@@ -93,11 +93,11 @@ func add(f *params.File, k params.Key, samples ...float64) {
 	f.Cells = append(f.Cells, c)
 }
 
-// six are as many samples of the same.
+// six are six equal samples.
 func six(ns float64) []float64 { return slices.Repeat([]float64{ns}, 6) }
 
-// node writes the file of a machine with rings of segments of 8K. L(8K,τ) is the
-// law's but for 0.8 %, and 15 samples lie within ±1 %; m = 64 takes a hundredth.
+// node writes the file of a machine with rings of segments of 8K. L(8K,τ) is within 0.8 % of the law,
+// and 15 samples lie within ±1 %; m = 64 takes a hundredth.
 func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int) (path string) {
 	t.Helper()
 	f := measuredAt(taus, []int{64, 8192})
@@ -123,8 +123,8 @@ func node(t testing.TB, dir, host string, L1, sigma, kappa float64, taus ...int)
 	return saveParams(t, f, dir, host+".json")
 }
 
-// fleets are nodes of which one is slow; nodes of which surveys were made, with one that is slower; and
-// nodes with too few samples to test.
+// fleets are nodes with one slow one, nodes with surveys and one slow one, and nodes with too few
+// samples for a test.
 func fleets(t testing.TB, dir string) {
 	t.Helper()
 	node(t, dir, "old", 1000, 0.3, 0.02, 1, 2, 3, 4, 6, 8)
@@ -162,7 +162,7 @@ func fleets(t testing.TB, dir string) {
 	}
 }
 
-// snapshots adds a machine and published parameters, which are not all to be had everywhere.
+// snapshots adds a machine and published parameters, as far as available.
 func snapshots(t testing.TB, dir string) {
 	t.Helper()
 	const machine = "8em64t-2s2ca2c"
@@ -187,7 +187,7 @@ func swept(t testing.TB, dir string) string {
 	return saveParams(t, f, dir, "swept.json")
 }
 
-// stridedFile is a file that has transfers and packed messages.
+// stridedFile is a file with transfers and packed messages.
 func stridedFile(t testing.TB, dir string) string {
 	t.Helper()
 	f := measuredAt([]int{1, 2}, []int{1024, 8192})
@@ -201,8 +201,8 @@ func stridedFile(t testing.TB, dir string) string {
 	return saveParams(t, f, dir, "strided.json")
 }
 
-// besideTransfers are files of what stands beside transfers: pairs, without and with times of 0; copies between
-// levels; what one rank does by itself.
+// besideTransfers are files of other surveys: pairs, without and with times of 0; copies between levels;
+// copies of a single rank.
 func besideTransfers(t testing.TB, dir string) {
 	t.Helper()
 	for name, times := range map[string]float64{"beside.json": 2, "beside-zero.json": 0} {
@@ -235,8 +235,8 @@ func besideTransfers(t testing.TB, dir string) {
 	saveParams(t, f, dir, "transfers.json")
 }
 
-// ofTables are files that are made of published tables, which no import makes so: with segments, of
-// two setups, of two networks, and of a sweep that was cut short.
+// ofTables are files from published tables that no import writes: with segments, two setups, two
+// networks, and an incomplete sweep.
 func ofTables(t testing.TB, dir string) {
 	t.Helper()
 	read := func(text, name string) *params.Table {
@@ -288,8 +288,8 @@ func ofTables(t testing.TB, dir string) {
 	saveParams(t, f, dir, "unfinished.json")
 }
 
-// plottable are files that each kind of chart can draw: a native one with copies and
-// what else a sweep measures, a published one, and one of taulop verify.
+// plottable are files for every kind of chart: a parameter file with copies and the other surveys of a
+// sweep, a published table, and a file of taulop verify.
 func plottable(t testing.TB, dir string) (native, published, verification string) {
 	t.Helper()
 	f := measuredAt([]int{1, 2}, []int{64, 8192})

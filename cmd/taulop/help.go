@@ -29,8 +29,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// pages are what help says of commands before their flags, a file each. A line in capitals
-// is in the place of a list that is made of what there is.
+// pages are the help texts of commands, without flags, a file each. A line in capitals stands for a
+// generated list.
 //
 //go:embed help
 var pages embed.FS
@@ -77,7 +77,7 @@ var listed = map[string]func(io.Writer){
 	},
 }
 
-// page is what help says before the flags.
+// page is the help text without flags.
 func (c command) page() string {
 	text := strings.TrimSuffix(c.words, "Flags:\n")
 	if text == "" {
@@ -99,7 +99,7 @@ func (c command) page() string {
 	return b.String()
 }
 
-// writeHelp writes the page and the flags.
+// writeHelp writes the help page and the flags.
 func (c command) writeHelp(out io.Writer, flags *argument.Set) {
 	width := columns(out)
 	io.WriteString(out, printable.Reflow(c.page(), width))
@@ -113,7 +113,7 @@ func (c command) writeHelp(out io.Writer, flags *argument.Set) {
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimRight(line, "\n")
 		usage, below := strings.CutPrefix(line, "    \t")
-		if name, beside, found := strings.Cut(line, "\t"); !below && found { // of one letter
+		if name, beside, found := strings.Cut(line, "\t"); !below && found { // flags of one letter have their usage on the same line
 			fmt.Fprintln(out, name)
 			usage, below = beside, true
 		}
@@ -124,7 +124,7 @@ func (c command) writeHelp(out io.Writer, flags *argument.Set) {
 	}
 }
 
-// set is the flags of a command, those that all have included, and what it does.
+// set is the flags of a command, with those that all commands share, and its action.
 func (c command) set() (*argument.Set, action) {
 	flags := argument.NewSet(c.called())
 	act := c.flags(flags)
@@ -135,20 +135,20 @@ func (c command) set() (*argument.Set, action) {
 		if c.measures {
 			flags.Bool("no-progress", false, "no progress; warnings are printed")
 		}
-		flags.Bool("v", false, "warnings in full: why, and what to do")
+		flags.Bool("v", false, "full warnings, with reasons and remedies")
 	}
 	return flags, act
 }
 
-// has tells whether a command has a flag.
+// has reports whether a command has a flag.
 func (c command) has(name string) bool {
 	flags, _ := c.set()
 	return flags.Lookup(name) != nil
 }
 
-// A setting is a flag as man page and completion show it.
+// A setting is a flag for man page and completion.
 type setting struct {
-	name, value, usage string // value is what it takes, "" for nothing
+	name, value, usage string // value is the placeholder; "": none
 	words              []string
 }
 
@@ -176,8 +176,7 @@ func helpFlags(*argument.Set) action {
 	}
 }
 
-// columns is how wide a text may be: as the terminal, or without one as COLUMNS says, or 80
-// letters.
+// columns is the width of the terminal, or without one the value of COLUMNS, or the default of 80.
 func columns(w io.Writer) int {
 	const least = 40
 	if f, ok := w.(interface{ Fd() uintptr }); ok {
@@ -194,7 +193,7 @@ func columns(w io.Writer) int {
 // collectiveNames are all collectives.
 func collectiveNames() []string { return collective.Names(collective.Collectives()) }
 
-// verifiable is what verify carries out.
+// verifiable are the operands of verify.
 func verifiable() []string {
 	return slices.Concat(algorithmNames(), []string{verify.Message}, verify.PatternNames())
 }
@@ -202,7 +201,7 @@ func verifiable() []string {
 // kindNames are the names of charts.
 func kindNames() []string { return lists.Map(plotKinds, func(k plotKind) string { return k.name }) }
 
-// algorithmNames are all collectives, and all of their algorithms.
+// algorithmNames are all collectives and their algorithms.
 func algorithmNames() (all []string) {
 	all = collectiveNames()
 	for _, a := range collective.All() {
@@ -212,8 +211,8 @@ func algorithmNames() (all []string) {
 	return all
 }
 
-// writeAlgorithms lists all algorithms that names can ask for, a table for each collective: those of a
-// library with the textbook's that it is, others with where they are described.
+// writeAlgorithms lists algorithms, a table per collective: those of a library with their textbook
+// names, or without a library those of textbooks with their sources.
 func writeAlgorithms(w io.Writer, library *mpi.Library) {
 	described, title := "described in", "Algorithms, for taulop predict, explain and verify, such as bcast:binomial"
 	if library != nil {
@@ -252,7 +251,7 @@ func writeAlgorithms(w io.Writer, library *mpi.Library) {
 	view.WriteTables(w, tables)
 }
 
-// writeMeasured lists what a sweep can be told to measure.
+// writeMeasured lists the setups, placements, surveys and operators of a sweep.
 func writeMeasured(w io.Writer) {
 	of := view.Table{Title: "setups, for -setup", Columns: view.Words("setup", "what it is")}
 	for _, s := range append(slices.Clip(setups.All), setups.Sendrecv, setups.Share) {

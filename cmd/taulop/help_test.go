@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Every flag of every command is in the manual and offered by completion, whose scripts shells
-// take as troff takes the manual.
+// The manual and completion have every flag of every command. Shells accept the completion scripts, and
+// troff the manual.
 func TestManualAndCompletion(t *testing.T) {
 	manual, _, err := run(t, "man")
 	if err != nil {
@@ -67,7 +67,7 @@ func TestManualAndCompletion(t *testing.T) {
 	}
 }
 
-// What bash completes, word by word.
+// Completion in bash.
 func TestBashCompletes(t *testing.T) {
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip(err)
@@ -100,7 +100,7 @@ func TestBashCompletes(t *testing.T) {
 	}
 }
 
-// Help of every command fits a terminal of 80 letters, but for words that have no space.
+// Help of every command fits 80 columns, except for long words.
 func TestHelpFits(t *testing.T) {
 	t.Setenv("COLUMNS", "")
 	for _, c := range commands {
@@ -113,7 +113,7 @@ func TestHelpFits(t *testing.T) {
 	}
 }
 
-// Lists name what there is.
+// Lists are complete.
 func TestLists(t *testing.T) {
 	out, _, err := run(t, "predict", "-list")
 	if err != nil {

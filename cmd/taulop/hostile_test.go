@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// frugal runs a command and fails if it allocates more than some MB in all.
+// frugal runs a command, and fails if that allocates too much memory.
 func frugal(t *testing.T, line ...string) (out string, err error) {
 	t.Helper()
 	const most = 256 << 20
@@ -26,8 +26,8 @@ func frugal(t *testing.T, line ...string) (out string, err error) {
 	return out, err
 }
 
-// A plan may come from anywhere: one that no sweep can carry out is refused, without a
-// panic and before memory is taken, and the file stays as it was.
+// A plan that no sweep can carry out is an error, before memory is allocated, and the file stays
+// unchanged.
 func TestHostilePlans(t *testing.T) {
 	needLinux(t)
 	for _, tt := range []struct {
@@ -60,7 +60,7 @@ func TestHostilePlans(t *testing.T) {
 	}
 }
 
-// resumable is a file of a sweep on this machine that has not begun, its plan changed.
+// resumable is a file of a sweep on this machine with a changed plan and no cells.
 func resumable(t testing.TB, change func(*params.Plan)) string {
 	t.Helper()
 	m, err := numa.Discover("/")

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/coretocore"
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/infile"
@@ -27,45 +26,28 @@ import (
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/tidy"
-	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
-// An importRequest is what the user asked to import.
+// An importRequest holds the flags of import.
 type importRequest struct {
 	format, name string
-	cores        map[string]int // of levels, where tables do not say
-	pairs        []int          // of each table that does not say
+	cores        map[string]int // that share a level, for tables that do not say
+	pairs        []int          // of each table that does not print them
 	net          string
-	cpus         []int // of a matrix
+	cpus         []int // of a matrix's rows
 	sweptFile
 	output
-}
-
-// A sweptFile is the file of -params, taken in a state of the machine, and where a benchmark's
-// buffers were.
-type sweptFile struct {
-	params   string
-	state    stateChoice
-	offCache bool
-}
-
-func (s *sweptFile) add(flags *argument.Set, usage string) {
-	flags.StringVar(&s.params, "params", "", usage)
-	argument.Var(flags, &s.offCache, "cache", "in", "`where` a benchmark's buffers were, in cache or off: in, off", argument.Cache, "in", "off")
-	s.state.add(flags, mixture)
 }
 
 // An importer makes a parameter file of files of one kind.
 type importer struct {
 	format string
-	looks  func(path string) bool // whether a file is of this kind
-	of     string                 // files, in a sentence
-	flags  string                 // of this kind alone
+	looks  func(path string) bool // whether a file looks like this kind
+	of     string                 // the files, in a sentence
+	flags  string                 // that only this kind has
 	read   func(req *importRequest, errOut io.Writer, files []string) (*params.File, error)
 }
 
@@ -82,11 +64,11 @@ func importFlags(flags *argument.Set) action {
 	formats := lists.Map(importers, func(i importer) string { return i.format })
 	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed; core-to-core, a matrix of core-to-core-latency (default: what they look like)", formats)
 	flags.StringVar(&req.name, "name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
-	argument.Var(flags, &req.cores, "cores", "", "of tables: how many cores in a row share a level, where they do not say, a `list` like same_socket=28,other_socket=56", readCores)
-	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: `list` of how many pairs ran each osu_multi_lat, which does not print it, in the order of OUTPUT: 1,2,4", readPairs)
+	argument.Var(flags, &req.cores, "cores", "", "of tables that do not say: how many consecutive cores share a level, a `list` like same_socket=28,other_socket=56", readCores)
+	argument.Var(flags, &req.pairs, "pairs", "", "of benchmarks: pairs in each osu_multi_lat, which does not print them, a `list` in the order of OUTPUT: 1,2,4", readPairs)
 	flags.StringVar(&req.net, "net", "", "of benchmarks whose pairs were on two nodes: `name` of the network between them, such as ib0")
 	argument.Var(flags, &req.cpus, "cpus", "", "of a matrix of core-to-core-latency: the CPUs of its rows, a `list` like 0-3,8-11 (default from 0 on)", numa.ParseOrder)
-	req.sweptFile.add(flags, "of benchmarks: a `file` of taulop sweep on the same machine, to take γ and ranks' own copies from; of a matrix: to take the machine's levels from")
+	req.sweptFile.add(flags, "a `file` of taulop sweep on the same machine: benchmarks take γ and ranks' own copies from it, a matrix the machine's levels")
 	flags.Rules(
 		argument.Rule{Flags: "state", Needs: "params", Why: "is one of those that the file of -params has"},
 		argument.Rule{Flags: "params", Not: "net", Why: "has what ranks do by themselves, and not between nodes"},
@@ -114,7 +96,7 @@ func importFlags(flags *argument.Set) action {
 	}
 }
 
-// text is import of tables in the published text format.
+// text imports tables in the published text format.
 func (req *importRequest) text(errOut io.Writer, files []string) (*params.File, error) {
 	if n := len(files); n > 2 {
 		return nil, usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
@@ -138,7 +120,7 @@ func (req *importRequest) text(errOut io.Writer, files []string) (*params.File, 
 	return f, nil
 }
 
-// imported is the provenance of what another program measured.
+// imported is the provenance of another program's measurements.
 func imported(host string, unknown ...string) provenance.Provenance {
 	return provenance.Provenance{
 		Time: time.Now().UTC().Format(time.RFC3339), Hostname: host,
@@ -146,24 +128,7 @@ func imported(host string, unknown ...string) provenance.Provenance {
 	}
 }
 
-// read reads it, and warns that numbers are means where no state was chosen: the state of
-// benchmarks is unknown.
-func (s *sweptFile) read(errOut io.Writer) (*params.File, error) {
-	f, err := readParameters("params", s.params)
-	if err != nil {
-		return nil, err
-	}
-	m := compare.Machine{Path: s.params, File: f}
-	if err := s.state.one(&m); err != nil {
-		return nil, err
-	}
-	if states := m.File.States(); len(states) > 0 {
-		tell(errOut, "%s was measured in several states of the machine, in which a flag takes %s, and benchmarks do not say in which their messages went: what is taken from it are means over all by their shares, unless -state chooses one", s.params, params.StateList(states))
-	}
-	return m.File, nil
-}
-
-// readPairs reads -pairs, a number for each table.
+// readPairs reads -pairs, a number per table.
 func readPairs(list string) (pairs []int, err error) {
 	for word := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(word)
@@ -175,7 +140,7 @@ func readPairs(list string) (pairs []int, err error) {
 	return pairs, nil
 }
 
-// printed are the times that benchmarks printed, whose pairs are known.
+// printed reads the times that benchmarks printed, and sets their numbers of pairs.
 func (req *importRequest) printed(errOut io.Writer, files []string) (times []mpibench.Time, err error) {
 	pairs, lacking := req.pairs, ""
 	for _, file := range files {
@@ -201,7 +166,7 @@ func (req *importRequest) printed(errOut io.Writer, files []string) (times []mpi
 	return times, nil
 }
 
-// benchmarks is import of what MPI benchmarks printed.
+// benchmarks imports the output of MPI benchmarks.
 func (req *importRequest) benchmarks(errOut io.Writer, files []string) (*params.File, error) {
 	times, err := req.printed(errOut, files)
 	if err != nil {
@@ -241,71 +206,7 @@ func (req *importRequest) benchmarks(errOut io.Writer, files []string) (*params.
 	return f, nil
 }
 
-// overheadsFlags is import -overheads.
-func overheadsFlags(flags *argument.Set) action {
-	var (
-		pings   string
-		native  sweptFile
-		library *mpi.Library
-		output  output
-	)
-	flags.StringVar(&pings, "overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
-	native.add(flags, "the parameter `file` that has the transfers")
-	argument.Var(flags, &library, "as", "", "the `library` whose way the ping-pongs' messages went: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
-	flags.Rules(argument.Rule{Flags: "overheads", Needs: "params", Why: "takes a file of ping-pongs and one of parameters", Do: "taulop import -overheads IMB.txt -params host.json -o out.json"})
-	output.add(flags, "write to a new `file`")
-	return func(_ context.Context, out, errOut io.Writer, _ []string) error {
-		f, err := native.read(errOut)
-		if err != nil {
-			return err
-		}
-		results, err := mpibench.ReadFile(pings)
-		if err != nil {
-			return usagef("-overheads: %v", err)
-		}
-		if library != nil {
-			err = verify.Overheads(f, model.Choice{As: library, OffCache: native.offCache, Buffers: params.Unchanged}, results.Times)
-		} else {
-			err = mpibench.TakeOverheads(f, results.Times, native.offCache)
-		}
-		if err != nil {
-			return usagef("-overheads %s -params %s: %v", pings, native.params, err)
-		}
-		ofLibrary(f, "o(m)", []string{pings})
-		takeGamma(errOut, f, []string{pings}, results.Times, native.offCache)
-		if err := f.Validate(); err != nil {
-			return usagef("%s: %v", native.params, err)
-		}
-		return putFile(out, errOut, &output, f)
-	}
-}
-
-// takeGamma gives a file the γ that outputs have, and says so.
-func takeGamma(errOut io.Writer, f *params.File, outputs []string, times []mpibench.Time, off bool) {
-	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.Kind == mpibench.Reduction }); off && i >= 0 {
-		tell(errOut, "left out: %s: γ is of vectors in cache, whatever a message's: run it with buffers in cache, and import that first", times[i].Benchmark)
-		return
-	}
-	operators, leftOut := mpibench.TakeGamma(f, times)
-	for _, o := range leftOut {
-		tell(errOut, "left out: %s: %s", o.Benchmark, o.Why)
-	}
-	for _, operator := range operators {
-		tell(errOut, "γ of %s is what MPI_Reduce_local took in %s", operator, printable.List(outputs))
-		ofLibrary(f, "γ of "+operator, outputs)
-	}
-}
-
-// ofLibrary notes in a file that a parameter is an MPI library's, in the place of what was
-// noted of it before.
-func ofLibrary(f *params.File, parameter string, outputs []string) {
-	note := parameter + " is that of "
-	f.Warnings = slices.DeleteFunc(f.Warnings, func(w string) bool { return strings.HasPrefix(w, note) })
-	names := lists.Map(outputs, filepath.Base)
-	f.Warn(fmt.Errorf("%s%s: predictions are of that library", note, printable.List(names)))
-}
-
-// putFile writes a file, and what speaks against it where that has a name.
+// putFile writes a parameter file, and warnings about it if it has a name.
 func putFile(out, errOut io.Writer, output *output, f *params.File) error {
 	if err := output.write(out, f.Write); err != nil || output.path == "" {
 		return err
@@ -315,7 +216,7 @@ func putFile(out, errOut io.Writer, output *output, f *params.File) error {
 	return nil
 }
 
-// readText reads a file in the published format.
+// readText reads a file in the published text format.
 func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, error) {
 	var none T
 	if outfile.Replaces(path) && holdsParameters(path) {
@@ -331,7 +232,7 @@ func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 	return t, nil
 }
 
-// matrix is import of a matrix of core-to-core-latency. It says which groups of CPUs it shows.
+// matrix imports a matrix of core-to-core-latency, and prints its groups of CPUs.
 func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File, error) {
 	if n := len(files); n > 1 {
 		return nil, usagef("got %d arguments, want 1: a matrix is of one machine", n)
@@ -365,7 +266,7 @@ func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File
 	return f, nil
 }
 
-// tables is import of tables with named columns.
+// tables imports tables with named columns.
 func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File, error) {
 	tables, timed, err := req.readTables(files)
 	if err != nil {
@@ -394,7 +295,7 @@ func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File
 	return f, nil
 }
 
-// readTables reads tables of messages, and of collectives beside them.
+// readTables reads tables of messages, and of collectives (timed).
 func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Table, err error) {
 	for _, file := range files {
 		t, err := tidy.ReadFileOf(file, req.name)
@@ -418,7 +319,7 @@ func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Tabl
 	return tables, timed, nil
 }
 
-// readCores reads how many cores share levels: same_socket=28,other_socket=56.
+// readCores reads numbers of cores per level: same_socket=28,other_socket=56.
 func readCores(text string) (map[string]int, error) {
 	given := make(map[string]int)
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' }) {

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// kills is how often the tests of sweeps kill something.
+// kills is the number of kills in tests of sweeps.
 func kills() int {
 	if os.Getenv("TAULOP_LONG") != "" {
 		return 50
@@ -22,9 +22,8 @@ func kills() int {
 	return 4
 }
 
-// A sweep that is killed while its launch is at its first sample, its second, … and resumed
-// each time: the file is always valid, and no cell ever loses a sample. With TAULOP_LONG it is
-// killed at random moments too.
+// A sweep is killed in the first sample of its launch, in the second, …, and resumed each time. The file
+// is always valid, and no cell loses a sample. With TAULOP_LONG it is killed at random moments, too.
 func TestSweepSurvivesKilling(t *testing.T) {
 	needLinux(t)
 	dir := t.TempDir()

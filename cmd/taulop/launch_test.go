@@ -21,16 +21,15 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// simulated is set where launches are to measure a simulation of this machine, and no
-// work takes time.
+// simulated is the environment variable for launches that simulate this machine without any work.
 const simulated = "TAULOP_TEST_SIMULATED"
 
-// programName is what the test's program is called where it is taulop: main, with its streams,
-// is tested too.
+// programName is the name under which the test program is taulop, so that main and its streams are
+// tested, too.
 const programName = "taulop"
 
-// TestMain has this program begin as a launch where a measurement of a test begins it
-// again, and as taulop by that name. Launches are simulated unless a test measures.
+// TestMain runs this program as a launch if a measurement started it, and as taulop under that name.
+// Launches are simulated unless a test calls measures.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == engine.Command {
 		if os.Getenv(simulated) != "" {
@@ -62,14 +61,14 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// measures has a test measure this machine, and nothing beside it.
+// measures lets a test measure this machine, without other tests in parallel.
 func measures(t *testing.T) {
 	t.Helper()
 	needLinux(t)
 	t.Setenv(simulated, "")
 }
 
-// builtIn is the directory of the program that the tests of processes share.
+// builtIn is the directory of the program that tests of processes share.
 var builtIn string
 
 var built = sync.OnceValues(func() (program string, err error) {
@@ -91,21 +90,20 @@ var built = sync.OnceValues(func() (program string, err error) {
 	return program, err
 })
 
-// build is a file that is taulop: this program by another name.
+// build is the path of taulop: this program under another name.
 func build(t *testing.T) string {
 	t.Helper()
 	return must.Get(built())
 }
 
-// program is taulop with a command line.
+// program is a taulop process with a command line.
 func program(t *testing.T, line ...string) *exec.Cmd {
 	t.Helper()
 	return exec.Command(build(t), line...)
 }
 
-// hanging is the variable of the environment that has launches hang at every n-th sample. The
-// function waits for the next that does, until the command has ended, and returns its process
-// ID, 0 if none does.
+// hanging is the environment variable that makes launches hang at every n-th sample. next waits for
+// the next one that hangs, and returns its process ID; 0 if the command ends first.
 func hanging(t *testing.T, n int) (variable string, next func(ended <-chan struct{}) (pid int)) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hangs")
@@ -127,8 +125,7 @@ func hanging(t *testing.T, n int) (variable string, next func(ended <-chan struc
 	}
 }
 
-// scratch is inMemory for hundreds of files. Such tests are long, and the race detector finds
-// nothing in them that it does not find in others.
+// scratch is inMemory for hundreds of files. Such long tests are skipped with -short.
 func scratch(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -137,8 +134,7 @@ func scratch(t *testing.T) string {
 	return inMemory(t)
 }
 
-// inMemory is a directory of a test, in memory where there is some: disks take milliseconds
-// for each file that is written to its end.
+// inMemory is a test's directory, in memory if possible: disks take milliseconds per file.
 func inMemory(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "taulop-test-")
@@ -149,7 +145,7 @@ func inMemory(t testing.TB) string {
 	return dir
 }
 
-// times is how often a random test does what it is for: as the environment says, or the default.
+// times is the number of repetitions of a random test: from the environment, or the default.
 func times(t *testing.T, env string, otherwise int) int {
 	t.Helper()
 	text := os.Getenv(env)

@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// What a library does with a broadcast has one answer: predict, explain, tune, verify and map say
-// the same µs. Between two ranks it is one message, by Open MPI's own choice.
+// predict, explain, tune, verify and map cost a library's broadcast alike. Between two ranks it is one
+// message, by Open MPI's own choice.
 func TestOneAnswer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,16 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a command must have left: the Go runtime ends a program that wants a file, a thread or
-// address space and gets none, and this cannot be caught. Commands that measure begin processes,
-// whose threads count too.
+// The least resources of a command. Without a file, thread or address space the Go runtime aborts,
+// which cannot be caught. Measuring commands start processes, whose threads count too.
 const (
 	leastFiles, leastFilesMeasuring     = 12, 24
 	leastThreads, leastThreadsMeasuring = 8, 24
 	leastMB, leastMBMeasuring           = 128, 512
 )
 
-// checkLimits fails where the system's limits leave too little.
+// checkLimits fails if the system's limits leave too little.
 func checkLimits(measures bool) error {
 	files, threads, mb := leastFiles, leastThreads, leastMB
 	if measures {
@@ -37,10 +36,10 @@ func checkLimits(measures bool) error {
 	return nil
 }
 
-// filesLeft counts, up to a number, how many files can be opened.
+// filesLeft is the number of files that can be opened, up to most.
 func filesLeft(most int) (n int) {
 	for ; n < most; n++ {
-		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // the Go runtime sees to it that there is one
+		fd, err := unix.FcntlInt(0, unix.F_DUPFD_CLOEXEC, 0) // standard input: the Go runtime opens it if it is closed
 		if err != nil {
 			break
 		}
@@ -49,7 +48,7 @@ func filesLeft(most int) (n int) {
 	return n
 }
 
-// addressSpaceLeft is what RLIMIT_AS leaves to mappings.
+// addressSpaceLeft is the number of bytes that RLIMIT_AS leaves.
 func addressSpaceLeft() int64 {
 	const unlimited = 1 << 62
 	var limit unix.Rlimit
@@ -62,11 +61,11 @@ func addressSpaceLeft() int64 {
 	return max(0, int64(limit.Cur)-used*int64(os.Getpagesize()))
 }
 
-// From manyThreads on the existing threads need not be counted.
+// manyThreads is a limit from which existing threads need not be counted.
 const manyThreads = 4096
 
-// threadsLeft is what RLIMIT_NPROC leaves to this user, of whom the kernel counts all
-// threads but does not hold root to the limit.
+// threadsLeft is the number of threads that RLIMIT_NPROC leaves to this user. The kernel does not
+// limit root.
 func threadsLeft() int {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur >= manyThreads || os.Getuid() == 0 {

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the system allows too little, every command says so in a sentence and does not end
-// as after bad input.
+// With too few resources every command prints a sentence, with another status than for bad input.
 func TestLimits(t *testing.T) {
 	if testing.CoverMode() != "" {
 		t.Skip("the program opens files of its own for the coverage")
@@ -57,8 +56,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A release ends with a sentence in however little address space: below what the Go runtime starts
-// in by its entry, above by checkLimits.
+// A release prints a sentence in any address space: by its entry where the Go runtime does not start, else
+// by checkLimits.
 func TestAddressSpace(t *testing.T) {
 	program := filepath.Join(t.TempDir(), programName)
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-E=entry", "-o", program, ".").CombinedOutput(); err != nil {

@@ -36,28 +36,28 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A command is one subcommand; each has a file of its own, and its words in help/. What it
-// refuses, its help, its manual and its completion are made of this.
+// A command is one subcommand, with a Go file and a help text of its own. Argument checks, help,
+// manual and completion derive from it.
 type command struct {
 	name     string
 	about    string // one line for users
 	group    string // of commands, in the list that help prints
 	flags    func(*argument.Set) action
 	operands operands
-	measures bool      // has something to save when it is stopped
-	plugin   bool      // of monitoring: it ends with 3 where others do that found nothing out
-	modes    []command // what it is with a flag of that name, where its flags are others
-	value    string    // what the flag of a mode takes, "" for nothing
-	words    string    // what help says, for surveys; others have a file
+	measures bool      // measures, and saves its result when it is stopped
+	plugin   bool      // for monitoring: errors exit with status 3, unknown
+	modes    []command // selected by a flag of the mode's name; each has its own flags
+	value    string    // placeholder for the value of a mode's flag; "": none
+	words    string    // help text of surveys; others have a file in help/
 }
 
-// An action is what a command does once its flags are known.
+// An action runs a command after its flags are parsed.
 type action func(ctx context.Context, out, errOut io.Writer, words []string) error
 
 // Operands are the words that a command takes besides flags.
 type operands struct {
-	least, most int             // -1: as many as there are
-	want        string          // what to do where there are too few or too many
+	least, most int             // most -1: unlimited
+	want        string          // advice if there are too few or too many
 	words       func() []string // for completion
 	files       bool            // files too
 }
@@ -71,13 +71,13 @@ const (
 	selfGroup    = "About taulop"
 )
 
-// commands are all that there are, the paper's, which has no name, first; help, man page
-// and completion list them in this order.
+// commands are all commands, in the order of help, man page and completion. The first is the plain
+// command, without a name.
 var commands []command
 
 func init() {
 	var own []command
-	for _, s := range survey.All() { // those that say what users are told
+	for _, s := range survey.All() {
 		if s.Command != nil {
 			own = append(own, command{name: s.Name, about: s.Doc, group: surveyGroup, flags: surveyFlags(s), measures: true, words: s.Command.Help,
 				operands: operands{most: map[bool]int{true: -1}[s.Command.Takes], files: s.Command.Takes}})
@@ -126,7 +126,7 @@ func init() {
 	})
 }
 
-// run runs a command, or the one that a flag makes of it.
+// run runs a command, or the mode that a flag selects.
 func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) error {
 	plain := c
 	c = c.mode(args)
@@ -170,20 +170,27 @@ func (o operands) check(name string, words []string) error {
 	return usagef("got %s: %s", printable.Count(n, "argument"), o.want)
 }
 
-// mode is the command, or what a flag makes of it.
+// mode is the command, or the mode that a flag selects.
 func (c command) mode(args []string) command {
 	for _, m := range c.modes {
-		if slices.ContainsFunc(args, func(arg string) bool {
-			name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
-			return name == m.name && strings.HasPrefix(arg, "-")
-		}) {
+		if slices.ContainsFunc(args, func(arg string) bool { return flagName(arg) == m.name }) {
 			return c.as(m)
 		}
 	}
 	return c
 }
 
-// elsewhere says where a flag belongs that the command has not in this mode, and in another.
+// flagName is the name of the flag in an argument like -name, --name or -name=value; "" if it is none.
+func flagName(arg string) string {
+	name, dashed := strings.CutPrefix(arg, "-")
+	if !dashed {
+		return ""
+	}
+	name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), "=")
+	return name
+}
+
+// elsewhere ends an error about a flag that the command has in another mode; "" if in none.
 func (c command) elsewhere(in command, name string) string {
 	for i, m := range c.all() {
 		switch {
@@ -203,10 +210,10 @@ func (c command) as(m command) command {
 	return m
 }
 
-// called is what a command is called in sentences: taulop verify.
+// called is the command as users type it: taulop verify.
 func (c command) called() string { return strings.TrimSpace("taulop " + c.name) }
 
-// status is how the program ends.
+// status is the exit status for an error.
 func (c command) status(err error) int {
 	status := exitStatus(err)
 	if c.plugin && status != 0 && !errors.As(err, new(verdict)) {
@@ -224,7 +231,7 @@ func lookup(name string) (command, bool) {
 	return commands[i], true
 }
 
-// find returns the command that args ask for, and its own arguments.
+// find returns the command of args, and its arguments.
 func find(args []string) (command, []string) {
 	if len(args) > 0 && args[0] != "" {
 		if c, known := lookup(args[0]); known {
@@ -239,11 +246,11 @@ func find(args []string) (command, []string) {
 	return commands[0], args
 }
 
-// versionFlags is the command that says which program this is.
+// versionFlags is the subcommand.
 func versionFlags(*argument.Set) action {
 	return func(_ context.Context, out, _ io.Writer, _ []string) error {
 		version := provenance.Version()
-		if commit := provenance.Commit(); !strings.Contains(version, commit) { // a tag's
+		if commit := provenance.Commit(); !strings.Contains(version, commit) { // a tag has none
 			version += ", commit " + commit
 		}
 		fmt.Fprintf(out, "taulop %s, %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
@@ -251,7 +258,7 @@ func versionFlags(*argument.Set) action {
 	}
 }
 
-// unknown is what a word is answered that is no command.
+// unknown is the error for a word that is no command.
 func unknown(word string) error {
 	if slices.ContainsFunc(measured, func(s setups.Setup) bool { return s.Name == word }) {
 		return usagef("there is no command %q: setups are flags, like taulop -%s 2 8 4; taulop -h says more", word, word)
@@ -280,27 +287,26 @@ func main() {
 	os.Exit(supervise(cmd, args))
 }
 
-// A usageError is a mistake in what the user typed, or asked for: nothing was done.
+// A usageError is a mistake in the command line or its files; nothing was done.
 type usageError = engine.RefusedError
 
 func usagef(format string, args ...any) error {
 	return usageError(fmt.Sprintf(format, advised(args)...))
 }
 
-// interrupted is what a command says that a signal ended.
+// interrupted is the error of a command that a signal ended.
 type interrupted string
 
 func (e interrupted) Error() string { return string(e) }
 func (e interrupted) Unwrap() error { return context.Canceled }
 
-// noAnswer is what a command says that found too little in good files to answer.
+// noAnswer is the error of a command whose valid input has too little data.
 type noAnswer string
 
 func (e noAnswer) Error() string { return string(e) }
 
-// exitStatus is 0 for success and help, 2 for bad input, 3 for no answer, 130 for an interrupt
-// as shells have it, 1 for what the machine refused. Which signal it was supervise
-// knows. A check's is its verdict.
+// exitStatus is 0 for success and help, 1 for failures of the system, 2 for bad input, 3 for no
+// answer, and 130 for a signal, which supervise refines. A check's is its verdict.
 func exitStatus(err error) int {
 	var usage usageError
 	var none noAnswer

@@ -35,11 +35,11 @@ func manFlags(*argument.Set) action {
 	}
 }
 
-// shared are flags that mean the same in many commands, which the manual of all says once.
+// shared are flags with the same meaning in many commands, which the common manual explains once.
 var shared = []string{"o", "force", "json", "csv", "md", "quiet", "no-progress", "v", "node", "name", "state", "launches", "huge"}
 
-// writeManual writes the manual of all commands: of each what it is for, how it is called, and
-// its flags in short. The manual of a command has all of them.
+// writeManual writes the manual of all commands: the purpose, the calls and short flags of each.
+// The manual of a command has its full flags.
 func writeManual(w io.Writer) {
 	fmt.Fprintf(w, ".TH TAULOP 1 \"\" \"taulop %s\" \"User Commands\"\n", provenance.Version())
 	fmt.Fprint(w, ".SH NAME\ntaulop \\- measures how a machine's memory carries concurrent transfers, and predicts MPI collectives\n")
@@ -77,32 +77,32 @@ func writeManual(w io.Writer) {
 	fmt.Fprint(w, ".SH \"SEE ALSO\"\ntaulop man COMMAND, the whole manual of a command\n")
 }
 
-// all are a command and its modes.
+// all is a command and its modes.
 func (c command) all() []command {
 	return append([]command{c}, lists.Map(c.modes, c.as)...)
 }
 
-// calls are the lines of a page that say how a command is called.
+// calls are the usage lines of a help page.
 func (c command) calls() []string {
 	page, _, _ := strings.Cut(c.page(), "\nExamples:")
 	lines := lists.Filter(strings.Split(page, "\n"), func(line string) bool { return strings.HasPrefix(line, "  taulop "+c.name) })
 	return lists.Map(lines, strings.TrimSpace)
 }
 
-// first is the first clause of a usage, for a list of flags.
+// first is the first clause of a usage, for short lists.
 func (s setting) first() string {
 	text, _, _ := strings.Cut(strings.ReplaceAll(s.usage, "`", ""), ";")
 	text, _, _ = strings.Cut(text, " (default")
 	return text
 }
 
-// writeSection writes all of a command: what the help says, and the flags.
+// writeSection writes the help page and all flags of a command.
 func writeSection(w io.Writer, c command, heading string) {
 	writePage(w, c, heading)
 	writeFlags(w, c.settings(), func(s setting) string { return s.usage })
 }
 
-// writePage writes what the help says.
+// writePage writes the help page.
 func writePage(w io.Writer, c command, heading string) {
 	fmt.Fprintf(w, ".SH \"%s\"\n", roff(heading))
 	literal := false
@@ -143,7 +143,7 @@ func writeFlags(w io.Writer, all []setting, text func(setting) string) {
 	fmt.Fprintln(w, ".PD")
 }
 
-// roff is a line of text that troff takes for nothing else.
+// roff escapes a line of text for troff.
 func roff(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {

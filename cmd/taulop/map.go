@@ -22,7 +22,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A mapRequest is what the user asked to map.
+// A mapRequest holds the flags of map.
 type mapRequest struct {
 	processmap.Request
 	p, pattern   int // ranks and bytes of a pattern
@@ -30,7 +30,7 @@ type mapRequest struct {
 	params, root string
 	net          netFlag
 	offCache     bool
-	as           *mpi.Library // whose way messages take; nil: segmented
+	as           *mpi.Library // whose transports messages use; nil: segmented
 	state        stateChoice
 	nodes        int
 	hosts        []string
@@ -73,21 +73,21 @@ func mapFlags(flags *argument.Set) action {
 }
 
 func (req *mapRequest) add(flags *argument.Set) {
-	flags.IntVar(&req.p, "P", 0, "`processes`: of a pattern how many; a file of other ones is refused")
+	flags.IntVar(&req.p, "P", 0, "number of `processes`, of a pattern; a file must have as many")
 	flags.Within("P", 1, comm.MaxRanks, fmt.Sprintf("give 1 to %d processes", comm.MaxRanks))
 	argument.Var(flags, &req.pattern, "m", "64K", "of a pattern, the `size` of its largest messages", argument.Some)
-	flags.StringVar(&req.messages, "messages", "", "a `file` like MATRIX with numbers of messages in the place of bytes")
+	flags.StringVar(&req.messages, "messages", "", "a `file` like MATRIX, with numbers of messages instead of bytes")
 	flags.StringVar(&req.params, "params", "", "parameters of a machine, a `file` of taulop sweep or pairs, or in the published text format")
 	flags.StringVar(&req.root, "root", "", "map to the machine whose sys and proc are below `DIR`, or in an archive of hwloc-gather-topology (default this one, or that of -params)")
 	flags.StringVar((*string)(&req.net), "net", "", "network between nodes, a `file` of taulop net or in the published text format (default what -params has)")
-	flags.IntVar(&req.nodes, "nodes", 0, "`nodes` like the machine (default 1, or those of -hosts)")
+	flags.IntVar(&req.nodes, "nodes", 0, "number of `nodes` like the machine (default 1, or those of -hosts)")
 	flags.Within("nodes", 1, heuristic.MaxPlaces, fmt.Sprintf("give 1 to %d", heuristic.MaxPlaces))
-	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, with commas between (default localhost, or +n0, +n1 … as mpirun numbers those that it is given)", argument.Names)
-	argument.Var(flags, &req.offCache, "cache", "in", "`where` user data are when times are predicted: in, off", argument.Cache, "in", "off")
-	argument.Var(flags, &req.as, "as", "", "`library` whose way messages take when times are predicted, by their size: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
+	argument.Var(flags, &req.hosts, "hosts", "", "`names` of the nodes, comma-separated (default localhost, or +n0, +n1 …, mpirun's numbers for its nodes)", argument.Names)
+	argument.Var(flags, &req.offCache, "cache", "in", "for predicted times: user buffers `in|off` cache", argument.Cache, "in", "off")
+	argument.Var(flags, &req.as, "as", "", "for predicted times: MPI `library` whose transports, by message size, are used: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
 	req.state.add(flags, mixture)
-	argument.Var(flags, &req.Methods, "method", "", "`list` of ways to map: "+strings.Join(processmap.Methods, ", ")+" (default all that there is time for)", argument.Among(processmap.Methods), processmap.Methods...)
-	flags.DurationVar(&req.Time, "time", 3*time.Second, "time that exchanging processes may take at the most")
+	argument.Var(flags, &req.Methods, "method", "", "`list` of mapping methods: "+strings.Join(processmap.Methods, ", ")+" (default all that -time allows)", argument.Among(processmap.Methods), processmap.Methods...)
+	flags.DurationVar(&req.Time, "time", 3*time.Second, "time limit of exchanging processes")
 	argument.Word(flags, &req.format, "format", "", "write the cheapest mapping for a `launcher`: "+strings.Join(processmap.LauncherNames(), ", "), processmap.LauncherNames())
 	flags.Rules(
 		argument.Rule{Flags: "state as", Needs: "params", Why: "is of parameters", Do: "name their file with -params, or leave it out"},
@@ -103,7 +103,7 @@ func (req *mapRequest) add(flags *argument.Set) {
 	req.destination.add(flags, "format")
 }
 
-// checkHosts checks the names of nodes, which say how many there are.
+// checkHosts checks the names of nodes, and takes the number of nodes from them.
 func (req *mapRequest) checkHosts() error {
 	if len(req.hosts) > 0 && req.nodes == 0 {
 		req.nodes = len(req.hosts)
@@ -119,7 +119,7 @@ func (req *mapRequest) checkHosts() error {
 	return nil
 }
 
-// read reads or makes what is to be mapped.
+// read reads the communication matrix, or makes a pattern's.
 func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	pattern := comm.Lookup(words[0])
 	switch {
@@ -159,7 +159,7 @@ func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	return nil
 }
 
-// machine finds the cores, and what messages between them take.
+// machine finds the cores, and a model of messages between them.
 func (req *mapRequest) machine() error {
 	if req.params == "" {
 		return req.topology()

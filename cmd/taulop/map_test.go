@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Open MPI, where it is installed, puts processes where the rankfile says.
+// Open MPI, if installed, places processes by the rankfile.
 func TestOpenMPITakesTheRankfile(t *testing.T) {
 	mpirun, err := exec.LookPath("mpirun.openmpi")
 	if err != nil {

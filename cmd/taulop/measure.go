@@ -28,14 +28,14 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// measured are the setups that users choose from.
+// measured are the setups of the plain command.
 var measured = append(slices.Clip(setups.All), setups.Share)
 
-// absurd is a segment in bytes that is hardly meant without a unit: the paper has 8 KB, and all
-// other commands count in bytes.
+// absurd is a segment size in bytes that is an error without a unit: SIZE counts KB, as in the
+// paper, and all other commands count bytes.
 const absurd = 1 << 20
 
-// A request is what the user asked to measure.
+// A request holds the arguments of the plain command.
 type request struct {
 	setup     setups.Setup
 	setupName string
@@ -45,11 +45,11 @@ type request struct {
 	membind   int // node of all intermediate buffers, if bind
 	huge      bool
 	fill      bool
-	machine   string // what it is to be called
+	machine   string // name in the output
 	offCache  bool
 	segments  int
 	size      int
-	label     string // the size as asked: 8KB
+	label     string // the size as given: 8KB
 	tau       int
 	k         []int
 	kMax      int
@@ -61,7 +61,7 @@ type request struct {
 	brief   bool // no header, no rows
 }
 
-// measureFlags is the command that has no name.
+// measureFlags is the plain command.
 func measureFlags(flags *argument.Set) action {
 	req := &request{}
 	req.add(flags)
@@ -77,7 +77,7 @@ func measureFlags(flags *argument.Set) action {
 	}
 }
 
-// measure measures, and writes what it has, also if it ends early.
+// measure measures and prints, also after an early end.
 func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	began := time.Now()
 	machine, err := here()
@@ -112,9 +112,7 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	for _, w := range file.Warnings {
 		doc.Warn(errors.New(w))
 	}
-	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K)))
-	}
+	err = ifStopped(err, "stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K))
 	if len(result.Rows) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
 	}
@@ -128,17 +126,17 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	doc.Warn(doubt.Unequal(file)...)
 	doc.Warn(steal.Warnings()...)
 	untold := doc.Warnings[told:]
-	if err != nil { // which is said last
+	if err != nil { // main prints err last
 		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
 	}
-	defer warn(errOut, untold) // after the table and what follows from it
+	defer warn(errOut, untold) // after the table
 	if failed := req.put(out, doc.Document()); failed != nil {
 		return failed
 	}
 	return err
 }
 
-// document is what there is to say before anything is measured.
+// document is the part of the result that is known before the measurement.
 func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 	doc := report.Series{
 		Provenance: provenance.Read("/", m),
@@ -168,13 +166,13 @@ func (req *request) add(flags *argument.Set) {
 	argument.Word(flags, &req.policy, "placement", "", "`placement` by its name: -placement local is -local", policies())
 	flags.OneOf(append(names(measured), "setup")...)
 	flags.OneOf(append(policies(), "placement", "cpus")...)
-	argument.Var(flags, &req.cpus, "cpus", "", "put the workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
+	argument.Var(flags, &req.cpus, "cpus", "", "put workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	addNode(flags, &req.machine)
 	flags.IntVar(&req.membind, "membind", 0, "put all intermediate buffers on this NUMA `node`")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage+"; says how much of them was given")
 	flags.BoolVar(&req.fill, "fill", false, fillUsage)
-	argument.Var(flags, &req.offCache, "cache", "", "`where` user buffers are, in cache or off: in, off; -cache off is -off_cache", argument.Cache, "in", "off")
-	flags.Bool("off_cache", false, "walk user buffers through memory: four times what caches hold")
+	argument.Var(flags, &req.offCache, "cache", "", "user buffers `in|off` cache; -cache off is -off_cache", argument.Cache, "in", "off")
+	flags.Bool("off_cache", false, "walk user buffers through memory of four times the caches' size")
 	flags.Rules(argument.Rule{Flags: "off_cache", Not: "cache=in", Why: "has user buffers come from memory"})
 	argument.Var(flags, &req.k, "k", "", "segments of a message, a `list` like 1,2,4 with doubling ranges: 1:64 (default 1,2,4,…,8192,12288)", argument.Rising(argument.Counts("number of segments", false)))
 	flags.IntVar(&req.kMax, "kmax", 0, "leave out rows with more than `n` segments")
@@ -186,7 +184,7 @@ func (req *request) add(flags *argument.Set) {
 	req.destination.add(flags)
 }
 
-// read takes what flags and operands say.
+// read completes the request from flags and operands.
 func (req *request) read(flags *argument.Set, words []string) (err error) {
 	if len(words) == 0 && flags.NFlag() == 0 {
 		return usagef("name a command, %s, or what to measure, like taulop -ring -local 2 8 4; taulop -h says what each is for", strings.Join(commandNames(), ", "))
@@ -233,12 +231,12 @@ func (req *request) read(flags *argument.Set, words []string) (err error) {
 	return nil
 }
 
-// policies are the names of the placements that need no list of CPUs.
+// policies are the names of all placements except lists of CPUs.
 func policies() (names []string) {
 	return lists.Map(numa.Policies, func(p numa.Policy) string { return string(p) })
 }
 
-// policyNames are these in a sentence.
+// policyNames are these names, comma-separated.
 func policyNames() string { return strings.Join(policies(), ", ") }
 
 func names(all []setups.Setup) (ns []string) {

@@ -38,13 +38,13 @@ func ran(t testing.TB, line ...string) (out, errOut string) {
 	return out, errOut
 }
 
-// named is a command that there is.
+// named is the command of a name.
 func named(name string) command {
 	c, _ := lookup(name)
 	return c
 }
 
-// parsed reads a command line without carrying it out.
+// parsed parses a command line without running it.
 func parsed(add func(*argument.Set), args []string) (flags *argument.Set, words []string, err error) {
 	flags = argument.NewSet("taulop")
 	add(flags)
@@ -69,7 +69,7 @@ func parseSweep(args []string) (*sweepRequest, error) {
 	return req, err
 }
 
-// The three commands of taulop-2015, section 5, as printed there, and one for Fig. 4.
+// The three commands in section 5 of taulop-2015, and one for Fig. 4.
 func TestPapersCommands(t *testing.T) {
 	for _, setup := range []string{"bcast", "ping", "ring", "share"} {
 		req, err := parseRequest([]string{"-" + setup, "-off_cache", "-local", "2", "8", "4"})
@@ -124,7 +124,7 @@ func needLinux(t *testing.T) {
 	}
 }
 
-// Too many workers for the CPUs: it runs, and says what it is not.
+// More workers than CPUs run, with a warning.
 func TestOversubscribed(t *testing.T) {
 	needLinux(t)
 	m := must.Get(numa.Discover("/"))
@@ -142,7 +142,7 @@ func TestOversubscribed(t *testing.T) {
 	}
 }
 
-// The ring measures this machine.
+// A ring measures this machine.
 func TestMeasuresJSON(t *testing.T) {
 	measures(t)
 	file := filepath.Join(t.TempDir(), "host.json")

@@ -14,17 +14,17 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// Messages are standard error of a command: warnings, notes, and progress.
+// messages is the standard error of a command: warnings, notes and progress.
 type messages struct {
-	io.Writer              // of what is told
-	progress  io.Writer    // of bars
+	io.Writer              // for warnings and notes
+	progress  io.Writer    // for progress bars
 	to        io.Writer    // standard error
-	held      bytes.Buffer // what is told before there is a result, of a command that does not measure
-	full      bool         // warnings say why, and what to do
-	cut       bool         // one has not said so
+	held      bytes.Buffer // messages held until the result, unless the command measures
+	full      bool         // print warnings in full
+	cut       bool         // a warning was shortened
 }
 
-// newMessages is what flags leave of standard error; at once is of what is told in a minute's work.
+// newMessages applies -quiet, -no-progress and -v to standard error. atOnce: do not hold messages.
 func newMessages(flags *argument.Set, errOut io.Writer, atOnce bool) *messages {
 	m := &messages{Writer: errOut, progress: errOut, to: errOut, full: flags.On("v")}
 	if flags.On("quiet") {
@@ -38,7 +38,7 @@ func newMessages(flags *argument.Set, errOut io.Writer, atOnce bool) *messages {
 	return m
 }
 
-// end writes what was held, and where to read more.
+// end writes held messages, and a hint at -v if a warning was shortened.
 func (m *messages) end() {
 	if m.cut && m.Writer != io.Discard {
 		tell(m.Writer, "-v says why, and what to do")
@@ -46,14 +46,14 @@ func (m *messages) end() {
 	m.to.Write(m.held.Bytes())
 }
 
-// warn writes warnings, each once: in a line each, what comes first in them, unless all is asked for.
+// warn writes warnings, duplicates once, each shortened to a line unless -v is given.
 func warn[W any](w io.Writer, warnings []W) {
 	m, is := w.(*messages)
 	if !is {
 		m = &messages{Writer: w, to: w}
 	}
 	times := make(map[string]int)
-	starts := make(map[string]int) // where the statement begins, behind the names of machines
+	starts := make(map[string]int) // where the statement begins, after the names of machines
 	all := lists.Map(warnings, func(w W) string {
 		text := fmt.Sprint(advised([]any{w})...)
 		if named, is := any(w).(interface{ Who() string }); is && strings.HasPrefix(text, named.Who()+": ") {
@@ -81,8 +81,8 @@ func warn[W any](w io.Writer, warnings []W) {
 	}
 }
 
-// brief is as much of a warning as a line of width columns holds. A warning says first what is so, from
-// byte start on, and then why and what to do, behind colons, semicolons, parentheses or commas.
+// brief shortens a warning to width columns. It cuts at a colon, semicolon, parenthesis or comma after
+// byte start: the statement comes first there, reasons and advice follow.
 func brief(text string, start, width int) string {
 	fits := func(s string) bool { return utf8.RuneCountInString(s) <= width }
 	short := text
@@ -105,8 +105,7 @@ func brief(text string, start, width int) string {
 	return short
 }
 
-// tell writes an error, a warning or a note to standard error, a sentence in a line. Of
-// what the user typed it repeats as much as of a file.
+// tell writes an error, a warning or a note as one line. It shortens long words of the command line.
 func tell(w io.Writer, format string, args ...any) {
 	sentence := fmt.Sprintf(format, advised(args)...)
 	for _, word := range os.Args[1:] {

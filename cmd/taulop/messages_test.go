@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// A warning in a line says what is so, and as much of the rest as there is room for.
+// A shortened warning keeps its statement, and as much of the rest as fits.
 func TestBrief(t *testing.T) {
 	for _, tt := range []struct {
 		text, want string

@@ -18,14 +18,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// hangs is the longest time a command may read, on the slowest and busiest of machines.
+// hangs is the time limit of a command on slow and busy machines.
 const hangs = time.Minute
 
-// mutationsEnv is how many mutated files TestMutatedFiles reads.
+// mutationsEnv is the number of mutated files in TestMutatedFiles.
 const mutationsEnv = "TAULOP_MUTATIONS"
 
-// Damaged or invented files go through all commands that read, without a panic, a hang, or more
-// than 1 GB of memory: a sentence says what is wrong, or there is a result.
+// Commands that read damaged files print a result or a sentence, without a panic, a hang, or more than
+// 1 GB of memory.
 func TestMutatedFiles(t *testing.T) {
 	files := times(t, mutationsEnv, 200)
 	if testing.Short() {
@@ -55,14 +55,14 @@ func TestMutatedFiles(t *testing.T) {
 	t.Logf("%d files, of which %d commands made something", files, read)
 }
 
-// unmake removes what commands made.
+// unmake removes the files of commands.
 func unmake(dir string) {
 	for _, made := range []string{"made.txt", "made.svg", "made.html", "SHM.txt", "gamma.txt"} {
 		os.Remove(filepath.Join(dir, made))
 	}
 }
 
-// keepMutant leaves the file where it can be looked at.
+// keepMutant keeps the file for inspection.
 func keepMutant(t *testing.T, i int, path string) {
 	data, err := os.ReadFile(path)
 	if err != nil || len(data) > 1<<16 {
@@ -71,8 +71,8 @@ func keepMutant(t *testing.T, i int, path string) {
 	t.Logf("file %d is %q", i, data)
 }
 
-// bounded runs a command in this process; a panic, too much time and too much memory
-// are errors of several lines.
+// bounded runs a command in this process. A panic, too much time and too much memory are errors of
+// several lines.
 func bounded(line []string) (err error) {
 	const most = 1 << 30
 	ctx, cancel := context.WithCancel(context.Background())
@@ -118,8 +118,7 @@ type original struct {
 	commands   []string // MUTANT is the file, GOOD a parameter file beside it, DIR where others are
 }
 
-// mutable are originals of every kind of file that a command reads, and dir the directory that has
-// what else they name.
+// mutable are originals of every kind of input file. dir has the other files that commands name.
 func mutable(t *testing.T) (all []original, dir string) {
 	t.Helper()
 	dir = fixtures(t)
@@ -181,7 +180,7 @@ func mutable(t *testing.T) (all []original, dir string) {
 
 var numeral = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)
 
-// odd is what stands in the place of a number.
+// odd are replacements for a number.
 var odd = []string{"0", "-1", "1", "1e308", "1e-320", "-0", "9223372036854775807", "18446744073709551616", "1125899906842624", "100000000",
 	"1073741824", "65536", "16384", "8191", "NaN", "null", `"x"`, "[]", "{}", "1_000", "0x1p4", "0.5", "1e999", ""}
 

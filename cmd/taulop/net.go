@@ -23,10 +23,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// netPort is what is listened on by hand.
+// netPort is the default port of -listen.
 const netPort = "7415"
 
-// A netRequest is what taulop net was asked for.
+// A netRequest holds the flags of net.
 type netRequest struct {
 	surveyRequest
 	listen bool
@@ -63,7 +63,7 @@ func netFlags(flags *argument.Set) action {
 			return usagef("a network has two ends: say -listen here and -to THIS-HOST on another, or start both with srun -N 2 --ntasks-per-node=1 taulop net")
 		}
 		r := &req.request
-		// All hosts look at all of it: where one finds a mistake, none waits for it.
+		// All hosts check the whole request, so that none waits for one that rejects it.
 		if err := r.Check(); err != nil {
 			return usagef("%v", err)
 		}
@@ -96,8 +96,8 @@ func (req *netRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.to, "to", "", "measure with these hosts, a `list` of HOST or HOST:PORT")
 	argument.Var(flags, &r.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default nine from 1 to 4M)", argument.Rising(argument.Sizes))
 	argument.Var(flags, &r.Taus, "tau", "", "τ, flows at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:8 (default 1, 2, 4 … to the CPUs of the smaller host, 8 at the most)", argument.Rising(argument.Taus))
-	flags.StringVar(&req.secret, "secret", "", "`file` with what all hosts know and nobody else (default one in your home, made where there is none)")
-	argument.Var(flags, &req.memory, "memory", network.DefaultMemory, "`size` that messages of all flows may take on the host that listens, in bytes or with a unit; a run needs 2·τ·m", argument.Some)
+	flags.StringVar(&req.secret, "secret", "", "`file` with a secret that only these hosts know (default one in your home directory, made if missing)")
+	argument.Var(flags, &req.memory, "memory", network.DefaultMemory, "memory for messages of all flows on the host that listens, a `size` in bytes or with a unit; a run needs 2·τ·m", argument.Some)
 	flags.DurationVar(&req.wait, "wait", time.Minute, "how long to wait for the other hosts")
 	flags.BoolVar(&req.tam, "tam", true, "measure the parameters of Tam's model too")
 	flags.Rules(
@@ -125,7 +125,7 @@ func (req *netRequest) readSecret() (network.Secret, error) {
 	return network.ReadSecret(path, true)
 }
 
-// withPort completes an address.
+// withPort adds the default port to an address without one.
 func withPort(address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -140,7 +140,7 @@ func withPort(address string) (string, error) {
 	return net.JoinHostPort(host, port), nil
 }
 
-// answer takes part in a run that another host leads.
+// answer serves a run that another host leads.
 func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Machine, secret network.Secret, address string) error {
 	cpus, err := network.CPUs(m)
 	if err != nil {
@@ -158,7 +158,7 @@ func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Mac
 	return h.Serve(ctx, l)
 }
 
-// targets are the hosts to measure with.
+// targets are the other hosts.
 func (req *netRequest) targets(ctx context.Context) (targets []network.Target, err error) {
 	if req.step {
 		for rank, host := range req.task.Hosts {
@@ -181,10 +181,10 @@ func (req *netRequest) targets(ctx context.Context) (targets []network.Target, e
 	return targets, nil
 }
 
-// quietWait is the time after which a wait is announced.
+// quietWait is the time before a wait is reported.
 const quietWait = 3 * time.Second
 
-// lead measures with targets, which are let go whatever happens.
+// lead measures with the targets, and releases them in any case.
 func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, r network.Request) (err error) {
 	said := make(chan struct{})
 	waits := time.AfterFunc(quietWait, func() {

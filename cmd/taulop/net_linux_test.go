@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// status is how a program ended, −1 for a signal.
+// status is the exit status of a program; −1 for a signal.
 func status(err error) int {
 	var exit *exec.ExitError
 	switch {
@@ -27,8 +27,7 @@ func status(err error) int {
 	return -1
 }
 
-// A run that fails before it has measured anything leaves no file, and says why; over
-// loopback, which has the largest packets.
+// A run over loopback, which has the largest packets, that fails before a measurement leaves no file.
 func TestNetFailsEarly(t *testing.T) {
 	p := newPair(t)
 	file := filepath.Join(t.TempDir(), "net.json")
@@ -44,7 +43,7 @@ func TestNetFailsEarly(t *testing.T) {
 	}
 }
 
-// A pair is the two ends of a run over loopback, which share a secret.
+// A pair has the two ends of a run over loopback, with a common secret.
 type pair struct{ program, secret, address string }
 
 func newPair(t *testing.T) pair {
@@ -55,7 +54,7 @@ func newPair(t *testing.T) pair {
 	return p
 }
 
-// freeAddress is one of loopback that nobody listens on. The test is skipped where there is no lo.
+// freeAddress is a free address of loopback. It skips the test without lo.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
@@ -91,7 +90,7 @@ func (p pair) lead(t *testing.T, args ...string) ([]byte, error) {
 	return exec.CommandContext(t.Context(), p.program, append([]string{"net", "-quiet", "-secret", p.secret, "-to", p.address}, args...)...).CombinedOutput()
 }
 
-// Messages that are too large for the host that listens are a mistake, which both ends tell.
+// Both ends report messages that are too large for the listening host.
 func TestNetMemory(t *testing.T) {
 	p := newPair(t)
 	listener, heard := p.listen(t, "-memory", "1M")
@@ -106,7 +105,7 @@ func TestNetMemory(t *testing.T) {
 	}
 }
 
-// What can be wrong on one host: a sentence, and a status.
+// Mistakes on one host: an error and a status.
 func TestNetMistakes(t *testing.T) {
 	used := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// A file that was begun on one node is gone on with there alone: -node is no part of its plan.
+// A file begun with -node can only be resumed on that node: -node is no part of its plan.
 func TestNodeOfAFile(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil || len(m.Nodes) != 1 {

@@ -24,21 +24,21 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// errNoMeasuring is of systems that can read what others measured.
+// errNoMeasuring is the error of measuring commands outside Linux.
 var errNoMeasuring = errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
 
-// An output is where a result goes: standard output, or the file that -o names.
+// An output is the destination of a result: standard output, or the file of -o.
 type output struct {
-	path  string        // "" is standard output
-	force bool          // a file that is there may be replaced
-	file  *outfile.File // at path, once check has found it writable; nil: standard output
+	path  string        // "": standard output
+	force bool          // replace an existing file
+	file  *outfile.File // at path, opened by the check of flags; nil: standard output
 }
 
-// add adds -o, of which usage says what is written, and -force. A file that is there, and one
-// that cannot be made, are refused before there is a result.
+// add adds -o and -force. Existing files and files that cannot be created are errors before the
+// command starts.
 func (o *output) add(flags *argument.Set, usage string) {
 	flags.StringVar(&o.path, "o", "", usage+"; - is standard output")
-	flags.BoolVar(&o.force, "force", false, "replace a file that is there already")
+	flags.BoolVar(&o.force, "force", false, "replace an existing file")
 	flags.Check(func() (err error) {
 		if o.path == "-" {
 			o.path = ""
@@ -48,23 +48,22 @@ func (o *output) add(flags *argument.Set, usage string) {
 	})
 }
 
-// write writes a result where put does.
+// write writes a result with put.
 func (o *output) write(out io.Writer, write func(io.Writer) error) error {
 	return put(out, o.file, write)
 }
 
-// fresh refuses a regular file that is there, unless it may be replaced, one that the command
-// reads, and one that cannot be made; "" is standard output. What is what the file is called in a
-// sentence.
+// fresh opens a new file; nil for "", standard output. It rejects an existing regular file without
+// force, a file that the command reads, and one that cannot be created. what names the file in errors.
 func fresh(flags *argument.Set, what, path string, force bool) (*outfile.File, error) {
 	if path == "" {
 		return nil, nil
 	}
 	if outfile.Replaces(path) && !force {
-		return nil, usagef("%s is there already: choose another name, or replace it with -force", what)
+		return nil, usagef("%s already exists: choose another name, or replace it with -force", what)
 	}
 	if outfile.Replaces(path) && reads(flags, path) {
-		return nil, usagef("%s is a file that is read, which would be lost: choose another name", what)
+		return nil, usagef("%s is an input file, which would be lost: choose another name", what)
 	}
 	f, err := outfile.Open(path)
 	if err != nil {
@@ -73,15 +72,15 @@ func fresh(flags *argument.Set, what, path string, force bool) (*outfile.File, e
 	return f, nil
 }
 
-// reads tells whether a command's other words name the file at path, alone or in a list, or a list of
-// files that does.
+// reads reports whether operands and flags name the file at path, directly, in a list, or in the file
+// of -files.
 func reads(flags *argument.Set, path string) bool {
 	words := flags.Args()
 	flags.Visit(func(f *flag.Flag) {
 		switch text := f.Value.String(); f.Name {
 		case "o", "save", "prom":
 		case "files":
-			if outfile.Replaces(text) { // else it can be read once
+			if outfile.Replaces(text) { // else it is a pipe, which can be read only once
 				listed, _ := infile.Read(text, infile.Names)
 				words = append(words, listed...)
 			}
@@ -100,10 +99,10 @@ func reads(flags *argument.Set, path string) bool {
 	})
 }
 
-// Formats are what a document is written as: text for people, unless a flag says otherwise.
-type formats map[*document.Format]*bool // asked for
+// formats are flags for the format of a document. The default is text for people.
+type formats map[*document.Format]*bool // whether it was asked for
 
-// add adds their flags, of which one is chosen, or one of others that are named.
+// add adds the flags. They and others exclude one another.
 func (f *formats) add(flags *argument.Set, others ...string) {
 	*f = make(formats)
 	for _, format := range document.Formats {
@@ -113,7 +112,7 @@ func (f *formats) add(flags *argument.Set, others ...string) {
 	flags.OneOf(others...)
 }
 
-// format is what was asked for, nil for text.
+// format is the chosen format; nil: text.
 func (f formats) format() *document.Format {
 	for format, asked := range f {
 		if *asked {
@@ -123,24 +122,24 @@ func (f formats) format() *document.Format {
 	return nil
 }
 
-// valued tells whether that is rows of values.
+// valued reports whether the format has rows of values.
 func (f formats) valued() bool {
 	return f.format() != nil && slices.Contains([]string{"csv", "tsv"}, f.format().Name)
 }
 
-// A destination is where a document goes, and what it is written as.
+// A destination is the output and the format of a document.
 type destination struct {
 	output
 	formats
 }
 
-// add adds -o and the formats, of which one is chosen, or one of others that are named.
+// add adds -o and the formats, which exclude one another and others.
 func (d *destination) add(flags *argument.Set, others ...string) {
 	d.formats.add(flags, others...)
 	d.output.add(flags, "write to a new `file`")
 }
 
-// put writes a document as put does.
+// put writes a document with put.
 func (d *destination) put(out io.Writer, doc *document.Document) error {
 	as := d.format()
 	if as == nil {
@@ -153,8 +152,8 @@ func (d *destination) put(out io.Writer, doc *document.Document) error {
 	return d.write(out, write)
 }
 
-// put writes a result to a file, which is writable; to out when there is none, or when it
-// cannot be written after all: what was measured is not lost.
+// put writes a result to a file; to out if the file is nil, or if writing it fails: measurements are
+// not lost.
 func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
 	if to == nil {
 		b := bufio.NewWriterSize(verbatim(out), 1<<16)
@@ -167,7 +166,7 @@ func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
 	return instead(out, err, write)
 }
 
-// exactly writes a text that is there already.
+// exactly writes text.
 func exactly(text []byte) func(io.Writer) error {
 	return func(w io.Writer) error {
 		_, err := w.Write(text)
@@ -175,7 +174,7 @@ func exactly(text []byte) func(io.Writer) error {
 	}
 }
 
-// widthFor is the width of a line of a file, or of standard output without one.
+// widthFor is the line width of the file at path, or of standard output for "".
 func widthFor(out io.Writer, path string) int {
 	if path != "" {
 		out = io.Discard
@@ -183,13 +182,13 @@ func widthFor(out io.Writer, path string) int {
 	return columns(out)
 }
 
-// unwritten tells the errors of a file that lacks what it should hold.
+// unwritten reports whether err is a failure to write a file.
 func unwritten(err error) bool {
 	var failed *outfile.Error
 	return errors.As(err, &failed)
 }
 
-// instead writes what a file should have held to out, and says so.
+// instead writes the content of a failed file to out, and adds that to err.
 func instead(out io.Writer, err error, write func(io.Writer) error) error {
 	b := bufio.NewWriterSize(verbatim(out), 1<<16)
 	if failed := cmp.Or(write(b), b.Flush()); failed != nil || out == io.Discard {
@@ -198,7 +197,7 @@ func instead(out io.Writer, err error, write func(io.Writer) error) error {
 	return fmt.Errorf("%w; standard output has what it should hold", err)
 }
 
-// offTerminal is out unless it is a terminal: figures and pages are not for reading there.
+// offTerminal is out, or io.Discard for a terminal: figures and pages do not belong there.
 func offTerminal(out io.Writer) io.Writer {
 	if isTerminal(out) {
 		return io.Discard
@@ -206,9 +205,8 @@ func offTerminal(out io.Writer) io.Writer {
 	return out
 }
 
-// putParameters writes a parameter file, and to out what there is to say of it. If
-// the file cannot be written, out gets the file, which has every sample; a person gets
-// both.
+// putParameters writes a parameter file, and a summary to out. If the file cannot be written, out
+// gets the file, which has every sample, and the summary only on a terminal.
 func putParameters(out io.Writer, to *outfile.File, f *params.File, say func(io.Writer)) error {
 	err := to.Write(f.Write)
 	if unwritten(err) {
@@ -221,13 +219,13 @@ func putParameters(out io.Writer, to *outfile.File, f *params.File, say func(io.
 	return err
 }
 
-// isFile tells a file that stands where a word is wanted.
+// isFile reports whether path exists and is no directory.
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
 }
 
-// head is the beginning of a file, up to so many bytes; nothing of one that cannot be read.
+// head is the first `most` bytes of a file; nil if it cannot be read.
 func head(path string, most int64) []byte {
 	f, err := os.Open(path)
 	if err != nil {
@@ -238,8 +236,8 @@ func head(path string, most int64) []byte {
 	return text
 }
 
-// holdsParameters tells a parameter file, isTidy a table with named columns, and isMatrix a matrix of
-// core-to-core-latency, by their beginnings.
+// holdsParameters recognises a parameter file, isTidy a table with named columns, and isMatrix a
+// matrix of core-to-core-latency.
 func holdsParameters(path string) bool {
 	return bytes.Contains(head(path, 512), []byte(strconv.Quote(params.Format)))
 }
@@ -248,11 +246,11 @@ func isTidy(path string) bool { return tidy.Is(head(path, 1<<16)) }
 
 func isMatrix(path string) bool { return coretocore.Looks(string(head(path, 1<<17))) }
 
-// A printer is standard output that remembers what went wrong: few look at the
-// errors of each line.
+// A printer is standard output that remembers its first error, since most callers ignore errors of
+// single lines.
 type printer struct {
 	*patient
-	closed bool // it was, when the process began
+	closed bool // since the process began
 	err    error
 	broken func() // called when the reader is gone, if not nil
 }
@@ -272,7 +270,7 @@ func (p *printer) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// incomplete is of output that its reader does not take.
+// incomplete is a failure to write to standard output.
 type incomplete struct{ error }
 
 func (e incomplete) Error() string {
@@ -281,11 +279,9 @@ func (e incomplete) Error() string {
 
 func (e incomplete) Unwrap() error { return e.error }
 
-// losesOutput tells whether what is printed is all that there will be, and standard
-// output is closed.
+// losesOutput reports whether standard output is closed and no flag names a file for the result.
 func losesOutput(args []string) bool {
 	return process.OutputClosed() && !slices.ContainsFunc(args, func(arg string) bool {
-		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
-		return strings.HasPrefix(arg, "-") && slices.Contains([]string{"o", "save", "resume"}, name)
+		return slices.Contains([]string{"o", "save", "resume"}, flagName(arg))
 	})
 }

@@ -17,31 +17,30 @@ import (
 	"github.com/taulop/taulop/reduce"
 )
 
-// parameterFlags choose parameters and the way of a message.
+// parameterFlags choose parameters and the transport of messages.
 type parameterFlags struct {
 	scheduleFlags
 	choice               model.Choice
 	state                stateChoice
 	files                parameterFiles
-	file, gamma, machine string          // file is the one that was read
-	of                   compare.Machine // which it is of
+	file, gamma, machine string          // file: the one that read has read
+	loaded               compare.Machine // from file
 	flags                *argument.Set
-	noGamma              error // why nothing can be reduced, nil where it can
+	noGamma              error // why reductions have no cost; nil if they have
 }
 
-// scheduleFlags lay algorithms out: -degree and -chunk, 0 where they are not given, which
-// is collective.Call's own choice.
+// scheduleFlags are -degree and -chunk.
 type scheduleFlags struct {
 	degree, chunk int
 }
 
 func (s *scheduleFlags) add(flags *argument.Set) {
-	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in a tree such as bcast:kary or bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
+	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in trees such as bcast:kary and bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
 	flags.Within("degree", 2, math.MaxInt32, "a tree needs 2 or more")
-	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain pass a message on, which MPI libraries call segments, too", argument.Some)
+	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain forward a message; MPI libraries call them segments, too", argument.Some)
 }
 
-// given are -degree and -chunk where they are on the command line.
+// given are -degree and -chunk; 0 if not given, collective.Call's default.
 func (s *scheduleFlags) given(flags *argument.Set) (degree, chunk int) {
 	if flags.Given("degree") {
 		degree = s.degree
@@ -58,14 +57,14 @@ func (p *parameterFlags) add(flags *argument.Set) {
 	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
-	argument.Var(flags, &p.choice.Setup, "setup", "", "`setup` that L of all messages is taken from: ring, bcast, ping, sendrecv (default by their pattern: ping one way, sendrecv for exchanges that receive beside what they send, and ring, or the file's first, for others)", verbatimWord, setupNames()...)
+	argument.Var(flags, &p.choice.Setup, "setup", "", "`setup` to take L of all messages from: ring, bcast, ping, sendrecv (default by pattern: ping for one way, sendrecv for exchanges with separate send and receive buffers, ring, or the file's first, for others)", verbatimWord, setupNames()...)
 	argument.Var(flags, (*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)", verbatimWord, policies()...)
-	argument.Var(flags, &p.choice.OffCache, "cache", "", "`where` user data are, in cache or off: in, off (default in, unless all was measured off)", argument.Cache, "in", "off")
-	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`way` of a message: segmented, steady, whole, single-copy; cma, single copies by the kernel that were measured as such", model.ParseTransport, transportNames()...)
+	argument.Var(flags, &p.choice.OffCache, "cache", "", "user buffers `in|off` cache (default in, unless all was measured off)", argument.Cache, "in", "off")
+	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`transport` of messages: segmented, steady, whole, single-copy; cma, the kernel's single copies, from their own measurements", model.ParseTransport, transportNames()...)
 	argument.Var(flags, &p.choice.Buffers, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma", params.ParseBuffers, "rewritten", "unchanged")
-	argument.Var(flags, &p.choice.As, "as", "", "`library` whose way messages take, by their size, and whose algorithms collectives: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named, libraryNames()...)
+	argument.Var(flags, &p.choice.As, "as", "", "MPI `library` whose transports, by message size, and algorithms are used: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named, libraryNames()...)
 	argument.Var(flags, &p.choice.Segment, "segment", "", "`size` of a segment (default the file's, or 8K)", argument.Some)
-	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: times are of the nearest that the file has, as of -segment (default the file's first)")
+	flags.IntVar(&p.choice.BufferSegments, "segments", 0, "`segments` of intermediate buffers: the nearest number in the file counts, as with -segment (default the file's first)")
 	flags.Within("segments", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.Rules(argument.Rule{Flags: "transport segment segments", Not: "as", Why: "does not go with -as, for a library has transports and segments of its own", Do: "leave one of them out"})
 	p.state.add(flags, mixture)
@@ -76,7 +75,7 @@ func libraryNames() (names []string) {
 	return lists.Map(mpi.Libraries(), func(l *mpi.Library) string { return l.Name })
 }
 
-// verbatimWord reads a name that a file may have and taulop does not.
+// verbatimWord accepts any name: a file may have others than taulop.
 func verbatimWord(text string) (string, error) { return text, nil }
 
 // transportNames are the values of -transport.
@@ -93,11 +92,11 @@ func readParameters(flag, path string) (*params.File, error) {
 	return f, nil
 }
 
-// A foreign file has no choice among what a sweep measures.
+// foreign are kinds of files that flags of sweeps do not apply to.
 var foreign = []struct {
 	is    func(*compare.Machine) bool
 	flags string
-	why   string // of a flag and a file
+	why   string // format of the error, with the flag and the file
 }{
 	{func(f *compare.Machine) bool { return f.Text }, "setup placement cache buffers",
 		"-%s chooses among what taulop sweep measured; %s is in the published text format and has one table: leave it out"},
@@ -111,7 +110,7 @@ var foreign = []struct {
 		"-%s needs p(m,d), which %s, a published table, does not have: name a file of taulop sweep -with pack"},
 }
 
-// read reads the file of -params, and refuses flags that choose what it does not have.
+// read reads the file of -params, and rejects flags that do not apply to its kind.
 func (p *parameterFlags) read() (f compare.Machine, err error) {
 	switch len(p.files) {
 	case 0:
@@ -127,15 +126,15 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 		}
 		return f, err
 	}
-	p.of = f
-	for _, of := range foreign {
-		for _, name := range strings.Fields(of.flags) {
+	p.loaded = f
+	for _, kind := range foreign {
+		for _, name := range strings.Fields(kind.flags) {
 			mapped := name == "placement" && p.choice.Placement != "" && !p.flags.Given(name)
 			if mapped {
 				name = "map " + p.flags.Lookup("map").Value.String()
 			}
-			if of.is(&f) && (mapped || p.flags.Given(name)) && (name != "transport" || p.choice.Transport != model.Whole) {
-				return f, usagef(of.why, name, p.file)
+			if kind.is(&f) && (mapped || p.flags.Given(name)) && (name != "transport" || p.choice.Transport != model.Whole) {
+				return f, usagef(kind.why, name, p.file)
 			}
 		}
 	}
@@ -146,7 +145,7 @@ func (p *parameterFlags) read() (f compare.Machine, err error) {
 	return f, err
 }
 
-// readGamma reads the file of -gamma, nil without one.
+// readGamma reads the file of -gamma; nil for "".
 func readGamma(path string) (*params.Gamma, error) {
 	if path == "" {
 		return nil, nil
@@ -158,14 +157,14 @@ func readGamma(path string) (*params.Gamma, error) {
 	return gamma, nil
 }
 
-// source says what a predictor takes from the file, and settles what it lacks.
+// source describes a predictor's parameters, and sets noGamma.
 func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) predict.Source {
 	name := f.Name
 	if p.machine != "" {
 		name = f.Called(printable.Name(p.machine))
 	}
 	source := predict.NewSource(m, name, p.file)
-	if f.File.State() == nil { // else the name says it
+	if f.File.State() == nil { // else the name has it
 		source.States = f.States()
 	}
 	source.Degree, source.Chunk = p.scheduleFlags.given(p.flags)
@@ -175,7 +174,7 @@ func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) predict.S
 	const needs, ask = "needs γ, the time of a reduction: ", "name a file that has γ with -gamma"
 	switch {
 	case m.NoGamma == nil:
-	case m.Gamma != nil && len(m.Gamma.Operators) > 0: // of other operators
+	case m.Gamma != nil && len(m.Gamma.Operators) > 0: // other operators have γ
 		p.noGamma = fmt.Errorf(needs+"%w; choose one of them with -op, or name a file that has γ of it with -gamma", m.NoGamma)
 	case f.Text:
 		p.noGamma = fmt.Errorf(needs+"%s has L and o alone; "+ask, p.file)
@@ -185,7 +184,7 @@ func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) predict.S
 	return source
 }
 
-// checkOperator refuses an operator that neither the parameters nor MPI has.
+// checkOperator rejects an operator that neither the parameters nor MPI has.
 func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 	name := strings.ToUpper(p.choice.Operator)
 	for _, full := range []string{name, name + "_I"} {
@@ -203,11 +202,11 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 	return usagef("-op: %v", err)
 }
 
-// doubts are what speaks against a predictor's costs. network is the network's file, "" where it is
-// the machine's.
+// doubts are warnings about a predictor's costs. network is the network's file; "" if the machine's
+// file has the network.
 func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error) {
-	if p.of.Text {
-		for _, w := range p.of.File.Warnings {
+	if p.loaded.Text {
+		for _, w := range p.loaded.File.Warnings {
 			all = append(all, errors.New(w))
 		}
 	}
@@ -216,7 +215,7 @@ func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error
 	}
 	for _, w := range m.Warnings {
 		file := p.file
-		if of := (model.NetworkWarning{}); network != "" && errors.As(w, &of) {
+		if network != "" && errors.As(w, new(model.NetworkWarning)) {
 			file = network
 		}
 		all = append(all, fmt.Errorf("%s: %w", file, w))

@@ -34,9 +34,9 @@ func planFlags(flags *argument.Set) action {
 	flags.Check(req.named)
 	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
 	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
-	flags.StringVar(&info, "components", "", "what is timed besides, comma-separated: a `version` of Open MPI, such as 6.0, or a file with what its ompi_info prints (- is standard input), for its other components, and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
-	flags.StringVar(&with, "with", "", "`suite` that times instead of a program in the folder: "+strings.Join(plan.Suites(), " or "))
-	flags.BoolVar(&all, "all", false, "time all settings, to see what the job would have missed")
+	flags.StringVar(&info, "components", "", "what to time besides, comma-separated: other components of Open MPI, by its `version`, such as 6.0, or a file with the output of ompi_info (- is standard input), and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
+	flags.StringVar(&with, "with", "", "benchmark `suite` to time with, instead of a program in the folder: "+strings.Join(plan.Suites(), " or "))
+	flags.BoolVar(&all, "all", false, "time all settings, to see what a job without -all would miss")
 	flags.Check(func() error {
 		if with != "" && !slices.Contains(plan.Suites(), with) {
 			return usagef("-with is %.20q: give %s", with, strings.Join(plan.Suites(), " or "))
@@ -77,7 +77,7 @@ func planFlags(flags *argument.Set) action {
 	}
 }
 
-// componentsOf are those that words name, none without any.
+// componentsOf are the components that words name; none for "".
 func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err error) {
 	if words == "" {
 		return nil, nil
@@ -94,18 +94,18 @@ func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err 
 	return all, nil
 }
 
-// cells predicts all that a plan may have timed; besides gives what the user left out, where it is not
-// nil.
-func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, besides *plan.Manifest, all bool) (cells []plan.Cell, err error) {
-	if besides != nil {
-		if err := req.besides(besides); err != nil {
+// cells predicts all settings that a plan may time. If planned is not nil, it supplies what the flags
+// leave out.
+func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, planned *plan.Manifest, all bool) (cells []plan.Cell, err error) {
+	if planned != nil {
+		if err := req.takeFrom(planned); err != nil {
 			return nil, err
 		}
 	}
 	if req.library, err = onBase(req.library, req.base); err != nil {
 		return nil, err
 	}
-	if besides == nil {
+	if planned == nil {
 		if req.collectives, err = tuned(req.library, words); err != nil {
 			return nil, err
 		}
@@ -123,8 +123,8 @@ func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []str
 	return cells, nil
 }
 
-// besides takes from a plan the library, the collectives, and P and m where no flag says others.
-func (req *tuneRequest) besides(m *plan.Manifest) (err error) {
+// takeFrom takes from a plan the library, the collectives, and P and m unless flags give them.
+func (req *tuneRequest) takeFrom(m *plan.Manifest) (err error) {
 	library, err := mpi.Tunable(m.Library)
 	if err != nil {
 		return usagef("-timed: %v", err)
@@ -158,9 +158,9 @@ func timedFlags(flags *argument.Set) action {
 		folder string
 	)
 	req.addTarget(flags)
-	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with what its job took")
+	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with the times of its job")
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
-	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
 	req.formats.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		req.timed = true
@@ -184,7 +184,7 @@ func timedFlags(flags *argument.Set) action {
 		}
 		concluded := m.Conclude(results, cells)
 		if !slices.ContainsFunc(concluded, func(c plan.Conclusion) bool { return c.OwnUS > 0 }) {
-			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, and an interval takes as many passes: %s", printable.Name(folder), plan.FewPasses, todo(m)))
+			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, the passes that an interval needs: %s", printable.Name(folder), plan.FewPasses, todo(m)))
 		}
 		rules := plan.Rules(concluded, req.library, func(p int) int {
 			nodes, _ := req.Predictor.Nodes(p)
@@ -194,7 +194,7 @@ func timedFlags(flags *argument.Set) action {
 	}
 }
 
-// todo says how a plan comes to passes enough.
+// todo says how to get enough passes.
 func todo(m *plan.Manifest) string {
 	if m.Passes < plan.FewPasses {
 		return fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes)

@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// What a job took becomes rules, also for sizes that it did not time.
+// A job's times become rules, also for sizes that it did not time.
 func TestPlan(t *testing.T) {
 	machine, directory := smallMachine(t)
 	job := filepath.Join(directory, "job")

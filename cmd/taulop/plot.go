@@ -27,16 +27,16 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A plotKind is a kind of chart: of the transfers of parameter files, of what else was
-// measured in them, of the matrices of one, or of what taulop verify, predict or map wrote.
+// A plotKind is a kind of chart: of transfers or surveys in parameter files, of the matrices of one
+// file, or of the output of taulop verify, predict or map.
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	drawing              *view.Drawing
 	matrices             func(*params.File) ([]view.Matrix, error)
-	document             func(*plotRequest) (*chart.Chart, error) // of what the command wrote
+	document             func(*plotRequest) (*chart.Chart, error) // of a file of command
 	command              string
-	costs                bool // of the machine, what models say of one algorithm
+	costs                bool // of one algorithm on one machine, by models
 }
 
 var plotKinds = []plotKind{
@@ -84,13 +84,13 @@ func init() {
 	}
 }
 
-// drawnNames are the kinds of what surveys measured.
+// drawnNames are the kinds of charts of surveys.
 var drawnNames []string
 
-// bandwidthKinds can show how much messages carry instead of how long they take.
+// bandwidthKinds can show bandwidth instead of time.
 var bandwidthKinds = []string{"l-tau", "l-m", "copy", "predict"}
 
-// plotRequest is what the user asked to draw.
+// A plotRequest holds the flags of plot.
 type plotRequest struct {
 	kind   plotKind
 	choice chart.Choice
@@ -98,7 +98,7 @@ type plotRequest struct {
 	format string
 	width  float64
 	title  string
-	as     string // what published tables are taken for
+	as     string // setup of published tables
 	state  stateChoice
 	levels []string
 	files  []string
@@ -136,16 +136,16 @@ func plotFlags(flags *argument.Set) action {
 
 func (req *plotRequest) add(flags *argument.Set) {
 	choice := &req.choice
-	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own, \"\" for none, as journals want it")
-	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all messages under way instead of times; of predict m over the time of the call")
-	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts stay as they are")
+	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own; \"\" for none, as journals want it")
+	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all concurrent messages instead of times; of predict m over the time of the call")
+	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts keep their size")
 	flags.Within("width", chart.MinWidth, chart.MaxWidth, fmt.Sprintf("give %d to %d cm, a column of print has %g", chart.MinWidth, chart.MaxWidth, chart.ColumnWidth))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names, append(setupNames(), "copy")...)
 	argument.Var(flags, &choice.Placements, "placement", "", "`list` of placements: "+policyNames()+", cpus", argument.Names, policies()...)
-	argument.Var(flags, &choice.Caches, "cache", "", "`list` of where user data are: in, off", argument.Caches, "in", "off")
+	argument.Var(flags, &choice.Caches, "cache", "", "user buffers in cache or off cache, a `list`: in,off", argument.Caches, "in", "off")
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16", argument.Taus)
-	argument.Var(flags, &req.levels, "levels", "", "of copy: `list` of where data come from and go to, like L1-L1,L2-memory", argument.Names)
+	argument.Var(flags, &req.levels, "levels", "", "of copy: `list` of sources and destinations, like L1-L1,L2-memory", argument.Names)
 	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
 	addAs(flags, &req.as)
 	req.state.add(flags, "each by itself; of heat maps means over all by their shares")
@@ -157,10 +157,10 @@ func (req *plotRequest) add(flags *argument.Set) {
 	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
 }
 
-// ofKinds are flags of some kinds of charts.
-var ofKinds = []struct {
+// kindFlags are flags that apply only to some kinds of charts.
+var kindFlags = []struct {
 	flags string
-	of    func(plotKind) bool
+	apply func(plotKind) bool
 	why   string
 }{
 	{"setup placement cache m tau as state algorithm P", func(k plotKind) bool { return k.command != "map" }, "is of other charts, and map shows all of its file"},
@@ -178,7 +178,7 @@ var ofKinds = []struct {
 	{"setup as", func(k plotKind) bool { return k.drawing == nil }, "chooses transfers, and -variant what surveys measured"},
 }
 
-// read takes the kind and the files.
+// read completes the request from operands.
 func (req *plotRequest) read(words []string) error {
 	i := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.name == words[0] })
 	if i < 0 && isFile(words[0]) {
@@ -188,10 +188,10 @@ func (req *plotRequest) read(words []string) error {
 		return usagef("there is no chart %q; %s", words[0], spelling.Suggest(words[0], kindNames()))
 	}
 	req.kind = plotKinds[i]
-	for _, of := range ofKinds {
-		for _, name := range strings.Fields(of.flags) {
-			if req.flags.On(name) && !of.of(req.kind) {
-				return usagef("-%s %s: leave it out of %s", name, strings.Replace(of.why, "DRAWN", strings.Join(drawnNames, ", "), 1), req.kind.name)
+	for _, some := range kindFlags {
+		for _, name := range strings.Fields(some.flags) {
+			if req.flags.On(name) && !some.apply(req.kind) {
+				return usagef("-%s %s: leave it out of %s", name, strings.Replace(some.why, "DRAWN", strings.Join(drawnNames, ", "), 1), req.kind.name)
 			}
 		}
 	}
@@ -214,7 +214,7 @@ func (req *plotRequest) read(words []string) error {
 	return nil
 }
 
-// stridedCosts draws the costs of one algorithm on one machine, by itself of a linear broadcast.
+// stridedCosts draws the costs of one algorithm on one machine; the default is bcast:linear.
 func stridedCosts(machines []compare.Machine, ch chart.Choice) (*chart.Chart, error) {
 	if len(machines) != 1 {
 		return nil, fmt.Errorf("this chart is of one machine, %d are named: name one", len(machines))
@@ -235,7 +235,7 @@ func stridedCosts(machines []compare.Machine, ch chart.Choice) (*chart.Chart, er
 	return chart.StridedCosts(d)
 }
 
-// chart reads the files and lays the chart out.
+// chart reads the files and makes the chart.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	if req.kind.document != nil {
 		c, err = req.kind.document(req)
@@ -284,13 +284,13 @@ func (req *plotRequest) heatMaps() (*chart.Chart, error) {
 	if err != nil {
 		return nil, usagef("%s: %v", req.files[0], err)
 	}
-	if states := f.States(); states != "" && f.File.State() == nil { // else the title says it
+	if states := f.States(); states != "" && f.File.State() == nil { // else the title has it
 		c.Caption = append(c.Caption, states)
 	}
 	return c, nil
 }
 
-// drawn is a chart of the one file.
+// drawn reads one file and draws it.
 func drawn[T any](read func(io.Reader, string) (T, error), draw func(T, chart.Choice) (*chart.Chart, error)) func(*plotRequest) (*chart.Chart, error) {
 	return func(req *plotRequest) (*chart.Chart, error) {
 		d, err := infile.Read(req.files[0], read)

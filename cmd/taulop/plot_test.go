@@ -13,12 +13,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// againstDocument is what verify -against writes of a table of two rows.
+// againstDocument is the output of verify -against for a table of two rows.
 const againstDocument = `{"machine":"a","cells":[{"collective":"bcast","mapping":"core","P":2,"m":8,
 	"setting":{"id":6,"algorithm":"binomial"},"measured_ns":{"slowest":5,"mean":4},"error":0.5},
 	{"collective":"bcast","mapping":"core","P":4,"m":8,"setting":{"id":0},"measured_ns":{"slowest":0,"mean":4},"error":-0.5}]}`
 
-// Every kind is written in every format, over what was there, and nothing else.
+// Every kind of chart is written in every format, replaces an existing file, and leaves no other.
 func TestPlotsAreWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -92,7 +92,7 @@ func TestPlotsAreWritten(t *testing.T) {
 	}
 }
 
-// Of several files of one machine, an error names the one that it is about.
+// An error names its file, also among several files of one machine.
 func TestBadPlotNamesTheFile(t *testing.T) {
 	dir := t.TempDir()
 	native, _, _ := plottable(t, dir)

@@ -20,7 +20,7 @@ func predictFlags(flags *argument.Set) action {
 		to   destination
 	)
 	req.add(flags, "1K:4M")
-	list := flags.Bool("list", false, "list all algorithms, and where they are described, and predict nothing")
+	list := flags.Bool("list", false, "list all algorithms with their sources, and predict nothing")
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
 	addTest(flags, &test)
 	to.add(flags)
@@ -56,7 +56,7 @@ func predictFlags(flags *argument.Set) action {
 	}
 }
 
-// sayLeftOut says what rows of values do not.
+// sayLeftOut prints what CSV and TSV have no columns for.
 func sayLeftOut(errOut io.Writer, doc *predict.Predictions) {
 	if doc.States != "" {
 		tell(errOut, "%s", doc.States)
@@ -66,7 +66,7 @@ func sayLeftOut(errOut io.Writer, doc *predict.Predictions) {
 	}
 }
 
-// machines are requests of one machine each, in the order of -params.
+// machines are requests for one machine each, in the order of -params.
 func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, err error) {
 	if len(req.files) < 2 {
 		return []*costRequest{req}, req.complete()
@@ -85,8 +85,8 @@ func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, 
 		}
 		machines, hosts = append(machines, &one), append(hosts, one.Source.Machine)
 	}
-	if req.state.like.NS > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.of.File.State() != nil }) {
-		return nil, req.state.one(&machines[0].of)
+	if req.state.like.NS > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.loaded.File.State() != nil }) {
+		return nil, req.state.one(&machines[0].loaded)
 	}
 	names, err := compare.Names(req.files, hosts)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// smallMachine is a directory with the tables of a machine that carries two transfers at once and no
-// more, L(m,τ) = m/1000 µs for τ ≤ 2 and o(m) = 0.5 µs, and flags for them.
+// smallMachine is a directory with tables of a machine that carries two concurrent transfers,
+// L(m,τ) = m/1000 µs for τ ≤ 2 and o(m) = 0.5 µs, and the flags for them.
 func smallMachine(t testing.TB) (flags []string, directory string) {
 	t.Helper()
 	directory = filepath.Join(t.TempDir(), "small")
@@ -20,13 +20,12 @@ func smallMachine(t testing.TB) (flags []string, directory string) {
 	return []string{"-params", filepath.Join(directory, "SHM.txt"), "-gamma", filepath.Join(directory, "gamma.txt")}, directory
 }
 
-// on is a command line on a machine.
+// on is a command line with a machine's flags.
 func on(machine []string, command, line string) []string {
 	return behind(machine, command, strings.Fields(line))
 }
 
-// Machines are compared by what a library takes by itself, though another of its algorithms would
-// be the cheaper one.
+// Machines are compared by a library's own choice, even if another of its algorithms is cheaper.
 func TestPredictMachinesAs(t *testing.T) {
 	t.Parallel()
 	const pages = "../../docs/tasks/data/"

@@ -24,7 +24,7 @@ func reportFlags(flags *argument.Set) action {
 	)
 	addAs(flags, &as)
 	md := flags.Bool("md", false, "Markdown, a page of each machine without its host's name, with figures as SVG files beside it")
-	bare := flags.Bool("bare", false, "leave out the files for download, which make most of the page's size")
+	bare := flags.Bool("bare", false, "leave out the files for download, most of the page's size")
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
 	flags.OneOf("md", "bare")
 	flags.Check(func() error {
@@ -47,7 +47,7 @@ func reportFlags(flags *argument.Set) action {
 	})
 	output.add(flags, "the page, a new `file`: .md is Markdown, as -md, another one HTML")
 	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
-		if output.path != "" { // asked for by name, it is for reading by others
+		if output.path != "" {
 			out = offTerminal(out)
 		}
 		machines, skipped, err := compare.ReadAll(paths)
@@ -82,8 +82,8 @@ func reportFlags(flags *argument.Set) action {
 	}
 }
 
-// writeMarkdown writes a page, and then its figures beside it: a page that cannot be written leaves
-// none.
+// writeMarkdown writes a page, and then its figures beside it. If the page fails, it writes no
+// figures.
 func writeMarkdown(out io.Writer, flags *argument.Set, to *output, machines []compare.Machine) error {
 	beside := strings.TrimSuffix(to.path, filepath.Ext(to.path))
 	var text bytes.Buffer

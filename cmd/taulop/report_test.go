@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A page that cannot be written leaves no figures behind.
+// A page that cannot be written leaves no figures.
 func TestReportWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
 	file := node(t, dir, "host", 1000, 0.1, 0.01, 1, 2, 4)

@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// TestScriptsSayWhy runs bench/mpi/run.sh with programs in place of the compilers, the libraries
-// and taulop, each of whose commands fails in turn: the terminal shows what it says.
+// TestScriptsSayWhy runs bench/mpi/run.sh with fake compilers, libraries and taulop. Each command fails
+// in turn, and the terminal shows its error.
 func TestScriptsSayWhy(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("bash"); err != nil {
@@ -61,7 +61,7 @@ END
 	}
 }
 
-// The benchmarks that scripts run are there.
+// The benchmarks that scripts run exist.
 func TestScriptsNameBenchmarks(t *testing.T) {
 	t.Parallel()
 	scripts, _ := filepath.Glob("../../bench/*.sh")

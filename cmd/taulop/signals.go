@@ -16,36 +16,34 @@ import (
 	"github.com/taulop/taulop/internal/process"
 )
 
-// stops are the signals that end a command early: the first has it save and print
-// what it has, the second ends it at once.
+// stops are the signals that end a command. After the first it saves and prints its results; the
+// second ends it at once.
 var stops = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// How long a command may go on after the first signal. One that only reads and
-// computes has nothing to save; one that measures prints and saves what it has; and
-// a file that is being written then is written to its end.
+// The times that a command may continue after the first signal. Reading commands have nothing to
+// save; measuring commands print and save their results; files in progress are completed.
 const (
 	readingStops   = time.Second
 	measuringStops = 4 * time.Second
 	writingStops   = time.Minute
 )
 
-// A stopped is the cause of a command's context after a signal.
+// stopped is the cause of a command's context after a signal.
 type stopped struct{ signal syscall.Signal }
 
 func (s stopped) Error() string {
 	return "stopped by " + map[syscall.Signal]string{
-		syscall.SIGINT: "Ctrl-C", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT", syscall.SIGPIPE: "a reader who has seen enough",
+		syscall.SIGINT: "Ctrl-C", syscall.SIGTERM: "SIGTERM", syscall.SIGHUP: "SIGHUP", syscall.SIGQUIT: "SIGQUIT", syscall.SIGPIPE: "its closed output",
 	}[s.signal]
 }
 
 func (s stopped) Unwrap() error { return context.Canceled }
 
-// status is a shell's status for what a signal has ended.
+// status is a shell's exit status for a signal.
 func (s stopped) status() int { return 128 + int(s.signal) }
 
-// supervise runs a command until it returns, or does not although a signal told it to: it may be in
-// the kernel, opening a pipe without a writer, or compute without a context. It returns the exit
-// status.
+// supervise runs a command and returns the exit status. It returns some time after a signal even if
+// the command does not, because it opens a pipe without a writer or computes without a context.
 func supervise(cmd command, args []string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, slices.DeleteFunc(slices.Clone(stops), func(s os.Signal) bool {
@@ -54,7 +52,7 @@ func supervise(cmd command, args []string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	out, errOut := &printer{patient: newPatient(ctx, os.Stdout), closed: losesOutput(args)}, newPatient(ctx, os.Stderr)
-	if cmd.measures { // a reader who has seen enough is no reason to lose the file
+	if cmd.measures { // a closed reader must not lose the file
 		process.IgnoreBrokenPipes()
 		out.broken = func() { cancel(stopped{syscall.SIGPIPE}) }
 	}
@@ -63,8 +61,8 @@ func supervise(cmd command, args []string) int {
 		text, errText := escape(out), escape(errOut)
 		err := cmd.run(ctx, text, errText, args)
 		text.Close()
-		reader := errors.As(err, new(verdict)) && errors.Is(out.err, syscall.EPIPE) // who has seen enough
-		if out.err != nil && !errors.Is(err, context.Canceled) && !reader {         // it says why, err what follows
+		readerGone := errors.As(err, new(verdict)) && errors.Is(out.err, syscall.EPIPE)
+		if out.err != nil && !errors.Is(err, context.Canceled) && !readerGone { // err follows from out.err
 			err = out.err
 		} else if errors.Is(err, flag.ErrHelp) {
 			err = nil
@@ -111,8 +109,8 @@ func supervise(cmd command, args []string) int {
 	}
 }
 
-// A patient writer waits for its reader as long as no signal has ended the command: a pipe that is
-// not read, or a terminal that Ctrl-S stopped, takes no more.
+// A patient writer waits for its reader, such as a full pipe or a terminal after Ctrl-S, until a signal
+// ends the command.
 type patient struct {
 	file    *os.File
 	ctx     context.Context
@@ -125,7 +123,7 @@ type result struct {
 	err error
 }
 
-// unread is how long after a signal a writer still waits for its reader.
+// unread is the time that a writer waits for its reader after a signal.
 const unread = 500 * time.Millisecond
 
 var errUnread = interrupted("nobody reads it")
@@ -138,7 +136,7 @@ func (p *patient) Write(text []byte) (int, error) {
 	if p.gone {
 		return 0, errUnread
 	}
-	own := slices.Clone(text) // may still be in the kernel when the caller goes on
+	own := slices.Clone(text) // the write may outlive this call
 	go func() {
 		n, err := p.file.Write(own)
 		p.written <- result{n, err}
@@ -157,5 +155,5 @@ func (p *patient) Write(text []byte) (int, error) {
 	}
 }
 
-// Fd is for those who ask whether it is a terminal.
+// Fd is for isTerminal.
 func (p *patient) Fd() uintptr { return p.file.Fd() }

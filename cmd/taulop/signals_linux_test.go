@@ -26,12 +26,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// hang is far longer than any command may go on after a signal, however busy the
-// machine is, and shorter than those go on that no signal ends.
+// hang is longer than any command may continue after a signal on a busy machine, and shorter than
+// commands without a signal run.
 const hang = time.Minute
 
-// A signalled command is the program as users run it. In its arguments FIFO is a pipe without
-// a writer, HOST a swept file, and NEW a file to be written.
+// A signalled command is a taulop process. In its arguments FIFO is a pipe without a writer, HOST a
+// swept file, and NEW a file to write.
 type signalled struct {
 	name, args string
 	samples    bool // its launches do, and hang at one
@@ -75,9 +75,9 @@ var signalledCommands = []signalled{
 	{name: "unread: verify", args: "verify -oversubscribe -time 2s -P 2 -m 8K -cache in -o NEW.txt message", unread: true, ends: true},
 }
 
-// Every command ends after one signal with the status that a shell has for it, and keeps what
-// it has measured: before the first sample of a launch is over, after some, and, of commands
-// that wait or compute, when they do. With TAULOP_LONG at random moments too.
+// Every command ends after one signal with a shell's status for it, and keeps its measurements. The
+// signal comes in the first sample of a launch, after some, or while the command waits or computes.
+// With TAULOP_LONG it comes at random moments, too.
 func TestSignals(t *testing.T) {
 	needLinux(t)
 	if testing.Short() {
@@ -110,7 +110,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// needsTwo tells the commands that measure between two CPUs, which none of one CPU does.
+// needsTwo reports whether a command needs two CPUs.
 func needsTwo(args string) bool {
 	return strings.HasPrefix(args, "pairs") || strings.HasPrefix(args, "pack")
 }
@@ -121,7 +121,7 @@ func oneCPU(t *testing.T) bool {
 	return err == nil && m.Allowed.Len() == 1
 }
 
-// A moment is when a command gets a signal.
+// A moment is the time of a signal.
 type moment struct {
 	signal syscall.Signal
 	sample int           // at which a launch hangs; 0: when the command computes or waits,
@@ -138,7 +138,7 @@ func (m moment) String() string {
 	return m.signal.String()
 }
 
-// settled waits until a process does nothing, or has computed for a while, or has ended.
+// settled waits until a process is idle, has computed for a while, or has ended.
 func settled(pid int, ended <-chan struct{}) {
 	const long = 20 // ticks of a hundredth of a second
 	last, same := -1, 0
@@ -165,7 +165,7 @@ func settled(pid int, ended <-chan struct{}) {
 	}
 }
 
-// command is the command line in a directory, with the file that it writes, if any.
+// command is the command in a directory, with the file that it writes, if any.
 func (c signalled) command(program, host, dir, fifo string) (cmd *exec.Cmd, written string) {
 	args := strings.Fields(strings.NewReplacer("FIFO", fifo, "HOST", host, "DIR", dir).Replace(c.args))
 	for i, arg := range args {
@@ -239,7 +239,7 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	}
 }
 
-// checkEnd looks at how a command ended after a signal, at what it said, and at its file.
+// checkEnd checks the status, messages and file of a command after a signal.
 func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal syscall.Signal, said, written string) {
 	t.Helper()
 	if signal == syscall.SIGQUIT && strings.Contains(said, "SIGQUIT: quit") && !strings.Contains(said, "main.supervise.func") {
@@ -253,8 +253,8 @@ func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal sysc
 	if written == "" {
 		return
 	}
-	// Of what was measured it says how much; then it is there. Launches that were over before
-	// a row was have nothing.
+	// A command says how much it measured, and prints that. Launches without a complete row have
+	// nothing.
 	_, err := os.Stat(written)
 	if err != nil && !strings.Contains(said, " with 0 of ") && regexp.MustCompile(`stopped(:| after| with) [1-9]|patterns that were are in|what is printed is not complete`).MatchString(said) {
 		t.Errorf("%s is not there: %v\n%s", written, err, said)
@@ -264,7 +264,7 @@ func (c signalled) checkEnd(t *testing.T, status syscall.WaitStatus, signal sysc
 	}
 }
 
-// fullPipe is a pipe that takes no more.
+// fullPipe is a pipe whose buffer is full.
 func fullPipe() (r, w *os.File, err error) {
 	var fds [2]int
 	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
@@ -279,12 +279,12 @@ func fullPipe() (r, w *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "reader"), os.NewFile(uintptr(fds[1]), "writer"), nil
 }
 
-// opening and printing are system calls, with their first argument: of a process that opens a pipe
-// without a writer, and of one that writes to a full standard output.
+// opening and printing are system calls with their first argument: open of a pipe without a writer, and
+// write to a full standard output.
 var opening, printing = fmt.Sprintf("%d ", unix.SYS_OPENAT), fmt.Sprintf("%d 0x1 ", unix.SYS_WRITE)
 
-// untilWithin waits until a process is within a system call, or has ended. Where the kernel
-// does not tell, it waits for a second.
+// untilWithin waits until a process is in a system call, or has ended; for a second if the kernel does
+// not tell.
 func untilWithin(t *testing.T, pid int, call string) {
 	t.Helper()
 	seen := 0 // times in a row: other files are open at once
@@ -312,7 +312,7 @@ func untilWithin(t *testing.T, pid int, call string) {
 	}
 }
 
-// The second signal ends a command at once, whatever the first was.
+// A second signal ends a command at once.
 func TestSecondSignal(t *testing.T) {
 	program, fifo := build(t), filepath.Join(t.TempDir(), "fifo")
 	must.Do(syscall.Mkfifo(fifo, 0o600))
@@ -332,7 +332,7 @@ func TestSecondSignal(t *testing.T) {
 	t.Errorf("exit %d, want 130", code)
 }
 
-// Under nohup the end of a session is no reason to end.
+// Under nohup SIGHUP does not end a command.
 func TestNohup(t *testing.T) {
 	t.Parallel()
 	program, fifo := build(t), filepath.Join(t.TempDir(), "fifo")
@@ -351,7 +351,7 @@ func TestNohup(t *testing.T) {
 	}
 }
 
-// A reader who has seen enough ends a measurement, and its file is written.
+// A measurement whose standard output is closed ends, and writes its file.
 func TestReaderGone(t *testing.T) {
 	needLinux(t)
 	program, file := build(t), filepath.Join(t.TempDir(), "copies.json")
@@ -370,7 +370,7 @@ func TestReaderGone(t *testing.T) {
 	}
 }
 
-// A crash in any goroutine does not look like bad input, exit status 2.
+// A crash in any goroutine has another status than bad input, 2.
 func TestCrash(t *testing.T) {
 	const crash = "TAULOP_TEST_CRASH"
 	if os.Getenv(crash) != "" {
@@ -400,8 +400,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A time is kept although a launch hangs, and what was measured is printed; where that is
-// nothing, it says so.
+// A command keeps its time although a launch hangs, and prints its measurements, or that there are none.
 func TestBudgetIsKept(t *testing.T) {
 	needLinux(t)
 	program := build(t)

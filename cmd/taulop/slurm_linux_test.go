@@ -25,8 +25,8 @@ type cluster struct {
 	env []string // of who uses it
 }
 
-// newCluster starts one, which ends with the test. It skips where there is none to be had,
-// and fails with TAULOP_SLURM.
+// newCluster starts a cluster, which ends with the test. Without Slurm it skips the test, or fails with
+// TAULOP_SLURM.
 func newCluster(t *testing.T, program string) *cluster {
 	t.Helper()
 	shared := os.Getenv("TAULOP_SHARED")
@@ -79,7 +79,7 @@ func newCluster(t *testing.T, program string) *cluster {
 	return c
 }
 
-// daemon starts one in the foreground, which ends with the test.
+// daemon starts a daemon in the foreground, which ends with the test.
 func (c *cluster) daemon(t *testing.T, log string, args ...string) {
 	t.Helper()
 	out := must.Get(os.Create(log))
@@ -107,15 +107,14 @@ func until(t *testing.T, what string, so func() bool) {
 	}
 }
 
-// command is a line of a shell, for a user of the cluster.
+// command is a shell line in the cluster's environment.
 func (c *cluster) command(ctx context.Context, line string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+line)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.dir, c.env, time.Second
 	return cmd
 }
 
-// What docs/cluster.md and docs/net.md tell users of Slurm is run as it stands there, with
-// fewer nodes and less time.
+// The Slurm commands of docs/cluster.md and docs/net.md work, with fewer nodes and less time.
 func TestSlurm(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -175,8 +174,8 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// tasks are the processes of a program that belong to the task of a rank, or to any for −1; other
-// tests run the program as well.
+// tasks are the processes of a program in the task of a rank, or in any task for −1. Other tests run the
+// program as well.
 func tasks(program string, rank int) (pids []int) {
 	all, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range all {

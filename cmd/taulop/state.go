@@ -10,19 +10,19 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A stateChoice is -state: which of the states that the machine was in parameters are of.
-// None: means over all of them by their shares.
+// A stateChoice is -state: the state of the machine whose parameters to use. Zero: means over all
+// states by their shares.
 type stateChoice struct {
 	most  bool
 	like  params.State
-	among bool // the file is one of several
+	among bool // the file is one of several, and may lack the state
 }
 
 func (s *stateChoice) add(flags *argument.Set, otherwise string) {
-	argument.Var(flags, s, "state", "", "`state` of a machine whose host moves its CPUs: what a flag between two workers takes in it, like 64ns, or 64ns-slowed while something slows a core, or most, the most frequent (default "+otherwise+")", parseState, "most")
+	argument.Var(flags, s, "state", "", "`state` of a virtual machine whose host moves its CPUs, named by the time of a flag between two workers: 64ns, 64ns-slowed while something slows a core, or most, the most frequent (default "+otherwise+")", parseState, "most")
 }
 
-// mixture is what parameters are of where no state is chosen.
+// mixture describes the default of most commands.
 const mixture = "means over all by their shares"
 
 func parseState(text string) (s stateChoice, err error) {
@@ -40,7 +40,7 @@ func parseState(text string) (s stateChoice, err error) {
 	return s, nil
 }
 
-// of takes machines in the state. Of several, those that stayed in one are as they are.
+// of replaces machines by themselves in the state. Machines with one state stay as they are.
 func (s stateChoice) of(machines []compare.Machine) error {
 	if !s.most && s.like.NS == 0 {
 		return nil
@@ -66,7 +66,7 @@ func (s stateChoice) of(machines []compare.Machine) error {
 	return nil
 }
 
-// each takes machines in the state, or without one in each state.
+// each is machines in the chosen state, or without a choice every machine in each of its states.
 func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, err error) {
 	if s.most || s.like.NS > 0 {
 		return machines, s.of(machines)
@@ -77,7 +77,7 @@ func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, er
 	return all, nil
 }
 
-// read reads a parameter file in the state; what is a flag's name, before an error.
+// read reads a parameter file in the state; what begins an error.
 func (s stateChoice) read(what, path string) (m compare.Machine, err error) {
 	if m, err = compare.Read(path); err != nil {
 		return m, usagef("%s%v", what, err)
@@ -85,7 +85,7 @@ func (s stateChoice) read(what, path string) (m compare.Machine, err error) {
 	return m, s.one(&m)
 }
 
-// one takes a machine in the state.
+// one is of for a single machine.
 func (s stateChoice) one(m *compare.Machine) error {
 	all := []compare.Machine{*m}
 	err := s.of(all)

@@ -24,20 +24,20 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A surveyRequest is what the commands have in common that measure one survey.
+// A surveyRequest holds the flags of commands that measure one survey.
 type surveyRequest struct {
 	name     string
 	time     time.Duration
 	launches int
-	most     int // launches, if none are asked for; 0: 30
+	most     int // default limit of launches; 0: 30
 	destination
-	machine string // what it is to be called
+	machine string // name in the output
 	peak    float64
-	spread  bool // launches over all of the time
+	spread  bool // launches are spread over all of the time
 	huge    bool
 }
 
-// add adds the flags that they have in common.
+// add adds the common flags.
 func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about string) {
 	flags.DurationVar(&req.time, "time", budget, "budget of the measurement"+about)
 	addLaunches(flags, &req.launches, cmp.Or(req.most, 30))
@@ -51,19 +51,19 @@ func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about s
 	flags.Lookup("o").Usage = "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed; - is standard output"
 }
 
-// addPeak adds -peak; 0 is not given.
+// addPeak adds -peak; 0: not given.
 func addPeak(flags *argument.Set, to *float64) {
-	argument.Var(flags, to, "peak", "", "what this machine's memory should carry, in `GB/s`: channels × MT/s × 8 / 1000 (default by the modules that the firmware lists, where root may read it and it names channels)", argument.Bandwidth)
+	argument.Var(flags, to, "peak", "", "peak bandwidth of this machine's memory, in `GB/s`: channels × MT/s × 8 / 1000 (default from the modules that the firmware lists, if root runs it and the firmware names channels)", argument.Bandwidth)
 }
 
-// addLaunches adds -launches; 0 is as many as there is time for.
+// addLaunches adds -launches; 0: as many as the time allows.
 func addLaunches(flags *argument.Set, n *int, usual int) {
-	const most = 1000 // than any day has time for
-	flags.IntVar(n, "launches", 0, fmt.Sprintf("measure in `n` launches, fresh processes each (default as many as there is time for, 6 to %d)", usual))
+	const most = 1000
+	flags.IntVar(n, "launches", 0, fmt.Sprintf("measure in `n` launches, each of fresh processes (default as many as -time allows, 6 to %d)", usual))
 	flags.Within("launches", engine.LeastLaunches, most, fmt.Sprintf("an interval takes %d or more, and %d are the most", engine.LeastLaunches, most))
 }
 
-// here is this machine, to be measured.
+// here is the topology of this machine, or the error that it cannot be measured.
 func here() (*numa.Machine, error) {
 	if !shm.Supported {
 		return nil, errNoMeasuring
@@ -71,13 +71,13 @@ func here() (*numa.Machine, error) {
 	return numa.Discover("/")
 }
 
-// hugeUsage is what -huge says in every command that measures.
-const hugeUsage = "ask for transparent huge pages of buffers, which otherwise get none"
+// hugeUsage is the usage of -huge.
+const hugeUsage = "ask for transparent huge pages for buffers, which otherwise get none"
 
-// fillUsage is what -fill says in the commands that have it.
-const fillUsage = "keep cores busy that no worker is on, so that few workers run at no higher clock than many"
+// fillUsage is the usage of -fill.
+const fillUsage = "keep cores without a worker busy, so that few workers run at the clock of many"
 
-// native: the output is a parameter file.
+// native reports whether the output is a parameter file.
 func (req *surveyRequest) native() bool {
 	return req.format() == nil && strings.EqualFold(filepath.Ext(req.path), ".json")
 }
@@ -108,10 +108,10 @@ func surveyFlags(s *survey.Survey) func(*argument.Set) action {
 	}
 }
 
-// A finding makes a document of what was measured, as far as that came.
+// A finding makes a document of a file that may be incomplete.
 type finding func(*params.File, report.Reach) (*document.Document, error)
 
-// surveyed is what a survey's task found.
+// surveyed makes the document of a survey's task.
 func surveyed(of *survey.Survey, task survey.Task) finding {
 	s := *of
 	if task.Tables != nil {
@@ -126,7 +126,7 @@ func surveyed(of *survey.Survey, task survey.Task) finding {
 	}
 }
 
-// measure measures, and writes what it has, also if it ends early.
+// measure measures and writes, also after an early end.
 func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found finding) error {
 	now := provenance.Read("/", m)
 	now.Give(req.huge)
@@ -153,11 +153,9 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	steal, err := carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
 	f.Seconds = time.Since(began).Seconds()
 	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
-		return err // a file without an interval would only be in the way of the next run's
+		return err // no cell has an interval, and a file would block the next run's -o
 	}
-	if errors.Is(err, context.Canceled) {
-		err = interrupted(fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured"))))
-	}
+	err = ifStopped(err, "stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured")))
 	if len(f.Cells) == 0 {
 		return cmp.Or(err, nothingIn(req.time))
 	}

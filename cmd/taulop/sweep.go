@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -25,7 +24,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A sweepRequest is what the user asked to sweep.
+// A sweepRequest holds the flags of sweep.
 type sweepRequest struct {
 	sweep.Request
 	output, resume, add string
@@ -56,7 +55,7 @@ func sweepFlags(flags *argument.Set) action {
 	}
 }
 
-// carryOut measures, and says what was found.
+// carryOut measures, and prints the result.
 func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s *sweep.Session) error {
 	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
 	warn(errOut, s.File.Warnings)
@@ -69,13 +68,10 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		ended, failed = s.Run(ctx)
 		return ended
 	})
-	switch {
-	case errors.Is(err, context.Canceled) && failed != nil:
-		err = interrupted("stopped")
-	case errors.Is(err, context.Canceled):
-		err = interrupted("stopped: taulop sweep -resume " + s.Path + " measures what is missing")
-	}
-	if failed != nil {
+	if failed == nil {
+		err = ifStopped(err, "stopped: taulop sweep -resume %s measures what is missing", s.Path)
+	} else {
+		err = ifStopped(err, "stopped")
 		failed = instead(out, failed, s.File.Write)
 		if err = cmp.Or(err, failed); err != failed {
 			err = fmt.Errorf("%w, and %w", err, failed)
@@ -103,10 +99,10 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 	return cmp.Or(err, s.Moved)
 }
 
-// reached is how far a sweep came, and what to do next.
+// reached is the progress of a sweep, and the command to go on with.
 func reached(s *sweep.Session) report.Reach {
 	r := report.Reach{
-		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // a file of another version has some that are not measured any more
+		Cells: max(len(s.Cells), len(s.File.Cells)), Missing: s.Experiment.Missing(), // files of other versions may have more cells
 		Rest:  fmt.Sprintf("taulop sweep -resume %s measures the rest", s.Path),
 		More:  fmt.Sprintf("taulop sweep -add %s -time %s adds a longer session; let nothing else run", s.Path, minutes(max(5*time.Minute, 2*s.Time))),
 		Again: fmt.Sprintf("Nothing is left to do: it has %d sessions.", s.File.Sessions()),
@@ -125,27 +121,27 @@ func reached(s *sweep.Session) report.Reach {
 // minutes writes a duration, rounded up, as a flag takes it: 3m.
 func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-1)/time.Minute) }
 
-// unplanned are the flags that a sweep may have that goes on under its file's plan: -node is
-// there where the file was begun so.
+// unplanned are the flags allowed with -resume and -add, which keep the file's plan. -node is
+// needed if the file was begun with it.
 var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "v", "over", "launches", "node", "peak", "time", "list"}
 
 func (req *sweepRequest) flags(flags *argument.Set) {
 	p := &req.Plan
 	flags.StringVar(&req.output, "o", "", "write a new `file`")
 	flags.StringVar(&req.resume, "resume", "", "go on with `file`, under its own plan")
-	flags.StringVar(&req.add, "add", "", "add a session to `file`, under its own plan: the same machine at another time")
+	flags.StringVar(&req.add, "add", "", "add a session to `file`, under its own plan: the same machine, at another time")
 	flags.DurationVar(&req.budget, "time", time.Minute, "time for the whole sweep")
-	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, and measure nothing in between")
+	flags.DurationVar(&req.Over, "over", 0, "spread the launches over this `time`, with pauses between them")
 	addLaunches(flags, &req.Launches, 30)
-	argument.Var(flags, &p.Setups, "setup", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions are from those of the default", setupList, setupNames()...)
+	argument.Var(flags, &p.Setups, "setup", "ring,ping,sendrecv", "`list` of setups: ring, bcast, ping, sendrecv, and share, copies out of one buffer; predictions use the default ones", setupList, setupNames()...)
 	argument.Var(flags, &p.Policies, "placement", "", "`list` of placements: "+policyNames()+" (default one for each level that differs here, see taulop topo)", argument.Names[numa.Policy], policies()...)
 	argument.Var(flags, &p.CPUs, "cpus", "", "the one placement that puts workers on these CPUs, in order: a `list` like 0,2 or 0-3", numa.ParseOrder)
-	argument.Var(flags, &p.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then a geometric series, and one less than the cores beside all of them)", argument.Rising(argument.Taus))
+	argument.Var(flags, &p.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default 1 to 8, then a geometric series, the number of cores, and one less)", argument.Rising(argument.Taus))
 	argument.Var(flags, &p.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default 34, from 1 B to 16 MB)", argument.Rising(argument.Sizes))
-	argument.Var(flags, &req.numbers, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8, of which models take the first unless told otherwise", argument.Counts("number of segments", false))
+	argument.Var(flags, &req.numbers, "segments", "2", "segments of the intermediate buffers, a `list` like 2,4,8; models use the first by default", argument.Counts("number of segments", false))
 	argument.Var(flags, &req.bytes, "segment", "8K", "sizes of a segment, a `list` like 8K,32K: transfers are measured with every number and size, in the same -time", argument.Sizes)
-	argument.Var(flags, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
-	argument.Var(flags, &p.With, "with", "", "`list` of surveys to make too: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core", survey.ParseWith, survey.Planned()...)
+	argument.Var(flags, &p.Caches, "cache", "in,off", "user buffers in cache or off cache, a `list`: in,off", argument.Caches, "in", "off")
+	argument.Var(flags, &p.With, "with", "", "`list` of surveys to add: "+strings.Join(survey.Planned(), ", ")+"; without -time the sweep takes 15 s longer for each, for pairs of many cores up to 11 ms a pair, and for cma 25 s and half a second a core", survey.ParseWith, survey.Planned()...)
 	flags.BoolVar(&req.gamma, "gamma", true, "measure reduction operators too")
 	argument.Var(flags, &p.Operators, "operators", "", "`list` of reduction operators: SUM_I, MAX_R, …, _I on int32, _L on int64, _F on float32, _R on float64, each also one element at a time, as SUM_I_SCALAR (default SUM_I, SUM_I_SCALAR, SUM_R and MAX_R, and on 32 cores or fewer all others on int32 and float64, at fewer sizes)", operatorList)
 	addNode(flags, &req.Name)
@@ -153,8 +149,8 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.BoolVar(&req.csv, "csv", false, "print comma-separated values, a row for each cell, instead of tables")
 	flags.BoolVar(&req.Huge, "huge", false, hugeUsage)
 	flags.BoolVar(&req.Fill, "fill", false, fillUsage)
-	flags.BoolVar(&req.Force, "force", false, "with -o, replace a file that is there already")
-	flags.BoolVar(&req.list, "list", false, "list the setups, placements, surveys and operators that there are, and measure nothing")
+	flags.BoolVar(&req.Force, "force", false, "with -o, replace an existing file")
+	flags.BoolVar(&req.list, "list", false, "list setups, placements, surveys and operators, and measure nothing")
 	flags.Rules(
 		argument.Rule{Flags: "force", Not: "resume add", Why: "replaces the file of -o, and -resume and -add keep theirs", Do: "leave it out"},
 		argument.Rule{Flags: "operators", Not: "gamma=false", Why: "says which reductions to measure, and -gamma=false that there are none", Do: "leave one of them out"},
@@ -163,7 +159,7 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.Check(func() error { return req.complete(flags) })
 }
 
-// complete makes the request of what flags say.
+// complete completes the request from flags.
 func (req *sweepRequest) complete(flags *argument.Set) error {
 	var others []string // flags of a plan
 	for _, name := range flags.Names() {
@@ -189,11 +185,11 @@ func (req *sweepRequest) complete(flags *argument.Set) error {
 	req.Path, req.Resume, req.Add = files[0], req.resume != "", req.add != ""
 	p := &req.Plan
 	p.NoGamma = !req.gamma
-	if req.output == "" { // the plan is the file's
+	if req.output == "" { // the file has the plan
 		*p = params.Plan{}
 		return nil
 	}
-	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first is what transfers are of by themselves
+	if i := slices.Index(p.Setups, setups.Share.Name); i >= 0 { // the first setup stands for isolated transfers
 		p.Setups = append(slices.Delete(p.Setups, i, i+1), setups.Share.Name)
 	}
 	if p.CPUs != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Two sweeps into one file: the second is told.
+// A second sweep into the same file is an error.
 func TestTwoSweepsIntoOneFile(t *testing.T) {
 	t.Parallel()
 	needLinux(t)
@@ -32,7 +32,7 @@ func TestTwoSweepsIntoOneFile(t *testing.T) {
 	}
 }
 
-// small is a file of a sweep that is over in a moment, changed.
+// small is a changed file of a short sweep.
 func small(t *testing.T, change func(*params.File)) (file string) {
 	t.Helper()
 	needLinux(t)
@@ -44,8 +44,7 @@ func small(t *testing.T, change func(*params.File)) (file string) {
 	return file
 }
 
-// What no file can hold ends a sweep. The file stays as it was saved last, and the journal
-// has the rest.
+// A sweep ends when its file is full. The file stays as last saved, and the journal has the rest.
 func TestSweepAddsToAFullFile(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -70,7 +69,7 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 	}
 }
 
-// Whatever a file says of its journal, a sweep into it touches no other file.
+// A sweep touches no other file, whatever its file names as the journal.
 func TestSweepTouchesNoOtherFile(t *testing.T) {
 	t.Parallel()
 	for _, says := range []string{"victim.json", ".mine.journal", "../victim.json", ".host.json.journal", ""} {
@@ -97,7 +96,7 @@ func TestSweepTouchesNoOtherFile(t *testing.T) {
 	}
 }
 
-// plain is a text without its line breaks.
+// plain is a text without line breaks.
 func plain(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func keepsAll(t *testing.T, before, after *params.File) {
@@ -117,7 +116,7 @@ func keepsAll(t *testing.T, before, after *params.File) {
 	}
 }
 
-// A sweep that had no time for any cell leaves no file, and one that was there as it was.
+// A sweep without time for a cell leaves no new file, and an existing one unchanged.
 func TestNothingSwept(t *testing.T) {
 	if !shm.Supported {
 		t.Skip("no measuring here")
@@ -147,8 +146,7 @@ func TestNothingSwept(t *testing.T) {
 	}
 }
 
-// The first setup of a plan is what predictions take by themselves, which copies out of
-// one buffer are not.
+// The first setup of a plan is the default of predictions, and never share, copies out of one buffer.
 func TestSharedCopiesComeLast(t *testing.T) {
 	req, err := parseSweep([]string{"-setup", "share,bcast,share", "-o", "x.json"})
 	if err != nil || !slices.Equal(req.Plan.Setups, []string{"bcast", "share"}) {
@@ -156,7 +154,7 @@ func TestSharedCopiesComeLast(t *testing.T) {
 	}
 }
 
-// The first number and size of segments are a plan's with one of each.
+// The first number and size of segments of a list are those of a plan without lists.
 func TestListsOfSegments(t *testing.T) {
 	for line, want := range map[string]params.Plan{
 		"-o x.json": {Segments: 2, SegmentBytes: 8192},

@@ -18,7 +18,7 @@ import (
 func topoFlags(flags *argument.Set) action {
 	var to destination
 	root := flags.String("root", "/", "read the sys and proc below `DIR`, of another machine, or in an archive of hwloc-gather-topology")
-	tau := flags.Int("tau", 0, "only show where the workers of each placement would be, for `TAU` of them")
+	tau := flags.Int("tau", 0, "show only the CPUs of `TAU` workers under each placement")
 	flags.Within("tau", 1, numa.MostWorkers, fmt.Sprintf("give a number of workers from 1 to %d", numa.MostWorkers))
 	flags.Check(func() error { return checkRoot(*root) })
 	to.add(flags)
@@ -37,8 +37,8 @@ func topoFlags(flags *argument.Set) action {
 	}
 }
 
-// machineAt is the machine whose sys and proc are below a directory, or in an archive; what was
-// unpacked of it is gone again.
+// machineAt is the machine whose sys and proc are below a directory or in an archive, which is
+// unpacked into a temporary directory.
 func machineAt(root string) (m *numa.Machine, here provenance.Provenance, err error) {
 	dir, done, err := unpacked(root)
 	if err != nil {
@@ -55,7 +55,7 @@ func machineAt(root string) (m *numa.Machine, here provenance.Provenance, err er
 	return m, here, err
 }
 
-// checkRoot refuses what is neither a directory nor an archive.
+// checkRoot rejects a path that is neither a directory nor a regular file.
 func checkRoot(root string) error {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() && !info.Mode().IsRegular() {
 		return usagef("-root %s is not a directory, nor an archive: name the one that holds the machine's sys and proc", root)
@@ -63,11 +63,11 @@ func checkRoot(root string) error {
 	return nil
 }
 
-// ofDevices are directories of devices, thousands of files that say nothing of CPUs and memory.
-var ofDevices = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|device-tree)`)
+// deviceDirectories hold thousands of files without relation to CPUs and memory.
+var deviceDirectories = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|device-tree)`)
 
-// unpacked is the directory with a machine's sys and proc: root itself, or, until done, a temporary
-// one with what the archive holds.
+// unpacked is the directory with a machine's sys and proc: root, or a temporary directory with the
+// archive's files, which done removes.
 func unpacked(root string) (dir string, done func(), err error) {
 	if info, err := os.Stat(root); err != nil || info.IsDir() {
 		return root, func() {}, nil
@@ -81,7 +81,7 @@ func unpacked(root string) (dir string, done func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	inner, err := sysfs.Unpack(archive, temporary, ofDevices.MatchString)
+	inner, err := sysfs.Unpack(archive, temporary, deviceDirectories.MatchString)
 	if err != nil {
 		os.RemoveAll(temporary)
 		return "", nil, usagef("-root %s: %v", root, err)

@@ -71,7 +71,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// A transcript is one that is played.
+// A transcript is the state of one that is run.
 type transcript struct {
 	*testing.T
 	with        []string
@@ -129,7 +129,7 @@ func (s *transcript) run(line string) (out, errOut string) {
 	return ran(s.T, s.words(line)...)
 }
 
-// fraction is a number whose last digits depend on whether a machine multiplies and adds in one step.
+// fraction is a number whose last digits depend on fused multiply-add.
 var fraction = regexp.MustCompile(`[0-9]+\.[0-9]+(e[-+][0-9]+)?`)
 
 func rounded(text string) string {
@@ -139,7 +139,7 @@ func rounded(text string) string {
 	})
 }
 
-// words are those of a command line, behind what stands before them.
+// words are the words of a command line, after the prefix.
 func (s *transcript) words(line string) []string {
 	words := word.FindAllString(line, -1)
 	for i := range words {
@@ -155,7 +155,7 @@ func (s *transcript) words(line string) []string {
 	return behind(s.with[1:], s.with[0], words)
 }
 
-// end looks for the lines that the last command is to print.
+// end checks the expected lines of the last command.
 func (s *transcript) end() {
 	if block := strings.Join(s.block, "\n"); !strings.Contains("\n"+s.out, "\n"+block) {
 		s.Errorf("%s\n%s%s\nwant\n%s", s.last, s.out, s.errOut, block)
@@ -176,8 +176,7 @@ func (s *transcript) refuses(line string) {
 	}
 }
 
-// linkFiles has a directory have the files of another: what is written replaces one, and
-// leaves the other as it is.
+// linkFiles links the files of a directory into another. Commands replace links, and leave the originals.
 func linkFiles(t *testing.T, from, to string) {
 	t.Helper()
 	if err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -193,7 +192,7 @@ func linkFiles(t *testing.T, from, to string) {
 	}
 }
 
-// traces are the files in the directory, and when each was written.
+// traces are the files in the directory with their modification times.
 func traces(t testing.TB) string {
 	t.Helper()
 	var all bytes.Buffer
@@ -212,7 +211,7 @@ func traces(t testing.TB) string {
 	return all.String()
 }
 
-// behind is a command with words behind its own, of which a flag that they have too is left out.
+// behind is a command with more words; a flag in both is taken from words.
 func behind(machine []string, command string, words []string) []string {
 	all := []string{command}
 	for i := 0; i < len(machine); i++ {

@@ -21,7 +21,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// tuneRequest is what taulop tune is asked for.
+// A tuneRequest holds the flags of tune.
 type tuneRequest struct {
 	costRequest
 	library     *mpi.Library
@@ -31,7 +31,7 @@ type tuneRequest struct {
 	to          output
 	explain     bool
 	formats
-	timed bool // against what the library does, not against what it is known to do
+	timed bool // rules follow from measured times of the library
 }
 
 // tuneFlags is the subcommand.
@@ -69,32 +69,32 @@ func tuneFlags(flags *argument.Set) action {
 func (req *tuneRequest) add(flags *argument.Set) {
 	req.addTarget(flags)
 	req.to.add(flags, "write rules to a new `file` (default standard output)")
-	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, that is worth a rule", argument.Share(0.99))
-	flags.BoolVar(&req.explain, "explain", false, "say why each rule is there, instead of the rules where there is no -o")
+	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, for a rule", argument.Share(0.99))
+	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
 	req.formats.add(flags)
 	flags.Check(req.named)
 }
 
-// addTarget adds the flags that say what is predicted, for which library.
+// addTarget adds the flags for the library and the predictions.
 func (req *tuneRequest) addTarget(flags *argument.Set) {
 	req.costRequest.add(flags, "1:4M")
 	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
-	flags.StringVar(&req.base, "base", "", "the `file` that MPICH chooses by, its maint/tuning/coll/mpir/generic.json, into which rules are spliced")
+	flags.StringVar(&req.base, "base", "", "MPICH's own selection `file`, maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
 }
 
-// named refuses a library that is missing, or carries messages otherwise than it is said to.
+// named rejects a missing -for, and an -as of another library.
 func (req *tuneRequest) named() error {
 	if req.library == nil {
 		return usagef("-for is missing: name the library to write rules for, %s", strings.Join(mpi.TunableNames(), ", "))
 	}
 	if as := req.choice.As; as != nil && strings.HasPrefix(as.Version, "MPICH") != req.library.NeedsBase() {
-		return usagef("-for %s writes rules for another library than -as %s, whose messages it would take: leave -as out, or name a way of the same library", req.library.Name, as.Name)
+		return usagef("-for %s writes rules for another library than -as %s, whose transports it would use: leave -as out, or name the same library", req.library.Name, as.Name)
 	}
 	return nil
 }
 
-// predictable makes the predictor, and refuses what it has no measured times for.
+// predictable makes the predictor, and rejects requests beyond its measured times.
 func (req *tuneRequest) predictable() error {
 	req.messages = req.library
 	for _, c := range req.collectives {
@@ -109,11 +109,11 @@ func (req *tuneRequest) predictable() error {
 	return req.within()
 }
 
-// reducible leaves out what reduces where there is no γ, and fails where nothing is left.
+// reducible removes reductions if there is no γ, and fails if nothing is left.
 func (req *tuneRequest) reducible() error {
 	reduces := func(c *collective.Collective) bool { return c.Reduces }
 	if req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil && slices.ContainsFunc(req.collectives, reduces) {
-		// Messages by levels have a guess in its place, and no rule follows from an extrapolation.
+		// Predictions from messages by levels guess γ, which is no basis for a rule.
 		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
 		if len(req.collectives) > 1 {
 			req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.noGamma))
@@ -128,17 +128,17 @@ func (req *tuneRequest) reducible() error {
 	return nil
 }
 
-// show writes rules, and what is to be said of them.
+// show writes rules, with notes where their output has none.
 func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error {
-	for _, of := range []string{req.Source.Nodes, req.Source.States} {
-		if of != "" && (!req.explain && req.format() == nil || req.valued()) {
-			tell(errOut, "%s", of)
+	for _, note := range []string{req.Source.Nodes, req.Source.States} {
+		if note != "" && (!req.explain && req.format() == nil || req.valued()) {
+			tell(errOut, "%s", note)
 		}
 	}
 	return req.put(out, report.NewTuning(req.Source, choices, req.margin), choices.Rules())
 }
 
-// put writes rules, and what they rest on as it was asked for.
+// put writes rules, and the reasons for them in the chosen format.
 func (req *tuneRequest) put(out io.Writer, found interface {
 	Document() *document.Document
 	WriteSummary(io.Writer)
@@ -169,7 +169,7 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 	return nil
 }
 
-// write writes rules, and where they are in a file and were timed the one that they need beside it.
+// write writes rules. Timed rules in a file may need a second file beside it.
 func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) (beside bool, err error) {
 	var text bytes.Buffer
 	var other *outfile.File
@@ -190,7 +190,7 @@ func (req *tuneRequest) write(out io.Writer, rules []mpi.Rule) (beside bool, err
 	return true, other.Write(exactly(text.Bytes()))
 }
 
-// onBase reads the file that rules are spliced into.
+// onBase adds to a library the file that rules are spliced into.
 func onBase(lib *mpi.Library, base string) (*mpi.Library, error) {
 	switch {
 	case !lib.NeedsBase() && base != "":
@@ -198,7 +198,7 @@ func onBase(lib *mpi.Library, base string) (*mpi.Library, error) {
 	case !lib.NeedsBase():
 		return lib, nil
 	case base == "":
-		return nil, usagef("-base is missing: %s replaces all that it chooses by, so name its own maint/tuning/coll/mpir/generic.json", lib.Version)
+		return nil, usagef("-base is missing: %s replaces its whole selection file, so name its own maint/tuning/coll/mpir/generic.json", lib.Version)
 	}
 	tree, err := infile.Read(base, mpi.ReadTree)
 	if err != nil {
@@ -207,8 +207,8 @@ func onBase(lib *mpi.Library, base string) (*mpi.Library, error) {
 	return lib.OnBase(tree), nil
 }
 
-// tuned are the collectives that names say, all of a library without names.
-func tuned(lib *mpi.Library, names []string) (of []*collective.Collective, err error) {
+// tuned are the named collectives; without names all of a library without a hazard.
+func tuned(lib *mpi.Library, names []string) (chosen []*collective.Collective, err error) {
 	all := lib.Collectives()
 	if len(names) == 0 {
 		return slices.DeleteFunc(all, func(c *collective.Collective) bool { return lib.Hazard(c) != "" }), nil
@@ -221,14 +221,14 @@ func tuned(lib *mpi.Library, names []string) (of []*collective.Collective, err e
 			return nil, usagef("%s is an algorithm, and tune chooses it: name the collective, %s", name, word)
 		case i < 0:
 			return nil, usagef("%s has no rules for %q; those that it has are %s", lib.Version, name, strings.Join(collective.Names(all), ", "))
-		case !slices.Contains(of, all[i]):
-			of = append(of, all[i])
+		case !slices.Contains(chosen, all[i]):
+			chosen = append(chosen, all[i])
 		}
 	}
-	return of, nil
+	return chosen, nil
 }
 
-// within refuses what was not measured: no rule follows from an extrapolation.
+// within rejects requests beyond measured times: an extrapolation is no basis for a rule.
 func (req *tuneRequest) within() error {
 	if times := req.Predictor.Transfers; times != nil {
 		tau := times.Taus[len(times.Taus)-1]
@@ -237,8 +237,8 @@ func (req *tuneRequest) within() error {
 			ranks, on = tau*cluster.Nodes, fmt.Sprintf(" on each of %d nodes", cluster.Nodes)
 		}
 		most := req.P[len(req.P)-1]
-		if planned := req.of.File.Plan.Taus; most > ranks && len(planned) > 0 && slices.Max(planned) > tau && !req.of.Text {
-			return usagef("-P goes to %d, and of the transfers that these messages are, of all that %s plans, times of more than %d at once lack: measure them, taulop sweep -resume %[2]s, or ask for P up to %d", most, req.file, tau, ranks)
+		if planned := req.loaded.File.Plan.Taus; most > ranks && len(planned) > 0 && slices.Max(planned) > tau && !req.loaded.Text {
+			return usagef("-P goes to %d, and %s lacks times of more than %d concurrent transfers of these messages, which it plans: measure them, taulop sweep -resume %[2]s, or ask for P up to %d", most, req.file, tau, ranks)
 		}
 		if most > ranks {
 			return usagef("-P goes to %d, and %s has times of up to %d transfers at once%s: ask for P up to %d, or measure more", most, req.file, tau, on, ranks)

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// The file has what -json says, and what is printed beside it says how it is used.
+// The file has the rules of -json, and the output explains its use.
 func TestTuneWritesAFile(t *testing.T) {
 	machine, directory := smallMachine(t)
 	file := filepath.Join(directory, "rules.conf")

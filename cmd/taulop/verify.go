@@ -24,14 +24,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A verifyRequest is what the user asked to verify.
+// A verifyRequest holds the flags of verify.
 type verifyRequest struct {
 	verify.Request
 	scheduleFlags
 	transport     string
-	machine       string        // what it is to be called
+	machine       string        // name in the output
 	save          string        // parameter file to write
-	saving        *outfile.File // it, or nil
+	saving        *outfile.File // at save; nil without -save
 	oversubscribe bool
 	huge          bool
 	destination
@@ -57,7 +57,7 @@ func verifyFlags(flags *argument.Set) action {
 	}
 }
 
-// show writes what was found, and the patterns that are to be saved.
+// show writes the result, and the patterns to the file of -save.
 func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, untold []string, ended error) error {
 	var saved *params.File
 	var unsaved error
@@ -67,7 +67,7 @@ func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, unto
 		}
 	}
 	doc, lacking := req.document(e)
-	if short := e.Short(); short != nil && lacking != nil { // which says the same
+	if short := e.Short(); short != nil && lacking != nil { // lacking says the same
 		untold = lists.Filter(untold, func(w string) bool { return !strings.HasPrefix(w, short.Error()) })
 	}
 	failed := cmp.Or(unsaved, req.destination.put(out, doc))
@@ -79,13 +79,13 @@ func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, unto
 	case failed != nil:
 		return interrupted(fmt.Sprintf("%v, and %v", ended, failed))
 	case saved != nil:
-		return interrupted(fmt.Sprintf("%v; the patterns that were are in %s", ended, req.save))
+		return interrupted(fmt.Sprintf("%v; the measured patterns are in %s", ended, req.save))
 	}
 	return ended
 }
 
-// carryOutCases carries a request out. What ended it early is no error as long as a case was
-// measured; untold are the warnings that are for when there is a result.
+// carryOutCases measures. `ended` is the reason of an early end with at least one measured case;
+// `untold` are warnings to print after the result.
 func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *numa.Machine, huge bool) (e *verify.Experiment, untold []string, ended, err error) {
 	slow := starved()
 	warn(errOut, slow)
@@ -102,9 +102,7 @@ func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *n
 	e.Warn(advised(now.Warnings())...)
 	steal, ended := carryOut(ctx, errOut, r.Time, r.Time, &e.Report, e.Run)
 	measured := e.Measured()
-	if errors.Is(ended, context.Canceled) {
-		ended = interrupted(fmt.Sprintf("stopped after %d of %s were measured", measured, printable.Count(len(e.Cases), "case")))
-	}
+	ended = ifStopped(ended, "stopped after %d of %s were measured", measured, printable.Count(len(e.Cases), "case"))
 	if measured == 0 {
 		return nil, nil, nil, cmp.Or(ended, nothingIn(r.Time))
 	}
@@ -120,19 +118,19 @@ func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *n
 func (req *verifyRequest) add(flags *argument.Set) {
 	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4 with ranges: 2-8, or doubling 2:8 (default the number of cores, 2 at least)", argument.Ranks(2))
 	argument.Var(flags, &req.M, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default three a decade from 1200 to 2400000, between those of a sweep)", argument.Messages(1))
-	flags.BoolVar(&req.Patterns, "patterns", false, "carry out message patterns; -m is then 1K:4M by default")
-	flags.IntVar(&req.Variants, "variants", 32, "of a pattern, the most distances, pairs or roots, evenly spread; 0 for all")
+	flags.BoolVar(&req.Patterns, "patterns", false, "run message patterns; -m is then 1K:4M by default")
+	flags.IntVar(&req.Variants, "variants", 32, "the most distances, pairs or roots of a pattern, evenly spread; 0 for all")
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
-	argument.Var(flags, &req.Tau, "tau", "", "τ that parameters may be of, a `list` like 1,2,4 or 1-4 (default all, on more than four cores to half of the largest P)", argument.Rising(argument.Taus))
+	argument.Var(flags, &req.Tau, "tau", "", "τ to take parameters from, a `list` like 1,2,4 or 1-4 (default all; on more than four cores, up to half of the largest P)", argument.Rising(argument.Taus))
 	req.scheduleFlags.add(flags)
-	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep too: what another session is worth")
+	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep, too: how well another session predicts")
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
-	argument.Word(flags, &req.transport, "transport", "segmented", "`way` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes", []string{"segmented", "cma"})
+	argument.Word(flags, &req.transport, "transport", "segmented", "`transport` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes", []string{"segmented", "cma"})
 	argument.Var(flags, &req.Buffers, "buffers", "rewritten", "with -transport cma, `state` of send buffers: rewritten before each run, or unchanged", params.ParseBuffers, "rewritten", "unchanged")
-	argument.Var(flags, &req.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches, "in", "off")
+	argument.Var(flags, &req.Caches, "cache", "in,off", "user buffers in cache or off cache, a `list`: in,off", argument.Caches, "in", "off")
 	flags.DurationVar(&req.Time, "time", 2*time.Minute, "time for everything, 1m with -patterns; a minute is the least for what is tested by itself")
 	addNode(flags, &req.machine)
-	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs: what is measured is then the scheduler")
+	flags.BoolVar(&req.oversubscribe, "oversubscribe", false, "let ranks share CPUs; the scheduler then determines the times")
 	flags.BoolVar(&req.huge, "huge", false, hugeUsage)
 	flags.Within("variants", 0, math.MaxInt32, "give a number from 1 up, or 0 for all")
 	flags.Rules(
@@ -149,7 +147,7 @@ func (req *verifyRequest) add(flags *argument.Set) {
 	})
 }
 
-// complete makes the request of what flags and operands say, on a machine.
+// complete completes the request from flags, operands and the machine.
 func (req *verifyRequest) complete(flags *argument.Set, words []string, machine *numa.Machine) (err error) {
 	switch {
 	case flags.Given("m"):
@@ -190,15 +188,15 @@ func (req *verifyRequest) complete(flags *argument.Set, words []string, machine 
 	return nil
 }
 
-// fewEnough refuses more ranks than CPUs, unless they may share them.
+// fewEnough rejects more ranks than CPUs without -oversubscribe.
 func fewEnough(ranks, cpus int, oversubscribe bool) error {
 	if ranks <= cpus || oversubscribe {
 		return nil
 	}
-	return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, and then it is the scheduler that is measured", ranks, cpus)
+	return usagef("P = %d ranks need as many CPUs and %d may be used here: take fewer, or -oversubscribe, with which the scheduler determines the times", ranks, cpus)
 }
 
-// document is what was found, with what to do where something is missing.
+// document is the result, and an error if a part is missing.
 func (req *verifyRequest) document(e *verify.Experiment) (*document.Document, error) {
 	if !req.Patterns {
 		found, lacking := e.Collectives()
@@ -211,8 +209,8 @@ func (req *verifyRequest) document(e *verify.Experiment) (*document.Document, er
 	return report.Patterns(found), req.lacking(lacking, e.OutOfTime())
 }
 
-// lacking is what to do where parameters are missing, if they are: allow more time where
-// that is why.
+// lacking is the error for missing parameters, nil if err is nil. It advises more time if the
+// time was up.
 func (req *verifyRequest) lacking(err error, outOfTime bool) error {
 	where := ""
 	if req.save != "" {

@@ -11,14 +11,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What was measured until Ctrl-C is printed and in -save, and the sentence says so.
+// Measurements before Ctrl-C are printed and saved by -save, and the error says so.
 func TestStoppedPatterns(t *testing.T) {
 	needLinux(t)
 	save := filepath.Join(t.TempDir(), "host.json")
 	for _, tt := range []struct {
 		flags []string
 		want  string
-	}{{[]string{"-save", save}, "the patterns that were are in " + save}, {nil, "were measured"}} {
+	}{{[]string{"-save", save}, "the measured patterns are in " + save}, {nil, "were measured"}} {
 		line := append([]string{"verify", "-patterns", "-cache", "in", "-m", "1K:1M", "-time", "1m", "-oversubscribe", "-P", "2"}, tt.flags...)
 		out, err := stoppedInTime(t, 250, append(line, "ping-pong")...)
 		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out, "ping-pong") {

@@ -1,4 +1,4 @@
-// Package argument reads what users write: sizes, and lists of numbers and names.
+// Package argument parses flags and operands: sizes, shares, lists of numbers and names.
 // Errors say what to write instead.
 package argument
 
@@ -15,14 +15,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// units of sizes, powers of two as the field has them.
+// units of sizes in bytes. KB is 1024 bytes, as in the paper.
 var units = map[string]int{
 	"B": 1, "K": 1 << 10, "KB": 1 << 10, "KIB": 1 << 10,
 	"M": 1 << 20, "MB": 1 << 20, "MIB": 1 << 20, "G": 1 << 30, "GB": 1 << 30, "GIB": 1 << 30,
 }
 
-// Size reads a size with a unit (64B, 8K, 1M), or without one in units of
-// `unit` bytes. Its label is what to call it: 8KB for 8 KiB, as the paper does.
+// Size reads a size with a unit (64B, 8K, 1M); a number alone counts units of `unit` bytes.
+// The label is the size in the paper's notation: 8KB for 8 KiB.
 func Size(text string, unit int) (bytes int, label string, err error) {
 	number := strings.ToUpper(strings.TrimSpace(text))
 	name := strings.TrimLeft(number, "0123456789")
@@ -48,13 +48,13 @@ func Size(text string, unit int) (bytes int, label string, err error) {
 	return int(n) * unit, strconv.FormatUint(n, 10) + letter, nil
 }
 
-// Bytes reads a size, without a unit in bytes.
+// Bytes reads a size; a number alone is in bytes.
 func Bytes(text string) (int, error) {
 	m, _, err := Size(text, 1)
 	return m, err
 }
 
-// Bandwidth reads a number of GB/s, 10⁹ bytes a second.
+// Bandwidth reads GB/s, 10⁹ bytes a second.
 func Bandwidth(text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0 && v <= params.MostPeakGBs) {
@@ -63,20 +63,19 @@ func Bandwidth(text string) (float64, error) {
 	return v, nil
 }
 
-// Share reads a share of at most so much: 10% or 10 is a tenth, and a number below 1, like 0.1,
-// as well. 1 alone may be either, and is refused.
+// Share reads a share from 0 to most: 10%, 10 and 0.1 are a tenth. 1 is ambiguous and an error.
 func Share(most float64) func(string) (float64, error) {
 	return func(text string) (float64, error) {
 		number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 		v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		either := v == 1 && !percent
+		ambiguous := v == 1 && !percent
 		if percent || v > 1 {
 			v /= 100
 		}
 		switch {
 		case err != nil || !(v >= 0):
 			return 0, fmt.Errorf("%q is no percentage: give one like 10%%", text)
-		case either:
+		case ambiguous:
 			return 0, fmt.Errorf("%q may be 1 %% or all: give 1%% or 100%%", text)
 		case v > most:
 			return 0, fmt.Errorf("%q is too much: give a percentage from 0 to %g, like 10%%", text, 100*most)
@@ -85,7 +84,7 @@ func Share(most float64) func(string) (float64, error) {
 	}
 }
 
-// Some reads a size of at least one byte.
+// Some reads a size of one byte or more.
 func Some(text string) (int, error) {
 	m, err := Bytes(text)
 	if err == nil && m < 1 {
@@ -94,7 +93,7 @@ func Some(text string) (int, error) {
 	return m, err
 }
 
-// Ranks reads a list of numbers of ranks, `least` or more each.
+// Ranks reads a list of numbers of ranks, each `least` or more.
 func Ranks(least int) func(string) ([]int, error) {
 	return func(list string) ([]int, error) {
 		return List(list, true, func(text string) (int, error) {
@@ -110,7 +109,7 @@ func Ranks(least int) func(string) ([]int, error) {
 	}
 }
 
-// Messages reads a list of sizes of messages, of `least` bytes or more each.
+// Messages reads a list of message sizes, each `least` bytes or more.
 func Messages(least int) func(string) ([]int, error) {
 	return func(list string) ([]int, error) {
 		return List(list, false, func(text string) (int, error) {
@@ -123,13 +122,13 @@ func Messages(least int) func(string) ([]int, error) {
 	}
 }
 
-// Sizes reads a list of sizes of at least one byte, in its own order.
+// Sizes reads a list of sizes of one byte or more, in the given order.
 func Sizes(list string) ([]int, error) { return List(list, false, Some) }
 
-// Taus reads a list of numbers of transfers at once, in its own order.
+// Taus reads a list of numbers of concurrent transfers, in the given order.
 func Taus(list string) ([]int, error) { return Counts("τ", true)(list) }
 
-// Rising has what is read in rising order.
+// Rising sorts the list that `read` returns.
 func Rising(read func(string) ([]int, error)) func(string) ([]int, error) {
 	return func(list string) ([]int, error) {
 		ns, err := read(list)
@@ -138,21 +137,21 @@ func Rising(read func(string) ([]int, error)) func(string) ([]int, error) {
 	}
 }
 
-// Counts reads a list of whole numbers from 1, of what they are in a sentence, in its own order.
-func Counts(of string, ranges bool) func(string) ([]int, error) {
+// Counts reads a list of whole numbers from 1, in the given order. Errors call a number by name.
+func Counts(name string, ranges bool) func(string) ([]int, error) {
 	return func(list string) ([]int, error) {
 		return List(list, ranges, func(text string) (int, error) {
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 {
-				return 0, fmt.Errorf("%q is not a %s: give whole numbers from 1, like 1,2,4", text, of)
+				return 0, fmt.Errorf("%q is not a %s: give whole numbers from 1, like 1,2,4", text, name)
 			}
 			return n, nil
 		})
 	}
 }
 
-// FitsMemory refuses a size that is more than all memory that this process may take.
-// What is no size is refused by who reads it.
+// FitsMemory rejects a size above the memory that this process may use. It leaves malformed
+// sizes to the parser of the flag.
 func FitsMemory(name, text string) error {
 	size, err := Bytes(text)
 	if err != nil {
@@ -164,16 +163,15 @@ func FitsMemory(name, text string) error {
 	return nil
 }
 
-// List reads a list of numbers with commas and ranges: low:high doubles,
-// and low-high, where it means anything, takes every number. Both ends belong
-// to a range. No number comes twice.
-func List(text string, every bool, parse func(string) (int, error)) (list []int, err error) {
+// List reads comma-separated numbers and ranges, without duplicates. low:high doubles from low
+// and ends with high; low-high, if dashes are allowed, is every number.
+func List(text string, dashes bool, parse func(string) (int, error)) (list []int, err error) {
 	const most = 1 << 14
 	for field := range strings.SplitSeq(text, ",") {
 		field = strings.TrimSpace(field)
 		low, high, doubling := strings.Cut(field, ":")
 		ranged := doubling
-		if !doubling && every && !strings.HasPrefix(field, "-") {
+		if !doubling && dashes && !strings.HasPrefix(field, "-") {
 			low, high, ranged = strings.Cut(field, "-")
 		}
 		first, err := parse(low)
@@ -209,7 +207,7 @@ func List(text string, every bool, parse func(string) (int, error)) (list []int,
 	return list, nil
 }
 
-// Names are the parts of a list between commas, each once. There is no error.
+// Names reads a comma-separated list without duplicates. The error is always nil.
 func Names[T ~string](list string) (names []T, err error) {
 	for part := range strings.SplitSeq(list, ",") {
 		if name := T(strings.TrimSpace(part)); name != "" && !slices.Contains(names, name) {
@@ -219,7 +217,7 @@ func Names[T ~string](list string) (names []T, err error) {
 	return names, nil
 }
 
-// Among reads a list of names that are known, each once, in their own order.
+// Among reads a list of known names, and returns them in the order of known.
 func Among(known []string) func(string) ([]string, error) {
 	return func(list string) ([]string, error) {
 		given := strings.Split(list, ",")
@@ -232,7 +230,7 @@ func Among(known []string) func(string) ([]string, error) {
 	}
 }
 
-// Cache reads one state of a cache: whether user buffers are off it.
+// Cache reads in or off: user buffers in cache or off cache.
 func Cache(text string) (offCache bool, err error) {
 	if text != "in" && text != "off" {
 		return false, fmt.Errorf("%q is neither in nor off: choose one", text)
@@ -240,19 +238,8 @@ func Cache(text string) (offCache bool, err error) {
 	return text == "off", nil
 }
 
-// Caches reads a list of where user buffers are: false in cache, true off cache, in this
-// order.
-func Caches(list string) (offCache []bool, err error) {
-	for c := range strings.SplitSeq(list, ",") {
-		switch c = strings.TrimSpace(c); {
-		case c != "in" && c != "off":
-			return nil, fmt.Errorf("%q is neither in nor off", c)
-		case !slices.Contains(offCache, c == "off"):
-			offCache = append(offCache, c == "off")
-		}
-	}
-	if len(offCache) == 2 {
-		return []bool{false, true}, nil
-	}
-	return offCache, nil
+// Caches reads a list of in and off, and returns false (in cache) before true (off cache).
+func Caches(list string) ([]bool, error) {
+	names, err := Among([]string{"in", "off"})(list)
+	return lists.Map(names, func(name string) bool { return name == "off" }), err
 }

@@ -85,9 +85,9 @@ func TestList(t *testing.T) {
 		return n, nil
 	}
 	for _, tt := range []struct {
-		text  string
-		every bool
-		want  []int // nil: refused
+		text   string
+		dashes bool
+		want   []int // nil: refused
 	}{
 		{"4", true, []int{4}},
 		{"2, 4,8,4", true, []int{2, 4, 8}},
@@ -107,7 +107,7 @@ func TestList(t *testing.T) {
 		{"1,,2", true, nil},
 		{"1-20000", true, nil},
 	} {
-		got, err := List(tt.text, tt.every, number)
+		got, err := List(tt.text, tt.dashes, number)
 		if !slices.Equal(got, tt.want) || (err == nil) != (tt.want != nil) {
 			t.Errorf("%q: %v, %v, want %v", tt.text, got, err, tt.want)
 		}

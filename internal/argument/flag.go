@@ -9,15 +9,14 @@ import (
 	"github.com/taulop/taulop/internal/spelling"
 )
 
-// Flags are where flags are added: a Set, or one of package flag.
+// Flags is a set that flags can be added to: a Set, or a flag.FlagSet.
 type Flags interface {
 	Var(value flag.Value, name, usage string)
 	Lookup(name string) *flag.Flag
 }
 
-// Var adds a flag whose value is read when it is given: what is wrong with it is then an error
-// of that flag. Unless it is empty, `otherwise` is what the flag says where it is not given;
-// else an empty value leaves what there is. Words are those that it takes, for completion.
+// Var adds a flag whose value `read` parses. `otherwise` is the default; if it is "", an empty
+// value leaves *to unchanged. Words are possible values, for completion.
 func Var[T any](flags Flags, to *T, name, otherwise, usage string, read func(string) (T, error), words ...string) {
 	v := &value[T]{to, otherwise, otherwise == "", read, words}
 	if flags.Var(v, name, usage); otherwise != "" {
@@ -26,7 +25,7 @@ func Var[T any](flags Flags, to *T, name, otherwise, usage string, read func(str
 	}
 }
 
-// Word adds a flag that takes one of some words.
+// Word adds a flag whose value is one of words.
 func Word[T ~string](flags Flags, to *T, name, otherwise, usage string, words []string) {
 	*to = T(otherwise)
 	flags.Var(&value[T]{to: to, text: otherwise, words: words, read: func(text string) (T, error) {
@@ -40,10 +39,10 @@ func Word[T ~string](flags Flags, to *T, name, otherwise, usage string, words []
 	}
 }
 
-// Words are those that a flag takes, for completion; nil where they are not known.
+// Words are the possible values of a flag, for completion; nil if unknown.
 func Words(f *flag.Flag) []string {
-	if v, is := f.Value.(interface{ taken() []string }); is {
-		return v.taken()
+	if v, is := f.Value.(interface{ completions() []string }); is {
+		return v.completions()
 	}
 	return nil
 }
@@ -65,4 +64,4 @@ func (v *value[T]) Set(text string) (err error) {
 	return err
 }
 
-func (v *value[T]) taken() []string { return v.words }
+func (v *value[T]) completions() []string { return v.words }

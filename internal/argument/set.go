@@ -13,19 +13,19 @@ import (
 	"github.com/taulop/taulop/internal/spelling"
 )
 
-// A Set is the flags of one command: those of package flag, which may stand between operands,
-// each once, and what they may stand beside. Every error is one sentence that says what to do.
+// A Set is a flag.FlagSet whose flags may stand between operands, each at most once, with rules
+// for their combinations. Every error is one sentence that says what to do.
 type Set struct {
 	*flag.FlagSet
-	// Failed, if not nil, takes an error in the place of standard error.
+	// Failed, if not nil, prints an error instead of the caller.
 	Failed func(out io.Writer, err error) error
-	// Elsewhere, if not nil, says where a flag belongs that is not in the set, "" for nowhere.
+	// Elsewhere, if not nil, ends a sentence about an unknown flag of another command; "" for none.
 	Elsewhere func(name string) string
 	given     map[string]bool
 	checks    []func() error
 }
 
-// NewSet is a set without flags of a command that is called so in sentences.
+// NewSet returns an empty set. Errors call the command by name.
 func NewSet(name string) *Set {
 	s := &Set{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError), given: make(map[string]bool)}
 	s.SetOutput(io.Discard)
@@ -33,13 +33,13 @@ func NewSet(name string) *Set {
 	return s
 }
 
-// A Rule is what flags may stand beside; without Needs and Not they are refused.
+// A Rule limits what flags can be combined with; without Needs and Not they are errors.
 type Rule struct {
-	Flags string // names, with spaces between
-	Needs string // names of which one has to be there, too
-	Not   string // names of which none may be there; name=value is a flag with that value
-	Why   string // goes on after a flag's name: "is of message patterns"
-	Do    string // in the place of: add -patterns, or leave it out
+	Flags string // names, space-separated
+	Needs string // names, of which one must be given, too
+	Not   string // names, of which none may be given; name=value is a flag with that value
+	Why   string // the sentence after the flag's name: "is of message patterns"
+	Do    string // replaces the default advice: add -patterns, or leave it out
 }
 
 // Rules adds rules.
@@ -49,24 +49,25 @@ func (s *Set) Rules(rules ...Rule) {
 	}
 }
 
+// breaks is the error of flags that break a rule.
 func (s *Set) breaks(r Rule) error {
 	others := strings.Fields(r.Needs + r.Not)
-	beside := slices.DeleteFunc(slices.Clone(others), func(name string) bool { return !s.On(name) })
+	present := slices.DeleteFunc(slices.Clone(others), func(name string) bool { return !s.On(name) })
 	for _, name := range strings.Fields(r.Flags) {
 		switch {
 		case !s.On(name):
 		case len(others) == 0:
 			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "leave it out"))
-		case r.Needs != "" && len(beside) == 0:
+		case r.Needs != "" && len(present) == 0:
 			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "add -"+s.spelt(strings.Join(others, " or -"))+", or leave it out"))
-		case r.Not != "" && len(beside) > 0:
-			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "leave out -"+name+" or -"+s.spelt(beside[0])))
+		case r.Not != "" && len(present) > 0:
+			return fmt.Errorf("-%s %s: %s", name, r.Why, cmp.Or(r.Do, "leave out -"+name+" or -"+s.spelt(present[0])))
 		}
 	}
 	return nil
 }
 
-// spelt is name=value as people write it: the equals sign is for switches alone.
+// spelt is name=value as on a command line: "name value", except for booleans.
 func (s *Set) spelt(text string) string {
 	if name, _, valued := strings.Cut(text, "="); !valued || isSwitch(s.Lookup(name).Value) {
 		return text
@@ -74,18 +75,18 @@ func (s *Set) spelt(text string) string {
 	return strings.ReplaceAll(text, "=", " ")
 }
 
-// OneOf has at most one of some flags be there.
+// OneOf allows at most one of some flags.
 func (s *Set) OneOf(names ...string) {
 	s.Check(func() error {
-		there := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !s.On(name) })
-		if len(there) > 1 {
-			return fmt.Errorf("-%s cannot be used together: choose one", strings.Join(there, " and -"))
+		given := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !s.On(name) })
+		if len(given) > 1 {
+			return fmt.Errorf("-%s cannot be used together: choose one", strings.Join(given, " and -"))
 		}
 		return nil
 	})
 }
 
-// Within bounds a number; give says what to give: "give a percentage from 0 to 100".
+// Within bounds a number. `give` is the advice in the error: "give a percentage from 0 to 100".
 func (s *Set) Within(name string, least, most float64, give string) {
 	s.Check(func() error {
 		f := s.Lookup(name)
@@ -103,34 +104,34 @@ func (s *Set) Within(name string, least, most float64, give string) {
 	})
 }
 
-// Check has something looked at once all flags are known, after what was added before.
+// Check adds a check of all flags, after those added before.
 func (s *Set) Check(check func() error) { s.checks = append(s.checks, check) }
 
-// Given tells whether a flag is on the command line.
+// Given reports whether a flag is on the command line.
 func (s *Set) Given(name string) bool { return s.given[name] }
 
-// On tells whether a flag is there, and is no switch that is turned off; or, name=value,
-// whether it is there with that value.
+// On reports whether a flag is given, other than as name=false; for name=value, whether it is
+// given with that value.
 func (s *Set) On(name string) bool {
 	name, value, valued := strings.Cut(name, "=")
 	if !s.given[name] {
 		return false
 	}
-	has := s.Lookup(name).Value.String()
-	return valued && has == value || !valued && (has != "false" || !isSwitch(s.Lookup(name).Value))
+	current := s.Lookup(name).Value.String()
+	return valued && current == value || !valued && (current != "false" || !isSwitch(s.Lookup(name).Value))
 }
 
-// Names are those of all flags.
+// Names are the names of all flags.
 func (s *Set) Names() (names []string) {
 	s.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 	return names
 }
 
-// Parse reads flags wherever they stand, up to a --, and returns the other words. The error is
-// flag.ErrHelp where help is asked for.
-func (s *Set) Parse(args []string) (words []string, err error) {
+// Parse reads flags anywhere before a --, and returns the operands. The error is flag.ErrHelp
+// for -h.
+func (s *Set) Parse(args []string) (operands []string, err error) {
 	counted := s.count()
-	words, err = s.permute(args)
+	operands, err = s.permute(args)
 	switch wrong := counted(); {
 	case errors.Is(err, flag.ErrHelp):
 		return nil, err
@@ -140,10 +141,10 @@ func (s *Set) Parse(args []string) (words []string, err error) {
 		return nil, s.sentence(err)
 	}
 	s.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
-	return words, s.FlagSet.Parse(append([]string{"--"}, words...))
+	return operands, s.FlagSet.Parse(append([]string{"--"}, operands...))
 }
 
-// Checked is the first error of rules and checks, in their order.
+// Checked is the first error of all rules and checks, in the order of their addition.
 func (s *Set) Checked() (err error) {
 	s.Visit(func(f *flag.Flag) {
 		if g, is := f.Value.(flag.Getter); is && err == nil {
@@ -160,26 +161,26 @@ func (s *Set) Checked() (err error) {
 	return err
 }
 
-// permute parses flags wherever they stand.
-func (s *Set) permute(args []string) (words []string, err error) {
+// permute parses flags between operands.
+func (s *Set) permute(args []string) (operands []string, err error) {
 	for {
 		if err := s.FlagSet.Parse(args); err != nil {
 			return nil, err
 		}
 		rest := s.Args()
 		if read := len(args) - len(rest); len(rest) == 0 || read > 0 && args[read-1] == "--" {
-			return append(words, rest...), nil
+			return append(operands, rest...), nil
 		}
-		words, args = append(words, rest[0]), rest[1:]
+		operands, args = append(operands, rest[0]), rest[1:]
 	}
 }
 
-// A counted value knows how often it was set. One that says so may be set twice.
+// A counted value counts calls of Set.
 type counted struct {
 	flag.Value
 	times int
-	empty bool   // it was set to nothing
-	flag  string // it was set to what is another flag
+	empty bool   // it was set to ""
+	flag  string // the value that is the name of another flag
 	set   *Set
 }
 
@@ -200,8 +201,8 @@ func isSwitch(v flag.Value) bool {
 	return is && b.IsBoolFlag()
 }
 
-// count counts how often flags are set; what it returns ends that, and refuses one that was
-// set twice, or that names a file and has no name.
+// count counts how often flags are set. `end` stops counting, and is an error for a flag that was
+// set twice (unless its value has a method Repeats), to another flag's name, or to an empty file name.
 func (s *Set) count() (end func() error) {
 	all := make(map[*flag.Flag]*counted)
 	s.VisitAll(func(f *flag.Flag) {
@@ -217,28 +218,28 @@ func (s *Set) count() (end func() error) {
 			switch {
 			case err != nil:
 			case c.flag != "":
-				err = fmt.Errorf("-%s has no value, for %s behind it is a flag: say what -%[1]s is, or leave it out", f.Name, c.flag)
+				err = fmt.Errorf("-%s has no value: the next word, %s, is a flag; give -%[1]s a value, or leave it out", f.Name, c.flag)
 			case c.times > 1 && !repeats:
-				err = fmt.Errorf("-%s is there twice, and one of them would not count: give it once (a list has commas)", f.Name)
+				err = fmt.Errorf("-%s is given twice: give it once (a list has commas)", f.Name)
 			case c.empty && slices.Contains([]string{"file", "table", "DIR"}, what):
-				err = fmt.Errorf("-%s is there with an empty name: name a %s, or leave -%[1]s out", f.Name, strings.Replace(what, "DIR", "directory", 1))
+				err = fmt.Errorf("-%s has an empty name: name a %s, or leave -%[1]s out", f.Name, strings.Replace(what, "DIR", "directory", 1))
 			}
 		})
 		return err
 	}
 }
 
-// sentence makes one that says what to do of an error of package flag.
+// sentence turns an error of package flag into a sentence that says what to do.
 func (s *Set) sentence(err error) error {
 	text := err.Error()
-	if name, missing := strings.CutPrefix(text, "flag needs an argument: "); missing {
-		of := "a value"
+	if name, lacks := strings.CutPrefix(text, "flag needs an argument: "); lacks {
+		missing := "a value"
 		if f := s.Lookup(strings.TrimLeft(name, "-")); f != nil {
 			if quoted, _ := flag.UnquoteUsage(f); quoted != "" {
-				of = "its " + quoted
+				missing = "its " + quoted
 			}
 		}
-		return fmt.Errorf("%s is the last word and needs %s after it: %s -h shows what there is", name, of, s.Name())
+		return fmt.Errorf("%s is the last word and needs %s after it: %s -h shows what there is", name, missing, s.Name())
 	}
 	if name, undefined := strings.CutPrefix(text, "flag provided but not defined: -"); undefined {
 		if s.Elsewhere != nil && s.Elsewhere(name) != "" {
@@ -259,7 +260,7 @@ func (s *Set) sentence(err error) error {
 		return fmt.Errorf("%s: %s -h shows what there is", text, s.Name())
 	}
 	standard, is := f.Value.(flag.Getter)
-	if why != "" && found && !is { // it reads its value by itself, and says what to give
+	if why != "" && found && !is { // its own parser says what to give
 		return fmt.Errorf("-%s: %s", name, why)
 	}
 	value, _ := strings.CutPrefix(text, "invalid value ")
@@ -268,7 +269,7 @@ func (s *Set) sentence(err error) error {
 	return fmt.Errorf("-%s is %s: %s", name, value, hint(standard))
 }
 
-// hint says what a flag takes whose value package flag could not read.
+// hint says what value a flag of package flag takes.
 func hint(value flag.Getter) string {
 	switch value.Get().(type) {
 	case time.Duration:

@@ -25,7 +25,7 @@ func example() *Set {
 	s.Int("root", 0, "")
 	s.Int("tau", 1, "")
 	var way string
-	Word(s, &way, "way", "whole", "`way` of a message", []string{"whole", "single-copy"})
+	Word(s, &way, "way", "whole", "`transport` of messages", []string{"whole", "single-copy"})
 	s.Rules(
 		Rule{Flags: "variants", Needs: "patterns", Why: "is of patterns"},
 		Rule{Flags: "degree", Not: "patterns", Why: "is of collectives"},
@@ -70,11 +70,11 @@ func TestSet(t *testing.T) {
 		"-degre 2":                    "there is no flag -degre; did you mean -degree? prog do -h shows what there is",
 		"-xyzzy":                      "there is no flag -xyzzy: prog do -h shows what there is",
 		"-against x":                  "-against goes with another",
-		"-csv -csv":                   "-csv is there twice, and one of them would not count: give it once (a list has commas)",
+		"-csv -csv":                   "-csv is given twice: give it once (a list has commas)",
 		"-csv=maybe":                  `-csv is "maybe": it is true or false, or stands alone`,
-		"-o -degree 2 x":              "-o has no value, for -degree behind it is a flag: say what -o is, or leave it out",
-		"-variants --margin 2":        "-variants has no value, for --margin behind it is a flag: say what -variants is, or leave it out",
-		"-o=":                         "-o is there with an empty name: name a file, or leave -o out",
+		"-o -degree 2 x":              "-o has no value: the next word, -degree, is a flag; give -o a value, or leave it out",
+		"-variants --margin 2":        "-variants has no value: the next word, --margin, is a flag; give -variants a value, or leave it out",
+		"-o=":                         "-o has an empty name: name a file, or leave -o out",
 		"-way hole":                   `-way: there is no "hole"; did you mean "whole"? Known are whole, single-copy`,
 		"-way=":                       `-way: there is no ""; known are whole, single-copy`,
 	} {

@@ -8,18 +8,16 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// bars are intervals with a cap at each end. One that goes on beyond the axes has the
-// head of an arrow there instead.
+// bars are intervals with a cap at each end, or the head of an arrow where one ends beyond the axis.
 type bars struct {
 	draw.LineStyle
 	points []Point
 	beside vg.Length
 }
 
-// beyond is what the legend says of arrows.
+// beyond explains arrows in the legend.
 const beyond = "the interval goes on"
 
-// Plot draws the bars. It is a plot.Plotter.
 func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	across, up := p.Transforms(&c)
 	for _, pt := range b.points {
@@ -31,7 +29,7 @@ func (b bars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// end draws a cap at y, or where the axis ends before it an arrow outwards.
+// end draws a cap at y, or an arrow at the edge of the axis if y is beyond.
 func (b bars) end(c draw.Canvas, x, y, edge, outwards vg.Length) {
 	if (y-edge)*outwards <= 0 {
 		c.StrokeLine2(b.LineStyle, x-capWidth/2, y, x+capWidth/2, y)
@@ -40,7 +38,7 @@ func (b bars) end(c draw.Canvas, x, y, edge, outwards vg.Length) {
 	b.arrow(c, x, edge, outwards)
 }
 
-// arrow draws the head of an arrow whose tip is at x, y.
+// arrow draws the head of an arrow with its tip at x, y.
 func (b bars) arrow(c draw.Canvas, x, y, outwards vg.Length) {
 	back := y - outwards*capWidth
 	c.StrokeLines(b.LineStyle, []vg.Point{{X: x - capWidth/2, Y: back}, {X: x, Y: y}, {X: x + capWidth/2, Y: back}})

@@ -1,10 +1,9 @@
-// Package chart draws what was measured, and what models say of it, as SVG, PNG and PDF.
+// Package chart draws measurements and predictions as SVG, PNG and PDF.
 //
-// Its opinion: a figure says what it shows without the text around it: machine, setup, placement,
-// cache and sizes stand in it, axes have units, and intervals are shown. It is made for a column of
-// print, 8.5 cm; where there is more room, fonts and lines stay as they are and the data get the
-// room. Colours are ones that colour-blind readers tell apart (Okabe and Ito, "Color Universal
-// Design", 2008), and no two series differ by colour alone.
+// Its opinion: a figure is complete without the text around it: it names machine, setup, placement, cache
+// and sizes, axes have units, and intervals are shown. It is made for a column of print, 8.5 cm; in a
+// wider one fonts and lines keep their size. Colour-blind readers can tell the colours apart (Okabe and
+// Ito, "Color Universal Design", 2008), and no two series differ by colour alone.
 package chart
 
 import (
@@ -24,24 +23,24 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Chart is panels over the same x axis, what they show, and their legend.
+// A Chart is panels over the same x axis, with title, caption and legend.
 type Chart struct {
 	Title   string
 	Caption []string // sentences and facts, in order
-	Omitted []string // what could be drawn as well, had it been chosen
+	Omitted []string // names that a Choice could draw as well
 	Panels  []Panel
 }
 
 // A Panel is a pair of axes and what is drawn between them.
 type Panel struct {
-	Name   string // above it; "": what the chart's title says
+	Name   string // above it; "" for none
 	X, Y   Axis
 	Height float64   // relative to the first panel's; 0: 1
 	Bands  []Band    // behind the series
-	Levels []float64 // of y, to compare with
+	Levels []float64 // horizontal reference lines
 	Series []Series
-	Heat   *view.Matrix // if not nil, all that is drawn, in a square
-	Least  float64      // with Most what its shades span, where several maps compare; 0: its own times
+	Heat   *view.Matrix // if not nil, a heat map is all that is drawn
+	Least  float64      // the shades of the heat map span Least to Most; 0: its own times
 	Most   float64
 }
 
@@ -51,37 +50,36 @@ type Axis struct {
 	Quantity Quantity
 }
 
-// A Quantity decides the scale of an axis, its unit and its ticks.
+// A Quantity determines the scale of an axis, its unit and its ticks.
 type Quantity int
 
 // The quantities of axes.
 const (
 	Sizes       Quantity = iota // bytes: each tick some powers of two above the last
 	Rates                       // from 0, given in MB/s, 10⁶ bytes, written in GB/s
-	Strides                     // as sizes, with a tick at each that was measured if they have room
-	Counts                      // τ, A(τ): as they are, or doubling where they become many
+	Strides                     // as sizes, with a tick at each measured one if they have room
+	Counts                      // τ, A(τ): linear, or logarithmic for many
 	Times                       // given in ns
 	Bandwidths                  // given in GB/s, 10⁹ bytes
-	Proportions                 // twice as much is as far from 1 as half
+	Proportions                 // logarithmic: 2 is as far from 1 as ½
 	Fractions                   // written in per cent, with their sign
 	Shares                      // written in per cent, none below zero
 )
 
 // A Series is values with their intervals, drawn with one colour, mark and dash.
 type Series struct {
-	Name   string
-	Of     string // the machine, where lines are of some
-	Points []Point
-	Colour int  // indices of style
-	Style  int  // of mark and dash
-	Marked bool // the mark goes with the colour, the dash alone with the style
-	Loose  bool // marks without a line between them
-	Faint  bool // thin and pale, behind the others, not in the legend
-	Bare   bool // dashes without marks: a formula, not measured
-	// Unmarked: a line alone, of many that only differ from others together.
-	Unmarked bool
-	beside   vg.Length // how far from X marks and bars are
-	order    int       // among the lines of the chart
+	Name     string
+	Of       string // the machine, "" for none
+	Points   []Point
+	Colour   int       // index of palette
+	Style    int       // index of marks and dashes
+	Marked   bool      // Colour is the index of the mark, Style of the dash alone
+	Loose    bool      // marks without a line between them
+	Faint    bool      // thin and pale, behind the others, not in the legend
+	Bare     bool      // dashes without marks: a formula, not measured
+	Unmarked bool      // a line without marks, one of many
+	beside   vg.Length // offset of marks and bars from X
+	order    int       // index among the lines of the chart
 }
 
 // A Point is a value at X. An interval that is not known is not drawn.
@@ -90,24 +88,24 @@ type Point struct {
 	Y fit.Estimate
 }
 
-// A Band is a region between two lines, shaded. In the legend its edges say what it is.
+// A Band is a shaded region between two lines.
 type Band struct {
 	X       []float64
 	Lo, Hi  []float64
-	LoLabel string // of its edges; "" draws none
+	LoLabel string // of the lower edge in the legend; "": the edge is not drawn
 	HiLabel string
 }
 
 // ColumnWidth is the width of a column of print in cm.
 const ColumnWidth = 8.5
 
-// Widths in cm between which a chart is drawn.
+// Limits of the width in cm.
 const (
 	MinWidth = 5
 	MaxWidth = 100
 )
 
-// Formats are the formats of Write, which are the extensions of their files too.
+// Formats are the formats of Write, and the extensions of their files.
 var Formats = []string{"svg", "png", "pdf"}
 
 const pngDotsPerInch = 300
@@ -136,12 +134,12 @@ func (c *Chart) Write(w io.Writer, format string, cm float64) error {
 	return fmt.Errorf("%q is no format of a chart: take one of %s", format, strings.Join(Formats, ", "))
 }
 
-// Words are the title, and the caption in a line.
+// Words are the title, and the caption in one line.
 func (c *Chart) Words() (title, about string) {
 	return c.Title, strings.Join(lists.Map(c.Caption, printable.Line), " · ")
 }
 
-// describe says the chart in words, for those who do not see it.
+// describe is the chart in words, for readers who do not see it.
 func (c *Chart) describe() string {
 	var panels, names []string
 	for _, p := range c.Panels {

@@ -12,21 +12,19 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Choice says what of the files to draw. What is left empty is what each kind of
-// chart takes by itself.
+// A Choice selects what to draw of the files. Empty fields are each chart's default.
 type Choice struct {
 	compare.Choice
 	Taus       []int
-	Variants   []string                              // parts of names of what surveys measured: float64, read, L2-memory
+	Variants   []string                              // parts of names of surveys' variants: float64, read, L2-memory
 	Algorithms []string                              // of verifications
 	P          int                                   // of verifications, patterns and costs
 	Nodes      int                                   // of costs; 0 and 1 are one
 	Bandwidth  bool                                  // instead of the times of messages
-	Out        []string                              // machines that stand out of a fleet; nil: it is none unless its machines are too many to be told apart
+	Out        []string                              // outliers of a fleet; nil: no fleet, unless there are more machines than lines
 	Curves     func(compare.Machine) []compare.Curve // of transfers; nil: those of the file
 }
 
-// better says which end of the axis is.
 func (ch Choice) better() string {
 	if ch.Bandwidth {
 		return "higher is better"
@@ -34,24 +32,23 @@ func (ch Choice) better() string {
 	return "lower is better"
 }
 
-// MaxLines is how many lines a chart holds that can be told apart.
+// MaxLines is the number of lines in a chart that can be told apart.
 const MaxLines = 16
 
-// tooMany refuses a chart with too many lines to read.
 func tooMany(lines int) error {
 	return fmt.Errorf("%d lines in a chart cannot be told apart, %d can: %w", lines, MaxLines, ErrFewer)
 }
 
-// rows are calls that a document has costs or times of.
+// rows are the calls of a document with costs or times.
 type rows[R any] struct {
 	all      []R
-	done     string // what became of them: verified
+	done     string // for errors: verified, predicted
 	name     func(R) string
 	is       func(r R, algorithm string) bool
 	p, bytes func(R) int
 }
 
-// named are the calls of the algorithms of a choice, in its order; all where it names none.
+// named are the calls of a choice's algorithms, in its order; all calls if it names none.
 func (of rows[R]) named(ch Choice) (taken []R, err error) {
 	if len(ch.Algorithms) == 0 {
 		return of.all, nil
@@ -66,7 +63,7 @@ func (of rows[R]) named(ch Choice) (taken []R, err error) {
 	return taken, nil
 }
 
-// ofRanks are some of the calls with the P of a choice, or the largest.
+// ofRanks selects the calls with the P of a choice, or the largest.
 func (of rows[R]) ofRanks(ch Choice, some []R) (taken []R, p int, err error) {
 	p = cmp.Or(ch.P, slices.Max(lists.Map(some, of.p)))
 	if taken = lists.Filter(some, func(r R) bool { return of.p(r) == p }); len(taken) == 0 {
@@ -75,7 +72,7 @@ func (of rows[R]) ofRanks(ch Choice, some []R) (taken []R, p int, err error) {
 	return taken, p, nil
 }
 
-// ofSizes are some of the calls of the sizes of a choice, two or more, m rising.
+// ofSizes selects the calls with the sizes of a choice, two at least, m rising.
 func (of rows[R]) ofSizes(ch Choice, some []R) ([]R, error) {
 	taken := lists.Filter(some, func(r R) bool { return len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, of.bytes(r)) })
 	if len(lists.Unique(lists.Map(taken, of.bytes))) < 2 {
@@ -85,12 +82,11 @@ func (of rows[R]) ofSizes(ch Choice, some []R) ([]R, error) {
 	return taken, nil
 }
 
-// A line is a series that does not have its name yet: that says only in what it
-// differs from the others.
+// A line is the properties of a series. Its name will be those in which it differs from other lines.
 type line struct {
 	machine string
-	tau     string   // "τ = 2" where lines are told apart by it
-	traits  []string // its own name, and setup, placement, cache; "" where it has none
+	tau     string   // "τ = 2" if lines differ in it
+	traits  []string // the line's own name, and setup, placement, cache; "" for none
 }
 
 func (ch Choice) described() string {
@@ -109,10 +105,9 @@ func (ch Choice) described() string {
 
 func sizesText(sizes []int) string { return strings.Join(lists.Map(sizes, view.Bytes), ", ") }
 
-// named makes series of lines: what they have in common goes into the caption,
-// what differs into their names. Of lines that differ in two ways the one has colours
-// and marks, and the other dashes: machines have a colour each, and of one machine what
-// is copied where, while τ is the dash. No two lines differ by colour alone.
+// named makes series of lines: common properties go into the caption, others into their names. If lines
+// differ in two properties, one is the colour and mark and the other the dash: machines are colours, and
+// on one machine τ is the dash. No two lines differ by colour alone.
 func named(lines []line) (series []Series, caption []string) {
 	var traits [][]string // of each line: machine, name, τ, …
 	for _, l := range lines {
@@ -158,7 +153,7 @@ func named(lines []line) (series []Series, caption []string) {
 	return series, caption
 }
 
-// certainty says what the bars are, or why there are none.
+// certainty explains the bars, or why there are none.
 func certainty(series []Series) string {
 	some, all, sampled := false, true, false
 	for _, s := range series {

@@ -11,9 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Costs is what collectives are predicted to cost against m, a line for each algorithm, or
-// for each machine where several stand side by side. By itself it takes the first
-// collective with two sizes, and the most ranks.
+// Costs is predicted costs of collectives over m, a line for each algorithm, or of several machines for
+// each of them. By default it takes the first collective with two sizes, and the largest P.
 func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	several := len(d.Machines) > 1
 	topic := func(r predict.MachineCost) string {
@@ -33,7 +32,7 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	var lines []line
 	for _, of := range groups {
 		name := of[0].Of
-		if !several && len(lists.Unique(lists.Map(rows, topic))) == 1 { // which the title says
+		if !several && len(lists.Unique(lists.Map(rows, topic))) == 1 { // the title has it
 			name = of[0].Algorithm
 		}
 		lines = append(lines, line{machine: of[0].Machine, traits: []string{name}})
@@ -73,8 +72,7 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// costs are the rows that the choice takes, rising in m, with their P, and the topics that are not
-// drawn.
+// costs are the chosen rows, m rising, their P, and the topics that are not drawn.
 func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) string) (taken []predict.MachineCost, p int, omitted []string, err error) {
 	of := rows[predict.MachineCost]{lists.Filter(d.Rows, func(r predict.MachineCost) bool { return r.Bytes >= 1 && r.Microseconds > 0 && !r.Unknown }), "predicted",
 		func(r predict.MachineCost) string { return r.Of },
@@ -106,7 +104,7 @@ func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) stri
 	return taken, p, omitted, err
 }
 
-// predictedCertainty says what the bars of predictions are.
+// predictedCertainty explains the bars of predictions.
 func predictedCertainty(series []Series) string {
 	for _, s := range series {
 		if slices.ContainsFunc(s.Points, func(p Point) bool { return p.Y.Lo != p.Y.Hi }) {
@@ -116,8 +114,8 @@ func predictedCertainty(series []Series) string {
 	return "without intervals"
 }
 
-// StridedCosts is what an algorithm costs for strided messages against the stride, a panel for each
-// size and a line for each model: Figs. 3 and 4 of mlognp-2009.
+// StridedCosts is predicted costs of strided messages over the stride, a panel for each size and a line
+// for each model: Figs. 3 and 4 of mlognp-2009.
 func StridedCosts(d *predict.Strided) (*Chart, error) {
 	c := &Chart{Title: "Strided messages under mlog_nP: " + d.Algorithm, Caption: slices.Clone(d.Where)}
 	rows := slices.SortedStableFunc(slices.Values(d.Rows), func(a, b predict.StridedCost) int { return cmp.Compare(a.Bytes, b.Bytes) })

@@ -18,10 +18,10 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// MaxHeat is how many things a heat map has at most: then a cell is a dot of print.
+// MaxHeat is the largest side of a heat map: a cell is then a dot of print.
 const MaxHeat = 1024
 
-// HeatMaps are a machine's matrices chosen by their sizes: by default the first and the last.
+// HeatMaps are a machine's matrices of the chosen sizes, by default the first and the last.
 func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 	first := &all[0]
 	if n := len(first.Names); n > MaxHeat {
@@ -46,24 +46,23 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 		}
 		var medians []string
 		for _, m := range drawn {
-			median := "?"
-			if of := m.Groups[i].Median; of > 0 {
-				median = duration(of)
+			text := "?"
+			if median := m.Groups[i].Median; median > 0 {
+				text = duration(median)
 			}
-			medians = append(medians, median)
+			medians = append(medians, text)
 		}
 		c.Caption = append(c.Caption, text+" "+strings.Join(medians, ", "))
 	}
 	return c, nil
 }
 
-// shades are from slow to fast; their lightness rises evenly, so that they are told
-// apart without colours too.
+// ramp is from slow to fast. Its lightness rises evenly, so shades differ without colour, too.
 var ramp, _ = moreland.NewLuminance([]color.Color{
 	color.NRGBA{0x00, 0x23, 0x3F, 0xFF}, color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, color.NRGBA{0x56, 0xB4, 0xE9, 0xFF}, color.NRGBA{0xDC, 0xEE, 0xFB, 0xFF},
 })
 
-// A heat draws a matrix: darker is slower, or more. Where a cell has room its number stands in it.
+// A heat draws a matrix: darker is slower, or more. Cells with enough room have their numbers.
 type heat struct {
 	*view.Matrix
 	least, most float64
@@ -83,21 +82,21 @@ func (h heat) unit() (name string, scale float64) {
 	return name, scale
 }
 
-// narrow is the ratio of the slowest to the fastest below which shades do not span
-// their whole range, so that noise does not look like structure.
+// narrow is the ratio of the slowest to the fastest below which shades do not span their whole range,
+// so that noise does not look like structure.
 const narrow = 1.5
 
-// shades are the ramp in steps, which several charts read at once.
+// shades are the ramp in steps, safe for concurrent use.
 var shades = func() []color.Color {
 	ramp.SetMin(0)
 	ramp.SetMax(1)
 	return ramp.Palette(256).Colors()
 }()
 
-// shade is a value's, on a logarithmic scale.
+// shade is the shade of a value on a logarithmic scale.
 func (h heat) shade(v float64) color.Color {
 	least := h.least
-	if h.Matrix != nil && h.Volume { // the least is not nothing, which is white
+	if h.Matrix != nil && h.Volume { // white would mean no bytes
 		least /= 4
 	}
 	at := 1 - math.Log(v/least)/math.Log(max(h.most, narrow*least)/least)
@@ -110,7 +109,6 @@ func dark(c color.Color) bool {
 	return 0.299*float64(r)+0.587*float64(g)+0.114*float64(b) < 0.5*0xFFFF
 }
 
-// Plot draws the cells. It is a plot.Plotter.
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	n := float64(len(h.Names))
@@ -127,7 +125,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	group(c, "", place, func() { h.cells(c, x, y) })
 }
 
-// mostCells is the largest side of a map that SVG draws with a shape for each pair.
+// mostCells is the largest side of a map that SVG draws with a shape for each pair, not as an image.
 const mostCells = 32
 
 // image has a pixel for each cell.
@@ -174,7 +172,7 @@ func (h heat) cells(c draw.Canvas, x, y func(float64) vg.Length) {
 
 const seam = vg.Length(0.2)
 
-// scaleOf is an axis of things, the first on top where it is vertical.
+// scaleOf is an axis of names; the first one is on top of a vertical axis.
 func (h heat) scaleOf(label string, length vg.Length, horizontal bool) scale {
 	n := len(h.Names)
 	s := scale{lo: -0.5, hi: float64(n) - 0.5, label: label, horizontal: horizontal}
@@ -210,11 +208,10 @@ func (s swatch) Thumbnail(c *draw.Canvas) {
 	c.Stroke(c.Rectangle.Path())
 }
 
-// cellRoom is as wide as a cell gets, so that few of them do not fill a page.
+// cellRoom is the largest width of a cell.
 const cellRoom = vg.Length(34)
 
-// heat makes a panel of cells as high as it is wide. The legend has the least, the
-// middle and the most of it.
+// heat makes a square panel. The legend has the least, the middle and the most value.
 func (l *layout) heat(c Panel, width vg.Length) panel {
 	h := heat{c.Heat, c.Least, c.Most}
 	if c.Most == 0 {

@@ -14,29 +14,28 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A layout is a chart with a place for everything: title and caption on top, the
-// panels, then the legend, which so never covers data.
+// A layout is a chart with positions: title and caption on top, the panels, then the legend, which never
+// covers data.
 type layout struct {
 	width, height  vg.Length
 	title, caption []string
 	panels         []panel
 	legend         []entry
 	shaded         bool        // the legend has shades of a matrix
-	clear          bool        // what is behind shows through
-	columns        []vg.Length // of the legend, their widths
+	clear          bool        // without a background
+	columns        []vg.Length // widths of the legend's columns
 }
 
-// A panel's labels are not left to its axes, which would make room for them as
-// though they stood elsewhere on a logarithmic one.
+// A panel draws its labels itself: the room that a logarithmic axis of package plot makes for them is wrong.
 type panel struct {
 	*plot.Plot
 	height vg.Length
-	width  vg.Length // with all that is beside it; 0: as wide as there is room
+	width  vg.Length // with axis and labels; 0: the width of the chart
 	name   []string  // in lines
 	x, y   []string  // labels
 }
 
-// labels is the room that they and the name take.
+// labels is the room for the labels and the name.
 func (p panel) labels() (left, bottom, top vg.Length) {
 	room := func(lines []string) vg.Length {
 		if len(lines) == 0 {
@@ -75,7 +74,7 @@ const (
 func (c *Chart) layout(width vg.Length) *layout {
 	l := &layout{width: width}
 	inner := width - 2*margin
-	if c.Title != "" { // a journal has its own below the figure
+	if c.Title != "" {
 		l.title = wrap([]string{c.Title}, titleStyle, inner)
 	}
 	l.caption = wrap(c.Caption, captionStyle, inner)
@@ -94,7 +93,7 @@ func (c *Chart) layout(width vg.Length) *layout {
 		if made.name == nil {
 			made.name = wrap([]string{p.Name}, nameStyle, inner-axisRoom)
 		}
-		if p.Name != "" { // panels that are compared are as high without their labels
+		if p.Name != "" { // panels have equal heights without their labels
 			_, bottom, top := made.labels()
 			made.height += top + bottom
 		}
@@ -109,7 +108,6 @@ func (c *Chart) layout(width vg.Length) *layout {
 	return l
 }
 
-// share is the panel's height, relative to the first one's.
 func (c Panel) share() vg.Length {
 	if c.Height == 0 {
 		return 1
@@ -117,20 +115,19 @@ func (c Panel) share() vg.Length {
 	return vg.Length(c.Height)
 }
 
-// panel makes a panel and its entries of the legend. Axes of one quantity have one
-// range in all panels, so that those compare.
+// panel makes a panel and its entries of the legend. Equal axes have one range in all panels.
 func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	if c.Heat != nil {
 		return l.heat(c, width)
 	}
 	p := plot.New()
 	var xs, ys, at, ats []float64
-	for _, of := range all {
-		x, y, measured, centres := of.values()
-		if of.X == c.X {
+	for _, other := range all {
+		x, y, measured, centres := other.values()
+		if other.X == c.X {
 			xs, at = append(xs, x...), append(at, measured...)
 		}
-		if of.Y == c.Y {
+		if other.Y == c.Y {
 			ys, ats = append(ys, y...), append(ats, centres...)
 		}
 	}
@@ -163,8 +160,8 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 		drawn := s.plotters(x, y, width-axisRoom, height-axisRoom)
 		p.Add(drawn)
 		for _, d := range drawn.plotters {
-			of, are := d.(bars)
-			clipped = clipped || are && of.clipped(y)
+			b, ok := d.(bars)
+			clipped = clipped || ok && b.clipped(y)
 		}
 	}
 	if clipped {
@@ -173,8 +170,7 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	return framed(p, x, y, width, height)
 }
 
-// beside is how far from its x each series is drawn, so that bars that would lie on each other
-// stand beside each other.
+// beside is the horizontal offset of each series, so that overlapping bars stand beside each other.
 func (c Panel) beside() []vg.Length {
 	by := make([]vg.Length, len(c.Series))
 	places := make(map[int]int) // of series with bars, from the left
@@ -203,7 +199,7 @@ func (c Panel) beside() []vg.Length {
 	return by
 }
 
-// overlaps reports whether bars of two series would lie on each other.
+// overlaps reports whether bars of two series overlap.
 func (s Series) overlaps(other Series) bool {
 	return slices.ContainsFunc(s.Points, func(p Point) bool {
 		return p.Y.Known() && p.Y.Lo < p.Y.Hi && slices.ContainsFunc(other.Points, func(q Point) bool {
@@ -212,7 +208,7 @@ func (s Series) overlaps(other Series) bool {
 	})
 }
 
-// framed gives what is drawn its axes.
+// framed adds the axes.
 func framed(p *plot.Plot, x, y scale, width, height vg.Length) panel {
 	p.BackgroundColor = nil
 	style(&p.X, x)
@@ -220,8 +216,7 @@ func framed(p *plot.Plot, x, y scale, width, height vg.Length) panel {
 	return panel{Plot: p, height: height, x: wrap([]string{x.label}, labelStyle, width-axisRoom), y: wrap([]string{y.label}, labelStyle, height-axisRoom)}
 }
 
-// values are what has to be within the axes of the panel, and of that what was
-// measured.
+// values are the values that must be within the axes, and at, ats the measured ones.
 func (c Panel) values() (xs, ys, at, ats []float64) {
 	var top float64 // of the centres
 	for _, s := range c.Series {
@@ -284,7 +279,7 @@ func (l *layout) band(p *plot.Plot, b Band) {
 	}
 }
 
-// explain adds to the legend what it does not have yet.
+// explain adds an entry to the legend, once for each name.
 func (l *layout) explain(name string, thumbs ...plot.Thumbnailer) {
 	name = plain(name)
 	if name != "" && !slices.ContainsFunc(l.legend, func(e entry) bool { return e.name == name }) {
@@ -292,7 +287,7 @@ func (l *layout) explain(name string, thumbs ...plot.Thumbnailer) {
 	}
 }
 
-// arrange puts the legend into as many columns as have room.
+// arrange puts the legend into as many columns as fit.
 func (l *layout) arrange(width vg.Length) {
 	for n := len(l.legend); n > 0; n-- {
 		rows := (len(l.legend) + n - 1) / n
@@ -301,7 +296,7 @@ func (l *layout) arrange(width vg.Length) {
 		for column := range slices.Chunk(l.legend, rows) {
 			var w vg.Length
 			for _, e := range column {
-				name := width // of what has no room anyway
+				name := width // a name that does not fit is shortened
 				if fits(e.name, legendStyle, width) {
 					name = legendStyle.Width(e.name)
 				}
@@ -317,7 +312,7 @@ func (l *layout) arrange(width vg.Length) {
 	l.columns = []vg.Length{width}
 }
 
-// rows of the legend; one line alone needs none, one shade and an arrow do.
+// rows is the number of rows of the legend; none for a single line, but for a shade or an arrow.
 func (l *layout) rows() int {
 	if n := len(l.legend); n == 0 || n == 1 && !l.shaded && l.legend[0].name != beyond {
 		return 0
@@ -325,7 +320,6 @@ func (l *layout) rows() int {
 	return (len(l.legend) + len(l.columns) - 1) / len(l.columns)
 }
 
-// draw draws everything.
 func (l *layout) draw(c draw.Canvas) {
 	if !l.clear {
 		c.SetColor(color.White)
@@ -353,7 +347,7 @@ func (l *layout) draw(c draw.Canvas) {
 		y -= p.height + panelGap
 	}
 	for i, p := range l.panels {
-		places[i].Min.X += begin - p.DataCanvas(places[i]).Min.X // all begin at the same x
+		places[i].Min.X += begin - p.DataCanvas(places[i]).Min.X // align the axes
 		p.Draw(places[i])
 		p.drawLabels(c, places[i])
 	}
@@ -362,8 +356,7 @@ func (l *layout) draw(c draw.Canvas) {
 	}
 }
 
-// drawLabels draws the labels of the axes left of and below where the panel is,
-// each in the middle of its axis, and its name above it.
+// drawLabels draws the labels left of and below the panel, centred on the axes, and its name above it.
 func (p panel) drawLabels(c, place draw.Canvas) {
 	data := p.DataCanvas(place)
 	_, bottom, top := p.labels()
@@ -386,7 +379,7 @@ func (p panel) drawLabels(c, place draw.Canvas) {
 	}
 }
 
-// drawLegend draws it from y down, column by column.
+// drawLegend draws the legend from y down, column by column.
 func (l *layout) drawLegend(c draw.Canvas, y vg.Length) {
 	x := margin
 	column := 0

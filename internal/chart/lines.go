@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// draw puts profiles into panels, and facts below the title. Machines and variants that are too many to
-// be told apart are thin lines about their median.
+// draw puts profiles into panels, and facts below the title. Too many machines or variants are thin lines
+// about their median.
 func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	if !f.lone && !slices.ContainsFunc(of, func(p profile) bool { return len(p.Points) > 1 }) {
 		over, _, _ := strings.Cut(string(of[0].Over), ",")
@@ -44,7 +44,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	looks, caption := named(lines)
 	own, common := apart(names)
 	c := &Chart{Title: f.Title, Caption: append(caption, common...)}
-	var plain []Series // without others that are alike
+	var plain []Series // not about a median
 	fits := false
 	for i, name := range names {
 		panel := Panel{Name: own[i], X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: []float64{1, 1, 0.8, 0.7, 0.65}[min(len(names), 4)]} // many panels are still a figure in a column
@@ -91,8 +91,8 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	return c, nil
 }
 
-// lines are what the profiles differ in, and each profile's is among them. Machines of a fleet, and variants that
-// are alike, have one.
+// lines are the distinct lines of the profiles, and sets each profile's index. Machines of a fleet, and
+// variants about a median, share one.
 func (f figure) lines(of []profile, fleet, variants bool) (lines []line) {
 	for i := range of {
 		p := &of[i]
@@ -116,7 +116,7 @@ func (f figure) lines(of []profile, fleet, variants bool) (lines []line) {
 	return lines
 }
 
-// aboutMedian is what is alike about its median, in its look.
+// aboutMedian adds the median to the series of alike profiles.
 func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]Series, Band) {
 	least := 1
 	for i, p := range alike {
@@ -125,7 +125,7 @@ func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]
 			series[i].Name, series[i].Of = p.machine, p.machine
 		}
 	}
-	if f.fleet() { // whose machines may have sizes of their own
+	if f.fleet() { // machines may have different sizes
 		median.Of, least = Median, (len(alike)+1)/2
 		if median.Name == "" { // the only one
 			median.Colour = Black
@@ -135,7 +135,7 @@ func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]
 	return crowd(median, series, least, f.Out)
 }
 
-// series is the profile in the look of its line.
+// series is the profile with the look of its line.
 func (p profile) series(look Series) Series {
 	for _, q := range p.Points {
 		look.Points = append(look.Points, Point{float64(q.X), q.Y})
@@ -143,7 +143,7 @@ func (p profile) series(look Series) Series {
 	return look
 }
 
-// apart are names without the parts that all have.
+// apart splits names into their own and their common parts.
 func apart(names []string) (own, common []string) {
 	parts := make([][]string, len(names))
 	for i, name := range names {
@@ -160,13 +160,12 @@ func apart(names []string) (own, common []string) {
 	return own, common
 }
 
-// joined are the parts that are not empty.
+// joined joins the parts that are not empty.
 func joined(separator string, parts ...string) string {
 	return strings.Join(lists.Filter(parts, func(part string) bool { return part != "" }), separator)
 }
 
-// startupAndBytes is the line T_s + m·τ_d of a series, through the sizes that the drawing says;
-// false where it has too few sizes.
+// startupAndBytes is the line T_s + m·τ_d fitted to the drawing's sizes of a series; false with too few.
 func (f figure) startupAndBytes(s Series) (Series, bool) {
 	var ms, fitted []int
 	var times []float64
@@ -192,9 +191,9 @@ func (f figure) startupAndBytes(s Series) (Series, bool) {
 	return s, true
 }
 
-// bandwidths are times of messages as what all of those that are under way carry together.
-func bandwidths(of []profile) (all []profile) {
-	for _, p := range of {
+// bandwidths turns times of messages into bandwidths of all τ together.
+func bandwidths(times []profile) (all []profile) {
+	for _, p := range times {
 		q := *p.Profile
 		q.Time, q.Points = view.Throughput, nil
 		for _, at := range p.Points {

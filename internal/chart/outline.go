@@ -7,9 +7,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// An outlined canvas draws letters as shapes. vgpdf's own text has no τ, since it
-// knows code page 1252 alone, mixes up fonts where there are two, and panics where
-// it cannot write temporary files.
+// An outlined canvas draws letters as shapes. vgpdf's own text has only code page 1252, without τ, mixes
+// up two fonts, and panics if it cannot write temporary files.
 type outlined struct{ vg.Canvas }
 
 func (c outlined) FillString(f font.Face, pt vg.Point, text string) {

@@ -13,9 +13,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Predictions is what one algorithm took and what models say of it, against m, and
-// below it how wrong they are: Figs. 7 and 9 of taulop-2015. By itself it takes the
-// first collective with more than one size.
+// Predictions is measured and predicted times of one algorithm over m, and below them the relative
+// errors: Figs. 7 and 9 of taulop-2015. By default it takes the first collective with two sizes.
 func Predictions(v *verify.Result, ch Choice) (*Chart, error) {
 	rows, caption, err := ch.verified(v)
 	if err != nil {
@@ -46,9 +45,8 @@ func Predictions(v *verify.Result, ch Choice) (*Chart, error) {
 	}, nil
 }
 
-// Accuracy is predicted over measured time of each model, against m: the median
-// over the algorithms, and thin behind it each of them. By itself it takes all
-// collectives.
+// Accuracy is predicted over measured time of each model over m: the median over the algorithms, and
+// each of them as a thin line. By default it takes all collectives.
 func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	rows, caption, err := ch.verified(v)
 	if err != nil {
@@ -73,8 +71,7 @@ func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	} else {
 		caption = append(caption, fmt.Sprintf("bold: the median of %d algorithms, thin: each", len(names)), strings.Join(names, ", "))
 		for i := range each {
-			of, _ := crowd(medians[i], each[i], 1, nil)
-			each[i] = of
+			each[i], _ = crowd(medians[i], each[i], 1, nil)
 		}
 		series = slices.Concat(each...)
 	}
@@ -87,8 +84,8 @@ func Accuracy(v *verify.Result, ch Choice) (*Chart, error) {
 	}, nil
 }
 
-// models are series against m, one a model that predicts any of the rows: what y says of its
-// predictions for one algorithm.
+// models are series of y over m, one for each model that predicts any row, with the predictions for one
+// algorithm.
 func models(rows []verify.Row, algorithm string, y func(r verify.Row, ns float64) fit.Estimate) (series []Series) {
 	for _, name := range slices.Concat(verify.Models, verify.PatternModels[1:]) {
 		s, predicts := Series{Name: name, Colour: len(series), Style: len(series)}, false
@@ -106,14 +103,13 @@ func models(rows []verify.Row, algorithm string, y func(r verify.Row, ns float64
 	return series
 }
 
-// exactly is a value that has no interval of its own.
+// exactly is a value without an interval.
 func exactly(v float64) fit.Estimate {
 	return fit.Estimate{Center: v, Lo: v, Hi: v, N: math.MaxInt}
 }
 
-// verified are the rows that the choice takes, those with a message: of P and the
-// state of the cache the first unless chosen; of states of the machine the one that had most
-// of the time.
+// verified are the chosen rows with a message: by default of the largest P and in cache, and of the most
+// frequent state of the machine.
 func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []string, err error) {
 	of := rowsOf(lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 }))
 	if len(of.all) == 0 {
@@ -154,7 +150,6 @@ func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []strin
 	return taken, caption, nil
 }
 
-// rowsOf are collectives that were verified.
 func rowsOf(all []verify.Row) rows[verify.Row] {
 	return rows[verify.Row]{all, "verified", func(r verify.Row) string { return r.Name },
 		func(r verify.Row, algorithm string) bool {
@@ -167,7 +162,7 @@ func namesOf(rows []verify.Row) []string {
 	return lists.Unique(lists.Map(rows, func(r verify.Row) string { return r.Name }))
 }
 
-// collectives are the names without one-way messages, if others are there.
+// collectives are the names without one-way messages, unless these are the only ones.
 func collectives(names []string) []string {
 	others := lists.Filter(names, func(n string) bool { return n != verify.Message })
 	if len(others) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// ProcessMap draws what processes send each other, in their own order and in the order of the cores
-// that the cheapest mapping gives them.
+// ProcessMap draws the bytes between processes, in their own order and in the order of their cores under
+// the cheapest mapping.
 func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 	if r.Processes > MaxHeat {
 		return nil, fmt.Errorf("%d processes are too many for a picture of their matrix, which has up to %d", r.Processes, MaxHeat)
@@ -30,7 +30,7 @@ func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 	for process := range before {
 		before[process] = process
 	}
-	position := make(map[int]int) // of a node's cores
+	position := make(map[int]int) // of cores within a node
 	if n := len(r.Groups); n > 0 {
 		for i, core := range slices.Concat(r.Groups[n-1]...) {
 			position[core] = i
@@ -42,26 +42,22 @@ func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 		return place/len(r.Cores)*len(r.Cores) + position[place%len(r.Cores)]
 	}
 	slices.SortFunc(after, func(a, b int) int { return cmp.Compare(at(a), at(b)) })
-	for _, panel := range []struct {
-		name, axis string
-		order      []int
-	}{{"before: processes in their order", "process", before}, {"after: in the order of their cores", "process", after}} {
-		heat := volumes(r, panel.axis, panel.order)
-		heat.Name = "volume"
-		c.Panels = append(c.Panels, Panel{Name: panel.name, X: Axis{Label: panel.axis}, Y: Axis{Label: panel.axis}, Heat: &heat})
+	for i, order := range [][]int{before, after} {
+		axis, heat := Axis{Label: "process"}, volumes(r, order)
+		c.Panels = append(c.Panels, Panel{Name: [...]string{"before: processes in their order", "after: in the order of their cores"}[i], X: axis, Y: axis, Heat: &heat})
 	}
 	return c, nil
 }
 
-// volumes is what processes send each other, in some order.
-func volumes(r *processmap.Result, axis string, order []int) view.Matrix {
+// volumes is the bytes between processes, in some order.
+func volumes(r *processmap.Result, order []int) view.Matrix {
 	names := make([]string, len(order))
 	index := make([]int, len(order))
 	for i, process := range order {
 		names[i], index[process] = strconv.Itoa(process), i
 	}
-	m := view.NewMatrix(axis, names)
-	m.Volume = true
+	m := view.NewMatrix("process", names)
+	m.Volume, m.Name = true, "volume"
 	for from, row := range r.Sent {
 		for _, e := range row {
 			if e.To == from {

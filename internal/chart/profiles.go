@@ -18,10 +18,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Profiles are what surveys measured of a kind, a panel for each of theirs.
+// Profiles draws the profiles of one kind of survey.
 func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, error) {
 	if ch.P > 0 {
-		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have it as τ
+		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have P as τ
 	}
 	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
 		return lists.Filter(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
@@ -29,30 +29,30 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 	return f.chart(ch.better())
 }
 
-// A Part is which lines of what surveys measured make one panel.
+// A Part selects profiles for one panel.
 type Part struct {
 	Panel string
 	view.Where
 	Line string // "": all
-	Own  bool   // of all lines those that the drawing takes by itself
+	Own  bool   // only those that the drawing takes by default
 }
 
-// Has tells whether a profile is of the part.
+// Has tells whether a profile is in the part.
 func (p Part) Has(d *view.Drawing, of *view.Profile) bool {
 	return of.Kind == d.Kind && of.Panel == p.Panel && of.Where == p.Where &&
 		(p.Line == "" || of.Line == p.Line) && (!p.Own || d.Own(of))
 }
 
-// OfPart draws a part of machines that all have it, of all their profiles. More lines than can
-// be told apart it refuses.
+// OfPart draws a part of the profiles of machines that all have it. It fails with more than MaxLines
+// lines.
 func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.Machine) []*view.Profile, part Part) (*Chart, error) {
-	whole := *d // no line stands for others
+	whole := *d // without default lines and fits
 	whole.Own, whole.Fitted = nil, nil
 	ch := Choice{Bandwidth: d.Rate}
 	f := figure{&whole, ch, machines, func(m compare.Machine) (of []*view.Profile) {
 		for _, p := range profiles(m) {
 			if part.Has(d, p) {
-				own := *p // which the figure changes
+				own := *p // a copy that the figure may change
 				own.Points, own.Number, own.Alike = slices.Clone(p.Points), 0, false
 				of = append(of, &own)
 			}
@@ -62,33 +62,33 @@ func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.M
 	return f.chart(ch.better())
 }
 
-// A figure draws what a choice takes of machines, as the drawing says.
+// A figure draws the chosen profiles of machines.
 type figure struct {
 	*view.Drawing
 	Choice
 	machines []compare.Machine
-	of       func(compare.Machine) []*view.Profile
-	lone     bool // lines of one value, which are none, are drawn all the same
+	profiles func(compare.Machine) []*view.Profile
+	lone     bool // a single point is drawn, too, although it is no line
 }
 
-// A profile is one of a machine.
+// A profile is one machine's profile.
 type profile struct {
 	machine string
 	*view.Profile
-	line int // of the chart's, which it is
+	line int // index among the chart's lines
 }
 
-// What helps where a chart cannot be drawn.
+// Advice for charts that cannot be drawn.
 var (
 	ErrOthers = errors.New("choose others, or measure more")
 	ErrNamed  = errors.New("choose by their names")
 	ErrFewer  = errors.New("draw fewer, or have taulop compare sum them up")
 )
 
-// MaxPanels is how many panels a chart has at most: they are a column of print high.
+// MaxPanels is the largest number of panels in a chart, which is a column of print high.
 const MaxPanels = 9
 
-// chart draws what the choice takes of all machines, with facts that it does not know.
+// chart draws the chosen profiles of all machines, with further facts in the caption.
 func (f figure) chart(facts ...string) (*Chart, error) {
 	taken, err := f.taken()
 	if err != nil {
@@ -107,10 +107,10 @@ func (f figure) chart(facts ...string) (*Chart, error) {
 	return f.draw(taken, facts...)
 }
 
-// fleet tells machines that are thin lines about their median.
+// fleet tells whether machines are thin lines about their median.
 func (f figure) fleet() bool { return f.Out != nil || len(f.machines) > MaxLines }
 
-// taken are the profiles of all machines that the choice takes.
+// taken are the chosen profiles of all machines.
 func (f figure) taken() ([]profile, error) {
 	if len(f.machines) == 0 {
 		return nil, fmt.Errorf("there is no file to draw")
@@ -130,12 +130,11 @@ func (f figure) taken() ([]profile, error) {
 	return taken, err
 }
 
-// ofMachine are a machine's, of placements and states of the cache the first unless
-// chosen, and of the τ and sizes that are chosen.
+// ofMachine are a machine's profiles of the chosen places, τ and sizes.
 func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
-	for _, p := range f.of(m) {
+	for _, p := range f.profiles(m) {
 		p.Points = slices.DeleteFunc(p.Points, func(q view.ProfilePoint) bool {
-			return !(q.Y.Center > 0) || q.X < 1 && p.Over != view.Bandwidth || // has no place on a logarithmic axis
+			return !(q.Y.Center > 0) || q.X < 1 && p.Over != view.Bandwidth || // impossible on a logarithmic axis
 				p.Over == view.Tau && len(f.Taus) > 0 && !slices.Contains(f.Taus, q.X)
 		})
 		if len(p.Points) == 0 {
@@ -149,7 +148,7 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
 	}
-	for _, of := range []struct {
+	for _, trait := range []struct {
 		chosen bool
 		has    func(profile) bool
 		what   string
@@ -158,8 +157,8 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		{len(f.Caches) > 0, func(p profile) bool { return p.Cache != "" }, "whether user data are in cache"},
 		{len(f.Sizes) > 0, func(p profile) bool { return p.Over == view.MessageSize || p.Size > 0 }, "the size of messages"},
 	} {
-		if of.chosen && !slices.ContainsFunc(all, of.has) {
-			return nil, fmt.Errorf("%s do not differ in %s: %w", f.What, of.what, ErrNamed)
+		if trait.chosen && !slices.ContainsFunc(all, trait.has) {
+			return nil, fmt.Errorf("%s do not differ in %s: %w", f.What, trait.what, ErrNamed)
 		}
 	}
 	taken := f.places(lists.Map(all, func(p profile) view.Where { return p.Where }))
@@ -192,8 +191,8 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	return f.sorted(sized), nil
 }
 
-// places are the chosen ones. By default, where measured, the setup is the drawing's, the
-// placement local, and the cache in.
+// places are the chosen places, by default those with the drawing's setup, local memory and in cache, as
+// far as they were measured.
 func (f figure) places(of []view.Where) []view.Where {
 	prefer := func(chosen bool, is, own func(view.Where) bool) {
 		if chosen {
@@ -202,7 +201,7 @@ func (f figure) places(of []view.Where) []view.Where {
 			of = lists.Filter(of, own)
 		}
 	}
-	beside := len(f.machines) > 1 // published parameters, which have no setup, are drawn beside any
+	beside := len(f.machines) > 1 // published parameters stand beside any setup and placement
 	prefer(len(f.Setups) > 0, func(c view.Where) bool {
 		return c.Setup == "" || c.Setup == params.Published && beside || slices.Contains(f.Setups, c.Setup)
 	},
@@ -222,7 +221,7 @@ func (f figure) places(of []view.Where) []view.Where {
 	return of
 }
 
-// traits are what profiles differ in, "" where it is nothing.
+// traits are setup, placement and cache, "" for none.
 func (p profile) traits() []string {
 	switch {
 	case p.Setup == params.Published:
@@ -249,7 +248,7 @@ func (p profile) sizes() (ms []int) {
 	return ms
 }
 
-// distinct are the values that some of the profiles have, rising.
+// distinct are the values of all profiles, rising.
 func distinct(of []profile, values func(profile) []int) (all []int) {
 	for _, p := range of {
 		all = append(all, values(p)...)
@@ -257,7 +256,7 @@ func distinct(of []profile, values func(profile) []int) (all []int) {
 	return lists.Rising(all)
 }
 
-// sorted puts panels, and lines in them, into the order of their kind.
+// sorted sorts panels and lines by the drawing's order.
 func (f figure) sorted(all []profile) []profile {
 	rank := func(name string) int {
 		return slices.IndexFunc(f.Order, func(begin string) bool { return strings.HasPrefix(name, begin) })
@@ -270,8 +269,8 @@ func (f figure) sorted(all []profile) []profile {
 
 func machineOf(p profile) string { return p.machine }
 
-// is reports whether the word is a part of the name of the profile's panel or line,
-// whatever its case and spaces: L1-L2 is L1 → L2.
+// is reports whether the name of the panel or line contains the word, ignoring case and spaces: L1-L2 is
+// L1 → L2.
 func (p profile) is(word string) bool {
 	letters := func(text string) string { return strings.ToLower(unspaced.Replace(text)) }
 	return strings.Contains(letters(p.Panel), letters(word)) || strings.Contains(letters(p.Line), letters(word))
@@ -279,9 +278,9 @@ func (p profile) is(word string) bool {
 
 var unspaced = strings.NewReplacer(" ", "", "→", "-")
 
-// byName are the profiles that the words of the choice name. Of words that some profile has
-// together it must have all, of others one: float64,read,write are reads and writes of float64.
-// Without words they are the drawing's default, if all have it.
+// byName are the profiles that the choice's words name. Words that occur together in some profile are all
+// required, of others one suffices: float64,read,write are reads and writes of float64. Without words
+// they are the drawing's default, if all machines have it.
 func (f figure) byName(all []profile) ([]profile, error) {
 	if len(f.Variants) == 0 && f.Own != nil {
 		own := lists.Filter(all, func(p profile) bool { return f.Own(p.Profile) })
@@ -314,7 +313,7 @@ func (f figure) byName(all []profile) ([]profile, error) {
 	return taken, nil
 }
 
-// variantsText is what parts of the names of panels, and lines, are called, once each.
+// variantsText lists the distinct parts of the names of panels, and the lines.
 func variantsText(of []profile) string {
 	const most = 12
 	names := make(map[int][]string) // by the place of that part
@@ -338,5 +337,5 @@ func variantsText(of []profile) string {
 	return printable.Part(strings.Join(texts, "; "))
 }
 
-// axes are what profiles run over.
+// axes are the quantities of profiles' X.
 var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStride: Strides, view.ByteStride: Strides, view.Bandwidth: Rates, view.Tau: Counts}

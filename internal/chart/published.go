@@ -14,10 +14,9 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Published is predicted over measured time of collectives that others measured, against P,
-// the median over m, and below it the mean error without its sign, a line for each
-// algorithm: Figs. 10–12 and 15 of taulop-2015. By itself it takes the first collective,
-// and ranks in a row of cores if there are such.
+// Published is predicted over measured time of published collectives over P, the median over m, and below
+// it the mean absolute error, a line for each algorithm: Figs. 10–12 and 15 of taulop-2015. By default it
+// takes the first collective, and mapping core if measured.
 func Published(d *report.Published, ch Choice) (*Chart, error) {
 	cells, err := ch.published(d)
 	if err != nil {
@@ -41,20 +40,19 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 		ratio := Series{Name: called(group[0]), Colour: i, Style: i}
 		off := ratio
 		for _, at := range view.Grouped(group, func(c published.Cell) int { return c.P }) {
-			var of []float64
+			var quotients []float64
 			sum := 0.0
 			for _, c := range at {
-				of = append(of, 1+*c.Error)
+				quotients = append(quotients, 1+*c.Error)
 				sum += math.Abs(*c.Error)
 			}
 			p := float64(at[0].P)
-			ratio.Points = append(ratio.Points, Point{p, exactly(fit.Median(of).Center)})
+			ratio.Points = append(ratio.Points, Point{p, exactly(fit.Median(quotients).Center)})
 			off.Points = append(off.Points, Point{p, exactly(sum / float64(len(at)))})
 		}
 		ratios, errors = append(ratios, ratio), append(errors, off)
 	}
-	sizes := lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.Bytes }))
-	slices.Sort(sizes)
+	sizes := lists.Rising(lists.Map(cells, func(c published.Cell) int { return c.Bytes }))
 	caption := []string{d.Machine, "mapping " + cells[0].Mapping}
 	switch {
 	case len(sizes) > 1:
@@ -77,7 +75,7 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 	}, nil
 }
 
-// published are the cells that the choice takes, of one collective and mapping, rising in P.
+// published are the chosen cells of one collective and mapping, P rising.
 func (ch Choice) published(d *report.Published) (cells []published.Cell, err error) {
 	cells = lists.Filter(d.Cells, func(c published.Cell) bool {
 		return c.Error != nil && (len(ch.Sizes) == 0 || slices.Contains(ch.Sizes, c.Bytes))

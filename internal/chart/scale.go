@@ -11,20 +11,19 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// A scale is an axis with the range of its values known.
+// A scale is an axis with its range and ticks.
 type scale struct {
 	lo, hi      float64
 	logarithmic bool
 	label       string
 	Quantity
-	name       string // of the quantity alone, in sentences
+	name       string // label without unit
 	length     vg.Length
 	horizontal bool
-	ticks      []plot.Tick // those with a label that may have to go are thinned by fit
+	ticks      []plot.Tick
 }
 
-// Normalize places x between lo and hi; on a logarithmic axis what is not above
-// zero lies below everything.
+// Normalize maps lo … hi to 0 … 1. On a logarithmic axis x ≤ 0 is −1.
 func (s scale) Normalize(lo, hi, x float64) float64 {
 	if !s.logarithmic {
 		return (x - lo) / (hi - lo)
@@ -46,15 +45,14 @@ func (s scale) Ticks(lo, hi float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// manyCounts is from where on τ and A double from tick to tick.
+// manyCounts is the τ or A above which an axis is logarithmic.
 const manyCounts = 32
 
-// wideTimes is the ratio of the longest to the shortest time from which on their
-// axis is logarithmic.
+// wideTimes is the ratio of the longest to the shortest time from which on an axis is logarithmic.
 const wideTimes = 15
 
-// scaleOf chooses the scale for values; each of `at` gets a tick of its own. Along an axis of
-// `length` labels do not touch.
+// scaleOf chooses the scale for values. Measured values, at, get a tick each if labels fit into the
+// length.
 func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) scale {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
@@ -68,7 +66,7 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	}
 	name, _, _ := strings.Cut(a.Label, ",")
 	if strings.Contains(name, "(") {
-		name = a.Label // a comma within brackets, as in L(m,τ)
+		name = a.Label // the comma is within brackets: L(m,τ)
 	}
 	s := scale{lo: lo, hi: hi, Quantity: a.Quantity, name: name, label: a.Label, length: length, horizontal: horizontal}
 	switch a.Quantity {
@@ -128,10 +126,10 @@ func (s scale) value(v float64) string {
 
 func bytesLabel(v float64) string { return view.Bytes(int(v)) }
 
-// drawable excludes what no quantity of this world has, and no axis should try.
+// drawable excludes absurd values, which break axes.
 func drawable(v float64) bool { return v == 0 || 1e-100 < math.Abs(v) && math.Abs(v) < 1e100 }
 
-// sizes: 1, 4, 16 … 1K, 4K … with fewer labels where there is no room for all.
+// sizes are 1, 4, 16 … 1K, 4K …, with as many labels as fit.
 func (s *scale) sizes() {
 	s.logarithmic = true
 	if s.lo == s.hi {
@@ -143,8 +141,7 @@ func (s *scale) sizes() {
 	}
 }
 
-// powers puts ticks at powers of minor and labels those at powers of the first of
-// strides that has room.
+// powers puts ticks at powers of minor, with labels at powers of the first stride that fits.
 func (s *scale) powers(minor float64, label func(float64) string, strides ...float64) {
 	for _, stride := range strides {
 		if stride < minor {
@@ -164,7 +161,7 @@ func (s *scale) powers(minor float64, label func(float64) string, strides ...flo
 	}
 }
 
-// room reports whether neighbouring labels leave each other times the room that they need.
+// room reports whether neighbouring labels have times the room that they need.
 func (s *scale) room(times vg.Length) bool {
 	need := func(label string) vg.Length {
 		if s.horizontal {
@@ -188,7 +185,7 @@ func (s *scale) room(times vg.Length) bool {
 	return true
 }
 
-// counts: a tick at every value that was measured if they have room.
+// counts puts a tick at every measured value if labels fit.
 func (s *scale) counts(at []float64) {
 	label := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 	if s.hi > manyCounts {
@@ -221,7 +218,7 @@ func (s *scale) counts(at []float64) {
 	}
 }
 
-// include adds a tick below the others if there is none and it has room.
+// include adds a tick below the others if it fits.
 func (s *scale) include(v float64, label func(float64) string) {
 	without := s.ticks
 	if slices.ContainsFunc(without, func(t plot.Tick) bool { return t.Value == v }) {
@@ -232,7 +229,7 @@ func (s *scale) include(v float64, label func(float64) string) {
 	}
 }
 
-// measured puts ticks at the values that were measured if they have room.
+// measured puts ticks at measured values if labels fit.
 func (s *scale) measured(at []float64, label func(float64) string) bool {
 	other := s.ticks
 	s.ticks = nil
@@ -247,20 +244,20 @@ func (s *scale) measured(at []float64, label func(float64) string) bool {
 	return false
 }
 
-// amounts: from zero, in one unit, or by decades where they span many.
-func (s *scale) amounts(unit string, of float64, label func(float64) string) {
+// amounts is linear from zero in a unit of the given size, or logarithmic from wideTimes on.
+func (s *scale) amounts(unit string, size float64, label func(float64) string) {
 	if s.lo > 0 && s.hi/s.lo >= wideTimes {
 		s.decades(label)
 		return
 	}
 	s.label += unit
 	if s.lo, s.hi = 0, s.hi*1.05; s.hi <= 0 {
-		s.hi = of
+		s.hi = size
 	}
-	s.even(of)
+	s.even(size)
 }
 
-// decades puts ticks at all digits of each, and labels some.
+// decades puts ticks at all digits of each decade, and labels some.
 func (s *scale) decades(label func(float64) string) {
 	s.logarithmic = true
 	s.lo, s.hi = s.lo/1.1, s.hi*1.1
@@ -275,7 +272,7 @@ func (s *scale) decades(label func(float64) string) {
 				s.ticks = append(s.ticks, t)
 			}
 		}
-		if s.room(1.3) { // no tighter than labels are easily told apart
+		if s.room(1.3) {
 			return
 		}
 	}
@@ -286,7 +283,7 @@ func duration(ns float64) string {
 	return strconv.FormatFloat(ns/scale, 'g', 3, 64) + " " + unit
 }
 
-// ratios: those that people name.
+// ratios are customary ratios.
 func (s *scale) ratios() {
 	s.logarithmic = true
 	s.lo, s.hi = min(s.lo, 1), max(s.hi, 1)
@@ -316,7 +313,7 @@ func (s *scale) ratios() {
 	}, 2, 4, 16, 256, 65536)
 }
 
-// widen makes room above and below, of a single value a unit.
+// widen adds 5 % above, and below negative values; a unit on both sides of a single value.
 func (s *scale) widen(unit float64) {
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo-unit, s.hi+unit
@@ -328,7 +325,7 @@ func (s *scale) widen(unit float64) {
 	s.hi += room
 }
 
-// widenBy makes room at both ends for what is drawn beside its place, along an axis of a length.
+// widenBy adds room at both ends of an axis for series drawn beside their X.
 func (s *scale) widenBy(room, length vg.Length) {
 	if room == 0 {
 		return
@@ -343,8 +340,7 @@ func (s *scale) widenBy(room, length vg.Length) {
 	s.lo, s.hi = s.lo-by, s.hi+by
 }
 
-// even puts ticks at multiples of 1, 2 or 5 times a power of ten units, as many as have
-// room up to eight.
+// even puts ticks at multiples of 1, 2 or 5 times a power of ten units, eight at most.
 func (s *scale) even(unit float64) {
 	lo, hi := s.lo/unit, s.hi/unit
 	for exponent := math.Floor(math.Log10(hi-lo)) - 1; ; exponent++ {

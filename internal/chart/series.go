@@ -38,7 +38,7 @@ func (s Series) mark() draw.GlyphStyle {
 		of = s.Colour
 	}
 	sty := draw.GlyphStyle{Color: s.colour(), Radius: markRadius, Shape: marks[of%len(marks)]}
-	if n := len(s.Points); n == 1 || n == 2 && !s.Loose { // without a line there is no dash
+	if n := len(s.Points); n == 1 || n == 2 && !s.Loose { // too few for a line and its dash
 		sty.Shape = lone[s.order%len(lone)]
 	}
 	if s.Faint {
@@ -49,15 +49,14 @@ func (s Series) mark() draw.GlyphStyle {
 	return sty
 }
 
-// From manyPoints on marks would touch in a column of print, from tooManyPoints on they would hide
-// the line.
+// Above manyPoints marks are smaller, and above tooManyPoints fewer, so as not to hide the line.
 const (
 	manyPoints    = 20
 	tooManyPoints = 40
 )
 
-// plotters draw the line, intervals longer than the mark, and marks where they have room, between
-// axes of about that length. On a logarithmic axis a value that is not above zero has no place.
+// plotters are the line, intervals longer than the mark, and marks that fit, between axes of width and
+// height. Values ≤ 0 are left out on a logarithmic axis.
 func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn) {
 	ps.series = s
 	var xys plotter.XYs
@@ -92,17 +91,16 @@ func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn)
 	return ps
 }
 
-// lined tells whether a line joins the points: between two nothing is known.
+// lined tells whether a line joins the points; two points have none.
 func (s Series) lined() bool { return s.Bare || s.Unmarked || !s.Loose && len(s.Points) > 2 }
 
-// drawn are a series' line, intervals and marks, one above the other.
+// drawn are the plotters of a series: line, intervals and marks.
 type drawn struct {
 	series   Series
 	plotters []plot.Plotter
-	marks    *dots // among them
+	marks    *dots // one of plotters
 }
 
-// Plot draws them. It is a plot.Plotter.
 func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 	attributes := []string{"class", "series", "data-name", d.series.Name}
 	if d.series.Of != "" {
@@ -112,8 +110,8 @@ func (d drawn) Plot(c draw.Canvas, p *plot.Plot) {
 		attributes = append(attributes, "data-x", d.marks.across.name, "data-y", d.marks.up.name, "data-v", d.marks.values(s, c, p))
 	}
 	group(c, cmp.Or(d.series.Name, d.series.Of), attributes, func() {
-		for _, of := range d.plotters {
-			of.Plot(c, p)
+		for _, part := range d.plotters {
+			part.Plot(c, p)
 		}
 	})
 }
@@ -126,7 +124,6 @@ type dots struct {
 	points     []Point
 }
 
-// Plot draws them. It is a plot.Plotter.
 func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, pt := range d.points {
@@ -134,7 +131,7 @@ func (d *dots) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// values are where marks are, with what they say: x, y and, where it is known, the interval.
+// values are the positions of marks, with x, y and the interval if known, for the page's script.
 func (d *dots) values(s *svgCanvas, c draw.Canvas, p *plot.Plot) string {
 	x, y := p.Transforms(&c)
 	var all []string

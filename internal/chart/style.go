@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// The palette of Okabe and Ito without its yellow, which is lost on white.
+// palette is that of Okabe and Ito without yellow, which is invisible on white.
 var palette = []color.Color{
 	color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, // blue
 	color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}, // vermillion
@@ -27,8 +27,7 @@ var palette = []color.Color{
 	color.NRGBA{0x00, 0x00, 0x00, 0xFF}, // black
 }
 
-// Black is the colour of what is measured where models stand beside it as lines, and ring
-// its mark.
+// Black and ring are colour and mark of measured values beside models.
 const (
 	Black = 6
 	ring  = 3
@@ -41,11 +40,10 @@ var (
 	shade = color.NRGBA{0xEC, 0xEC, 0xEC, 0xFF}
 )
 
-// Seven colours, five marks and four dashes are out of step, so that no line looks
-// like another: with a colour of its own for each machine 20 of them can differ.
+// Numbers of colours, marks and dashes (7, 5, 4) are coprime, so that 20 lines differ in mark or dash.
 var marks = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.CrossGlyph{}}
 
-// lone are marks of lines of too few values to have a dash.
+// lone are marks of series with too few points for a line.
 var lone = append(slices.Clip(marks), draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.PlusGlyph{})
 
 var dashes = [][]vg.Length{nil, {4, 1.5}, {1.2, 1.2}, {5, 1.5, 1.2, 1.5}}
@@ -69,8 +67,7 @@ func textStyle(points float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, XAlign: draw.XLeft, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
 }
 
-// plain makes one line of a text from a file: what cannot be printed would spoil
-// the document.
+// plain makes one line of a text from a file, without unprintable characters.
 func plain(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -83,8 +80,7 @@ func plain(s string) string {
 	}, strings.ToValidUTF8(s, "?"))
 }
 
-// wrap breaks facts into lines: between them, then between words, then anywhere.
-// Its time grows with the length of the facts and no faster.
+// wrap breaks facts into lines: between facts, then between words, then anywhere, in linear time.
 func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 	line := ""
 	add := func(separator, part string) {
@@ -118,7 +114,7 @@ func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 	return lines
 }
 
-// shorten cuts s so that it fits with the ending that says so.
+// shorten cuts s to the width, with an ending if it was cut.
 func shorten(s, ending string, sty text.Style, width vg.Length) string {
 	if fits(s, sty, width) {
 		return s
@@ -129,11 +125,11 @@ func shorten(s, ending string, sty text.Style, width vg.Length) string {
 	return string(letters[:min(max(n, 1), len(letters))]) + ending
 }
 
-// fits tells whether a text has room. Of a long one it does not look at the letters.
+// fits tells whether a text fits into the width; very long texts do not, whatever their letters.
 func fits(s string, sty text.Style, width vg.Length) bool {
 	most := mostLetters(width)
 	return len(s) <= utf8.UTFMax*most && utf8.RuneCountInString(s) <= most && sty.Width(s) <= width
 }
 
-// mostLetters are in a line of that width: none is narrower than half a point.
+// mostLetters is the number of letters in a line: none is narrower than half a point.
 func mostLetters(width vg.Length) int { return max(int(2*width), 1) }

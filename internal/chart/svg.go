@@ -19,18 +19,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// An svgCanvas writes SVG with presentation attributes alone, which a page's style may
-// replace and its content policy allows. Neighbours that look alike are one path.
+// An svgCanvas writes SVG with presentation attributes, which a page's style can replace and its content
+// policy allows. Successive paths of one look are merged.
 type svgCanvas struct {
 	out    bytes.Buffer
 	height vg.Length
 	pen
 	saved []pen
-	look  string          // of the path that is not written yet
+	look  string          // attributes of the path that is not written yet
 	path  strings.Builder // its data
-	last  [2]string       // where it ends
-	// terse drawings are for screens: with one decimal, and texts in the page's fonts.
-	terse bool
+	last  [2]string       // its end
+	terse bool            // for screens: one decimal, texts in the page's fonts
 }
 
 // A pen is what Push saves.
@@ -65,13 +64,13 @@ func (c *svgCanvas) Translate(by vg.Point) {
 }
 func (c *svgCanvas) Scale(x, y float64) { c.turn = c.turn.then(transform{a: x, d: y}) }
 
-// DrawImage draws nothing: charts have pixels at the most.
+// DrawImage draws nothing: charts use pixels.
 func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) {}
 
-// pixels draws an image of few pixels, whose edges stay.
+// pixels draws an image with sharp pixels.
 func (c *svgCanvas) pixels(in vg.Rectangle, im image.Image) {
 	var text bytes.Buffer
-	if png.Encode(&text, im) != nil { // which an image without an area has
+	if png.Encode(&text, im) != nil { // an image without an area
 		return
 	}
 	c.flush()
@@ -80,13 +79,13 @@ func (c *svgCanvas) pixels(in vg.Rectangle, im image.Image) {
 		brief(x), brief(y), brief(in.Size().X.Points()), brief(in.Size().Y.Points()), base64.StdEncoding.EncodeToString(text.Bytes()))
 }
 
-// at is where a point is, from the left and from the top.
+// at is the position of a point from the left and from the top.
 func (c *svgCanvas) at(p vg.Point) (x, y float64) {
 	t := c.turn
 	return t.a*p.X.Points() + t.c*p.Y.Points() + t.e, c.height.Points() - (t.b*p.X.Points() + t.d*p.Y.Points() + t.f)
 }
 
-// brief is a number with two decimals at the most.
+// brief is a number with two decimals at most.
 func brief(v float64) string { return decimals(v, 2) }
 
 func decimals(v float64, n int) string {
@@ -108,7 +107,7 @@ func (c *svgCanvas) short(v float64) string {
 	return brief(v)
 }
 
-// paint is a colour as an attribute, and its opacity where it is not whole.
+// paint is a colour as an attribute, with its opacity below 1.
 func paint(attribute string, of color.Color) string {
 	if of == nil {
 		of = color.Black
@@ -141,7 +140,7 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 
 func (c *svgCanvas) Fill(p vg.Path) { c.add(paint("fill", c.colour), p) }
 
-// add adds a path to the one that is not written yet, if both look alike.
+// add adds a path to the pending one if both have the same look.
 func (c *svgCanvas) add(look string, p vg.Path) {
 	if look != c.look {
 		c.flush()
@@ -202,14 +201,14 @@ func (c *svgCanvas) add(look string, p vg.Path) {
 	}
 }
 
-// apartFrom is how far one coordinate is from another.
+// apartFrom is the difference of two coordinates.
 func apartFrom(from, to string) string {
 	a, _ := strconv.ParseFloat(from, 64) // both are numbers
 	b, _ := strconv.ParseFloat(to, 64)
 	return decimals(b-a, 1)
 }
 
-// flush writes the path.
+// flush writes the pending path.
 func (c *svgCanvas) flush() {
 	if c.path.Len() > 0 {
 		fmt.Fprintf(&c.out, "<path%s d=\"%s\"/>\n", c.look, c.path.String())
@@ -218,8 +217,7 @@ func (c *svgCanvas) flush() {
 	c.look = ""
 }
 
-// FillString keeps the width of a text, so that it fits where another font takes the place
-// of its own.
+// FillString fixes the width of a text, so that it fits in other fonts.
 func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
 	c.flush()
 	x, y := c.at(pt)
@@ -242,10 +240,10 @@ func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
 	fmt.Fprintf(&c.out, "<text x=\"%s\" y=\"%s\"%s>%s</text>\n", c.short(x), c.short(y), look, html.EscapeString(text))
 }
 
-// fewLetters have room whatever the font.
+// fewLetters fit in any font.
 const fewLetters = 8
 
-// svgOf is the canvas that is drawn on, if it writes SVG.
+// svgOf is the underlying canvas if it writes SVG, else nil.
 func svgOf(c vg.Canvas) *svgCanvas {
 	for {
 		switch of := c.(type) {
@@ -261,8 +259,8 @@ func svgOf(c vg.Canvas) *svgCanvas {
 	}
 }
 
-// group draws something as a group with these attributes, name and value in turns, and a
-// title, which browsers show under the pointer. Other canvases have no groups.
+// group calls do within an SVG group with attributes, names and values in turns, and a title, which
+// browsers show under the pointer. Other canvases have no groups.
 func group(c draw.Canvas, title string, attributes []string, do func()) {
 	s := svgOf(c)
 	if s == nil {
@@ -285,7 +283,7 @@ func group(c draw.Canvas, title string, attributes []string, do func()) {
 
 const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 
-// elements are the drawing's; terse ones are for screens.
+// elements are the drawing's SVG elements.
 func (l *layout) elements(terse bool) []byte {
 	canvas := &svgCanvas{height: l.height, terse: terse}
 	canvas.turn = transform{a: 1, d: 1}
@@ -295,7 +293,7 @@ func (l *layout) elements(terse bool) []byte {
 	return canvas.out.Bytes()
 }
 
-// writeSVG writes a document with what it shows in words, for readers who do not see it.
+// writeSVG writes an SVG document with its description.
 func (l *layout) writeSVG(w io.Writer, description string) error {
 	wide, high := brief(l.width.Points()), brief(l.height.Points())
 	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\"?>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]spt\" height=\"%[2]spt\" viewBox=\"0 0 %[1]s %[2]s\" font-family=\"%s\" font-size=\"%g\" fill=\"#222222\">\n<title>%s</title>\n%s</svg>\n",
@@ -303,7 +301,7 @@ func (l *layout) writeSVG(w io.Writer, description string) error {
 	return err
 }
 
-// Inline is the drawing as an element of a page, which has title and caption itself.
+// Inline is the drawing as an element of a page, without title and caption.
 func (c *Chart) Inline() string {
 	bare := *c
 	bare.Title, bare.Caption = "", nil

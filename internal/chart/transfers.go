@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// TransfersOverTau is L(m,τ) against τ, a line for each setup and machine: Fig. 21
-// of taulop-2015. By itself it takes messages of one segment.
+// TransfersOverTau is L(m,τ) over τ, a line for each setup and machine: Fig. 21 of taulop-2015. By default
+// it takes messages of one segment.
 func TransfersOverTau(machines []compare.Machine, ch Choice) (*Chart, error) {
 	c, size, err := overTau(machines, ch, func(p compare.Point) fit.Estimate { return p.L })
 	if err != nil {
@@ -30,8 +30,8 @@ func TransfersOverTau(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// Concurrency is the memory concurrency A(τ) = τ·L(m,1)/L(m,τ) within the bounds
-// of eq. (8): 1, where the channel is serial, and τ, where it is ideal.
+// Concurrency is the memory concurrency A(τ) = τ·L(m,1)/L(m,τ) between the bounds of eq. (8): 1 of a
+// serial channel and τ of an ideal one.
 func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 	c, size, err := overTau(machines, ch, func(p compare.Point) fit.Estimate { return p.A })
 	if err != nil {
@@ -45,7 +45,7 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 	}
 	taus = lists.Rising(taus)
-	if panel.Bands == nil { // a fleet has its own
+	if panel.Bands == nil { // a fleet has the band about its median
 		ones := slices.Repeat([]float64{1}, len(taus))
 		panel.Bands = []Band{{X: taus, Lo: ones, Hi: taus, LoLabel: "serial, one at a time: A = 1", HiLabel: "ideal, all at once: A = τ"}}
 	}
@@ -54,8 +54,8 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// transfers has the lines of a machine's transfers: over τ one for each size of messages, the segment's
-// unless sizes are chosen, and over m one for each τ.
+// transfers has the lines of machines' transfers: over τ one for each size, by default that of a segment,
+// and over m one for each τ.
 func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.Quantity, y func(compare.Point) fit.Estimate) figure {
 	d.What, d.Measure, d.Few = "transfers", "taulop sweep", over == view.MessageSize
 	type name struct {
@@ -81,7 +81,7 @@ func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.
 	}, false}
 }
 
-// curves are a machine's, of which lines over τ take messages of a segment unless sizes are chosen.
+// curves are a machine's curves; lines over τ take messages of a segment unless sizes are chosen.
 func (ch Choice) curves(m compare.Machine, over view.Quantity) []compare.Curve {
 	var curves []compare.Curve
 	if ch.Curves != nil {
@@ -90,13 +90,13 @@ func (ch Choice) curves(m compare.Machine, over view.Quantity) []compare.Curve {
 		curves, _ = compare.Curves(m.Name, m.File) // an error says that there are none
 	}
 	segment := cmp.Or(m.File.Plan.SegmentBytes, compare.Customary)
-	if of := lists.Filter(curves, func(c compare.Curve) bool { return c.Bytes == segment }); over == view.Tau && len(ch.Sizes) == 0 && len(of) > 0 {
-		return of
+	if ofSegment := lists.Filter(curves, func(c compare.Curve) bool { return c.Bytes == segment }); over == view.Tau && len(ch.Sizes) == 0 && len(ofSegment) > 0 {
+		return ofSegment
 	}
 	return curves
 }
 
-// overTau draws lines over τ, and says the size that they have in common, m where it is none.
+// overTau draws lines over τ, and returns their common size, "m" if they have several.
 func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Estimate) (c *Chart, size string, err error) {
 	f := transfers(view.Drawing{}, machines, ch, view.Tau, y)
 	of, err := f.taken()
@@ -119,8 +119,8 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 	return c, size, err
 }
 
-// TransfersOverSize is L(m,τ) against m, a line for each τ. By itself it takes the
-// ring, the setup to trust for collectives, and few τ.
+// TransfersOverSize is L(m,τ) over m, a line for each τ. By default it takes the ring, which predicts
+// collectives best, and few τ.
 func TransfersOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return overSize(machines, ch).chart("longer messages than a segment as a whole", ch.better())
 }
@@ -133,7 +133,7 @@ func overSize(machines []compare.Machine, ch Choice) figure {
 	return transfers(view.Drawing{Title: title, Setup: setups.Ring.Name}, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate { return p.L })
 }
 
-// ConcurrencyOverSize is A(τ) against m, a line for each τ above 1: of machines with few τ.
+// ConcurrencyOverSize is A(τ) over m, a line for each τ above 1.
 func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
 	d := view.Drawing{Title: "Memory concurrency against m: transfers carried at once", Setup: setups.Ring.Name}
 	c, err := transfers(d, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate {
@@ -149,13 +149,12 @@ func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) 
 	return c, nil
 }
 
-// Copies is the cost of a copy c(m,τ) against m, a line for each τ: Fig. 4. Where lines
-// are chosen by name, or no file has such copies, it takes those between levels of the
-// memory.
+// Copies is the cost of a copy c(m,τ) over m, a line for each τ: Fig. 4. If variants are chosen, or no
+// file has such copies, it draws copies between levels of the memory.
 func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	copies := func(m compare.Machine) []params.Cell {
 		cells := lists.Filter(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
-		for i := range cells { // those out of one buffer are share
+		for i := range cells { // copies out of one buffer have setup share
 			cells[i].Setup = cmp.Or(cells[i].Setup, setups.Bare.Name)
 		}
 		return cells
@@ -176,7 +175,7 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return figure{d, ch, machines, func(m compare.Machine) []*view.Profile { return ofTau(copies(m)) }, false}.chart("without flags and partners", ch.better())
 }
 
-// Ratios is L(m,τ) of each machine over the first's, against m: above 1 a machine is slower.
+// Ratios is L(m,τ) of each machine divided by the first's, over m: above 1 a machine is slower.
 func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if len(machines) < 2 {
 		return nil, fmt.Errorf("a ratio needs two machines: name two parameter files or more, the one to compare with first")
@@ -224,7 +223,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// over divides times by the base that was measured alike, and leaves out what it lacks.
+// over divides times by those of the base with the same place and τ, and leaves out other points.
 func (p profile) over(bases []profile) {
 	var ratios []view.ProfilePoint
 	for _, base := range bases {
@@ -240,8 +239,7 @@ func (p profile) over(bases []profile) {
 	p.Points = ratios
 }
 
-// States is L(m,τ) against m in each state that machines were in, a panel each with the same
-// axes, and a line for each τ.
+// States is L(m,τ) over m, a panel for each state of machines with the same axes, and a line for each τ.
 func States(machines []compare.Machine, ch Choice) (*Chart, error) {
 	in := lists.Filter(machines, func(m compare.Machine) bool { return m.File.State() != nil })
 	if len(in) < 2 {
@@ -257,7 +255,7 @@ func States(machines []compare.Machine, ch Choice) (*Chart, error) {
 		of = lists.Filter(of, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}
 	for i := range of {
-		of[i].Panel, of[i].machine = strings.ReplaceAll(of[i].machine, ", ", " · "), "" // lines look alike in all panels
+		of[i].Panel, of[i].machine = strings.ReplaceAll(of[i].machine, ", ", " · "), "" // the same look in all panels
 	}
 	c, err := f.draw(of, ch.better())
 	if err != nil {

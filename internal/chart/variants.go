@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// numbered reports whether the choice says of which number to draw profiles.
+// numbered reports whether the choice determines the numbers of profiles.
 func (f figure) numbered(all []profile) bool {
 	if len(f.Taus) > 0 {
 		return true
@@ -22,7 +22,7 @@ func (f figure) numbered(all []profile) bool {
 	})
 }
 
-// largest are the profiles of the largest number that all machines have, or all profiles.
+// largest are the profiles of the largest number that all machines have, or all if there is none.
 func (f figure) largest(of []profile) []profile {
 	number := func(p profile) int { return p.Number }
 	lines := lists.Filter(of, func(p profile) bool { return len(p.Points) > 1 })
@@ -33,8 +33,8 @@ func (f figure) largest(of []profile) []profile {
 	return lists.Filter(of, func(p profile) bool { return number(p) == numbers[len(numbers)-1] })
 }
 
-// fewTaus are powers of two and the largest τ of one machine, the smallest and the
-// largest common τ of several.
+// fewTaus are the powers of two and the largest τ of one machine, or the smallest and the largest common
+// τ of several.
 func fewTaus(of []profile, machines int) []int {
 	taus := common(of, func(p profile) int { return p.Tau }, machines)
 	if len(taus) < 2 {
@@ -47,7 +47,7 @@ func fewTaus(of []profile, machines int) []int {
 	return slices.DeleteFunc(taus, func(tau int) bool { return tau&(tau-1) != 0 && tau != last })
 }
 
-// common are the values, rising, common to the profiles of all machines.
+// common are the values that profiles of all machines have, rising.
 func common(of []profile, value func(profile) int, machines int) []int {
 	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
 		having := lists.Filter(of, func(p profile) bool { return value(p) == v })
@@ -55,11 +55,11 @@ func common(of []profile, value func(profile) int, machines int) []int {
 	})
 }
 
-// fewVariants of a panel are drawn under their own names. More would hide each other.
+// fewVariants is the number of variants of a panel that are lines of their own.
 const fewVariants = 3
 
-// tellApart reports whether every variant gets a line: those that are chosen, as far
-// as a chart goes, and few of one machine.
+// tellApart reports whether every variant is a line of its own: chosen ones up to MaxLines, else few of
+// one machine.
 func (f figure) tellApart(of []profile) bool {
 	if len(f.Variants) > 0 {
 		lines := lists.Unique(lists.Map(of, func(p profile) string { return p.Line }))
@@ -69,11 +69,11 @@ func (f figure) tellApart(of []profile) bool {
 	return len(f.machines) == 1 && !slices.ContainsFunc(panels, func(variants []profile) bool { return len(variants) > fewVariants })
 }
 
-// Median is what the middle of lines that are alike is called.
+// Median is the name of the median of lines.
 const Median = "median of all"
 
-// crowd is lines that are alike, thin unless they stand out, after their median, and the band of a robust
-// standard deviation about that, where as many have values as it takes at least.
+// crowd is the median of lines, then the lines, thin unless they are in out, and the band of a robust
+// standard deviation about the median, at every X where enough lines (least) have a value.
 func crowd(median Series, lines []Series, least int, out []string) (all []Series, about Band) {
 	at := make(map[float64][]float64)
 	for _, l := range lines {

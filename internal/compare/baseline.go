@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A State is what a check comes to, as monitoring plugins exit.
+// A State is the exit status of a check as a monitoring plugin.
 type State int
 
 // The states.
@@ -28,11 +28,10 @@ const (
 
 func (s State) String() string { return [...]string{"OK", "WARNING", "CRITICAL", "UNKNOWN"}[s] }
 
-// Levels are how much slower than it was a cell of a machine must be to matter, as shares:
-// 0.1 is 10 %.
+// Levels are the slowdowns of a cell from which on it matters: 0.1 is 10 %.
 type Levels struct{ Warning, Critical float64 }
 
-// A Baseline is a machine beside what it was.
+// A Baseline is a machine compared with an earlier file.
 type Baseline struct {
 	Machine  string          `json:"machine"`
 	Of       string          `json:"baseline"`          // the machine that the baseline is of
@@ -48,7 +47,7 @@ type Baseline struct {
 	close int // sessions of the baseline, if some count as one; else 0
 }
 
-// A BaselineState is where the host had the machine's CPUs, see InState.
+// A BaselineState is a state of the machine, see InState.
 type BaselineState struct {
 	params.State
 	Was *params.State `json:"was,omitempty"` // nil: the baseline has not met it
@@ -57,7 +56,7 @@ type BaselineState struct {
 // A BaselineCell is a cell now and then, times in ns.
 type BaselineCell struct {
 	params.Key
-	Flag  float64      `json:"flag_ns,omitempty"` // of the baseline's state; 0: none is told apart
+	Flag  float64      `json:"flag_ns,omitempty"` // of the baseline's state; 0: without states
 	Slow  bool         `json:"slowed,omitempty"`  // something slows a core in that state
 	Was   fit.Estimate `json:"was_ns"`
 	Now   fit.Estimate `json:"now_ns"`
@@ -65,8 +64,8 @@ type BaselineCell struct {
 	state params.State // of the baseline
 }
 
-// OwnDrift is what sessions of a file differ by, an hour or more apart, and DefaultDrift where
-// it has too few to tell: of two nothing can be said of a third.
+// OwnDrift is the standard deviation of a file's sessions that are an hour or more apart, and
+// DefaultDrift with fewer than three.
 func OwnDrift(f *params.File) float64 {
 	const least = 3
 	if f = hourly(f); f.Sessions() < least {
@@ -79,8 +78,8 @@ func OwnDrift(f *params.File) float64 {
 	return sessions
 }
 
-// hourly is a file with those sessions taken for one that began less than an hour after
-// another: minutes of the same hour do not show what hours differ by.
+// hourly merges sessions that began less than an hour after another: within an hour they do not show how
+// hours differ.
 func hourly(f *params.File) *params.File {
 	began := make(map[int]time.Time)
 	for _, l := range f.Launches {
@@ -117,10 +116,10 @@ func hourly(f *params.File) *params.File {
 	return &hours
 }
 
-// NewBaseline puts a machine's cells beside the same keys of its baseline, state by state. A cell
-// counts as slower where the test says so, corrected for the number of cells, and its ratio is
-// above a level. The state is Unknown where a critical change would not have been seen, unless a
-// larger one was that would have been, and where the baseline has met none of the machine's states.
+// NewBaseline compares a machine's cells with the same keys of its baseline, state by state. A cell is
+// slower if the test says so, corrected for the number of cells, and its ratio is above a level. The
+// result is Unknown if a critical change would have gone unseen, unless a visible one was found, and if
+// the baseline has none of the machine's states.
 func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline {
 	b := &Baseline{Machine: now.Provenance.Machine(), Of: was.Provenance.Machine(), Drift: test.Drift}
 	began := was.Sessions()
@@ -146,7 +145,7 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 	return b
 }
 
-// carried adds what memory carried of its peak: too little is a warning at the least.
+// carried adds the bandwidth of memory; a low one is a warning at least.
 func (b *Baseline) carried(c *doubt.Carried) {
 	if b.Memory = c; c == nil {
 		return
@@ -161,8 +160,8 @@ func (b *Baseline) carried(c *doubt.Carried) {
 	}
 }
 
-// meet finds which states of the baseline the machine was in. A virtual machine whose flag
-// takes something else than in the baseline was moved; of another one that is a change as any.
+// meet finds the machine's states in the baseline. A virtual machine with another flag time was moved by
+// its host; on a physical machine that is a change like any other.
 func (b *Baseline) meet(was, now *params.File) {
 	before, after := statesOf(was), statesOf(now)
 	all := match([]string{"", "now"}, [][]params.State{before, after})
@@ -181,7 +180,7 @@ func (b *Baseline) meet(was, now *params.File) {
 	}
 }
 
-// add compares some cells that both files have.
+// add compares the cells that both files have and that are taken by some.
 func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test, some func(params.Key) bool) {
 	before := make(map[params.Key]*params.Cell)
 	for i := range was.Cells {
@@ -204,7 +203,7 @@ func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test,
 	}
 }
 
-// conclude corrects the tests for their number, and says what they come to.
+// conclude corrects the tests for their number, and sets State and Text.
 func (b *Baseline) conclude(levels Levels) {
 	tested, _, visible := adjust(lists.Map(b.Cells, func(c BaselineCell) *Ratio { return c.Ratio }))
 	switch {
@@ -221,7 +220,7 @@ func (b *Baseline) conclude(levels Levels) {
 	case len(slower) > 0:
 		worst := slices.MaxFunc(slower, func(x, y *BaselineCell) int { return cmp.Compare(x.Ratio.Value, y.Ratio.Value) })
 		switch b.State = Warned; {
-		case b.Visible > levels.Critical && worst.Ratio.Value < 1+b.Visible: // found by luck, if it is there
+		case b.Visible > levels.Critical && worst.Ratio.Value < 1+b.Visible: // too small to be found reliably
 			b.State = Unknown
 		case worst.Ratio.Value >= 1+levels.Critical:
 			b.State = Critical
@@ -248,12 +247,12 @@ func (b *Baseline) conclude(levels Levels) {
 	}
 }
 
-// Unmet tells whether the baseline has met none of the states that the machine was in.
+// Unmet tells whether the baseline has none of the machine's states.
 func (b *Baseline) Unmet() bool {
 	return len(b.States) > 0 && !slices.ContainsFunc(b.States, func(s BaselineState) bool { return s.Was != nil })
 }
 
-// where says in which states the machine was; "" where none is told apart.
+// where lists the machine's states, in the baseline and not; "" without states.
 func (b *Baseline) where() string {
 	var met, unmet []params.State
 	for _, s := range b.States {
@@ -285,7 +284,6 @@ func (b *Baseline) where() string {
 	return text
 }
 
-// sessions says how many the baseline has.
 func (b *Baseline) sessions() string {
 	text := printable.Count(b.Sessions, "session")
 	if len(b.States) > 0 {
@@ -297,7 +295,6 @@ func (b *Baseline) sessions() string {
 	return text
 }
 
-// name is the cell's, with the state.
 func (c *BaselineCell) name() string {
 	if c.Flag == 0 {
 		return c.Key.String()
@@ -312,7 +309,7 @@ func are(n int) string {
 	return "are"
 }
 
-// than names the machine that this one was put beside, where that is another.
+// than names the baseline's machine if it is another one.
 func (b *Baseline) than() string {
 	if b.Of == b.Machine {
 		return ""
@@ -320,7 +317,7 @@ func (b *Baseline) than() string {
 	return " than on " + printable.Name(b.Of)
 }
 
-// off are the cells that are slower by the least level, and how many are faster by it.
+// off are the cells that are slower by the warning level or more, and the number of faster ones.
 func (b *Baseline) off(levels Levels) (slower []*BaselineCell, faster int) {
 	for i := range b.Cells {
 		switch r := b.Cells[i].Ratio; {

@@ -15,8 +15,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Choice is which curves are compared. What is empty is not restricted, but
-// without Sizes it is the segment's size S alone.
+// A Choice restricts which curves are compared. An empty field restricts nothing, but without Sizes
+// messages are those of a segment.
 type Choice struct {
 	Setups     []string
 	Placements []numa.Policy
@@ -25,22 +25,22 @@ type Choice struct {
 	Test       *fit.Test // nil: DefaultDrift and DefaultLeast
 }
 
-// What helps where machines have nothing in common.
+// Advice for machines that have nothing in common.
 var (
 	ErrChoice    = errors.New("choose others, or sweep both alike")
 	ErrSize      = errors.New("leave it out, or sweep it")
 	ErrPublished = errors.New("published files do not say how they were measured: take them for a setup")
 )
 
-// Offers are what a machine has to compare.
+// Offers are the curves of a machine.
 type offers struct {
 	machine string
-	of      []Curve
+	curves  []Curve
 }
 
-// common are the channels chosen that two machines have at least. without is why some machine has
-// none. Where there are surveys to compare, and no transfers were asked for, there may be none: why
-// then says so of machines that have transfers.
+// common are the chosen channels that at least two machines have. without is why some machine has no
+// curves. If surveys can be compared and the choice restricts nothing, a lack of channels is no error but
+// the warning why.
 func (choice Choice) common(all []offers, without error, surveys bool) (channels []Channel, why, err error) {
 	if without != nil && (!surveys || len(all) == 0 && choice.restricts()) {
 		return nil, nil, without
@@ -54,7 +54,7 @@ func (choice Choice) common(all []offers, without error, surveys bool) (channels
 	return channels, why, nil
 }
 
-// restricts tells whether certain transfers were asked for.
+// restricts tells whether the choice names particular transfers.
 func (choice Choice) restricts() bool {
 	return len(choice.Setups)+len(choice.Placements)+len(choice.Caches)+len(choice.Sizes) > 0
 }
@@ -64,8 +64,8 @@ func (choice Choice) channels(all []offers) ([]Channel, error) {
 	owners := make(map[Channel]int)
 	segments := make(map[int]bool)
 	var order []Channel
-	for _, has := range all {
-		for _, c := range has.of {
+	for _, m := range all {
+		for _, c := range m.curves {
 			if !choice.admits(c.Channel) {
 				continue
 			}
@@ -80,7 +80,7 @@ func (choice Choice) channels(all []offers) ([]Channel, error) {
 	})
 	chosen := lists.Filter(order, func(c Channel) bool { return owners[c] > 1 })
 	if len(chosen) > 0 && len(choice.Sizes) == 0 {
-		sizes := choice.segmentSizes(chosen, segments)
+		sizes := segmentSizes(chosen, segments)
 		chosen = slices.DeleteFunc(chosen, func(c Channel) bool { return !slices.Contains(sizes, c.Bytes) })
 	}
 	if len(chosen) == 0 {
@@ -101,11 +101,11 @@ func (choice Choice) admits(c Channel) bool {
 		(len(choice.Sizes) == 0 || slices.Contains(choice.Sizes, c.Bytes))
 }
 
-// Customary is the segment's size of published files, which do not say it.
+// Customary is the segment size of published files, which do not state it.
 const Customary = 8192
 
-// segmentSizes are the sizes S of segments, or what comes nearest to one.
-func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (sizes []int) {
+// segmentSizes are the sizes of segments among common channels, else Customary, else the largest size.
+func segmentSizes(common []Channel, segments map[int]bool) (sizes []int) {
 	largest := 0
 	for _, c := range common {
 		if segments[c.Bytes] && !slices.Contains(sizes, c.Bytes) {
@@ -123,18 +123,17 @@ func (choice Choice) segmentSizes(common []Channel, segments map[int]bool) (size
 	return sizes
 }
 
-// nothing says what machines have that nothing could be compared of.
+// nothing is the error of machines without a common channel, with what the first few have.
 func (choice Choice) nothing(all []offers) error {
 	const most = 3
-	var has []string
+	var offered []string
 	published, measured := false, false
-	wanted := len(choice.Sizes) == 0 // that some machine has a chosen size
-	for _, m := range all {
-		wanted = wanted || slices.ContainsFunc(m.of, func(c Curve) bool { return slices.Contains(choice.Sizes, c.Bytes) })
-	}
+	sized := len(choice.Sizes) == 0 || slices.ContainsFunc(all, func(m offers) bool { // some machine has a chosen size
+		return slices.ContainsFunc(m.curves, func(c Curve) bool { return slices.Contains(choice.Sizes, c.Bytes) })
+	})
 	for _, m := range all[:min(len(all), most)] {
 		var names, sizes []string
-		for _, c := range m.of {
+		for _, c := range m.curves {
 			published = published || c.Setup == params.Published
 			measured = measured || c.Setup != params.Published
 			if names = append(names, c.Channel.String()); c.Channel.String() == names[0] {
@@ -145,33 +144,33 @@ func (choice Choice) nothing(all []offers) error {
 		if len(sizes) > 8 {
 			sizes = append(append(sizes[:6:6], "…"), sizes[len(sizes)-1])
 		}
-		of := "m = " + strings.Join(sizes, ", ")
-		if wanted {
+		text := "m = " + strings.Join(sizes, ", ")
+		if sized {
 			if more := len(names) - most; more > 1 {
 				names = append(names[:most:most], fmt.Sprintf("%d more", more))
 			}
-			of = strings.Join(names, "; ") + " for " + of
+			text = strings.Join(names, "; ") + " for " + text
 		}
-		has = append(has, m.machine+" has "+of)
+		offered = append(offered, m.machine+" has "+text)
 	}
 	if len(all) > most {
-		has = append(has, "…")
+		offered = append(offered, "…")
 	}
 	advice := ErrChoice
 	if published && measured {
 		advice = ErrPublished
 	}
-	if !wanted {
-		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(lists.Map(choice.Sizes, strconv.Itoa)), strings.Join(has, "; "), ErrSize)
+	if !sized {
+		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(lists.Map(choice.Sizes, strconv.Itoa)), strings.Join(offered, "; "), ErrSize)
 	}
 	for _, setup := range choice.Setups {
 		var others []string
 		for _, m := range all {
-			others = append(others, lists.Map(m.of, func(c Curve) string { return c.Setup })...)
+			others = append(others, lists.Map(m.curves, func(c Curve) string { return c.Setup })...)
 		}
 		if others = lists.Unique(others); len(others) > 0 && !slices.Contains(others, setup) {
 			return fmt.Errorf("no machine has a setup %q; they have %s; %w", printable.Name(setup), printable.List(others), advice)
 		}
 	}
-	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", strings.Join(has, "; "), advice)
+	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", strings.Join(offered, "; "), advice)
 }

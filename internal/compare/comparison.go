@@ -15,41 +15,41 @@ import (
 // A Comparison is machines side by side.
 type Comparison struct {
 	Machines []Described   `json:"machines"`
-	States   []InState     `json:"states,omitempty"` // rising; none: each machine stayed in one, or see Means
-	Means    string        `json:"means,omitempty"`  // why means over states are compared, a sentence
+	States   []InState     `json:"states,omitempty"` // rising; none: each machine had one, or see Means
+	Means    string        `json:"means,omitempty"`  // a sentence why means over states are compared
 	Tables   []Table       `json:"tables"`
 	Surveys  []SurveyTable `json:"surveys,omitempty"`
 	Verdict  Verdict       `json:"verdict"`
 	Warnings []Warning     `json:"warnings"`
 }
 
-// A Described is what the reader must know of a machine.
+// A Described is a machine in a comparison.
 type Described struct {
 	Name    string `json:"machine"`
 	Path    string `json:"file"`
 	CPU     string `json:"cpu,omitempty"`
-	Samples bool   `json:"samples"` // false: differences cannot be told from noise
+	Samples bool   `json:"samples"` // false: differences cannot be tested
 	// Memory is the largest share of its peak that memory carried; nil: the peak is unknown.
 	Memory *doubt.Carried `json:"memory,omitempty"`
 
 	published bool // cannot be measured again
 }
 
-// A Table is the machines that have a channel.
+// A Table compares the machines that have a channel.
 type Table struct {
 	Channel
-	State      *InState `json:"state,omitempty"` // that machines were in; nil: none is told apart
+	State      *InState `json:"state,omitempty"` // of all machines; nil: without states
 	Segment    bool     `json:"segment"`         // m is the segment's size S
 	Taus       []int    `json:"taus"`            // of any machine
 	Rows       []Row    `json:"rows"`            // a machine each, in the order of files; ratios are to the first
 	Conclusion string   `json:"conclusion"`
-	untested   bool     // by itself: samples are too few
+	untested   bool     // samples are too few for a conclusion
 }
 
 // Tested tells whether the conclusion rests on a test.
 func (t *Table) Tested() bool { return !t.untested }
 
-// A Row is a machine's curve and what sums it up.
+// A Row is a machine's curve with its saturation and fitted law.
 type Row struct {
 	Curve
 	Saturation  Saturation       `json:"saturation"`
@@ -58,8 +58,7 @@ type Row struct {
 	Unfitted    string           `json:"unfitted,omitempty"` // why there is no fit
 }
 
-// New compares machines. It fails where they have nothing in common, and says
-// what each has.
+// New compares machines. If they have nothing in common, the error says what each has.
 func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
@@ -92,8 +91,8 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	return c, nil
 }
 
-// addStates compares machines state by state, and first what no state was told of; as they are
-// where there are no states. It fails where they have nothing in common in any state.
+// addStates compares machines state by state, after the surveys without states; without states as they
+// are. It fails if they have nothing in common in any state.
 func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Channel, err error) {
 	if len(c.States) == 0 {
 		return c.add(nil, machines, choice)
@@ -107,13 +106,13 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 			continue
 		}
 		there := keep(in(state, machines), func(c params.Cell) bool { return c.Variant == nil || moves[c.Key] })
-		of, failed := c.add(state, there, choice)
+		added, failed := c.add(state, there, choice)
 		if failed != nil {
 			err = cmp.Or(err, failed)
 			c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("with a flag of %s: %w", state.Name(), failed)})
 			continue
 		}
-		compared, channels = true, append(channels, of...)
+		compared, channels = true, append(channels, added...)
 	}
 	if compared || len(c.Surveys) > 0 {
 		return channels, nil
@@ -121,21 +120,21 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 	return nil, err
 }
 
-// add compares machines that were in a state, nil for any.
+// add compares machines in a state, nil for any.
 func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]Channel, error) {
 	measured := surveys(state, machines, choice.test())
 	var all [][]Curve
-	var has []offers
+	var offered []offers
 	var without error
 	for _, m := range machines {
 		curves, err := Curves(m.Name, m.File)
 		if err == nil {
-			has = append(has, offers{m.Name, curves})
+			offered = append(offered, offers{m.Name, curves})
 		}
 		without = cmp.Or(without, err)
 		all = append(all, curves)
 	}
-	channels, why, err := choice.common(has, without, len(measured) > 0)
+	channels, why, err := choice.common(offered, without, len(measured) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +202,7 @@ func newRow(curve, first *Curve, test fit.Test) Row {
 	return r
 }
 
-// own are the machines whose L(m,1) is the setup's own while other machines' is not.
+// own are the machines with L(m,1) of the setup itself, if others have the isolated transfer.
 func (t *Table) own() (names []string) {
 	isolated := false
 	for i := range t.Rows {
@@ -219,7 +218,7 @@ func (t *Table) own() (names []string) {
 	return names
 }
 
-// Alone is L(m,1), with NaN in its centre where that was not measured.
+// Alone is L(m,1); its Center is NaN if it was not measured.
 func (r *Row) Alone() fit.Estimate {
 	if b, measured := r.At(1); measured {
 		return b.L

@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// conclude says which machine carries more transfers, from which τ on, and which moves more bytes.
-// A machine leads at a τ when its value is above all others', by a test; without a test none leads.
+// conclude says which machine carries more transfers, which moves more bytes, and from which τ on. A
+// machine leads at a τ if a test finds its value above all others'.
 func (t *Table) conclude(test fit.Test) string {
 	common := lists.Filter(t.Taus, func(tau int) bool {
 		return !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured })
@@ -24,19 +24,19 @@ func (t *Table) conclude(test fit.Test) string {
 	return t.carries(concurrent, test) + " " + t.moves(common, test)
 }
 
-// A leading is a quantity that one machine may lead in.
+// A leading is a quantity in which one machine may lead.
 type leading struct {
-	what, none string // it leads in, and what is said where none does
-	values     string // of the last τ and the machines' values, which have the format
-	format     string
-	of         func(Point) fit.Estimate
-	replicates func(Point) fit.Replicates // that a test takes
+	what, none string // the predicate of the leader; the sentence if no machine leads
+	values     string // format of the last τ and the machines' values
+	format     string // of a value
+	value      func(Point) fit.Estimate
+	replicates func(Point) fit.Replicates // for the test
 	leads      func(a, b Point, test fit.Test) bool
 }
 
 var atOnce = leading{
 	what: "carries more transfers at once", none: "No machine carries more transfers at once than the others", values: "A(%d): %s", format: "%.2f",
-	of: func(p Point) fit.Estimate { return p.A },
+	value: func(p Point) fit.Estimate { return p.A },
 	replicates: func(p Point) fit.Replicates {
 		if p.AReplicates.Launches() == 0 && p.A.Known() { // samples without launches: A has an interval
 			return p.Replicates
@@ -53,19 +53,19 @@ var atOnce = leading{
 
 var perSecond = leading{
 	what: "moves more bytes a second", none: "None moves more bytes a second", values: "τ = %d: %s GB/s", format: "%#.3g",
-	of:         func(p Point) fit.Estimate { return p.Bandwidth },
+	value:      func(p Point) fit.Estimate { return p.Bandwidth },
 	replicates: func(p Point) fit.Replicates { return p.Replicates },
 	leads:      func(a, b Point, test fit.Test) bool { return larger(b.Replicates, a.Replicates, test) }, // less time is more bandwidth
 }
 
-// carries is about A(τ).
+// carries is the conclusion on A(τ).
 func (t *Table) carries(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
 	for i := range t.Rows {
 		if math.IsNaN(t.Rows[i].point(last).A.Center) {
 			why := "L(m,1) was not measured"
-			if of := t.Rows[i].zero(); of > 0 {
-				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", of)
+			if tau := t.Rows[i].zero(); tau > 0 {
+				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", tau)
 			}
 			return fmt.Sprintf("A(τ) of %s is unknown, since %s.", t.Rows[i].Machine, why)
 		}
@@ -76,7 +76,7 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 	return t.leader(atOnce, taus, test)
 }
 
-// moves is about bandwidth.
+// moves is the conclusion on bandwidth.
 func (t *Table) moves(taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
 	for i := range t.Rows {
@@ -87,14 +87,16 @@ func (t *Table) moves(taus []int, test fit.Test) string {
 	return t.leader(perSecond, taus, test)
 }
 
-// leader says who leads in a quantity, from which τ on.
+// leader names the machine that leads in a quantity, and from which τ on.
 func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 	last := taus[len(taus)-1]
 	ranking := slices.Clone(t.Rows)
-	slices.SortStableFunc(ranking, func(a, b Row) int { return cmp.Compare(q.of(b.point(last)).Center, q.of(a.point(last)).Center) })
+	slices.SortStableFunc(ranking, func(a, b Row) int {
+		return cmp.Compare(q.value(b.point(last)).Center, q.value(a.point(last)).Center)
+	})
 	const most = 4
 	values := lists.Map(ranking[:min(len(ranking), most)], func(r Row) string {
-		return fmt.Sprintf("%s "+q.format, r.Machine, q.of(r.point(last)).Center)
+		return fmt.Sprintf("%s "+q.format, r.Machine, q.value(r.point(last)).Center)
 	})
 	if len(ranking) > most {
 		values = append(values, "…")
@@ -118,7 +120,7 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 	return fmt.Sprintf("%s %s %s (%s).", ranking[0].Machine, q.what, since(from, taus), are)
 }
 
-// zero is the first τ whose time in the file is 0; 0 if there is none.
+// zero is the first τ with a time of 0 in the file; 0 if there is none.
 func (r *Row) zero() int {
 	for _, b := range r.Points {
 		if math.IsNaN(b.L.Center) {
@@ -128,8 +130,8 @@ func (r *Row) zero() int {
 	return 0
 }
 
-// above reports whether e is larger than o, beyond the intervals. What comes
-// without samples counts as exact; with too few of them nothing is above.
+// above reports whether e is larger than o, beyond the intervals. Values without samples count as exact;
+// with too few samples nothing is above.
 func above(e, o fit.Estimate) bool {
 	lo, hi := e.Lo, o.Hi
 	if e.N == 0 {
@@ -141,14 +143,13 @@ func above(e, o fit.Estimate) bool {
 	return lo > hi
 }
 
-// larger reports whether the first of two quantities is, by a test: intervals over the
-// launches of one session say nothing about another hour.
+// larger reports whether a is larger than b by a test, since intervals over launches of one session do
+// not contain differences between hours.
 func larger(a, b fit.Replicates, test fit.Test) bool {
 	d := test.Compare(b, a)
 	return d.Tested && d.P < level && d.Ratio > 1
 }
 
-// point is what a row has at tau.
 func (r *Row) point(tau int) Point {
 	p, _ := r.At(tau)
 	return p

@@ -1,11 +1,9 @@
-// Package compare puts machines side by side: what concurrent transfers cost on
-// each, how many of them each really carries, and whether the difference is
-// real.
+// Package compare compares machines: the cost of concurrent transfers, how many each carries, and
+// whether differences are significant.
 //
-// Its opinion: what is compared was measured alike, so that curves meet only
-// under the same setup, placement, state of the cache and message size; a
-// difference that the samples do not bear out is none; and values without
-// samples are compared, but never called significant.
+// Its opinion: only curves of the same setup, placement, state of the cache and message size are
+// compared; a difference that a test does not find is none; values without samples are compared, but
+// never called significant.
 package compare
 
 import (
@@ -27,7 +25,7 @@ type Machine struct {
 	Pipe []byte // what a pipe gave, which cannot be read again
 }
 
-// A Channel is what curves must have in common to be compared.
+// A Channel identifies comparable curves.
 type Channel struct {
 	Setup     string      `json:"setup"`
 	Placement numa.Policy `json:"placement"`
@@ -45,8 +43,8 @@ func (c Channel) Key(tau int) params.Key {
 	return params.Key{Kind: params.TransferCell, Setup: c.Setup, Placement: c.Placement, OffCache: c.OffCache, Tau: tau, Bytes: c.Bytes}
 }
 
-// A Curve is what one machine's transfers of m bytes cost, τ of them at once. A
-// message of more than a segment counts as a whole, as in params.File.Table.
+// A Curve is one machine's L(m,τ) over τ. A message of more than a segment counts as a whole, as in
+// params.File.Table.
 type Curve struct {
 	Machine  string `json:"machine"`
 	Channel  `json:"-"`
@@ -65,14 +63,13 @@ type Point struct {
 	// measured both of its times, so that differences between launches cancel.
 	Replicates  fit.Replicates `json:"-"`
 	AReplicates fit.Replicates `json:"-"`
-	// Ratio is to the first machine; nil for the first itself, and where that has no such τ or
-	// another kind of L(m,1).
+	// Ratio is to the first machine; nil for the first itself, and if that lacks this τ or has another
+	// kind of L(m,1).
 	Ratio *Ratio `json:"to_first,omitempty"`
 }
 
-// Curves are all transfers of a machine, setup by setup, placement by placement,
-// in cache before off cache, m rising. L(m,1) is the transfer between two
-// processes (setup "isolated") where the file has it. It fails where there are none.
+// Curves are all transfers of a machine by setup, placement, cache (in before off) and m. L(m,1) is the
+// transfer between two processes (setup "isolated") if the file has it. Without transfers it fails.
 func Curves(name string, f *params.File) ([]Curve, error) {
 	return curvesOf(name, f, f.Transfers())
 }
@@ -91,7 +88,7 @@ func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curv
 			p := Point{Tau: cell.Tau, L: known(cell.Whole()), A: fit.Median(nil), Replicates: cell.Replicates(f)}
 			p.Replicates.Scale(1 / float64(max(1, cell.Transfers)))
 			p.Bandwidth = p.L.Rate(float64(p.Tau) * float64(t.Bytes))
-			if first.Tau == 1 && first.Time.Center > 0 && (c.Isolated || !isolated) { // a ring of one is another thing
+			if first.Tau == 1 && first.Time.Center > 0 && (c.Isolated || !isolated) { // a ring of one worker is not L(m,1)
 				p.A, p.AReplicates = Concurrency(f, first, cell)
 			}
 			c.Points = append(c.Points, p)
@@ -107,8 +104,8 @@ func curvesOf(name string, f *params.File, transfers []params.Transfers) ([]Curv
 	return curves, nil
 }
 
-// Concurrency is A(τ) = τ·L(m,1)/L(m,τ) of a cell, one having L(m,1): the median of ratios within launches,
-// by session, where these are enough for an interval, else the ratio of medians.
+// Concurrency is A(τ) = τ·L(m,1)/L(m,τ) of a cell, where one has L(m,1): the median of ratios within
+// launches if they suffice for an interval, else the ratio of medians.
 func Concurrency(f *params.File, one, cell *params.Cell) (A fit.Estimate, ratios fit.Replicates) {
 	A = fit.Concurrency(cell.Tau, one.Whole(), known(cell.Whole()))
 	ratios = params.Paired(f, one, cell)
@@ -122,7 +119,7 @@ func Concurrency(f *params.File, one, cell *params.Cell) (A fit.Estimate, ratios
 	return A, ratios
 }
 
-// Bare leaves curves without their samples, which are most of their memory.
+// Bare removes the samples, which are most of the curves' memory.
 func Bare(curves []Curve) {
 	for _, c := range curves {
 		for i := range c.Points {
@@ -131,8 +128,7 @@ func Bare(curves []Curve) {
 	}
 }
 
-// known is a time that was measured. A time of 0, as some published files have it, was
-// too short for what measured it: nothing follows from it.
+// known makes times of 0 unknown, which some published files have: they were below the clock's resolution.
 func known(L fit.Estimate) fit.Estimate {
 	if L.Center > 0 {
 		return L

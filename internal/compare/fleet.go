@@ -13,23 +13,23 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Fleet is the number of files from which on machines are compared with their
-// median, not with the first.
+// Fleet is the number of files from which on machines are compared with their median instead of the
+// first.
 const Fleet = 10
 
 // An Overview is many machines that should be alike.
 type Overview struct {
 	Machines []Described  `json:"machines"`
-	State    *InState     `json:"state,omitempty"` // that machines are compared in, those that have it; nil: each stayed in one, or see Means
-	Means    string       `json:"means,omitempty"` // why means over states are compared, a sentence
+	State    *InState     `json:"state,omitempty"` // in which machines are compared; nil: each had one, or see Means
+	Means    string       `json:"means,omitempty"` // a sentence why means over states are compared
 	Outliers []Outlier    `json:"outliers"`        // farthest off first
 	Tables   []FleetTable `json:"tables"`
 	Surveys  []FleetKind  `json:"surveys,omitempty"`
-	Tested   int          `json:"tested"` // cells of machines; 0: in no cell do Fleet machines have an interval
+	Tested   int          `json:"tested"` // cells of machines; 0: no cell has intervals of Fleet machines
 	Warnings []Warning    `json:"warnings"`
 }
 
-// An Outlier is a machine that is off, with the cell that gave it away.
+// An Outlier is a machine with its farthest cell.
 type Outlier struct {
 	Machine string       `json:"machine"`
 	Path    string       `json:"file"`
@@ -39,26 +39,26 @@ type Outlier struct {
 	Deviation
 }
 
-// A Deviation is how far a machine is off, over its cells.
+// A Deviation summarizes a machine's robust z-scores.
 type Deviation struct {
-	Score float64 `json:"score"`     // robust z of the cell that is farthest off: above 0 it is slow
-	Off   int     `json:"cells_off"` // that one included
+	Score float64 `json:"score"`     // of the farthest cell: above 0 it is slow
+	Off   int     `json:"cells_off"` // significant outliers
 	Cells int     `json:"cells"`
 }
 
-// A FleetTable is what machines have in common of a channel.
+// A FleetTable is a channel over machines.
 type FleetTable struct {
 	Channel
 	Segment bool         `json:"segment"` // m is the segment's size S
 	Cells   []*FleetCell `json:"cells"`   // τ rising
 }
 
-// A FleetKind is what a survey measured on the machines of a fleet.
+// A FleetKind is a kind of survey over machines.
 type FleetKind struct {
 	Kind     params.Kind  `json:"kind"`
 	Machines int          `json:"machines"` // that have a cell of it
 	Outliers []Outlier    `json:"outliers"` // farthest off first
-	Cells    []*FleetCell `json:"cells"`    // that two machines have or more, as in the first file that has them
+	Cells    []*FleetCell `json:"cells"`    // of at least two machines, in the order of the first file
 }
 
 // A FleetCell is a cell over machines.
@@ -71,7 +71,7 @@ type FleetCell struct {
 	Scores    []Score    `json:"-"` // in the order of machines
 }
 
-// A Score is how far a machine is off in one cell.
+// A Score is a machine's deviation in one cell.
 type Score struct {
 	Machine      string
 	Time         fit.Estimate
@@ -80,7 +80,6 @@ type Score struct {
 	Off          bool // an outlier, corrected for the number of cells and machines
 }
 
-// transfers are the cells of all tables.
 func (o *Overview) transfers() (cells []*FleetCell) {
 	for _, t := range o.Tables {
 		cells = append(cells, t.Cells...)
@@ -97,13 +96,12 @@ func (o *Overview) Cells() []*FleetCell {
 	return cells
 }
 
-// NewOverview compares machines with the median of all. It fails where they have
-// nothing in common.
+// NewOverview compares machines with their median. It fails if they have nothing in common.
 func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	return OverviewOf(lists.Map(machines, Reduce), choice)
 }
 
-// OverviewOf is NewOverview of what is left of machines.
+// OverviewOf is NewOverview of reduced machines.
 func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
@@ -114,18 +112,18 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	}
 	contents := lists.Map(machines, func(m *Reduced) *content { return m.in(o.State) })
 	o.Surveys = fleetSurveys(machines, contents)
-	var has []offers
+	var offered []offers
 	var without error
 	isolated := make(map[Channel]bool)
 	for i, v := range contents {
 		if without = cmp.Or(without, v.none); v.none == nil {
-			has = append(has, offers{machines[i].Name, v.curves})
+			offered = append(offered, offers{machines[i].Name, v.curves})
 		}
 		for _, c := range v.curves {
 			isolated[c.Channel] = isolated[c.Channel] || c.Isolated
 		}
 	}
-	channels, why, err := choice.common(has, without, len(o.Surveys) > 0)
+	channels, why, err := choice.common(offered, without, len(o.Surveys) > 0)
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +159,8 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	return o, nil
 }
 
-// inState are the machines that have been in the state that most have, where any was in
-// several, as if they had been in it all the time. Others are named.
+// inState sets the state that most machines have, if any machine had several, and returns those that
+// have it. A warning names the others.
 func (o *Overview) inState(machines []*Reduced) []*Reduced {
 	names := lists.Map(machines, func(m *Reduced) string { return m.Name })
 	of := lists.Map(machines, func(m *Reduced) []params.State { return m.states })
@@ -198,8 +196,8 @@ func (o *Overview) inState(machines []*Reduced) []*Reduced {
 	return there
 }
 
-// add adds a machine's curve, without L(m,1) and what follows from it where L(m,1) is the setup's own
-// while others' is between two processes. It counts cells with too few samples for an interval.
+// add adds a machine's curve, without L(m,1) and A if L(m,1) is the setup's own while other machines have
+// the isolated transfer. It returns the number of cells with too few samples for an interval.
 func (t *FleetTable) add(machine string, c *Curve, own bool) (unknown int) {
 	t.Segment = t.Segment || c.Segment
 	for _, p := range c.Points {
@@ -221,7 +219,7 @@ func (t *FleetTable) add(machine string, c *Curve, own bool) (unknown int) {
 	return unknown
 }
 
-// score says how far each machine is off, and from what.
+// score sets the spreads and each machine's robust z.
 func (c *FleetCell) score() {
 	c.Machines, c.Time = len(c.Scores), c.spread(func(s Score) float64 { return s.Time.Center })
 	c.Bandwidth, c.A = c.spread(func(s Score) float64 { return s.Bandwidth }), c.spread(func(s Score) float64 { return s.A })
@@ -234,9 +232,8 @@ func (c *FleetCell) spread(value func(Score) float64) fit.Spread {
 	return fit.NewSpread(lists.Filter(lists.Map(c.Scores, value), func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }))
 }
 
-// correct tells outliers from chance among that many scores (Benjamini–Hochberg over all machines
-// and cells). Where fewer than Fleet machines have an interval nothing is tested, nor is a machine
-// without one, such as a published table.
+// correct finds the significant outliers by Benjamini–Hochberg over all machines and cells. A cell is
+// tested if Fleet machines have an interval; a machine without one, such as a published table, is not.
 func (o *Overview) correct() {
 	var ps []float64
 	var off []*bool
@@ -259,17 +256,17 @@ func (o *Overview) correct() {
 	}
 }
 
-// outliers are the machines that are off, with their worst cells, farthest first, and how many
-// machines have any cell.
+// outliers are the outlying machines with their farthest cells, farthest first, and the number of
+// machines with a cell.
 func outliers(machines []*Reduced, cells []*FleetCell) (off []Outlier, having int) {
 	off = []Outlier{}
-	of := make(map[string]*Outlier)
+	worst := make(map[string]*Outlier)
 	for _, c := range cells {
 		for _, s := range c.Scores {
-			w := of[s.Machine]
+			w := worst[s.Machine]
 			if w == nil {
 				w = &Outlier{Machine: s.Machine}
-				of[s.Machine] = w
+				worst[s.Machine] = w
 			}
 			if w.Cells++; s.Off {
 				w.Off++
@@ -280,17 +277,16 @@ func outliers(machines []*Reduced, cells []*FleetCell) (off []Outlier, having in
 		}
 	}
 	for _, m := range machines {
-		if w := of[m.Name]; w != nil && w.Off > 0 {
+		if w := worst[m.Name]; w != nil && w.Off > 0 {
 			w.Path = m.Path
 			off = append(off, *w)
 		}
 	}
 	slices.SortStableFunc(off, func(a, b Outlier) int { return cmp.Compare(math.Abs(b.Score), math.Abs(a.Score)) })
-	return off, len(of)
+	return off, len(worst)
 }
 
-// Conclusion says how alike the machines are, in a sentence on transfers and one on
-// surveys.
+// Conclusion counts outliers, in a sentence on transfers and one on surveys.
 func (o *Overview) Conclusion() string {
 	if o.Tested == 0 {
 		none := ""
@@ -340,13 +336,13 @@ func (o *Overview) ofTransfers() string {
 		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, view.Bytes(first.Key.Bytes), first.Key.Tau, first.Time.Center, first.Median, Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})
 }
 
-// Untested tells whether there is no answer although machines were measured, for want of
-// samples. Published tables have none to test.
+// Untested tells whether measured machines have too few samples for any test. Published tables do not
+// count.
 func (o *Overview) Untested() bool {
 	return o.Tested == 0 && !slices.ContainsFunc(o.Machines, unsampled)
 }
 
-// warn says which machines lack cells that others have, and of which cells are unknown.
+// warn names the machines that lack cells or intervals.
 func (o *Overview) warn(machines []*Reduced, unknown map[string]int) {
 	cells := make(map[string]int)
 	most := 0

@@ -12,11 +12,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// tooNoisy is the half-width from which on the intervals of a file hide a factor of two.
+// tooNoisy is the median half-width from which on a file is too noisy to compare with.
 const tooNoisy = 0.5
 
-// noise is the median half-width, as a share, of the intervals of what a machine's file has
-// samples of: +Inf where most are unknown, 0 without samples.
+// noise is the median relative half-width of cells with samples: +Inf if most are unknown, 0 without
+// samples.
 func noise(m Machine) float64 {
 	var widths []float64
 	for _, c := range m.File.Cells {
@@ -31,8 +31,8 @@ func noise(m Machine) float64 {
 	return widths[len(widths)/2]
 }
 
-// referred has the machine in front that others are compared with: the first, unless its file
-// is too noisy for that and another's is not.
+// referred puts the reference machine in front: the first, unless its file is too noisy and another's is
+// not.
 func referred(machines []Machine) (ordered []Machine, warning *Warning) {
 	if noise(machines[0]) < tooNoisy {
 		return machines, nil
@@ -46,8 +46,7 @@ func referred(machines []Machine) (ordered []Machine, warning *Warning) {
 	return machines, nil
 }
 
-// headline is the largest difference that is certain, or that the files are too noisy for any;
-// "" where there is none.
+// headline is the largest significant difference, or says that the files are too noisy; else "".
 func (c *Comparison) headline(machines []Machine) string {
 	text, most := "", 0.
 	take := func(r *Ratio, say func() string) {
@@ -69,7 +68,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			}
 		}
 	}
-	if text != "" { // what all transfers are like counts for more than one survey's cell
+	if text != "" { // transfers come before surveys
 		return text
 	}
 	for _, k := range c.Surveys {
@@ -93,7 +92,7 @@ func (c *Comparison) headline(machines []Machine) string {
 		printable.List(lists.Map(noisy, func(m Machine) string { return view.HalfWidth(noise(m)) + " (" + m.Name + ")" })))
 }
 
-// factor says how many times something is, ratio being above 1.
+// factor writes a ratio above 1: 10 % more, 3.6 times what.
 func factor(ratio float64, what, more string) string {
 	if ratio < 1.2 {
 		return fmt.Sprintf("%.0f %% %s", 100*(ratio-1), more)

@@ -8,9 +8,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// In is the machine as if it had been in one state of two workers all the time: the one most nearly
-// like another, or like the zero State the most frequent one. It is an error if there is none near; a
-// machine of one state is its most frequent one.
+// In restricts the machine to its state of two workers that is nearest to like, or to the most frequent
+// one for the zero State. It fails if no state is near. A machine with one state is unchanged for the
+// zero State.
 func (m Machine) In(like params.State) (Machine, error) {
 	states := m.File.States()
 	switch {
@@ -30,8 +30,7 @@ func (m Machine) In(like params.State) (Machine, error) {
 	return m, nil
 }
 
-// Each is the machine in each state that it was in for Settled of the time or more; itself
-// where it was in one.
+// Each is the machine in each state with a share of Settled or more; the machine itself without states.
 func (m Machine) Each() (all []Machine) {
 	for _, state := range m.File.States() {
 		if state.Share < params.Settled {
@@ -47,7 +46,7 @@ func (m Machine) Each() (all []Machine) {
 	return all
 }
 
-// Called is a name of the machine, with the state that it is taken in.
+// Called is a name with the state that the machine is restricted to.
 func (m Machine) Called(name string) string {
 	if m.File.State() == nil {
 		return name
@@ -55,11 +54,10 @@ func (m Machine) Called(name string) string {
 	return fmt.Sprintf("%s (%s)", name, InWords(*m.File.State()))
 }
 
-// InWords is a state of two workers: flag 64 ns, 56 %.
+// InWords names a state of two workers: flag 64 ns, 56 %.
 func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.Name(), s.Percent()) }
 
-// States says what numbers of the machine are means over, or of which of its states they
-// are; "" where it was in one.
+// States says which states numbers are means over, or which state they are of; "" without states.
 func (m Machine) States() string {
 	states := m.File.States()
 	switch {

@@ -7,12 +7,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Published reports whether the machine's file comes from a published one, which
-// does not say how it was measured.
+// Published reports whether the machine's file is a published table, whose setup and placement are unknown.
 func (m *Machine) Published() bool { return slices.Contains(m.File.Plan.Setups, params.Published) }
 
-// Take takes a published file's transfers as of a setup and placement. The machine's File becomes a
-// copy.
+// Take assigns a setup and placement to a published file's transfers. The machine's File becomes a copy.
 func (m *Machine) Take(setup string, placement numa.Policy) {
 	f := *m.File
 	f.Plan.Setups, f.Plan.Policies = []string{setup}, []numa.Policy{placement}

@@ -19,11 +19,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// ErrMissing is of a file that is not there.
+// ErrMissing is the advice for a missing file.
 var ErrMissing = errors.New("check its name, or measure it")
 
-// Read reads what taulop sweep or import wrote, or a table in the published text format.
-// An error is one sentence that begins with the path.
+// Read reads a parameter file, or a table in the published text format. An error is one sentence that
+// begins with the path.
 func Read(path string) (m Machine, err error) {
 	f, err := infile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,11 +67,10 @@ func Read(path string) (m Machine, err error) {
 	return m, nil
 }
 
-// channels are what published tables are called, in a directory with the name of
-// the machine.
+// channels are names of published tables, in a directory with the name of the machine.
 var channels = []string{"SHM", "IB", "TCP"}
 
-// firstLetter looks at the beginning of a file; 0 is none.
+// firstLetter is the first letter after spaces, 0 in an empty file.
 func firstLetter(r *bufio.Reader) (rune, error) {
 	start, err := r.Peek(256)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -84,23 +83,22 @@ func firstLetter(r *bufio.Reader) (rune, error) {
 	return 0, nil
 }
 
-// ReadAll reads files of machines and gives each a name of its own. From Fleet files on,
-// skipped has a sentence for each that cannot be read; of fewer, the first such is the
-// error.
+// ReadAll reads files of machines and gives them distinct names. From Fleet files on, skipped has an
+// error for each unreadable file; with fewer files the first one is returned.
 func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, nil, err
 	}
 	for _, path := range paths {
 		m, err := readComparable(path)
-		if err != nil && len(paths) < Fleet {
+		switch {
+		case err != nil && len(paths) < Fleet:
 			return nil, nil, err
-		}
-		if err != nil {
+		case err != nil:
 			skipped = append(skipped, err)
-			continue
+		default:
+			machines = append(machines, m)
 		}
-		machines = append(machines, m)
 	}
 	if len(machines) == 0 && len(skipped) > 0 {
 		return nil, nil, noneRead(skipped)
@@ -116,11 +114,10 @@ func noneRead(skipped []error) error {
 	return fmt.Errorf("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
 }
 
-// readComparable is Read of a file with something to compare.
+// readComparable is Read of a file with transfers or surveys, whose cells have variants.
 func readComparable(path string) (Machine, error) {
 	m, err := Read(path)
 	if err == nil && !slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
-		// What surveys measured has a variant, and a chart of its own.
 		return c.Kind == params.TransferCell && c.Setup != params.Isolated || c.Variant != nil
 	}) {
 		err = fmt.Errorf("%s has no transfers, L(m,τ): %w", path, params.ErrUnfinished)
@@ -128,7 +125,7 @@ func readComparable(path string) (Machine, error) {
 	return m, err
 }
 
-// Names are what machines of these files and hosts are called, each in its own way.
+// Names are distinct names for machines of these files and hosts.
 func Names(paths, hosts []string) (names []string, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, err
@@ -136,39 +133,34 @@ func Names(paths, hosts []string) (names []string, err error) {
 	return distinguish(hosts, paths), nil
 }
 
-// noneTwice refuses a file that is named twice: its machine would be compared
-// with itself.
+// noneTwice refuses a file that is named twice: its machine would be compared with itself.
 func noneTwice(paths []string) error {
 	type known struct {
 		path string
 		info os.FileInfo
 	}
-	type like struct { // of what may be the same
-		size  int64
-		nanos int64
-	}
-	files := make(map[like][]known)
+	type stamp struct{ size, nanos int64 } // equal for the same file
+	files := make(map[stamp][]known)
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			continue // who reads it says so
+			continue // reading it will fail
 		}
-		of := like{info.Size(), info.ModTime().UnixNano()}
-		for _, f := range files[of] {
+		key := stamp{info.Size(), info.ModTime().UnixNano()}
+		for _, f := range files[key] {
 			if os.SameFile(f.info, info) {
 				if f.path == path {
-					return fmt.Errorf("%s is there twice: name each file once", path)
+					return fmt.Errorf("%s is named twice: name each file once", path)
 				}
 				return fmt.Errorf("%s and %s are the same file: name it once", f.path, path)
 			}
 		}
-		files[of] = append(files[of], known{path, info})
+		files[key] = append(files[key], known{path, info})
 	}
 	return nil
 }
 
-// distinguish adds to hosts that several machines have what their files are called, or where they
-// lie.
+// distinguish adds file names, or if these are equal paths, to host names of several machines.
 func distinguish(hosts, paths []string) []string {
 	names := slices.Clone(hosts)
 	for _, more := range []func(path string) string{filepath.Base, func(path string) string { return path }} {

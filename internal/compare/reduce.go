@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Reduced is what a fleet's comparison takes from a machine's file: some 20 KB of some 300.
+// A Reduced is the part of a machine's file that a fleet's comparison needs: some 20 KB of some 300.
 type Reduced struct {
 	Described
-	Taken    bool // for transfers of a setup that its file does not say
+	Taken    bool // a published file whose setup was assigned, see Machine.Take
 	guest    bool
 	states   []params.State
-	contents []content // the file as it is, and in each of its states where these are several
+	contents []content // of the file, and if it has several states of each
 }
 
-// A content is what is compared of a file, as it is or in one of its states.
+// A content is the data to compare of a file, or of one of its states.
 type content struct {
 	curves  []Curve // bare
 	none    error   // why there are no curves
@@ -37,7 +37,7 @@ type reducedCell struct {
 	time fit.Estimate
 }
 
-// Reduce takes what is compared of a machine.
+// Reduce keeps the data that a comparison needs.
 func Reduce(m Machine) *Reduced {
 	r := &Reduced{Described: describe(m), guest: guest(m), states: statesOf(m.File), contents: []content{contentOf(m.Name, m.File)}}
 	if len(r.states) > 1 {
@@ -62,7 +62,7 @@ func contentOf(name string, f *params.File) content {
 	return v
 }
 
-// in is the machine in one of its states, nil for the file as it is.
+// in is the content in one of the machine's states, nil for the whole file.
 func (r *Reduced) in(state *InState) *content {
 	if state != nil && len(r.contents) > 1 {
 		of, _ := state.Of(r.Name)
@@ -71,9 +71,9 @@ func (r *Reduced) in(state *InState) *content {
 	return &r.contents[0]
 }
 
-// ReadReduced is ReadAll for a fleet: several files are read at a time, and each is reduced before
-// the next. Published tables are taken for transfers of the setup as, placement local, if it is not
-// "". progress is told how many are done. It ends with ctx.
+// ReadReduced is ReadAll for a fleet: files are read several at a time and reduced. Unless as is "",
+// published tables are taken for transfers of that setup, placement local. progress is called after each
+// file. It ends with ctx.
 func ReadReduced(ctx context.Context, paths []string, as string, progress func(done, of int)) (machines []*Reduced, skipped []error, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, nil, err

@@ -55,7 +55,7 @@ func TestReadReduced(t *testing.T) {
 	if _, _, err := compare.ReadReduced(ended, paths, "", func(int, int) {}); err != context.Canceled {
 		t.Errorf("after the end of its context: %v", err)
 	}
-	if _, _, err := compare.ReadReduced(t.Context(), append(paths, paths[3]), "", func(int, int) {}); err == nil || !strings.Contains(err.Error(), "is there twice") {
+	if _, _, err := compare.ReadReduced(t.Context(), append(paths, paths[3]), "", func(int, int) {}); err == nil || !strings.Contains(err.Error(), "is named twice") {
 		t.Errorf("a file named twice: %v", err)
 	}
 }

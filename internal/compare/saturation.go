@@ -2,20 +2,18 @@ package compare
 
 import "math"
 
-// WorthwhileGain is what more transfers must add to the bandwidth to count,
-// however sure it is.
+// WorthwhileGain is the least gain in bandwidth from more transfers that counts.
 const WorthwhileGain = 0.05
 
-// A Saturation is where a channel is full.
+// A Saturation is the τ from which on a channel's bandwidth no longer grows.
 type Saturation struct {
-	Tau     int  `json:"tau"`               // the smallest that no larger one outdoes
-	Reached bool `json:"reached"`           // false: the largest τ that was measured still adds
-	Unknown bool `json:"unknown,omitempty"` // cannot be told: samples are too few, intervals too wide, or a time is 0
+	Tau     int  `json:"tau"`
+	Reached bool `json:"reached"`           // false: bandwidth grows up to the largest measured τ
+	Unknown bool `json:"unknown,omitempty"` // samples are too few, intervals too wide, or a time is 0
 }
 
-// saturation is the smallest τ for which no larger one moves more bytes a
-// second: more by WorthwhileGain, and beyond the intervals. Where one may, and the
-// intervals do not say, it cannot be told.
+// saturation is the smallest τ for which no larger one has a bandwidth higher by WorthwhileGain and
+// beyond the intervals; unknown if only the intervals leave that open.
 func saturation(points []Point) Saturation {
 	for _, p := range points {
 		if math.IsNaN(p.L.Center) || p.L.N > 0 && !p.L.Known() {

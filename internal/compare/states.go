@@ -12,23 +12,22 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// An InState is a state that machines have been in: states of two machines are the same where
-// a flag between two workers takes the same, within fit.LeastApart, and something slows a core in
-// both or in none.
+// An InState is a state of several machines: their flags between two workers take the same time, within
+// fit.LeastApart, and cores are slowed on all of them or on none.
 type InState struct {
-	NS       float64        `json:"flag_ns"`                 // of the first machine that has it
-	Slow     float64        `json:"slow_above_ns,omitempty"` // its time of sums, see params.State
-	Machines []MachineState `json:"machines"`                // that have it, in their order
-	at       map[string]int // by machine: where in Machines
+	NS       float64        `json:"flag_ns"`                 // of the first machine
+	Slow     float64        `json:"slow_above_ns,omitempty"` // of the first machine, see params.State
+	Machines []MachineState `json:"machines"`
+	at       map[string]int // index in Machines by name
 }
 
-// A MachineState is a machine's own numbers of a state.
+// A MachineState is one machine's numbers of a state.
 type MachineState struct {
 	Machine string `json:"machine"`
 	params.State
 }
 
-// Of is a machine's own numbers of the state; false: it was never in it.
+// Of is one machine's numbers of the state; false: it was never in it.
 func (s *InState) Of(machine string) (of params.State, met bool) {
 	if i, met := s.at[machine]; met {
 		return s.Machines[i].State, true
@@ -36,12 +35,12 @@ func (s *InState) Of(machine string) (of params.State, met bool) {
 	return of, false
 }
 
-// Name says which state it is: 64 ns.
+// Name is the flag's time: 64 ns.
 func (s *InState) Name() string { return s.state().Name() }
 
 func (s *InState) state() params.State { return params.State{NS: s.NS, Slow: s.Slow} }
 
-// Title is what stands behind a title; nothing of nil, any state.
+// Title ends the title of a table in the state; "" for nil.
 func (s *InState) Title() string {
 	if s == nil {
 		return ""
@@ -49,8 +48,8 @@ func (s *InState) Title() string {
 	return ", with a flag of " + s.Name()
 }
 
-// statesOf are the states of two workers in a file, the single one where they stayed in it; none
-// without looks, or where pairs of workers differ.
+// statesOf are the states of two workers in a file, or their only state; nil without readings, or if
+// pairs of workers differ.
 func statesOf(f *params.File) []params.State {
 	if several := f.States(); len(several) > 0 {
 		return several
@@ -69,8 +68,7 @@ func statesOf(f *params.File) []params.State {
 	return []params.State{{NS: fit.Median(flags).Center, Share: 1}}
 }
 
-// match puts the states of machines together that are the same, those that are nearest first;
-// rising.
+// match groups equal states of machines, nearest first, in rising order.
 func match(machines []string, of [][]params.State) (all []InState) {
 	type pair struct {
 		state, in int
@@ -110,19 +108,19 @@ func match(machines []string, of [][]params.State) (all []InState) {
 	return all
 }
 
-// meet are the states that machines have been in, of each those given, none where each stayed in one. Where there
-// are some that cannot be compared, means says why what is compared are means over them. warning
-// is of machines that stayed each in another one, if some are virtual (guests).
-func meet(names []string, of [][]params.State, guests bool) (all []InState, means string, warning error) {
+// meet matches the states of machines; nil if each had one. means says why states cannot be compared, but
+// only means over them. warning is about machines that each had another state, if some are virtual
+// (guests) or slowed.
+func meet(names []string, states [][]params.State, guests bool) (all []InState, means string, warning error) {
 	var several, unknown []string
-	for i, states := range of {
-		if len(states) > 1 {
+	for i, own := range states {
+		if len(own) > 1 {
 			several = append(several, names[i])
-		} else if len(states) == 0 {
+		} else if len(own) == 0 {
 			unknown = append(unknown, names[i])
 		}
 	}
-	all = match(names, of)
+	all = match(names, states)
 	flags := strings.Join(lists.Map(all, func(s InState) string { return s.Name() + " (" + s.Machines[0].Machine + ")" }), ", ")
 	if len(several) == 0 {
 		slowed := slices.IndexFunc(all, func(s InState) bool { return s.Slow > 0 })
@@ -147,15 +145,11 @@ func meet(names []string, of [][]params.State, guests bool) (all []InState, mean
 // guest tells a virtual machine, whose host may move its CPUs.
 func guest(m Machine) bool { return m.File.Provenance.Hypervisor != "" }
 
-// common tells whether a state can be compared.
+// common tells whether several machines have a state.
 func common(s InState) bool { return len(s.Machines) > 1 }
 
-// in are the machines that have been in a state, as if they had been in it all the time.
-// Without a state they are as they are.
+// in are the machines that have a state, restricted to it.
 func in(state *InState, machines []Machine) (there []Machine) {
-	if state == nil {
-		return machines
-	}
 	for _, m := range machines {
 		if of, met := state.Of(m.Name); met {
 			m.File = fileIn(m.File, of)
@@ -165,15 +159,15 @@ func in(state *InState, machines []Machine) (there []Machine) {
 	return there
 }
 
-// fileIn is the file as if the machine had been in one of its states all the time.
+// fileIn restricts a file to one of its states.
 func fileIn(f *params.File, state params.State) *params.File {
 	if alone, err := f.InState(2, state); err == nil {
 		return alone
 	}
-	return f // it was
+	return f // it has one state
 }
 
-// moving are cells whose workers, two or more, were in several states on some machine.
+// moving are the cells of two or more workers that had several states on some machine.
 func moving(machines []Machine) map[params.Key]bool {
 	keys := make(map[params.Key]bool)
 	for _, m := range machines {
@@ -188,7 +182,7 @@ func moving(machines []Machine) map[params.Key]bool {
 	return keys
 }
 
-// keep leaves machines some of their cells.
+// keep restricts machines to some of their cells.
 func keep(machines []Machine, some func(params.Cell) bool) []Machine {
 	return lists.Map(machines, func(m Machine) Machine {
 		f := *m.File
@@ -198,7 +192,7 @@ func keep(machines []Machine, some func(params.Cell) bool) []Machine {
 	})
 }
 
-// First is the machine that ratios of surveys are to in a state, nil for any.
+// First is the reference machine of surveys in a state, nil for any.
 func (c *Comparison) First(state *InState) string {
 	if state == nil {
 		return c.Machines[0].Name
@@ -206,8 +200,7 @@ func (c *Comparison) First(state *InState) string {
 	return state.Machines[0].Machine
 }
 
-// Compared says which states were compared, and which one machine alone has; "" where each
-// machine stayed in one.
+// Compared lists the compared states, and those that one machine alone has; "" without states.
 func (c *Comparison) Compared() string {
 	if len(c.States) == 0 {
 		return c.Means
@@ -215,8 +208,8 @@ func (c *Comparison) Compared() string {
 	var compared, alone []string
 	for _, s := range c.States {
 		if common(s) {
-			has := lists.Map(s.Machines, func(m MachineState) string { return fmt.Sprintf("%s %.0f %%", m.Machine, m.Percent()) })
-			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), printable.List(has)))
+			shares := lists.Map(s.Machines, func(m MachineState) string { return fmt.Sprintf("%s %.0f %%", m.Machine, m.Percent()) })
+			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), printable.List(shares)))
 			continue
 		}
 		only := s.Machines[0]

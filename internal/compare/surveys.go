@@ -11,22 +11,21 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A SurveyTable is what surveys measured on machines, of one kind: pairs, levels of
-// the memory, accesses, packed messages, patterns or disks.
+// A SurveyTable is one kind of survey on several machines.
 type SurveyTable struct {
 	Kind  params.Kind  `json:"kind"`
 	State *InState     `json:"state,omitempty"` // as in Table
-	First []SurveyCell `json:"first"`           // of the first machine, that another one has
-	Rows  []SurveyRow  `json:"rows"`            // a machine each, but the first
+	First []SurveyCell `json:"first"`           // of the first machine, those that another one has
+	Rows  []SurveyRow  `json:"rows"`            // of the other machines
 }
 
-// A SurveyRow is a machine's cells over the first machine's of the same key: 2 is twice as slow.
+// A SurveyRow is the ratios of a machine's cells to the first machine's: 2 is twice as slow.
 type SurveyRow struct {
 	Machine  string       `json:"machine"`
 	Cells    int          `json:"cells"`  // in common
 	Mean     float64      `json:"ratio"`  // geometric
-	Tested   int          `json:"tested"` // of them, that have samples
-	Slower   int          `json:"slower"` // of these, whose ratios differ as Ratio has it
+	Tested   int          `json:"tested"` // cells with enough samples
+	Slower   int          `json:"slower"` // tested cells that differ, see Ratio
 	Faster   int          `json:"faster"`
 	Farthest Extreme      `json:"farthest"`
 	Compared []SurveyCell `json:"compared"` // in the order of the file
@@ -46,8 +45,8 @@ type SurveyCell struct {
 	Ratio   *Ratio       `json:"to_first,omitempty"` // nil for the first itself
 }
 
-// surveys compares what surveys measured on machines in a state with the first, kinds in
-// the order of files.
+// surveys compares the surveys of machines in a state with the first machine's, kinds in the order of
+// its file.
 func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTable) {
 	first := make(map[params.Key]params.Cell)
 	var kinds []params.Kind
@@ -75,7 +74,7 @@ func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTab
 	return all
 }
 
-// ofSurvey tells cells with a time that are no transfers, nor what these are made of.
+// ofSurvey tells cells of surveys with a time.
 func ofSurvey(c params.Cell) bool { return c.Variant != nil && c.Time.Center > 0 }
 
 func surveyRow(firstFile *params.File, m Machine, kind params.Kind, first map[params.Key]params.Cell, test fit.Test) SurveyRow {
@@ -98,22 +97,22 @@ func surveyRow(firstFile *params.File, m Machine, kind params.Kind, first map[pa
 	return row
 }
 
-// count counts what differs, once all ratios are corrected for their number.
+// count counts tested and differing cells, after all ratios were corrected for their number.
 func (r *SurveyRow) count() {
 	for _, c := range r.Compared {
-		switch of := c.Ratio; {
-		case of == nil || !of.Tested:
+		switch q := c.Ratio; {
+		case q == nil || !q.Tested:
 			continue
-		case of.Differs && of.Value > 1:
+		case q.Differs && q.Value > 1:
 			r.Slower++
-		case of.Differs:
+		case q.Differs:
 			r.Faster++
 		}
 		r.Tested++
 	}
 }
 
-// common are the cells of the first machine that others were put beside.
+// common are the cells of the first machine that another machine has.
 func (k *SurveyTable) common(first Machine) (cells []SurveyCell) {
 	others := make(map[params.Key]bool)
 	for _, r := range k.Rows {
@@ -129,7 +128,7 @@ func (k *SurveyTable) common(first Machine) (cells []SurveyCell) {
 	return cells
 }
 
-// fleetSurveys are the cells of surveys that machines have, kinds in the order of files.
+// fleetSurveys are the survey cells of at least two machines, kinds in the order of files.
 func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) {
 	at := make(map[unique.Handle[params.Key]]*FleetCell)
 	var cells []*FleetCell
@@ -144,8 +143,8 @@ func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) 
 		}
 	}
 	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 })
-	for _, of := range view.Grouped(several, func(c *FleetCell) params.Kind { return c.Kind }) {
-		kinds = append(kinds, FleetKind{Kind: of[0].Kind, Cells: of})
+	for _, cells := range view.Grouped(several, func(c *FleetCell) params.Kind { return c.Kind }) {
+		kinds = append(kinds, FleetKind{Kind: cells[0].Kind, Cells: cells})
 	}
 	return kinds
 }

@@ -11,18 +11,16 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// A comparison's defaults: the difference between sessions of one machine from hour to hour, as
-// seen on virtual machines, and the least difference that counts. docs/method.md has the
-// measurement.
+// Defaults of the test: the standard deviation of a machine's sessions from hour to hour, measured on
+// virtual machines (docs/method.md), and the least difference that counts.
 const (
 	DefaultDrift = 0.20
 	DefaultLeast = 0.03
 )
 
-// level is how many of the differences found may be none.
+// level is the accepted share of false differences among those found.
 const level = 0.05
 
-// test is the test of a choice.
 func (choice Choice) test() fit.Test {
 	if choice.Test != nil {
 		return *choice.Test
@@ -33,18 +31,16 @@ func (choice Choice) test() fit.Test {
 // A Ratio is a time over the first machine's: 2 is twice as slow.
 type Ratio struct {
 	Value    float64 `json:"ratio"`
-	Tested   bool    `json:"tested"` // both have launches enough
+	Tested   bool    `json:"tested"` // both have enough launches
 	Lo       float64 `json:"lo,omitempty"`
 	Hi       float64 `json:"hi,omitempty"`
 	P        float64 `json:"p,omitempty"`          // of one test by itself
 	Adjusted float64 `json:"p_adjusted,omitempty"` // for the number of tests (Benjamini–Hochberg)
-	Visible  float64 `json:"visible,omitempty"`    // the difference that would have been found in 9 of 10 cases: 0.12 for 12 %
-	// Differs is false if replicates such as these are seen by chance where nothing
-	// differs by more than the least effect, and where there are none.
-	Differs bool `json:"differs"`
+	Visible  float64 `json:"visible,omitempty"`    // the difference found with a probability of 90 %: 0.12 for 12 %
+	Differs  bool    `json:"differs"`              // by more than the least effect, significantly
 }
 
-// ratio tests two times, the replicates of which are sessions.
+// ratio tests two times by their replicates.
 func ratio(first fit.Estimate, a fit.Replicates, time fit.Estimate, b fit.Replicates, test fit.Test) *Ratio {
 	r := &Ratio{Value: time.Center / first.Center}
 	if !(first.Center > 0) || math.IsInf(r.Value, 0) || math.IsNaN(r.Value) {
@@ -58,20 +54,19 @@ func ratio(first fit.Estimate, a fit.Replicates, time fit.Estimate, b fit.Replic
 	return r
 }
 
-// A Verdict is what a comparison comes to.
+// A Verdict is the result of a comparison.
 type Verdict struct {
-	Headline string  `json:"headline,omitempty"` // the largest difference that is certain, a sentence
-	Cells    int     `json:"cells"`              // that were tested
-	Differ   int     `json:"different"`          // of them
-	Visible  float64 `json:"visible"`            // the median difference that would have been found
-	Sessions int     `json:"sessions"`           // the fewest of a machine
-	Text     string  `json:"text"`
-	// Notes say what else the reader must know of it, a sentence each.
-	Notes []string `json:"notes,omitempty"`
+	Headline string   `json:"headline,omitempty"` // the largest significant difference, a sentence
+	Cells    int      `json:"cells"`              // tested
+	Differ   int      `json:"different"`          // significantly
+	Visible  float64  `json:"visible"`            // the median of Ratio.Visible
+	Sessions int      `json:"sessions"`           // the least number of a machine
+	Text     string   `json:"text"`
+	Notes    []string `json:"notes,omitempty"` // sentences on the test
 }
 
-// adjust corrects those that were tested for their number. Differ are those of them that do, and
-// visible is the median of the differences that would have been found.
+// adjust corrects the tested ratios for their number. It returns the number of tested and of different
+// ratios, and the median of Visible.
 func adjust(all []*Ratio) (tested, differ int, visible float64) {
 	all = lists.Filter(all, func(r *Ratio) bool { return r != nil && r.Tested })
 	seen := lists.Map(all, func(r *Ratio) float64 { return r.Visible })
@@ -87,7 +82,7 @@ func adjust(all []*Ratio) (tested, differ int, visible float64) {
 	return len(all), differ, visible
 }
 
-// Ratios are all that there are to the first machine, nil where there is none.
+// Ratios are those of all points to the first machine, nil for a point without one.
 func (t *Table) Ratios() (all []*Ratio) {
 	for _, row := range t.Rows {
 		all = append(all, lists.Map(row.Points, func(p Point) *Ratio { return p.Ratio })...)
@@ -95,7 +90,7 @@ func (t *Table) Ratios() (all []*Ratio) {
 	return all
 }
 
-// conclude corrects all tests for their number, and says what they come to.
+// conclude corrects all tests for their number, and sets the verdict.
 func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 	var all []*Ratio
 	for i := range c.Tables {
@@ -114,7 +109,7 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 		}
 	}
 	v.Sessions = math.MaxInt
-	var once []string // of one session
+	var once []string // machines with one session
 	for i, m := range machines {
 		if !c.Machines[i].Samples && v.Cells > 0 {
 			continue // nothing of it is tested
@@ -128,8 +123,8 @@ func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 	v.Text = v.text(c.Machines, once, len(lists.Filter(c.States, common)), test)
 }
 
-// Untested tells whether there is no answer although machines were measured, for want of
-// samples. Published tables have none to test.
+// Untested tells whether measured machines have too few samples for any test. Published tables do not
+// count.
 func (c *Comparison) Untested() bool {
 	return c.Verdict.Cells == 0 && !slices.ContainsFunc(c.Machines, func(m Described) bool { return !m.Samples || m.published })
 }
@@ -137,7 +132,7 @@ func (c *Comparison) Untested() bool {
 func unsampled(m Described) bool { return !m.Samples }
 
 func (v *Verdict) text(machines []Described, once []string, states int, test fit.Test) string {
-	var tables []string // machines that others measured
+	var tables []string // published
 	for _, m := range machines {
 		if m.published && (m.Samples || v.Cells == 0) {
 			tables = append(tables, m.Name)

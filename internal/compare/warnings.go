@@ -13,10 +13,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Warning is what speaks against the numbers of some machines, or of all together.
+// A Warning concerns some machines, or the comparison.
 type Warning struct {
-	Machines []string // none: of all together
-	What     error    // with the numbers of the first
+	Machines []string // none: the comparison
+	What     error    // with the numbers of the first machine
 }
 
 func (w Warning) Error() string {
@@ -28,14 +28,14 @@ func (w Warning) Error() string {
 
 func (w Warning) Unwrap() error { return w.What }
 
-// Who are the machines, the first few by name.
+// Who names the machines, the first few of many.
 func (w Warning) Who() string { return abridged(w.Machines) }
 
-// MarshalText makes of warnings a list of sentences in JSON.
+// MarshalText makes a warning a sentence in JSON.
 func (w Warning) MarshalText() ([]byte, error) { return []byte(w.Error()), nil }
 
-// Told are the warnings of machines' files, each once, the widespread first. A fleet's warnings
-// that differ in numbers alone are one.
+// Told are the warnings of machines' files, each once, those of most machines first. For a fleet,
+// warnings that differ only in numbers are one.
 func Told(machines []Machine) []Warning {
 	names := lists.Map(machines, func(m Machine) string { return m.Name })
 	return together(names, lists.Map(machines, func(m Machine) []error { return told(m.File) }))
@@ -56,8 +56,7 @@ func told(f *params.File) (all []error) {
 	return all
 }
 
-// together are what is said of machines, each once, the widespread first; of a fleet what differs
-// in numbers alone is one.
+// together merges warnings of machines as Told does.
 func together(machines []string, said [][]error) (all []Warning) {
 	known := make(map[string]int)
 	for at, name := range machines {
@@ -83,11 +82,11 @@ func together(machines []string, said [][]error) (all []Warning) {
 
 var number = regexp.MustCompile(`[0-9]+([.,][0-9]+)*`)
 
-// Doubts are what a file says against comparing it with others.
+// Doubts are the reasons in a file against comparing it with others.
 type doubts struct {
 	told   []error
 	alike  []string  // values of alike
-	broken []Channel // in which eq. (8) is
+	broken []Channel // that break eq. (8)
 }
 
 func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
@@ -103,7 +102,7 @@ func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
 	return d
 }
 
-// warningsOf are what speaks against comparing machines in some channels.
+// warningsOf are warnings about comparing machines in some channels.
 func warningsOf(of []*doubts, described []Described, channels []Channel) (all []Warning) {
 	var names, without, broken []string
 	var said [][]error
@@ -132,10 +131,10 @@ func warningsOf(of []*doubts, described []Described, channels []Channel) (all []
 	return all
 }
 
-// warn says what speaks against tables, and who is in none.
+// warn adds warnings about tables, and about machines in no table.
 func (c *Comparison) warn(machines []Machine) {
 	c.warnAbsent(machines)
-	told := make(map[Channel]bool) // it may be there in several states
+	told := make(map[Channel]bool) // a channel may have tables in several states
 	for i := range c.Tables {
 		if own := c.Tables[i].own(); len(own) > 0 && !told[c.Tables[i].Channel] {
 			told[c.Tables[i].Channel] = true
@@ -146,7 +145,7 @@ func (c *Comparison) warn(machines []Machine) {
 	c.warnUnits()
 }
 
-// warnAbsent names machines that have nothing in common with another one.
+// warnAbsent names machines that have nothing in common with any other.
 func (c *Comparison) warnAbsent(machines []Machine) {
 	there := make(map[string]bool)
 	for _, t := range c.Tables {
@@ -161,11 +160,11 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 		}
 	}
 	var published, others []string
-	measured, tables := false, false // that are compared
+	measured, tables := false, false // whether measured machines and published tables are compared
 	for _, m := range machines {
 		switch {
 		case len(c.States) > 0 && !slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met && common(s) }):
-			// Compared says so.
+			// Compared names them.
 		case there[m.Name]:
 			measured, tables = measured || !m.Published(), tables || m.Published()
 		case m.Published():
@@ -175,7 +174,7 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 		}
 	}
 	advice := ErrChoice
-	if tables && !measured { // which might be taken for what was measured on the others
+	if tables && !measured { // tables could be taken for the setup of the others
 		advice = ErrPublished
 	}
 	for _, absent := range []struct {
@@ -188,7 +187,7 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 	}
 }
 
-// warnUnits warns of times that no two machines are apart.
+// warnUnits warns of ratios that suggest a wrong unit.
 func (c *Comparison) warnUnits() {
 	const absurd = 500
 	for _, t := range c.Tables {
@@ -204,8 +203,7 @@ func (c *Comparison) warnUnits() {
 	}
 }
 
-// mixed are the different values of the i-th of alike, each with a machine that has it; what is
-// unknown counts as none.
+// mixed are the different known values of the i-th of alike, each with a machine that has it.
 func mixed(names []string, of []*doubts, i int) (kinds []string) {
 	seen := make(map[string]bool)
 	for at, d := range of {
@@ -227,7 +225,7 @@ func abridged(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// alike is in what machines must have been measured alike; "" is unknown.
+// alike are properties that must be equal on all machines; "" is unknown.
 var alike = []struct {
 	what string
 	of   func(*params.File) string

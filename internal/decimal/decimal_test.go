@@ -15,45 +15,28 @@ func TestParse(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+func TestCutAndSevered(t *testing.T) {
 	for _, tt := range []struct {
-		last, like string
-		cut        bool
+		last, like   string
+		cut, severed bool
 	}{
-		{"35.12", "31.54", false},
-		{"135.12", "31.54", false},
-		{"35", "31.54", true},
-		{"35.", "31.54", true},
-		{"35.1", "31.54", true},
-		{"4.2e-07", "3.1e-07", false},
-		{"4.2e-0", "3.1e-07", true},
-		{"4.2", "3.1e-07", true},
-		{"35", "31", true},
-		{"35.12", "", false},
+		{"35.12", "31.54", false, false},
+		{"135.12", "31.54", false, false},
+		{"35", "31.54", true, true},
+		{"35.", "31.54", true, true},
+		{"35.1", "31.54", true, false},
+		{"4.2e-07", "3.1e-07", false, false},
+		{"4.2e-0", "3.1e-07", true, true},
+		{"4.2", "3.1e-07", true, true},
+		{"35", "31", true, false},
+		{"35.12", "", false, false},
+		{"0.00001", "0.000011", true, false},
+		{"0.0000", "0.000011", true, true},
+		{"0.000000", "0.000011", false, false},
+		{"0.", "0", true, true},
 	} {
-		if Cut(tt.last, tt.like) != tt.cut {
-			t.Errorf("%s after %s: cut is %v", tt.last, tt.like, !tt.cut)
-		}
-	}
-}
-
-func TestSevered(t *testing.T) {
-	for _, tt := range []struct {
-		last, like string
-		severed    bool
-	}{
-		{"0.000012", "0.000011", false},
-		{"0.00001", "0.000011", false}, // may have lost digits, and is off by less than the last
-		{"35", "31", false},
-		{"0.0000", "0.000011", true},
-		{"0.000000", "0.000011", false},
-		{"0.", "0", true},
-		{"35", "31.54", true},
-		{"4.2e-0", "3.1e-07", true},
-		{"4.2", "3.1e-07", true},
-	} {
-		if Severed(tt.last, tt.like) != tt.severed {
-			t.Errorf("%s below %s: severed is %v", tt.last, tt.like, !tt.severed)
+		if cut, severed := Cut(tt.last, tt.like), Severed(tt.last, tt.like); cut != tt.cut || severed != tt.severed {
+			t.Errorf("%s like %s: cut %v, severed %v; want %v, %v", tt.last, tt.like, cut, severed, tt.cut, tt.severed)
 		}
 	}
 }

@@ -10,31 +10,31 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Drawing is what a chart has been made into.
+// A Drawing is a finished drawing of a chart.
 type Drawing interface {
 	Words() (title, about string)
 	Inline() string // as an element of a page
 	Write(w io.Writer, format string, cm float64) error
 }
 
-// A Chart is a drawing, and those that a reader of a page may choose instead. What cannot be
-// drawn is left out.
+// A Chart is a drawing and its alternatives, which a reader of a page chooses from menus. Sketches that
+// fail are left out.
 type Chart struct {
-	Name     string   // of its kind, in names of files and for the page's script
+	Name     string   // of its kind, in file names and for the page's script
 	Title    string   // above it, "" for none
-	Keys     []string // of choices that have a menu, in their order
+	Keys     []string // of Sketch.Choice, a menu each, in this order
 	Sketches []Sketch // the first that can be drawn is shown
 	Later    bool     // a page holds it packed until it is in sight
 }
 
-// A Sketch is a drawing that is still to be made.
+// A Sketch is a drawing that is not made yet.
 type Sketch struct {
-	Choice map[string]string // what a reader chooses it by
+	Choice map[string]string // values in the menus
 	Draw   func() (Drawing, error)
-	Cells  []string // of a heat map, what is said of each pair
+	Cells  []string // of a heat map: a description of each pair
 }
 
-// first draws what is shown; nil where nothing can be drawn.
+// first draws the first sketch that can be drawn; nil if none can.
 func (c *Chart) first() Drawing {
 	for _, s := range c.Sketches {
 		if drawn, err := s.Draw(); err == nil {
@@ -53,17 +53,16 @@ type sheet struct {
 	Cells  []string          `json:"cells,omitempty"`
 }
 
-// A menu is what sheets are chosen by, with its values.
 type menu struct {
 	Name   string
 	Values []string
 }
 
-// menus are of keys that have several values.
+// menus are those of keys with several values.
 func (c *Chart) menus(sheets []sheet) (all []menu) {
 	for _, key := range c.Keys {
-		if of := lists.Unique(lists.Map(sheets, func(s sheet) string { return s.Choice[key] })); len(of) > 1 {
-			all = append(all, menu{key, of})
+		if values := lists.Unique(lists.Map(sheets, func(s sheet) string { return s.Choice[key] })); len(values) > 1 {
+			all = append(all, menu{key, values})
 		}
 	}
 	return all
@@ -88,13 +87,13 @@ func (d *Document) sheets() map[*Chart][]sheet {
 		}
 	}
 	workers.Wait() // none fails
-	for c, of := range made {
-		made[c] = lists.Filter(of, func(s sheet) bool { return s.SVG != "" })
+	for c, all := range made {
+		made[c] = lists.Filter(all, func(s sheet) bool { return s.SVG != "" })
 	}
 	return made
 }
 
-// Charts are those of all sections.
+// Charts are the charts of the document and its sections.
 func (d *Document) Charts() (all []*Chart) {
 	for _, p := range d.read() {
 		if p.chart != nil {

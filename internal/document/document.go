@@ -1,8 +1,7 @@
-// Package document holds results as documents, which every output renders: text, JSON,
-// values for programs, Markdown, HTML.
+// Package document holds results as documents and renders them as text, JSON, CSV, Markdown and HTML.
 //
-// Its opinion: a result says once what there is to read in it, and knows no
-// format; a format knows documents and no result.
+// Its opinion: a result describes itself once and knows no format; a format knows documents and no
+// result.
 package document
 
 import (
@@ -13,18 +12,18 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Document is a result: sentences, tables and charts in the order of reading, the value behind
-// them, and a row for each of its numbers.
+// A Document is a result: sentences, tables and charts in the order of reading, its value, and a row for
+// each of its numbers.
 type Document struct {
-	Kind    string          // of the value, its "format" in JSON: "taulop predict"
-	Version int             // of that kind
-	Value   any             // what JSON holds
-	Values  Values          // the numbers, for programs
-	say     func(*Document) // what there is to read, until somebody reads
+	Kind    string // the "format" in JSON: "taulop predict"
+	Version int    // of that kind
+	Value   any    // written as JSON
+	Values  Values
+	say     func(*Document) // adds the parts on first use, then nil
 	parts   []*part
 }
 
-// A part is one of these: lines of prose, a table, a list, a chart, a section.
+// A part has one of its fields: lines of prose, a table, a list, a chart or a section.
 type part struct {
 	prose   strings.Builder
 	table   *view.Table
@@ -36,35 +35,34 @@ type part struct {
 // A Section is a document within one, under a title.
 type Section struct {
 	Title  string
-	ID     string // of pages, for style and script; so is Class
+	ID     string // of the HTML element, as Class
 	Class  string
-	Folded bool // a page shows the title alone until somebody opens it
-	Open   bool // it is open when the page is
-	Later  bool // folded, a page holds it packed until then
+	Folded bool // a page shows the title alone until a reader opens it
+	Open   bool // although Folded, it is open at first
+	Later  bool // a page holds it packed until it is opened
 	of     *Document
 }
 
-// Values write numbers in rows under their heads, with commas or tabs between them.
+// Values are the numbers of a result for programs, in rows under heads with commas or tabs.
 type Values interface {
 	WriteValues(w io.Writer, separator rune) error
 }
 
-// Rows are values in a table, which is made once somebody asks.
+// Rows makes a table of values when it is written.
 type Rows func() view.Table
 
-// WriteValues writes the table.
 func (r Rows) WriteValues(w io.Writer, separator rune) error {
 	t := r()
 	return t.WriteValues(w, separator)
 }
 
-// New makes a document of a value of version 1 of its kind. Say writes what people read, and
-// is called once somebody does: values for programs do not wait for it.
+// New makes a document of version 1. Say adds its parts; it is called once, when parts are first used,
+// and not for Values.
 func New(kind string, value any, values Values, say func(*Document)) *Document {
 	return &Document{Kind: kind, Version: 1, Value: value, Values: values, say: say}
 }
 
-// read is all parts.
+// read is the parts.
 func (d *Document) read() []*part {
 	if say := d.say; say != nil {
 		d.say = nil
@@ -73,7 +71,6 @@ func (d *Document) read() []*part {
 	return d.parts
 }
 
-// add adds a part below what is there.
 func (d *Document) add(p *part) { d.parts = append(d.read(), p) }
 
 // Write adds prose; it never fails.
@@ -86,13 +83,13 @@ func (d *Document) Write(text []byte) (int, error) {
 
 func (p *part) isProse() bool { return p.prose.Len() > 0 }
 
-// Table adds a table right below what is there.
+// Table adds a table without an empty line before it.
 func (d *Document) Table(t view.Table) { d.add(&part{table: &t}) }
 
-// Note adds a sentence that is less than what stands around it.
+// Note adds a less important sentence.
 func (d *Document) Note(text string) { d.Table(view.Table{Notes: []string{text}}) }
 
-// List adds items, if there are some.
+// List adds items; nothing without items.
 func (d *Document) List(items ...string) {
 	if len(items) > 0 {
 		d.add(&part{items: items})
@@ -102,7 +99,7 @@ func (d *Document) List(items ...string) {
 // Chart adds a chart.
 func (d *Document) Chart(c *Chart) { d.add(&part{chart: c}) }
 
-// Section adds a section; one that is empty is left out.
+// Section adds a section unless it is empty.
 func (d *Document) Section(s Section, of *Document) {
 	if s.of = of; !of.Empty() {
 		d.add(&part{section: &s})
@@ -125,18 +122,18 @@ func (d *Document) TablesAbove(tables ...view.Table) {
 	}
 }
 
-// Append adds all that another one has to read.
+// Append adds the parts of another document.
 func (d *Document) Append(other *Document) { d.parts = append(d.read(), other.read()...) }
 
-// Empty tells a document without anything to read.
+// Empty tells a document without parts.
 func (d *Document) Empty() bool { return len(d.read()) == 0 }
 
-// WriteText writes what people read, tables as wide as a line of w; charts have no text.
+// WriteText writes all parts but charts, tables as wide as a line of w.
 func (d *Document) WriteText(w io.Writer) {
 	for _, p := range d.read() {
 		switch {
 		case p.isProse():
-			io.WriteString(w, p.prose.String()) // who gave w knows what went wrong
+			io.WriteString(w, p.prose.String()) // w remembers its errors
 		case p.table != nil:
 			p.table.WriteText(w)
 		case p.section != nil:

@@ -7,15 +7,15 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Format is a way to write documents that a flag of its name asks for.
+// A Format is an output format, chosen by the flag of its name.
 type Format struct {
 	Name  string
 	Usage string // of the flag
-	Exact bool   // it has escapes of its own for what a terminal would obey
+	Exact bool   // it escapes control characters itself
 	Write func(d *Document, w io.Writer) error
 }
 
-// Formats are all of them.
+// Formats are all formats but text.
 var Formats = []*Format{
 	{Name: "json", Usage: "one JSON document", Exact: true, Write: (*Document).WriteJSON},
 	{Name: "csv", Usage: "comma-separated values, a row for each number, with units in the header", Write: (*Document).WriteCSV},
@@ -23,8 +23,8 @@ var Formats = []*Format{
 	Markdown,
 }
 
-// WriteJSON writes the value, below what the text answers; one without a kind writes itself, as
-// parameter files do.
+// WriteJSON writes the answer and the value. A value without a kind, such as a parameter file, writes
+// itself.
 func (d *Document) WriteJSON(w io.Writer) error {
 	if file, ok := d.Value.(interface{ Write(io.Writer) error }); ok && d.Kind == "" {
 		return file.Write(w)
@@ -32,7 +32,7 @@ func (d *Document) WriteJSON(w io.Writer) error {
 	return view.WriteJSON(w, d.Kind, d.Version, d.Answer(), d.Value)
 }
 
-// Answer is what the text begins with, up to an empty line.
+// Answer is the beginning of the text, up to an empty line.
 func (d *Document) Answer() string {
 	parts := d.read()
 	if len(parts) == 0 {

@@ -14,25 +14,25 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Later is what a page holds packed until its script shows it.
+// A Later is charts and sections that a page holds packed until its script shows them.
 type Later struct {
 	Charts   map[int][]sheet `json:"charts"` // by their number in the page
 	Sections []string        `json:"sections"`
-	numbered int
+	numbered int             // charts so far
 }
 
-// Packed is that as the page holds it.
+// Packed is JSON in the form of Pack.
 func (l *Later) Packed() (string, error) {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
-	to.SetEscapeHTML(false) // it is packed
+	to.SetEscapeHTML(false) // Pack needs no escapes
 	if err := to.Encode(l); err != nil {
 		return "", err
 	}
 	return Pack(text.Bytes(), gzip.BestCompression)
 }
 
-// Pack is text as a page holds it: gzip in URL-safe base64, which HTML does not escape.
+// Pack is gzip in URL-safe base64, which HTML does not escape.
 func Pack(text []byte, level int) (string, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, level)
@@ -53,8 +53,8 @@ var markup string
 
 var body = template.Must(template.New("").Funcs(template.FuncMap{"words": func(s string) string { return strings.Join(strings.Fields(s), " ") }}).Parse(markup))
 
-// WriteHTML writes what people read as the body of a page, whose script has what is left for
-// later: a paragraph for each line of prose, tables whose columns can be sorted, charts.
+// WriteHTML writes the body of a page, and returns what its script shows later. Each line of prose is a
+// paragraph.
 func (d *Document) WriteHTML(w io.Writer) (*Later, error) {
 	p := &page{later: &Later{Charts: make(map[int][]sheet)}, drawn: d.sheets()}
 	parts := p.parts(d, 2)
@@ -64,11 +64,11 @@ func (d *Document) WriteHTML(w io.Writer) (*Later, error) {
 	return p.later, p.err
 }
 
-// A page is an HTML page in the making.
+// A page collects the data of the template.
 type page struct {
 	later *Later
 	drawn map[*Chart][]sheet
-	err   error
+	err   error // the first
 }
 
 // A block is a part of a page.
@@ -84,7 +84,7 @@ type block struct {
 type passage struct {
 	*Section
 	Top           bool
-	Level, Number int // of its heading; of those that are left for later
+	Level, Number int // of its heading; in Later.Sections
 	Within        []block
 }
 
@@ -94,27 +94,27 @@ type figure struct {
 	Level, Number int // of its heading; in the page
 	Shown         sheet
 	Packed        bool
-	Choice        string // what it is chosen by, for the script
+	Choice        string // of the sheet shown, as JSON
 	Menus         []menu
 }
 
 // unbroken keeps units beside their numbers.
 var unbroken = strings.NewReplacer(" %", "\u00a0%", " GB/s", "\u00a0GB/s", " ns", "\u00a0ns")
 
-// parts are a document's, with charts that stand together in one.
+// parts are the blocks of a document; consecutive charts are one block.
 func (p *page) parts(d *Document, level int) (all []block) {
-	for _, of := range d.read() {
-		b := block{Table: of.table, Items: of.items}
-		for line := range strings.Lines(of.prose.String()) {
+	for _, part := range d.read() {
+		b := block{Table: part.table, Items: part.items}
+		for line := range strings.Lines(part.prose.String()) {
 			if line = strings.TrimSpace(line); line != "" {
 				b.Lines = append(b.Lines, unbroken.Replace(line))
 			}
 		}
-		if of.section != nil {
-			b.Section = p.section(of.section, level)
+		if part.section != nil {
+			b.Section = p.section(part.section, level)
 		}
-		if of.chart != nil {
-			b.Charts = p.chart(of.chart, level)
+		if part.chart != nil {
+			b.Charts = p.chart(part.chart, level)
 			if n := len(all); n > 0 && (b.Charts == nil || all[n-1].Charts != nil) {
 				all[n-1].Charts = append(all[n-1].Charts, b.Charts...)
 				continue
@@ -125,7 +125,7 @@ func (p *page) parts(d *Document, level int) (all []block) {
 	return all
 }
 
-// section has its parts, unless they are packed.
+// section moves the blocks of a section to later, if it is packed.
 func (p *page) section(s *Section, level int) *passage {
 	made := &passage{Section: s, Top: level == 2, Level: level, Within: p.parts(s.of, level+1)}
 	if s.Later {
@@ -137,10 +137,10 @@ func (p *page) section(s *Section, level int) *passage {
 	return made
 }
 
-// heavy is how long a drawing is that is packed, which makes it a fifth.
+// heavy is the length of an SVG in bytes from which on it is packed, to a fifth.
 const heavy = 12 << 10
 
-// chart is a chart with its menus; none where nothing can be drawn.
+// chart is a chart with its menus; nil if it cannot be drawn.
 func (p *page) chart(c *Chart, level int) []figure {
 	f := figure{Chart: c, Level: level, Number: p.later.numbered}
 	p.later.numbered++

@@ -11,17 +11,16 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Markdown is for issues and wikis: tables as GitHub draws them, prose in paragraphs.
+// Markdown is GitHub's Markdown with tables.
 var Markdown = &Format{Name: "md", Usage: "Markdown with tables, for issues and wikis", Write: func(d *Document, w io.Writer) error { return d.WriteMarkdown(w, nil) }}
 
-// Draw writes a chart under a name, and returns the link to it.
+// Draw writes a chart to a file of this name, and returns the link to it.
 type Draw func(name string, write func(io.Writer) error) (link string, err error)
 
 // chartCm is the width of charts, about that of a page on the web.
 const chartCm = 14
 
-// WriteMarkdown writes what people read; its charts as SVG, unless draw is nil. Names of charts are
-// there once.
+// WriteMarkdown writes all parts, charts as SVG under distinct names; without charts if draw is nil.
 func (d *Document) WriteMarkdown(to io.Writer, draw Draw) error {
 	w := &markdown{bufio.NewWriter(to), draw, make(map[string]int)}
 	if err := w.parts(d, 1); err != nil {
@@ -33,7 +32,7 @@ func (d *Document) WriteMarkdown(to io.Writer, draw Draw) error {
 type markdown struct {
 	*bufio.Writer
 	draw  Draw
-	times map[string]int // that a name was drawn
+	times map[string]int // charts by name
 }
 
 func (w *markdown) parts(d *Document, level int) error {
@@ -60,7 +59,7 @@ func (w *markdown) parts(d *Document, level int) error {
 	return nil
 }
 
-// chart draws what is shown first.
+// chart draws the first sketch.
 func (w *markdown) chart(c *Chart) error {
 	drawn := c.first()
 	if drawn == nil {
@@ -79,8 +78,7 @@ func (w *markdown) chart(c *Chart) error {
 	return nil
 }
 
-// markdownLines is paragraphs, each with an empty line below it, in which lines end where
-// they do.
+// markdownLines writes paragraphs with their line breaks.
 func markdownLines(w *bufio.Writer, text string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
 		lines := slices.DeleteFunc(lists.Map(strings.Split(paragraph, "\n"), Literal), func(line string) bool { return line == "" })
@@ -90,8 +88,7 @@ func markdownLines(w *bufio.Writer, text string) {
 	}
 }
 
-// markdownTable has the unit of a column beside its name. A column that says more of the one
-// before it has a head of its own, which may be empty.
+// markdownTable writes a table; the unit of a column stands behind its name.
 func markdownTable(w *bufio.Writer, t *view.Table) {
 	if t.Title != "" {
 		markdownLines(w, t.Title)
@@ -121,8 +118,8 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 	}
 }
 
-// special is what Markdown would take for its own.
+// special escapes Markdown's characters.
 var special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`, "|", `\|`, "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "#", `\#`, "&", `\&`)
 
-// Literal is text in a line of Markdown, as it is.
+// Literal is text in one line of Markdown, without markup.
 func Literal(text string) string { return special.Replace(strings.Join(strings.Fields(text), " ")) }

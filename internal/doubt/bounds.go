@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Violation is a place where measured times break eq. (8) of taulop-2015,
-// L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), beyond their intervals. Times are in ns.
+// A Violation is measured times in ns that break eq. (8) of taulop-2015, L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ),
+// beyond their intervals.
 type Violation struct {
 	Setup     string
 	Placement numa.Policy
@@ -21,7 +21,6 @@ type Violation struct {
 	Few, Many fit.Estimate // L(m,τ) and L(m,Aτ)
 }
 
-// Error says it with the numbers.
 func (v Violation) Error() string {
 	many := fmt.Sprintf("L(%d,%d) = %s ns", v.Bytes, v.A*v.Tau, interval(v.Many))
 	few := fmt.Sprintf("L(%d,%d) = %s ns", v.Bytes, v.Tau, interval(v.Few))
@@ -39,16 +38,14 @@ func interval(e fit.Estimate) string {
 	return fmt.Sprintf("%.5g [%.5g, %.5g]", e.Center, e.Lo, e.Hi)
 }
 
-// Bounds checks eq. (8) over tables of whole messages, for every τ and Aτ that were measured.
-// Values that come without samples, from published files, count as exact; those with too few
-// samples for an interval break nothing.
-func Bounds(tables []params.Transfers) []Violation {
-	var all []Violation
+// Bounds checks eq. (8) for whole messages at every measured τ and Aτ. Published values without samples
+// count as exact; values with too few samples for an interval break nothing.
+func Bounds(tables []params.Transfers) (all []Violation) {
 	for _, t := range tables {
 		for i, few := range t.Cells {
 			for _, many := range t.Cells[i+1:] {
 				if many.Tau%few.Tau != 0 || t.OffCache && few.Setup == params.Isolated && many.Setup == params.Ring {
-					continue // off cache an isolated message is received in memory, and a ring's in cache
+					continue // off cache an isolated message is received in memory, a ring's in cache
 				}
 				v := Violation{Setup: t.Setup, Placement: t.Placement, OffCache: t.OffCache, Bytes: t.Bytes, Tau: few.Tau, A: many.Tau / few.Tau,
 					Few: exact(few.Whole()), Many: exact(many.Whole())}
@@ -62,7 +59,7 @@ func Bounds(tables []params.Transfers) []Violation {
 	return all
 }
 
-// exact closes the interval of what came without samples.
+// exact sets the interval of a value without samples to the value.
 func exact(e fit.Estimate) fit.Estimate {
 	if e.N == 0 && math.IsInf(e.Lo, -1) && math.IsInf(e.Hi, 1) {
 		e.Lo, e.Hi = e.Center, e.Center

@@ -1,6 +1,5 @@
-// Package doubt says what speaks against the numbers of a parameter file: a machine that was not
-// the same all the time, CPUs and caches that were not as they should be, times that break the
-// model's bounds.
+// Package doubt warns of unreliable numbers in a parameter file: machines that changed during the
+// measurement, slow CPUs, data in caches, times that break the model's bounds.
 //
 // Its opinion: a doubt goes beyond the intervals, and says what to do about it.
 package doubt
@@ -9,25 +8,25 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
-// Of are what follows from a file's cells and speaks against some of them.
+// Of are all doubts about a file's cells.
 func Of(f *params.File) (all []error) {
 	all = slices.Concat(Unequal(f), AllTaken(f), Drifts(f), OfMemory(f))
-	if of := Steady(f); of != nil {
-		all = append(all, of)
-	}
-	if of := f.OneWorker(); of != nil {
-		all = append(all, of)
+	for _, doubt := range []error{Steady(f), f.OneWorker()} {
+		if doubt != nil {
+			all = append(all, doubt)
+		}
 	}
 	if broken := Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {
-			all = append(all, fmt.Errorf("and so in %d more places. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", more))
+			all = append(all, fmt.Errorf("eq. (8) is also broken in %s. The model has L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ); predictions take both as measured", printable.Count(more, "more place")))
 		}
 	}
-	told := make(map[string]bool) // several may have the o(m) of one
+	told := make(map[string]bool) // channels may share one o(m)
 	for _, policy := range f.Plan.Policies {
 		for _, off := range f.Plan.Caches {
 			if below := f.BelowZero(params.Selection{Placement: policy, OffCache: off}); below != nil && !told[below.Error()] {
@@ -38,12 +37,11 @@ func Of(f *params.File) (all []error) {
 	return all
 }
 
-// mostInCache is what may be in a cache off cache. Of buffers of twice what caches hold a
-// quarter is, of four times mostly less than a twentieth.
+// mostInCache is the share of off-cache data that may be in a cache. Of buffers of twice the size of the
+// caches a quarter is in them, of four times mostly less than a twentieth.
 const mostInCache = 0.15
 
-// InCache is an error if data measured as off cache were in a cache; nil where they were not, or it
-// is unknown.
+// InCache is an error if data measured as off cache were in a cache; nil if not, or if it is unknown.
 func InCache(f *params.File) error {
 	typical := f.Loads()
 	if len(typical) == 0 || typical[0].InCache() <= mostInCache {
@@ -60,16 +58,15 @@ func InCache(f *params.File) error {
 		more = fmt.Sprintf(", and in %d more", n)
 	}
 	worst := typical[0]
-	return fmt.Errorf("what is called off cache is not, in %s%s: a cache held %.0f %% of what messages came to next, of which a read took %.0f ns, and from memory %.0f ns: perhaps the machine has more cache than its kernel says, or more memory must be free for larger buffers",
+	return fmt.Errorf("data were in a cache, not off cache, in %s%s: a cache held %.0f %% of the next messages' data; a read took %.0f ns, from memory %.0f ns: perhaps the machine has more cache than its kernel says, or more memory must be free for larger buffers",
 		where[0], more, 100*worst.InCache(), worst.Next, worst.Flushed)
 }
 
-// leastBent is how far above the line of smaller τ a transfer must be to be worth a
-// word, beyond the intervals.
+// leastBent is the least excess over the line of smaller τ that AllTaken reports.
 const leastBent = 0.05
 
-// AllTaken says where τ = n, all CPUs that may be used, is farther off than the line through n−1
-// and the τ before suggests: other work, this program's included, is then on a worker's CPU.
+// AllTaken reports L at τ = n, all allowed CPUs, if it is above the line through n−1 and the τ before,
+// beyond the intervals: then other processes, or this program itself, used a worker's CPU.
 func AllTaken(f *params.File) (all []error) {
 	n := f.Provenance.Allowed.Len()
 	for _, t := range f.Transfers() {

@@ -94,7 +94,7 @@ func TestInCache(t *testing.T) {
 		{[]params.Launch{launch(), launch()}, ""},
 		{[]params.Launch{launch(memory(1), memory(2)), launch(memory(1), cache(2)), launch(memory(2), memory(1))}, ""},
 		{[]params.Launch{launch(memory(1), cache(2)), launch(cache(2), cache(1)), launch(memory(1), memory(2))},
-			"in placement local, τ = 2: a cache held 50 % of what messages came to next, of which a read took 60 ns, and from memory 116 ns"},
+			"in placement local, τ = 2: a cache held 50 % of the next messages' data; a read took 60 ns, from memory 116 ns"},
 		{[]params.Launch{launch(cache(1), cache(2))}, "in placement local, τ = 1, and in 1 more"},
 	} {
 		f := &params.File{Launches: tt.launches}

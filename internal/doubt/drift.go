@@ -9,14 +9,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Drift is what a session's reference probe changed by from its first launch to its
-// last.
+// A Drift is the change of a session's reference probe from its first launch to its last.
 type Drift struct {
 	Session int
 	Change  float64 // 0.1: it took 10 % longer at the end
 }
 
-// leastDrift is worth a word.
+// leastDrift is the least change that is reported.
 const leastDrift = 0.05
 
 func (d Drift) Error() string {
@@ -24,49 +23,40 @@ func (d Drift) Error() string {
 	if d.Change < 0 {
 		than = "less"
 	}
-	return fmt.Sprintf("the reference probe took %.0f %% %s at the end of session %d than at its beginning, from launch to launch: measure again and look whether it goes on",
+	return fmt.Sprintf("the reference probe took %.0f %% %s at the end of session %d than at its beginning, from launch to launch: measure again to see whether it continues",
 		100*math.Abs(d.Change), than, d.Session+1)
 }
 
-// Drifts are the sessions whose probe rose or fell from launch to launch, by Kendall's test at 1 %,
-// by 5 % or more of Theil's line. Workers whose samples are sorted by state are left out: the state
-// of their readings is unknown.
+// Drifts are the sessions whose probe rose or fell by more than 5 % by Theil's line, significant by
+// Kendall's test at 1 %. Readings of workers with several states are left out: their state is unknown.
 func Drifts(f *params.File) (all []error) {
-	apart := toldApart(f)
+	sorted := sortedByState(f)
 	for session, launches := range bySession(f) {
-		if d, sure := drift(session, launches, apart); sure && math.Abs(d.Change) > leastDrift {
+		if d, sure := drift(session, launches, sorted); sure && math.Abs(d.Change) > leastDrift {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// mostDrifting bounds the launches of a session that are compared in pairs; of more, this many at
-// even distances tell as much.
+// mostDrifting is the number of launches of a session that are compared in pairs, evenly chosen.
 const mostDrifting = 1 << 10
 
-func drift(session int, all []*params.Launch, apart map[workersIn]bool) (d Drift, sure bool) {
+func drift(session int, all []*params.Launch, sorted map[workersIn]bool) (d Drift, sure bool) {
 	logs := make(map[params.Key][]float64) // by cell of the probe
-	tells := func(p *params.ProbeReading) bool { return p.NS > 0 && !apart[workersIn{session, workers(p)}] }
+	usable := func(p params.ProbeReading) bool { return p.NS > 0 && !sorted[workersIn{session, workers(&p)}] }
 	for _, l := range all {
-		for _, p := range l.Probe {
-			if tells(&p) {
-				logs[p.Key] = append(logs[p.Key], math.Log(p.NS))
-			}
+		for _, p := range lists.Filter(l.Probe, usable) {
+			logs[p.Key] = append(logs[p.Key], math.Log(p.NS))
 		}
 	}
 	typical := make(map[params.Key]float64)
-	for k, of := range logs {
-		typical[k] = fit.Median(of).Center
+	for k, values := range logs {
+		typical[k] = fit.Median(values).Center
 	}
-	var launches []float64 // how far from what the cells took in the session
+	var launches []float64 // logarithms of times over the session's medians
 	for _, l := range all {
-		var off []float64
-		for _, p := range l.Probe {
-			if tells(&p) {
-				off = append(off, math.Log(p.NS)-typical[p.Key])
-			}
-		}
+		off := lists.Map(lists.Filter(l.Probe, usable), func(p params.ProbeReading) float64 { return math.Log(p.NS) - typical[p.Key] })
 		if len(off) > 0 {
 			launches = append(launches, fit.Median(off).Center)
 		}

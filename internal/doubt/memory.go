@@ -13,35 +13,35 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Carried is the most that main memory carried while some workers used it, beside its peak.
+// A Carried is the highest bandwidth of main memory under some load, beside its peak.
 type Carried struct {
-	What    string       `json:"what"` // what they did: reads, copies of 1048576 bytes
+	What    string       `json:"what"` // the load: reads, copies of 1048576 bytes
 	Workers int          `json:"workers"`
-	Nodes   int          `json:"nodes"` // NUMA nodes on which their buffers lay
-	Rate    fit.Estimate `json:"gb_s"`  // of bytes read and written, 10⁹ a second
-	// Fetched is Rate for lines that are read before they are written, as most processors do: a
-	// copy then moves three bytes for one that it copies, not two. Of reads it is Rate.
+	Nodes   int          `json:"nodes"` // NUMA nodes with the workers' buffers
+	Rate    fit.Estimate `json:"gb_s"`  // bytes read and written, 10⁹ a second
+	// Fetched is Rate with write-allocate, as most processors do: a copy moves three bytes for each
+	// copied one, not two. For reads it is Rate.
 	Fetched fit.Estimate `json:"fetched_gb_s"`
-	Full    bool         `json:"full"`            // twice as much load brought less than a fifth more
+	Full    bool         `json:"full"`            // twice the load carried less than a fifth more
 	Peak    float64      `json:"peak_gb_s"`       // 0: unknown
 	Share   float64      `json:"share,omitempty"` // Rate over Peak
 
 	memory *params.Memory
 }
 
-// LeastShare is the share of its peak below which memory is worth a look: copies and reads of
+// LeastShare is the share of the peak below which memory gets a warning: copies and reads of
 // well-equipped servers reach 75 to 90 %.
 const LeastShare = 0.7
 
-// leastCarried is the least size of copies that count, in bytes: the caches keep little of it.
+// leastCarried is the least size of copies in bytes that counts: caches keep little of it.
 const leastCarried = 1 << 20
 
-// ErrLook says what to do about memory that carries less than it should.
+// ErrLook is the advice for memory with a low bandwidth.
 var ErrLook = errors.New("memory slots and clock are worth a look (dmidecode -t memory)")
 
-// Memory is what memory carried at the most for workers who read under load, for copies off
-// cache, and for passes of one worker, as far as the file has these. Whether more workers would
-// carry more is seen in the cells of curves, the file itself or one of the same machine.
+// Memory is the highest bandwidths of reads under load, of copies off cache, and of passes of one worker,
+// as far as f has these. Whether more workers would carry more follows from curves, which is f or another
+// file of the same machine.
 func Memory(f, curves *params.File) (all []Carried) {
 	for _, c := range []*Carried{loaded(f), copied(f, curves), passed(f)} {
 		if c != nil {
@@ -57,7 +57,7 @@ func Memory(f, curves *params.File) (all []Carried) {
 	return all
 }
 
-// BestCarried is the Carried with the largest share of a peak that is known, nil without one.
+// BestCarried is the Carried with the largest share of a known peak, nil without one.
 func BestCarried(f, curves *params.File) (best *Carried) {
 	for _, c := range Memory(f, curves) {
 		if c.Peak > 0 && (best == nil || c.Share > best.Share) {
@@ -67,7 +67,8 @@ func BestCarried(f, curves *params.File) (best *Carried) {
 	return best
 }
 
-// most is the cell with the highest rate in GB/s, and that rate; nil without any.
+// most is the off-cache cell with the highest rate, in GB/s; nil without any. Cells of 0 bytes do not
+// count.
 func most(f *params.File, bytes func(*params.Cell) (perTime float64)) (best *params.Cell, rate fit.Estimate) {
 	for i := range f.Cells {
 		c := &f.Cells[i]
@@ -80,7 +81,7 @@ func most(f *params.File, bytes func(*params.Cell) (perTime float64)) (best *par
 	return best, rate
 }
 
-// loaded is what those read who load memory while a read is timed.
+// loaded is the reads of workers that load memory while another one times a read.
 func loaded(f *params.File) *Carried {
 	const line = 64
 	c, rate := most(f, func(c *params.Cell) float64 {
@@ -104,35 +105,34 @@ func loaded(f *params.File) *Carried {
 		Full: latency(100).Div(latency(0)).Lo >= 2}
 }
 
-// copied is what workers copy from one part of memory to another.
+// copied is workers' copies between their own buffers.
 func copied(f, curves *params.File) *Carried {
-	of := func(c *params.Cell) float64 {
+	moved := func(c *params.Cell) float64 {
 		if c.Kind != params.OwnCell || c.Bytes < leastCarried || c.Transport != params.InSegments {
 			return 0
 		}
 		return float64(2 * c.Bytes * c.Tau)
 	}
-	c, rate := most(f, of)
+	c, rate := most(f, moved)
 	if c == nil {
 		return nil
 	}
-	all := &Carried{What: fmt.Sprintf("copies of %d bytes", c.Bytes), Workers: c.Tau, Nodes: nodes(f, c.Placement, 0, c.Tau), Rate: rate, Fetched: rate.Scale(1.5)}
-	// A placement fills one node after the other: what counts is a node's bandwidth over its workers.
+	// A placement fills one node after the other, so saturation is that of bandwidth over workers per node.
 	type perNode struct{ workers, rate float64 }
 	var points []perNode
 	var last perNode // the most workers, and the highest rate
 	for i := range curves.Cells {
-		if o := &curves.Cells[i]; o.Placement == c.Placement && o.Bytes == c.Bytes && o.OffCache && of(o) > 0 && o.Time.Center > 0 {
+		if o := &curves.Cells[i]; o.Placement == c.Placement && o.Bytes == c.Bytes && o.OffCache && moved(o) > 0 && o.Time.Center > 0 {
 			n := float64(nodes(curves, o.Placement, 0, o.Tau))
-			p := perNode{float64(o.Tau) / n, of(o) / o.Time.Center / n}
+			p := perNode{float64(o.Tau) / n, moved(o) / o.Time.Center / n}
 			points, last = append(points, p), perNode{max(last.workers, p.workers), max(last.rate, p.rate)}
 		}
 	}
-	all.Full = slices.ContainsFunc(points, func(p perNode) bool { return 2*p.workers <= last.workers && last.rate <= 1.2*p.rate })
-	return all
+	full := slices.ContainsFunc(points, func(p perNode) bool { return 2*p.workers <= last.workers && last.rate <= 1.2*p.rate })
+	return &Carried{What: fmt.Sprintf("copies of %d bytes", c.Bytes), Workers: c.Tau, Nodes: nodes(f, c.Placement, 0, c.Tau), Rate: rate, Fetched: rate.Scale(1.5), Full: full}
 }
 
-// passed is what one worker reads in passes over an array, element by element.
+// passed is one worker's reads in passes over an array, element by element.
 func passed(f *params.File) *Carried {
 	c, rate := most(f, func(c *params.Cell) float64 {
 		if a, _ := c.Variant.(params.Access); a.Operation != "read" || a.Stride != 1 {
@@ -146,22 +146,21 @@ func passed(f *params.File) *Carried {
 	return &Carried{What: fmt.Sprintf("reads of %d bytes", c.Bytes), Workers: 1, Nodes: 1, Rate: rate, Fetched: rate}
 }
 
-// nodes is the number of NUMA nodes on which the buffers of a placement's workers from `first` on
-// lie, 1 if unknown.
-func nodes(f *params.File, of numa.Policy, first, tau int) int {
-	on := make(map[int]bool)
+// nodes is the number of NUMA nodes with user buffers of workers first to tau-1 of a placement, 1 if
+// unknown.
+func nodes(f *params.File, policy numa.Policy, first, tau int) int {
+	used := make(map[int]bool)
 	for _, p := range f.Placements {
-		if p.Policy == of {
+		if p.Policy == policy {
 			for i := first; i < min(tau, len(p.Workers)); i++ {
-				on[p.Workers[i].UserNode] = true
+				used[p.Workers[i].UserNode] = true
 			}
 		}
 	}
-	return max(1, len(on))
+	return max(1, len(used))
 }
 
-// String says what memory carried: 37.2 GB/s at the most (reads, 7 workers), 54 % of the 68.3 GB/s
-// given.
+// String is a phrase: 37.2 GB/s at the most (reads, 7 workers), 54 % of the 68.3 GB/s given.
 func (c Carried) String() string {
 	text := fmt.Sprintf("%.3g GB/s at the most (%s, %s)", c.Rate.Center, c.What, printable.Count(c.Workers, "worker"))
 	if c.Peak == 0 {
@@ -177,7 +176,7 @@ func (c Carried) String() string {
 	return text
 }
 
-// share is what of the peak was carried.
+// share is the share of the peak and the peak's source.
 func (c Carried) share() string {
 	text := fmt.Sprintf("%.0f %%", 100*c.Share)
 	if c.Fetched.Center > c.Rate.Center {
@@ -190,11 +189,10 @@ func (c Carried) share() string {
 	return fmt.Sprintf("%s of the %g GB/s %s", text, math.Round(10*c.Peak)/10, source)
 }
 
-// everywhere tells whether all nodes took part.
+// everywhere tells whether all nodes carried load.
 func (c Carried) everywhere() bool { return c.memory == nil || c.Nodes >= c.memory.Nodes }
 
-// Low says that memory carried less than LeastShare of its peak although more workers would not
-// have carried more, as far as intervals tell; nil if it did not.
+// Low is a warning if saturated memory carried less than LeastShare of its peak, beyond the interval.
 func (c Carried) Low() error {
 	if c.Peak == 0 || !c.Full || !c.everywhere() || !c.Rate.Known() || c.Fetched.Hi >= LeastShare*c.Peak {
 		return nil
@@ -206,7 +204,7 @@ func (c Carried) Low() error {
 	return fmt.Errorf("memory carried %.3g GB/s at the most (%s), %s%s: %w", c.Rate.Center, c.What, c.share(), modules, ErrLook)
 }
 
-// High says that memory carried more than its peak, as far as intervals tell; nil if it did not.
+// High is a warning if memory carried more than its peak, beyond the interval.
 func (c Carried) High() error {
 	if c.Peak == 0 || !c.Rate.Known() || c.Rate.Lo <= c.Peak {
 		return nil
@@ -214,7 +212,7 @@ func (c Carried) High() error {
 	return fmt.Errorf("memory carried %.3g GB/s (%s), more than the peak of %g GB/s: give channels × MT/s × 8 / 1000 of the whole machine, or the caches had a part", c.Rate.Center, c.What, c.Peak)
 }
 
-// OfMemory are what speaks against a machine's memory, or against the peak that it has.
+// OfMemory are warnings about a machine's memory, or about the peak in its file.
 func OfMemory(f *params.File) (all []error) {
 	for _, c := range Memory(f, f) {
 		if doubt := cmp.Or(c.Low(), c.High()); doubt != nil {

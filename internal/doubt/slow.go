@@ -12,10 +12,10 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// oftenLate is the share of batches that did not begin together which is worth a warning.
+// oftenLate is the share of batches with start skew above which there is a warning.
 const oftenLate = 0.05
 
-// Unequal says where workers did not run alike: CPUs that are slow, and late beginnings.
+// Unequal warns of start skew and of slow CPUs.
 func Unequal(f *params.File) (all []error) {
 	if s := f.Begun(); s.Forced > 0 || float64(s.Late) > oftenLate*float64(s.Batches) {
 		all = append(all, fmt.Errorf("%v: stop what else runs on the workers' CPUs, or use fewer workers", s))
@@ -26,32 +26,31 @@ func Unequal(f *params.File) (all []error) {
 	return all
 }
 
-// A SlowCPU is one whose worker is last most of the time, while no worker waits for
-// another: its noise would be taken for contention.
+// A SlowCPU is a CPU whose worker is mostly the last although workers do not wait for each other. Its
+// noise would be taken for contention.
 type SlowCPU struct {
 	CPU       int
 	Placement numa.Policy
 	Tau       int
 	Last      fit.Estimate // share of a launch's visits in which it was last
-	Slower    fit.Estimate // than the median of the others, 0.1 for 10 %, where it was last
+	Slower    fit.Estimate // than the median of the others when it was last, 0.1 for 10 %
 }
 
-// Limits of what is said of a CPU.
+// Limits of a SlowCPU.
 const (
-	mostlyLast = 0.5   // of a launch's visits, at the least
-	leastSlow  = 0.03  // slower, at the least
-	chance     = 0.001 // that some CPU is last so often where all are alike, at the most
+	mostlyLast = 0.5   // least share of a launch's visits
+	leastSlow  = 0.03  // least slowdown
+	chance     = 0.001 // largest probability that some CPU of equal ones is last as often
 )
 
 func (s SlowCPU) Error() string {
-	return fmt.Sprintf("CPU %d is slower than the others: of τ = %d (placement %s) it was the last in %.0f %% of the visits, and took %.0f %% longer than their median; look what else runs there, or leave it out",
+	return fmt.Sprintf("CPU %d is slower than the others: of τ = %d (placement %s) it was the last in %.0f %% of the visits, and took %.0f %% longer than their median; stop other programs on it, or leave it out",
 		s.CPU, s.Tau, s.Placement, 100*s.Last.Center, 100*s.Slower.Center)
 }
 
-// SlowCPUs are CPUs that are last in more than half of the visits, in nine launches of ten or so
-// (by the intervals over launches), and slower by 3 % or more. It looks at copies and reductions,
-// whose workers do the same and do not wait for each other, of each placement and τ, and reports a
-// CPU at its largest τ.
+// SlowCPUs are CPUs that are last in more than half of a launch's visits and more than 3 % slower, beyond
+// the intervals over launches. Visits are of copies and reductions, whose workers do not wait for each
+// other, by placement and τ. A CPU is reported at its largest τ.
 func SlowCPUs(f *params.File) (slow []SlowCPU) {
 	type group struct {
 		placement numa.Policy
@@ -86,7 +85,7 @@ func SlowCPUs(f *params.File) (slow []SlowCPU) {
 	return slow
 }
 
-// mostlyLastOf is about the CPU that was last most often.
+// mostlyLastOf is the CPU that was last most often, without placement and τ.
 func mostlyLastOf(visits []params.Sample) (s SlowCPU) {
 	times := make(map[int32]int)
 	for _, v := range visits {
@@ -109,7 +108,7 @@ func mostlyLastOf(visits []params.Sample) (s SlowCPU) {
 	return SlowCPU{CPU: int(cpu), Last: fit.Median(shares), Slower: fit.Median(slower)}
 }
 
-// tail is the chance of k or more of n, each of chance p.
+// tail is the probability of k or more successes of n, each of probability p.
 func tail(n, k int, p float64) (sum float64) {
 	choose := func(k int) float64 {
 		a, _ := math.Lgamma(float64(n + 1))

@@ -9,25 +9,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Unsteady sessions met a machine that took different times for the same work, from one launch to
-// the next and back, so a single run of another program cannot be compared with its medians.
+// An Unsteady is sessions in which the same work took different times from launch to launch, so that a
+// single run of another program cannot be compared with medians.
 type Unsteady struct {
 	Sessions []int
-	// Low and High are the quartiles over a session's launches of what an instruction took, ns, where they
-	// are farthest from each other; 0: they are near each other everywhere.
+	// Low and High are the quartiles of an instruction's time over launches in ns, of the session with
+	// the largest ratio; 0 without such a session.
 	Low, High float64
-	// Apart of Looks at y(τ) at the largest τ took twice as long as its session's median, or longer, or half of
-	// it or less; Usual is the median of the last such session, ns.
+	// Apart of Looks readings of y(τ) took twice their session's median or more, or half of it or less.
+	// Usual is the median of the last such session, ns.
 	Apart, Looks int
 	Usual        float64
 }
 
-// A session gets a warning when quartiles lie farther apart, with leastApart of the probe's looks,
-// two at the least.
+// Limits of a warning.
 const (
-	leastUnsteady = 1.3
-	leastApart    = 0.05 // of all
-	fewest        = 6    // launches, and looks, that say anything
+	leastUnsteady = 1.3  // ratio of the quartiles
+	leastApart    = 0.05 // share of readings; two at least
+	fewest        = 6    // launches or readings
 )
 
 func (u Unsteady) moved() bool {
@@ -35,11 +34,11 @@ func (u Unsteady) moved() bool {
 }
 
 func (u Unsteady) Error() string {
-	text := "the machine was not the same all the time"
+	text := "the speed of the machine changed"
 	for i, session := range u.Sessions {
 		text += fmt.Sprintf("%s %d", [...]string{" in session", ","}[min(i, 1)], session+1)
 	}
-	text += ", which medians do not tell apart: "
+	text += ", which medians hide: "
 	if u.High > 0 {
 		text += fmt.Sprintf("an instruction took %.2g ns in the quickest quarter of launches and %.2g in the slowest, as beside programs that share its cores", u.Low, u.High)
 	}
@@ -47,17 +46,17 @@ func (u Unsteady) Error() string {
 		if u.High > 0 {
 			text += "; "
 		}
-		text += fmt.Sprintf("a flag from CPU to CPU took %.3g ns in most looks of the probe, and in %d of %d twice as long or half, as where a host moves the CPUs of a virtual machine", u.Usual, u.Apart, u.Looks)
+		text += fmt.Sprintf("a flag between two CPUs took %.3g ns in most readings of the probe, and twice as long or half in %d of %d, as when a host moves the CPUs of a virtual machine", u.Usual, u.Apart, u.Looks)
 	}
 	return text + ": stop what else runs, or measure at another time"
 }
 
-// Steady says which sessions met the machine in different states; nil: none.
+// Steady is an Unsteady with all unsteady sessions; nil if there are none.
 func Steady(f *params.File) error {
 	var all Unsteady
-	apart := toldApart(f)
+	sorted := sortedByState(f)
 	for session, launches := range bySession(f) {
-		u := unsteady(session, launches, apart)
+		u := unsteady(session, launches, sorted)
 		if u.High > 0 || u.moved() {
 			all.Sessions = append(all.Sessions, session)
 		}
@@ -74,15 +73,15 @@ func Steady(f *params.File) error {
 	return all
 }
 
-func unsteady(session int, launches []*params.Launch, apart map[workersIn]bool) Unsteady {
+func unsteady(session int, launches []*params.Launch, sorted map[workersIn]bool) Unsteady {
 	var u Unsteady
 	var instructions, flags []float64
 	for _, l := range launches {
-		if l.Instruction > 0 && !apart[workersIn{session, 1}] {
+		if l.Instruction > 0 && !sorted[workersIn{session, 1}] {
 			instructions = append(instructions, l.Instruction)
 		}
 		for _, p := range l.Probe {
-			if p.Kind == params.NullCell && p.NS > 0 && !apart[workersIn{session, workers(&p)}] {
+			if p.Kind == params.NullCell && p.NS > 0 && !sorted[workersIn{session, workers(&p)}] {
 				flags = append(flags, p.NS)
 			}
 		}
@@ -104,18 +103,18 @@ func unsteady(session int, launches []*params.Launch, apart map[workersIn]bool) 
 	return u
 }
 
-// workersIn is as many workers in a session.
+// workersIn is a session and a number of workers.
 type workersIn struct{ session, workers int }
 
-// toldApart has those whose samples are of states that are told apart.
-func toldApart(f *params.File) map[workersIn]bool {
-	apart := make(map[workersIn]bool)
+// sortedByState are the numbers of workers whose samples were sorted by state, since there were several.
+func sortedByState(f *params.File) map[workersIn]bool {
+	sorted := make(map[workersIn]bool)
 	for _, w := range f.Watches {
 		if len(w.States) > 1 {
-			apart[workersIn{w.Session, len(w.CPUs)}] = true
+			sorted[workersIn{w.Session, len(w.CPUs)}] = true
 		}
 	}
-	return apart
+	return sorted
 }
 
 // bySession has the launches of each session in their order.
@@ -128,7 +127,7 @@ func bySession(f *params.File) [][]*params.Launch {
 	return all
 }
 
-// workers is how many worked on a reading.
+// workers is the number of workers of a reading.
 func workers(p *params.ProbeReading) int {
 	if p.Setup == params.Isolated {
 		return 2

@@ -21,8 +21,8 @@ func TestUnsteady(t *testing.T) {
 		{"steady", []launch{steady, steady, steady, steady, steady, steady, {0.06, 45, 30}}, ""},
 		{"one slow launch and one look elsewhere", []launch{steady, steady, steady, steady, steady, steady, {0.1, 37, 150}}, ""},
 		{"neighbours", []launch{steady, {0.1, 37, 38}, steady, {0.1, 37, 38}, {0.098, 37, 39}, steady, steady}, "an instruction took 0.055 ns in the quickest quarter of launches and 0.1 in the slowest"},
-		{"moved", []launch{steady, {0.055, 150, 152}, steady, {0.055, 37, 157}, steady, steady}, "took 39 ns in most looks of the probe, and in 3 of 12 twice as long"},
-		{"nearer", []launch{steady, {0.055, 12, 12}, steady, steady, steady, steady}, "in 2 of 12 twice as long or half"},
+		{"moved", []launch{steady, {0.055, 150, 152}, steady, {0.055, 37, 157}, steady, steady}, "took 39 ns in most readings of the probe, and twice as long or half in 3 of 12"},
+		{"nearer", []launch{steady, {0.055, 12, 12}, steady, steady, steady, steady}, "twice as long or half in 2 of 12"},
 		{"few", []launch{steady, {0.1, 150, 150}}, ""},
 		{"other processors", []launch{{0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}, {0, 37, 38}}, ""},
 	} {
@@ -53,7 +53,7 @@ func TestUnsteady(t *testing.T) {
 	}
 }
 
-// Where samples are sorted by state, the probe's looks of the same workers give no warning, in
+// Where samples are sorted by state, the probe's readings of the same workers give no warning, in
 // turns or one after the other; other workers' still do.
 func TestSortedIsSteady(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 4} {
@@ -69,7 +69,7 @@ func TestSortedIsSteady(t *testing.T) {
 			f.Watches = []params.Watch{{CPUs: make([]int, workers), States: []params.State{{NS: 60, Share: 0.5}, {NS: 240, Above: 120, Share: 0.5}}}}
 		}
 		said := fmt.Sprint(Steady(f))
-		for what, with := range map[string]int{"an instruction took": 1, "a flag from CPU to CPU took": 2} {
+		for what, with := range map[string]int{"an instruction took": 1, "a flag between two CPUs took": 2} {
 			if strings.Contains(said, what) != (workers != with) {
 				t.Errorf("states of %d workers: %s", workers, said)
 			}

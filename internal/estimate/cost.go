@@ -306,7 +306,7 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 const mostWork = 4 * mapping.Most
 
 // errWork is the error for messages beyond mostWork.
-var errWork = errors.New("its messages must be looked at one by one, too many beside those of other phases: take fewer phases or ranks, or as many ranks on each node, of which both are powers of two")
+var errWork = errors.New("its messages must be looked at one by one, too many beside those of other phases: take fewer phases or ranks, or the same number of ranks on each node, where nodes and ranks per node are powers of two")
 
 // quick are the schedules with little work, at least one.
 func (p *predictor) quick(all []*collective.Schedule) []*collective.Schedule {

@@ -67,8 +67,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// simple is a machine whose passes take 2 ns an element, at stride 64 10 ns, whose disk takes 1
-// ms and 1 ns a byte, and whose permutations of two ranks take 1 µs and 1 ns a byte.
+// simple is a machine with passes of 2 ns per element, 10 ns at stride 64, disk transfers of 1 ms plus 1 ns per
+// byte, and permutations of two ranks of 1 µs plus 1 ns per byte.
 func simple() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	for _, n := range []int{1 << 10, 1 << 14} {
@@ -104,7 +104,7 @@ times = 10
 pass = "read"
 type = "float64"
 n = 4096
-stride = 8 # half way between 1 and 64, in the logarithm: √(2·10)
+stride = 8 # in the middle between 1 and 64 by logarithm: √(2·10)
 [[phase]]
 message = "permutation"
 bytes = 3000
@@ -135,8 +135,7 @@ bytes = "4M" # beyond
 	}
 }
 
-// What several files of one host have counts together; of another host's, what is not
-// there at all.
+// Cells of several files of one host are merged; files of other hosts add kinds of cells that are missing.
 func TestSeveralFiles(t *testing.T) {
 	of := func(host, variant string, bytes int, ns float64) *params.File {
 		f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: bytes}.Named(variant), Time: exactly(ns)}}}
@@ -171,7 +170,7 @@ stride = 4
 	}
 }
 
-// A time of 0 is none: shares of it are no numbers.
+// A time of 0 counts as unknown: shares of it would be NaN.
 func TestZero(t *testing.T) {
 	pass := access.Pass{Operation: "read", Type: "int32", N: 1000, Stride: 1}
 	f := &params.File{Cells: []params.Cell{{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: pass.Bytes(), Variant: pass.Variant()}, Time: exactly(0)}}}
@@ -181,7 +180,7 @@ func TestZero(t *testing.T) {
 	}
 }
 
-// Advice is about what saves most, and names what there is to save.
+// Advice names the alternative that saves most, and the saving.
 func TestAdvice(t *testing.T) {
 	for _, tt := range []struct{ phases, want string }{
 		{"[[phase]]\nname = \"columns\"\npass = \"read\"\ntype = \"float64\"\nn = 1024\nstride = 64\ntimes = 1000\n",
@@ -208,7 +207,7 @@ func TestLacking(t *testing.T) {
 		{"pass = \"write\"\ntype = \"float64\"\nn = 10\n", "", params.AccessCell},
 		{"pass = \"read\"\ntype = \"float64\"\nn = 10\ncache = \"off\"\n", "", params.AccessCell},
 		{"message = \"bcast\"\nbytes = 10\n", "", params.TransferCell},
-		{"message = \"permutation\"\nbytes = 10\n", "", params.TransferCell}, // below what was measured
+		{"message = \"permutation\"\nbytes = 10\n", "", params.TransferCell}, // below the measured sizes
 		{"message = \"permutation\"\nbytes = 10\ncache = \"off\"\n", IMH, params.PatternCell},
 		{"message = \"allreduce\"\nbytes = 1024\nroot = 1\n", "", params.TransferCell},
 		{"disk = \"write\"\nbytes = 10\n", "", params.DiskCell},
@@ -222,8 +221,7 @@ func TestLacking(t *testing.T) {
 	}
 }
 
-// Messages of a published table: a broadcast by the cheapest algorithm, and a reduction,
-// for which it has no time.
+// Messages of a published table: broadcasts, and a reduction, for which γ is missing.
 func TestMessages(t *testing.T) {
 	table, err := params.ReadText(strings.NewReader("#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n"+
 		"1\t0.0000005\t0.000000001\t0.000000001\n65536\t0.0000005\t0.000065536\t0.000065536\n"), "SHM.txt")
@@ -257,11 +255,10 @@ var (
 	origin = platform{"Origin 2000", 85, 15, 0, 0, 1.5, 90, 2.0, 70}
 )
 
-// file is what a platform's lines say at some sizes, from which fits find them again.
+// file has a platform's times at some sizes, to which fits find its parameters.
 //
-// Table 3 has a third cost, T_e = 100 ns for each element of the stride, "to compensate the
-// difference in the slopes" of Fig. 45; the report's own prediction of section 6 is
-// without it, as TestSection6 shows, and so is this.
+// Table 3 has a third cost, T_e = 100 ns for each element of the stride, "to compensate the difference in the
+// slopes" of Fig. 45. The report's prediction of section 6 leaves it out, see TestSection6, and so does file.
 func (p platform) file() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	f.Provenance.Hostname = p.name
@@ -303,17 +300,16 @@ func near(t *testing.T, what string, got, want, within float64) {
 	}
 }
 
-// Section 6: 512 × 512 on each node of a T3E; predicted were 68.5 s, and measured 54.6 s. The
-// report does not say how many nodes. The prediction is two steps on 2 × 2 nodes in which every
-// element of a column of C comes with a line of its own: 2·512³·(120 + 135) ns of Table 3 are
-// 68.45 s, and the messages of Table 4 add 0.04 s.
+// Section 6: 512 × 512 on each node of a T3E; predicted 68.5 s, measured 54.6 s. The report does not tell the
+// number of nodes. The prediction fits two steps on 2 × 2 nodes with a cache line for every element of a column
+// of C: 2·512³·(120 + 135) ns by Table 3 are 68.45 s, and the messages by Table 4 add 0.04 s.
 func TestSection6(t *testing.T) {
 	plain, transposed := t3e.estimate(t, "cannon-t3e.toml", sp), t3e.estimate(t, "cannon-t3e-transposed.toml", sp)
 	near(t, "plain, s", plain.Total.Center/1e9, 68.5, 0.05)
 	// The transposition took 109 ms.
 	near(t, "transposition, ms", (transposed.Phases[0].Total.Center+transposed.Phases[1].Total.Center)/1e6, 109, 7)
-	// With the columns laid out as rows it took 8.6 s. Table 3's costs, which are the SP's,
-	// make 36.8 s of it: 120 ns an element is too much for neighbouring elements.
+	// The transposed variant took 8.6 s. By Table 3, which has the SP's costs, it takes 36.8 s: 120 ns are
+	// too long for neighbouring elements.
 	near(t, "transposed, s", transposed.Total.Center/1e9, 36.9, 0.05)
 	t.Logf("plain: predicted %.2f s, measured 54.6 s (%+.0f %%); transposed: predicted %.1f s, measured 8.6 s",
 		plain.Total.Center/1e9, 100*(plain.Total.Center/54.6e9-1), transposed.Total.Center/1e9)
@@ -322,9 +318,9 @@ func TestSection6(t *testing.T) {
 	}
 }
 
-// Table 7: the boundary exchange of six ranks took 323.54 µs on the SP and 323.03 on the
-// T3E. Eq. (7), three startups and 7,440 or 14,880 bytes, makes 310.80 and 235.80 µs. The
-// report has 364.80 for the SP, which is one startup more than its own equation.
+// Table 7: the boundary exchange of six ranks took 323.54 µs on the SP and 323.03 µs on the T3E. Eq. (7), with
+// three startups and 7,440 or 14,880 bytes, gives 310.80 and 235.80 µs. The report's 364.80 µs for the SP has
+// one startup more than its equation.
 func TestTable7(t *testing.T) {
 	for _, tt := range []struct {
 		on        platform
@@ -346,7 +342,7 @@ func TestTable7(t *testing.T) {
 	}
 }
 
-// Tables 4 to 6 in one program: Table 5's permutation and scatter, and Table 6's lines.
+// Tables 4 to 6 in one program: the permutation and scatter of Table 5, and the lines of Table 6.
 func TestTables5And6(t *testing.T) {
 	p := read(t, `
 ranks = 8
@@ -369,7 +365,7 @@ bytes = 2_550_000
 	}
 }
 
-// The report's parameters are files beside the examples, to be tried.
+// The report's parameters are files beside the examples.
 func TestPublishedFiles(t *testing.T) {
 	for name, p := range map[string]platform{"ibm-sp.json": sp, "cray-t3e.json": t3e} {
 		path, file := filepath.Join(examples, name), p.file()

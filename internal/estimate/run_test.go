@@ -14,8 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Both ways are carried out and measured, on one rank and on four, which share CPUs where
-// there are fewer.
+// Both variants run on one rank and on four, which are oversubscribed on fewer CPUs.
 func TestRun(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	for _, c := range []Cannon{{N: 40, P: 1}, {N: 37, P: 4}} {
@@ -23,7 +22,7 @@ func TestRun(t *testing.T) {
 		if len(f.Cells) != 2 {
 			t.Fatalf("%d cells, want 2", len(f.Cells))
 		}
-		// simple has no products, so that nothing is estimated.
+		// simple has no products, so there is no estimate.
 		if _, err := c.Runs(f, NewMachine("host", []*params.File{simple()}, model.Choice{})); err == nil {
 			t.Error("an estimate without parameters")
 		}
@@ -39,7 +38,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// multiplying is what the SP's tables lack of Cannon's multiplication.
+// multiplying has the parameters of Cannon's multiplication that the SP's tables lack.
 func multiplying() *params.File {
 	f := &params.File{}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.AccessCell, Tau: 1, Bytes: 8 << 10}.Named("multiply-float64-1"), Time: exactly(1e3)})
@@ -49,7 +48,7 @@ func multiplying() *params.File {
 	return f
 }
 
-// A product with one element that is wrong is found.
+// One wrong element of a product is found.
 func TestChecksProducts(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	place := must.Get(m.Place(numa.Local, 4))
@@ -89,12 +88,12 @@ func TestCannonCheck(t *testing.T) {
 	}
 }
 
-// The examples are the programs that -run carries out.
+// The examples are the programs of Cannon.Program.
 func TestExamplesAreRun(t *testing.T) {
 	for file, variant := range map[string]string{"cannon.toml": Plain, "cannon-transposed.toml": Transposed} {
 		p := must.Get(ReadFile(filepath.Join(examples, file)))
 		if want := (Cannon{512, 1}).Program(variant); p.Name != want.Name || p.Ranks != want.Ranks || !slices.Equal(p.Phases, want.Phases) {
-			t.Errorf("%s is\n%+v, -run has\n%+v", file, *p, *want)
+			t.Errorf("%s is\n%+v, Cannon.Program\n%+v", file, *p, *want)
 		}
 	}
 }

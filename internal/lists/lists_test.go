@@ -22,7 +22,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("Filter: %v", odd)
 	}
 	if odd[0] = 7; numbers[0] != 3 {
-		t.Error("Filter shares its list with what it was made of")
+		t.Error("Filter changed its argument")
 	}
 	if got := Unique(numbers); !slices.Equal(got, []int{3, 1, 2}) {
 		t.Errorf("Unique: %v", got)

@@ -1,8 +1,8 @@
-// Package predict says what collectives cost: each call that was asked for, what a cost is made of,
-// where which algorithm is the cheapest, and which of several machines is the better one.
+// Package predict predicts the costs of collective calls, with their terms, the cheapest algorithm by
+// message size, and the better one of several machines.
 //
-// Its opinion: what cannot be told apart, by the model or by the launches that its parameters
-// are of, is not ranked; what is left out is named, with the reason.
+// Its opinion: costs that the model, or the launches of its parameters, cannot tell apart are not
+// ranked; omissions are named, with the reason.
 package predict
 
 import (
@@ -21,38 +21,37 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Calls are collectives to be costed: each algorithm among each P with each m.
+// Calls are collective calls to predict: each algorithm among each P with each m.
 type Calls struct {
 	Source
 	Algorithms []mpi.Algorithm
-	// Asked are algorithms asked for by name: where they do not exist, that is the answer. Others
-	// of a collective are left out.
+	// Asked are algorithms asked for by name. They fail where they do not exist or have no cost; others
+	// are left out.
 	Asked               map[mpi.Algorithm]bool
 	P, M                []int
 	Root, Degree, Chunk int
-	NoGamma             error // why nothing can be reduced, nil where it can
+	NoGamma             error // why reductions have no cost; nil: they have
 
 	Predictor *model.Predictor
-	Beside    *model.Predictor // whose costs stand beside Predictor's; nil for none
-	Ensemble  *model.Ensemble  // what costs are uncertain by; nil: not asked
-	States    []StatePredictor // whose costs Explain puts beside Predictor's, which are means over them
+	Beside    *model.Predictor // for a second cost beside Predictor's; may be nil
+	Ensemble  *model.Ensemble  // uncertainty of costs; nil: not asked for
+	States    []StatePredictor // for the costs in each state in Explain; Predictor's are means over them
 }
 
-// A StatePredictor predicts from what was measured in one state of the machine.
+// A StatePredictor predicts from measurements in one state of the machine.
 type StatePredictor struct {
 	params.State
 	*model.Predictor
 }
 
-// most is how many costs have intervals at most, and among how many ranks: each of them is
-// costed once for every member of the ensemble.
+// Limits of costs with intervals, each of which is evaluated for all members of the ensemble.
 const (
-	most      = 4096
-	mostRanks = 1024
+	mostIntervals     = 4096
+	mostIntervalRanks = 1024
 )
 
-// Name adds the algorithms that names ask for, a library's unless it is nil: all of a collective, or
-// one, like bcast:binomial. It fails for a name that is neither.
+// Name adds the algorithms of names, of a library unless it is nil: a collective for all of its algorithms,
+// or one, like bcast:binomial. It fails for unknown names.
 func (c *Calls) Name(library *mpi.Library, names []string) error {
 	c.Asked = make(map[mpi.Algorithm]bool)
 	for _, name := range names {
@@ -70,13 +69,13 @@ func (c *Calls) Name(library *mpi.Library, names []string) error {
 	return nil
 }
 
-// Named are the algorithms that were asked for by their names.
+// Named are the algorithms asked for by name.
 func (c *Calls) Named() []string {
 	return lists.Map(lists.Filter(c.Algorithms, func(a mpi.Algorithm) bool { return c.Asked[a] }), mpi.Algorithm.String)
 }
 
-// From has calls predicted from a file, with intervals where its samples allow them, from what was
-// measured in each of some states beside it, and by τ-Lop beside a model of pairs.
+// From sets the predictors: of a file, with intervals if its samples allow them, of its states, and of
+// τ-Lop beside a model of pairs.
 func (c *Calls) From(f *params.File, choice model.Choice, states []*params.File) (err error) {
 	if c.Predictor, err = model.NewPredictor(f, choice); err != nil {
 		return err
@@ -94,7 +93,7 @@ func (c *Calls) From(f *params.File, choice model.Choice, states []*params.File)
 	return nil
 }
 
-// source says also whose schedules are costed.
+// source is the Source with the origin of the schedules.
 func (c *Calls) source() Source {
 	s := c.Source
 	var textbook []string
@@ -115,9 +114,9 @@ func (c *Calls) source() Source {
 	return s
 }
 
-// Predict says what each costs, in the order of P, m and algorithms.
+// Predict predicts all calls, in the order of P, m and algorithms.
 func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
-	if len(c.P)*len(c.M)*len(c.Algorithms) > most {
+	if len(c.P)*len(c.M)*len(c.Algorithms) > mostIntervals {
 		c.Ensemble = nil
 	}
 	doc := &Predictions{Source: c.source(), ensemble: c.Ensemble}
@@ -128,7 +127,7 @@ func (c *Calls) Predict(ctx context.Context) (*Predictions, error) {
 	return doc, err
 }
 
-// Explain says what the cost of each is made of.
+// Explain predicts all calls with their terms.
 func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 	doc := &Explanations{Source: c.source()}
 	err := c.each(ctx, &doc.LeftOut, func(p Prediction, s *collective.Schedule, cost model.Cost) {
@@ -146,8 +145,7 @@ func (c *Calls) Explain(ctx context.Context) (*Explanations, error) {
 	return doc, err
 }
 
-// Compare finds for each P where which algorithm is the cheapest, of all m between two.
-// It is left for another one only where that is cheaper by more than margin, a share.
+// Compare finds the cheapest algorithm for each P and all m between two, see model.Cheapest.
 func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Explanations, error) {
 	doc := &Explanations{Source: c.source()}
 	for _, a := range c.Algorithms {
@@ -179,7 +177,7 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 	return doc, nil
 }
 
-// each costs every call. What does not exist is left out, and it says why.
+// each predicts every call. Algorithms without a cost are left out, with the reason.
 func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Prediction, *collective.Schedule, model.Cost)) error {
 	least := c.work()
 	for _, p := range c.P {
@@ -225,18 +223,18 @@ func (c *Calls) each(ctx context.Context, leftOut *[]Omission, take func(Predict
 	return nil
 }
 
-// interval is the interval of a cost, where it is known.
+// interval sets the interval of a cost, if it is known.
 func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cost) {
-	if c.Ensemble == nil || s.Call.P > mostRanks || cost.Unknown {
+	if c.Ensemble == nil || s.Call.P > mostIntervalRanks || cost.Unknown {
 		return
 	}
 	row.drawn = c.Ensemble.Costs(s)
-	if e := c.Ensemble.Interval(cost.Seconds, row.drawn).Scale(1e6); e.Known() && e.Width() > 1e-9 { // 0: nothing in it was measured
+	if e := c.Ensemble.Interval(cost.Seconds, row.drawn).Scale(1e6); e.Known() && e.Width() > 1e-9 { // 0: no term has samples
 		row.Lo, row.Hi = &e.Lo, &e.Hi
 	}
 }
 
-// unable says why an algorithm cannot be costed where others can; "" of other errors.
+// unable says why an algorithm has no cost where others have; "" of other errors.
 func unable(err error) string {
 	switch {
 	case errors.Is(err, model.ErrContiguous):
@@ -270,11 +268,11 @@ func (c *Calls) existing(p int, leftOut *[]Omission) (algorithms []mpi.Algorithm
 	return algorithms
 }
 
-// together is how many times as much work all calls may take as one alone.
+// together is the limit of all calls' work, in multiples of one call's.
 const together = 4
 
-// work is the most that one of the calls may take, so that all together take a few seconds: the
-// calls that take most are left out.
+// work is the limit of one call's work that keeps all together to a few seconds: the largest calls are
+// left out.
 func (c *Calls) work() (largest int) {
 	var all []int
 	for _, p := range c.P {
@@ -297,21 +295,21 @@ func (c *Calls) work() (largest int) {
 	return largest
 }
 
-// errTogether is of calls that are left out beside others.
+// errTogether is why a call is left out beside others.
 var errTogether = errors.New("has messages that must be looked at one by one, too many beside those of the other calls: ask for it alone, with fewer m, or for fewer ranks")
 
-// schedule is the schedule of a call, and what an algorithm that only chooses takes there.
+// schedule is the schedule of a call, and the algorithm chosen if a only chooses.
 func (c *Calls) schedule(a mpi.Algorithm, p, m int) (*collective.Schedule, string, error) {
 	return a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
 }
 
-// cost is the cost of a call of at most that much work, see model.Predictor.Work.
-func (c *Calls) cost(a mpi.Algorithm, p, m, most int) (*collective.Schedule, string, model.Cost, error) {
+// cost is the cost of a call of limited work, see model.Predictor.Work.
+func (c *Calls) cost(a mpi.Algorithm, p, m, limit int) (*collective.Schedule, string, model.Cost, error) {
 	s, taken, err := c.schedule(a, p, m)
 	if err != nil {
 		return nil, "", model.Cost{}, err
 	}
-	if work := c.Predictor.Work(s); work > most && work <= mapping.Most {
+	if work := c.Predictor.Work(s); work > limit && work <= mapping.Most {
 		return s, taken, model.Cost{}, fmt.Errorf("%s %w", a, errTogether)
 	}
 	cost, err := c.Predictor.Cost(s)

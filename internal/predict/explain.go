@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Explanations say what costs are made of, or where which algorithm is the cheapest.
+// Explanations are costs with their terms, or the cheapest algorithms by message size.
 type Explanations struct {
 	Source
 	Calls       []Explanation `json:"calls,omitempty"`
@@ -19,19 +19,19 @@ type Explanations struct {
 	LeftOut     []Omission    `json:"left_out"`
 }
 
-// An Explanation says what the cost of one call is made of.
+// An Explanation is the cost of one call with its terms.
 type Explanation struct {
 	Prediction
-	Described string         `json:"described"` // where the algorithm is
+	Described string         `json:"described"` // source of the algorithm
 	Symbols   string         `json:"symbols"`   // of the formula
 	Formula   string         `json:"formula"`
-	Context   string         `json:"context,omitempty"` // what L(S,τ) is, where it depends on the call
-	States    []StateCost    `json:"states,omitempty"`  // of a machine that was in several, whose mean by their shares the cost is
+	Context   string         `json:"context,omitempty"` // the footprint of L(S,τ), in words
+	States    []StateCost    `json:"states,omitempty"`  // with several; the cost is their mean by their shares
 	Terms     []ExplainTerm  `json:"terms"`
 	Stages    []ExplainStage `json:"stages"`
 }
 
-// A StateCost is what the call costs in one state of the machine.
+// A StateCost is the cost of the call in one state of the machine.
 type StateCost struct {
 	params.State
 	Microseconds float64 `json:"cost_us"`
@@ -39,7 +39,7 @@ type StateCost struct {
 	Unknown      bool    `json:"unknown,omitempty"`
 }
 
-// An ExplainTerm is a term of the formula with the numbers in.
+// An ExplainTerm is a term of the formula with its numbers.
 type ExplainTerm struct {
 	Parameter    string  `json:"parameter"` // such as L(S,2)
 	Times        float64 `json:"times"`
@@ -49,7 +49,7 @@ type ExplainTerm struct {
 	Extrapolated bool    `json:"extrapolated"`
 }
 
-// An ExplainStage is what happens at once, and may happen again.
+// An ExplainStage is a stage of concurrent messages, and its repetitions.
 type ExplainStage struct {
 	First        int                `json:"first"` // number of the stage, from 1
 	Every        int                `json:"every"`
@@ -58,20 +58,20 @@ type ExplainStage struct {
 	Pattern      string             `json:"pattern"`
 	Batches      []collective.Batch `json:"messages"`
 	Messages     []string           `json:"who,omitempty"`     // from→to, in the first repetition
-	Within       *Carried           `json:"within,omitempty"`  // messages within nodes, where several channels are told apart
-	Between      *Carried           `json:"between,omitempty"` // and from node to node
+	Within       *Carried           `json:"within,omitempty"`  // messages within nodes; nil with one channel
+	Between      *Carried           `json:"between,omitempty"` // messages between nodes
 	Formula      string             `json:"formula"`           // of one repetition, of its slowest channel
 	Microseconds float64            `json:"cost_us"`           // of one repetition
 }
 
-// Carried is how many of a stage's messages a channel carries.
+// Carried counts a stage's messages in a channel.
 type Carried struct {
 	Messages int   `json:"messages"`         // on all nodes
-	Busiest  int   `json:"busiest"`          // of one node: within it, or the more of those that leave it and those that come
-	Levels   []int `json:"levels,omitempty"` // of Messages, from the closest ranks on, where there are several levels
+	Busiest  int   `json:"busiest"`          // of the busiest node: within it, or the larger of outbound and inbound
+	Levels   []int `json:"levels,omitempty"` // of Messages by level, from the closest on; nil with one level
 }
 
-// carried are none of a stage whose channels are not told apart.
+// carried counts a stage's messages; nil with one channel.
 func carried(t mapping.Traffic) (within, between *Carried) {
 	if t == (mapping.Traffic{}) {
 		return nil, nil
@@ -86,7 +86,7 @@ func carried(t mapping.Traffic) (within, between *Carried) {
 	return within, between
 }
 
-// String is all messages, and the number on the node that has the most.
+// String is all messages, and the busiest node's.
 func (c *Carried) String() string {
 	switch {
 	case c == nil || c.Messages == 0:
@@ -97,10 +97,10 @@ func (c *Carried) String() string {
 	return fmt.Sprintf("%d, %d at one node", c.Messages, c.Busiest)
 }
 
-// drawn is how many ranks a schedule has at most whose messages are listed.
-const drawn = 16
+// mostListed is the most ranks of a schedule whose messages are listed.
+const mostListed = 16
 
-// Explain takes a cost apart.
+// Explain explains a cost.
 func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 	e := Explanation{
 		Prediction: p, Described: s.Algorithm.Source,
@@ -124,7 +124,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 			Batches: st.Stage.Shape, Formula: model.Formula(st.Terms), Microseconds: st.Seconds() * 1e6,
 		}
 		stage.Within, stage.Between = carried(st.Traffic)
-		if s.Call.P <= drawn {
+		if s.Call.P <= mostListed {
 			for m := range (collective.Step{Stage: st.Stage, Repetition: st.Repetition}).Messages() {
 				stage.Messages = append(stage.Messages, fmt.Sprintf("%d→%d", m.From, m.To))
 			}
@@ -134,7 +134,7 @@ func Explain(s *collective.Schedule, c model.Cost, p Prediction) Explanation {
 	return e
 }
 
-// A Comparison says where which algorithm of several is the cheapest.
+// A Comparison is the cheapest of several algorithms by message size.
 type Comparison struct {
 	P          int      `json:"P"`
 	Margin     float64  `json:"margin"` // another one must be cheaper by this fraction to win
@@ -142,11 +142,11 @@ type Comparison struct {
 	Intervals  []Win    `json:"intervals"`
 }
 
-// A Win is a run of message sizes with one answer.
+// A Win is a range of message sizes with the same cheapest algorithms.
 type Win struct {
 	From         int      `json:"from_bytes"`
 	To           int      `json:"to_bytes"`
-	Cheapest     []string `json:"cheapest"`  // several where their costs are equal, within the margin
+	Cheapest     []string `json:"cheapest"`  // several if their costs are equal within the margin
 	Advantage    float64  `json:"advantage"` // cost of the best other over this one, at most
 	Extrapolated bool     `json:"extrapolated"`
 	Unknown      bool     `json:"unknown,omitempty"` // the parameters have a time of 0 for one of the costs

@@ -12,34 +12,32 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Machines are what collectives cost on several machines, side by side: each algorithm that
-// was asked for by its name, and of other collectives the cheapest on each machine, or what a
-// library takes there by itself.
+// Machines are the costs of collectives on several machines: of each algorithm asked for by name, and of
+// other collectives the cheapest on each machine, or a library's own choice there.
 type Machines struct {
 	Machines []Source          `json:"machines"`
-	Drift    float64           `json:"drift"` // what sessions are taken to differ by, a share
+	Drift    float64           `json:"drift"` // assumed standard deviation between sessions, a share
 	Least    float64           `json:"least"` // the least difference that counts, a share
 	Verdict  MachineVerdict    `json:"verdict"`
 	Rows     []MachineCost     `json:"rows"` // call by call, each in the order of Machines
 	LeftOut  []MachineOmission `json:"left_out"`
 
-	launches bool // of some machine launches were drawn, of few sessions
+	launches bool // some machine has few sessions, of which launches were drawn
 }
 
-// A MachineCost is a call's cost on one machine. Cheapest marks machines of its call that no other
-// undercuts, where not all are alike.
+// A MachineCost is a call's cost on one machine. Cheapest marks the machines of its call that no other
+// undercuts, unless all are alike.
 type MachineCost struct {
 	Machine string `json:"machine"`
-	Of      string `json:"of"` // what was asked for: "bcast", "bcast:binomial"
+	Of      string `json:"of"` // as asked for: "bcast", "bcast:binomial"
 	Prediction
-	// Ratio is its cost over the first machine's; nil for the first machine, and where a cost is
-	// unknown.
+	// Ratio is its cost over the first machine's; nil for the first machine, and for unknown costs.
 	Ratio *MachineRatio `json:"ratio,omitempty"`
 
 	known fit.Drawn
 }
 
-// HowChosen says which algorithm of its collective a cost is of; "" where that was asked for.
+// HowChosen says how the algorithm of a cost was chosen; "" if it was asked for.
 func (c *MachineCost) HowChosen() string {
 	switch {
 	case strings.Contains(c.Of, ":"):
@@ -50,7 +48,7 @@ func (c *MachineCost) HowChosen() string {
 	return "the cheapest of its algorithms on each machine"
 }
 
-// A MachineRatio is tested where the parameters of both machines have launches enough.
+// A MachineRatio is Tested if the parameters of both machines have enough launches.
 type MachineRatio struct {
 	Value   float64 `json:"ratio"`
 	Tested  bool    `json:"tested"`
@@ -60,20 +58,20 @@ type MachineRatio struct {
 	Differs bool    `json:"differs"`
 }
 
-// A MachineVerdict is which machine is the better one.
+// A MachineVerdict says which machine is the better one.
 type MachineVerdict struct {
-	Calls  int          `json:"calls"`  // that all machines have
+	Calls  int          `json:"calls"`  // with a cost on all machines
 	Tested int          `json:"tested"` // of them
 	Ties   int          `json:"ties"`   // of those tested
 	Wins   []MachineWin `json:"wins"`
 	Text   string       `json:"text"`
 }
 
-// A MachineWin is how often a machine is the one that all others are slower than.
+// A MachineWin counts the calls in which all other machines are slower.
 type MachineWin struct {
 	Machine string   `json:"machine"`
 	Calls   int      `json:"calls"`
-	Times   float64  `json:"times"` // the median of what the next one costs, in multiples of it
+	Times   float64  `json:"times"` // median ratio of the next machine's cost to this one's
 	Of      []string `json:"of"`    // where: "bcast", for all its calls, or "bcast in 3 of 7"
 }
 
@@ -83,11 +81,10 @@ type MachineOmission struct {
 	Omission
 }
 
-// differing is how many of the differences found may be none.
-const differing = 0.05
+// falseDiscoveries is the accepted share of false differences.
+const falseDiscoveries = 0.05
 
-// NewMachines puts predictions side by side, which were made of the same calls. named are
-// the algorithms that were asked for by their names.
+// NewMachines compares predictions of the same calls; named are the algorithms asked for by name.
 func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 	d := &Machines{Drift: test.Drift, Least: test.Least}
 	type call struct {
@@ -151,13 +148,13 @@ func (d *Machines) Calls() (calls [][]*MachineCost) {
 	return calls
 }
 
-// A rival is a machine beside the cheapest of a call.
+// A rival is a machine compared with the cheapest of a call.
 type rival struct {
 	*MachineCost
-	is fit.Difference
+	fit.Difference
 }
 
-// compare tests each cost against the first machine's, and in calls that all machines have against
+// compare tests each cost against the first machine's, and in calls with a cost on all machines against
 // the cheapest.
 func (d *Machines) compare(test fit.Test) {
 	var ratios []*MachineRatio
@@ -186,7 +183,7 @@ func (d *Machines) compare(test fit.Test) {
 		}
 	}
 	for i, p := range fit.Adjust(ps) {
-		ratios[i].P, ratios[i].Differs = p, p < differing
+		ratios[i].P, ratios[i].Differs = p, p < falseDiscoveries
 	}
 	d.conclude(calls, rivals)
 }
@@ -199,14 +196,14 @@ func (r *MachineCost) against(other *MachineCost, test fit.Test) fit.Difference 
 	return of
 }
 
-// conclude marks the cheapest of each call, and counts them. Of two machines the tests are the
-// ratios'.
+// conclude marks the cheapest machines of each call, and counts them. With two machines the tests are
+// the ratios'.
 func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 	var ps []float64
 	for _, of := range rivals {
 		for _, r := range of {
-			if r.is.Tested {
-				ps = append(ps, r.is.P)
+			if r.Difference.Tested {
+				ps = append(ps, r.Difference.P)
 			}
 		}
 	}
@@ -221,15 +218,15 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 		v.Calls++
 		total[costs[0].Of]++
 		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
-		tested, slower, next := true, 0, rivals[i][0].is.Ratio
+		tested, slower, next := true, 0, rivals[i][0].Difference.Ratio
 		differs := make(map[*MachineCost]bool)
 		for _, r := range rivals[i] {
-			next = min(next, r.is.Ratio)
-			if !r.is.Tested {
+			next = min(next, r.Difference.Ratio)
+			if !r.Difference.Tested {
 				tested = false
 				continue
 			}
-			if differs[r.MachineCost] = adjusted[0] < differing; differs[r.MachineCost] {
+			if differs[r.MachineCost] = adjusted[0] < falseDiscoveries; differs[r.MachineCost] {
 				slower++
 			}
 			adjusted = adjusted[1:]
@@ -270,13 +267,13 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 	v.Text = d.verdict(bare)
 }
 
-// A win is a call that is the cheapest on a machine, and how many times as much the next one costs.
+// A win is a call that is cheapest on a machine, and the ratio of the next machine's cost.
 type win struct {
 	machine, of string
 	times       float64
 }
 
-// winsOf are a machine's, and the median of their times.
+// winsOf are a machine's wins, and the median of their ratios.
 func winsOf(all []win, machine string) (of []win, times float64) {
 	of = lists.Filter(all, func(w win) bool { return w.machine == machine })
 	return of, fit.Median(lists.Map(of, func(w win) float64 { return w.times })).Center

@@ -25,7 +25,7 @@ func call(collective, algorithm string, bytes int, us float64) Prediction {
 	return Prediction{Collective: collective, Algorithm: algorithm, P: 4, Bytes: bytes, Microseconds: us}
 }
 
-// Each machine takes its own cheapest algorithm; what cannot be told apart is a tie.
+// Each machine has its own cheapest algorithm; costs that cannot be told apart are ties.
 func TestMachines(t *testing.T) {
 	a := func() *Predictions {
 		return machineOf("a", call("bcast", "linear", 8, 4), call("bcast", "binomial", 8, 2), call("bcast", "linear", 64, 10), call("reduce", "linear", 8, 5))

@@ -10,44 +10,41 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
-// Predictions are what collectives cost. Rows stand in the order of P, then m,
-// then algorithms.
+// Predictions are costs of collectives. Rows are in the order of P, then m, then algorithms.
 type Predictions struct {
 	Source
 	Rows    []Prediction `json:"rows"`
 	LeftOut []Omission   `json:"left_out"`
 
-	ensemble *model.Ensemble // what costs are uncertain by; nil: not asked
+	ensemble *model.Ensemble // uncertainty of costs; nil: not asked for
 }
 
 // A Prediction is the cost of one call.
 type Prediction struct {
 	Collective   string  `json:"collective"`
 	Algorithm    string  `json:"algorithm"`
-	Own          bool    `json:"own,omitempty"`    // it is what a library takes by itself
-	Chosen       string  `json:"chosen,omitempty"` // what an algorithm that only chooses has chosen, or how one is laid out
+	Own          bool    `json:"own,omitempty"`    // a library's own choice
+	Chosen       string  `json:"chosen,omitempty"` // the choice of an algorithm that only chooses, or the layout of one
 	P            int     `json:"P"`
 	Bytes        int     `json:"m_bytes"`
 	Microseconds float64 `json:"cost_us"`
 	Extrapolated bool    `json:"extrapolated"`
 	Cheapest     bool    `json:"cheapest"`          // of this collective, P and m; see MarkCheapest
 	Unknown      bool    `json:"unknown,omitempty"` // the parameters have a time of 0 for it: text and tables show no cost
-	// Lo and Hi are the cost's 95 % interval in µs as far as launches of the parameters
-	// tell it; nil where they do not.
+	// Lo and Hi are the cost's 95 % interval in µs by the parameters' launches; nil: unknown.
 	Lo *float64 `json:"lo_us,omitempty"`
 	Hi *float64 `json:"hi_us,omitempty"`
-	// TauLop is what τ-Lop says in µs, where it stands beside another model; nil where it
-	// does not, or has a time of 0 for it.
+	// TauLop is τ-Lop's cost in µs beside another model's; nil: none, or from a time of 0.
 	TauLop *float64 `json:"taulop_us,omitempty"`
 
-	Rough  bool `json:"-"` // it is known how far such predictions were off
-	Beside bool `json:"-"` // τ-Lop stands beside another model
+	Rough  bool `json:"-"` // such predictions have known errors, see Source.Errors
+	Beside bool `json:"-"` // τ-Lop's cost beside another model's
 
-	drawn  []float64 // costs in seconds from parameters drawn again, see model.Ensemble
+	drawn  []float64 // costs in seconds from resampled parameters, see model.Ensemble
 	spread float64   // costs closer than this share cannot be told apart, see model.Cost
 }
 
-// An Omission says for which P an algorithm is left out, and why.
+// An Omission is an algorithm that is left out for some P.
 type Omission struct {
 	Algorithm string `json:"algorithm"`
 	Why       string `json:"why"` // it needs a power of two of ranks
@@ -56,7 +53,7 @@ type Omission struct {
 
 func (o Omission) String() string { return o.Algorithm + " " + o.Reason() }
 
-// Reason is what several have in common.
+// Reason is the omission without the algorithm.
 func (o Omission) Reason() string {
 	return fmt.Sprintf("for P = %s: it %s", strings.Trim(strings.ReplaceAll(fmt.Sprint(o.P), " ", ", "), "[]"), o.Why)
 }
@@ -64,10 +61,9 @@ func (o Omission) Reason() string {
 // alike is the share that costs must differ by to be told apart.
 const alike = 0.01
 
-// MarkCheapest marks the cheapest rows of each collective, P and m: with the cheapest those
-// that cost up to 1 % more, or that may well be as cheap, by the launches of the
-// parameters or by what the model says of itself. It marks none where they are all rows, nor
-// where one of them is unknown.
+// MarkCheapest marks the cheapest rows of each collective, P and m, with those at most 1 % dearer, and
+// those that the parameters' launches or the model's spread cannot tell from it. It marks none if these
+// are all rows, or if a row is unknown.
 func (p *Predictions) MarkCheapest() {
 	for _, rows := range p.calls() {
 		cheapest := slices.MinFunc(rows, func(a, b *Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
@@ -107,8 +103,7 @@ func (p *Predictions) Least() float64 {
 	return least
 }
 
-// SomeAlike tells whether there is a row of several algorithms of which none is marked
-// because they are alike.
+// SomeAlike tells whether there are several algorithms of a call with none marked, as they are alike.
 func (p *Predictions) SomeAlike() bool {
 	for _, rows := range p.calls() {
 		ranked := func(r *Prediction) bool { return r.Cheapest || r.Unknown || r.Microseconds == 0 }
@@ -128,10 +123,10 @@ func (r *Prediction) tied(cheapest *Prediction, e *model.Ensemble) bool {
 	if e == nil || len(r.drawn) == 0 || len(r.drawn) != len(cheapest.drawn) {
 		return false
 	}
-	of := make([]float64, len(r.drawn))
-	for i := range of {
-		of[i] = r.drawn[i] / cheapest.drawn[i]
+	ratios := make([]float64, len(r.drawn))
+	for i := range ratios {
+		ratios[i] = r.drawn[i] / cheapest.drawn[i]
 	}
-	interval := e.Interval(ratio, of)
+	interval := e.Interval(ratio, ratios)
 	return interval.Known() && interval.Lo <= 1
 }

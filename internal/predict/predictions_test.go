@@ -27,8 +27,7 @@ func TestMarkCheapest(t *testing.T) {
 	}
 }
 
-// A row is tied with the cheapest where their costs differ by no more than the
-// parameters know, or by next to nothing.
+// A row is tied with the cheapest if their costs are alike, or differ by less than their interval.
 func TestMarkTies(t *testing.T) {
 	e := model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})
 	costs := func(noise float64) (drawn []float64) {

@@ -10,11 +10,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// ErrNoPrediction is of files without predictions.
+// ErrNoPrediction is why a file without predictions is rejected.
 var ErrNoPrediction = errors.New("this is not what taulop predict writes")
 
-// Read reads what WriteJSON of Predictions, of one machine, or of Machines wrote. An
-// error is a sentence that begins with the name of the file.
+// Read reads the JSON of Predictions, of one machine, or of Machines. An error begins with the name of
+// the file.
 func Read(r io.Reader, name string) (*Machines, error) {
 	text, err := infile.Document(r, name, ErrNoPrediction)
 	if err != nil {
@@ -74,7 +74,7 @@ func Read(r io.Reader, name string) (*Machines, error) {
 	return d, nil
 }
 
-// check accepts what taulop predict writes.
+// check rejects what taulop predict does not write.
 func (r *MachineCost) check() error {
 	for _, name := range []string{r.Of, r.Collective, r.Algorithm} {
 		if name == "" || name != printable.Name(name) {
@@ -93,5 +93,5 @@ func (r *MachineCost) check() error {
 	return nil
 }
 
-// maxCost is longer than any call takes, in µs.
+// maxCost is a bound above any cost, in µs.
 const maxCost = 1e30

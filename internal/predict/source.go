@@ -9,31 +9,29 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
-// A Source says where costs come from: a machine's parameters and a model.
+// A Source is the origin of costs: a machine's parameters and a model.
 type Source struct {
 	Machine   string `json:"machine"`
 	File      string `json:"params"`
-	Channel   string `json:"channel,omitempty"` // which of the file's, in words
-	States    string `json:"states,omitempty"`  // that costs are means over, in words; "" where the machine was in one
+	Channel   string `json:"channel,omitempty"` // of the file, in words
+	States    string `json:"states,omitempty"`  // over which costs are means, in words; "" with one state
 	Cluster   string `json:"cluster,omitempty"` // nodes, mapping and network, in words
-	Nodes     string `json:"nodes,omitempty"`   // that ranks fill by default, in words
+	Nodes     string `json:"nodes,omitempty"`   // filled by default, in words
 	Model     string `json:"model"`
 	Transport string `json:"transport,omitempty"`
 	Segment   int    `json:"segment_bytes,omitempty"`
-	Library   string `json:"library,omitempty"`     // whose messages are in its own way, and not over Transport
-	Schedules string `json:"schedules,omitempty"`   // whose they are, in words
-	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms that have chunks, and
-	Degree    int    `json:"degree,omitempty"`      // of those that have trees, where they were asked for
-	Measured  string `json:"measured"`              // as far as m and τ were measured, in words
+	Library   string `json:"library,omitempty"`     // whose protocols carry messages instead of Transport
+	Schedules string `json:"schedules,omitempty"`   // their origin, in words
+	Chunk     int    `json:"chunk_bytes,omitempty"` // of algorithms with chunks, if given
+	Degree    int    `json:"degree,omitempty"`      // of algorithms with trees, if given
+	Measured  string `json:"measured"`              // range of m and τ, in words
 	Rule      string `json:"extrapolation_rule"`    // beyond it
-	// Errors are the mean errors that such predictions had where they were tested, in words;
-	// "" where they were not.
-	Errors string `json:"errors,omitempty"`
-	// Uncertainty says what intervals hold; "" of parameters that allow none.
+	Errors    string `json:"errors,omitempty"`      // mean errors of such predictions in tests, in words; "": untested
+	// Uncertainty says what intervals include; "" if parameters allow none.
 	Uncertainty string `json:"uncertainty,omitempty"`
 }
 
-// NewSource says what a predictor takes from the file of a machine.
+// NewSource is the source of a predictor's costs.
 func NewSource(p *model.Predictor, machine, file string) Source {
 	s := Source{Machine: machine, File: file, Channel: p.Channel, Model: p.Title(), Measured: "m up to " + view.Bytes(p.Largest), Rule: p.Rule()}
 	if p.Segments() {
@@ -49,7 +47,7 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	}
 	switch {
 	case p.Rule() == model.LevelsRule:
-		s.Errors = "12 to 40 % (docs/accuracy.md)"
+		s.Errors = "10 to 40 % (docs/accuracy.md)"
 	case p.Model == model.Models[0]:
 		s.Errors = "5 to 20 % (docs/accuracy.md)"
 	}
@@ -67,8 +65,8 @@ func NewSource(p *model.Predictor, machine, file string) Source {
 	return s
 }
 
-// OnNodes says on how many nodes ranks are that fill one after another: "P = 2 to 128 on 1 node of
-// 128 cores, P = 256 on 2 nodes". "" where that was asked for, or cores are not known. ps rise.
+// OnNodes says how many nodes ranks fill: "P = 2 to 128 on 1 node of 128 cores, P = 256 on 2 nodes"; ""
+// with a cluster, or if cores are unknown. ps rise.
 func OnNodes(p *model.Predictor, ps []int) string {
 	if p.Cluster != nil {
 		return ""

@@ -10,15 +10,15 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Strided is what an algorithm costs for strided messages under mlog_nP and its reductions: Figs. 3
+// Strided is the costs of an algorithm for strided messages under mlog_nP and its reductions: Figs. 3
 // and 4 of mlognp-2009.
 type Strided struct {
 	Algorithm string
-	Where     []string // facts about ranks and user data
+	Where     []string // placement of ranks and user data, in words
 	Rows      []StridedCost
 }
 
-// A StridedCost is of messages of Bytes whose elements lie Stride bytes apart.
+// A StridedCost is of messages of Bytes with elements Stride bytes apart.
 type StridedCost struct {
 	Model         string
 	Stride, Bytes int
@@ -26,9 +26,8 @@ type StridedCost struct {
 	Extrapolated  bool
 }
 
-// StridedOf are the costs of an algorithm among ranks, 0 for one on each CPU, for each stride that
-// packing was measured of in a file, and for the sizes, or those of packing where there are none. A
-// model's choice without a cluster is of one node.
+// StridedOf are the costs of an algorithm among ranks, 0 for one on each CPU, for the file's packed
+// strides, and for the given sizes, by default those of packing. c without a cluster is one node.
 func StridedOf(f *params.File, c model.Choice, name string, ranks int, sizes []int) (*Strided, error) {
 	a, err := collective.Lookup(name)
 	if err != nil {
@@ -59,11 +58,11 @@ func StridedOf(f *params.File, c model.Choice, name string, ranks int, sizes []i
 				}
 				d.Where = []string{view.Cache(c.OffCache), "placement " + string(p.Placement), where}
 			}
-			of := sizes
-			if len(of) == 0 {
-				of = p.Packing.Sizes
+			each := sizes
+			if len(each) == 0 {
+				each = p.Packing.Sizes
 			}
-			for _, bytes := range of {
+			for _, bytes := range each {
 				s, err := a.Schedule(collective.Call{P: ranks, M: bytes})
 				if err != nil {
 					return nil, err

@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// paired is a machine of 8 CPUs, 4 of them on each of two L3s, with strided messages and
-// a network: what Figs. 3 and 4 of mlognp-2009 need.
+// paired is a machine of 8 CPUs on two L3s, with strided messages and a network, as in Figs. 3 and 4 of
+// mlognp-2009.
 func paired() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Policies: []numa.Policy{numa.Local}}}
 	near, all := []numa.CPUSet{numa.SetOf(0, 1, 2, 3), numa.SetOf(4, 5, 6, 7)}, numa.SetOf(0, 1, 2, 3, 4, 5, 6, 7)

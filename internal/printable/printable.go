@@ -1,10 +1,8 @@
-// Package printable makes text from elsewhere fit to be shown: names, warnings and
-// whole outputs that come from files, from a machine's sysfs or from the command line.
+// Package printable makes text from files, sysfs and the command line safe to show: names, warnings and
+// whole outputs.
 //
-// Its opinion: what steers a terminal is escaped where text leaves the program, so
-// that no reader has to remember it; what a reader needs to see stays as it is, µ, τ
-// and × included. Names are cut where they are read, and sentences where they are
-// printed.
+// Its opinion: terminal controls are escaped where text leaves the program, so no other code has to
+// remember it; µ, τ and × stay. Names are cut when they are read, sentences when they are printed.
 package printable
 
 import (
@@ -21,24 +19,23 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// NewWriter escapes what is written to it and passes it on to w: control characters
-// but newline and tab, characters that turn the direction of writing, and bytes that
-// are no UTF-8. Letters may come in parts; Close ends the last one and leaves w open.
+// NewWriter escapes text and writes it to w: control characters except newline and tab, bidirectional
+// controls, and bytes that are not UTF-8. Letters may be split between writes; Close ends the last one
+// and leaves w open.
 //
-// JSON stays JSON of the same value: its strings have characters from U+007F on only,
-// for which \u007f is an escape there as well.
+// JSON keeps its value: its strings have only controls from U+007F on, and \u007f is a JSON escape.
 func NewWriter(w io.Writer) io.WriteCloser { return transform.NewWriter(w, escaper{}) }
 
-// Text is what NewWriter makes of s.
+// Text is s as NewWriter escapes it.
 func Text(s string) string {
 	escaped, _, err := transform.String(escaper{}, s)
-	if err != nil { // an escaper refuses nothing
+	if err != nil { // escaper returns no error of its own
 		return "?"
 	}
 	return escaped
 }
 
-// Line is s in one line without tabs, for tables and for sentences.
+// Line is s in one line without tabs, for tables and sentences.
 func Line(s string) string { return tabs.Replace(Text(s)) }
 
 var tabs = strings.NewReplacer("\n", `\n`, "\t", `\t`)
@@ -67,22 +64,22 @@ func (escaper) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err error
 	return nDst, nSrc, nil
 }
 
-// steers tells of DEL, the control characters of ISO 6429 in 8 bits, and what turns the
-// direction of writing, so that a line reads as something else than it is.
+// steers tells DEL, 8-bit control characters of ISO 6429, and bidirectional controls, which make a line
+// read as something else.
 func steers(r rune) bool {
 	return unicode.IsControl(r) || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }
 
-// Limits of what is repeated from elsewhere.
+// Limits of text from elsewhere.
 const (
-	MaxName  = 64   // letters, as many as Linux has for the name of a host
+	MaxName  = 64   // letters, as of Linux's host names
 	maxPart  = 200  // bytes of one piece of input in a sentence
 	maxTotal = 1000 // bytes of a sentence
 )
 
 // Name is s in one line, with at most MaxName letters.
 func Name(s string) string {
-	if len(s) > utf8.UTFMax*(MaxName+1) { // the rest is not looked at
+	if len(s) > utf8.UTFMax*(MaxName+1) { // the rest is cut anyway
 		s = s[:utf8.UTFMax*(MaxName+1)]
 	}
 	letters := []rune(Line(s))
@@ -92,12 +89,11 @@ func Name(s string) string {
 	return string(letters[:MaxName-1]) + "…"
 }
 
-// Part is s with at most 200 bytes, the beginning and the end of it: what an error
-// repeats of a file or of the command line.
+// Part is the beginning and the end of s, 200 bytes at most, for input that an error quotes.
 func Part(s string) string { return shortened(s, maxPart) }
 
-// Sentence is an error or a warning in one line. Words and quotations in it are parts,
-// and it is not longer than a sentence may be, whatever an error is made of.
+// Sentence is an error or a warning in one line of 1000 bytes at most, with words and quotations cut as
+// by Part.
 func Sentence(s string) string {
 	s = quotation.ReplaceAllStringFunc(Line(s), Part)
 	words := strings.Split(s, " ")
@@ -109,7 +105,7 @@ func Sentence(s string) string {
 
 var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// shortened leaves the middle out of what has more bytes than most.
+// shortened leaves out the middle of a text with more than most bytes.
 func shortened(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -125,7 +121,7 @@ func shortened(s string, most int) string {
 	return s[:head] + gap + s[tail:]
 }
 
-// List is names in a sentence, as many as have room in a part.
+// List is names in a sentence, 200 bytes of them at most and the number of others.
 func List(names []string) string {
 	text := ""
 	for i, name := range names {
@@ -153,7 +149,7 @@ func Count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// Percent is a share of a whole, to a tenth: 3 %, 12.5 %.
+// Percent is a share with one decimal, unless that is 0: 3 %, 12.5 %.
 func Percent(share float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(100*share, 'f', 1, 64), ".0") + " %"
 }

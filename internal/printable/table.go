@@ -9,11 +9,11 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Table writes comma- or tab-separated values that spreadsheets take for what they
-// are: no cell breaks its row, and none is a formula.
+// A Table writes comma- or tab-separated values. No cell has a line break, and none is a formula of a
+// spreadsheet.
 type Table struct{ csv *csv.Writer }
 
-// NewTable separates cells by comma, or by whatever that is.
+// NewTable separates cells by the rune comma.
 func NewTable(w io.Writer, comma rune) Table {
 	out := csv.NewWriter(w)
 	out.Comma = comma
@@ -21,19 +21,16 @@ func NewTable(w io.Writer, comma rune) Table {
 }
 
 // Write writes a row.
-func (t Table) Write(row []string) error {
-	cells := lists.Map(row, cell)
-	return t.csv.Write(cells)
-}
+func (t Table) Write(row []string) error { return t.csv.Write(lists.Map(row, cell)) }
 
-// Flush writes what is left, and returns the first error of all writes.
+// Flush writes the buffer, and returns the first error of all writes.
 func (t Table) Flush() error {
 	t.csv.Flush()
 	return t.csv.Error()
 }
 
-// cell is s in one line, with an apostrophe in front where a spreadsheet would run
-// it: the OWASP's remedy for CSV injection. Numbers stay numbers.
+// cell is s in one line, after an apostrophe if a spreadsheet would take it for a formula: OWASP's
+// remedy for CSV injection. Numbers stay numbers.
 func cell(s string) string {
 	line := Line(s)
 	if strings.IndexAny(s, "=+-@\t\r＝＋－＠") != 0 {

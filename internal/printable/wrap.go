@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Wrap breaks a line at spaces so that no part is wider than width letters, where its words
-// let it; parts after the first begin with indent. Spaces within the line stay as they are.
+// Wrap breaks a line at spaces into parts of width letters at most, unless a word is longer. Parts after
+// the first begin with indent. Other spaces stay.
 func Wrap(line string, width int, indent string) string {
 	var b strings.Builder
 	for {
@@ -40,12 +40,11 @@ func Wrap(line string, width int, indent string) string {
 	}
 }
 
-// leastColumn is how wide a second column is at least; where less is left of a line, it goes on
-// below the first.
+// leastColumn is the smallest width of a second column. With less room it is wrapped below the first.
 const leastColumn = 12
 
-// Reflow fits a text into a width: paragraphs are filled, and lines that begin with a space
-// are kept, those of two columns with the second one under itself.
+// Reflow fits a text into a width: paragraphs are filled; lines that begin with a space or have two
+// columns are kept and wrapped, the second column under itself.
 func Reflow(text string, width int) string {
 	var b strings.Builder
 	var paragraph []string
@@ -72,13 +71,12 @@ func Reflow(text string, width int) string {
 	return b.String()
 }
 
-// columned tells a line of two columns: a word or two, and more than one space.
+// columned tells a line with two columns, which more than one space separates.
 func columned(line string) bool { return hanging(line) > indented(line)+2 }
 
 func indented(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// hanging is where the second column of a line begins, in letters; of a line that has one
-// column, a little beyond where that begins.
+// hanging is the indent of a wrapped line in letters: that of its second column, or two more than its own.
 func hanging(line string) int {
 	first := indented(line)
 	gap := strings.LastIndex(strings.TrimRight(line, " "), "  ")

@@ -31,7 +31,7 @@ func Read(root string, m *numa.Machine) Provenance {
 		Time:      time.Now().UTC().Format(time.RFC3339),
 		Online:    m.Online(),
 		Allowed:   m.Allowed,
-		CPUQuota:  numa.CPUQuota(root),
+		CPUQuota:  m.Quota,
 		Levels:    m.Levels(m.Allowed),
 		Go:        runtime.Version(),
 		Taulop:    Version(),

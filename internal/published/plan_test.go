@@ -7,9 +7,9 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
-// Two settings a case timed beside the library's own choice leave 1.0 % or less, rounded, in less than 30 % of
-// the time of all. Ranks bound to a socket float, and single runs take up to 400 times as long as those beside
-// them: there a plan is held to less than the own choice costs.
+// A plan's penalty is 1.0 % or less, rounded, in less than 30 % of the time of all runs. Ranks mapped by socket
+// float between its cores, and single runs take up to 400 times as long as others: there the penalty must only
+// be below the own choice's.
 func TestPlans(t *testing.T) {
 	table, f := measured(t, epyc)
 	plans := must.Get(Compare(table, f, model.Choice{}, Choice{AtOnce: true})).Evaluate(0.02).Plans()

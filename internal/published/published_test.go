@@ -17,8 +17,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// measured is a machine that others measured: its collectives, and the parameter file of its
-// messages.
+// measured is a published machine: its collectives, and the parameter file of its messages.
 func measured(t testing.TB, machine string) (*tidy.Table, *params.File) {
 	t.Helper()
 	dir := filepath.Join(os.Getenv("TAULOP_SHARED"), "measured", machine)
@@ -36,21 +35,14 @@ func measured(t testing.TB, machine string) (*tidy.Table, *params.File) {
 			tables = append(tables, table)
 		}
 	}
-	f := must.Get(tidy.File(tables, nil))
-	return collectives, f
+	return collectives, must.Get(tidy.File(tables, nil))
 }
 
 const epyc, thin = "orfeo-epyc7h12", "orfeo-thin6126"
 
-// compared is what ranks bound to a core or a node took of a machine beside what is predicted, of
-// cells that are to be kept. Predicting takes seconds, so a machine is compared once.
-func compared(t *testing.T, machine string, keep ...func(Cell) bool) *Comparison {
-	t.Helper()
-	return comparedAs(t, machine, false, keep...)
-}
-
-// comparedAs is compared, of calls that all ranks begin at once or as benchmarks time them.
-func comparedAs(t *testing.T, machine string, atOnce bool, keep ...func(Cell) bool) *Comparison {
+// compared compares the cells to keep of a machine, with ranks mapped by core or node. Predictions take
+// seconds, so each machine is compared once.
+func compared(t *testing.T, machine string, atOnce bool, keep ...func(Cell) bool) *Comparison {
 	t.Helper()
 	key := fmt.Sprint(machine, atOnce)
 	if comparisons[key] == nil {
@@ -66,10 +58,10 @@ func comparedAs(t *testing.T, machine string, atOnce bool, keep ...func(Cell) bo
 
 var comparisons = make(map[string]*Comparison)
 
-// byCore has the cells of ranks in a row of cores.
+// byCore keeps cells mapped by core.
 func byCore(c Cell) bool { return c.Mapping == "core" }
 
-// From 8 ranks on in a row of cores, as whoever took the tables together worked out.
+// Penalties as published with the tables: from 8 ranks on, mapped by core.
 func TestOwnPenalties(t *testing.T) {
 	for _, tt := range []struct {
 		machine, collective string
@@ -80,7 +72,7 @@ func TestOwnPenalties(t *testing.T) {
 		{epyc, "barrier", 249, 6.6, 46},
 		{thin, "bcast", 440, 19.2, 666},
 	} {
-		c := comparedAs(t, tt.machine, true, byCore, func(c Cell) bool { return c.Collective == tt.collective && c.P >= 8 })
+		c := compared(t, tt.machine, true, byCore, func(c Cell) bool { return c.Collective == tt.collective && c.P >= 8 })
 		all := c.Evaluate(0).Groups
 		if len(all) != 1 || all[0].Own == nil {
 			t.Fatalf("%s: %+v", tt.machine, all)
@@ -95,7 +87,7 @@ func TestOwnPenalties(t *testing.T) {
 	}
 }
 
-// A table that says neither which algorithms were taken nor where ranks were.
+// A table without algorithms and mappings.
 func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nallgather\t0\t8\t2\t1024\t9\nbcast\t0\t1\t1\t1024\t1\n"
@@ -113,12 +105,11 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 		t.Errorf("MPICH's own choice: %+v", c)
 	}
 	if c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})); c.Cells[0].LeftOut != errUnnamed.Error() {
-		t.Errorf("the own choice of a library that nobody names: %+v", c)
+		t.Errorf("the own choice of an unknown library: %+v", c)
 	}
 }
 
-// Rows that do not say on how many nodes ranks were are on as few as have cores for them, unless
-// ranks were mapped by node.
+// Rows without a number of nodes count as on the fewest nodes, unless ranks were mapped by node.
 func TestUnknownNodes(t *testing.T) {
 	const head = "# 4 cores per node\n"
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, head+"level\tm_bytes\tlatency_us\nsame_node\t1\t0.2\nsame_node\t65536\t4\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
@@ -133,7 +124,7 @@ func TestUnknownNodes(t *testing.T) {
 	}
 }
 
-// Rows of what nobody knows are left out for a reason each, and others stay.
+// Rows with unknown names are left out with a reason; other rows stay.
 func TestUnknownRows(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
 	const rows = `collective	alg_id	algorithm	P	nodes	m_bytes	latency_us
@@ -163,11 +154,10 @@ bcast	77	-	2	2	1024	9
 
 func tableOf(t testing.TB, text string) *tidy.Table {
 	t.Helper()
-	table := must.Get(tidy.Read(strings.NewReader(text), "t.tsv"))
-	return table
+	return must.Get(tidy.Read(strings.NewReader(text), "t.tsv"))
 }
 
-// The name of an algorithm decides against the number 0.
+// The name of an algorithm has precedence over the number 0.
 func TestSettingOf(t *testing.T) {
 	for _, tt := range []struct{ head, id, name, want string }{
 		{"Open MPI 4.1.5", "0", "binomial", "6 binomial"},

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Against is times that an MPI benchmark printed, with what the models say.
+// Against holds times that an MPI benchmark printed, beside predictions.
 type Against struct {
 	predict.Source
 	Output  string               `json:"output"` // the file that holds what the benchmark printed
@@ -23,13 +23,11 @@ type Against struct {
 	LeftOut []mpibench.Omission  `json:"left_out"`
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (a *Against) Document() *document.Document {
 	return document.New("taulop verify -against", a, document.Rows(a.values), a.say)
 }
 
-// say writes how far models are off, a table for each benchmark and P, the means, and where times
-// come from.
 func (a *Against) say(w *document.Document) {
 	fmt.Fprintln(w, a.answer())
 	type benchmark struct {
@@ -56,7 +54,7 @@ func (a *Against) say(w *document.Document) {
 	fmt.Fprintf(w, "Measured: %s\n", a.Output)
 }
 
-// answer says how far models are off, over all rows that all of them predict.
+// answer states the mean error of each model over the rows that all models predict.
 func (a *Against) answer() string {
 	rows, sums := 0, make([]float64, len(verify.AgainstModels))
 	for _, m := range a.Means {
@@ -91,13 +89,14 @@ func (a *Against) means() view.Table {
 	return t
 }
 
-// compared are the rows of one benchmark. Only collectives have other algorithms.
-func compared(of []verify.Compared) view.Table {
-	name, models := of[0].Benchmark, verify.AgainstModels
-	several := slices.ContainsFunc(of, func(r verify.Compared) bool { return r.Predicted.Algorithm != of[0].Predicted.Algorithm })
-	nearest := slices.ContainsFunc(of, func(r verify.Compared) bool { return r.Nearest != nil })
+// compared is the table of one benchmark. Point-to-point rows have no algorithm and no Nearest.
+func compared(measured []verify.Compared) view.Table {
+	first, models := measured[0], verify.AgainstModels
+	name := first.Benchmark
+	several := slices.ContainsFunc(measured, func(r verify.Compared) bool { return r.Predicted.Algorithm != first.Predicted.Algorithm })
+	nearest := slices.ContainsFunc(measured, func(r verify.Compared) bool { return r.Nearest != nil })
 	keys, beside := view.Numbers("m"), predictedColumns(models...)
-	switch as := of[0].Predicted.Algorithm; {
+	switch as := first.Predicted.Algorithm; {
 	case several:
 		name += " as the library chooses"
 		keys = append(keys, view.Numbers("algorithm")...)
@@ -107,12 +106,12 @@ func compared(of []verify.Compared) view.Table {
 	if nearest {
 		beside = append(append(beside, view.Numbers("nearest algorithm")...), predictedColumns(models[0])...)
 	}
-	short := func(algorithm string) string {
+	short := func(algorithm string) string { // without its collective
 		_, name, _ := strings.Cut(algorithm, ":")
 		return name
 	}
 	var rows []timedRow
-	for _, r := range of {
+	for _, r := range measured {
 		row := timedRow{[]any{view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted.Models, models...)}}
 		if several {
 			row.keys = append(row.keys, short(r.Predicted.Algorithm))
@@ -122,5 +121,5 @@ func compared(of []verify.Compared) view.Table {
 		}
 		rows = append(rows, row)
 	}
-	return measuredTable(fmt.Sprintf("%s, P = %d; errors in %% of what was measured", name, of[0].P), keys, beside, rows)
+	return measuredTable(fmt.Sprintf("%s, P = %d; errors in %% of what was measured", name, first.P), keys, beside, rows)
 }

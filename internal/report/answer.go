@@ -18,17 +18,17 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A Reach is how far a measurement came.
+// A Reach is how much of a plan was measured.
 type Reach struct {
 	Cells             int
-	Missing           error  // which of them lack an interval; nil: none
-	Rest, More, Again string // sentences: how to measure the rest, more of a noisy machine, another session or nothing
+	Missing           error  // which cells lack an interval; nil: none
+	Rest, More, Again string // advice in sentences: the missing cells, a noisy machine, another session ("" for none)
 }
 
-// unfit is the half-width from which on an interval's bounds are mostApart.
+// unfit is the relative half-width at which the bounds of an interval have the ratio mostApart.
 const unfit = (mostApart - 1.) / (mostApart + 1)
 
-// fitness says whether a file is fit for use, and what to do about it, in two lines.
+// fitness says in two lines whether a file is fit for use, and what to do next.
 func (r Reach) fitness(f *params.File) string {
 	half := fit.Quantile(f.Widths(), 0.5)
 	switch {
@@ -44,7 +44,7 @@ func (r Reach) fitness(f *params.File) string {
 	return strings.TrimSuffix(fmt.Sprintf("Fit for use: all %s measured, %s.\n%s", printable.Count(r.Cells, "cell"), within(f.Widths()), r.Again), "\n")
 }
 
-// Unfit says why a file is not fit for use, "" of one that is, or was published.
+// Unfit says why a file is not fit for use; "" if it is, or if it is a published table.
 func Unfit(f *params.File) string {
 	half := fit.Quantile(f.Widths(), 0.5)
 	if len(f.Launches) == 0 || half <= unfit {
@@ -60,8 +60,8 @@ func halfWithin(half float64) string {
 	return "half of those measured are within " + view.HalfWidth(half)
 }
 
-// sayFirst writes L, y and A of the first setup and placement at the largest τ, of the segment or else of
-// the largest message measured, in each state of the machine; nothing without transfers.
+// sayFirst writes L, y and A of the first setup and placement at the largest τ in each state of the
+// machine, for messages of a segment or else the largest ones; nothing without transfers.
 func sayFirst(w *document.Document, f *params.File) {
 	c, tau := firstCurve(f)
 	heads := []view.Column{{Name: fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), tau), Unit: "ns"}, {Name: fmt.Sprintf("y(%d)", tau), Unit: "ns"}, {Name: fmt.Sprintf("A(%d)", tau)}}
@@ -85,8 +85,8 @@ func sayFirst(w *document.Document, f *params.File) {
 	var columns []stateColumn
 	for i, head := range heads {
 		text := func(state params.State) string {
-			if of := found[state]; of != nil {
-				return view.Within(of[i])
+			if numbers := found[state]; numbers != nil {
+				return view.Within(numbers[i])
 			}
 			return ""
 		}
@@ -97,21 +97,21 @@ func sayFirst(w *document.Document, f *params.File) {
 	sayStates(w, 2, states, columns...)
 }
 
-// firstCurve is where the first numbers are of, with τ; τ = 0: there are no transfers.
-func firstCurve(f *params.File) (c compare.Curve, tau int) {
+// firstCurve is the curve that sayFirst shows, with its largest τ; τ = 0: there are no transfers.
+func firstCurve(f *params.File) (first compare.Curve, tau int) {
 	curves, _ := compare.Curves("", f) // an error says that there are none
-	for _, of := range curves {
-		if len(of.Points) == 0 || len(f.Plan.Setups) > 0 && of.Setup != f.Plan.Setups[0] || of.OffCache != curves[0].OffCache || of.Placement != curves[0].Placement {
+	for _, c := range curves {
+		if len(c.Points) == 0 || len(f.Plan.Setups) > 0 && c.Setup != f.Plan.Setups[0] || c.OffCache != curves[0].OffCache || c.Placement != curves[0].Placement {
 			continue
 		}
-		if tau == 0 || of.Segment || !c.Segment {
-			c, tau = of, of.Points[len(of.Points)-1].Tau
+		if tau == 0 || c.Segment || !first.Segment {
+			first, tau = c, c.Points[len(c.Points)-1].Tau
 		}
 	}
-	return c, tau
+	return first, tau
 }
 
-// numbersOf are L, y and A of a curve as a file has them, NaN where it does not.
+// numbersOf are L, y and A in a file for the channel of a curve; Center is NaN where one is unknown.
 func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
 	L, y, A := fit.Median(nil), fit.Median(nil), fit.Median(nil)
 	if curves, _ := compare.Curves("", f); tau > 0 {
@@ -133,13 +133,13 @@ func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
 	return []fit.Estimate{L, y, A}
 }
 
-// mostCheapest is of how many runs of sizes the answer of a prediction speaks.
+// mostCheapest is the number of ranges of sizes in an answer.
 const mostCheapest = 3
 
-// cheapest says for each collective and P which algorithm is the cheapest and what it costs, in a
-// line for each run of sizes in which one stays so; nothing of sizes whose costs are not all known.
+// cheapest names for each collective and P the cheapest algorithm and its cost, a line for each range
+// of sizes where it stays the same. Sizes with an unknown cost are left out.
 func (p *predictions) cheapest() (lines []string) {
-	for _, of := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
+	for _, calls := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		var first, last []predict.Prediction // the cheapest rows of the run's first and last size
 		end := func() {
 			if len(last) > 0 {
@@ -147,12 +147,12 @@ func (p *predictions) cheapest() (lines []string) {
 			}
 			first, last = nil, nil
 		}
-		for _, rows := range view.Grouped(of, func(r predict.Prediction) int { return r.Bytes }) {
+		for _, rows := range view.Grouped(calls, func(r predict.Prediction) int { return r.Bytes }) {
 			if slices.ContainsFunc(rows, func(r predict.Prediction) bool { return r.Unknown }) {
 				end()
 				continue
 			}
-			if marked := lists.Filter(rows, func(r predict.Prediction) bool { return r.Cheapest }); len(marked) > 0 { // else they are alike
+			if marked := lists.Filter(rows, func(r predict.Prediction) bool { return r.Cheapest }); len(marked) > 0 { // else all are tied
 				rows = marked
 			}
 			stay := lists.Filter(rows, func(r predict.Prediction) bool { return slices.ContainsFunc(last, named(r.Algorithm)) })
@@ -174,7 +174,7 @@ func named(algorithm string) func(predict.Prediction) bool {
 	return func(r predict.Prediction) bool { return r.Algorithm == algorithm }
 }
 
-// few are the first two names, and how many more there are.
+// few abridges names to the first two and the number of others.
 func few(names []string) []string {
 	if n := len(names) - 2; n > 0 {
 		return append(names[:2:2], fmt.Sprintf("%d more", n))
@@ -182,7 +182,7 @@ func few(names []string) []string {
 	return names
 }
 
-// cheapestOf says it of one run of sizes.
+// cheapestOf is the line of one range, given the cheapest rows of its first and last size.
 func cheapestOf(first, last []predict.Prediction) string {
 	names := few(lists.Map(last, func(r predict.Prediction) string { return r.Algorithm }))
 	least := func(rows []predict.Prediction) predict.Prediction {

@@ -10,10 +10,10 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Check is a machine beside what it was.
+// A Check is a machine compared with its baseline.
 type Check compare.Baseline
 
-// WriteText writes a line as monitoring plugins do.
+// WriteText writes the status line of a monitoring plugin.
 func (c *Check) WriteText(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s\n", c.line())
 	return err
@@ -26,8 +26,7 @@ func (c *Check) line() string {
 	return fmt.Sprintf("taulop %v: %s: %s", c.State, printable.Name(c.Machine), c.Text)
 }
 
-// WritePerformance writes the line with each cell's ratio to the baseline behind it, as
-// plugins' performance data.
+// WritePerformance adds the cells' ratios to the baseline as performance data of a plugin.
 func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 	data := []string{}
 	for _, cell := range c.Cells {
@@ -47,67 +46,54 @@ func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 // WriteJSON writes the document.
 func (c *Check) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop check", 1, "", c) }
 
-// WriteMetrics writes a textfile for Prometheus's node exporter, which says itself when it
-// was written. Of a check that failed there is the state alone.
+// WriteMetrics writes a text file for Prometheus's node exporter, which exports the file's time
+// itself. A check that failed has its state alone.
 func (c *Check) WriteMetrics(w io.Writer) error {
 	var b strings.Builder
-	metric := func(name, help string) {
+	gauge := func(name, help string, samples ...string) { // a sample: labels, a space and the value
 		fmt.Fprintf(&b, "# HELP taulop_check_%s %s\n# TYPE taulop_check_%[1]s gauge\n", name, help)
+		for _, s := range samples {
+			fmt.Fprintf(&b, "taulop_check_%s%s\n", name, s)
+		}
 	}
-	metric("state", "0 as it was, 1 slower by the level of a warning, 2 by the critical one, 3 unknown")
-	fmt.Fprintf(&b, "taulop_check_state %d\n", c.State)
-	c.writeStates(&b, metric)
+	gauge("state", "0 as it was, 1 slower by the level of a warning, 2 by the critical one, 3 unknown", fmt.Sprintf(" %d", c.State))
+	if len(c.States) > 0 { // under the baseline's flags, which stay the same from check to check
+		unmet := 0.
+		var shares []string
+		for _, s := range c.States {
+			if s.Was == nil {
+				unmet += s.Share
+			} else {
+				shares = append(shares, fmt.Sprintf("{%s} %g", flagLabels(s.Was.NS, s.Was.Slow > 0), s.Share))
+			}
+		}
+		gauge("flag_share", "Share of the time in a state of the baseline, by what a flag took then", shares...)
+		gauge("unmet_share", "Share of the time in states that the baseline has not met", fmt.Sprintf(" %g", unmet))
+	}
 	if len(c.Cells) > 0 {
 		if c.Visible > 0 { // else nothing was tested
-			metric("visible_ratio", "Change that would have been found in 9 of 10 cases, 0.1 is 10 %: the median over cells")
-			fmt.Fprintf(&b, "taulop_check_visible_ratio %g\n", c.Visible)
+			gauge("visible_ratio", "Change that would have been found in 9 of 10 cases, 0.1 is 10 %: the median over cells", fmt.Sprintf(" %g", c.Visible))
 		}
-		metric("baseline_sessions", "Sessions that the baseline has")
-		fmt.Fprintf(&b, "taulop_check_baseline_sessions %d\n", c.Sessions)
-		labels := make([]string, len(c.Cells))
-		for i, cell := range c.Cells {
+		gauge("baseline_sessions", "Sessions that the baseline has", fmt.Sprintf(" %d", c.Sessions))
+		var ratios, times []string
+		for _, cell := range c.Cells {
 			flag := ""
 			if cell.Flag > 0 {
 				flag = "," + flagLabels(cell.Flag, cell.Slow)
 			}
-			labels[i] = fmt.Sprintf(`{cell="%s",setup="%s",placement="%s",cache="%s",tau="%d",bytes="%d"%s}`,
+			labels := fmt.Sprintf(`{cell="%s",setup="%s",placement="%s",cache="%s",tau="%d",bytes="%d"%s}`,
 				label(string(cell.Kind)), label(cell.Setup), label(string(cell.Placement)), cache(cell.OffCache), cell.Tau, cell.Bytes, flag)
+			ratios, times = append(ratios, fmt.Sprintf("%s %g", labels, cell.Ratio.Value)), append(times, fmt.Sprintf("%s %g", labels, cell.Now.Center))
 		}
-		metric("ratio", "Time of a cell over that of the baseline: above 1 it is slower")
-		for i, cell := range c.Cells {
-			fmt.Fprintf(&b, "taulop_check_ratio%s %g\n", labels[i], cell.Ratio.Value)
-		}
-		metric("nanoseconds", "Time of a cell, as in parameter files")
-		for i, cell := range c.Cells {
-			fmt.Fprintf(&b, "taulop_check_nanoseconds%s %g\n", labels[i], cell.Now.Center)
-		}
+		gauge("ratio", "Time of a cell over that of the baseline: above 1 it is slower", ratios...)
+		gauge("nanoseconds", "Time of a cell, as in parameter files", times...)
 	}
 	if c.Memory != nil {
-		metric("memory_peak_ratio", "Bandwidth that memory carried over what it should")
-		fmt.Fprintf(&b, "taulop_check_memory_peak_ratio %g\n", c.Memory.Share)
+		gauge("memory_peak_ratio", "Bandwidth that memory carried over what it should", fmt.Sprintf(" %g", c.Memory.Share))
 	}
-	b.WriteString("# EOF\n") // as OpenMetrics ends, so that a file cut short is told from a whole one
+	b.WriteString("# EOF\n") // the end of OpenMetrics: without it a file was cut short
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// writeStates writes the shares of states by the flag of the baseline, whose numbers stay the
-// same from check to check; those that it has not met are one.
-func (c *Check) writeStates(b *strings.Builder, metric func(name, help string)) {
-	if len(c.States) == 0 {
-		return
-	}
-	unmet := 0.
-	metric("flag_share", "Share of the time in a state of the baseline, by what a flag took then")
-	for _, s := range c.States {
-		if s.Was == nil {
-			unmet += s.Share
-			continue
-		}
-		fmt.Fprintf(b, "taulop_check_flag_share{%s} %g\n", flagLabels(s.Was.NS, s.Was.Slow > 0), s.Share)
-	}
-	metric("unmet_share", "Share of the time in states that the baseline has not met")
-	fmt.Fprintf(b, "taulop_check_unmet_share %g\n", unmet)
 }
 
 // flagLabels name a state of the baseline.
@@ -125,8 +111,7 @@ func cache(off bool) string {
 	return "in"
 }
 
-// label is a value of a label: a backslash, a quotation mark and a line's end are all that
-// the format escapes.
+// label escapes the value of a label.
 func label(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text)
 }

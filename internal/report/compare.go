@@ -14,14 +14,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// SideBySide is a few machines, each in full.
+// SideBySide is a comparison of a few machines.
 func SideBySide(r *compare.Comparison) *document.Document {
 	return document.New("taulop compare", r, document.Rows((*sideBySide)(r).values), (*sideBySide)(r).say)
 }
 
 type sideBySide compare.Comparison
 
-// say writes the answer, then the tables, and last what else the reader must know.
 func (c *sideBySide) say(w *document.Document) {
 	if c.Verdict.Headline != "" {
 		fmt.Fprintln(w, c.Verdict.Headline)
@@ -42,13 +41,12 @@ func (c *sideBySide) say(w *document.Document) {
 	}
 }
 
-// Below is what the answer rests on: the tables, and who is ahead in each.
+// Below is the tables under the answer, and which machine is ahead in each.
 func Below(c *compare.Comparison) *document.Document {
 	return document.New("", nil, nil, (*sideBySide)(c).sayTables)
 }
 
-// sayTables writes for each table L(m,τ), bandwidth and A(τ) with τ down and machines across and
-// what sums up each machine; in the end a conclusion.
+// sayTables writes L(m,τ), bandwidth, A(τ) and fitted curves for each channel, then the conclusions.
 func (c *sideBySide) sayTables(w *document.Document) {
 	var noise, untested bool
 	for i := range c.Tables {
@@ -80,7 +78,6 @@ func (c *sideBySide) sayTables(w *document.Document) {
 	}
 }
 
-// tableTitle is the channel's title, with the state.
 func tableTitle(t *compare.Table) string {
 	return channelTitle(t.Channel, t.Segment) + t.State.Title()
 }
@@ -93,7 +90,7 @@ func channelTitle(c compare.Channel, segment bool) string {
 	return fmt.Sprintf("%s, %s = %s", c, letter, view.Bytes(c.Bytes))
 }
 
-// quantities are tables with τ down and machines across, each with its ratios to the first.
+// quantities are tables with τ down and machines across; times have their ratios to the first machine.
 func quantities(t *compare.Table) (tables []view.Table) {
 	m := view.Bytes(t.Bytes)
 	for _, q := range []struct {
@@ -102,7 +99,7 @@ func quantities(t *compare.Table) (tables []view.Table) {
 		cell   func(compare.Point) string
 	}{
 		{fmt.Sprintf("L(%s,τ) in ns, × that of %s", m, t.Rows[0].Machine), true, timeCell},
-		{"bandwidth of all τ together in GB/s", false, func(b compare.Point) string { return significant(b.Bandwidth.Center) }},
+		{"bandwidth of all τ together in GB/s", false, func(p compare.Point) string { return significant(p.Bandwidth.Center) }},
 		{fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", m), false, concurrencyCell},
 	} {
 		table := view.Table{Title: "  " + q.title, Columns: view.Numbers("τ")}
@@ -115,12 +112,12 @@ func quantities(t *compare.Table) (tables []view.Table) {
 			var cells []string
 			for i, r := range t.Rows {
 				cell := ""
-				b, measured := r.At(tau)
+				p, measured := r.At(tau)
 				if measured {
-					cell = q.cell(b)
+					cell = q.cell(p)
 				}
 				if cells = append(cells, cell); q.ratios && i > 0 {
-					cells = append(cells, ratioCell(b.Ratio))
+					cells = append(cells, ratioCell(p.Ratio))
 				}
 			}
 			table.Add(tau, cells)
@@ -130,29 +127,29 @@ func quantities(t *compare.Table) (tables []view.Table) {
 	return tables
 }
 
-func timeCell(b compare.Point) string {
-	text := view.Center(b.L)
-	if b.L.Known() {
-		text += fmt.Sprintf(" %6s", view.HalfWidth(b.L.Width()))
+func timeCell(p compare.Point) string {
+	text := view.Center(p.L)
+	if p.L.Known() {
+		text += fmt.Sprintf(" %6s", view.HalfWidth(p.L.Width()))
 	}
 	return text
 }
 
-func concurrencyCell(b compare.Point) string {
+func concurrencyCell(p compare.Point) string {
+	A := p.A
+	half := (A.Hi - A.Lo) / 2
 	switch {
-	case math.IsNaN(b.A.Center):
+	case math.IsNaN(A.Center):
 		return "?"
-	case !b.A.Known() || b.A.Lo == b.A.Hi:
-		return fmt.Sprintf("%.2f", b.A.Center)
+	case !A.Known() || A.Lo == A.Hi:
+		return fmt.Sprintf("%.2f", A.Center)
+	case half >= A.Center:
+		return view.Digits(A.Center, half) + " " + view.HalfWidth(half/A.Center)
 	}
-	half := (b.A.Hi - b.A.Lo) / 2
-	if half >= b.A.Center {
-		return view.Digits(b.A.Center, half) + " " + view.HalfWidth(half/b.A.Center)
-	}
-	return fmt.Sprintf("%.2f ±%.2f", b.A.Center, half)
+	return fmt.Sprintf("%.2f ±%.2f", A.Center, half)
 }
 
-// ratioCell leaves room for the mark, so that digits stand below each other.
+// ratioCell has two columns for the mark, so that digits align.
 func ratioCell(r *compare.Ratio) string {
 	switch {
 	case r == nil:
@@ -165,7 +162,7 @@ func ratioCell(r *compare.Ratio) string {
 	return significant(r.Value) + "  "
 }
 
-// sums is what sums up each machine's curve.
+// sums has L(m,1), the last A(τ), saturation and the fitted law of each machine.
 func sums(t *compare.Table) view.Table {
 	table := view.Table{
 		Title:   "  summed up; contention σ and coherence κ of X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))",
@@ -199,23 +196,23 @@ func sums(t *compare.Table) view.Table {
 		table.Add(r.Machine, view.Center(r.Alone())+" ns", A, saturates, sigma, kappa, residual)
 	}
 	for _, why := range slices.Sorted(maps.Keys(unfitted)) {
-		of := ""
+		which := ""
 		if machines := unfitted[why]; len(machines) < len(t.Rows) {
-			of = strings.Join(machines, ", ") + ": "
+			which = strings.Join(machines, ", ") + ": "
 		}
-		table.Note("  %sno σ and κ, %s", of, why)
+		table.Note("  %sno σ and κ, %s", which, why)
 	}
 	return table
 }
 
-// surveys has a table for each state, with a line for each kind of survey and machine.
+// surveys has a table for each state, with a row for each kind of survey and machine.
 func (c *sideBySide) surveys() (tables []view.Table) {
 	var state *compare.InState
 	for i, k := range c.Surveys {
 		if i == 0 || k.State != state {
 			state = k.State
 			tables = append(tables, view.Table{
-				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower and faster are so many cells of those tested, corrected for their number", state.Title(), (*compare.Comparison)(c).First(state)),
+				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", state.Title(), (*compare.Comparison)(c).First(state)),
 				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
 			})
 		}
@@ -226,7 +223,7 @@ func (c *sideBySide) surveys() (tables []view.Table) {
 	return tables
 }
 
-// coefficient writes as many digits as the standard error leaves, at most six.
+// coefficient has the decimals that its standard error leaves, six at most.
 func coefficient(c fit.Coefficient) string {
 	if c.Held {
 		return "0"
@@ -238,10 +235,8 @@ func coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%.*f ±%.*f", places, c.Value, places, c.Error)
 }
 
-// values have a row for each machine and τ, with what sums up the machine's
-// curve repeated in each, then one for each machine and cell of what was measured
-// by surveys: all in one table, which kind and variant tell apart. Fields
-// without a value are empty.
+// values have a row for each machine and τ, where saturation and the fitted law repeat, then a row
+// for each machine and cell of surveys. Kind and variant tell them apart.
 func (c *sideBySide) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
@@ -256,9 +251,9 @@ func (c *sideBySide) values() view.Table {
 			if s := r.Scalability; s != nil {
 				law = []any{s.Sigma.Value, s.Sigma.Error, s.Kappa.Value, s.Kappa.Error, s.Residual, r.Poor}
 			}
-			for _, b := range r.Points {
-				out.Add(keyCells(t.Channel.Key(b.Tau), r.Machine), b.Replicates.Launches(),
-					bounds(b.L), bounds(b.Bandwidth), bounds(b.A), ratioCells(b.Ratio), saturation, law, stateCells(t.State, r.Machine))
+			for _, p := range r.Points {
+				out.Add(keyCells(t.Channel.Key(p.Tau), r.Machine), p.Replicates.Launches(),
+					bounds(p.L), bounds(p.Bandwidth), bounds(p.A), ratioCells(p.Ratio), saturation, law, stateCells(t.State, r.Machine))
 			}
 		}
 	}
@@ -272,26 +267,25 @@ func (c *sideBySide) values() view.Table {
 	return out
 }
 
-// keyColumns are the heads of keyCells: what was measured, and on which machine.
+// keyColumns are the heads of keyCells.
 var keyColumns = []string{"kind", "variant", "setup", "placement", "off_cache", "m_bytes", "machine", "tau"}
 
 func keyCells(k params.Key, machine string) []any {
 	return []any{k.Kind, k.VariantName(), k.Setup, k.Placement, k.OffCache, k.Bytes, machine, k.Tau}
 }
 
-// stateCells are a machine's flag in a state, the state's share of its time, and whether something
-// slows a core in it.
+// stateCells are the flag time of a state in ns, its share of the time, and whether it slows cores.
 func stateCells(s *compare.InState, machine string) []any {
 	if s == nil {
 		return []any{nil, nil, nil}
 	}
-	of, _ := s.Of(machine)
-	return []any{of.NS, of.Share, of.Slow > 0}
+	state, _ := s.Of(machine)
+	return []any{state.NS, state.Share, state.Slow > 0}
 }
 
 func bounds(e fit.Estimate) []any { return []any{e.Center, e.Lo, e.Hi} }
 
-// ratioCells are a ratio to the first machine, its p, and whether it differs.
+// ratioCells are the ratio to the first machine, its adjusted p, and whether it differs.
 func ratioCells(r *compare.Ratio) []any {
 	switch {
 	case r == nil:

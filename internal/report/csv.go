@@ -10,10 +10,9 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// Tables for programs: a row for each number that was measured or predicted, units in the
-// heads, numbers with all digits that say something. What is not known is an empty cell.
+// Tables for programs: units in the heads, six digits, and an empty cell for an unknown value.
 
-// values have a row for each k, of each state.
+// values have a row for each k and state.
 func (s *Series) values() view.Table {
 	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share", "state_slowed")}
 	add := func(rows []series.Row, state ...any) {
@@ -24,13 +23,13 @@ func (s *Series) values() view.Table {
 	if len(s.States) == 0 {
 		add(s.Rows, nil, nil, nil)
 	}
-	for _, of := range s.States {
-		add(of.Rows, of.NS, of.Share, of.Slow > 0)
+	for _, state := range s.States {
+		add(state.Rows, state.NS, state.Share, state.Slow > 0)
 	}
 	return t
 }
 
-// valueRows have a row for each time that was measured.
+// valueRows have a row for each measured time.
 func valueRows(rows []verify.Row, models []string) view.Table {
 	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
 	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share", "state_slowed")...)
@@ -59,7 +58,7 @@ func (a *Against) values() view.Table {
 	return t
 }
 
-// values have a row for each mapping and level, with what the mapping costs over all.
+// values have a row for each mapping and level; the mapping's total cost repeats.
 func (r *processMap) values() view.Table {
 	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
 		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
@@ -85,9 +84,9 @@ func predictedHeads(models []string) (columns []view.Column) {
 	return columns
 }
 
-func predictedCells(of []verify.Prediction, models []string) (cells []any) {
+func predictedCells(predictions []verify.Prediction, models []string) (cells []any) {
 	for _, m := range models {
-		if p := predictionOf(of, m); p != nil {
+		if p := predictionOf(predictions, m); p != nil {
 			cells = append(cells, p.Ns, p.Error)
 		} else {
 			cells = append(cells, nil, nil)
@@ -96,8 +95,8 @@ func predictedCells(of []verify.Prediction, models []string) (cells []any) {
 	return cells
 }
 
-// values have a row for each term of each formula, or for each range of sizes that an
-// algorithm is the cheapest in.
+// values have a row for each term of each formula, or for each range of sizes with one cheapest
+// algorithm.
 func (d *explanations) values() view.Table {
 	if len(d.Comparisons) > 0 {
 		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
@@ -117,13 +116,13 @@ func (d *explanations) values() view.Table {
 	return t
 }
 
-// values have a row for each CPU that may be used, or for each worker of placements.
+// values have a row for each CPU, or for each worker of the placements.
 func (t *Topology) values() view.Table {
 	if len(t.Placements) > 0 {
 		all := view.Table{Columns: view.Words("placement", "worker", "cpu", "core", "package", "node", "user_node", "intermediate_node", "distance")}
 		for _, p := range t.Placements {
-			for i, of := range p.Workers {
-				all.Add(p.Policy, i, of.ID, of.Core, of.Package, of.Node, of.UserNode, of.IntermediateNode, of.Distance)
+			for i, w := range p.Workers {
+				all.Add(p.Policy, i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, w.Distance)
 			}
 		}
 		return all

@@ -17,14 +17,13 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
-// Explanations say what costs are made of, or where which algorithm is the cheapest.
+// Explanations break costs down into terms, or say in which ranges of sizes each algorithm is the cheapest.
 func Explanations(d *predict.Explanations) *document.Document {
 	return document.New("taulop explain", d, document.Rows((*explanations)(d).values), (*explanations)(d).say)
 }
 
 type explanations predict.Explanations
 
-// say writes them one after another, what their marks mean and where costs come from.
 func (d *explanations) say(w *document.Document) {
 	extrapolated := false
 	for i := range d.Calls {
@@ -61,13 +60,13 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 	name := e.Collective + ":" + e.Algorithm
 	fmt.Fprintf(w, "%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), costText(&e.Prediction), intervalText(&e.Prediction))
 	rest := 100.
-	for _, in := range e.States {
+	for _, cost := range e.States {
 		us := "?"
-		if !in.Unknown {
-			us = microseconds(in.Microseconds, in.Extrapolated)
+		if !cost.Unknown {
+			us = microseconds(cost.Microseconds, cost.Extrapolated)
 		}
-		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(in.State), us)
-		rest -= in.Percent()
+		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(cost.State), us)
+		rest -= cost.Percent()
 	}
 	if len(e.States) > 0 && rest > 0 {
 		fmt.Fprintf(w, "  other states, %.0f %% of the time together: in the mean above, less than 10 %% each\n", rest)
@@ -80,7 +79,7 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 	}
 	fmt.Fprintf(w, "Source: %s.\n\n", e.Described)
 	if len(e.Terms) == 0 {
-		fmt.Fprintln(w, "  Nobody has anything to send.")
+		fmt.Fprintln(w, "  No rank has anything to send.")
 		return
 	}
 	fmt.Fprintf(w, "  Θ = %s\n  %s\n", e.Formula, e.Symbols)
@@ -92,17 +91,21 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 			fmt.Fprintf(w, "  %s: %s\n", strings.Join(marked, ", "), mark.Meaning)
 		}
 	}
-	if slices.ContainsFunc(e.Terms, func(t predict.ExplainTerm) bool { return t.Parameter == model.Instruction }) {
-		fmt.Fprint(w, "  i: what an instruction of the library takes, which executes so many of them;\n    those of a call besides its messages are of no stage\n")
+	has := func(parameter string) bool {
+		return slices.ContainsFunc(e.Terms, func(t predict.ExplainTerm) bool { return t.Parameter == parameter })
 	}
-	if slices.ContainsFunc(e.Terms, func(t predict.ExplainTerm) bool { return t.Parameter == model.Line }) {
-		fmt.Fprint(w, "  f: what fetching a cache line takes that another rank has written, half of y(1)\n")
-	}
-	if strings.Contains(e.Formula, "T[") {
-		fmt.Fprint(w, "  T[level](m,τ): a message at that level, of which at most τ shared a memory, with what it waited for its sender and receiver before it began\n")
-	}
-	if strings.Contains(e.Formula, "own(") {
-		fmt.Fprint(w, "  own(m): a rank's copy of its own block, which no message carries\n")
+	for _, symbol := range []struct {
+		used    bool
+		meaning string
+	}{
+		{has(model.Instruction), "i: an instruction of the library; instructions of a call besides its messages belong to no stage"},
+		{has(model.Line), "f: fetching a cache line that another rank has written, half of y(1)"},
+		{strings.Contains(e.Formula, "T["), "T[level](m,τ): a message at that level, of which at most τ share a memory, with its wait for sender and receiver"},
+		{strings.Contains(e.Formula, "own("), "own(m): a rank's copy of its own block, which no message carries"},
+	} {
+		if symbol.used {
+			fmt.Fprintf(w, "  %s\n", symbol.meaning)
+		}
 	}
 	w.Tables(terms(e))
 	if len(e.Stages) > 0 { // not of a model that adds up chains of messages
@@ -150,7 +153,7 @@ func stages(e *predict.Explanation) view.Table {
 	return t
 }
 
-// withinNodes is the messages within nodes, and where these have levels, of each.
+// withinNodes is the number of messages within nodes, in all and at each level: 6 (4+2).
 func withinNodes(s predict.ExplainStage) string {
 	text := s.Within.String()
 	if s.Within != nil && s.Within.Levels != nil {
@@ -159,7 +162,7 @@ func withinNodes(s predict.ExplainStage) string {
 	return text
 }
 
-// stageNumbers says which stages these are: 4, 4–10, or 4,6…12.
+// stageNumbers are the numbers of repeated stages: 4; 4–10; 4, 6 … 12.
 func stageNumbers(s predict.ExplainStage) string {
 	last := s.First + (s.Repeat-1)*s.Every
 	switch {
@@ -173,7 +176,7 @@ func stageNumbers(s predict.ExplainStage) string {
 	return fmt.Sprintf("%d, %d … %d", s.First, s.First+s.Every, last)
 }
 
-// atOnce counts what is on its way at once: 4 messages of 8K.
+// atOnce counts concurrent messages, exchanges or copies: 4 messages of 8K.
 func atOnce(s predict.ExplainStage) string {
 	var parts []string
 	for _, b := range s.Batches {
@@ -192,7 +195,7 @@ func atOnce(s predict.ExplainStage) string {
 	return strings.Join(parts, ", ")
 }
 
-// cheapestOver says who is the cheapest in the first few intervals.
+// cheapestOver names the cheapest algorithms of the first intervals.
 func cheapestOver(c *predict.Comparison) string {
 	var said []string
 	for _, in := range c.Intervals {
@@ -205,7 +208,6 @@ func cheapestOver(c *predict.Comparison) string {
 	return fmt.Sprintf("Cheapest, P = %d: %s.", c.P, strings.Join(said, "; "))
 }
 
-// cheapestIn names the cheapest of an interval.
 func cheapestIn(c *predict.Comparison, in *predict.Win) string {
 	switch {
 	case in.Unknown:
@@ -216,7 +218,6 @@ func cheapestIn(c *predict.Comparison, in *predict.Win) string {
 	return strings.Join(in.Cheapest, " = ")
 }
 
-// wins has a line for each interval.
 func wins(c *predict.Comparison) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d: %s", c.P, strings.Join(c.Algorithms, ", ")),

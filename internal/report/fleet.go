@@ -13,14 +13,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Overview is many machines beside their median.
+// Overview compares many machines with their median.
 func Overview(r *compare.Overview) *document.Document {
 	return document.New("taulop compare fleet", r, document.Rows((*overview)(r).values), (*overview)(r).say)
 }
 
 type overview compare.Overview
 
-// say writes the conclusion, then the tables.
 func (o *overview) say(w *document.Document) {
 	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
 	if o.State != nil {
@@ -32,18 +31,17 @@ func (o *overview) say(w *document.Document) {
 	w.Tables(FleetTables((*compare.Overview)(o))...)
 }
 
-// FleetTables are the outliers, then for each channel and survey the median machine and the spread
-// about it.
+// FleetTables are the outliers, then the median and spread of each channel and survey.
 func FleetTables(o *compare.Overview) (all []view.Table) {
 	if len(o.Outliers) > 0 {
 		all = append(all, outlierTable(fmt.Sprintf("outliers: robust z-score above %g, each with the cell that is farthest off", fit.OutlierScore), o.Outliers))
 	}
-	for _, of := range o.Tables {
+	for _, channel := range o.Tables {
 		t := view.Table{
-			Title:   fmt.Sprintf("%s: medians, %s", channelTitle(of.Channel, of.Segment), spreads),
-			Columns: view.Numbers("τ", "machines", fmt.Sprintf("L(%s,τ) ns", view.Bytes(of.Bytes)), "", "", "GB/s", "", "", "A(τ)", "", ""),
+			Title:   fmt.Sprintf("%s: medians, %s", channelTitle(channel.Channel, channel.Segment), spreads),
+			Columns: view.Numbers("τ", "machines", fmt.Sprintf("L(%s,τ) ns", view.Bytes(channel.Bytes)), "", "", "GB/s", "", "", "A(τ)", "", ""),
 		}
-		for _, c := range of.Cells {
+		for _, c := range channel.Cells {
 			t.Add(c.Tau, c.Machines, spread(c.Time), spread(c.Bandwidth), spread(c.A))
 		}
 		all = append(all, t)
@@ -54,7 +52,7 @@ func FleetTables(o *compare.Overview) (all []view.Table) {
 	return all
 }
 
-// inMost is the state that machines are compared in.
+// inMost describes the state that most machines have been in, which they are compared in.
 func inMost(s *compare.InState) string {
 	byShare := func(a, b compare.MachineState) int { return cmp.Compare(a.Share, b.Share) }
 	least := fmt.Sprintf("%.0f", slices.MinFunc(s.Machines, byShare).Percent())
@@ -65,12 +63,11 @@ func inMost(s *compare.InState) string {
 	return fmt.Sprintf(", in the state that most have been in%s: %s %% of their time", s.Title(), share)
 }
 
-// mostInSurvey is how many outliers, and how many cells, text has of a
-// kind: pairs of CPUs are thousands.
+// mostInSurvey is the number of outliers, and of cells, that text shows of a kind of survey:
+// pairs of CPUs are thousands.
 const mostInSurvey = 12
 
-// kindTables are the outliers of what surveys measured, then medians of the cells
-// that machines are least alike in.
+// kindTables are the outliers of a survey, then medians of the cells with the widest spread.
 func kindTables(k compare.FleetKind) (tables []view.Table) {
 	if len(k.Outliers) > 0 {
 		title := fmt.Sprintf("%s: outliers, each with the cell that is farthest off%s", k.Kind, firstOf(len(k.Outliers), "farthest"))
@@ -86,7 +83,6 @@ func kindTables(k compare.FleetKind) (tables []view.Table) {
 	return append(tables, t)
 }
 
-// outlierTable has beside each time the median of all machines, and how many times that it is.
 func outlierTable(title string, outliers []compare.Outlier) view.Table {
 	t := view.Table{Title: title, Columns: append(view.Numbers("machine", "z", "ns", "median", "×", "cells off"), view.Words("where")...)}
 	for _, out := range outliers {
@@ -96,7 +92,7 @@ func outlierTable(title string, outliers []compare.Outlier) view.Table {
 	return t
 }
 
-// firstOf says how many are shown, where these are not all.
+// firstOf says how many of n are shown, "" if all are.
 func firstOf(n int, what string) string {
 	if n <= mostInSurvey {
 		return ""
@@ -115,7 +111,7 @@ func widest(cells []*compare.FleetCell) []*compare.FleetCell {
 	return lists.Filter(cells, func(c *compare.FleetCell) bool { return widest[c.Key] })
 }
 
-// spreads says what the cells of a spread are.
+// spreads are the heads of a spread's cells.
 const spreads = "least … most, ± robust standard deviation"
 
 func spread(s fit.Spread) []string {
@@ -125,8 +121,7 @@ func spread(s fit.Spread) []string {
 	return []string{significant(s.Median), significant(s.Least) + " … " + significant(s.Most), fmt.Sprintf("±%.1f %%", 100*s.Deviation/s.Median)}
 }
 
-// values have a row for each machine, channel and τ, with the median of all and
-// the robust z-score, then one for each machine and cell of a survey.
+// values have a row for each machine and cell of transfers and surveys.
 func (o *overview) values() view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share", "state_slowed")...)}

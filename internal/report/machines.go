@@ -11,14 +11,13 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Machines are costs of the same calls on several machines.
+// Machines compares costs of the same calls on several machines.
 func Machines(d *predict.Machines) *document.Document {
 	return document.New("taulop predict machines", d, document.Rows((*machines)(d).values), (*machines)(d).say)
 }
 
 type machines predict.Machines
 
-// say writes the verdict, then a table for each collective, a column for each machine.
 func (d *machines) say(w *document.Document) {
 	fmt.Fprintf(w, "%s\n\n", d.Verdict.Text)
 	for _, s := range d.Machines {
@@ -54,7 +53,7 @@ func (d *machines) say(w *document.Document) {
 	n.say(w)
 }
 
-// among names machines, "" where they are all.
+// among names machines, "" for all of them.
 func (d *machines) among(before string, names []string) string {
 	if len(names) == len(d.Machines) {
 		return ""
@@ -62,13 +61,13 @@ func (d *machines) among(before string, names []string) string {
 	return before + strings.Join(names, ", ")
 }
 
-// table is of one collective or algorithm: P and sizes down, machines across.
+// table is one collective or algorithm: P and sizes down, machines across.
 func (d *machines) table(calls [][]*predict.MachineCost) view.Table {
-	of := calls[0][0].Of
+	name := calls[0][0].Of
 	if chosen := calls[0][0].HowChosen(); chosen != "" {
-		of += ", " + chosen
+		name += ", " + chosen
 	}
-	t := view.Table{Title: of + "; times in µs", Columns: view.Numbers("P", "m"), Keys: 2}
+	t := view.Table{Title: name + "; times in µs", Columns: view.Numbers("P", "m"), Keys: 2}
 	for i, m := range d.Machines {
 		t.Columns = append(t.Columns, view.Numbers(m.Machine+" ")...)
 		if i > 0 {
@@ -93,7 +92,6 @@ func (d *machines) table(calls [][]*predict.MachineCost) view.Table {
 	return t
 }
 
-// ratioWithInterval are both.
 func ratioWithInterval(r *predict.MachineRatio) []string {
 	switch {
 	case r == nil:
@@ -112,11 +110,11 @@ func (d *machines) values() view.Table {
 		if r.Unknown {
 			cost = ""
 		}
-		ratio := make([]any, 5)
-		if of := r.Ratio; of != nil && of.Tested {
-			ratio = []any{of.Value, of.Lo, of.Hi, of.P, of.Differs}
-		} else if of != nil {
-			ratio[0] = of.Value
+		var ratio []any
+		if q := r.Ratio; q != nil && q.Tested {
+			ratio = []any{q.Value, q.Lo, q.Hi, q.P, q.Differs}
+		} else if q != nil {
+			ratio = []any{q.Value}
 		}
 		t.Add(r.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest, r.Of, ratio)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Patterns is measured message patterns with what predicts them.
+// Patterns compares measured message patterns with predictions.
 func Patterns(r *verify.PatternResult) *document.Document {
 	return document.New("taulop verify -patterns", r, document.Rows(func() view.Table {
 		return valueRows(lists.Map(r.Rows, func(r verify.PatternRow) verify.Row { return r.Row }), verify.PatternModels)
@@ -22,8 +22,6 @@ func Patterns(r *verify.PatternResult) *document.Document {
 
 type patterns verify.PatternResult
 
-// say writes how wrong τ-Lop and the patterns' own lines are, for each P and state of the cache the
-// lines and a table of predicted against measured times, the means, and what the patterns are.
 func (d *patterns) say(w *document.Document) {
 	for i, who := range []string{"τ-Lop", "A line through times of the pattern itself"} {
 		fmt.Fprintln(w, offBy(who, d.Means, verify.PatternModels[i]))
@@ -48,8 +46,8 @@ func (d *patterns) say(w *document.Document) {
 	}
 }
 
-// mostLines is how many variants of a pattern have their lines in the text; of more
-// it shows the quickest and the slowest, a byte of them.
+// mostLines is the number of variants of a pattern that text shows; of more it shows those with the
+// least and the largest time a byte.
 const mostLines = 8
 
 func (d *patterns) fits(p int, off bool) view.Table {
@@ -92,7 +90,7 @@ func (d *patterns) fits(p int, off bool) view.Table {
 	return t
 }
 
-// inUnits is a fitted number in units, and its error.
+// inUnits scales a fitted number and its standard error.
 func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	if c.Held {
 		return "0", "held"
@@ -100,18 +98,19 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func (d *patterns) tested(of []verify.PatternRow, variants []int) view.Table {
-	rows := make([]timedRow, len(of))
-	for i, r := range of {
+func (d *patterns) tested(medians []verify.PatternRow, variants []int) view.Table {
+	rows := make([]timedRow, len(medians))
+	for i, r := range medians {
 		rows[i] = timedRow{[]any{r.Name, variants[i], view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted, verify.PatternModels...)}}
 	}
-	title := fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; errors in %% of what was measured", of[0].P, view.Cache(of[0].OffCache))
-	t := measuredTable(title+forced(of[0].Forced, of[0].P, "a pattern"), view.Numbers("pattern", "variants", "m"), predictedColumns(verify.PatternModels...), rows)
+	first := medians[0]
+	title := fmt.Sprintf("P = %d, user data %s: at sizes that no line was fitted to; errors in %% of what was measured", first.P, view.Cache(first.OffCache))
+	t := measuredTable(title+forced(first.Forced, first.P, "a pattern"), view.Numbers("pattern", "variants", "m"), predictedColumns(verify.PatternModels...), rows)
 	t.Note("own line: T_s + m·τ_d of the pattern itself. permutation's: T_s and τ_d of the permutations, one-way messages at τ_d/2.")
 	if slices.Max(variants) > 1 {
 		t.Note("Of several variants these are the medians; the JSON has each.")
 	}
-	if slices.ContainsFunc(of, func(r verify.PatternRow) bool { return extrapolated(r.Predicted) }) {
+	if slices.ContainsFunc(medians, func(r verify.PatternRow) bool { return extrapolated(r.Predicted) }) {
 		t.Note(beyond)
 	}
 	return t

@@ -14,21 +14,19 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Predictions are costs of one machine.
+// Predictions are costs on one machine.
 func Predictions(p *predict.Predictions) *document.Document {
 	return document.New("taulop predict", p, document.Rows((*predictions)(p).values), (*predictions)(p).say)
 }
 
 type predictions predict.Predictions
 
-// A call is what has a table: a collective and P.
+// A call has a table of its own.
 type call struct {
 	collective string
 	p          int
 }
 
-// say writes what is the cheapest, a table for each collective and P, what its marks mean and where
-// costs come from.
 func (p *predictions) say(w *document.Document) {
 	for _, line := range p.cheapest() {
 		fmt.Fprintln(w, line)
@@ -53,20 +51,20 @@ func (p *predictions) say(w *document.Document) {
 	saySource(w, p.Source)
 }
 
-// unknown is what the mark of costs without a number means.
+// unknown explains the mark of unknown costs.
 const unknown = "? unknown: the parameters have a time of 0 for it, or less"
 
-// Notes are sentences below tables, on their marks and on what is not in them.
+// Notes are sentences below tables, on marks and omissions.
 type notes []string
 
-// add adds a sentence, where it is of something.
-func (n *notes) add(there bool, format string, args ...any) {
-	if there {
+// add adds a sentence if it applies.
+func (n *notes) add(applies bool, format string, args ...any) {
+	if applies {
 		*n = append(*n, fmt.Sprintf(format, args...))
 	}
 }
 
-// say writes them, with an empty line before the first.
+// say writes the notes after an empty line.
 func (n notes) say(w *document.Document) {
 	for i, note := range n {
 		if i == 0 {
@@ -76,7 +74,7 @@ func (n notes) say(w *document.Document) {
 	}
 }
 
-// errors says how far predictions without an interval were off, if some are.
+// errors states the mean error of predictions without an interval, if there are any.
 func (n *notes) errors(s predict.Source, rows []predict.Prediction) {
 	n.add(s.Errors != "" && slices.ContainsFunc(rows, func(r predict.Prediction) bool { return r.Lo == nil && !r.Unknown && r.Microseconds > 0 }),
 		"No interval is known: such predictions were off by %s on average.", s.Errors)
@@ -96,7 +94,7 @@ func (n *notes) leftOut(all []predict.Omission) {
 	}
 }
 
-// saySource says in a line where costs come from.
+// saySource names machine, file and model of predictions.
 func saySource(w *document.Document, s predict.Source) {
 	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
 	if s.Channel != "" {
@@ -128,7 +126,7 @@ func saySource(w *document.Document, s predict.Source) {
 	}
 }
 
-// layout says how algorithms are laid out, nothing of what was not asked for.
+// layout states chunks and degree of algorithms, if they were chosen.
 func layout(chunk, degree int) (text string) {
 	if chunk > 0 {
 		text = ", chunks of " + view.Bytes(chunk)
@@ -139,23 +137,23 @@ func layout(chunk, degree int) (text string) {
 	return text
 }
 
-// predictionTable is of one collective: sizes down, algorithms across.
+// predictionTable is one collective: sizes down, algorithms across.
 func predictionTable(rows []predict.Prediction) view.Table {
 	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
 	algorithms := view.Grouped(rows, func(r predict.Prediction) string { return r.Algorithm })
-	for _, of := range algorithms {
-		heads := []string{of[0].Algorithm + " ", "τ-Lop "}
-		t.Columns = append(t.Columns, view.Numbers(heads[:len(costCells(&of[0]))]...)...)
-		t.Columns[len(t.Columns)-1].Beside = len(costCells(&of[0])) > 1
-		if of[0].Own {
+	for _, a := range algorithms {
+		heads := []string{a[0].Algorithm + " ", "τ-Lop "}
+		t.Columns = append(t.Columns, view.Numbers(heads[:len(costCells(&a[0]))]...)...)
+		t.Columns[len(t.Columns)-1].Beside = len(costCells(&a[0])) > 1
+		if a[0].Own {
 			t.Columns = append(t.Columns, view.Words("choice")...)
 		}
 	}
-	for _, of := range view.Grouped(rows, func(r predict.Prediction) int { return r.Bytes }) {
+	for _, sized := range view.Grouped(rows, func(r predict.Prediction) int { return r.Bytes }) {
 		var costs []string
 		for _, a := range algorithms {
 			cells, choice := make([]string, len(costCells(&a[0]))), ""
-			for _, r := range of {
+			for _, r := range sized {
 				if r.Algorithm == a[0].Algorithm {
 					cells, choice = costCells(&r), r.Chosen
 				}
@@ -164,12 +162,12 @@ func predictionTable(rows []predict.Prediction) view.Table {
 				costs = append(costs, choice)
 			}
 		}
-		t.Add(view.Bytes(of[0].Bytes), costs)
+		t.Add(view.Bytes(sized[0].Bytes), costs)
 	}
 	return t
 }
 
-// costCells are the cost with its mark, or room for one, and that by τ-Lop.
+// costCells are the cost with its mark, or a space, and the cost by τ-Lop if that stands beside.
 func costCells(r *predict.Prediction) []string {
 	mark := " "
 	if r.Cheapest {
@@ -178,16 +176,17 @@ func costCells(r *predict.Prediction) []string {
 	if r.Lo != nil && !r.Unknown {
 		mark = fmt.Sprintf(" %6s", view.HalfWidth((*r.Hi-*r.Lo)/2/r.Microseconds)) + mark
 	}
+	cells := []string{costText(r) + mark}
 	switch {
-	case !r.Beside:
-		return []string{costText(r) + mark}
-	case r.TauLop == nil:
-		return []string{costText(r) + mark, "? "}
+	case r.Beside && r.TauLop == nil:
+		cells = append(cells, "? ")
+	case r.Beside:
+		cells = append(cells, microseconds(*r.TauLop, false)+" ")
 	}
-	return []string{costText(r) + mark, microseconds(*r.TauLop, false) + " "}
+	return cells
 }
 
-// intervalText has a space before it; it is "" where the interval is not known.
+// intervalText is the interval after a space, "" if it is unknown.
 func intervalText(r *predict.Prediction) string {
 	if r.Lo == nil {
 		return ""
@@ -195,7 +194,7 @@ func intervalText(r *predict.Prediction) string {
 	return " " + view.Interval(fit.Estimate{Center: r.Microseconds, Lo: *r.Lo, Hi: *r.Hi})
 }
 
-// costText is a cost, "?" of what is unknown.
+// costText is a cost, "?" if it is unknown.
 func costText(r *predict.Prediction) string {
 	if r.Unknown {
 		return "?"
@@ -213,9 +212,8 @@ func costText(r *predict.Prediction) string {
 	return text
 }
 
-// values have a line for each row: first the columns of the tables that the authors' library is
-// tested with, machine, collective, algorithm, P, m in bytes and the cost in µs, then τ-Lop's where it
-// stands beside, and what else is known of a cost.
+// values have a row for each prediction, with the columns of the tables that the authors' library is
+// tested with first.
 func (p *predictions) values() view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
 	beside := len(p.Rows) > 0 && p.Rows[0].Beside
@@ -236,7 +234,7 @@ func (p *predictions) values() view.Table {
 	return t
 }
 
-// value is a time in µs for programs, "" where it is not known.
+// value is a time in µs for programs, "" if it is unknown.
 func value(us *float64) string {
 	if us == nil {
 		return ""
@@ -244,7 +242,7 @@ func value(us *float64) string {
 	return fmt.Sprintf("%.6f", *us)
 }
 
-// Uncertainty says what an interval of a prediction from a file holds, and what not.
+// Uncertainty says what is and is not within the intervals of predictions from a file.
 func Uncertainty(f *params.File, on *model.Cluster) string {
 	from, beyond := launches(f), "what the model neglects comes"
 	if f.Drawn() > f.Sessions() {

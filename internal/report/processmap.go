@@ -1,9 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/internal/document"
@@ -14,25 +15,22 @@ import (
 	"github.com/taulop/taulop/mapping/heuristic"
 )
 
-// mostListed is how many processes of a mapping are listed.
+// mostListed is the number of processes up to which text lists a mapping.
 const mostListed = 256
 
-// ProcessMap is a program's processes on a machine's cores.
+// ProcessMap is mappings of a program's processes to a machine's cores.
 func ProcessMap(r *processmap.Result) *document.Document {
 	return document.New("taulop map", r, document.Rows((*processMap)(r).values), (*processMap)(r).say)
 }
 
 type processMap processmap.Result
 
-// say writes what each mapping costs, over all and at each level, and where processes
-// are under the cheapest.
 func (r *processMap) say(w *document.Document) {
 	if best := (*processmap.Result)(r).Mapping(r.Best); r.Pairs > 0 && best != nil {
-		what := map[bool]string{true: "time", false: "hop-bytes"}[r.Predicted != ""]
 		if r.Best == "block" {
 			fmt.Fprintln(w, "No mapping found is cheaper than block.")
 		} else {
-			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of block's %s, %s %% of cyclic's.\n", r.Best, gain(best.OverBlock), what, gain(best.OverCyclic))
+			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of block's %s, %s %% of cyclic's.\n", r.Best, gain(best.OverBlock), r.cost(), gain(best.OverCyclic))
 		}
 	}
 	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))
@@ -57,17 +55,23 @@ func (r *processMap) say(w *document.Document) {
 	r.writeMapping(w)
 }
 
+// cost is the quantity that mappings are ranked by.
+func (r *processMap) cost() string {
+	if r.Predicted != "" {
+		return "time"
+	}
+	return "hop-bytes"
+}
+
 func (r *processMap) costs() view.Table {
-	least, unit := int64(math.MaxInt64), 0
-	for _, m := range r.Mappings {
-		least = min(least, m.HopBytes)
+	least := slices.Min(lists.Map(r.Mappings, func(m processmap.Mapping) int64 { return m.HopBytes }))
+	unit, scale := "B", 1.
+	for _, larger := range binaryUnits {
+		if float64(least) >= 1000*scale {
+			unit, scale = larger, 1024*scale
+		}
 	}
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	scale := 1.
-	for float64(least) >= 1000*scale && unit+1 < len(units) {
-		scale, unit = 1024*scale, unit+1
-	}
-	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: units[unit]})}
+	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: unit})}
 	if r.Predicted != "" {
 		t.Columns = append(t.Columns, view.Column{Name: "predicted", Unit: "µs"})
 	}
@@ -88,7 +92,7 @@ func (r *processMap) costs() view.Table {
 		}
 		t.Add(append(cells, gain(m.OverBlock), gain(m.OverCyclic))...)
 	}
-	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", map[bool]string{true: "time", false: "hop-bytes"}[r.Predicted != ""])
+	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", r.cost())
 	if extrapolated {
 		t.Note(beyond)
 	}
@@ -112,21 +116,16 @@ func gain(share *float64) string {
 	return strings.Replace(text, "-", "−", 1)
 }
 
-// levels are the levels that two cores can be at, with the hops of each.
-func (r *processMap) levels() (columns []view.Column, shown []int) {
+// perLevel has a cell for each mapping and each level where some mapping has messages.
+func (r *processMap) perLevel(title string, cell func(processmap.LevelCost) string) view.Table {
+	t := view.Table{Title: title, Columns: view.Words("mapping")}
+	var shown []int
 	for level, name := range r.Levels {
 		if slices.ContainsFunc(r.Mappings, func(m processmap.Mapping) bool { return m.Levels[level].Messages > 0 }) {
-			columns = append(columns, view.Column{Name: printable.Name(name), Unit: printable.Count(heuristic.Hops(level), "hop")})
+			t.Columns = append(t.Columns, view.Column{Name: printable.Name(name), Unit: printable.Count(heuristic.Hops(level), "hop")})
 			shown = append(shown, level)
 		}
 	}
-	return columns, shown
-}
-
-// perLevel has a cell for each mapping and level.
-func (r *processMap) perLevel(title string, cell func(processmap.LevelCost) string) view.Table {
-	columns, shown := r.levels()
-	t := view.Table{Title: title, Columns: append(view.Words("mapping"), columns...)}
 	for _, m := range r.Mappings {
 		t.Add(m.Method, lists.Map(shown, func(level int) string { return cell(m.Levels[level]) }))
 	}
@@ -141,45 +140,27 @@ func (r *processMap) writeMapping(w *document.Document) {
 		fmt.Fprintf(w, "%d processes are too many to list here: files for MPI libraries and JSON have where each is\n", r.Processes)
 		return
 	}
-	type part struct{ node, pack int }
-	on := make(map[int]int)
+	processes := slices.Repeat([]string{"–"}, r.Nodes*len(r.Cores)) // by place
 	for process, place := range m.Places {
-		on[place] = process
+		processes[place] = strconv.Itoa(process)
 	}
+	var cores []int // by package
+	for i := range r.Cores {
+		cores = append(cores, i)
+	}
+	slices.SortFunc(cores, func(a, b int) int {
+		return cmp.Or(r.Cores[a].Package-r.Cores[b].Package, r.Cores[a].Core-r.Cores[b].Core)
+	})
 	t := view.Table{Title: fmt.Sprintf("%s: processes on the cores of each package, in the order of its cores", r.Best),
 		Columns: append(view.Words("node"), view.Column{Name: "package"}, view.Column{Name: "processes", Left: true})}
-	lines := make(map[part][]string)
-	var order []part
-	for node := range r.Nodes {
-		cores := make([]int, len(r.Cores))
-		for i := range cores {
-			cores[i] = i
-		}
-		slices.SortFunc(cores, func(a, b int) int {
-			if x, y := r.Cores[a], r.Cores[b]; x.Package != y.Package {
-				return x.Package - y.Package
-			} else {
-				return x.Core - y.Core
-			}
-		})
-		for _, core := range cores {
-			key := part{node, r.Cores[core].Package}
-			if lines[key] == nil {
-				order = append(order, key)
-			}
-			text := "–"
-			if process, there := on[node*len(r.Cores)+core]; there {
-				text = fmt.Sprint(process)
-			}
-			lines[key] = append(lines[key], text)
-		}
-	}
 	const perLine = 16
-	for _, key := range order {
-		host, pack := printable.Name(all.Host(key.node)), fmt.Sprint(key.pack)
-		for chunk := range slices.Chunk(lines[key], perLine) {
-			t.Add(host, pack, strings.Join(chunk, " "))
-			host, pack = "", ""
+	for node := range r.Nodes {
+		for _, inPackage := range view.Grouped(cores, func(core int) int { return r.Cores[core].Package }) {
+			host, pack := printable.Name(all.Host(node)), strconv.Itoa(r.Cores[inPackage[0]].Package)
+			for chunk := range slices.Chunk(inPackage, perLine) {
+				t.Add(host, pack, strings.Join(lists.Map(chunk, func(core int) string { return processes[node*len(r.Cores)+core] }), " "))
+				host, pack = "", ""
+			}
 		}
 	}
 	w.Table(t)

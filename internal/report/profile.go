@@ -9,12 +9,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Profiles are a file's profiles, kind by kind, in cache before off cache. Cells of newer versions,
-// whose variants this one cannot read, are left out.
+// Profiles are a file's profiles, kind by kind, in cache before off cache. Cells of newer versions
+// with unknown variants are left out.
 func Profiles(f *params.File) (profiles []*view.Profile) {
 	cells := make(map[params.Kind][]params.Cell)
 	for _, c := range f.Cells {
-		if c.Variant != nil { // of a thousand files most have none
+		if c.Variant != nil {
 			cells[c.Kind] = append(cells[c.Kind], c)
 		}
 	}

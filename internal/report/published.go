@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Published is collectives that others measured, with what a model says of them.
+// A Published is collectives that others measured, beside predictions.
 type Published struct {
 	predict.Source
 	Output  string `json:"measured_in"` // the file that has them
@@ -30,7 +30,7 @@ type Published struct {
 	LeftOut []published.Omission `json:"left_out"`
 }
 
-// NewPublished works the errors out.
+// NewPublished adds the errors of the predictions.
 func NewPublished(source predict.Source, output, version string, c *published.Comparison) *Published {
 	doc := &Published{Source: source, Output: output, Version: version, Comparison: c, LeftOut: c.LeftOut()}
 	doc.Means.All = c.All()
@@ -38,12 +38,11 @@ func NewPublished(source predict.Source, output, version string, c *published.Co
 	return doc
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (d *Published) Document() *document.Document {
 	return document.New("taulop verify -against table", d, document.Rows(d.values), d.say)
 }
 
-// say writes errors over all, their tables, and what is compared.
 func (d *Published) say(w *document.Document) {
 	for _, e := range d.Means.All {
 		if e.Cells > 0 {
@@ -63,7 +62,7 @@ func (d *Published) say(w *document.Document) {
 	d.writeMeasured(w)
 }
 
-// writeMeasured says what stands beside predictions.
+// writeMeasured states which measured times predictions are compared with.
 func (d *Published) writeMeasured(w *document.Document) {
 	version := d.Version
 	if version == "" {
@@ -75,7 +74,7 @@ func (d *Published) writeMeasured(w *document.Document) {
 	}
 	slowest, mean := 0, 0
 	for i := range d.Cells {
-		if _, of := d.Cells[i].Time.Compared(); of {
+		if _, isSlowest := d.Cells[i].Time.Compared(); isSlowest {
 			slowest++
 		} else {
 			mean++
@@ -91,15 +90,15 @@ func (d *Published) writeMeasured(w *document.Document) {
 	fmt.Fprintln(w)
 }
 
-func errorTable(title, of string, groups []published.Group) view.Table {
-	t := view.Table{Title: title, Columns: append(view.Words("collective", of), view.Numbers("cells")...)}
-	if of == "P" || of == "m" {
+func errorTable(title, by string, groups []published.Group) view.Table {
+	t := view.Table{Title: title, Columns: append(view.Words("collective", by), view.Numbers("cells")...)}
+	if by == "P" || by == "m" {
 		t.Columns[1].Left, t.Keys = false, 2
 	}
 	t.Columns = append(t.Columns, view.Column{Name: "mean |error|", Unit: "%"}, view.Column{Name: fmt.Sprintf("within ×%g", published.Factor), Unit: "% of cells"}, view.Column{Name: "bias", Unit: "%"})
 	for _, g := range groups {
 		name := g.Of
-		if n, err := strconv.Atoi(name); err == nil && of == "m" {
+		if n, err := strconv.Atoi(name); err == nil && by == "m" {
 			name = view.Bytes(n)
 		}
 		t.Add(g.Collective, name, g.Errors.Cells, fmt.Sprintf("%.1f", 100*g.Mean), fmt.Sprintf("%.0f", 100*g.Within), fmt.Sprintf("%+.1f", 100*g.Signed))
@@ -107,7 +106,7 @@ func errorTable(title, of string, groups []published.Group) view.Table {
 	return t
 }
 
-// mostOmissions is of reasons that are written.
+// mostOmissions is the number of reasons that text lists.
 const mostOmissions = 12
 
 func writeOmissions(w *document.Document, all []published.Omission) {
@@ -123,30 +122,26 @@ func writeOmissions(w *document.Document, all []published.Omission) {
 	}
 }
 
-// values have a row for each cell, times in µs.
+// values have a row for each cell.
 func (d *Published) values() view.Table {
 	t := view.Table{Columns: view.Numbers("collective", "alg_id", "algorithm", "fan", "mapping", "P", "nodes", "m_bytes", "rows",
 		"measured_us", "of", "predicted_us", "relative_error", "extrapolated", "left_out")}
 	for i := range d.Cells {
 		c := &d.Cells[i]
 		ns, slowest := c.Time.Compared()
-		of, predicted, off := "mean", any(nil), any(nil)
+		rank, predicted := "mean", any(nil)
 		if slowest {
-			of = "slowest"
+			rank = "slowest"
 		}
 		if c.Error != nil {
-			predicted, off = ns*(1+*c.Error)/1e3, *c.Error
+			predicted = ns * (1 + *c.Error) / 1e3
 		}
-		name := c.Setting.Name
-		if c.Setting.Own() {
-			name = "own"
-		}
-		t.Add(c.Collective, c.Setting.ID, name, c.Setting.Fan, c.Mapping, c.P, c.Nodes, c.Bytes, c.Rows, ns/1e3, of, predicted, off, c.Extrapolated, c.LeftOut)
+		t.Add(c.Collective, c.Setting.ID, short(c.Setting), c.Setting.Fan, c.Mapping, c.P, c.Nodes, c.Bytes, c.Rows, ns/1e3, rank, predicted, c.Error, c.Extrapolated, c.LeftOut)
 	}
 	return t
 }
 
-// An Evaluation is what choices of an algorithm would have cost.
+// An Evaluation is the measured penalties of choices of an algorithm.
 type Evaluation struct {
 	predict.Source
 	Output  string `json:"measured_in"`
@@ -158,12 +153,11 @@ type Evaluation struct {
 	LeftOut []published.Omission `json:"left_out"`
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (d *Evaluation) Document() *document.Document {
 	return document.New("taulop tune -eval", d, document.Rows(d.values), d.say)
 }
 
-// say writes the penalties of choices, of each algorithm, and the worst cases.
 func (d *Evaluation) say(w *document.Document) {
 	fmt.Fprintln(w, d.answer())
 	choices := view.Table{Title: "Penalties against the best measured algorithm of each case, %", Columns: append(view.Words("collective", "mapping"),
@@ -185,7 +179,7 @@ func (d *Evaluation) say(w *document.Document) {
 		}
 	}
 	choices.Note("ours: the cheapest predicted algorithm of those measured; the library's own where less than %.0f %%, or than what predictions can be told apart by, is gained, and where nothing is predicted", 100*d.Margin)
-	choices.Note("mean: the geometric mean of the times over the best's, to which a few outliers matter little; the arithmetic one is in -json")
+	choices.Note("mean: the geometric mean of the times over the best's, to which a few outliers matter little; the arithmetic one is in the JSON output")
 	choices.Note("compared: the slowest rank, where the table has it, else the mean over ranks")
 	if mixed {
 		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")
@@ -220,7 +214,7 @@ func (d *Evaluation) say(w *document.Document) {
 	fmt.Fprintf(w, "measured: %s, %s; %s\n", d.Output, d.Version, d.Filters)
 }
 
-// answer says what choices cost beyond the best measured ones, over all cases, which are the last group.
+// answer states the mean penalties over all cases, which are the last group.
 func (d *Evaluation) answer() string {
 	all := d.Groups[len(d.Groups)-1]
 	said := []string{}
@@ -235,7 +229,7 @@ func (d *Evaluation) answer() string {
 	return fmt.Sprintf("Than the best measured algorithm, by the geometric mean of %s: %s.", printable.Count(all.Cases, "case"), strings.Join(said, ", "))
 }
 
-// short is a setting in a column.
+// short is a setting in a cell.
 func short(s mpi.Setting) string {
 	if s.Own() {
 		return "own"
@@ -246,17 +240,17 @@ func short(s mpi.Setting) string {
 func share(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
 
 func choicesRow(c *published.Choices, mapping string) []any {
-	of := func(p *published.Penalty) []string {
+	cells := func(p *published.Penalty) []string {
 		if p == nil {
 			return []string{"–", "–"}
 		}
 		return percents(p.Geometric, p.Worst)
 	}
-	row := []any{c.Collective, mapping, c.Cases, c.Predicted, of(c.Own), of(c.Ours)}
+	row := []any{c.Collective, mapping, c.Cases, c.Predicted, cells(c.Own), cells(c.Ours)}
 	if c.Always == nil {
-		return append(row, []string{"–", "–", ""})
+		return append(row, cells(nil), "")
 	}
-	return append(row, of(&c.Always.Penalty), c.Always.Setting.String())
+	return append(row, cells(&c.Always.Penalty), c.Always.Setting.String())
 }
 
 // values have a row for each case.

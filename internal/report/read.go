@@ -21,9 +21,9 @@ var (
 	ErrUnpredicted    = errors.New("measure again, and allow more time or name the machine's parameters")
 )
 
-// ReadVerification reads what WriteJSON of a Verification wrote, and of Patterns the
-// rows, which are no collectives but have times and predictions as well. An error is a
-// sentence that begins with the name of the file.
+// ReadVerification reads the JSON of a Verification, or of Patterns, whose rows have times and
+// predictions as well. Rows without predictions are left out. An error is one sentence that begins
+// with the name of the file.
 func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	text, err := infile.Document(r, name, ErrNoVerification)
 	if err != nil {
@@ -34,7 +34,7 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 		verify.Result
 	}
 	err = params.DecodeJSON(text, name, &doc)
-	if doc.Format == params.Format { // whatever is in it
+	if doc.Format == params.Format { // before err, which may be about a field of parameter files
 		return nil, fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, ErrNoVerification)
 	}
 	if err != nil {
@@ -43,7 +43,7 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives: %w", name, ErrNoVerification)
 	}
-	measured := len(doc.Rows) // of a run that was stopped, or had little time
+	measured := len(doc.Rows) // some or all without predictions, if the run was stopped
 	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has %d rows and no predictions: %w", name, measured, ErrUnpredicted)
 	}
@@ -75,10 +75,10 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	return &doc.Result, nil
 }
 
-// ErrNoComparison is of files without predictions of published collectives.
+// ErrNoComparison is returned for files without predictions of published collectives.
 var ErrNoComparison = errors.New("this is not what taulop verify writes of a table of collectives")
 
-// ReadPublished reads the cells of what WriteJSON of a Published wrote. An error is a
+// ReadPublished reads machine, version and cells from the JSON of a Published. An error is one
 // sentence that begins with the name of the file.
 func ReadPublished(r io.Reader, name string) (*Published, error) {
 	text, err := infile.Document(r, name, ErrNoComparison)
@@ -104,7 +104,7 @@ func ReadPublished(r io.Reader, name string) (*Published, error) {
 	return &Published{Source: predict.Source{Machine: printable.Name(doc.Machine)}, Version: printable.Name(doc.Version), Comparison: &published.Comparison{Cells: doc.Cells}}, nil
 }
 
-// checkRow accepts what taulop verify writes, with predictions of the models.
+// checkRow checks a row and its predictions, which have the order of models.
 func checkRow(r verify.Row, models []string) error {
 	m := r.Measured
 	switch {
@@ -121,7 +121,7 @@ func checkRow(r verify.Row, models []string) error {
 	case m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
 		return fmt.Errorf("%s of m = %d took %g ns, which is not within [%g, %g]", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
 	}
-	last := -1 // in the order of models, each once
+	last := -1
 	for _, p := range r.Predicted {
 		i := slices.Index(models, p.Model)
 		if i <= last {

@@ -1,8 +1,7 @@
-// Package report turns results into what people read: tables and documents.
+// Package report turns results into documents of sentences and tables.
 //
-// Its opinion: text and JSON come from the same value, every number stands
-// with its unit and its interval and has as many digits as the interval
-// deserves, and a warning stands with the number that it speaks against.
+// Its opinion: text and JSON come from the same value, a number stands with its unit and its interval
+// and has the digits that the interval leaves, and a warning stands beside its number.
 package report
 
 import (
@@ -25,13 +24,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// machine is the machine in a line.
+// machine describes the machine in a line.
 func machine(p provenance.Provenance) string {
 	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, buffers(p), idle(p), p.Time}
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-// buffers says which pages buffers were given, if that is known.
+// buffers names the pages of buffers, if they are known.
 func buffers(p provenance.Provenance) string {
 	if p.BufferPages == "" {
 		return ""
@@ -39,7 +38,7 @@ func buffers(p provenance.Provenance) string {
 	return "buffers in " + p.BufferPages + " pages"
 }
 
-// idle says what cores did that no worker was on, nothing where they slept.
+// idle says what cores without a worker did, "" if they slept.
 func idle(p provenance.Provenance) string {
 	if p.IdleCores == "" {
 		return ""
@@ -47,11 +46,11 @@ func idle(p provenance.Provenance) string {
 	return "idle cores " + p.IdleCores
 }
 
-// clock says at which clock workers ran; nothing where the system does not.
+// clock states the clock of workers at the smallest and the largest τ, "" if the system does not say it.
 func clock(f *params.File) string {
 	clocks := f.MHz()
+	delete(clocks, 0)
 	taus := slices.Sorted(maps.Keys(clocks))
-	taus = slices.DeleteFunc(taus, func(tau int) bool { return tau == 0 })
 	if len(taus) == 0 {
 		return ""
 	}
@@ -67,7 +66,7 @@ func clock(f *params.File) string {
 	return line
 }
 
-// placementTable is a table of the workers.
+// placementTable has a row for each worker.
 func placementTable(p numa.Placement) view.Table {
 	t := view.Table{Columns: view.Numbers("worker", "CPU", "core", "package", "node", "user buffer", "intermediate", "distance")}
 	t.Columns[5].Unit, t.Columns[6].Unit = "on node", "on node"
@@ -77,7 +76,7 @@ func placementTable(p numa.Placement) view.Table {
 	return t
 }
 
-// distance is one between nodes, which firmware may not say.
+// distance is the distance between nodes; firmware may not state it.
 func distance(d int) string {
 	if d <= 0 {
 		return "?"
@@ -89,15 +88,15 @@ func percents(shares ...float64) (cells []string) {
 	return lists.Map(shares, func(share float64) string { return fmt.Sprintf("%.1f", 100*share) })
 }
 
-// A timed row is a time that was measured, with what says which and what is beside it.
+// A timedRow is a measured time between its key cells and further cells.
 type timedRow struct {
 	keys   []any
 	ns     fit.Estimate
 	beside []any
 }
 
-// measuredTable has times in µs, with intervals where some are known.
-func measuredTable(title string, keys []view.Column, beside []view.Column, rows []timedRow) view.Table {
+// measuredTable has measured times in µs, and a column of intervals if any is known.
+func measuredTable(title string, keys, beside []view.Column, rows []timedRow) view.Table {
 	t := view.Table{Title: title, Keys: len(keys), Columns: append(slices.Clip(keys), view.Column{Name: "measured", Unit: "µs"})}
 	known := slices.ContainsFunc(rows, func(r timedRow) bool { return r.ns.Known() })
 	if known {
@@ -118,7 +117,7 @@ func measuredTable(title string, keys []view.Column, beside []view.Column, rows 
 	return t
 }
 
-// predictedColumns are two for each model, its prediction and how far that is off.
+// predictedColumns are the prediction and the error of each model.
 func predictedColumns(models ...string) (columns []view.Column) {
 	for _, model := range models {
 		columns = append(columns, view.Column{Name: model, Unit: "µs"}, view.Column{Name: "error", Unit: "%"})
@@ -126,7 +125,7 @@ func predictedColumns(models ...string) (columns []view.Column) {
 	return columns
 }
 
-// predicted are the cells of these columns, dashes where there is no prediction.
+// predicted are the cells of predictedColumns, dashes for a model without a prediction.
 func predicted(predictions []verify.Prediction, models ...string) (cells []string) {
 	for _, model := range models {
 		time, off := "–", "–"
@@ -138,7 +137,7 @@ func predicted(predictions []verify.Prediction, models ...string) (cells []strin
 	return cells
 }
 
-// predictionOf is a model's; nil where it has none.
+// predictionOf is the prediction of a model, nil if it has none.
 func predictionOf(predictions []verify.Prediction, model string) *verify.Prediction {
 	i := slices.IndexFunc(predictions, func(p verify.Prediction) bool { return p.Model == model })
 	if i < 0 {
@@ -147,36 +146,34 @@ func predictionOf(predictions []verify.Prediction, model string) *verify.Predict
 	return &predictions[i]
 }
 
-// extrapolated tells whether one of predictions is.
+// extrapolated tells whether any of the predictions is extrapolated.
 func extrapolated(predictions []verify.Prediction) bool {
 	return slices.ContainsFunc(predictions, func(p verify.Prediction) bool { return p.Extrapolated })
 }
 
-// beyond is what the mark of extrapolated times means.
+// beyond explains the mark of extrapolated times.
 const beyond = "~ extrapolated: m or τ is beyond what was measured"
 
-// forced is the end of a title, nothing of ranks that each had a CPU.
-func forced(of bool, ranks int, what string) string {
-	if !of {
+// forced ends the title of times that were measured under oversubscription.
+func forced(oversubscribed bool, ranks int, what string) string {
+	if !oversubscribed {
 		return ""
 	}
 	return fmt.Sprintf("\nFORCED: %d ranks take turns on fewer CPUs; these times are no measurement of %s", ranks, what)
 }
 
-// microseconds writes a cost with four digits, six decimals at most, and a mark
-// in front if it is extrapolated.
+// microseconds writes a cost with four digits, six decimals at most, after a mark if it is extrapolated.
 func microseconds(us float64, extrapolated bool) string {
-	text := withDigits(us, 4) // what measured parameters are good for
+	text := withDigits(us, 4)
 	if extrapolated {
 		return "~" + text
 	}
 	return text
 }
 
-// rough writes a cost with the digits that a prediction without an interval is good for.
+// rough writes a prediction without an interval, with two digits.
 func rough(us float64) string { return withDigits(us, 2) }
 
-// withDigits writes a time in µs with n digits, six decimals at most.
 func withDigits(us float64, n int) string {
 	decimals := 0
 	if us != 0 {
@@ -193,22 +190,17 @@ func withDigits(us float64, n int) string {
 // significant writes three digits.
 func significant(v float64) string { return view.Digits(v, 0) }
 
-// differ says what samples differ by, in shares; nothing of launches with a sample each.
+// differ states relative standard deviations of samples.
 func differ(within, between float64) string {
-	if within == 0 {
+	if within == 0 { // launches have one sample each
 		return fmt.Sprintf("samples differ by %s %% between launches", view.Digits(100*between, 0.1))
 	}
 	return fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
 }
 
-// launches says how a file was measured.
+// launches counts the launches that did not die, and sessions.
 func launches(f *params.File) string {
-	alive := 0
-	for _, l := range f.Launches {
-		if !l.Died {
-			alive++
-		}
-	}
+	alive := len(lists.Filter(f.Launches, func(l params.Launch) bool { return !l.Died }))
 	switch n := f.Sessions(); {
 	case alive == 0:
 		return "no launches"
@@ -221,7 +213,7 @@ func launches(f *params.File) string {
 	}
 }
 
-// offCache says how far user data off cache were off it: empty for a file without such reads.
+// offCache says whether user data off cache came from memory; "" for a file without such reads.
 func offCache(f *params.File) string {
 	typical := f.Loads()
 	if len(typical) == 0 {
@@ -235,7 +227,7 @@ func offCache(f *params.File) string {
 		verdict, l.Placement, l.Tau, l.Next, l.Flushed, l.Cached)
 }
 
-// within says how wide intervals are.
+// within states the median and the 90 % quantile of half-widths.
 func within(widths []float64) string {
 	half, most := fit.Quantile(widths, 0.5), fit.Quantile(widths, 0.9)
 	rest := view.HalfWidth(most) + " for 9 of 10"
@@ -252,7 +244,7 @@ func within(widths []float64) string {
 	return fmt.Sprintf("95 %% intervals within %s for half of them, %s", view.HalfWidth(half), rest)
 }
 
-// sayReach says how a file's cells were measured.
+// sayReach states how a file was measured and how well its cells are known.
 func sayReach(w *document.Document, f *params.File) {
 	decimals := 0
 	if f.Seconds < 10 {

@@ -19,7 +19,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A Series is the document of one measurement of L(S,τ). All times are in ns.
+// A Series is one measurement of L(S,τ), all times in ns.
 type Series struct {
 	Provenance   provenance.Provenance `json:"provenance"`
 	Setup        string                `json:"setup"`
@@ -29,7 +29,7 @@ type Series struct {
 	SegmentBytes int                   `json:"segment_bytes"`
 	Label        string                `json:"-"` // the segment's size as asked: 8KB
 	Tau          int                   `json:"tau"`
-	Concurrent   bool                  `json:"concurrent"` // false: workers take turns on the CPUs, no concurrency was measured
+	Concurrent   bool                  `json:"concurrent"` // false: workers are oversubscribed, no concurrency was measured
 	Placement    numa.Placement        `json:"placement"`
 	OffCache     bool                  `json:"off_cache"`
 	ArenaBytes   int                   `json:"arena_bytes,omitempty"` // of each worker, off cache
@@ -37,28 +37,28 @@ type Series struct {
 	Confidence   float64               `json:"confidence"`
 	Rows         []series.Row          `json:"rows"`
 	Results      Results               `json:"results"`
-	States       []SeriesState         `json:"states,omitempty"` // where there were several; rows and results are means by their shares
+	States       []SeriesState         `json:"states,omitempty"` // of several: rows and results are means weighted by their shares
 	Launches     int                   `json:"launches"`
 	Within       *float64              `json:"spread_within_launches"`  // relative standard deviation of batches
 	Between      *float64              `json:"spread_between_launches"` // of launches
 	Workers      Balances              `json:"workers"`
 	Begun        params.Begun          `json:"begun"`
-	MHz          float64               `json:"clock_mhz,omitempty"` // of the first worker's CPU, where the system says it
+	MHz          float64               `json:"clock_mhz,omitempty"` // of the first worker's CPU, if the system states it
 	Warnings     []string              `json:"warnings"`
-	Brief        bool                  `json:"-"` // results are all there is to read
+	Brief        bool                  `json:"-"` // text has the results alone
 }
 
-// A SeriesState is what was found while the machine was in one of its states.
+// A SeriesState is the results in one state of the machine.
 type SeriesState struct {
 	params.State
 	Rows    []series.Row `json:"rows"`
 	Results Results      `json:"results"`
 }
 
-// Balances are what the workers took by themselves over what the last of them took.
+// Balances are workers' own times over that of the slowest one.
 type Balances struct {
 	Messages *params.Balance `json:"messages,omitempty"`
-	Copies   *params.Balance `json:"copies,omitempty"` // without flags, so that none waits for another
+	Copies   *params.Balance `json:"copies,omitempty"` // without flags: no worker waits for another
 }
 
 // Results are what follows from the rows.
@@ -67,7 +67,7 @@ type Results struct {
 	Remarks []string `json:"remarks"`
 }
 
-// Warn adds warnings.
+// Warn adds the warnings that are not nil.
 func (s *Series) Warn(ws ...error) {
 	for _, w := range ws {
 		if w != nil {
@@ -76,12 +76,12 @@ func (s *Series) Warn(ws ...error) {
 	}
 }
 
-// Finish takes over a result, with remarks on what it means, and each state's.
-func (s *Series) Finish(r series.Result, f *params.File, in []series.InState) {
-	for _, of := range in {
+// Finish takes over the result, with remarks on it, and the result in each state.
+func (s *Series) Finish(r series.Result, f *params.File, states []series.InState) {
+	for _, state := range states {
 		one := *s
-		one.take(of.Result)
-		s.States = append(s.States, SeriesState{of.State, one.Rows, one.Results})
+		one.take(state.Result)
+		s.States = append(s.States, SeriesState{state.State, one.Rows, one.Results})
 	}
 	s.take(r)
 	s.Launches, s.Begun = len(f.Launches), f.Begun()
@@ -127,7 +127,7 @@ func (s *Series) remarks() (said []string) {
 		say("with flags and partners the copy costs %s what it costs alone.", times(r.C.Center/r.Copy.Center))
 	}
 	if n := s.Provenance.Allowed.Len(); s.Concurrent && s.Tau == n && n > 2 {
-		say("all %d CPUs that may be used have a worker, so that whatever else runs takes its time from one of them: τ = %d beside it says what that costs.", n, n-1)
+		say("all %d allowed CPUs have a worker, so other processes delay one of them: compare with τ = %d.", n, n-1)
 	}
 	if s.Tau == 1 {
 		say("one worker copies within its own cache: L(S,1) between two, which models take, is the column L(m,1) of taulop sweep.")
@@ -137,7 +137,7 @@ func (s *Series) remarks() (said []string) {
 	return said
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (s *Series) Document() *document.Document {
 	return document.New("taulop", s, document.Rows(s.values), func(d *document.Document) {
 		if s.Brief {
@@ -145,41 +145,41 @@ func (s *Series) Document() *document.Document {
 			return
 		}
 		if len(s.States) > 0 {
-			L := func(state params.State) fit.Estimate {
-				return s.States[slices.IndexFunc(s.States, func(of SeriesState) bool { return of.State == state })].Results.L
+			L := make(map[params.State]fit.Estimate)
+			for _, state := range s.States {
+				L[state.State] = state.Results.L
 			}
-			sayStates(d, s.Tau, lists.Map(s.States, func(of SeriesState) params.State { return of.State }),
-				stateColumn{view.Column{Name: s.name("L"), Unit: "ns"}, func(of params.State) string { return view.Center(L(of)) }},
-				stateColumn{view.Column{Name: "95 % interval", Unit: "ns", Left: true}, func(of params.State) string { return view.Interval(L(of)) }})
+			sayStates(d, s.Tau, lists.Map(s.States, func(s SeriesState) params.State { return s.State }),
+				stateColumn{view.Column{Name: s.name("L"), Unit: "ns"}, func(s params.State) string { return view.Center(L[s]) }},
+				stateColumn{view.Column{Name: "95 % interval", Unit: "ns", Left: true}, func(s params.State) string { return view.Interval(L[s]) }})
 			fmt.Fprintln(d)
 		}
 		s.sayResults(d)
 		fmt.Fprintln(d)
-		s.each(d, func(of *Series) { of.writeRows(d) })
+		s.each(d, func(one *Series) { one.writeRows(d) })
 		fmt.Fprintln(d)
 		s.sayHeader(d)
 	})
 }
 
-// each calls what writes rows and results for each state with Settled of the time or more, with
-// a title; for all where the machine was in one.
+// each calls write for each state with a share of Settled or more, under a title; without states for s.
 func (s *Series) each(w *document.Document, write func(*Series)) {
 	if len(s.States) == 0 {
 		write(s)
 		return
 	}
-	for _, of := range s.States {
-		if of.Share < params.Settled {
+	for _, state := range s.States {
+		if state.Share < params.Settled {
 			continue
 		}
 		one := *s
-		one.Rows, one.Results, one.States = of.Rows, of.Results, nil
-		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, of.State), of.Percent())
+		one.Rows, one.Results, one.States = state.Rows, state.Results, nil
+		fmt.Fprintf(w, "%s, %.0f %% of the time:\n", flagIn(s.Tau, state.State), state.Percent())
 		write(&one)
 	}
 }
 
-// sayHeader writes what is measured and where.
+// sayHeader writes what was measured and where.
 func (s *Series) sayHeader(w *document.Document) {
 	fmt.Fprintf(w, "%s\n", machine(s.Provenance))
 	times := "l(k,τ) = k·L(S,τ)"
@@ -198,7 +198,7 @@ func (s *Series) sayHeader(w *document.Document) {
 	w.Table(placement)
 }
 
-// writeRows adds a table of all k.
+// writeRows writes a table of all k.
 func (s *Series) writeRows(w *document.Document) {
 	t := view.Table{Columns: []view.Column{
 		{Name: "k", Unit: "segments"}, {Name: "m", Unit: "bytes"}, {Name: fmt.Sprintf("l(k,%d)", s.Tau), Unit: "ns"},
@@ -210,10 +210,9 @@ func (s *Series) writeRows(w *document.Document) {
 	w.Table(t)
 }
 
-// sayResults writes the parameters, of each state, first the line that the paper's tool
-// ended with.
+// sayResults writes the parameters of each state, first the last line of the paper's tool.
 func (s *Series) sayResults(w *document.Document) {
-	s.each(w, func(of *Series) { of.writeResults(w) })
+	s.each(w, func(one *Series) { one.writeResults(w) })
 	if s.Within != nil && s.Between != nil {
 		fmt.Fprintf(w, "%d launches; %s. Intervals are over launches of this hour.\n", s.Launches, differ(*s.Within, *s.Between))
 	}
@@ -224,10 +223,10 @@ func (s *Series) sayResults(w *document.Document) {
 		fmt.Fprintln(w, line)
 	}
 	remarks := s.Results.Remarks
-	if len(s.States) > 0 { // of the mean over states nothing follows
+	if len(s.States) > 0 { // remarks that hold in every state
 		remarks = s.States[0].Results.Remarks
-		for _, of := range s.States[1:] {
-			remarks = lists.Filter(remarks, func(r string) bool { return slices.Contains(of.Results.Remarks, r) })
+		for _, state := range s.States[1:] {
+			remarks = lists.Filter(remarks, func(r string) bool { return slices.Contains(state.Results.Remarks, r) })
 		}
 	}
 	for _, remark := range remarks {
@@ -235,7 +234,7 @@ func (s *Series) sayResults(w *document.Document) {
 	}
 }
 
-// mostApart is the ratio of an interval's bounds from which on it says too little to be used.
+// mostApart is the largest ratio of the bounds of an interval that is fit for use.
 const mostApart = 2
 
 func (s *Series) writeResults(w *document.Document) {
@@ -274,29 +273,30 @@ func (s *Series) writeResults(w *document.Document) {
 	}
 }
 
-// balance says how alike the workers were; nothing of one.
+// balance compares workers' times; "" for one worker.
 func (s *Series) balance() string {
-	var parts []string
-	for _, of := range []struct {
-		what string
-		is   *params.Balance
-	}{{"messages", s.Workers.Messages}, {"copies", s.Workers.Copies}} {
-		if of.is != nil {
-			part := fmt.Sprintf("%s %.1f %%", of.what, 100*of.is.Fastest)
-			if s.Tau > 2 {
-				part += fmt.Sprintf(" and %.1f %%", 100*of.is.Typical)
-			}
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) == 0 {
+	messages, copies := s.Workers.Messages, s.Workers.Copies
+	if messages == nil && copies == nil {
 		return ""
 	}
-	who := "the fastest worker and the median of all but the slowest"
-	if s.Tau == 2 {
-		who = "the faster worker"
+	shares := func(of func(*params.Balance) float64, behind string) string {
+		var text []string
+		if messages != nil {
+			text = append(text, fmt.Sprintf("%.1f %%%s with messages", 100*of(messages), behind))
+			behind = ""
+		}
+		if copies != nil {
+			text = append(text, fmt.Sprintf("%.1f %%%s with copies", 100*of(copies), behind))
+		}
+		return strings.Join(text, ", ")
 	}
-	line := "Of the slowest worker's time " + who + " took, with " + strings.Join(parts, ", with ") + "."
+	fastest := func(b *params.Balance) float64 { return b.Fastest }
+	line := "The faster worker took " + shares(fastest, " of the slower one's time")
+	if s.Tau > 2 {
+		line = "The fastest worker took " + shares(fastest, " of the slowest one's time") + ", the median of all but the slowest " +
+			shares(func(b *params.Balance) float64 { return b.Typical }, "")
+	}
+	line += "."
 	if late := s.Begun.String(); late != "" {
 		line += " " + view.Capital(late) + "."
 	}
@@ -308,15 +308,15 @@ func (s *Series) name(parameter string) string {
 	return fmt.Sprintf("%s(%s,%d)", parameter, s.Label, s.Tau)
 }
 
-// ends are the first and the last of a range.
-func ends(of [2]int, text func(int) string) string {
-	if of[0] == of[1] {
-		return text(of[0])
+// ends writes a range, or its only value.
+func ends(r [2]int, text func(int) string) string {
+	if r[0] == r[1] {
+		return text(r[0])
 	}
-	return text(of[0]) + " … " + text(of[1])
+	return text(r[0]) + " … " + text(r[1])
 }
 
-// times says a ratio as people do: 97 % of, 6.3 times.
+// times writes a ratio in words: 97 % of, 6.3 times.
 func times(ratio float64) string {
 	if ratio > 2 {
 		return fmt.Sprintf("%.1f times", ratio)

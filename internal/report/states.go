@@ -14,8 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// inEach is a file in each of its states of Settled of the time or more; none where the
-// machine was in one.
+// inEach is a file in each state with a share of Settled or more; nil without several states.
 func inEach(f *params.File) []compare.Machine {
 	if len(f.States()) == 0 {
 		return nil
@@ -23,15 +22,14 @@ func inEach(f *params.File) []compare.Machine {
 	return lists.Filter(compare.Machine{File: f}.Each(), func(m compare.Machine) bool { return m.File.State() != nil })
 }
 
-// A stateColumn is a number of each state, "" where it is not known.
+// A stateColumn has a cell for each state, "" if its value is unknown.
 type stateColumn struct {
 	view.Column
-	of func(params.State) string
+	cell func(params.State) string
 }
 
-// sayStates has a row for each state of that many workers, the most frequent first, with its share of
-// the time, how long it lasts in the median, and what was found in it; below it what is to know of states.
-// Nothing of a machine without.
+// sayStates writes a row for each state, the most frequent first: share of the time, median duration and
+// the columns found. Flags are those between the given number of workers.
 func sayStates(w *document.Document, workers int, states []params.State, found ...stateColumn) {
 	if len(states) == 0 {
 		return
@@ -55,7 +53,7 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 		t.Title = fmt.Sprintf("The machine was in %d states, told apart by what %s takes:", len(states), flagOf(workers))
 	}
 	for _, state := range falling {
-		t.Add(lists.Map(columns, func(c stateColumn) string { return c.of(state) }))
+		t.Add(lists.Map(columns, func(c stateColumn) string { return c.cell(state) }))
 	}
 	switch slowed := lists.Filter(states, func(s params.State) bool { return s.Slow > 0 }); len(slowed) {
 	case 0:
@@ -67,7 +65,7 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 	w.Table(t)
 }
 
-// flagName is what a null transfer of that many workers is called, the time of which names a state.
+// flagName is the name of a null transfer among a number of workers; its time names a state.
 func flagName(workers int) string {
 	names := [...]string{1: "an instruction", 2: "flag"}
 	if workers < len(names) {
@@ -76,10 +74,10 @@ func flagName(workers int) string {
 	return "round of flags"
 }
 
-// flagIn is its time in a state.
+// flagIn names a state: flag 60 ns.
 func flagIn(workers int, state params.State) string { return flagName(workers) + " " + state.Name() }
 
-// flagOf says what it is.
+// flagOf describes a null transfer in a sentence.
 func flagOf(workers int) string {
 	switch workers {
 	case 1:
@@ -91,29 +89,27 @@ func flagOf(workers int) string {
 }
 
 // copies is y(τ) and c(S,τ) = L − y of a setup in each state, a row for each τ.
-func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) view.Table {
-	plan := in[0].File.Plan
+func copies(states []compare.Machine, setup string, policy numa.Policy, off bool) view.Table {
+	plan := states[0].File.Plan
 	t := view.Table{Title: fmt.Sprintf("y(τ) and c(%s,τ) = L − y in ns by what a flag takes, %s, placement %s, %s", view.Bytes(plan.SegmentBytes), setup, policy, view.Cache(off))}
 	t.Columns = view.Numbers("τ")
-	for _, of := range []string{"y", "c"} {
-		for _, m := range in {
-			t.Columns = append(t.Columns, view.Column{Name: of, Unit: m.File.State().Name()})
+	for _, name := range []string{"y", "c"} {
+		for _, m := range states {
+			t.Columns = append(t.Columns, view.Column{Name: name, Unit: m.File.State().Name()})
 		}
 	}
 	for _, tau := range plan.Taus {
-		if tau == 1 && setup != params.Isolated && slices.ContainsFunc(in[0].File.Cells, func(c params.Cell) bool { return c.Setup == params.Isolated }) {
-			continue // one worker's y and copy are not those of two
+		if tau == 1 && setup != params.Isolated && slices.ContainsFunc(states[0].File.Cells, func(c params.Cell) bool { return c.Setup == params.Isolated }) {
+			continue // y and c of one worker differ from those between two
 		}
 		var ys, cs []string
 		known := false
-		for _, m := range in {
+		for _, m := range states {
 			find := func(kind params.Kind, bytes int, off bool) fit.Estimate {
 				key := params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau, Bytes: bytes}
-				for _, c := range m.File.Cells {
-					if c.Key == key {
-						known = known || kind == params.TransferCell || !off
-						return c.Segment()
-					}
+				if i := slices.IndexFunc(m.File.Cells, func(c params.Cell) bool { return c.Key == key }); i >= 0 {
+					known = known || kind == params.TransferCell || !off
+					return m.File.Cells[i].Segment()
 				}
 				return fit.Median(nil)
 			}
@@ -128,8 +124,8 @@ func copies(in []compare.Machine, setup string, policy numa.Policy, off bool) vi
 	return t
 }
 
-// writeReachByState says how well cells are known in each state, and how many samples were
-// taken while the machine changed it.
+// writeReachByState states the widths of intervals in each state, and the number of samples during
+// which the state changed.
 func writeReachByState(w *document.Document, f *params.File) {
 	for _, m := range inEach(f) {
 		fmt.Fprintf(w, "%s of the time: %s\n", compare.InWords(*m.File.State()), within(m.File.Widths()))

@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -20,8 +19,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Sweep is a parameter file: L, y and A of the first placement, whether it is fit for use and what to
-// do, and all that was measured.
+// Sweep is a parameter file: the first L, y and A, whether it is fit for use, advice, and all that was
+// measured.
 func Sweep(f *params.File, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
 		sayFirst(w, f)
@@ -30,9 +29,8 @@ func Sweep(f *params.File, r Reach) *document.Document {
 	})
 }
 
-// Measured is all that a parameter file has: its transfers, a table for each setup, placement and
-// state of the cache, the memory concurrency, and how well all is known; of a machine that
-// was in several states the transfers of each.
+// Measured is all that a parameter file has: transfers in each state of the machine, surveys, and how
+// well they are known.
 func Measured(f *params.File) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
 		if sayFirst(w, f); !w.Empty() {
@@ -73,7 +71,7 @@ func sayMeasured(w *document.Document, f *params.File) {
 	sayReach(w, f)
 }
 
-// writeMessages writes transfers, and what messages take beyond them.
+// writeMessages writes transfers and overheads of messages.
 func writeMessages(w *document.Document, f *params.File) {
 	for _, segments := range f.Plan.AllSegments() {
 		for _, bytes := range f.Plan.AllSegmentBytes() {
@@ -97,7 +95,7 @@ func writeCopies(w *document.Document, in []compare.Machine) {
 	}
 }
 
-// writeTransfers writes a plan's transfers through buffers of one kind.
+// writeTransfers writes a plan's transfers through buffers of a number of segments, of bytes each.
 func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 	at := make(map[params.Key]params.Cell)
 	for _, c := range f.Cells {
@@ -126,12 +124,12 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 		}
 	}
 	if len(blank) > 0 {
-		fmt.Fprintf(w, "Nothing is measured yet of %s.\n\n", strings.Join(blank, "; "))
+		fmt.Fprintf(w, "Not measured yet: %s.\n\n", strings.Join(blank, "; "))
 	}
 }
 
-// Survey is what one survey found: a sentence, whether it is fit for use and what to do, tables, the
-// machine, and lines about what was measured and where. Its value is the file.
+// Survey is the result of one survey: a sentence, whether it is fit for use, advice, tables, the machine
+// and the lines about. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
 		if found := s.Found(f); found != "" {
@@ -151,8 +149,8 @@ func Survey(f *params.File, about []string, s *survey.Survey, r Reach) *document
 	})
 }
 
-// firstCPUs is how L3 complexes or nodes differ that are alike by topology, no table where
-// launches did not take turns at them.
+// firstCPUs compares launches that began at different L3 complexes or nodes of equal topology; no table
+// if all launches began at one.
 func firstCPUs(f *params.File) []view.Table {
 	all := f.FirstCPUs()
 	if len(all) == 0 {
@@ -162,44 +160,28 @@ func firstCPUs(f *params.File) []view.Table {
 		Title:   "L3 complexes and NUMA nodes that are alike by topology: times of launches that began at one, × those of all",
 		Columns: view.Numbers("first CPU", "launches"),
 	}
-	var policies []numa.Policy
-	at := make(map[int]map[numa.Policy]params.FirstCPU)
-	for _, s := range all {
-		if !slices.Contains(policies, s.Placement) {
-			policies = append(policies, s.Placement)
-			t.Columns = append(t.Columns, view.Numbers(string(s.Placement))...)
+	byPlacement := view.Grouped(all, func(c params.FirstCPU) numa.Policy { return c.Placement })
+	for _, placed := range byPlacement {
+		t.Columns = append(t.Columns, view.Numbers(string(placed[0].Placement))...)
+		ratio := func(a, b params.FirstCPU) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }
+		if least, most := slices.MinFunc(placed, ratio), slices.MaxFunc(placed, ratio); least.Ratio.Center > 0 {
+			t.Note("%s: from CPU %d on transfers take %.1f %% longer than from CPU %d on", least.Placement, most.CPU, 100*(most.Ratio.Center/least.Ratio.Center-1), least.CPU)
 		}
-		if at[s.CPU] == nil {
-			at[s.CPU] = make(map[numa.Policy]params.FirstCPU)
-		}
-		at[s.CPU][s.Placement] = s
 	}
-	for _, cpu := range slices.Sorted(maps.Keys(at)) {
-		launches := 0
-		var ratios []string
-		for _, policy := range policies {
-			s, measured := at[cpu][policy]
-			launches = max(launches, s.Ratio.N)
-			if !measured {
-				ratios = append(ratios, "")
-				continue
+	for _, cpu := range lists.Rising(lists.Map(all, func(c params.FirstCPU) int { return c.CPU })) {
+		launches, ratios := 0, make([]string, len(byPlacement))
+		for i, placed := range byPlacement {
+			if at := slices.IndexFunc(placed, func(c params.FirstCPU) bool { return c.CPU == cpu }); at >= 0 {
+				launches, ratios[i] = max(launches, placed[at].Ratio.N), fmt.Sprintf("%.3f", placed[at].Ratio.Center)
 			}
-			ratios = append(ratios, fmt.Sprintf("%.3f", s.Ratio.Center))
 		}
 		t.Add(cpu, launches, ratios)
-	}
-	for _, policy := range policies {
-		of := lists.Filter(all, func(s params.FirstCPU) bool { return s.Placement == policy })
-		by := func(a, b params.FirstCPU) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }
-		if least, most := slices.MinFunc(of, by), slices.MaxFunc(of, by); least.Ratio.Center > 0 {
-			t.Note("%s: from CPU %d on transfers take %.1f %% longer than from CPU %d on", policy, most.CPU, 100*(most.Ratio.Center/least.Ratio.Center-1), least.CPU)
-		}
 	}
 	return []view.Table{t}
 }
 
-// overheads are tables of o(m), one of each placement and state of the cache that it was
-// measured by messages in, with what else takes it for want of messages.
+// overheads are tables of o(m) for each placement and state of the cache with measured messages. Notes
+// name the others that o(m) is taken for.
 func overheads(f *params.File) (tables []view.Table) {
 	type place struct {
 		policy numa.Policy
@@ -212,41 +194,14 @@ func overheads(f *params.File) (tables []view.Table) {
 			if len(all) == 0 {
 				continue
 			}
-			of := place{all[0].Placement, all[0].OffCache}
-			i, there := at[of]
+			measured := place{all[0].Placement, all[0].OffCache}
+			i, there := at[measured]
 			if !there {
-				i, at[of] = len(tables), len(tables)
-				t := view.Table{
-					Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", of.policy, view.Cache(of.off)),
-					Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
-				}
-				exchanges := f.ExchangeOverheads(params.Selection{Placement: of.policy, OffCache: of.off})
-				if len(exchanges) > 0 {
-					t.Columns = append(append(t.Columns, view.Numbers("T⇄(m)", "o⇄(m)")...), view.Words("of o⇄")...)
-					t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
-				}
-				sizes := lists.Map(append(slices.Clip(all), exchanges...), func(o params.Overhead) int { return o.Bytes })
-				for _, m := range lists.Rising(sizes) {
-					row := []any{view.Bytes(m)}
-					of := func(all []params.Overhead) {
-						if i := slices.IndexFunc(all, func(o params.Overhead) bool { return o.Bytes == m }); i >= 0 {
-							center := view.Center(all[i].Time)
-							if !all[i].Time.Known() { // a small difference of large times says nothing
-								center = "?"
-							}
-							row = append(row, view.Center(all[i].Message), center, view.Interval(all[i].Time))
-						} else {
-							row = append(row, "", "", "")
-						}
-					}
-					if of(all); len(exchanges) > 0 {
-						of(exchanges)
-					}
-					t.Add(row...)
-				}
-				tables = append(tables, t)
+				i, at[measured] = len(tables), len(tables)
+				exchanges := f.ExchangeOverheads(params.Selection{Placement: measured.policy, OffCache: measured.off})
+				tables = append(tables, overheadTable(measured.policy, measured.off, all, exchanges))
 			}
-			if of != (place{policy, off}) {
+			if measured != (place{policy, off}) {
 				tables[i].Note("the same o(m) is taken for placement %s, %s, of which no message was measured", policy, view.Cache(off))
 			}
 		}
@@ -254,8 +209,39 @@ func overheads(f *params.File) (tables []view.Table) {
 	return tables
 }
 
-// transferTable is L(m,τ) of messages down and τ across: first the isolated transfer
-// between two workers, then the setup's. Of copies out of one buffer it is c(m,τ).
+func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Overhead) view.Table {
+	t := view.Table{
+		Title:   fmt.Sprintf("o(m) in ns, placement %s, %s: what T(m), one message alone, takes beyond its transfers", policy, view.Cache(off)),
+		Columns: append(view.Numbers("m", "T(m)", "o(m)"), view.Words("95 % interval of o")...),
+	}
+	if len(exchanges) > 0 {
+		t.Columns = append(append(t.Columns, view.Numbers("T⇄(m)", "o⇄(m)")...), view.Words("of o⇄")...)
+		t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
+	}
+	cells := func(all []params.Overhead, m int) []string {
+		i := slices.IndexFunc(all, func(o params.Overhead) bool { return o.Bytes == m })
+		if i < 0 {
+			return []string{"", "", ""}
+		}
+		o := all[i]
+		center := "?" // of a small difference of large times
+		if o.Time.Known() {
+			center = view.Center(o.Time)
+		}
+		return []string{view.Center(o.Message), center, view.Interval(o.Time)}
+	}
+	for _, m := range lists.Rising(lists.Map(slices.Concat(messages, exchanges), func(o params.Overhead) int { return o.Bytes })) {
+		row := append([]string{view.Bytes(m)}, cells(messages, m)...)
+		if len(exchanges) > 0 {
+			row = append(row, cells(exchanges, m)...)
+		}
+		t.Add(row)
+	}
+	return t
+}
+
+// transferTable is L(m,τ) with m down and τ across: first the isolated transfer between two workers,
+// then the setup's; for copies out of one buffer c(m,τ). Without times it has a title alone.
 func transferTable(f *params.File, at map[params.Key]params.Cell, through params.Key) view.Table {
 	setup, policy, off := through.Setup, through.Placement, through.OffCache
 	t := view.Table{
@@ -311,7 +297,7 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, through params
 	return t
 }
 
-// ofSize is the key of a size, as the file has it.
+// ofSize is the key for messages of m bytes, as the file has it.
 func ofSize(f *params.File, k params.Key, m int) params.Key {
 	k.Bytes = m
 	f.Plan.Abridge(&k)

@@ -42,7 +42,7 @@ func TestSweep(t *testing.T) {
 	}
 	contains.All(t, b.String(),
 		"the same o(m) is taken for placement local, off cache, of which no message was measured\n",
-		"\nNothing is measured yet of ring, placement local, off cache.\n",
+		"\nNot measured yet: ring, placement local, off cache.\n",
 		"  256K          9000\n", // and no A(τ) without L(m,1)
 		"    0  50\n",
 		"first CPU  launches  local\n          0         1  0.980\n          8         1  1.078\nlocal: from CPU 8 on transfers take 10.0 % longer than from CPU 0 on\n",

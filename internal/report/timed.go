@@ -16,23 +16,23 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// timedTable says what timing some settings is worth.
+// timedTable has the penalties that remain where some settings are timed.
 func timedTable(plans []published.Planned) view.Table {
 	t := view.Table{Title: "Penalties where some settings are timed and the quickest is taken, %", Columns: append(view.Words("collective", "mapping", "timed"),
 		view.Numbers("cases", "mean", "worst", "of all runs", "of their time")...)}
 	for _, p := range plans {
-		for _, of := range p.Timings {
-			t.Add(p.Collective, p.Mapping, of.Of, of.Cases, percents(of.Penalty.Geometric, of.Penalty.Worst), percents(of.Runs, of.Time))
+		for _, timing := range p.Timings {
+			t.Add(p.Collective, p.Mapping, timing.Of, timing.Cases, percents(timing.Penalty.Geometric, timing.Penalty.Worst, timing.Runs, timing.Time))
 		}
 	}
 	t.Note("own: the library's own choice; cheapest: predicted; a plan: what taulop tune -plan would have had timed")
 	return t
 }
 
-// WritePlan says what a plan times, how long that takes, and how long all would.
+// WritePlan states what a plan times, its duration, and the duration of timing everything.
 func WritePlan(w io.Writer, m *plan.Manifest, library *mpi.Library, folder string) {
-	settings, cells, of := m.Timings()
-	fmt.Fprintf(w, "%s for %s: %s in %d of %d cells\n", printable.Name(folder), library.Version, printable.Count(settings, "timing"), cells, of)
+	settings, cells, all := m.Timings()
+	fmt.Fprintf(w, "%s for %s: %s in %d of %d cells\n", printable.Name(folder), library.Version, printable.Count(settings, "timing"), cells, all)
 	fmt.Fprintf(w, "passes: %d, about %s; as many over all settings of all cells: %s\n", m.Passes, span(m.Seconds), span(m.Brute))
 	if m.Passes < plan.FewPasses && settings > 0 {
 		fmt.Fprintf(w, "no rule follows from fewer than %d passes: a budget of %s has these\n", plan.FewPasses, span(math.Ceil(m.Seconds/float64(m.Passes)*plan.FewPasses)))
@@ -42,12 +42,11 @@ func WritePlan(w io.Writer, m *plan.Manifest, library *mpi.Library, folder strin
 	fmt.Fprintf(w, "taulop tune -timed %s -params FILE -o RULES\n", printable.Name(folder))
 }
 
-// span is a time that a job takes, in words.
 func span(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
-// A Timed document says what an MPI library is told to take by what was timed, and why.
+// A Timed is an MPI library's rules from timings, and the reasons for them.
 type Timed struct {
 	Library    string            `json:"library"`
 	Passes     int               `json:"passes"`
@@ -58,8 +57,8 @@ type Timed struct {
 	LeftOut    []plan.Omission   `json:"left_out"`
 }
 
-// A TimedCell is what is taken for messages of m bytes among P ranks. Gains are shares of the time of
-// the library's own choice.
+// A TimedCell is the choice for messages of m bytes among P ranks. Gains are shares of the time of the
+// library's own choice.
 type TimedCell struct {
 	Collective string       `json:"collective"`
 	P          int          `json:"P"`
@@ -73,7 +72,7 @@ type TimedCell struct {
 	Hi         float64      `json:"gain_hi"`
 }
 
-// NewTimed says what was concluded.
+// NewTimed is the document of conclusions from a plan's results.
 func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.Conclusion, rules []mpi.Rule) *Timed {
 	doc := &Timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut, Components: m.Compared(r)}
 	doc.Settings, _, _ = m.Timings()
@@ -91,41 +90,34 @@ func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []pla
 	return doc
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (d *Timed) Document() *document.Document {
 	return document.New("taulop tune -timed", d, document.Rows(d.values), d.say)
 }
 
-// say writes a table for each collective.
 func (d *Timed) say(w *document.Document) {
 	d.WriteSummary(w)
-	var table *view.Table
-	for i, c := range d.Cells {
-		if i == 0 || c.Collective != d.Cells[i-1].Collective {
-			if table != nil {
-				w.Tables(*table)
-			}
-			table = &view.Table{Title: c.Collective, Columns: slices.Concat(view.Numbers("P", "m"), view.Words("rule", "by"), view.Numbers("own µs", "rule µs"), view.Words("gain in %"))}
+	us := func(v float64) string {
+		if v > 0 {
+			return rough(v)
 		}
-		rule, by, own, us, gain := "own choice", c.By, "–", "–", ""
-		if c.OwnUS > 0 {
-			own = rough(c.OwnUS)
-		}
-		if c.Rule != nil {
-			rule, gain = c.Rule.String(), fmt.Sprintf("%.0f [%.0f, %.0f]", 100*c.Gain, 100*c.Lo, 100*c.Hi)
-		}
-		if c.US > 0 {
-			us = rough(c.US)
-		}
-		table.Add(c.P, view.Bytes(c.Bytes), rule, by, own, us, gain)
+		return "–"
 	}
-	if table != nil {
-		w.Tables(*table)
+	for _, cells := range view.Grouped(d.Cells, func(c TimedCell) string { return c.Collective }) {
+		t := view.Table{Title: cells[0].Collective, Columns: slices.Concat(view.Numbers("P", "m"), view.Words("rule", "by"), view.Numbers("own µs", "rule µs"), view.Words("gain in %"))}
+		for _, c := range cells {
+			rule, gain := "own choice", ""
+			if c.Rule != nil {
+				rule, gain = c.Rule.String(), fmt.Sprintf("%.0f [%.0f, %.0f]", 100*c.Gain, 100*c.Lo, 100*c.Hi)
+			}
+			t.Add(c.P, view.Bytes(c.Bytes), rule, c.By, us(c.OwnUS), us(c.US), gain)
+		}
+		w.Tables(t)
 	}
 	fmt.Fprintln(w, "\nTimes are medians over passes; [ ]: the interval of the gain, 95 %")
 }
 
-// values are a row for each cell.
+// values have a row for each cell.
 func (d *Timed) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "P", "m_bytes", "rule", "by", "own_us", "us", "gain", "gain_lo", "gain_hi")}
 	for _, c := range d.Cells {
@@ -138,7 +130,7 @@ func (d *Timed) values() view.Table {
 	return t
 }
 
-// WriteSummary says how many rules there are, and what they rest on.
+// WriteSummary counts rules, timed and predicted, and compares whole components.
 func (d *Timed) WriteSummary(w io.Writer) {
 	timed, predicted := 0, 0
 	for _, c := range d.Cells {

@@ -18,7 +18,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Topology is a machine, and what would spoil a measurement on it.
+// A Topology is a machine, and warnings of what would disturb a measurement.
 type Topology struct {
 	numa.Census
 	Machine    *numa.Machine         `json:"machine"`
@@ -29,13 +29,13 @@ type Topology struct {
 	freeBytes  int64
 }
 
-// A Level is one at which two CPUs that may be used can be.
+// A Level is a level of the machine that two allowed CPUs can share.
 type Level struct {
 	numa.Level
-	Placement numa.Policy `json:"placement,omitempty"` // by which a sweep measures transfers there
+	Placement numa.Policy `json:"placement,omitempty"` // of a sweep's transfers at this level
 }
 
-// NewTopology describes a machine whose sys and proc are below root.
+// NewTopology describes a machine; its sys and proc are below root.
 func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warnings []error) *Topology {
 	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: []string{}}
 	for _, warning := range warnings {
@@ -59,8 +59,7 @@ func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warni
 	return t
 }
 
-// Place shows where tau workers are under each placement that the machine has, and
-// nothing else.
+// Place restricts the topology to where tau workers are under each placement that the machine has.
 func (t *Topology) Place(tau int) error {
 	for _, policy := range numa.Policies {
 		if !t.Machine.Has(policy) {
@@ -75,13 +74,11 @@ func (t *Topology) Place(tau int) error {
 	return nil
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (t *Topology) Document() *document.Document {
 	return document.New("taulop topo", t, document.Rows(t.values), t.say)
 }
 
-// say writes what may be used, what the machine has and what would spoil a measurement, or the
-// placements alone, if there are any.
 func (t *Topology) say(out *document.Document) {
 	if len(t.Placements) > 0 {
 		t.writePlacements(out)
@@ -114,12 +111,17 @@ func (t *Topology) say(out *document.Document) {
 	}
 }
 
+// cores and packages are sets of the numbers of CPUs' cores and packages.
+func cores(cpus []numa.CPU) numa.CPUSet {
+	return numa.SetOf(lists.Map(cpus, func(c numa.CPU) int { return c.Core })...)
+}
+
+func packages(cpus []numa.CPU) numa.CPUSet {
+	return numa.SetOf(lists.Map(cpus, func(c numa.CPU) int { return c.Package })...)
+}
+
 func (t *Topology) names() view.Table {
 	p, m := t.Provenance, t.Machine
-	cores, packages := make(map[int]bool), make(map[int]bool)
-	for _, cpu := range m.CPUs {
-		cores[cpu.Core], packages[cpu.Package] = true, true
-	}
 	names := view.Table{Columns: view.Words("", "")}
 	for _, line := range [][2]string{
 		{"host", p.Hostname},
@@ -129,7 +131,7 @@ func (t *Topology) names() view.Table {
 		{"modules", p.Memory.String()},
 		{"kernel", strings.TrimSpace(strings.Join([]string{p.OS, p.Kernel, p.Arch}, " "))},
 		{"online", strings.Join([]string{
-			printable.Count(len(m.CPUs), "CPU"), printable.Count(len(cores), "core"), printable.Count(len(packages), "package"),
+			printable.Count(len(m.CPUs), "CPU"), printable.Count(cores(m.CPUs).Len(), "core"), printable.Count(packages(m.CPUs).Len(), "package"),
 			printable.Count(len(m.Nodes), "NUMA node")}, ", ")},
 	} {
 		if line[1] != "" {
@@ -142,23 +144,17 @@ func (t *Topology) names() view.Table {
 func (t *Topology) nodes() view.Table {
 	nodes := view.Table{Columns: view.Numbers("node", "package", "cores", "CPUs", "memory", "free")}
 	for _, node := range t.Machine.Nodes {
-		cores, packages := make(map[int]bool), make(map[int]bool)
-		for _, id := range node.CPUs {
-			if cpu, found := t.Machine.CPU(id); found {
-				cores[cpu.Core], packages[cpu.Package] = true, true
-			}
-		}
+		cpus := lists.Filter(t.Machine.CPUs, func(c numa.CPU) bool { return node.CPUs.Contains(c.ID) })
 		memory := rounded(node.MemoryBytes)
 		if node.Forbidden && node.MemoryBytes > 0 { // a node without memory forbids none
 			memory += " (forbidden)"
 		}
-		nodes.Add(node.ID, orDash(numa.SetOf(slices.Collect(maps.Keys(packages))...).String()), len(cores), orDash(node.CPUs.String()),
-			memory, rounded(node.FreeBytes))
+		nodes.Add(node.ID, orDash(packages(cpus).String()), cores(cpus).Len(), orDash(node.CPUs.String()), memory, rounded(node.FreeBytes))
 	}
 	return nodes
 }
 
-// writeSiblings groups the cores by how many threads they have.
+// writeSiblings groups the cores by their number of SMT siblings.
 func (t *Topology) writeSiblings(out *document.Document) {
 	cores := make(map[int]numa.CPUSet)
 	for _, cpu := range t.Machine.CPUs {
@@ -180,31 +176,27 @@ func (t *Topology) writeSiblings(out *document.Document) {
 	}
 }
 
-// caches has a line for all that are alike.
+// caches has a row for each kind of cache.
 func (t *Topology) caches() view.Table {
 	type kind struct {
-		level       int
-		name        string
-		bytes, line int
-		sharers     int
+		level                int
+		name                 string
+		bytes, line, sharers int
 	}
-	alike := make(map[kind][]numa.CPUSet)
-	for _, c := range t.Machine.Caches {
-		k := kind{c.Level, c.Type, c.Bytes, c.LineBytes, c.CPUs.Len()}
-		alike[k] = append(alike[k], c.CPUs)
-	}
-	kinds := slices.SortedFunc(maps.Keys(alike), func(a, b kind) int {
-		return cmp.Or(a.level-b.level, strings.Compare(a.name, b.name), slices.Compare(alike[a][0], alike[b][0]))
+	kinds := view.Grouped(t.Machine.Caches, func(c numa.Cache) kind { return kind{c.Level, c.Type, c.Bytes, c.LineBytes, c.CPUs.Len()} })
+	slices.SortFunc(kinds, func(a, b []numa.Cache) int {
+		return cmp.Or(a[0].Level-b[0].Level, strings.Compare(a[0].Type, b[0].Type), slices.Compare(a[0].CPUs, b[0].CPUs))
 	})
-	caches := view.Table{Columns: view.Words("cache", "size", "line", "how many", "shared by")}
-	for _, k := range kinds {
-		shared := "CPUs " + some(alike[k])
-		if k.sharers == 1 {
-			shared = "one CPU each: " + joined(alike[k]).String()
+	table := view.Table{Columns: view.Words("cache", "size", "line", "how many", "shared by")}
+	for _, caches := range kinds {
+		c, sets := caches[0], lists.Map(caches, func(c numa.Cache) numa.CPUSet { return c.CPUs })
+		shared := "CPUs " + some(sets)
+		if c.CPUs.Len() == 1 {
+			shared = "one CPU each: " + joined(sets).String()
 		}
-		caches.Add(fmt.Sprintf("L%d %s", k.level, k.name), rounded(int64(k.bytes)), rounded(int64(k.line)), len(alike[k]), shared)
+		table.Add(fmt.Sprintf("L%d %s", c.Level, c.Type), rounded(int64(c.Bytes)), rounded(int64(c.LineBytes)), len(caches), shared)
 	}
-	return caches
+	return table
 }
 
 func (t *Topology) distances() view.Table {
@@ -217,17 +209,13 @@ func (t *Topology) distances() view.Table {
 	return distances
 }
 
-// levels has a line for each.
 func (t *Topology) levels() view.Table {
 	levels := view.Table{Columns: append(append(view.Words("two CPUs share"), view.Numbers("how many", "CPUs of one")...), view.Words("a sweep's placement there")...)}
 	for _, l := range t.Levels {
-		least, most := l.Groups[0].Len(), 0
-		for _, g := range l.Groups {
-			least, most = min(least, g.Len()), max(most, g.Len())
-		}
-		cpus := strconv.Itoa(most)
-		if least < most {
-			cpus = fmt.Sprintf("%d–%d", least, most)
+		sizes := lists.Map(l.Groups, numa.CPUSet.Len)
+		cpus := strconv.Itoa(slices.Max(sizes))
+		if least := slices.Min(sizes); least < slices.Max(sizes) {
+			cpus = fmt.Sprintf("%d–%s", least, cpus)
 		}
 		levels.Add(l.Name, len(l.Groups), cpus, orDash(string(l.Placement)))
 	}
@@ -252,7 +240,7 @@ func (t *Topology) writeAllowed(out *document.Document) {
 	fmt.Fprintln(out, ".")
 }
 
-// numbered is a set of things by their numbers: CPU 5, CPUs 0-3.
+// numbered names things by their numbers: CPU 5, CPUs 0-3.
 func numbered(what string, set numa.CPUSet) string {
 	if set.Len() != 1 {
 		what += "s"
@@ -275,7 +263,7 @@ func (t *Topology) writePlacements(out *document.Document) {
 	}
 }
 
-// some writes the first sets and the last, so that the line can be read.
+// some lists sets, the first three and the last of more than eight.
 func some(sets []numa.CPUSet) string {
 	const most = 8
 	texts := lists.Map(sets, func(set numa.CPUSet) string { return "{" + set.String() + "}" })
@@ -285,18 +273,19 @@ func some(sets []numa.CPUSet) string {
 	return strings.Join(texts, " ")
 }
 
-// joined writes sets of one CPU as ranges.
 func joined(sets []numa.CPUSet) numa.CPUSet {
 	return numa.SetOf(slices.Concat(sets...)...)
 }
 
-// rounded writes a size with three digits at most, rounded; a dash when unknown.
+var binaryUnits = []string{"KiB", "MiB", "GiB", "TiB"}
+
+// rounded writes a size with three digits; a dash if it is unknown.
 func rounded(n int64) string {
 	if n == 0 {
 		return "-"
 	}
 	size, unit := float64(n), "B"
-	for _, next := range []string{"KiB", "MiB", "GiB", "TiB"} {
+	for _, next := range binaryUnits {
 		if size < 999.5 {
 			break
 		}

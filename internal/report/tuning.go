@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Tuning says what an MPI library is told to take, and why.
+// A Tuning is an MPI library's rules from predictions, and the reasons for them.
 type Tuning struct {
 	predict.Source
 	Library string        `json:"library"`
@@ -22,14 +22,14 @@ type Tuning struct {
 	Tables  []TuningTable `json:"tables"`
 }
 
-// A TuningTable is the table of one collective and number of ranks.
+// A TuningTable is the choices for one collective and number of ranks.
 type TuningTable struct {
 	Collective string       `json:"collective"`
 	P          int          `json:"P"`
 	Spans      []TuningSpan `json:"spans"`
 }
 
-// A TuningSpan is a run of message sizes with one choice. Times are at its least size, null where
+// A TuningSpan is a range of message sizes with one choice. Times are at its least size, null if
 // unknown.
 type TuningSpan struct {
 	From      int          `json:"from_bytes"` // m of the collective, both within
@@ -37,17 +37,17 @@ type TuningSpan struct {
 	Rule      *mpi.Setting `json:"rule"` // null: the library's own choice stays
 	Best      mpi.Setting  `json:"best"` // the cheapest
 	BestUS    *float64     `json:"best_us"`
-	Instead   *mpi.Setting `json:"instead"` // of which; null where it is not known
+	Instead   *mpi.Setting `json:"instead"` // what Best is compared with; null if unknown
 	InsteadUS *float64     `json:"instead_us"`
-	Own       bool         `json:"own"`  // Instead is what the library chooses by itself, else the second best
-	Gain      float64      `json:"gain"` // of the best, a share; the least of the span
+	Own       bool         `json:"own"`  // Instead is the library's own choice, else the second best
+	Gain      float64      `json:"gain"` // of Best, a share; the least of the span
 	Most      float64      `json:"most_gain"`
 	Lo        *float64     `json:"gain_lo"` // of the least
 	Hi        *float64     `json:"gain_hi"`
 	Why       tune.Why     `json:"why"`
 }
 
-// NewTuning says what was chosen.
+// NewTuning is the document of choices.
 func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning {
 	doc := &Tuning{Source: source, Library: all.Library.Version, Margin: margin}
 	us := func(seconds float64) *float64 {
@@ -78,7 +78,7 @@ func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning
 	return doc
 }
 
-// values have a line for each run of sizes, with nothing of what is left to the library.
+// values have a row for each range of sizes with a rule.
 func (d *Tuning) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "P", "from_bytes", "to_bytes", "id", "algorithm", "fan", "segment_bytes")}
 	for _, table := range d.Tables {
@@ -91,12 +91,12 @@ func (d *Tuning) values() view.Table {
 	return t
 }
 
-// WriteSummary says how many rules there are.
+// WriteSummary counts the rules.
 func (d *Tuning) WriteSummary(w io.Writer) {
 	n := 0
 	for _, t := range d.Tables {
 		for i, s := range t.Spans {
-			if s.Rule != nil && (i == 0 || t.Spans[i-1].Rule == nil || *t.Spans[i-1].Rule != *s.Rule) { // else the file has one for both
+			if s.Rule != nil && (i == 0 || t.Spans[i-1].Rule == nil || *t.Spans[i-1].Rule != *s.Rule) { // equal neighbours are one rule
 				n++
 			}
 		}
@@ -109,13 +109,11 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 		printable.Count(n, "rule"), d.Library, 100*d.Margin)
 }
 
-// Document is what there is to read and to compute with.
+// Document is the result in all output formats.
 func (d *Tuning) Document() *document.Document {
 	return document.New("taulop tune", d, document.Rows(d.values), d.say)
 }
 
-// say writes how many rules there are, a table for each collective and number of ranks, and what
-// they come from.
 func (d *Tuning) say(w *document.Document) {
 	d.WriteSummary(w)
 	second := false
@@ -140,8 +138,7 @@ func (d *Tuning) say(w *document.Document) {
 		}
 		w.Tables(table)
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "Times are predicted, of the first m of a line; no rule: the own choice stays")
+	fmt.Fprintln(w, "\nTimes are predicted, of the first m of a line; no rule: the own choice stays")
 	if d.Errors != "" {
 		fmt.Fprintf(w, "Such predictions were off by %s on average.\n", d.Errors)
 	}
@@ -152,7 +149,7 @@ func (d *Tuning) say(w *document.Document) {
 	saySource(w, d.Source)
 }
 
-// shown is a time of a span in text, with the digits that predictions have.
+// shown is a time of a span in text.
 func shown(us *float64) string {
 	if us == nil {
 		return "?"
@@ -160,8 +157,8 @@ func shown(us *float64) string {
 	return rough(*us)
 }
 
-// gain is a span's gain in text, in percent, whether there is a rule, and why not, unless the gain
-// alone decided it.
+// gain is a span's gain in percent, and whether it has a rule or else why not, unless the gain is too
+// small.
 func (s *TuningSpan) gain() string {
 	text := fmt.Sprintf("%.0f", 100*s.Gain)
 	if most := fmt.Sprintf("%.0f", 100*s.Most); most != text {

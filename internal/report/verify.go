@@ -16,15 +16,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Verification is measured collectives with what the models say of them.
+// Verification compares measured collectives with predictions.
 func Verification(r *verify.Result) *document.Document {
 	return document.New("taulop verify", r, document.Rows(func() view.Table { return valueRows(r.Rows, verify.Models) }), (*verification)(r).say)
 }
 
 type verification verify.Result
 
-// say writes how wrong the full model is, a table for each P, state of the cache and algorithm, and
-// of the errors of all models; last how it was measured and what the models were given.
 func (v *verification) say(w *document.Document) {
 	if v.Session != "" {
 		fmt.Fprintln(w, offBy("The full model with "+v.Session, v.Means, verify.Session))
@@ -58,25 +56,25 @@ func (v *verification) say(w *document.Document) {
 	w.Tables(v.notes())
 }
 
-// offBy says how far a model is off in and off cache, over all calls that it predicts.
+// offBy states the mean error of a model in and off cache, over all calls that it predicts.
 func offBy(who string, means []verify.Mean, model string) string {
 	var off []string
 	for _, cache := range []bool{false, true} {
 		calls, measured, sum := 0, 0, 0.
 		all := lists.Filter(means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
-		for _, of := range view.Grouped(all, func(m verify.Mean) int { return m.P }) {
-			last := of[len(of)-1] // over all states, where there are several
+		for _, means := range view.Grouped(all, func(m verify.Mean) int { return m.P }) {
+			last := means[len(means)-1] // over all states, if there are several
 			measured += mostCalls(last)
 			if at := slices.IndexFunc(last.Errors, isOf(model)); at >= 0 {
 				calls, sum = calls+last.Errors[at].Rows, sum+float64(last.Errors[at].Rows)*last.Errors[at].Mean
 			}
 		}
 		if calls > 0 {
-			of := printable.Count(measured, "call")
+			count := printable.Count(measured, "call")
 			if calls < measured {
-				of = fmt.Sprintf("%d of %s", calls, of)
+				count = fmt.Sprintf("%d of %s", calls, count)
 			}
-			off = append(off, fmt.Sprintf("%s %% %s (%s)", percent(sum/float64(calls)), view.Cache(cache), of))
+			off = append(off, fmt.Sprintf("%s %% %s (%s)", percent(sum/float64(calls)), view.Cache(cache), count))
 		}
 	}
 	if len(off) == 0 {
@@ -85,7 +83,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 	return who + " is off by " + strings.Join(off, " and by ") + " on average."
 }
 
-// mostCalls is how many calls some model predicts of a mean's.
+// mostCalls is the number of calls behind a mean that at least one model predicts.
 func mostCalls(m verify.Mean) (calls int) {
 	for _, e := range m.Errors {
 		calls = max(calls, e.Rows)
@@ -93,23 +91,23 @@ func mostCalls(m verify.Mean) (calls int) {
 	return calls
 }
 
-// writeStates says which states ranks were in, nothing where the machine stayed as it was.
+// writeStates lists the states of ranks, if the machine was in several.
 func (v *verification) writeStates(w *document.Document) {
-	for _, of := range v.States {
-		if len(of.States) == 0 {
-			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", of.P, flagOf(of.P))
+	rare := false
+	for _, ranks := range v.States {
+		if len(ranks.States) == 0 {
+			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", ranks.P, flagOf(ranks.P))
 			continue
 		}
-		fmt.Fprintf(w, "P = %d: the machine was in several states; %s takes %s\n", of.P, flagOf(of.P), params.StateList(of.States))
+		fmt.Fprintf(w, "P = %d: the machine was in several states; %s takes %s\n", ranks.P, flagOf(ranks.P), params.StateList(ranks.States))
+		rare = rare || slices.ContainsFunc(ranks.States, func(s params.State) bool { return s.Share < params.Settled })
 	}
-	if slices.ContainsFunc(v.States, func(of verify.RankStates) bool {
-		return slices.ContainsFunc(of.States, func(s params.State) bool { return s.Share < params.Settled })
-	}) {
+	if rare {
 		fmt.Fprintf(w, "states with less than %.0f %% of the time have no rows\n", 100*params.Settled)
 	}
 }
 
-// inState is the end of a title, nothing of a machine that stayed as it was.
+// inState ends the title of times in one state; "" for the zero state.
 func inState(workers int, s params.State) string {
 	if s.NS == 0 {
 		return ""
@@ -117,14 +115,14 @@ func inState(workers int, s params.State) string {
 	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
 }
 
-// verified are the rows of one algorithm: of the full model the prediction, of all the error.
-func (v *verification) verified(of []verify.Row) view.Table {
+// verified is the table of one algorithm: the prediction of the full model, and the errors of all models.
+func (v *verification) verified(measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
 	for _, m := range v.Models {
 		beside = append(beside, view.Column{Name: way(m.Name), Unit: "error"})
 	}
 	var rows []timedRow
-	for _, r := range of {
+	for _, r := range measured {
 		m := view.Bytes(r.Bytes)
 		if r.OnGrid {
 			m = "*" + m
@@ -141,12 +139,12 @@ func (v *verification) verified(of []verify.Row) view.Table {
 		})
 		rows = append(rows, timedRow{[]any{m}, r.Measured, []any{predicted(r.Predicted, verify.Full)[0], errors}})
 	}
-	r := of[0]
+	r := measured[0]
 	title := fmt.Sprintf("%s, P = %d, user data %s%s; errors in %%, + predicted too high", r.Name, r.P, view.Cache(r.OffCache), inState(r.P, r.State))
 	return measuredTable(title+forced(r.Forced, r.P, "an algorithm"), []view.Column{{Name: "m", Unit: "bytes"}}, beside, rows)
 }
 
-// way is what the report calls a model: of τ-Lop, in which way.
+// way shortens names of τ-Lop's variants: full, strict, session.
 func way(model string) string {
 	if model == verify.Full {
 		return "full"
@@ -154,9 +152,9 @@ func way(model string) string {
 	return strings.TrimPrefix(model, verify.Full+" ")
 }
 
-// notes say what the marks mean, and what each model was given.
+// notes explain the marks, and list the parameters given to each model.
 func (v *verification) notes() (t view.Table) {
-	any := func(of func(r verify.Row) bool) bool { return slices.ContainsFunc(v.Rows, of) }
+	any := func(marked func(r verify.Row) bool) bool { return slices.ContainsFunc(v.Rows, marked) }
 	on := any(func(r verify.Row) bool { return r.OnGrid })
 	off := any(func(r verify.Row) bool { return r.Bytes > 0 && !r.OnGrid })
 	switch {
@@ -189,8 +187,8 @@ func (v *verification) notes() (t view.Table) {
 	return t
 }
 
-// writeErrors writes a table of errors for each P and state of the cache: of each model
-// how large they are, how large nine of ten are at the most, and which way they go.
+// writeErrors writes a table for each P, state of the cache and state of the machine: mean, 90 % quantile
+// and bias of each model's errors.
 func writeErrors(w *document.Document, of string, means []verify.Mean, all []string, name func(string) string) {
 	type experiment struct {
 		p      int
@@ -244,15 +242,16 @@ func isOf(model string) func(verify.Errors) bool {
 	return func(e verify.Errors) bool { return e.Model == model }
 }
 
-// percent writes a share in percent, a decimal of what is below ten.
+// percent writes the size of a share in percent, with a decimal below 10 %.
 func percent(share float64) string {
-	if v := math.Abs(100 * share); v < 9.95 {
+	v := math.Abs(100 * share)
+	if v < 9.95 {
 		return fmt.Sprintf("%.1f", v)
 	}
-	return fmt.Sprintf("%.0f", math.Abs(100*share))
+	return fmt.Sprintf("%.0f", v)
 }
 
-// signed is percent with a sign; nothing has none that says it was too low.
+// signed is percent with its sign; what rounds to 0.0 has a plus.
 func signed(share float64) string {
 	text := percent(share)
 	if share < 0 && text != "0.0" {

@@ -1,4 +1,4 @@
-// Package spelling says what somebody may have meant who wrote a name that nothing has.
+// Package spelling suggests known names for a misspelt one.
 package spelling
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Suggest asks in an error whether the nearest of the known names was meant, if one is near,
-// and lists them.
+// Suggest is the end of an error about an unknown name: the nearest known name, if any is near,
+// and the list of all.
 func Suggest(name string, known []string) string {
 	list := strings.Join(known, ", ")
 	if nearest := Nearest(name, known); nearest != "" {
@@ -16,12 +16,11 @@ func Suggest(name string, known []string) string {
 	return "known are " + list
 }
 
-// Nearest is the candidate that takes the fewest edits to become name, where _ is -, or that
-// begins with it; "" where none is near enough to have been meant: half of the letters are
-// right at the least.
+// Nearest is the candidate with the fewest edits to name, or one that begins with name. An
+// underscore equals a dash. "" if every candidate differs in more than half of the letters.
 func Nearest(name string, candidates []string) string {
 	name = dashed(name)
-	if len(name) < 2 { // one edit leaves nothing of it
+	if len(name) < 2 { // one edit removes it
 		return ""
 	}
 	nearest, fewest := "", len(name)/2+1
@@ -37,12 +36,12 @@ func Nearest(name string, candidates []string) string {
 	return nearest
 }
 
-// Edits is how many letters must be put in, taken out, replaced or exchanged with the next to
-// make one name the other, where _ is -.
+// Edits is the number of insertions, deletions, replacements and swaps of neighbouring letters
+// between two names. An underscore equals a dash.
 func Edits(a, b string) int { return edits(dashed(a), dashed(b)) }
 
-// dashed is a name in small letters with - for _, and no more of it than anybody mistypes:
-// edits take time ∝ length.
+// dashed is a name in lower case with dashes for underscores. Only the first 64 bytes count,
+// because the time of edits grows with the length.
 func dashed(name string) string {
 	return strings.ToLower(strings.ReplaceAll(name[:min(len(name), 64)], "_", "-"))
 }

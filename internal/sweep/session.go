@@ -265,7 +265,7 @@ func (r *Request) check() (*outfile.File, error) {
 }
 
 func (r *Request) there() error {
-	return engine.Refuse(fmt.Errorf("%s is there already: %w", r.Path, ErrThere))
+	return engine.Refuse(fmt.Errorf("%s already exists: %w", r.Path, ErrThere))
 }
 
 // file makes a new file, or reads the one to complete.

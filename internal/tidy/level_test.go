@@ -2,7 +2,7 @@ package tidy
 
 import "testing"
 
-// What people write for how far two cores are apart.
+// Names of levels as people write them.
 func TestRelationOf(t *testing.T) {
 	for name, want := range map[string]relation{
 		"same_l3": {l3, false}, "same-numa": {numaNode, false}, "sameNuma": {numaNode, false}, "intra-numa": {numaNode, false}, "numa": {numaNode, false},

@@ -17,63 +17,58 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Chooser chooses what predictions say is the cheapest.
+// A Chooser chooses the settings with the least predicted costs.
 type Chooser struct {
 	Library   *mpi.Library
 	Predictor *model.Predictor
-	Ensemble  *model.Ensemble // uncertainty of predictions; nil: unknown
-	Margin    float64         // the least gain that is worth a rule, a share
-	// Progress, if not nil, is told after each row how many of all are done, one call at a time.
-	Progress func(done, of int)
+	Ensemble  *model.Ensemble     // uncertainty of predictions; nil: unknown
+	Margin    float64             // the least gain of a rule, a share
+	Progress  func(done, all int) // called after each row, one call at a time; may be nil
 }
 
 // alike is the share by which costs must differ to be told apart.
 const alike = 0.02
 
-// Choose chooses among settings for messages of m bytes among p ranks. Of those that cost
-// about the least it takes the one before, if it is among them, else the first. It fails
-// where a model cannot cost something, but not for algorithms that need γ where there is
-// none.
+// Choose chooses among settings for messages of m bytes among p ranks. Of the settings within alike of
+// the least cost it prefers the one before, then the first. It fails where a setting has no cost.
 func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m int, before mpi.Setting) (Verdict, error) {
 	if len(settings) == 0 {
 		return Verdict{Why: None}, nil
 	}
 	v, beaten := Verdict{}, candidate{}
-	costs := costs{Chooser: c, known: make(map[schedule]model.Cost), most: math.Inf(1)}
+	costs := costs{Chooser: c, known: make(map[schedule]model.Cost), limit: math.Inf(1)}
 	if own, known := c.Library.Own(of, p, m); known {
-		if one, err := costs.of(of, own, p, m); err == nil {
-			beaten, v.OwnKnown = one, true
-			costs.most = one.Seconds * (1 + alike) // what costs more is not asked for
+		if chosen, err := costs.of(of, own, p, m); err == nil {
+			beaten, v.OwnKnown = chosen, true
+			costs.limit = chosen.Seconds * (1 + alike)
 		}
 	}
-	costed := make([]candidate, len(settings))
-	for _, at := range promising(settings, before) {
+	candidates := make([]candidate, len(settings))
+	for _, i := range promising(settings, before) {
 		var err error
-		if costed[at], err = costs.of(of, settings[at], p, m); err != nil {
+		if candidates[i], err = costs.of(of, settings[i], p, m); err != nil {
 			return Verdict{}, err
 		}
 		if v.OwnKnown {
-			costs.most = min(costs.most, costed[at].Seconds*(1+alike))
+			costs.limit = min(costs.limit, candidates[i].Seconds*(1+alike))
 		}
 	}
-	best, found := cheapest(costed, before)
+	best, found := cheapest(candidates, before)
 	if !found {
 		best = beaten
 	}
 	v.Best, v.BestSeconds = best.setting, best.Seconds
 	if !v.OwnKnown {
-		beaten = second(costed, best)
+		beaten = second(candidates, best)
 	}
 	v.Beaten, v.BeatenSeconds = beaten.setting, beaten.Seconds
 	if beaten.schedule == nil {
 		v.Why = None
 		return v, nil
 	}
-	for _, one := range append(costed, beaten) {
-		if one.Unknown {
-			v.Why = Unproved
-			return v, nil
-		}
+	if slices.ContainsFunc(append(candidates, beaten), func(c candidate) bool { return c.Unknown }) {
+		v.Why = Unproved
+		return v, nil
 	}
 	v.Gain = fit.Estimate{Center: 1 - best.Seconds/beaten.Seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
 	v.Most = v.Gain.Center
@@ -87,7 +82,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 		switch {
 		case v.Gain.Known() && v.Gain.Lo <= 0:
 			v.Why = Overlap
-		case !v.Gain.Known() && c.Ensemble != nil && c.Ensemble.Known(): // which other costs have
+		case !v.Gain.Known() && c.Ensemble != nil && c.Ensemble.Known(): // other costs have intervals
 			v.Why = Few
 		default:
 			v.Setting, v.Why = best.setting, Cheaper
@@ -96,9 +91,8 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 	return v, nil
 }
 
-// promising are the settings in the order in which their costs take the least time to work out: the one
-// before is likely to be cheap, and what has few segments is done soon, after which the
-// rest need not be followed to the end.
+// promising orders settings for quick evaluation: first the one before, which is likely cheap, then
+// settings of few segments; the others then stop at the limit.
 func promising(settings []mpi.Setting, before mpi.Setting) []int {
 	order := make([]int, len(settings))
 	for i := range order {
@@ -117,21 +111,21 @@ func promising(settings []mpi.Setting, before mpi.Setting) []int {
 	return order
 }
 
-// A candidate is a setting with its cost, of +Inf where it is too dear to be worked out.
+// A candidate is a setting with its cost, +Inf if it is above the limit.
 type candidate struct {
 	setting  mpi.Setting
 	schedule *collective.Schedule
 	model.Cost
 }
 
-// costs are the costs of settings, several of which may be one schedule.
+// costs are the costs of settings, some of which share a schedule.
 type costs struct {
 	*Chooser
 	known map[schedule]model.Cost
-	most  float64 // seconds; what costs more is not worked out
+	limit float64 // seconds, above which costs are not evaluated
 }
 
-// A schedule is what tells one from others.
+// A schedule identifies one.
 type schedule struct {
 	algorithm *collective.Algorithm
 	collective.Call
@@ -140,63 +134,63 @@ type schedule struct {
 }
 
 // of is a setting with its cost.
-func (c *costs) of(of *collective.Collective, s mpi.Setting, p, m int) (one candidate, err error) {
-	if one.schedule, err = c.Library.Schedule(of, s, collective.Call{P: p, M: m}); err != nil {
+func (c *costs) of(of *collective.Collective, s mpi.Setting, p, m int) (candidate, error) {
+	made, err := c.Library.Schedule(of, s, collective.Call{P: p, M: m})
+	if err != nil {
 		return candidate{}, err
 	}
-	one.setting = s
-	key := schedule{one.schedule.Algorithm, one.schedule.Call, one.schedule.Blocking, one.schedule.ToSelf}
-	var there bool
-	if one.Cost, there = c.known[key]; !there {
-		if one.Cost, err = Within(c.Predictor, one.schedule, c.most); err != nil {
-			return candidate{}, fmt.Errorf("%s: %w", one.schedule.Algorithm.Collective, err)
+	key := schedule{made.Algorithm, made.Call, made.Blocking, made.ToSelf}
+	cost, known := c.known[key]
+	if !known {
+		if cost, err = Within(c.Predictor, made, c.limit); err != nil {
+			return candidate{}, fmt.Errorf("%s: %w", made.Algorithm.Collective, err)
 		}
-		c.known[key] = one.Cost
+		c.known[key] = cost
 	}
-	return one, nil
+	return candidate{s, made, cost}, nil
 }
 
-// Within is the cost of a schedule, in +Inf seconds where it is above most seconds.
-func Within(by *model.Predictor, s *collective.Schedule, most float64) (model.Cost, error) {
-	cost, within, err := by.CostWithin(s, most)
+// Within is the cost of a schedule, +Inf seconds if it is above limit seconds.
+func Within(by *model.Predictor, s *collective.Schedule, limit float64) (model.Cost, error) {
+	cost, within, err := by.CostWithin(s, limit)
 	if !within {
 		cost.Seconds = math.Inf(1)
 	}
 	return cost, err
 }
 
-// cheapest is the one to take: within alike of the least cost the one before, else the first;
-// there is none where all are too dear.
-func cheapest(of []candidate, before mpi.Setting) (best candidate, found bool) {
+// cheapest is, within alike of the least cost, the candidate before, else the first; none if all are
+// above the limit.
+func cheapest(candidates []candidate, before mpi.Setting) (best candidate, found bool) {
 	least := math.Inf(1)
-	for _, one := range of {
-		least = min(least, one.Seconds)
+	for _, c := range candidates {
+		least = min(least, c.Seconds)
 	}
-	for _, one := range of {
-		if math.IsInf(one.Seconds, 1) || one.Seconds > least*(1+alike) {
+	for _, c := range candidates {
+		if math.IsInf(c.Seconds, 1) || c.Seconds > least*(1+alike) {
 			continue
 		}
-		if one.setting == before {
-			return one, true
+		if c.setting == before {
+			return c, true
 		}
 		if !found {
-			best, found = one, true
+			best, found = c, true
 		}
 	}
 	return best, found
 }
 
-// second is the cheapest one that costs more than the best; none where there is none.
-func second(of []candidate, best candidate) (next candidate) {
-	for _, one := range of {
-		if one.Seconds > best.Seconds*(1+alike) && (next.schedule == nil || one.Seconds < next.Seconds) {
-			next = one
+// second is the cheapest candidate that costs more than the best; zero if there is none.
+func second(candidates []candidate, best candidate) (next candidate) {
+	for _, c := range candidates {
+		if c.Seconds > best.Seconds*(1+alike) && (next.schedule == nil || c.Seconds < next.Seconds) {
+			next = c
 		}
 	}
 	return next
 }
 
-// interval is the interval of a gain. Costs come from the same draws, so that common disturbances
+// interval is a gain with its interval. Both costs come from the same draws, so common disturbances
 // cancel.
 func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 	gain := fit.Estimate{Center: 1 - best.Seconds/beaten.Seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
@@ -207,20 +201,20 @@ func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
 	if len(a) == 0 || len(a) != len(b) {
 		return gain
 	}
-	times := make([]float64, len(a)) // that the best is faster
+	speedups := make([]float64, len(a))
 	for i := range a {
-		if times[i] = b[i] / a[i]; !(times[i] > 0) || math.IsInf(times[i], 1) { // a draw has no time for one
+		if speedups[i] = b[i] / a[i]; !(speedups[i] > 0) || math.IsInf(speedups[i], 1) { // a draw has a cost of 0
 			return gain
 		}
 	}
-	if of := c.Ensemble.Interval(beaten.Seconds/best.Seconds, times); of.Known() {
-		gain.Lo, gain.Hi, gain.N = 1-1/of.Lo, 1-1/of.Hi, of.N
+	if speedup := c.Ensemble.Interval(beaten.Seconds/best.Seconds, speedups); speedup.Known() {
+		gain.Lo, gain.Hi, gain.N = 1-1/speedup.Lo, 1-1/speedup.Hi, speedup.N
 	}
 	return gain
 }
 
 // Choices are the choices of all collectives and ranks for the sizes ms, which rise. Between two
-// sizes with different choices it looks where one ends. Rows are worked out side by side.
+// sizes with different choices it locates the change. Rows are evaluated concurrently.
 func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collective, ps, ms []int) (*Choices, error) {
 	all := &Choices{Library: c.Library}
 	for _, of := range collectives {
@@ -236,9 +230,9 @@ func (c *Chooser) Choices(ctx context.Context, collectives []*collective.Collect
 	return all, nil
 }
 
-// Each does n things side by side, until one fails; progress, if not nil, is told after each how many are done,
-// one call at a time.
-func Each(ctx context.Context, n int, progress func(done, of int), do func(ctx context.Context, i int) error) error {
+// Each calls do for 0 to n−1 concurrently, until one fails; progress, if not nil, is called after each, one
+// call at a time.
+func Each(ctx context.Context, n int, progress func(done, all int), do func(ctx context.Context, i int) error) error {
 	var lock sync.Mutex
 	done := 0
 	workers, ctx := errgroup.WithContext(ctx)
@@ -293,25 +287,24 @@ func (c *Chooser) at(ctx context.Context, t *Row, m int) (Verdict, error) {
 	return c.Choose(t.Collective, c.Library.Settings(t.Collective, t.P, m), t.P, m, t.last())
 }
 
-// between are the sizes to look at from one to another: eighths of the way, and where the library's own
-// choice changes, for a rule may be right from there on.
+// between are the sizes to try between two: eighths, and where the library's own choice changes, as a
+// rule may begin there.
 func (c *Chooser) between(t *Row, from, to int) []int {
 	sizes := eighths(from, to)
 	before, known := c.Library.Own(t.Collective, t.P, from)
 	if after, there := c.Library.Own(t.Collective, t.P, to); known && there && after != before {
-		at := from + 1 + sort.Search(to-from-1, func(i int) bool {
+		change := from + 1 + sort.Search(to-from-1, func(i int) bool {
 			own, _ := c.Library.Own(t.Collective, t.P, from+1+i)
 			return own != before
 		})
-		if i, found := slices.BinarySearch(sizes, at); !found && at < to {
-			sizes = slices.Insert(sizes, i, at)
+		if i, found := slices.BinarySearch(sizes, change); !found && change < to {
+			sizes = slices.Insert(sizes, i, change)
 		}
 	}
 	return sizes
 }
 
-// eighths are the sizes that divide the way from one to another in eight; fewer where they
-// are close.
+// eighths are the sizes that divide an interval in eight, fewer of a short one.
 func eighths(from, to int) (sizes []int) {
 	for i := 1; i < 8; i++ {
 		if m := from + (to-from)*i/8; m > from && m < to && (len(sizes) == 0 || m > sizes[len(sizes)-1]) {

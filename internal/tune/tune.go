@@ -1,7 +1,7 @@
 // Package tune chooses algorithms for an MPI library from the parameters of a machine.
 //
-// Its opinion: a library's own choice stays unless another one is certainly better. A rule for one
-// number of ranks holds for that number alone, and for the sizes of messages that were looked at.
+// Its opinion: a library's own choice stays unless another one is certainly better. A rule holds for one
+// number of ranks, and for the range of message sizes that was evaluated.
 package tune
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Verdict is a choice, and why it is made.
+// A Verdict is a choice and its reason.
 type Verdict struct {
-	Setting mpi.Setting // what the library shall take; its own choice where it is zero
+	Setting mpi.Setting // zero: the library's own choice
 	Why     Why
-	// Best is the cheapest setting, and Beaten what it is compared with: what the library
-	// takes by itself, or where that is not known the second best.
+	// Best is the cheapest setting. It is compared with Beaten: the library's own choice, or if that is
+	// unknown the second best.
 	Best, Beaten mpi.Setting
-	// BestSeconds and BeatenSeconds are what both cost at the least size of a span; 0: not known.
+	// BestSeconds and BeatenSeconds are their costs at the smallest size of a span; 0: unknown.
 	BestSeconds, BeatenSeconds float64
 	OwnKnown                   bool
-	Gain                       fit.Estimate // 1 − Best/Beaten, over all sizes of a span the least; its interval where it is known
-	Most                       float64      // the most gain of a span
+	Gain                       fit.Estimate // 1 − Best/Beaten, the least of a span's sizes, with its interval if known
+	Most                       float64      // the largest gain of a span
 }
 
-// Why says why a choice is made.
+// Why is the reason of a choice.
 type Why string
 
 const (
@@ -36,27 +36,27 @@ const (
 	None     Why = "nothing to compare with"
 )
 
-// Choices are what a library shall take, and why.
+// Choices are the choices for a library.
 type Choices struct {
 	Library *mpi.Library
 	Rows    []Row // by collective, then P rising
 }
 
-// A Row is what it shall take for one number of ranks.
+// A Row is the choices of a collective for one number of ranks.
 type Row struct {
 	Collective *collective.Collective
 	P          int
-	Spans      []Span // from the least m that was looked at to the most, without gaps
-	Nodes      int    // that its ranks are on
+	Spans      []Span // without gaps
+	Nodes      int    // of its ranks
 }
 
-// A Span is a run of message sizes with one choice.
+// A Span is a range of message sizes with one choice.
 type Span struct {
-	From, To int // m in bytes, both within
+	From, To int // m in bytes, inclusive
 	Verdict
 }
 
-// Rules are the choices that are not left to the library.
+// Rules are the choices other than the library's own.
 func (c *Choices) Rules() (rules []mpi.Rule) {
 	for _, row := range c.Rows {
 		for _, s := range row.Spans {
@@ -68,7 +68,7 @@ func (c *Choices) Rules() (rules []mpi.Rule) {
 	return rules
 }
 
-// last is the choice of the largest size yet.
+// last is the choice of the largest size so far.
 func (r *Row) last() mpi.Setting {
 	if len(r.Spans) == 0 {
 		return mpi.Setting{}
@@ -76,7 +76,7 @@ func (r *Row) last() mpi.Setting {
 	return r.Spans[len(r.Spans)-1].Setting
 }
 
-// add adds what was chosen for a size above all others.
+// add adds the choice for a size above all others.
 func (r *Row) add(m int, v Verdict) {
 	if n := len(r.Spans); n > 0 {
 		last := &r.Spans[n-1]

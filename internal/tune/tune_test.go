@@ -17,13 +17,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// library is one that rules files are written for.
+// library is a library with rules files.
 func library(t testing.TB, name string) *mpi.Library {
 	t.Helper()
 	return must.Get(mpi.Tunable(name))
 }
 
-// known are all of them.
+// known are all libraries with rules files.
 func known(t testing.TB) (all []*mpi.Library) {
 	for _, name := range mpi.TunableNames() {
 		all = append(all, library(t, name))
@@ -31,7 +31,7 @@ func known(t testing.TB) (all []*mpi.Library) {
 	return all
 }
 
-// table is a machine on which τ transfers at once take τ times as long, or as long as one.
+// table is a machine with a serial, or a perfectly concurrent, channel.
 func table(serial bool) *params.File {
 	c := params.Curve{Sizes: []int{1, 1 << 10, 1 << 22}}
 	for tau := 1; tau <= 16; tau++ {
@@ -58,8 +58,7 @@ func chooser(t testing.TB, f *params.File, l *mpi.Library, margin float64) *Choo
 	return &Chooser{Library: l, Predictor: p, Ensemble: model.NewEnsemble(f, model.Choice{}), Margin: margin}
 }
 
-// A rule is there only where the model says that it gains more than the margin, and no other
-// setting gains more.
+// A rule gains more than the margin by the model, and no other setting gains more.
 func TestRulesGain(t *testing.T) {
 	told := 0
 	for _, serial := range []bool{false, true} {
@@ -101,7 +100,7 @@ func TestRulesGain(t *testing.T) {
 	}
 }
 
-// What is chosen without following costs to their end is what all costs would have chosen.
+// Choices with limits of costs are those of all costs.
 func TestCostsWithinChooseTheSame(t *testing.T) {
 	f := &params.File{}
 	var node numa.CPUSet

@@ -47,8 +47,8 @@ func Center(e fit.Estimate) string {
 	return Digits(e.Center, (e.Hi-e.Lo)/2)
 }
 
-// Rough formats an estimate's centre as Center does, with two digits at the least unless its interval
-// is twenty times as wide as it is large.
+// Rough formats an estimate's centre as Center does, with two digits at least unless its interval is
+// twenty times as wide as the centre is large.
 func Rough(e fit.Estimate) string {
 	half := (e.Hi - e.Lo) / 2
 	if half > 10*e.Center && e.Known() {
@@ -66,17 +66,16 @@ func Interval(e fit.Estimate) string {
 	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
 }
 
-// Known formats an estimate with what stands behind the number, such as its unit, and its interval.
+// Known formats an estimate with a unit and its interval.
 func Known(e fit.Estimate, unit string) string { return Rough(e) + unit + " " + Interval(e) }
 
-// Timed formats a time in ns with its interval, in the unit that suits it: 3.79 µs [3.78, 3.81].
+// Timed formats a time in ns with its interval in the unit of TimeUnit: 3.79 µs [3.78, 3.81].
 func Timed(e fit.Estimate) string {
 	unit, scale := TimeUnit(e.Center)
 	return Known(e.Scale(1/scale), " "+unit)
 }
 
-// HalfWidth formats half of an interval, a share of its centre: ±9 %. A centre that is
-// known to no better than its own size is not known.
+// HalfWidth formats a relative half-width: ±9 %; ±>100 % of more than 1.
 func HalfWidth(share float64) string {
 	switch {
 	case !(share <= 1):
@@ -87,7 +86,7 @@ func HalfWidth(share float64) string {
 	return fmt.Sprintf("±%.0f %%", 100*share)
 }
 
-// Within formats an estimate's centre and half its interval where that is known: 571 ±9 %; "" of none.
+// Within formats an estimate's centre and half-width, if that is known: 571 ±9 %; "" for NaN.
 func Within(e fit.Estimate) string {
 	switch {
 	case math.IsNaN(e.Center):
@@ -98,8 +97,7 @@ func Within(e fit.Estimate) string {
 	return Center(e) + " " + HalfWidth(e.Width())
 }
 
-// Coefficient formats a fitted number with its standard error; - for one that is
-// held at 0.
+// Coefficient formats a fitted number with its standard error; - if it is held at 0.
 func Coefficient(c fit.Coefficient) string {
 	switch {
 	case c.Held:
@@ -110,8 +108,7 @@ func Coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%s ± %s", Digits(c.Value, c.Error/2), Digits(c.Error, c.Error/2))
 }
 
-// TimeUnit is the unit in which a time has one to three digits before the point, and how many
-// ns it is.
+// TimeUnit is the unit in which a time has one to three digits before the point, and the unit in ns.
 func TimeUnit(ns float64) (name string, scale float64) {
 	switch near := ns * (1 + 1e-9); {
 	case near >= 1e9:
@@ -124,13 +121,13 @@ func TimeUnit(ns float64) (name string, scale float64) {
 	return "ns", 1
 }
 
-// Duration writes a time in the unit that suits it.
+// Duration writes a time in ns in the unit of TimeUnit.
 func Duration(ns float64) string {
 	unit, scale := TimeUnit(ns)
 	return Digits(ns/scale, 0) + " " + unit
 }
 
-// Bytes writes a size as the field does: 8K, 1536, 4M.
+// Bytes writes a size with a binary prefix if it is a multiple: 8K, 1536, 4M.
 func Bytes(n int) string {
 	switch {
 	case n >= 1<<30 && n%(1<<30) == 0:
@@ -152,10 +149,9 @@ func Size(n int) string {
 	return text
 }
 
-// Capital writes a sentence's first letter, of ASCII, as a capital.
+// Capital writes the first letter, which is ASCII, as a capital.
 func Capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
-// Cache says where user data are.
 func Cache(off bool) string {
 	if off {
 		return "off cache"

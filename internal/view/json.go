@@ -10,9 +10,8 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// WriteJSON writes a document as EncodeJSON does, below its format and version, such as "taulop
-// predict" and 1, and what it answers, in a sentence or more; "" is left out. The version grows
-// whenever a reader of the one before would misunderstand.
+// WriteJSON writes a document after its format, version and answer in sentences, "" for none. The
+// version grows when a reader of the former one would misunderstand.
 func WriteJSON(w io.Writer, format string, version int, answer string, document any) error {
 	var head, b bytes.Buffer
 	if err := cmp.Or(EncodeJSON(&head, struct {
@@ -34,7 +33,7 @@ func WriteJSON(w io.Writer, format string, version int, answer string, document 
 	return err
 }
 
-// EncodeJSON writes what encoding/json does, but with [] for lists that have nothing in them.
+// EncodeJSON writes indented JSON as encoding/json does, but [] for nil slices.
 func EncodeJSON(w io.Writer, document any) error {
 	out := jsontext.NewEncoder(w, jsontext.WithIndent("  "))
 	return json.MarshalEncode(out, document, jsonv1.DefaultOptionsV1(), json.FormatNilSliceAsNull(false))

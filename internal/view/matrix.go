@@ -9,56 +9,54 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Matrix is times between every two of some things, the same both ways, in ns; or bytes.
+// A Matrix is a symmetric matrix of times in ns between pairs, such as of CPUs, or of bytes.
 type Matrix struct {
 	Volume  bool   // bytes, not ns
-	Heading string // of text, above a survey's matrices
-	Title   string // of charts: what they are all about
+	Heading string // of text, above all matrices of a survey
+	Title   string // of charts, above all matrices of a survey
 	How     string // they were measured: "one pair at a time"
-	Name    string // of this one: "null transfer, one way"; where room is short, what stands before the comma
-	Bytes   int    // that are moved, for a bandwidth; 0: nothing is
+	Name    string // of this one: "null transfer, one way"; the part before the comma is its short name
+	Bytes   int    // that a pair moves, for its bandwidth; 0: none
 	Axis    string // what rows and columns are: CPU
 	Names   []string
 	Groups  []Group // of pairs that should be alike, the closest first
-	Cells   []Cell  // see At
+	Cells   []Cell  // the upper half row by row, see At
 }
 
-// A Group is the pairs that have something in common.
+// A Group is pairs that share a level of the machine.
 type Group struct {
 	Name   string  `json:"name"`
 	Pairs  int     `json:"pairs"`
 	Median float64 `json:"median_ns"` // over its pairs; 0 where none is known
 }
 
-// A Cell is a pair of things.
+// A Cell is a pair.
 type Cell struct {
 	Group int          // index in Groups; −1: this pair was not measured
-	Time  fit.Estimate // ns, or bytes; its Center is NaN where it is not known
+	Time  fit.Estimate // ns, or bytes; its Center is NaN if unknown
 }
 
-// NewMatrix is of things of these names, none of which was measured.
+// NewMatrix has no measured pair.
 func NewMatrix(axis string, names []string) Matrix {
 	return Matrix{Axis: axis, Names: names, Cells: slices.Repeat([]Cell{{Group: -1, Time: fit.Median(nil)}}, len(names)*(len(names)-1)/2)}
 }
 
-// At is the cell of two things that are not the same, whichever comes first. Cells are
-// the upper half of the matrix, row by row.
+// At is the cell of a pair, i ≠ j, in either order.
 func (m *Matrix) At(i, j int) *Cell {
 	i, j = min(i, j), max(i, j)
 	return &m.Cells[i*len(m.Names)-i*(i+1)/2+j-i-1]
 }
 
-// Ends are those of a survey's matrices that have the first size or the last: the least
-// and the most.
+// Ends are a survey's matrices of the first and the last size, the smallest and the largest.
 func Ends(all []Matrix) (ends []Matrix) {
 	return lists.Filter(all, func(m Matrix) bool { return m.Bytes == all[0].Bytes || m.Bytes == all[len(all)-1].Bytes })
 }
 
-// MatrixNames is how many things a matrix of text has at most, so that it is read.
+// MatrixNames is the largest side of a matrix in text.
 const MatrixNames = 16
 
-// MatrixTables are a survey's matrices under their heading, each with its bandwidths: the first of
-// a pair down, the second across. Of too many things they say what draws them.
+// MatrixTables are a survey's matrices under their heading, each with its bandwidths. If they are too
+// large, a sentence names the command plot instead.
 func MatrixTables(all []Matrix, plot string) []Table {
 	if len(all) == 0 {
 		return nil
@@ -70,9 +68,9 @@ func MatrixTables(all []Matrix, plot string) []Table {
 		for _, g := range first.Groups {
 			pairs += g.Pairs
 		}
-		said := Table{}
-		said.Note("%d pairs of %d %ss are too many for a matrix here: a parameter file holds them, and %s draws them", pairs, n, first.Axis, plot)
-		return append(tables, said)
+		note := Table{}
+		note.Note("%d pairs of %d %ss are too many for a matrix here: a parameter file holds them, and %s draws them", pairs, n, first.Axis, plot)
+		return append(tables, note)
 	}
 	for _, m := range all {
 		tables = append(tables, m.table(m.Name+", ns", Center))
@@ -98,7 +96,7 @@ func (m *Matrix) table(title string, text func(fit.Estimate) string) Table {
 	return t
 }
 
-// Span is the least and the most of times that are known; +Inf and −Inf where none is.
+// Span is the least and the most of known times; +Inf and −Inf if none is known.
 func (m *Matrix) Span() (least, most float64) {
 	least, most = math.Inf(1), math.Inf(-1)
 	for _, c := range m.Cells {

@@ -9,24 +9,23 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// DefaultWidth is how many letters a line has where there is no terminal.
+// DefaultWidth is the length of a line in letters without a terminal.
 const DefaultWidth = 80
 
-// A Page is where text goes that people read. Tables are as wide as it is at the most, and
-// its own lines break at spaces.
+// A Page wraps lines at spaces. Tables written to it split into parts that fit its width.
 type Page struct {
 	to    io.Writer
 	width int
 	line  bytes.Buffer // not yet ended
 }
 
-// NewPage has lines of width letters; Close writes what is left of the last one.
+// NewPage has lines of width letters; Close writes the last one.
 func NewPage(to io.Writer, width int) *Page { return &Page{to: to, width: width} }
 
-// Width is that of a line.
+// Width is the length of a line in letters.
 func (p *Page) Width() int { return p.width }
 
-// WidthOf is the width of a line of what is written to: any, unless that says it.
+// WidthOf is the width of w, or MaxInt if it has none.
 func WidthOf(w io.Writer) int {
 	if p, ok := w.(interface{ Width() int }); ok {
 		return p.Width()
@@ -49,7 +48,7 @@ func (p *Page) Write(text []byte) (int, error) {
 	}
 }
 
-// end writes the line.
+// end writes the line and its end.
 func (p *Page) end(with string) error {
 	line := p.line.String()
 	p.line.Reset()
@@ -61,7 +60,7 @@ func (p *Page) end(with string) error {
 	return err
 }
 
-// Close leaves what is written to open.
+// Close writes the last line, and does not close the underlying writer.
 func (p *Page) Close() error {
 	if p.line.Len() == 0 {
 		return nil

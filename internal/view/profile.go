@@ -1,4 +1,4 @@
-// Package view is what text, charts and pages draw: descriptions without a form.
+// Package view has tables, matrices and profiles, which text, charts and pages render.
 package view
 
 import (
@@ -10,31 +10,29 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Profile is how a time of what surveys measured grows with a size, a
-// stride or a rate: a line of a chart.
+// A Profile is a time of a survey over a size, a stride or a rate: a line of a chart.
 type Profile struct {
 	Kind  params.Kind
-	Panel string // lines of one chart have the same: "float64, N = 4K"
+	Panel string // of the chart: "float64, N = 4K"
 	Line  string // "read"
 	Where
-	Size   int // bytes of the messages of all its points; 0: they have their own, or are none
-	Number int // of profiles that have one, the largest is drawn by itself: N of accesses, P of patterns
+	Size   int // message size of all points; 0: points have sizes of their own, or no messages
+	Number int // N of accesses, P of patterns: by default the largest is drawn
 	Tau    int
 	Alike  bool     // a variant: many in a panel are thin lines about their median
-	Over   Quantity // what X is
-	Time   Quantity // what Y is
+	Over   Quantity // of X
+	Time   Quantity // of Y
 	Points []ProfilePoint
 }
 
-// Where is where and how a profile was measured: what is empty makes no difference, or the
-// panel says it.
+// Where is the setup, placement and cache of a profile, "" where the kind has none or the panel names it.
 type Where struct {
 	Setup     string // of transfers
 	Placement numa.Policy
-	Cache     string // as Cache says it
+	Cache     string // as from Cache
 }
 
-// A Quantity is what an axis shows.
+// A Quantity is the label of an axis.
 type Quantity string
 
 // The quantities of profiles; times are in ns.
@@ -49,7 +47,7 @@ const (
 	Throughput    Quantity = "bandwidth of all τ" // bytes a ns
 )
 
-// TauName is what lines and panels of a τ are called.
+// TauName is the name of lines and panels of one τ.
 func TauName(tau int) string { return "τ = " + strconv.Itoa(tau) }
 
 // A ProfilePoint is a time at a size, stride or rate.
@@ -58,9 +56,8 @@ type ProfilePoint struct {
 	Y fit.Estimate // ns
 }
 
-// ByCell makes profiles of cells that are a point each: place says what it is a point
-// of, and where on it; what cells say for themselves is there already. False leaves a
-// cell out, one of a newer version.
+// ByCell makes profiles with a point for each cell. place completes the profile, which has the cell's
+// kind, placement, cache and τ, and returns the point; false leaves the cell out.
 func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
 	type name struct {
 		panel, line string
@@ -88,27 +85,28 @@ func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok boo
 	}
 }
 
-// A Drawing is how cells of one kind are drawn as lines, in charts and on pages.
+// A Drawing says how cells of one kind are drawn as lines, in charts and on pages.
 type Drawing struct {
-	Kind params.Kind
-	// Profiles are the lines of a file's cells of that kind.
-	Profiles func([]params.Cell) []*Profile
+	Kind     params.Kind
+	Profiles func([]params.Cell) []*Profile // of a file's cells of that kind
 
-	// Of charts: what users call it, "" where no chart of its own draws it; what it is,
-	// a command that draws it, the title, what is drawn and the command that measures
-	// it, and what names of panels and lines begin with, in their order.
-	Name, About, Example, Title, What, Measure string
-	Order                                      []string
-	Few                                        bool                // lines or panels are of a τ each, and of many few are drawn by themselves
-	OnePanel                                   bool                // panels are of a τ each: of one machine they become one, where τ is the dash
-	Setup                                      string              // of those measured the one that is drawn by itself
-	Own                                        func(*Profile) bool // what is drawn by itself; nil: all
-	Ranks                                      bool                // τ is the number of ranks, P
-	// Fitted are those of the sizes that T_s + m·τ_d goes through, where few lines are
-	// drawn with theirs; nil: they have none.
+	// Of charts.
+	Name     string // for users; "": it has no chart of its own
+	About    string // a description of the chart
+	Example  string // a command that draws it
+	Title    string
+	What     string              // is drawn, in sentences: "transfers of a disk"
+	Measure  string              // the command that measures it
+	Order    []string            // of panels and lines, by prefixes of their names
+	Few      bool                // lines or panels have a τ each, and a few τ are drawn by default
+	OnePanel bool                // panels have a τ each; for one machine they are merged, and τ is the dash
+	Setup    string              // drawn by default
+	Own      func(*Profile) bool // drawn by default; nil: all
+	Ranks    bool                // τ is the number of ranks, P
+	// Fitted selects the sizes that T_s + m·τ_d is fitted to, which is drawn beside few lines; nil: no fit.
 	Fitted func(sizes []int) []int
 
-	// Of pages: the section, and what is in it.
-	Label string
-	Rate  bool // GB/s of all τ together instead of their times
+	// Of pages.
+	Label string // of the section
+	Rate  bool   // GB/s of all τ together instead of times
 }

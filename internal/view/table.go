@@ -13,23 +13,22 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// A Table is numbers with their words: a row each, columns with units in their
-// names, and sentences on what they mean.
+// A Table is rows of cells under heads, with notes.
 type Table struct {
 	Title   string
 	Columns []Column
-	Keys    int // the first columns that say what a row is of; 0: the first, and words after it
+	Keys    int // the number of columns that identify a row; 0: the first one and words after it
 	Rows    [][]string
 	Notes   []string // below, a line each
 }
 
-// A Column is a column's head.
+// A Column is the head and the alignment of a column.
 type Column struct {
 	Name string
-	Unit string // below the name, where a column's name has no room for it
-	Left bool   // words: they begin where the column does, numbers end where it does
-	// Beside: it says more of the column before it, and stands in the same line, as columns
-	// without a name do.
+	Unit string // below the name
+	Left bool   // words: aligned left, numbers right
+	// Beside: in a table of several parts it stays beside the column before it, as columns without a
+	// name do.
 	Beside bool
 }
 
@@ -43,8 +42,8 @@ func Words(names ...string) (columns []Column) {
 	return lists.Map(names, func(name string) Column { return Column{Name: name, Left: true} })
 }
 
-// Add adds a row of cells and lists of cells; nil is an empty one. A float64, or a pointer to one, is a value
-// for programs: it has six digits, and its cell is empty where it is not finite.
+// Add adds a row of cells and lists of cells; nil is an empty cell. A float64, or a pointer to one, has
+// six digits and is empty if it is nil or not finite.
 func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, texts(nil, cells)) }
 
 func texts(row []string, cells []any) []string {
@@ -57,11 +56,11 @@ func texts(row []string, cells []any) []string {
 		case []any:
 			row = texts(row, cell)
 		case *float64: // nil: not known
-			if cell == nil {
-				row = append(row, "")
-			} else {
-				row = texts(row, []any{*cell})
+			v := math.NaN()
+			if cell != nil {
+				v = *cell
 			}
+			row = texts(row, []any{v})
 		case float64:
 			text := ""
 			if !math.IsNaN(cell) && !math.IsInf(cell, 0) {
@@ -75,17 +74,16 @@ func texts(row []string, cells []any) []string {
 	return row
 }
 
-// Note adds a sentence below the rows.
+// Note adds a line below the rows.
 func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
 }
 
-// gap is between columns.
+// gap is the number of spaces between columns.
 const gap = 2
 
-// WriteText writes the title, the columns under their heads, and the notes. Columns that do
-// not fit into a line stand below, beside the first ones again; words of the last column are
-// wrapped.
+// WriteText writes the title, the columns under their heads, and the notes. Columns that do not fit into
+// a line follow below, after the keys again; words of the last column are wrapped.
 func (t *Table) WriteText(w io.Writer) {
 	width := WidthOf(w)
 	if t.Title != "" {
@@ -105,13 +103,13 @@ func (t *Table) WriteText(w io.Writer) {
 	}
 }
 
-// lines are the rows below their heads and units.
+// lines are heads, units and rows.
 func (t *Table) lines() [][]string {
 	units := lists.Map(t.Columns, func(c Column) string { return c.Unit })
 	return append([][]string{t.heads(), units}, t.Rows...)
 }
 
-// widths are the columns', without the gaps.
+// widths are the columns' widths without gaps.
 func (t *Table) widths() []int {
 	widths := make([]int, len(t.Columns))
 	for _, cells := range t.lines() {
@@ -122,13 +120,12 @@ func (t *Table) widths() []int {
 	return widths
 }
 
-// leastWords is how wide a column of words is at the least where they are wrapped.
+// leastWords is the smallest width of a column of wrapped words.
 const leastWords = 20
 
-// parts are the columns of each part of a table that is too wide for a line: its keys
-// stand before each.
+// parts are the columns of each part of a table that is too wide for a line, after the keys.
 func (t *Table) parts(widths []int, width int) (parts [][]int) {
-	if len(widths) == 0 { // its notes say why
+	if len(widths) == 0 {
 		return nil
 	}
 	var all []int
@@ -148,7 +145,7 @@ func (t *Table) parts(widths []int, width int) (parts [][]int) {
 	}
 	part, used := slices.Clone(all[:keys]), before
 	for i := keys; i <= last; {
-		group, need := 1, gap+widths[i] // with those that stand beside it
+		group, need := 1, gap+widths[i] // a column and those beside it
 		for ; i+group <= last && (t.Columns[i+group].Beside || t.Columns[i+group].Name == ""); group++ {
 			need += gap + widths[i+group]
 		}
@@ -169,7 +166,7 @@ func (t *Table) writeColumns(w io.Writer, columns, widths []int, width int) {
 	for _, i := range columns[:len(columns)-1] {
 		before += gap + widths[i]
 	}
-	if len(columns) > 1 && t.Columns[columns[0]].Left { // it has no gap before it
+	if len(columns) > 1 && t.Columns[columns[0]].Left { // the first column of words has no gap before it
 		before -= gap
 	}
 	for _, cells := range t.lines() {
@@ -193,7 +190,7 @@ func (t *Table) writeColumns(w io.Writer, columns, widths []int, width int) {
 				line.WriteString(strings.Repeat(" ", gap) + cell + space)
 			}
 		}
-		if text := strings.TrimRight(line.String(), " "); text != "" { // of tables without heads or units
+		if text := strings.TrimRight(line.String(), " "); text != "" { // no line for missing heads or units
 			fmt.Fprintln(w, text)
 		}
 	}
@@ -207,8 +204,8 @@ func WriteTables(w io.Writer, tables []Table) {
 	}
 }
 
-// WriteValues writes the rows under their heads as values separated by comma or tab.
-// Rows that are shorter than the heads are filled up with empty cells.
+// WriteValues writes heads and rows with a comma or tab between cells. Short rows are filled up with
+// empty cells.
 func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	out := printable.NewTable(w, separator)
 	for _, cells := range append([][]string{t.heads()}, t.Rows...) {
@@ -221,7 +218,7 @@ func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	return out.Flush()
 }
 
-// Grouped are the rows of each key, in the order in which keys come first.
+// Grouped are the rows of each key, in the order of first appearance.
 func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
 	at := make(map[K]int)
 	for _, r := range rows {
@@ -235,12 +232,12 @@ func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
 	return groups
 }
 
-// Headed tells a table of which some column has a head.
+// Headed tells whether any column has a head.
 func (t *Table) Headed() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head() != "" })
 }
 
-// Head is the name with its unit, "" of a column that says more of the one before it.
+// Head is the name with its unit; it may be "".
 func (c Column) Head() string {
 	return strings.Trim(strings.TrimSpace(c.Name)+", "+c.Unit, ", ")
 }

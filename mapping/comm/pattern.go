@@ -11,18 +11,17 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Pattern is a communication of some number of processes that is known without a file.
+// A Pattern is a built-in communication pattern.
 type Pattern struct {
 	Name, About string
-	Among       string // for how many processes there is one, "" for any
+	Among       string // supported numbers of processes; "": any
 
 	has  func(p int) bool // nil: any
 	send func(p int, bytes int64, to func(from, to int, share float64, messages int64))
 }
 
-// Patterns are all patterns. The NAS Parallel Benchmarks bt, sp, lu, cg, mg, is, ft and ep send
-// as in their sources, version 3.4, with shares of one message's bytes that follow from these,
-// not from a class and machine.
+// Patterns are all patterns. The NAS Parallel Benchmarks bt, sp, lu, cg, mg, is, ft and ep communicate as in
+// their sources, version 3.4, with sizes relative to the largest message, independent of class and machine.
 var Patterns = []Pattern{
 	{"grid2d", "halo of a grid in two dimensions, which is not closed", "", nil, func(p int, _ int64, to sends) { grid(dims(p, 2), false, to) }},
 	{"grid3d", "halo of a grid in three dimensions, which is not closed", "", nil, func(p int, _ int64, to sends) { grid(dims(p, 3), false, to) }},
@@ -52,7 +51,7 @@ func isSquare(p int) bool { r := root(p); return r*r == p }
 func isPower(p int) bool  { return p&(p-1) == 0 }
 func root(p int) int      { return int(math.Round(math.Sqrt(float64(p)))) }
 
-// Lookup finds a pattern, nil where there is none of that name.
+// Lookup finds a pattern by its name, or nil.
 func Lookup(name string) *Pattern {
 	for i := range Patterns {
 		if Patterns[i].Name == strings.ToLower(name) {
@@ -67,8 +66,8 @@ func Names() (names []string) {
 	return lists.Map(Patterns, func(p Pattern) string { return p.Name })
 }
 
-// Matrix is the pattern among the given ranks, whose largest messages have the given bytes. It
-// fails if the pattern does not exist for that number.
+// Matrix is the pattern for a number of ranks and the bytes of its largest messages. It fails for unsupported
+// numbers of ranks.
 func (p *Pattern) Matrix(ranks int, bytes int64) (*Matrix, error) {
 	m, err := New(ranks)
 	switch {
@@ -86,7 +85,7 @@ func (p *Pattern) Matrix(ranks int, bytes int64) (*Matrix, error) {
 	return m, err
 }
 
-// dims are n factors of p, as near each other as they can be, falling.
+// dims are n factors of p, falling, as equal as possible.
 func dims(p, n int) []int {
 	if n == 1 {
 		return []int{p}
@@ -108,7 +107,7 @@ func dims(p, n int) []int {
 	return best
 }
 
-// grid is a message to each neighbour.
+// grid has each rank send a message to each neighbour.
 func grid(dims []int, closed bool, to sends) {
 	p := 1
 	for _, d := range dims {
@@ -118,14 +117,14 @@ func grid(dims []int, closed bool, to sends) {
 		step := p
 		for _, d := range dims {
 			step /= d
-			at := rank / step % d
+			coordinate := rank / step % d
 			for _, by := range []int{-1, 1} {
-				next := at + by
+				next := coordinate + by
 				if closed {
 					next = (next + d) % d
 				}
-				if next >= 0 && next < d && next != at {
-					to(rank, rank+(next-at)*step, 1, 1)
+				if next >= 0 && next < d && next != coordinate {
+					to(rank, rank+(next-coordinate)*step, 1, 1)
 				}
 			}
 		}
@@ -145,16 +144,16 @@ func transpose(p int, _ int64, to sends) {
 	}
 }
 
-// random is the same every time.
+// random is reproducible: its seed is the number of ranks and bytes.
 func random(p int, bytes int64, to sends) {
-	of := rand.New(rand.NewPCG(uint64(p), uint64(bytes)))
+	r := rand.New(rand.NewPCG(uint64(p), uint64(bytes)))
 	for rank := range p {
 		for range min(4, p-1) {
-			other := of.IntN(p - 1)
+			other := r.IntN(p - 1)
 			if other >= rank {
 				other++
 			}
-			to(rank, other, of.Float64(), 1)
+			to(rank, other, r.Float64(), 1)
 		}
 	}
 }
@@ -185,8 +184,8 @@ func multipartition(p int, forward, back float64, to sends) {
 	}
 }
 
-// lu is a grid of 2^⌈k/2⌉ columns (proc_grid): a message of a line for each plane to every
-// neighbour, and once a step the faces of two planes.
+// lu is a grid of 2^⌈k/2⌉ columns (proc_grid): for each plane a message of a line to every neighbour, and once
+// a time step the faces of two planes.
 func lu(p int, _ int64, to sends) {
 	columns := 1 << ((bits.Len(uint(p)) - 1 + 1) / 2)
 	grid([]int{p / columns, columns}, false, func(from, other int, _ float64, _ int64) {
@@ -195,8 +194,8 @@ func lu(p int, _ int64, to sends) {
 	})
 }
 
-// cg is setup_proc_info and conj_grad: a row of processes sums a vector up by halves, then
-// it goes to the transposed process; of sums of one number the row exchanges three.
+// cg is setup_proc_info and conj_grad: a row of processes reduces a vector by recursive doubling, then sends it
+// to the transposed process; each partner also exchanges three sums of one number.
 func cg(p int, bytes int64, to sends) {
 	log := bits.Len(uint(p)) - 1
 	rows := 1 << (log / 2)
@@ -217,14 +216,14 @@ func cg(p int, bytes int64, to sends) {
 	}
 }
 
-// mg is comm3 at every level: faces of a quarter of the size each, down to grids of which
-// only every second, fourth … process has a part.
+// mg is comm3 at every level: each coarser level has faces of a quarter of the size, and on the coarsest
+// levels only every second, fourth … process has points.
 func mg(p int, _ int64, to sends) {
 	sides := dims(p, 3)
 	share := 1.0
 	for level := range 8 {
 		every, shape := 1, append([]int{}, sides...)
-		if level > 4 { // a process has one point of a dimension at level 4
+		if level > 4 { // at level 4 a process has one point in each dimension
 			every = 1 << (level - 4)
 		}
 		for d := range shape {
@@ -237,18 +236,18 @@ func mg(p int, _ int64, to sends) {
 	}
 }
 
-// spread is the process of a coarse grid in the fine one.
-func spread(rank int, coarse, fine []int) (at int) {
+// spread is the rank in the fine grid of a process of a coarse grid.
+func spread(rank int, coarse, fine []int) (fineRank int) {
 	step, part := 1, 1
 	for d := len(coarse) - 1; d >= 0; d-- {
-		at += rank / part % coarse[d] * (fine[d] / coarse[d]) * step
+		fineRank += rank / part % coarse[d] * (fine[d] / coarse[d]) * step
 		step, part = step*fine[d], part*coarse[d]
 	}
-	return at
+	return fineRank
 }
 
-// is sums its buckets by recursive doubling, sends keys from all to all, and its last key
-// to the next process.
+// is reduces its buckets by recursive doubling, exchanges keys by all to all, and sends its last key to the
+// next process.
 func is(p int, bytes int64, to sends) {
 	all(p, 1, to)
 	for rank := range p {

@@ -21,16 +21,15 @@ const (
 	maxLine = 1 << 20
 )
 
-// Read reads a matrix. The first line tells which of these it is:
+// Read reads a matrix. The first line decides the format:
 //
-//   - a CSV file with a line for each process: the bytes that it sends to each;
-//   - a CSV file with a heading, from,to,bytes or from,to,bytes,messages, and a line for
-//     each two processes;
-//   - output of Open MPI's monitoring component for one process, or for several, one file
-//     behind the other: point-to-point messages, and the messages of collectives.
+//   - a square CSV file: row i has the bytes that process i sends to each;
+//   - a CSV file with the heading from,to,bytes or from,to,bytes,messages, and a line for each pair;
+//   - output of Open MPI's monitoring component for one or several processes, concatenated:
+//     point-to-point messages, and the messages of collectives.
 //
-// Values of CSV files are separated by commas, semicolons, tabs or spaces. A
-// process that is not mentioned sends nothing. An error begins with name, and the line where there is one.
+// Values are separated by commas, semicolons, tabs or spaces. Processes that are not listed send nothing.
+// Errors begin with name and the line, if there is one.
 func Read(r io.Reader, name string) (*Matrix, error) {
 	in := &reader{Lines: infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)}
 	m, err := in.read()
@@ -47,8 +46,8 @@ func Read(r io.Reader, name string) (*Matrix, error) {
 	return m, nil
 }
 
-// WithMessages takes the numbers of messages from another matrix, which was read as one of
-// bytes. It fails if the two have different numbers of processes.
+// WithMessages takes the numbers of messages from the bytes of another matrix. It fails if the two have
+// different numbers of processes.
 func (m *Matrix) WithMessages(counts *Matrix) error {
 	if counts.Ranks() != m.Ranks() {
 		return fmt.Errorf("%s is of %d processes, and %s of %d: give matrices of as many", counts.Name, counts.Ranks(), m.Name, m.Ranks())
@@ -80,7 +79,7 @@ func (in *reader) next() bool {
 func (in *reader) read() (*Matrix, error) {
 	more := in.next()
 	for more && strings.HasPrefix(in.text, "#") && !strings.HasPrefix(in.text, pointToPoint) {
-		more = in.next() // numpy.savetxt writes a heading so
+		more = in.next() // a heading of numpy.savetxt
 	}
 	if !more {
 		return nil, in.ended(errors.New("the file is empty: give a matrix as CSV or of Open MPI's monitoring"))
@@ -97,7 +96,7 @@ func (in *reader) read() (*Matrix, error) {
 	return in.square()
 }
 
-// ended is why there was no further line.
+// ended is the reading error, if there was one, or otherwise.
 func (in *reader) ended(otherwise error) error {
 	switch err := in.Err(); {
 	case errors.Is(err, bufio.ErrTooLong):
@@ -108,7 +107,7 @@ func (in *reader) ended(otherwise error) error {
 	return otherwise
 }
 
-// fields are the values of a line: a comma, semicolon or tab is between two, or else spaces.
+// fields are the values of a line, separated by commas, semicolons or tabs, else by spaces.
 func fields(text string) []string {
 	for _, separator := range []string{",", ";", "\t"} {
 		if strings.Contains(text, separator) {
@@ -125,7 +124,7 @@ func fields(text string) []string {
 	return strings.Fields(text)
 }
 
-// whole reads a number of bytes or messages, which may have a fraction or an exponent.
+// whole reads a number of bytes or messages and rounds it; it may have a fraction or an exponent.
 func whole(text string) (int64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
@@ -141,7 +140,7 @@ func whole(text string) (int64, error) {
 	return int64(math.Round(v)), nil
 }
 
-// square reads a line for each process.
+// square reads a matrix with a line for each sender.
 func (in *reader) square() (*Matrix, error) {
 	first := fields(in.text)
 	m, err := New(len(first))
@@ -182,7 +181,7 @@ func (in *reader) square() (*Matrix, error) {
 	return m, nil
 }
 
-// add adds to a matrix whose number of processes may not be known yet.
+// add adds to a matrix, which grows with the processes.
 func (in *reader) add(m *Matrix, from, to int, bytes, messages int64) error {
 	switch {
 	case from < 0 || to < 0:
@@ -199,7 +198,7 @@ func (in *reader) add(m *Matrix, from, to int, bytes, messages int64) error {
 	return m.Add(from, to, bytes, messages)
 }
 
-// list reads a line for each two processes, under a heading.
+// list reads a line for each pair of processes, below a heading.
 func (in *reader) list(heading []string) (*Matrix, error) {
 	want := []string{"from", "to", "bytes", "messages"}
 	if len(heading) < 3 || len(heading) > 4 {
@@ -250,19 +249,19 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 	return m, nil
 }
 
-// monitored is a line of Open MPI's monitoring component (ompi/mca/common/monitoring) for two
+// monitored is a line of Open MPI's monitoring component (ompi/mca/common/monitoring) for a pair of
 // processes: E are the program's own messages, I the messages of collectives, S and R one-sided
 // puts and gets.
 var monitored = regexp.MustCompile(`^([EISR])\s+(\d+)\s+(\d+)\s+(\d+) bytes\s+(\d+) msgs (?:sent|received)\b`)
 
-// pointToPoint begins the first line of a file.
+// pointToPoint is the beginning of a file.
 const pointToPoint = "# POINT TO POINT"
 
-// other is a line about no pair of processes, or one that repeats messages by collectives.
+// other is a line that is not about a pair, or repeats messages of collectives.
 var other = regexp.MustCompile(`^(#|[CD]\s|O2A\s|A2O\s|A2A\s)`)
 
-// monitoring reads files of one process or several. Collectives are counted as the
-// messages that they are made of (I), not as calls (C).
+// monitoring reads the files of one or several processes. Collectives count as their messages (I), not as
+// calls (C).
 func (in *reader) monitoring() (*Matrix, error) {
 	m := &Matrix{}
 	for more := true; more; more = in.next() {
@@ -282,7 +281,7 @@ func (in *reader) monitoring() (*Matrix, error) {
 			numbers[i] = n
 		}
 		from, to := int(numbers[0]), int(numbers[1])
-		if found[1] == "R" { // what is read from another one comes from there
+		if found[1] == "R" { // a get: the data come from the other process
 			from, to = to, from
 		}
 		if err := in.add(m, from, to, numbers[2], numbers[3]); err != nil {

@@ -7,11 +7,11 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// DRB halves the machine and the processes, so that the halves of processes send each other as little
-// as can be found, and goes on with each half until a core is left (section 4.3; F. Pellegrini, "Static
-// mapping by dual recursive bipartitioning", 1994). A half of the machine is half of its parts; cores
-// without a process have one that sends nothing. Processes are halved as by B. W. Kernighan and S. Lin,
-// "An Efficient Heuristic Procedure for Partitioning Graphs", 1970, from several first halves.
+// DRB bisects the machine and the processes recursively down to single cores, each time minimising the
+// volume between the halves (section 4.3; F. Pellegrini, "Static mapping by dual recursive
+// bipartitioning", 1994). The machine is bisected between its groups of cores; free cores get a process
+// without messages. Processes are bisected as by B. W. Kernighan and S. Lin, "An Efficient Heuristic
+// Procedure for Partitioning Graphs", 1970, from several initial partitions.
 func (m *Machine) DRB(matrix *comm.Matrix) (Mapping, error) {
 	if err := m.Fits(matrix.Ranks()); err != nil {
 		return nil, err
@@ -32,13 +32,13 @@ func (m *Machine) DRB(matrix *comm.Matrix) (Mapping, error) {
 }
 
 type drb struct {
-	volumes [][]comm.Volume // of processes, and nothing of cores without one
+	volumes [][]comm.Volume // of processes; none for free cores
 	at      Mapping
-	side    []int8 // of the processes being halved, none of others
+	side    []int8 // of the processes being bisected; none for others
 	gain    []int64
 }
 
-// split maps processes to groups that have as many places.
+// split maps processes to groups with the same number of cores in all.
 func (d *drb) split(groups []*group, processes []int) {
 	for len(groups) == 1 {
 		if groups[0].height == 0 {
@@ -63,11 +63,11 @@ func (d *drb) split(groups []*group, processes []int) {
 
 func abs(n int) int { return max(n, -n) }
 
-// halved divides processes so that the first part has `first` of them.
+// halved bisects processes; the left side has `first` of them.
 func (d *drb) halved(processes []int, first int) (left, right []int) {
 	starts := [][]int{processes}
-	// Others begin at a process and add the processes that it, and those added, send most: at
-	// the one that sends most, and at some, evenly spread.
+	// Further initial partitions grow from a seed: from the process with the largest volume, and from
+	// some others, evenly spread.
 	heaviest := slices.MaxFunc(processes, func(a, b int) int { return cmp.Compare(d.sum(a), d.sum(b)) })
 	seeds := []int{heaviest}
 	const most = 6
@@ -98,7 +98,7 @@ func (d *drb) halved(processes []int, first int) (left, right []int) {
 	}
 	left, right = best[:first], best[first:]
 	if len(left) == len(right) && right[0] < left[0] {
-		left, right = right, left // which costs as much, and looks like the program
+		left, right = right, left // equal cost, and closer to the order of ranks
 	}
 	return left, right
 }
@@ -110,7 +110,7 @@ func (d *drb) sum(process int) (bytes int64) {
 	return bytes
 }
 
-// grown orders processes by how much they send to those before them.
+// grown orders `first` processes from a seed on, each the one with the largest volume with those before it.
 func (d *drb) grown(processes []int, seed, first int) []int {
 	for _, p := range processes {
 		d.side[p], d.gain[p] = 0, 0
@@ -140,7 +140,7 @@ func (d *drb) grown(processes []int, seed, first int) []int {
 	return order
 }
 
-// cut is what the two sides send each other.
+// cut is the volume between the two sides.
 func (d *drb) cut(processes []int) (bytes int64) {
 	for _, p := range processes {
 		for _, v := range d.volumes[p] {
@@ -152,8 +152,8 @@ func (d *drb) cut(processes []int) (bytes int64) {
 	return bytes
 }
 
-// improve is a pass of Kernighan and Lin: it exchanges two at a time, each once, even where
-// that is a loss, and keeps the best beginning of the row. It reports whether that gained.
+// improve is a pass of Kernighan and Lin: it swaps pairs, each process once, even at a loss, and keeps the best
+// prefix of the swaps. It reports whether the cut shrank.
 func (d *drb) improve(processes []int) bool {
 	for _, p := range processes {
 		d.gain[p] = 0
@@ -173,7 +173,7 @@ func (d *drb) improve(processes []int) bool {
 	}
 	var swaps [][2]int
 	sum, best, kept := int64(0), int64(0), 0
-	between := make([]int64, len(d.volumes)) // bytes with the first of an exchange
+	between := make([]int64, len(d.volumes)) // volume with the first of a swap
 	for len(sides[0]) > 0 && len(sides[1]) > 0 {
 		by := func(a, b int) int { return cmp.Compare(d.gain[a], d.gain[b]) }
 		a := slices.MaxFunc(sides[0], by)

@@ -7,13 +7,12 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// MaxSearched is the most processes of which all mappings are compared.
+// MaxSearched is the maximum number of processes for an exhaustive search.
 const MaxSearched = 16
 
-// ES compares all mappings (section 4.1) and returns the one with the fewest hop-bytes. The
-// cost of a set of processes within a group of cores does not depend on the others, so each set
-// is visited once. It fails for more than MaxSearched processes. Where levels overlap, hops are
-// between the groups of New.
+// ES is an exhaustive search (section 4.1) for the mapping with the fewest hop-bytes. The cost of a set of
+// processes within a group of cores does not depend on the others, so each set is visited once. It fails
+// for more than MaxSearched processes. If levels overlap, hops are those of the groups of New.
 func (m *Machine) ES(matrix *comm.Matrix) (Mapping, error) {
 	p := matrix.Ranks()
 	if err := m.Fits(p); err != nil {
@@ -40,19 +39,19 @@ func (m *Machine) ES(matrix *comm.Matrix) (Mapping, error) {
 	return at, nil
 }
 
-// A search knows what sets of processes cost in groups of cores. A set is a bit for each.
+// A search has the costs of sets of processes in groups of cores. A set is a bit mask.
 type search struct {
 	machine *Machine
 	inside  []int64 // bytes within a set
 	shapes  map[string]*shape
 }
 
-// A shape is groups of cores that are alike.
+// A shape is the structure of a group of cores; groups of equal shape share it.
 type shape struct {
 	places int
-	cost   []int64 // hop-bytes within a set, the least; impossible where it has more processes than places
-	// rests is by child what the children from there on cost with a set, and take which
-	// processes the child has then.
+	cost   []int64 // minimum of hop-bytes within a set; impossible if it has more processes than places
+	// rests is, by child and set, the cost of the children from there on; take are the processes of the
+	// set that the child has then.
 	children []*shape
 	rests    [][]int64
 	take     [][]uint32
@@ -62,52 +61,52 @@ const impossible = int64(1) << 62
 
 func (s *search) shape(g *group) *shape {
 	name := g.shape()
-	if of, known := s.shapes[name]; known {
-		return of
+	if known := s.shapes[name]; known != nil {
+		return known
 	}
 	sets := len(s.inside)
-	of := &shape{places: len(g.places), cost: make([]int64, sets)}
-	s.shapes[name] = of
+	result := &shape{places: len(g.places), cost: make([]int64, sets)}
+	s.shapes[name] = result
 	if g.height == 0 {
-		for set := range of.cost {
+		for set := range result.cost {
 			if bits.OnesCount(uint(set)) > 1 {
-				of.cost[set] = impossible
+				result.cost[set] = impossible
 			}
 		}
-		return of
+		return result
 	}
 	hops := int64(Hops(s.machine.heights[g.height-1]))
 	for _, child := range g.children {
-		of.children = append(of.children, s.shape(child))
+		result.children = append(result.children, s.shape(child))
 	}
-	if p := bits.Len(uint(sets - 1)); len(of.children) > p && s.same(of.children) {
-		of.children = of.children[:p] // a child for each process; no more have one
+	if p := bits.Len(uint(sets - 1)); len(result.children) > p && s.same(result.children) {
+		result.children = result.children[:p] // no more children than processes are used
 	}
-	n := len(of.children)
-	of.rests, of.take = make([][]int64, n+1), make([][]uint32, n)
-	of.rests[n] = make([]int64, sets)
+	n := len(result.children)
+	result.rests, result.take = make([][]int64, n+1), make([][]uint32, n)
+	result.rests[n] = make([]int64, sets)
 	for set := 1; set < sets; set++ {
-		of.rests[n][set] = impossible
+		result.rests[n][set] = impossible
 	}
 	room := 0
 	for i := n - 1; i >= 0; i-- {
-		child, rest := of.children[i], of.rests[i+1]
-		of.rests[i], of.take[i] = make([]int64, sets), make([]uint32, sets)
-		alike := i+1 < n && of.children[i+1] == child // then the lowest process may be here
+		child, rest := result.children[i], result.rests[i+1]
+		result.rests[i], result.take[i] = make([]int64, sets), make([]uint32, sets)
+		equal := i+1 < n && result.children[i+1] == child // by symmetry the lowest process is here
 		for set := range uint32(sets) {
-			best, of_, count := impossible, uint32(0), bits.OnesCount32(set)
+			best, bestPart, count := impossible, uint32(0), bits.OnesCount32(set)
 			if count <= room+child.places {
 				lowest := uint32(0)
-				if alike && s.same(of.children[i:]) {
+				if equal && s.same(result.children[i:]) {
 					lowest = set & -set
 				}
 				others := set &^ lowest
 				for part := others; ; part = (part - 1) & others {
 					taken := part | lowest
 					if k := bits.OnesCount32(taken); k <= child.places && count-k <= room {
-						// Bytes within a child do not go up to here.
+						// Bytes within a child make no hops at this height.
 						if cost := child.cost[taken] + rest[set&^taken] - hops*s.inside[taken]; cost < best {
-							best, of_ = cost, taken
+							best, bestPart = cost, taken
 						}
 					}
 					if part == 0 {
@@ -115,28 +114,28 @@ func (s *search) shape(g *group) *shape {
 					}
 				}
 			}
-			of.rests[i][set], of.take[i][set] = best, of_
+			result.rests[i][set], result.take[i][set] = best, bestPart
 		}
 		room += child.places
 	}
-	for set := range of.cost {
-		if of.cost[set] = of.rests[0][set]; of.cost[set] < impossible {
-			of.cost[set] += hops * s.inside[set]
+	for set := range result.cost {
+		if result.cost[set] = result.rests[0][set]; result.cost[set] < impossible {
+			result.cost[set] += hops * s.inside[set]
 		}
 	}
-	return of
+	return result
 }
 
 func (s *search) same(shapes []*shape) bool {
-	for _, of := range shapes {
-		if of != shapes[0] {
+	for _, other := range shapes {
+		if other != shapes[0] {
 			return false
 		}
 	}
 	return true
 }
 
-// place puts a set in a group as the search found it.
+// place maps a set to a group's cores by the minimum found.
 func (s *search) place(g *group, set uint32, at Mapping) {
 	if g.height == 0 {
 		if set != 0 {
@@ -144,8 +143,7 @@ func (s *search) place(g *group, set uint32, at Mapping) {
 		}
 		return
 	}
-	of := s.shape(g)
-	for i, take := range of.take {
+	for i, take := range s.shape(g).take {
 		taken := take[set]
 		s.place(g.children[i], taken, at)
 		set &^= taken

@@ -163,8 +163,7 @@ func TestMoreProcessesThanCores(t *testing.T) {
 	}
 }
 
-// Machines of any shape, with odd numbers, parts of different sizes and more cores than
-// processes.
+// Machines of any shape: odd numbers, groups of different sizes, and more cores than processes.
 func TestAnyMachine(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 400 {
@@ -207,7 +206,7 @@ func TestAnyMachine(t *testing.T) {
 	}
 }
 
-// The search finds what trying every mapping finds.
+// The search finds the minimum over all mappings.
 func TestESIsTheBest(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	for range 60 {
@@ -256,7 +255,7 @@ func TestESOnManyNodes(t *testing.T) {
 	}
 }
 
-// What has a best mapping that one can see.
+// Cases with an obvious optimum.
 func TestSeen(t *testing.T) {
 	// Pairs that are as far apart as the number of processes lets them.
 	m := paper(t)
@@ -323,8 +322,8 @@ func TestPaper(t *testing.T) {
 	}
 }
 
-// Processes numbered at random get places near the processes that they send to: the heuristics
-// find again what block saves of a program in order, and save more of one without.
+// With randomly numbered processes the heuristics save what block saves with ordered ones, and more for patterns
+// without an order.
 func TestLarge(t *testing.T) {
 	m := tree(t, 32, []int{2, 2, 8})
 	for _, tt := range []struct {

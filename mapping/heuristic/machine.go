@@ -1,12 +1,11 @@
-// Package heuristic maps the processes of a program to the cores of a machine so that processes
-// that send each other most share most: the static mappings of M. K. Ferreira, V. S. Cruz, R.
+// Package heuristic maps the processes of a program to the cores of a machine, processes that communicate
+// most to the closest cores: the static mappings of M. K. Ferreira, V. S. Cruz, R.
 // V. Kassick, P. O. A. Navaux and H. C. de Freitas, "Static Process Mapping Heuristics for MPI
 // Parallel Processes in Homogeneous Multi-core Clusters", CLCAR 2011: maximum weighted perfect
 // matching (MWPM), dual recursive bipartitioning (DRB) and exhaustive search (ES); and the two
 // mappings of MPI libraries, block and cyclic.
 //
-// They know what two cores of a machine share, and how many bytes two processes of a program
-// send each other. They do not know what a mapping costs in time.
+// They minimise volume over the levels that cores share, without a model of time.
 package heuristic
 
 import (
@@ -17,34 +16,33 @@ import (
 	"github.com/taulop/taulop/mapping/comm"
 )
 
-// A Machine is cores that processes may be on, one each. Places 0 … are the first node's cores,
-// then the next node's, which is like it.
+// A Machine is a set of cores for one process each. Places are numbered from 0 over the cores of the first
+// node, then of the next, of the same structure.
 type Machine struct {
 	Nodes  int
 	Cores  int      // of a node
-	Levels []string // what two cores share at the closest, from the closest on; of several nodes the last is the network
+	Levels []string // what two cores share, from the closest level on; with several nodes the last is the network
 
 	between []int8 // level of two cores of a node
 	root    *group
-	heights []int // level at which the groups of a height come together, from the closest on
+	heights []int // level that joins the groups of a height, from the closest on
 	order   []int // places in the order of the tree
 }
 
-// A group is cores that are closer to each other than to all others, and the groups that
-// it is made of. All are as high.
+// A group is a set of cores that are closer to each other than to all others, with its subgroups, of equal
+// height.
 type group struct {
 	height   int
 	children []*group
 	places   []int // in the order of the tree
 }
 
-// MaxPlaces is the most cores that processes are mapped to.
+// MaxPlaces is the maximum number of cores of a machine.
 const MaxPlaces = comm.MaxRanks
 
-// New is a machine of equal nodes, whose cores share what between says, as an index in levels.
-// Cores form a group if every two are as close, lowest numbers first; where levels overlap, as
-// distances of NUMA nodes may, a core is in the first group that has it. It fails for machines
-// without a core and for too large ones.
+// New is a machine of equal nodes; between is the level of two cores, an index in levels. Cores form a group
+// if all pairs are within a level, lowest numbers first. If levels overlap, as distances of NUMA nodes
+// may, a core is in the first such group. It fails for machines without a core and for too large ones.
 func New(nodes, cores int, levels []string, between func(a, b int) int) (*Machine, error) {
 	if nodes < 1 || cores < 1 || nodes > MaxPlaces/cores {
 		return nil, fmt.Errorf("%d nodes of %d cores: processes are mapped to 1 to %d cores", nodes, cores, MaxPlaces)
@@ -71,7 +69,7 @@ func New(nodes, cores int, levels []string, between func(a, b int) int) (*Machin
 	return m, nil
 }
 
-// grow makes the tree.
+// grow builds the tree of groups.
 func (m *Machine) grow() {
 	var groups []*group
 	for core := range m.Cores {
@@ -80,13 +78,13 @@ func (m *Machine) grow() {
 	for level := 0; len(groups) > 1; level++ {
 		var joined []*group
 		for _, g := range groups {
-			at := slices.IndexFunc(joined, func(j *group) bool { return m.within(level, j, g) })
-			if at < 0 {
-				at = len(joined)
+			i := slices.IndexFunc(joined, func(j *group) bool { return m.within(level, j, g) })
+			if i < 0 {
+				i = len(joined)
 				joined = append(joined, &group{height: len(m.heights) + 1})
 			}
-			joined[at].children = append(joined[at].children, g)
-			joined[at].places = append(joined[at].places, g.places...)
+			joined[i].children = append(joined[i].children, g)
+			joined[i].places = append(joined[i].places, g.places...)
 		}
 		if len(joined) < len(groups) {
 			m.heights = append(m.heights, level)
@@ -98,12 +96,12 @@ func (m *Machine) grow() {
 		return
 	}
 	m.heights = append(m.heights, len(m.Levels)-1)
-	node := m.root
+	first := m.root
 	m.root = &group{height: len(m.heights)}
 	for n := range m.Nodes {
-		of := node.moved(n * m.Cores)
-		m.root.children = append(m.root.children, of)
-		m.root.places = append(m.root.places, of.places...)
+		node := first.moved(n * m.Cores)
+		m.root.children = append(m.root.children, node)
+		m.root.places = append(m.root.places, node.places...)
 	}
 }
 
@@ -119,7 +117,7 @@ func (m *Machine) within(level int, a, b *group) bool {
 	return true
 }
 
-// moved is a group of another node.
+// moved is the same group of another node, `by` places farther.
 func (g *group) moved(by int) *group {
 	other := &group{height: g.height}
 	for _, place := range g.places {
@@ -131,10 +129,10 @@ func (g *group) moved(by int) *group {
 	return other
 }
 
-// Places is how many cores there are.
+// Places is the number of cores.
 func (m *Machine) Places() int { return m.Nodes * m.Cores }
 
-// Level is what two places share, an index in Levels.
+// Level is the closest level that two places share, an index in Levels.
 func (m *Machine) Level(a, b int) int {
 	if a/m.Cores != b/m.Cores {
 		return len(m.Levels) - 1
@@ -142,18 +140,16 @@ func (m *Machine) Level(a, b int) int {
 	return int(m.between[a%m.Cores*m.Cores+b%m.Cores])
 }
 
-// Order is the places in the order in which the machine is built: what is closest is
-// neighbours. It must not be changed.
+// Order are the places group by group, close ones next to each other. It must not be changed.
 func (m *Machine) Order() []int { return m.order }
 
-// Groups are a node's groups, level by level: the closest cores first, then groups of groups,
-// up to the node.
+// Groups are a node's groups, level by level, from the closest cores up to the node.
 func (m *Machine) Groups() (all [][][]int) {
-	of := []*group{m.root}
-	for of[0].height > 0 {
-		if of[0].places[len(of[0].places)-1] < m.Cores {
+	level := []*group{m.root}
+	for level[0].height > 0 {
+		if level[0].places[len(level[0].places)-1] < m.Cores {
 			var groups [][]int
-			for _, g := range of {
+			for _, g := range level {
 				if g.places[0] < m.Cores {
 					groups = append(groups, g.places)
 				}
@@ -161,17 +157,17 @@ func (m *Machine) Groups() (all [][][]int) {
 			all = append(all, groups)
 		}
 		var children []*group
-		for _, g := range of {
+		for _, g := range level {
 			children = append(children, g.children...)
 		}
-		of = children
+		level = children
 	}
 	slices.Reverse(all)
 	return all
 }
 
-// Parts are the places of what a machine falls into first: its nodes, or of one node the
-// packages, say. They must not be changed.
+// Parts are the places of the largest parts of the machine: its nodes, or of a single node such as its
+// packages. They must not be changed.
 func (m *Machine) Parts() (parts [][]int) {
 	g := m.root
 	for len(g.children) == 1 {
@@ -186,16 +182,16 @@ func (m *Machine) Parts() (parts [][]int) {
 // A Mapping is the place of each process.
 type Mapping []int
 
-// Hops is how many levels up two places of a level meet: 1 of the closest.
+// Hops is the number of levels up to where two places of a level meet: 1 for the closest level.
 func Hops(level int) int { return level + 1 }
 
-// A Share is what processes send each other at one level.
+// A Share is the communication at one level.
 type Share struct {
 	Bytes    int64 `json:"bytes"`
 	Messages int64 `json:"messages"`
 }
 
-// Shares are what is sent at each level.
+// Shares are the bytes and messages by level.
 func (m *Machine) Shares(matrix *comm.Matrix, at Mapping) []Share {
 	shares := make([]Share, len(m.Levels))
 	for from, e := range matrix.All() {
@@ -205,7 +201,7 @@ func (m *Machine) Shares(matrix *comm.Matrix, at Mapping) []Share {
 	return shares
 }
 
-// HopBytes is the sum of all bytes, times the hops that they go.
+// HopBytes is the sum of bytes times hops.
 func HopBytes(shares []Share) (sum int64) {
 	for level, s := range shares {
 		sum += int64(Hops(level)) * s.Bytes
@@ -213,7 +209,7 @@ func HopBytes(shares []Share) (sum int64) {
 	return sum
 }
 
-// Fits refuses more processes than there are places.
+// Fits fails for more processes than places.
 func (m *Machine) Fits(processes int) error {
 	if places := m.Places(); processes > places {
 		return fmt.Errorf("%d processes and %d cores: processes that share a core take turns; take more nodes, or fewer processes", processes, places)
@@ -221,12 +217,12 @@ func (m *Machine) Fits(processes int) error {
 	return nil
 }
 
-// Block puts processes in a row on the cores of a node, then of the next, as many on each node, as
-// Slurm's block does, and mpirun where the nodes are full; of a node it fills the closest cores first.
-// Where the number of nodes does not divide the processes the first nodes have one more.
+// Block places consecutive processes on a node, equally many on each, as Slurm's block does, and mpirun on full
+// nodes; it fills the closest cores of a node first. If the number of nodes does not divide the
+// processes, the first nodes have one more.
 func (m *Machine) Block(processes int) (Mapping, error) { return m.ordered(processes, mapping.Order{}) }
 
-// Cyclic deals processes round the nodes, or of one node round what that falls into.
+// Cyclic places processes round-robin on the nodes, or on the Parts of a single node.
 func (m *Machine) Cyclic(processes int) (Mapping, error) {
 	if m.Nodes > 1 {
 		return m.ordered(processes, mapping.Cyclic)
@@ -264,8 +260,8 @@ func (m *Machine) ordered(processes int, order mapping.Order) (Mapping, error) {
 	return at, nil
 }
 
-// Tidy is a mapping as a reader expects it: of parts of the machine that are alike, the
-// first has the lowest process. Where levels do not overlap it costs the same.
+// Tidy permutes groups of equal shape so that the first has the lowest process, for readers. If levels do not
+// overlap, the cost is the same.
 func (m *Machine) Tidy(at Mapping) Mapping {
 	on := make(map[int]int)
 	for process, place := range at {
@@ -277,19 +273,19 @@ func (m *Machine) Tidy(at Mapping) Mapping {
 		lowest int
 	}
 	lowest := func(g *group) int {
-		least := len(at) // of none
+		least := len(at) // without processes
 		for _, place := range g.places {
-			if process, there := on[place]; there {
+			if process, occupied := on[place]; occupied {
 				least = min(least, process)
 			}
 		}
 		return least
 	}
-	// put moves what is in one group to another that is alike.
+	// put moves the processes of a group to another of equal shape.
 	var put func(from, to *group)
 	put = func(from, to *group) {
 		if from.height == 0 {
-			if process, there := on[from.places[0]]; there {
+			if process, occupied := on[from.places[0]]; occupied {
 				tidy[process] = to.places[0]
 			}
 			return
@@ -312,7 +308,7 @@ func (m *Machine) Tidy(at Mapping) Mapping {
 	return tidy
 }
 
-// shape is the same of groups that are alike.
+// shape is equal for groups of the same structure.
 func (g *group) shape() string {
 	if g.height == 0 {
 		return "."

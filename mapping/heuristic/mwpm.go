@@ -9,14 +9,12 @@ import (
 	"github.com/taulop/taulop/mapping/matching"
 )
 
-// MWPM pairs processes by a maximum weighted perfect matching of what they send each other,
-// then pairs of processes, and so on up to the whole machine (section 4.2). Groups of n parts:
-// an even number is halved by a matching; for an odd one a matching chooses the process that
-// stays unpaired, and another one the pair that it joins.
+// MWPM pairs processes by a maximum weighted perfect matching of their volumes, then pairs of processes, and
+// so on up to the whole machine (section 4.2). For groups of n parts, an even n is halved by a matching;
+// for an odd n a matching chooses the process that stays unpaired, and another one the pair that it joins.
 //
-// Cores without a process have one that sends nothing. Where groups differ in size, processes
-// that stay together fill up the smaller ones. It fails if that would take many more processes
-// than there are cores.
+// Free cores get a process without messages. Smaller groups are padded with dummy processes that must stay
+// together. It fails if the padding would need many more processes than cores.
 func (m *Machine) MWPM(matrix *comm.Matrix) (Mapping, error) {
 	if err := m.Fits(matrix.Ranks()); err != nil {
 		return nil, err
@@ -51,12 +49,12 @@ type mwpm struct {
 	processes int
 	arities   []int // of the groups of each height, the largest, from the closest on
 	places    []int // of the machine, none where a group lacks one
-	size      int   // slots of the groups being made
-	heavy     int64 // more than all processes send together
+	size      int   // slots of the groups being formed
+	heavy     int64 // more than the volume of all processes
 }
 
-// pad lays the machine out as a tree whose groups of a height have equal numbers of children:
-// places gets a slot for each leaf.
+// pad pads the machine's tree so that all groups of a height have equally many children: places gets a slot for
+// each leaf.
 func (w *mwpm) pad(root *group) {
 	w.arities = make([]int, root.height)
 	var widen func(g *group)
@@ -92,7 +90,7 @@ func (w *mwpm) pad(root *group) {
 	w.size = 1
 }
 
-// A cluster is processes that belong together: the slots of a group, once it is complete.
+// A cluster is a set of processes for the slots of a group.
 type cluster struct {
 	height int
 	lowest int        // process, or what stands for one
@@ -101,8 +99,7 @@ type cluster struct {
 	bytes  map[*cluster]int64
 }
 
-// singles are a cluster for each process, for each core without one, and for each slot that
-// is no place.
+// singles are a cluster for each process, for each free core, and for each padded slot.
 func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 	for process := range w.machine.Places() {
 		all = append(all, &cluster{lowest: process, slot: none, bytes: make(map[*cluster]int64)})
@@ -113,7 +110,7 @@ func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 			sum += v.Bytes
 		}
 	}
-	unit := 1 + sum/(2*matching.MaxWeight/matching.MaxVertices) // so that no weight is beyond what a matching takes
+	unit := 1 + sum/(2*matching.MaxWeight/matching.MaxVertices) // keeps weights within MaxWeight
 	for process, volumes := range matrix.Volumes() {
 		for _, v := range volumes {
 			all[process].bytes[all[v.With]] = v.Bytes / unit
@@ -129,17 +126,17 @@ func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 	return all
 }
 
-// grouped makes groups of arity clusters each.
+// grouped forms groups of arity clusters each.
 func (w *mwpm) grouped(clusters []*cluster, arity int) ([]*cluster, error) {
 	complete := make([]*cluster, len(clusters)) // with a part for each
-	of := make(map[*cluster]*cluster)
+	wrapped := make(map[*cluster]*cluster)
 	for i, c := range clusters {
 		complete[i] = &cluster{lowest: c.lowest, slot: c.slot, parts: []*cluster{c}, bytes: make(map[*cluster]int64)}
-		of[c] = complete[i]
+		wrapped[c] = complete[i]
 	}
 	for i, c := range clusters {
 		for other, bytes := range c.bytes {
-			if to := of[other]; to != nil { // and no part of one
+			if to := wrapped[other]; to != nil { // other may be a part of one
 				complete[i].bytes[to] += bytes
 			}
 		}
@@ -171,7 +168,7 @@ func (w *mwpm) joined(clusters []*cluster, n int) ([]*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Each single one joins a group: a matching of the two sides.
+	// Each single joins a group, by a bipartite matching.
 	var edges []matching.Edge
 	all := append(slices.Clone(singles), groups...)
 	for i := range singles {
@@ -186,8 +183,7 @@ func (w *mwpm) joined(clusters []*cluster, n int) ([]*cluster, error) {
 	return w.merged(all, partners), nil
 }
 
-// settled joins the clusters that already belong to one group, because they have slots that are
-// no places of it.
+// settled joins the clusters that belong to one group because of its padded slots.
 func (w *mwpm) settled(clusters []*cluster, n int) (joined, rest []*cluster) {
 	of := make(map[int][]int) // by group
 	for i, c := range clusters {
@@ -217,7 +213,7 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 	var edges []matching.Edge
 	var partners []int
 	if single == 0 && !apart {
-		// Clusters that send each other nothing may be paired with any.
+		// Clusters without common messages need no edge: unpaired ones may be paired arbitrarily.
 		at := make(map[*cluster]int, n)
 		for i, c := range clusters {
 			at[c] = i
@@ -229,7 +225,7 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 				}
 			}
 		}
-		slices.SortFunc(edges, func(a, b matching.Edge) int { // the order of a map is not always the same
+		slices.SortFunc(edges, func(a, b matching.Edge) int { // the order of a map is random
 			return cmp.Or(a.U-b.U, a.V-b.V)
 		})
 		if partners, err = matching.Maximum(n, edges); err != nil {
@@ -266,8 +262,8 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 	return w.merged(clusters, partners), singles, nil
 }
 
-// weight is what two clusters send each other. Slots that are no places weigh more than
-// everything: within one group they belong together, in two they do not.
+// weight is the volume of two clusters. Padded slots outweigh all volumes: those of one group must stay together,
+// those of different groups apart.
 func (w *mwpm) weight(a, b *cluster) int64 {
 	bytes := a.bytes[b]
 	if a.slot == none || b.slot == none {
@@ -279,8 +275,8 @@ func (w *mwpm) weight(a, b *cluster) int64 {
 	return bytes - w.heavy
 }
 
-// merged makes one cluster of all clusters with the same leader, the first partner. A cluster
-// whose partner is no cluster is left out.
+// merged merges the clusters with the same leader, the first partner, into one. A cluster whose partner is no
+// cluster is left out.
 func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 	of := make(map[*cluster]*cluster)
 	members := make(map[int][]*cluster) // by the first
@@ -303,7 +299,7 @@ func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 		}
 		all = append(all, whole)
 	}
-	// Messages between clusters that are not joined yet are still sent.
+	// Volumes with clusters that are not merged stay.
 	for i, first := range leaders {
 		for _, part := range members[first] {
 			for other, bytes := range part.bytes {
@@ -321,8 +317,8 @@ func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 	return all
 }
 
-// place puts the clusters of a group in its slots, the one with the lowest process first, and
-// reports whether every cluster whose slots are no places is at such slots.
+// place assigns the clusters of a group to its slots, by lowest process, and reports whether all padded slots
+// are in their places.
 func (w *mwpm) place(c *cluster, at Mapping) bool {
 	var put func(c *cluster, first, size int) bool
 	put = func(c *cluster, first, size int) bool {

@@ -1,11 +1,9 @@
 package matching
 
-import (
-	"slices"
-)
+import "slices"
 
-// meet walks from both ends of an edge to the roots of their trees, and returns the base
-// of the first blossom on both ways, or none where the trees differ.
+// meet walks from both ends of an edge to the roots of their trees, and returns the base of the first blossom
+// on both paths, or none if the trees differ.
 func (s *solver) meet(v, w int32) int32 {
 	var path []int32
 	base := int32(none)
@@ -33,7 +31,7 @@ func (s *solver) meet(v, w int32) int32 {
 	return base
 }
 
-// shrink makes a blossom of the odd cycle that an edge closes, with the given base.
+// shrink forms a blossom of the odd cycle that an edge closes, with a given base.
 func (s *solver) shrink(base, k int32) {
 	v, w := s.at[2*k], s.at[2*k+1]
 	root, bv, bw := s.in[base], s.in[v], s.in[w]
@@ -105,11 +103,11 @@ func (s *solver) collect(b int32) {
 	}
 }
 
-// A walk goes round the children of a blossom from one of them to the base, an even number of steps.
+// A walk visits the children of a blossom from one of them to the base, in an even number of steps.
 type walk struct {
 	children, links []int32
 	at, step        int
-	flip            int32 // 1 where links are followed backwards
+	flip            int32 // 1: links are followed backwards
 }
 
 func (s *solver) walk(b int32, from int) walk {
@@ -123,14 +121,14 @@ func (s *solver) walk(b int32, from int) walk {
 func (w *walk) child() int32 { return w.children[w.at] }
 func (w *walk) next()        { w.at = (w.at + w.step + len(w.children)) % len(w.children) }
 
-// link is the end through which the walk goes on.
+// link is the end of the edge to the next child.
 func (w *walk) link() int32 {
 	at := w.at - int(w.flip)
 	return w.links[(at+len(w.links))%len(w.links)] ^ w.flip
 }
 
-// expand takes apart a blossom whose dual is zero: between stages, or an inner one within a
-// stage, whose children on the way through it stay in the tree.
+// expand dissolves a blossom with dual 0: between stages (ended), or an inner one within a stage, whose
+// children on the path through it stay in the tree.
 func (s *solver) expand(b int32, ended bool) {
 	for _, child := range s.children[b] {
 		s.parent[child] = none
@@ -185,7 +183,7 @@ func (s *solver) expand(b int32, ended bool) {
 	s.unused = append(s.unused, b)
 }
 
-// rotate matches within a blossom so that a vertex of it becomes its base.
+// rotate changes the matching within a blossom so that one of its vertices becomes the base.
 func (s *solver) rotate(b, v int32) {
 	child := v
 	for s.parent[child] != b {

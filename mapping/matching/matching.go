@@ -1,5 +1,4 @@
-// Package matching finds the heaviest matching of a general graph: edges no two of which share
-// a vertex.
+// Package matching finds maximum weighted matchings of general graphs: sets of edges without a common vertex.
 //
 // It is Edmonds' algorithm with blossoms and duals (J. Edmonds, "Maximum matching and a
 // polyhedron with 0,1-vertices", 1965) with the bookkeeping of Z. Galil, "Efficient algorithms
@@ -13,24 +12,24 @@ import (
 	"slices"
 )
 
-// An Edge joins two vertices. Weights may be below zero.
+// An Edge joins two vertices. Weights may be negative.
 type Edge struct {
 	U, V   int
 	Weight int64
 }
 
-// Limits of graphs within which no dual overflows. Duals of a perfect matching may grow by an edge's
-// weight with every vertex, so the limit there is four times MaxWeight over the number of vertices.
+// Limits of graphs, so that no dual overflows. Duals of a perfect matching may grow by an edge's weight with
+// each vertex: there the limit of weights is 4·MaxWeight over the number of vertices.
 const (
 	MaxVertices = 1 << 14
 	MaxWeight   = 1 << 58 // of an edge, either way
 )
 
-// Alone is the partner of a vertex that has none.
+// Alone is the partner of an unmatched vertex.
 const Alone = -1
 
-// Maximum finds a matching of the greatest weight among n vertices and returns the partner
-// of each. It fails for edges that are no edges.
+// Maximum finds a maximum weighted matching of n vertices and returns their partners. It fails for invalid
+// edges.
 func Maximum(n int, edges []Edge) (partners []int, err error) {
 	s, err := newSolver(n, edges, false)
 	if err != nil {
@@ -40,8 +39,8 @@ func Maximum(n int, edges []Edge) (partners []int, err error) {
 	return s.partners(), nil
 }
 
-// Perfect finds the heaviest of the matchings that leave no vertex alone, and returns the
-// partner of each. It fails where there is none.
+// Perfect finds a maximum weighted perfect matching and returns the partners. It fails if the graph has no
+// perfect matching.
 func Perfect(n int, edges []Edge) (partners []int, err error) {
 	s, err := newSolver(n, edges, true)
 	if err != nil {
@@ -57,29 +56,29 @@ func Perfect(n int, edges []Edge) (partners []int, err error) {
 	return partners, nil
 }
 
-// A label is how an alternating tree reached a vertex or a blossom.
+// A label is the side of an alternating tree on which a vertex or blossom is.
 type label uint8
 
 const (
 	free  label = iota
-	outer       // even distance from a vertex that has no partner
+	outer       // even distance from an unmatched vertex
 	inner       // odd distance
 	seen  = outer | 4
 )
 
-// none is no edge, end, blossom or vertex.
+// none stands for no edge, end, blossom or vertex.
 const none = -1
 
-// A solver is one run. Vertices are 0 … n−1, blossoms n … 2n−1; both have duals, labels
-// and parents. An end is a side of an edge: of edge k the ends 2k and 2k+1 are its U and V,
-// and end^1 is the other side.
+// A solver is a run of the algorithm. Vertices are 0 … n−1, blossoms n … 2n−1; both have duals, labels and
+// parents. An end is a side of an edge: edge k has the ends 2k, its U, and 2k+1, its V; end^1 is the
+// other side.
 type solver struct {
 	n       int
 	edges   []Edge
 	perfect bool
 	at      []int32 // vertex of an end
 	around  [][]int32
-	mate    []int32 // far end of the matched edge of a vertex, or none
+	mate    []int32 // remote end of a vertex's matched edge, or none
 
 	label    []label
 	via      []int32 // end through which a tree reached it, or none
@@ -88,13 +87,13 @@ type solver struct {
 	children [][]int32
 	links    [][]int32 // ends that join child i and i+1
 	base     []int32
-	best     []int32 // edge of least slack to another outer blossom, or of a free vertex to an outer one
+	best     []int32 // edge of least slack of an outer blossom to another one, or of a free vertex to an outer one
 	bests    [][]int32
 	unused   []int32
 	dual     []int64 // doubled for vertices, simple for blossoms
 	tight    []bool  // edges without slack
 	queue    []int32
-	bestTo   []int32 // by blossom, while one is made
+	bestTo   []int32 // by blossom, while one is formed
 	leaves   []int32
 }
 
@@ -155,14 +154,14 @@ func (s *solver) partners() []int {
 	return partners
 }
 
-// solve augments the matching, stage by stage, until duals prove it the best.
+// solve augments the matching, stage by stage, until the duals prove it optimal.
 func (s *solver) solve() {
 	for s.n > 0 && s.stage() {
 	}
 }
 
-// stage grows trees from all vertices without a partner until one more edge can be
-// matched, and reports whether it was.
+// stage grows trees from all unmatched vertices until an augmenting path is found, and reports whether there
+// was one.
 func (s *solver) stage() bool {
 	clear(s.label)
 	clear(s.tight)
@@ -192,13 +191,13 @@ func (s *solver) stage() bool {
 	return true
 }
 
-// slack is how far duals of an edge of two blossoms are above its weight, twice.
+// slack is twice the excess of the duals over the weight, for an edge between two blossoms.
 func (s *solver) slack(k int32) int64 {
 	e := &s.edges[k]
 	return s.dual[e.U] + s.dual[e.V] - 2*e.Weight
 }
 
-// leavesOf are the vertices of a blossom, until the next call.
+// leavesOf are the vertices of a blossom, valid until the next call.
 func (s *solver) leavesOf(b int32) []int32 {
 	s.leaves = s.appendLeaves(s.leaves[:0], b)
 	return s.leaves
@@ -231,7 +230,7 @@ func (s *solver) reach(v int32, as label, through int32) {
 	}
 }
 
-// scan looks at edges of outer vertices and reports whether one augmented the matching.
+// scan visits the edges of outer vertices and reports whether one augmented the matching.
 func (s *solver) scan() bool {
 	for len(s.queue) > 0 {
 		last := len(s.queue) - 1
@@ -277,7 +276,7 @@ func (s *solver) better(best *int32, k int32, slack int64) {
 	}
 }
 
-// augment matches an edge between two trees, and every other edge on the ways to their roots.
+// augment matches an edge between two trees, and alternates the edges on the paths to their roots.
 func (s *solver) augment(k int32) {
 	for side := range int32(2) {
 		v, end := s.at[2*k+side], 2*k+1-side
@@ -301,14 +300,14 @@ func (s *solver) augment(k int32) {
 	}
 }
 
-// adjust changes duals as far as they stay feasible, and reports whether there is more to
-// scan then. If not, the matching is the best.
+// adjust changes the duals as far as they stay feasible, and reports whether there are new edges to scan. If
+// not, the matching is optimal.
 func (s *solver) adjust() bool {
 	const (
 		nothing = iota
 		freed   // an edge to a free vertex becomes tight
-		joined  // one between two outer blossoms
-		opened  // an inner blossom is worth nothing
+		joined  // an edge between two outer blossoms becomes tight
+		opened  // the dual of an inner blossom becomes 0
 	)
 	found, delta, at := nothing, int64(math.MaxInt64), int32(none)
 	if !s.perfect {

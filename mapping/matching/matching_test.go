@@ -73,7 +73,7 @@ func (s *solver) certify() error {
 	return nil
 }
 
-// certified solves a graph, proves the result, and counts the vertices without a partner.
+// certified solves a graph, proves the result, and counts the unmatched vertices.
 func certified(t *testing.T, n int, edges []Edge, perfect bool) (partners []int, alone int) {
 	t.Helper()
 	s := must.Get(newSolver(n, edges, perfect))
@@ -92,9 +92,8 @@ func certified(t *testing.T, n int, edges []Edge, perfect bool) (partners []int,
 	return partners, alone
 }
 
-// Graphs of up to 12 vertices prove themselves, sparse and dense, with few and with many
-// different weights, some of them below zero. A perfect matching is found where one of as many
-// edges as there can be leaves nobody alone.
+// The results of graphs of up to 12 vertices are certified: sparse and dense, with few and with many different
+// weights, some of them negative. A perfect matching is found if a matching of maximum cardinality is perfect.
 func TestSmallGraphs(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	perfects := 0
@@ -129,7 +128,7 @@ func TestSmallGraphs(t *testing.T) {
 	}
 }
 
-// So do larger ones.
+// The results of larger graphs are certified.
 func TestLargeGraphs(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	for _, tt := range []struct {

@@ -17,20 +17,20 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// An answer is what the page comes to, before everything else, with the tables that it rests on: as taulop
-// compare has it, or of machines that there is nothing to compare with what they carry.
+// An answer is the first thing on the page, with its tables: that of taulop compare, or if machines
+// cannot be compared what each carries.
 type answer struct {
 	text     string
-	tests    string // what it rests on, of machines that were compared
+	tests    string // how it was tested, or why not
 	below    *document.Document
 	compared bool
-	told     []compare.Warning
+	warnings []compare.Warning
 	kinds    []compare.FleetKind // of a fleet
 }
 
-// few is the answer of fewer machines than a fleet has.
+// few is the answer for fewer machines than a fleet.
 func (x *index) few() *answer {
-	a := &answer{below: &document.Document{}, told: compare.Told(x.of)}
+	a := &answer{below: &document.Document{}, warnings: compare.Told(x.of)}
 	if len(x.Groups) == 0 {
 		return a
 	}
@@ -40,18 +40,18 @@ func (x *index) few() *answer {
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.tests = "Nothing is compared: " + err.Error() + "."
 	} else {
-		a.compared, a.told, a.below = true, c.Warnings, report.Below(c)
-		if c.Verdict.Differ > 0 { // else it says that files are too noisy, as unfit does
+		a.compared, a.warnings, a.below = true, c.Warnings, report.Below(c)
+		if c.Verdict.Differ > 0 { // else the headline is that files are too noisy, which unfit says
 			a.text = c.Verdict.Headline
 		}
 		a.tests = strings.TrimSpace(strings.Join(append([]string{c.Compared(), c.Verdict.Text}, c.Verdict.Notes...), " "))
 		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.text == "" && i >= 0 {
 			t := c.Tables[i]
-			of := fmt.Sprintf("of %s, m = %s%s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title())
-			if a.text = t.Conclusion; t.Tested() {
-				a.tests = fmt.Sprintf("That is %s. %s", of, a.tests)
+			a.tests = fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.tests)
+			if t.Tested() {
+				a.text = t.Conclusion
 			} else {
-				a.text, a.tests = "", fmt.Sprintf("%s That is %s. %s", t.Conclusion, of, a.tests)
+				a.tests = t.Conclusion + " " + a.tests
 			}
 		}
 	}
@@ -59,23 +59,23 @@ func (x *index) few() *answer {
 		return a
 	}
 	var texts []string
-	for _, in := range x.hosts() { // the state that it was in most, of which A(τ) can be told if there is such a one
+	for _, states := range x.hosts() { // the most frequent state, if possible one with a known A(τ)
 		var best *compare.Curve
 		weight := -1.
-		for _, m := range in {
-			of := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.Bytes)
-			if of == nil {
+		for _, m := range states {
+			c := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.Bytes)
+			if c == nil {
 				continue
 			}
 			share := 0.
 			if state := m.File.State(); state != nil {
 				share = state.Share
 			}
-			if told(of) {
+			if told(c) {
 				share++
 			}
 			if share > weight {
-				best, weight = of, share
+				best, weight = c, share
 			}
 		}
 		if best != nil {
@@ -86,31 +86,31 @@ func (x *index) few() *answer {
 	return a
 }
 
-// unfit says which files are not fit for use, "" where all are.
+// unfit names the files that are not fit for use, "" if all are fit.
 func (x *index) unfit() string {
-	why := func(in []compare.Machine) (why string) {
-		for _, m := range in { // one state that is known is of use
+	why := func(states []compare.Machine) (why string) {
+		for _, m := range states { // one fit state makes the file useful
 			if why = report.Unfit(m.File); why == "" {
 				break
 			}
 		}
 		return why
 	}
-	of := lists.Filter(x.hosts(), func(in []compare.Machine) bool { return why(in) != "" })
-	texts := lists.Map(view.Grouped(of, why), func(alike [][]compare.Machine) string {
-		names := lists.Map(alike, func(in []compare.Machine) string { return hostName(in[0]) })
+	hosts := lists.Filter(x.hosts(), func(states []compare.Machine) bool { return why(states) != "" })
+	texts := lists.Map(view.Grouped(hosts, why), func(alike [][]compare.Machine) string {
+		names := lists.Map(alike, func(states []compare.Machine) string { return hostName(states[0]) })
 		return fmt.Sprintf("Not fit for use: %s (%s).", compare.Warning{Machines: names}.Who(), why(alike[0]))
 	})
 	return strings.Join(texts, " ")
 }
 
-// drawn is how many machines charts begin with, beside the median: outliers, if
-// anything was compared.
+// drawn is the number of machines that charts show at first beside the median: outliers, if the fleet
+// was compared.
 const drawn = 3
 
-// many is the answer of a fleet, and takes its curves in the state that it was compared in.
+// many is the answer for a fleet. It replaces curves by those in the state that was compared.
 func (x *index) many() (*answer, error) {
-	a := &answer{below: &document.Document{}, told: compare.Told(x.of)}
+	a := &answer{below: &document.Document{}, warnings: compare.Told(x.of)}
 	o, err := compare.NewOverview(x.of, compare.Choice{})
 	if err != nil {
 		a.text = "Nothing is compared: " + err.Error() + "."
@@ -119,7 +119,7 @@ func (x *index) many() (*answer, error) {
 		}
 		return a, nil
 	}
-	a.compared, a.told, a.kinds = true, o.Warnings, o.Surveys
+	a.compared, a.warnings, a.kinds = true, o.Warnings, o.Surveys
 	a.below.TablesAbove(report.FleetTables(o)...)
 	a.text = strings.TrimSpace(o.Means + " " + o.Conclusion())
 	x.begin(o)
@@ -129,8 +129,8 @@ func (x *index) many() (*answer, error) {
 	a.text = "In the state that most machines have been in" + o.State.Title() + ": " + a.text
 	for i, m := range x.of {
 		x.curves[i] = nil
-		if of, met := o.State.Of(m.Name); met {
-			if m, err = m.In(of); err != nil {
+		if state, met := o.State.Of(m.Name); met {
+			if m, err = m.In(state); err != nil {
 				return nil, err
 			}
 			x.curves[i], _ = compare.Curves(x.of[i].Name, m.File) // as in describe
@@ -139,36 +139,31 @@ func (x *index) many() (*answer, error) {
 	return a, nil
 }
 
-// begin chooses the machines that charts begin with: those that are farthest off, in transfers
-// and where these show fewer in surveys.
+// begin chooses the machines that charts show at first: the farthest outliers in transfers, then in
+// surveys.
 func (x *index) begin(o *compare.Overview) {
-	var off []string
-	for _, out := range o.Outliers {
-		off = append(off, out.Machine)
-	}
+	outliers := o.Outliers
 	for _, k := range o.Surveys {
-		for _, out := range k.Outliers {
-			off = append(off, out.Machine)
-		}
+		outliers = slices.Concat(outliers, k.Outliers)
 	}
-	off = lists.Unique(off)
+	off := lists.Unique(lists.Map(outliers, func(out compare.Outlier) string { return out.Machine }))
 	for _, name := range off[:min(drawn, len(off))] {
 		x.outliers = append(x.outliers, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
 	}
 }
 
-// verdict is what the page comes to; of machines without transfers it is of their surveys' charts.
+// verdict is the first sentence of the page; without transfers it is about surveys.
 func (x *index) verdict() string { return cmp.Or(x.answer.text, x.ofSurveys()) }
 
-// main is the group that the verdict is about: most machines, then the ring, which is the best
-// guide to collectives, with local memory and in cache.
+// main is the group that the verdict is about: the one with the most machines, then the ring, which
+// predicts collectives best, local memory, and in cache.
 func (x *index) main() int {
 	best, most := -1, -1
 	for i, g := range x.Groups {
 		weight := 8 * g.machines
-		for at, is := range []bool{!g.channel.OffCache, g.channel.Placement == numa.Local, g.channel.Setup == setups.Ring.Name} {
-			if is {
-				weight += 1 << at
+		for bit, preferred := range []bool{!g.channel.OffCache, g.channel.Placement == numa.Local, g.channel.Setup == setups.Ring.Name} {
+			if preferred {
+				weight += 1 << bit
 			}
 		}
 		if weight > most {
@@ -178,7 +173,7 @@ func (x *index) main() int {
 	return best
 }
 
-// ofSurveys is of machines without transfers.
+// ofSurveys is the verdict of machines without transfers.
 func (x *index) ofSurveys() string {
 	names := lists.Map(x.kinds, func(label string) string { return strings.ToLower(label[:1]) + label[1:] })
 	if x.things != "" {
@@ -202,7 +197,7 @@ func (x *index) ofSurveys() string {
 	return text
 }
 
-// surveyTables are what surveys found on a machine, as text has it, but for matrices, which are maps.
+// surveyTables are the tables of a machine's surveys in text, without matrices, which the page has as maps.
 func surveyTables(f *params.File) (all []view.Table) {
 	for _, s := range survey.All() {
 		if s.Tables != nil {
@@ -230,7 +225,7 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 	return t
 }
 
-// most is the curve of the group if there is one, of messages of m bytes if there are; nil without transfers.
+// most is preferably the curve of the group, and of messages of m bytes; nil without transfers.
 func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.Curve) {
 	weight := func(c *compare.Curve) (n int) {
 		if grouped(c.Channel) == group {
@@ -250,21 +245,21 @@ func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.C
 }
 
 // carries is the sentence about what a machine carries at its largest τ.
-func carries(of *compare.Curve) string {
-	last := of.Points[len(of.Points)-1]
-	where := groupLabel(of.Channel) + ", m = " + view.Bytes(of.Bytes)
-	name, rate := of.Machine, view.Center(last.Bandwidth)
+func carries(c *compare.Curve) string {
+	last := c.Points[len(c.Points)-1]
+	where := groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes)
+	name, rate := c.Machine, view.Center(last.Bandwidth)
 	switch A := view.Within(last.A); {
 	case A == "" || last.Tau < 2:
 		return fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", name, rate, last.Tau, where)
-	case !told(of):
+	case !told(c):
 		return fmt.Sprintf("How many of %d transfers at once %s carries cannot be told, for its times differ too much or have too few samples; together they move about %s GB/s (%s).", last.Tau, name, rate, where)
 	default:
 		return fmt.Sprintf("Of %d transfers at once %s carries %s; together they move %s GB/s (%s).", last.Tau, name, A, rate, where)
 	}
 }
 
-// told tells whether the last A(τ) of a curve can be told from its samples, or there are none to ask.
+// told tells whether the last A(τ) of a curve is known well enough, or has no samples at all.
 func told(c *compare.Curve) bool {
 	last := c.Points[len(c.Points)-1]
 	if !last.A.Known() {

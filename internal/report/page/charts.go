@@ -23,56 +23,55 @@ func sketch(choice map[string]string, draw func() (*chart.Chart, error)) documen
 	}}
 }
 
-// charts has a section of each group, of which the first chart of the one that the verdict is about
-// stands beside that: it shows most.
+// charts has a section for each group. The first chart of the main group stands beside the verdict.
 func (x *index) charts() *document.Document {
 	var all document.Document
 	for i := range x.Groups {
-		var of document.Document
+		var d document.Document
 		charts := x.transfers(&x.Groups[i])
 		if i == x.Main && len(charts) > 0 {
 			x.first, charts = charts[0], charts[1:]
 		}
 		for _, c := range charts {
 			c.Later = i != x.Main
-			of.Chart(c)
+			d.Chart(c)
 		}
 		label := groupLabel(x.Groups[i].channel)
 		if !x.Fleet {
-			of.Section(document.Section{Title: "The numbers of " + label, Class: "numbers scripted", Folded: true, Later: true}, x.numbers(&x.Groups[i]))
+			d.Section(document.Section{Title: "The numbers of " + label, Class: "numbers scripted", Folded: true, Later: true}, x.numbers(&x.Groups[i]))
 		}
 		if len(charts) > 0 {
-			all.Section(document.Section{Title: label, Class: "group", Folded: true, Open: i == x.Main}, &of)
+			all.Section(document.Section{Title: label, Class: "group", Folded: true, Open: i == x.Main}, &d)
 		}
 	}
 	return &all
 }
 
-// having are the machines with transfers of a group, and beside what was measured with local
-// memory and in cache published parameters, whose files do not say how they were.
-func (x *index) having(g *group, has func(compare.Curve) bool) (machines []compare.Machine, curves func(compare.Machine) []compare.Curve) {
-	own, of := false, make(map[string][]compare.Curve)
+// having are the machines with a taken curve of the group, and their taken curves. Published parameters,
+// whose channel is unknown, stand beside local memory in cache.
+func (x *index) having(g *group, take func(compare.Curve) bool) (machines []compare.Machine, curves func(compare.Machine) []compare.Curve) {
+	own, taken := false, make(map[string][]compare.Curve)
 	for i, m := range x.of {
-		of[m.Name] = lists.Filter(x.curves[i], func(c compare.Curve) bool {
-			is := grouped(c.Channel) == g.channel && has(c)
-			own = own || is
-			return is || g.local() && c.Setup == params.Published && has(c)
+		taken[m.Name] = lists.Filter(x.curves[i], func(c compare.Curve) bool {
+			ofGroup := grouped(c.Channel) == g.channel && take(c)
+			own = own || ofGroup
+			return ofGroup || g.local() && c.Setup == params.Published && take(c)
 		})
-		if len(of[m.Name]) > 0 {
+		if len(taken[m.Name]) > 0 {
 			machines = append(machines, m)
 		}
 	}
 	if !own {
 		return nil, nil
 	}
-	return machines, func(m compare.Machine) []compare.Curve { return of[m.Name] }
+	return machines, func(m compare.Machine) []compare.Curve { return taken[m.Name] }
 }
 
-// mostSizes have charts: the numbers behind the charts are of all.
+// mostSizes is the number of message sizes with charts over τ. Tables have all sizes.
 const mostSizes = 3
 
-// transfers are the charts of a group: memory concurrency, bandwidth and time over τ, and
-// time over m; of fewer than three τ all of them over m.
+// transfers are the charts of a group: memory concurrency, bandwidth and time over τ, and time over m;
+// of fewer than three τ all over m.
 func (x *index) transfers(g *group) []*document.Chart {
 	choice := chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}}
 	if x.Fleet {
@@ -82,7 +81,7 @@ func (x *index) transfers(g *group) []*document.Chart {
 	perSize := func(name string, draw drawn, bandwidth bool) *document.Chart {
 		c := &document.Chart{Name: name, Keys: []string{"m"}}
 		sizes := lists.Unique(append([]int{x.Bytes}, lists.Spread(g.sizes, mostSizes)...))
-		if x.Main < 0 || g != &x.Groups[x.Main] { // which would double the page
+		if x.Main < 0 || g != &x.Groups[x.Main] { // more sizes would double the page
 			sizes = sizes[:1]
 		}
 		for _, m := range sizes {
@@ -94,16 +93,16 @@ func (x *index) transfers(g *group) []*document.Chart {
 		}
 		return c
 	}
-	overSize := func(name string, draw drawn, bandwidth bool) *document.Chart { // of few τ, and where these are too many the largest
+	overSize := func(name string, draw drawn, bandwidth bool) *document.Chart { // of few τ, or if these are too many the largest
 		ch, largest := choice, g.taus[len(g.taus)-1]
 		all, curves := x.having(g, func(compare.Curve) bool { return true })
 		ch.Bandwidth, ch.Curves = bandwidth, curves
 		return &document.Chart{Name: name, Sketches: []document.Sketch{sketch(nil, func() (*chart.Chart, error) {
 			c, err := draw(all, ch)
 			if err != nil {
-				of, _ := x.having(g, func(c compare.Curve) bool { _, has := c.At(largest); return has })
+				machines, _ := x.having(g, func(c compare.Curve) bool { _, measured := c.At(largest); return measured })
 				ch.Taus = []int{largest}
-				return draw(of, ch)
+				return draw(machines, ch)
 			}
 			return c, nil
 		})}}

@@ -23,30 +23,30 @@ import (
 
 // A group is a setup, placement and state of the cache.
 type group struct {
-	channel  compare.Channel // but Bytes
+	channel  compare.Channel // with Bytes 0
 	machines int
 	sizes    []int // of any machine
 	taus     []int
 }
 
-// An index is what charts and tables begin with.
+// An index is the data of a page.
 type index struct {
 	of       []compare.Machine
 	skipped  []error
 	raw      []string          // files of hosts, gzip in base64
-	curves   [][]compare.Curve // of each
+	curves   [][]compare.Curve // by machine
 	Groups   []group
-	Bytes    int // message size that charts begin with
-	Main     int // the group that the verdict is about, from 0; -1: there is none
+	Bytes    int // message size that charts show at first
+	Main     int // index of the group that the verdict is about; -1: there is none
 	Fleet    bool
-	outliers []int // of a fleet, machines that charts begin with
+	outliers []int // of a fleet: indices of the machines that charts show at first
 	answer   *answer
-	first    *document.Chart // of the verdict
-	kinds    []string        // of surveys that have charts
-	things   string          // that maps are of: CPUs
+	first    *document.Chart // beside the verdict
+	kinds    []string        // labels of surveys with charts
+	things   string          // what maps have pairs of: CPUs
 }
 
-// describe finds what the page has of all machines, several at a time.
+// describe collects the data of a page, several machines at a time.
 func (p *Page) describe() (*index, error) {
 	n := len(p.Machines)
 	x := &index{of: p.Machines, skipped: p.Skipped, curves: make([][]compare.Curve, n), Fleet: n >= compare.Fleet}
@@ -54,17 +54,17 @@ func (p *Page) describe() (*index, error) {
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, m := range p.Machines {
 		workers.Go(func() error {
-			x.curves[i], _ = compare.Curves(m.Name, m.File) // a file without transfers has other things to show
+			x.curves[i], _ = compare.Curves(m.Name, m.File) // an error says that there are none
 			compare.Bare(x.curves[i])
 			return nil
 		})
 	}
 	hosts := x.hosts()
 	x.raw = make([]string, len(hosts))
-	for i, in := range hosts {
+	for i, states := range hosts {
 		workers.Go(func() (err error) {
 			if p.Raw != nil {
-				x.raw[i], err = p.packed(in[0].Path)
+				x.raw[i], err = p.packed(states[0].Path)
 			}
 			return err
 		})
@@ -82,33 +82,33 @@ func (p *Page) describe() (*index, error) {
 	return x, err
 }
 
-// hosts are the machines, one that is shown in several states once.
+// hosts are the machines, each with the states that it is shown in.
 func (x *index) hosts() [][]compare.Machine { return view.Grouped(x.of, hostName) }
 
 // hostName is a machine's name, without its state.
 func hostName(m compare.Machine) string { return strings.TrimSuffix(m.Name, m.Called("")) }
 
-// files are what hosts' files are called.
+// files are distinct names of hosts' files.
 func (x *index) files() (names []string) {
-	paths := make(map[string][]string) // of files with a name
+	paths := make(map[string][]string) // by base name
 	for _, m := range x.of {
 		name := filepath.Base(m.Path)
 		paths[name] = lists.Insert(paths[name], m.Path)
 	}
-	return lists.Map(x.hosts(), func(in []compare.Machine) string {
-		name := filepath.Base(in[0].Path)
+	return lists.Map(x.hosts(), func(states []compare.Machine) string {
+		name := filepath.Base(states[0].Path)
 		if len(paths[name]) > 1 {
-			return hostName(in[0]) + "-" + name
+			return hostName(states[0]) + "-" + name
 		}
 		return name
 	})
 }
 
-// group puts curves that compare together.
+// group groups the curves by channel without size.
 func (x *index) group() {
-	for _, of := range x.curves {
+	for _, curves := range x.curves {
 		var seen []int
-		for _, c := range of {
+		for _, c := range curves {
 			key := grouped(c.Channel)
 			n := slices.IndexFunc(x.Groups, func(g group) bool { return g.channel == key })
 			if n < 0 {
@@ -122,12 +122,12 @@ func (x *index) group() {
 			g.add(c)
 		}
 	}
-	for _, of := range x.curves { // what was published is drawn beside what was measured
-		guest := slices.ContainsFunc(of, func(c compare.Curve) bool { return c.Setup == params.Published })
+	for _, curves := range x.curves { // published parameters stand beside measured ones
+		published := slices.ContainsFunc(curves, func(c compare.Curve) bool { return c.Setup == params.Published })
 		for n := range x.Groups {
-			if g := &x.Groups[n]; guest && g.local() {
+			if g := &x.Groups[n]; published && g.local() {
 				g.machines++
-				for _, c := range of {
+				for _, c := range curves {
 					g.add(c)
 				}
 			}
@@ -143,7 +143,6 @@ func (g *group) add(c compare.Curve) {
 	}
 }
 
-// groupLabel is what a group is called.
 func groupLabel(c compare.Channel) string {
 	if c.Setup == params.Published {
 		return "published parameters"
@@ -151,13 +150,13 @@ func groupLabel(c compare.Channel) string {
 	return c.String()
 }
 
-// grouped is a channel but for the size of its messages.
+// grouped is a channel without its message size.
 func grouped(c compare.Channel) compare.Channel {
 	c.Bytes = 0
 	return c
 }
 
-// local tells local memory and in cache, as published parameters are taken to be.
+// local tells local memory in cache, which published parameters are compared with.
 func (g *group) local() bool { return g.channel.Placement == numa.Local && !g.channel.OffCache }
 
 // packed is a file as the page holds it.
@@ -167,14 +166,14 @@ func (p *Page) packed(path string) (string, error) {
 		return "", err
 	}
 	level := gzip.BestCompression
-	if len(p.Machines) >= compare.Fleet { // which takes seconds of a thousand files
+	if len(p.Machines) >= compare.Fleet { // a thousand files take seconds
 		level = gzip.BestSpeed
 	}
 	return document.Pack(text, level)
 }
 
-// size is the message size that says most: a segment's, where the files know it,
-// else the customary 8 KB, else the largest below, else the least.
+// size is the message size that charts show at first: that of a segment if known, else the customary
+// 8 KB, else the largest below, else the least.
 func size(curves [][]compare.Curve) int {
 	weight := make(map[int]int)
 	for _, c := range slices.Concat(curves...) {
@@ -197,15 +196,15 @@ func size(curves [][]compare.Curve) int {
 	return best
 }
 
-// ofStates tells whether the machines are one in each of its states, whose launches are the
-// same: there is nothing to test.
+// ofStates tells whether the machines are one machine in several states. Those share their launches, so
+// a test would be meaningless.
 func ofStates(machines []compare.Machine) bool {
 	return len(machines) > 1 && !slices.ContainsFunc(machines, func(m compare.Machine) bool {
 		return m.File.State() == nil || m.Path != machines[0].Path
 	})
 }
 
-// state is the one that a machine is taken in, or those that its times are means over.
+// state describes the state that a machine is taken in, or the states that its times are means over.
 func state(m compare.Machine) string {
 	s := m.File.State()
 	if s == nil {
@@ -218,7 +217,7 @@ func state(m compare.Machine) string {
 	return text
 }
 
-// factTable is all that a file says of its machine.
+// factTable is a file's provenance.
 func factTable(m compare.Machine) view.Table {
 	f, p := m.File, m.File.Provenance
 	t := view.Table{Columns: view.Words("", "")}
@@ -245,22 +244,22 @@ func factTable(m compare.Machine) view.Table {
 	return t
 }
 
-// machines are the facts by which machines are told apart, those that are known of any.
+// machines has a row for each host, and no column that is empty in all rows.
 func (x *index) machines() view.Table {
 	t := view.Table{Columns: view.Words("machine", "file", "processor", "CPUs", "hypervisor", "governor", "SMT", "memory", "memory carried", "measured", "cells", "state")}
 	files := x.files()
-	for i, in := range x.hosts() {
-		f, p := in[0].File, in[0].File.Provenance
+	for i, states := range x.hosts() {
+		f, p := states[0].File, states[0].File.Provenance
 		complete := "complete"
 		if !f.Complete {
 			complete = "incomplete"
 		}
-		minute := "" // as tables show it
+		minute := ""
 		if at, err := time.Parse(time.RFC3339, p.Time); err == nil && !imported(f) {
 			minute = at.UTC().Format("2006-01-02 15:04")
 		}
-		cells := slices.Max(lists.Map(in, func(m compare.Machine) int { return len(m.File.Cells) }))
-		t.Add(hostName(in[0]), files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", cells, complete), strings.Join(lists.Map(in, state), "; "))
+		cells := slices.Max(lists.Map(states, func(m compare.Machine) int { return len(m.File.Cells) }))
+		t.Add(hostName(states[0]), files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", cells, complete), strings.Join(lists.Map(states, state), "; "))
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {
@@ -274,10 +273,10 @@ func (x *index) machines() view.Table {
 	return t
 }
 
-// imported tells whether a file is of what others measured, when, it does not say.
+// imported tells a table that others measured, at an unknown time.
 func imported(f *params.File) bool { return len(f.Launches) == 0 && !f.Plan.Swept() }
 
-// known formats a number that is 0 where it is not known.
+// known formats a positive number, "" for others, which are unknown.
 func known(format string, v float64) string {
 	if v <= 0 {
 		return ""
@@ -285,7 +284,7 @@ func known(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// carriedOf is what memory carried of its peak, where that is known.
+// carriedOf is the bandwidth that memory carried of its peak, "" if that is unknown.
 func carriedOf(f *params.File) string {
 	if c := doubt.BestCarried(f, f); c != nil {
 		return c.String()

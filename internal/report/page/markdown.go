@@ -14,9 +14,9 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// WriteMarkdown writes a page of each machine for a repository: what it comes to, what is known of the
-// machine, tables, figures and warnings. Of transfers there are those that the verdict is about. Hosts
-// and files have no names in it, unless a user named the machine.
+// WriteMarkdown writes a page of each machine for a repository: verdict, facts, tables, figures and
+// warnings. Transfers are those of the verdict's group. Host and file names are left out, unless a user
+// named the machine.
 func WriteMarkdown(to io.Writer, machines []compare.Machine, draw document.Draw) error {
 	var d document.Document
 	for _, m := range machines {
@@ -32,9 +32,9 @@ func WriteMarkdown(to io.Writer, machines []compare.Machine, draw document.Draw)
 	return d.WriteMarkdown(to, draw)
 }
 
-// alone is the only machine.
+// alone is the page of a single machine.
 func (x *index) alone() *document.Document {
-	var d, facts, carries, figures, told document.Document
+	var d, facts, carries, figures, warnings document.Document
 	m := x.of[0]
 	tables := *m.File
 	if x.Main >= 0 {
@@ -56,17 +56,16 @@ func (x *index) alone() *document.Document {
 	if len(known.Rows) > 0 {
 		facts.Table(known)
 	}
-	if t := carried(x.curves, x.Bytes); len(t.Rows) > 0 { // whose they are is known
+	if t := carried(x.curves, x.Bytes); len(t.Rows) > 0 { // without the column of machines
 		t.Columns, t.Rows = t.Columns[1:], lists.Map(t.Rows, func(row []string) []string { return row[1:] })
 		carries.Table(t)
 	}
-	told.List(lists.Map(x.answer.told, func(w compare.Warning) string { return w.What.Error() })...)
+	warnings.List(lists.Map(x.answer.warnings, func(w compare.Warning) string { return w.What.Error() })...)
 	fmt.Fprintln(&d, x.verdict())
-	for _, s := range []struct {
-		title string
-		of    *document.Document
-	}{{"The machine", &facts}, {"What it carries", &carries}, {"Measured", report.Measured(&tables)}, {"Figures", &figures}, {"Warnings", &told}} {
-		d.Section(document.Section{Title: s.title}, s.of)
-	}
+	d.Section(document.Section{Title: "The machine"}, &facts)
+	d.Section(document.Section{Title: "What it carries"}, &carries)
+	d.Section(document.Section{Title: "Measured"}, report.Measured(&tables))
+	d.Section(document.Section{Title: "Figures"}, &figures)
+	d.Section(document.Section{Title: "Warnings"}, &warnings)
 	return &d
 }

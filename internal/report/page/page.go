@@ -1,11 +1,10 @@
-// Package page makes a document of machines, and writes it as one HTML file that needs nothing
-// else: no network, no server, no mouse; or as Markdown.
+// Package page makes a document of machines, as one HTML file that works without network, server and
+// mouse, or as Markdown.
 //
-// Its opinion: what it comes to is the first thing, with the chart that shows it, and
-// how many warnings speak against it the second; a fleet comes before its machines; charts
-// are those of package chart, and the page is read without its script, which chooses among
-// charts, sorts tables and says what is under the pointer; nothing that a file says is taken
-// for markup.
+// Its opinion: the verdict comes first, with the chart that shows it, then the number of warnings; a
+// fleet comes before its machines; charts are those of package chart; the page can be read without its
+// script, which chooses charts, sorts tables and shows values under the pointer; text from files is never
+// markup.
 package page
 
 import (
@@ -30,10 +29,9 @@ import (
 // A Page is a report of machines.
 type Page struct {
 	Machines []compare.Machine
-	Skipped  []error // files that the report is without
+	Skipped  []error // files that could not be read
 
-	// Raw reads the file of a machine, which the page holds for download; nil
-	// leaves files out.
+	// Raw reads the file of a machine, which the page holds for download; nil: no files.
 	Raw func(path string) ([]byte, error)
 }
 
@@ -46,9 +44,9 @@ var styleText string
 //go:embed page.js
 var scriptText string
 
-// In the page they are without their comments and indents.
 var style, script = dense(styleText), dense(scriptText)
 
+// dense removes comments and indents.
 func dense(text string) string {
 	lines := lists.Map(strings.Split(text, "\n"), strings.TrimSpace)
 	return strings.Join(lists.Filter(lines, func(line string) bool { return line != "" && !strings.HasPrefix(line, "//") }), "\n")
@@ -56,23 +54,23 @@ func dense(text string) string {
 
 var shell = template.Must(template.New("page").Parse(markup))
 
-// Mark is in the first bytes of every page, so that a file is known as one.
+// Mark is in the first bytes of every page and identifies the file.
 const Mark = `<meta name="generator" content="taulop report">`
 
-// A content is what the template shows.
+// A content is the data of the template.
 type content struct {
-	Policy string // of content: nothing but what is in the page
+	Policy string // Content-Security-Policy
 	Style  template.CSS
 	Script template.JS
 	Title  string
 	Body   template.HTML
-	Names  []string // of machines in charts, if a reader can choose
+	Names  []string // of machines that a reader can switch on and off
 	About  bool     // it has transfers
 	More   string   // see document.Later
-	Raw    []string // files of machines, "" where there is none
+	Raw    []string // files of machines, "" for none
 }
 
-// Write writes the page. It fails where the file of a machine cannot be read.
+// Write writes the page. It fails if the file of a machine cannot be read.
 func (p *Page) Write(w io.Writer) error {
 	x, err := p.describe()
 	if err != nil {
@@ -88,7 +86,7 @@ func (p *Page) Write(w io.Writer) error {
 		title = x.title()
 	}
 	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
-	// Scripts and styles are known by their hash: what got in otherwise is dead.
+	// By their hashes, no other script and style is allowed.
 	c.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	if c.More, err = later.Packed(); err != nil {
 		return err
@@ -100,12 +98,12 @@ func (p *Page) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// title names the machines, one in several states once.
+// title names the hosts.
 func (x *index) title() string {
-	return strings.Join(lists.Map(x.hosts(), func(in []compare.Machine) string { return hostName(in[0]) }), ", ")
+	return strings.Join(lists.Map(x.hosts(), func(states []compare.Machine) string { return hostName(states[0]) }), ", ")
 }
 
-// document is what the page comes to, what speaks against it, and what it rests on.
+// document is the body of the page.
 func (x *index) document() *document.Document {
 	var d, verdict, machines document.Document
 	groups, surveys := x.charts(), x.surveys()
@@ -128,19 +126,19 @@ func (x *index) document() *document.Document {
 	if x.Fleet {
 		d.Section(document.Section{ID: "fleet", Title: "The fleet"}, x.answer.below)
 	} else {
-		for _, in := range x.hosts() {
+		for _, states := range x.hosts() {
 			var facts, measured document.Document
-			facts.Table(factTable(in[0]))
-			for _, m := range in {
-				var of document.Document
-				if of.TablesAbove(surveyTables(m.File)...); len(in) == 1 {
-					measured = of
+			facts.Table(factTable(states[0]))
+			for _, m := range states {
+				var tables document.Document
+				if tables.TablesAbove(surveyTables(m.File)...); len(states) == 1 {
+					measured = tables
 				} else {
-					measured.Section(document.Section{Title: compare.InWords(*m.File.State())}, &of)
+					measured.Section(document.Section{Title: compare.InWords(*m.File.State())}, &tables)
 				}
 			}
-			machines.Section(document.Section{Title: "All that is known of " + hostName(in[0]), Folded: true}, &facts)
-			machines.Section(document.Section{Title: "Surveys of " + hostName(in[0]), Folded: true}, &measured)
+			machines.Section(document.Section{Title: "All that is known of " + hostName(states[0]), Folded: true}, &facts)
+			machines.Section(document.Section{Title: "Surveys of " + hostName(states[0]), Folded: true}, &measured)
 		}
 		d.Section(document.Section{ID: "machines", Title: "Machines"}, &machines)
 		if !x.answer.below.Empty() {
@@ -164,11 +162,11 @@ const words = "A(τ) = τ·L(m,1)/L(m,τ) is how many transfers the memory reall
 	"off cache that of a ring is higher, for it receives over what it has just sent, which is in cache. ±: half of a 95 % confidence interval. " +
 	"GB/s: all transfers together, 10⁹ bytes a second."
 
-// warnings adds how many speak against the answer, which open, and where machines break eq. (8),
-// unless a fleet's are among them.
+// warnings adds a section of warnings, with the machines that break eq. (8); the warnings of a compared
+// fleet contain these.
 func (x *index) warnings(d *document.Document) {
-	var told, broken document.Document
-	told.List(lists.Map(x.answer.told, func(w compare.Warning) string {
+	var all, broken document.Document
+	all.List(lists.Map(x.answer.warnings, func(w compare.Warning) string {
 		switch n := len(w.Machines); {
 		case n == 0:
 			return w.What.Error()
@@ -177,21 +175,21 @@ func (x *index) warnings(d *document.Document) {
 		}
 		return fmt.Sprintf("%v (%s)", w.What, w.Who())
 	})...)
-	n := len(x.answer.told)
+	n := len(x.answer.warnings)
 	if !x.Fleet || !x.answer.compared {
 		if breaches := breaches(x.of); len(breaches) > 0 {
 			n++
 			broken.List(breaches...)
-			told.Section(document.Section{Title: "L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken on " + printable.Count(len(breaches), "machine"), Folded: true}, &broken)
+			all.Section(document.Section{Title: "L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is broken on " + printable.Count(len(breaches), "machine"), Folded: true}, &broken)
 		}
 	}
 	if n == 0 {
-		fmt.Fprintln(&told, "The files hold no warnings.")
+		fmt.Fprintln(&all, "The files hold no warnings.")
 	}
-	d.Section(document.Section{ID: "warnings", Title: printable.Count(n, "warning"), Folded: n > 0}, &told)
+	d.Section(document.Section{ID: "warnings", Title: printable.Count(n, "warning"), Folded: n > 0}, &all)
 }
 
-// breaches are the machines' own, whether they are compared there or not, most first.
+// breaches describe the machines that break eq. (8) at any size, most breaches first.
 func breaches(machines []compare.Machine) []string {
 	type breach struct {
 		text   string
@@ -213,13 +211,10 @@ func breaches(machines []compare.Machine) []string {
 
 // names are the machines that a reader can switch on and off in charts.
 func (x *index) names() (names []string) {
-	switch {
-	case x.Fleet:
-		return lists.Map(x.surveyed(), func(m compare.Machine) string { return m.Name })
-	case len(x.of) > 1:
-		return lists.Map(x.of, func(m compare.Machine) string { return m.Name })
+	if len(x.of) < 2 {
+		return nil
 	}
-	return nil
+	return lists.Map(x.surveyed(), func(m compare.Machine) string { return m.Name })
 }
 
 func digest(text string) string {

@@ -66,8 +66,8 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	if x, err = p.describe(); err != nil {
 		t.Fatal(err)
 	}
-	if x.surveys(); strings.HasPrefix(x.verdict(), "Nothing") || len(x.answer.told) == 0 || !strings.HasPrefix(x.answer.told[0].Error(), "no two machines") || len(x.kinds) == 0 {
-		t.Errorf("with some survey: %q, %+v", x.verdict(), x.answer.told)
+	if x.surveys(); strings.HasPrefix(x.verdict(), "Nothing") || len(x.answer.warnings) == 0 || !strings.HasPrefix(x.answer.warnings[0].Error(), "no two machines") || len(x.kinds) == 0 {
+		t.Errorf("with some survey: %q, %+v", x.verdict(), x.answer.warnings)
 	}
 }
 

@@ -17,13 +17,13 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// measured is what surveys found on a machine.
+// measured is the surveys of a machine.
 type measured struct {
 	profiles []*view.Profile
 	maps     []view.Matrix
 }
 
-// newMeasured leaves out what it cannot read, cells of newer versions.
+// newMeasured leaves out cells of newer versions.
 func newMeasured(f *params.File) measured {
 	m := measured{profiles: report.Profiles(f)}
 	for _, s := range survey.All() {
@@ -35,8 +35,7 @@ func newMeasured(f *params.File) measured {
 	return m
 }
 
-// notes are what surveys of pairs found and matrices do not show: pairs that are slow, groups
-// that the topology does not tell.
+// notes are findings of surveys of pairs beside matrices: slow pairs, groups unknown to the topology.
 func notes(f *params.File) (all []string) {
 	for _, s := range survey.All() {
 		if s.Matrices == nil || s.Tables == nil {
@@ -51,8 +50,8 @@ func notes(f *params.File) (all []string) {
 	return all
 }
 
-// surveyed are the machines of which surveys are drawn: of a fleet the median, and those that charts
-// begin with.
+// surveyed are the machines whose surveys are drawn; of a fleet the median, and the outliers that charts
+// show at first.
 func (x *index) surveyed() (machines []compare.Machine) {
 	if !x.Fleet {
 		return x.of
@@ -63,7 +62,7 @@ func (x *index) surveyed() (machines []compare.Machine) {
 	return append(machines, lists.Map(x.outliers, func(n int) compare.Machine { return x.of[n] })...)
 }
 
-// surveys has a chart of each kind of survey that any machine has, and maps of each machine.
+// surveys has a chart of each kind of survey, and maps of each machine.
 func (x *index) surveys() *document.Document {
 	var d document.Document
 	machines := x.surveyed()
@@ -82,57 +81,54 @@ func (x *index) surveys() *document.Document {
 			d.Chart(ofKind(s.Drawing, machines, found, parts))
 		}
 	}
-	maps := x.maps(machines, found) // which finds what they are of
+	maps := x.maps(machines, found) // sets things
 	d.Section(document.Section{Title: "Pairs of " + x.things}, maps)
 	return &d
 }
 
-// ordered are the profiles of a drawing with its panels and lines in order, the longest line
-// first where it has none.
+// ordered are the profiles of a drawing, the lines of each panel in its order.
 func ordered(d *view.Drawing, all []*view.Profile) []*view.Profile {
-	of := lists.Filter(all, func(p *view.Profile) bool { return p.Kind == d.Kind })
+	profiles := lists.Filter(all, func(p *view.Profile) bool { return p.Kind == d.Kind })
 	rank := func(p *view.Profile) int {
 		return slices.IndexFunc(d.Order, func(begin string) bool { return strings.HasPrefix(p.Line, begin) })
 	}
-	slices.SortStableFunc(of, func(a, b *view.Profile) int {
+	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
 		if a.Panel == b.Panel {
 			return cmp.Compare(rank(a), rank(b))
 		}
 		return 0
 	})
-	return of
+	return profiles
 }
 
-// ofKind is the chart of a kind: of each panel all lines, if they can be told apart, and
-// those that the drawing takes by itself before them; else each line.
+// ofKind is the chart of a kind: for each panel first the drawing's default lines, then all lines, or
+// if these are too many each line by itself.
 func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts []chart.Part) *document.Chart {
 	const panel, placement, line, cache = "panel", "placement", "line", "cache"
 	profiles := func(m compare.Machine) []*view.Profile {
-		return found[slices.IndexFunc(machines, func(of compare.Machine) bool { return of.Name == m.Name })].profiles
+		return found[slices.IndexFunc(machines, func(other compare.Machine) bool { return other.Name == m.Name })].profiles
 	}
-	var of []document.Sketch
-	longest, most := 0, 0
+	var sketches []document.Sketch
+	longest, most := 0, 0 // the sketch with the most points of a line, and their number
 	for _, part := range parts {
 		var having []compare.Machine
 		var lines []string
 		points, own := 0, false
 		for i, m := range machines {
-			has := false
-			for _, p := range found[i].profiles {
-				if part.Has(d, p) {
-					has, points, own = true, max(points, len(p.Points)), own || d.Own != nil && !d.Own(p)
-					lines = lists.Insert(lines, p.Line)
-				}
+			profiles := lists.Filter(found[i].profiles, func(p *view.Profile) bool { return part.Has(d, p) })
+			for _, p := range profiles {
+				points, own = max(points, len(p.Points)), own || d.Own != nil && !d.Own(p)
+				lines = lists.Insert(lines, p.Line)
 			}
-			if has {
+			if len(profiles) > 0 {
 				having = append(having, m)
 			}
 		}
 		if points > most {
-			longest, most = len(of), points
+			longest, most = len(sketches), points
 		}
-		add := func(called string, part chart.Part) {
-			of = append(of, sketch(map[string]string{panel: part.Panel, placement: string(part.Placement), line: called, cache: part.Cache},
+		add := func(name string, part chart.Part) {
+			sketches = append(sketches, sketch(map[string]string{panel: part.Panel, placement: string(part.Placement), line: name, cache: part.Cache},
 				func() (*chart.Chart, error) { return chart.OfPart(d, having, profiles, part) }))
 		}
 		if own {
@@ -150,20 +146,21 @@ func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts
 			add(name, one)
 		}
 	}
-	if longest > 0 { // a chart begins with what it has most of
-		of = append(of[longest:longest+1:longest+1], slices.Delete(of, longest, longest+1)...)
+	if longest > 0 {
+		first := sketches[longest]
+		sketches = slices.Insert(slices.Delete(sketches, longest, longest+1), 0, first)
 	}
-	return &document.Chart{Name: string(d.Kind), Title: d.Label, Keys: []string{panel, placement, cache, line}, Sketches: of}
+	return &document.Chart{Name: string(d.Kind), Title: d.Label, Keys: []string{panel, placement, cache, line}, Sketches: sketches}
 }
 
-// maps has the machines' maps of pairs, with one scale, and medians of each level's pairs.
+// maps has maps of pairs, on one scale for all machines, and the median of each level.
 func (x *index) maps(machines []compare.Machine, found []measured) *document.Document {
 	least, most := make(map[string]float64), make(map[string]float64)
 	having := 0
-	for _, of := range found {
-		having += min(1, len(of.maps))
-		for i := range of.maps {
-			m := &of.maps[i]
+	for _, surveys := range found {
+		having += min(1, len(surveys.maps))
+		for i := range surveys.maps {
+			m := &surveys.maps[i]
 			lo, hi := m.Span()
 			if before, known := least[m.Name]; known {
 				lo, hi = min(lo, before), max(hi, most[m.Name])
@@ -172,11 +169,11 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 		}
 	}
 	var all document.Document
-	for i, of := range found {
-		if len(of.maps) == 0 {
+	for i, surveys := range found {
+		if len(surveys.maps) == 0 {
 			continue
 		}
-		x.things = of.maps[0].Axis + "s"
+		x.things = surveys.maps[0].Axis + "s"
 		name, title := machines[i].Name, ""
 		if having > 1 {
 			title = name
@@ -188,7 +185,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 			}
 		}
 		levels := view.Table{Columns: append(view.Words("level"), view.Numbers("pairs")...)}
-		for _, m := range of.maps {
+		for _, m := range surveys.maps {
 			levels.Columns = append(levels.Columns, view.Numbers(strings.Split(m.Name, ",")[0]+", median")...)
 			drawn := sketch(nil, func() (*chart.Chart, error) {
 				c, err := chart.HeatMaps(name, []view.Matrix{m}, chart.Choice{})
@@ -200,10 +197,10 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 			drawn.Cells = cells(&m)
 			one.Chart(&document.Chart{Name: "map", Sketches: []document.Sketch{drawn}})
 		}
-		for n, g := range of.maps[0].Groups {
-			medians := lists.Map(of.maps, func(m view.Matrix) string {
-				if of := m.Groups[n].Median; of > 0 {
-					return view.Duration(of)
+		for n, g := range surveys.maps[0].Groups {
+			medians := lists.Map(surveys.maps, func(m view.Matrix) string {
+				if median := m.Groups[n].Median; median > 0 {
+					return view.Duration(median)
 				}
 				return ""
 			})
@@ -215,8 +212,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 	return &all
 }
 
-// cells are what is said of each pair, row by row of the upper half; "" of one that was not
-// measured.
+// cells describe each pair, row by row of the upper half; "" for a pair without a group.
 func cells(m *view.Matrix) (texts []string) {
 	for i := range m.Names {
 		for j := i + 1; j < len(m.Names); j++ {
@@ -225,9 +221,11 @@ func cells(m *view.Matrix) (texts []string) {
 				texts = append(texts, "")
 				continue
 			}
-			text := fmt.Sprintf("%ss %s and %s: not measured", m.Axis, m.Names[i], m.Names[j])
-			if c.Time.Center > 0 {
-				text = fmt.Sprintf("%ss %s and %s: %s", m.Axis, m.Names[i], m.Names[j], view.Duration(c.Time.Center))
+			text := fmt.Sprintf("%ss %s and %s: ", m.Axis, m.Names[i], m.Names[j])
+			if !(c.Time.Center > 0) {
+				text += "not measured"
+			} else {
+				text += view.Duration(c.Time.Center)
 				if c.Time.Known() && c.Time.Lo != c.Time.Hi {
 					text += fmt.Sprintf("; 95 %% interval %s to %s", view.Duration(c.Time.Lo), view.Duration(c.Time.Hi))
 				}
@@ -241,19 +239,19 @@ func cells(m *view.Matrix) (texts []string) {
 	return texts
 }
 
-// medianMachine is what a fleet has in the middle of surveys.
+// medianMachine is a file of the medians of a fleet's surveys.
 func medianMachine(machines []compare.Machine, kinds []compare.FleetKind) *params.File {
 	f := &params.File{}
 	for _, k := range kinds {
 		for _, c := range k.Cells {
-			middle := fit.Median(nil) // of what no machine has
+			median := fit.Median(nil)
 			if s := c.Time; s != (fit.Spread{}) {
-				middle = fit.Estimate{Center: s.Median, Lo: s.Median, Hi: s.Median}
+				median = fit.Estimate{Center: s.Median, Lo: s.Median, Hi: s.Median}
 			}
-			f.Cells = append(f.Cells, params.Cell{Key: c.Key, Time: middle})
+			f.Cells = append(f.Cells, params.Cell{Key: c.Key, Time: median})
 		}
 	}
-	for _, m := range machines { // which are alike
+	for _, m := range machines { // a fleet's topologies should be equal
 		if f.Provenance.Levels == nil {
 			f.Provenance.Levels = m.File.Provenance.Levels
 		}

@@ -33,13 +33,13 @@ Flags:
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var r Request
 	var chosen passes
-	argument.Var(f, &chosen.operations, "ops", strings.Join(Operations, ","), "`list` of what is done to each element; "+Dot+", products with a vector in cache, is measured where it is asked for", argument.Among(AllOperations))
+	argument.Var(f, &chosen.operations, "ops", strings.Join(Operations, ","), "`list` of operations on each element; "+Dot+", products with a vector in cache, is measured on request", argument.Among(AllOperations))
 	argument.Var(f, &chosen.types, "types", strings.Join(Types, ","), "`list` of types of elements", argument.Among(Types))
 	numbers := argument.Rising(argument.Sizes)
 	argument.Var(f, &chosen.n, "n", "", "`list` of N, elements that a pass takes, like 1K,4K (default 1K,4K,16K)", numbers)
 	argument.Var(f, &chosen.sizes, "size", "", "`list` of sizes of arrays in bytes, or with a unit, instead of -n: N is size/(stride·element)", numbers)
 	argument.Var(f, &chosen.strides, "stride", "1,2,4,8,16,32", "`list` of strides, in elements", numbers)
-	argument.Var(f, &r.Caches, "cache", "in,off", "`list` of where arrays are: in, off", argument.Caches)
+	argument.Var(f, &r.Caches, "cache", "in,off", "arrays in cache or off cache, a `list`: in,off", argument.Caches)
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if r.Passes, err = chosen.all(); err != nil {

@@ -34,7 +34,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	p := params.Plan{Policies: []numa.Policy{numa.Local}}
 	argument.Var(f, &p.Taus, "tau", "", "τ, copies at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then some)", argument.Rising(argument.Taus))
 	argument.Var(f, &p.Sizes, "m", "1K:4M", "message `sizes` in bytes, or with a unit, a list like 64K,1M with doubling ranges: 64K:4M", argument.Rising(argument.Sizes))
-	argument.Var(f, &p.Caches, "cache", "in,off", "`list` of where user buffers are: in, off", argument.Caches)
+	argument.Var(f, &p.Caches, "cache", "in,off", "user buffers in cache or off cache, a `list`: in,off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if len(p.Taus) == 0 {
 			p.Taus = transfers.Taus(m.Concurrency())

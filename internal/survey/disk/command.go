@@ -33,7 +33,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var r Request
 	argument.Var(f, &r.Sizes, "m", "4K,16K,64K,256K,1M,4M,16M", "sizes of a transfer in bytes, or with a unit, a `list` like 64K,1M with doubling ranges: 4K:1M", argument.Rising(argument.Sizes))
 	argument.Var(f, &r.FileBytes, "file", "64M", "`size` of the file, one for each state of the page cache", argument.Bytes)
-	argument.Var(f, &r.Modes, "cache", "out,in", "`list` of what becomes of the page cache: kept out, or in", modes)
+	argument.Var(f, &r.Modes, "cache", "out,in", "`list` of states of the file in the page cache: out, in", modes)
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if n := f.NArg(); n != 1 || f.Arg(0) == "" {

@@ -53,8 +53,10 @@ type Request struct {
 	Sizes  []int    `json:"sizes"`            // m, bytes, rising
 	Taus   []int    `json:"taus"`             // rising
 	Levels []string `json:"levels,omitempty"` // only between these; empty: all
-	// Most bounds the working set in memory of each end of a worker's copies.
-	Most int `json:"most_bytes"`
+	// Most and MostRemote bound the working sets in memory and remote memory of each end of a worker's
+	// copies.
+	Most       int `json:"most_bytes"`
+	MostRemote int `json:"most_remote_bytes"`
 }
 
 // NewRequest chooses the bound on working sets.
@@ -71,11 +73,26 @@ func NewRequest(m *numa.Machine, r Request) (Request, error) {
 	if err != nil {
 		return r, err
 	}
-	ends := 2 * len(place.Workers) // that stay mapped
-	if slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
-		ends *= 2
+	remote := slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode })
+	all, ends := 0, make(map[int]int) // that stay mapped, by node
+	for _, w := range place.Workers {
+		all, ends[w.UserNode] = all+2, ends[w.UserNode]+2
+		if remote {
+			all, ends[w.IntermediateNode] = all+2, ends[w.IntermediateNode]+2
+		}
 	}
-	r.Most = int(free/4) / ends
+	r.Most, r.MostRemote = int(free/4)/all, int(free/4)/all
+	for _, node := range m.Nodes {
+		for _, w := range place.Workers {
+			most := int(node.FreeBytes*3/4) / max(1, ends[node.ID])
+			if w.UserNode == node.ID && most > 0 {
+				r.Most = min(r.Most, most)
+			}
+			if w.IntermediateNode == node.ID && most > 0 {
+				r.MostRemote = min(r.MostRemote, most)
+			}
+		}
+	}
 	return r, nil
 }
 
@@ -128,7 +145,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			}
 		}
 	}
-	if partly := setups.Partly("a worker's copies at each end", r.Most, largest); partly != nil {
+	if partly := setups.Partly("a worker's copies at each end", min(r.Most, r.MostRemote), largest); partly != nil {
 		warnings = append(warnings, partly)
 	}
 	if len(cells) == 0 {
@@ -137,14 +154,20 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	return cells, warnings, nil
 }
 
-// between is the copy of a cell, whether both levels hold it, and the wanted working set in memory.
+// between is the copy of a cell, whether both levels hold it, and the wanted working set in memory if
+// that exceeds its bound.
 func (r Request) between(tau, bytes int, from, to Level) (b setups.Between, fits bool, wanted int) {
 	b, fits = setups.Between{Tau: tau, Bytes: bytes}, true
 	for room, l := range map[*setups.Room]Level{&b.From: from, &b.To: to} {
 		n := l.walk(bytes)
 		if !l.cache() {
-			if wanted = max(wanted, n); n > r.Most {
-				n = max(r.Most, 4*bytes)
+			most := r.Most
+			if l.Name == Remote {
+				most = r.MostRemote
+			}
+			if n > most {
+				wanted = max(wanted, n)
+				n = max(most, 4*bytes)
 			}
 		}
 		fits = fits && n > 0

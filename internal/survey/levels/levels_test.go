@@ -74,6 +74,16 @@ func cell(variant string, bytes int, ns, half float64) params.Cell {
 		Time: fit.Estimate{Center: ns, Lo: ns - half, Hi: ns + half, N: 6}}
 }
 
+// A small remote node, such as one of CXL memory, bounds the working sets there alone.
+func TestSmallNode(t *testing.T) {
+	m := machine()
+	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 34, FreeBytes: 1 << 33}, {ID: 1, MemoryBytes: 1 << 20, FreeBytes: 1 << 20}}
+	r, err := NewRequest(m, Request{Sizes: []int{64}, Taus: []int{1}})
+	if err != nil || r.MostRemote != 3<<20/8 || r.Most <= r.MostRemote {
+		t.Errorf("%d and %d bytes, %v", r.Most, r.MostRemote, err)
+	}
+}
+
 // A level that is no slower than the one before gives a doubt.
 func TestSteps(t *testing.T) {
 	cells := []params.Cell{

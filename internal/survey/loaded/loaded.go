@@ -90,7 +90,7 @@ type Request struct {
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	cpus := f.String("cpus", "", "these CPUs alone, one of each core unless given: a `list` like 0,2 or 0-3")
 	var levels []int
-	argument.Var(f, &levels, "levels", "0,5,10,20,40,60,80,100", "`list` of what others inject, in % of the most", argument.Rising(shares))
+	argument.Var(f, &levels, "levels", "0,5,10,20,40,60,80,100", "`list` of injected loads, in % of the maximum", argument.Rising(shares))
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		var order []int
 		if *cpus != "" {
@@ -120,7 +120,7 @@ func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []erro
 	}
 	for i, cpu := range cpus {
 		if slices.Contains(cpus[:i], cpu) {
-			return r, nil, fmt.Errorf("CPU %d is there twice, and who shares a CPU takes turns: name each once", cpu)
+			return r, nil, fmt.Errorf("CPU %d is named twice: name each CPU once", cpu)
 		}
 	}
 	place, err := r.place(m)

@@ -37,7 +37,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	smt := f.Bool("smt", false, "all CPUs, not one of each core")
 	cpus := f.String("cpus", "", "these CPUs alone: a `list` like 0,2 or 0-3")
 	var r Request
-	f.IntVar(&r.Addresses, "addresses", 1, "on how many `pages` of memory each sample has a pair meet in turn, 1 to 64: where one node has several slices of memory or cache, the time depends on the page")
+	f.IntVar(&r.Addresses, "addresses", 1, "number of `pages` that the pairs of a sample use in turn, 1 to 64: where a node has several slices of memory or cache, the time depends on the page")
 	argument.Var(f, &r.Sizes, "m", "8K", "message sizes besides 0, a `list` in bytes or with a unit, with doubling ranges: 64,8K or 1K:64K", argument.Rising(sizes))
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if *smt && *cpus != "" {

@@ -41,7 +41,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	element := f.String("element", "4", "`size` of an element")
 	array := f.String("array", "16M", "`size` of the array that messages lie in")
 	cpus := f.String("cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)")
-	argument.Var(f, &r.Caches, "cache", "in", "`list` of where user buffers are: in, off", argument.Caches)
+	argument.Var(f, &r.Caches, "cache", "in", "user buffers in cache or off cache, a `list`: in,off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if err := argument.FitsMemory("-array", *array); err != nil {
 			return t, err
