@@ -2,14 +2,14 @@ package shm
 
 import "fmt"
 
-// A Channel is a segmented intermediate buffer: one worker writes segment
-// after segment into it, each reader copies each segment out, and a segment is
-// written again when all have (taulop-2015, Figs. 6 and 18–20).
+// A Channel is a segmented intermediate buffer: one worker writes segment after segment, each reader
+// copies each segment out, and a segment is free again when all readers have (taulop-2015, Figs. 6 and
+// 18–20).
 type Channel struct {
 	segments int     // nseg
 	stride   int     // bytes from segment to segment
-	filled   *Flag   // how many segments the writer has written
-	emptied  []*Flag // how many segments each reader has read
+	filled   *Flag   // number of segments written
+	emptied  []*Flag // by reader: number of segments read
 	data     []byte
 	mem      []byte
 }
@@ -19,14 +19,13 @@ func stride(segmentBytes int) int {
 	return (segmentBytes + lineBytes - 1) / lineBytes * lineBytes
 }
 
-// headBytes is the room for the flags, in whole pages: segments start on one.
+// headBytes is the memory of the flags, in whole pages: segments begin on a page.
 func headBytes(readers int) int {
 	const page = 4096
 	return ((1+readers)*lineBytes + page - 1) / page * page
 }
 
-// ChannelBytes is the memory that a channel of that many segments and readers
-// takes. It is an error if an int cannot hold it.
+// ChannelBytes is the memory of a channel. It fails if an int cannot hold it.
 func ChannelBytes(segments, segmentBytes, readers int) (int, error) {
 	const most = 1 << 62
 	if segments < 1 || segmentBytes < 0 || readers < 1 ||
@@ -36,7 +35,7 @@ func ChannelBytes(segments, segmentBytes, readers int) (int, error) {
 	return headBytes(readers) + segments*stride(segmentBytes), nil
 }
 
-// NewChannel lays a channel into mem: zeroed, page-aligned, ChannelBytes long.
+// NewChannel lays a channel into mem, which is zeroed, page-aligned and ChannelBytes long.
 func NewChannel(mem []byte, segments, segmentBytes, readers int) *Channel {
 	c := &Channel{
 		segments: segments,
@@ -54,7 +53,7 @@ func NewChannel(mem []byte, segments, segmentBytes, readers int) *Channel {
 // Segment is the memory of the i-th segment of the buffer, 0 ≤ i < nseg.
 func (c *Channel) Segment(i int) []byte { return c.data[i*c.stride : (i+1)*c.stride] }
 
-// Bytes is all memory of the channel, flags included.
+// Bytes is the channel's memory, flags included.
 func (c *Channel) Bytes() []byte { return c.mem }
 
 // A Sender is the writer's end of a channel, for its one worker alone.
@@ -62,7 +61,7 @@ type Sender struct {
 	c      *Channel
 	w      *Waiter
 	sent   uint64 // segments written
-	free   uint64 // segments that may be written before asking the readers again
+	free   uint64 // segments that may be written before the readers' flags are looked at again
 	offset int    // of the next segment in c.data
 	_      [lineBytes]byte
 }
@@ -72,8 +71,8 @@ func (c *Channel) Sender(w *Waiter) *Sender {
 	return &Sender{c: c, w: w, free: uint64(c.segments)}
 }
 
-// Send copies src, at most a segment, into the next segment once every reader
-// has emptied it. False: told to stop while waiting.
+// Send copies src, at most a segment, into the next segment once every reader has emptied it. False:
+// told to stop meanwhile.
 //
 //go:nosplit
 func (s *Sender) Send(src []byte) bool {
@@ -101,7 +100,7 @@ func (s *Sender) Send(src []byte) bool {
 	return true
 }
 
-// Sent is how many segments were written.
+// Sent is the number of segments written.
 func (s *Sender) Sent() uint64 { return s.sent }
 
 // A Receiver is a reader's end of a channel, for its one worker alone.
@@ -130,8 +129,8 @@ func (r *Receiver) Await() bool {
 	return r.ready > r.received
 }
 
-// Receive copies the next segment into dst, at most a segment, once it is
-// written. False: told to stop while waiting.
+// Receive copies the next segment into dst, at most a segment, once it is written. False: told to stop
+// meanwhile.
 //
 //go:nosplit
 func (r *Receiver) Receive(dst []byte) bool {
@@ -151,7 +150,7 @@ func (r *Receiver) Receive(dst []byte) bool {
 	return true
 }
 
-// Received is how many segments were read.
+// Received is the number of segments read.
 func (r *Receiver) Received() uint64 { return r.received }
 
 // Progress grows with every segment that is written or read.

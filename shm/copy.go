@@ -5,9 +5,8 @@ import (
 	"runtime"
 )
 
-// Copy copies src to dst, which do not overlap, as far as both reach. It is
-// the copy of every transfer: the runtime's memmove, except for the case that
-// copy_amd64.go explains, in pieces that go through the cache.
+// Copy copies the shorter length of src and dst, which do not overlap. It is the copy of every transfer:
+// the runtime's memmove in pieces that go through the cache, or the string moves of copy_amd64.go.
 //
 //go:nosplit
 func Copy(dst, src []byte) {
@@ -22,13 +21,13 @@ func Copy(dst, src []byte) {
 	copy(dst, src)
 }
 
-// piece is how much is copied at once. From 1 MiB on the runtime's memmove of amd64 stores past
-// the caches, C libraries only from a large part of the last-level cache on; a rank then finds
-// what it copied in cache.
+// piece bounds the bytes of a memmove. From 1 MiB on the runtime's memmove of amd64 stores past the
+// caches; C libraries do so only from a large part of the last-level cache on, and below it a rank finds
+// its copy cached.
 const piece = 512 << 10
 
-// CopyName says which copy the transfers use: part of every result, since
-// another copies at another speed.
+// CopyName describes the copy of all transfers. It is part of every result, because other copies have
+// other speeds.
 func CopyName() string {
 	name := fmt.Sprintf("runtime.memmove of %s %s in pieces of %d bytes", runtime.Version(), runtime.GOARCH, piece)
 	if stringMoves {

@@ -8,9 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Fetch copies len(dst) bytes from an address in another process's memory, which the
-// kernel does in one copy (process_vm_readv). A raw system call: it does not block, and
-// the Go scheduler need not know.
+// Fetch copies len(dst) bytes from an address in another process's memory, by a single copy of the kernel
+// (process_vm_readv). The system call is raw: it does not block, and the Go scheduler need not know.
 func Fetch(process int, dst []byte, from uintptr) error {
 	for len(dst) > 0 {
 		local := unix.Iovec{Base: unsafe.SliceData(dst)}
@@ -32,16 +31,16 @@ func Fetch(process int, dst []byte, from uintptr) error {
 	return nil
 }
 
-// activations is how often the kernel meets a page before Fetch takes the same time again.
-// Linux makes pages active at the second time; multi-generational lists count up to four.
+// activations is the number of accesses to a page until the time of Fetch is constant. Linux makes pages
+// active at the second access; multi-generational lists count up to four.
 const activations = 4
 
-// Activate makes the kernel meet every page of mem several times: this process fetches one byte
-// of each page from itself. Without it the second Fetch of a page takes up to 1.5 times as
-// long, because the kernel moves the page to the active list (mark_page_accessed). Where the
-// kernel forbids it Activate does nothing.
+// Activate has the kernel access every page of mem several times: this process fetches one byte of each
+// page from itself. Without it the second Fetch of a page takes up to 1.5 times as long, because the
+// kernel moves the page to the active list (mark_page_accessed). If the kernel forbids the access,
+// Activate does nothing.
 func Activate(mem []byte) {
-	const most = 1024 // iovecs, of a call
+	const most = 1024 // iovecs in a call
 	var at [most]unix.RemoteIovec
 	var bytes [most]byte
 	local := unix.Iovec{Base: &bytes[0]}
@@ -61,8 +60,8 @@ func Activate(mem []byte) {
 	}
 }
 
-// AllowFetches lets this process's parent and what the parent began Fetch from it, where
-// the kernel allows that to descendants alone (Yama, ptrace_scope = 1).
+// AllowFetches lets this process's parent and the parent's descendants Fetch from this process, even if
+// the kernel restricts that to ancestors (Yama, ptrace_scope = 1).
 func AllowFetches() {
 	// Without Yama there is nothing to allow.
 	_ = unix.Prctl(unix.PR_SET_PTRACER, uintptr(os.Getppid()), 0, 0, 0)
@@ -80,7 +79,7 @@ func mmapFile(file *os.File, at int64, n int) ([]byte, error) {
 	return unix.Mmap(int(file.Fd()), at, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// Monotonic is the system's clock that only goes on, in ns, the same in all processes.
+// Monotonic is the system's monotonic clock, in ns, the same in all processes.
 func Monotonic() int64 {
 	var now unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // which every kernel has

@@ -5,19 +5,18 @@ import (
 	"unsafe"
 )
 
-// lineBytes keeps two flags apart: two 64-byte lines, because the adjacent-line
-// prefetcher fetches them in pairs.
+// lineBytes is the distance of two flags: two 64-byte lines, because the adjacent-line prefetcher
+// fetches them in pairs.
 const lineBytes = 128
 
 // A Flag is a counter that one worker raises and others wait for.
 //
-// Set is a release store and nothing else: what Flag.Set of amd64 says of loads and exchanges
-// holds for whatever would touch the line before.
+// Set is a release store without any access to the line before it, see Set of amd64.
 //
-// On arm64 Set is STLR and Load is LDAR, as in C. LDAR waits until an earlier STLR is seen,
-// LDAPR would not. Only a writer that asks whether a segment is free right after it has filled
-// one could gain by LDAPR: what others wait for is the answer to the flag that was set. Go has
-// LDAPR only in assembly, and the call costs more.
+// On arm64 Set is STLR and Load is LDAR, as in C. LDAR waits until an earlier STLR is visible, LDAPR
+// would not. LDAPR could only help a writer that fills a segment and then asks whether the next is free:
+// all other waits are for the answer to the flag that was set. Go has LDAPR only in assembly, and the
+// call costs more.
 type Flag struct {
 	n atomic.Uint64
 	_ [lineBytes - 8]byte
@@ -28,11 +27,11 @@ type Flag struct {
 //go:nosplit
 func (f *Flag) Load() uint64 { return f.n.Load() }
 
-// Await spins until the count is at least n and returns it. It gives up when
-// w is told to stop; the count is below n then.
+// Await spins until the count is at least n and returns it. It gives up when w is told to stop: the
+// returned count is then below n.
 //
-// It spins on a plain load. Between workers that each have a core PAUSE delays seeing the
-// store on some processors, and on others it does the opposite, see BenchmarkFlag.
+// It spins on a plain load. Between workers on cores of their own, PAUSE delays the view of the store on
+// some processors and speeds it up on others, see BenchmarkFlag.
 //
 //go:nosplit
 func (f *Flag) Await(n uint64, w *Waiter) uint64 {
@@ -47,16 +46,15 @@ func (f *Flag) Await(n uint64, w *Waiter) uint64 {
 	}
 }
 
-// flagAt is the flag at offset off of mapped memory. This is the only place where the package
-// leaves Go's memory safety: off is a multiple of lineBytes within mem, and mem is
-// page-aligned, so that the flag is aligned and inside.
+// flagAt is the flag at offset off of mapped memory. Off is a multiple of lineBytes within mem, and mem
+// is page-aligned, so the flag is aligned and inside.
 func flagAt(mem []byte, off int) *Flag {
 	return (*Flag)(unsafe.Pointer(&mem[off : off+lineBytes][0]))
 }
 
-// A Waiter is how a worker waits: spinning on its own core, with pauses where another
-// worker has the core's other hardware thread, or yielding after a short spin where
-// workers share CPUs. Each worker has its own.
+// A Waiter is a worker's way to wait: it spins on a core of its own, pauses if another worker has the
+// core's other hardware thread, and yields after a short spin with oversubscription. Each worker has its
+// own Waiter.
 type Waiter struct {
 	stop  *atomic.Bool
 	yield bool
@@ -65,18 +63,18 @@ type Waiter struct {
 	naps  naps
 }
 
-// NewWaiter returns a Waiter that gives up waiting once stop is true, and
-// yields the CPU while it waits when workers outnumber CPUs.
+// NewWaiter returns a Waiter that gives up once stop is true. With yield, for oversubscription, it
+// yields the CPU while it waits.
 func NewWaiter(stop *atomic.Bool, yield bool) *Waiter {
 	if yield || overcommitted {
-		// Longer than a flag takes between two cores, short against a time slice.
+		// Longer than a flag between two cores, and short compared with a time slice.
 		return &Waiter{stop: stop, yield: true, mask: 1<<6 - 1}
 	}
 	return &Waiter{stop: stop, mask: 1<<12 - 1}
 }
 
-// BesideSibling returns a Waiter that pauses at every spin, so that it leaves the core to the
-// worker on the core's other hardware thread. A Waiter that yields stays as it is.
+// BesideSibling returns a Waiter that pauses at every spin, which leaves the core to the worker on its
+// other hardware thread. A Waiter that yields stays as it is.
 func (w *Waiter) BesideSibling() *Waiter {
 	if w.yield {
 		return w
@@ -84,9 +82,8 @@ func (w *Waiter) BesideSibling() *Waiter {
 	return &Waiter{stop: w.stop, pause: true}
 }
 
-// relax is called now and then while waiting; false means give up. Not inlined
-// and not nosplit: its prologue is where the runtime can stop a worker that
-// waits, for one that it has stopped already.
+// relax is called periodically during a wait; false: give up. It is neither inlined nor nosplit: its
+// prologue lets the runtime stop a waiting worker, which may wait for one that is stopped already.
 //
 //go:noinline
 func (w *Waiter) relax() bool {

@@ -2,9 +2,8 @@ package shm
 
 import "unsafe"
 
-// Flush takes lines out of all caches of the machine, as far as they lie before the point
-// at which all its processors see the same: what is read of them next comes from memory.
-// It is false where no instruction for that is known.
+// Flush removes lines from all caches above the point of coherency: their next load comes from memory. It
+// returns false on processors without a known instruction for it.
 func Flush(lines []unsafe.Pointer) bool {
 	for _, line := range lines {
 		flushLine(line)

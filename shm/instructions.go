@@ -11,7 +11,7 @@ const flushes = true
 //go:noescape
 func flushLine(line unsafe.Pointer)
 
-// flushed waits until all lines are.
+// flushed waits until all lines are flushed.
 func flushed()
 
 // pause leaves the core to the other hardware thread for a moment.

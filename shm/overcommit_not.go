@@ -4,7 +4,7 @@ package shm
 
 const overcommitted = false
 
-// Naps reports whether workers may sleep while they wait: what a flag takes says nothing then.
+// Naps reports whether workers may sleep while they wait: the times of flags then mean nothing.
 const Naps = false
 
 type naps struct{}

@@ -7,20 +7,20 @@ import (
 	"unsafe"
 )
 
-// Shadowed reports whether a hypervisor keeps page tables of its own beside the kernel's (shadow
-// paging): the first access to a page that the kernel has mapped then takes microseconds, and so
-// does a later one if other memory was unmapped in between. Else it is a miss of the TLB.
+// Shadowed reports whether the hypervisor keeps page tables of its own beside the kernel's (shadow
+// paging). The first access to a mapped page then takes microseconds, and so does a later one after other
+// memory was unmapped. Without shadow paging both are TLB misses.
 func Shadowed() bool { return shadowed() }
 
 var shadowed = sync.OnceValue(func() bool { // a test has another
 	const pages, exit = 256, time.Microsecond
 	page := os.Getpagesize()
-	for range 3 { // an interruption is in one of them, and so is memory that the host has to find
+	for range 3 { // an interruption, or memory that the host must first provide, slows one try
 		r, err := MapPrivate(pages * page)
 		if err != nil {
 			return false
 		}
-		_ = r.Pages(false) // what the kernel then does takes no longer
+		_ = r.Pages(false) // with huge pages it would be no slower
 		Populate(r.mem)
 		began := time.Now()
 		for at := 0; at < len(r.mem); at += page {
@@ -35,8 +35,8 @@ var shadowed = sync.OnceValue(func() bool { // a test has another
 	return true
 })
 
-// Reach has a hypervisor with page tables of its own enter the pages of mem there, and leaves no
-// line of mem in a cache for that. Elsewhere it does nothing.
+// Reach makes a hypervisor with shadow paging enter the pages of mem into its tables, and leaves no line
+// of mem cached by that. Without shadow paging it does nothing.
 func Reach(mem []byte) {
 	if len(mem) == 0 || !Shadowed() {
 		return

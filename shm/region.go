@@ -1,26 +1,25 @@
-// Package shm is the memory that workers share: mapped regions, flags and a
-// barrier to meet at, and the segmented intermediate buffer through which a
-// message travels, with the copy in and out of it.
+// Package shm is the memory that workers share: mapped regions, flags, barriers, and segmented
+// intermediate buffers (channels) with the copies in and out of them.
 //
-// Its opinion: what two workers write never shares a cache line, a flag has
-// one writer, waiting is spinning, and nothing between two flags allocates,
-// calls through an interface or can be preempted by the Go runtime.
+// Its opinion: data of two writers never share a cache line, a flag has one writer, waiting is
+// spinning, and code between two flags does not allocate, call through an interface or let the Go
+// runtime preempt it.
 package shm
 
 import "fmt"
 
-// A Region is mapped memory. Its pages lie where the thread that touches them
-// first runs, unless bound before.
+// A Region is mapped memory. Its pages lie on the node of the thread that touches them first, unless
+// they were bound before.
 type Region struct {
 	mem []byte
 }
 
-// Map maps n bytes, rounded up to whole pages, for sharing between workers
-// (MAP_SHARED|MAP_ANONYMOUS), none of them touched. Close unmaps them.
+// Map maps n bytes, rounded up to whole pages, to share between workers (MAP_SHARED|MAP_ANONYMOUS).
+// It touches none of them. Close unmaps them.
 func Map(n int) (*Region, error) { return newRegion(n, true) }
 
-// MapPrivate is Map for memory that one worker uses alone, as an application's
-// user buffers are: the kernel lays private pages several times faster.
+// MapPrivate is Map for the memory of one worker, such as a user buffer: the kernel maps private pages
+// several times faster.
 func MapPrivate(n int) (*Region, error) { return newRegion(n, false) }
 
 func newRegion(n int, shared bool) (*Region, error) {

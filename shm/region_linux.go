@@ -21,8 +21,8 @@ func mmap(n int, shared bool) ([]byte, error) {
 	return unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, kind|unix.MAP_ANONYMOUS)
 }
 
-// Pages asks the kernel for huge pages (MADV_HUGEPAGE), of which HugeBytes tells what
-// came, or for none whatever its setting is (MADV_NOHUGEPAGE).
+// Pages asks the kernel for huge pages (MADV_HUGEPAGE; HugeBytes is the result), or for none whatever
+// the kernel's setting (MADV_NOHUGEPAGE).
 func (r *Region) Pages(huge bool) error {
 	if huge {
 		if err := unix.Madvise(r.mem, unix.MADV_HUGEPAGE); err != nil {
@@ -31,15 +31,14 @@ func (r *Region) Pages(huge bool) error {
 		return nil
 	}
 	err := unix.Madvise(r.mem, unix.MADV_NOHUGEPAGE)
-	if err != nil && err != unix.EINVAL { // of a kernel that has none
+	if err != nil && err != unix.EINVAL { // the error of a kernel without huge pages
 		return fmt.Errorf("asking for no huge pages: %w", err)
 	}
 	return nil
 }
 
-// HugeBytes is how much of the region lies in huge pages, by /proc/self/smaps.
-// The kernel counts by mappings, and joins neighbours that are alike: of such
-// the region gets its share.
+// HugeBytes is the number of the region's bytes in huge pages, by /proc/self/smaps. The kernel counts by
+// mapping, and joins adjacent ones of the same kind: of a joined mapping the region gets its share.
 func (r *Region) HugeBytes() (int, error) {
 	smaps, err := os.Open("/proc/self/smaps")
 	if err != nil {
@@ -50,9 +49,9 @@ func (r *Region) HugeBytes() (int, error) {
 	return hugeBytes(smaps, begin, begin+uint64(len(r.mem)))
 }
 
-// Populate makes the kernel map all pages of mem at once, on the caller's node, instead of one
-// fault at a time. Linux before 5.14 does nothing; with too little memory it does nothing
-// either, and the first write fails.
+// Populate makes the kernel map all pages of mem at once, on the caller's node, instead of one at each
+// page fault. It does nothing on Linux before 5.14, or with too little memory: the first write then
+// fails.
 func Populate(mem []byte) {
 	if len(mem) > 0 {
 		_ = unix.Madvise(mem, unix.MADV_POPULATE_WRITE)
@@ -61,8 +60,7 @@ func Populate(mem []byte) {
 
 func munmap(mem []byte) error { return unix.Munmap(mem) }
 
-// yield gives the CPU to another thread. A raw system call: the Go scheduler
-// need not know.
+// yield gives the CPU to another thread. The system call is raw: the Go scheduler need not know.
 //
 //go:nosplit
 func yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -1,13 +1,13 @@
 package shm
 
-// A Ring is one flag a worker, which its right neighbour waits for. Its rounds tell how far
-// apart the workers are.
+// A Ring has a flag for each worker, for which its right neighbour waits. The time of its rounds shows the
+// distance of the workers.
 type Ring struct {
 	flags []*Flag
 	lead  *Flag // worker 0's: whether there are more rounds
 }
 
-// RingBytes is the memory that a ring of n workers takes.
+// RingBytes is the memory of a ring of n workers.
 func RingBytes(n int) int { return (n + 1) * lineBytes }
 
 // NewRing lays a ring of n workers into mem, zeroed and aligned to a pair of lines.
@@ -19,7 +19,7 @@ func NewRing(mem []byte, n int) *Ring {
 	return r
 }
 
-// Lead is how worker 0 says for the n-th time, counted from 1, whether there are more rounds.
+// Lead is worker 0's n-th announcement, counted from 1, of whether there are more rounds.
 func (r *Ring) Lead(n uint64, more bool) {
 	v := 2 * n
 	if !more {
@@ -28,7 +28,7 @@ func (r *Ring) Lead(n uint64, more bool) {
 	r.lead.Set(v)
 }
 
-// Follow waits for Lead and returns what it says. Not ok: told to stop meanwhile.
+// Follow waits for the n-th announcement and returns it. Not ok: told to stop meanwhile.
 func (r *Ring) Follow(n uint64, w *Waiter) (more, ok bool) {
 	v := r.lead.Await(2*n, w)
 	return v == 2*n, v >= 2*n
@@ -42,9 +42,9 @@ func (r *Ring) Progress() (n uint64) {
 	return n
 }
 
-// Pass is a worker's part of n rounds after the first `passed`: two workers raise their flags
-// in turn, so that a round is a flag there and one back; more raise theirs at once, and then
-// wait for their left neighbours'. False: told to stop meanwhile.
+// Pass is a worker's part of n rounds, after `passed` earlier ones. Two workers raise their flags in
+// turn: a round is a flag there and one back. More workers raise theirs at once, then wait for their left
+// neighbours'. False: told to stop meanwhile.
 //
 //go:nosplit
 func (r *Ring) Pass(worker int, passed, n uint64, w *Waiter) bool {
@@ -65,7 +65,7 @@ func (r *Ring) Pass(worker int, passed, n uint64, w *Waiter) bool {
 	return true
 }
 
-// FlagsOf is how many flags a round waits for one after the other.
+// FlagsOf is the number of flags in sequence of some rounds.
 func (r *Ring) FlagsOf(rounds int) int {
 	if len(r.flags) == 2 {
 		return 2 * rounds

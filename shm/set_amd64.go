@@ -11,9 +11,9 @@ func release(count *uint64, n uint64)
 
 // Set raises the count to n. Only the flag's one writer calls it.
 //
-// It does not touch the flag before: a load, as the check for nil of &f.n is one, and XCHG, which
-// sync/atomic stores by, fetch the line from the worker that waits, and the store then has to
-// take it from there once more. On Zen 5 a flag so takes half as long again, see BenchmarkFlag.
+// The store must be the only access to the flag. A load, such as the nil check of &f.n, or the XCHG of
+// sync/atomic's stores fetches the line from the waiting worker, and the store has to fetch it again: a
+// flag then takes half as long again on Zen 5, see BenchmarkFlag.
 //
 //go:nosplit
 func (f *Flag) Set(n uint64) { release((*uint64)(unsafe.Pointer(f)), n) }

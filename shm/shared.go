@@ -6,12 +6,12 @@ import (
 	"unsafe"
 )
 
-// A Shared is the memory of several processes: a file in memory (memfd). Each process maps
-// pieces one after the other; processes that map the same sizes in the same order share them.
+// A Shared is memory that several processes share: a file in memory (memfd). Each process maps pieces in
+// sequence; processes that map the same sizes in the same order share the pieces.
 type Shared struct {
 	file       *os.File
-	own        bool // made by this process, which extends it
-	base, next int64
+	own        bool  // this process made it, and extends it
+	base, next int64 // offsets of the first piece after Rewind, and of the next piece
 }
 
 // NewShared makes a Shared, whose file other processes inherit.
@@ -26,7 +26,7 @@ func NewShared() (*Shared, error) {
 // OpenShared opens the file that this process inherited from the parent's Shared.
 func OpenShared(file *os.File) *Shared { return &Shared{file: file} }
 
-// File is what other processes inherit.
+// File is the file for other processes to inherit.
 func (s *Shared) File() *os.File { return s.file }
 
 // Map maps the next n bytes, rounded up to whole pages.
@@ -46,11 +46,11 @@ func (s *Shared) Map(n int) (*Region, error) {
 	return &Region{mem}, nil
 }
 
-// Keep has what was mapped so far outlive Rewind.
+// Keep protects the pieces mapped so far from Rewind.
 func (s *Shared) Keep() { s.base = s.next }
 
-// Rewind has pieces begin anew where Keep was called. In the process that made the memory
-// they have new pages, which are zero; others must not be in there meanwhile.
+// Rewind returns to the point of the last Keep. In the process that made the memory the following pieces
+// get new pages, which are zero; other processes must not use them meanwhile.
 func (s *Shared) Rewind() error {
 	s.next = s.base
 	if s.own {
@@ -61,20 +61,20 @@ func (s *Shared) Rewind() error {
 	return nil
 }
 
-// Close gives the file back; what is mapped stays.
+// Close closes the file; mapped pieces stay.
 func (s *Shared) Close() error { return s.file.Close() }
 
-// At is a value at offset off of mapped memory, which is a multiple of its alignment.
+// At is the value of type T at offset off of mapped memory, a multiple of T's alignment.
 func At[T any](mem []byte, off int) *T {
 	var v T
 	return (*T)(unsafe.Pointer(&mem[off : off+int(unsafe.Sizeof(v))][0]))
 }
 
-// Values are n values of type T in mem, from byte off on; it panics where mem is shorter.
+// Values are n values of type T in mem, from byte off on. It panics if mem is shorter.
 func Values[T any](mem []byte, off, n int) []T {
 	var v T
 	return unsafe.Slice((*T)(unsafe.Pointer(&mem[off : off+n*int(unsafe.Sizeof(v))][0])), n)
 }
 
-// Address is where memory begins in this process, for others to Fetch from.
+// Address is the address of mem in this process, for other processes to Fetch from.
 func Address(mem []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(mem))) }

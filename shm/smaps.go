@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// hugeBytes reads smaps and returns how many bytes of [begin, end) lie in huge
-// pages, anonymous or shared.
+// hugeBytes reads smaps and returns the number of bytes of [begin, end) in huge pages, anonymous or
+// shared.
 func hugeBytes(smaps io.Reader, begin, end uint64) (int, error) {
 	var (
 		from, to uint64  // of the current mapping

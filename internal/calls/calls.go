@@ -1,11 +1,9 @@
-// Package calls measures what an instruction takes of code as that of an MPI library: short
-// functions that call each other, some through pointers, lists of a few elements, conditions,
-// and headers that are written and read; no loop over a vector, and nothing that is not in the
-// first cache.
+// Package calls measures the time of an instruction in code like that of an MPI library: short functions
+// that call each other, some through pointers, lists of a few elements, conditions, and headers that are
+// written and read. It has no loop over a vector, and all its data are in L1.
 //
-// Its opinion: how many instructions a library executes in a call is the library's, and
-// counted once; what one takes is the machine's, and measured on it. Both depend on the code,
-// too: see docs/mpi.md for what they differ by.
+// Its opinion: the number of instructions in a call is a property of the library, counted once; the time
+// of one is a property of the machine, measured on it. docs/mpi.md has how well that separation holds.
 package calls
 
 import (
@@ -14,8 +12,8 @@ import (
 	"time"
 )
 
-// Nanoseconds is what an instruction takes on the CPU that this runs on, the median of some
-// batches; it takes about 2 ms. 0: the instructions of this processor's kind were not counted.
+// Nanoseconds measures the time of an instruction on the current CPU, the median of some batches, in
+// about 2 ms. 0: the instructions of this architecture were not counted.
 func Nanoseconds() float64 {
 	p := NewProbe()
 	if p == nil {
@@ -29,10 +27,10 @@ func Nanoseconds() float64 {
 	return took[len(took)/2]
 }
 
-// A Probe is the same code for looks of a microsecond.
+// A Probe runs the same code for about a microsecond at a time.
 type Probe struct{ layer *layer }
 
-// NewProbe is nil where the instructions of this processor's kind were not counted.
+// NewProbe returns nil if the instructions of this architecture were not counted.
 func NewProbe() *Probe {
 	if instructions == 0 {
 		return nil
@@ -40,7 +38,7 @@ func NewProbe() *Probe {
 	return &Probe{newLayer()}
 }
 
-// Pass hands messages on, and returns what one instruction of that took, ns.
+// Pass passes messages, and returns the time of one instruction of that, in ns.
 func (p *Probe) Pass(messages int) float64 {
 	began := time.Now()
 	for range messages {
@@ -49,10 +47,10 @@ func (p *Probe) Pass(messages int) float64 {
 	return float64(time.Since(began).Nanoseconds()) / (float64(messages) * instructions)
 }
 
-// A layer hands messages without data from one rank to another through a queue in memory.
+// A layer passes messages without data between ranks through a queue in memory.
 type layer struct {
 	ranks     []peer
-	posted    list // receives that wait
+	posted    list // waiting receives
 	free      list
 	tail      atomic.Pointer[header] // of the queue
 	seen      *header
@@ -97,7 +95,7 @@ func newLayer() *layer {
 		l.free.push(&request{finish: (*layer).release})
 	}
 	l.progress = []func(*layer) bool{(*layer).nothing, (*layer).poll}
-	for tag := 100; tag < 102; tag++ { // which are never sent
+	for tag := 100; tag < 102; tag++ { // no message has these tags
 		l.receive(2, tag, 8)
 	}
 	return l
@@ -158,7 +156,7 @@ func (l *layer) send(rank, tag, bytes int) *request {
 	return r
 }
 
-// write puts a message at the end of the queue, which others may do at the same time.
+// write appends a message to the queue, as several ranks may do at the same time.
 //
 //go:noinline
 func (l *layer) write(r *request) bool {
@@ -174,7 +172,7 @@ func (l *layer) write(r *request) bool {
 //go:noinline
 func (l *layer) nothing() bool { return l.got > l.sent }
 
-// poll takes the next message, and finds the receive that waits for it.
+// poll takes the next message, and finds its receive.
 //
 //go:noinline
 func (l *layer) poll() bool {

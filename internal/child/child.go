@@ -1,8 +1,7 @@
 // Package child starts this program again, as a process that measures for it.
 //
-// Its opinion: such a process has no purpose without its parent, and ends with it. What the Go
-// runtime prints when the system refuses it memory, a thread or a file means nothing to users;
-// the limit that they can raise does.
+// Its opinion: such a process has no purpose without its parent, and ends with it. If the system refuses
+// it memory, a thread or a file, users need the limit to raise, not the Go runtime's message.
 package child
 
 import (
@@ -27,8 +26,8 @@ func Command(word string) (*exec.Cmd, error) {
 	return &exec.Cmd{Path: exe, Args: []string{os.Args[0], word}, SysProcAttr: endsWithParent()}, nil
 }
 
-// forks are carried out by one thread, which lives as long as the process: the kernel
-// takes a child's parent for dead when the thread that forked it is.
+// forks are carried out by one thread, which lives as long as the process: the kernel takes a child's
+// parent for dead when the thread that forked the child ends.
 var forks = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go func() {
@@ -40,7 +39,7 @@ var forks = sync.OnceValue(func() chan<- func() {
 	return c
 })
 
-// Start begins a command as cmd.Start does.
+// Start starts a command as cmd.Start does.
 func Start(cmd *exec.Cmd) (err error) {
 	done := make(chan struct{})
 	forks() <- func() { err = cmd.Start(); close(done) }
@@ -48,8 +47,7 @@ func Start(cmd *exec.Cmd) (err error) {
 	return err
 }
 
-// refusals are what the Go runtime prints when it ends a program because the system refuses it
-// something.
+// refusals are the Go runtime's messages when it ends a program because the system refuses a resource.
 var refusals = []struct {
 	printed *regexp.Regexp
 	means   string
@@ -59,10 +57,10 @@ var refusals = []struct {
 	{regexp.MustCompile(`(?i)out of memory|cannot allocate memory|cannot map pages|address space|failed to (allocate|reserve) `), "the system gave it no more memory: allow more address space (ulimit -v), or stop what else uses memory"},
 }
 
-// Ended adds to a child's error why it ended, from what it printed.
+// Ended adds the cause, from a child's standard error, to its error.
 func Ended(err error, stderr []byte) error {
 	first, _, _ := strings.Cut(string(bytes.TrimSpace(stderr)), "\n")
-	if !strings.HasPrefix(first, "taulop: ") { // which says it
+	if !strings.HasPrefix(first, "taulop: ") { // else the child said why
 		start := stderr[:min(len(stderr), 1<<10)]
 		for _, r := range refusals {
 			if r.printed.Match(start) {

@@ -13,8 +13,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A Bench is what the samplers of a launch share: the machine, and teams of workers
-// on it.
+// A Bench is shared by the samplers of a launch: the machine, and teams of workers on it.
 type Bench struct {
 	Machine *numa.Machine
 	Conditions
@@ -22,42 +21,41 @@ type Bench struct {
 	Simulation *setups.Simulation
 
 	fill  *setups.Fill
-	teams []*seat // used last comes last
+	teams []*seat // the last used one is the last
 	room  int64   // bytes that all teams may keep mapped
-	told  []error
-	loads []params.Loads // of teams that were dismissed, by placement and τ
+	// Of closed teams:
+	warnings []error
+	loads    []params.Loads // by placement and τ
 }
 
 // A seat is a team and its mapped memory.
 type seat struct {
 	*setups.Team
-	where     string // tells placements apart
-	kept      map[string]int64
-	processes bool // its workers are
+	where     string           // identifies the placement
+	kept      map[string]int64 // bytes that stay mapped, by purpose
+	processes bool             // its workers are processes
 }
 
-// NewBench is for the whole of a process: nothing is collected any more while
-// teams exist, and every worker will have a processor.
+// NewBench returns the bench of a process. It turns garbage collection off for the rest of the process.
 func NewBench(m *numa.Machine) *Bench {
 	b := &Bench{Machine: m, Conditions: Conditions{FirstCPU: -1}, room: 1 << 30}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		b.room = free / 4
-		debug.SetMemoryLimit(max(256<<20, free/4)) // a launch that makes more garbage than that collects it
+		debug.SetMemoryLimit(max(256<<20, free/4)) // beyond it garbage is collected all the same
 	}
 	debug.SetGCPercent(-1)
 	return b
 }
 
-// mostThreads bounds the workers that wait for work, beyond the team that is needed.
+// mostThreads bounds the workers of all teams; a single team may have more.
 const mostThreads = 256
 
-// Team is the team of a placement, which stays the bench's.
+// Team is the team of a placement. The bench closes it.
 func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 	return b.team(p, fmt.Sprint(p.Workers), setups.NewTeam)
 }
 
-// Processes is the team of a placement whose workers are processes. There is one at a time,
-// which has its own memory.
+// Processes is the team of a placement whose workers are processes. There is one such team at a time.
 func (b *Bench) Processes(p numa.Placement) (*setups.Team, error) {
 	where := fmt.Sprint("processes ", p.Workers)
 	b.teams = slices.DeleteFunc(b.teams, func(s *seat) bool {
@@ -74,7 +72,7 @@ func (b *Bench) Processes(p numa.Placement) (*setups.Team, error) {
 	return t, err
 }
 
-// team is the one that is where, else a new one.
+// team is the team with this where, else a new one.
 func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) (*setups.Team, error)) (*setups.Team, error) {
 	if i := slices.IndexFunc(b.teams, func(s *seat) bool { return s.where == where }); i >= 0 {
 		s := b.teams[i]
@@ -90,8 +88,8 @@ func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) 
 		b.dismiss(b.teams[0])
 		b.teams = b.teams[1:]
 	}
-	// A team restores GOMAXPROCS when it closes, which needs teams to close in reverse order.
-	// Here they do not, so it is raised beforehand.
+	// A team restores GOMAXPROCS when it closes, which is right only if teams close in reverse order.
+	// They do not, so GOMAXPROCS is raised here.
 	procs := len(p.Workers) + 2
 	if b.Fill {
 		procs += b.Machine.Allowed.Len()
@@ -117,21 +115,21 @@ func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) 
 	return t, nil
 }
 
-// filled is what keeps cores busy that no worker is on, nil where they are to sleep.
+// filled is the Fill that keeps idle cores busy, nil if they are to sleep.
 func (b *Bench) filled() (*setups.Fill, error) {
 	if !b.Fill || b.Simulation != nil || b.fill != nil {
 		return b.fill, nil
 	}
 	var cores []numa.CPUSet
-	at := make(map[int]int)
+	index := make(map[int]int) // of cores
 	for _, cpu := range b.Machine.CPUs {
 		if !b.Machine.Allowed.Contains(cpu.ID) {
 			continue
 		}
-		i, known := at[cpu.Core]
+		i, known := index[cpu.Core]
 		if !known {
 			i = len(cores)
-			at[cpu.Core], cores = i, append(cores, nil)
+			index[cpu.Core], cores = i, append(cores, nil)
 		}
 		cores[i] = append(cores[i], cpu.ID)
 	}
@@ -140,7 +138,7 @@ func (b *Bench) filled() (*setups.Fill, error) {
 	return b.fill, err
 }
 
-// Sample has a placement's team do work that takes `times` times as long as the cell.
+// Sample takes a sample of work on a placement's team. The work takes `times` times as long as the cell.
 func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, times, hint float64) (Reading, error) {
 	t, err := b.Team(p)
 	if err != nil {
@@ -151,18 +149,15 @@ func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, 
 	return found, err
 }
 
-// Look measures an empty exchange of the workers on these CPUs, a params.Cycle, and what sums take
-// them, if a team has them; 0: unknown.
+// Look takes a look of the workers on these CPUs, a params.Cycle, see setups.Team.Look; 0: no team has
+// such workers.
 func (b *Bench) Look(ctx context.Context, cpus []int) (ns, computed float64) {
 	for _, s := range b.teams {
 		if s.processes || s.Tau() < len(cpus) {
 			continue
 		}
-		var of []int
-		for _, w := range s.Placement().Workers[:len(cpus)] {
-			of = append(of, w.ID)
-		}
-		if !slices.Equal(params.Cycle(of), cpus) {
+		ids := lists.Map(s.Placement().Workers[:len(cpus)], func(w numa.Worker) int { return w.ID })
+		if !slices.Equal(params.Cycle(ids), cpus) {
 			continue
 		}
 		if ns, computed, err := s.Team.Look(ctx, len(cpus)); err == nil {
@@ -172,7 +167,7 @@ func (b *Bench) Look(ctx context.Context, cpus []int) (ns, computed float64) {
 	return 0, 0
 }
 
-// SampleProcesses has the team of a placement whose workers are processes do work.
+// SampleProcesses takes a sample of work on a placement's team of processes.
 func (b *Bench) SampleProcesses(ctx context.Context, p numa.Placement, work setups.Work, hint float64) (Reading, error) {
 	t, err := b.Processes(p)
 	if err != nil {
@@ -181,11 +176,11 @@ func (b *Bench) SampleProcesses(ctx context.Context, p numa.Placement, work setu
 	return t.Sample(ctx, work, hint)
 }
 
-// Keep makes room for memory that the team of a placement will keep mapped for a
-// purpose: where all of it together is too much, others give theirs back.
+// Keep makes room for memory that a placement's team will keep mapped for a purpose: if all teams keep
+// too much together, they release it.
 func (b *Bench) Keep(p numa.Placement, purpose string, bytes int64) {
 	if _, err := b.Team(p); err != nil {
-		return // which is said where the team has work
+		return // its first sample will report the error
 	}
 	own := b.teams[len(b.teams)-1]
 	if own.kept[purpose] >= bytes {
@@ -207,14 +202,14 @@ func (b *Bench) Keep(p numa.Placement, purpose string, bytes int64) {
 }
 
 func (b *Bench) dismiss(s *seat) {
-	b.told = append(b.told, s.Warnings()...)
+	b.warnings = append(b.warnings, s.Warnings()...)
 	b.loads = note(b.loads, s.Team.Loads())
 	s.Close()
 }
 
-// Warnings say what is not known about where memory lies, each once.
+// Warnings are the warnings of all teams, each once.
 func (b *Bench) Warnings() (warnings []error) {
-	all := slices.Clone(b.told)
+	all := slices.Clone(b.warnings)
 	for _, s := range b.teams {
 		all = append(all, s.Warnings()...)
 	}
@@ -235,34 +230,34 @@ func (b *Bench) Loads() []params.Loads {
 	return lists.Filter(all, params.Loads.Known)
 }
 
-// note adds a team's loads to the others'.
-func note(all []params.Loads, of params.Loads) []params.Loads {
-	i := slices.IndexFunc(all, func(l params.Loads) bool { return l.Placement == of.Placement && l.Tau == of.Tau })
+// note adds a team's loads to those of its placement and τ.
+func note(all []params.Loads, team params.Loads) []params.Loads {
+	i := slices.IndexFunc(all, func(l params.Loads) bool { return l.Placement == team.Placement && l.Tau == team.Tau })
 	if i < 0 {
-		return append(all, of)
+		return append(all, team)
 	}
-	all[i].Add(of)
+	all[i].Add(team)
 	return all
 }
 
-// On is a sampler on a bench's workers that remembers nothing between samples.
+// On is a stateless sampler on a bench's workers.
 func On(b *Bench, sample func(ctx context.Context, b *Bench, k params.Key, hint float64) (Reading, error)) Sampler {
-	return forgetful{OnBench{b}, sample}
+	return stateless{OnBench{b}, sample}
 }
 
-type forgetful struct {
+type stateless struct {
 	OnBench
 	sample func(ctx context.Context, b *Bench, k params.Key, hint float64) (Reading, error)
 }
 
-func (f forgetful) Sample(ctx context.Context, k params.Key, hint float64) (Reading, error) {
-	return f.sample(ctx, f.Bench, k, hint)
+func (s stateless) Sample(ctx context.Context, k params.Key, hint float64) (Reading, error) {
+	return s.sample(ctx, s.Bench, k, hint)
 }
 
 // OnBench is the common part of samplers on a bench's workers.
 type OnBench struct{ *Bench }
 
-// Close leaves the bench to others.
+// Close leaves the bench open for other samplers.
 func (OnBench) Close() {}
 
 // Close ends all teams.

@@ -22,7 +22,7 @@ func TestChooser(t *testing.T) {
 	}
 	flag, now, looked := 60., time.Duration(0), 0
 	look := func(context.Context, []int) (ns, computed float64, known bool) { looked++; return flag, 0, true }
-	c := newChooser(received{Visits: visits, Watches: watches, Least: 200 * time.Millisecond}, look, func() time.Duration { return now })
+	c := newChooser(Order{Visits: visits, Watches: watches, Least: 200 * time.Millisecond}, look, func() time.Duration { return now })
 	var order []int
 	var hints []float64
 	visit := func(want int, before, after float64) {
@@ -53,7 +53,7 @@ func TestChooser(t *testing.T) {
 		t.Errorf("visit %d when all is done", at)
 	}
 	// Without looks every visit is made once.
-	c = newChooser(received{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (ns, computed float64, known bool) { return 0, 0, false }, func() time.Duration { return now })
+	c = newChooser(Order{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (ns, computed float64, known bool) { return 0, 0, false }, func() time.Duration { return now })
 	order = nil
 	for range visits {
 		at, _, ok := c.next(context.Background())
@@ -76,7 +76,7 @@ func lookedAt(cpus []int, before, after float64) Reading {
 // Workers with several states leave the others their turns.
 func TestTurns(t *testing.T) {
 	sets := [][]int{{0}, {0, 1}, {2, 3}}
-	var o received
+	var o Order
 	for _, cpus := range sets[:2] {
 		o.Watches = append(o.Watches, params.Watch{CPUs: cpus, States: []params.State{{NS: 60}, {NS: 240, Above: 120}}})
 	}

@@ -1,13 +1,14 @@
-// Package engine decides when, how often and in which process a cell is measured: it is the one
-// sampler of everything that measures.
+// Package engine decides when, how often and in which process a cell is measured. All measurements use
+// it.
 //
-// Its opinion: the replicate is the launch, a fresh process with fresh threads, mappings and
-// pages, which visits each cell once, in random order; the number of launches follows from the
-// time of one, never from its results; and whatever becomes of a launch, its results are kept.
+// Its opinion: the replicate is the launch, a fresh process with fresh threads, mappings and pages,
+// which visits each cell once, in random order; the number of launches follows from the time of one,
+// never from its results; and the results of a launch are kept, even if it dies.
 package engine
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -21,62 +22,61 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// LeastLaunches is how many values a 95 % interval of a median takes.
+// LeastLaunches is the least number of values for a 95 % interval of a median.
 const LeastLaunches = 6
 
 // mostLaunches bounds the launches of a small plan. The interval of 30 values is from the 10th
 // to the 21st: more would narrow it less than the next hour moves it.
 const mostLaunches = 30
 
-// A Cell is what is measured: its key, and what a launch must know to visit it.
+// A Cell is a quantity to measure: its key, and what a launch must know to visit it.
 type Cell struct {
 	params.Cell
-	Survey string // that takes samples of it
-	Tier   int    // cells of lower tiers are visited before
-	Group  string // cells of one group need the same large memory: they follow each other
+	Survey string // whose sampler measures it
+	Tier   int    // lower tiers are visited first
+	Group  string // cells of a group need the same large memory, and follow each other
 	Set    int    // launches take turns: each visits the cells of one set
-	// Once: of many cells that are like others, each is visited in one launch, not the
-	// first, which says what the others take; then again where it is doubtful.
+	// Once: one launch visits the cell, because other cells are like it. It is not the first, whose
+	// times are hints for the others. A doubtful cell is visited again, see Experiment.Doubtful.
 	Once bool
-	Like string // cells of which nothing is known take as long as the last of these; "": as none
+	Like string // a class of cells: the last time of one is the hint for a cell without a time; "": none
 }
 
-// An Experiment is cells to be measured into a file.
+// An Experiment measures cells into a file.
 type Experiment struct {
 	File     *params.File
 	Cells    []Cell
-	Requests map[string]any // by survey: what its sampler is opened with
+	Requests map[string]any // by survey: the request that opens its sampler
 	Time     time.Duration  // for all launches together
-	Over     time.Duration  // from Time on: launches begin spread over it, and in between nothing is measured
+	Over     time.Duration  // if longer than Time: launches begin spread over it, with pauses between
 	Launches int            // 0: as many as there is time for, LeastLaunches or more
-	Most     int            // of these; 0: mostLaunches
-	// Narrows: cells of low tiers are an answer without the others, which are left out where the
-	// machine moves and there is no time for all of them in every state.
+	Most     int            // bounds that number; 0: mostLaunches
+	// Narrows: cells of high tiers may be left out if the machine has several states and there is no
+	// time for all cells in every state.
 	Narrows bool
-	// Doubtful returns, once all cells that are visited once were visited, the cells that every
-	// later launch visits. Nil: none.
+	// Doubtful returns, of the cells that were all visited once, those that every later launch visits.
+	// Nil: none.
 	Doubtful func([]params.Cell) []params.Key
 	Session  int // of the file, that the launches belong to
-	// FirstCPUs are the CPUs at which launches begin placements, in turn; none: at the first
-	// one.
+	// FirstCPUs are the CPUs at which the launches' placements begin, in turn; none: the first CPU.
 	FirstCPUs []int
-	Probes    []int // cells that are visited at the beginning, the middle and the end of a launch too
-	// Seed, if not 0, has every run visit cells in the same random order.
+	Probes    []int // cells that a launch also visits at its beginning, middle and end
+	// Seed, if not 0, makes the random order of visits reproducible.
 	Seed uint64
-	// Journal is where launches put results before the file has them; nil: in memory that
-	// outlives them.
+	// Journal receives the launches' results before the file has them; nil: memory that outlives
+	// launches.
 	Journal *os.File
 	// Save, if not nil, is called when the file has changed, at most a twentieth of the time.
 	Save func(*params.File) error
 	// Report, if not nil, is called a few times a second.
 	Report func(Progress)
-	// Start begins a launch; nil begins this program again.
+	// Start starts a launch; nil: this program in a new process.
 	Start func(Order, *os.File) (*Process, error)
 
-	enough map[params.Key]bool // cells of which one visit is enough
+	enough map[params.Key]bool // cells for which one visit is enough
 }
 
-// Progress is where an experiment is.
+// Progress is the progress of an experiment.
 type Progress struct {
 	Launch, Launches int // counted from 1; Launches is 0 until it is known
 	Visited, Cells   int // in this launch
@@ -84,51 +84,51 @@ type Progress struct {
 	Cell             params.Key // visited last
 }
 
-// An Order is what a launch is told.
+// An Order tells a launch what to measure.
 type Order struct {
-	Requests map[string]any `json:"requests"`
-	Visits   []Visit        `json:"visits"`
-	Time     time.Duration  `json:"time_ns"` // no visit begins later
-	Watches  []params.Watch `json:"watches,omitempty"`
-	// Least is how long the launch goes on visiting cells whose workers have several states. It
-	// is set in advance, so that a state's share does not depend on the state in which launches
-	// stop.
+	Requests map[string]json.RawMessage `json:"requests"` // see Experiment
+	Visits   []Visit                    `json:"visits"`
+	Time     time.Duration              `json:"time_ns"` // no visit begins later
+	Watches  []params.Watch             `json:"watches,omitempty"`
+	// Least is the time for which the launch continues to visit cells whose workers have several
+	// states. It is set in advance, so that a state's share does not depend on the state in which
+	// launches stop.
 	Least time.Duration `json:"least_ns,omitempty"`
-	// Glance, if not 0, is when the launch ends if its workers turn out to have several states.
+	// Glance, if not 0, is the time at which the launch ends if its workers have several states.
 	Glance time.Duration `json:"glance_ns,omitempty"`
 	Conditions
 }
 
-// Conditions are what all measurements of a launch have in common.
+// Conditions hold for all measurements of a launch.
 type Conditions struct {
-	FirstCPU int  `json:"first_cpu"`      // that placements begin at, −1: the first that there is
-	Huge     bool `json:"huge,omitempty"` // memory is to have huge pages, and otherwise none
-	Fill     bool `json:"fill,omitempty"` // cores that no worker is on are kept busy
+	FirstCPU int  `json:"first_cpu"`      // at which placements begin; −1: the first one
+	Huge     bool `json:"huge,omitempty"` // memory has huge pages; otherwise it has none
+	Fill     bool `json:"fill,omitempty"` // idle cores are kept busy
 }
 
-// A Visit is one sample to be taken.
+// A Visit is one sample to take.
 type Visit struct {
 	Survey string     `json:"survey"`
 	Key    params.Key `json:"cell"`
-	Hint   float64    `json:"hint_ns,omitempty"` // found by earlier launches; 0: unknown
+	Hint   float64    `json:"hint_ns,omitempty"` // time found by earlier launches; 0: unknown
 	Probe  bool       `json:"probe,omitempty"`
-	// For workers with several states, see Order.Watches: which they are, and for each state
-	// the number of launches with samples in it, and the last one's time.
-	Watch int       `json:"watch,omitempty"` // number of the order's watches, from 1
+	// For workers with several states: their watch, and for each state the number of launches with
+	// samples in it, and the last sample's time.
+	Watch int       `json:"watch,omitempty"` // number among Order.Watches, from 1
 	Have  []int     `json:"have,omitempty"`
 	Hints []float64 `json:"hints_ns,omitempty"`
 
-	at int // index of the cell
+	cell int // index of the experiment's cell
 }
 
-// A Process is a launch under way.
+// A Process is a running launch.
 type Process struct {
 	done chan struct{} // closed when it has ended
-	err  error         // then: why it ended by itself, if not because it was done
-	stop func()        // asks it to end; after a while it is made to
+	err  error         // then: why it failed; nil: it was done or was stopped
+	stop func()        // asks it to end, and forces it after a while
 }
 
-// process is one that ends when run does.
+// process starts run, and returns the process that ends with it.
 func process(run func() error, stop func()) *Process {
 	p := &Process{done: make(chan struct{}), stop: stop}
 	go func() {
@@ -138,8 +138,8 @@ func process(run func() error, stop func()) *Process {
 	return p
 }
 
-// Run measures. It returns ctx's error when that ends it, and the first error of
-// measuring or saving; the file has what was found until then.
+// Run measures. It returns ctx's error if that ended it, or the first error of measuring or saving. The
+// file then has the results so far.
 func (x *Experiment) Run(ctx context.Context) (err error) {
 	r, err := newRun(x)
 	if err != nil {
@@ -162,7 +162,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 		r.ask()
 		order := r.order()
 		if len(order) == 0 {
-			if r.launch+1 >= r.sets && r.launch/r.sets >= r.parts { // no later one may have any
+			if r.launch+1 >= r.sets && r.launch/r.sets >= r.parts { // no later launch has visits either
 				return nil
 			}
 		} else if err := r.visit(ctx, order); err != nil {
@@ -178,7 +178,7 @@ func (x *Experiment) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-// A run is an Experiment under way.
+// A run is a running Experiment.
 type run struct {
 	*Experiment
 	rand     *rand.Rand
@@ -191,30 +191,30 @@ type run struct {
 	pause    time.Duration // until the next save, at least
 	failed   int           // launches in a row that found nothing
 	sets     int
-	parts    int                     // of the cells that are visited once, a launch each
-	asked    bool                    // which of them are doubtful
-	first    time.Duration           // that the first launch of each set took
-	like     map[string]float64      // what a cell of them took last
+	parts    int                     // number of launches that divide the cells visited once among them
+	asked    bool                    // Doubtful was called
+	first    time.Duration           // of the first launches of all sets
+	like     map[string]float64      // by Cell.Like: the last time
 	looks    map[int32][]params.Look // by number of the file's watches
 	states   *params.Sorting
-	sorted   int                // looks that states were found in
-	last     time.Duration      // that the last launch took
-	visits   []float64          // by set: how long its first launch visited cells, s by its clock
-	resumed  bool               // the session has samples: it gets only what it lacks
+	sorted   int                // number of looks in which states were found
+	last     time.Duration      // of the last launch
+	visits   []float64          // by set: the time of its first launch's visits, s by its clock
+	resumed  bool               // the session has samples: it gets only the missing ones
 	worth    map[string]float64 // of cells and groups, see worthOf
-	fits     int                // cells that every launch visits; 0: all
-	narrowed bool               // fits is settled
+	fits     int                // number of cells that every launch visits; 0: all
+	narrowed bool               // fits is final
 }
 
-// A state is how far an experiment is with a cell.
+// A state is the progress of a cell.
 type state struct {
-	at      int           // its index in the file, −1 before it is there
+	at      int           // its index in the file; −1: not there yet
 	hint    float64       // for its next visit
-	lacking bool          // it is to be visited
-	reached bool          // some launch came to it
-	visited bool          // one of this run did
-	part    int           // the launch that visits it, if it is visited once; −1: all
-	watch   map[int]int32 // number of the file's watches by the CPU that placements began at
+	lacking bool          // it needs samples
+	reached bool          // a launch has visited it
+	visited bool          // a launch of this run has
+	part    int           // the only launch that visits it; −1: all launches do
+	watch   map[int]int32 // by first CPU: number of the file's watches
 }
 
 func newRun(x *Experiment) (*run, error) {
@@ -227,16 +227,16 @@ func newRun(x *Experiment) (*run, error) {
 		r.Start = start
 	}
 	r.looks, r.states = x.File.Looks(), x.File.Sort()
-	there := make(map[params.Key]int)
+	index := make(map[params.Key]int) // in the file
 	for i, c := range x.File.Cells {
-		there[c.Key] = i
+		index[c.Key] = i
 	}
 	x.enough = make(map[params.Key]bool)
 	most, fresh := 0, false
 	for _, c := range x.Cells {
 		r.sets = max(r.sets, c.Set+1)
 		p := state{at: -1, part: -1, watch: make(map[int]int32)}
-		if at, known := there[c.Key]; known {
+		if at, known := index[c.Key]; known {
 			p.at, p.hint = at, x.File.Cells[at].Time.Center
 		}
 		have := x.sampled(r.states, p.at)
@@ -250,7 +250,7 @@ func newRun(x *Experiment) (*run, error) {
 	}
 	r.resumed = r.resumed && r.launches == 0
 	r.divide()
-	if again := r.ask(); !fresh && r.launches == 0 { // a session is completed
+	if again := r.ask(); !fresh && r.launches == 0 { // the session needs further launches only
 		r.launches = max(most, again) * r.sets
 	}
 	var err error
@@ -258,22 +258,22 @@ func newRun(x *Experiment) (*run, error) {
 	return r, err
 }
 
-// A RefusedError is about what was asked for: nothing is wrong with the machine.
+// A RefusedError is an error of the request, not of the machine.
 type RefusedError string
 
 func (e RefusedError) Error() string { return string(e) }
 
-// Refuse makes a RefusedError of an error, which it still is.
+// Refuse makes an error a RefusedError, too.
 func Refuse(err error) error { return refused{err} }
 
 type refused struct{ error }
 
 func (r refused) Unwrap() []error { return []error{r.error, RefusedError(r.Error())} }
 
-// A fatal error is one that another launch would meet too.
+// A fatal error would occur in every launch.
 type fatal struct{ error }
 
-// visit has launches carry the visits out: one, and another one where it dies.
+// visit carries out visits by one launch, or by several if launches die.
 func (r *run) visit(ctx context.Context, visits []Visit) error {
 	end := time.Now().Add(r.slice())
 	for {
@@ -291,10 +291,10 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 			r.failed = 0
 			return nil
 		}
-		if r.failed++; len(rest) < len(visits)-1 { // something beside what it died of
+		if r.failed++; len(rest) < len(visits)-1 { // it found results before it died
 			r.failed = 1
 		}
-		if errors.Is(err, errJournal) && r.journal.disk { // the disk is full; memory keeps what it has
+		if errors.Is(err, errJournal) && r.journal.disk { // the disk is full: go on with a journal in memory
 			if r.journal, err = newJournal(nil); err != nil {
 				return err
 			}
@@ -311,23 +311,21 @@ func (r *run) visit(ctx context.Context, visits []Visit) error {
 	}
 }
 
-// drainEvery is how often the parent wakes while a launch measures: it shares the
-// CPUs with it.
+// drainEvery is the period of the parent's wake-ups during a launch, with which it shares the CPUs.
 const drainEvery = 250 * time.Millisecond
 
-// silence is after how long without a sign of life a launch is taken for dead. A
-// launch that is alive says so every beat.
+// A launch writes a sign of life every beat, and is taken for dead after a silence.
 const (
 	silence = 30 * time.Second
 	beat    = 5 * time.Second
 )
 
-// once runs one launch and takes in its results. It returns the visits that are left, and the
-// visit at which the launch died if it did.
+// once runs one launch and adds its results to the file. If the launch died, it returns the remaining
+// visits, and the visit during which it died.
 func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (rest []Visit, culprit int, err error) {
 	launch := params.Launch{Session: r.Session, Began: time.Now().UTC().Format(time.RFC3339Nano)}
 	index := len(r.File.Launches)
-	first := r.firstCPU(index / r.sets) // sets take turns too, and each goes through all
+	first := r.firstCPU(index / r.sets) // launches of each set go through all first CPUs
 	launch.FirstCPU = max(first, 0)
 	r.File.Launches = append(r.File.Launches, launch)
 	if err := r.journal.begin(launch); err != nil {
@@ -335,7 +333,13 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	}
 	began := time.Now()
 	steal := provenance.StartSteal("/")
-	o := Order{r.Requests, visits, slice, r.File.Watches, r.leastTime(slice), 0, Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}
+	o := Order{make(map[string]json.RawMessage), visits, slice, r.File.Watches, r.leastTime(slice), 0, Conditions{first, r.File.Provenance.Huge(), r.File.Provenance.Filled()}}
+	for survey, request := range r.Requests {
+		var err error
+		if o.Requests[survey], err = json.Marshal(request); err != nil {
+			return visits, 0, fatal{err}
+		}
+	}
 	if r.narrows() && !r.moves() {
 		o.Glance = r.short()
 	}
@@ -353,7 +357,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 			running = false
 		case <-tick.C:
 			r.drain(a)
-			if a.died == nil && !r.journal.disk { // else what launches find is safe, and writing the file can wait for their end
+			if a.died == nil && !r.journal.disk { // a journal on disk keeps results until the launch has ended
 				if err := r.save(false); err != nil {
 					a.died = fatal{err}
 				}
@@ -375,11 +379,11 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	l := &r.File.Launches[index]
 	l.Seconds, l.Load = time.Since(began).Seconds(), steal.Load
 	l.Steal, _ = steal.Share()
-	for tau, of := range a.clocks {
+	for tau, mhz := range a.clocks {
 		if l.MHz == nil {
 			l.MHz = make(map[int]float64)
 		}
-		l.MHz[tau] = math.Round(fit.Median(of).Center)
+		l.MHz[tau] = math.Round(fit.Median(mhz).Center)
 	}
 	if a.died == nil && !a.ended && ctx.Err() == nil {
 		a.died = errors.Join(errors.New("it ended before it was done"), p.err)
@@ -396,8 +400,9 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	return rest, culprit, a.died
 }
 
-func (r *run) save(must bool) error {
-	if r.Save == nil || !must && time.Since(r.saved) < r.pause {
+// save saves the file unless it was saved a short time ago, or always with now.
+func (r *run) save(now bool) error {
+	if r.Save == nil || !now && time.Since(r.saved) < r.pause {
 		return nil
 	}
 	began := time.Now()

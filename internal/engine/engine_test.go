@@ -42,8 +42,8 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 	m.orders = append(m.orders, o)
 	factor := math.Exp(m.between * m.rand.NormFloat64())
 	text, _ := json.Marshal(o)
-	var as received
-	if err := json.Unmarshal(text, &as); err != nil {
+	var received Order
+	if err := json.Unmarshal(text, &received); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -68,7 +68,7 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 				err = errors.New("signal: killed")
 			}
 		}()
-		return serve(ctx, as, journal, func(_ string, _ json.RawMessage, c Conditions) (Sampler, error) {
+		return serve(ctx, received, journal, func(_ string, _ json.RawMessage, c Conditions) (Sampler, error) {
 			m.conditions, m.firstCPUs = c, append(m.firstCPUs, c.FirstCPU)
 			return s, nil
 		}, nil)
@@ -308,7 +308,7 @@ func TestGroups(t *testing.T) {
 	for range 200 {
 		seen, last := make(map[string]bool), ""
 		for i, v := range r.order() {
-			group := x.Cells[v.at].Group
+			group := x.Cells[v.cell].Group
 			if i == 0 {
 				first[group] = true
 			}

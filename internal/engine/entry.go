@@ -14,19 +14,19 @@ type entry struct {
 	Cell   *params.Key    `json:"cell,omitempty"`
 	setups.Sample
 	Probe       bool           `json:"probe,omitempty"`
-	Visit       int            `json:"visit,omitempty"`   // index of the order's
-	Begins      int            `json:"begins,omitempty"`  // 1 + the index of a visit that is not the next one
+	Visit       int            `json:"visit,omitempty"`   // index in the order
+	Begins      int            `json:"begins,omitempty"`  // 1 + the index of a visit out of sequence
 	Look        float64        `json:"look_ns,omitempty"` // between two visits
 	Loads       []params.Loads `json:"loads,omitempty"`
 	Instruction float64        `json:"instruction_ns,omitempty"`
 	Warning     string         `json:"warning,omitempty"`
 	Error       string         `json:"error,omitempty"`
-	Refused     bool           `json:"refused,omitempty"` // the error is about what was asked for
+	Refused     bool           `json:"refused,omitempty"` // the error is a RefusedError
 	Done        bool           `json:"done,omitempty"`
 	Alive       bool           `json:"alive,omitempty"`
 }
 
-// sample is the launch's sample that an entry holds.
+// sample is the entry's sample, of that launch.
 func (e entry) sample(f *params.File, session, launch int) params.Sample {
 	s := e.Sample.Sample
 	if s.Launch = int32(launch); s.Before > 0 && len(e.CPUs) > 0 {

@@ -10,14 +10,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// drain takes in what the launch has put into the journal since.
+// drain reads the journal's new lines.
 func (r *run) drain(a *answers) {
 	if err := r.journal.read(func(e entry) { r.hear(a, e) }); err != nil && a.died == nil {
 		a.died = fatal{err}
 	}
 }
 
-// hear takes in a line of the journal.
+// hear handles a line of the journal.
 func (r *run) hear(a *answers, e entry) {
 	a.heard = time.Now()
 	switch {
@@ -45,7 +45,7 @@ func (r *run) hear(a *answers, e entry) {
 	}
 }
 
-// leastTime is what the first launch took, for each of the states.
+// leastTime is Order.Least: the time of the first launch's visits, times the number of states.
 func (r *run) leastTime(slice time.Duration) time.Duration {
 	most := 0
 	for _, w := range r.File.Watches {
@@ -59,14 +59,14 @@ func (r *run) leastTime(slice time.Duration) time.Duration {
 	return 0
 }
 
-// sort finds the states that the session's looks tell apart, when there are some more of them.
-func (r *run) sort(must bool) {
+// sort finds the session's states by its looks, if their number has grown enough, or always with now.
+func (r *run) sort(now bool) {
 	looks := 0
-	for _, of := range r.looks {
-		looks += len(of)
+	for _, all := range r.looks {
+		looks += len(all)
 	}
-	const some = 1.05
-	if !must && float64(looks) < some*float64(r.sorted) {
+	const enough = 1.05
+	if !now && float64(looks) < enough*float64(r.sorted) {
 		return
 	}
 	r.sorted = looks
@@ -74,24 +74,24 @@ func (r *run) sort(must bool) {
 	r.states = r.File.Sort()
 }
 
-// answers are what a launch has found so far.
+// answers are a launch's results so far.
 type answers struct {
 	visits []Visit
-	done   []bool // by visit: there was an answer
-	at     int    // the visit under way where it is not the first without an answer; −1: it is
-	cells  int    // with an answer, without probes
+	done   []bool // by visit: it has a reading
+	at     int    // the current visit; −1: the first without a reading
+	cells  int    // with a reading, probes left out
 	last   params.Key
-	first  int // CPU that placements begin at
+	first  int // CPU at which placements begin
 	launch int
-	took   float64 // s until the last one
+	took   float64 // s until the last reading
 
-	heard  time.Time // the last line of the journal
+	heard  time.Time // of the journal's last line
 	ended  bool      // the launch was done
 	died   error
 	clocks map[int][]float64 // MHz, by τ
 }
 
-// rest are the visits without an answer, but for the one under way when the launch ended.
+// rest are the visits without a reading, except the culprit: the current one when the launch ended.
 func (a *answers) rest() (rest []Visit, culprit int) {
 	if culprit = a.at; culprit < 0 || a.done[culprit] {
 		culprit = max(0, slices.Index(a.done, false))
@@ -104,8 +104,8 @@ func (a *answers) rest() (rest []Visit, culprit int) {
 	return rest, culprit
 }
 
-// firstCPU is the one that a launch's placements begin at. Every session has an order of
-// its own, which is the same whenever it is resumed.
+// firstCPU is the CPU at which a launch's placements begin. Each session has a random order of its own,
+// the same when it is resumed.
 func (x *Experiment) firstCPU(launch int) int {
 	if len(x.FirstCPUs) == 0 {
 		return -1
@@ -114,7 +114,7 @@ func (x *Experiment) firstCPU(launch int) int {
 	return x.FirstCPUs[order[launch%len(order)]]
 }
 
-// cellsOf counts visits, without probes.
+// cellsOf counts visits that are no probes.
 func cellsOf(visits []Visit) (n int) {
 	for _, v := range visits {
 		if !v.Probe {
@@ -124,7 +124,7 @@ func cellsOf(visits []Visit) (n int) {
 	return n
 }
 
-// take puts a reading where it belongs.
+// take adds a reading to the file.
 func (r *run) take(a *answers, e entry) {
 	if e.Visit < 0 || e.Visit >= len(a.visits) || a.visits[e.Visit].Key != *e.Cell {
 		return
@@ -140,10 +140,10 @@ func (r *run) take(a *answers, e entry) {
 		l.Probe = append(l.Probe, params.ProbeReading{Key: v.Key, NS: e.NS, At: e.At})
 		return
 	}
-	p := &r.cells[v.at]
+	p := &r.cells[v.cell]
 	if p.at < 0 {
 		p.at = len(r.File.Cells)
-		c := r.Cells[v.at].Cell
+		c := r.Cells[v.cell].Cell
 		c.Samples = nil
 		r.File.Cells = append(r.File.Cells, c)
 	}
@@ -154,7 +154,7 @@ func (r *run) take(a *answers, e entry) {
 		r.looks[s.Watch] = append(r.looks[s.Watch], s.Look())
 	}
 	p.hint, p.reached, p.visited = e.NS, true, true
-	if like := r.Cells[v.at].Like; like != "" {
+	if like := r.Cells[v.cell].Like; like != "" {
 		r.like[like] = e.NS
 	}
 }
@@ -176,7 +176,7 @@ func (r *run) estimate() {
 	}
 }
 
-// known reports whether a cell has what it needs: an interval, or a visit where that is enough.
+// known reports whether a cell has an interval, or a visit if that is enough.
 func (x *Experiment) known(c *params.Cell) bool {
 	return c.Time.Known() || x.enough[c.Key] && c.Time.N > 0
 }

@@ -16,17 +16,16 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A journal is a file that launches append to, a line a reading, and that their
-// parent reads behind them. It is no pipe, because a pipe dies with its reader,
-// and wakes it.
+// A journal is a file to which launches append a line a reading, and which their parent reads while they
+// do. It is no pipe, because a pipe dies with its reader, and wakes it.
 type journal struct {
 	*os.File
-	next int64  // byte that was not read yet
-	rest []byte // of a line that was not whole
-	disk bool   // it can be full
+	next int64  // offset of the first unread byte
+	rest []byte // the read part of an incomplete line
+	disk bool   // it is on a disk, which can be full
 }
 
-// errJournal: the launch ended because it could not write its results.
+// errJournal: a launch ended because it could not write its results.
 var errJournal = errors.New("the journal cannot be written")
 
 func newJournal(f *os.File) (*journal, error) {
@@ -47,7 +46,7 @@ func newJournal(f *os.File) (*journal, error) {
 	return &journal{File: f, next: end, disk: disk}, err
 }
 
-// begin notes a launch.
+// begin records a launch.
 func (j *journal) begin(l params.Launch) error {
 	if err := (entry{Launch: &l}).write(j); err != nil {
 		return fmt.Errorf("what launches find cannot be kept: %w", err)
@@ -55,7 +54,7 @@ func (j *journal) begin(l params.Launch) error {
 	return nil
 }
 
-// read calls take with every line that has come.
+// read calls take with every new line.
 func (j *journal) read(take func(entry)) error {
 	var chunk [1 << 16]byte
 	for {
@@ -69,7 +68,7 @@ func (j *journal) read(take func(entry)) error {
 			}
 			j.rest = rest
 			var e entry
-			if json.Unmarshal(line, &e) == nil { // else of a launch that was killed in the middle of it
+			if json.Unmarshal(line, &e) == nil { // else its launch was killed in the middle of it
 				take(e)
 			}
 		}
@@ -82,13 +81,13 @@ func (j *journal) read(take func(entry)) error {
 	}
 }
 
-// JournalPath is where the journal of the file at path is. No file decides on it.
+// JournalPath is the path of the journal of the file at path. No file's content decides it.
 func JournalPath(path string) string {
 	dir, name := filepath.Split(path)
 	return dir + "." + name + ".journal"
 }
 
-// A heading is the first line of a journal that is kept beside a file.
+// A heading is the first line of a journal beside a file.
 type heading struct {
 	Format string `json:"format"` // journalFormat
 	Mark   string `json:"mark"`   // which the file has too
@@ -96,12 +95,12 @@ type heading struct {
 
 const journalFormat = "taulop journal"
 
-// NewMark is one that no other journal has.
+// NewMark returns a mark that no other journal has.
 func NewMark() string { return rand.Text() }
 
-// MakeJournal makes the journal of the file at path, to append to. The file has the mark
-// before: whatever is killed, parent or launch, what was found is there, and belongs to
-// the file. Nothing that is there already is touched.
+// MakeJournal creates the journal of the file at path, to append to. The file must have the mark
+// already: then the results in the journal belong to it even if parent or launch is killed. It fails if
+// there is a file at the journal's path.
 func MakeJournal(path, mark string) (*os.File, error) {
 	f, err := os.OpenFile(JournalPath(path), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND|noFollow, 0o600)
 	if err != nil {
@@ -114,13 +113,13 @@ func MakeJournal(path, mark string) (*os.File, error) {
 	return f, nil
 }
 
-// ErrNoJournal: there is no journal with the mark beside the path.
+// ErrNoJournal: the file has no journal, or that of another file.
 var ErrNoJournal = errors.New("there is no journal of it")
 
-// OpenJournal opens the journal of the file at path that has its mark, to read and to
-// append to.
+// OpenJournal opens the journal of the file at path, to read and to append to. It fails with
+// ErrNoJournal if there is none with the mark.
 func OpenJournal(path, mark string) (*os.File, error) {
-	return openJournal(path, func(of string) bool { return of == mark && mark != "" })
+	return openJournal(path, func(has string) bool { return has == mark && mark != "" })
 }
 
 func openJournal(path string, ours func(mark string) bool) (*os.File, error) {
@@ -143,10 +142,9 @@ func openJournal(path string, ours func(mark string) bool) (*os.File, error) {
 	return f, nil
 }
 
-// Recover adds to the experiment's file what is in its journal, beside path: the file's
-// parent was killed. What the file has already is not added again. It fails with
-// ErrNoJournal where the file has the mark of one that is not there. The journal stays
-// until RemoveJournal: nothing is lost while the file is not saved.
+// Recover adds the results in the file's journal, beside path, to the experiment's file, whose parent
+// was killed. Results that the file has already are not added again. It fails with ErrNoJournal if the
+// file has a mark but no journal. The journal stays until RemoveJournal, after the file was saved.
 func (x *Experiment) Recover(path string) (added int, err error) {
 	if x.File.Journal == "" {
 		return 0, nil
@@ -173,27 +171,27 @@ func RemoveJournal(path string, f *params.File) {
 	f.Journal = ""
 }
 
-// MoveJournal has the journal of a mark follow its file from one path to another. It stays
-// where another one lies in its way.
+// MoveJournal moves the journal with the mark when its file moves. It stays if there is a journal at the
+// new path.
 func MoveJournal(from, to, mark string) {
 	in, err := OpenJournal(from, mark)
 	if err != nil {
 		return
 	}
 	in.Close()
-	if os.Link(JournalPath(from), JournalPath(to)) == nil { // which replaces nothing
+	if os.Link(JournalPath(from), JournalPath(to)) == nil { // Link replaces nothing
 		os.Remove(JournalPath(from))
 	}
 }
 
-// RemoveOldJournal removes the journal of a file that was at path before a new one.
+// RemoveOldJournal removes the journal of a file that a new file at path replaces.
 func RemoveOldJournal(path string) {
 	if in, err := openJournal(path, func(string) bool { return true }); err == nil {
 		remove(in)
 	}
 }
 
-// remove removes an open file, unless another one has its name by now.
+// remove removes an open file, unless its name belongs to another file by now.
 func remove(f *os.File) {
 	defer f.Close()
 	open, err := f.Stat()
@@ -202,15 +200,16 @@ func remove(f *os.File) {
 	}
 }
 
+// recover adds the results in a journal to the experiment's file.
 func (x *Experiment) recover(in *os.File) (added int, err error) {
 	f := x.File
 	launches := make(map[string]int)
 	for i, l := range f.Launches {
 		launches[l.Began] = i
 	}
-	at, planned := make(map[params.Key]int), make(map[params.Key]params.Cell)
+	index, planned := make(map[params.Key]int), make(map[params.Key]params.Cell)
 	for i, c := range f.Cells {
-		at[c.Key] = i
+		index[c.Key] = i
 	}
 	for _, c := range x.Cells {
 		planned[c.Key] = c.Cell
@@ -236,19 +235,19 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 		case len(e.Loads) > 0 && launch >= 0:
 			f.Launches[launch].Loads = e.Loads
 		case e.Cell != nil && launch >= 0 && !e.Probe:
-			i, known := at[*e.Cell]
+			i, known := index[*e.Cell]
 			if !known {
 				c, asked := planned[*e.Cell]
 				if !asked {
 					return
 				}
 				i = len(f.Cells)
-				at[*e.Cell] = i
+				index[*e.Cell] = i
 				f.Cells = append(f.Cells, c)
 			}
 			c, sample := &f.Cells[i], e.sample(f, f.Launches[launch].Session, launch)
 			for _, s := range c.Samples {
-				const digits = 1e-4 // of the file
+				const digits = 1e-4 // the file's precision
 				if s.Launch == sample.Launch && math.Abs(float64(s.At-sample.At)) <= digits*float64(sample.At) {
 					return
 				}
@@ -271,7 +270,7 @@ func (x *Experiment) recover(in *os.File) (added int, err error) {
 	return added, cmp.Or(err, damaged)
 }
 
-// temporaryFile has no name any more.
+// temporaryFile is a file without a name.
 func temporaryFile() (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(os.TempDir(), "taulop-"+rand.Text()), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err == nil {

@@ -8,8 +8,7 @@ import (
 
 const noFollow = unix.O_NOFOLLOW | unix.O_NONBLOCK
 
-// memoryFile is a file in memory, which is gone with the last process that has it
-// open.
+// memoryFile is a file in memory, which exists until the last process closes it.
 func memoryFile() (*os.File, error) {
 	fd, err := unix.MemfdCreate("taulop", unix.MFD_CLOEXEC)
 	if err != nil {

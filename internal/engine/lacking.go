@@ -9,8 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Lacking are the cells of an experiment that have no interval, and how many of them
-// were visited.
+// Lacking are the cells without an interval, and the number of those that were visited.
 func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	known := make(map[params.Key]bool)
 	for i := range x.File.Cells {
@@ -27,9 +26,9 @@ func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	return lacking, visited
 }
 
-// Left is how long the missing visits take, each as long as the session's mean visit; where the
-// machine moves, how long the missing cells take, each as long as a cell of the session that has
-// an interval. 0 if the session has none.
+// Left estimates the time of the missing visits by the session's mean visit. On a machine with several
+// states it is the time of the missing cells, by the mean time of a cell with an interval. 0: the session
+// has no visits, or no such cells.
 func (x *Experiment) Left() time.Duration {
 	var seconds, visits, left float64
 	for _, l := range x.File.Launches {
@@ -38,10 +37,10 @@ func (x *Experiment) Left() time.Duration {
 			visits += float64(len(l.Probe))
 		}
 	}
-	states, at := x.File.Sort(), make(map[params.Key]int)
+	states, index := x.File.Sort(), make(map[params.Key]int)
 	for i := range x.File.Cells {
 		c := &x.File.Cells[i]
-		at[c.Key] = i
+		index[c.Key] = i
 		for _, s := range c.Samples {
 			if x.File.Launches[s.Launch].Session == x.Session {
 				visits++
@@ -52,7 +51,7 @@ func (x *Experiment) Left() time.Duration {
 		visits, left = float64(len(x.Cells)-len(lacking)), float64(len(lacking))
 	} else {
 		for _, c := range x.Cells {
-			i, known := at[c.Key]
+			i, known := index[c.Key]
 			if !known {
 				i = -1
 			}
@@ -65,7 +64,7 @@ func (x *Experiment) Left() time.Duration {
 	return time.Duration(left * seconds / visits * float64(time.Second))
 }
 
-// Missing says how many cells lack samples, nil where none does.
+// Missing says how many cells lack samples; nil: none does.
 func (x *Experiment) Missing() error {
 	lacking, visited := x.Lacking()
 	if len(lacking) == 0 {

@@ -11,21 +11,20 @@ import (
 	"github.com/taulop/taulop/internal/child"
 )
 
-// Command is the word that has a program begin as a launch, see Serve.
+// Command is the argument that starts a program as a launch, see Serve.
 const Command = "launch"
 
-// noJournal is the exit status of a launch that could not write its results, EX_IOERR of
-// sysexits.
+// noJournal is the exit status of a launch that could not write its results: EX_IOERR of sysexits.
 const noJournal = 74
 
-// preemption is what GODEBUG must say before a process begins: a worker in a batch
-// of more than 10 ms is not interrupted.
+// preemption is the GODEBUG setting of launches: the runtime would interrupt a worker in a batch of more
+// than 10 ms.
 const preemption = "asyncpreemptoff=1"
 
-// patience is how long a launch that was asked to stop may take.
+// patience is the time after which a launch that was asked to stop is killed.
 const patience = 2 * time.Second
 
-// start begins this program again as a launch, in a process of its own.
+// start starts this program as a launch, in a process of its own.
 func start(o Order, journal *os.File) (*Process, error) {
 	cmd, err := child.Command(Command)
 	if err != nil {
@@ -63,7 +62,7 @@ func start(o Order, journal *os.File) (*Process, error) {
 		return child.Ended(err, stderr.Bytes())
 	}
 	return process(end, func() {
-		orders.Close() // an end to it has the launch stop
+		orders.Close() // the end of its standard input stops the launch
 		time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	}), nil
 }

@@ -12,22 +12,22 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Where the host moves CPUs, a cell needs launches with samples in each state: as many launches
-// of all cells would leave every cell without an interval. Launches are then short, many, and
-// visit as many cells as they have time for, the same ones in each launch.
+// On a machine with several states, where the host moves CPUs, a cell needs launches with samples in each
+// state, and launches of all cells would leave every cell without an interval. Launches are then short
+// and many, and visit as many cells as they have time for, the same cells in each launch.
 
-// share is what visiting each cell once takes of a launch; the rest is for second visits of what lacks
-// samples in a state.
+// share is the part of a launch for one visit of each cell; the rest is for second visits of cells that
+// lack samples in a state.
 const share = 0.8
 
-// enoughPasses is how often the time in the most frequent state should be enough for all cells that are
-// visited: a state with half of its share has intervals then, too.
+// enoughPasses is the number of visits of each chosen cell for which the time in the most frequent state
+// should suffice: then a state with half of its share has intervals, too.
 const enoughPasses = 2 * LeastLaunches
 
-// shortest is how long such a launch takes at least; it begins with some 50 ms of memory.
+// shortest bounds the time of such a launch, which begins with some 50 ms of memory.
 const shortest = 300 * time.Millisecond
 
-// short is how long a launch takes if the machine moves.
+// short is the time of a launch on a machine with several states.
 func (x *Experiment) short() time.Duration { return max(x.Time/mostLaunches, shortest) }
 
 // narrows reports whether an experiment may leave cells out.
@@ -35,14 +35,13 @@ func (r *run) narrows() bool {
 	return r.Narrows && r.Launches == 0 && r.Over <= r.Time && r.sets == 1 && r.parts == 0 && r.Time/shortest > LeastLaunches
 }
 
-// moves reports whether workers of the session are moved: some that exchange messages are in other
-// states than their most frequent one for a settled share of the time. What one worker's core does
-// is another matter.
+// moves reports whether the session's workers have several states: two or more workers spend a settled
+// share of the time outside their most frequent state. States of a single worker do not count.
 func (x *Experiment) moves() bool {
 	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool { return w.Session == x.Session && len(w.CPUs) > 1 && parted(w) })
 }
 
-// frequent is the share of the most frequent state of the workers that have it least.
+// frequent is the share of workers' most frequent state, the least over all workers.
 func (x *Experiment) frequent() float64 {
 	least := 1.
 	for _, w := range x.File.Watches {
@@ -53,15 +52,15 @@ func (x *Experiment) frequent() float64 {
 	return least
 }
 
-// parted reports whether states leave a settled share beside the most frequent one.
+// parted reports whether the states beside the most frequent one have a settled share.
 func parted(w params.Watch) bool {
 	shares := lists.Map(w.States, func(s params.State) float64 { return s.Share })
 	return len(shares) > 1 && 1-slices.Max(shares) >= params.Settled
 }
 
-// durations are the medians of what visits of each cell take in the session, by its index in the file, and what
-// one takes on average, s.
-func (r *run) durations() (of map[int]float64, mean float64) {
+// durations are the median times of each cell's visits in the session, by its index in the file, and
+// their mean, in s.
+func (r *run) durations() (medians map[int]float64, mean float64) {
 	type visit struct {
 		at   float32
 		cell int
@@ -74,7 +73,7 @@ func (r *run) durations() (of map[int]float64, mean float64) {
 			}
 		}
 	}
-	of = make(map[int]float64)
+	medians = make(map[int]float64)
 	took, all := make(map[int][]float64), 0.
 	for _, in := range launches {
 		slices.SortFunc(in, func(a, b visit) int { return cmp.Compare(a.at, b.at) })
@@ -85,15 +84,15 @@ func (r *run) durations() (of map[int]float64, mean float64) {
 		}
 	}
 	for cell, times := range took {
-		of[cell] = fit.Median(times).Center
-		all += of[cell]
+		medians[cell] = fit.Median(times).Center
+		all += medians[cell]
 	}
-	return of, all / float64(max(len(of), 1))
+	return medians, all / float64(max(len(medians), 1))
 }
 
-// narrow leaves those of a launch's places that are worth most where the machine moves and there
-// is no time for all in each state: whole tiers where these are most of what fits, so that sessions
-// have the same cells. It looks again as long as some of these were never visited.
+// narrow keeps the most valuable of a launch's places if the machine has several states and there is no
+// time for all places in each: whole tiers if they are most of what fits, so that sessions have the same
+// cells. It decides again while the time of some of these is unknown.
 func (r *run) narrow(places []place) []place {
 	if !r.narrows() || !r.moves() {
 		return places
@@ -107,11 +106,11 @@ func (r *run) narrow(places []place) []place {
 		short, pass := r.short().Seconds(), 0.
 		var until []float64 // of a pass, by place
 		for _, p := range places {
-			of, known := takes[r.cells[p.at].at]
+			seconds, known := takes[r.cells[p.cell].at]
 			if !known {
-				of = mean
+				seconds = mean
 			}
-			if pass += of; pass > max(share*short, r.frequent()*r.Time.Seconds()/enoughPasses) {
+			if pass += seconds; pass > max(share*short, r.frequent()*r.Time.Seconds()/enoughPasses) {
 				break
 			}
 			until = append(until, pass)
@@ -136,28 +135,27 @@ func (r *run) narrow(places []place) []place {
 	return places[:min(r.fits, len(places))]
 }
 
-// worthOf is a cell's place, or its group's, among the cells of a tier: random, the same in all
-// launches.
+// worthOf is the rank of a cell, or of its group, within a tier: random, the same in all launches.
 func (r *run) worthOf(i int) float64 {
-	of := fmt.Sprint(i)
+	name := fmt.Sprint(i)
 	if c := &r.Cells[i]; c.Group != "" {
-		of = c.Survey + " " + c.Group
+		name = c.Survey + " " + c.Group
 	}
-	if _, known := r.worth[of]; !known {
-		r.worth[of] = r.rand.Float64()
+	if _, known := r.worth[name]; !known {
+		r.worth[name] = r.rand.Float64()
 	}
-	return r.worth[of]
+	return r.worth[name]
 }
 
-// A glance is what a launch that was not told of states sees of them.
+// A glance detects states in a launch whose order has none.
 type glance struct {
-	after time.Duration // the launch ends if its workers have several states; 0: never
+	after time.Duration // Order.Glance
 	file  params.File   // its watches
 	looks map[int32][]params.Look
 	taken int
 }
 
-// ends takes in a look and reports whether the launch should end.
+// ends records a reading's look and reports whether the launch should end.
 func (g *glance) ends(r Reading, now time.Duration) bool {
 	if g.after == 0 || r.After == 0 || len(r.CPUs) < 2 {
 		return false

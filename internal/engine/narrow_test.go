@@ -34,7 +34,7 @@ func moved(states int, limit time.Duration) *run {
 
 func (r *run) places() (all []place) {
 	for i, c := range r.Cells {
-		all = append(all, place{Visit: Visit{at: i}, tier: c.Tier, worth: r.worthOf(i)})
+		all = append(all, place{Visit: Visit{cell: i}, tier: c.Tier, worth: r.worthOf(i)})
 	}
 	return all
 }
@@ -62,7 +62,7 @@ func TestNarrow(t *testing.T) {
 		}
 		in := make(map[int]bool)
 		for _, p := range first {
-			in[p.at] = true
+			in[p.cell] = true
 		}
 		for i := range of.cells / 25 * 25 {
 			if !in[i] {
@@ -71,8 +71,8 @@ func TestNarrow(t *testing.T) {
 		}
 		r.launch++
 		for _, p := range r.narrow(r.places()) {
-			if !in[p.at] {
-				t.Errorf("%d states, %v: the next launch visits cell %d, too", of.states, of.time, p.at)
+			if !in[p.cell] {
+				t.Errorf("%d states, %v: the next launch visits cell %d, too", of.states, of.time, p.cell)
 			}
 		}
 	}

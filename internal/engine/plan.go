@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// need is how many launches are to have samples of a cell.
+// need is the number of launches with samples that a cell needs.
 func (x *Experiment) need(c Cell) int {
 	if x.enough[c.Key] || x.enough == nil && c.Once {
 		return 1
@@ -27,9 +27,9 @@ func (x *Experiment) sampled(states *params.Sorting, at int) int {
 	return states.Launches(&x.File.Cells[at], x.Session)
 }
 
-// plan fixes the number of launches by the duration of the second launch of each set, which had
-// hints; their results do not count. If the first launch did not come to all cells there is one
-// more, because the second is the first to visit the rest.
+// plan fixes the number of launches by the duration of the second launch of each set, which had hints,
+// never by results. If the first launch did not reach all cells there is one more, because the second is
+// the first to visit the rest.
 func (r *run) plan(elapsed time.Duration) {
 	if r.launches > 0 {
 		return
@@ -42,13 +42,13 @@ func (r *run) plan(elapsed time.Duration) {
 	}
 	each, left := max(elapsed-r.first, time.Millisecond), r.Time-elapsed
 	if r.Most > 0 {
-		left -= left / 4 // many short launches: some take longer than the second
+		left -= left / 4 // of many short launches, some take longer than the second
 	}
 	r.launches = r.sets * min(max(2+int(left/each), least), cmp.Or(r.Most, mostLaunches))
 }
 
-// least is the least number of launches: where cells are visited once, the first launch, the
-// launches that visit them, and the launches that visit doubtful cells again.
+// least is the least number of launches. If cells are visited once, it is the first launch, the launches
+// that visit these cells, and those that visit the doubtful ones again.
 func (r *run) least() int {
 	if r.parts == 0 {
 		return LeastLaunches
@@ -56,9 +56,9 @@ func (r *run) least() int {
 	return 1 + r.parts + LeastLaunches - 1
 }
 
-// divide deals the cells that are visited once, groups as a whole and at random, among the
-// launches from the second on, so that results for like cells are from several launches. It
-// leaves time to visit them again where few launches were asked for.
+// divide deals the cells that are visited once at random, whole groups at a time, among the launches from
+// the second on: like cells are visited by several launches. If few launches were asked for, it leaves
+// some to visit doubtful cells again.
 func (r *run) divide() {
 	groups := make(map[string]int)
 	for i, c := range r.Cells {
@@ -80,14 +80,14 @@ func (r *run) divide() {
 	}
 }
 
-// ask has every launch from now on visit the cells that are doubtful, when all that are
-// visited once have been. It returns how many more visits these lack at most.
+// ask makes every launch from now on visit the doubtful cells, once all cells that are visited once have
+// been. It returns the most visits that one of them lacks.
 func (r *run) ask() (again int) {
 	if r.asked || r.Doubtful == nil || r.parts == 0 {
 		return 0
 	}
 	var once []params.Cell
-	at := make(map[params.Key]int)
+	index := make(map[params.Key]int)
 	for i, c := range r.Cells {
 		p := r.cells[i]
 		if c.Once && !p.reached {
@@ -95,7 +95,7 @@ func (r *run) ask() (again int) {
 		}
 		if p.at >= 0 {
 			once = append(once, r.File.Cells[p.at])
-			at[c.Key] = i
+			index[c.Key] = i
 		}
 	}
 	r.asked = true
@@ -103,7 +103,7 @@ func (r *run) ask() (again int) {
 		once[i].Time = r.states.Estimate(&once[i])
 	}
 	for _, k := range r.Doubtful(once) {
-		i, known := at[k]
+		i, known := index[k]
 		if !known || !r.Cells[i].Once {
 			continue
 		}
@@ -116,8 +116,8 @@ func (r *run) ask() (again int) {
 	return again
 }
 
-// due reports whether the present launch is to visit a cell. Cells to be visited once that a
-// launch did not come to are left to the next ones.
+// due reports whether the current launch is to visit a cell. A cell to be visited once that its launch
+// did not reach is due in the next ones.
 func (r *run) due(i int) bool {
 	p, turn := &r.cells[i], r.launch/r.sets
 	if !r.lacks(i) || r.Cells[i].Set != r.launch%r.sets {
@@ -126,14 +126,14 @@ func (r *run) due(i int) bool {
 	return p.part < 0 || p.part <= turn && !p.reached
 }
 
-// lacks reports whether a cell is still to be visited: in a resumed session until it has what
+// lacks reports whether a cell is still to be visited: in a resumed session until it has the samples that
 // it needs, in others as long as there is time.
 func (r *run) lacks(i int) bool {
 	p := &r.cells[i]
 	return p.lacking && !(r.resumed && r.sampled(r.states, p.at) >= r.need(r.Cells[i]))
 }
 
-// wait is for the moment at which a launch is to begin.
+// wait waits until the next launch is to begin.
 func (r *run) wait(ctx context.Context) error {
 	if r.Over < r.Time || r.launch == 0 || r.launches == 0 {
 		return ctx.Err()
@@ -146,7 +146,7 @@ func (r *run) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// slice is the time of the present launch.
+// slice is the time of the current launch.
 func (r *run) slice() time.Duration {
 	launches := r.launches
 	if launches == 0 {
@@ -158,15 +158,15 @@ func (r *run) slice() time.Duration {
 	return (r.Time - time.Since(r.began)) / time.Duration(max(1, launches-r.launch))
 }
 
-// Where there is no time for all cells, some with a narrow interval are an answer, more with a wide one
-// are not: of 12 launches a median's interval leaves out two values on either side, and is half as wide as
-// of 7. But a launch begins with a second of memory to lay at worst, and is to last longer.
+// If there is no time for all cells, fewer cells with narrow intervals are better than more with wide
+// ones. The interval of 12 launches leaves out two values on either side, and is half as wide as that of
+// 7. But a launch must last longer than its initialisation of memory, a second at worst.
 const (
 	narrowLaunches = 12
 	longEnough     = 2 * time.Second
 )
 
-// spared is how many launches an experiment divides its time by that may leave cells out.
+// spared is the number of launches by which an experiment that may leave cells out divides its time.
 func (r *run) spared() int {
 	if !r.narrows() {
 		return 0
@@ -174,9 +174,9 @@ func (r *run) spared() int {
 	return min(int(r.Time/longEnough), narrowLaunches)
 }
 
-// goesOn reports whether there is a launch beyond the planned ones: while time is left and a
-// cell lacks samples in a state with its share of the time, or at all in a resumed session. The
-// number of samples decides, never their values.
+// goesOn reports whether there is a launch beyond the planned ones: while time is left and a cell lacks
+// launches in a state, or, in a resumed session, any samples that it needs. The number of samples
+// decides, never their values.
 func (r *run) goesOn() bool {
 	if r.Launches > 0 || r.Over > r.Time || time.Since(r.began)+r.last > r.Time {
 		return false
@@ -196,18 +196,17 @@ func (r *run) goesOn() bool {
 	return false
 }
 
-// A place is a visit on its way into an order.
+// A place is a visit with its sort keys.
 type place struct {
 	Visit
 	missed, have, tier  int
 	turn, within, worth float64
 }
 
-// order is the visits of a launch: tier by tier, cells that the first launch came to before
-// others, so that a short time gives intervals to some cells instead of a sample to all; else
-// at random. In a resumed session, except in the first tier, cells with samples of the fewest
-// launches come first. Cells of a group follow each other, because laying out their memory
-// takes longer than a visit.
+// order is the visits of a launch. Cells that the first launch reached come before others, so that a
+// short time gives intervals to some cells instead of a sample to all; then tier by tier, at random. In a
+// resumed session, except in the first tier, cells with samples of the fewest launches come first. Cells
+// of a group follow each other, because initialising their memory takes longer than a visit.
 func (r *run) order() (visits []Visit) {
 	var places []place
 	turns := make(map[string]float64)
@@ -253,14 +252,14 @@ func (r *run) visitOf(i int) Visit {
 	if hint == 0 {
 		hint = r.like[c.Like]
 	}
-	v := Visit{Survey: c.Survey, Key: c.Key, Hint: hint, at: i}
+	v := Visit{Survey: c.Survey, Key: c.Key, Hint: hint, cell: i}
 	r.watched(&v)
 	return v
 }
 
-// watched adds to a visit whose workers have several states what there is in each.
+// watched adds the samples in each state to a visit whose workers have several.
 func (r *run) watched(v *Visit) {
-	p := &r.cells[v.at]
+	p := &r.cells[v.cell]
 	number := p.watch[r.firstCPU(len(r.File.Launches)/r.sets)]
 	if number == 0 || len(r.File.Watches[number-1].States) < 2 {
 		return
@@ -268,15 +267,14 @@ func (r *run) watched(v *Visit) {
 	states := r.File.Watches[number-1].States
 	v.Watch, v.Have, v.Hints = int(number), make([]int, len(states)), make([]float64, len(states))
 	for _, s := range r.File.Cells[p.at].Samples {
-		if at := r.File.Watches[number-1].Of(s); s.Watch == number && at >= 0 {
-			v.Have[at]++
-			v.Hints[at] = s.NS
+		if state := r.File.Watches[number-1].Of(s); s.Watch == number && state >= 0 {
+			v.Have[state]++
+			v.Hints[state] = s.NS
 		}
 	}
 }
 
-// withProbes puts visits of the reference probe at the beginning, the middle and
-// the end.
+// withProbes adds visits of the probes at the beginning, the middle and the end.
 func (r *run) withProbes(visits []Visit) []Visit {
 	var probes []Visit
 	for _, i := range r.Probes {

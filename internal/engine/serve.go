@@ -21,18 +21,18 @@ import (
 
 // A Sampler takes samples of a survey's cells within one launch.
 type Sampler interface {
-	// Sample takes one sample of a cell. The hint is what earlier launches found,
-	// in ns, 0 if there were none: it says how often to repeat for a batch.
+	// Sample takes one sample of a cell. The hint is the time that earlier launches found, in ns, 0
+	// if there were none. It determines the repetitions of a batch.
 	Sample(ctx context.Context, k params.Key, hint float64) (Reading, error)
-	// Warnings say what speaks against trusting the samples.
+	// Warnings are reasons not to trust the samples.
 	Warnings() []error
 	// Loads say whether off-cache data were off cache; nil if unknown.
 	Loads() []params.Loads
 	Close()
 }
 
-// A looker is a sampler that can measure an empty exchange of the workers on these CPUs, and what sums
-// take them, in ns; 0: unknown.
+// A looker is a sampler that can take a look of the workers on these CPUs, see setups.Team.Look; 0:
+// unknown.
 type looker interface {
 	Look(ctx context.Context, cpus []int) (ns, computed float64)
 }
@@ -40,24 +40,12 @@ type looker interface {
 // A Reading is a sample of a cell.
 type Reading = setups.Sample
 
-// An Open makes the sampler of a survey from what its experiment said, on a bench under
-// these conditions.
+// An Open makes the sampler of a survey from its request, on a bench under these conditions.
 type Open func(survey string, request json.RawMessage, c Conditions) (Sampler, error)
 
-// received is an Order as a launch reads it.
-type received struct {
-	Requests map[string]json.RawMessage `json:"requests"`
-	Visits   []Visit                    `json:"visits"`
-	Time     time.Duration              `json:"time_ns"`
-	Watches  []params.Watch             `json:"watches"`
-	Least    time.Duration              `json:"least_ns"`
-	Glance   time.Duration              `json:"glance_ns"`
-	Conditions
-}
-
-// Serve runs a launch and returns its exit status: it reads an order from standard input and
-// appends results to file descriptor 3. It ends when it is done, when standard input does, or
-// by an error, which it writes to the journal. Signals are left to its parent.
+// Serve is the main function of a launch, and returns its exit status. It reads an order from standard
+// input and appends results to file descriptor 3, the journal. It ends when it is done, at the end of
+// standard input, or by an error, which it writes to the journal. It leaves signals to its parent.
 func Serve(open Open) (status int) {
 	err := serveOrder(open)
 	switch {
@@ -77,7 +65,7 @@ func serveOrder(open Open) error {
 		return errors.New("a launch is begun by a measurement, not by hand")
 	}
 	orders := json.NewDecoder(os.Stdin)
-	var o received
+	var o Order
 	if err := orders.Decode(&o); err != nil {
 		return fmt.Errorf("a launch is begun by a measurement, not by hand: %w", err)
 	}
@@ -97,23 +85,23 @@ func serveOrder(open Open) error {
 
 var launched = time.Now()
 
-// A service is a launch under way.
+// A service is a running launch.
 type service struct {
-	received
+	Order
 	open      Open
 	journal   io.Writer
-	since     func() time.Duration // it began
+	since     func() time.Duration // the time since its begin
 	samplers  map[string]Sampler   // by survey
 	unwritten error                // why a look is not in the journal
 }
 
-// serve carries an order out; now is its clock, nil the machine's.
-func serve(ctx context.Context, o received, journal io.Writer, open Open, now func() time.Duration) error {
+// serve carries out an order. Now is its clock; nil: the machine's.
+func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func() time.Duration) error {
 	if now == nil {
 		now = func() time.Duration { return time.Since(launched) }
 	}
 	began := now()
-	s := &service{received: o, open: open, journal: journal, since: func() time.Duration { return now() - began }, samplers: make(map[string]Sampler)}
+	s := &service{Order: o, open: open, journal: journal, since: func() time.Duration { return now() - began }, samplers: make(map[string]Sampler)}
 	defer s.close()
 	alive := make(chan struct{})
 	defer close(alive)
@@ -160,8 +148,8 @@ func serve(ctx context.Context, o received, journal io.Writer, open Open, now fu
 }
 
 func (s *service) close() {
-	for _, of := range s.samplers {
-		of.Close()
+	for _, sampler := range s.samplers {
+		sampler.Close()
 	}
 }
 
@@ -178,33 +166,33 @@ func (s *service) fail(err error) error {
 	return errors.Join(err, s.put(entry{Error: err.Error(), Refused: errors.As(err, &refused)}))
 }
 
-// leastTime is what nothing takes less than, ns: a terabyte a second. A hint below it is of a damaged file,
-// and would make a batch of billions.
+// leastTime is a lower bound of all times of a cell, in ns: a terabyte a second. A smaller hint comes
+// from a damaged file, and would make a batch of billions.
 func leastTime(k params.Key) float64 { return max(0.01, 1e-3*float64(k.Bytes)) }
 
-// sample takes one, of a sampler that is opened by its first.
+// sample carries out a visit. The first one of a survey opens its sampler.
 func (s *service) sample(ctx context.Context, v Visit, hint float64) (r Reading, err error) {
-	of := s.samplers[v.Survey]
-	if of == nil {
-		if of, err = s.open(v.Survey, s.Requests[v.Survey], s.Conditions); err != nil {
+	sampler := s.samplers[v.Survey]
+	if sampler == nil {
+		if sampler, err = s.open(v.Survey, s.Requests[v.Survey], s.Conditions); err != nil {
 			return r, err
 		}
-		s.samplers[v.Survey] = of
+		s.samplers[v.Survey] = sampler
 	}
 	tidy()
 	if hint < leastTime(v.Key) {
 		hint = 0
 	}
-	if r, err = of.Sample(ctx, v.Key, hint); err != nil {
+	if r, err = sampler.Sample(ctx, v.Key, hint); err != nil {
 		err = fmt.Errorf("%v: %w", v.Key, err)
 	}
 	return r, err
 }
 
-// look is what the workers on these CPUs take for nothing now, and for sums, if any sampler has them.
+// look takes a look of the workers on these CPUs, if a sampler has such workers.
 func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64, known bool) {
-	for _, of := range s.samplers {
-		if l, ok := of.(looker); ok {
+	for _, sampler := range s.samplers {
+		if l, ok := sampler.(looker); ok {
 			if ns, computed := l.Look(ctx, cpus); ns > 0 {
 				at := params.Sample{At: float32(s.since().Seconds()), Computed: float32(computed)}
 				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, Sample: setups.Sample{CPUs: cpus, Sample: at}}))
@@ -215,22 +203,22 @@ func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64, k
 	return 0, 0, false
 }
 
-// found puts what a visit found into the journal.
+// found puts a visit's reading into the journal.
 func (s *service) found(visit int, r Reading) error {
 	v := &s.Visits[visit]
 	r.At = float32(s.since().Seconds())
 	return cmp.Or(s.unwritten, s.put(entry{Cell: &v.Key, Sample: r, Probe: v.Probe, Visit: visit}))
 }
 
-// conclude puts what speaks against the samples, and that there are no more, into the journal.
+// conclude puts the samplers' warnings and loads, and the end of the launch, into the journal.
 func (s *service) conclude() error {
-	for _, of := range s.samplers {
-		for _, w := range of.Warnings() {
+	for _, sampler := range s.samplers {
+		for _, w := range sampler.Warnings() {
 			if err := s.put(entry{Warning: w.Error()}); err != nil {
 				return err
 			}
 		}
-		if loads := of.Loads(); len(loads) > 0 {
+		if loads := sampler.Loads(); len(loads) > 0 {
 			if err := s.put(entry{Loads: loads}); err != nil {
 				return err
 			}
@@ -239,12 +227,12 @@ func (s *service) conclude() error {
 	return s.put(entry{Done: true})
 }
 
-// garbageLimit is how much the heap may grow before it is collected, between two visits: a
-// launch of 256 workers makes some 0.3 MB of garbage a visit, and the runtime must not collect
-// in the middle of one. The runtime's memory limit is a last resort.
+// garbageLimit is the heap's growth after which it is collected between two visits: a launch of 256
+// workers makes some 0.3 MB of garbage a visit, and the runtime must not collect during one. The
+// runtime's memory limit is a last resort.
 const garbageLimit = 64 << 20
 
-// tidy collects garbage where there is much, while no worker works.
+// tidy collects garbage beyond garbageLimit, while no worker is busy.
 func tidy() {
 	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	metrics.Read(heap)

@@ -10,14 +10,14 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// BeginOn begins this program anew, with the same arguments, on some CPUs. It returns only
-// where that fails.
+// BeginOn starts this program anew in this process, with the same arguments, on some CPUs. It returns
+// only if that fails.
 func BeginOn(cpus numa.CPUSet) error {
 	program, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("cannot begin anew on CPUs %v: %w", cpus, err)
 	}
-	runtime.LockOSThread() // whose CPUs the new program has
+	runtime.LockOSThread() // the new program inherits the thread's CPUs
 	defer runtime.UnlockOSThread()
 	mask := unix.NewCPUSet(cpus[len(cpus)-1] + 1)
 	for _, cpu := range cpus {

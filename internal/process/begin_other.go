@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// BeginOn is known on Linux alone.
+// BeginOn needs Linux.
 func BeginOn(numa.CPUSet) error {
 	return errors.New("this system has no way to choose the CPUs of a program")
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// OnCPU is how long the threads of this process ran, and how long they were ready
-// to; nothing where the kernel does not say.
+// OnCPU is the time that this process's threads ran, and the time that they waited for a CPU; 0 if the
+// kernel does not say.
 func OnCPU() (ran, waited time.Duration) {
 	files, _ := filepath.Glob("/proc/self/task/*/schedstat")
 	for _, file := range files {

@@ -4,5 +4,5 @@ package process
 
 import "time"
 
-// OnCPU is known on Linux alone.
+// OnCPU needs Linux.
 func OnCPU() (ran, waited time.Duration) { return 0, 0 }

@@ -9,11 +9,10 @@ import (
 	"syscall"
 )
 
-// AbortOnCrash has a panic in any goroutine, and whatever else the Go runtime ends
-// a program for, end this one by SIGABRT, exit status 134 in a shell, as a failed
-// assertion ends one in C. By itself the runtime exits with 2, which means bad input
-// here. There is no core file, which would hold gigabytes of buffers, unless
-// GOTRACEBACK asks for one.
+// AbortOnCrash makes a panic in any goroutine, and every other fatal error of the Go runtime, end the
+// program by SIGABRT, exit status 134 in a shell, like a failed assertion in C. The runtime would exit
+// with 2, which means bad input here. There is no core file, which would hold gigabytes of buffers, unless
+// GOTRACEBACK is set.
 func AbortOnCrash() {
 	if os.Getenv("GOTRACEBACK") == "" {
 		var core syscall.Rlimit
@@ -25,6 +24,5 @@ func AbortOnCrash() {
 	debug.SetTraceback("crash")
 }
 
-// IgnoreBrokenPipes has a write to a pipe without a reader fail and not end the
-// process.
+// IgnoreBrokenPipes makes a write to a pipe without a reader fail, instead of ending the process.
 func IgnoreBrokenPipes() { signal.Ignore(syscall.SIGPIPE) }

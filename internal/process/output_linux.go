@@ -6,10 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OutputClosed tells whether standard output was closed when the process began. The
-// Go runtime has opened the null device in its place by then, to read and write; a
-// shell's >/dev/null opens it to write alone, and daemons open it once for several
-// descriptors.
+// OutputClosed reports whether standard output was closed when the process began. The Go runtime then has
+// opened the null device in its place, for reading and writing. A shell's >/dev/null opens it only for
+// writing, and daemons open it once for several descriptors.
 func OutputClosed() bool {
 	null, err := os.Stat(os.DevNull)
 	if err != nil {
@@ -23,8 +22,8 @@ func OutputClosed() bool {
 	return err == nil && mode&unix.O_ACCMODE == unix.O_RDWR && !sameOpening(1, 0) && !sameOpening(1, 2)
 }
 
-// sameOpening tells whether two descriptors come from one open; also where the kernel
-// does not say.
+// sameOpening reports whether two descriptors come from one open. It returns true if the kernel does not
+// say.
 func sameOpening(a, b int) bool {
 	self := uintptr(os.Getpid())
 	const kcmpFile = 0

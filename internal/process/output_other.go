@@ -2,5 +2,5 @@
 
 package process
 
-// OutputClosed is known on Linux alone.
+// OutputClosed needs Linux.
 func OutputClosed() bool { return false }

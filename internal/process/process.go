@@ -1,3 +1,3 @@
-// Package process is what the system says of this process and does with it: how long it ran,
-// on which CPUs it goes on, whether its standard output is open, and how a crash ends it.
+// Package process is this process as the system sees it: its CPU time, its CPUs, whether its standard
+// output is open, and how a crash ends it.
 package process

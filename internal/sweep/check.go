@@ -12,15 +12,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// checked is the longest copy that is measured again: long enough to tell what memory
-// carries, short enough for many visits.
+// checked is the longest copy that is measured again: long enough to show the memory's bandwidth, short
+// enough for many visits.
 const checked = 1 << 20
 
-// Check is an experiment that measures again, under the same circumstances, the cells of a
-// sweep's file that say most of a machine in a few seconds. Its file is a new one. It fails if
-// the file is of another kind of machine or has no such cells. The host may have another name:
-// one node's file may serve all like nodes. With a peak that is given, known here or in the file
-// it is also measured what memory carries.
+// Check is an experiment that measures the most significant cells of a sweep's file again in a few
+// seconds, into a new file, under the same conditions. It fails if the file is of another kind of machine
+// or has no such cells. The host name may differ: one node's file serves all nodes of its kind. If the
+// peak bandwidth is given, or known here or in the file, it also measures the memory's bandwidth.
 func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Duration) (*engine.Experiment, error) {
 	here := provenance.Read("/", m)
 	same := *was
@@ -43,10 +42,10 @@ func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Durat
 	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: was.Plan}, m); err != nil {
 		return nil, err
 	}
-	telling := telling(was, here.Memory != nil && here.Memory.PeakGBs > 0)
-	x.Cells = slices.DeleteFunc(x.Cells, func(c engine.Cell) bool { return !slices.Contains(telling, c.Key) })
+	keys := significant(was, here.Memory != nil && here.Memory.PeakGBs > 0)
+	x.Cells = slices.DeleteFunc(x.Cells, func(c engine.Cell) bool { return !slices.Contains(keys, c.Key) })
 	for i := range x.Cells {
-		x.Cells[i].Tier = slices.Index(telling, x.Cells[i].Key)
+		x.Cells[i].Tier = slices.Index(keys, x.Cells[i].Key)
 	}
 	if len(x.Cells) == 0 {
 		return nil, refusef("it has no cell with %d launches to measure again: %w", engine.LeastLaunches, params.ErrUnfinished)
@@ -54,11 +53,10 @@ func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Durat
 	return x, nil
 }
 
-// telling are the cells of a file that say the most, first what says more: what memory
-// carries with all workers and with one, a segment's transfer with all workers and between
-// two, and flags by themselves; placement by placement. With carried there are also copies from
-// memory to memory.
-func telling(f *params.File, carried bool) (keys []params.Key) {
+// significant are the most significant cells of a file, in falling order for each placement: copies with
+// all workers and with one, a segment's transfer with all workers and between two, and flags alone. With
+// bandwidth there are also copies from memory to memory.
+func significant(f *params.File, bandwidth bool) (keys []params.Key) {
 	first := ""
 	if len(f.Plan.Setups) > 0 {
 		first = f.Plan.Setups[0]
@@ -89,7 +87,7 @@ func telling(f *params.File, carried bool) (keys []params.Key) {
 				return c.Kind == params.TransferCell && c.Setup == setup && c.OffCache == off && c.Bytes == f.Plan.SegmentBytes
 			}
 		}
-		if carried {
+		if bandwidth {
 			add(func(c *params.Cell) bool {
 				return c.Kind == params.OwnCell && c.OffCache && c.Bytes <= checked && c.Transport == params.InSegments
 			})

@@ -8,25 +8,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// The rounds of a sweep. Each has short sizes in cache first, then off cache, whose memory
-// takes long to lay out, and last long ones, of which a visit takes tens of ms where many
-// workers send them at once.
+// The rounds of a sweep. Each has short messages in cache first, then those off cache, whose memory
+// takes long to initialise, and long messages last: a visit takes tens of ms if many workers send them.
 const (
-	// The first size of each series, the last, a segment, every eighth below it, and those of steps.
+	// The first and the last size of each series, a segment, every eighth size below it, and steps.
 	coarse = iota
-	half   // every second
+	half   // every second size
 	fine
 	unasked // reduction operators that were not named
 )
 
-// long is the size from which on a message is long.
+// long is the size beyond which a message is long.
 const long = 1 << 20
 
-// inRounds has everything that a sweep measures visited at a few sizes before any of it is at
-// more: a launch whose time is over has something of everything, and missing sizes lie between
-// others. Within a round cells keep their order. Caches are bytes a core of each.
+// inRounds sets tiers such that every series is visited at a few sizes before any is at more: a launch
+// that runs out of time has samples of every series, and missing sizes lie between measured ones. Within
+// a round cells keep their order. Caches are the bytes of each cache for a core.
 func inRounds(p params.Plan, caches []int, cells []engine.Cell) {
-	series := func(k params.Key) params.Key { // cells of one differ in nothing but their sizes
+	series := func(k params.Key) params.Key { // its cells differ only in size
 		k.Bytes = 0
 		return k
 	}
@@ -36,27 +35,27 @@ func inRounds(p params.Plan, caches []int, cells []engine.Cell) {
 		sizes[s] = append(sizes[s], c.Bytes)
 		last = max(last, c.Tier)
 	}
-	beside := make(map[params.Key][]int)
-	for s, of := range sizes {
-		slices.Sort(of)
-		beside[s] = steps(of, caches)
+	stepsOf := make(map[params.Key][]int)
+	for s, all := range sizes {
+		slices.Sort(all)
+		stepsOf[s] = steps(all, caches)
 	}
 	for i := range cells {
 		c := &cells[i]
-		of, step := sizes[series(c.Key)], beside[series(c.Key)]
+		all, step := sizes[series(c.Key)], stepsOf[series(c.Key)]
 		round := fine
-		switch at := slices.Index(of, c.Bytes); {
+		switch i := slices.Index(all, c.Bytes); {
 		case c.Kind == params.GammaCell && len(p.Operators) == 0 && c.Operator != transfers.Common[0]:
 			round = unasked
 		case c.Once: // cells like it are visited in every launch
-		case at == len(of)-1, transfers.Segment(p, c.Key), slices.Contains(step, c.Bytes),
-			at%8 == 0 && (c.Bytes < p.SegmentBytes || len(step) == 0):
+		case i == len(all)-1, transfers.Segment(p, c.Key), slices.Contains(step, c.Bytes),
+			i%8 == 0 && (c.Bytes < p.SegmentBytes || len(step) == 0):
 			round = coarse
-		case at%2 == 0:
+		case i%2 == 0:
 			round = half
 		}
 		if c.Tier == 0 {
-			continue // what all predictions need
+			continue // all predictions need these cells
 		}
 		rank := 3 * round
 		switch {
@@ -69,8 +68,8 @@ func inRounds(p params.Plan, caches []int, cells []engine.Cell) {
 	}
 }
 
-// steps are the sizes below and above each step of a curve. A copy of m bytes fills a cache of 2m; sizes
-// within a quarter of that may be on either side. Between steps curves are nearly straight.
+// steps are the sizes just below and above each step of a curve. A copy of m bytes fills a cache of 2m;
+// sizes within a quarter of that may be on either side. Between steps curves are nearly straight.
 func steps(sizes, caches []int) (beside []int) {
 	for _, bytes := range caches {
 		within, _ := slices.BinarySearch(sizes, bytes*3/8+1)

@@ -23,13 +23,13 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A Request is a sweep into a file: a new one, or one that is there.
+// A Request describes a sweep into a new or an existing file.
 type Request struct {
 	Path     string
-	Resume   bool          // go on with the file
+	Resume   bool          // complete the file
 	Add      bool          // add a session to it
-	Force    bool          // a new one replaces what is there
-	PeakGBs  float64       // what memory should carry; 0: as the file or the firmware has it
+	Force    bool          // a new file may replace one
+	PeakGBs  float64       // the memory's peak bandwidth; 0: the file's or the firmware's
 	Plan     params.Plan   // of a new file: placements, τ and sizes may be left open
 	Budget   time.Duration // 0: the file's; DefaultTime of a new one
 	Over     time.Duration
@@ -37,27 +37,25 @@ type Request struct {
 	Huge     bool   // pages of buffers, of a new file
 	Fill     bool   // idle cores are kept busy, of a new file
 	Name     string // of the machine, of a new file; "": the host's
-	// Warn gets what is to be known at once.
+	// Warn receives warnings during the sweep.
 	Warn func(error)
 }
 
-// ErrThere: a new file would replace this one.
+// ErrThere: a new file would replace an existing one.
 var ErrThere = errors.New("go on with it, replace it, or choose another file")
 
 // A Session is a sweep that keeps its file up to date while it measures.
 type Session struct {
 	*engine.Experiment
 	Request
-	// Moved says where the file is now, if another program has changed the one that was
-	// asked for; else it is nil.
+	// Moved says where the file is now, if another program has changed the requested one; else nil.
 	Moved  error
-	target string // the file itself, behind symbolic links
+	target string // the path with symbolic links resolved
 	out    *outfile.File
 }
 
-// Open makes the file's experiment, with what a sweep that was killed has left of it, and
-// keeps other sweeps from the file until Close. An engine.RefusedError is about the
-// request.
+// Open makes the file's experiment, adds results that a killed sweep left in its journal, and locks the
+// file against other sweeps until Close. It returns an engine.RefusedError for an error of the request.
 func Open(r Request, m *numa.Machine) (s *Session, err error) {
 	s = &Session{Request: r}
 	if s.out, err = r.check(); err != nil {
@@ -101,10 +99,10 @@ func (s *Session) open(m *numa.Machine) error {
 	return nil
 }
 
-// Close lets other sweeps have the file.
+// Close unlocks the file for other sweeps.
 func (s *Session) Close() { s.out.Release() }
 
-// locate takes over where the file is.
+// locate sets the path from the open file.
 func (s *Session) locate() {
 	s.Path, s.target = s.out.Path, s.out.Path
 	if target, err := outfile.Target(s.Path); err == nil {
@@ -112,7 +110,8 @@ func (s *Session) locate() {
 	}
 }
 
-// write writes the file, and follows it where it goes beside what another program wrote.
+// write writes the file. If another program has changed it, outfile writes beside it, and the session
+// continues with the new path.
 func (s *Session) write(f *params.File) error {
 	err := s.out.Write(f.Write)
 	if moved := (*outfile.Moved)(nil); errors.As(err, &moved) {
@@ -125,8 +124,7 @@ func (s *Session) write(f *params.File) error {
 	return err
 }
 
-// Run measures. Whatever ends it, what was measured is in the file; unsaved is an error
-// where it cannot be.
+// Run measures. Whatever ends it, the results are in the file, unless unsaved says why they are not.
 func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	f, open := s.File, engine.OpenJournal
 	if f.Journal == "" {
@@ -135,7 +133,7 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 			engine.RemoveOldJournal(s.target)
 		}
 	}
-	if err := s.Save(f); err != nil { // it has the journal's mark
+	if err := s.Save(f); err != nil { // with the journal's mark
 		return err, nil
 	}
 	switch s.Journal, err = open(s.target, f.Journal); {
@@ -153,12 +151,12 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	spent, began := f.Seconds, time.Now()
 	err = s.Experiment.Run(ctx)
 	f.Seconds = spent + time.Since(began).Seconds()
-	if unsaved = s.write(f); unsaved == nil { // until then the journal has what the file lacks
+	if unsaved = s.write(f); unsaved == nil { // now the journal has no results that the file lacks
 		engine.RemoveJournal(s.target, f)
 		return err, s.write(f)
 	}
 	if limit := new(params.LimitError); errors.As(unsaved, limit) {
-		if errors.As(err, limit) { // from where it was saved before
+		if errors.As(err, limit) { // the same error of an earlier save
 			err = nil
 		}
 		unsaved = fmt.Errorf("%s was not written: %w", s.Path, unsaved)
@@ -167,13 +165,13 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 		}
 		return err, unsaved
 	}
-	if !outfile.Replaces(s.Path) { // else it has the journal's mark, for Resume
+	if !outfile.Replaces(s.Path) { // else the file has the journal's mark, and can be resumed
 		engine.RemoveJournal(s.target, f)
 	}
 	return err, unsaved
 }
 
-// Discard removes a new file in which nothing was measured; what was there before stays.
+// Discard removes a new file without results; an existing file stays.
 func (s *Session) Discard() error {
 	if s.Resume || s.Add || len(s.File.Cells) > 0 {
 		return nil
@@ -181,10 +179,10 @@ func (s *Session) Discard() error {
 	return os.Remove(s.target)
 }
 
-// Missing says what was not reached, and what has too few samples; nil if all is there.
+// Missing says which cells were not reached or have too few samples; nil: none.
 func (s *Session) Missing() error {
-	how := s.Experiment.Missing()
-	if how == nil {
+	missing := s.Experiment.Missing()
+	if missing == nil {
 		return nil
 	}
 	name := func(c engine.Cell) string {
@@ -194,29 +192,29 @@ func (s *Session) Missing() error {
 		return c.Survey
 	}
 	lacking, _ := s.Lacking()
-	all, of := make(map[string]int), make(map[string]int)
+	all, lacks := make(map[string]int), make(map[string]int)
 	for _, c := range s.Cells {
 		all[name(c)]++
 	}
 	for _, c := range lacking {
-		of[name(c)]++
+		lacks[name(c)]++
 	}
 	var parts []string
-	for _, what := range slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(of[b]-of[a], strings.Compare(a, b)) }) {
-		part := fmt.Sprintf("%d of %d %s", of[what], all[what], what)
-		if of[what] == all[what] {
-			part = fmt.Sprintf("all %d of %s", all[what], what)
+	for _, kind := range slices.SortedFunc(maps.Keys(lacks), func(a, b string) int { return cmp.Or(lacks[b]-lacks[a], strings.Compare(a, b)) }) {
+		part := fmt.Sprintf("%d of %d %s", lacks[kind], all[kind], kind)
+		if lacks[kind] == all[kind] {
+			part = fmt.Sprintf("all %d of %s", all[kind], kind)
 		}
 		parts = append(parts, part)
 	}
-	if there := s.complete(); len(there) > 0 {
-		return fmt.Errorf("%w (%s); complete: %s", how, strings.Join(parts, ", "), printable.List(there))
+	if complete := s.complete(); len(complete) > 0 {
+		return fmt.Errorf("%w (%s); complete: %s", missing, strings.Join(parts, ", "), printable.List(complete))
 	}
-	return fmt.Errorf("%w (%s)", how, strings.Join(parts, ", "))
+	return fmt.Errorf("%w (%s)", missing, strings.Join(parts, ", "))
 }
 
-// complete is what nothing lacks of: y, a segment at every τ, all sizes of a setup with a
-// placement, in cache or off, other kinds of cells.
+// complete lists the parts of the plan without a missing cell: y, a segment at every τ, all sizes of a
+// setup with a placement, in cache or off, other kinds of cells.
 func (s *Session) complete() (all []string) {
 	lacks := make(map[string]bool)
 	lacking, _ := s.Lacking()
@@ -236,7 +234,7 @@ func (s *Session) complete() (all []string) {
 }
 
 // parts are the parts of the plan that a cell belongs to.
-func (s *Session) parts(c engine.Cell) (of []string) {
+func (s *Session) parts(c engine.Cell) (parts []string) {
 	switch {
 	case c.Survey != transfers.Survey.Name:
 		return []string{c.Survey}
@@ -244,12 +242,12 @@ func (s *Session) parts(c engine.Cell) (of []string) {
 		return []string{transfers.Names[c.Kind]}
 	}
 	if p := s.File.Plan; c.Bytes == cmp.Or(c.SegmentBytes, p.SegmentBytes) {
-		of = append(of, "a segment at every τ "+view.Cache(c.OffCache))
+		parts = append(parts, "a segment at every τ "+view.Cache(c.OffCache))
 	}
-	return append(of, fmt.Sprintf("%s %s %s", c.Setup, c.Placement, view.Cache(c.OffCache)))
+	return append(parts, fmt.Sprintf("%s %s %s", c.Setup, c.Placement, view.Cache(c.OffCache)))
 }
 
-// check refuses what a sweep cannot write again and again.
+// check rejects a path that a sweep cannot write repeatedly, and opens it.
 func (r *Request) check() (*outfile.File, error) {
 	_, missing := os.Stat(r.Path)
 	regular := outfile.Replaces(r.Path)
@@ -270,11 +268,11 @@ func (r *Request) there() error {
 	return engine.Refuse(fmt.Errorf("%s already exists: %w", r.Path, ErrThere))
 }
 
-// file makes a new file, or reads the one to go on with.
+// file makes a new file, or reads the one to complete.
 func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	here := provenance.Read("/", m)
 	if !r.Resume && !r.Add {
-		if _, err := os.Stat(r.Path); err == nil && !r.Force { // since it was looked for
+		if _, err := os.Stat(r.Path); err == nil && !r.Force { // it appeared after check
 			return nil, r.there()
 		}
 		here.Give(r.Huge)
@@ -326,13 +324,12 @@ func (r *Request) plan(m *numa.Machine) params.Plan {
 	return p
 }
 
-// manyCores is the number of cores from which γ of all operators at every τ would take longer
-// than everything else.
+// manyCores is the number of cores beyond which γ of all operators at every τ would take longer than all
+// other cells.
 const manyCores = 32
 
-// save writes the file while the sweep goes on. That it cannot be written is no
-// reason to stop measuring: a full disk may get room, and what is lost at the end is
-// printed.
+// save returns the function that writes the file during the sweep. A failed write does not end the sweep:
+// a full disk may get room, and the last write reports its error.
 func (s *Session) save() func(*params.File) error {
 	failing := false
 	return func(f *params.File) error {

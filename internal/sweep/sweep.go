@@ -1,5 +1,5 @@
-// Package sweep makes of a plan an experiment that measures every τ-Lop parameter
-// of a machine, and what else was asked for, into one file.
+// Package sweep turns a plan into an experiment that measures every τ-Lop parameter of a machine, and
+// further surveys, into one file.
 package sweep
 
 import (
@@ -13,13 +13,12 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// DefaultTime is what a sweep takes on a machine: a minute, and what surveys take
-// comes on top.
+// DefaultTime is the default time of a sweep: a minute, and the time of its further surveys.
 func DefaultTime(with []string, m *numa.Machine) time.Duration {
 	return time.Minute + survey.TimeOf(with, m)
 }
 
-// Experiment is a file's plan, to be measured in a session of it.
+// Experiment is the experiment that measures a file's plan in one of its sessions.
 func Experiment(f *params.File, m *numa.Machine, session int) (*engine.Experiment, error) {
 	x := &engine.Experiment{File: f, Session: session, Time: time.Duration(f.Plan.Budget * float64(time.Second)),
 		FirstCPUs: transfers.FirstCPUs(f.Plan, m)}
