@@ -10,21 +10,22 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Conclusion is what a library shall take in a cell.
+// A Conclusion is the library's choice for a cell.
 type Conclusion struct {
 	*Cell
 	Setting mpi.Setting // zero: its own choice stays
 	Timed   bool        // here, with its own choice; else nearby
 	Passes  int         // in which both were timed
-	// OwnUS and US are what the own choice takes, and the setting: timed, or estimated; 0: not known.
+	// OwnUS and US are the times of the own choice and of the setting in µs, timed or estimated; 0: unknown.
 	OwnUS, US float64
 	Gain      fit.Estimate // the share of the own choice's time that is saved
 }
 
-// Conclude decides by what was timed: a setting is taken where it was quicker than the library's own
-// choice in so many passes that the interval of the gain is above zero, also when all that was compared is
-// corrected for, and where it was not timed if predictions that timings nearby correct tell it from the own choice, by twice as much where that was
-// timed, and from the best that was timed. Cells beyond the plan's are of other ranks or sizes, predicted.
+// Conclude decides by timings. A timed setting is taken if the interval of its gain over the library's
+// own choice is above zero, also when corrected for the number of comparisons. A setting that was not
+// timed is taken if predictions corrected with nearby timings show it to be cheaper than the own choice,
+// by twice the margin if that was timed, and than the best timed setting. The cells beyond are
+// predictions for other ranks or sizes than the plan's.
 func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 	var cells []Cell
 	for _, w := range m.Cells {
@@ -60,10 +61,10 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 	return all
 }
 
-// sure is how many standard errors are half of an interval of 95 %.
+// sure is half of a 95 % interval in standard errors.
 const sure = 1.96
 
-// medians are the times of cells and options of which there are passes enough for an interval.
+// medians are the times of cells and options with enough passes for an interval.
 func (r *Results) medians(cells []Cell) Times {
 	times := make(Times, len(cells))
 	for i, c := range cells {
@@ -83,12 +84,12 @@ func (r *Results) medians(cells []Cell) Times {
 	return times
 }
 
-// ratios are what the own choice took by what an option took, by cell and option.
+// ratios are the times of the own choice over those of an option, by cell and option.
 type ratios map[[2]int]fit.Estimate
 
-// quicker are the ratios of options that were certainly quicker than the own choice. A pass compares both, so that
-// what drifts hits both. Of hundreds of comparisons some have an interval above one by chance: of those here one
-// in forty is expected to be wrong (fit.Adjust).
+// quicker are the ratios of options that were certainly quicker than the own choice. Each pass times both,
+// so that drift affects both. Among hundreds of comparisons some have an interval above one by chance:
+// one in forty of those returned is expected to be wrong (fit.Adjust).
 func (r *Results) quicker(cells []Cell) ratios {
 	var at [][2]int
 	var of []fit.Estimate
@@ -110,7 +111,7 @@ func (r *Results) quicker(cells []Cell) ratios {
 	return all
 }
 
-// best takes the setting of a cell that was certainly quicker by most.
+// best takes the setting of a cell with the largest certain gain.
 func (r ratios) best(cell int, c *Conclusion, times Times) (taken bool) {
 	for o := 1; o < len(c.Options); o++ {
 		ratio, there := r[[2]int{cell, o}]
@@ -124,7 +125,7 @@ func (r ratios) best(cell int, c *Conclusion, times Times) (taken bool) {
 	return taken
 }
 
-// pairs are the times of the own choice by those of an option, in each pass that has both.
+// pairs are the times of the own choice over those of an option, in each pass with both.
 func (r *Results) pairs(cell, option int) (ratios []float64) {
 	for _, pass := range r.Passes {
 		own, there := pass[[2]int{cell, 0}]
@@ -135,7 +136,7 @@ func (r *Results) pairs(cell, option int) (ratios []float64) {
 	return ratios
 }
 
-// A Comparison is a component beside what the library takes by itself.
+// A Comparison compares a component with the library's own choice.
 type Comparison struct {
 	mpi.Component
 	Cells   int     `json:"cells"`   // with an interval
@@ -144,7 +145,7 @@ type Comparison struct {
 	Gain    float64 `json:"gain"` // the share of the time that is saved, of the geometric mean over cells
 }
 
-// Compared are the plan's components by what they took.
+// Compared are the comparisons of the plan's components.
 func (m *Manifest) Compared(r *Results) (all []Comparison) {
 	for i, c := range m.Components {
 		of, logs := Comparison{Component: c}, 0.0
@@ -169,9 +170,8 @@ func (m *Manifest) Compared(r *Results) (all []Comparison) {
 	return all
 }
 
-// Rules are the choices that are not left to the library, by collective, P and m rising. A choice holds
-// up to the middle of the way to the next size, and not beyond a size where the library's own choice
-// changes.
+// Rules are the choices that differ from the library's own, by collective, rising P and m. A choice holds
+// to the middle between two sizes, but not beyond a size at which the library's own choice changes.
 func Rules(of []Conclusion, library *mpi.Library, nodes func(p int) int) (rules []mpi.Rule) {
 	all := slices.Clone(of)
 	slices.SortStableFunc(all, func(a, b Conclusion) int { return before(a.Cell, b.Cell) })
@@ -203,8 +203,8 @@ func before(a, b *Cell) int {
 	return cmp.Or(cmp.Compare(a.Collective, b.Collective), a.P-b.P, a.Bytes-b.Bytes)
 }
 
-// border is where the choice of a size begins that follows another one, and where that of the other
-// ends: where the library's own choice changes between them, first and last, else in the middle.
+// border is where the choice of size high begins and that of size low ends: where the library's own choice
+// changes for the last and for the first time between them, else at their geometric mean.
 func border(library *mpi.Library, on *collective.Collective, p, low, high int) (from, to int) {
 	middle := int(math.Sqrt(float64(max(1, low)) * float64(high)))
 	from, to = middle+1, middle

@@ -2,31 +2,30 @@ package plan
 
 import "math"
 
-// A Decision is what a library shall take in a cell.
+// A Decision is the choice for a cell.
 type Decision struct {
 	Option int  // of the cell; 0: the library's own choice
 	Timed  bool // both were timed here, else the gain is estimated
-	// Ratio is the time of the own choice by that of the option, as a logarithm, with its standard
+	// Ratio is the logarithm of the time of the own choice over that of the option; Error its standard
 	// error.
 	Ratio, Error float64
 }
 
-// A Time is what an option took, in seconds, and the standard error of its logarithm. 0: not timed.
+// A Time is an option's time in seconds, and the standard error of its logarithm. 0: not timed.
 type Time struct{ Seconds, Error float64 }
 
-// Times are those of cells, by option.
+// Times are times by cell and option.
 type Times [][]Time
 
 func (t Times) has(cell, option int) bool {
 	return option >= 0 && option < len(t[cell]) && t[cell][option].Seconds > 0
 }
 
-// certain is by how many standard errors an option must be the cheaper one.
+// certain is the number of standard errors by which an option must be cheaper.
 const certain = 1
 
-// Decide chooses in each cell the setting that is the cheapest: of those timed, and elsewhere by
-// predictions that timings nearby correct. The own choice stays where these do not tell an option
-// from it.
+// Decide chooses the cheapest setting of each cell: among those timed, and elsewhere by predictions
+// corrected with nearby timings. The own choice stays if these do not show an option to be cheaper.
 func Decide(cells []Cell, times Times) []Decision {
 	r := newRows(cells)
 	all := make([]Decision, len(cells))
@@ -56,8 +55,8 @@ func (r *rows) decide(times Times, cell int) Decision {
 	return best
 }
 
-// estimate is the logarithm of what an option takes, with its standard error; it is known where it
-// was timed, here or nearby.
+// estimate is the logarithm of an option's time, with its standard error; known if the option was
+// timed, in this cell or nearby.
 func (r *rows) estimate(times Times, cell, option int) (log, error float64, known bool) {
 	if times.has(cell, option) {
 		return math.Log(times[cell][option].Seconds), times[cell][option].Error, true

@@ -20,7 +20,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Manifest is what a job times, the content of plan.json.
+// A Manifest is the work of a job, the content of plan.json.
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
@@ -28,18 +28,18 @@ type Manifest struct {
 	CPU     string `json:"cpu,omitempty"` // of the machine that was predicted
 	Nodes   int    `json:"nodes"`
 	Passes  int    `json:"passes"` // over all that is timed, at most
-	// Seconds is what they are expected to take, and Brute what as many passes over all settings would.
+	// Seconds is the expected time of the timings, and Brute that of as many passes over all settings.
 	Seconds  float64 `json:"seconds"`
 	Brute    float64 `json:"brute_force_seconds"`
 	Expected float64 `json:"expected_penalty"` // a share, the mean over cells
 	Cells    []Work  `json:"cells"`
-	// With is the suite that times, as Suites has it; empty: job/timing.c.
+	// With is the suite that times, see Suites; empty: job/timing.c.
 	With string `json:"with,omitempty"`
-	// Components are timed in each cell that is, beside the library's own choice.
+	// Components are timed in each timed cell, beside the library's own choice.
 	Components []mpi.Component `json:"components,omitempty"`
 }
 
-// Work is what is timed of a cell.
+// Work are the timings of a cell.
 type Work struct {
 	Cell
 	Timed []int `json:"timed,omitempty"` // of its options, the own choice first
@@ -50,29 +50,29 @@ const (
 	version = 1
 	// Name is the file of a manifest.
 	Name = "plan.json"
-	// results is the folder of what a job took.
+	// results is the folder of a job's results.
 	results = "results"
 )
 
-// Passes over what is timed: medians of fewer than FewPasses have no interval, and more than manyPasses
-// gain little.
+// Numbers of passes: medians of fewer than FewPasses have no interval, and more than manyPasses gain
+// little.
 const (
 	FewPasses  = 6
 	manyPasses = 100
 )
 
-// mostTimed is how many settings of a cell are timed beside the library's own choice: where predictions
-// tell nothing, as among two ranks, two are too few.
+// mostTimed is the most settings of a cell that are timed beside the library's own choice: two are too
+// few where predictions do not differ, as among two ranks.
 const mostTimed = 4
 
-// leastPass is what the least that is worth timing takes a pass, in seconds.
+// leastPass is the least time of a pass that is worth timing, in seconds.
 const leastPass = 0.01
 
-// launching is what starting a process takes, in seconds.
+// launching is the time to start a process, in seconds.
 const launching = 1
 
-// passCost is what timing an option takes a pass, in seconds: job/timing.c warms up, and times each call
-// after a barrier and a start that is announced.
+// passCost is the time of an option's timing in a pass, in seconds: job/timing.c warms up, and times each
+// call after a barrier and from an announced start.
 func passCost(c *Cell, o Option) float64 {
 	return calls(c.Bytes)*(60e-6+o.Seconds) + min(129, float64(1<<20)/float64(max(1, c.Bytes))+1)*o.Seconds
 }
@@ -89,8 +89,8 @@ func calls(m int) float64 {
 	return 33
 }
 
-// Make plans what a job times within a budget, or all that cells have. Brute is all settings that the
-// library has in each cell.
+// Make plans a job within a budget, or for all options of the cells. Manifest.Brute counts all settings
+// of the library in each cell.
 func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components []mpi.Component, budget time.Duration, all bool, with string) *Manifest {
 	by := Picker{Most: mostTimed, Cost: passCost}
 	brute := 0.0
@@ -102,14 +102,14 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components 
 				least = min(least, o.Seconds)
 			}
 		}
-		// Of those left out it is only known that they take longer.
+		// Settings left out are only known to take longer.
 		all := len(library.Settings(collective.Named(c.Collective), c.P, c.Bytes)) + 1
 		if !math.IsInf(least, 1) {
 			brute += float64(all-len(c.Options)) * passCost(c, Option{Seconds: least * math.Exp(far*sigma)})
 		}
 	}
 	m := &Manifest{Format: format, Version: version, Library: library.Name, CPU: cpu, Nodes: nodes, With: with, Components: components}
-	// Fewer passes are no proof, and what starting takes is known of a plan alone.
+	// Fewer passes prove nothing, and only a plan tells the time of its starts.
 	for by.Budget = budget.Seconds() / FewPasses; ; by.Budget /= 2 {
 		picked := &Picked{}
 		if all {
@@ -133,7 +133,7 @@ func Make(cells []Cell, library *mpi.Library, nodes int, cpu string, components 
 	}
 }
 
-// Timings are how many settings are timed, in how many cells, of how many cells.
+// Timings counts the timed settings, the cells that they are in, and all cells.
 func (m *Manifest) Timings() (settings, cells, of int) {
 	for _, w := range m.Cells {
 		settings += len(w.Timed)
@@ -145,12 +145,12 @@ func (m *Manifest) Timings() (settings, cells, of int) {
 //go:embed job
 var job embed.FS
 
-// ErrThere is of a folder that has another plan, and ErrForeign of one with other files.
+// ErrThere: the folder has another plan. ErrForeign: it has other files.
 var ErrThere = errors.New("it has another plan: name a new folder")
 var ErrForeign = errors.New("it has files that are of no plan, and would be lost among those of one: name a new folder")
 
-// Write writes a plan into a folder: what is timed, the program that times it, and jobs that run it.
-// It fails with ErrThere where another plan is, and with ErrForeign where other files are.
+// Write writes a plan into a folder: the manifest, the timing program, and jobs that run it. It fails
+// with ErrThere if the folder has another plan, and with ErrForeign if it has other files.
 func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Duration) error {
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(m); err != nil {
@@ -202,8 +202,7 @@ func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Durati
 	return nil
 }
 
-// foreign fails for a folder with a file that is none of a plan's: writing of a plan that was cut off
-// leaves some of its own.
+// foreign fails for a folder with a file that is not the plan's; an interrupted Write leaves some that are.
 func foreign(folder string, plan map[string][]byte) error {
 	return filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
 		if path == folder && errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Launch is what one process of each rank times.
+// A Launch is the work of one process of each rank.
 type Launch struct {
 	Name        string // of its file of work
 	P           int
@@ -19,8 +19,8 @@ type Launch struct {
 	Lines       []string // of the file: settings of timing.c, or the command of a suite
 }
 
-// Launches are those of a pass: one for each number of ranks, and one more for each component, which a
-// process has from its start to its end, as suites have any setting.
+// Launches are the launches of a pass: one for each number of ranks, and one more for each component,
+// which a process cannot change; suites cannot change any setting.
 func (m *Manifest) Launches(library *mpi.Library) (all []*Launch) {
 	of := make(map[string]*Launch)
 	add := func(w *Work, name string, environment []string, key string, variables []string) {
@@ -67,7 +67,7 @@ func (m *Manifest) Launches(library *mpi.Library) (all []*Launch) {
 	return all
 }
 
-// timedBy is which collective and setting of how many ranks a suite times in a file of results.
+// timedBy is the collective, setting and number of ranks of a suite's results, by the file's name.
 func timedBy(name string) (c *collective.Collective, key string, p int) {
 	if at := strings.LastIndexByte(name, '-'); at >= 0 {
 		ranks, of, _ := strings.Cut(name[:at], "-")
@@ -78,8 +78,8 @@ func timedBy(name string) (c *collective.Collective, key string, p int) {
 	return c, key, p
 }
 
-// suites are commands that time a collective of all sizes from the least of a launch to the most, of
-// fewer calls than they would make: there are many passes.
+// suites are commands that time a collective at all sizes of a launch, with fewer calls than by default,
+// because there are many passes.
 var suites = map[string]func(c *collective.Collective, l *Launch) string{
 	"osu": func(c *collective.Collective, l *Launch) string {
 		command := benchmark(c, "OSU") + " --iterations 100 --warmup 130"
@@ -97,7 +97,7 @@ var suites = map[string]func(c *collective.Collective, l *Launch) string{
 	},
 }
 
-// Suites are the names of what can time beside our own program.
+// Suites are the names of the suites that can time instead of our own program.
 func Suites() []string { return []string{"imb", "osu"} }
 
 func benchmark(c *collective.Collective, suite string) string {
@@ -105,7 +105,7 @@ func benchmark(c *collective.Collective, suite string) string {
 	return c.Benchmarks[i].Name
 }
 
-// sizes are the least and the most, in bytes, of a launch whose lines are sizes.
+// sizes are the least and the largest size of a launch, in bytes.
 func (l *Launch) sizes() (least, most int) {
 	for i, line := range l.Lines {
 		bytes, _ := strconv.Atoi(line)
@@ -116,5 +116,5 @@ func (l *Launch) sizes() (least, most int) {
 	return max(1, least), max(1, most)
 }
 
-// componentKey is a component in the place of a setting.
+// componentKey is a component's key among settings.
 func componentKey(c mpi.Component) string { return "own+" + c.Name }

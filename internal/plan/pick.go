@@ -9,37 +9,37 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Picker picks what is to be timed.
+// A Picker picks the options to time.
 type Picker struct {
 	Most   int     // settings of a cell beside the library's own choice
 	Budget float64 // seconds that all may take; 0: any
-	// Cost is what timing an option takes, in seconds.
+	// Cost is the time of timing an option, in seconds.
 	Cost func(c *Cell, o Option) float64
 }
 
-// A Picked plan is what is to be timed, and what is expected of it.
+// A Picked plan has the options to time, and the expected penalty.
 type Picked struct {
 	Timed    [][]int // of each cell the options, the own choice first; none where neighbours answer
 	Expected float64 // penalty, the mean over cells, a share
 	Seconds  float64
 }
 
-// Some errors are much larger: of what no parameter says, such as a protocol that changes.
+// Some errors are much larger, because no parameter tells, for example, a change of protocol.
 const (
 	oddly  = 0.15 // share of them
 	oddity = 3    // how much larger
 )
 
-// draws is of errors in which a penalty is expected, few enough for thousands of cells.
+// draws is the number of error draws for an expected penalty, few enough for thousands of cells.
 const draws = 96
 
-// kinds is how many errors are drawn apart from each other; options beyond have the same again.
+// kinds is the number of independent errors; further options reuse them.
 const kinds = 64
 
-// far is how many standard deviations of errors an option may be above the cheapest to be looked at.
+// far is how far above the cheapest an option may be to be considered, in standard deviations.
 const far = 3
 
-// A picking is one under way.
+// A picking is the state of Pick.
 type picking struct {
 	Picker
 	*rows
@@ -53,7 +53,7 @@ type picking struct {
 	expected float64
 }
 
-// Pick picks the timings that lower the expected penalty most for their cost until none lowers it, or the
+// Pick picks the timings that lower the expected penalty most for their cost, until none lowers it or the
 // budget is spent.
 func (by Picker) Pick(cells []Cell) *Picked {
 	p := &picking{Picker: by, rows: newRows(cells)}
@@ -99,7 +99,7 @@ func (p *Picked) all(cells []Cell, cost func(*Cell, Option) float64) {
 	}
 }
 
-// prepare draws errors and works out what is expected with nothing timed.
+// prepare draws errors and computes the expected penalty without timings.
 func (p *picking) prepare() {
 	random := rand.New(rand.NewPCG(1, 2))
 	normal := func() (all [draws]float64) {
@@ -136,7 +136,7 @@ func (p *picking) prepare() {
 	}
 }
 
-// An action is one more option timed in a cell, with the own choice where that is not.
+// An action is one more option to time in a cell, with the own choice if that is not timed yet.
 type action struct {
 	cell, option int
 	seconds      float64
@@ -157,7 +157,7 @@ func (a *actions) Pop() any {
 	return last
 }
 
-// actions are all, the most promising of each first in no order.
+// actions are all actions, unordered but for the best one first.
 func (p *picking) actions() (all actions) {
 	for cell := range p.cells {
 		for _, option := range p.worth[cell] {
@@ -171,7 +171,7 @@ func (p *picking) actions() (all actions) {
 	return all
 }
 
-// weigh works out what an action is worth, false where it is worth nothing or not allowed.
+// weigh computes the worth of an action; false: it is worth nothing or not allowed.
 func (p *picking) weigh(a *action) bool {
 	timed, c := p.timed[a.cell], &p.cells[a.cell]
 	others := 0
@@ -210,10 +210,10 @@ func (p *picking) take(a *action) {
 	}
 }
 
-// reach is how many cells on either side of a line a timing is followed to.
+// reach is the number of cells on either side of a line that a timing informs.
 const reach = 3
 
-// near are a cell and those that its timing may answer for.
+// near are a cell and the cells that its timing informs.
 func (p *picking) near(cell int) (all []int) {
 	all = append(all, cell)
 	for dimension, line := range p.lines[cell] {
@@ -227,7 +227,7 @@ func (p *picking) near(cell int) (all []int) {
 	return all
 }
 
-// variance is the variance of the error of an option's estimate: 0 where it is timed, less where a
+// variance is the variance of the error of an option's estimate: 0 if it is timed, smaller if a
 // neighbour's is.
 func (p *picking) variance(cell, option int) float64 {
 	if p.timed[cell][option] {
@@ -244,7 +244,7 @@ func (p *picking) variance(cell, option int) float64 {
 	return 1 / (inverse + 1/(sigma*sigma))
 }
 
-// A doubt is an option of a cell, as far as is known.
+// A doubt is an option of a cell with its uncertainty.
 type doubt struct {
 	log, spread   float64 // of the time, and of its error
 	share, rest   float64 // of the error that is known, and of what is wrongly known
@@ -252,7 +252,7 @@ type doubt struct {
 	common, alone *[draws]float64
 }
 
-// doubts are those of the options of a cell that may be the cheapest.
+// doubts are the options of a cell that may be the cheapest.
 func (p *picking) doubts(cell int) (all []doubt) {
 	c, worth := &p.cells[cell], p.worth[cell]
 	all = p.scratch[:0]
@@ -272,8 +272,8 @@ func (p *picking) doubts(cell int) (all []doubt) {
 	return all
 }
 
-// expect is the penalty that is expected of a cell: the mean over draws of errors of the time of the
-// setting that then seems the cheapest, by the time of the cheapest.
+// expect is the expected penalty of a cell: the mean over error draws of the time of the setting that
+// seems the cheapest over that of the cheapest.
 func (p *picking) expect(cell int) (mean float64) {
 	if len(p.worth[cell]) < 2 {
 		return 0
@@ -297,7 +297,7 @@ func (p *picking) expect(cell int) (mean float64) {
 	return mean
 }
 
-// common and alone are the parts of an error that settings of one algorithm share and do not.
+// common and alone are the parts of an error that settings of one algorithm share, and do not share.
 var common, alone = math.Sqrt(inCommon), math.Sqrt(1 - inCommon)
 
 func sameAlgorithm(a, b mpi.Setting) bool { return a.ID == b.ID && a.Name == b.Name }

@@ -1,9 +1,9 @@
-// Package plan says which settings of an MPI library are worth timing, has a job time them, and
-// concludes from what the job took what the library shall choose.
+// Package plan selects the settings of an MPI library that are worth timing, writes a job that times
+// them, and concludes from its results what the library shall choose.
 //
-// Its opinion: a prediction orders settings that differ by more than it is wrong, and a clock the
-// others. What was timed says how wrong predictions are of settings nearby. Nothing is timed twice,
-// and what was timed is of use however much is missing.
+// Its opinion: predictions order settings that differ by more than their errors, and timings order
+// the others. A timing tells the errors of predictions of similar settings. Nothing is timed twice,
+// and incomplete results are useful.
 package plan
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// An Option is a setting that a library can be told, and what is predicted of it.
+// An Option is a setting of a library, with its prediction.
 type Option struct {
 	Setting mpi.Setting `json:"setting"` // zero: the library's own choice
 	Seconds float64     `json:"seconds"` // predicted; 0: not known
@@ -28,15 +28,15 @@ type Cell struct {
 	Options    []Option `json:"options"` // the library's own choice first
 }
 
-// index is the option of a setting, -1 where there is none.
+// index is the index of a setting's option, -1 if there is none.
 func (c *Cell) index(s mpi.Setting) int {
 	return slices.IndexFunc(c.Options, func(o Option) bool { return o.Setting == s })
 }
 
-// The error of a prediction, as the logarithm of the measured time by the predicted one. The same
-// setting of half the size, or of a few ranks more, is wrong by nearly the same factor: errors are a
-// process in the logarithms of m and P that forgets. docs/accuracy.md and docs/levels.md have how far
-// predictions are off; twice the size shifts the error by 0.09, twice the ranks by 0.2.
+// The error of a prediction is the logarithm of measured over predicted time. A setting has nearly the
+// same error at half the size, or with a few more ranks: errors are an Ornstein-Uhlenbeck process in
+// the logarithms of m and P. docs/accuracy.md has the errors of predictions; doubling the size changes
+// the error by 0.09, doubling the ranks by 0.2.
 const (
 	sigma    = 0.25 // standard deviation
 	memory   = 14   // octaves of m after which e⁻¹ of an error is left
@@ -46,17 +46,17 @@ const (
 	unsure   = 0.5  // standard deviation of an own choice that is not known
 )
 
-// What plans that are judged by published times have timed.
+// The timings of plans that are evaluated with published times.
 const (
 	Most  = 2    // settings of a cell beside the library's own choice
 	Share = 0.25 // of what timing all settings takes, at most
 )
 
-// shift is the variance of the error of a setting where it is known at a distance.
+// shift is the variance of a setting's error, given the error at a distance.
 func shift(octaves float64) float64 { return sigma*sigma*-math.Expm1(-2*octaves/memory) + noise*noise }
 
-// rows are neighbours of cells: those of one collective, mapping and P, by size, and those of one
-// size, by P.
+// rows has the neighbours of cells: those of the same collective, mapping and P, by size, and those
+// of the same size, by P.
 type rows struct {
 	cells []Cell
 	at    [][2]float64 // where each is, in octaves of m
@@ -97,7 +97,7 @@ func newRows(cells []Cell) *rows {
 	return r
 }
 
-// distance is how far cells of a line are apart, in octaves of m.
+// distance is the distance of two cells of a line, in octaves of m.
 func (r *rows) distance(a, b int) float64 {
 	return math.Abs(r.at[a][0]-r.at[b][0]) + math.Abs(r.at[a][1]-r.at[b][1])
 }

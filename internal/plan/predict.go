@@ -12,9 +12,8 @@ import (
 )
 
 // Predict makes the cells of collectives among ps ranks with messages of ms bytes: the library's own
-// choice, and all settings that are predicted to take less than twice as long as the cheapest, or with
-// all those, too, that take longer, of which no time is predicted. It fails where a model cannot cost
-// something.
+// choice, and all settings predicted to take less than twice as long as the cheapest; with all also the
+// others, without predictions. It fails if a model cannot cost a setting.
 func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, collectives []*collective.Collective, ps, ms []int, all bool, progress func(done, of int)) (cells []Cell, err error) {
 	for _, c := range collectives {
 		for _, p := range ps {
@@ -30,10 +29,10 @@ func Predict(ctx context.Context, by *model.Predictor, library *mpi.Library, col
 	return cells, err
 }
 
-// element is the size of the elements of reductions that are timed, in bytes.
+// element is the size of the elements of timed reductions, in bytes.
 const element = 8
 
-// sizesOf are the sizes that a collective can have.
+// sizesOf are the possible sizes of a collective.
 func sizesOf(c *collective.Collective, ms []int) []int {
 	if c.Empty() {
 		return []int{0}

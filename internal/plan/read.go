@@ -20,7 +20,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// An Omission says what of a result is left out, and why.
+// An Omission is a part of a result that is left out, and why.
 type Omission struct {
 	File  string `json:"file"`
 	Line  int    `json:"line"` // the first
@@ -28,21 +28,21 @@ type Omission struct {
 	Why   string `json:"why"`
 }
 
-// Results are what a job took.
+// Results are the times of a job.
 type Results struct {
-	// Passes have the times of each, µs, by cell and option, or behind all options the component. A
-	// pass is of several files.
+	// Passes have the times of each pass in µs, by cell and option; components follow the options. A pass
+	// has several files.
 	Passes  []map[[2]int]float64
 	LeftOut []Omission
 }
 
-// most is how large a file of a plan or a result may be, in bytes, and mostCells how many cells a
-// plan may have: far more than there are.
+// most is the largest file of a plan or a result in bytes, and mostCells the most cells of a plan: far
+// more than real ones have.
 const most, mostCells = 256 << 20, 1 << 20
 
 var errNoPlan = errors.New("this is no plan of taulop tune")
 
-// ReadManifest reads plan.json. It refuses what no plan has.
+// ReadManifest reads plan.json. It refuses values that no plan has.
 func ReadManifest(r io.Reader, name string) (*Manifest, error) {
 	m := &Manifest{}
 	in := json.NewDecoder(io.LimitReader(r, most))
@@ -80,9 +80,9 @@ func ReadManifest(r io.Reader, name string) (*Manifest, error) {
 	return m, nil
 }
 
-// Read reads what a job took, of the folder of a plan, and fails for a plan of settings that the
-// library does not have. What is not of this plan is left out, and
-// said: other ranks, another machine or library, times of nothing, settings that crashed.
+// Read reads the results in the folder of a plan, and fails for a plan with settings that the library does
+// not have. It leaves out and lists results of other ranks, another machine or library, settings outside
+// the plan, crashed settings, and impossible times.
 func (m *Manifest) Read(folder fs.FS, library *mpi.Library) (*Results, error) {
 	r := &reading{plan: m, library: library, cells: make(map[string]int), heads: make(map[string]*mpi.Library), passes: make(map[string]int), Results: &Results{}, cpu: m.CPU}
 	for i, w := range m.Cells {
@@ -115,7 +115,7 @@ func (m *Manifest) Read(folder fs.FS, library *mpi.Library) (*Results, error) {
 
 func cellKey(collective string, p, m int) string { return fmt.Sprintf("%s %d %d", collective, p, m) }
 
-// A reading is one under way.
+// A reading is the state of Read.
 type reading struct {
 	plan *Manifest
 	*Results
@@ -149,10 +149,10 @@ func (r *reading) omitAt(line int, why string) {
 	r.LeftOut = append(r.LeftOut, Omission{r.file, line, 1, why})
 }
 
-// read reads a file, which is of one pass.
+// read reads a file, a part of one pass.
 func (r *reading) read(in io.Reader, name string) error {
 	r.file, r.why, r.ranks = printable.Name(name), "", 0
-	// The files of a pass end in its number: settings that need processes of their own have several.
+	// Names of files end in the number of their pass: settings with processes of their own have own files.
 	pass := strings.TrimSuffix(name[strings.LastIndex(name, "-")+1:], path.Ext(name))
 	at, there := r.passes[pass]
 	if !there {
@@ -239,7 +239,7 @@ func (r *reading) suite(in io.Reader, name string) error {
 	return nil
 }
 
-// head takes who timed what follows.
+// head reads the machine and library of the times that follow.
 func (r *reading) head(words []string) {
 	r.why, r.ranks = "", 0
 	if len(words) != 5 {
@@ -272,7 +272,7 @@ func (r *reading) head(words []string) {
 	r.ranks = p
 }
 
-// option is a setting of a cell by its key, or behind them a component; -1 where the plan has none.
+// option is the index of a cell's setting by its key, or of a component; -1 if the plan has none.
 func (r *reading) option(cell int, key string) int {
 	options := r.plan.Cells[cell].Options
 	if i := slices.IndexFunc(r.plan.Components, func(c mpi.Component) bool { return componentKey(c) == key }); i >= 0 {
@@ -281,7 +281,7 @@ func (r *reading) option(cell int, key string) int {
 	return slices.IndexFunc(options, func(o Option) bool { return o.Setting.Key() == key })
 }
 
-// time takes a time.
+// time reads a time.
 func (r *reading) time(words []string) {
 	if len(words) != 5 {
 		r.omit("the line has %d words and not six", len(words)+1)

@@ -16,24 +16,23 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// AgainstModels are the names of the predictions that stand beside a benchmark's
-// time.
+// AgainstModels are the names of the models that predict a benchmark's time.
 var AgainstModels = []string{Full, "log_nP"}
 
-// An Against puts predictions beside times that an MPI benchmark printed.
+// An Against compares the times that an MPI benchmark printed with predictions.
 type Against struct {
 	Predictor *model.Predictor // τ-Lop
-	// Algorithm is the one that each collective is taken for instead of what the library
-	// chooses, if that is known, or else its default; of these alone the nearest is sought.
+	// Algorithm predicts a collective instead of the library's choice, or of the default if that is
+	// unknown; such collectives have no Nearest.
 	Algorithm map[string]mpi.Algorithm
-	// Segment, Degree and Chunk hold for calls, 0: the default.
+	// Segment, Degree and Chunk of calls; 0: the default.
 	Segment, Degree, Chunk int
 
 	models  []Model      // in the order of AgainstModels
 	library *mpi.Library // nil: unknown
 }
 
-// NewAgainst predicts from a file.
+// NewAgainst makes an Against that predicts from a file.
 func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
 	var models []Model
 	for i, name := range []string{"taulop", "lognp"} {
@@ -47,24 +46,24 @@ func NewAgainst(f *params.File, c model.Choice) (*Against, error) {
 	return &Against{Predictor: models[0].in[false].(*model.Predictor), models: models, library: c.As}, nil
 }
 
-// Chosen is what of a benchmark's times is compared; its zero value is all.
+// Chosen selects the benchmark's times to compare; its zero value selects all.
 type Chosen struct {
 	P, M      []int
 	Kinds     []mpibench.Kind
 	Algorithm map[string]mpi.Algorithm // by the collective that was named with one
 }
 
-// neighbourly are kinds of messages between neighbours, which are no collectives.
+// neighbourly are the kinds of messages between neighbours, which are not collectives.
 var neighbourly = []mpibench.Kind{mpibench.Message, mpibench.Sendrecv, mpibench.Exchange}
 
-// noPrediction is why kinds are not predicted.
+// noPrediction says why a kind is not predicted.
 var noPrediction = map[mpibench.Kind]string{
 	mpibench.Stream:    "it times streams, and no message: import makes parameters of them",
 	mpibench.Reduction: "it times reductions, and no message: import takes γ from them",
 }
 
-// Name reads names of kinds and of algorithms, of a library's unless it is nil. It fails for an
-// unknown one, and for two algorithms of a collective.
+// Name reads names of kinds and of algorithms, those of a library unless it is nil. It fails for an
+// unknown name, and for two algorithms of a collective.
 func (c *Chosen) Name(l *mpi.Library, names []string) error {
 	c.Algorithm = make(map[string]mpi.Algorithm)
 	for _, name := range names {
@@ -88,9 +87,8 @@ func (c *Chosen) Name(l *mpi.Library, names []string) error {
 	return nil
 }
 
-// Take takes the times that are chosen. It fills in the ranks that OSU does not print,
-// if one number of them is chosen. With noGamma, why nothing can be reduced, it leaves
-// reductions out.
+// Take returns the chosen times. If one number of ranks is chosen it fills that in where OSU does
+// not print it. With noGamma, the reason why γ is missing, it leaves reductions out.
 func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time, leftOut []mpibench.Omission) {
 	for _, t := range all {
 		switch {
@@ -118,7 +116,7 @@ func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time
 	return times, leftOut
 }
 
-// A Compared is a benchmark's time with what the models say of it.
+// A Compared is a benchmark's time with predictions.
 type Compared struct {
 	Suite     string       `json:"suite"`
 	Benchmark string       `json:"benchmark"`
@@ -126,8 +124,8 @@ type Compared struct {
 	Bytes     int          `json:"m"`
 	Measured  fit.Estimate `json:"measured_ns"` // over repeated runs; no interval below 6
 	Predicted Candidate    `json:"predicted"`
-	// Nearest is of all algorithms the one whose prediction by τ-Lop lies nearest
-	// to the time; nil where there is only one. The time itself has chosen it.
+	// Nearest is the algorithm whose prediction by τ-Lop is nearest to the time; nil if there is only
+	// one. The time itself has chosen it.
 	Nearest *Candidate `json:"nearest,omitempty"`
 }
 
@@ -137,9 +135,8 @@ type Candidate struct {
 	Models    []Prediction `json:"models"`              // in the order of AgainstModels, without those whose parameters are 0
 }
 
-// Compare compares times. Rows of one benchmark, P and m are one, their median;
-// they come in the order in which the first of each was printed. It fails where
-// an algorithm does not exist for a call.
+// Compare compares times. Rows of one benchmark, P and m are one row, their median, in the order of
+// the first of each. It fails if an algorithm does not exist for a call.
 func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 	type call struct {
 		suite, benchmark  string
@@ -199,9 +196,8 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	return nil
 }
 
-// neighbours predicts count messages at once, times over. Both suites send from
-// one buffer and receive into another, of m bytes each, and either takes its room
-// in the cache, in a ping-pong too.
+// neighbours predicts count concurrent messages, repeated times. Both suites send from one buffer
+// and receive into another of m bytes each, and both buffers occupy the cache, in a ping-pong too.
 func (a Against) neighbours(row *Compared, count int, pattern collective.Pattern, times int) error {
 	return a.candidate(row, &row.Predicted, &collective.Schedule{
 		Call:    collective.Call{P: row.P, M: row.Bytes},
@@ -232,20 +228,20 @@ func (a Against) candidate(row *Compared, c *Candidate, s *collective.Schedule) 
 	return nil
 }
 
-// An AgainstMean is the mean relative errors over the sizes of a benchmark, of those that
-// all models predict.
+// An AgainstMean has the mean relative errors over the sizes of a benchmark that all models
+// predict.
 type AgainstMean struct {
 	Suite     string    `json:"suite,omitempty"`
 	Benchmark string    `json:"benchmark"`
 	P         int       `json:"P"`
 	Rows      int       `json:"rows"`
 	Errors    []float64 `json:"mean_relative_errors"` // in the order of AgainstModels
-	// Nearest is τ-Lop's where each time chooses the nearest algorithm. It is a
-	// lower bound, and no test of the model.
+	// Nearest is the error of τ-Lop if each time chooses the nearest algorithm: a lower bound, not a
+	// test of the model.
 	Nearest *float64 `json:"nearest_mean_relative_error,omitempty"`
 }
 
-// AgainstMeans are the means of each benchmark and P that has any, in the order of the rows.
+// AgainstMeans are the means by benchmark and P, in the order of the rows.
 func AgainstMeans(rows []Compared) []AgainstMean {
 	type benchmark struct {
 		suite, name string
@@ -267,7 +263,7 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 	return means
 }
 
-// meanError is the mean of a model's errors without their signs.
+// meanError is the mean of a model's absolute errors.
 func meanError(rows []Compared, name string, candidate func(Compared) *Candidate) (mean float64) {
 	for _, r := range rows {
 		p, _ := of(candidate(r).Models, name)

@@ -21,7 +21,7 @@ type Mean struct {
 	Errors   []Errors     `json:"errors"`           // of the models that predict any of the rows
 }
 
-// Errors are one model's errors, relative to what was measured.
+// Errors are one model's errors, relative to the measured times.
 type Errors struct {
 	Model  string  `json:"model"`
 	Rows   int     `json:"rows"`                // that it predicts
@@ -30,8 +30,8 @@ type Errors struct {
 	Signed float64 `json:"mean_signed_error"`   // above 0 where predictions are too high
 }
 
-// Means are the means over messages, over each collective and over all rows, for each P, state of
-// the machine and of the cache, in the order of the rows; and for each P over the machine's states.
+// Means are the means over messages, over each collective and over all rows: by P, state of the
+// machine and cache, in the order of the rows; and by P over the machine's states.
 func Means(rows []Row) []Mean {
 	return meansOf(rows, Models, func(r Row) string {
 		name, _, _ := strings.Cut(r.Name, ":")
@@ -39,8 +39,7 @@ func Means(rows []Row) []Mean {
 	})
 }
 
-// An over is what means are over: rows of that many ranks, in and off cache, in one state or in
-// all.
+// An over selects the rows of a mean: of a number of ranks, in or off cache, in one state or in all.
 type over struct {
 	p      int
 	off    bool
@@ -48,12 +47,12 @@ type over struct {
 	states int
 }
 
-// has tells whether a row is one of them.
+// has reports whether a row is selected.
 func (o over) has(r Row) bool {
 	return r.P == o.p && r.OffCache == o.off && (o.states > 0 || r.State == o.state) && len(r.Predicted) > 0
 }
 
-// overs are what there are means over, those over several states after each of these.
+// overs are the selections of all means, those of several states behind those of each.
 func overs(rows []Row) (all []over) {
 	for _, ranks := range view.Grouped(rows, func(r Row) int { return r.P }) {
 		each := lists.Unique(lists.Map(ranks, func(r Row) over { return over{r.P, r.OffCache, r.State, 0} }))
@@ -68,7 +67,7 @@ func overs(rows []Row) (all []over) {
 	return all
 }
 
-// meansOf groups rows by a name, too.
+// meansOf also groups rows by a name.
 func meansOf(rows []Row, models []string, nameOf func(Row) string) (means []Mean) {
 	for _, o := range overs(rows) {
 		members := lists.Filter(rows, o.has)

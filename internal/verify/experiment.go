@@ -29,7 +29,7 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// A Request is what is to be verified.
+// A Request says what to verify.
 type Request struct {
 	Names    []string // of algorithms, or Message; with Patterns, of those
 	Patterns bool
@@ -37,33 +37,33 @@ type Request struct {
 	P, M     []int
 	Caches   []bool // off cache
 	Time     time.Duration
-	// Tau are the τ that parameters may be of; nil is all, but of collectives on more than
-	// four cores those up to half of the largest P. Of patterns none are held out.
+	// Tau are the τ of the parameters. nil: all; for collectives on more than four cores those up
+	// to half of the largest P.
 	Tau []int
-	// Params, if not nil, are what another session measured, and Source is what they are
-	// called: they stand beside what is swept now, or with NoSweep instead of it.
+	// Params, if not nil, are the parameters of another session, from the file Source. They are
+	// compared with this session's sweep, or with NoSweep replace it.
 	Params  *params.File
 	Source  string
 	NoSweep bool
 
 	Degree, Chunk int // of algorithms that have them, see collective.Call; 0 is the usual
 
-	// Transport is Segmented, or CMA: then ranks are processes, messages single copies, and
-	// send buffers in the state that Buffers says.
+	// Transport is Segmented, or CMA: ranks are processes, messages single copies, and Buffers is
+	// the state of send buffers.
 	Transport params.Transport
 	Buffers   params.Buffers
 
 	whole map[string]bool // names that came with their collective, and are left out where they do not exist
 }
 
-// Sizes are the messages to test by themselves: three a decade, between the sizes at which a sweep
-// measures, as are their halves and what remains of them after whole segments of 8 KiB.
+// Sizes are the default sizes of messages in bytes, three a decade. They, their halves and their
+// remainders after whole segments of 8 KiB lie between the sizes of a sweep.
 var Sizes = []int{1200, 2400, 5600, 12000, 24000, 56000, 120000, 240000, 560000, 1200000, 2400000}
 
-// Name reads names: of algorithms, of collectives for all of their algorithms, and
-// Message; with Patterns, of patterns, among which the permutation always is, for the
-// others are predicted from it. None is a message and the default algorithm of each
-// collective, or all patterns. It fails for a name that is not known.
+// Name reads the names of algorithms, of collectives for all their algorithms, and Message; with
+// Patterns those of patterns, to which it adds the permutation, because the others are predicted
+// from it. Without names it takes a message and the default algorithm of each collective, or all
+// patterns. It fails for unknown names.
 func (r *Request) Name(names []string) error {
 	if r.whole == nil {
 		r.whole = make(map[string]bool)
@@ -127,15 +127,14 @@ type Experiment struct {
 	engine    *engine.Experiment
 }
 
-// The channels of a sweep of what is needed, and what reductions compute.
+// The sweep's intermediate buffers, and the operator of reductions.
 const (
 	segments     = 2
 	segmentBytes = 8 << 10
 	operator     = "SUM_I"
 )
 
-// New settles what is carried out, and how much memory it takes. An engine.RefusedError
-// is about the request.
+// New plans the experiment and its memory. An engine.RefusedError is about the request.
 func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, error) {
 	e := &Experiment{Request: r, machine: m, here: here, Runs: Runs{Forced: make(map[int]bool)},
 		schedules: schedules{Segments: segments, SegmentBytes: segmentBytes, ArenaBytes: make(map[int]int), Operator: operator, Degree: r.Degree, Chunk: r.Chunk,
@@ -194,8 +193,7 @@ func New(r Request, m *numa.Machine, here provenance.Provenance) (*Experiment, e
 	return e, nil
 }
 
-// Run measures both sides, each by launches of its own that take turns. Whatever ends
-// it, what was measured is there.
+// Run measures parameters and cases in alternate launches. Samples are kept however it ends.
 func (e *Experiment) Run(ctx context.Context) error {
 	e.engine.Report = e.Report
 	err := e.engine.Run(ctx)
@@ -301,7 +299,7 @@ func (e *Experiment) patternCases() error {
 	return nil
 }
 
-// fit gives each number of ranks its arena, and refuses what memory does not hold.
+// fit gives each number of ranks its arena, and refuses cases beyond the memory.
 func (e *Experiment) fit(free int64) error {
 	ps := make(map[int]bool)
 	for _, c := range slices.Concat(e.Cases, e.alone) {
@@ -319,8 +317,7 @@ func (e *Experiment) fit(free int64) error {
 		}
 		e.Forced[p] = place.Oversubscribed
 		fit := setups.Fit{ArenaBytes: setups.WantedArena(e.machine, place)}
-		// An arena to send from and one to receive into, for each rank, of whom many only
-		// do one of both.
+		// Each rank may have an arena to send from and one to receive into.
 		arena := min(fit.ArenaBytes, int(free/4/int64(2*p*len(ps))))
 		e.schedules.ArenaBytes[p] = arena
 		if partly := fit.Partly(arena); partly != nil && slices.Contains(e.Caches, true) {
@@ -330,8 +327,7 @@ func (e *Experiment) fit(free int64) error {
 	return nil
 }
 
-// channel settles what schedules and transfers go through: what Params were measured
-// with, if they are there.
+// channel takes over the segments of Params, if there are any, and warns of other differences.
 func (e *Experiment) channel() error {
 	if e.Params == nil {
 		return nil
@@ -357,7 +353,7 @@ func (e *Experiment) channel() error {
 	return nil
 }
 
-// source settles where parameters come from: a sweep, or Params alone.
+// source chooses the source of parameters: a sweep, or Params alone.
 func (e *Experiment) source(free int64) (err error) {
 	if of := e.schedules; e.Params != nil {
 		if n, err := shm.ChannelBytes(of.Segments, of.SegmentBytes, 1); err != nil || int64(n) > free/4/int64(slices.Max(e.P)) {
@@ -380,12 +376,12 @@ func (e *Experiment) source(free int64) (err error) {
 	return err
 }
 
-// ofSegments tells cells that single copies have no part in.
+// ofSegments reports whether a cell concerns segmented messages alone.
 func ofSegments(k params.Key) bool {
 	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.ExchangeCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
 }
 
-// measuredKeys are the keys of cells that a launch came to.
+// measuredKeys are the keys of the cells with samples.
 func (e *Experiment) measuredKeys() map[params.Key]bool {
 	measured := make(map[params.Key]bool)
 	for _, c := range e.File.Cells {
@@ -394,13 +390,13 @@ func (e *Experiment) measuredKeys() map[params.Key]bool {
 	return measured
 }
 
-// unmeasured are the cells that no launch came to.
+// unmeasured are the cells without samples.
 func (e *Experiment) unmeasured() []engine.Cell {
 	measured := e.measuredKeys()
 	return lists.Filter(e.engine.Cells, func(c engine.Cell) bool { return !measured[c.Key] })
 }
 
-// kindOf is what cells are called that time did not suffice for.
+// kindOf names a cell's kind in the error of Short.
 func kindOf(c engine.Cell) string {
 	switch c.Kind {
 	case params.CollectiveCell:
@@ -411,7 +407,7 @@ func kindOf(c engine.Cell) string {
 	return transfers.Names[c.Kind]
 }
 
-// Short says what time did not suffice for, and how much would have done; nil if it did.
+// Short names the cells that time did not suffice for, and the time that would; nil if none.
 func (e *Experiment) Short() error {
 	measured := e.measuredKeys()
 	var parts []string
@@ -431,11 +427,11 @@ func (e *Experiment) Short() error {
 	return nil
 }
 
-// OutOfTime tells whether there was a sweep, and time did not suffice, see Short.
+// OutOfTime reports whether a sweep had too little time, see Short.
 func (e *Experiment) OutOfTime() bool { return !e.NoSweep && e.Short() != nil }
 
-// enough is how long it takes to visit every cell as often as an interval needs, by how
-// long the visits took that there were.
+// enough estimates the time to visit every cell as often as an interval needs, from the visits
+// made.
 func (e *Experiment) enough() time.Duration {
 	var seconds float64
 	visits := 0

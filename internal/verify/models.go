@@ -16,7 +16,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Model is one with its parameters, for user data in cache and off it.
+// A Model has its parameters for user data in cache and off cache.
 type Model struct {
 	Name  string `json:"model"`
 	Given string `json:"given"` // what it predicts from, or why it cannot
@@ -25,17 +25,17 @@ type Model struct {
 	lacking error                 // why not for both
 }
 
-// The three ways of τ-Lop.
+// The three variants of τ-Lop.
 const (
 	Strict  = "τ-Lop strict"  // one L(S,τ) for every segment, as the paper has it
 	Full    = "τ-Lop"         // as predictions are made
 	Session = "τ-Lop session" // the same, from what another session measured
 )
 
-// Models are the names of all, in the order of the report.
+// Models are the names of all models, in the order of the report.
 var Models = []string{Strict, Full, Session, "log_nP", "LogGP"}
 
-// A Prediction is what a model says, and how wrong that is.
+// A Prediction is a model's time and its error.
 type Prediction struct {
 	Model string  `json:"model"`
 	Ns    float64 `json:"ns"`
@@ -44,13 +44,13 @@ type Prediction struct {
 	Extrapolated bool `json:"extrapolated,omitempty"` // m or τ is beyond what was measured
 }
 
-// beside says how wrong a prediction is of what was measured.
+// beside sets the error relative to the measured time.
 func (p Prediction) beside(measured float64) Prediction {
 	p.Error = (p.Ns - measured) / measured
 	return p
 }
 
-// of is a model's prediction, if it is among them.
+// of is a model's prediction, if there is one.
 func of(ps []Prediction, name string) (Prediction, bool) {
 	i := slices.IndexFunc(ps, func(p Prediction) bool { return p.Model == name })
 	if i < 0 {
@@ -59,9 +59,9 @@ func of(ps []Prediction, name string) (Prediction, bool) {
 	return ps[i], true
 }
 
-// predict is what models say of a schedule, and how wrong that is of what was measured,
-// in ns. It leaves out what they cannot say, with the first of the reasons; what needs a
-// time that was not measured, NaN, or that is 0, is left out without any.
+// predict are the models' predictions for a schedule, with errors relative to measured, in ns. lacking
+// is the first reason why one is missing; predictions from unmeasured times, NaN, or times of 0 are
+// omitted without a reason.
 func predict(models []Model, off bool, s *collective.Schedule, measured float64) (ps []Prediction, lacking error) {
 	ps = []Prediction{}
 	for _, m := range models {
@@ -80,7 +80,7 @@ func predict(models []Model, off bool, s *collective.Schedule, measured float64)
 	return ps, lacking
 }
 
-// models are all that a request has predicted by, from what was measured and from Params.
+// models are the models of a request, with parameters of the sweep and of Params.
 func (e *Experiment) models() (models []Model) {
 	swept, source := e.swept(), ""
 	if e.NoSweep {
@@ -122,7 +122,7 @@ func (e *Experiment) models() (models []Model) {
 	return append(models, lognp, loggp)
 }
 
-// model makes a model of a file, for what it can be made for.
+// model makes a model from a file, in cache and off cache as far as the file has parameters.
 func (e *Experiment) model(name, source string, f *params.File, c model.Choice) Model {
 	m := Model{Name: name, Given: source, in: make(map[bool]model.Coster)}
 	c.Operator, c.Transport, c.Buffers = operator, e.Transport, e.Buffers
@@ -150,7 +150,7 @@ func (e *Experiment) model(name, source string, f *params.File, c model.Choice) 
 	return m
 }
 
-// logGP are the model's parameters, if it is LogGP.
+// logGP are the parameters of a LogGP model.
 func (m *Model) logGP(off bool) (of LogGP, ok bool) {
 	p, _ := m.in[off].(*model.Predictor)
 	if p == nil || p.Model != "loggp" {
@@ -164,7 +164,7 @@ func (m *Model) logGP(off bool) (of LogGP, ok bool) {
 	return of, true
 }
 
-// say says what a model is given, if there is any.
+// say describes the model's parameters, if it has any.
 func (m *Model) say(format string, args ...any) {
 	if len(m.in) > 0 {
 		m.Given += fmt.Sprintf(format, args...)
@@ -172,7 +172,7 @@ func (m *Model) say(format string, args ...any) {
 	m.Given = strings.TrimSuffix(m.Given, "; ")
 }
 
-// setupOf says which setups' times a model takes.
+// setupOf names the setups that a model takes its times from.
 func setupOf(m Model) (setups string) {
 	for _, in := range m.in {
 		setups, _, _ = strings.Cut(in.(*model.Predictor).Channel, ", placement ")
@@ -180,8 +180,8 @@ func setupOf(m Model) (setups string) {
 	return setups
 }
 
-// measuredLogNP is log_nP as its authors measure it: o(m) is half of what a message
-// alone was measured to take, and not of what τ-Lop says of one.
+// measuredLogNP is log_nP as its authors measure it: o(m) is half of the measured time of one
+// message alone, not of τ-Lop's prediction.
 type measuredLogNP struct {
 	*model.Predictor
 	messages params.Curve
@@ -196,7 +196,7 @@ func (l measuredLogNP) Cost(s *collective.Schedule) (model.Cost, error) {
 	return m.Cost(s)
 }
 
-// messages is what messages alone took, NaN where that was not measured.
+// messages are the times of messages alone, NaN where not measured.
 func (e *Experiment) messages(off bool) (c params.Curve) {
 	for _, alone := range e.alone {
 		if alone.OffCache == off {
@@ -207,8 +207,8 @@ func (e *Experiment) messages(off bool) (c params.Curve) {
 	return c
 }
 
-// swept is what the sweep has measured. What it did not come to is NaN, so that a
-// prediction that needs it is none and the others stand.
+// swept is the sweep's file. Unmeasured times are NaN, so that only predictions that need them are
+// missing.
 func (e *Experiment) swept() *params.File {
 	f := *e.File
 	f.Cells = slices.Clone(f.Cells)
@@ -221,7 +221,7 @@ func (e *Experiment) swept() *params.File {
 	return &f
 }
 
-// withTaus is a file without what it says of other τ, if any are chosen.
+// withTaus is a file without the cells of other τ, if taus are chosen.
 func withTaus(f *params.File, taus []int) *params.File {
 	if len(taus) == 0 {
 		return f
@@ -237,7 +237,7 @@ func withTaus(f *params.File, taus []int) *params.File {
 	return &g
 }
 
-// Why there are no predictions, where no model says why.
+// Reasons for missing predictions, where no model gives one.
 var (
 	errUnswept = errors.New("the sweep had no time for what is needed")
 	errNoTimes = errors.New("the times that are needed are 0 or were not measured: sweep anew")

@@ -11,11 +11,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Overheads gives a file the o(m) of a library whose way messages take: the time of its ping-pongs,
-// and of exchanges of two ranks if there are any, beyond the transfers of that way. It is a table
-// for messages of one segment, and for each way of longer ones one number, the shortest message's:
-// the time before the first byte moves does not depend on the rest. It replaces all o(m) of the
-// file. It fails where no ping-pong has the size of measured transfers.
+// Overheads gives a file the o(m) of a library: the time of its ping-pongs, and of exchanges of two
+// ranks if there are any, beyond the predicted transfers. Messages of one segment have a table; longer
+// ones have one number for each transport, that of the shortest message, because the time before the
+// first byte moves does not depend on the size. It replaces all o(m) of the file. It fails if no
+// ping-pong has the size of measured transfers.
 func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	bare := *f
 	bare.Cells = nil
@@ -56,7 +56,7 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	return nil
 }
 
-// overheadsOf are what rows of messages take beyond what is predicted.
+// overheadsOf are the times of rows of messages beyond their predictions.
 func overheadsOf(a *Against, c model.Choice, rows []Compared, tau int) (cells []params.Cell) {
 	first := make(map[mpi.Way]*params.Cell)
 	for _, row := range rows {
@@ -87,7 +87,7 @@ func overheadsOf(a *Against, c model.Choice, rows []Compared, tau int) (cells []
 	return cells
 }
 
-// bounded is a time that is not below zero.
+// bounded is a time that is at least zero.
 func bounded(e fit.Estimate) fit.Estimate {
 	e.Center = max(0, e.Center)
 	if e.Known() {

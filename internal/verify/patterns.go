@@ -16,8 +16,8 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
-// A Pattern is a way in which all ranks send messages of m bytes to each other
-// (Kang et al. 1999, section 4.2.2), in variants that differ in who is whose partner.
+// A Pattern is a message pattern of all ranks with messages of m bytes (Kang et al. 1999, section
+// 4.2.2), in variants with different partners.
 type Pattern struct {
 	Name     string `json:"pattern"`
 	Variant  string `json:"variant"` // how their names are made
@@ -28,13 +28,13 @@ type Pattern struct {
 	variants  func(p int) []variant
 }
 
-// A variant of a pattern is what it adds to a call.
+// A variant of a pattern, as it modifies a call.
 type variant struct {
 	name           string
 	root, distance int
 }
 
-// Permutation is the pattern whose line the others are predicted from, too.
+// Permutation is the pattern whose line also predicts the others.
 const Permutation = "permutation"
 
 // Patterns are the patterns of Kang et al., in their order.
@@ -82,8 +82,7 @@ func rooted(name string) func(p int) []variant {
 	}
 }
 
-// LookupPattern finds a pattern by its name. It fails for one that is not known, and
-// names the nearest one.
+// LookupPattern finds a pattern by its name. The error for an unknown name has the nearest known one.
 func LookupPattern(name string) (Pattern, error) {
 	for _, p := range Patterns() {
 		if p.Name == name {
@@ -109,8 +108,8 @@ func PatternOf(name string) string {
 	return name
 }
 
-// Cases are the variants of a pattern among p ranks, at each of the sizes; of more than most (0: no
-// limit) that many, evenly spread. leftOut is the number of the others.
+// Cases are the variants of a pattern among p ranks at each size in bytes, at most `most` variants
+// (0: no limit), evenly spread. leftOut is the number of the others.
 func (pt Pattern) Cases(p int, ms []int, off bool, most int) (cases []Case, leftOut int, err error) {
 	all := pt.variants(p)
 	taken := all
@@ -138,13 +137,11 @@ func (pt Pattern) of(v variant, p, m int, off bool) (Case, error) {
 	return Case{v.name, off, s}, err
 }
 
-// PatternModels are the names of what patterns are predicted from: transfers; the
-// line T_s + m·τ_d through other sizes of the same variant; and the line of the
-// permutations, as model.Linear has it.
+// PatternModels are the names of the predictions of patterns: from transfers; by the line T_s + m·τ_d
+// through other sizes of the same variant; and by the line of the permutations, see model.Linear.
 var PatternModels = []string{Full, "own line", "permutation's"}
 
-// LeastPatternSizes is how many sizes it takes for a line to be fitted to some and
-// tested on others.
+// LeastPatternSizes is the least number of sizes for fitting a line to some and testing it on others.
 const LeastPatternSizes = 2*fit.LeastSizes - 1
 
 // FittedSizes are the sizes, rising, that lines are fitted to: every other one from the first, and
@@ -167,8 +164,8 @@ type PatternFit struct {
 	Line     fit.Line `json:"line"`
 }
 
-// A PatternRow is a variant at one size. The errors of lines count only where they
-// were not fitted.
+// A PatternRow is a variant at one size. The errors of lines count only at sizes that they were not
+// fitted to.
 type PatternRow struct {
 	Row
 	Pattern string `json:"pattern"`
@@ -181,11 +178,11 @@ type patternKey struct {
 	off  bool
 }
 
-// ErrShort is of messages that no line fits.
+// ErrShort: no line fits the messages.
 var ErrShort = errors.New("take longer messages")
 
-// PatternFits fits a line to each variant that was measured at all sizes and to all
-// permutations together. It leaves those out that took no time, with an error.
+// PatternFits fits a line to each variant with times at all sizes, and to all permutations together.
+// Variants that no line fits are left out, with an error.
 func (r Runs) PatternFits() (fits []PatternFit, failed error) {
 	type timed struct {
 		patternKey
@@ -224,8 +221,8 @@ func (r Runs) fittedSizes() []int {
 	return FittedSizes(lists.Rising(lists.Map(r.Cases, func(c Case) int { return c.Schedule.Call.M })))
 }
 
-// PatternRows puts beside each case that was measured what the lines and τ-Lop say of
-// it. Predictions that cannot be made are not there; then there may be an error, the first.
+// PatternRows are the measured cases with the predictions of lines and τ-Lop. lacking is the first
+// reason why one is missing.
 func (r Runs) PatternRows(models []Model, fits []PatternFit) (rows []PatternRow, lacking error) {
 	lines := make(map[patternKey]fit.Line)
 	for _, f := range fits {
@@ -249,8 +246,8 @@ func (r Runs) PatternRows(models []Model, fits []PatternFit) (rows []PatternRow,
 	return rows, lacking
 }
 
-// Tested are the rows that no line was fitted to, as the table of predicted against
-// measured times has them: of all variants of a pattern at one size, the medians.
+// Tested are the rows that no line was fitted to, for the table of predicted and measured times: the
+// medians over the variants of a pattern at one size, and the number of variants.
 func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 	type group struct {
 		patternKey

@@ -14,13 +14,12 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// ordinary are the τ that a sweep for the largest P has.
+// ordinary are the τ of a sweep for the largest P.
 func (e *Experiment) ordinary() []int {
 	return transfers.Taus(min(max(2, slices.Max(e.P)), e.machine.Allowed.Len()))
 }
 
-// holdOut settles which τ parameters may be of. On more than four cores the larger half
-// is left for the test.
+// holdOut chooses the τ of parameters: on more than four cores the larger half is left to the test.
 func (e *Experiment) holdOut() {
 	if cores := e.machine.Concurrency(); e.Tau == nil && cores > 4 && !e.Patterns {
 		half := max(2, slices.Max(e.P)/2)
@@ -31,8 +30,8 @@ func (e *Experiment) holdOut() {
 	}
 }
 
-// needed are the lengths of what the cases send and copy, of the messages that it is a
-// part of, and of what the busiest rank touches meanwhile.
+// needed are the sizes in bytes of the cases' messages and copies, of the calls' messages, and of
+// the footprint of the busiest rank.
 func (e *Experiment) needed() (sizes []int) {
 	for _, c := range e.Cases {
 		call := c.Schedule.Call
@@ -48,8 +47,8 @@ func (e *Experiment) needed() (sizes []int) {
 	return slices.DeleteFunc(lists.Rising(sizes), func(m int) bool { return m == 0 })
 }
 
-// grid is the sizes of a sweep, from below the shortest that is needed to above the
-// longest, and a segment.
+// grid are the sizes of a sweep, from below the smallest needed one to above the largest, and a
+// segment.
 func (e *Experiment) grid() []int {
 	sizes := []int{e.schedules.SegmentBytes}
 	if needed := e.needed(); len(needed) > 0 {
@@ -64,7 +63,7 @@ func (e *Experiment) grid() []int {
 	return lists.Rising(sizes)
 }
 
-// messagesAlone adds what log_nP is measured by, at a sweep's sizes.
+// messagesAlone adds the messages for log_nP, at a sweep's sizes.
 func (e *Experiment) messagesAlone() error {
 	sizes := e.grid()
 	if sizes[0] > 1 { // what a message of nothing costs
@@ -83,7 +82,7 @@ func (e *Experiment) messagesAlone() error {
 	return nil
 }
 
-// plan is a sweep of the transfers that occur in the cases, and no others.
+// plan is a sweep of the transfers in the cases, and no others.
 func (e *Experiment) plan() (*params.File, error) {
 	p := params.Plan{Policies: []numa.Policy{numa.Local}, Caches: e.Caches, Taus: e.Tau, Sizes: e.grid(),
 		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Budget: e.Time.Seconds(), Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{operator}}

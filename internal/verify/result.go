@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Setting is what was measured on and with.
+// A Setting is the machine and the options of a measurement.
 type Setting struct {
 	Provenance   provenance.Provenance `json:"provenance"`
 	Parameters   string                `json:"params"`                // the file, or that they were measured in between
@@ -30,14 +30,14 @@ type Setting struct {
 	Buffers      string                `json:"buffers,omitempty"` // state of send buffers, of single copies
 }
 
-// Launches are how many processes measured what.
+// Launches count the processes that measured.
 type Launches struct {
 	Parameters int `json:"parameters"`
 	Schedules  int `json:"schedules"`
 	Both       int `json:"both"` // none should
 }
 
-// launches counts the file's launches, by what they have samples of.
+// launches counts the file's launches by the kind of their samples.
 func (e *Experiment) launches() (n Launches) {
 	cases := make(map[params.Key]bool)
 	for _, c := range e.Cases {
@@ -88,7 +88,7 @@ func (e *Experiment) setting() Setting {
 	return s
 }
 
-// A Result is measured collectives with what the models say of them.
+// A Result is measured collectives with predictions.
 type Result struct {
 	Setting
 	States   []RankStates `json:"states,omitempty"` // where the host moved the CPUs
@@ -99,7 +99,7 @@ type Result struct {
 	Warnings []string     `json:"warnings"`
 }
 
-// LogGP is the parameters of LogGP as measured, in s and s a byte.
+// LogGP are measured parameters of LogGP, in s and s a byte.
 type LogGP struct {
 	State      params.State `json:"state,omitzero"` // see Row
 	OffCache   bool         `json:"off_cache"`
@@ -107,12 +107,11 @@ type LogGP struct {
 	Overhead   float64      `json:"o_s"`
 	Gap        float64      `json:"g_s"`
 	GapPerByte float64      `json:"G_s_per_byte"`
-	// Measured is L with its interval, ns, which may be below zero; nil: not known.
+	// Measured is L with its interval, ns, which may be below zero; nil: unknown.
 	Measured *fit.Estimate `json:"L_measured_ns,omitempty"`
 }
 
-// Collectives puts beside what was measured what the models say of it. Where none of
-// them says anything, lacking is why.
+// Collectives are the measured collectives with predictions; lacking says why there is none.
 func (e *Experiment) Collectives() (doc *Result, lacking error) {
 	doc = &Result{Setting: e.setting(), States: e.states(), Rows: []Row{}}
 	grid := e.File.Plan.Sizes
@@ -139,7 +138,7 @@ func (e *Experiment) Collectives() (doc *Result, lacking error) {
 	return doc, lacking
 }
 
-// lack warns of what models cannot say. Where they say nothing at all it is an error.
+// lack warns of missing predictions, and fails if there are none at all.
 func (e *Experiment) lack(predicted bool, models []Model, why error) error {
 	for _, m := range models {
 		why = cmp.Or(why, m.lacking)
@@ -156,7 +155,7 @@ func (e *Experiment) lack(predicted bool, models []Model, why error) error {
 	return nil
 }
 
-// A PatternResult is measured message patterns with what predicts them.
+// A PatternResult is measured message patterns with predictions.
 type PatternResult struct {
 	Setting
 	Patterns    []Pattern    `json:"patterns"`
@@ -167,8 +166,8 @@ type PatternResult struct {
 	Warnings    []string     `json:"warnings"`
 }
 
-// PatternResult puts beside each pattern what is predicted. Where parameters do not
-// suffice lacking is why, where lines cannot be fitted unfitted.
+// PatternResult are the measured patterns with predictions; lacking says why parameters do not
+// suffice, unfitted why no lines were fitted.
 func (e *Experiment) PatternResult() (doc *PatternResult, lacking, unfitted error) {
 	doc = &PatternResult{Setting: e.setting(), FittedSizes: FittedSizes(e.M)}
 	for _, name := range e.Names {
@@ -185,8 +184,7 @@ func (e *Experiment) PatternResult() (doc *PatternResult, lacking, unfitted erro
 	return doc, lacking, unfitted
 }
 
-// PatternFile is a parameter file of what was swept and of the patterns, nil if none was
-// measured.
+// PatternFile is a parameter file of the sweep and of the patterns, nil if none was measured.
 func (e *Experiment) PatternFile() *params.File {
 	if !slices.ContainsFunc(e.File.Cells, func(c params.Cell) bool { return c.Kind == params.PatternCell }) {
 		return nil

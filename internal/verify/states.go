@@ -8,14 +8,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// RankStates are the states of that many ranks, none where they cannot be told apart.
+// RankStates are the states of a number of ranks; none if they cannot be told apart.
 type RankStates struct {
 	P      int            `json:"P"`
 	States []params.State `json:"states"`
 }
 
-// states are the states of each number of ranks, in the order of the cases; nothing where the
-// machine stayed as it was.
+// states are the states of each number of ranks, in the order of the cases; nil if the machine was
+// in one state.
 func (e *Experiment) states() (all []RankStates) {
 	sorting, several := e.File.Sort(), false
 	for _, p := range lists.Unique(lists.Map(e.Cases, func(c Case) int { return c.Schedule.Call.P })) {
@@ -29,7 +29,7 @@ func (e *Experiment) states() (all []RankStates) {
 	return all
 }
 
-// warnOfStates is for experiments whose rows are means over states.
+// warnOfStates warns if rows are means over states.
 func (e *Experiment) warnOfStates() {
 	for _, of := range e.states() {
 		if len(of.States) > 0 {
@@ -39,16 +39,16 @@ func (e *Experiment) warnOfStates() {
 	}
 }
 
-// A stay is an experiment as if the machine had been in one state all the time, with cases of
-// as many ranks; or in all of them.
+// A stay is an experiment restricted to one state, with the cases of its number of ranks; or in all
+// states.
 type stay struct {
 	*Experiment
 	state  params.State // zero: all
 	models []Model
 }
 
-// stays are the experiment in each state that has its share of the time, for cases whose ranks
-// were in several, and the experiment itself for others.
+// stays are the experiment in each settled state, for cases whose ranks were in several states, and
+// the whole experiment for the other cases.
 func (e *Experiment) stays() (all []stay) {
 	of := e.states()
 	if len(of) == 0 {
@@ -81,7 +81,7 @@ func (e *Experiment) stays() (all []stay) {
 	return all
 }
 
-// in is the experiment as if p ranks had been in a state all the time.
+// in restricts the experiment to a state of p ranks.
 func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
 	in := *e
 	var err error
@@ -98,11 +98,11 @@ func (e *Experiment) in(p int, state params.State) (*Experiment, error) {
 	return &in, nil
 }
 
-// noState is why another session's file does not predict.
+// noState says why another session's file does not predict.
 type noState struct{ error }
 
-// inState is another session's file in the state of p ranks that is most nearly the given one; of
-// fewer ranks where it has none of p.
+// inState is another session's file in its state of p ranks that is nearest to the given one; of
+// fewer ranks if it has no states of p.
 func inState(f *params.File, p int, like params.State) (*params.File, error) {
 	sorting := f.Sort()
 	for n := p; n > 1; n-- {
@@ -125,7 +125,7 @@ func inState(f *params.File, p int, like params.State) (*params.File, error) {
 	return f, nil
 }
 
-// logGP are the parameters of LogGP that a stay predicted with.
+// logGP are the parameters of LogGP in a stay.
 func (s *stay) logGP() (all []LogGP) {
 	for _, m := range s.models {
 		for _, off := range s.Caches {

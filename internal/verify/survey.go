@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Survey is schedules carried out on this machine's memory.
+// Survey carries schedules out on this machine's memory.
 var Survey = survey.Register(&survey.Survey{
 	Name: "collectives", Doc: "collectives and message patterns, carried out",
 	Decode: survey.Decoder[schedules],
@@ -28,15 +28,15 @@ var Survey = survey.Register(&survey.Survey{
 	},
 })
 
-// profiled is what a message takes over its size, a panel for each pattern and P, a
-// line for each variant.
+// profiled is the time over the message size: a panel for each pattern and P, a line for each
+// variant.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	at.Panel, at.Line = fmt.Sprintf("%s, P = %d", PatternOf(c.VariantName()), c.Tau), c.VariantName()
 	at.Number, at.Alike = c.Tau, true
 	return c.Bytes, c.Time, true
 }
 
-// schedules are what is asked for: cases to be carried out.
+// schedules are the requested cases.
 type schedules struct {
 	Segments     int         `json:"segments"`
 	SegmentBytes int         `json:"segment_bytes"`
@@ -50,7 +50,7 @@ type schedules struct {
 	cases []Case
 }
 
-// Key is the case in a parameter file.
+// Key is the case's key in a parameter file.
 func (c Case) Key() params.Key {
 	call := c.Schedule.Call
 	k := params.Key{Kind: params.CollectiveCell, Placement: numa.Local, OffCache: c.OffCache, Tau: call.P, Bytes: call.M, Variant: params.Name(c.Name)}
@@ -60,8 +60,7 @@ func (c Case) Key() params.Key {
 	return k
 }
 
-// messageAlone is the variant of messages that log_nP is measured by: none of those that
-// it is tested on.
+// messageAlone is the variant of the messages that log_nP is measured by; the test has others.
 const messageAlone = "message-alone"
 
 // caseOf is the case of a key.
@@ -81,7 +80,7 @@ func (r schedules) caseOf(k params.Key, element int) (Case, error) {
 	return r.algorithmCase(a, k.Tau, k.Bytes, k.OffCache, element)
 }
 
-// algorithmCase is an algorithm among p ranks; reductions have elements of that many bytes.
+// algorithmCase is an algorithm among p ranks; elements of reductions have that size in bytes.
 func (r schedules) algorithmCase(a *collective.Algorithm, p, m int, off bool, element int) (Case, error) {
 	call := collective.Call{P: p, M: m, Degree: r.Degree, Chunk: r.Chunk}
 	if a.Reduces() {
@@ -104,8 +103,7 @@ func patternCase(k params.Key) (Case, error) {
 	return Case{}, fmt.Errorf("there is no pattern %q among %d ranks", k.VariantName(), k.Tau)
 }
 
-// Cells are the cases, in a set of their own: transfers are measured by other
-// launches.
+// Cells are the cases, in a set of their own, so that other launches measure transfers.
 func (r schedules) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, err error) {
 	for _, c := range r.cases {
 		cell := engine.Cell{Cell: params.Cell{Key: c.Key()}}

@@ -1,11 +1,9 @@
-// Package verify holds a model to what it says: it carries schedules out on
-// this machine's memory and puts beside each time what τ-Lop, log_nP and LogGP
-// predict from parameters that were measured without them.
+// Package verify tests predictions: it carries schedules out on this machine's memory and
+// compares their times with the predictions of τ-Lop, log_nP and LogGP.
 //
-// Its opinion: a prediction is one that was made from transfers alone, of sizes and τ
-// that the test does not have; a collective is timed from a barrier to its last rank;
-// what is predicted was measured by other launches than what it is predicted from; and
-// what one model is given, local copies for one, all are.
+// Its opinion: predictions come from transfers alone, of other sizes and τ and by other
+// launches than the tested times; a collective is timed from a barrier to its last rank; and
+// all models get the same parameters besides, such as local copies.
 package verify
 
 import (
@@ -37,7 +35,7 @@ func MessageCase(m int, off bool) (Case, error) {
 	return Case{Message, off, s}, err
 }
 
-// Bytes is what all ranks' buffers take.
+// Bytes is the size of all ranks' buffers.
 func (c Case) Bytes() (n int64) {
 	for rank := range c.Schedule.Call.P {
 		for _, b := range []collective.Buffer{collective.Send, collective.Recv, collective.Temp} {
@@ -47,32 +45,32 @@ func (c Case) Bytes() (n int64) {
 	return n
 }
 
-// A Row is a case with its time and what the models say, in ns.
+// A Row is a case with its time and the models' predictions, in ns.
 type Row struct {
 	Name     string `json:"algorithm"`
 	P        int    `json:"P"`
 	Bytes    int    `json:"m"`
 	OffCache bool   `json:"off_cache"`
-	// State is the state of the ranks timed; zero: they had one, or the time is over all.
+	// State is the state of the timed ranks; zero: they had one state, or the time is over all.
 	State    params.State `json:"state,omitzero"`
 	Measured fit.Estimate `json:"measured_ns"`
-	// Predicted is by model, in the order of Models, without those whose parameters lack.
+	// Predicted has the predictions in the order of Models; models without parameters are missing.
 	Predicted []Prediction `json:"predicted"`
 	OnGrid    bool         `json:"on_grid"` // m is a size at which parameters were measured
-	// Forced: ranks share CPUs, the time is no measurement of the algorithm.
+	// Forced: ranks share CPUs, and the time does not measure the algorithm.
 	Forced bool `json:"forced,omitempty"`
 
 	schedule *collective.Schedule
 }
 
-// Runs are cases with what launches found of them.
+// Runs are cases with their samples.
 type Runs struct {
 	Cases  []Case
 	File   *params.File
 	Forced map[int]bool // by P: ranks share CPUs
 }
 
-// of is the time of a case; its centre is NaN where it was not carried out.
+// of is the time of a case; its centre is NaN if it was not carried out.
 func (r Runs) of(c Case) fit.Estimate {
 	key := c.Key()
 	for i := range r.File.Cells {
@@ -83,7 +81,7 @@ func (r Runs) of(c Case) fit.Estimate {
 	return fit.Median(nil)
 }
 
-// Rounds is how many samples every case has, the fewest.
+// Rounds is the least number of samples of a case.
 func (r Runs) Rounds() int {
 	least := math.MaxInt
 	for _, c := range r.Cases {
@@ -95,7 +93,7 @@ func (r Runs) Rounds() int {
 	return least
 }
 
-// Measured is how many cases were carried out.
+// Measured counts the cases that were carried out.
 func (r Runs) Measured() (n int) {
 	for _, c := range r.Cases {
 		if r.of(c).N > 0 {
@@ -105,8 +103,8 @@ func (r Runs) Measured() (n int) {
 	return n
 }
 
-// Rows puts beside each case that was measured what the models say of it. Predictions
-// that cannot be made are not there; then there may be an error, the first.
+// Rows are the measured cases with the models' predictions. The error is the first reason why
+// one is missing.
 func (r Runs) Rows(models []Model) (rows []Row, lacking error) {
 	for _, row := range r.measured() {
 		predicted, err := predict(models, row.OffCache, row.schedule, row.Measured.Center)
@@ -116,7 +114,7 @@ func (r Runs) Rows(models []Model) (rows []Row, lacking error) {
 	return rows, lacking
 }
 
-// measured are the rows of what was measured, without predictions.
+// measured are the rows of the measured cases, without predictions.
 func (r Runs) measured() (rows []Row) {
 	for _, c := range r.Cases {
 		t, call := r.of(c), c.Schedule.Call
