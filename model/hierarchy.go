@@ -34,8 +34,8 @@ import (
 // and is busy until the receiver is done.
 //
 // Buffered messages enter the receiver's queue one at a time, each for half of the closest level's
-// o, the time of receiving an empty message; the sender is busy until then. With a fan-out they also
-// pass through the memories one after another, see memoryTime.
+// o, the time of receiving an empty message. With a fan-out, and in a node without levels, they also
+// pass through the memories one after another, see memoryTime. The sender is busy until then.
 //
 // A rank that forwards what has just arrived from another rank of its node takes longer than in a
 // ping-pong, whose bytes stay unwritten: through buffers by o, for flags in other cores' caches, in

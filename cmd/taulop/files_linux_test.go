@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/sandbox"
 	"github.com/taulop/taulop/params"
 )

@@ -11,9 +11,9 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/report"
-	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/survey/loaded"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"

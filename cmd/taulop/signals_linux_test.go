@@ -19,8 +19,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/process"
-	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"

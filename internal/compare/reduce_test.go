@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/nodes"
 )
 
 // A fleet that is reduced file by file compares as one that is read as a whole, and files that cannot

@@ -28,9 +28,9 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/report/page/nodes"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
