@@ -190,7 +190,7 @@ func TestTransfersOverTau(t *testing.T) {
 	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), fromText("metropolis", []int{8192}, metropolis8K...)}
 	d := svg(t, made(t)(TransfersOverTau(two, Choice{})))
 	contains.All(t, d.text(), "a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
-		"L(8K,τ), µs", "lower is better", "95 % intervals, where there are samples enough")
+		"L(8K,τ), µs", "lower is better", "95 % intervals, where known")
 	if d.has("remote") || d.has("off cache") {
 		t.Error("remote memory or off cache, and nobody asked for them")
 	}

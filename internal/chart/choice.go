@@ -167,7 +167,7 @@ func certainty(series []Series) string {
 	case some && all:
 		return "bars: 95 % intervals"
 	case some:
-		return "bars: 95 % intervals, where there are samples enough"
+		return "bars: 95 % intervals, where known"
 	case sampled:
 		return "no intervals: too few samples"
 	}

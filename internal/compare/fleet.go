@@ -293,7 +293,7 @@ func (o *Overview) Conclusion() string {
 		if slices.ContainsFunc(o.Machines, unsampled) {
 			none = "; published tables have none"
 		}
-		return fmt.Sprintf("Nothing could be tested: that takes a cell of which %d machines have samples enough for an interval%s.", Fleet, none)
+		return fmt.Sprintf("Nothing could be tested: that takes a cell of which %d machines have enough samples for an interval%s.", Fleet, none)
 	}
 	if len(o.Surveys) == 0 {
 		return o.ofTransfers()
