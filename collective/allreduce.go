@@ -38,11 +38,42 @@ func init() {
 	kary.Chunked, kary.Branched = true, true
 }
 
-// allreduceTree: a reduction up a k-ary tree to rank 0, then a broadcast down the same one.
+// allreduceTree: chunk after chunk is reduced up a k-ary tree to rank 0, and its result is broadcast down the
+// same tree before the next chunk starts: 2h stages a chunk for a tree of height h.
 func allreduceTree(s *Schedule) {
-	t := kary(s.Call.P, s.Call.Degree, true)
-	s.up("tree", t, 0, 1, nil)
-	s.pipeline("tree", false, s.down(t))
+	c := s.Call
+	ownVector(s)
+	t := kary(c.P, c.Degree, true)
+	chunk := min(c.M, max(1, c.Chunk/c.Element)*c.Element)
+	if chunk == 0 {
+		return
+	}
+	whole := c.M / chunk
+	s.upAndDown(t, 0, chunk, whole)
+	s.upAndDown(t, whole*chunk, c.M%chunk, 1)
+}
+
+// upAndDown reduces chunks of equal size along a tree, one after another, and broadcasts each result.
+func (s *Schedule) upAndDown(t tree, from, bytes, chunks int) {
+	down := s.down(t)
+	down.from, down.bytes, down.chunk = from, bytes, bytes
+	up := down
+	up.message = func(rank, parent int, part Span) Message { return down.message(parent, rank, part) }
+	before := len(s.Blocks)
+	s.pipeline("tree", true, up)
+	s.pipeline("tree", false, down)
+	s.takeTurns(before)
+	for _, block := range s.Blocks[before:] {
+		for i := range block.Stages {
+			block.Stages[i].change(func(repetition int, m *Message) {
+				m.Src.Offset += repetition * bytes
+				m.Dst.Offset += repetition * bytes
+			})
+		}
+	}
+	if len(s.Blocks) > before {
+		s.Blocks[before].Repeat = chunks
+	}
 }
 
 // allreduceSegmentedRing is the ring with a segmented reduce-scatter: in each phase of P−1 stages a chunk

@@ -20,12 +20,18 @@ func init() {
 	register(Barrier, "recexch", "MPICH's barrier_intra_recexch.c", barrierExchange).Branched = true
 }
 
-// barrierDissemination: with n = 1, k, k² … every rank notifies the ranks n, 2n … (k−1)n to its right. P empty
-// messages a stage; with k = 2 ⌈log2 P⌉ stages.
+// barrierDissemination: with n = 1, k, k² … every rank notifies the ranks n, 2n … (k−1)n to its right, modulo
+// P: P empty messages a stage, with k = 2 in ⌈log2 P⌉ stages. In the last round MPICH notifies some ranks
+// again if P is no power of k; a notice to the rank itself is left out.
 func barrierDissemination(s *Schedule, k int) {
 	c, p := s.Call, s.Call.P
+	k = min(k, p)
 	for n := 1; n < p; n *= k {
-		for distance := n; distance < min(k*n, p); distance += n {
+		for j := 1; j < k; j++ {
+			distance := j * n % p
+			if distance == 0 {
+				continue
+			}
 			s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Shape: empty(p), Peers: c.shiftedBy(distance, 0)}, func(_, rank int) Message {
 				return Message{From: rank, To: (rank + distance) % p}
 			})

@@ -1,9 +1,6 @@
 package collective
 
-import (
-	"iter"
-	"slices"
-)
+import "slices"
 
 // Scatter has a block for every rank, in rank order: MPI_Scatter.
 var Scatter = &Collective{
@@ -85,18 +82,10 @@ func (s *Schedule) reverse() {
 	for i := range s.Blocks {
 		st := &s.Blocks[i].Stages[0]
 		st.Ahead = st.Beside != nil && !st.Ahead
-		forward := st.messages
-		st.messages = func(repetition int) iter.Seq[Message] {
-			return func(yield func(Message) bool) {
-				for m := range forward(repetition) {
-					m.From, m.To, m.Src, m.Dst = m.To, m.From, m.Dst, m.Src
-					m.Src.Buffer, m.Dst.Buffer = swapped[m.Src.Buffer], swapped[m.Dst.Buffer]
-					if !yield(m) {
-						return
-					}
-				}
-			}
-		}
+		st.change(func(_ int, m *Message) {
+			m.From, m.To, m.Src, m.Dst = m.To, m.From, m.Dst, m.Src
+			m.Src.Buffer, m.Dst.Buffer = swapped[m.Src.Buffer], swapped[m.Dst.Buffer]
+		})
 	}
 }
 

@@ -258,6 +258,20 @@ func (s Step) Messages() iter.Seq[Message] {
 	return s.messages(s.Repetition)
 }
 
+// change changes each message of a stage.
+func (s *Stage) change(change func(repetition int, m *Message)) {
+	before := s.messages
+	s.messages = func(repetition int) iter.Seq[Message] {
+		return func(yield func(Message) bool) {
+			for m := range before(repetition) {
+				if change(repetition, &m); !yield(m) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Steps yields the steps in temporal order, numbered from 0.
 func (s *Schedule) Steps() iter.Seq2[int, Step] {
 	return func(yield func(int, Step) bool) {

@@ -519,6 +519,27 @@ func TestPipelineStages(t *testing.T) {
 	}
 }
 
+// MPICH's numbers of stages where they depend on radix and chunk.
+func TestStagesByRadixAndChunk(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		call Call
+		want int
+	}{
+		{"barrier:k-dissemination", Call{P: 16, Degree: 4}, 3 + 3},
+		{"barrier:k-dissemination", Call{P: 5, Degree: 4}, 3 + 3}, // at distance 4, 8 and 12
+		{"barrier:k-dissemination", Call{P: 6, Degree: 4}, 3 + 2}, // 12 is the rank itself
+		{"barrier:k-dissemination", Call{P: 3, Degree: 4}, 2},
+		{"allreduce:kary", Call{P: 7, M: 1000, Chunk: 1000}, 1 + 2*4},
+		{"allreduce:kary", Call{P: 7, M: 1000, Chunk: 300}, 1 + 4*2*4}, // chunk after chunk
+		{"allreduce:kary", Call{P: 7}, 0},
+	} {
+		if got := must.Get(find(tt.name).Schedule(tt.call)).Len(); got != tt.want {
+			t.Errorf("%s %+v: %d stages, want %d", tt.name, tt.call, got, tt.want)
+		}
+	}
+}
+
 // Of n chunks every rank but the root receives each in n−1+⌈log2 P⌉ rounds (Träff 2025).
 func TestCirculantBroadcast(t *testing.T) {
 	for _, p := range slices.Concat(ranks()[1:], []int{31, 32, 33}) {
