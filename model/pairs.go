@@ -1,15 +1,13 @@
 package model
 
 import (
-	"errors"
-
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/params"
 )
 
 // OfPairsOf is τ-Lop of a file with transfers of pairs of CPUs, L(m,1), for ranks on the given CPUs:
 // messages are Whole, and concurrent ones cost no more than one, as they were not measured. levels are
-// the machine's levels by the model's. It fails where the file has no pairs, or none of these CPUs.
+// the machine's levels by the model's. It fails where the file has no pairs.
 func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 	pairs, err := f.Pairs()
 	if err != nil {
@@ -23,9 +21,6 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 	t = TauLop{Transport: Whole, Known: len(cpus), Channels: newChannels()}
 	for i, l := range pairs.Levels[:min(len(pairs.Levels), mapping.Levels)] {
 		c := pairs.Curve(i)
-		if len(c.Sizes) == 0 {
-			continue
-		}
 		level := Channel{Level: len(levels)}
 		t.Channels.transfers[level] = Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
 			seconds, extrapolated = c.At(m, 1)
@@ -33,9 +28,6 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 		}}
 		t.Channels.overheads[level] = func(int) (float64, bool) { return 0, false }
 		levels = append(levels, byName[l.Name])
-	}
-	if len(levels) == 0 {
-		return t, nil, errors.New("none of its pairs of CPUs was measured: complete them with taulop pairs")
 	}
 	t.Level = func(a, b int) int {
 		level := known.Of(cpus[a], cpus[b])

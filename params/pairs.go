@@ -66,8 +66,8 @@ type PairLevel struct {
 // unknownLevel is the level in files that do not say what CPUs share.
 const unknownLevel = "level unknown"
 
-// Pairs are the file's pairs of the first home measured, with the other homes. It fails without pairs, and
-// for invalid variants.
+// Pairs are the file's pairs of the first home measured, with the other homes. A time of 0 counts as not
+// measured. It fails without pairs, and for invalid variants.
 func (f *File) Pairs() (*Pairs, error) {
 	type pairCell struct {
 		*Cell
@@ -83,6 +83,9 @@ func (f *File) Pairs() (*Pairs, error) {
 		key, ok := c.Variant.(PairKey)
 		if !ok {
 			return nil, fmt.Errorf("cell %v: %.40q is no pair of CPUs; want two numbers, the lower one first, such as 0-2, and perhaps whose node the memory between them is on, such as 0-2-reader", c.Key, c.VariantName())
+		}
+		if c.Time.Center == 0 {
+			continue
 		}
 		cells = append(cells, pairCell{c, key})
 		cpus, sizes = append(cpus, key.From, key.To), append(sizes, c.Bytes)

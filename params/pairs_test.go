@@ -48,8 +48,10 @@ func TestPairs(t *testing.T) {
 	if p = must.Get(f.Pairs()); len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
 		t.Errorf("without levels: %+v", p)
 	}
-	if _, err := pairFile().Pairs(); err == nil || !strings.Contains(err.Error(), "taulop pairs") {
-		t.Errorf("no pairs: %v", err)
+	for _, none := range []*File{pairFile(), pairFile(pairCell(0, 1, 64, 0))} {
+		if _, err := none.Pairs(); err == nil || !strings.Contains(err.Error(), "taulop pairs") {
+			t.Errorf("no pair with a time: %v", err)
+		}
 	}
 	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}).Pairs(); err == nil {
 		t.Error("an invalid pair")

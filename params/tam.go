@@ -48,6 +48,12 @@ func (f *File) Tam(name string) (t Tam, err error) {
 		}
 	}
 	sizes := slices.Sorted(maps.Keys(at[TamSend]))
+	of := func(parameter string, m int) float64 {
+		if ns, known := at[parameter][m]; known {
+			return ns
+		}
+		return math.NaN() // kernels may keep too few unread bytes to measure it
+	}
 	line := func(parameter string, at func(m int) float64) (l fit.Line) {
 		var ms []int
 		var times []float64
@@ -63,12 +69,7 @@ func (f *File) Tam(name string) (t Tam, err error) {
 		return l
 	}
 	measured := func(parameter string) fit.Line {
-		return line(parameter, func(m int) float64 {
-			if ns, known := at[parameter][m]; known {
-				return ns
-			}
-			return math.NaN() // kernels may keep too few unread bytes to measure it
-		})
+		return line(parameter, func(m int) float64 { return of(parameter, m) })
 	}
 	t.Send, t.SendGap, t.ReceiveGap = measured(TamSend), measured(TamSendGap), measured(TamReceiveGap)
 	t.Receive, t.Take = measured(TamReceive), measured(TamTake)
@@ -79,7 +80,7 @@ func (f *File) Tam(name string) (t Tam, err error) {
 	if ms := slices.Sorted(maps.Keys(at[NetOverhead])); len(ms) > 0 { // nearly the same for all sizes
 		o = at[NetOverhead][ms[0]]
 	}
-	t.Latency = line("L", func(m int) float64 { return o + at[NetTransfer][m] - t.Send.At(m) - t.Receive.At(m) - t.Take.At(m) })
+	t.Latency = line("L", func(m int) float64 { return o + of(NetTransfer, m) - t.Send.At(m) - t.Receive.At(m) - t.Take.At(m) })
 	t.Packet = sizes[len(sizes)-1]
 	for _, queued := range at[NetQueue] {
 		t.Buffer = queued * float64(t.Packet) / t.SendGap.At(t.Packet)

@@ -18,7 +18,7 @@ const (
 func Names(r io.Reader, name string) (names []string, err error) {
 	lines := NewLines(r, name, longestName)
 	for lines.Scan() {
-		path := strings.TrimSuffix(lines.Text(), "\r")
+		path := strings.TrimRight(lines.Text(), "\r")
 		switch {
 		case path == "":
 			continue

@@ -9,7 +9,7 @@ import (
 func TestNames(t *testing.T) {
 	for text, want := range map[string][]string{
 		"a.json\nb c.json\n":           {"a.json", "b c.json"},
-		"a.json\r\n\r\n./b.json":       {"a.json", "./b.json"},
+		"a.json\r\n\r\r\n./b.json":     {"a.json", "./b.json"},
 		"\ufeffa.json\n\n\nnode#1\n":   {"a.json", "node#1"},
 		" indented.json\ntrailing \n":  {" indented.json", "trailing "},
 		strings.Repeat("x\n", 3) + "é": {"x", "x", "x", "é"},
@@ -33,6 +33,7 @@ func TestNames(t *testing.T) {
 func FuzzNames(f *testing.F) {
 	f.Add("nodes/a.json\nnodes/b.json\n")
 	f.Add("\ufeffa\r\n\r\n b \x00")
+	f.Add("\r\r\r")
 	f.Fuzz(func(t *testing.T, text string) {
 		names, err := Names(strings.NewReader(text), "list")
 		if err != nil {

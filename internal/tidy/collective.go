@@ -1,11 +1,13 @@
 package tidy
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/params"
 )
 
 // collectiveOf is the name of the row's collective in package collective, or the row's if that has none.
@@ -36,8 +38,8 @@ const (
 //
 //	m_bytes: allgather, alltoall: the block of one rank; allreduce: the vector
 //
-// else they are as printed by OSU if the head names it, or m.
-func (t *Table) count() {
+// else they are as printed by OSU if the head names it, or m. It fails for sizes beyond a message.
+func (t *Table) count() error {
 	meanings := make(map[string]counted) // by collective
 	rest := asHere
 	for _, line := range t.Head {
@@ -67,11 +69,14 @@ func (t *Table) count() {
 		if !known {
 			how = rest
 		}
-		c.Bytes = sizeOf(collective.Named(c.Collective), how, c.Size, c.P)
+		if c.Bytes = sizeOf(collective.Named(c.Collective), how, c.Size, c.P); c.Bytes < 0 {
+			return fmt.Errorf("%s:%d: m_bytes is %d, the block of each of %d ranks: all blocks together have at most %d bytes", t.Name, c.Line, c.Size, c.P, params.MostBytes)
+		}
 	}
+	return nil
 }
 
-// sizeOf is m of a call of p ranks.
+// sizeOf is m of a call of p ranks; −1: more than a message may have.
 func sizeOf(c *collective.Collective, how counted, size, p int) int {
 	if c == nil {
 		return size
@@ -80,6 +85,8 @@ func sizeOf(c *collective.Collective, how counted, size, p int) int {
 		return 0
 	}
 	switch spread := ofBlocks(c); {
+	case how == blocks && !spread && size > params.MostBytes/p:
+		return -1
 	case how == blocks && !spread:
 		return size * p
 	case how == vectors && spread:

@@ -86,14 +86,15 @@ func (t Times) Slowest() (ns float64, recorded bool) {
 
 // Limits of a file.
 const (
-	maxFile  = 64 << 20 // bytes
-	maxLine  = 1 << 16
-	maxHead  = 1 << 8 // lines
-	maxRows  = 1 << 20
-	maxCores = 1 << 12
-	maxRanks = 1 << 20
-	maxName  = 48
-	maxTime  = 1e15 // µs, thirty years
+	maxFile   = 64 << 20 // bytes
+	maxLine   = 1 << 16
+	maxHead   = 1 << 8 // lines
+	maxRows   = 1 << 20
+	maxCores  = 1 << 12
+	maxRanks  = 1 << 20
+	maxName   = 48
+	maxLevels = 64
+	maxTime   = 1e15 // µs, thirty years
 )
 
 // ReadFile reads the table that path holds.
@@ -156,7 +157,9 @@ func readOf(r io.Reader, name, machine string) (*Table, error) {
 	if p.table.Machine == "" {
 		p.table.Machine = MachineOf(p.table.Head)
 	}
-	p.table.count()
+	if err := p.table.count(); err != nil {
+		return nil, err
+	}
 	return p.table, nil
 }
 

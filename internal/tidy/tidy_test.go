@@ -101,6 +101,7 @@ func TestReadRefused(t *testing.T) {
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\t-\t2\t1\t1\n", "which algorithm it was"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\tmax_us\nbcast\tchain\t2\t1\t3.5\t2.5\n", "t.tsv:2: max_us is 2.5, less than latency_us"},
 		{"collective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t0\t1\t1\n", "P is \"0\""},
+		{"# m_bytes: bcast: the block of each rank\ncollective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t1048576\t1125899906842624\t1\n", "t.tsv:3: m_bytes is 1125899906842624, the block of each of 1048576 ranks"},
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
 	} {
 		_, err := Read(strings.NewReader(tt.text), "t.tsv")
@@ -207,6 +208,10 @@ func TestTopology(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
+	var many []string
+	for i := range maxLevels + 1 {
+		many = append(many, fmt.Sprintf("near%d - - 0.1", i))
+	}
 	for _, tt := range []struct {
 		name, text string
 		given      map[string]int
@@ -219,6 +224,7 @@ func TestTopology(t *testing.T) {
 		{"against closer pairs", pairs("near 0 1 0.1", "far 0 2 0.5", "near 2 3 0.1", "far 3 2 0.1"), nil, "cores 3 and 2 are at level far in line 5"},
 		{"one pair of each", pairs("same_socket 0 1 0.1", "other_socket 0 32 0.5", "other_node 0 0 1.5"), nil, "level same_socket: cores 0 and 32 do not share it, and no row says which of those between do, such as core 2: say how many"},
 		{"no such", pairs("near 0 1 0.1"), map[string]int{"socket": 4}, "no row is of level \"socket\""},
+		{"many", pairs(many...), nil, "rows are of 65 levels, such as near0 and near1: a machine has at most 64"},
 		{"cores without number", "# 99 x 9999-core\n" + pairs("near 0 1 0.1"), nil, "the head says that "},
 	} {
 		if _, err := levelsOf([]*Table{read(t, tt.text)}, tt.given); err == nil || !strings.Contains(err.Error(), tt.says) {

@@ -29,7 +29,9 @@ type topology struct {
 // level of different nodes has no groups.
 func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 	t := &topology{level: make(map[string]int), head: make(map[int]int), given: make(map[string]int)}
-	t.order(tables)
+	if err := t.order(tables); err != nil {
+		return nil, err
+	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		level, known := t.spelt(name)
 		if !known {
@@ -85,8 +87,8 @@ func (t *topology) spelt(name string) (level string, known bool) {
 }
 
 // order finds the levels and sorts them: by the meaning of their names, or by the time of the shortest
-// message if a name has none.
-func (t *topology) order(tables []*Table) {
+// message if a name has none. It fails for more than maxLevels.
+func (t *topology) order(tables []*Table) error {
 	shortest := make(map[string]map[int][]float64)
 	add := func(level string, m int, ns float64) {
 		if shortest[level] == nil {
@@ -108,7 +110,9 @@ func (t *topology) order(tables []*Table) {
 	time := func(level string) float64 {
 		return fit.Median(shortest[level][slices.Min(slices.Collect(maps.Keys(shortest[level])))]).Center
 	}
-	t.names = slices.Sorted(maps.Keys(shortest))
+	if t.names = slices.Sorted(maps.Keys(shortest)); len(t.names) > maxLevels {
+		return fmt.Errorf("rows are of %d levels, such as %s and %s: a machine has at most %d", len(t.names), t.names[0], t.names[1], maxLevels)
+	}
 	known := !slices.ContainsFunc(t.names, func(name string) bool { return relationOf(name).unit < 0 })
 	slices.SortStableFunc(t.names, func(a, b string) int {
 		ra, rb := relationOf(a), relationOf(b)
@@ -120,6 +124,7 @@ func (t *topology) order(tables []*Table) {
 	for i, name := range t.names {
 		t.level[name] = i
 	}
+	return nil
 }
 
 // Patterns of heads: cores of a unit, a unit's number of cores, a number of sockets with some cores each, and
