@@ -38,11 +38,44 @@ type offers struct {
 	curves  []Curve
 }
 
+// sharing are the machines that have a chosen channel or a cell of a survey in common with another one;
+// all if fewer than two have.
+func (choice Choice) sharing(machines []Machine) []Machine {
+	contents := lists.Map(machines, func(m Machine) []params.Key {
+		var keys []params.Key
+		for _, c := range m.File.Cells {
+			switch channel := (Channel{c.Setup, c.Placement, c.OffCache, c.Bytes}); {
+			case ofSurvey(c):
+				keys = append(keys, c.Key)
+			case c.Kind == params.TransferCell && c.Setup != params.Isolated && choice.admits(channel):
+				keys = append(keys, channel.Key(0))
+			}
+		}
+		return lists.Unique(keys)
+	})
+	owners := make(map[params.Key]int)
+	for _, keys := range contents {
+		for _, k := range keys {
+			owners[k]++
+		}
+	}
+	var some []Machine
+	for i, m := range machines {
+		if slices.ContainsFunc(contents[i], func(k params.Key) bool { return owners[k] > 1 }) {
+			some = append(some, m)
+		}
+	}
+	if len(some) < 2 {
+		return machines
+	}
+	return some
+}
+
 // common are the chosen channels that at least two machines have. without is why some machine has no
 // curves. If surveys can be compared and the choice restricts nothing, a lack of channels is no error but
 // the warning why.
 func (choice Choice) common(all []offers, without error, surveys bool) (channels []Channel, why, err error) {
-	if without != nil && (!surveys || len(all) == 0 && choice.restricts()) {
+	if without != nil && (!surveys && len(all) < 2 || len(all) == 0 && choice.restricts()) {
 		return nil, nil, without
 	}
 	if len(all) > 0 {
@@ -172,5 +205,5 @@ func (choice Choice) nothing(all []offers) error {
 			return fmt.Errorf("no machine has a setup %q; they have %s; %w", printable.Name(setup), printable.List(others), advice)
 		}
 	}
-	return fmt.Errorf("no two machines have a setup, placement, cache and message size in common: %s; %w", strings.Join(offered, "; "), advice)
+	return fmt.Errorf("no two machines have transfers in common (setup, placement, cache and message size): %s; %w", strings.Join(offered, "; "), advice)
 }

@@ -64,7 +64,8 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
 	c := &Comparison{Tables: []Table{}, Warnings: []Warning{}}
-	machines, noisy := referred(machines)
+	all := machines
+	machines, noisy := referred(choice.sharing(machines))
 	if noisy != nil {
 		c.Warnings = append(c.Warnings, *noisy)
 	}
@@ -85,7 +86,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 		return nil, err
 	}
 	c.conclude(machines, choice.test())
-	c.warn(machines)
+	c.warn(all)
 	doubts := lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) })
 	c.Warnings = append(c.Warnings, warningsOf(doubts, c.Machines, channels)...)
 	return c, nil

@@ -191,7 +191,7 @@ func TestNothingInCommon(t *testing.T) {
 		{[]Machine{a, large}, Choice{}, "for m = 65536; choose others, or sweep"},
 		{[]Machine{a, old}, Choice{}, "take them for a setup"},
 		{[]Machine{a, a}, Choice{Sizes: []int{64}}, "no machine has m = 64: a has m = 8192; a has m = 8192; leave it out, or sweep it"},
-		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "in common"},
+		{[]Machine{a, a}, Choice{Caches: []bool{true}}, "no two machines have transfers in common ("},
 		{[]Machine{a, {Name: "e", File: &params.File{}}}, Choice{}, "e has no transfers"},
 	} {
 		if c, err := New(tt.machines, tt.choice); err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
@@ -271,6 +271,7 @@ func TestOverview(t *testing.T) {
 			}
 		}))
 	}
+	machines = append(machines, machine("empty", nil)) // does not keep the others from being compared
 	o, err := NewOverview(machines, Choice{})
 	if err != nil || len(o.Tables) != 1 || len(o.Tables[0].Cells) != 2 {
 		t.Fatalf("%+v, %v", o, err)
@@ -286,11 +287,11 @@ func TestOverview(t *testing.T) {
 		o.Outliers[0].Off != 1 || o.Outliers[0].Cells != 2 {
 		t.Errorf("outliers %+v", o.Outliers)
 	}
-	if got := o.Conclusion(); !strings.HasPrefix(got, "Outliers: 1 of 20 machines, 1 slow and 0 fast; farthest node07: L(8K,2) is 1800 ns where the median is 1202 ns") {
+	if got := o.Conclusion(); !strings.HasPrefix(got, "Outliers: 1 of 21 machines, 1 slow and 0 fast; farthest node07: L(8K,2) is 1800 ns where the median is 1202 ns") {
 		t.Error(got)
 	}
 	all := sentences(o.Warnings)
-	contains.All(t, all, "node00, node01, node02, node03 and 16 more: the load of the last minute is 0.5", "node03: 1 of 2 cells are there")
+	contains.All(t, all, "node00, node01, node02, node03 and 16 more: the load of the last minute is 0.5", "node03: 1 of 2 cells are there", "empty: no transfer of it is compared")
 
 	// All but alike: no outliers by a hair.
 	alike := slices.Repeat([]Machine{machine("", map[int]float64{1: 1000, 2: 1000})}, 12)

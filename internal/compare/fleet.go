@@ -145,6 +145,7 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 			}
 		}
 	}
+	o.Tables = slices.DeleteFunc(o.Tables, func(t FleetTable) bool { return len(t.Cells) == 0 }) // too few samples
 	for _, c := range o.Cells() {
 		c.score()
 	}
@@ -360,7 +361,9 @@ func (o *Overview) warn(machines []*Reduced, unknown map[string]int) {
 		if few > 0 {
 			about = append(about, fmt.Errorf("%d of %d cells have too few samples for an interval and are not tested: it may be an outlier there", few, n+few))
 		}
-		if n+few < most {
+		if n+few == 0 && most > 0 {
+			about = append(about, errors.New("no transfer of it is compared: it has none of the others' setup, placement, cache and message size"))
+		} else if n+few < most {
 			about = append(about, fmt.Errorf("%d of %d cells are there: it was swept with another plan or has fewer CPUs", n+few, most))
 		}
 		names, said = append(names, m.Name), append(said, about)

@@ -40,13 +40,18 @@ func referred(machines []Machine) (ordered []Machine, warning *Warning) {
 	for i, m := range machines {
 		if n := noise(m); n > 0 && n < tooNoisy {
 			ordered = append([]Machine{m}, slices.Delete(slices.Clone(machines), i, i+1)...)
-			return ordered, &Warning{[]string{machines[0].Name}, fmt.Errorf("too noisy to compare with, its intervals are %s in the median: ratios are to %s", view.HalfWidth(noise(machines[0])), m.Name)}
+			why := fmt.Sprintf("too noisy to compare with, its intervals are %s in the median", view.HalfWidth(noise(machines[0])))
+			if math.IsInf(noise(machines[0]), 1) {
+				why = "most of its cells have too few samples for an interval"
+			}
+			return ordered, &Warning{[]string{machines[0].Name}, fmt.Errorf("%s: ratios are to %s", why, m.Name)}
 		}
 	}
 	return machines, nil
 }
 
-// headline is the largest significant difference, or says that the files are too noisy; else "".
+// headline is the largest significant difference, or says that the files are too noisy; else "". Of files
+// with too few samples the verdict's text says so.
 func (c *Comparison) headline(machines []Machine) string {
 	text, most := "", 0.
 	take := func(r *Ratio, say func() string) {
@@ -84,7 +89,7 @@ func (c *Comparison) headline(machines []Machine) string {
 	if text != "" {
 		return text
 	}
-	noisy := lists.Filter(machines, func(m Machine) bool { return noise(m) >= tooNoisy })
+	noisy := lists.Filter(machines, func(m Machine) bool { return noise(m) >= tooNoisy && !math.IsInf(noise(m), 1) })
 	if len(noisy) < len(machines) {
 		return ""
 	}

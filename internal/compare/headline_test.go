@@ -31,6 +31,8 @@ func TestHeadline(t *testing.T) {
 		{[]Machine{machine("a", slow), machine("b", map[int]float64{1: 900, 2: 1800})}, "a", "", "b moves 11 % more bytes than a: "},
 		{[]Machine{machine("a", slow), machine("b", slow)}, "a", "", ""},
 		{[]Machine{machine("a", slow, noisy), machine("b", quick)}, "b", "a: too noisy to compare with, its intervals are ±95 % in the median: ratios are to b", "b moves 3.6 times the bytes of a"},
+		{[]Machine{machine("a", slow, few), machine("b", quick)}, "b", "a: most of its cells have too few samples for an interval: ratios are to b", ""},
+		{[]Machine{machine("a", slow, few), machine("b", quick, few)}, "a", "", ""},
 		{[]Machine{machine("a", slow), machine("b", quick, noisy)}, "a", "", "b moves 3.6 times the bytes of a"},
 		{[]Machine{machine("a", slow, noisy), machine("b", slow, noisy)}, "a", "", "The files are too noisy to compare: their intervals are ±95 % (a), ±95 % (b) in the median. Measure again where nothing else runs."},
 	} {

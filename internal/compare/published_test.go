@@ -102,9 +102,9 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Who is not compared is told what would help: published tables can be taken for a setup,
-// whether they are what is left out or what is compared.
-func TestAbsentBesidePublished(t *testing.T) {
+// A file that has nothing in common with the others is left out. The warning says what would help: published
+// tables can be taken for a setup, whether they are left out or compared.
+func TestLeftOut(t *testing.T) {
 	times := map[int]float64{1: 100, 2: 150}
 	table := func(name string) Machine {
 		return machine(name, times, func(f *params.File) {
@@ -127,11 +127,16 @@ func TestAbsentBesidePublished(t *testing.T) {
 		{[]Machine{machine("vm", times), table("a"), table("b")}, "vm", ErrPublished},
 		{[]Machine{machine("vm", times), machine("vm2", times), table("a")}, "a", ErrPublished},
 		{[]Machine{machine("vm", times), machine("vm2", times), machine("vm3", times, ping)}, "vm3", ErrChoice},
+		{[]Machine{machine("empty", nil), machine("vm", times), machine("vm2", times)}, "empty", ErrChoice},
+		{[]Machine{moved("vm", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1}), table("a"), moved("vm2", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1})}, "a", ErrPublished},
 	} {
 		c := must.Get(New(tt.of, Choice{}))
 		i := slices.IndexFunc(c.Warnings, func(w Warning) bool { return strings.Contains(w.Error(), "not compared") })
 		if i < 0 || c.Warnings[i].Who() != tt.who || !errors.Is(c.Warnings[i], tt.help) {
 			t.Errorf("%s: %q", tt.who, c.Warnings)
+		}
+		if len(c.Machines) != 2 || c.Means != "" {
+			t.Errorf("without %s %d machines are compared: %s", tt.who, len(c.Machines), c.Means)
 		}
 	}
 }

@@ -135,7 +135,7 @@ func meet(names []string, states [][]params.State, guests bool) (all []InState, 
 	means = fmt.Sprintf("Several states were met on %s, and what is compared are means over states by their shares of the time", abridged(several))
 	switch {
 	case len(unknown) > 0:
-		return nil, fmt.Sprintf("%s: which state %s was in is not known. Measure it anew to compare like states, or leave it out.", means, abridged(unknown)), nil
+		return nil, fmt.Sprintf("%s: the state of %s is not known. Measure it anew to compare like states, or leave it out.", means, abridged(unknown)), nil
 	case !slices.ContainsFunc(all, common):
 		return nil, fmt.Sprintf("%s: no two machines have a state in common, their flags take %s.", means, flags), nil
 	}

@@ -110,9 +110,9 @@ func TestSurveysAlone(t *testing.T) {
 	}{
 		{name: "no transfers", machines: []Machine{bare("a"), bare("b"), bare("c")}},
 		{name: "no transfers, though some are asked for", machines: []Machine{bare("a"), bare("b"), bare("c")}, choice: Choice{Setups: []string{"ring"}}, fails: "a has no transfers"},
-		{name: "transfers of one", machines: []Machine{bare("a"), ring, bare("c")}, warnings: "in common: ring has ring"},
-		{name: "other transfers", machines: []Machine{ping, ring, bare("c")}, warnings: "in common: ping has ping"},
-		{name: "other transfers, though some are asked for", machines: []Machine{ping, ring, bare("c")}, choice: Choice{Sizes: []int{8192}}, fails: "in common: ping has ping"},
+		{name: "transfers of one", machines: []Machine{bare("a"), ring, bare("c")}, warnings: "message size): ring has ring"},
+		{name: "other transfers", machines: []Machine{ping, ring, bare("c")}, warnings: "message size): ping has ping"},
+		{name: "other transfers, though some are asked for", machines: []Machine{ping, ring, bare("c")}, choice: Choice{Sizes: []int{8192}}, fails: "message size): ping has ping"},
 		{name: "nothing", machines: []Machine{machine("a", nil), machine("b", nil), machine("c", nil)}, fails: "a has no transfers"},
 	} {
 		check := func(what string, tables, kinds int, warnings []Warning, err error) {

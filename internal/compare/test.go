@@ -138,13 +138,17 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 			tables = append(tables, m.Name)
 		}
 	}
+	in := ""
+	if states > 0 {
+		in = " in each state"
+	}
 	switch {
 	case v.Cells == 0 && slices.ContainsFunc(machines, unsampled):
 		return "Nothing could be tested: published tables have no samples, so that the ratios may be noise."
 	case v.Cells == 0 && tables != nil:
 		return "Nothing could be tested: published tables have few times of each cell, or one, so that the ratios may be noise."
 	case v.Cells == 0:
-		return "Nothing could be tested: a test takes six launches of each machine or more, and these files have fewer. The ratios may be noise."
+		return "Nothing could be tested: a test takes samples of six launches or more of each machine" + in + ", and no cell of these files has them. The ratios may be noise."
 	}
 	seen := "differences below " + percent(v.Visible) + " may go unseen"
 	cells := printable.Count(v.Cells, "cell")

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -133,6 +134,11 @@ func said(v *Verdict) string {
 
 func TestVerdict(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
+	brief := moved("a", 1, stay{60, 0.5, 1}, stay{240, 0.5, 1})
+	for i := range brief.File.Cells {
+		c := &brief.File.Cells[i]
+		c.Samples = lists.Filter(c.Samples, func(s params.Sample) bool { return s.Launch < 5 })
+	}
 	for _, tt := range []struct {
 		a, b Machine
 		want []string
@@ -141,7 +147,8 @@ func TestVerdict(t *testing.T) {
 		{session(r, "a", 3, 1), session(r, "b", 3, 3), []string{"16 ratios of 16 cells differ by more than 3.0 %"}},
 		{session(r, "a", 2, 1), session(r, "b", 1, 1), []string{"One session of b cannot tell a machine from its hour"}},
 		{session(r, "a", 2, 1), machine("b", map[int]float64{1: 1000, 2: 3000}, published), []string{"Nothing could be tested: published tables have no samples"}},
-		{machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested"}},
+		{machine("a", map[int]float64{1: 1000, 2: 1500}, few), machine("b", map[int]float64{1: 1000, 2: 3000}, few), []string{"Nothing could be tested: a test takes samples of six launches or more of each machine, and"}},
+		{brief, moved("b", 2, stay{60, 0.5, 1}, stay{240, 0.5, 1}), []string{"six launches or more of each machine in each state, and no cell"}},
 	} {
 		c := must.Get(New([]Machine{tt.a, tt.b}, Choice{}))
 		contains.All(t, said(&c.Verdict), tt.want...)
@@ -242,7 +249,7 @@ func TestFleetUntested(t *testing.T) {
 			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
 		}
 		o := must.Get(NewOverview(machines, Choice{}))
-		if o.Untested() != tt.untested || !strings.Contains(o.Conclusion(), tt.want) {
+		if o.Untested() != tt.untested || (len(o.Tables) == 0) != (tt.named == len(machines)) || !strings.Contains(o.Conclusion(), tt.want) {
 			t.Errorf("%d machines have samples: untested %v, %q", tt.tested, o.Untested(), o.Conclusion())
 		}
 		named := 0

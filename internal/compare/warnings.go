@@ -163,10 +163,11 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 	measured, tables := false, false // whether measured machines and published tables are compared
 	for _, m := range machines {
 		switch {
-		case len(c.States) > 0 && !slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met && common(s) }):
-			// Compared names them.
 		case there[m.Name]:
 			measured, tables = measured || !m.Published(), tables || m.Published()
+		case slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met }) &&
+			!slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met && common(s) }):
+			// Compared names them.
 		case m.Published():
 			published = append(published, m.Name)
 		default:
@@ -182,7 +183,7 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 		help  error
 	}{{published, ErrPublished}, {others, advice}} {
 		if len(absent.names) > 0 {
-			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared, for there is no setup, placement, cache and message size in common: %w", absent.help)})
+			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared: no other file has transfers of the same setup, placement, cache and message size, or the same surveys: %w", absent.help)})
 		}
 	}
 }
