@@ -216,8 +216,11 @@ func (req *plotRequest) read(words []string) error {
 
 // stridedCosts draws the costs of one algorithm on one machine; the default is bcast:linear.
 func stridedCosts(machines []compare.Machine, ch chart.Choice) (*chart.Chart, error) {
-	if len(machines) != 1 {
-		return nil, fmt.Errorf("this chart is of one machine, %d are named: name one", len(machines))
+	switch n := len(machines); {
+	case n > 1 && machines[0].Path == machines[n-1].Path:
+		return nil, fmt.Errorf("this chart is of one state, and the machine was in %d: choose with -state, like -state most", n)
+	case n != 1:
+		return nil, fmt.Errorf("this chart is of one machine, %d are named: name one", n)
 	}
 	if len(ch.Algorithms) > 1 || len(ch.Placements) > 1 || len(ch.Caches) > 1 {
 		return nil, fmt.Errorf("this chart shows one algorithm, placement and state of the cache: name one of each")

@@ -55,9 +55,8 @@ type Quantity int
 
 // The quantities of axes.
 const (
-	Sizes       Quantity = iota // bytes: each tick some powers of two above the last
+	Sizes       Quantity = iota // bytes, strides: a tick at each measured one if they have room, else at powers of two
 	Rates                       // from 0, given in MB/s, 10⁶ bytes, written in GB/s
-	Strides                     // as sizes, with a tick at each measured one if they have room
 	Counts                      // τ, A(τ): linear, or logarithmic for many
 	Times                       // given in ns
 	Bandwidths                  // given in GB/s, 10⁹ bytes

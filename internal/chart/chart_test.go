@@ -218,6 +218,9 @@ func TestRatios(t *testing.T) {
 	a, b, c := fromText("a", sizes, 100, 200), fromText("b", sizes, 200, 400), fromText("c", sizes, 50, 100)
 	d := svg(t, made(t)(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}})))
 	contains.All(t, d.text(), "as a ratio to a", "below 1 faster than a", "τ = 2")
+	if d.has("bars") {
+		t.Error("published tables have no bars, and the caption explains them")
+	}
 	slower, faster := d.lines(blue), d.lines(vermillion)
 	level := slices.IndexFunc(d.paths, func(p path) bool {
 		return strings.Contains(p.style, "#555555") && strings.Contains(p.style, "stroke-width:0.6")

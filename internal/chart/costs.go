@@ -120,7 +120,7 @@ func StridedCosts(d *predict.Strided) (*Chart, error) {
 	c := &Chart{Title: "Strided messages under mlog_nP: " + d.Algorithm, Caption: slices.Clone(d.Where)}
 	rows := slices.SortedStableFunc(slices.Values(d.Rows), func(a, b predict.StridedCost) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	for _, of := range view.Grouped(rows, func(r predict.StridedCost) int { return r.Bytes }) {
-		p := Panel{Name: "m = " + view.Bytes(of[0].Bytes), X: Axis{"stride, bytes", Strides}, Y: Axis{"predicted time", Times}, Height: 0.7}
+		p := Panel{Name: "m = " + view.Bytes(of[0].Bytes), X: Axis{"stride, bytes", Sizes}, Y: Axis{"predicted time", Times}, Height: 0.7}
 		for i, line := range view.Grouped(of, func(r predict.StridedCost) string { return r.Model }) {
 			s := Series{Name: line[0].Model, Colour: i, Style: i}
 			for _, r := range line {

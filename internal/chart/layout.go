@@ -396,6 +396,6 @@ func (l *layout) drawLegend(c draw.Canvas, y vg.Length) {
 			t.Thumbnail(&icon)
 		}
 		room := l.columns[column] - thumbWidth - thumbGap
-		c.FillText(legendStyle, vg.Point{X: x + thumbWidth + thumbGap, Y: at}, shorten(e.name, "…", legendStyle, room))
+		c.FillText(legendStyle, vg.Point{X: x + thumbWidth + thumbGap, Y: at}, shorten(e.name, legendStyle, room, within))
 	}
 }

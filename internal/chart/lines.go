@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -80,7 +81,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	}
 	switch {
 	case fleet:
-		c.Caption = append(c.Caption, fmt.Sprintf("the median of %d machines in the band of a robust standard deviation", len(lists.Unique(lists.Map(of, machineOf)))), "thin: all others")
+		c.Caption = append(c.Caption, fmt.Sprintf("the median of %s in the band of a robust standard deviation", f.counted(of)), "thin: all others")
 	case variants:
 		c.Caption = append(c.Caption, "thin: each variant")
 	}
@@ -89,6 +90,18 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	}
 	c.Caption = append(c.Caption, facts...)
 	return c, nil
+}
+
+// counted is the number of machines of profiles. A machine whose host moved its CPUs is there once for each
+// state.
+func (f figure) counted(of []profile) string {
+	names := lists.Unique(lists.Map(of, machineOf))
+	files := lists.Map(lists.Filter(f.machines, func(m compare.Machine) bool { return slices.Contains(names, m.Name) }), func(m compare.Machine) string { return m.Path })
+	text := printable.Count(len(lists.Unique(files)), "machine")
+	if len(names) > len(lists.Unique(files)) {
+		text += fmt.Sprintf(" in %d states", len(names))
+	}
+	return text
 }
 
 // lines are the distinct lines of the profiles, and sets each profile's index. Machines of a fleet, and

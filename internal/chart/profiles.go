@@ -338,4 +338,4 @@ func variantsText(of []profile) string {
 }
 
 // axes are the quantities of profiles' X.
-var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStride: Strides, view.ByteStride: Strides, view.Bandwidth: Rates, view.Tau: Counts}
+var axes = map[view.Quantity]Quantity{view.MessageSize: Sizes, view.ElementStride: Sizes, view.ByteStride: Sizes, view.Bandwidth: Rates, view.Tau: Counts}

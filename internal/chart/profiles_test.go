@@ -365,6 +365,11 @@ func TestFleet(t *testing.T) {
 			t.Errorf("%q", c.Caption)
 		}
 	}
+	moved := slices.Clone(fleet)
+	moved[1].Path = moved[0].Path
+	if c := made(t)(Concurrency(moved, Choice{})); !slices.Contains(c.Caption, "the median of 16 machines in 17 states in the band of a robust standard deviation") {
+		t.Errorf("a machine in two states is counted twice: %q", c.Caption)
+	}
 	if c := made(t)(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
 		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
 	}

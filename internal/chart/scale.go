@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -71,10 +72,7 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	s := scale{lo: lo, hi: hi, Quantity: a.Quantity, name: name, label: a.Label, length: length, horizontal: horizontal}
 	switch a.Quantity {
 	case Sizes:
-		s.sizes()
-	case Strides:
-		s.sizes()
-		s.measured(at, bytesLabel)
+		s.sizes(at)
 	case Rates:
 		s.lo = min(0, s.lo)
 		s.widen(1)
@@ -129,11 +127,14 @@ func bytesLabel(v float64) string { return view.Bytes(int(v)) }
 // drawable excludes absurd values, which break axes.
 func drawable(v float64) bool { return v == 0 || 1e-100 < math.Abs(v) && math.Abs(v) < 1e100 }
 
-// sizes are 1, 4, 16 … 1K, 4K …, with as many labels as fit.
-func (s *scale) sizes() {
+// sizes are the measured ones, or 1, 4, 16 … 1K, 4K …, with as many labels as fit.
+func (s *scale) sizes(at []float64) {
 	s.logarithmic = true
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo/2, s.hi*2
+	}
+	if s.measured(at, bytesLabel) {
+		return
 	}
 	s.powers(4, bytesLabel, 2, 4, 16, 64, 256, 1024, 1<<20)
 	if s.hi/s.lo < 64 {
@@ -229,19 +230,10 @@ func (s *scale) include(v float64, label func(float64) string) {
 	}
 }
 
-// measured puts ticks at measured values if labels fit.
+// measured puts ticks at measured values, and reports whether their labels fit.
 func (s *scale) measured(at []float64, label func(float64) string) bool {
-	other := s.ticks
-	s.ticks = nil
-	slices.Sort(at)
-	for _, v := range slices.Compact(at) {
-		s.ticks = append(s.ticks, plot.Tick{Value: v, Label: label(v)})
-	}
-	if s.room(1) {
-		return true
-	}
-	s.ticks = other
-	return false
+	s.ticks = lists.Map(lists.Rising(at), func(v float64) plot.Tick { return plot.Tick{Value: v, Label: label(v)} })
+	return s.room(1)
 }
 
 // amounts is linear from zero in a unit of the given size, or logarithmic from wideTimes on.

@@ -9,6 +9,7 @@ import (
 
 // Labels of an axis of that many points: round ones, as many as have room.
 func TestTicks(t *testing.T) {
+	many := []float64{1, 1000, 1024, 1048, 4 << 20}
 	for _, tt := range []struct {
 		what       string
 		quantity   Quantity
@@ -17,12 +18,12 @@ func TestTicks(t *testing.T) {
 		horizontal bool
 		unit, want string
 	}{
-		{"customary sizes, wide", Sizes, []float64{1, 4 << 20}, 400, true, "", "1 4 16 64 256 1K 4K 16K 64K 256K 1M 4M"},
-		{"customary sizes, narrow", Sizes, []float64{1, 4 << 20}, 100, true, "", "1 16 256 4K 64K 1M"},
-		{"few sizes", Sizes, []float64{1024, 8192}, 190, true, "", "1K 2K 4K 8K"},
-		{"one size", Sizes, []float64{8192}, 190, true, "", "4K 8K 16K"},
-		{"strides", Strides, []float64{1, 3, 4, 16, 1024}, 190, true, "", "1 3 4 16 1K"},
-		{"strides, too narrow", Strides, []float64{4, 5, 6, 7, 8, 512}, 100, true, "", "4 16 64 256"},
+		{"customary sizes, wide", Sizes, many, 400, true, "", "1 4 16 64 256 1K 4K 16K 64K 256K 1M 4M"},
+		{"customary sizes, narrow", Sizes, many, 100, true, "", "1 16 256 4K 64K 1M"},
+		{"few sizes", Sizes, []float64{1024, 8192}, 190, true, "", "1K 8K"},
+		{"one size", Sizes, []float64{8192}, 190, true, "", "8K"},
+		{"strides", Sizes, []float64{1, 3, 4, 16, 1024}, 190, true, "", "1 3 4 16 1K"},
+		{"strides, too narrow", Sizes, []float64{4, 5, 6, 7, 8, 512}, 100, true, "", "4 16 64 256"},
 		{"τ of two CPUs", Counts, []float64{1, 2}, 190, true, "", "1 2"},
 		{"all τ of eight", Counts, []float64{1, 2, 3, 4, 5, 6, 7, 8}, 190, true, "", "1 2 3 4 5 6 7 8"},
 		{"τ of many CPUs", Counts, []float64{1, 2, 4, 128}, 190, true, "", "1 2 4 8 16 32 64 128"},

@@ -92,7 +92,7 @@ func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 			lines = append(lines, line)
 		}
 		for line = part; !fits(line, sty, width); {
-			head := shorten(line, "", sty, width)
+			head := shorten(line, sty, width, func(letters []rune, n int) string { return string(letters[:n]) })
 			lines, line = append(lines, head), strings.TrimPrefix(line, head)
 		}
 	}
@@ -114,15 +114,24 @@ func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 	return lines
 }
 
-// shorten cuts s to the width, with an ending if it was cut.
-func shorten(s, ending string, sty text.Style, width vg.Length) string {
+// shorten is s, or if that does not fit as many of its letters, at least one, as cut leaves room for.
+func shorten(s string, sty text.Style, width vg.Length, cut func(letters []rune, n int) string) string {
 	if fits(s, sty, width) {
 		return s
 	}
 	most := mostLetters(width)
-	letters := []rune(s[:min(len(s), utf8.UTFMax*most)])
-	n := sort.Search(min(len(letters), most), func(i int) bool { return sty.Width(string(letters[:i+1])+ending) > width })
-	return string(letters[:min(max(n, 1), len(letters))]) + ending
+	if bytes := utf8.UTFMax * most; len(s) > 2*bytes { // letters that never fit take no time
+		s = s[:bytes] + s[len(s)-bytes:]
+	}
+	letters := []rune(s)
+	n := sort.Search(min(len(letters), most), func(i int) bool { return sty.Width(cut(letters, i+1)) > width })
+	return cut(letters, min(max(n, 1), len(letters)))
+}
+
+// within leaves n letters, the first and the last ones: a name in the legend begins with a machine, and what
+// tells it from other lines of that machine is its end.
+func within(letters []rune, n int) string {
+	return string(letters[:(n+1)/2]) + "…" + string(letters[len(letters)-n/2:])
 }
 
 // fits tells whether a text fits into the width; very long texts do not, whatever their letters.

@@ -36,14 +36,10 @@ func TestWrap(t *testing.T) {
 func TestShorten(t *testing.T) {
 	for _, s := range []string{"", "node17", strings.Repeat("node", 50), strings.Repeat("i", 500), strings.Repeat("τ", 500)} {
 		for _, width := range []vg.Length{-5, 0, 3, 100} {
-			got := shorten(s, "…", legendStyle, width)
-			// Letter by letter, as slow as that is.
+			got := shorten(s, legendStyle, width, within)
 			want, letters := s, []rune(s)
-			for legendStyle.Width(s) > width && len(letters) > 0 {
-				if want = string(letters) + "…"; legendStyle.Width(want) <= width || len(letters) == 1 {
-					break
-				}
-				letters = letters[:len(letters)-1]
+			for n := len(letters); legendStyle.Width(want) > width && n > 0; n-- {
+				want = within(letters, n)
 			}
 			if s != "" && got != want {
 				t.Errorf("%.10q… in %v is %q, want %q", s, width, got, want)

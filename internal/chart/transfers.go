@@ -218,7 +218,9 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 		return nil, err
 	}
 	c.Title = "Time of a transfer, as a ratio to " + first
-	c.Caption = append(c.Caption, "bars from the intervals of both: wider than those of compare's test")
+	if slices.ContainsFunc(c.Caption, func(fact string) bool { return strings.HasPrefix(fact, "bars") }) {
+		c.Caption = append(c.Caption, "bars from the intervals of both: wider than those of compare's test")
+	}
 	c.Panels[0].Y, c.Panels[0].Levels = Axis{"ratio of L(m,τ)", Proportions}, []float64{1}
 	return c, nil
 }
