@@ -27,25 +27,26 @@ var mpich4 = &Library{
 	unsure:  true,
 	rules:   &format{write: writeTree, use: mpichUse, beside: writePosix, spliced: true},
 	// Algorithms of all versions from 4.0 on: an algorithm unknown to the version that reads the file
-	// aborts the program.
+	// aborts the program. Below one element a rank of the largest power of two, reductions fall back
+	// (MPII_COLLECTIVE_FALLBACK_CHECK).
 	offers: []offer{
 		{collective: "allgather", name: "brucks", algorithm: "bruck"},
 		{collective: "allgather", name: "recursive_doubling", algorithm: "recursive-doubling"},
 		{collective: "allgather", name: "ring", algorithm: "ring"},
 
 		{collective: "allreduce", name: "recursive_doubling", algorithm: "recursive-doubling"},
-		{collective: "allreduce", name: "reduce_scatter_allgather", algorithm: "rabenseifner"},
+		{collective: "allreduce", name: "reduce_scatter_allgather", algorithm: "rabenseifner", fallbackFew: "recursive-doubling", least: powerOfTwo},
 
 		{collective: "alltoall", name: "brucks", algorithm: "bruck"},
 		{collective: "alltoall", name: "pairwise", algorithm: "pairwise"},
 		{collective: "alltoall", name: "scattered", algorithm: "linear", toSelf: true}, // alltoall_intra_scattered.c
 
-		{collective: "bcast", name: "binomial", algorithm: "binomial", blocking: true},
+		{collective: "bcast", name: "binomial", algorithm: "knomial", degree: 2, blocking: true},
 		{collective: "bcast", name: "scatter_recursive_doubling_allgather", algorithm: "scatter-recursive-doubling", blocking: true},
 		{collective: "bcast", name: "scatter_ring_allgather", algorithm: "scatter-ring", blocking: true},
 
 		{collective: "reduce", name: "binomial", algorithm: "binomial", blocking: true},
-		{collective: "reduce", name: "reduce_scatter_gather", algorithm: "rabenseifner"},
+		{collective: "reduce", name: "reduce_scatter_gather", algorithm: "rabenseifner", fallbackFew: "binomial", least: powerOfTwo},
 	},
 }
 

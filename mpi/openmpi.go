@@ -23,7 +23,7 @@ var tunedAlgorithms = []offer{
 	{collective: "allreduce", id: 2, name: "nonoverlapping", algorithm: "reduce-bcast", parts: [2]string{"reduce", "bcast"}},
 	{collective: "allreduce", id: 3, name: "recursive_doubling", algorithm: "recursive-doubling"},
 	{collective: "allreduce", id: 4, name: "ring", algorithm: "ring", fallbackFew: "recursive-doubling", least: ranks},
-	{collective: "allreduce", id: 5, name: "segmented_ring", algorithm: "segmented-ring", segmented: true, unsegmented: "ring", fallbackFew: "recursive-doubling", least: ranks},
+	{collective: "allreduce", id: 5, name: "segmented_ring", algorithm: "segmented-ring", segmented: true, rounded: true, unsegmented: "ring", fallbackFew: "recursive-doubling", least: ranks},
 	{collective: "allreduce", id: 6, name: "rabenseifner", algorithm: "rabenseifner-halves", fallbackFew: "linear", least: powerOfTwo},
 
 	{collective: "alltoall", id: 1, name: "linear", algorithm: "linear"},

@@ -54,6 +54,7 @@ type offer struct {
 	fans       []int  // fan-outs to try; nil: it has no fan-out
 	segmented  bool   // it has a segment size
 	halved     bool   // it segments each half of a message
+	rounded    bool   // it rounds the number of segments of a rank's block, see evenly
 	blocking   bool   // see collective.Schedule
 	toSelf     bool   // see collective.Schedule
 	degree     int    // fixed by the library; 0: it is not
@@ -157,7 +158,9 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 	name := o.algorithm
 	switch {
 	case s.Segment > 0 && s.Segment < on.M:
-		call.Chunk = s.Segment
+		if call.Chunk = s.Segment; o.rounded {
+			call.Chunk = evenly(on.P, on.M, s.Segment)
+		}
 	case o.unsegmented != "":
 		name = o.unsegmented
 	}
@@ -177,6 +180,14 @@ func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Ca
 	}
 	laid.Blocking, laid.ToSelf = o.blocking && name == o.algorithm, o.toSelf
 	return l.inParts(o, laid), nil
+}
+
+// evenly is the bytes of equal segments of a rank's block: their number is m/P over the segment size, rounded,
+// and 1 at the least (num_phases of coll_base_allreduce.c).
+func evenly(p, m, segment int) int {
+	block := (m + p - 1) / p
+	segments := max(1, (2*m+p*segment-1)/(2*p*segment))
+	return (block + segments - 1) / segments
 }
 
 // inParts joins the schedules of the offer's parts; it is laid if known are none or one is not known.

@@ -61,7 +61,7 @@ func ReadTree(r io.Reader, name string) (*Tree, error) {
 }
 
 // asSearched rewrites comm_size<8 as comm_size<=8 where it is evaluated in every call: MPIR_Csel_search
-// of 4.0 to 4.3 evaluates < as <=. prune_tree, which follows the conditions in front of the first one
+// of 4.0 to 5.1 evaluates < as <=. prune_tree, which follows the conditions in front of the first one
 // that is not about the communicator, does not.
 func asSearched(branches []branch, everyCall bool) {
 	for i := range branches {

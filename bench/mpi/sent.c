@@ -39,12 +39,15 @@ int __wrap_MPIC_Sendrecv(const void *data, MPI_Aint n, MPI_Datatype type, int to
   return __real_MPIC_Sendrecv(data, n, type, to, tag, into, room, as, from, its, a, b, c);
 }
 #else
-void *ucp_tag_send_nbx(void *to, const void *data, size_t bytes, uint64_t tag, const void *more) {
-  static void *(*ucx)(void *, const void *, size_t, uint64_t, const void *);
-  if (!ucx) ucx = (void *(*)(void *, const void *, size_t, uint64_t, const void *))dlsym(RTLD_NEXT, "ucp_tag_send_nbx");
-  sent[0]++, sent[1] += bytes;
-  return ucx(to, data, bytes, tag, more);
-}
+#define STANDS_BEFORE(name)                                                                                      \
+  void *name(void *to, const void *data, size_t bytes, uint64_t tag, const void *more) {                         \
+    static void *(*ucx)(void *, const void *, size_t, uint64_t, const void *);                                   \
+    if (!ucx) ucx = (void *(*)(void *, const void *, size_t, uint64_t, const void *))dlsym(RTLD_NEXT, #name);    \
+    sent[0]++, sent[1] += bytes;                                                                                 \
+    return ucx(to, data, bytes, tag, more);                                                                      \
+  }
+STANDS_BEFORE(ucp_tag_send_nbx)
+STANDS_BEFORE(ucp_tag_send_sync_nbx) // synchronous, as in some barriers
 #endif
 
 int main(int argc, char **argv) {
