@@ -66,33 +66,6 @@ func TestHierarchyNodes(t *testing.T) {
 	}
 }
 
-// Forwarding an eager message takes o longer; without a fan-out each eager message keeps its sender busy
-// for half of its time.
-func TestHierarchyOfEagerMessages(t *testing.T) {
-	const latency, moved, m = 400.25, 0.25 * 1023, 1024 // of the second level, whose o is a byte's
-	f := levelled(false)
-	var own []numa.CPUSet
-	for core := range 16 {
-		own = append(own, numa.CPUSet{core})
-	}
-	f.Provenance.Levels[0].Groups = own // each rank in a NUMA node of its own
-	p := predictorOf(t, f, Choice{})
-	for _, tt := range []struct {
-		name   string
-		ranks  int
-		degree int
-		want   float64
-	}{
-		{"bcast:linear", 4, 0, 2 * (latency + moved)},
-		{"bcast:chain", 3, 2, 1.5 * (latency + moved)},
-		{"bcast:pipeline", 3, 0, 3*latency + 2*moved},
-	} {
-		if got := costOf(t, p, tt.name, collective.Call{P: tt.ranks, M: m, Chunk: m, Degree: tt.degree}).Seconds * 1e9; !near(got, tt.want) {
-			t.Errorf("%s to %d ranks takes %g ns, want %g", tt.name, tt.ranks, got, tt.want)
-		}
-	}
-}
-
 // Ranks fill NUMA nodes one after another, even if the system numbers cores of nodes round-robin.
 func TestHierarchyFillsNUMANodes(t *testing.T) {
 	f := levelled(true)
@@ -219,21 +192,6 @@ func TestHierarchyOfAll(t *testing.T) {
 	}
 }
 
-// Without messages between nodes several nodes have no cost; without others those stand in.
-func TestHierarchyLacks(t *testing.T) {
-	f := levelled(false)
-	f.Provenance.Levels = f.Provenance.Levels[:2]
-	if c, err := predictorOf(t, f, Choice{}).Cost(schedule(t, "bcast:linear", collective.Call{P: 17, M: 1})); err == nil {
-		t.Errorf("17 ranks on 16 cores: %g s, want an error", c.Seconds)
-	}
-	f = levelled(false)
-	f.Provenance.Levels = f.Provenance.Levels[2:]
-	p := predictorOf(t, f, Choice{})
-	if got := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 1000}).Seconds * 1e9; !near(got, 2100) {
-		t.Errorf("a message between nodes: %g ns, want 2100", got)
-	}
-}
-
 // Messages with unknown contention take the geometric mean of both bounds: eager messages and single copies
 // of a node without levels, and copies of different bytes of one sender.
 func TestHierarchyWithinBounds(t *testing.T) {
@@ -288,39 +246,6 @@ func TestHierarchyGatherOfTwoNodes(t *testing.T) {
 	}
 }
 
-// A list of cores places ranks on one node, too.
-func TestHierarchyOfListedCores(t *testing.T) {
-	f := levelled(true)
-	for _, tt := range []struct {
-		cores []int32
-		want  float64
-	}{{[]int32{0, 1}, 200 + 512}, {[]int32{0, 4}, 400 + 256}, {[]int32{9, 2}, 400 + 256}, {[]int32{15, 12}, 200 + 512}} {
-		order := must.Get(mapping.List([]int32{0, 0}, tt.cores, 1))
-		p := predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
-		if got := costOf(t, p, "bcast:linear", collective.Call{P: 2, M: 1024}).Seconds * 1e9; !near(got, tt.want) {
-			t.Errorf("a message between cores %v takes %g ns, want %g", tt.cores, got, tt.want)
-		}
-	}
-}
-
-// A receiver makes several single copies in turn; a sender waits for each of its blocking sends.
-func TestHierarchyInTurn(t *testing.T) {
-	for _, fanout := range []bool{false, true} {
-		p := predictorOf(t, levelled(fanout), Choice{})
-		const m, alone, latency = 1 << 20, 0.5*(1<<20) - 0.5, 200.5 // T(0) is T(1)
-		if got, want := costOf(t, p, "gather:linear", collective.Call{P: 4, M: m}).Seconds*1e9, latency+3*alone; !near(got, want) {
-			t.Errorf("fan-out %v: a gather takes %g ns, want %g", fanout, got, want)
-		}
-		s := schedule(t, "scatter:linear", collective.Call{P: 4, M: m})
-		together := priced(t, p, s)
-		s.Blocking = true
-		one := priced(t, p, s)
-		if got, want := one.Seconds*1e9, 3*(latency+alone)+alone/2; !near(got, want) || together.Seconds >= one.Seconds {
-			t.Errorf("fan-out %v: a scatter by blocking sends takes %g ns, want %g, and %g without", fanout, got, want, together.Seconds*1e9)
-		}
-	}
-}
-
 // Eager messages to one rank enter its queue one after another, each for the receive time of an empty one.
 func TestHierarchyOfQueues(t *testing.T) {
 	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "gather:linear", collective.Call{P: 4, M: 1024})
@@ -360,14 +285,6 @@ func TestHierarchyOfNetworkSenders(t *testing.T) {
 	}
 }
 
-// An answer takes as long as in a ping-pong.
-func TestHierarchyOfAnswers(t *testing.T) {
-	c := costOf(t, predictorOf(t, levelled(false), Choice{}), "barrier:linear", collective.Call{P: 2})
-	if want := 2 * 200.5; !near(c.Seconds*1e9, want) {
-		t.Errorf("two ranks meet in %g ns, want %g", c.Seconds*1e9, want)
-	}
-}
-
 // Copies of different bytes contend at most with τ = 4, the cores of a memory.
 func TestHierarchyOfDifferentBytes(t *testing.T) {
 	h := predictorOf(t, levelled(true), Choice{}).levels
@@ -385,61 +302,6 @@ func TestHierarchyOfDifferentBytes(t *testing.T) {
 	}
 }
 
-// Ping-pongs with rendezvous from 256 KiB on show where messages of senders that wait become single copies.
-func TestHierarchyOfRendezvous(t *testing.T) {
-	f := levelled(false)
-	const from = 256 << 10
-	for i, c := range f.Cells {
-		if c.Bytes < from && c.Variant == (params.Parameter{Of: "same_node", Name: params.ChannelMessage}) {
-			f.Cells[i].Time.Center = 400 + 2*0.25*float64(c.Bytes)
-		}
-	}
-	p := predictorOf(t, f, Choice{})
-	if p.levels.Rendezvous != from || p.levels.SingleCopy != usualSingleCopy {
-		t.Fatalf("single copies from %d bytes on, and %d where senders wait, want %d and %d", p.levels.SingleCopy, p.levels.Rendezvous, usualSingleCopy, from)
-	}
-	order := must.Get(mapping.List([]int32{0, 0}, []int32{0, 4}, 1))
-	p = predictorOf(t, f, Choice{Cluster: &Cluster{Nodes: 1, Order: order}})
-	const m = 64 << 10
-	call := collective.Call{P: 2, M: m, Chunk: m}
-	own := 0.5 * (m - 1) / 2 // copy of a rank's own block
-	waits := 400.5 + 0.5*(m-1)
-	for _, tt := range []struct {
-		name string
-		want float64
-	}{
-		{"bcast:linear", waits}, {"allgather:ring", own + waits}, {"allgather:recursive-doubling", own + waits},
-	} {
-		if got := costOf(t, p, tt.name, call).Seconds * 1e9; math.Abs(got/tt.want-1) > 0.01 {
-			t.Errorf("%s takes %g ns, want %g", tt.name, got, tt.want)
-		}
-	}
-	s := schedule(t, "bcast:linear", call)
-	s.Blocking = true
-	if c, err := p.Cost(s); err != nil || math.Abs(c.Seconds*1e9/waits-1) > 0.01 || !near(c.Mean, c.Seconds) {
-		t.Errorf("by MPI_Send it takes %g ns, %g on average (%v), want %g of both ranks", c.Seconds*1e9, c.Mean*1e9, err, waits)
-	}
-}
-
-// Between nodes, too, messages are buffered below Rendezvous bytes where the sender waits.
-func TestHierarchyOfNetworkRendezvous(t *testing.T) {
-	f := levelled(false)
-	for i, c := range f.Cells {
-		if c.Bytes < 256<<10 && c.Variant == (params.Parameter{Of: "same_numa", Name: params.ChannelMessage}) {
-			f.Cells[i].Time.Center = 200 + 2*0.5*float64(c.Bytes)
-		}
-	}
-	h := predictorOf(t, f, Choice{}).levels
-	for _, tt := range []struct {
-		bytes             int
-		waits, singleCopy bool
-	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
-		if c := h.class(h.network, tt.bytes, tt.waits, 1); c.singleCopy != tt.singleCopy {
-			t.Errorf("%d bytes, waits %t: single copy %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.singleCopy)
-		}
-	}
-}
-
 // A limit rejects costs above it, and does not change others.
 func TestCostWithin(t *testing.T) {
 	p := predictorOf(t, levelled(true), Choice{})
@@ -452,5 +314,92 @@ func TestCostWithin(t *testing.T) {
 		if _, within, err := p.CostWithin(s, 0.9*want.Seconds); err != nil || within {
 			t.Errorf("%s is within nine tenths of its cost (%v)", name, err)
 		}
+	}
+}
+
+// late is levelled without a fan-out: below 256 KiB messages of a level are two transfers, as in a library
+// whose rendezvous begins there.
+func late(level string, latency float64) *params.File {
+	f := levelled(false)
+	for i, c := range f.Cells {
+		if c.Bytes < 256<<10 && c.Variant == (params.Parameter{Of: level, Name: params.ChannelMessage}) {
+			f.Cells[i].Time.Center = 2*c.Time.Center - latency
+		}
+	}
+	return f
+}
+
+// Messages of senders that wait are buffered up to the size where ping-pongs become single copies, between
+// nodes, too.
+func TestHierarchyOfRendezvous(t *testing.T) {
+	h := predictorOf(t, late("same_numa", 200), Choice{}).levels
+	if h.Rendezvous != 256<<10 || h.SingleCopy != usualSingleCopy {
+		t.Errorf("single copies from %d bytes on, and %d where senders wait, want %d and %d", h.SingleCopy, h.Rendezvous, usualSingleCopy, 256<<10)
+	}
+	for _, tt := range []struct {
+		bytes             int
+		waits, singleCopy bool
+	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
+		if c := h.class(h.network, tt.bytes, tt.waits, 1); c.singleCopy != tt.singleCopy {
+			t.Errorf("%d bytes, waits %t: single copy %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.singleCopy)
+		}
+	}
+}
+
+// Costs of calls in ns, where T(0) is a byte's.
+func TestHierarchyCosts(t *testing.T) {
+	apart, network, rendezvous := levelled(false), levelled(false), late("same_node", 400)
+	apart.Provenance.Levels[0].Groups = nil // each core in a NUMA node of its own
+	for core := range 16 {
+		apart.Provenance.Levels[0].Groups = append(apart.Provenance.Levels[0].Groups, numa.CPUSet{core})
+	}
+	network.Provenance.Levels = network.Provenance.Levels[2:]
+	const (
+		kib, mib       = 1 << 10, 1 << 20
+		latency, moved = 400.25, 0.25 * (kib - 1) // of an eager message to another NUMA node
+		copied         = 0.5 * (mib - 1)          // of a single copy within one
+		waits          = 400.5 + 0.5*(64*kib-1)   // of a message whose sender waits
+		own            = 0.5 * (64*kib - 1) / 2   // copy of a rank's own block
+	)
+	for _, tt := range []struct {
+		what      string
+		file      *params.File
+		cores     []int32 // of the ranks; nil: in order
+		algorithm string
+		p, m      int
+		blocking  bool
+		want      float64
+	}{
+		{"an eager message keeps its sender busy for half of its time", apart, nil, "bcast:linear", 4, kib, false, 2 * (latency + moved)},
+		{"the second chain begins half a message later", apart, nil, "bcast:chain", 3, kib, false, 1.5 * (latency + moved)},
+		{"forwarding takes o longer", apart, nil, "bcast:pipeline", 3, kib, false, 3*latency + 2*moved},
+		{"an answer takes as long as in a ping-pong", levelled(false), nil, "barrier:linear", 2, 0, false, 2 * 200.5},
+		{"a message between nodes stands in", network, nil, "bcast:linear", 2, 1000, false, 2100},
+		{"listed cores of a NUMA node", levelled(true), []int32{0, 1}, "bcast:linear", 2, kib, false, 200 + 512},
+		{"listed cores of two", levelled(true), []int32{0, 4}, "bcast:linear", 2, kib, false, 400 + 256},
+		{"listed cores of two", levelled(true), []int32{9, 2}, "bcast:linear", 2, kib, false, 400 + 256},
+		{"a receiver copies in turn", levelled(false), nil, "gather:linear", 4, mib, false, 200.5 + 3*copied},
+		{"a receiver copies in turn", levelled(true), nil, "gather:linear", 4, mib, false, 200.5 + 3*copied},
+		{"blocking sends, then the own block", levelled(false), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied) + copied/2},
+		{"blocking sends, then the own block", levelled(true), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied) + copied/2},
+		{"a sender waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64 * kib, false, waits},
+		{"MPI_Send waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64 * kib, true, waits},
+		{"ranks wait", rendezvous, []int32{0, 4}, "allgather:ring", 2, 64 * kib, false, own + waits},
+		{"ranks wait", rendezvous, []int32{0, 4}, "allgather:recursive-doubling", 2, 64 * kib, false, own + waits},
+	} {
+		var on *Cluster
+		if tt.cores != nil {
+			on = &Cluster{Nodes: 1, Order: must.Get(mapping.List(make([]int32, len(tt.cores)), tt.cores, 1))}
+		}
+		s := schedule(t, tt.algorithm, collective.Call{P: tt.p, M: tt.m, Chunk: max(1, tt.m)})
+		s.Blocking = tt.blocking
+		c := priced(t, predictorOf(t, tt.file, Choice{Cluster: on}), s)
+		if !near(c.Seconds*1e9, tt.want) || tt.blocking && tt.p == 2 && !near(c.Mean, c.Seconds) {
+			t.Errorf("%s: %s of %d bytes takes %g ns, on average %g, want %g", tt.what, tt.algorithm, tt.m, c.Seconds*1e9, c.Mean*1e9, tt.want)
+		}
+	}
+	network.Provenance.Levels = levelled(false).Provenance.Levels[:2]
+	if c, err := predictorOf(t, network, Choice{}).Cost(schedule(t, "bcast:linear", collective.Call{P: 17, M: 1})); err == nil {
+		t.Errorf("17 ranks on 16 cores, without messages between nodes: %g s, want an error", c.Seconds)
 	}
 }

@@ -12,6 +12,19 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// measure adds a cell of a key, of a single transfer, for each size and τ of the plan.
+func measure(f *params.File, k params.Key, ns func(m, tau int) float64) {
+	for _, k.Tau = range f.Plan.Taus {
+		for _, k.Bytes = range f.Plan.Sizes {
+			at := ns(k.Bytes, k.Tau)
+			f.Cells = append(f.Cells, params.Cell{Key: k, K: 1, Transfers: 1, Time: fit.Estimate{Center: at, Lo: at, Hi: at, N: 6}})
+		}
+	}
+}
+
+// always is a time for all sizes and τ.
+func always(ns float64) func(m, tau int) float64 { return func(int, int) float64 { return ns } }
+
 // twoNodes is a file of four CPUs on two NUMA nodes: a transfer takes 1000 ns within a node and 3000 ns
 // across, for all m and τ; a one-way transfer 10 ns more.
 func twoNodes() *params.File {
@@ -29,12 +42,7 @@ func twoNodes() *params.File {
 			if policy == numa.Spread {
 				ns += 2000
 			}
-			for _, tau := range f.Plan.Taus {
-				for _, m := range f.Plan.Sizes {
-					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy, Tau: tau, Bytes: m},
-						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
-				}
-			}
+			measure(f, params.Key{Kind: params.TransferCell, Setup: setup, Placement: policy}, always(ns))
 		}
 	}
 	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
@@ -57,11 +65,7 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 		{numa.Local, "bcast:binomial", 2*3010 + 2*1010},
 	} {
 		p := predictorOf(t, f, Choice{Placement: tt.placement})
-		s := schedule(t, tt.algorithm, collective.Call{P: 4, M: 8192})
-		c := priced(t, p, s)
-		if math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
-			t.Errorf("%s, %s: %g ns, want %g: %s", tt.algorithm, tt.placement, c.Seconds*1e9, tt.want, c.Formula())
-		}
+		c := expect(t, p, tt.algorithm, collective.Call{P: 4, M: 8192}, tt.want, "")
 		n := 0
 		for _, stage := range c.Stages {
 			n += stage.Repeat
@@ -143,13 +147,7 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 		for i, policy := range policies {
 			place := must.Get(m.Place(policy, 64))
 			f.Placements = append(f.Placements, place)
-			for _, tau := range f.Plan.Taus {
-				for _, bytes := range f.Plan.Sizes {
-					ns := each[i] + float64(tau)
-					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: policy, Tau: tau, Bytes: bytes},
-						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
-				}
-			}
+			measure(f, params.Key{Kind: params.TransferCell, Setup: "ring", Placement: policy}, func(_, tau int) float64 { return each[i] + float64(tau) })
 		}
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OverheadCell, Placement: numa.Local, Tau: 1}})
 		return f
@@ -165,10 +163,7 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 		{[]float64{1000, 2000, 3000, 4000}, "63o***(m) + 126L***(S,2)", 4002},
 	} {
 		p := predictorOf(t, file(tt.each...), Choice{Strict: true})
-		c := costOf(t, p, "allgather:ring", collective.Call{P: 64, M: 8192})
-		if want := 126 * tt.want; c.Formula() != tt.formula || math.Abs(c.Seconds*1e9-want) > 1e-6 {
-			t.Errorf("%v: %g ns = %s, want %g = %s", tt.each, c.Seconds*1e9, c.Formula(), want, tt.formula)
-		}
+		c := expect(t, p, "allgather:ring", collective.Call{P: 64, M: 8192}, 126*tt.want, tt.formula)
 		if levels := c.Stages[len(c.Stages)-1].Traffic.Levels; levels[0].All != 48 || levels[1].All != 8 || levels[2].All != 6 || levels[3].All != 2 {
 			t.Errorf("messages of levels: %v", levels)
 		}

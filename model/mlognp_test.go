@@ -76,15 +76,11 @@ func TestMLogNPBroadcasts(t *testing.T) {
 		{8, 1, "bcast:binomial", 8, 3 * far},
 	} {
 		m := mlognp(t, twoLevels(tt.nodes, tt.each))
-		c := costOf(t, m, tt.name, collective.Call{P: tt.p, M: 8192})
-		if math.Abs(c.Seconds*1e9-tt.want) > 1e-6 || c.Extrapolated {
-			t.Errorf("%d × %d, %s, P = %d: %.1f ns (%s), want %.1f", tt.nodes, tt.each, tt.name, tt.p, c.Seconds*1e9, c.Formula(), tt.want)
+		if c := expect(t, m, tt.name, collective.Call{P: tt.p, M: 8192}, tt.want, ""); c.Extrapolated {
+			t.Errorf("%d × %d, %s, P = %d is extrapolated", tt.nodes, tt.each, tt.name, tt.p)
 		}
 	}
-	c := costOf(t, mlognp(t, twoLevels(2, 4)), "bcast:binomial", collective.Call{P: 8, M: 8192})
-	if want := "2f[nodes 21 apart](m) + 4f[shared L3](m)"; c.Formula() != want {
-		t.Errorf("formula %s, want %s", c.Formula(), want)
-	}
+	expect(t, mlognp(t, twoLevels(2, 4)), "bcast:binomial", collective.Call{P: 8, M: 8192}, 2*o+far, "2f[nodes 21 apart](m) + 4f[shared L3](m)")
 }
 
 // constant is a curve of ns for all sizes.
@@ -121,38 +117,30 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 	packets := level
 	packets.NetworkStride = constant(500)
 	for _, tt := range []struct {
-		name  string
-		m     MLogNP
-		where string
-		want  float64 // ns
+		name string
+		m    MLogNP
+		want float64 // ns
 	}{
 		// Linear: the root sends 7 messages within its node and 56 beyond; 4 of the 7 to the
 		// other socket under mlog_nP. The last waits for the network and its receiver.
-		{"bcast:linear", cluster.Reduced(), "(P/n−1)(o+l)/2 + (P−P/n)(o'+l')/2 + o'_net", 7*(o+l)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
-		{"bcast:linear", cluster, "m = 3", 3*(o+l)/2 + 4*(far+lFar)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
-		{"bcast:linear", cluster.One(), "P(o'+l')/2 + o'_net", 64*(oo+ll)/2 + net},
+		{"bcast:linear", cluster.Reduced(), 7*(o+l)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
+		{"bcast:linear", cluster, 3*(o+l)/2 + 4*(far+lFar)/2 + 56*(oo+ll)/2 + net + (oo+ll)/2},
+		{"bcast:linear", cluster.One(), 64*(oo+ll)/2 + net},
 		// Binomial: 3 of the 6 messages to the last leaf are between nodes, 1 between sockets.
-		{"bcast:binomial", cluster.Reduced(), "(o+l)n + (o'+l'+o'_net)(log2 P − n)", 3*(o+l) + 3*(oo+ll+net)},
-		{"bcast:binomial", cluster, "m = 3", 2*(o+l) + far + lFar + 3*(oo+ll+net)},
-		{"bcast:binomial", cluster.One(), "(o'+l'+o'_net)log2 P", 6 * (oo + ll + net)},
-		{"bcast:binomial", m.Across(packets, node, slot), "l_net", 2*(o+l) + far + lFar + 3*(oo+ll+net+500)},
+		{"bcast:binomial", cluster.Reduced(), 3*(o+l) + 3*(oo+ll+net)},
+		{"bcast:binomial", cluster, 2*(o+l) + far + lFar + 3*(oo+ll+net)},
+		{"bcast:binomial", cluster.One(), 6 * (oo + ll + net)},
+		{"bcast:binomial", m.Across(packets, node, slot), 2*(o+l) + far + lFar + 3*(oo+ll+net+500)},
 	} {
-		c := costOf(t, tt.m, tt.name, collective.Call{P: 64, M: 8192})
-		if math.Abs(c.Seconds*1e9-tt.want) > 1e-6 {
-			t.Errorf("%s, %s: %.1f ns (%s), want %.1f", tt.name, tt.where, c.Seconds*1e9, c.Formula(), tt.want)
-		}
+		expect(t, tt.m, tt.name, collective.Call{P: 64, M: 8192}, tt.want, "")
 	}
 	// The same with n = 2 within a node and n = 3 between: eq. (4).
 	for to, want := range map[int]float64{1: o + l, 4: far + lFar} {
 		two := m.Across(level, func(int) int { return 0 }, func(r int) int { return r * to })
-		if c := costOf(t, two, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds*1e9-want) > 1e-6 {
-			t.Errorf("one message to CPU %d: %.1f ns, want %.1f", to, c.Seconds*1e9, want)
-		}
+		expect(t, two, "bcast:linear", collective.Call{P: 2, M: 8192}, want, "")
 	}
 	one := m.Across(level, func(r int) int { return r }, func(int) int { return 0 })
-	if c := costOf(t, one, "bcast:linear", collective.Call{P: 2, M: 8192}); math.Abs(c.Seconds*1e9-(oo+ll+net)) > 1e-6 || c.Formula() != "o_net[tcp](m) + 2f[tcp](m) + 2l[tcp](m)" {
-		t.Errorf("one message through the network: %.1f ns, %s", c.Seconds*1e9, c.Formula())
-	}
+	expect(t, one, "bcast:linear", collective.Call{P: 2, M: 8192}, oo+ll+net, "o_net[tcp](m) + 2f[tcp](m) + 2l[tcp](m)")
 	// More ranks on a node than it has CPUs.
 	if _, err := m.Across(level, func(int) int { return 0 }, func(r int) int { return r }).Cost(schedule(t, "bcast:linear", collective.Call{P: 9, M: 8192})); err == nil {
 		t.Error("9 ranks on 8 CPUs are at levels")

@@ -2,7 +2,6 @@ package model
 
 import (
 	"errors"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -94,10 +93,7 @@ func TestSlowestChannel(t *testing.T) {
 	} {
 		m, n := small(tt.copies)
 		m.Cluster = cluster(t, tt.order, tt.nodes, n)
-		c := costOf(t, m, tt.name, collective.Call{P: tt.p, M: 100})
-		if math.Abs(c.Seconds-tt.want) > 1e-9 {
-			t.Errorf("%s, %s, %d copies: %g, want %g: %s", tt.name, tt.order, tt.copies, c.Seconds, tt.want, c.Formula())
-		}
+		expect(t, m, tt.name, collective.Call{P: tt.p, M: 100}, 1e9*tt.want, "")
 	}
 }
 
@@ -180,10 +176,7 @@ func TestFileHasNetwork(t *testing.T) {
 	f, with := twoNodes(), params.FromNetworkText(n.Table, n.Network)
 	f.Networks, f.Cells = with.Networks, append(f.Cells, with.Cells...)
 	p := predictorOf(t, f, Choice{Placement: numa.Local, Cluster: &Cluster{Nodes: 2}})
-	c := priced(t, p, schedule(t, "bcast:linear", collective.Call{P: 2, M: 100}))
-	if want := 2000.; math.Abs(c.Seconds-want) > 1e-9 || c.Formula() != "o₁(m) + L₁(m,1)" {
-		t.Errorf("%g = %s, want %g", c.Seconds, c.Formula(), want)
-	}
+	expect(t, p, "bcast:linear", collective.Call{P: 2, M: 100}, 2000e9, "o₁(m) + L₁(m,1)")
 }
 
 // Predictors warn of networks with times of 0, as published ones have.

@@ -141,20 +141,12 @@ func TestPredictorCountsLocalCopies(t *testing.T) {
 		t.Helper()
 		return priced(t, predictorOf(t, f, Choice{}), s).Seconds * 1e9
 	}
-	measure := func(kind params.Kind, ns float64) {
-		for _, tau := range f.Plan.Taus {
-			for _, m := range f.Plan.Sizes {
-				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: tau, Bytes: m},
-					K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
-			}
-		}
-	}
 	without := predict()
-	measure(params.CopyCell, 100)
+	measure(f, params.Key{Kind: params.CopyCell, Placement: numa.Local}, always(100))
 	if bare := predict(); math.Abs(bare-without-100) > 1e-6 {
 		t.Errorf("bare copies take %g ns, want 100", bare-without)
 	}
-	measure(params.OwnCell, 700)
+	measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local}, always(700))
 	if own := predict(); math.Abs(own-without-700) > 1e-6 {
 		t.Errorf("own copies take %g ns, want 700", own-without)
 	}
@@ -278,12 +270,7 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 		}
 	}
 	for off, ns := range map[bool]float64{false: 100, true: 300} {
-		for _, tau := range f.Plan.Taus {
-			for _, m := range f.Plan.Sizes {
-				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: off, Tau: tau, Bytes: m},
-					K: 1, Transfers: 1, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
-			}
-		}
+		measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: off}, always(ns))
 	}
 	p := predictorOf(t, f, Choice{OffCache: true, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
 	c := costOf(t, p, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})

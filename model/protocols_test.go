@@ -17,21 +17,19 @@ import (
 func carriers() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{params.Ring, params.Ping}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
 		Sizes: []int{1024, 4096, 1 << 20}, Taus: []int{1, 2, 4}, Segments: 4, SegmentBytes: 4096}}
-	add := func(k params.Key, segments int, ns float64) {
-		k.Placement = numa.Local
-		f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns}})
-		if k.Kind == params.TransferCell {
-			c := &f.Cells[len(f.Cells)-1]
-			c.K, c.Transfers = segments, 1
-		}
-	}
 	for _, setup := range f.Plan.Setups {
-		for _, tau := range f.Plan.Taus {
-			for _, m := range f.Plan.Sizes {
-				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, Bytes: m}, max(1, m/4096), float64(m*tau))
-				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, Bytes: m, Transport: params.CMA}, 1, float64(10*m*tau))
+		k := params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local}
+		measure(f, k, func(m, tau int) float64 { return float64(m * tau) })
+		for i := range f.Cells {
+			if c := &f.Cells[i]; c.Transport == "" {
+				c.K = max(1, c.Bytes/4096)
 			}
-			add(params.Key{Kind: params.NullCell, Setup: setup, Tau: tau}, 1, float64(50*tau))
+		}
+		k.Transport = params.CMA
+		measure(f, k, func(m, tau int) float64 { return float64(10 * m * tau) })
+		k.Kind, k.Transport = params.NullCell, ""
+		for _, k.Tau = range f.Plan.Taus {
+			f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: float64(50 * k.Tau)}})
 		}
 	}
 	return f
@@ -122,11 +120,7 @@ func TestInstructions(t *testing.T) {
 // Messages of ranks to themselves are copied twice, or once by the kernel.
 func TestToSelf(t *testing.T) {
 	f := carriers()
-	for _, tau := range f.Plan.Taus {
-		for _, m := range f.Plan.Sizes {
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.OwnCell, Placement: numa.Local, Tau: tau, Bytes: m}, Time: fit.Estimate{Center: float64(3 * m)}})
-		}
-	}
+	measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local}, func(m, _ int) float64 { return float64(3 * m) })
 	library := &mpi.Library{Name: "some", Title: "Some MPI", Self: 4096, Ways: []mpi.Way{{Most: 8192, Segment: 8192, Segments: 1}, {Single: true}}}
 	for _, tt := range []struct {
 		m, toSelf, copied float64
@@ -152,25 +146,17 @@ func TestWritten(t *testing.T) {
 	f := carriers()
 	f.Plan.Setups, f.Plan.Caches = []string{params.Sendrecv, params.Ping}, []bool{false, true}
 	f.Cells = nil
-	add := func(k params.Key, ns float64) {
-		k.Placement = numa.Local
-		for _, k.Bytes = range f.Plan.Sizes {
-			c := params.Cell{Key: k, Time: fit.Estimate{Center: ns * float64(k.Bytes)}}
-			if k.Kind == params.TransferCell {
-				c.K, c.Transfers = 1, 1
-			}
-			f.Cells = append(f.Cells, c)
-		}
+	perByte := func(ns float64) func(m, tau int) float64 {
+		return func(m, _ int) float64 { return ns * float64(m) }
 	}
 	for _, off := range f.Plan.Caches {
 		slower := map[bool]float64{false: 1, true: 100}[off]
-		for _, tau := range f.Plan.Taus {
-			add(params.Key{Kind: params.OwnCell, Tau: tau, OffCache: off}, slower)
-			for i, setup := range f.Plan.Setups {
-				at := slower * float64(1+i)
-				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, OffCache: off, Transport: params.CMA}, 10*at)
-				add(params.Key{Kind: params.TransferCell, Setup: setup, Tau: tau, OffCache: off, Transport: params.CMA, Buffers: params.Copied}, 15*at)
-			}
+		measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: off}, perByte(slower))
+		for i, setup := range f.Plan.Setups {
+			at, k := slower*float64(1+i), params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, OffCache: off, Transport: params.CMA}
+			measure(f, k, perByte(10*at))
+			k.Buffers = params.Copied
+			measure(f, k, perByte(15*at))
 		}
 	}
 	reducing(f, "SUM_I", 0)
@@ -202,13 +188,9 @@ func TestWholeMessagesCached(t *testing.T) {
 		Policies: []numa.Policy{params.Published}, Caches: []bool{false, true}, Sizes: []int{1024, 65536}, Taus: []int{1, 2}}}
 	for _, off := range f.Plan.Caches {
 		for _, setup := range f.Plan.Setups {
-			for _, tau := range f.Plan.Taus {
-				for _, m := range f.Plan.Sizes {
-					ns := map[bool]float64{false: 1, true: 10}[off] * float64(m)
-					f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: params.Published, OffCache: off, Tau: tau, Bytes: m},
-						K: 1, Transfers: 1, Time: fit.Estimate{Center: ns}})
-				}
-			}
+			measure(f, params.Key{Kind: params.TransferCell, Setup: setup, Placement: params.Published, OffCache: off}, func(m, _ int) float64 {
+				return map[bool]float64{false: 1, true: 10}[off] * float64(m)
+			})
 		}
 	}
 	reducing(f, "SUM_I", 0)

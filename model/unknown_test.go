@@ -19,32 +19,21 @@ func exchanging(overhead float64) *Channels {
 	return c
 }
 
-func TestExchangeOfOneMessage(t *testing.T) {
-	m := TauLop{Channels: exchanging(-1.5), Transport: Whole}
-	for _, c := range []struct {
-		ranks int
-		want  float64
-	}{{1, 2}, {2, 0.5}} { // of a root that receives nothing, and of two that exchange
-		s := alone(1000)
-		stage := &s.Blocks[0].Stages[0]
-		stage.Pattern, stage.Shape[0].Count = collective.Exchange, c.ranks
-		if got, err := m.Cost(s); err != nil || got.Seconds != c.want {
-			t.Errorf("%d messages: %g, %v, want %g", c.ranks, got.Seconds, err, c.want)
-		}
-	}
-}
-
-func TestCostBelowZeroIsUnknown(t *testing.T) {
-	for _, overhead := range []float64{-1.5, -3} {
+// A lone message, as of a root that receives nothing, is no exchange. A cost below zero is unknown.
+func TestOverheadOfExchanges(t *testing.T) {
+	for _, tt := range []struct {
+		messages       int
+		overhead, want float64
+	}{{1, -1.5, 2}, {2, -1.5, 0.5}, {2, -3, -1}} {
 		p := &Predictor{in: func(*collective.Schedule) Coster {
-			return TauLop{Channels: exchanging(overhead), Transport: Whole}
+			return TauLop{Channels: exchanging(tt.overhead), Transport: Whole}
 		}}
 		s := alone(1000)
 		stage := &s.Blocks[0].Stages[0]
-		stage.Pattern, stage.Shape[0].Count = collective.Exchange, 2
+		stage.Pattern, stage.Shape[0].Count = collective.Exchange, tt.messages
 		got, err := p.Cost(s)
-		if err != nil || got.Seconds != max(0, 2+overhead) || got.Unknown != (overhead < -2) {
-			t.Errorf("o⇄ = %g: %g, unknown %v, %v", overhead, got.Seconds, got.Unknown, err)
+		if err != nil || got.Seconds != max(0, tt.want) || got.Unknown != (tt.want < 0) {
+			t.Errorf("%d messages, o⇄ = %g: %g, unknown %v, %v", tt.messages, tt.overhead, got.Seconds, got.Unknown, err)
 		}
 	}
 }
