@@ -228,16 +228,18 @@ func ownVector(s *Schedule) {
 }
 
 // fold reduces P ranks to a core of 2^⌊log2 P⌋: of the first 2(P−core) ranks every second one folds in,
-// giving its vector to its neighbour, and gets the result from it at the end. In MPICH, and in Open
-// MPI's recursive doubling, the odd ranks reduce and join the core. In Open MPI's Rabenseifner (shared)
-// both exchange halves, each reduces one, and the even ranks get the other and join the core.
+// giving its vector to its neighbour, and gets the result from it at the end. The odd ranks reduce and join
+// the core, except in MPICH's reduce (even) and in Open MPI's Rabenseifner (shared): there both exchange
+// halves, each reduces one, and the even ranks get the other.
 type fold struct {
 	exchanger
+	even   bool // even ranks join the core
 	shared bool
 }
 
-func foldOf(c Call) fold   { return fold{exchangerOf(c, 2), false} }
-func halvesOf(c Call) fold { return fold{exchangerOf(c, 2), true} }
+func foldOf(c Call) fold     { return fold{exchangerOf(c, 2), false, false} }
+func evenFoldOf(c Call) fold { return fold{exchangerOf(c, 2), true, false} }
+func halvesOf(c Call) fold   { return fold{exchangerOf(c, 2), true, true} }
 
 // in reduces the vectors of pairs at the rank that joins the core.
 func (f fold) in(s *Schedule, src, dst Span) {
@@ -292,7 +294,7 @@ func (f fold) owned(i, distance int) (first int) {
 
 // rank is the rank of the i-th member of the core.
 func (f fold) rank(i int) int {
-	if f.shared && i < f.beyond {
+	if f.even && i < f.beyond {
 		return 2 * i
 	}
 	return f.exchanger.rank(i)

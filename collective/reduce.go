@@ -11,7 +11,7 @@ var Reduce = &Collective{
 
 func init() {
 	register(Reduce, "binomial", "Thakur, Rabenseifner and Gropp 2005, short messages", reduceBinomial)
-	register(Reduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", func(s *Schedule) { reduceHalving(s, foldOf(s.Call)) })
+	register(Reduce, "rabenseifner", "Rabenseifner 2004; Thakur, Rabenseifner and Gropp 2005, long messages", func(s *Schedule) { reduceHalving(s, evenFoldOf(s.Call)) })
 	register(Reduce, "rabenseifner-halves", "Open MPI's coll_base_reduce.c", func(s *Schedule) { reduceHalving(s, halvesOf(s.Call)) })
 	register(Reduce, "linear", "Pješivac-Grbović et al., Performance analysis of MPI collective operations, 2007, flat tree", reduceLinear)
 }
@@ -65,64 +65,45 @@ func reduceBinomial(s *Schedule) {
 // reduceHalving is Rabenseifner's algorithm: a reduce-scatter as in allreduce:rabenseifner, then the reverse
 // binomial gather: at distance P/2 … 1 the ranks whose number differs from the root's in that bit send
 // their 1, 2 … P/2 blocks. 2·log2 P stages. If P is no power of two, the ranks outside the core fold in
-// first, see fold. A root outside the core takes its partner's place; with shared work it takes the place
-// of rank 0 after the reduce-scatter, and gets its block. Ranks reduce in Temp, the root in Recv.
+// first, see fold; a root outside the core takes the place of rank 0 after the reduce-scatter, and gets its
+// block. Ranks reduce in Temp, the root in Recv.
 func reduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	if c.P == 1 {
 		reduceLinear(s)
 		return
 	}
-	outside := c.Root < 2*f.beyond && c.Root == f.outside(c.Root/2)
-	swapped := outside && !f.shared
-	out := func(pair int) (rank int) { // the rank of a pair that folds in
-		if swapped && pair == c.Root/2 {
-			return f.rank(pair)
-		}
-		return f.outside(pair)
-	}
-	rank := func(i int) int {
-		if swapped && i == c.Root/2 {
-			return c.Root
-		}
-		return f.rank(i)
-	}
-	root := c.Root - f.beyond // its number in the core
-	switch {
-	case outside && f.shared:
-		root = 0
-	case c.Root < 2*f.beyond:
-		root = c.Root / 2
-	}
-	sumOf := func(rank int, part Span) Span {
+	folded := func(rank int) bool { return rank < 2*f.beyond && rank == f.outside(rank/2) }
+	h := halving{fold: f, standIn: folded(c.Root), root: c.Root - f.beyond, sumOf: func(rank int, part Span) Span {
 		if part.Buffer = Temp; rank == c.Root {
 			part.Buffer = Recv
 		}
 		return part
+	}}
+	if h.standIn {
+		h.root = 0
+	} else if c.Root < 2*f.beyond {
+		h.root = c.Root / 2
 	}
-	s.temp = func(r int) int {
-		if r == c.Root || !f.shared && r < 2*f.beyond && r == out(r/2) {
+	s.temp = func(rank int) int {
+		if rank == c.Root || !f.shared && folded(rank) {
 			return 0
 		}
 		return c.M
 	}
-	halving{f, rank, out, sumOf, root, outside}.run(s)
+	h.run(s)
 }
 
-// A halving is a call of reduceHalving with its roles of ranks.
+// A halving is a call of reduceHalving.
 type halving struct {
 	fold
-	member  func(i int) int                // a rank of the core
-	out     func(pair int) int             // the rank of a pair that folds in
 	sumOf   func(rank int, part Span) Span // the part in a rank's buffer for reductions
-	root    int                            // number of the root in the core
-	outside bool                           // the root is outside the core
+	root    int                            // number of the root, or of its stand-in, in the core
+	standIn bool                           // rank 0 stands in for a root outside the core
 }
 
 func (f halving) run(s *Schedule) {
-	c, rank := s.Call, f.member
-	sum := func(i int, part Span) Span { return f.sumOf(rank(i), part) }
-	whole := Span{Bytes: c.M}
+	c, whole := s.Call, Span{Bytes: s.Call.M}
 	own := func(n int, rank func(i int) int) {
 		s.local("own vector", n, rank, nil, func(rank int) (src, dst Span) { return Span{Send, 0, c.M}, f.sumOf(rank, whole) })
 	}
@@ -130,9 +111,9 @@ func (f halving) run(s *Schedule) {
 		own(c.P, everyRank)
 		f.halves(s, func(rank int) Buffer { return f.sumOf(rank, whole).Buffer })
 	} else {
-		own(f.core, rank)
+		own(f.core, f.rank)
 		s.add(1, f.beyond, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
-			return Message{From: f.out(i), To: rank(i), Src: Span{Send, 0, c.M}, Dst: sum(i, whole)}
+			return Message{From: f.outside(i), To: f.rank(i), Src: Span{Send, 0, c.M}, Dst: f.sumOf(f.rank(i), whole)}
 		})
 	}
 	f.share(s)
@@ -140,7 +121,7 @@ func (f halving) run(s *Schedule) {
 
 // share is the reduce-scatter and the gather.
 func (f halving) share(s *Schedule) {
-	c, rank := s.Call, f.member
+	c, rank := s.Call, f.rank
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
 	owned := func(i, distance int) Span {
@@ -156,7 +137,7 @@ func (f halving) share(s *Schedule) {
 		})
 	}
 	member := rank // of the gather
-	if f.outside && f.shared {
+	if f.standIn {
 		s.add(1, 1, Stage{Phase: "to the root"}, func(int, int) Message {
 			part := owned(0, f.core/2)
 			return Message{From: 0, To: c.Root, Src: f.sumOf(0, part), Dst: f.sumOf(c.Root, part)}

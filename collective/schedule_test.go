@@ -519,8 +519,8 @@ func TestPipelineStages(t *testing.T) {
 	}
 }
 
-// MPICH's numbers of stages where they depend on radix and chunk.
-func TestStagesByRadixAndChunk(t *testing.T) {
+// MPICH's numbers of stages where they depend on radix, chunk and root.
+func TestStagesOfMPICH(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		call Call
@@ -533,9 +533,20 @@ func TestStagesByRadixAndChunk(t *testing.T) {
 		{"allreduce:kary", Call{P: 7, M: 1000, Chunk: 1000}, 1 + 2*4},
 		{"allreduce:kary", Call{P: 7, M: 1000, Chunk: 300}, 1 + 4*2*4}, // chunk after chunk
 		{"allreduce:kary", Call{P: 7}, 0},
+		{"reduce:rabenseifner", Call{P: 13, M: 1000, Root: 2}, 1 + 1 + 3 + 3},
+		{"reduce:rabenseifner", Call{P: 13, M: 1000, Root: 3}, 1 + 1 + 3 + 1 + 3}, // rank 0 stands in for the root
 	} {
 		if got := must.Get(find(tt.name).Schedule(tt.call)).Len(); got != tt.want {
 			t.Errorf("%s %+v: %d stages, want %d", tt.name, tt.call, got, tt.want)
+		}
+	}
+	for name, want := range map[string]int{"reduce:rabenseifner": 1, "allreduce:rabenseifner": 0} {
+		for _, step := range must.Get(find(name).Schedule(Call{P: 3, M: 1000})).Steps() {
+			for m := range step.Messages() {
+				if step.Phase == "fold in" && m.From != want {
+					t.Errorf("%s: rank %d folds in, want %d", name, m.From, want)
+				}
+			}
 		}
 	}
 }
