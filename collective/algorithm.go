@@ -157,7 +157,7 @@ func Lookup(name string) (*Algorithm, error) {
 		for i, a := range candidates {
 			names[i] = a.Name
 		}
-		return nil, fmt.Errorf("unknown algorithm %q; those of %s are %s", name, collective, strings.Join(names, ", "))
+		return nil, fmt.Errorf("unknown algorithm %q; %s has %s", name, collective, strings.Join(names, ", "))
 	case nearest == "":
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (g *circulant) receives(r int) []int8 {
 	return w.blocks
 }
 
-// A walk visits sums of falling skips. Each sum is a rank, whose new block is that of the last skip.
+// A walk visits sums of falling skips. Each sum is a rank, and the last skip gives its new block.
 type walk struct {
 	*circulant
 	to     int // the rank that receives, P to the right

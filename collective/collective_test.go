@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// contents is the promise of each rank's Recv: "1.0" is byte 0 of rank 1's contribution, "012.0" that of ranks 0, 1
-// and 2 reduced.
+// contents is the promise of each rank's Recv: "1.0" is byte 0 of rank 1's contribution, "012.0" the reduced
+// byte 0 of ranks 0, 1 and 2.
 func contents(t *testing.T, c *Collective, call Call) (ranks []string) {
 	t.Helper()
 	s := must.Get(c.DefaultAlgorithm().Schedule(call))

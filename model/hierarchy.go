@@ -93,7 +93,7 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 	switch {
 	case len(h.levels) == 0:
 		return nil, nil, errNoLevels
-	case len(known) == 0: // the network's times stand for those of a node
+	case len(known) == 0: // the network's times stand in within a node
 		within := h.levels[0]
 		within.network, within.fanout, within.gap = false, nil, nil
 		h.levels, h.network = append([]levelTimes{within}, h.levels...), h.network+1

@@ -213,7 +213,7 @@ func TestHierarchyWithinBounds(t *testing.T) {
 	}
 }
 
-// Messages by levels are those of the measured library, whichever library's schedules they carry.
+// Messages by levels are the measured library's, whichever library's schedules they carry.
 func TestHierarchyAs(t *testing.T) {
 	library := must.Get(mpi.Named("openmpi4-none"))
 	call := collective.Call{P: 4, M: 1 << 20}

@@ -82,7 +82,7 @@ func TestEquations(t *testing.T) {
 			"2o(m) + 4L(m,4) + 2γ(m,4)", 2*o(m) + 4*l(m, 4) + 2*g(m, 4)},
 		{"no data", "barrier:dissemination", collective.Call{P: 8}, Segmented,
 			"3o(0 B) + 6L(0 B,8)", 3*o(0) + 6*l(0, 8)},
-		{"nobody to talk to", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0},
+		{"a single rank", "allreduce:ring", collective.Call{P: 1, M: m}, Segmented, "0", 0},
 	} {
 		t.Run(tt.equation, func(t *testing.T) {
 			m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: tt.transport, Segment: segment}
@@ -99,6 +99,8 @@ func TestBaselines(t *testing.T) {
 	whole := baseline
 	whole.Segment = 0
 	overhead := func(m int) (float64, bool) { return float64(m) + 1, m > 100 }
+	converted := must.Get(LogNPOf(TauLop{Channels: Uniform(plain{}), Segment: segment})) // ignores concurrency
+	lone := o(4*segment) + 2*l(segment, 1) + 3*l(segment, 2)
 	p2p := 2.*10 + 1 + (S-1)*1000 + (k-1)*(100+(S-1)*1000)
 	for _, tt := range []struct {
 		equation  string
@@ -120,6 +122,8 @@ func TestBaselines(t *testing.T) {
 		{"no data", "barrier:dissemination", collective.Call{P: 2}, whole, 10 + 100, "o + max{L+o,g}"},
 		{"(5)", "bcast:linear", collective.Call{P: 2, M: 30}, LogNP{Overhead: overhead}, 2 * 31, "2o(m)"},
 		{"(6)", "bcast:binomial", collective.Call{P: 9, M: 30}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
+		{"(6) of τ-Lop's lone message", "bcast:binomial", collective.Call{P: 2, M: 4 * segment}, converted, lone, "2o(m)"},
+		{"(6) of τ-Lop's lone message", "bcast:binomial", collective.Call{P: 8, M: 4 * segment}, converted, 3 * lone, "6o(m)"},
 		{"(20)", "allgather:recursive-doubling", collective.Call{P: 8, M: 30}, LogNP{Overhead: overhead},
 			2*31 + 2*61 + 2*121, "2o(m) + 2o(2m) + 2o(4m)"},
 		{"section 4.2", "bcast:sm-tree", collective.Call{P: 8, M: 30, Segment: S}, LogNP{Overhead: overhead}, 4 * 2 * 31, "8o(m)"},
@@ -129,23 +133,6 @@ func TestBaselines(t *testing.T) {
 			2 * (2 + g(9, 1)), "4o + 2L + 16G + 2γ(m,1)"},
 	} {
 		t.Run(tt.equation, func(t *testing.T) { expect(t, tt.model, tt.algorithm, tt.call, 1e9*tt.want, tt.formula) })
-	}
-}
-
-// log_nP of τ-Lop's parameters costs a lone message the same, and ignores concurrency.
-func TestLogNPOf(t *testing.T) {
-	const m = 4 * segment
-	taulop := TauLop{Channels: Uniform(plain{}), Segment: segment}
-	baseline := must.Get(LogNPOf(taulop))
-	message := o(m) + 2*l(segment, 1) + 3*l(segment, 2)
-	for _, tt := range []struct {
-		p    int
-		want float64
-	}{{2, message}, {8, 3 * message}} {
-		expect(t, baseline, "bcast:binomial", collective.Call{P: tt.p, M: m}, 1e9*tt.want, "")
-	}
-	if _, err := LogNPOf(TauLop{Channels: Uniform(plain{})}); err == nil {
-		t.Error("a segment of 0 bytes was accepted")
 	}
 }
 

@@ -78,7 +78,7 @@ func predictorOf(t testing.TB, f *params.File, c Choice) *Predictor {
 	return must.Get(NewPredictor(f, c))
 }
 
-// priced is the cost of a schedule under a model, costOf that of a call.
+// priced is a schedule's cost under a model, costOf a call's.
 func priced(t testing.TB, m Coster, s *collective.Schedule) Cost {
 	t.Helper()
 	c, err := m.Cost(s)

@@ -44,7 +44,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return nil, err
 	}
 	if f.OfLevels() && !OfPairs(c.Model) {
-		c.As = nil // messages are those of the library that was measured
+		c.As = nil // the file has the measured library's messages
 		p := &Predictor{Choice: c}
 		p.Transport = Whole
 		return p, p.hierarchy(f)
@@ -157,10 +157,10 @@ func (p *Predictor) selection(f *params.File) (params.Selection, error) {
 		return of, err
 	}
 	if s := of.SegmentBytes; p.Segment > 0 && s > 0 && s != p.Segment {
-		p.Warnings = append(p.Warnings, fmt.Errorf("segments of %d bytes were not measured: times are those of messages in segments of %d, the nearest", p.Segment, s))
+		p.Warnings = append(p.Warnings, fmt.Errorf("segments of %d bytes were not measured: messages in segments of %d, the nearest, stand in", p.Segment, s))
 	}
 	if n := of.Segments; p.BufferSegments > 0 && n > 0 && n != p.BufferSegments {
-		p.Warnings = append(p.Warnings, fmt.Errorf("intermediate buffers of %d segments were not measured: times are those of %d, the nearest", p.BufferSegments, n))
+		p.Warnings = append(p.Warnings, fmt.Errorf("intermediate buffers of %d segments were not measured: buffers of %d, the nearest, stand in", p.BufferSegments, n))
 	}
 	return of, nil
 }

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -44,11 +43,18 @@ func TestPredictorRefuses(t *testing.T) {
 	segments, whole := carriers(), carriers()
 	segments.Cells = slices.DeleteFunc(segments.Cells, func(c params.Cell) bool { return c.Transport != "" })
 	whole.Plan.Whole = true
+	alone := twoNodes()
+	alone.Plan.Taus = []int{1}
+	alone.Cells = slices.DeleteFunc(alone.Cells, func(c params.Cell) bool { return c.Tau > 2 })
+	for i := range alone.Cells {
+		alone.Cells[i].Tau = 1
+	}
 	for _, tt := range []struct {
 		f      *params.File
 		choice Choice
 		want   string
 	}{
+		{alone, Choice{}, alone.OneWorker().Error()},
 		{twoNodes(), Choice{Model: "hockney"}, "take one of taulop, libtaulop, lognp, mlognp, 2log23p, log3p, loggp"},
 		{twoNodes(), Choice{Model: "loggp", Stride: 64}, "contiguous messages only"},
 		{twoNodes(), Choice{Stride: 64}, "no packed messages"},
@@ -192,19 +198,6 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// A file of one worker has no transfers between ranks.
-func TestPredictorOfOneWorker(t *testing.T) {
-	f := twoNodes()
-	f.Plan.Taus = []int{1}
-	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Tau > 2 })
-	for i := range f.Cells {
-		f.Cells[i].Tau = 1
-	}
-	if _, err := NewPredictor(f, Choice{}); err == nil || !errors.Is(err, f.OneWorker()) {
-		t.Errorf("of one worker: %v", err)
 	}
 }
 
@@ -368,9 +361,9 @@ func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 	}{
 		{Choice{}, "buffers of 2 segments of 8192 bytes", nil, 1000},
 		{Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", nil, 500},
-		{Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", []string{"buffers of 3 segments were not measured: times are those of 4"}, 500},
+		{Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", []string{"buffers of 3 segments were not measured: buffers of 4"}, 500},
 		{Choice{Segment: 1024}, "buffers of 2 segments of 1024 bytes", nil, 16000},
-		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", []string{"segments of 512 bytes were not measured: times are those of messages in segments of 1024"}, math.NaN()},
+		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", []string{"segments of 512 bytes were not measured: messages in segments of 1024"}, math.NaN()},
 	} {
 		tt.choice.Setup = "ring"
 		p := predictorOf(t, f, tt.choice)

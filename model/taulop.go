@@ -65,7 +65,7 @@ const (
 // Transports are all.
 var Transports = []params.Transport{Segmented, Steady, Whole, SingleCopy, CMA}
 
-// measuredOver is the transport of the transfers that represent those of t.
+// measuredOver is the transport whose measured transfers represent those over t.
 func measuredOver(t params.Transport) params.Transport {
 	if t == CMA {
 		return CMA

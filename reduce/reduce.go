@@ -44,7 +44,7 @@ func (o *Operator) Apply(inout, in []byte) {
 	o.loop(to, from, n/o.Element)
 }
 
-// Operators are all operators, those of the published files first, in their order.
+// Operators are all operators, first the published files' in their order.
 var Operators = slices.Concat(Published, []Operator{
 	elementwise("MAX_L", largest[int64]), elementwise("MAX_F", largest[float32]),
 	elementwise("MIN_L", smallest[int64]), elementwise("MIN_F", smallest[float32]),

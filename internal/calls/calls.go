@@ -1,4 +1,4 @@
-// Package calls measures the time of an instruction in code like that of an MPI library: short functions
+// Package calls measures the time of an instruction in code like an MPI library's: short functions
 // that call each other, some through pointers, lists of a few elements, conditions, and headers that are
 // written and read. It has no loop over a vector, and all its data are in L1.
 //
