@@ -65,6 +65,7 @@ func (s *Schedule) upAndDown(t tree, from, bytes, chunks int) {
 	s.takeTurns(before)
 	for _, block := range s.Blocks[before:] {
 		for i := range block.Stages {
+			block.Stages[i].Same = true
 			block.Stages[i].change(func(repetition int, m *Message) {
 				m.Src.Offset += repetition * bytes
 				m.Dst.Offset += repetition * bytes
