@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/taulop/taulop/fit"
@@ -48,11 +49,11 @@ func checkFlags(flags *argument.Set) action {
 		return req.say(out, unknownState(err))
 	}
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
-		b, err := req.check(ctx, errOut)
-		if err != nil {
-			b = unknownState(err)
+		err := req.check(ctx, out, errOut)
+		if err != nil && !errors.As(err, new(verdict)) {
+			err = req.say(out, unknownState(err))
 		}
-		return req.say(out, b)
+		return err
 	}
 }
 
@@ -110,13 +111,10 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "append each cell's ratio to the baseline to the line")
 	flags.BoolVar(&req.json, "json", false, "one JSON document instead of the line")
+	flags.Required("baseline", "name a file of taulop sweep, measured when this node was well")
+	flags.Within("time", 0, float64(mostChecking), fmt.Sprintf("give a time up to %v, like 8s", mostChecking))
 	flags.Check(func() error {
-		switch {
-		case req.baseline == "":
-			return usagef("-baseline is missing: name a file of taulop sweep, measured when this node was well")
-		case req.time > mostChecking:
-			return usagef("-time is %v: give a time up to %v, like 8s", req.time, mostChecking)
-		case !(req.levels.Warning > 0 && req.levels.Warning <= req.levels.Critical):
+		if !(req.levels.Warning > 0 && req.levels.Warning <= req.levels.Critical) {
 			return usagef("-warning is %s and -critical %s: give percentages above 0, the critical one not below the other, like 10%% and 30%%", printable.Percent(req.levels.Warning), printable.Percent(req.levels.Critical))
 		}
 		return req.checkProm()
@@ -137,31 +135,49 @@ func (req *checkRequest) checkProm() error {
 	return nil
 }
 
-// check measures, and compares with the baseline.
-func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.Baseline, error) {
+// check measures, compares with the baseline, and prints the result.
+func (req *checkRequest) check(ctx context.Context, out, errOut io.Writer) error {
 	began := time.Now()
 	m, err := here()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	was, err := readParameters("baseline", req.baseline)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	x, err := sweep.Check(was, m, req.peak, req.time)
 	if err != nil {
-		return nil, usagef("-baseline %s is no measure of this node: %v", req.baseline, err)
+		return usagef("-baseline %s is no measure of this node: %v", req.baseline, err)
 	}
 	x.Time -= time.Since(began)
 	limited, cancel := context.WithTimeout(ctx, mostChecking-time.Since(began)-300*time.Millisecond)
 	defer cancel()
-	steal, err := carryOut(limited, errOut, mostChecking, x.Time, &x.Report, x.Run)
-	if errors.Is(err, context.Canceled) {
-		return nil, errors.New("it was stopped before it was done")
-	} else if err != nil {
-		return nil, err
-	}
-	b := compare.NewBaseline(was, x.File, fit.Test{Drift: cmp.Or(req.drift, compare.OwnDrift(was)), Least: compare.DefaultLeast}, req.levels)
+	var warnings []string
+	var b *compare.Baseline
+	return measurement{
+		limit: mostChecking, budget: x.Time, report: &x.Report, run: x.Run, warnings: &warnings,
+		came: func() string { return "it was stopped before it was done" },
+		conclude: func(steal *provenance.StealMeter, ended error) error {
+			if ended != nil {
+				return ended
+			}
+			b = req.judge(was, x.File)
+			if b.State != compare.OK { // other possible causes
+				b.Text += beside(x.File, steal)
+				for _, w := range slices.Concat(advised(x.File.Provenance.Warnings()), starved(), steal.Warnings()) {
+					warnings = append(warnings, w.Error())
+				}
+			}
+			return nil
+		},
+		put: func(error) error { return req.say(out, b) },
+	}.carryOut(limited, errOut)
+}
+
+// judge compares a file with the baseline.
+func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
+	b := compare.NewBaseline(was, now, fit.Test{Drift: cmp.Or(req.drift, compare.OwnDrift(was)), Least: compare.DefaultLeast}, req.levels)
 	switch {
 	case b.Unmet():
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
@@ -174,12 +190,7 @@ func (req *checkRequest) check(ctx context.Context, errOut io.Writer) (*compare.
 	if got, known := onCPU(); known && got < leastCPU && (b.State == compare.Warned || b.State == compare.Critical) {
 		b.State, b.Text = compare.Unknown, "it got too little CPU time to tell why: "+b.Text
 	}
-	if b.State != compare.OK { // other possible causes
-		b.Text += beside(x.File, steal)
-		warn(errOut, advised(x.File.Provenance.Warnings()))
-		warn(errOut, append(starved(), steal.Warnings()...))
-	}
-	return b, nil
+	return b
 }
 
 // beside describes what ran beside a check: the load before it, this process's share of CPU time,

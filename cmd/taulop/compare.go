@@ -61,7 +61,7 @@ func compareFlags(flags *argument.Set) action {
 		}
 		machines, _, err := compare.ReadAll(paths)
 		if err != nil {
-			return usagef("%v", err)
+			return usagef("%v", unreadable(err, paths...))
 		}
 		warn(errOut, takePublished(machines, req.as))
 		c, err := compare.New(machines, req.choice)

@@ -39,6 +39,7 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 	req.clusterFlags.add(flags)
 	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(model.Models, ", "), model.Models)
 	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024", argument.Ranks(1))
+	flags.Required("P", "say among how many ranks, like -P 2,4,8", "list", "timed")
 	argument.Var(flags, &req.M, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Messages(0))
 	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages, which are packed before the first transfer and unpacked after the last", argument.Some)
 	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
@@ -57,9 +58,6 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 
 // complete reads the files of flags. The algorithms have to be known.
 func (req *costRequest) complete() (err error) {
-	if len(req.P) == 0 {
-		return usagef("-P is missing: say among how many ranks, like -P 2,4,8")
-	}
 	c := &req.choice
 	if c.Cluster, err = req.cluster(req.flags, &c.Placement); err != nil {
 		return err
@@ -130,11 +128,7 @@ func (req *costRequest) choose(names []string) error {
 	if slices.Contains(names, verify.Message) {
 		return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
 	}
-	err := req.Name(req.choice.As, names)
-	if i := slices.IndexFunc(names, isFile); err != nil && i >= 0 {
-		return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", names[i])
-	}
-	return refused(err)
+	return refused(req.Name(req.choice.As, names))
 }
 
 // rootedNames are the collectives with a root: "bcast, gather and scatter".

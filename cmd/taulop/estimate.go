@@ -38,12 +38,7 @@ func (req *estimateRequest) add(flags *argument.Set) {
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	req.state.add(flags, mixture)
 	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "), estimateModels())
-	flags.Check(func() error {
-		if len(req.files) == 0 {
-			return usagef("-params is missing: name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
-		}
-		return nil
-	})
+	flags.Required("params", "name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
 }
 
 func estimateModels() []string { return append(slices.Clone(model.Models), estimate.IMH) }
@@ -114,7 +109,7 @@ func (req *estimateRequest) machine(errOut io.Writer) (m *estimate.Machine, err 
 	for _, path := range req.files {
 		f, err := compare.Read(path)
 		if err != nil {
-			return nil, usagef("-params: %v", err)
+			return nil, usagef("-params: %v", unreadable(err, path))
 		}
 		machines = append(machines, f)
 	}

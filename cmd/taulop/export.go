@@ -38,6 +38,7 @@ func exportFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.placement, "placement", "", "of libtaulop: under this `placement` (default the first that was measured)", verbatimWord, policies()...)
 	argument.Var(flags, &req.offCache, "cache", "", "of libtaulop: user buffers `in|off` cache (default in, unless all was measured off)", argument.Cache, "in", "off")
 	req.state.add(flags, "each by itself; of libtaulop "+mixture)
+	flags.Required("format", "use libtaulop, csv, benchfmt, otava or hwloc")
 	flags.Rules(
 		argument.Rule{Flags: "setup placement cache", Needs: "format=libtaulop", Why: "chooses a table of format libtaulop, and other formats have all of them", Do: "leave it out"},
 		argument.Rule{Flags: "o", Not: "format=libtaulop", Why: "names one file, and format libtaulop writes two files into a directory", Do: "name the directory before the parameter file instead"},
@@ -48,10 +49,7 @@ func exportFlags(flags *argument.Set) action {
 		if req.format == "libtaulop" {
 			want, example = 2, "taulop export -format libtaulop DIR host.json"
 		}
-		switch {
-		case req.format == "":
-			return usagef("-format is missing: use libtaulop, csv, benchfmt, otava or hwloc")
-		case len(words) != want:
+		if len(words) != want {
 			return usagef("got %s, want %d, like %s", printable.Count(len(words), "argument"), want, example)
 		}
 		req.file, req.cached = words[want-1], flags.Given("cache")

@@ -51,17 +51,19 @@ type importer struct {
 	read   func(req *importRequest, errOut io.Writer, files []string) (*params.File, error)
 }
 
-var importers = []importer{
-	{"tidy", isTidy, "tables with named columns", "cores", (*importRequest).tables},
-	{"mpi", mpibench.Printed, "what MPI benchmarks printed", "pairs net cache params state", (*importRequest).benchmarks},
-	{"core-to-core", isMatrix, "a matrix of core-to-core-latency", "cpus params", (*importRequest).matrix},
-	{"text", func(string) bool { return true }, "tables in the published text format", "", (*importRequest).text},
+func importers() []importer {
+	return []importer{
+		{"tidy", isTidy, "tables with named columns", "cores", (*importRequest).tables},
+		{"mpi", mpibench.Printed, "what MPI benchmarks printed", "pairs net cache params state", (*importRequest).benchmarks},
+		{"core-to-core", isMatrix, "a matrix of core-to-core-latency", "cpus params", (*importRequest).matrix},
+		{"text", func(string) bool { return true }, "tables in the published text format", "", (*importRequest).text},
+	}
 }
 
 // importFlags is the subcommand.
 func importFlags(flags *argument.Set) action {
 	var req importRequest
-	formats := lists.Map(importers, func(i importer) string { return i.format })
+	formats := lists.Map(importers(), func(i importer) string { return i.format })
 	argument.Word(flags, &req.format, "format", "", "`format` of the files: text, the published one; tidy, columns with names; mpi, what benchmarks printed; core-to-core, a matrix of core-to-core-latency (default: what they look like)", formats)
 	flags.StringVar(&req.name, "name", "", "the machine's `name` (default that of the directory that SHM.txt is in)")
 	argument.Var(flags, &req.cores, "cores", "", "of tables that do not say: how many consecutive cores share a level, a `list` like same_socket=28,other_socket=56", readCores)
@@ -75,10 +77,10 @@ func importFlags(flags *argument.Set) action {
 	)
 	req.output.add(flags, "write to a new `file`")
 	return func(_ context.Context, out, errOut io.Writer, files []string) error {
-		kind := importers[slices.IndexFunc(importers, func(i importer) bool {
+		kind := importers()[slices.IndexFunc(importers(), func(i importer) bool {
 			return req.format == i.format || req.format == "" && i.looks(files[0])
 		})]
-		for _, other := range importers {
+		for _, other := range importers() {
 			for _, name := range strings.Fields(other.flags) {
 				if flags.Given(name) && !slices.Contains(strings.Fields(kind.flags), name) {
 					return usagef("-%s is of %s, and %s is taken for %s: leave it out, or give -format %s", name, other.of, files[0], kind.of, other.format)

@@ -84,59 +84,71 @@ func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
 	if err != nil {
 		return err
 	}
-	placement, err := req.place(machine)
+	request, doc, err := req.plan(machine)
 	if err != nil {
-		return usageError(err.Error())
+		return err
 	}
-	request := series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k}
-	fewer, err := request.Fit(machine, req.offCache, req.chosenK)
-	if err != nil {
-		return usagef("%v", err)
-	}
-	doc := req.document(machine, request)
-	doc.Warn(append(fewer, starved()...)...)
-	if !slices.ContainsFunc(placement.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.Node }) && placement.Policy == numa.Remote {
-		doc.Warn(errors.New("the machine has no second NUMA node with memory: remote is local here"))
-	}
-
-	told := len(doc.Warnings)
-	warn(errOut, doc.Warnings)
-
 	file := &params.File{Provenance: doc.Provenance}
 	x := &engine.Experiment{File: file, Time: req.time - time.Since(began), Launches: req.launches, Narrows: true}
 	if _, err := survey.Add(x, series.Survey, request, machine); err != nil {
 		return err
 	}
-	steal, err := carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
-	result := request.Conclude(machine, file)
-	for _, w := range file.Warnings {
-		doc.Warn(errors.New(w))
-	}
-	err = ifStopped(err, "stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K))
-	if len(result.Rows) == 0 {
-		return cmp.Or(err, nothingIn(req.time))
-	}
-	switch short := request.Short(result); {
-	case short != nil && err == nil:
-		doc.Warn(fmt.Errorf("%w, for the time was up: allow more with -time, or fewer k with -k", short))
-	case short != nil:
-		doc.Warn(short)
-	}
-	doc.Finish(result, file, request.ByState(machine, file))
-	doc.Warn(doubt.Unequal(file)...)
-	doc.Warn(steal.Warnings()...)
-	untold := doc.Warnings[told:]
-	if err != nil { // main prints err last
-		doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", err))
-	}
-	defer warn(errOut, untold) // after the table
-	if failed := req.put(out, doc.Document()); failed != nil {
-		return failed
-	}
-	return err
+	var result series.Result
+	return measurement{
+		limit: req.time, budget: x.Time, report: &x.Report, warnings: &doc.Warnings,
+		run: func(ctx context.Context) error {
+			err := x.Run(ctx)
+			result = request.Conclude(machine, file)
+			return err
+		},
+		came: func() string {
+			return fmt.Sprintf("stopped after %s with %d of %d rows", printable.Count(len(file.Launches), "launch"), len(result.Rows), len(request.K))
+		},
+		conclude: func(steal *provenance.StealMeter, ended error) error {
+			if len(result.Rows) == 0 {
+				return cmp.Or(ended, nothingIn(req.time))
+			}
+			for _, w := range file.Warnings {
+				doc.Warn(errors.New(w))
+			}
+			short := request.Short(result)
+			if short != nil && ended == nil {
+				short = fmt.Errorf("%w, for the time was up: allow more with -time, or fewer k with -k", short)
+			}
+			doc.Warn(short)
+			doc.Finish(result, file, request.ByState(machine, file))
+			doc.Warn(append(doubt.Unequal(file), steal.Warnings()...)...)
+			return nil
+		},
+		put: func(ended error) error {
+			if ended != nil { // the command's error, which is printed last
+				doc.Warn(fmt.Errorf("%v: the results are of the rows that are here", ended))
+			}
+			return cmp.Or(req.put(out, doc.Document()), ended)
+		},
+	}.carryOut(ctx, errOut)
 }
 
-// document is the part of the result that is known before the measurement.
+// plan is what to measure, and the part of the result that is known before.
+func (req *request) plan(machine *numa.Machine) (request series.Request, doc report.Series, err error) {
+	placement, err := req.place(machine)
+	if err != nil {
+		return request, doc, usageError(err.Error())
+	}
+	request = series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k}
+	fewer, err := request.Fit(machine, req.offCache, req.chosenK)
+	if err != nil {
+		return request, doc, usagef("%v", err)
+	}
+	doc = req.document(machine, request)
+	doc.Warn(append(fewer, starved()...)...)
+	if !slices.ContainsFunc(placement.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.Node }) && placement.Policy == numa.Remote {
+		doc.Warn(errors.New("the machine has no second NUMA node with memory: remote is local here"))
+	}
+	return request, doc, nil
+}
+
+// document is the result without warnings of the plan, and without values.
 func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 	doc := report.Series{
 		Provenance: provenance.Read("/", m),

@@ -24,9 +24,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// errNoMeasuring is the error of measuring commands outside Linux.
-var errNoMeasuring = errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
-
 // An output is the destination of a result: standard output, or the file of -o.
 type output struct {
 	path  string        // "": standard output
@@ -236,13 +233,15 @@ func head(path string, most int64) []byte {
 	return text
 }
 
-// holdsParameters recognises a parameter file, isTidy a table with named columns, and isMatrix a
-// matrix of core-to-core-latency.
+// holdsParameters recognises a parameter file, isTidy a table with named columns, isMatrix a matrix of
+// core-to-core-latency, and isGamma γ in the published text format.
 func holdsParameters(path string) bool {
 	return bytes.Contains(head(path, 512), []byte(strconv.Quote(params.Format)))
 }
 
 func isTidy(path string) bool { return tidy.Is(head(path, 1<<16)) }
+
+func isGamma(path string) bool { return bytes.Contains(head(path, 512), []byte("\n#max_ops\t")) }
 
 func isMatrix(path string) bool { return coretocore.Looks(string(head(path, 1<<17))) }
 

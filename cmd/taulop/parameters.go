@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/model"
@@ -54,6 +56,7 @@ func (s *scheduleFlags) given(flags *argument.Set) (degree, chunk int) {
 func (p *parameterFlags) add(flags *argument.Set) {
 	p.flags = flags
 	flags.Var(&p.files, "params", "parameters of a machine, a `file`")
+	flags.Required("params", "name a file that taulop sweep wrote, or a table in the published text format", "list")
 	flags.StringVar(&p.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	flags.StringVar(&p.choice.Operator, "op", "sum", "`operator` of reductions")
 	flags.StringVar(&p.machine, "name", "", "`name` of the machine in the output (default from the file)")
@@ -87,9 +90,30 @@ func transportNames() []string {
 func readParameters(flag, path string) (*params.File, error) {
 	f, err := params.ReadFile(path)
 	if err != nil {
-		return nil, usagef("-%s: %v", flag, err)
+		return nil, usagef("-%s: %v", flag, unreadable(err, path))
 	}
 	return f, nil
+}
+
+// unreadable is the error of a file that is no parameter file. If taulop import reads it, the error
+// says so. Errors begin with the file's path, which is one of paths.
+func unreadable(err error, paths ...string) error {
+	i := slices.IndexFunc(paths, func(path string) bool {
+		return strings.HasPrefix(err.Error(), path+":") && outfile.Replaces(path) // else a pipe, which can be read only once
+	})
+	if i < 0 {
+		return err
+	}
+	path := paths[i]
+	if isGamma(path) {
+		return fmt.Errorf("%s has γ of reductions alone: make a parameter file of the messages beside it and of it, taulop import -o machine.json SHM.txt %[1]s", path)
+	}
+	for _, kind := range importers() {
+		if kind.format != "text" && kind.looks(path) {
+			return fmt.Errorf("%s has %s: make a parameter file of it, taulop import -o machine.json %[1]s", path, kind.of)
+		}
+	}
+	return err
 }
 
 // foreign are kinds of files that flags of sweeps do not apply to.
@@ -112,18 +136,10 @@ var foreign = []struct {
 
 // read reads the file of -params, and rejects flags that do not apply to its kind.
 func (p *parameterFlags) read() (f compare.Machine, err error) {
-	switch len(p.files) {
-	case 0:
-		return f, usagef("-params is missing: name a file that taulop sweep wrote, or a table in the published text format")
-	case 1:
-		p.file = p.files[0]
-	default:
+	if p.file = p.files[0]; len(p.files) > 1 {
 		return f, usagef("-params names %d files, and this is of one machine: give one, or put them side by side with taulop predict", len(p.files))
 	}
 	if f, err = p.state.read("-params: ", p.file); err != nil {
-		if isTidy(p.file) {
-			err = usagef("-params: %s is a table with names of columns: make a parameter file of it, taulop import -o machine.json %[1]s", p.file)
-		}
 		return f, err
 	}
 	p.loaded = f

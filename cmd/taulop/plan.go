@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,21 +32,12 @@ func planFlags(flags *argument.Set) action {
 		with   string
 	)
 	req.addTarget(flags)
-	flags.Check(req.named)
 	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
 	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
 	flags.StringVar(&info, "components", "", "what to time besides, comma-separated: other components of Open MPI, by its `version`, such as 6.0, or a file with the output of ompi_info (- is standard input), and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
-	flags.StringVar(&with, "with", "", "benchmark `suite` to time with, instead of a program in the folder: "+strings.Join(plan.Suites(), " or "))
+	argument.Word(flags, &with, "with", "", "benchmark `suite` to time with, instead of a program in the folder: "+strings.Join(plan.Suites(), " or "), plan.Suites())
 	flags.BoolVar(&all, "all", false, "time all settings, to see what a job without -all would miss")
-	flags.Check(func() error {
-		if with != "" && !slices.Contains(plan.Suites(), with) {
-			return usagef("-with is %.20q: give %s", with, strings.Join(plan.Suites(), " or "))
-		}
-		if budget < 10*time.Second {
-			return usagef("-budget is %v: a job needs ten seconds or more", budget)
-		}
-		return nil
-	})
+	flags.Within("budget", float64(10*time.Second), math.MaxInt64, "a job needs ten seconds or more")
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
 		components, err := componentsOf(info, req.library)
 		if err != nil {

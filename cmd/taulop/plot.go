@@ -256,7 +256,7 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 	}
 	machines, skipped, err := compare.ReadAll(req.files)
 	if err != nil {
-		return nil, nil, usagef("%v", err)
+		return nil, nil, usagef("%v", unreadable(err, req.files...))
 	}
 	if machines, err = req.state.each(machines); err != nil {
 		return nil, nil, err

@@ -26,6 +26,7 @@ func reportFlags(flags *argument.Set) action {
 	md := flags.Bool("md", false, "Markdown, a page of each machine without its host's name, with figures as SVG files beside it")
 	bare := flags.Bool("bare", false, "leave out the files for download, most of the page's size")
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
+	flags.Required("o", "name the page, like taulop report -o report.html host.json")
 	flags.OneOf("md", "bare")
 	flags.Check(func() error {
 		switch ext := strings.ToLower(filepath.Ext(output.path)); {
@@ -40,9 +41,6 @@ func reportFlags(flags *argument.Set) action {
 		if *md && output.path == "-" {
 			return usagef("-o - has no place for figures beside it: name a file with -md")
 		}
-		if output.path == "" {
-			return usagef("-o is missing: name the page, like taulop report -o report.html host.json")
-		}
 		return nil
 	})
 	output.add(flags, "the page, a new `file`: .md is Markdown, as -md, another one HTML")
@@ -52,7 +50,7 @@ func reportFlags(flags *argument.Set) action {
 		}
 		machines, skipped, err := compare.ReadAll(paths)
 		if err != nil {
-			return usagef("%v", err)
+			return usagef("%v", unreadable(err, paths...))
 		}
 		if each, err := state.each(machines); err != nil {
 			return err

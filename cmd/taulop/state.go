@@ -80,7 +80,7 @@ func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, er
 // read reads a parameter file in the state; what begins an error.
 func (s stateChoice) read(what, path string) (m compare.Machine, err error) {
 	if m, err = compare.Read(path); err != nil {
-		return m, usagef("%s%v", what, err)
+		return m, usagef("%s%v", what, unreadable(err, path))
 	}
 	return m, s.one(&m)
 }

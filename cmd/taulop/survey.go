@@ -51,32 +51,6 @@ func (req *surveyRequest) add(flags *argument.Set, budget time.Duration, about s
 	flags.Lookup("o").Usage = "write to a new `file`: a parameter file if it ends in .json and -json is not given, else what would be printed; - is standard output"
 }
 
-// addPeak adds -peak; 0: not given.
-func addPeak(flags *argument.Set, to *float64) {
-	argument.Var(flags, to, "peak", "", "peak bandwidth of this machine's memory, in `GB/s`: channels × MT/s × 8 / 1000 (default from the modules that the firmware lists, if root runs it and the firmware names channels)", argument.Bandwidth)
-}
-
-// addLaunches adds -launches; 0: as many as the time allows.
-func addLaunches(flags *argument.Set, n *int, usual int) {
-	const most = 1000
-	flags.IntVar(n, "launches", 0, fmt.Sprintf("measure in `n` launches, each of fresh processes (default as many as -time allows, 6 to %d)", usual))
-	flags.Within("launches", engine.LeastLaunches, most, fmt.Sprintf("an interval takes %d or more, and %d are the most", engine.LeastLaunches, most))
-}
-
-// here is the topology of this machine, or the error that it cannot be measured.
-func here() (*numa.Machine, error) {
-	if !shm.Supported {
-		return nil, errNoMeasuring
-	}
-	return numa.Discover("/")
-}
-
-// hugeUsage is the usage of -huge.
-const hugeUsage = "ask for transparent huge pages for buffers, which otherwise get none"
-
-// fillUsage is the usage of -fill.
-const fillUsage = "keep cores without a worker busy, so that few workers run at the clock of many"
-
 // native reports whether the output is a parameter file.
 func (req *surveyRequest) native() bool {
 	return req.format() == nil && strings.EqualFold(filepath.Ext(req.path), ".json")
@@ -128,6 +102,64 @@ func surveyed(of *survey.Survey, task survey.Task) finding {
 
 // measure measures and writes, also after an early end.
 func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found finding) error {
+	x, err := req.experiment(m, s, t)
+	if err != nil {
+		return err
+	}
+	f, began := x.File, time.Now()
+	return measurement{
+		limit: req.time, budget: x.Time, report: &x.Report, warnings: &f.Warnings,
+		run: func(ctx context.Context) error {
+			err := x.Run(ctx)
+			f.Seconds = time.Since(began).Seconds()
+			return err
+		},
+		came: func() string {
+			return fmt.Sprintf("stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured")))
+		},
+		conclude: func(steal *provenance.StealMeter, ended error) error {
+			lacking, _ := x.Lacking()
+			if ended != nil && !errors.Is(ended, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
+				return ended // no cell has an interval, and a file would block the next run's -o
+			}
+			if len(f.Cells) == 0 {
+				return cmp.Or(ended, nothingIn(req.time))
+			}
+			f.Warn(slices.Concat(steal.Warnings(), doubt.Unequal(f), doubt.OfMemory(f))...)
+			if s.Doubts != nil {
+				f.Warn(s.Doubts(f.Cells)...)
+			}
+			if missing := x.Missing(); missing != nil && req.format() != nil { // text begins with it
+				f.Warn(lackingTime(missing))
+			}
+			return nil
+		},
+		put: func(ended error) error {
+			r := report.Reach{Cells: len(x.Cells), Missing: x.Missing(),
+				Rest: "Allow more with -time, or choose fewer.", More: "Let nothing else run, and allow more with -time."}
+			if r.Missing != nil {
+				f.Warn(lackingTime(r.Missing))
+			}
+			doc, err := found(f, r)
+			switch {
+			case err != nil:
+			case req.native():
+				err = putParameters(out, req.file, f, doc.WriteText)
+			default:
+				err = req.put(out, doc)
+			}
+			return cmp.Or(err, ended)
+		},
+	}.carryOut(ctx, errOut)
+}
+
+// lackingTime is a warning of missing cells.
+func lackingTime(missing error) error {
+	return fmt.Errorf("%w: allow more with -time, or choose fewer", missing)
+}
+
+// experiment plans the measurement. Its file has the warnings that are known before.
+func (req *surveyRequest) experiment(m *numa.Machine, s *survey.Survey, t survey.Task) (*engine.Experiment, error) {
 	now := provenance.Read("/", m)
 	now.Give(req.huge)
 	now.Name = printable.Name(req.machine)
@@ -141,46 +173,11 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 	}
 	more, err := survey.Add(x, s, t.Request, m)
 	if err != nil {
-		return usageError(err.Error())
+		return nil, usageError(err.Error())
 	}
 	f.Warn(slices.Concat(advised(now.Warnings()), starved(), t.Warnings, more)...)
 	if len(x.Cells) == 0 {
-		return usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
+		return nil, usagef("there is nothing to measure: %s", f.Warnings[len(f.Warnings)-1])
 	}
-	told := len(f.Warnings)
-	warn(errOut, f.Warnings)
-	began := time.Now()
-	steal, err := carryOut(ctx, errOut, req.time, x.Time, &x.Report, x.Run)
-	f.Seconds = time.Since(began).Seconds()
-	if lacking, _ := x.Lacking(); err != nil && !errors.Is(err, context.Canceled) && req.native() && len(lacking) == len(x.Cells) {
-		return err // no cell has an interval, and a file would block the next run's -o
-	}
-	err = ifStopped(err, "stopped: %v", cmp.Or(x.Missing(), errors.New("all cells are measured")))
-	if len(f.Cells) == 0 {
-		return cmp.Or(err, nothingIn(req.time))
-	}
-	f.Warn(steal.Warnings()...)
-	f.Warn(append(doubt.Unequal(f), doubt.OfMemory(f)...)...)
-	if s.Doubts != nil {
-		f.Warn(s.Doubts(f.Cells)...)
-	}
-	untold := f.Warnings[told:]
-	r := report.Reach{Cells: len(x.Cells), Missing: x.Missing(),
-		Rest: "Allow more with -time, or choose fewer.", More: "Let nothing else run, and allow more with -time."}
-	if r.Missing != nil {
-		f.Warn(fmt.Errorf("%w: allow more with -time, or choose fewer", r.Missing))
-		if req.format() != nil { // text begins with it
-			untold = f.Warnings[told:]
-		}
-	}
-	doc, failed := found(f, r)
-	if failed == nil {
-		if req.native() {
-			failed = putParameters(out, req.file, f, doc.WriteText)
-		} else {
-			failed = req.put(out, doc)
-		}
-	}
-	warn(errOut, untold)
-	return cmp.Or(failed, err)
+	return x, nil
 }

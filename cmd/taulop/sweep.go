@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/doubt"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/sweep"
@@ -58,45 +59,63 @@ func sweepFlags(flags *argument.Set) action {
 // carryOut measures, and prints the result.
 func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s *sweep.Session) error {
 	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
-	warn(errOut, s.File.Warnings)
-	told := len(s.File.Warnings)
 	if left := s.Left(); s.Resume && left > 0 {
 		tell(errOut, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)
 	}
-	var failed error
-	_, err := carryOut(ctx, errOut, max(s.Time, s.Experiment.Over), s.Time, &s.Report, func(ctx context.Context) (ended error) {
-		ended, failed = s.Run(ctx)
-		return ended
-	})
-	if failed == nil {
-		err = ifStopped(err, "stopped: taulop sweep -resume %s measures what is missing", s.Path)
-	} else {
-		err = ifStopped(err, "stopped")
-		failed = instead(out, failed, s.File.Write)
-		if err = cmp.Or(err, failed); err != failed {
-			err = fmt.Errorf("%w, and %w", err, failed)
-		}
-		if !isTerminal(out) {
-			return err
-		}
-	}
-	if len(s.File.Cells) == 0 && err == nil {
-		if left := s.Discard(); left != nil {
-			return left
-		}
-		return nothingIn(s.Time)
-	}
+	var unsaved error // the file could not be written
+	return measurement{
+		limit: max(s.Time, s.Experiment.Over), budget: s.Time, report: &s.Report, warnings: &s.File.Warnings,
+		run: func(ctx context.Context) (ended error) {
+			ended, unsaved = s.Run(ctx)
+			return ended
+		},
+		came: func() string {
+			if unsaved != nil {
+				return "stopped"
+			}
+			return fmt.Sprintf("stopped: taulop sweep -resume %s measures what is missing", s.Path)
+		},
+		conclude: func(_ *provenance.StealMeter, ended error) error {
+			switch {
+			case unsaved != nil:
+				unsaved = instead(out, unsaved, s.File.Write)
+				if !isTerminal(out) {
+					return both(ended, unsaved)
+				}
+			case len(s.File.Cells) == 0 && ended == nil:
+				return cmp.Or(s.Discard(), nothingIn(s.Time))
+			}
+			return nil
+		},
+		put: func(ended error) error {
+			return cmp.Or(req.put(out, s), both(ended, unsaved), s.Moved)
+		},
+		doubts: func() []error {
+			doubts := doubt.Of(s.File)
+			if r := reached(s); req.csv && r.Missing != nil { // text begins with it
+				doubts = append(doubts, fmt.Errorf("%w: %s", s.Missing(), r.Rest))
+			}
+			return doubts
+		},
+	}.carryOut(ctx, errOut)
+}
+
+// put prints the result.
+func (req *sweepRequest) put(out io.Writer, s *sweep.Session) error {
+	doc := report.Sweep(s.File, reached(s))
 	if req.csv {
-		err = cmp.Or(put(out, nil, asText(report.Sweep(s.File, reached(s)).WriteCSV)), err)
-	} else {
-		report.Sweep(s.File, reached(s)).WriteText(out)
+		return put(out, nil, asText(doc.WriteCSV))
 	}
-	warn(errOut, s.File.Warnings[told:])
-	warn(errOut, doubt.Of(s.File))
-	if r := reached(s); req.csv && r.Missing != nil { // text begins with it
-		warn(errOut, []error{fmt.Errorf("%w: %s", s.Missing(), r.Rest)})
+	doc.WriteText(out)
+	return nil
+}
+
+// both is two errors in one, either of which may be nil.
+func both(a, b error) error {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
 	}
-	return cmp.Or(err, s.Moved)
+	return fmt.Errorf("%w, and %w", a, b)
 }
 
 // reached is the progress of a sweep, and the command to go on with.

@@ -72,23 +72,21 @@ func (req *tuneRequest) add(flags *argument.Set) {
 	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, for a rule", argument.Share(0.99))
 	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
 	req.formats.add(flags)
-	flags.Check(req.named)
 }
 
 // addTarget adds the flags for the library and the predictions.
 func (req *tuneRequest) addTarget(flags *argument.Set) {
 	req.costRequest.add(flags, "1:4M")
 	argument.Var(flags, &req.library, "for", "", "`library` to write rules for: "+strings.Join(mpi.TunableNames(), ", "), mpi.Tunable, mpi.TunableNames()...)
+	flags.Required("for", "name the library to write rules for, "+strings.Join(mpi.TunableNames(), ", "), "timed")
+	flags.Check(req.named)
 	flags.StringVar(&req.base, "base", "", "MPICH's own selection `file`, maint/tuning/coll/mpir/generic.json, into which rules are spliced")
 	flags.Rules(argument.Rule{Flags: "degree chunk root stride", Why: "is not for tune, which tries several fan-outs and segment sizes, of contiguous messages from rank 0"})
 }
 
-// named rejects a missing -for, and an -as of another library.
+// named rejects an -as of another library.
 func (req *tuneRequest) named() error {
-	if req.library == nil {
-		return usagef("-for is missing: name the library to write rules for, %s", strings.Join(mpi.TunableNames(), ", "))
-	}
-	if as := req.choice.As; as != nil && strings.HasPrefix(as.Version, "MPICH") != req.library.NeedsBase() {
+	if as := req.choice.As; as != nil && req.library != nil && strings.HasPrefix(as.Version, "MPICH") != req.library.NeedsBase() {
 		return usagef("-for %s writes rules for another library than -as %s, whose transports it would use: leave -as out, or name the same library", req.library.Name, as.Name)
 	}
 	return nil

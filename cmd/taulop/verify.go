@@ -13,7 +13,6 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -49,16 +48,54 @@ func verifyFlags(flags *argument.Set) action {
 		if err := req.complete(flags, words, machine); err != nil {
 			return err
 		}
-		e, untold, ended, err := carryOutCases(ctx, errOut, req.Request, machine, req.huge)
+		if req.Source != "" {
+			if req.Params, err = readParameters("params", req.Source); err != nil {
+				return err
+			}
+		}
+		now := provenance.Read("/", machine)
+		now.Give(req.huge)
+		e, err := verify.New(req.Request, machine, now)
 		if err != nil {
 			return err
 		}
-		return req.show(out, errOut, e, untold, ended)
+		e.Warn(append(advised(now.Warnings()), starved()...)...)
+		return req.carryOut(ctx, out, errOut, e)
 	}
 }
 
-// show writes the result, and the patterns to the file of -save.
-func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, untold []string, ended error) error {
+// carryOut measures, and writes the result and the file of -save.
+func (req *verifyRequest) carryOut(ctx context.Context, out, errOut io.Writer, e *verify.Experiment) error {
+	var doc *document.Document
+	var lacking error // why nothing is predicted
+	warnings := slices.Clone(e.Warnings)
+	return measurement{
+		limit: req.Time, budget: req.Time, report: &e.Report, run: e.Run, warnings: &warnings,
+		came: func() string {
+			return fmt.Sprintf("stopped after %d of %s were measured", e.Measured(), printable.Count(len(e.Cases), "case"))
+		},
+		conclude: func(steal *provenance.StealMeter, ended error) error {
+			if e.Measured() == 0 {
+				return cmp.Or(ended, nothingIn(req.Time))
+			}
+			e.Warn(steal.Warnings()...)
+			short := e.Short()
+			if short != nil {
+				e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
+			}
+			doc, lacking = req.document(e)
+			said := func(w string) bool { // by the error
+				return lacking != nil && (short != nil && strings.HasPrefix(w, short.Error()) || strings.Contains(lacking.Error(), w))
+			}
+			warnings = append(warnings, slices.DeleteFunc(slices.Clone(e.Warnings[len(warnings):]), said)...)
+			return nil
+		},
+		put: func(ended error) error { return req.put(out, e, doc, ended, lacking) },
+	}.carryOut(ctx, errOut)
+}
+
+// put writes the patterns to the file of -save, and the result.
+func (req *verifyRequest) put(out io.Writer, e *verify.Experiment, doc *document.Document, ended, lacking error) error {
 	var saved *params.File
 	var unsaved error
 	if req.save != "" {
@@ -66,15 +103,9 @@ func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, unto
 			unsaved = put(out, req.saving, saved.Write)
 		}
 	}
-	doc, lacking := req.document(e)
-	if short := e.Short(); short != nil && lacking != nil { // lacking says the same
-		untold = lists.Filter(untold, func(w string) bool { return !strings.HasPrefix(w, short.Error()) })
-	}
 	failed := cmp.Or(unsaved, req.destination.put(out, doc))
-	warn(errOut, untold)
-	var stopped interrupted
 	switch {
-	case !errors.As(ended, &stopped):
+	case !errors.As(ended, new(interrupted)):
 		return cmp.Or(failed, ended, lacking)
 	case failed != nil:
 		return interrupted(fmt.Sprintf("%v, and %v", ended, failed))
@@ -82,37 +113,6 @@ func (req *verifyRequest) show(out, errOut io.Writer, e *verify.Experiment, unto
 		return interrupted(fmt.Sprintf("%v; the measured patterns are in %s", ended, req.save))
 	}
 	return ended
-}
-
-// carryOutCases measures. `ended` is the reason of an early end with at least one measured case;
-// `untold` are warnings to print after the result.
-func carryOutCases(ctx context.Context, errOut io.Writer, r verify.Request, m *numa.Machine, huge bool) (e *verify.Experiment, untold []string, ended, err error) {
-	slow := starved()
-	warn(errOut, slow)
-	if r.Source != "" {
-		if r.Params, err = readParameters("params", r.Source); err != nil {
-			return nil, nil, nil, err
-		}
-	}
-	now := provenance.Read("/", m)
-	now.Give(huge)
-	if e, err = verify.New(r, m, now); err != nil {
-		return nil, nil, nil, err
-	}
-	e.Warn(advised(now.Warnings())...)
-	steal, ended := carryOut(ctx, errOut, r.Time, r.Time, &e.Report, e.Run)
-	measured := e.Measured()
-	ended = ifStopped(ended, "stopped after %d of %s were measured", measured, printable.Count(len(e.Cases), "case"))
-	if measured == 0 {
-		return nil, nil, nil, cmp.Or(ended, nothingIn(r.Time))
-	}
-	e.Warn(steal.Warnings()...)
-	if short := e.Short(); short != nil {
-		e.Warn(fmt.Errorf("%w; allow more with -time, or ask for fewer -m, -P or -cache", short))
-	}
-	untold = e.Warnings
-	e.Warn(slow...)
-	return e, untold, ended, nil
 }
 
 func (req *verifyRequest) add(flags *argument.Set) {

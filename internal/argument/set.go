@@ -22,6 +22,7 @@ type Set struct {
 	// Elsewhere, if not nil, ends a sentence about an unknown flag of another command; "" for none.
 	Elsewhere func(name string) string
 	given     map[string]bool
+	required  []requirement
 	checks    []func() error
 }
 
@@ -75,6 +76,33 @@ func (s *Set) spelt(text string) string {
 	return strings.ReplaceAll(text, "=", " ")
 }
 
+// Required makes a flag necessary, unless another one is given. `do` is the advice in the error.
+func (s *Set) Required(name, do string, unless ...string) {
+	s.required = append(s.required, requirement{name, do, unless})
+}
+
+type requirement struct {
+	name, do string
+	unless   []string
+}
+
+// missing is the error of all required flags that lack a value.
+func (s *Set) missing() error {
+	var names, advice []string
+	for _, r := range s.required {
+		if (!s.given[r.name] || s.Lookup(r.name).Value.String() == "") && !slices.ContainsFunc(r.unless, s.On) {
+			names, advice = append(names, "-"+r.name), append(advice, r.do)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s is missing: %s", names[0], advice[0])
+	}
+	return fmt.Errorf("%s are missing: %s", strings.Join(names, ", "), strings.Join(advice, "; "))
+}
+
 // OneOf allows at most one of some flags.
 func (s *Set) OneOf(names ...string) {
 	s.Check(func() error {
@@ -86,7 +114,8 @@ func (s *Set) OneOf(names ...string) {
 	})
 }
 
-// Within bounds a number. `give` is the advice in the error: "give a percentage from 0 to 100".
+// Within bounds a number, or a time in nanoseconds. `give` is the advice in the error: "give a
+// percentage from 0 to 100".
 func (s *Set) Within(name string, least, most float64, give string) {
 	s.Check(func() error {
 		f := s.Lookup(name)
@@ -96,6 +125,8 @@ func (s *Set) Within(name string, least, most float64, give string) {
 			v = float64(n)
 		case float64:
 			v = n
+		case time.Duration:
+			v = float64(n)
 		}
 		if s.given[name] && !(v >= least && v <= most) {
 			return fmt.Errorf("-%s is %v: %s", name, f.Value, give)
@@ -153,7 +184,7 @@ func (s *Set) Checked() (err error) {
 			}
 		}
 	})
-	for _, check := range s.checks {
+	for _, check := range append([]func() error{s.missing}, s.checks...) {
 		if err == nil {
 			err = check()
 		}

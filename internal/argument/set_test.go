@@ -98,3 +98,31 @@ func TestSet(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// An error names all required flags that are missing. A time has bounds as numbers have.
+func TestRequired(t *testing.T) {
+	for line, want := range map[string]string{
+		"-params x -P 2":  "<nil>",
+		"-list":           "<nil>",
+		"-P 2":            "-params is missing: name a file",
+		"-params x -P=":   "-P is missing: say how many",
+		"":                "-params, -P are missing: name a file; say how many",
+		"-list -time 11s": "-time is 11s: give a time up to 10s",
+	} {
+		s := NewSet("prog do")
+		s.String("params", "", "")
+		s.String("P", "", "")
+		s.Bool("list", false, "")
+		s.Duration("time", time.Second, "")
+		s.Within("time", 0, float64(10*time.Second), "give a time up to 10s")
+		s.Required("params", "name a file", "list")
+		s.Required("P", "say how many", "list")
+		_, err := s.Parse(strings.Fields(line))
+		if err == nil {
+			err = s.Checked()
+		}
+		if got := fmt.Sprint(err); got != want {
+			t.Errorf("%s: %s, want %s", line, got, want)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/process"
+	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/shm"
+)
+
+// A measurement is an experiment with what a command prints before and after it. All commands that
+// measure are carried out this way, and write what they have after a signal, too.
+type measurement struct {
+	limit    time.Duration          // of the command
+	budget   time.Duration          // of the experiment
+	report   *func(engine.Progress) // the experiment's
+	run      func(context.Context) error
+	warnings *[]string // of the result: printed before the experiment, later ones after the result
+	// came says after a signal how far the experiment came.
+	came func() string
+	// conclude adds warnings. An error is the command's: nothing was measured. ended is the error of
+	// the experiment.
+	conclude func(steal *provenance.StealMeter, ended error) error
+	// put writes the result, and returns the command's error.
+	put func(ended error) error
+	// doubts are warnings that the result does not keep; nil: none.
+	doubts func() []error
+}
+
+// carryOut runs the experiment and writes the result.
+func (m measurement) carryOut(ctx context.Context, errOut io.Writer) error {
+	warn(errOut, *m.warnings)
+	told := len(*m.warnings)
+	steal, ended := m.measure(ctx, errOut)
+	if errors.Is(ended, context.Canceled) {
+		ended = interrupted(m.came())
+	}
+	if err := m.conclude(steal, ended); err != nil {
+		return err
+	}
+	untold := (*m.warnings)[told:]
+	err := m.put(ended)
+	warn(errOut, untold)
+	if m.doubts != nil {
+		warn(errOut, m.doubts())
+	}
+	return err
+}
+
+// measure runs the experiment, shows its progress, and measures steal time meanwhile. Experiments
+// check their budget between samples; the deadline, an eighth or a second after the limit, ends
+// long samples, such as those of gigabytes or of workers without a CPU. It is no error.
+func (m measurement) measure(ctx context.Context, errOut io.Writer) (*provenance.StealMeter, error) {
+	ctx, cancel := context.WithTimeout(ctx, m.limit+max(m.limit/8, time.Second))
+	defer cancel()
+	show, done := launchProgress(errOut, m.budget)
+	defer done()
+	*m.report = show
+	steal := provenance.StartSteal("/")
+	err := m.run(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return steal, err
+}
+
+// here is the topology of this machine, or the error that it cannot be measured.
+func here() (*numa.Machine, error) {
+	if !shm.Supported {
+		return nil, errors.New("measuring needs Linux: this system has no way to pin a thread to a CPU and to ask where memory lies")
+	}
+	return numa.Discover("/")
+}
+
+// starved is a warning if this process has waited for a CPU longer than it ran: it needs a CPU
+// to notice that its time is up.
+func starved() []error {
+	got, known := onCPU()
+	if !known || got >= 0.5 {
+		return nil
+	}
+	return []error{fmt.Errorf("this process gets %.2g %% of the CPU time that it asks for, be it for its priority, a quota or what else runs here: the time allowed may not be kept, and few samples will be had", 100*got)}
+}
+
+// onCPU is the time this process ran as a share of the time it was runnable.
+func onCPU() (share float64, known bool) {
+	ran, waited := process.OnCPU()
+	return float64(ran) / float64(ran+waited), ran > 0
+}
+
+// nothingIn is the error if no sample was finished in time. The cause, too little time or busy
+// CPUs, is unknown; the error states both figures.
+func nothingIn(budget time.Duration) error {
+	seen := ""
+	if got, known := onCPU(); known {
+		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
+	}
+	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
+}
