@@ -41,8 +41,8 @@ func (c *clusterFlags) cluster(flags *argument.Set, placement *numa.Policy) (*mo
 	case !known && !isFile(c.mapping):
 		return nil, usagef("-map %s is neither a mapping nor a file: take block, cyclic or plane=SIZE, like Slurm's -m block:cyclic, or name a rankfile", c.mapping)
 	case !known:
-		if order, err = readMapping(c.mapping); err != nil {
-			return nil, err
+		if order, err = infile.Read(c.mapping, mapping.Read); err != nil {
+			return nil, usagef("-map: %v", err)
 		}
 		if flags.Given("nodes") && c.nodes != order.Nodes() {
 			return nil, usagef("-nodes is %d, and %s names %d: leave -nodes out, or give another file", c.nodes, c.mapping, order.Nodes())
@@ -68,14 +68,6 @@ func (c *clusterFlags) cluster(flags *argument.Set, placement *numa.Policy) (*mo
 	cluster := &model.Cluster{Nodes: c.nodes, Order: order}
 	cluster.Network, err = c.net.network()
 	return cluster, err
-}
-
-func readMapping(path string) (mapping.Order, error) {
-	order, err := infile.Read(path, mapping.Read)
-	if err != nil {
-		return mapping.Order{}, usagef("-map: %v", err)
-	}
-	return order, nil
 }
 
 // A netFlag is the value of -net: FILE or NAME=FILE; "": none.

@@ -29,8 +29,6 @@ type measurement struct {
 	conclude func(steal *provenance.StealMeter, ended error) error
 	// put writes the result, and returns the command's error.
 	put func(ended error) error
-	// doubts are warnings that the result does not keep; nil: none.
-	doubts func() []error
 }
 
 // carryOut runs the experiment and writes the result.
@@ -47,9 +45,6 @@ func (m measurement) carryOut(ctx context.Context, errOut io.Writer) error {
 	untold := (*m.warnings)[told:]
 	err := m.put(ended)
 	warn(errOut, untold)
-	if m.doubts != nil {
-		warn(errOut, m.doubts())
-	}
 	return err
 }
 

@@ -194,9 +194,10 @@ func instead(out io.Writer, err error, write func(io.Writer) error) error {
 	return fmt.Errorf("%w; standard output has what it should hold", err)
 }
 
-// offTerminal is out, or io.Discard for a terminal: figures and pages do not belong there.
-func offTerminal(out io.Writer) io.Writer {
-	if isTerminal(out) {
+// offTerminal is out, or io.Discard if that is a terminal and -o names a file: figures and pages do
+// not belong there.
+func (o *output) offTerminal(out io.Writer) io.Writer {
+	if o.path != "" && isTerminal(out) {
 		return io.Discard
 	}
 	return out

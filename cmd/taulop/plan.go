@@ -151,9 +151,7 @@ func timedFlags(flags *argument.Set) action {
 	)
 	req.addTarget(flags)
 	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with the times of its job")
-	req.to.add(flags, "write rules to a new `file` (default standard output)")
-	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
-	req.formats.add(flags)
+	req.addRules(flags)
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		req.timed = true
 		m, err := infile.Read(filepath.Join(folder, plan.Name), plan.ReadManifest)

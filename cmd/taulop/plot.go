@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,13 +125,8 @@ func plotFlags(flags *argument.Set) action {
 		if len(c.Omitted) > 0 {
 			tell(errOut, "%s has %s as well, which is not drawn: choose with -algorithm, like -algorithm %s", req.files[0], printable.List(c.Omitted), c.Omitted[0])
 		}
-		if req.path != "" {
-			out = offTerminal(out)
-		}
-		if err := req.write(out, func(w io.Writer) error { return c.Write(w, req.format, req.width) }); err != nil {
-			return err
-		}
-		return skippedFiles(skipped, len(req.files))
+		err = req.write(req.offTerminal(out), func(w io.Writer) error { return c.Write(w, req.format, req.width) })
+		return cmp.Or(err, skippedFiles(skipped, len(req.files)))
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/url"
@@ -45,9 +46,7 @@ func reportFlags(flags *argument.Set) action {
 	})
 	output.add(flags, "the page, a new `file`: .md is Markdown, as -md, another one HTML")
 	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
-		if output.path != "" {
-			out = offTerminal(out)
-		}
+		out = output.offTerminal(out)
 		machines, skipped, err := compare.ReadAll(paths)
 		if err != nil {
 			return usagef("%v", unreadable(err, paths...))
@@ -59,25 +58,26 @@ func reportFlags(flags *argument.Set) action {
 		}
 		warn(errOut, takePublished(machines, as))
 		tellSkipped(errOut, skipped)
-		p := page.Page{Machines: machines, Skipped: skipped}
-		if !*bare {
-			p.Raw = func(path string) ([]byte, error) {
-				if i := slices.IndexFunc(machines, func(m compare.Machine) bool { return m.Path == path }); machines[i].Pipe != nil {
-					return machines[i].Pipe, nil
-				}
-				return os.ReadFile(path)
-			}
-		}
 		if *md {
 			err = writeMarkdown(out, flags, &output, machines)
 		} else {
+			p := page.Page{Machines: machines, Skipped: skipped}
+			if !*bare {
+				p.Raw = func(path string) ([]byte, error) { return rawFile(machines, path) }
+			}
 			err = output.write(out, p.Write)
 		}
-		if err != nil {
-			return err
-		}
-		return skippedFiles(skipped, len(paths))
+		return cmp.Or(err, skippedFiles(skipped, len(paths)))
 	}
+}
+
+// rawFile is the content of a machine's file, which may have been a pipe.
+func rawFile(machines []compare.Machine, path string) ([]byte, error) {
+	i := slices.IndexFunc(machines, func(m compare.Machine) bool { return m.Path == path })
+	if pipe := machines[i].Pipe; pipe != nil {
+		return pipe, nil
+	}
+	return os.ReadFile(path)
 }
 
 // writeMarkdown writes a page, and then its figures beside it. If the page fails, it writes no

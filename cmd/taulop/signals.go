@@ -57,25 +57,7 @@ func supervise(cmd command, args []string) int {
 		out.broken = func() { cancel(stopped{syscall.SIGPIPE}) }
 	}
 	ended := make(chan error, 1)
-	go func() {
-		text, errText := escape(out), escape(errOut)
-		err := cmd.run(ctx, text, errText, args)
-		text.Close()
-		readerGone := errors.As(err, new(verdict)) && errors.Is(out.err, syscall.EPIPE)
-		if out.err != nil && !errors.Is(err, context.Canceled) && !readerGone { // err follows from out.err
-			err = out.err
-		} else if errors.Is(err, flag.ErrHelp) {
-			err = nil
-		}
-		var told interrupted
-		if errors.Is(err, context.Canceled) && !errors.As(err, &told) {
-			err = context.Cause(ctx)
-		}
-		if err != nil && !errors.Is(err, flag.ErrHelp) && !errors.Is(err, syscall.EPIPE) && !errors.As(err, new(verdict)) {
-			tell(errText, "%v", err)
-		}
-		ended <- err
-	}()
+	go func() { ended <- cmd.runAndTell(ctx, out, errOut, args) }()
 	var first stopped
 	select {
 	case err := <-ended:
@@ -107,6 +89,27 @@ func supervise(cmd command, args []string) int {
 			return first.status()
 		}
 	}
+}
+
+// runAndTell runs a command, and prints its error.
+func (c command) runAndTell(ctx context.Context, out *printer, errOut *patient, args []string) error {
+	text, errText := escape(out), escape(errOut)
+	err := c.run(ctx, text, errText, args)
+	text.Close()
+	readerGone := errors.As(err, new(verdict)) && errors.Is(out.err, syscall.EPIPE)
+	switch {
+	case out.err != nil && !errors.Is(err, context.Canceled) && !readerGone: // err follows from out.err
+		err = out.err
+	case errors.Is(err, flag.ErrHelp):
+		err = nil
+	}
+	if errors.Is(err, context.Canceled) && !errors.As(err, new(interrupted)) {
+		err = context.Cause(ctx)
+	}
+	if err != nil && !errors.Is(err, syscall.EPIPE) && !errors.As(err, new(verdict)) {
+		tell(errText, "%v", err)
+	}
+	return err
 }
 
 // A patient writer waits for its reader, such as a full pipe or a terminal after Ctrl-S, until a signal

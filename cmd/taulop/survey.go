@@ -129,16 +129,16 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 			if s.Doubts != nil {
 				f.Warn(s.Doubts(f.Cells)...)
 			}
-			if missing := x.Missing(); missing != nil && req.format() != nil { // text begins with it
-				f.Warn(lackingTime(missing))
-			}
 			return nil
 		},
 		put: func(ended error) error {
 			r := report.Reach{Cells: len(x.Cells), Missing: x.Missing(),
 				Rest: "Allow more with -time, or choose fewer.", More: "Let nothing else run, and allow more with -time."}
 			if r.Missing != nil {
-				f.Warn(lackingTime(r.Missing))
+				short := fmt.Errorf("%w: allow more with -time, or choose fewer", r.Missing)
+				if f.Warn(short); req.format() != nil { // text begins with it
+					defer warn(errOut, []error{short})
+				}
 			}
 			doc, err := found(f, r)
 			switch {
@@ -151,11 +151,6 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 			return cmp.Or(err, ended)
 		},
 	}.carryOut(ctx, errOut)
-}
-
-// lackingTime is a warning of missing cells.
-func lackingTime(missing error) error {
-	return fmt.Errorf("%w: allow more with -time, or choose fewer", missing)
 }
 
 // experiment plans the measurement. Its file has the warnings that are known before.

@@ -78,9 +78,11 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 		conclude: func(_ *provenance.StealMeter, ended error) error {
 			switch {
 			case unsaved != nil:
-				unsaved = instead(out, unsaved, s.File.Write)
+				if unsaved = instead(out, unsaved, s.File.Write); ended != nil {
+					unsaved = fmt.Errorf("%w, and %w", ended, unsaved)
+				}
 				if !isTerminal(out) {
-					return both(ended, unsaved)
+					return unsaved
 				}
 			case len(s.File.Cells) == 0 && ended == nil:
 				return cmp.Or(s.Discard(), nothingIn(s.Time))
@@ -88,14 +90,13 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 			return nil
 		},
 		put: func(ended error) error {
-			return cmp.Or(req.put(out, s), both(ended, unsaved), s.Moved)
-		},
-		doubts: func() []error {
+			failed := req.put(out, s)
 			doubts := doubt.Of(s.File)
 			if r := reached(s); req.csv && r.Missing != nil { // text begins with it
 				doubts = append(doubts, fmt.Errorf("%w: %s", s.Missing(), r.Rest))
 			}
-			return doubts
+			warn(errOut, doubts)
+			return cmp.Or(failed, unsaved, ended, s.Moved)
 		},
 	}.carryOut(ctx, errOut)
 }
@@ -108,14 +109,6 @@ func (req *sweepRequest) put(out io.Writer, s *sweep.Session) error {
 	}
 	doc.WriteText(out)
 	return nil
-}
-
-// both is two errors in one, either of which may be nil.
-func both(a, b error) error {
-	if a == nil || b == nil {
-		return cmp.Or(a, b)
-	}
-	return fmt.Errorf("%w, and %w", a, b)
 }
 
 // reached is the progress of a sweep, and the command to go on with.

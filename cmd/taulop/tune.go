@@ -68,8 +68,13 @@ func tuneFlags(flags *argument.Set) action {
 
 func (req *tuneRequest) add(flags *argument.Set) {
 	req.addTarget(flags)
-	req.to.add(flags, "write rules to a new `file` (default standard output)")
+	req.addRules(flags)
 	argument.Var(flags, &req.margin, "margin", "20%", "the least gain, a `share`, for a rule", argument.Share(0.99))
+}
+
+// addRules adds the flags that say where rules go.
+func (req *tuneRequest) addRules(flags *argument.Set) {
+	req.to.add(flags, "write rules to a new `file` (default standard output)")
 	flags.BoolVar(&req.explain, "explain", false, "print the reason for each rule, instead of the rules if there is no -o")
 	req.formats.add(flags)
 }
