@@ -11,9 +11,9 @@ const LeastReplicates = 3
 // Hinkley, "Bootstrap Methods and their Application", sections 2.3 and 5.2). The interval is unknown for
 // fewer than LeastReplicates and for values not above 0.
 func Bootstrapped(center float64, drawn []float64, replicates int) Estimate {
-	e := Estimate{Center: center, Lo: math.Inf(-1), Hi: math.Inf(1), N: replicates}
-	v, known := Drawn{Center: center, Values: drawn, Replicates: replicates}.variance()
-	if known {
+	e := Unbounded(center)
+	e.N = replicates
+	if v, known := (Drawn{Center: center, Values: drawn, Replicates: replicates}).variance(); known {
 		half := quantile(v.df, 1-(1-Confidence)/2) * math.Sqrt(v.variance)
 		e.Lo, e.Hi = center*math.Exp(-half), center*math.Exp(half)
 	}

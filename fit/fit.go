@@ -28,19 +28,25 @@ type Estimate struct {
 	Sessions int
 }
 
+// Unbounded is a value with an unknown interval.
+func Unbounded(v float64) Estimate {
+	return Estimate{Center: v, Lo: math.Inf(-1), Hi: math.Inf(1)}
+}
+
 // Median estimates the median of samples and its distribution-free confidence interval (order statistics,
 // at least 6 samples; Hoefler & Belli, SC15, section 3.1.3). samples is not changed.
 func Median(samples []float64) Estimate {
 	if len(samples) == 0 {
-		return Estimate{Center: math.NaN(), Lo: math.Inf(-1), Hi: math.Inf(1)}
+		return Unbounded(math.NaN())
 	}
 	sorted := slices.Clone(samples)
 	slices.Sort(sorted)
 	center, lo, hi := medianInterval(len(sorted)).SampleCI(stats.Sample{Xs: sorted, Sorted: true})
-	if math.IsInf(lo, 0) || math.IsInf(hi, 0) {
-		lo, hi = math.Inf(-1), math.Inf(1)
+	e := Unbounded(center)
+	if e.N = len(samples); !math.IsInf(lo, 0) && !math.IsInf(hi, 0) {
+		e.Lo, e.Hi = lo, hi
 	}
-	return Estimate{Center: center, Lo: lo, Hi: hi, N: len(samples)}
+	return e
 }
 
 // medianInterval has the order statistics of n samples that bound the median.
@@ -89,7 +95,8 @@ func (e Estimate) Sub(o Estimate) Estimate {
 // Div divides by o > 0. The bounds hold for any correlation of the errors, and are unknown if one of the
 // operands' is.
 func (e Estimate) Div(o Estimate) Estimate {
-	q := Estimate{e.Center / o.Center, math.Inf(-1), math.Inf(1), min(e.N, o.N), min(e.Sessions, o.Sessions)}
+	q := Unbounded(e.Center / o.Center)
+	q.N, q.Sessions = min(e.N, o.N), min(e.Sessions, o.Sessions)
 	if e.Known() && o.Known() && o.Lo > 0 {
 		q.Lo, q.Hi = e.Lo/o.Hi, e.Hi/o.Lo
 	}

@@ -38,11 +38,11 @@ func Modes(values []float64) []Mode {
 	sorted := slices.Sorted(slices.Values(values))
 	d := newDensity(sorted)
 	peaks := d.peaks()
-	for len(peaks) > 1 {
+	for {
 		// Merge the pair with the shallowest valley first.
-		weakest, depth := -1, math.Inf(1)
+		modes, weakest, depth := d.modes(peaks), -1, math.Inf(1)
 		for i := range len(peaks) - 1 {
-			if d.apart(peaks, i) {
+			if d.apart(peaks, modes, i) {
 				continue
 			}
 			if at := d.depth(peaks[i], peaks[i+1]); weakest < 0 || at < depth {
@@ -50,7 +50,7 @@ func Modes(values []float64) []Mode {
 			}
 		}
 		if weakest < 0 {
-			break
+			return modes
 		}
 		lower := weakest
 		if d.smooth[peaks[weakest+1]] < d.smooth[peaks[weakest]] {
@@ -58,7 +58,6 @@ func Modes(values []float64) []Mode {
 		}
 		peaks = slices.Delete(peaks, lower, lower+1)
 	}
-	return d.modes(peaks)
 }
 
 // binsApart is the number of bins in LeastApart. Windows are two bins wide.
@@ -128,8 +127,7 @@ func (d *density) depth(a, b int) float64 {
 }
 
 // apart reports whether the i-th peak and the next satisfy the conditions for two modes.
-func (d *density) apart(peaks []int, i int) bool {
-	modes := d.modes(peaks)
+func (d *density) apart(peaks []int, modes []Mode, i int) bool {
 	if modes[i+1].Center < LeastApart*modes[i].Center || min(modes[i].Share, modes[i+1].Share) < LeastShare {
 		return false
 	}

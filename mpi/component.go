@@ -94,7 +94,7 @@ func ReadComponents(r io.Reader, name string) (all []Component, err error) {
 			}
 		}
 	}
-	if err := lines.Err(); err != nil {
+	if err := lines.Failed("give what ompi_info prints"); err != nil {
 		return nil, err
 	}
 	if !listed {

@@ -59,7 +59,8 @@ func FromNetworkText(t *Table, n Network) *File {
 }
 
 // Network is a network of the file, with its o(m) and L(m,τ); "" is the first. Incomplete sizes are left
-// out as in File.Table. It fails if there is no such network, or fewer than two sizes of it.
+// out as in File.Table. It fails if there is no such network, if it lacks o(m), and if fewer than two sizes are
+// complete.
 func (f *File) Network(name string) (Network, *Table, error) {
 	n, err := f.network(name)
 	if err != nil {

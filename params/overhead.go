@@ -163,8 +163,8 @@ func (f *File) transfer(s Selection, message *Cell, tau int) *Cell {
 		return c
 	}
 	curve, _ := g.curve(s.Setup, Cell.Segment) // one τ: no cell is missing
-	ns, _ := curve.At(at.Bytes, tau)
-	return &Cell{Key: at, K: 1, Transfers: 1, Time: fit.Estimate{Center: 1e9 * ns, Lo: math.Inf(-1), Hi: math.Inf(1)}}
+	seconds, _ := curve.At(at.Bytes, tau)
+	return &Cell{Key: at, K: 1, Transfers: 1, Time: fit.Unbounded(1e9 * seconds)}
 }
 
 // BelowZero says at which sizes o(m) is negative, with its whole interval if that is known, and counts

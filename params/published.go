@@ -2,7 +2,6 @@ package params
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,7 +50,7 @@ func FromText(t *Table, gamma *Gamma) *File {
 // publish adds a cell of a published time, without an interval.
 func (f *File) publish(k Key, seconds float64) {
 	k.Placement = Published
-	f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: nanoseconds(seconds), Lo: math.Inf(-1), Hi: math.Inf(1)}})
+	f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Unbounded(nanoseconds(seconds))})
 }
 
 // nanoseconds moves the decimal point of seconds: 0.000000425762 becomes 425.762, not 425.76199999999994.

@@ -313,9 +313,8 @@ func (d *decoder) variant(kind Kind, name Variant) Variant {
 
 // estimate reads [center, lo, hi, n] or [center, lo, hi, n, sessions]; unknown bounds are null.
 func (d *decoder) estimate() fit.Estimate {
-	e := fit.Estimate{Lo: math.Inf(-1), Hi: math.Inf(1)}
 	d.bracket('[')
-	e.Center = d.float()
+	e := fit.Unbounded(d.float())
 	if !d.null() {
 		e.Lo = d.float()
 	}

@@ -306,14 +306,8 @@ type lineReader struct{ *infile.Lines }
 
 // next returns the next line, and io.EOF after the last.
 func (l lineReader) next() (string, error) {
-	more := l.Scan()
-	switch err := l.Err(); {
-	case err == bufio.ErrTooLong:
-		return "", l.Errorf("a line of more than %d bytes; this is no parameter file", maxLine)
-	case err != nil:
-		return "", l.Errorf("%w", err)
-	case !more:
-		return "", io.EOF
+	if !l.Scan() {
+		return "", cmp.Or(l.Failed("this is no parameter file"), io.EOF)
 	}
 	line := l.Bytes()
 	if l.Number == 1 {

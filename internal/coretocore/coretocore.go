@@ -4,7 +4,6 @@
 package coretocore
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
@@ -67,12 +66,10 @@ func Read(r io.Reader, name string) (Matrix, error) {
 		}
 		rows = append(rows, row)
 	}
-	switch err := lines.Err(); {
-	case err == bufio.ErrTooLong:
-		return nil, lines.Errorf("a line of more than %d bytes: this is no matrix of CPUs", maxLine)
-	case err != nil:
-		return nil, lines.Errorf("%w", err)
-	case len(rows) < 2 || len(rows) < len(rows[0]):
+	if err := lines.Failed("this is no matrix of CPUs"); err != nil {
+		return nil, err
+	}
+	if len(rows) < 2 || len(rows) < len(rows[0]) {
 		return nil, fmt.Errorf("%s: %s of a matrix, which has as many as values in a line, two or more: it was cut off", name, printable.Count(len(rows), "line"))
 	}
 	return symmetric(rows, name)
@@ -144,7 +141,7 @@ func (m Matrix) File(cpus []int, levels numa.Levels) (*params.File, error) {
 			if ns := m[i][j]; !math.IsNaN(ns) {
 				f.Cells = append(f.Cells, params.Cell{
 					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(cpus[i], cpus[j], params.UnknownHome)},
-					Time: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)},
+					Time: fit.Unbounded(ns),
 				})
 			}
 		}

@@ -161,73 +161,57 @@ func measuredPass(cells []params.Cell, p access.Pass) Cost {
 	curves := make(map[int][]point)
 	for _, c := range cells {
 		measured, _ := access.PassOf(c.Key)
-		curves[measured.Stride] = append(curves[measured.Stride], point{float64(measured.N), c.Time.Scale(1 / float64(measured.N))})
+		curves[measured.Stride] = append(curves[measured.Stride], point{float64(measured.N), c.Time.Scale(1 / float64(measured.N)), false})
 	}
 	var over []point
-	beyond := make(map[int]bool)
 	for stride, curve := range curves {
-		e, out := interpolated(curve, float64(p.N), true)
-		beyond[stride] = out
-		over = append(over, point{float64(stride), e})
+		at := interpolated(curve, float64(p.N), true)
+		over = append(over, point{float64(stride), at.y, at.beyond})
 	}
-	low, high := around(over, float64(p.Stride))
-	e, out := interpolated(over, float64(p.Stride), true)
-	return Cost{Estimate: e.Scale(float64(p.N)), From: "measured passes", Extrapolated: out || beyond[int(low.x)] || beyond[int(high.x)]}
+	at := interpolated(over, float64(p.Stride), true)
+	return Cost{Estimate: at.y.Scale(float64(p.N)), From: "measured passes", Extrapolated: at.beyond}
 }
 
 // A point of a curve.
 type point struct {
-	x float64
-	y fit.Estimate
+	x      float64
+	y      fit.Estimate
+	beyond bool // extrapolated
 }
 
-// around are the points on both sides of x; the same point twice if x is at or beyond it. It sorts the curve.
-func around(curve []point, x float64) (low, high point) {
+// interpolated is a curve at x, in the logarithms of x and y or not; beyond its ends the curve is constant. It
+// sorts the curve.
+func interpolated(curve []point, x float64, logarithms bool) point {
 	slices.SortFunc(curve, func(a, b point) int { return cmp.Compare(a.x, b.x) })
-	low, high = curve[0], curve[len(curve)-1]
-	for _, p := range curve {
-		if p.x <= x && p.x >= low.x {
-			low = p
-		}
-		if p.x >= x && p.x < high.x {
-			high = p
-		}
+	i, measured := slices.BinarySearchFunc(curve, x, func(p point, x float64) int { return cmp.Compare(p.x, x) })
+	switch n := len(curve); {
+	case measured:
+		return curve[i]
+	case i == 0 || i == n:
+		return point{x, curve[max(0, i-1)].y, true}
 	}
-	switch {
-	case x <= low.x:
-		high = low
-	case x >= high.x:
-		low = high
-	}
-	return low, high
-}
-
-// interpolated is a curve at x, in the logarithms of x and y or not; beyond its ends the curve is constant.
-func interpolated(curve []point, x float64, logarithms bool) (e fit.Estimate, beyond bool) {
-	low, high := around(curve, x)
-	if beyond = x < low.x || x > high.x; low.x == high.x {
-		return low.y, beyond
-	}
+	low, high := curve[i-1], curve[i]
 	part := (x - low.x) / (high.x - low.x)
 	if logarithms {
 		part = math.Log(x/low.x) / math.Log(high.x/low.x)
 	}
-	return between(low.y, high.y, func(a, b float64) float64 {
+	return point{x, between(low.y, high.y, func(a, b float64) float64 {
 		if !logarithms || a <= 0 || b <= 0 {
 			return a + part*(b-a)
 		}
 		return math.Exp(math.Log(a) + part*(math.Log(b)-math.Log(a)))
-	}), beyond
+	}), low.beyond || high.beyond}
 }
 
 // linear interpolates between the times of cells by their bytes.
-func linear(cells []params.Cell, bytes Number) (e fit.Estimate, beyond bool) {
-	return interpolated(lists.Map(cells, func(c params.Cell) point { return point{float64(c.Bytes), c.Time} }), float64(bytes), false)
+func linear(cells []params.Cell, bytes Number) point {
+	return interpolated(lists.Map(cells, func(c params.Cell) point { return point{float64(c.Bytes), c.Time, false} }), float64(bytes), false)
 }
 
 // between applies a function to the centres of two estimates, and to their bounds if both are known.
 func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
-	e := fit.Estimate{Center: at(a.Center, b.Center), Lo: math.Inf(-1), Hi: math.Inf(1), N: min(a.N, b.N), Sessions: min(a.Sessions, b.Sessions)}
+	e := fit.Unbounded(at(a.Center, b.Center))
+	e.N, e.Sessions = min(a.N, b.N), min(a.Sessions, b.Sessions)
 	if a.Known() && b.Known() {
 		e.Lo, e.Hi = at(a.Lo, b.Lo), at(a.Hi, b.Hi)
 	}
@@ -236,7 +220,7 @@ func between(a, b fit.Estimate, at func(a, b float64) float64) fit.Estimate {
 
 // fitted is a cost without an interval: errors of a fit do not apply to single times.
 func fitted(ns float64, from string) Cost {
-	return Cost{Estimate: fit.Estimate{Center: ns, Lo: math.Inf(-1), Hi: math.Inf(1)}, From: from}
+	return Cost{Estimate: fit.Unbounded(ns), From: from}
 }
 
 // disk is the time of a disk transfer, interpolated between measured sizes, and T_s + m·τ beyond them.
@@ -250,14 +234,14 @@ func (m *Machine) disk(h *Phase) (Cost, error) {
 	if len(cells) == 0 {
 		return Cost{}, lacking
 	}
-	e, beyond := linear(cells, h.Bytes)
-	if !m.imh && !beyond {
-		return Cost{Estimate: e, From: "measured transfers of a disk"}, nil
+	at := linear(cells, h.Bytes)
+	if !m.imh && !at.beyond {
+		return Cost{Estimate: at.y, From: "measured transfers of a disk"}, nil
 	}
 	if fits := disk.Fits(cells); len(fits) > 0 {
 		t := fits[0]
 		c := fitted(t.Start.Value+t.Byte.Value*float64(h.Bytes), "T_s + m·τ of a disk")
-		c.Extrapolated = beyond && !m.imh
+		c.Extrapolated = at.beyond && !m.imh
 		return c, nil
 	}
 	lacking.What = fmt.Sprintf("no file has %ss of a disk of enough sizes, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
@@ -396,8 +380,8 @@ func (m *Machine) measuredPermutation(call collective.Call, off bool) (Cost, boo
 	if len(cells) == 0 {
 		return Cost{}, false
 	}
-	e, beyond := linear(cells, Number(call.M))
-	return Cost{Estimate: e, From: "measured permutations"}, !beyond
+	at := linear(cells, Number(call.M))
+	return Cost{Estimate: at.y, From: "measured permutations"}, !at.beyond
 }
 
 // line is T_s + m·τ_d of permutations among that many ranks, else among any number of ranks.

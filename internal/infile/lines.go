@@ -15,11 +15,13 @@ type Lines struct {
 	Number int    // of the last line, from 1
 	Size   int    // bytes of all lines so far, with a line end of one byte each
 	Cut    bool   // the last line has no line end
+
+	longest int // bytes of a line
 }
 
-// NewLines reads lines of at most longest bytes; Err is bufio.ErrTooLong after a longer one.
+// NewLines reads lines of at most longest bytes.
 func NewLines(r io.Reader, name string, longest int) *Lines {
-	l := &Lines{Scanner: bufio.NewScanner(r), Name: name}
+	l := &Lines{Scanner: bufio.NewScanner(r), Name: name, longest: longest}
 	l.Buffer(nil, longest)
 	l.Split(func(data []byte, atEOF bool) (int, []byte, error) {
 		l.Cut = atEOF && bytes.IndexByte(data, '\n') < 0
@@ -47,6 +49,19 @@ func (l *Lines) Text() string {
 		text = strings.TrimPrefix(text, "\ufeff")
 	}
 	return text
+}
+
+// Failed is the error that ended Scan, with the line; nil: the file ended. For a line that is too long it has
+// the advice.
+func (l *Lines) Failed(advice string) error {
+	switch err := l.Err(); err {
+	case nil:
+		return nil
+	case bufio.ErrTooLong:
+		return l.Errorf("a line of more than %d bytes: %s", l.longest, advice)
+	default:
+		return l.Errorf("%w", err)
+	}
 }
 
 // Errorf is an error in the last line.

@@ -1,7 +1,6 @@
 package infile
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -16,6 +15,7 @@ const (
 // Names reads names of files, one a line, like the output of find and ls. Empty lines are skipped, and
 // CRLF is a line end. It fails for a list without names; other errors begin with name and line.
 func Names(r io.Reader, name string) (names []string, err error) {
+	const advice = "give one name a line, as find and ls print them"
 	lines := NewLines(r, name, longestName)
 	for lines.Scan() {
 		path := strings.TrimRight(lines.Text(), "\r")
@@ -23,18 +23,16 @@ func Names(r io.Reader, name string) (names []string, err error) {
 		case path == "":
 			continue
 		case strings.ContainsRune(path, 0):
-			return nil, lines.Errorf("a zero byte: give one name a line, as find and ls print them")
+			return nil, lines.Errorf("a zero byte: %s", advice)
 		case len(names) == mostNames:
 			return nil, lines.Errorf("more than %d names", mostNames)
 		}
 		names = append(names, path)
 	}
-	switch err := lines.Err(); {
-	case err == bufio.ErrTooLong:
-		return nil, lines.Errorf("a name of more than %d bytes: give one name a line, as find and ls print them", longestName)
-	case err != nil:
-		return nil, lines.Errorf("%w", err)
-	case len(names) == 0:
+	if err := lines.Failed(advice); err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
 		return nil, fmt.Errorf("%s holds no name of a file", name)
 	}
 	return names, nil

@@ -22,7 +22,7 @@ func TestNames(t *testing.T) {
 		"":                               "list holds no name of a file",
 		"\n\r\n":                         "list holds no name of a file",
 		"a.json\x00b.json\x00":           "list:1: a zero byte: give one name a line",
-		"a\n" + strings.Repeat("x", 5e3): "list:2: a name of more than 4096 bytes",
+		"a\n" + strings.Repeat("x", 5e3): "list:2: a line of more than 4096 bytes",
 	} {
 		if got, err := Names(strings.NewReader(text), "list"); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%.40q: %q, %v; want %q", text, got, err, want)

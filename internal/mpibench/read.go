@@ -1,8 +1,6 @@
 package mpibench
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -66,10 +64,8 @@ func Read(r io.Reader, name string) (*Results, error) {
 			return nil, err
 		}
 	}
-	if err := p.lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, p.errorf("the line is longer than %d bytes: give a file as IMB-MPI1 or an OSU benchmark prints it", maxLine)
-	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := p.lines.Failed("give a file as IMB-MPI1 or an OSU benchmark prints it"); err != nil {
+		return nil, err
 	}
 	if err := p.finish(); err != nil {
 		return nil, err

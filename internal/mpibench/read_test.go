@@ -383,7 +383,7 @@ func TestReadRefuses(t *testing.T) {
 		{"# Benchmarking Bcast\n# #processes = 99999999999\n", "is no number of processes"},
 		{"# Benchmarking Bcast\n# #processes = 2\n#repetitions t_max[usec]\n", "out.txt:3: the heading of Bcast has no column of sizes"},
 		{osuHead + "1 2 3\n", "out.txt:3: osu_latency: 3 values, and the heading has 2 columns"},
-		{osuHead + "1\t" + strings.Repeat("1", maxLine) + "\n", "out.txt:3: the line is longer than"},
+		{osuHead + "1\t" + strings.Repeat("1", maxLine) + "\n", "out.txt:3: a line of more than"},
 		{osuHead + sizes(maxTimes+1), fmt.Sprintf("out.txt:%d: more than %d rows", maxTimes+3, maxTimes)},
 		{osuHead + "8 0.31\n8 0.32\n", "out.txt:4: osu_latency: 8 bytes are there twice in a table, first in line 3"},
 		{osuHead + "1_000 0.31\n", `out.txt:3: osu_latency: "1_000" is no size`},

@@ -4,7 +4,6 @@
 package tidy
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
@@ -141,10 +140,8 @@ func readOf(r io.Reader, name, machine string) (*Table, error) {
 			return nil, lines.Errorf("%w", err)
 		}
 	}
-	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
-		return nil, lines.Errorf("a line of more than %d bytes: give a table of tab-separated values", maxLine)
-	} else if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := lines.Failed("give a table of tab-separated values"); err != nil {
+		return nil, err
 	}
 	switch {
 	case p.columns == nil:

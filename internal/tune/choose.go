@@ -70,7 +70,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 		v.Why = Unproved
 		return v, nil
 	}
-	v.Gain = fit.Estimate{Center: 1 - best.Seconds/beaten.Seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	v.Gain = fit.Unbounded(1 - best.Seconds/beaten.Seconds)
 	v.Most = v.Gain.Center
 	switch {
 	case !(v.Gain.Center > 0): // NaN of two costs of 0
@@ -193,7 +193,7 @@ func second(candidates []candidate, best candidate) (next candidate) {
 // interval is a gain with its interval. Both costs come from the same draws, so common disturbances
 // cancel.
 func (c *Chooser) interval(best, beaten candidate) fit.Estimate {
-	gain := fit.Estimate{Center: 1 - best.Seconds/beaten.Seconds, Lo: math.Inf(-1), Hi: math.Inf(1)}
+	gain := fit.Unbounded(1 - best.Seconds/beaten.Seconds)
 	if c.Ensemble == nil || !c.Ensemble.Known() {
 		return gain
 	}
