@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -14,7 +13,7 @@ func TestBuffers(t *testing.T) {
 	f := &File{Format: Format, Version: Version, Plan: Plan{Setups: []string{Ring}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false},
 		Sizes: []int{64, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}, MoreSegmentBytes: []int{1024, 32768}}}
 	add := func(kind Kind, setup string, tau, m, segments, size int, ns float64) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: kind, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m, Segments: segments, SegmentBytes: size}, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: kind, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m, Segments: segments, SegmentBytes: size}, Time: exactly(ns)})
 	}
 	for i, n := range []int{0, 8} {
 		add(NullCell, Ring, 2, 0, n, 0, 10+float64(i))

@@ -111,13 +111,7 @@ func TestTables(t *testing.T) {
 // Without isolated transfers τ = 1 is the setup's own.
 func TestTableWithoutIsolated(t *testing.T) {
 	f := sparse()
-	var kept []Cell
-	for _, c := range f.Cells {
-		if c.Setup != Isolated && c.Kind != OverheadCell && c.Kind != GammaCell {
-			kept = append(kept, c)
-		}
-	}
-	f.Cells = kept
+	f.Cells = slices.DeleteFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated || c.Kind == OverheadCell || c.Kind == GammaCell })
 	table := must.Get(f.Table(Selection{}))
 	sameTimes(t, "L(m,τ)", table.Transfers.Times, [][]float64{{5, 120, 240}, {500, 4000, 6000}})
 	sameTimes(t, "o(m), not measured", [][]float64{table.Overheads}, [][]float64{{0, 0}})
@@ -353,8 +347,7 @@ func TestWriteBenchmarks(t *testing.T) {
 func TestP(t *testing.T) {
 	f := sparse()
 	add := func(variant string, bytes int, ns float64, off bool) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes}.Named(variant),
-			Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6}})
+		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes}.Named(variant), Time: exactly(ns)})
 	}
 	add("4K4S", 4096, 50, false)
 	add("4K8S", 4096, 300, false)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -17,7 +16,7 @@ func overCMA() *File {
 		Sizes: []int{1024, 65536}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192, MoreSegments: []int{8}}}
 	add := func(k Key, ns float64) {
 		k.Placement = numa.Local
-		f.Cells = append(f.Cells, Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: ns, Hi: ns}})
+		f.Cells = append(f.Cells, Cell{Key: k, Time: exactly(ns)})
 	}
 	for i, m := range f.Plan.Sizes {
 		at := float64(i)
