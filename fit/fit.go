@@ -105,7 +105,7 @@ func (e Estimate) Div(o Estimate) Estimate {
 
 // Rate is amount per time: bytes per ns are GB/s. Its interval is unknown if the time's is.
 func (e Estimate) Rate(amount float64) Estimate {
-	return Estimate{Center: amount, Lo: amount, Hi: amount, N: e.N}.Div(e)
+	return Estimate{Center: amount, Lo: amount, Hi: amount, N: e.N, Sessions: e.Sessions}.Div(e)
 }
 
 // Differ reports whether both intervals are known and do not overlap.

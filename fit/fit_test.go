@@ -99,6 +99,10 @@ func TestArithmetic(t *testing.T) {
 	if m := Mean([]Estimate{L, y}); m != (Estimate{Center: 1600, Lo: 1545, Hi: 1665, N: 12}) {
 		t.Errorf("mean = %+v", m)
 	}
+	both := Estimate{Center: 2, Lo: 1, Hi: 4, N: 12, Sessions: 2}
+	if r := both.Rate(8); r != (Estimate{Center: 4, Lo: 2, Hi: 8, N: 12, Sessions: 2}) {
+		t.Errorf("8 bytes in 2 ns are %+v", r)
+	}
 	if w := L.Width(); !close(w, 1.0/30, 1e-12) {
 		t.Errorf("width = %g", w)
 	}
