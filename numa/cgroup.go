@@ -105,6 +105,7 @@ func (t tree) memoryLeft() int64 {
 		controller, limit, usage, inactive string
 	}{
 		{"", "memory.max", "memory.current", "inactive_file"},
+		{"", "memory.high", "memory.current", "inactive_file"}, // beyond it the kernel slows the process down
 		{"memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"},
 	} {
 		for _, dir := range t.groups(g.controller) {

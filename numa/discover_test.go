@@ -1,6 +1,7 @@
 package numa
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/sysfs"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -250,6 +252,41 @@ func TestNoMachine(t *testing.T) {
 	}
 }
 
+// CPUs of unknown kind come after CPUs of known kinds, and count as alike where no kind is known.
+func TestKinds(t *testing.T) {
+	const capacity, clock = "/cpu_capacity", "/cpufreq/cpuinfo_max_freq"
+	cpu := func(file string, values ...string) tree {
+		var pairs []string
+		for id, value := range values {
+			pairs = append(pairs, fmt.Sprint(cpuDir, "/cpu", id, file), value)
+		}
+		return files(pairs...)
+	}
+	for _, tt := range []struct {
+		name string
+		tree tree
+		want string
+		on   string // CPUs of the default number of workers
+	}{
+		{"nothing", files(), "[]", "[0 1 2 3]"},
+		{"names", files("sys/devices/cpu_core/cpus", "2-3", "sys/devices/cpu_atom/cpus", "0-1"), "[{core 2-3} {atom 0-1}]", "[2 3]"},
+		{"one name", files("sys/devices/cpu_core/cpus", "2-3"), "[{core 2-3} {unknown 0-1}]", "[2 3]"},
+		{"one name for all", files("sys/devices/cpu_core/cpus", "0-7"), "[]", "[0 1 2 3]"},
+		{"capacities", cpu(capacity, "446", "446", "1024", "1024"), "[{capacity 1024 of 1024 2-3} {capacity 446 of 1024 0-1}]", "[2 3]"},
+		{"equal capacities before clocks", cpu(capacity, "1024", "1024", "1024", "1024").plus(cpu(clock, "1", "1", "2", "2")), "[]", "[0 1 2 3]"},
+		{"a favoured core", cpu(clock, "5000000", "5000000", "5200000", "5000000"), "[]", "[0 1 2 3]"},
+		{"CPUs without a clock", cpu(clock, "<unknown>", "0", "5000000", "3000000"), "[{up to 5000 MHz 2} {up to 3000 MHz 3} {unknown 0-1}]", "[0 1]"},
+		{"one clock", cpu(clock, "", "", "", "3000000"), "[]", "[0 1 2 3]"},
+	} {
+		m := must.Get(tt.tree.plus(files(cpuDir+"/online", "0-3")).machine(nil))
+		p := must.Get(m.Place(Local, m.Concurrency()))
+		on := lists.Map(p.Workers, func(w Worker) int { return w.ID })
+		if got := fmt.Sprint(m.Kinds); got != tt.want || fmt.Sprint(on) != tt.on {
+			t.Errorf("%s: %s, workers on %v; want %s, %s", tt.name, got, on, tt.want, tt.on)
+		}
+	}
+}
+
 func TestMemoryLeft(t *testing.T) {
 	limited := pair.plus(files(
 		"proc/self/cgroup", "0::/a/b",
@@ -288,6 +325,7 @@ func TestMemoryLeft(t *testing.T) {
 		{"no groups", pair, unlimited, 0},
 		{"several mounts", mounts, 2000, 0},
 		{"version 2", limited, 350000, 1.5},
+		{"version 2, slow beyond memory.high", limited.plus(files("sys/fs/cgroup/a/b/memory.high", "250000")), 150000, 1.5},
 		{"version 1, usage above the limit", old, 0, 0.5},
 	} {
 		if left, quota := test.tree.memoryLeft(), test.tree.quota(); left != test.left || quota != test.quota {

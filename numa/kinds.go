@@ -14,7 +14,8 @@ type Kind struct {
 	CPUs CPUSet
 }
 
-// kinds lists the kinds of the allowed CPUs, fastest first; nil if there is only one.
+// kinds lists the kinds of the allowed CPUs, fastest first; nil if there is only one. CPUs
+// whose kind the kernel does not report are the last kind, so that workers take known cores first.
 func (t tree) kinds(cpus CPUSet) []Kind {
 	var kinds []Kind
 	for _, name := range []string{"core", "atom", "lowpower"} {
@@ -23,6 +24,7 @@ func (t tree) kinds(cpus CPUSet) []Kind {
 			kinds = append(kinds, Kind{name, set})
 		}
 	}
+	named := len(kinds) > 0
 	for _, measure := range []struct {
 		file, name string
 		unit       int
@@ -35,7 +37,7 @@ func (t tree) kinds(cpus CPUSet) []Kind {
 		}
 		values := make(map[int]CPUSet)
 		for _, cpu := range cpus {
-			if value, known := t.number(path.Join(cpuDir, fmt.Sprint("cpu", cpu), measure.file)); known {
+			if value, known := t.number(path.Join(cpuDir, fmt.Sprint("cpu", cpu), measure.file)); known && value > 0 {
 				values[value] = append(values[value], cpu)
 			}
 		}
@@ -49,6 +51,12 @@ func (t tree) kinds(cpus CPUSet) []Kind {
 			last := &kinds[len(kinds)-1]
 			last.CPUs = SetOf(append(last.CPUs, values[value]...)...)
 		}
+	}
+	unknown := slices.DeleteFunc(slices.Clone(cpus), func(cpu int) bool {
+		return slices.ContainsFunc(kinds, func(k Kind) bool { return k.CPUs.Contains(cpu) })
+	})
+	if len(unknown) > 0 && (named || len(kinds) > 1) {
+		kinds = append(kinds, Kind{"unknown", unknown})
 	}
 	if len(kinds) < 2 {
 		return nil

@@ -71,8 +71,6 @@ func TestWarnings(t *testing.T) {
 		{"siblings", []string{cpuDir + "/cpu0/topology/thread_siblings", "3", cpuDir + "/cpu1/topology/thread_siblings", "3"}, []string{"SMT is on"}},
 		{"clock source", []string{"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"}, []string{"clock source is hpet"}},
 		{"kinds of cores", []string{"sys/devices/cpu_core/cpus", "0", "sys/devices/cpu_atom/cpus", "1"}, []string{"CPUs 0 (core), CPUs 1 (atom)"}},
-		{"capacities", []string{cpuDir + "/cpu0/cpu_capacity", "1024", cpuDir + "/cpu1/cpu_capacity", "446"}, []string{"CPUs 0 (capacity 1024 of 1024), CPUs 1 (capacity 446 of 1024)"}},
-		{"favoured core", []string{cpuDir + "/cpu0/cpufreq/cpuinfo_max_freq", "5200000", cpuDir + "/cpu1/cpufreq/cpuinfo_max_freq", "5000000"}, nil},
 		{"quota", []string{
 			"proc/self/cgroup", "0::/", "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/cpu.max", "150000 100000",
 		}, []string{"quota is 1.5 CPUs but 2 may be used"}},
