@@ -7,12 +7,16 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // allFlags are the flags of all commands, as their help lists them, without dashes.
@@ -54,57 +58,44 @@ func TestAdvice(t *testing.T) {
 
 // Packages do not name flags, except those that they declare: advice adds flags to their errors.
 func TestPackagesSpeakOfNoFlags(t *testing.T) {
-	root := filepath.Join("..", "..")
 	flag := regexp.MustCompile(`(?:^|[^\w-])-(` + strings.Join(slices.Sorted(maps.Keys(allFlags(t))), "|") + `)(?:$|[^\w-])`)
-	left := []string{"cmd", "bench", "internal/test/vm"} // still speak of flags
-	read := 0
-	err := filepath.WalkDir(root, func(dir string, d fs.DirEntry, err error) error {
-		name, _ := filepath.Rel(root, dir)
-		switch name = filepath.ToSlash(name); {
+	left := []string{"cmd", "bench", "internal/test/vm"}                // still speak of flags
+	found, declares := make(map[string][]string), make(map[string]bool) // by directory
+	positions, read := token.NewFileSet(), 0
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
 		case err != nil:
 			return err
-		case !d.IsDir():
-			return nil
 		case slices.Contains(left, name):
 			return fs.SkipDir
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
 		}
-		sources, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-		positions := token.NewFileSet()
-		var files []*ast.File
-		for _, source := range sources {
-			if strings.HasSuffix(source, "_test.go") {
+		file, err := parser.ParseFile(positions, filepath.Join("../..", name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		read++
+		dir := path.Dir(name)
+		declares[dir] = declares[dir] || slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"flag"` })
+		for n := range ast.Preorder(file) {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
 				continue
 			}
-			file, err := parser.ParseFile(positions, source, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
+			text := strings.ReplaceAll(must.Get(strconv.Unquote(literal.Value)), "ulimit -", "ulimit ")        // flags of the shell's
+			if spoken := flag.FindStringSubmatch(text); spoken != nil && !strings.HasPrefix(text, "taulop ") { // which is a whole command
+				found[dir] = append(found[dir], fmt.Sprintf("%v speaks of -%s: say what it is about, and let advice name the flag: %q", positions.Position(literal.Pos()), spoken[1], text))
 			}
-			if slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"flag"` }) {
-				return nil
-			}
-			files = append(files, file)
-		}
-		read += len(files)
-		for _, file := range files {
-			ast.Inspect(file, func(n ast.Node) bool {
-				literal, ok := n.(*ast.BasicLit)
-				if !ok || literal.Kind != token.STRING {
-					return true
-				}
-				text, err := strconv.Unquote(literal.Value)
-				if err != nil {
-					t.Error(err)
-				}
-				text = strings.ReplaceAll(text, "ulimit -", "ulimit ")                                           // flags of the shell's
-				if found := flag.FindStringSubmatch(text); found != nil && !strings.HasPrefix(text, "taulop ") { // which is a whole command
-					t.Errorf("%v speaks of -%s: say what it is about, and let advice name the flag: %q", positions.Position(literal.Pos()), found[1], text)
-				}
-				return true
-			})
 		}
 		return nil
 	})
 	if err != nil || read < 100 {
 		t.Errorf("read %d files, %v", read, err)
+	}
+	for dir, texts := range found {
+		if !declares[dir] {
+			t.Error(strings.Join(texts, "\n"))
+		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -119,102 +119,36 @@ func checkShown(t *testing.T, where string, line []string, written ...string) {
 	}
 }
 
-// places visits all strings and names of a JSON document, with a function to replace each. Of similar
-// cells it visits only the first.
-func places(document any, path string, visit func(path string, replace func(string))) {
-	switch value := document.(type) {
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(value)) {
-			was := value[name]
-			if _, is := was.(string); is {
-				visit(path+"."+name, func(s string) { value[name] = cmpOr(s, was) })
-			} else {
-				places(was, path+"."+name, visit)
-			}
-		}
-		if len(value) > 0 {
-			first := slices.Min(slices.Collect(maps.Keys(value)))
-			was := value[first]
-			visit(path+" (name)", func(s string) {
-				if delete(value, mark); s != "" {
-					value[s] = was
-				}
-			})
-		}
-	case []any:
-		seen := make(map[string]bool)
-		for i, item := range value {
-			if _, is := item.(string); is {
-				visit(fmt.Sprintf("%s[%d]", path, i), func(s string) { value[i] = cmpOr(s, item) })
-				continue
-			}
-			if cell, is := item.(map[string]any); is {
-				if kind := fmt.Sprint(cell["kind"], cell["name"]); seen[kind] {
-					continue
-				} else {
-					seen[kind] = true
-				}
-			}
-			places(item, fmt.Sprintf("%s[%d]", path, i), visit)
-		}
-	}
-}
+// literal is a string of a JSON document, with the name before it.
+var literal = regexp.MustCompile(`(?:"(?:[^"\\]|\\.)*": ?)?"((?:[^"\\]|\\.)*)"`)
 
-// mark is a placeholder for the planted text: the JSON encoder would escape that.
-const mark = "PLANTED-HERE"
-
-func cmpOr(s string, was any) any {
-	if s == "" {
-		return was
-	}
-	return s
-}
-
-// A mutant is a text with a planted text.
-type mutant struct{ where, text, at, plant string }
-
-func (m mutant) String() string { return strings.ReplaceAll(m.text, m.at, m.plant) }
-
-// mutants are n texts with something planted: in a place of a JSON document, else before or after a word.
-func mutants(t *testing.T, text string) (n int, at func(i int) mutant) {
-	t.Helper()
+// spots are the parts of a text that a planted one may replace: names and strings of a JSON document, equal
+// ones once; else words and their ends.
+func spots(text string) (all [][2]int) {
 	if !strings.HasPrefix(text, "{") {
-		words := regexp.MustCompile(`[^ \t\n]+`).FindAllStringIndex(text, -1)
-		return 2 * len(words) * len(planted), func(i int) mutant {
-			plant, word := planted[i%len(planted)], words[i/len(planted)/2]
-			begin, end := word[i/len(planted)%2], word[1]
-			return mutant{fmt.Sprintf("%q %.12q", text[word[0]:end], plant), text[:begin] + mark + text[end:], mark, plant}
+		for _, word := range regexp.MustCompile(`[^ \t\n]+`).FindAllStringIndex(text, -1) {
+			all = append(all, [2]int{word[0], word[1]}, [2]int{word[1], word[1]})
 		}
+		return all
 	}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var document any
-	must.Do(d.Decode(&document))
-	var paths []string
-	var replaces []func(string)
-	places(document, "", func(path string, replace func(string)) {
-		paths, replaces = append(paths, path), append(replaces, replace)
-	})
-	return len(paths) * len(planted), func(i int) mutant {
-		plant, i := planted[i%len(planted)], i/len(planted)
-		replaces[i](mark)
-		text, err := json.Marshal(document)
-		replaces[i]("")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return mutant{fmt.Sprintf("%s %.12q", paths[i], plant), string(text), mark, quoted(plant)}
-	}
-}
-
-// inValue plants a text in place of a short text, before it, after it, and before its values.
-func inValue(name, text string) (all []mutant) {
-	for _, plant := range planted {
-		for _, with := range []string{mark, text + mark, mark + text, strings.ReplaceAll(text, ": ", ": "+mark)} {
-			all = append(all, mutant{fmt.Sprintf("%s: %.12q", name, plant), with, mark, plant})
+	seen := make(map[string]bool)
+	for _, at := range literal.FindAllStringSubmatchIndex(text, -1) {
+		if whole := text[at[0]:at[1]]; !seen[whole] {
+			seen[whole] = true
+			all = append(all, [2]int{at[2], at[3]})
 		}
 	}
 	return all
+}
+
+// plantIn replaces a random spot of a text, and shows the text before it.
+func plantIn(random *rand.Rand, text string) (where, mutant string) {
+	all, plant := spots(text), planted[random.IntN(len(planted))]
+	if strings.HasPrefix(text, "{") {
+		plant = quoted(plant)
+	}
+	at := all[random.IntN(len(all))]
+	return fmt.Sprintf("%q %.12q", text[max(0, at[0]-30):at[0]], plant), text[:at[0]] + plant + text[at[1]:]
 }
 
 // quoted is a JSON string without its quotation marks; bytes that are not UTF-8 stay unchanged.
@@ -279,14 +213,13 @@ func TestFilesDoNotSteerTerminals(t *testing.T) {
 	originals, dir := mutable(t)
 	for range tries {
 		o := originals[random.IntN(len(originals))]
-		n, at := mutants(t, o.text)
-		m := at(random.IntN(n))
-		file := save(t, dir, "mutant"+filepath.Ext(o.name), m.String())
+		where, mutant := plantIn(random, o.text)
+		file := save(t, dir, "mutant"+filepath.Ext(o.name), mutant)
 		line := strings.Fields(strings.ReplaceAll(o.commands[random.IntN(len(o.commands))], "MUTANT", file))
 		if line[0] == "sweep" { // which measures
 			continue
 		}
-		checkShown(t, o.name+" "+m.where, line, filepath.Join(dir, "made.txt"))
+		checkShown(t, o.name+" "+where, line, filepath.Join(dir, "made.txt"))
 		unmake(dir)
 	}
 	root := filepath.Join(dir, "root")
@@ -299,14 +232,15 @@ func TestFilesDoNotSteerTerminals(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text := load(t, root, name)
-		all := inValue(name, strings.TrimSuffix(text, "\n"))
+		was := load(t, root, name)
+		text := strings.TrimSuffix(was, "\n")
 		for range 10 {
-			m := all[random.IntN(len(all))]
-			save(t, root, name, m.String())
-			checkShown(t, m.where, slices.Concat([]string{"topo", "-root", root}, [][]string{nil, {"-json"}, {"-tau", "2"}}[random.IntN(3)]))
+			plant := planted[random.IntN(len(planted))]
+			with := []string{plant, text + plant, plant + text, strings.ReplaceAll(text, ": ", ": "+plant)}
+			save(t, root, name, with[random.IntN(len(with))])
+			checkShown(t, fmt.Sprintf("%s: %.12q", name, plant), slices.Concat([]string{"topo", "-root", root}, [][]string{nil, {"-json"}, {"-tau", "2"}}[random.IntN(3)]))
 		}
-		save(t, root, name, text)
+		save(t, root, name, was)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

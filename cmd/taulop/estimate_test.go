@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"math"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,35 +11,6 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
-
-// Costs among millions of ranks on several nodes take seconds: the slowest algorithms to cost are left
-// out, and a program with too many messages is an error.
-func TestEstimatesManyRanks(t *testing.T) {
-	t.Parallel()
-	machine, directory := smallMachine(t)
-	program := filepath.Join(directory, "p.toml")
-	for _, tt := range []struct {
-		phases []string
-		want   string // said
-	}{
-		{[]string{"bcast"}, "algorithms left out: too many messages to look at one by one)"},
-		{[]string{"bcast:binomial"}, "bcast:binomial"},
-		{slices.Repeat([]string{"alltoall:pairwise"}, 12), "beside those of other phases: take fewer"},
-	} {
-		text := "ranks = 2_000_000\n"
-		for i, message := range tt.phases {
-			text += fmt.Sprintf("[[phase]]\nmessage = %q\nbytes = %d\n", message, 8000+i)
-		}
-		save(t, "", program, text)
-		out, _, err := run(t, on(machine, "estimate", "-nodes 16 -net "+filepath.Join(directory, "SHM.txt")+" "+program)...)
-		if err != nil {
-			out = err.Error()
-		}
-		if !strings.Contains(strings.Join(strings.Fields(out), " "), tt.want) {
-			t.Errorf("%s: %s", tt.phases[0], out)
-		}
-	}
-}
 
 func TestProgramRunsCSV(t *testing.T) {
 	var out strings.Builder

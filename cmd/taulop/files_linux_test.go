@@ -245,9 +245,36 @@ func TestReportOfPipe(t *testing.T) {
 	}
 }
 
-// The line of a check reports metrics that could not be written.
-func TestCheckOnFullDisk(t *testing.T) {
-	if out, status := checkStatus(t, "check -baseline none.json -prom /dev/full"); status != 3 || !strings.Contains(out, "no space left") || !strings.Contains(out, "none.json is not there") {
-		t.Errorf("status %d, %s", status, out)
+// A page that cannot be written leaves no figures.
+func TestReportWithoutRoom(t *testing.T) {
+	dir := t.TempDir()
+	file, full := nodes.Write(t, dir, 1)[0], filepath.Join(dir, "full.md")
+	must.Do(os.Symlink("/dev/full", full))
+	_, _, err := run(t, "report", "-md", "-force", "-o", full, file)
+	if left, _ := filepath.Glob(filepath.Join(dir, "full-*")); err == nil || left != nil {
+		t.Errorf("%v, and figures %q", err, left)
+	}
+}
+
+// A full and a read-only disk are errors, and nothing is left on them. They are mounts in the child's
+// namespace.
+func TestDiskRefused(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("mounting needs root")
+	}
+	for options, want := range map[string]string{"size=8m": "there is no room for a file of 64 MB", "size=8m,ro": "no file can be written there"} {
+		cmd := exec.Command("sh", "-c", `mount -t tmpfs -o "$2" taulop "$1" || exit 77
+"$0" disk -quiet "$1"; code=$?
+ls -A "$1"; exit $code`, build(t), t.TempDir(), options)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+		var out, errOut bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &errOut
+		err := cmd.Run()
+		if errors.Is(err, syscall.EPERM) || status(err) == 77 {
+			t.Skip("this root may not mount: ", errOut.String())
+		}
+		if status(err) != 2 || !strings.Contains(errOut.String(), want) || strings.Count(errOut.String(), "\n") != 1 || out.Len() > 0 {
+			t.Errorf("%s: %v, %q, left behind: %s; want exit 2 and one line with %q", options, err, errOut.String(), &out, want)
+		}
 	}
 }

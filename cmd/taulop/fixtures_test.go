@@ -61,7 +61,10 @@ func fixtures(t testing.TB) (dir string) {
 		save(t, dir, "docs-"+name+".json", load(t, docs, "tasks/data", name+".json"))
 	}
 	save(t, dir, "moved.json", load(t, sweeptest.Moved(t)))
-	plottable(t, dir)
+	native, _, _ := plottable(t, dir)
+	f := loadParams(t, native)
+	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Variant != nil })
+	saveParams(t, f, dir, "transfers-only.json")
 	stridedFile(t, dir)
 	swept(t, dir)
 	save(t, dir, "copy.json", load(t, dir, "host.json"))

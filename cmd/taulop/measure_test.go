@@ -97,9 +97,11 @@ func TestExitStatus(t *testing.T) {
 	}
 }
 
+// help shows what -h does, and lists every command. Help fits 80 columns, except for long words.
 func TestHelpAndVersion(t *testing.T) {
+	t.Setenv("COLUMNS", "")
 	out, _, err := run(t, "-h")
-	if exitStatus(err) != 0 || !strings.Contains(out, "taulop -ring -local 2 8 4") || !strings.Contains(out, "-off_cache") {
+	if fits(t, "-h", out); exitStatus(err) != 0 || !strings.Contains(out, "taulop -ring -local 2 8 4") || !strings.Contains(out, "-off_cache") {
 		t.Errorf("-h: %v\n%s", err, out)
 	}
 	for _, c := range commands[1:] {
@@ -107,13 +109,13 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("-h lists %s %d times", c.name, n)
 		}
 		of, _, err := run(t, c.name, "-h")
+		fits(t, c.name, of)
 		if again, _, _ := run(t, "help", c.name); exitStatus(err) != 0 || again != of || !strings.HasPrefix(of, strings.ToUpper(c.name[:1])+c.name[1:]+" ") {
 			t.Errorf("help %s: %v\n%s", c.name, err, again)
 		}
 	}
-	out, _, err = run(t, "-version")
-	if err != nil || strings.TrimSpace(out) == "" {
-		t.Errorf("-version: %q, %v", out, err)
+	if out, _ := ran(t, "-version"); strings.TrimSpace(out) == "" {
+		t.Error("-version prints nothing")
 	}
 }
 
@@ -131,14 +133,11 @@ func TestOversubscribed(t *testing.T) {
 	if m.Allowed.Len() > 8 {
 		t.Skip("would take too many workers here")
 	}
-	tau := string(rune('0' + m.Allowed.Len() + 1))
-	out, _, err := run(t, "-ring", "-k", "1", "-launches", "6", "-time", "10m", "2", "1K", tau)
-	if err != nil || !strings.Contains(out, "NOT A CONCURRENCY MEASUREMENT") {
-		t.Errorf("τ = %s: %v\n%s", tau, err, out)
-	}
-	out, _, err = run(t, "-json", "-ring", "-k", "1", "-launches", "6", "-time", "10m", "2", "1K", tau)
-	if err != nil || !strings.Contains(out, `"concurrent": false`) {
-		t.Errorf("τ = %s: %v\n%s", tau, err, out)
+	for flags, want := range map[string]string{"": "NOT A CONCURRENCY MEASUREMENT", "-json ": `"concurrent": false`} {
+		line := fmt.Sprintf("%s-ring -k 1 -launches 6 -time 10m 2 1K %d", flags, m.Allowed.Len()+1)
+		if out, _ := ran(t, strings.Fields(line)...); !strings.Contains(out, want) {
+			t.Errorf("%s:\n%s", line, out)
+		}
 	}
 }
 

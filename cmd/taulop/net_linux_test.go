@@ -105,7 +105,7 @@ func TestNetMemory(t *testing.T) {
 	}
 }
 
-// Mistakes on one host: an error and a status.
+// Secrets that others can read, addresses in use, and hosts that do not answer are errors.
 func TestNetMistakes(t *testing.T) {
 	used := must.Get(net.Listen("tcp", "127.0.0.1:0"))
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -117,12 +117,8 @@ func TestNetMistakes(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"-listen 127.0.0.1 -wait 0s", 2, "-wait is 0s"},
-		{"-to a -wait 0s", 2, "-wait is 0s"},
 		{"-to a -secret " + open, 2, "chmod 600"},
-		{"-to no.such.host.invalid", 2, "no address is known of this name"},
 		{"-listen " + used.Addr().String(), 1, "in use already"},
-		{"-listen -wait 50ms 127.0.0.1:0", 2, "want a number from 1 to 65535"},
 		{"-to " + used.Addr().String() + " -wait 300ms", 1, used.Addr().String()},
 	} {
 		var out, errOut bytes.Buffer

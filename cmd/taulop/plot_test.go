@@ -4,13 +4,11 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/numa/snapshot"
-	"github.com/taulop/taulop/params"
 )
 
 // againstDocument is the output of verify -against for a table of two rows.
@@ -89,23 +87,5 @@ func TestPlotsAreWritten(t *testing.T) {
 	}
 	if help, _, _ := run(t, "plot", "-h"); strings.Count(help, "taulop plot ") != len(plotKinds)+1 {
 		t.Errorf("the help has no example of each kind:\n%s", help)
-	}
-}
-
-// An error names its file, also among several files of one machine.
-func TestBadPlotNamesTheFile(t *testing.T) {
-	dir := t.TempDir()
-	native, _, _ := plottable(t, dir)
-	f := loadParams(t, native)
-	f.Provenance.Hostname = "vm"
-	all, swept := filepath.Join(dir, "all.json"), filepath.Join(dir, "swept.json")
-	saveParams(t, f, all)
-	f.Cells = slices.DeleteFunc(f.Cells, func(c params.Cell) bool { return c.Variant != nil })
-	saveParams(t, f, swept)
-	for _, kind := range []string{"disk", "access", "pack", "patterns"} {
-		_, _, err := run(t, "plot", kind, "-o", filepath.Join(dir, "x.svg"), all, swept)
-		if exitStatus(err) != 2 || !strings.HasPrefix(err.Error(), "vm (swept.json) has no ") {
-			t.Errorf("%s: %v", kind, err)
-		}
 	}
 }

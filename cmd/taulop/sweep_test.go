@@ -154,6 +154,15 @@ func TestSharedCopiesComeLast(t *testing.T) {
 	}
 }
 
+// A file begun with -node is resumed on that node with it: -node is no part of its plan.
+func TestResumeOnNode(t *testing.T) {
+	for _, line := range []string{"-node 0 -resume x.json", "-node 0 -add x.json"} {
+		if _, err := parseSweep(strings.Fields(line)); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
+
 // The first number and size of segments of a list are those of a plan without lists.
 func TestListsOfSegments(t *testing.T) {
 	for line, want := range map[string]params.Plan{
