@@ -42,12 +42,7 @@ func (m *Machine) complexes() map[int]int {
 // the start's node if possible, then the first remaining node and the one farthest from it, and so
 // on. A node with unknown distances has no partner.
 func (m *Machine) farApart(start int) map[int]int {
-	var left []int
-	for _, c := range m.allowed(start) {
-		if !slices.Contains(left, c.Node) {
-			left = append(left, c.Node)
-		}
-	}
+	left := lists.Unique(lists.Map(m.allowed(start), func(c CPU) int { return c.Node }))
 	distance := func(a, b int) int { return max(m.Distance(a, b), m.Distance(b, a)) }
 	partner := func(from int) int { // the first of the farthest, else the node itself
 		best := from
@@ -98,10 +93,7 @@ func (m *Machine) FirstCPUs() (all []int) {
 func (m *Machine) position(cpu CPU, complexes map[int]int) string {
 	members := make(map[int]CPUSet) // by complex of the node
 	nodeCPUs := make(map[int]int)   // of the package, by node
-	for _, c := range m.CPUs {
-		if !m.Allowed.Contains(c.ID) {
-			continue
-		}
+	for _, c := range m.usable() {
 		if c.Package == cpu.Package {
 			nodeCPUs[c.Node]++
 		}

@@ -50,8 +50,8 @@ func (t tree) cacheFolders(online CPUSet) (folders []cacheFolder) {
 	return folders
 }
 
-// caches reads the caches and, by agree, the CPUs that share them. Size and line are those of a
-// cache's first CPU.
+// caches reads the caches and, by agree, the CPUs that share them. A cache has the size and line of its
+// first CPU's folder.
 func (t tree) caches(m *Machine, online CPUSet) {
 	caches := make(map[cacheKind]map[int]Cache) // by CPU
 	claims := make(map[cacheKind][]claim)

@@ -211,7 +211,7 @@ func (t tree) hierarchy(controller string) (mount, inner string) {
 	return mount, group
 }
 
-// carries tells whether a mount's file system and options are those of a controller.
+// carries reports whether a mount, by its file system and options, has a controller.
 func carries(kind, options, controller string) bool {
 	if controller == "" {
 		return kind == "cgroup2"

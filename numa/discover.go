@@ -184,7 +184,7 @@ func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]i
 		most, _ := mostly(ids[0], set)
 		for _, cpu := range set {
 			if n, known := ids[0][cpu]; known && n != most {
-				m.unknown("%s says %d, and others of CPUs %v, which share it, say %d: these are believed",
+				m.unknown("%s says %d, but most of CPUs %v, which share it, say %d and are believed",
 					path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology", idFile), n, set, most)
 			}
 		}
@@ -292,9 +292,9 @@ func (m *Machine) agree(all []claim, ids ...map[int]int) (sets []CPUSet) {
 	for _, name := range slices.Sorted(maps.Keys(first)) {
 		c, too := all[first[name]], ""
 		if len(others[name]) > 0 {
-			too = fmt.Sprintf("; so it is with those of CPUs %v", SetOf(others[name]...))
+			too = fmt.Sprintf("; the same holds for CPUs %v", SetOf(others[name]...))
 		}
-		m.unknown("%s says that CPU %d shares with CPUs %v, and most files say with %v: they are believed%s", c.file, c.cpu, c.set, members[chosen[c.cpu]], too)
+		m.unknown("%s says that CPU %d shares with CPUs %v, but most files say %v and are believed%s", c.file, c.cpu, c.set, members[chosen[c.cpu]], too)
 	}
 	sets = slices.Collect(maps.Values(members))
 	slices.SortFunc(sets, func(a, b CPUSet) int { return a[0] - b[0] })

@@ -167,13 +167,6 @@ func (m *Machine) group(key func(CPU) int) []CPUSet {
 
 // CoreCPUs are the first allowed CPU of each core.
 func (m *Machine) CoreCPUs() CPUSet {
-	var first CPUSet
-	seen := make(map[int]bool)
-	for _, c := range m.CPUs {
-		if m.Allowed.Contains(c.ID) && !seen[c.Core] {
-			seen[c.Core] = true
-			first = append(first, c.ID)
-		}
-	}
-	return first
+	cores := lists.Groups(m.usable(), func(c CPU) int { return c.Core })
+	return lists.Map(cores, func(core []CPU) int { return core[0].ID })
 }

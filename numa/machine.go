@@ -67,12 +67,7 @@ type Census struct {
 
 // Count takes the census.
 func (m *Machine) Count() Census {
-	packages := make(map[int]bool)
-	for _, cpu := range m.CPUs {
-		if m.Allowed.Contains(cpu.ID) {
-			packages[cpu.Package] = true
-		}
-	}
+	packages := lists.Groups(m.usable(), func(c CPU) int { return c.Package })
 	census := Census{PUs: m.Allowed.Len(), Cores: m.cores(m.Allowed), Packages: len(packages)}
 	for _, node := range m.Nodes {
 		if !node.Forbidden {
@@ -97,12 +92,11 @@ func (m *Machine) CPU(id int) (CPU, bool) {
 }
 
 // Online is the set of all CPUs of the machine.
-func (m *Machine) Online() CPUSet {
-	online := make(CPUSet, len(m.CPUs))
-	for i, cpu := range m.CPUs {
-		online[i] = cpu.ID
-	}
-	return online
+func (m *Machine) Online() CPUSet { return lists.Map(m.CPUs, func(c CPU) int { return c.ID }) }
+
+// usable are the allowed CPUs, ascending by ID.
+func (m *Machine) usable() []CPU {
+	return lists.Filter(m.CPUs, func(c CPU) bool { return m.Allowed.Contains(c.ID) })
 }
 
 // Distance is from one node to another in the firmware's units, 10 for local memory; 0: unknown.

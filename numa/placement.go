@@ -190,15 +190,10 @@ func siblingRanks(cpus []CPU) map[int]int {
 // allowed lists the allowed CPUs in the order of Local, from the start's node and core on, or from
 // the first.
 func (m *Machine) allowed(start int) []CPU {
-	cpus := lists.Filter(m.CPUs, func(cpu CPU) bool { return m.Allowed.Contains(cpu.ID) })
+	cpus := m.usable()
 	sibling, kind := siblingRanks(cpus), m.rank()
 	first, started := m.CPU(start)
-	wrapped := func(before bool) int { // CPUs before the start come last
-		if started && before {
-			return 1
-		}
-		return 0
-	}
+	wrapped := func(before bool) int { return lists.FalseFirst(started && before) } // CPUs before the start come last
 	slices.SortStableFunc(cpus, func(a, b CPU) int {
 		return cmp.Or(sibling[a.ID]-sibling[b.ID], kind[a.ID]-kind[b.ID], wrapped(a.Node < first.Node)-wrapped(b.Node < first.Node), a.Node-b.Node,
 			wrapped(a.Node == first.Node && a.Core < first.Core)-wrapped(b.Node == first.Node && b.Core < first.Core), a.Core-b.Core)

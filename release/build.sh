@@ -4,7 +4,7 @@
 #
 #   release/build.sh [DIRECTORY]      (dist; needs git, tar, gzip and the module proxy)
 #
-# The version is that of the commit's tag, or the pseudo-version that Go makes of it. Equal
+# The version is the commit's tag, or the pseudo-version that Go makes of the commit. Equal
 # commits make equal bytes, wherever and whenever they are built: release/reproducible.sh.
 #
 #   TARGETS="linux/amd64" release/build.sh      archives of these systems alone

@@ -75,7 +75,7 @@ func TestChannelBlocks(t *testing.T) {
 		t.Error("the writer overwrote a segment that one reader had not read")
 	}
 	if fast.Receive(buf) {
-		t.Error("a reader got a segment that nobody had written")
+		t.Error("a reader got a segment before it was written")
 	}
 	stop.Store(false)
 	if !slow.Receive(buf) || !s.Send(buf) || !fast.Receive(buf) {

@@ -48,7 +48,7 @@ func TestRing(t *testing.T) {
 			t.Errorf("%d workers: a round without the others", n)
 		}
 		if _, ok := r.Follow(100, w); ok {
-			t.Errorf("%d workers: told what nobody has said", n)
+			t.Errorf("%d workers: told an announcement before it was made", n)
 		}
 	}
 }

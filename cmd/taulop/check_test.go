@@ -14,7 +14,7 @@ import (
 // Monitors show the first line, so that it is not broken at the width of a terminal.
 func TestCheckIsOneLine(t *testing.T) {
 	t.Setenv("COLUMNS", "40")
-	if out, _ := show("check", "-baseline", node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2)); strings.Count(out, "\n") != 1 || len(out) < 80 {
+	if out, _, _ := show("check", "-baseline", node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2)); strings.Count(out, "\n") != 1 || len(out) < 80 {
 		t.Errorf("%q is not one line", out)
 	}
 }

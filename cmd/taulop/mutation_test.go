@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -13,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/params"
 )
@@ -21,38 +21,35 @@ import (
 // hangs is the time limit of a command on slow and busy machines.
 const hangs = time.Minute
 
-// mutationsEnv is the number of mutated files in TestMutatedFiles.
+// mutationsEnv is the number of files in TestBadFiles.
 const mutationsEnv = "TAULOP_MUTATIONS"
 
-// Commands that read damaged files print a result or a sentence, without a panic, a hang, or more than
-// 1 GB of memory.
-func TestMutatedFiles(t *testing.T) {
-	files := times(t, mutationsEnv, 200)
+// No damaged or planted file makes a command panic, hang, take 1 GB of memory, control a terminal, repeat
+// long texts, or write a spreadsheet formula. Files and commands are a random choice.
+func TestBadFiles(t *testing.T) {
+	tries := times(t, mutationsEnv, 3000)
 	if testing.Short() {
-		t.Skip("the race detector finds nothing in it that it does not find in others")
+		t.Skip("writes and reads thousands of files")
 	}
 	originals, dir := mutable(t)
 	random := randtest.New(t)
-	read := 0 // commands that had a result
-	for i := range files {
-		o := originals[i%len(originals)]
-		mutant := save(t, dir, "mutant"+filepath.Ext(o.name), mutate(random, o.text))
-		for _, args := range o.commands {
-			line := strings.Fields(strings.ReplaceAll(args, "MUTANT", mutant))
-			if err := bounded(line); err == nil {
-				read++
-			} else if text := err.Error(); text == "" || strings.Contains(text, "\n") || exitStatus(err) != 1 && exitStatus(err) != 2 && line[0] != "sweep" {
-				t.Errorf("file %d, %s: %q; want a sentence", i, args, text)
-				keepMutant(t, i, mutant)
-			}
-			if t.Failed() {
-				keepMutant(t, i, mutant)
-				return
-			}
-			unmake(dir)
+	for i := range tries {
+		o := originals[random.IntN(len(originals))]
+		where, text := "damaged", mutate(random, o.text)
+		if i%3 == 0 {
+			where, text = plantIn(random, o.text)
 		}
+		file := save(t, dir, "mutant"+filepath.Ext(o.name), text)
+		line := strings.Fields(strings.ReplaceAll(o.command, "MUTANT", file))
+		err := checkShown(t, o.name+" "+where, line, filepath.Join(dir, "made.txt"))
+		if said := fmt.Sprint(err); err != nil && where == "damaged" && (said == "" || strings.Contains(said, "\n") || exitStatus(err) != 1 && exitStatus(err) != 2 && line[0] != "sweep") {
+			t.Errorf("%q: %q; want a sentence", line, said)
+		}
+		if t.Failed() {
+			t.Fatalf("file %d is %.65536q", i, text)
+		}
+		unmake(dir)
 	}
-	t.Logf("%d files, of which %d commands made something", files, read)
 }
 
 // unmake removes the files of commands.
@@ -62,18 +59,11 @@ func unmake(dir string) {
 	}
 }
 
-// keepMutant keeps the file for inspection.
-func keepMutant(t *testing.T, i int, path string) {
-	data, err := os.ReadFile(path)
-	if err != nil || len(data) > 1<<16 {
-		return
-	}
-	t.Logf("file %d is %q", i, data)
-}
+// errUnbounded is the error of a command that panics, hangs or takes too much memory.
+var errUnbounded = errors.New("out of bounds")
 
-// bounded runs a command in this process. A panic, too much time and too much memory are errors of
-// several lines.
-func bounded(line []string) (err error) {
+// bounded runs a command in this process.
+func bounded(out, errOut io.Writer, line []string) (err error) {
 	const most = 1 << 30
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -84,11 +74,11 @@ func bounded(line []string) (err error) {
 		defer func() {
 			if r := recover(); r != nil {
 				stack := make([]byte, 1<<12)
-				done <- fmt.Errorf("panic:\n%v\n%s", r, stack[:runtime.Stack(stack, false)])
+				done <- fmt.Errorf("%w: panic: %v\n%s", errUnbounded, r, stack[:runtime.Stack(stack, false)])
 			}
 		}()
 		cmd, args := find(line)
-		done <- cmd.run(ctx, io.Discard, io.Discard, args)
+		done <- cmd.run(ctx, out, errOut, args)
 	}()
 	if line[0] == "sweep" { // which measures as long as its plan says
 		defer time.AfterFunc(250*time.Millisecond, cancel).Stop()
@@ -102,20 +92,20 @@ func bounded(line []string) (err error) {
 		case err := <-done:
 			return err
 		case <-limit.C:
-			return fmt.Errorf("hang:\nno end within %v", hangs)
+			return fmt.Errorf("%w: no end within %v", errUnbounded, hangs)
 		case <-look.C:
 			var m runtime.MemStats
 			if runtime.ReadMemStats(&m); m.HeapInuse > before.HeapInuse+most {
-				return fmt.Errorf("memory:\n%d MB", (m.HeapInuse-before.HeapInuse)>>20)
+				return fmt.Errorf("%w: %d MB of memory", errUnbounded, (m.HeapInuse-before.HeapInuse)>>20)
 			}
 		}
 	}
 }
 
-// An original is a file to damage, with the commands that read its kind.
+// An original is a file to damage, with a command that reads its kind.
 type original struct {
 	name, text string
-	commands   []string // MUTANT is the file, GOOD a parameter file beside it, DIR where others are
+	command    string // MUTANT is the file
 }
 
 // mutable are originals of every kind of input file. dir has the other files that commands name.
@@ -152,7 +142,7 @@ func mutable(t *testing.T) (all []original, dir string) {
 	benchmarks := []string{"verify -against MUTANT -params GOOD -P 4", "verify -json -against MUTANT -params GOOD", "import MUTANT"}
 	for _, of := range []struct {
 		file, good string
-		commands   []string
+		commands   []string // GOOD is a parameter file beside it, DIR where others are
 	}{
 		{"talkative.json", "tiny.txt", native},
 		{"tiny.txt", "swept.json", append(tables, "import MUTANT", "import MUTANT DIR/tiny-gamma.txt", "compare -as ring MUTANT GOOD", "compare -csv GOOD MUTANT")},
@@ -173,7 +163,10 @@ func mutable(t *testing.T) (all []original, dir string) {
 		{"small/generic.json", "small/SHM.txt", []string{"tune -for mpich4 -params GOOD -base MUTANT -P 2 -m 16K bcast"}},
 	} {
 		named := strings.NewReplacer("GOOD", filepath.Join(dir, of.good), "DIR", dir)
-		all = append(all, original{of.file, load(t, dir, of.file), lists.Map(of.commands, named.Replace)})
+		text := load(t, dir, of.file)
+		for _, command := range of.commands {
+			all = append(all, original{of.file, text, named.Replace(command)})
+		}
 	}
 	return all, dir
 }

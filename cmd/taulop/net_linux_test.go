@@ -139,10 +139,10 @@ func TestNetMistakes(t *testing.T) {
 		err = named("net").run(t.Context(), &bytes.Buffer{}, &told, []string{"-to", used.Addr().String(), "-wait", wait.String()})
 		if err != nil && strings.Contains(err.Error(), "nobody listens") {
 			if !strings.Contains(told.String(), "for "+used.Addr().String()+": start taulop net -listen there") {
-				t.Errorf("who waits is told %q", &told)
+				t.Errorf("the host that waits is told %q", &told)
 			}
 			return
 		}
 	}
-	t.Errorf("nobody listens: %v", err)
+	t.Errorf("no host listens: %v", err)
 }

@@ -22,7 +22,7 @@ import (
 // A cluster is a Slurm of two nodes on this machine.
 type cluster struct {
 	dir string   // that jobs run in
-	env []string // of who uses it
+	env []string // of its commands
 }
 
 // newCluster starts a cluster, which ends with the test. Without Slurm it skips the test, or fails with
@@ -138,7 +138,7 @@ func TestSlurm(t *testing.T) {
 		}
 	}
 	if ran < 4 {
-		t.Errorf("%d lines of the documents are for Slurm, want those of sweep, topo and twice net", ran)
+		t.Errorf("%d lines of the documents are for Slurm, want sweep, topo and twice net", ran)
 	}
 	for _, name := range []string{"cluster.md/fleet/n1.json", "cluster.md/fleet/n2.json", "cluster.md/net.json", "net.md/net.json"} {
 		f, err := params.ReadFile(filepath.Join(jobs, name))

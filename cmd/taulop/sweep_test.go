@@ -52,7 +52,7 @@ func TestSweepAddsToAFullFile(t *testing.T) {
 	}
 	file := small(t, func(f *params.File) {
 		l := params.Launch{Began: f.Launches[0].Began}
-		for len(f.Launches) < 1<<16 { // as many as there may be
+		for len(f.Launches) < 1<<16 { // the most that there may be
 			f.Launches = append(f.Launches, l)
 		}
 	})
@@ -146,32 +146,19 @@ func TestNothingSwept(t *testing.T) {
 	}
 }
 
-// The first setup of a plan is the default of predictions, and never share, copies out of one buffer.
-func TestSharedCopiesComeLast(t *testing.T) {
-	req, err := parseSweep([]string{"-setup", "share,bcast,share", "-o", "x.json"})
-	if err != nil || !slices.Equal(req.Plan.Setups, []string{"bcast", "share"}) {
-		t.Errorf("%+v, %v", req, err)
-	}
-}
-
-// A file begun with -node is resumed on that node with it: -node is no part of its plan.
-func TestResumeOnNode(t *testing.T) {
-	for _, line := range []string{"-node 0 -resume x.json", "-node 0 -add x.json"} {
-		if _, err := parseSweep(strings.Fields(line)); err != nil {
-			t.Errorf("%s: %v", line, err)
-		}
-	}
-}
-
-// The first number and size of segments of a list are those of a plan without lists.
-func TestListsOfSegments(t *testing.T) {
+// The first setup of a plan is the default of predictions, and never share, copies out of one buffer. The
+// first number and size of segments of a list are what a plan without lists has. -node is no part of a plan,
+// so that -resume and -add take it.
+func TestSweepPlans(t *testing.T) {
 	for line, want := range map[string]params.Plan{
-		"-o x.json": {Segments: 2, SegmentBytes: 8192},
-		"-segments 4,2:8 -segment 32K,8K,32K -o x.json": {Segments: 4, MoreSegments: []int{2, 8}, SegmentBytes: 32 << 10, MoreSegmentBytes: []int{8192}},
+		"-node 0 -add x.json":                                       {Segments: 2, SegmentBytes: 8192},
+		"-setup share,bcast,share -o x.json":                        {Setups: []string{"bcast", "share"}, Segments: 2, SegmentBytes: 8192},
+		"-node 0 -resume x.json":                                    {Segments: 2, SegmentBytes: 8192},
+		"-setup ring -segments 4,2:8 -segment 32K,8K,32K -o x.json": {Setups: []string{"ring"}, Segments: 4, MoreSegments: []int{2, 8}, SegmentBytes: 32 << 10, MoreSegmentBytes: []int{8192}},
 	} {
-		req := must.Get(parseSweep(strings.Fields(line)))
-		if p := req.Plan; !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
-			t.Errorf("%s: %+v", line, p)
+		req, err := parseSweep(strings.Fields(line))
+		if p := req.Plan; err != nil || want.Setups != nil && !slices.Equal(p.Setups, want.Setups) || !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
+			t.Errorf("%s: %v, %+v", line, err, p)
 		}
 	}
 }

@@ -21,7 +21,7 @@ import (
 // directory of its own that has the files of fixtures. A line begins with what it is:
 //
 //	# a comment
-//	with WORDS           words before those of the lines below; a flag of a line replaces theirs
+//	with WORDS           words that precede the words of the lines below; a flag of a line replaces theirs
 //	$ WORDS              a command that succeeds; cat shows a file
 //	> TEXT               lines, one below the other, that standard output has
 //	~ TEXT               text that is printed, or said on standard error, spaces and lines apart

@@ -33,7 +33,7 @@ func run(t testing.TB, confine func() error, f func()) {
 	}
 }
 
-// Nobody is a user and a group without rights.
+// Nobody is the number of the user and group nobody, without rights.
 const Nobody = 65534
 
 // User runs f as Nobody, or without root as the current user.

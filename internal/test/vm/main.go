@@ -1,7 +1,7 @@
 // Vm tests taulop's NUMA placements in virtual machines: with one, two and four nodes, with SMT, and with
 // a node without CPUs, without memory or with little memory. In each it runs the tests of numa and
-// setups that ask the kernel, and taulop's commands; in two also the other tests of shm, and with -large
-// those of setups. It also removes CPUs, memory, system calls and /sys.
+// setups that ask the kernel, and taulop's commands; in two also the other tests of shm, and with
+// -large the other tests of setups. It also removes CPUs, memory, system calls and /sys.
 //
 // Usage, on Debian, as root where QEMU is not installed yet:
 //
@@ -59,7 +59,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		verbose = flags.Bool("v", false, "show all that the machines print")
 		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
 		limit   = flags.Duration("limit", 25*time.Minute, "end a machine that takes longer")
-		atOnce  = flags.Int("parallel", 1, "run so many `machines` at once, on a host that can")
+		atOnce  = flags.Int("parallel", 1, "run this number of `machines` at once")
 	)
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -25,6 +25,9 @@ func TestVerdict(t *testing.T) {
 		for line := range strings.Lines(tt.console) {
 			v.read(strings.TrimSpace(line))
 		}
+		if v.up != strings.Contains(tt.console, "vm: ") {
+			t.Errorf("%q: up %v", tt.console, v.up)
+		}
 		if v.done != tt.done {
 			t.Errorf("%q: done %v", tt.console, v.done)
 		}
@@ -49,7 +52,7 @@ func TestMachines(t *testing.T) {
 		}
 		for _, id := range m.CPUNodes() {
 			if n := m.Nodes[id].CPUs; n != m.CPUs()/len(m.CPUNodes()) || n%m.Threads != 0 {
-				t.Errorf("%s: node %d has %d CPUs, want as many as every other, in whole cores", m.Name, id, n)
+				t.Errorf("%s: node %d has %d CPUs, want the same number on all nodes, in whole cores", m.Name, id, n)
 			}
 		}
 	}

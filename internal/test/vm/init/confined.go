@@ -21,7 +21,7 @@ func confined(args []string) error {
 	var (
 		flags   = flag.NewFlagSet("confined", flag.ContinueOnError)
 		cpus    = flags.String("cpus", "", "leave these CPUs")
-		address = flags.Uint64("address", 0, "leave so many bytes of address space")
+		address = flags.Uint64("address", 0, "leave this number of bytes of address space")
 		without = flags.String("without", "", "unmount this directory")
 		policy  = flags.Bool("nopolicy", false, "refuse the system calls of memory policies")
 		fetch   = flags.Bool("nofetch", false, "refuse the system call that reads another process's memory")
