@@ -254,7 +254,8 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 		for _, name := range AgainstModels {
 			m.Errors = append(m.Errors, meanError(of, name, func(r Compared) *Candidate { return &r.Predicted }))
 		}
-		if of[0].Nearest != nil {
+		// A row has none where no error is finite.
+		if !slices.ContainsFunc(of, func(r Compared) bool { return r.Nearest == nil }) {
 			nearest := meanError(of, Full, func(r Compared) *Candidate { return r.Nearest })
 			m.Nearest = &nearest
 		}

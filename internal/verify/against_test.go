@@ -101,6 +101,7 @@ func TestAgainstMeans(t *testing.T) {
 	means := AgainstMeans([]Compared{
 		row("Barrier", 2, -1, 0.1), row("PingPong", 2, -1, 0.7), // not all models predict these
 		row("PingPong", 2, -1, 0.1, 0.2), row("Bcast", 2, 0.1, 0.4, 0.5), row("PingPong", 2, -1, 0.3, 0.4), row("Bcast", 2, 0.3, 0.4, 0.7), row("Bcast", 4, 0, 1, 1),
+		row("Gather", 2, 0.1, 1, 1), row("Gather", 2, -1, 1, 1),
 	})
 	want := []struct {
 		name            string
@@ -108,7 +109,7 @@ func TestAgainstMeans(t *testing.T) {
 		taulop, lognp   float64
 		nearest         float64
 		withoutAnyOther bool
-	}{{"PingPong", 2, 2, 0.2, 0.3, 0, true}, {"Bcast", 2, 2, 0.4, 0.6, 0.2, false}, {"Bcast", 4, 1, 1, 1, 0, false}}
+	}{{"PingPong", 2, 2, 0.2, 0.3, 0, true}, {"Bcast", 2, 2, 0.4, 0.6, 0.2, false}, {"Bcast", 4, 1, 1, 1, 0, false}, {"Gather", 2, 2, 1, 1, 0, true}}
 	if len(means) != len(want) {
 		t.Fatalf("%+v", means)
 	}
