@@ -151,9 +151,9 @@ func TestNothingSwept(t *testing.T) {
 // so that -resume and -add take it.
 func TestSweepPlans(t *testing.T) {
 	for line, want := range map[string]params.Plan{
-		"-node 0 -add x.json":                                       {Segments: 2, SegmentBytes: 8192},
+		"-node 0 -add x.json":                                       {},
 		"-setup share,bcast,share -o x.json":                        {Setups: []string{"bcast", "share"}, Segments: 2, SegmentBytes: 8192},
-		"-node 0 -resume x.json":                                    {Segments: 2, SegmentBytes: 8192},
+		"-node 0 -resume x.json":                                    {},
 		"-setup ring -segments 4,2:8 -segment 32K,8K,32K -o x.json": {Setups: []string{"ring"}, Segments: 4, MoreSegments: []int{2, 8}, SegmentBytes: 32 << 10, MoreSegmentBytes: []int{8192}},
 	} {
 		req, err := parseSweep(strings.Fields(line))
