@@ -44,7 +44,7 @@ func (g guest) fullNode() {
 		const tau, segments = 2, 16
 		size := fmt.Sprintf("%dB", free*percent/100/tau/segments)
 		err := attempt(func() {
-			o := g.execute(taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-k", "1", "-launches", "6", "-time", "20s",
+			o := g.execute(taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-k", "1", "-launches", "6", "-time", "2m", // busy hosts need it
 				fmt.Sprint(segments), size, fmt.Sprint(tau)).clean()
 			if percent == 50 {
 				o.result()
