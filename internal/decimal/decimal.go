@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse reads digits with an optional point, sign and exponent. It refuses other syntax of Go such as 1_000,
-// 0x1p4, inf and nan.
+// Parse reads digits with an optional point, sign and exponent. It refuses the rest of Go's syntax: 1_000,
+// 0x1p4, inf, nan.
 func Parse(text string) (float64, error) {
 	if strings.Trim(text, "0123456789+-.eE") != "" {
 		return 0, fmt.Errorf("%.40q is no decimal number", text)

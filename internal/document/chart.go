@@ -17,14 +17,14 @@ type Drawing interface {
 	Write(w io.Writer, format string, cm float64) error
 }
 
-// A Chart is a drawing and its alternatives, which a reader of a page chooses from menus. Sketches that
-// fail are left out.
+// A Chart has alternative drawings, which a reader of a page chooses from menus. Sketches that fail are left
+// out.
 type Chart struct {
-	Name     string   // of its kind, in file names and for the page's script
+	Name     string   // of its kind, for file names and for the page's script
 	Title    string   // above it, "" for none
 	Keys     []string // of Sketch.Choice, a menu each, in this order
 	Sketches []Sketch // the first that can be drawn is shown
-	Later    bool     // a page holds it packed until it is in sight
+	Later    bool     // a page holds it packed until it is visible
 }
 
 // A Sketch is a drawing that is not made yet.
@@ -58,7 +58,7 @@ type menu struct {
 	Values []string
 }
 
-// menus are those of keys with several values.
+// menus has a menu for each key with several values.
 func (c *Chart) menus(sheets []sheet) (all []menu) {
 	for _, key := range c.Keys {
 		if values := lists.Unique(lists.Map(sheets, func(s sheet) string { return s.Choice[key] })); len(values) > 1 {

@@ -1,7 +1,6 @@
 // Package document holds results as documents and renders them as text, JSON, CSV, Markdown and HTML.
 //
-// Its opinion: a result describes itself once and knows no format; a format knows documents and no
-// result.
+// Its opinion: a result makes one document and knows no format; a format knows documents and no result.
 package document
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// A Document is a result: sentences, tables and charts in the order of reading, its value, and a row for
-// each of its numbers.
+// A Document is a result for all formats: sentences, tables and charts in the order of reading, its value for
+// JSON, and its numbers as rows for CSV.
 type Document struct {
 	Kind    string // the "format" in JSON: "taulop predict"
 	Version int    // of that kind
@@ -56,8 +55,8 @@ func (r Rows) WriteValues(w io.Writer, separator rune) error {
 	return t.WriteValues(w, separator)
 }
 
-// New makes a document of version 1. Say adds its parts; it is called once, when parts are first used,
-// and not for Values.
+// New makes a document of version 1. Say adds its parts; it is called once, on the first use of parts. Values
+// do not need it.
 func New(kind string, value any, values Values, say func(*Document)) *Document {
 	return &Document{Kind: kind, Version: 1, Value: value, Values: values, say: say}
 }

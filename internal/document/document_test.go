@@ -51,7 +51,7 @@ func TestOutputs(t *testing.T) {
 }
 
 // A value without a kind writes itself.
-func TestFilesOfTheirOwn(t *testing.T) {
+func TestFilesWriteThemselves(t *testing.T) {
 	var b strings.Builder
 	d := Document{Value: file{}}
 	if err := d.WriteJSON(&b); err != nil || b.String() != "{}\n" {
@@ -66,7 +66,7 @@ func (file) Write(w io.Writer) error {
 	return err
 }
 
-// A page has the same prose and tables, and takes nothing for markup.
+// HTML has the same prose and tables, with escaped characters.
 func TestHTML(t *testing.T) {
 	var b strings.Builder
 	if _, err := sample().WriteHTML(&b); err != nil {

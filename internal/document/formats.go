@@ -23,8 +23,7 @@ var Formats = []*Format{
 	Markdown,
 }
 
-// WriteJSON writes the answer and the value. A value without a kind, such as a parameter file, writes
-// itself.
+// WriteJSON writes the answer and the value. A parameter file, which has no kind, writes itself.
 func (d *Document) WriteJSON(w io.Writer) error {
 	if file, ok := d.Value.(interface{ Write(io.Writer) error }); ok && d.Kind == "" {
 		return file.Write(w)

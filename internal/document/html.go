@@ -32,7 +32,7 @@ func (l *Later) Packed() (string, error) {
 	return Pack(text.Bytes(), gzip.BestCompression)
 }
 
-// Pack is gzip in URL-safe base64, which HTML does not escape.
+// Pack compresses text as gzip, in URL-safe base64, which HTML does not escape.
 func Pack(text []byte, level int) (string, error) {
 	var out bytes.Buffer
 	w, err := gzip.NewWriterLevel(&out, level)
@@ -53,8 +53,8 @@ var markup string
 
 var body = template.Must(template.New("").Funcs(template.FuncMap{"words": func(s string) string { return strings.Join(strings.Fields(s), " ") }}).Parse(markup))
 
-// WriteHTML writes the body of a page, and returns what its script shows later. Each line of prose is a
-// paragraph.
+// WriteHTML writes the body of a page, and returns the parts that its script shows later. Each line of prose
+// is a paragraph.
 func (d *Document) WriteHTML(w io.Writer) (*Later, error) {
 	p := &page{later: &Later{Charts: make(map[int][]sheet)}, drawn: d.sheets()}
 	parts := p.parts(d, 2)
@@ -137,7 +137,7 @@ func (p *page) section(s *Section, level int) *passage {
 	return made
 }
 
-// heavy is the length of an SVG in bytes from which on it is packed, to a fifth.
+// heavy is the length of an SVG in bytes from which on it is packed, to a fifth of it.
 const heavy = 12 << 10
 
 // chart is a chart with its menus; nil if it cannot be drawn.

@@ -17,7 +17,7 @@ var Markdown = &Format{Name: "md", Usage: "Markdown with tables, for issues and 
 // Draw writes a chart to a file of this name, and returns the link to it.
 type Draw func(name string, write func(io.Writer) error) (link string, err error)
 
-// chartCm is the width of charts, about that of a page on the web.
+// chartCm is the width of charts, about the width of a web page.
 const chartCm = 14
 
 // WriteMarkdown writes all parts, charts as SVG under distinct names; without charts if draw is nil.

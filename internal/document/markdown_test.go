@@ -8,7 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// What Markdown would take for its own is escaped, and a cell stays a cell.
+// Markup and separators of cells are escaped.
 func TestMarkdown(t *testing.T) {
 	const want = "the answer\n\ncosts\n\n| m | cost, µs |\n| --: | --: |\n| 1K | 2.5\\* |\n| 2K | a\\|b |\n\n\\* the cheapest\n\nhow it was measured, x\\_1 \\< 2\\\nin two lines\n\n"
 	var b strings.Builder
@@ -17,7 +17,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// Every row of a table has as many cells as its head, whatever is in them.
+// Every row of a table has as many cells as the head.
 func FuzzMarkdown(f *testing.F) {
 	f.Add("m", "a|b\nc")
 	f.Add("", `\|`)

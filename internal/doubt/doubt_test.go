@@ -11,8 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Off cache a ring's transfers differ from an isolated message's, and eq. (8) says nothing of the
-// two; of sendrecv it does, and in cache.
+// Eq. (8) does not compare an isolated message with a ring off cache, which receives into another buffer.
 func TestBoundsOfRingOffCache(t *testing.T) {
 	for _, tt := range []struct {
 		setup string
@@ -35,7 +34,7 @@ func TestBoundsOfRingOffCache(t *testing.T) {
 
 func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
 
-// The first two times are metropolis'. Without intervals every difference counts.
+// The first two times are of metropolis. Without intervals every difference counts.
 func TestBoundsOfPublishedFile(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
 	all := Bounds(params.FromText(table, nil).Transfers())
@@ -51,7 +50,7 @@ func TestBoundsOfPublishedFile(t *testing.T) {
 	}
 }
 
-// Beyond the intervals only, and nothing is known of too few samples.
+// Only breaches beyond the intervals count, and none with too few samples.
 func TestBoundsWithinIntervals(t *testing.T) {
 	f := &params.File{Plan: params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false}}}
 	for tau, ns := range map[int]float64{2: 240, 4: 480} {
@@ -78,8 +77,8 @@ func TestBoundsWithinIntervals(t *testing.T) {
 	}
 }
 
-// What is called off cache is refused for a placement and τ where half of the launches had
-// more in a cache, and not for one launch that a neighbour disturbed.
+// Data count as in a cache if half of the launches at a placement and τ found them there, not one launch
+// alone.
 func TestInCache(t *testing.T) {
 	launch := func(loads ...params.Loads) params.Launch { return params.Launch{Loads: loads} }
 	next := func(tau int, ns float64) params.Loads {

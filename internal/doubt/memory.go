@@ -81,7 +81,7 @@ func most(f *params.File, bytes func(*params.Cell) (perTime float64)) (best *par
 	return best, rate
 }
 
-// loaded is the reads of workers that load memory while another one times a read.
+// loaded has the reads of workers that load memory while another worker times a read.
 func loaded(f *params.File) *Carried {
 	const line = 64
 	c, rate := most(f, func(c *params.Cell) float64 {
@@ -105,7 +105,7 @@ func loaded(f *params.File) *Carried {
 		Full: latency(100).Div(latency(0)).Lo >= 2}
 }
 
-// copied is workers' copies between their own buffers.
+// copied has workers' copies between their own buffers.
 func copied(f, curves *params.File) *Carried {
 	moved := func(c *params.Cell) float64 {
 		if c.Kind != params.OwnCell || c.Bytes < leastCarried || c.Transport != params.InSegments {
@@ -117,7 +117,7 @@ func copied(f, curves *params.File) *Carried {
 	if c == nil {
 		return nil
 	}
-	// A placement fills one node after the other, so saturation is that of bandwidth over workers per node.
+	// A placement fills one node after the other, so saturation shows in bandwidth over workers per node.
 	type perNode struct{ workers, rate float64 }
 	var points []perNode
 	var last perNode // the most workers, and the highest rate
@@ -132,7 +132,7 @@ func copied(f, curves *params.File) *Carried {
 	return &Carried{What: fmt.Sprintf("copies of %d bytes", c.Bytes), Workers: c.Tau, Nodes: nodes(f, c.Placement, 0, c.Tau), Rate: rate, Fetched: rate.Scale(1.5), Full: full}
 }
 
-// passed is one worker's reads in passes over an array, element by element.
+// passed has one worker's reads in passes over an array, element by element.
 func passed(f *params.File) *Carried {
 	c, rate := most(f, func(c *params.Cell) float64 {
 		if a, _ := c.Variant.(params.Access); a.Operation != "read" || a.Stride != 1 {

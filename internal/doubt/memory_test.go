@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// carrying is a machine of two NUMA nodes with four cores each whose placement local fills one
-// after the other. Rates are GB/s of copies of 1 MiB, read and written, by τ.
+// carrying is a machine of two NUMA nodes with four cores each, which placement local fills in turn. Rates
+// are GB/s of copies of 1 MiB, read and written, by τ.
 func carrying(peak float64, nodes int, rates map[int]float64) *params.File {
 	f := &params.File{Provenance: params.Provenance{Memory: &params.Memory{PeakGBs: peak, Given: true, Nodes: nodes}}, Placements: []numa.Placement{{Policy: numa.Local}}}
 	for i := range 8 {
@@ -25,8 +25,8 @@ func carrying(peak float64, nodes int, rates map[int]float64) *params.File {
 	return f
 }
 
-// Memory that carries less than it should is found only where more load brings no more, on all
-// nodes, and beyond what lines that are read before they are written may take.
+// Low bandwidth is reported only if all nodes are loaded, more load brings no more, and write-allocate does
+// not explain it.
 func TestMemoryDoubts(t *testing.T) {
 	full := map[int]float64{1: 10, 2: 20, 4: 22, 8: 44} // of a node: 20 with two workers, 22 with four
 	rising := map[int]float64{1: 10, 2: 20, 4: 40, 8: 80}
@@ -65,7 +65,7 @@ func TestMemoryDoubts(t *testing.T) {
 	}
 }
 
-// Reads under load are all that memory has to carry, and it is full where latency has doubled.
+// Reads under load show the bandwidth of memory once latency has doubled.
 func TestCarriedUnderLoad(t *testing.T) {
 	for _, tt := range []struct {
 		idle, loaded float64

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// visited is a file of launches that visited copies of many sizes at τ, of which
-// last says which CPU took longest, and how much longer than the median of the others.
+// visited is a file of launches that visited copies of many sizes at τ. Last says which CPU was the last, and
+// how much slower than the median of the others.
 func visited(tau, launches, visits int, last func(launch int) (cpu int, slower float64)) *params.File {
 	f := &params.File{Launches: make([]params.Launch, launches)}
 	for v := range visits {
@@ -26,8 +26,8 @@ func visited(tau, launches, visits int, last func(launch int) (cpu int, slower f
 	return f
 }
 
-// Of files of a machine whose CPUs are alike, few name one; a slow one is named, with
-// how slow it is; nor is one that is last by a little, or in some launches.
+// A slow CPU is found with its slowdown, but rarely one among equal CPUs, and none that is last by little or in
+// some launches.
 func TestSlowCPUs(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, tau := range []int{2, 4, 64} {

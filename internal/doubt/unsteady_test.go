@@ -53,8 +53,8 @@ func TestUnsteady(t *testing.T) {
 	}
 }
 
-// Where samples are sorted by state, the probe's readings of the same workers give no warning, in
-// turns or one after the other; other workers' still do.
+// The probe's readings of workers whose samples are sorted by state give no warning, whether states alternate
+// or follow each other. Readings of other workers do.
 func TestSortedIsSteady(t *testing.T) {
 	for _, workers := range []int{0, 1, 2, 4} {
 		f := new(params.File)
@@ -80,8 +80,7 @@ func TestSortedIsSteady(t *testing.T) {
 	}
 }
 
-// As many launches as a file holds, in one session or in thousands, are looked through in
-// moments, and a drift is found where there is one.
+// Drifts are found among as many launches as a file may hold, in one session or in thousands, within seconds.
 func TestManyLaunches(t *testing.T) {
 	const launches = 1 << 16
 	for _, sessions := range []int{1, launches / 16} {

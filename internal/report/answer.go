@@ -60,8 +60,8 @@ func halfWithin(half float64) string {
 	return "half of those measured are within " + view.HalfWidth(half)
 }
 
-// sayFirst writes L, y and A of the first setup and placement at the largest τ in each state of the
-// machine, for messages of a segment or else the largest ones; nothing without transfers.
+// sayFirst writes L, y and A of the first setup and placement at the largest τ, in each state of the
+// machine. Messages have the size of a segment, or else the largest size. Without transfers it writes nothing.
 func sayFirst(w *document.Document, f *params.File) {
 	c, tau := firstCurve(f)
 	heads := []view.Column{{Name: fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), tau), Unit: "ns"}, {Name: fmt.Sprintf("y(%d)", tau), Unit: "ns"}, {Name: fmt.Sprintf("A(%d)", tau)}}
@@ -136,8 +136,8 @@ func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
 // mostCheapest is the number of ranges of sizes in an answer.
 const mostCheapest = 3
 
-// cheapest names for each collective and P the cheapest algorithm and its cost, a line for each range
-// of sizes where it stays the same. Sizes with an unknown cost are left out.
+// cheapest names the cheapest algorithm of each collective and P with its cost: a line for each range of
+// sizes that it wins. Sizes with an unknown cost are left out.
 func (p *predictions) cheapest() (lines []string) {
 	for _, calls := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		var first, last []predict.Prediction // the cheapest rows of the run's first and last size

@@ -46,8 +46,8 @@ func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 // WriteJSON writes the document.
 func (c *Check) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop check", 1, "", c) }
 
-// WriteMetrics writes a text file for Prometheus's node exporter, which exports the file's time
-// itself. A check that failed has its state alone.
+// WriteMetrics writes a text file for Prometheus's node exporter, which exports the file's time itself.
+// Of a failed check it writes the state alone.
 func (c *Check) WriteMetrics(w io.Writer) error {
 	var b strings.Builder
 	gauge := func(name, help string, samples ...string) { // a sample: labels, a space and the value

@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Where a machine was in states, what monitoring gets names them by the baseline's flags, which
-// stay the same from check to check; else it has nothing of them.
+// Monitoring data name the states of a machine by the baseline's flags, which stay the same from check to
+// check. Without states they have no flags.
 func TestCheckStates(t *testing.T) {
 	cell := func(flag, ratio float64) compare.BaselineCell {
 		return compare.BaselineCell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: "local", Tau: 2}, Flag: flag,

@@ -41,7 +41,7 @@ func (c *sideBySide) say(w *document.Document) {
 	}
 }
 
-// Below is the tables under the answer, and which machine is ahead in each.
+// Below has the tables under the answer, and says which machine is ahead in each.
 func Below(c *compare.Comparison) *document.Document {
 	return document.New("", nil, nil, (*sideBySide)(c).sayTables)
 }
@@ -90,7 +90,8 @@ func channelTitle(c compare.Channel, segment bool) string {
 	return fmt.Sprintf("%s, %s = %s", c, letter, view.Bytes(c.Bytes))
 }
 
-// quantities are tables with τ down and machines across; times have their ratios to the first machine.
+// quantities are tables with a row for each τ and a column for each machine. Beside times are their ratios
+// to the first machine.
 func quantities(t *compare.Table) (tables []view.Table) {
 	m := view.Bytes(t.Bytes)
 	for _, q := range []struct {
@@ -162,7 +163,7 @@ func ratioCell(r *compare.Ratio) string {
 	return significant(r.Value) + "  "
 }
 
-// sums has L(m,1), the last A(τ), saturation and the fitted law of each machine.
+// sums has a row for each machine: L(m,1), A at the largest τ, saturation and the fitted law.
 func sums(t *compare.Table) view.Table {
 	table := view.Table{
 		Title:   "  summed up; contention σ and coherence κ of X(τ) = λτ/(1 + σ(τ−1) + κτ(τ−1))",

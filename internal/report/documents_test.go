@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 )
 
-// Results are written as people read them, and as JSON that reads as the same again.
+// The text of each result is as expected, and its JSON can be read again without loss.
 func TestDocuments(t *testing.T) {
 	for _, tt := range []struct {
 		d    *document.Document

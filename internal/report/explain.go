@@ -17,7 +17,7 @@ import (
 	"github.com/taulop/taulop/model"
 )
 
-// Explanations break costs down into terms, or say in which ranges of sizes each algorithm is the cheapest.
+// Explanations splits costs into terms, or lists the ranges of sizes in which each algorithm is the cheapest.
 func Explanations(d *predict.Explanations) *document.Document {
 	return document.New("taulop explain", d, document.Rows((*explanations)(d).values), (*explanations)(d).say)
 }
@@ -55,7 +55,7 @@ func (d *explanations) say(w *document.Document) {
 	saySource(w, d.Source)
 }
 
-// sayExplanation writes the formula, its terms with the numbers in, and its stages.
+// sayExplanation writes the formula, the values of its terms, and its stages.
 func sayExplanation(w *document.Document, e *predict.Explanation) {
 	name := e.Collective + ":" + e.Algorithm
 	fmt.Fprintf(w, "%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), costText(&e.Prediction), intervalText(&e.Prediction))
@@ -153,7 +153,7 @@ func stages(e *predict.Explanation) view.Table {
 	return t
 }
 
-// withinNodes is the number of messages within nodes, in all and at each level: 6 (4+2).
+// withinNodes is the number of messages within nodes, and in brackets their numbers by level: 6 (4+2).
 func withinNodes(s predict.ExplainStage) string {
 	text := s.Within.String()
 	if s.Within != nil && s.Within.Levels != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Shares of terms add up to 100 %, each part of a table that is too wide names its rows, and states
-// that are too short for a line of their own have one together.
+// Shares of terms add up to 100 %, and rare states share a line.
 func TestExplanation(t *testing.T) {
 	e := predict.Explanation{Described: "here", Formula: "a + b + c",
 		States: []predict.StateCost{{State: params.State{NS: 60, Share: 0.6}, Microseconds: 1}, {State: params.State{NS: 240, Share: 0.33}, Microseconds: 2}}}

@@ -52,7 +52,7 @@ func FleetTables(o *compare.Overview) (all []view.Table) {
 	return all
 }
 
-// inMost describes the state that most machines have been in, which they are compared in.
+// inMost describes the state that most machines were in. The comparison is of this state.
 func inMost(s *compare.InState) string {
 	byShare := func(a, b compare.MachineState) int { return cmp.Compare(a.Share, b.Share) }
 	least := fmt.Sprintf("%.0f", slices.MinFunc(s.Machines, byShare).Percent())
@@ -63,8 +63,7 @@ func inMost(s *compare.InState) string {
 	return fmt.Sprintf(", in the state that most have been in%s: %s %% of their time", s.Title(), share)
 }
 
-// mostInSurvey is the number of outliers, and of cells, that text shows of a kind of survey:
-// pairs of CPUs are thousands.
+// mostInSurvey limits the outliers and the cells of a survey in text: there are thousands of pairs of CPUs.
 const mostInSurvey = 12
 
 // kindTables are the outliers of a survey, then medians of the cells with the widest spread.

@@ -46,8 +46,8 @@ func (d *patterns) say(w *document.Document) {
 	}
 }
 
-// mostLines is the number of variants of a pattern that text shows; of more it shows those with the
-// least and the largest time a byte.
+// mostLines is the number of variants of a pattern up to which text shows all. Beyond it text shows the
+// variants with the least and the largest time per byte.
 const mostLines = 8
 
 func (d *patterns) fits(p int, off bool) view.Table {

@@ -39,7 +39,7 @@ func measuredPatterns(t *testing.T) *verify.PatternResult {
 	}
 	row("permutation-1", verify.Permutation, false, 1000, 1100, 1050, 1040)
 	row("permutation-1", verify.Permutation, true, 9000, 1, 1, 1)
-	d.Rows[1].Bytes = 16384 // one of those that lines are fitted to
+	d.Rows[1].Bytes = 16384 // a size that lines are fitted to
 	row("permutation-2", verify.Permutation, false, 2000, 2100, 2050, 1040)
 	row("scatter-0", "scatter", false, 1600, 1680, 1600, 1200)
 	d.Means = verify.PatternMeans(d.Rows)
@@ -83,7 +83,7 @@ scatter-r: rank r sends each other rank m bytes of its own, one after another
     l(k,P) = (P−1)(2L(S,1) + (k−1)L(S,2))
 `
 
-// Charts read the rows as collectives'.
+// ReadVerification reads the JSON of patterns.
 func TestPatternsAreAVerification(t *testing.T) {
 	var b strings.Builder
 	must.Do(Patterns(measuredPatterns(t)).WriteJSON(&b))

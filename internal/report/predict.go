@@ -21,7 +21,7 @@ func Predictions(p *predict.Predictions) *document.Document {
 
 type predictions predict.Predictions
 
-// A call has a table of its own.
+// A call identifies a table of predictions.
 type call struct {
 	collective string
 	p          int
@@ -167,7 +167,7 @@ func predictionTable(rows []predict.Prediction) view.Table {
 	return t
 }
 
-// costCells are the cost with its mark, or a space, and the cost by τ-Lop if that stands beside.
+// costCells are the cost with its mark or a space, and beside the costs of another model the cost by τ-Lop.
 func costCells(r *predict.Prediction) []string {
 	mark := " "
 	if r.Cheapest {
@@ -212,8 +212,8 @@ func costText(r *predict.Prediction) string {
 	return text
 }
 
-// values have a row for each prediction, with the columns of the tables that the authors' library is
-// tested with first.
+// values have a row for each prediction. The first columns are those of the tables that the authors' library
+// is tested with.
 func (p *predictions) values() view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
 	beside := len(p.Rows) > 0 && p.Rows[0].Beside
@@ -242,7 +242,7 @@ func value(us *float64) string {
 	return fmt.Sprintf("%.6f", *us)
 }
 
-// Uncertainty says what is and is not within the intervals of predictions from a file.
+// Uncertainty says which sources of error the intervals of predictions contain, and which not.
 func Uncertainty(f *params.File, on *model.Cluster) string {
 	from, beyond := launches(f), "what the model neglects comes"
 	if f.Drawn() > f.Sessions() {

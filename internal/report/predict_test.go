@@ -55,7 +55,7 @@ func TestStageNumbers(t *testing.T) {
 	}
 }
 
-// Of costs beyond what was measured a note names the machines that have some.
+// A note names the machines with extrapolated costs.
 func TestMachinesExtrapolated(t *testing.T) {
 	machine := func(name string, us float64) *predict.Predictions {
 		return &predict.Predictions{Source: predict.Source{Machine: name}, Rows: []predict.Prediction{{Collective: "bcast", Algorithm: "linear", P: 4, Bytes: 8, Microseconds: us}}}

@@ -18,7 +18,7 @@ import (
 // mostListed is the number of processes up to which text lists a mapping.
 const mostListed = 256
 
-// ProcessMap is mappings of a program's processes to a machine's cores.
+// ProcessMap has mappings of a program's processes to a machine's cores.
 func ProcessMap(r *processmap.Result) *document.Document {
 	return document.New("taulop map", r, document.Rows((*processMap)(r).values), (*processMap)(r).say)
 }
@@ -132,7 +132,7 @@ func (r *processMap) perLevel(title string, cell func(processmap.LevelCost) stri
 	return t
 }
 
-// writeMapping lists the processes of each package under the cheapest mapping.
+// writeMapping lists the processes on each package under the cheapest mapping.
 func (r *processMap) writeMapping(w *document.Document) {
 	all := (*processmap.Result)(r)
 	m := all.Mapping(r.Best)

@@ -14,7 +14,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Published is collectives that others measured, beside predictions.
+// A Published has published times of collectives beside predictions.
 type Published struct {
 	predict.Source
 	Output  string `json:"measured_in"` // the file that has them
@@ -62,7 +62,7 @@ func (d *Published) say(w *document.Document) {
 	d.writeMeasured(w)
 }
 
-// writeMeasured states which measured times predictions are compared with.
+// writeMeasured states the source of the measured times, and which of a row's times is compared.
 func (d *Published) writeMeasured(w *document.Document) {
 	version := d.Version
 	if version == "" {
@@ -141,7 +141,7 @@ func (d *Published) values() view.Table {
 	return t
 }
 
-// An Evaluation is the measured penalties of choices of an algorithm.
+// An Evaluation has the measured penalties of choosing algorithms by predictions.
 type Evaluation struct {
 	predict.Source
 	Output  string `json:"measured_in"`

@@ -21,9 +21,8 @@ var (
 	ErrUnpredicted    = errors.New("measure again, and allow more time or name the machine's parameters")
 )
 
-// ReadVerification reads the JSON of a Verification, or of Patterns, whose rows have times and
-// predictions as well. Rows without predictions are left out. An error is one sentence that begins
-// with the name of the file.
+// ReadVerification reads the JSON of a Verification or of Patterns. It leaves out rows without predictions.
+// An error is one sentence that begins with the name of the file.
 func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	text, err := infile.Document(r, name, ErrNoVerification)
 	if err != nil {
@@ -43,7 +42,7 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives: %w", name, ErrNoVerification)
 	}
-	measured := len(doc.Rows) // some or all without predictions, if the run was stopped
+	measured := len(doc.Rows) // a stopped run has rows without predictions
 	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has %d rows and no predictions: %w", name, measured, ErrUnpredicted)
 	}
@@ -104,7 +103,7 @@ func ReadPublished(r io.Reader, name string) (*Published, error) {
 	return &Published{Source: predict.Source{Machine: printable.Name(doc.Machine)}, Version: printable.Name(doc.Version), Comparison: &published.Comparison{Cells: doc.Cells}}, nil
 }
 
-// checkRow checks a row and its predictions, which have the order of models.
+// checkRow checks a row, and that its predictions are in the order of models.
 func checkRow(r verify.Row, models []string) error {
 	m := r.Measured
 	switch {

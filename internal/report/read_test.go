@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// What verify writes is read as it was, also a row with too few samples for an interval.
+// The JSON of verify is read without loss, also a row with too few samples for an interval.
 func TestReadWhatVerifyWrites(t *testing.T) {
 	v := measuredCalls()
 	v.Rows[0].Measured, v.Warnings = fit.Median([]float64{300}), []string{"this is a virtual machine"}
@@ -24,7 +24,7 @@ func TestReadWhatVerifyWrites(t *testing.T) {
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer
 	v, twice := measuredCalls(), measuredCalls()
-	v.Models = nil // so that names are those of predictions
+	v.Models = nil // which have names of models, too
 	must.Do(Verification(v).WriteJSON(&b))
 	good := b.String()
 	twice.Rows = append(twice.Rows, twice.Rows[0])

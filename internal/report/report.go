@@ -1,7 +1,7 @@
 // Package report turns results into documents of sentences and tables.
 //
-// Its opinion: text and JSON come from the same value, a number stands with its unit and its interval
-// and has the digits that the interval leaves, and a warning stands beside its number.
+// Its opinion: text and JSON come from the same value; a number has its unit, its interval, and the digits
+// that the interval leaves; a warning stands beside its number.
 package report
 
 import (
@@ -46,7 +46,7 @@ func idle(p provenance.Provenance) string {
 	return "idle cores " + p.IdleCores
 }
 
-// clock states the clock of workers at the smallest and the largest τ, "" if the system does not say it.
+// clock states the clock of workers at the smallest and the largest τ; "" if the system does not state it.
 func clock(f *params.File) string {
 	clocks := f.MHz()
 	delete(clocks, 0)
@@ -198,7 +198,7 @@ func differ(within, between float64) string {
 	return fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
 }
 
-// launches counts the launches that did not die, and sessions.
+// launches counts the completed launches, and the sessions.
 func launches(f *params.File) string {
 	alive := len(lists.Filter(f.Launches, func(l params.Launch) bool { return !l.Died }))
 	switch n := f.Sessions(); {

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What became of late batches and of the clock stands with what is known of a file.
+// The summary of a file has the late batches and the clock.
 func TestReach(t *testing.T) {
 	f := &params.File{Launches: []params.Launch{
 		{MHz: map[int]float64{0: 1, 1: 3400, 8: 2900}, Begun: params.Begun{Batches: 100, Late: 2}},
@@ -35,7 +35,7 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// reach is what is said of how well a file's cells are known.
+// reach is the summary of a file.
 func reach(f *params.File) string {
 	var d document.Document
 	sayReach(&d, f)
@@ -44,7 +44,7 @@ func reach(f *params.File) string {
 	return b.String()
 }
 
-// The plain command says how alike workers were, and that no CPU was left.
+// The plain command compares workers' times, and says that all CPUs have a worker.
 func TestSeriesWorkers(t *testing.T) {
 	s := fig18()
 	s.Workers.Messages, s.Workers.Copies = &params.Balance{Fastest: 0.991, Typical: 0.995}, &params.Balance{Fastest: 0.9, Typical: 0.97}

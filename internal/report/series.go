@@ -55,13 +55,13 @@ type SeriesState struct {
 	Results Results      `json:"results"`
 }
 
-// Balances are workers' own times over that of the slowest one.
+// Balances compare the times of workers with the slowest worker's time.
 type Balances struct {
 	Messages *params.Balance `json:"messages,omitempty"`
 	Copies   *params.Balance `json:"copies,omitempty"` // without flags: no worker waits for another
 }
 
-// Results are what follows from the rows.
+// Results are computed from the rows.
 type Results struct {
 	series.Result
 	Remarks []string `json:"remarks"`
@@ -76,7 +76,7 @@ func (s *Series) Warn(ws ...error) {
 	}
 }
 
-// Finish takes over the result, with remarks on it, and the result in each state.
+// Finish adds the result with remarks on it, and the result in each state.
 func (s *Series) Finish(r series.Result, f *params.File, states []series.InState) {
 	for _, state := range states {
 		one := *s
@@ -210,7 +210,7 @@ func (s *Series) writeRows(w *document.Document) {
 	w.Table(t)
 }
 
-// sayResults writes the parameters of each state, first the last line of the paper's tool.
+// sayResults writes the parameters of each state. They begin with L, the last line of the paper's tool.
 func (s *Series) sayResults(w *document.Document) {
 	s.each(w, func(one *Series) { one.writeResults(w) })
 	if s.Within != nil && s.Between != nil {

@@ -48,7 +48,7 @@ func TestSeriesText(t *testing.T) {
 		"user buffers walk through 32 MB a worker (off cache)",
 		"\n         k          m    l(k,4)  L(8KB,4)  95 % interval of L  launches\n  segments      bytes        ns        ns  ns\n",
 		"\n     12288  100663296  47060000      3829  [3791, 3868]               9\n",
-		// The mean of the four rows that the paper prints: its table has more.
+		// The mean of four rows of the paper's table.
 		"L(8KB,4) = 3816 ns  [3778, 3854]",
 		"[3778, 3854]  mean over k\n   in L2 = 3813 ns  [3775, 3851]  mean over k = 1 … 2, m = 8K … 16K\n  memory = 3809 ns  [3771, 3847]  mean over k = 8192, m = 64M\n   slope",
 		"\n    y(4) = 200 ns  [195, 205]  synchronisation",

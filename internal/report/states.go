@@ -28,8 +28,8 @@ type stateColumn struct {
 	cell func(params.State) string
 }
 
-// sayStates writes a row for each state, the most frequent first: share of the time, median duration and
-// the columns found. Flags are those between the given number of workers.
+// sayStates writes a row for each state, the most frequent first: what a flag among the workers takes, share
+// of the time, median duration, and the columns found.
 func sayStates(w *document.Document, workers int, states []params.State, found ...stateColumn) {
 	if len(states) == 0 {
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A sweep of a machine that was in two states has the transfers, y and c of each, and says how
-// well they are known; of one state it says nothing of states.
+// A sweep of a machine in two states has transfers, y, c and widths of intervals in each. A sweep in one
+// state does not mention states.
 func TestSweepByState(t *testing.T) {
 	f := must.Get(params.ReadFile(sweeptest.Moved(t)))
 	var b bytes.Buffer
@@ -40,7 +40,7 @@ func TestSweepByState(t *testing.T) {
 		}
 		before = at
 	}
-	// y, c and L of the law, and four times these.
+	// y, c and L of the simulated machine, and four times these.
 	for _, row := range []string{`\n  2 +\d{2,3} +\d{3} +\d{3} +\d{4}\n`, `\n  8K +\d{3} +\d{3} +[12][ ↑]*\n`, `\n  8K +\d{4} +\d{4} +[12][ ↑]*\n`} {
 		if !regexp.MustCompile(row).MatchString(regexp.MustCompile(`\.\d+`).ReplaceAllString(strings.ReplaceAll(text, " ?", ""), "")) {
 			t.Errorf("no row is like %s in\n%s", row, text)
@@ -53,7 +53,7 @@ func TestSweepByState(t *testing.T) {
 	}
 }
 
-func TestWhyStates(t *testing.T) {
+func TestSlowedStates(t *testing.T) {
 	alone, far := params.State{NS: 60, Share: 0.5}, params.State{NS: 240, Above: 120, Share: 0.5}
 	slowed := params.State{NS: 60, Share: 0.5, Slow: 9.8}
 	for want, states := range map[string][]params.State{

@@ -19,8 +19,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Sweep is a parameter file: the first L, y and A, whether it is fit for use, advice, and all that was
-// measured.
+// Sweep is the result of a sweep: the first L, y and A, whether the file is fit for use, advice, and all
+// tables.
 func Sweep(f *params.File, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
 		sayFirst(w, f)
@@ -29,8 +29,8 @@ func Sweep(f *params.File, r Reach) *document.Document {
 	})
 }
 
-// Measured is all that a parameter file has: transfers in each state of the machine, surveys, and how
-// well they are known.
+// Measured has all tables of a parameter file: transfers in each state of the machine, surveys, and the
+// widths of intervals.
 func Measured(f *params.File) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
 		if sayFirst(w, f); !w.Empty() {
@@ -128,8 +128,8 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 	}
 }
 
-// Survey is the result of one survey: a sentence, whether it is fit for use, advice, tables, the machine
-// and the lines about. Its value is the file.
+// Survey is the result of one survey: a sentence, whether the file is fit for use, advice, tables, the
+// machine, and the lines about. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
 		if found := s.Found(f); found != "" {
@@ -180,8 +180,8 @@ func firstCPUs(f *params.File) []view.Table {
 	return []view.Table{t}
 }
 
-// overheads are tables of o(m) for each placement and state of the cache with measured messages. Notes
-// name the others that o(m) is taken for.
+// overheads has a table of o(m) for each placement and state of the cache with measured messages. Notes name
+// the other placements and states that share this o(m).
 func overheads(f *params.File) (tables []view.Table) {
 	type place struct {
 		policy numa.Policy
@@ -240,8 +240,8 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 	return t
 }
 
-// transferTable is L(m,τ) with m down and τ across: first the isolated transfer between two workers,
-// then the setup's; for copies out of one buffer c(m,τ). Without times it has a title alone.
+// transferTable is L(m,τ) with a row for each m and a column for each τ, first the isolated transfer between
+// two workers. Copies out of one buffer have c(m,τ). Without times the table has a title alone.
 func transferTable(f *params.File, at map[params.Key]params.Cell, through params.Key) view.Table {
 	setup, policy, off := through.Setup, through.Placement, through.OffCache
 	t := view.Table{
@@ -316,7 +316,7 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 				times = append(times, "")
 				continue
 			}
-			if k.Tau == 1 && last == nil && k.Setup == keys[0].Setup { // a ring of one is another thing
+			if k.Tau == 1 && last == nil && k.Setup == keys[0].Setup { // a ring of one worker is no transfer between two
 				one = f.Alone(&c)
 			}
 			if last = &c; k.Setup == setups.Isolated.Name && one != nil {

@@ -64,7 +64,7 @@ func TestSweep(t *testing.T) {
 	)
 }
 
-// A sweep begins with its numbers, whether these are fit for use, and what to do.
+// A sweep begins with its numbers, whether the file is fit for use, and advice.
 func TestSweepAnswer(t *testing.T) {
 	at := func(ns, width float64) fit.Estimate {
 		return fit.Estimate{Center: ns, Lo: (1 - width) * ns, Hi: (1 + width) * ns, N: 9}

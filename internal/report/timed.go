@@ -16,7 +16,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// timedTable has the penalties that remain where some settings are timed.
+// timedTable has the penalties that remain when some settings are timed.
 func timedTable(plans []published.Planned) view.Table {
 	t := view.Table{Title: "Penalties where some settings are timed and the quickest is taken, %", Columns: append(view.Words("collective", "mapping", "timed"),
 		view.Numbers("cases", "mean", "worst", "of all runs", "of their time")...)}
@@ -29,7 +29,7 @@ func timedTable(plans []published.Planned) view.Table {
 	return t
 }
 
-// WritePlan states what a plan times, its duration, and the duration of timing everything.
+// WritePlan states how many settings a plan times, its duration, and the duration of timing all settings.
 func WritePlan(w io.Writer, m *plan.Manifest, library *mpi.Library, folder string) {
 	settings, cells, all := m.Timings()
 	fmt.Fprintf(w, "%s for %s: %s in %d of %d cells\n", printable.Name(folder), library.Version, printable.Count(settings, "timing"), cells, all)
@@ -72,7 +72,7 @@ type TimedCell struct {
 	Hi         float64      `json:"gain_hi"`
 }
 
-// NewTimed is the document of conclusions from a plan's results.
+// NewTimed collects the conclusions from a plan's results.
 func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.Conclusion, rules []mpi.Rule) *Timed {
 	doc := &Timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut, Components: m.Compared(r)}
 	doc.Settings, _, _ = m.Timings()

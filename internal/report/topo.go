@@ -18,7 +18,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Topology is a machine, and warnings of what would disturb a measurement.
+// A Topology describes a machine, with warnings of what would disturb a measurement.
 type Topology struct {
 	numa.Census
 	Machine    *numa.Machine         `json:"machine"`
@@ -59,7 +59,7 @@ func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warni
 	return t
 }
 
-// Place restricts the topology to where tau workers are under each placement that the machine has.
+// Place restricts the topology to the CPUs of tau workers under each placement that the machine has.
 func (t *Topology) Place(tau int) error {
 	for _, policy := range numa.Policies {
 		if !t.Machine.Has(policy) {

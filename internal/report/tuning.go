@@ -47,7 +47,7 @@ type TuningSpan struct {
 	Why       tune.Why     `json:"why"`
 }
 
-// NewTuning is the document of choices.
+// NewTuning collects the choices.
 func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning {
 	doc := &Tuning{Source: source, Library: all.Library.Version, Margin: margin}
 	us := func(seconds float64) *float64 {
@@ -157,7 +157,7 @@ func shown(us *float64) string {
 	return rough(*us)
 }
 
-// gain is a span's gain in percent, and whether it has a rule or else why not, unless the gain is too
+// gain is a span's gain in percent, followed by "rule", or by the reason for no rule unless the gain is too
 // small.
 func (s *TuningSpan) gain() string {
 	text := fmt.Sprintf("%.0f", 100*s.Gain)

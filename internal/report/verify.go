@@ -56,7 +56,7 @@ func (v *verification) say(w *document.Document) {
 	w.Tables(v.notes())
 }
 
-// offBy states the mean error of a model in and off cache, over all calls that it predicts.
+// offBy states the mean error of a model over all calls that it predicts, in cache and off cache.
 func offBy(who string, means []verify.Mean, model string) string {
 	var off []string
 	for _, cache := range []bool{false, true} {
@@ -91,7 +91,7 @@ func mostCalls(m verify.Mean) (calls int) {
 	return calls
 }
 
-// writeStates lists the states of ranks, if the machine was in several.
+// writeStates lists the states of the machine, if there were several.
 func (v *verification) writeStates(w *document.Document) {
 	rare := false
 	for _, ranks := range v.States {
@@ -115,7 +115,7 @@ func inState(workers int, s params.State) string {
 	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
 }
 
-// verified is the table of one algorithm: the prediction of the full model, and the errors of all models.
+// verified is the table of one algorithm: the full model's prediction and all models' errors.
 func (v *verification) verified(measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
 	for _, m := range v.Models {
@@ -152,7 +152,7 @@ func way(model string) string {
 	return strings.TrimPrefix(model, verify.Full+" ")
 }
 
-// notes explain the marks, and list the parameters given to each model.
+// notes explains the marks and lists the parameters of each model.
 func (v *verification) notes() (t view.Table) {
 	any := func(marked func(r verify.Row) bool) bool { return slices.ContainsFunc(v.Rows, marked) }
 	on := any(func(r verify.Row) bool { return r.OnGrid })
@@ -242,7 +242,7 @@ func isOf(model string) func(verify.Errors) bool {
 	return func(e verify.Errors) bool { return e.Model == model }
 }
 
-// percent writes the size of a share in percent, with a decimal below 10 %.
+// percent writes the absolute value of a share in percent, with a decimal below 10 %.
 func percent(share float64) string {
 	v := math.Abs(100 * share)
 	if v < 9.95 {
@@ -251,7 +251,7 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f", v)
 }
 
-// signed is percent with its sign; what rounds to 0.0 has a plus.
+// signed is percent with the sign of the share; 0.0 has a plus.
 func signed(share float64) string {
 	text := percent(share)
 	if share < 0 && text != "0.0" {

@@ -91,7 +91,7 @@ LogGP: what LogGP takes
 all: γ of what ranks reduce, and what they copy within themselves
 `
 
-// Where the host moved the CPUs each state has its tables, and errors over all count by shares.
+// Each state of the machine has its tables, and errors over all states are weighted by shares.
 func TestVerificationOfStates(t *testing.T) {
 	near, far := params.State{NS: 60, Share: 0.55, Lasts: 0.3}, params.State{NS: 240, Above: 120, Share: 0.4}
 	v := measuredCalls()
@@ -123,7 +123,7 @@ func TestVerificationOfStates(t *testing.T) {
 	}
 }
 
-// Lists with nothing in them are lists.
+// Empty lists are [].
 func TestVerificationJSONHasNoNull(t *testing.T) {
 	var b strings.Builder
 	must.Do(Verification(&verify.Result{}).WriteJSON(&b))
@@ -134,7 +134,7 @@ func TestVerificationJSONHasNoNull(t *testing.T) {
 	}
 }
 
-// A run that was stopped has times without predictions; charts leave them out.
+// A stopped run has times without predictions, which readers leave out.
 func TestUnpredicted(t *testing.T) {
 	v := measuredCalls()
 	v.Rows[2].Predicted = []verify.Prediction{}
@@ -162,7 +162,7 @@ func TestUnpredicted(t *testing.T) {
 	}
 }
 
-// The first line counts calls as the tables do, and says how many of them a model predicts.
+// The first line counts the measured calls and the predicted ones.
 func TestOffByCounts(t *testing.T) {
 	means := []verify.Mean{{Of: "all", P: 2, Errors: []verify.Errors{{Model: verify.Full, Rows: 26, Mean: 0.05}, {Model: "LogGP", Rows: 40, Mean: 0.3}}}}
 	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (26 of 40 calls) on average."; got != want {

@@ -9,9 +9,9 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// Digits formats v, known to within ±uncertainty, with as many digits as that
-// leaves it: the last decimal is at most ten times smaller than the uncertainty, and of a whole number
-// the last digit that is not 0 a hundred times. Of more than three decimals three digits are left.
+// Digits formats v, known to within ±uncertainty. The last decimal is at most ten times smaller than the
+// uncertainty; the last digit of a whole number that is not 0 at most a hundred times. A number with more
+// than three decimals has three digits.
 func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
@@ -32,14 +32,14 @@ func Digits(v, uncertainty float64) string {
 		v = math.Round(v/unit) * unit
 	}
 	text := fmt.Sprintf("%.*f", min(max(places, 0), most, 9), v)
-	if strings.Trim(text, "-0.") == "" { // -0 is 0 to a reader
+	if strings.Trim(text, "-0.") == "" { // no -0
 		text = strings.TrimPrefix(text, "-")
 	}
 	return text
 }
 
-// Center formats an estimate's centre with the digits that its interval leaves it, with three where its
-// samples are too few for one.
+// Center formats an estimate's centre with the digits that its interval leaves, or with three digits if
+// there are too few samples for an interval.
 func Center(e fit.Estimate) string {
 	if !e.Known() && e.N > 0 && math.Abs(e.Center) >= 1000 {
 		return Digits(e.Center, math.Pow10(int(math.Log10(math.Abs(e.Center)))-1))
@@ -47,8 +47,8 @@ func Center(e fit.Estimate) string {
 	return Digits(e.Center, (e.Hi-e.Lo)/2)
 }
 
-// Rough formats an estimate's centre as Center does, with two digits at least unless its interval is
-// twenty times as wide as the centre is large.
+// Rough formats an estimate's centre as Center does, but with at least two digits unless the interval is wider
+// than twenty times the centre.
 func Rough(e fit.Estimate) string {
 	half := (e.Hi - e.Lo) / 2
 	if half > 10*e.Center && e.Known() {
@@ -75,7 +75,7 @@ func Timed(e fit.Estimate) string {
 	return Known(e.Scale(1/scale), " "+unit)
 }
 
-// HalfWidth formats a relative half-width: ±9 %; ±>100 % of more than 1.
+// HalfWidth formats a relative half-width: ±9 %; above 1 it is ±>100 %.
 func HalfWidth(share float64) string {
 	switch {
 	case !(share <= 1):

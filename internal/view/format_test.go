@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/fit"
 )
 
-// Digits are as many as the uncertainty leaves; what rounds to nothing has no sign.
+// The uncertainty decides the number of digits; 0 has no sign.
 func TestDigits(t *testing.T) {
 	for _, tt := range []struct {
 		v, uncertainty float64
@@ -23,7 +23,7 @@ func TestDigits(t *testing.T) {
 	}
 }
 
-// A number has two digits, but none where not even its size is known.
+// A number has two digits, unless its interval is twenty times as wide.
 func TestRoughOfTheUnknown(t *testing.T) {
 	for _, tt := range []struct {
 		e    fit.Estimate

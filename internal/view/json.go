@@ -2,7 +2,6 @@ package view
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 
 	"github.com/go-json-experiment/json"
@@ -13,24 +12,16 @@ import (
 // WriteJSON writes a document after its format, version and answer in sentences, "" for none. The
 // version grows when a reader of the former one would misunderstand.
 func WriteJSON(w io.Writer, format string, version int, answer string, document any) error {
-	var head, b bytes.Buffer
-	if err := cmp.Or(EncodeJSON(&head, struct {
-		Format  string `json:"format"`
-		Version int    `json:"version"`
-		Answer  string `json:"answer,omitempty"`
-	}{format, version, answer}), EncodeJSON(&b, document)); err != nil {
+	var fields bytes.Buffer
+	if err := EncodeJSON(&fields, document); err != nil {
 		return err
 	}
-	text := bytes.TrimPrefix(b.Bytes(), []byte("{"))
-	head.Truncate(head.Len() - len("\n}\n"))
-	if !bytes.HasPrefix(text, []byte("}")) {
-		head.WriteString(",")
-	} else {
-		head.WriteString("\n")
-	}
-	head.Write(text)
-	_, err := w.Write(head.Bytes())
-	return err
+	return EncodeJSON(w, struct {
+		Format  string         `json:"format"`
+		Version int            `json:"version"`
+		Answer  string         `json:"answer,omitempty"`
+		Fields  jsontext.Value `json:",embed"`
+	}{format, version, answer, fields.Bytes()})
 }
 
 // EncodeJSON writes indented JSON as encoding/json does, but [] for nil slices.

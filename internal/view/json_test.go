@@ -8,8 +8,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Lists without anything in them are [], at any depth; those of types that have JSON of
-// their own, and those that may be left out, stay as they are.
+// Empty lists are [] at any depth, unless their type writes its own JSON or they may be left out.
 func TestWriteJSON(t *testing.T) {
 	type row struct {
 		Samples []float64 `json:"samples"`

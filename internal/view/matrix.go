@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 )
 
-// A Matrix is a symmetric matrix of times in ns between pairs, such as of CPUs, or of bytes.
+// A Matrix is a symmetric matrix of times in ns between pairs, for example of CPUs, or of bytes.
 type Matrix struct {
 	Volume  bool   // bytes, not ns
 	Heading string // of text, above all matrices of a survey
@@ -55,8 +55,8 @@ func Ends(all []Matrix) (ends []Matrix) {
 // MatrixNames is the largest side of a matrix in text.
 const MatrixNames = 16
 
-// MatrixTables are a survey's matrices under their heading, each with its bandwidths. If they are too
-// large, a sentence names the command plot instead.
+// MatrixTables are a survey's matrices under their heading, each with its bandwidths. For matrices that are
+// too large a sentence names the command plot instead.
 func MatrixTables(all []Matrix, plot string) []Table {
 	if len(all) == 0 {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A table that is too wide stands in parts, the first column before each and what belongs
-// together together; words are wrapped in their column, sentences below themselves.
+// A wide table is split into parts, each with the first column. Columns marked Beside stay together. Words are
+// wrapped in their column, sentences with an indent.
 func TestPage(t *testing.T) {
 	table := Table{Title: "a title that is longer than a line", Columns: append(Numbers("m", "first", "second", "", "third"), Words("remark")...)}
 	table.Columns[3].Left = true
@@ -66,7 +66,7 @@ a note that is longer than a line as well
 	}
 }
 
-// Lines break wherever their parts were written, and the last one need not end.
+// Lines are wrapped however they are split over writes, also a last line without an end.
 func TestPageLines(t *testing.T) {
 	var b strings.Builder
 	page := NewPage(&b, 12)

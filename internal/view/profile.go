@@ -91,13 +91,13 @@ type Drawing struct {
 	Profiles func([]params.Cell) []*Profile // of a file's cells of that kind
 
 	// Of charts.
-	Name     string // for users; "": it has no chart of its own
+	Name     string // of the chart; "": there is none
 	About    string // a description of the chart
 	Example  string // a command that draws it
 	Title    string
 	What     string              // is drawn, in sentences: "transfers of a disk"
 	Measure  string              // the command that measures it
-	Order    []string            // of panels and lines, by prefixes of their names
+	Order    []string            // of panels and lines, by the prefixes of their names
 	Few      bool                // lines or panels have a τ each, and a few τ are drawn by default
 	OnePanel bool                // panels have a τ each; for one machine they are merged, and τ is the dash
 	Setup    string              // drawn by default

@@ -13,7 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/printable"
 )
 
-// A Table is rows of cells under heads, with notes.
+// A Table has rows of cells under heads, and notes.
 type Table struct {
 	Title   string
 	Columns []Column
@@ -218,7 +218,7 @@ func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	return out.Flush()
 }
 
-// Grouped are the rows of each key, in the order of first appearance.
+// Grouped groups rows by key, in the order of first appearance.
 func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
 	at := make(map[K]int)
 	for _, r := range rows {

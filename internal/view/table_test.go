@@ -29,7 +29,7 @@ func TestTableText(t *testing.T) {
 	}
 }
 
-// Keys stand before each part of a table that is too wide for a line, numbers as well.
+// Each part of a table that is too wide for a line repeats the keys, also numbers.
 func TestTableKeys(t *testing.T) {
 	table := Table{Columns: Numbers("P", "m", strings.Repeat("a", 40), strings.Repeat("b", 40)), Keys: 2}
 	table.Add(7, "8K", 1, 2)

@@ -17,11 +17,11 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// An answer is the first thing on the page, with its tables: that of taulop compare, or if machines
-// cannot be compared what each carries.
+// An answer is the first sentence of the page, with its tables: the verdict of taulop compare, or what each
+// machine carries if machines cannot be compared.
 type answer struct {
 	text     string
-	tests    string // how it was tested, or why not
+	tests    string // how it was tested, or why it was not
 	below    *document.Document
 	compared bool
 	warnings []compare.Warning
@@ -104,11 +104,11 @@ func (x *index) unfit() string {
 	return strings.Join(texts, " ")
 }
 
-// drawn is the number of machines that charts show at first beside the median: outliers, if the fleet
-// was compared.
+// drawn is the number of machines that charts of a fleet show at first beside the median: the outliers, if
+// the fleet was compared.
 const drawn = 3
 
-// many is the answer for a fleet. It replaces curves by those in the state that was compared.
+// many is the answer for a fleet. It replaces curves by the curves in the compared state.
 func (x *index) many() (*answer, error) {
 	a := &answer{below: &document.Document{}, warnings: compare.Told(x.of)}
 	o, err := compare.NewOverview(x.of, compare.Choice{})
@@ -139,8 +139,7 @@ func (x *index) many() (*answer, error) {
 	return a, nil
 }
 
-// begin chooses the machines that charts show at first: the farthest outliers in transfers, then in
-// surveys.
+// begin selects the machines that charts show at first: the farthest outliers in transfers, then in surveys.
 func (x *index) begin(o *compare.Overview) {
 	outliers := o.Outliers
 	for _, k := range o.Surveys {
@@ -225,7 +224,7 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 	return t
 }
 
-// most is preferably the curve of the group, and of messages of m bytes; nil without transfers.
+// most is the curve of the group and of messages of m bytes, or else the most similar; nil without transfers.
 func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.Curve) {
 	weight := func(c *compare.Curve) (n int) {
 		if grouped(c.Channel) == group {
@@ -244,7 +243,7 @@ func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.C
 	return best
 }
 
-// carries is the sentence about what a machine carries at its largest τ.
+// carries says how many transfers a machine carries at its largest τ.
 func carries(c *compare.Curve) string {
 	last := c.Points[len(c.Points)-1]
 	where := groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes)
@@ -259,7 +258,7 @@ func carries(c *compare.Curve) string {
 	}
 }
 
-// told tells whether the last A(τ) of a curve is known well enough, or has no samples at all.
+// told reports whether the last A(τ) of a curve is known well enough, or comes from a table without samples.
 func told(c *compare.Curve) bool {
 	last := c.Points[len(c.Points)-1]
 	if !last.A.Known() {

@@ -13,8 +13,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// published is a machine whose file does not say how it was measured; L(8K,τ) in ns from
-// τ = 1 on.
+// published is a machine of a published table: L(8K,τ) in ns from τ = 1 on.
 func published(name string, L ...float64) compare.Machine {
 	m := exact(name, []int{1, 2, 3, 4}[:len(L)], L...)
 	m.File.Plan.Setups, m.File.Warnings = []string{params.Published}, nil
@@ -26,7 +25,7 @@ func published(name string, L ...float64) compare.Machine {
 	return m
 }
 
-// A machine in each of its states is not compared with itself, and its file is there once.
+// States of one machine are not compared, and the page holds the file once.
 func TestStates(t *testing.T) {
 	m := must.Get(compare.Read(sweeptest.Moved(t)))
 	page := &Page{Machines: m.Each(), Raw: os.ReadFile}
@@ -48,7 +47,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// What a page comes to, and of which transfers its chart is.
+// The verdict, how it was tested, and the transfers that it is about.
 func TestVerdict(t *testing.T) {
 	vm := exact("vm", []int{1, 2}, 1000, 1600) // A(2) = 2·1000/1600 = 1.25, and 2·8192/1600 = 10.24 GB/s
 	other := exact("other", []int{1, 2}, 1000, 3200)

@@ -1,232 +1,26 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/browser"
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	cdpage "github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
-	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
-
-// skip skips a test that lacks something, unless TAULOP_BROWSER demands all.
-func skip(t testing.TB, why string) {
-	t.Helper()
-	if os.Getenv("TAULOP_BROWSER") != "" {
-		t.Fatal("TAULOP_BROWSER is set, but " + why)
-	}
-	t.Skip(why)
-}
-
-// A tab is a page in Chromium, without a network.
-type tab struct {
-	testing.TB
-	ctx       context.Context
-	downloads string
-
-	mu     sync.Mutex
-	faults []string // errors on the console, dialogs, requests
-}
-
-// open shows a page of machines from a file.
-func open(t testing.TB, p *Page) *tab {
-	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
-		skip(t, "there is no chromium in PATH: apt-get install chromium")
-	}
-	dir := t.TempDir()
-	var text bytes.Buffer
-	must.Do(p.Write(&text))
-	file := filepath.Join(dir, "report.html")
-	must.Do(os.WriteFile(file, text.Bytes(), 0o644))
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WindowSize(1280, 1000),
-		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
-	if os.Getuid() == 0 {
-		options = append(options, chromedp.NoSandbox)
-	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	ctx, _ = chromedp.NewContext(ctx)
-	t.Cleanup(func() { chromedp.Cancel(ctx) })
-	b := &tab{TB: t, ctx: ctx, downloads: t.TempDir()}
-	b.must(chromedp.Listen(ctx, b.listen))
-	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	b.must(err)
-	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	b.must(err)
-	_, err = chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-		MatchedNetworkConditions: []*network.Conditions{{Offline: true}}})
-	b.must(err)
-	_, err = chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: b.downloads})
-	b.must(err)
-	b.do(chromedp.Navigate("file://" + file))
-	b.until(`document.querySelector(".plot svg") !== null`)
-	return b
-}
-
-func (b *tab) must(err error) {
-	b.Helper()
-	if err != nil {
-		b.Fatal(err)
-	}
-}
-
-func (b *tab) listen(ev any) {
-	fault := ""
-	switch ev := ev.(type) {
-	case *runtime.EventExceptionThrown:
-		fault = "exception: " + ev.ExceptionDetails.Text
-		if ev.ExceptionDetails.Exception != nil {
-			fault += " " + ev.ExceptionDetails.Exception.Description
-		}
-	case *runtime.EventConsoleAPICalled:
-		fault = fmt.Sprintf("console: %s", ev.Type)
-	case *log.EventEntryAdded:
-		fault = "log: " + ev.Entry.Text
-	case *cdpage.EventJavascriptDialogOpening:
-		fault = "dialog: " + ev.Message
-	case *network.EventRequestWillBeSent:
-		if url := ev.Request.URL; !strings.HasPrefix(url, "file:") && !strings.HasPrefix(url, "blob:file:") && !strings.HasPrefix(url, "blob:null") && !strings.HasPrefix(url, "data:image/png") {
-			fault = "request: " + url
-		}
-	}
-	if fault != "" {
-		b.mu.Lock()
-		b.faults = append(b.faults, fault)
-		b.mu.Unlock()
-	}
-}
-
-// clean fails if anything went wrong unseen.
-func (b *tab) clean() {
-	b.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, f := range b.faults {
-		b.Error(f)
-	}
-}
-
-func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
-	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
-	defer cancel()
-	b.must(chromedp.Do(ctx, actions...))
-}
-
-// eval runs JavaScript in the page.
-func eval[T any](b *tab, script string, args ...any) T {
-	b.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 2*time.Minute)
-	defer cancel()
-	v, err := chromedp.Run(ctx, chromedp.Evaluate[T](fmt.Sprintf(script, args...), chromedp.EvalAwaitPromise))
-	if err != nil {
-		b.Fatalf("%s: %v", script, err)
-	}
-	return v
-}
-
-// until waits for a condition.
-func (b *tab) until(condition string, args ...any) {
-	b.Helper()
-	for deadline := time.Now().Add(time.Minute); !eval[bool](b, condition, args...); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			const state = `JSON.stringify([scrollY, ...[...document.querySelectorAll(".group > details, figure")].map(e =>
-				[e.open ?? e.querySelectorAll("svg").length, e.getBoundingClientRect().y, e.getBoundingClientRect().height])])`
-			b.Fatalf("in a minute it did not become true that %s; the page is %s", fmt.Sprintf(condition, args...), eval[string](b, state))
-		}
-	}
-}
-
-// click clicks in the middle of an element, as a person does.
-func (b *tab) click(element string) {
-	b.Helper()
-	x, y := b.middle(element)
-	b.do(chromedp.MouseClickXY(x, y))
-}
-
-// middle brings an element into sight, and waits until it stays where it is: what
-// comes near on the way is drawn, and moves what is below.
-func (b *tab) middle(element string) (x, y float64) {
-	b.Helper()
-	at := eval[[]float64](b, `(async e => {
-		for (let last = null, still = 0; still < 5;) {
-			e.scrollIntoView({block: "center"});
-			await new Promise(done => setTimeout(done, 20));
-			const r = e.getBoundingClientRect(), at = [r.x + r.width/2, r.y + r.height/2];
-			still = last && at[0] === last[0] && at[1] === last[1] ? still + 1 : 0;
-			last = at;
-		}
-		const r = e.getBoundingClientRect();
-		return [r.x + r.width/2, r.y + r.height/2];
-	})(%s)`, element)
-	return at[0], at[1]
-}
-
-// exact is a machine whose transfers of 8 KB take the times given, ±2 %.
-func exact(name string, taus []int, L ...float64) compare.Machine {
-	f := nodes.Machine(0)
-	f.Warnings, f.Cells, f.Plan.Taus, f.Plan.Sizes = []string{"the clock of " + name + " varies"}, nil, taus, []int{4096, 8192}
-	f.Provenance.Hostname = name
-	for _, m := range f.Plan.Sizes {
-		for i, tau := range taus {
-			l := 2 * L[i] * float64(m) / 8192
-			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: numa.Local, Tau: tau, Bytes: m},
-				K: 1, Transfers: 2, Time: fit.Estimate{Center: l, Lo: 0.98 * l, Hi: 1.02 * l, N: 7}, Samples: params.Samples(l)})
-		}
-	}
-	return compare.Machine{Name: name, Path: "/somewhere/" + fmt.Sprint(len(name)) + ".json", File: f}
-}
-
-const (
-	evil = `<script>alert(1)</script>`
-	sly  = `"><img src=x onerror=alert(2)> & </script>`
-)
-
-func few() *Page {
-	return &Page{
-		Machines: []compare.Machine{
-			exact(evil, []int{1, 2, 4, 8}, 1000, 1600, 2500, 5000), // A = 1, 1.25, 1.6, 1.6
-			exact(sly, []int{1, 2, 4, 8}, 500, 500, 1000, 1600),    // A = 1, 2, 2, 2.5
-		},
-		Raw: func(path string) ([]byte, error) { return []byte("raw " + path + " ≤ \x00\n"), nil },
-	}
-}
 
 func TestPageInBrowser(t *testing.T) {
 	b := open(t, few())
@@ -316,7 +110,7 @@ func TestPageInBrowser(t *testing.T) {
 		}
 		head := `[...document.querySelectorAll(".numbers th button")].find(b => b.textContent.startsWith("L("))`
 		b.click(head)
-		// ns: half of the times of 8 KB, and those
+		// ns: the times of 4 KB, half of the others, and of 8 KB
 		up := []string{"250", "250", "500", "500", "500", "500", "800", "800", "1000", "1000", "1250", "1600", "1600", "2500", "2500", "5000"}
 		if got := column(); !slices.Equal(got, up) {
 			t.Errorf("rising: %v", got)
@@ -365,49 +159,7 @@ func TestPageInBrowser(t *testing.T) {
 	})
 }
 
-// value is where a value of a line is, once its figure is in sight.
-func (b *tab) value(figure, series string, i int) (x, y float64) {
-	b.Helper()
-	b.middle(figure + ".querySelector('svg')")
-	at := eval[[]float64](b, `(() => {
-		const svg = %s.querySelector("svg"), box = svg.getBoundingClientRect(), scale = box.width / svg.viewBox.baseVal.width;
-		const [x, y] = %s.dataset.v.split(";")[%d].split(",");
-		return [box.x + x * scale, box.y + y * scale];
-	})()`, figure, series, i)
-	return at[0], at[1]
-}
-
-// choose chooses in a select, by what the option says.
-func (b *tab) choose(selected, text string) {
-	b.Helper()
-	ok := eval[bool](b, `(s => {
-		s.selectedIndex = [...s.options].findIndex(o => o.text === %q);
-		return s.selectedIndex >= 0 && s.dispatchEvent(new Event("change", {bubbles: true}));
-	})(%s)`, text, selected)
-	if !ok {
-		b.Errorf("%s has no %q", selected, text)
-	}
-}
-
-// texts are the texts of elements, with bars between.
-func (b *tab) texts(elements string) string {
-	b.Helper()
-	return eval[string](b, `[...document.querySelectorAll(%q)].map(e => e.textContent).join("|")`, elements)
-}
-
-// Without its script the page has all charts that it begins with.
-func TestWithoutScript(t *testing.T) {
-	p := few()
-	addSurveys(p.Machines[0], 1)
-	text := written(t, p)
-	body, _, _ := strings.Cut(text, `<script type`)
-	if n := strings.Count(body, "<figure"); n < 9 || strings.Count(body, "<svg") < n-1 { // one is packed
-		t.Errorf("%d figures, %d drawings", n, strings.Count(body, "<svg"))
-	}
-	contains.All(t, body, ">CPU<", "null transfer, one way", "<td>50.0 ns</td>", "<h3>Disks</h3>")
-}
-
-// Surveys have a chart of each kind, whose panels are chosen, and maps of pairs.
+// Charts of surveys have menus of panels, and maps show pairs of CPUs.
 func TestSurveysInBrowser(t *testing.T) {
 	p := few()
 	addSurveys(p.Machines[0], 1)
@@ -462,38 +214,7 @@ func TestSurveysInBrowser(t *testing.T) {
 	}
 }
 
-// only leaves cells of a kind.
-func only(m compare.Machine, k params.Kind) compare.Machine {
-	m.File.Cells = slices.DeleteFunc(m.File.Cells, func(c params.Cell) bool { return c.Kind != k })
-	return m
-}
-
-// Files without transfers have a page of what else they hold, few and many, of different kinds.
-func TestSurveysAlone(t *testing.T) {
-	pages := map[string]*Page{"different": {Machines: []compare.Machine{
-		only(addSurveys(exact("pairs", nil), 1), params.PairCell), only(addSurveys(exact("disk", nil), 1), params.DiskCell), only(addSurveys(exact("access", nil), 1), params.AccessCell),
-	}}}
-	for _, n := range []int{1, 2, compare.Fleet} {
-		p := &Page{}
-		for i := range n {
-			p.Machines = append(p.Machines, addSurveys(exact(fmt.Sprintf("node%d", i), nil), 1+0.01*float64(i)))
-		}
-		pages[fmt.Sprint(n)] = p
-	}
-	for name, p := range pages {
-		text := written(t, p)
-		if strings.Count(text, ">Surveys</h2>") != 1 || strings.Contains(text, "What each carries") || strings.Contains(text, "<footer>") || strings.Contains(text, `<select name="m">`) {
-			t.Errorf("%s: sections of transfers", name)
-		}
-		for _, kind := range []string{"disk", "access", "map"} {
-			if !strings.Contains(text, `data-chart="`+kind+`"`) {
-				t.Errorf("%s: no chart of %s", name, kind)
-			}
-		}
-	}
-}
-
-// A map of 128 CPUs is of few elements, and its cells are told apart.
+// A map of 128 CPUs has few elements, and its cells can be pointed at.
 func TestLargeMapInBrowser(t *testing.T) {
 	m := exact("server", []int{1, 2}, 1000, 1600)
 	for a := range 128 {
@@ -516,25 +237,8 @@ func TestLargeMapInBrowser(t *testing.T) {
 	}
 }
 
-// many is a fleet, with its files.
-func many(n int) *Page {
-	p := &Page{}
-	files := make(map[string]*params.File)
-	for i := range n {
-		f := nodes.Machine(i)
-		path := f.Provenance.Hostname + ".json"
-		p.Machines, files[path] = append(p.Machines, compare.Machine{Name: f.Provenance.Hostname, Path: path, File: f}), f
-	}
-	p.Raw = func(path string) ([]byte, error) {
-		var text bytes.Buffer
-		err := files[path].Write(&text)
-		return text.Bytes(), err
-	}
-	return p
-}
-
 func TestFleetInBrowser(t *testing.T) {
-	b := open(t, many(120)) // of whom 3 and 100 are slow
+	b := open(t, many(120)) // machines 3 and 100 are slow
 	defer b.clean()
 	order := eval[[]string](b, `[...document.querySelectorAll("main > section")].map(s => s.id)`)
 	if want := []string{"verdict", "warnings", "fleet", "charts", "machines"}; !slices.Equal(order, want) {
@@ -573,33 +277,7 @@ func TestFleetInBrowser(t *testing.T) {
 	}
 }
 
-// A fleet has its median of surveys too, and begins with outliers there.
-func TestFleetSurveys(t *testing.T) {
-	p := many(compare.Fleet + 2)
-	for i, m := range p.Machines {
-		times := 1 + 0.001*float64(i)
-		if i == 7 {
-			times = 2
-		}
-		p.Machines[i] = addSurveys(m, times)
-	}
-	text := written(t, p)
-	if got := regexp.MustCompile(`(?s)class="map">\s*<h4>(.*?)</h4>`).FindAllStringSubmatch(text, -1); len(got) != 3 || got[0][1] != chart.Median || got[1][1] != "node0003" || got[2][1] != "node0007" { // 3 has slow transfers
-		t.Errorf("maps of %q", got)
-	}
-	kinds := strings.Split(text, `<div class="kind">`)[1:]
-	for _, k := range kinds {
-		if !strings.Contains(k, `data-of="median of all"`) || !strings.Contains(k, `data-of="node0007"`) {
-			t.Errorf("%.40s is not of the median and the outlier", k)
-		}
-	}
-	if len(kinds) != 5 {
-		t.Errorf("%d charts of surveys", len(kinds))
-	}
-}
-
-// Accessibility, as far as a machine can judge it: axe-core, in light and dark,
-// all opened.
+// Axe-core finds no violation of accessibility, in light and dark, with all sections open.
 func TestAccessibleInBrowser(t *testing.T) {
 	path := os.Getenv("TAULOP_AXE")
 	if path == "" {

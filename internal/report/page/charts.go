@@ -47,8 +47,8 @@ func (x *index) charts() *document.Document {
 	return &all
 }
 
-// having are the machines with a taken curve of the group, and their taken curves. Published parameters,
-// whose channel is unknown, stand beside local memory in cache.
+// having selects the machines with a curve of the group for which take is true, and these curves. Published
+// parameters, whose channel is unknown, count as local memory in cache.
 func (x *index) having(g *group, take func(compare.Curve) bool) (machines []compare.Machine, curves func(compare.Machine) []compare.Curve) {
 	own, taken := false, make(map[string][]compare.Curve)
 	for i, m := range x.of {
@@ -70,8 +70,8 @@ func (x *index) having(g *group, take func(compare.Curve) bool) (machines []comp
 // mostSizes is the number of message sizes with charts over τ. Tables have all sizes.
 const mostSizes = 3
 
-// transfers are the charts of a group: memory concurrency, bandwidth and time over τ, and time over m;
-// of fewer than three τ all over m.
+// transfers are the charts of a group: memory concurrency, bandwidth and time over τ, and time over m.
+// With fewer than three τ all are over m.
 func (x *index) transfers(g *group) []*document.Chart {
 	choice := chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}}
 	if x.Fleet {

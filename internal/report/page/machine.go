@@ -82,7 +82,7 @@ func (p *Page) describe() (*index, error) {
 	return x, err
 }
 
-// hosts are the machines, each with the states that it is shown in.
+// hosts are the machines, grouped by host: a host's states are machines of their own.
 func (x *index) hosts() [][]compare.Machine { return view.Grouped(x.of, hostName) }
 
 // hostName is a machine's name, without its state.
@@ -122,7 +122,7 @@ func (x *index) group() {
 			g.add(c)
 		}
 	}
-	for _, curves := range x.curves { // published parameters stand beside measured ones
+	for _, curves := range x.curves { // published parameters are compared with local memory in cache
 		published := slices.ContainsFunc(curves, func(c compare.Curve) bool { return c.Setup == params.Published })
 		for n := range x.Groups {
 			if g := &x.Groups[n]; published && g.local() {
@@ -172,8 +172,8 @@ func (p *Page) packed(path string) (string, error) {
 	return document.Pack(text, level)
 }
 
-// size is the message size that charts show at first: that of a segment if known, else the customary
-// 8 KB, else the largest below, else the least.
+// size is the message size that charts show at first: the segment size if it is known, else the customary
+// 8 KB, else the largest smaller size, else the smallest size.
 func size(curves [][]compare.Curve) int {
 	weight := make(map[int]int)
 	for _, c := range slices.Concat(curves...) {
@@ -196,15 +196,15 @@ func size(curves [][]compare.Curve) int {
 	return best
 }
 
-// ofStates tells whether the machines are one machine in several states. Those share their launches, so
-// a test would be meaningless.
+// ofStates reports whether the machines are states of one machine. States share launches, so a test between
+// them would be meaningless.
 func ofStates(machines []compare.Machine) bool {
 	return len(machines) > 1 && !slices.ContainsFunc(machines, func(m compare.Machine) bool {
 		return m.File.State() == nil || m.Path != machines[0].Path
 	})
 }
 
-// state describes the state that a machine is taken in, or the states that its times are means over.
+// state describes the state of a machine, or the states that its times are means over.
 func state(m compare.Machine) string {
 	s := m.File.State()
 	if s == nil {
@@ -244,7 +244,7 @@ func factTable(m compare.Machine) view.Table {
 	return t
 }
 
-// machines has a row for each host, and no column that is empty in all rows.
+// machines has a row for each host. Empty columns are left out.
 func (x *index) machines() view.Table {
 	t := view.Table{Columns: view.Words("machine", "file", "processor", "CPUs", "hypervisor", "governor", "SMT", "memory", "memory carried", "measured", "cells", "state")}
 	files := x.files()
@@ -273,7 +273,7 @@ func (x *index) machines() view.Table {
 	return t
 }
 
-// imported tells a table that others measured, at an unknown time.
+// imported reports whether a file is an imported table, whose time of measurement is unknown.
 func imported(f *params.File) bool { return len(f.Launches) == 0 && !f.Plan.Swept() }
 
 // known formats a positive number, "" for others, which are unknown.
@@ -284,7 +284,7 @@ func known(format string, v float64) string {
 	return fmt.Sprintf(format, v)
 }
 
-// carriedOf is the bandwidth that memory carried of its peak, "" if that is unknown.
+// carriedOf is the share of its peak bandwidth that memory carried; "" if it is unknown.
 func carriedOf(f *params.File) string {
 	if c := doubt.BestCarried(f, f); c != nil {
 		return c.String()

@@ -15,8 +15,8 @@ import (
 )
 
 // WriteMarkdown writes a page of each machine for a repository: verdict, facts, tables, figures and
-// warnings. Transfers are those of the verdict's group. Host and file names are left out, unless a user
-// named the machine.
+// warnings. It has the transfers of the verdict's group alone. It leaves out names of hosts and files, but
+// has the name that a user gave the machine.
 func WriteMarkdown(to io.Writer, machines []compare.Machine, draw document.Draw) error {
 	var d document.Document
 	for _, m := range machines {

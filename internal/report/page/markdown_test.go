@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/internal/test/contains"
 )
 
-// A page in Markdown has a heading, tables and figures that are there, each once, and neither
-// hosts nor paths; what a file says is no markup.
+// A page in Markdown has a heading, tables, and links to existing figures, each once. It has no hosts and no
+// paths, and texts of files are escaped.
 func TestMarkdown(t *testing.T) {
 	m := addSurveys(exact("secret-host", []int{1, 2, 4, 8}, 1000, 1600, 2500, 5000), 1)
 	m.File.Provenance.Hostname, m.File.Provenance.CPUModel, m.File.Warnings = "secret-host", "An *invented* <CPU>", []string{"the clock | varies"}

@@ -2,8 +2,8 @@
 // mouse, or as Markdown.
 //
 // Its opinion: the verdict comes first, with the chart that shows it, then the number of warnings; a
-// fleet comes before its machines; charts are those of package chart; the page can be read without its
-// script, which chooses charts, sorts tables and shows values under the pointer; text from files is never
+// fleet comes before its machines; package chart draws all charts; the page is readable without its
+// script, which switches charts, sorts tables and shows values under the pointer; text from files is never
 // markup.
 package page
 
@@ -66,7 +66,7 @@ type content struct {
 	Body   template.HTML
 	Names  []string // of machines that a reader can switch on and off
 	About  bool     // it has transfers
-	More   string   // see document.Later
+	More   string   // charts and sections that the script shows later, as document.Later
 	Raw    []string // files of machines, "" for none
 }
 
@@ -159,11 +159,11 @@ func (x *index) document() *document.Document {
 }
 
 const words = "A(τ) = τ·L(m,1)/L(m,τ) is how many transfers the memory really carries at once: 1 is a serial channel, τ an ideal one; " +
-	"off cache that of a ring is higher, for it receives over what it has just sent, which is in cache. ±: half of a 95 % confidence interval. " +
+	"off cache A(τ) of a ring is higher, because it receives into the buffer that it has just sent, which is in cache. ±: half of a 95 % confidence interval. " +
 	"GB/s: all transfers together, 10⁹ bytes a second."
 
-// warnings adds a section of warnings, with the machines that break eq. (8); the warnings of a compared
-// fleet contain these.
+// warnings adds a section of warnings, with the machines that break eq. (8). The warnings of a compared fleet
+// contain them already.
 func (x *index) warnings(d *document.Document) {
 	var all, broken document.Document
 	all.List(lists.Map(x.answer.warnings, func(w compare.Warning) string {
@@ -189,7 +189,7 @@ func (x *index) warnings(d *document.Document) {
 	d.Section(document.Section{ID: "warnings", Title: printable.Count(n, "warning"), Folded: n > 0}, &all)
 }
 
-// breaches describe the machines that break eq. (8) at any size, most breaches first.
+// breaches describes the machines that break eq. (8) at any size, in the order of falling number of breaches.
 func breaches(machines []compare.Machine) []string {
 	type breach struct {
 		text   string

@@ -1,5 +1,5 @@
 "use strict";
-// What needs a hand: values under the pointer, another chart, sorted tables, files.
+// Interaction: values under the pointer, choice of charts, sorted tables, downloads.
 
 const $ = id => document.getElementById(id), all = (what, of = document) => [...of.querySelectorAll(what)];
 document.documentElement.classList.add("js");
@@ -11,7 +11,7 @@ function make(name, attributes = {}, ...children) {
   return e;
 }
 
-// unpack reads what the page holds as gzip in base64.
+// unpack decompresses an element of the page that holds gzip in base64.
 function unpack(id) {
   const packed = atob($(id).textContent.trim().replace(/-/g, "+").replace(/_/g, "/"));
   return new Response(new Blob([Uint8Array.from(packed, c => c.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("gzip")));
@@ -19,12 +19,12 @@ function unpack(id) {
 let unpacked;
 const more = () => unpacked ??= unpack("more").json();
 
-// Machines that are switched off, and of a fleet those that were switched on: their lines
-// differ in colour and dashes.
+// The names of machines that are switched off, and the machines of a fleet that are switched on, with a
+// number for colour and dashes of their lines.
 const off = new Set(), on = new Map();
 const colours = ["#e69f00", "#56b4e9", "#d55e00", "#009e73", "#cc79a7", "#0072b2"], dashes = ["none", "5 2", "1.5 1.5", "7 2 1.5 2"];
 
-// A figure is a chart whose values can be reached by pointer and by keyboard.
+// A Figure shows the values of a chart under the pointer and by keyboard.
 class Figure {
   constructor(figure) {
     this.figure = figure;
@@ -45,7 +45,7 @@ class Figure {
     this.read();
   }
 
-  // read takes what is drawn: lines of values, or a map.
+  // read prepares a new drawing, lines of values or a heat map.
   read() {
     this.svg = this.plot.querySelector("svg");
     this.at = null;
@@ -54,11 +54,11 @@ class Figure {
     this.svg.removeAttribute("role");
     this.svg.setAttribute("aria-hidden", "true");
     this.map = this.svg.querySelector(".heat");
-    for (const e of all("title", this.svg)) e.remove(); // what is under the pointer stands beside it
+    for (const e of all("title", this.svg)) e.remove(); // the tip replaces them
     this.show();
   }
 
-  // show hides what is switched off.
+  // show hides the lines of machines that are switched off, and colours the lines of chosen ones.
   show() {
     if (!this.svg) return;
     const lines = all(".series", this.svg);
@@ -82,7 +82,7 @@ class Figure {
     select.value = this.choice[select.name];
   }
 
-  // choose shows the drawing that has a value, and otherwise most of what is shown.
+  // choose shows the drawing with a value that shares most other values with the drawing shown.
   async choose(name, value) {
     if (!(name in this.choice)) return;
     const drawings = await this.drawings();
@@ -109,7 +109,7 @@ class Figure {
     this.read();
   }
 
-  // say shows lines of text beside an element or a place in the plot.
+  // say shows lines of text beside a place in the plot, and a ring around it.
   say(x, y, ring, lines) {
     this.leave();
     if (ring) this.plot.append(make("div", { class: "ring" }));
@@ -149,13 +149,13 @@ class Figure {
     this.say(x, y, { x: x - 8, y: y - 8, w: 16, h: 16 }, v.lines);
   }
 
-  // pixels are how many a unit of the drawing has.
+  // pixels is the number of pixels per unit of the drawing.
   pixels() {
     return this.svg.getBoundingClientRect().width / this.svg.viewBox.baseVal.width;
   }
 
-  // key walks along a line with left and right, between lines with up and down; in a map in
-  // all directions.
+  // key moves along a line with left and right, between lines with up and down, and in all directions in a
+  // heat map.
   key(e) {
     if (e.key === "Escape") return this.leave();
     const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0], Home: [0, -1e6], End: [0, 1e6] }[e.key];
@@ -174,7 +174,7 @@ class Figure {
     this.tell(row, within(this.at ? i + step[1] : 0, this.rows[row].length));
   }
 
-  // scale is pixels a unit of the drawing, and what of it the map's cells are.
+  // scale is the place of a heat map and the size of its cells in pixels.
   scale() {
     const [x, y, width, height] = this.map.dataset.box.split(" ").map(Number), s = this.pixels(), n = Number(this.map.dataset.cells);
     return { left: x * s, top: y * s, w: width * s / n, h: height * s / n, n };
@@ -201,7 +201,7 @@ class Figure {
 const figures = all("figure").map(f => new Figure(f));
 for (const form of all("form")) form.addEventListener("submit", e => e.preventDefault());
 
-// What is folded is drawn, or unpacked, once it is open.
+// Opening a section unpacks it and draws its charts.
 const shown = () => figures.filter(f => f.plot.offsetParent).forEach(f => f.load());
 for (const d of all("details")) d.addEventListener("toggle", async () => {
   if (d.open && d.dataset.later) {
@@ -214,7 +214,7 @@ for (const d of all("details")) d.addEventListener("toggle", async () => {
 });
 shown();
 
-// Machines: files for download, and of a fleet a filter, and boxes that show a machine in charts.
+// The table of machines: files for download. A fleet has a filter, and boxes that show a machine in charts.
 const rows = all("#machines > .table tbody tr");
 rows.forEach((row, i) => {
   if (!$("raw" + i)) return;
@@ -239,7 +239,7 @@ if (rows.length > 9) {
   });
 }
 
-// Switches of machines, above the first charts. A fleet's are made as machines are chosen in its tables.
+// Switches of machines stand above the first charts. Boxes in the table of a fleet add switches.
 if ($("toolbar")) ($("charts") || $("surveys"))?.before($("toolbar"));
 function redraw() {
   figures.forEach(f => f.show());
@@ -290,7 +290,7 @@ for (const box of all("[data-show]")) box.addEventListener("change", () => {
   redraw();
 });
 
-// sortable gives a table's header buttons that sort by their column.
+// sortable adds to the heads of a table buttons that sort by their column.
 function sortable(t) {
   if (!t.tHead) return;
   const heads = [...t.tHead.rows[0].cells], unit = { K: 1 << 10, M: 1 << 20 };
@@ -310,7 +310,7 @@ function sortable(t) {
       const body = t.tBodies[0], rows = [...body.rows].map(row => ({ row, key: key(row.cells[column]) }));
       const words = new Intl.Collator("en", { numeric: true });
       rows.sort((a, b) => {
-        if (a.key === null || b.key === null) return (a.key === null) - (b.key === null); // what is missing comes last
+        if (a.key === null || b.key === null) return (a.key === null) - (b.key === null); // empty cells come last
         const d = typeof a.key === "number" && typeof b.key === "number" ? a.key - b.key : words.compare(a.key, b.key);
         return down ? -d : d;
       });
@@ -321,10 +321,10 @@ function sortable(t) {
 all("table").forEach(sortable);
 
 addEventListener("beforeprint", () => {
-  for (const d of all("#warnings > details")) d.open = true; // they belong to the numbers
+  for (const d of all("#warnings > details")) d.open = true;
 });
 
-// Downloads: the files as they were.
+// Downloads of the files.
 for (const b of all("button.download")) b.addEventListener("click", async () => {
   try {
     const url = URL.createObjectURL(await unpack("raw" + b.dataset.raw).blob());

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	_ "github.com/taulop/taulop/internal/survey/all"
@@ -38,15 +39,15 @@ func TestNamesAreEscaped(t *testing.T) {
 			t.Errorf("%q is in the page", markup)
 		}
 	}
-	// As text in HTML, and in charts.
+	// in HTML, and in charts
 	contains.All(t, text, "&lt;script&gt;alert(1)&lt;/script&gt;", `data-of="&lt;script&gt;alert(1)&lt;/script&gt;"`)
 	if !strings.Contains(text[:1<<10], Mark) {
 		t.Error("the mark is not in the first KB")
 	}
 }
 
-// A fleet of which every machine was measured in another way still has a page.
-func TestFleetWithNothingInCommon(t *testing.T) {
+// A fleet whose machines have no setup in common has a page.
+func TestFleetWithoutCommonSetup(t *testing.T) {
 	p := many(compare.Fleet)
 	for n, m := range p.Machines {
 		for i := range m.File.Cells {
@@ -71,47 +72,8 @@ func TestFleetWithNothingInCommon(t *testing.T) {
 	}
 }
 
-// addSurveys adds cells of every kind to a machine, with the time multiplied: pairs of four CPUs,
-// of which 0 and 1 share a cache, as do 2 and 3.
-func addSurveys(m compare.Machine, times float64) compare.Machine {
-	add := func(k params.Key, ns float64) {
-		ns *= times
-		m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.9 * ns, Hi: 1.1 * ns, N: 9}})
-	}
-	m.File.Provenance.Levels = numa.Levels{
-		{Name: "shared L2", Groups: []numa.CPUSet{{0, 1}, {2, 3}}}, {Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3}}},
-	}
-	for _, bytes := range []int{0, 1024, 8192} {
-		for a := range 4 {
-			for b := a + 1; b < 4; b++ {
-				ns := 50.0
-				if a/2 != b/2 {
-					ns = 200
-				}
-				add(params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: bytes, Variant: params.PairOf(a, b, params.UnknownHome)}, ns+float64(bytes)/16)
-			}
-		}
-	}
-	for _, tau := range []int{1, 2} {
-		for _, bytes := range []int{64, 4096} {
-			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes}.Named("L1-L1"), float64(tau*bytes)/64)
-			add(params.Key{Kind: params.LevelCell, Placement: numa.Local, Tau: tau, Bytes: bytes}.Named("L1-memory"), float64(tau*bytes)/8)
-		}
-	}
-	for _, off := range []bool{false, true} {
-		for _, stride := range []int{1, 4} {
-			k := params.Key{Kind: params.AccessCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 1024 * 8 * stride}.Named(fmt.Sprintf("read-float64-%d", stride))
-			add(k, float64(1024*stride))
-		}
-		add(params.Key{Kind: params.PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: 4096}.Named("4K16S"), 900)
-	}
-	add(params.Key{Kind: params.PatternCell, Placement: numa.Local, Tau: 4, Bytes: 1024}.Named("permutation-1"), 3000)
-	add(params.Key{Kind: params.DiskCell, Placement: numa.Local, Tau: 1, Bytes: 4096}.Named("read-direct"), 9e4)
-	return m
-}
-
-// Beside maps of pairs, and among the tables of surveys, stands what their survey found in them, such as groups of CPUs that the
-// topology takes for alike.
+// Findings of a survey of pairs, here groups of CPUs that the topology does not know, stand beside the maps
+// and among the tables of surveys.
 func TestNotesOfPairs(t *testing.T) {
 	m := exact("hidden", []int{1, 2}, 1000, 1600)
 	m.File.Provenance.Levels = numa.Levels{{Name: "same package", Groups: []numa.CPUSet{{0, 1, 2, 3, 4, 5, 6, 7}}}}
@@ -132,9 +94,8 @@ func TestNotesOfPairs(t *testing.T) {
 	}
 }
 
-// The page has a chart of each kind that any machine has. Profiles that differ in their
-// placement alone are two panels.
-func TestMeasured(t *testing.T) {
+// The page has a chart of each kind of survey that any machine has.
+func TestChartsOfSurveys(t *testing.T) {
 	spread := params.Cell{Key: params.Key{Kind: params.DiskCell, Placement: numa.Spread, Tau: 1, Bytes: 64}.Named("read"), Time: fit.Median([]float64{5})}
 	odd := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1}.Named("core"), Time: fit.Median([]float64{5})} // of a newer version
 	with, newer := addSurveys(exact("with", []int{1, 2}, 1000, 1600), 1), exact("newer", []int{1, 2}, 1000, 1600)
@@ -163,7 +124,7 @@ func TestMeasured(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	// The null transfer and the largest, of pairs in their order; a level has its own medians.
+	// The null transfer and the largest one, with medians by level.
 	contains.All(t, text, `shared L2</th><td>2</td><td>50.0 ns</td><td>562 ns</td>`, `same package</th><td>4</td><td>200 ns</td><td>712 ns</td>`)
 	if cells := cells(&newMeasured(with.File).maps[0]); len(cells) != 6 || cells[0] != "CPUs 0 and 1: 50.0 ns; 95 % interval 45.0 ns to 55.0 ns; shared L2: median 50.0 ns" {
 		t.Errorf("cells %q", cells)
@@ -177,7 +138,7 @@ func TestWarnings(t *testing.T) {
 	contains.All(t, text, "<li>turbo is on (all machines)</li>", "<li>the load is 1.36 (a)</li>")
 }
 
-// Breaches of eq. (8) follow from the cells.
+// The page finds breaches of eq. (8) in the cells.
 func TestBreaches(t *testing.T) {
 	one, more := exact("a", []int{1, 2, 4}, 1000, 2100, 4100), exact("b", []int{1, 2, 4}, 1000, 900, 800)
 	text := written(t, &Page{Machines: []compare.Machine{one, more}})
@@ -186,8 +147,8 @@ func TestBreaches(t *testing.T) {
 	)
 }
 
-// What is known of no machine has no column.
-func TestFacts(t *testing.T) {
+// A fact that is unknown for all machines has no column.
+func TestEmptyColumnsAreLeftOut(t *testing.T) {
 	x := must.Get(many(compare.Fleet).describe())
 	table := x.machines()
 	if got := strings.Join(lists.Map(table.Columns, view.Column.Head), ", "); got != "machine, file, processor, memory, measured, cells" {
@@ -195,5 +156,67 @@ func TestFacts(t *testing.T) {
 	}
 	if f := nodes.Machine(3); len(f.Cells) != 100 {
 		t.Errorf("%d cells", len(f.Cells))
+	}
+}
+
+// The page has its first charts without its script.
+func TestWithoutScript(t *testing.T) {
+	p := few()
+	addSurveys(p.Machines[0], 1)
+	text := written(t, p)
+	body, _, _ := strings.Cut(text, `<script type`)
+	if n := strings.Count(body, "<figure"); n < 9 || strings.Count(body, "<svg") < n-1 { // one is packed
+		t.Errorf("%d figures, %d drawings", n, strings.Count(body, "<svg"))
+	}
+	contains.All(t, body, ">CPU<", "null transfer, one way", "<td>50.0 ns</td>", "<h3>Disks</h3>")
+}
+
+// Files without transfers have a page of their surveys, also a fleet, and files of different surveys.
+func TestSurveysAlone(t *testing.T) {
+	pages := map[string]*Page{"different": {Machines: []compare.Machine{
+		only(addSurveys(exact("pairs", nil), 1), params.PairCell), only(addSurveys(exact("disk", nil), 1), params.DiskCell), only(addSurveys(exact("access", nil), 1), params.AccessCell),
+	}}}
+	for _, n := range []int{1, 2, compare.Fleet} {
+		p := &Page{}
+		for i := range n {
+			p.Machines = append(p.Machines, addSurveys(exact(fmt.Sprintf("node%d", i), nil), 1+0.01*float64(i)))
+		}
+		pages[fmt.Sprint(n)] = p
+	}
+	for name, p := range pages {
+		text := written(t, p)
+		if strings.Count(text, ">Surveys</h2>") != 1 || strings.Contains(text, "What each carries") || strings.Contains(text, "<footer>") || strings.Contains(text, `<select name="m">`) {
+			t.Errorf("%s: sections of transfers", name)
+		}
+		for _, kind := range []string{"disk", "access", "map"} {
+			if !strings.Contains(text, `data-chart="`+kind+`"`) {
+				t.Errorf("%s: no chart of %s", name, kind)
+			}
+		}
+	}
+}
+
+// Surveys of a fleet show the median and the outliers.
+func TestFleetSurveys(t *testing.T) {
+	p := many(compare.Fleet + 2)
+	for i, m := range p.Machines {
+		times := 1 + 0.001*float64(i)
+		if i == 7 {
+			times = 2
+		}
+		p.Machines[i] = addSurveys(m, times)
+	}
+	text := written(t, p)
+	if got := regexp.MustCompile(`(?s)class="map">\s*<h4>(.*?)</h4>`).FindAllStringSubmatch(text, -1); len(got) != 3 || got[0][1] != chart.Median || got[1][1] != "node0003" || got[2][1] != "node0007" { // 3 has slow transfers
+		t.Errorf("maps of %q", got)
+	}
+	kinds := strings.Split(text, `<div class="kind">`)[1:]
+	for _, k := range kinds {
+		if !strings.Contains(k, `data-of="median of all"`) || !strings.Contains(k, `data-of="node0007"`) {
+			t.Errorf("%.40s is not of the median and the outlier", k)
+		}
+	}
+	if len(kinds) != 5 {
+		t.Errorf("%d charts of surveys", len(kinds))
 	}
 }

@@ -35,7 +35,7 @@ func newMeasured(f *params.File) measured {
 	return m
 }
 
-// notes are findings of surveys of pairs beside matrices: slow pairs, groups unknown to the topology.
+// notes are the findings of surveys of pairs: slow pairs, groups unknown to the topology.
 func notes(f *params.File) (all []string) {
 	for _, s := range survey.All() {
 		if s.Matrices == nil || s.Tables == nil {
@@ -50,8 +50,8 @@ func notes(f *params.File) (all []string) {
 	return all
 }
 
-// surveyed are the machines whose surveys are drawn; of a fleet the median, and the outliers that charts
-// show at first.
+// surveyed are the machines whose surveys are drawn: all, or of a fleet the median and the outliers that
+// charts show at first.
 func (x *index) surveyed() (machines []compare.Machine) {
 	if !x.Fleet {
 		return x.of
@@ -62,7 +62,7 @@ func (x *index) surveyed() (machines []compare.Machine) {
 	return append(machines, lists.Map(x.outliers, func(n int) compare.Machine { return x.of[n] })...)
 }
 
-// surveys has a chart of each kind of survey, and maps of each machine.
+// surveys has a chart of each kind of survey, and heat maps of each machine.
 func (x *index) surveys() *document.Document {
 	var d document.Document
 	machines := x.surveyed()
@@ -101,8 +101,8 @@ func ordered(d *view.Drawing, all []*view.Profile) []*view.Profile {
 	return profiles
 }
 
-// ofKind is the chart of a kind: for each panel first the drawing's default lines, then all lines, or
-// if these are too many each line by itself.
+// ofKind is the chart of a kind. Each panel can show the drawing's default lines, then all lines, or if
+// there are too many, each line alone.
 func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts []chart.Part) *document.Chart {
 	const panel, placement, line, cache = "panel", "placement", "line", "cache"
 	profiles := func(m compare.Machine) []*view.Profile {
@@ -153,7 +153,7 @@ func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts
 	return &document.Chart{Name: string(d.Kind), Title: d.Label, Keys: []string{panel, placement, cache, line}, Sketches: sketches}
 }
 
-// maps has maps of pairs, on one scale for all machines, and the median of each level.
+// maps has heat maps of pairs, on one scale for all machines, and the median of each level.
 func (x *index) maps(machines []compare.Machine, found []measured) *document.Document {
 	least, most := make(map[string]float64), make(map[string]float64)
 	having := 0
@@ -212,7 +212,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 	return &all
 }
 
-// cells describe each pair, row by row of the upper half; "" for a pair without a group.
+// cells describes each pair, row by row of the upper half; "" for a pair without a group.
 func cells(m *view.Matrix) (texts []string) {
 	for i := range m.Names {
 		for j := i + 1; j < len(m.Names); j++ {
@@ -239,7 +239,7 @@ func cells(m *view.Matrix) (texts []string) {
 	return texts
 }
 
-// medianMachine is a file of the medians of a fleet's surveys.
+// medianMachine is a file with the medians of a fleet's surveys.
 func medianMachine(machines []compare.Machine, kinds []compare.FleetKind) *params.File {
 	f := &params.File{}
 	for _, k := range kinds {
