@@ -190,7 +190,7 @@ func (d *Evaluation) say(w *document.Document) {
 			every.Add(g.Collective, g.Mapping, a.Setting, a.Cases, share(a.Geometric), share(a.Worst), share(a.Best))
 		}
 	}
-	worst := view.Table{Title: "Cases in which ours costs most", Keys: 4, Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
+	worst := view.Table{Title: "Predicted cases in which ours costs most", Keys: 4, Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
 		view.Column{Name: "best", Left: true}, view.Column{Name: "", Unit: "µs"}, view.Column{Name: "ours", Left: true}, view.Column{Name: "", Unit: "µs"},
 		view.Column{Name: "library's own", Unit: "µs"}, view.Column{Name: "penalty", Unit: "%"})...)}
 	for _, j := range d.Worst(10) {

@@ -167,12 +167,12 @@ func (s *TuningSpan) gain() string {
 	switch {
 	case s.Rule != nil:
 		return text + " rule"
-	case s.Why == tune.Little && s.Most > 0:
-		return fmt.Sprintf("%.0f", 100*s.Most)
-	case s.Why == tune.Little:
-		return ""
-	case s.Most > 0:
+	case s.Why != tune.Little && s.Most > 0:
 		return text + ", " + string(s.Why)
+	case s.Why != tune.Little:
+		return string(s.Why)
+	case s.Most > 0:
+		return text
 	}
-	return string(s.Why)
+	return ""
 }

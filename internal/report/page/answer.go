@@ -31,12 +31,12 @@ type answer struct {
 // few is the answer for fewer machines than a fleet.
 func (x *index) few() *answer {
 	a := &answer{below: &document.Document{}, warnings: compare.Told(x.of)}
-	if len(x.Groups) == 0 {
+	if len(x.groups) == 0 {
 		return a
 	}
-	main, states := x.Groups[x.Main].channel, ofStates(x.of)
+	main, states := x.groups[x.main].channel, ofStates(x.of)
 	if len(x.of) < 2 || states {
-		a.below.Table(carried(x.curves, x.Bytes))
+		a.below.Table(carried(x.curves, x.bytes))
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.tests = "Nothing is compared: " + err.Error() + "."
 	} else {
@@ -63,7 +63,7 @@ func (x *index) few() *answer {
 		var best *compare.Curve
 		weight := -1.
 		for _, m := range states {
-			c := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.Bytes)
+			c := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.bytes)
 			if c == nil {
 				continue
 			}
@@ -154,11 +154,11 @@ func (x *index) begin(o *compare.Overview) {
 // verdict is the first sentence of the page; without transfers it is about surveys.
 func (x *index) verdict() string { return cmp.Or(x.answer.text, x.ofSurveys()) }
 
-// main is the group that the verdict is about: the one with the most machines, then the ring, which
+// mainGroup is the group that the verdict is about: the one with the most machines, then the ring, which
 // predicts collectives best, local memory, and in cache.
-func (x *index) main() int {
+func (x *index) mainGroup() int {
 	best, most := -1, -1
-	for i, g := range x.Groups {
+	for i, g := range x.groups {
 		weight := 8 * g.machines
 		for bit, preferred := range []bool{!g.channel.OffCache, g.channel.Placement == numa.Local, g.channel.Setup == setups.Ring.Name} {
 			if preferred {

@@ -89,8 +89,8 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %q, %q; want %q, %q", tt.what, got, x.answer.tests, tt.text, tt.tests)
 		}
 		main := ""
-		if x.Main >= 0 {
-			main = groupLabel(x.Groups[x.Main].channel)
+		if x.main >= 0 {
+			main = groupLabel(x.groups[x.main].channel)
 		}
 		if main != tt.group {
 			t.Errorf("%s: the chart is of %q, want %q", tt.what, main, tt.group)

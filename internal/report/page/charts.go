@@ -26,22 +26,22 @@ func sketch(choice map[string]string, draw func() (*chart.Chart, error)) documen
 // charts has a section for each group. The first chart of the main group stands beside the verdict.
 func (x *index) charts() *document.Document {
 	var all document.Document
-	for i := range x.Groups {
+	for i := range x.groups {
 		var d document.Document
-		charts := x.transfers(&x.Groups[i])
-		if i == x.Main && len(charts) > 0 {
+		charts := x.transfers(&x.groups[i])
+		if i == x.main && len(charts) > 0 {
 			x.first, charts = charts[0], charts[1:]
 		}
 		for _, c := range charts {
-			c.Later = i != x.Main
+			c.Later = i != x.main
 			d.Chart(c)
 		}
-		label := groupLabel(x.Groups[i].channel)
-		if !x.Fleet {
-			d.Section(document.Section{Title: "The numbers of " + label, Class: "numbers scripted", Folded: true, Later: true}, x.numbers(&x.Groups[i]))
+		label := groupLabel(x.groups[i].channel)
+		if !x.fleet {
+			d.Section(document.Section{Title: "The numbers of " + label, Class: "numbers scripted", Folded: true, Later: true}, x.numbers(&x.groups[i]))
 		}
 		if len(charts) > 0 {
-			all.Section(document.Section{Title: label, Class: "group", Folded: true, Open: i == x.Main}, &d)
+			all.Section(document.Section{Title: label, Class: "group", Folded: true, Open: i == x.main}, &d)
 		}
 	}
 	return &all
@@ -74,14 +74,14 @@ const mostSizes = 3
 // With fewer than three τ all are over m.
 func (x *index) transfers(g *group) []*document.Chart {
 	choice := chart.Choice{Choice: compare.Choice{Setups: []string{g.channel.Setup}, Placements: []numa.Policy{g.channel.Placement}, Caches: []bool{g.channel.OffCache}}}
-	if x.Fleet {
+	if x.fleet {
 		choice.Out = append([]string{}, lists.Map(x.outliers, func(i int) string { return x.of[i].Name })...)
 	}
 	type drawn = func([]compare.Machine, chart.Choice) (*chart.Chart, error)
 	perSize := func(name string, draw drawn, bandwidth bool) *document.Chart {
 		c := &document.Chart{Name: name, Keys: []string{"m"}}
-		sizes := lists.Unique(append([]int{x.Bytes}, lists.Spread(g.sizes, mostSizes)...))
-		if x.Main < 0 || g != &x.Groups[x.Main] { // more sizes would double the page
+		sizes := lists.Unique(append([]int{x.bytes}, lists.Spread(g.sizes, mostSizes)...))
+		if x.main < 0 || g != &x.groups[x.main] { // more sizes would double the page
 			sizes = sizes[:1]
 		}
 		for _, m := range sizes {

@@ -35,10 +35,10 @@ type index struct {
 	skipped  []error
 	raw      []string          // files of hosts, gzip in base64
 	curves   [][]compare.Curve // by machine
-	Groups   []group
-	Bytes    int // message size that charts show at first
-	Main     int // index of the group that the verdict is about; -1: there is none
-	Fleet    bool
+	groups   []group
+	bytes    int // message size that charts show at first
+	main     int // index of the group that the verdict is about; -1: there is none
+	fleet    bool
 	outliers []int // of a fleet: indices of the machines that charts show at first
 	answer   *answer
 	first    *document.Chart // beside the verdict
@@ -49,7 +49,7 @@ type index struct {
 // describe collects the data of a page, several machines at a time.
 func (p *Page) describe() (*index, error) {
 	n := len(p.Machines)
-	x := &index{of: p.Machines, skipped: p.Skipped, curves: make([][]compare.Curve, n), Fleet: n >= compare.Fleet}
+	x := &index{of: p.Machines, skipped: p.Skipped, curves: make([][]compare.Curve, n), fleet: n >= compare.Fleet}
 	var workers errgroup.Group
 	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, m := range p.Machines {
@@ -73,7 +73,7 @@ func (p *Page) describe() (*index, error) {
 		return nil, err
 	}
 	x.group()
-	if !x.Fleet {
+	if !x.fleet {
 		x.answer = x.few()
 		return x, nil
 	}
@@ -110,11 +110,11 @@ func (x *index) group() {
 		var seen []int
 		for _, c := range curves {
 			key := grouped(c.Channel)
-			n := slices.IndexFunc(x.Groups, func(g group) bool { return g.channel == key })
+			n := slices.IndexFunc(x.groups, func(g group) bool { return g.channel == key })
 			if n < 0 {
-				n, x.Groups = len(x.Groups), append(x.Groups, group{channel: key})
+				n, x.groups = len(x.groups), append(x.groups, group{channel: key})
 			}
-			g := &x.Groups[n]
+			g := &x.groups[n]
 			if !slices.Contains(seen, n) {
 				seen = append(seen, n)
 				g.machines++
@@ -124,8 +124,8 @@ func (x *index) group() {
 	}
 	for _, curves := range x.curves { // published parameters are compared with local memory in cache
 		published := slices.ContainsFunc(curves, func(c compare.Curve) bool { return c.Setup == params.Published })
-		for n := range x.Groups {
-			if g := &x.Groups[n]; published && g.local() {
+		for n := range x.groups {
+			if g := &x.groups[n]; published && g.local() {
 				g.machines++
 				for _, c := range curves {
 					g.add(c)
@@ -133,7 +133,7 @@ func (x *index) group() {
 			}
 		}
 	}
-	x.Bytes, x.Main = size(x.curves), x.main()
+	x.bytes, x.main = size(x.curves), x.mainGroup()
 }
 
 func (g *group) add(c compare.Curve) {

@@ -37,11 +37,11 @@ func (x *index) alone() *document.Document {
 	var d, facts, carries, figures, warnings document.Document
 	m := x.of[0]
 	tables := *m.File
-	if x.Main >= 0 {
-		main := x.Groups[x.Main].channel
+	if x.main >= 0 {
+		main := x.groups[x.main].channel
 		tables.Plan.Setups, tables.Plan.Policies = []string{main.Setup}, []numa.Policy{main.Placement}
-		for i := range x.Groups {
-			if g := &x.Groups[i]; g.channel.Setup == main.Setup && g.channel.Placement == main.Placement {
+		for i := range x.groups {
+			if g := &x.groups[i]; g.channel.Setup == main.Setup && g.channel.Placement == main.Placement {
 				for _, c := range x.transfers(g) {
 					figures.Chart(c)
 				}
@@ -56,7 +56,7 @@ func (x *index) alone() *document.Document {
 	if len(known.Rows) > 0 {
 		facts.Table(known)
 	}
-	if t := carried(x.curves, x.Bytes); len(t.Rows) > 0 { // without the column of machines
+	if t := carried(x.curves, x.bytes); len(t.Rows) > 0 { // without the column of machines
 		t.Columns, t.Rows = t.Columns[1:], lists.Map(t.Rows, func(row []string) []string { return row[1:] })
 		carries.Table(t)
 	}

@@ -82,10 +82,10 @@ func (p *Page) Write(w io.Writer) error {
 		return err
 	}
 	title := fmt.Sprintf("%d machines", len(p.Machines))
-	if !x.Fleet {
+	if !x.fleet {
 		title = x.title()
 	}
-	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.Groups) > 0, Raw: x.raw}
+	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.groups) > 0, Raw: x.raw}
 	// By their hashes, no other script and style is allowed.
 	c.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	if c.More, err = later.Packed(); err != nil {
@@ -123,7 +123,7 @@ func (x *index) document() *document.Document {
 	d.Section(document.Section{ID: "verdict"}, &verdict)
 	x.warnings(&d)
 	machines.Table(x.machines())
-	if x.Fleet {
+	if x.fleet {
 		d.Section(document.Section{ID: "fleet", Title: "The fleet"}, x.answer.below)
 	} else {
 		for _, states := range x.hosts() {
@@ -152,7 +152,7 @@ func (x *index) document() *document.Document {
 	}
 	d.Section(document.Section{ID: "charts", Title: "Charts"}, groups)
 	d.Section(document.Section{ID: "surveys", Title: "Surveys"}, surveys)
-	if x.Fleet {
+	if x.fleet {
 		d.Section(document.Section{ID: "machines", Title: "Machines"}, &machines)
 	}
 	return &d
@@ -176,7 +176,7 @@ func (x *index) warnings(d *document.Document) {
 		return fmt.Sprintf("%v (%s)", w.What, w.Who())
 	})...)
 	n := len(x.answer.warnings)
-	if !x.Fleet || !x.answer.compared {
+	if !x.fleet || !x.answer.compared {
 		if breaches := breaches(x.of); len(breaches) > 0 {
 			n++
 			broken.List(breaches...)

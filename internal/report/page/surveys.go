@@ -53,7 +53,7 @@ func notes(f *params.File) (all []string) {
 // surveyed are the machines whose surveys are drawn: all, or of a fleet the median and the outliers that
 // charts show at first.
 func (x *index) surveyed() (machines []compare.Machine) {
-	if !x.Fleet {
+	if !x.fleet {
 		return x.of
 	}
 	if x.answer.compared {
@@ -179,7 +179,7 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 			title = name
 		}
 		var one document.Document
-		if !x.Fleet {
+		if !x.fleet {
 			for _, found := range notes(machines[i].File) {
 				one.Note(found)
 			}
