@@ -33,7 +33,7 @@ func (d *machines) say(w *document.Document) {
 	if has(func(r predict.MachineCost) bool { return r.Ratio != nil && !r.Ratio.Tested }) {
 		untested = "; ?: there are no samples for one"
 	}
-	n.add(true, "× the cost on %s, with its 95 %% interval%s", d.Machines[0].Machine, untested)
+	n.add(has(func(r predict.MachineCost) bool { return r.Ratio != nil }), "× the cost on %s, with its 95 %% interval%s", d.Machines[0].Machine, untested)
 	n.add(has(func(r predict.MachineCost) bool { return r.Lo != nil }), "± the 95 %% interval of a cost that launches of its parameters leave, without the hour; what the model neglects comes on top")
 	n.add(has(func(r predict.MachineCost) bool { return r.Unknown }), unknown)
 	beyond := lists.Filter(d.Machines, func(s predict.Source) bool {

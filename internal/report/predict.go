@@ -31,6 +31,9 @@ func (p *predictions) say(w *document.Document) {
 	for _, line := range p.cheapest() {
 		fmt.Fprintln(w, line)
 	}
+	if w.Empty() {
+		fmt.Fprintln(w, "No cheapest algorithm is known: each row has an unknown cost.")
+	}
 	for _, rows := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		w.Tables(predictionTable(rows))
 	}

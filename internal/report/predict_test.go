@@ -39,6 +39,14 @@ func TestPredictionsValues(t *testing.T) {
 	}
 }
 
+// A prediction without any known cost begins with a sentence, too.
+func TestUnknownCosts(t *testing.T) {
+	p := predict.Predictions{Rows: []predict.Prediction{{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8, Unknown: true}}}
+	if got, want := Predictions(&p).Answer(), "No cheapest algorithm is known: each row has an unknown cost."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestStageNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		stage predict.ExplainStage

@@ -246,11 +246,14 @@ func within(widths []float64) string {
 
 // sayReach states how a file was measured and how well its cells are known.
 func sayReach(w *document.Document, f *params.File) {
-	decimals := 0
-	if f.Seconds < 10 {
-		decimals = 1
+	seconds := ""
+	switch {
+	case f.Seconds >= 10:
+		seconds = fmt.Sprintf(" in %.0f s", f.Seconds)
+	case f.Seconds > 0 || len(f.Launches) > 0: // else a published table
+		seconds = fmt.Sprintf(" in %.1f s", f.Seconds)
 	}
-	fmt.Fprintf(w, "%s in %.*f s, %s\n", printable.Count(len(f.Cells), "cell"), decimals, f.Seconds, launches(f))
+	fmt.Fprintf(w, "%s%s, %s\n", printable.Count(len(f.Cells), "cell"), seconds, launches(f))
 	if len(f.States()) > 0 {
 		writeReachByState(w, f)
 	}

@@ -245,9 +245,11 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 func transferTable(f *params.File, at map[params.Key]params.Cell, through params.Key) view.Table {
 	setup, policy, off := through.Setup, through.Placement, through.OffCache
 	t := view.Table{
-		Title: fmt.Sprintf("L(m,τ) in ns, %s, placement %s, %s; segments of %s, longer messages as a whole",
-			setup, policy, view.Cache(off), view.Bytes(through.SegmentBytes)),
+		Title:   fmt.Sprintf("L(m,τ) in ns, %s, placement %s, %s", setup, policy, view.Cache(off)),
 		Columns: view.Numbers("m"),
+	}
+	if through.SegmentBytes > 0 { // else a published table
+		t.Title += fmt.Sprintf("; segments of %s, longer messages as a whole", view.Bytes(through.SegmentBytes))
 	}
 	through.Kind = params.TransferCell
 	isolate := through

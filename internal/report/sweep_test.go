@@ -64,6 +64,14 @@ func TestSweep(t *testing.T) {
 	)
 }
 
+// A published table has no segments, no duration and no launches.
+func TestMeasuredOfPublishedTable(t *testing.T) {
+	table := &params.Table{Transfers: params.Curve{Sizes: []int{8}, Taus: []int{1}, Times: [][]float64{{1e-6}}}, Overheads: []float64{0}}
+	var b strings.Builder
+	Measured(params.FromText(table, nil)).WriteText(&b)
+	contains.All(t, b.String(), "L(m,τ) in ns, published, placement published, in cache\n  m   τ=1\n  8  1000\n", "\n2 cells, no launches\n")
+}
+
 // A sweep begins with its numbers, whether the file is fit for use, and advice.
 func TestSweepAnswer(t *testing.T) {
 	at := func(ns, width float64) fit.Estimate {

@@ -249,6 +249,8 @@ func carries(c *compare.Curve) string {
 	where := groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes)
 	name, rate := c.Machine, view.Center(last.Bandwidth)
 	switch A := view.Within(last.A); {
+	case !(last.L.Center > 0):
+		return fmt.Sprintf("What %s carries is unknown: its transfers have times of 0 (%s).", name, where)
 	case A == "" || last.Tau < 2:
 		return fmt.Sprintf("%s moves %s GB/s with τ = %d (%s).", name, rate, last.Tau, where)
 	case !told(c):
