@@ -123,3 +123,18 @@ func compared(measured []verify.Compared) view.Table {
 	}
 	return measuredTable(fmt.Sprintf("%s, P = %d; errors in %% of what was measured", name, first.P), keys, beside, rows)
 }
+
+// values have a row for each time that the benchmark printed.
+func (a *Against) values() view.Table {
+	t := view.Table{Columns: view.Words("suite", "benchmark", "algorithm", "P", "m_bytes", "measured_ns", "measured_lo_ns", "measured_hi_ns")}
+	t.Columns = append(t.Columns, predictedHeads(verify.AgainstModels)...)
+	t.Columns = append(t.Columns, view.Words("nearest_algorithm")...)
+	for _, r := range a.Rows {
+		nearest := ""
+		if r.Nearest != nil {
+			nearest = r.Nearest.Algorithm
+		}
+		t.Add(r.Suite, r.Benchmark, r.Predicted.Algorithm, r.P, r.Bytes, bounds(r.Measured), predictedCells(r.Predicted.Models, verify.AgainstModels), nearest)
+	}
+	return t
+}

@@ -240,3 +240,24 @@ func wins(c *predict.Comparison) view.Table {
 	}
 	return t
 }
+
+// values have a row for each term of each formula, or for each range of sizes with one cheapest
+// algorithm.
+func (d *explanations) values() view.Table {
+	if len(d.Comparisons) > 0 {
+		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
+		for _, c := range d.Comparisons {
+			for _, in := range c.Intervals {
+				t.Add(c.P, in.From, in.To, strings.Join(in.Cheapest, " "), in.Advantage, in.Extrapolated)
+			}
+		}
+		return t
+	}
+	t := view.Table{Columns: view.Words("collective", "algorithm", "P", "m_bytes", "parameter", "times", "value_us", "cost_us", "share", "extrapolated")}
+	for _, c := range d.Calls {
+		for _, term := range c.Terms {
+			t.Add(c.Collective, c.Algorithm, c.P, c.Bytes, term.Parameter, term.Times, term.Value, term.Microseconds, term.Share, term.Extrapolated)
+		}
+	}
+	return t
+}

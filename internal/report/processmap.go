@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,4 +165,21 @@ func (r *processMap) writeMapping(w *document.Document) {
 		}
 	}
 	w.Table(t)
+}
+
+// values have a row for each mapping and level; the mapping's total cost repeats.
+func (r *processMap) values() view.Table {
+	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
+		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
+	for _, m := range r.Mappings {
+		for i, level := range m.Levels {
+			ns, levelNs := math.NaN(), math.NaN()
+			if m.Seconds != nil {
+				ns, levelNs = *m.Seconds*1e9, level.Seconds*1e9
+			}
+			t.Add(r.Matrix, r.Processes, r.Nodes, m.Method, m.Method == r.Best, m.HopBytes, ns, m.OverBlock, m.OverCyclic, m.Extrapolated,
+				r.Levels[i], heuristic.Hops(i), level.Bytes, level.Messages, levelNs)
+		}
+	}
+	return t
 }

@@ -323,3 +323,20 @@ func times(ratio float64) string {
 	}
 	return fmt.Sprintf("%.0f %% of", 100*ratio)
 }
+
+// values have a row for each k and state.
+func (s *Series) values() view.Table {
+	t := view.Table{Columns: view.Words("setup", "placement", "off_cache", "tau", "segment_bytes", "k", "m_bytes", "l_ns", "l_lo_ns", "l_hi_ns", "L_ns", "L_lo_ns", "L_hi_ns", "launches", "state_ns", "state_share", "state_slowed")}
+	add := func(rows []series.Row, state ...any) {
+		for _, r := range rows {
+			t.Add(s.Setup, s.Placement.Policy, s.OffCache, s.Tau, s.SegmentBytes, r.K, r.Bytes, bounds(r.Message), bounds(r.Transfer), r.Message.N, state)
+		}
+	}
+	if len(s.States) == 0 {
+		add(s.Rows, nil, nil, nil)
+	}
+	for _, state := range s.States {
+		add(state.Rows, state.NS, state.Share, state.Slow > 0)
+	}
+	return t
+}

@@ -295,3 +295,21 @@ func rounded(n int64) string {
 }
 
 func orDash(text string) string { return cmp.Or(text, "-") }
+
+// values have a row for each CPU, or for each worker of the placements.
+func (t *Topology) values() view.Table {
+	if len(t.Placements) > 0 {
+		all := view.Table{Columns: view.Words("placement", "worker", "cpu", "core", "package", "node", "user_node", "intermediate_node", "distance")}
+		for _, p := range t.Placements {
+			for i, w := range p.Workers {
+				all.Add(p.Policy, i, w.ID, w.Core, w.Package, w.Node, w.UserNode, w.IntermediateNode, w.Distance)
+			}
+		}
+		return all
+	}
+	cpus := view.Table{Columns: view.Words("cpu", "core", "thread", "package", "node", "allowed")}
+	for _, c := range t.Machine.CPUs {
+		cpus.Add(c.ID, c.Core, c.Thread, c.Package, c.Node, t.Machine.Allowed.Contains(c.ID))
+	}
+	return cpus
+}

@@ -264,3 +264,37 @@ func numbers(ns []int) string {
 	texts := lists.Map(ns, strconv.Itoa)
 	return strings.Join(texts, ", ")
 }
+
+// valueRows have a row for each measured time.
+func valueRows(rows []verify.Row, models []string) view.Table {
+	t := view.Table{Columns: view.Words("algorithm", "P", "m_bytes", "off_cache", "measured_ns", "measured_lo_ns", "measured_hi_ns", "on_grid")}
+	t.Columns = append(append(t.Columns, predictedHeads(models)...), view.Words("state_ns", "state_share", "state_slowed")...)
+	for _, r := range rows {
+		var state []any
+		if r.State.NS > 0 {
+			state = []any{r.State.NS, r.State.Share, r.State.Slow > 0}
+		}
+		t.Add(r.Name, r.P, r.Bytes, r.OffCache, bounds(r.Measured), r.OnGrid, predictedCells(r.Predicted, models), state)
+	}
+	return t
+}
+
+// predictedHeads are the heads of each model's time and error.
+func predictedHeads(models []string) (columns []view.Column) {
+	for _, m := range models {
+		m = strings.NewReplacer(" ", "_", "'", "").Replace(m)
+		columns = append(columns, view.Words(m+"_ns", m+"_error")...)
+	}
+	return columns
+}
+
+func predictedCells(predictions []verify.Prediction, models []string) (cells []any) {
+	for _, m := range models {
+		if p := predictionOf(predictions, m); p != nil {
+			cells = append(cells, p.Ns, p.Error)
+		} else {
+			cells = append(cells, nil, nil)
+		}
+	}
+	return cells
+}
