@@ -45,7 +45,7 @@ peak() {
   done
 }
 
-# step NAME FILE COMMAND… runs a command, its output into a file, and says what it took.
+# step NAME FILE COMMAND… runs a command, its output into a file, and prints its time.
 step() {
   name=$1 file=$2 status=0
   shift 2

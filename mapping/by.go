@@ -41,7 +41,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 			turns = groupsOf(levels, "numa", cores)
 		} else if turns = groupsOf(levels, part, nil); turns == nil {
 			if what, known := shared[part]; known {
-				return Order{}, fmt.Errorf("mapping %.40q: the parameters do not tell several %ss apart, nor which cores share one: take those of a machine that do", how, what)
+				return Order{}, fmt.Errorf("mapping %.40q: the parameters do not tell several %ss apart, nor which cores share one: take parameters of a machine that do", how, what)
 			}
 			return Order{}, fmt.Errorf("unknown mapping %.40q: it is by core, socket, numa or node, or block", how)
 		}

@@ -81,7 +81,7 @@ func (a Algorithm) Lacks(p, nodes int) string {
 	case a.Own():
 		return ""
 	case like == nil:
-		return "is not among those of " + a.Library.Version
+		return "is no algorithm of " + a.Library.Version
 	case !like.Among.Has(p):
 		return "needs " + like.Among.String()
 	}

@@ -118,7 +118,7 @@ func writeClassic(w io.Writer, l *Library, rules []Rule) error {
 		sizes := bySize(c, rules, func(p int) int { return scale(c, p) })
 		fmt.Fprintf(out, "\n%d # %s", classicIDs[c.Name], c)
 		if scale(c, 2) > 1 {
-			fmt.Fprint(out, ", bytes are those of all ranks")
+			fmt.Fprint(out, ", bytes of all ranks")
 		}
 		fmt.Fprintf(out, "\n%d # communicator sizes\n", len(sizes))
 		for _, size := range sizes {

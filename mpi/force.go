@@ -54,8 +54,8 @@ func (l *Library) Forcing(c *collective.Collective, s Setting, p, m int) (variab
 	return variables
 }
 
-// Forcible is the environment, as name=value, in which variables of Forcing have an effect: they are those of
-// coll/tuned, over which coll/hcoll has priority in 4.1 and 5.0 where it is installed.
+// Forcible is the environment, as name=value, in which variables of Forcing have an effect: they belong to
+// coll/tuned, over which an installed coll/hcoll has priority in 4.1 and 5.0.
 func (l *Library) Forcible() []string {
 	if l.NeedsBase() {
 		return nil

@@ -272,32 +272,30 @@ func TestSchedulesSendWhatLibrariesSend(t *testing.T) {
 }
 
 // A rules file's segment size and fan-out mean what Open MPI's source does with them.
-func TestSchedulesAreThoseOfTheSource(t *testing.T) {
+func TestSettingsMeanWhatTheSourceDoes(t *testing.T) {
+	floats := openMPI4.WithElements(4)
 	for _, tt := range []struct {
+		library       *Library
 		setting       Setting
 		of            string
 		p, m          int
 		want          string
 		degree, chunk int
 	}{
-		{Setting{2, "chain", 0, 0}, "bcast", 8, 1000, "pipeline", 2, 1000}, // 0 chains count as one
-		{Setting{2, "chain", 4, 64}, "bcast", 8, 1000, "chain", 4, 64},
-		{Setting{7, "knomial", 0, 0}, "bcast", 8, 1000, "knomial", 4, 1000},
-		{Setting{5, "segmented_ring", 0, 0}, "allreduce", 8, 1000, "ring", 2, 1000},
-		{Setting{3, "recursive_doubling", 0, 0}, "allgather", 6, 1000, "bruck", 2, 1000},
-		{Setting{5, "neighbor", 0, 0}, "allgather", 5, 1000, "ring", 2, 1000},
-		{Setting{4, "ring", 0, 0}, "allreduce", 8, 56, "recursive-doubling", 2, 56},
-		{Setting{4, "ring", 0, 0}, "allreduce", 8, 64, "ring", 2, 64},
-		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 24, "linear", 2, 24},
-		{Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 32, "rabenseifner-halves", 2, 32},
-		{Setting{7, "rabenseifner", 0, 0}, "reduce", 7, 32, "rabenseifner-halves", 2, 32},
-		{Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 1, "pipeline", 2, 1},
-		{Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 2, "split-binary", 2, 2},
-		{Setting{4, "split_binary_tree", 0, 600}, "bcast", 7, 1000, "pipeline", 2, 600}, // more than a half
-		{Setting{9, "scatter_allgather_ring", 0, 0}, "bcast", 7, 6, "linear", 2, 6},
-		{Setting{4, "bruck", 0, 0}, "barrier", 8, 0, "dissemination", 2, 1},
+		{openMPI4, Setting{2, "chain", 0, 0}, "bcast", 8, 1000, "pipeline", 2, 1000}, // 0 chains count as one
+		{openMPI4, Setting{3, "recursive_doubling", 0, 0}, "allgather", 6, 1000, "bruck", 2, 1000},
+		{openMPI4, Setting{5, "neighbor", 0, 0}, "allgather", 5, 1000, "ring", 2, 1000},
+		{openMPI4, Setting{4, "ring", 0, 0}, "allreduce", 8, 56, "recursive-doubling", 2, 56},
+		{openMPI4, Setting{4, "ring", 0, 0}, "allreduce", 8, 64, "ring", 2, 64},
+		{openMPI4, Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 24, "linear", 2, 24},
+		{openMPI4, Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 32, "rabenseifner-halves", 2, 32},
+		{floats, Setting{6, "rabenseifner", 0, 0}, "allreduce", 7, 24, "rabenseifner-halves", 2, 24}, // six elements
+		{openMPI4, Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 1, "pipeline", 2, 1},
+		{openMPI4, Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 2, "split-binary", 2, 2},
+		{openMPI4, Setting{4, "split_binary_tree", 0, 600}, "bcast", 7, 1000, "pipeline", 2, 600}, // more than a half
+		{openMPI4, Setting{9, "scatter_allgather_ring", 0, 0}, "bcast", 7, 6, "linear", 2, 6},
 	} {
-		s, err := openMPI4.Schedule(collective.Named(tt.of), tt.setting, collective.Call{P: tt.p, M: tt.m})
+		s, err := tt.library.Schedule(collective.Named(tt.of), tt.setting, collective.Call{P: tt.p, M: tt.m})
 		if err != nil {
 			t.Error(err)
 			continue
@@ -331,16 +329,6 @@ func TestPartsAreTheLibrarysOwn(t *testing.T) {
 		}
 		if s.Algorithm.Collective != c || s.Len() != stages {
 			t.Errorf("%s %s has %d stages, its parts %d", tt.of, setting, s.Len(), stages)
-		}
-	}
-}
-
-// The number of elements, which decides on the fallback, depends on their size.
-func TestElements(t *testing.T) {
-	for bytes, want := range map[int]string{8: "linear", 4: "rabenseifner-halves"} {
-		s, err := openMPI4.WithElements(bytes).Schedule(collective.Allreduce, Setting{ID: 6, Name: "rabenseifner"}, collective.Call{P: 7, M: 24})
-		if err != nil || s.Algorithm.Name != want {
-			t.Errorf("elements of %d bytes: %v, %v", bytes, s, err)
 		}
 	}
 }

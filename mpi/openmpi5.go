@@ -6,7 +6,7 @@ import "slices"
 // framework smsc: xpmem (priority 42) where the module is loaded, else cma (37), else knem (23).
 //
 // Sources are files of open-mpi/ompi at v5.0.5. Short messages are as in 4.1 (mca_btl_sm_fbox_sendi).
-// Lines are those of vader, whose fast boxes and queues sm kept; they were not counted in sm's files.
+// Lines are vader's, whose fast boxes and queues sm kept; they were not counted in sm's files.
 var openMPI5 = &Library{
 	Name:    "openmpi5",
 	Title:   "Open MPI 5.0, ob1 over sm, single copies by CMA",

@@ -258,12 +258,12 @@ func writeTree(w io.Writer, l *Library, rules []Rule) error {
 	for _, c := range collectivesOf(rules) {
 		i := slices.IndexFunc(branches, func(b branch) bool { return b.condition() == "collective="+c.Name })
 		if i < 0 {
-			return fmt.Errorf("the tree of MPICH's own choices has none of %s: take that of its source", c)
+			return fmt.Errorf("the tree of MPICH's own choices lacks %s: take the tree of its source", c)
 		}
 		below := slices.Clone(branches[i].below)
 		j := slices.IndexFunc(below, func(b branch) bool { return b.condition() == "comm_type=intra" })
 		if j < 0 {
-			return fmt.Errorf("the tree of MPICH's own choices does not tell comm_type=intra apart for %s: take that of its source", c)
+			return fmt.Errorf("the tree of MPICH's own choices has no comm_type=intra for %s: take the tree of its source", c)
 		}
 		with := splicer{collective: c}
 		below[j].below = with.spliced(rules, below[j].below)

@@ -16,7 +16,7 @@ package mpi
 // element's flag is the transfer's, and no buffer is returned. A rendezvous does the same for its request,
 // whose content is a line of its own; its end is a flag with the content beside it.
 //
-// Instructions are those of MPICH's calls, see mpich4.
+// Instructions are counts of MPICH's calls, see mpich4.
 var ucx113 = []Way{
 	{Most: 92, Segment: 128, Segments: 1, Message: 905, Exchange: 1433, Source: "UCX_MM_FIFO_ELEM_SIZE 128, less headers, src/uct/sm/mm/base/mm_iface.c; uct_mm_ep_am_short, mm_ep.c"},
 	{Most: 8248, Segment: 8256, Segments: 1, Lines: 1, Message: 1322, Exchange: 2018, Source: "UCX_MM_SEG_SIZE 8256, less 8 of a header, src/uct/sm/mm/base/mm_iface.c:38"},

@@ -1,7 +1,6 @@
-// Aa says how well intervals and comparisons hold: of sweeps of one machine, each a
-// session of its own, how often compare and benchstat find a difference between two, how often
-// the interval of three holds the centre over all, and with files of the machine
-// changed on purpose, how often that is found.
+// Aa tests intervals and comparisons with sweeps of one machine, each a session of its own: how often compare and
+// benchstat find a difference between two, how often an interval holds the centre over all, and how often they
+// find a change made on purpose.
 //
 //	go run ./bench/aa [-drift 0.15] A1.json A2.json … [-b B1.json B2.json …]
 package main
@@ -81,9 +80,8 @@ func compared(a, b *params.File) *compare.Comparison {
 	return c
 }
 
-// beside has a row for each difference put in: how often two files of some sessions each, drawn at
-// random, are told apart by taulop and by benchstat, which takes all samples for independent, and in
-// how many of the cells the right one is called slower.
+// beside prints a row for each added difference: how often taulop and benchstat, which takes all samples for
+// independent, tell two files of randomly drawn sessions apart, and in how many cells the slower file is found.
 func beside(files []*params.File) {
 	fmt.Println("| sessions a file | slower by | taulop: comparisons | cells | benchstat: comparisons | cells |\n| --: | --: | --: | --: | --: | --: |")
 	random := rand.New(rand.NewPCG(5, 6))
@@ -123,7 +121,7 @@ func slower(f *params.File, by float64) *params.File {
 	return f
 }
 
-// A call is what was said of a cell: that it is slower, faster, or 0, neither.
+// A call is a verdict on a cell: 1 slower, -1 faster, 0 neither.
 type call int
 
 func callOf(differs bool, ratio float64) call {
@@ -136,8 +134,8 @@ func callOf(differs bool, ratio float64) call {
 	return -1
 }
 
-// A tally counts comparisons in which a cell differs, and cells: where nothing was put in, all that
-// differ, else those that are called slower.
+// A tally counts comparisons in which a cell differs, and cells: all that differ if no difference was added, else
+// the ones called slower.
 type tally struct{ comparisons, differ, cells, found int }
 
 func (t *tally) add(calls []call, by float64) {
@@ -209,7 +207,7 @@ func centers(files []*params.File) map[params.Key][]float64 {
 	return of
 }
 
-// drift says what sessions differ by, as they are and divided by the reference probe.
+// drift prints how much sessions differ, raw and divided by the reference probe.
 func drift(files []*params.File) {
 	probes := make([]float64, len(files))
 	for i, f := range files {
@@ -244,8 +242,8 @@ func quantile(values []float64, q float64) float64 {
 	return fit.Quantile(slices.Sorted(slices.Values(values)), q)
 }
 
-// coverage draws three sessions at a time, as if they were one file, and looks
-// whether their interval holds the centre over all.
+// coverage draws sessions as if they were one file, and prints how often their interval holds the centre
+// over all.
 func coverage(files []*params.File) {
 	of := make(map[params.Key][]fit.Replicates)
 	for _, f := range files {
@@ -316,7 +314,7 @@ func joined(files []*params.File) *params.File {
 	return &all
 }
 
-// ratios are those of a comparison that were tested, by what they are of.
+// ratios are the tested ratios of a comparison, by channel, size and τ.
 func ratios(c *compare.Comparison) map[string]*compare.Ratio {
 	all := make(map[string]*compare.Ratio)
 	for _, t := range c.Tables {
@@ -331,12 +329,11 @@ func ratios(c *compare.Comparison) map[string]*compare.Ratio {
 	return all
 }
 
-// draws is how many comparisons of sessions drawn at random there are.
+// draws is the number of comparisons of randomly drawn sessions.
 const draws = 200
 
-// ab says how often what was changed is found by files of one, three and five
-// sessions: in comparisons, and in cells where it is as large as the comparison says
-// that it sees. How large it is, is what all sessions together say.
+// ab prints how often files of one, three and five sessions show a change: in comparisons, and in cells whose
+// change is at least as large as the comparison can see. All sessions together give the size of a change.
 func ab(same, other []*params.File) {
 	truth := ratios(compared(joined(same), joined(other)))
 	var sizes []float64

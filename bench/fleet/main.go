@@ -1,6 +1,5 @@
-// Fleet makes files of many machines from the file of one, to measure what comparing them takes:
-// each machine is faster or slower by 2 % at random, each cell by 1 %, and of every 500th
-// transfers of several at once take 30 % longer.
+// Fleet makes files of many machines from the file of one, to time their comparison: machines differ by 2 %
+// at random, cells by 1 %, and on every 500th machine concurrent transfers take 30 % longer.
 //
 //	go run ./bench/fleet BASE.json N DIR
 package main
@@ -15,7 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// slow tells the machines that differ.
+// slow reports whether a machine differs.
 func slow(i int) bool { return i%500 == 7 }
 
 func main() {

@@ -14,7 +14,7 @@ function sorted(x, n, i, j, v) {
     x[j + 1] = v
   }
 }
-# slow is what sums take from which on a core was not undisturbed: the least is where five are within 3 %.
+# slow is the time of a sum from which on its core was disturbed; the least time is the first of five within 3 %.
 function slow(i, limit, size, left, few, slower) {
   for (i = 1; i <= batches; i++) took[i] = computed[i]
   sorted(took, batches)

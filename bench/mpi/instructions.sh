@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
-# How many instructions Debian's Open MPI, as it comes and without single copies, and MPICH
-# execute in a call: instructions.c says what is counted and how. It takes two minutes, two
-# cores with nothing else on them, and an x86 processor.
+# Counts the instructions of a call in Debian's Open MPI, with and without single copies, and in MPICH;
+# instructions.c says how. It needs two minutes, two idle cores, and an x86 processor.
 #
 #   bench/mpi/instructions.sh
 #
 # For another library compile instructions.c with its mpicc, and run it with its mpirun.
-# What is missing of the libraries it installs with apt-get, as root.
+# It installs missing libraries with apt-get, as root.
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh

@@ -6,7 +6,7 @@
 // and 3, … at once, Sendrecv round the ring of all ranks, Bcast, Allgather and
 // Allreduce (MPI_SUM of MPI_INT), for doubling sizes from LEAST to MOST bytes, and
 // PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by one
-// rank, two, four … and all at once. It prints tables laid out as those of IMB-MPI1. A
+// rank, two, four … and all at once. It prints tables in the layout of IMB-MPI1. A
 // time is the median over BATCHES. A line for each batch follows it, "# batch" with bytes, rounds, time,
 // what an empty message took just before and just after, and what sums of all ranks took there: the host
 // of a virtual machine moves its CPUs, and lets others use their cores, and batches.awk makes tables of
@@ -299,7 +299,7 @@ static void reducing(size_t m, int ranks) {
     }
 }
 
-// head begins a table of a benchmark among so many groups of so many ranks.
+// head begins a table of a benchmark, with the numbers of groups and of their ranks.
 static void head(const char *name, int groups, int processes, const char *time) {
   if (rank) return;
   const char *line = "#---------------------------------------------------";

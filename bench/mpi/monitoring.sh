@@ -6,7 +6,7 @@
 #
 # FOLDER gets trace.RANK.prof, a file for each rank, and ranks.txt, the rankfile. Without a
 # PROGRAM it is messages.c among as many RANKS as there are cores: its ranks must all run
-# at the same time. What is missing of Open MPI it installs with apt-get, as root.
+# at the same time. It installs Open MPI with apt-get, as root, if it is missing.
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh

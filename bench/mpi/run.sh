@@ -1,13 +1,10 @@
 #!/usr/bin/env bash
-# Predictions beside real MPI on this machine: Debian's Open MPI, as it comes and without
-# single copies, and MPICH, as it comes, carry out one-way messages, sendrecv rings,
-# broadcasts, allgathers and allreduces among as many ranks as there are cores, in cache with
-# send buffers unchanged and rewritten, and off cache, alternately with a session of a sweep.
-# The host of a virtual machine moves its CPUs: tables are of each state that the machine was in
-# for a tenth of the time or more, the most frequent first, as messages.c and the sweep have told
-# it by what messages of nothing took just before and after.
-# taulop verify -against puts predictions beside what every other run took, each library's
-# messages in its own way (-as) and its collectives by the algorithms that it chooses:
+# Puts predictions beside real MPI on this machine: Debian's Open MPI, with and without single copies,
+# and MPICH. They run one-way messages, sendrecv rings, broadcasts, allgathers and allreduces with a rank on
+# each core, in cache with send buffers unchanged and rewritten, and off cache, in turns with sessions of a
+# sweep. The host of a virtual machine may move its CPUs: each state with a tenth of the time or more has
+# tables, the most frequent state first. messages.c and the sweep tell states by empty messages just before
+# and after. taulop verify -against takes every other run, with each library's protocols and own choices (-as):
 #
 #   own        from the sweep alone
 #   own, o, γ  from the sweep, and in every second run o(m) of the library's ping-pongs and
@@ -16,8 +13,8 @@
 #
 #   bench/mpi/run.sh [ROUNDS] [FOLDER]     (4 rounds, about seven minutes)
 #
-# What is missing of the libraries it installs with apt-get, as root. FOLDER keeps
-# the sweep, what the programs printed, and all tables (default a temporary one).
+# It installs missing libraries with apt-get, as root. FOLDER keeps the sweep, the programs' outputs and all
+# tables (default a temporary one).
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
@@ -101,8 +98,8 @@ against() {
   awk '/^Mean relative errors/ { means = 1 } means && $2 ~ /^[0-9]+$/ { printf "%10s %5s", $1, $4 } END { print "" }' "$tmp/against"
 }
 
-# tables LIBRARY STATE LEAST BELOW FLAG prints those of a state: messages of nothing took from LEAST
-# to less than BELOW µs in it, and a flag in the sweep FLAG, "" where nobody knows.
+# tables LIBRARY STATE LEAST BELOW FLAG prints the tables of a state, in which empty messages take from LEAST
+# to less than BELOW µs, and a flag of the sweep FLAG; "" if unknown.
 tables() {
   local library=$1 name=$out/$1-state$2 in=() user half where as own before
   for user in $data; do
@@ -118,14 +115,14 @@ tables() {
     # A table of slowed cores stands beside the sweep's slowed state.
     if [ -n "$5" ] && grep -q '^# sums .*: most of them' "$name-0-$user.txt"; then in=(-state "$5-slowed"); elif [ -n "$5" ]; then in=(-state "$5"); fi
     where=(-cache "${user%-*}") as=(-as "$library" -buffers "${user#*-}")
-    # γ is of vectors in cache: off cache it is that of the file made in cache.
+    # γ is of vectors in cache: off cache the file made in cache gives it.
     before=("$name-in.json")
     [ -e "${before[0]}" ] || before=("$out/host.json" "${in[@]}")
     printf '%-14s own       ' "$user"
     against "$name-0-$user.txt" "$out/host.json" "${in[@]}" "${as[@]}" "${where[@]}" || continue
     [ -e "$name-${user%-*}.json" ] || noted "$taulop" import -overheads "$name-1-${user%-*}-unchanged.txt" -params "${before[@]}" \
       -as "$library" "${where[@]}" -o "$name-${user%-*}.json" || continue
-    # Off cache ranks have at hand what they write in a call, as messages in cache tell.
+    # Off cache, ranks still find data of the same call in cache: messages in cache give its times.
     own=$name-in.json
     [ "$user" != off-unchanged ] || own=$name-in-rewritten-import.json
     noted "$taulop" import -params "$own" "${where[@]}" -o "$name-$user-import.json" "$name-1-$user.txt" || continue

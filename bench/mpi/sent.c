@@ -5,7 +5,7 @@
 // A line of WORK is one of internal/plan/job/timing.c, which has the most of this program. For each it
 // prints collective, setting, m, and of each rank messages:bytes. This program stands in front of UCX, which
 // carries Debian's MPICH, and Open MPI with pml=ucx: it is to be linked with -rdynamic. With -DWRAP it is to
-// be linked with a static MPICH, over whatever, and counts what its algorithms send: -Wl,--wrap=MPIC_Send,
+// be linked with a static MPICH of any device, and counts what its algorithms send: -Wl,--wrap=MPIC_Send,
 // and so on for all below.
 #define _GNU_SOURCE
 #define main timed

@@ -1,7 +1,6 @@
-# Functions that the scripts here share, which are in the project's root by then.
+# Functions of the scripts here, which call them in the project's root.
 
-# folder makes tmp, which goes when the script ends, and out: the directory that is named, a new
-# or an empty one, else one in tmp.
+# folder makes tmp, removed when the script ends, and out: the named directory, new or empty, or one in tmp.
 folder() {
   tmp=$(mktemp -d)
   trap 'rm -rf "$tmp"' EXIT
@@ -13,7 +12,7 @@ folder() {
   fi
 }
 
-# install installs those of the Debian packages that are missing.
+# install installs missing Debian packages.
 install() {
   local package missing=()
   for package; do
@@ -36,7 +35,7 @@ build() {
   go build -o "$tmp/taulop" ./cmd/taulop
 }
 
-# count_ranks has one for each core, of those that may be used: two at the least.
+# count_ranks is the number of usable cores; it fails below two.
 count_ranks() {
   ranks=$(lscpu -p=CORE,SOCKET | grep -v '^#' | sort -u | wc -l)
   [ "$ranks" -le "$(nproc)" ] || ranks=$(nproc)
@@ -46,7 +45,7 @@ count_ranks() {
   fi
 }
 
-# launcher is how ranks of a library are started.
+# launcher is the command that starts ranks of a library.
 launcher() {
   case $1 in
   openmpi) echo "mpirun.openmpi --allow-run-as-root --bind-to core -n" ;;
@@ -54,8 +53,8 @@ launcher() {
   esac
 }
 
-# tree_of_mpich writes the file that MPICH chooses by, which is in its library as text in one line: a file, or
-# the one that programs start with.
+# tree_of_mpich writes MPICH's selection tree, one line of text in its library: a given file, or the one that
+# programs load.
 tree_of_mpich() {
   strings -n 500 -w "${1:-$(ldconfig -p | awk '/libmpich\.so/ { print $NF; exit }')}" | grep 'algorithm=MPIR_Bcast_intra_binomial' | head -1
 }

@@ -5,8 +5,8 @@
 #
 #   bench/mpi/taken.sh [PARAMS [RANKS]]     (docs/tasks/data/host.json, 2)
 #
-# It ends with status 1 if a rule is not taken. What is missing of Debian's Open MPI and MPICH it installs
-# with apt-get, as root.
+# It ends with status 1 if a rule is not taken. It installs Debian's Open MPI and MPICH with apt-get, as root,
+# if they are missing.
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh

@@ -6,7 +6,7 @@
 #
 # A penalty is the time beyond the best of a cell: one half of the passes chooses the best, the other
 # one times it and the rule. PARAMS is a parameter file instead of a sweep of 75 s; BUDGET is of a job,
-# and of the passes over all settings. FOLDER keeps all that was measured (default a temporary one).
+# and of the passes over all settings. FOLDER keeps all measurements (default a temporary one).
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh

@@ -1,13 +1,12 @@
-// States finds the states of a machine whose host moves its CPUs in what empty messages, or flags,
-// took, a number a line on standard input, in µs:
+// States finds the states of a machine whose host moves its CPUs, from times of empty messages or of flags in µs,
+// one a line on standard input:
 //
 //	states [FILE]
 //
-// It prints a line for each, the most frequent first: what a message takes, the share in % of the
-// messages, the least that is of the state and the least that is of the next one. With
-// the FILE of a sweep a fifth word is what a flag takes in the state of the sweep that is paired
-// with it, for -state: "" where none is. Pairs are in the order of their times, those whose shares of
-// the time agree best: what was measured in the same minutes need not have met all states.
+// It prints a line for each state, the most frequent first: the time of a message, the share of the messages in %,
+// and the least times of the state and of the next one. With the FILE of a sweep a fifth word is the time of a
+// flag in the paired state of the sweep, for -state, "" without one. Pairs are in the order of their times, with
+// the best agreement of shares: a sweep in the same minutes need not have met all states.
 package main
 
 import (
@@ -83,11 +82,11 @@ func run(files []string) error {
 	return nil
 }
 
-// A flag is a state of a sweep: what a flag takes, and its share of the time.
+// A flag is a state of a sweep: the time of a flag, and the state's share of the time.
 type flag struct{ ns, share float64 }
 
-// paired are the flags whose shares agree best with those of modes, both in rising order, -1 for a
-// mode without one; agree is the share of the time that pairs have in common.
+// paired are the flags whose shares of the time agree best with the shares of modes, both in rising order; -1 for
+// a mode without a flag. agree is the share of the time that pairs have in common.
 func paired(modes []float64, flags []flag) (agree float64, of []int) {
 	if len(modes) == 0 {
 		return 0, nil

@@ -16,7 +16,7 @@ import (
 )
 
 // A Channel is an MPI library's channel by its benchmarks: o(m), and L(m,τ) of whole messages; τ
-// concurrent messages of n transfers take o(m) + n·L(m,τ). The estimates are those of the authors of
+// concurrent messages of n transfers take o(m) + n·L(m,τ). The estimates follow the authors of
 // τ-Lop (Rico-Gallego, Díaz-Martín and Lastovetsky, "Extending τ-Lop to model concurrent MPI
 // communications in multicore clusters", Future Generation Computer Systems 61, 2016):
 //
@@ -98,7 +98,7 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 		case t.Kind != Sendrecv && t.Kind != Exchange:
 			c.leaveOut(t.Benchmark, t.Line, "only messages between neighbours and streams tell L(m,τ)")
 		case copies == BetweenNodes:
-			c.leaveOut(t.Benchmark, t.Line, "nobody knows which of its messages go from node to node; those of pairs do")
+			c.leaveOut(t.Benchmark, t.Line, "it is unknown which of its messages go between nodes: run a benchmark of pairs")
 		default:
 			r := rings[slices.IndexFunc(rings, func(r ring) bool { return r.benchmark == t.of.Name })]
 			ringing[r].add(t.Printed, t.P, ns/r.times)

@@ -93,8 +93,8 @@ func called(suite, title string, version int) (Kind, *collective.Benchmark) {
 	return "", nil
 }
 
-// SayPairs gives the number of pairs of each table without one, those of osu_multi_lat, in the order of
-// the tables. It returns the unused numbers, and the title line of the first table that lacks one, 0
+// SayPairs gives the number of pairs of each table without one, as of osu_multi_lat, in the order of the
+// tables. It returns the unused numbers, and the title line of the first table that lacks one, 0
 // if none does.
 func (r *Results) SayPairs(pairs []int) (left []int, lacking int) {
 	title := 0

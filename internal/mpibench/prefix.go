@@ -31,8 +31,8 @@ var (
 	standardError = regexp.MustCompile(`<std(?:err|diag)>:`)
 )
 
-// The date of ts has neither weekday nor year, that of date and ctime has both: a number after the
-// former is not a year.
+// Dates of ts have neither weekday nor year, dates of date and ctime have both: a number after a date of ts is
+// not a year.
 const (
 	month = `(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`
 	clock = `\d\d:\d\d:\d\d(?:\.\d+)?`

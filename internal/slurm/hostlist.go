@@ -12,8 +12,8 @@ const (
 	mostName  = 253 // bytes of a host name, RFC 1035
 )
 
-// Hosts expands a list of hosts in Slurm's format, such as n[1-3,07-09],login, in its order, which is
-// that of tasks. Names may have several brackets.
+// Hosts expands a list of hosts in Slurm's format, such as n[1-3,07-09],login, in its order, the
+// order of tasks. Names may have several brackets.
 func Hosts(list string) (hosts []string, err error) {
 	for len(list) > 0 {
 		item := list

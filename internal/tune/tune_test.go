@@ -100,7 +100,7 @@ func TestRulesGain(t *testing.T) {
 	}
 }
 
-// Choices with limits of costs are those of all costs.
+// Limits of costs do not change choices.
 func TestCostsWithinChooseTheSame(t *testing.T) {
 	f := &params.File{}
 	var node numa.CPUSet

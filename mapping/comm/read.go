@@ -133,7 +133,7 @@ func whole(text string) (int64, error) {
 	case math.IsNaN(v):
 		return 0, fmt.Errorf("%.40q is no number: where nothing is sent write 0", text)
 	case v < 0:
-		return 0, fmt.Errorf("%.40q is below zero: nobody sends less than nothing, write 0 or more", text)
+		return 0, fmt.Errorf("%.40q is below zero: write 0 or more", text)
 	case v > maxBytes:
 		return 0, fmt.Errorf("%.40q is more than 2^50: this is no communication of a program", text)
 	}

@@ -12,7 +12,7 @@ const MaxSearched = 16
 
 // ES is an exhaustive search (section 4.1) for the mapping with the fewest hop-bytes. The cost of a set of
 // processes within a group of cores does not depend on the others, so each set is visited once. It fails
-// for more than MaxSearched processes. If levels overlap, hops are those of the groups of New.
+// for more than MaxSearched processes. If levels overlap, hops count by the groups of New.
 func (m *Machine) ES(matrix *comm.Matrix) (Mapping, error) {
 	p := matrix.Ranks()
 	if err := m.Fits(p); err != nil {

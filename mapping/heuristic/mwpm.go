@@ -262,8 +262,8 @@ func (w *mwpm) paired(clusters []*cluster, single int) (pairs, singles []*cluste
 	return w.merged(clusters, partners), singles, nil
 }
 
-// weight is the volume of two clusters. Padded slots outweigh all volumes: those of one group must stay together,
-// those of different groups apart.
+// weight is the volume of two clusters. Padded slots outweigh all volumes: slots of one group must stay together,
+// slots of different groups apart.
 func (w *mwpm) weight(a, b *cluster) int64 {
 	bytes := a.bytes[b]
 	if a.slot == none || b.slot == none {
