@@ -343,6 +343,14 @@ func TestForced(t *testing.T) {
 			t.Errorf("forced %q is %v (%v), want %s", text, s, err, want)
 		}
 	}
+	for name, c := range map[string]*collective.Collective{"2 bruck-k-fanout, fan 4": collective.Allgather, "8 knomial, fan 4": collective.Reduce} {
+		if s, err := openMPI6.Forced(c, name[:1]); err != nil || s.String() != name {
+			t.Errorf("forced %s of %s is %v (%v)", name, c, s, err)
+		}
+	}
+	if own, known := openMPI6.Own(collective.Allgather, 256, 64); !known || own.String() != "2 bruck-k-fanout" {
+		t.Errorf("allgather of 64 B among 256 is %v", own)
+	}
 	if _, err := openMPI4.Forced(collective.Bcast, "binomal"); err == nil || !strings.Contains(err.Error(), `did you mean "binomial"`) {
 		t.Errorf("an unknown algorithm: %v", err)
 	}

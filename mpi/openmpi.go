@@ -10,7 +10,7 @@ import (
 
 // tunedAlgorithms are the algorithms of coll/tuned 4.1, coll_tuned_*_decision.c; docs/algorithms.md
 // describes them. A fan-out or segment size of 0 is as in coll_base_*.c and coll_base_topo.c, and
-// the default fan-out is coll_tuned_*_algorithm_chain_fanout.
+// the default fan-out is coll_tuned_init_tree_fanout and _chain_fanout.
 var tunedAlgorithms = []offer{
 	{collective: "allgather", id: 1, name: "linear", algorithm: "linear", parts: [2]string{"gather", "bcast"}},
 	{collective: "allgather", id: 2, name: "bruck", algorithm: "bruck"},

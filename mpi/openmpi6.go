@@ -13,9 +13,9 @@ var openMPI6 = func() *Library {
 	l := *openMPI5
 	l.Name, l.Title, l.Version = "openmpi6", "Open MPI 6, ob1 over sm, single copies by CMA, as 5.0", "Open MPI 6"
 	l.heads = `Open[ -]?MPI[ /-]?v?(?:[6-9]|\d\d+)\.\d[.\w]*`
-	l.offers = slices.Concat(openMPI5.offers, []offer{{collective: "reduce", id: 8, name: "knomial", algorithm: "knomial", fans: fans}})
+	l.offers = slices.Concat(openMPI5.offers, []offer{{collective: "reduce", id: 8, name: "knomial", algorithm: "knomial", fans: fans, defaultFan: 4}})
 	i := slices.IndexFunc(l.offers, func(o offer) bool { return o.name == "bruck" && o.collective == "allgather" })
-	l.offers[i] = offer{collective: "allgather", id: 2, name: "bruck-k-fanout", algorithm: "k-bruck", fans: fans}
+	l.offers[i] = offer{collective: "allgather", id: 2, name: "bruck-k-fanout", algorithm: "k-bruck", fans: fans, defaultFan: 4}
 	l.rules = &format{write: writeSelection, use: openMPIUse, hazard: byCount}
 	return &l
 }()
