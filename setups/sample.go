@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aclements/go-moremath/stats"
+
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -102,18 +104,9 @@ func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err 
 }
 
 func sampleOf(batches []float64) (s Sample) {
-	s.NS = median(batches)
-	if len(batches) < 2 || s.NS == 0 {
-		return s
+	if s.NS = median(batches); len(batches) > 1 && s.NS > 0 {
+		s.Spread = float32(stats.StdDev(batches) / s.NS)
 	}
-	var mean, squares float64
-	for _, b := range batches {
-		mean += b / float64(len(batches))
-	}
-	for _, b := range batches {
-		squares += (b - mean) * (b - mean)
-	}
-	s.Spread = float32(math.Sqrt(squares/float64(len(batches)-1)) / s.NS)
 	return s
 }
 

@@ -2,6 +2,7 @@ package cma
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -93,6 +94,22 @@ func TestCells(t *testing.T) {
 	r.Refused = "the kernel forbids it"
 	if cells, warnings, err := r.Cells(m); len(cells) > 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "(cma) are not measured: the kernel forbids it") || err != nil {
 		t.Errorf("%d cells, %v, %v", len(cells), warnings, err)
+	}
+}
+
+// The command refuses what the CPUs or the memory cannot hold before it starts a process.
+func TestRefuses(t *testing.T) {
+	m := surveytest.Machine(t, 1)
+	for _, tt := range []struct{ flag, value, want string }{
+		{"tau", "1,9999", "-tau 9999 is more than"},
+		{"m", "1K,9223372036854775807", "messages of 9223372036854775807 bytes among "},
+	} {
+		f := flag.NewFlagSet("cma", flag.ContinueOnError)
+		task := flags(f)
+		must.Do(f.Set(tt.flag, tt.value))
+		if _, err := task(m); err == nil || !strings.HasPrefix(err.Error(), tt.want) {
+			t.Errorf("-%s %s: %v, want %q", tt.flag, tt.value, err, tt.want)
+		}
 	}
 }
 

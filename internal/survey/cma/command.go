@@ -30,6 +30,9 @@ Examples:
 Flags:
 `
 
+// buffers is the largest number of buffers of a rank: to send, to receive, and to copy the message to.
+const buffers = 3
+
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	p := params.Plan{Policies: []numa.Policy{numa.Local}}
 	argument.Var(f, &p.Taus, "tau", "", "τ, copies at once, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default every one to 8, then some)", argument.Rising(argument.Taus))
@@ -39,13 +42,21 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if len(p.Taus) == 0 {
 			p.Taus = transfers.Taus(m.Concurrency())
 		}
+		if tau, most := p.Taus[len(p.Taus)-1], m.Allowed.Len(); tau > most {
+			return t, fmt.Errorf("-tau %d is more than the %d CPUs that may be used: processes that take turns are not concurrent", tau, most)
+		}
+		free, err := numa.FreeMemoryBytes("/")
+		if err != nil {
+			return t, err
+		}
+		if largest := p.Sizes[len(p.Sizes)-1]; int64(largest) > free/4/int64(buffers*m.Allowed.Len()) {
+			return t, fmt.Errorf("messages of %d bytes among %d processes need more than a quarter of the %d MB of memory that this process may take: choose smaller sizes", largest, m.Allowed.Len(), free>>20)
+		}
 		r := NewRequest(m, p)
 		if r.Refused != "" {
 			return t, errors.New(r.Refused)
 		}
-		if r.Sizes = p.Sizes; len(p.Taus) > 0 && p.Taus[len(p.Taus)-1] > m.Allowed.Len() {
-			return t, fmt.Errorf("-tau %d is more than the %d CPUs that may be used: processes that take turns are not concurrent", p.Taus[len(p.Taus)-1], m.Allowed.Len())
-		}
+		r.Sizes = p.Sizes
 		place, err := m.Place(numa.Local, m.Concurrency())
 		t.Request, t.Plan, t.Places = r, p, []numa.Placement{place}
 		return t, err

@@ -5,9 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"time"
+
+	"github.com/aclements/go-moremath/stats"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
@@ -125,13 +126,8 @@ func (s *sampler) median(l *link, p part, o order, hint float64) (r engine.Readi
 		}
 		times = append(times, ns)
 	}
-	r.NS = fit.Median(times).Center
-	var squares float64
-	for _, ns := range times {
-		squares += (ns - r.NS) * (ns - r.NS)
-	}
-	if n := len(times); r.NS > 0 && n > 1 {
-		r.Spread = float32(math.Sqrt(squares/float64(n-1)) / r.NS)
+	if r.NS = fit.Median(times).Center; r.NS > 0 && len(times) > 1 {
+		r.Spread = float32(stats.StdDev(times) / r.NS)
 	}
 	return r, nil
 }

@@ -38,16 +38,17 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	r := Request{Segments: 2, SegmentBytes: 8 << 10}
 	argument.Var(f, &sizes, "m", "1K,4K,16K,64K", "bytes of data, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Sizes)
 	argument.Var(f, &distances, "d", "8,64,512", "strides in bytes, from element to element, a `list`", argument.Sizes)
-	element := f.String("element", "4", "`size` of an element")
-	array := f.String("array", "16M", "`size` of the array that messages lie in")
+	var element, array int
+	argument.Var(f, &element, "element", "4", "`size` of an element", argument.Some)
+	argument.Var(f, &array, "array", "16M", "`size` of the array that messages lie in", argument.Some)
 	cpus := f.String("cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)")
 	argument.Var(f, &r.Caches, "cache", "in", "user buffers in cache or off cache, a `list`: in,off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		if err := argument.FitsMemory("-array", *array); err != nil {
+		if err := argument.FitsMemory("-array", f.Lookup("array").Value.String()); err != nil {
 			return t, err
 		}
 		r.Pairs = Pairs(m)
-		if r.Messages, err = messages(f.Args(), sizes, distances, *element, *array); err != nil {
+		if r.Messages, err = messages(f.Args(), sizes, distances, element, array); err != nil {
 			return t, err
 		}
 		if *cpus != "" {
@@ -76,17 +77,9 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 }
 
 // messages are the named messages and their contiguous ones, or all of the lists.
-func messages(words []string, sizes, distances []int, element, array string) (all []strided.Message, err error) {
-	most, err := argument.Bytes(array)
-	if err != nil || most < 1 {
-		return nil, fmt.Errorf("-array is %q: give the size of the array, like 16M", array)
-	}
-	elementBytes, err := argument.Bytes(element)
-	if err != nil || elementBytes < 1 {
-		return nil, fmt.Errorf("-element is %q: give the size of an element in bytes, like 4 or 8", element)
-	}
+func messages(words []string, sizes, distances []int, element, array int) (all []strided.Message, err error) {
 	if len(words) == 0 {
-		return Messages(sizes, distances, elementBytes, most)
+		return Messages(sizes, distances, element, array)
 	}
 	for _, word := range words {
 		if strings.HasPrefix(word, "-") {
@@ -96,7 +89,7 @@ func messages(words []string, sizes, distances []int, element, array string) (al
 		if err != nil {
 			return nil, err
 		}
-		messages, err := Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, most)
+		messages, err := Messages([]int{m.Bytes}, []int{m.Stride}, m.Element, array)
 		if err != nil {
 			return nil, err
 		}
