@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// What looks change: samples with and without them in turn, of which those count that glances before,
-// between and after found in one state. Reported are the ratio of medians, 1 where looks change
+// BenchmarkLooks compares samples with looks and without them, in turn. A pair counts if glances
+// before, between and after it found one state. It reports the ratio of medians, 1 if looks change
 // nothing, and the share of the time that looks take.
 func BenchmarkLooks(b *testing.B) {
 	const segment, arena = 8 << 10, 64 << 20 // bytes

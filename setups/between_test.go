@@ -9,8 +9,7 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// Copies between rooms of all kinds, trial after trial: CopyBetween fails unless
-// what each trial copied has arrived.
+// Copies between rooms of all kinds arrive, trial after trial, or CopyBetween fails.
 func TestCopyBetween(t *testing.T) {
 	team := team(t, 2)
 	small, large := []int{128, 4096}, []int{5 << 20, 1 << 20}
@@ -31,8 +30,8 @@ func TestCopyBetween(t *testing.T) {
 	}
 }
 
-// A copy that does not arrive is found: between trials the source moves on, so that the bytes
-// of the last trial are wrong in this one.
+// A copy that does not arrive is found: the source moves on between trials, so that the bytes of the
+// trial before are wrong.
 func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	team := team(t, 1)
 	room := Room{Bytes: []int{1 << 16}, Memory: true}
@@ -50,8 +49,7 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	}
 }
 
-// Packed messages go there and back, in cache and off cache; Run and RoundTrips
-// fail unless their elements arrived.
+// Packed messages arrive, in cache and off cache, or CopyBetween and RoundTrips fail.
 func TestStridedMessages(t *testing.T) {
 	team := team(t, 2)
 	for _, text := range []string{"64B4S", "64B64S", "4K8S", "4K512S", "1000B24S8E"} {

@@ -2,7 +2,7 @@ package setups
 
 import "testing"
 
-// Each step of a chain needs the one before it: without one the result is another.
+// A chain of n steps has the result of n dependent steps.
 func TestChain(t *testing.T) {
 	for _, n := range []int{16, 2000, stepsOfChain} {
 		want := 1
@@ -19,7 +19,7 @@ func TestChain(t *testing.T) {
 	}
 }
 
-// Sums of n iterations are those of n−1 and one more: none is left out.
+// One more iteration changes the result: the compiler has removed none.
 func TestSums(t *testing.T) {
 	for n := range 20 {
 		if sums(n+1) == sums(n) {

@@ -20,12 +20,12 @@ func simulated(s *Simulation, tau int) *Team {
 	return s.Team(p)
 }
 
-// costs are what one takes each worker.
+// costs are the times of one repetition, by worker.
 func costs(ns ...float64) func(Work, []numa.Worker) []float64 {
 	return func(Work, []numa.Worker) []float64 { return ns }
 }
 
-// hearing is a worker's of a team of four, from its first batch on; the others hear at once.
+// hearing are the delays of worker 2 of four, by batch; the other workers have none.
 func hearing(batches ...time.Duration) func([]numa.Worker) []time.Duration {
 	return func([]numa.Worker) []time.Duration {
 		heard := make([]time.Duration, 4)
@@ -36,8 +36,8 @@ func hearing(batches ...time.Duration) func([]numa.Worker) []time.Duration {
 	}
 }
 
-// A batch that a worker began late does not count and is measured again, within a bound; a
-// longer notice then helps workers that are late each time.
+// A late batch does not count and is measured again, within a bound. If a worker is late each time, the
+// notice grows.
 func TestLateStarts(t *testing.T) {
 	const us = time.Microsecond
 	for _, tt := range []struct {
@@ -46,7 +46,7 @@ func TestLateStarts(t *testing.T) {
 		want params.Begun
 		ns   float64
 	}{
-		{"nobody", nil, params.Begun{Batches: 3}, 1000},
+		{"no worker", nil, params.Begun{Batches: 3}, 1000},
 		{"within the notice", slices.Repeat([]time.Duration{us}, 20), params.Begun{Batches: 3}, 1000},
 		{"a little", []time.Duration{0, 5 * us, 0, 5 * us}, params.Begun{Batches: 3}, 1000}, // 0.7 % of 500 µs, the notice being 1.4 µs and then longer
 		{"once", []time.Duration{0, 0, 100 * us}, params.Begun{Batches: 4, Late: 1}, 1000},
@@ -82,7 +82,7 @@ func TestTurnsAreNotLate(t *testing.T) {
 	}
 }
 
-// One slow worker is told from all being slow.
+// A slow worker is distinguished from slow workers.
 func TestWorkersAlone(t *testing.T) {
 	for _, tt := range []struct {
 		ns   []float64

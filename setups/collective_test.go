@@ -12,8 +12,8 @@ import (
 	"github.com/taulop/taulop/reduce"
 )
 
-// schedules are what every algorithm and pattern does among p ranks, whose number it is for: of
-// roots and distances the first and the last.
+// schedules are the schedules of every algorithm and pattern that exists among p ranks, with the first
+// and the last root and distance.
 func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 	t.Helper()
 	of := func(a *collective.Algorithm, root, distance int) {
@@ -33,9 +33,9 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 	return all
 }
 
-// Every algorithm and pattern on real memory: RunCollective fails unless every rank holds what
-// it is promised, also with a rank on each CPU that may be used. That schedules keep promises for any P
-// package collective tests; with TAULOP_LONG P is up to 8, and all sizes are carried out by many ranks too.
+// RunCollective succeeds for every algorithm and pattern, which proves that every rank holds its
+// promised data, also with a rank on each allowed CPU. Package collective tests schedules for any P;
+// with TAULOP_LONG P is up to 8, and many ranks carry out all sizes.
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	long := os.Getenv("TAULOP_LONG") != ""
@@ -65,8 +65,8 @@ func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	}
 }
 
-// The check finds a wrong byte in what any rank was promised. Off cache each run is checked where
-// it went: what a run did not bring but an earlier one had left is found there, too.
+// The check finds a wrong byte in the data of any rank. Off cache it checks each run at its own place,
+// and finds data that an earlier run left there.
 func TestWrongCollectiveIsFound(t *testing.T) {
 	sum, _ := reduce.Lookup("SUM_I")
 	for p, c := range map[int]Collective{3: {Runs: 1}, 4: {Runs: 20, ArenaBytes: 1 << 14}} {
@@ -120,7 +120,7 @@ func promised(run *performance, id int) bool {
 	return len(run.Schedule.Promise(id)) > 0
 }
 
-// The arenas stay where they are from call to call, and grow with the message.
+// Arenas stay mapped from call to call, and grow with the message.
 func TestExchangeIsKept(t *testing.T) {
 	team := team(t, 2)
 	a, _ := collective.Lookup("allgather:ring")

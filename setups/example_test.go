@@ -8,8 +8,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// L(8K,2) of a ring of two workers: a segment passes two transfers, so L is half of the
-// time of a message of one segment.
+// L(8K,2) of a ring of two workers is half of the time of a message of one segment, which passes two
+// transfers.
 func Example() {
 	machine, err := numa.Discover("/")
 	if err != nil {

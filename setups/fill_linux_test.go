@@ -12,8 +12,7 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// The core without a worker is busy from a team's first sample until another team's; a team of
-// all cores has no such core.
+// A core without a worker is busy from a team's first sample until another team's first.
 func TestFill(t *testing.T) {
 	place := place(t, 2)
 	if place.Oversubscribed {
@@ -61,7 +60,7 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// spent is what this process has taken of CPUs, in ticks of 10 ms.
+// spent is the CPU time of this process, in ticks of 10 ms.
 func spent(t *testing.T) (ticks int) {
 	text, err := os.ReadFile("/proc/self/stat")
 	if err != nil {

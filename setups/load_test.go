@@ -17,8 +17,8 @@ func (l *load) sumOver(begin, lines uint64) (sum uint64) {
 	return sum
 }
 
-// What injectors read is told from anything else, wherever they begin and however
-// often they come round.
+// The check accepts the sum of the lines that an injector read, wherever it began and however often it
+// came round, and no other sum.
 func TestLoadIsChecked(t *testing.T) {
 	l := &load{Load: Load{ArenaBytes: 2 * ChunkBytes}}
 	for _, c := range []struct{ begin, lines uint64 }{{0, 0}, {0, 64}, {64, 64}, {64, 128}, {0, 128}, {64, 64 * 1001}} {
@@ -38,8 +38,8 @@ func TestLoadIsChecked(t *testing.T) {
 	}
 }
 
-// Others read while the first worker measures: as much as they can, less at a slower
-// rate, nothing without a load; and what was spoilt is found.
+// Injectors read as fast as they can, slower with pauses, and not at all without a load. A wrong word
+// in an arena is found.
 func TestLoaded(t *testing.T) {
 	team := team(t, 2)
 	if team.Placement().Oversubscribed {
@@ -54,9 +54,8 @@ func TestLoaded(t *testing.T) {
 		return team.Injected().NS, err
 	}
 	const arena = 256 << 10
-	// With a pause of an hour there is one chunk in all batches together, which without
-	// pauses have hundreds: where others have the injector's CPU it comes to fewer, and a
-	// calibration that was interrupted makes batches shorter, now and then.
+	// With a pause of an hour an injector reads one chunk in all batches together; without pauses
+	// hundreds, or fewer if other processes have its CPU or an interrupted calibration made batches short.
 	full, slow := math.Inf(1), 0.
 	for try := 0; try < 20 && !(slow > 10*full); try++ {
 		fast, err := sample(&Load{ArenaBytes: arena})

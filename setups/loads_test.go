@@ -8,8 +8,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Reads of an arena leave its bytes as they are; of lines that were just read they take as
-// long as from a cache, and of more than the caches have as long as from memory.
+// Reading an arena keeps its bytes. Lines that were just read take as long as cached ones; of more
+// memory than the caches hold, as long as flushed ones.
 func TestLoads(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestLoads(t *testing.T) {
 	}
 }
 
-// A team reads each arena once after it was laid, and none in cache.
+// A team measures each arena once after it was initialised, and none in cache.
 func TestLoadsOfTeam(t *testing.T) {
 	team := team(t, 2)
 	run := func(tr Trial) {

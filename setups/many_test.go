@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// Channels between every two of 256 ranks are fewer mappings than a process may have, and an
-// alltoall goes through them.
+// 256 ranks need fewer mappings than a process may have for a channel between every two of them, and
+// carry out an alltoall.
 func TestManyRanks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")
@@ -23,8 +23,8 @@ func TestManyRanks(t *testing.T) {
 	}
 }
 
-// 256 workers on whatever CPUs there are: their bytes arrive, and what a trial leaves for
-// the collector is a little for each worker, whatever it walked through.
+// 256 workers move their bytes on any number of CPUs, and a trial leaves little garbage, whatever it
+// walked through.
 func TestManyWorkers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes seconds")

@@ -10,8 +10,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// Every pass is counted and checked, warm-up passes too, in memory that is fresh, in memory
-// that stays mapped, and in an arena.
+// Every pass is counted and checked, warm-up passes included, in fresh memory, in kept memory and in an
+// arena.
 func TestPassesAreCounted(t *testing.T) {
 	if !shm.Supported {
 		t.Skip("measuring needs Linux")

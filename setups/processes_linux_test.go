@@ -37,9 +37,9 @@ func processTeam(t *testing.T, tau int) *Team {
 	return team
 }
 
-// Every byte arrives, by single copies and through segments, whether send buffers are
-// rewritten or not, in cache and off, and what was in the buffers before is not taken for
-// it: rewritten ones hold other bytes in each run.
+// Every byte arrives: by single copies and through segments, with rewritten and unchanged send buffers,
+// in cache and off cache. Rewritten buffers hold other bytes in each run, so that old data are not
+// taken for new.
 func TestProcesses(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	var longest float64
@@ -87,7 +87,7 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 	return longest
 }
 
-// A receiver that does not hold what was sent in the last run says so.
+// A receiver that does not hold the data of the last run fails the check.
 func TestProcessesProveBytes(t *testing.T) {
 	s := must.Get(collective.Couples.Schedule(collective.Call{P: 2, M: 1000}))
 	team := processTeam(t, 2)
@@ -108,8 +108,8 @@ func TestProcessesProveBytes(t *testing.T) {
 	}
 }
 
-// A worker's process that dies in the middle ends the run before the watchdog does, with its
-// name, and the team is of no more use; Close does not wait for it.
+// If a worker's process dies, the run ends before the watchdog would end it, the error names the
+// worker, and the team is unusable; Close does not wait.
 func TestProcessDies(t *testing.T) {
 	team := processTeam(t, 2)
 	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})
@@ -146,7 +146,7 @@ func TestProcessesStop(t *testing.T) {
 	}
 }
 
-// Teams give all files back that they opened: a launch has many, and collects no garbage.
+// Teams close all files that they opened: a launch has many teams and collects no garbage.
 func TestProcessesCloseFiles(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	open := func() int {
@@ -167,8 +167,8 @@ func TestProcessesCloseFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkProcesses has two threads and two processes send the same messages through the
-// same channels, for bench/processes.sh.
+// BenchmarkProcesses sends the same messages between two threads and between two processes, for
+// bench/processes.sh.
 func BenchmarkProcesses(b *testing.B) {
 	m := must.Get(numa.Discover("/"))
 	place := must.Get(m.Place(numa.Local, 2))

@@ -51,8 +51,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// flagsOf are what the kernel notes of the mapping that a byte is in: nh, madvise for no
-// huge pages, or hg, for them.
+// flagsOf are the kernel's flags of the mapping that holds a byte: nh for no huge pages (madvise), hg
+// for huge pages.
 func flagsOf(smaps string, at *byte) []string {
 	inside := false
 	for line := range strings.Lines(smaps) {

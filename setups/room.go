@@ -36,8 +36,8 @@ func WantedArena(m *numa.Machine, p numa.Placement) int {
 // ErrNoRoom: the buffers do not fit into memory.
 var ErrNoRoom = errors.New("use smaller segments, fewer workers or shorter messages, or another placement")
 
-// Rows returns those of the ascending ks whose messages fit, and the bytes of each worker's arena, 0 in
-// cache. It fails if the first does not fit.
+// Rows returns the ascending ks whose messages fit, and the bytes of each worker's arena, 0 in cache.
+// It fails if the first does not fit.
 func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	readers := max(1, f.Tau-1)
 	n, err := shm.ChannelBytes(f.Segments, f.SegmentBytes, readers)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A delay is waited for between messages, and every size arrives.
+// Round trips wait for the delay between messages, and messages of every size arrive.
 func TestRoundTrips(t *testing.T) {
 	team := team(t, 3)
 	for _, m := range []int{0, 1, 1000, 5000} {

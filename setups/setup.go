@@ -26,7 +26,7 @@ type Setup struct {
 	About string // one line for users
 	// Transfers of a segment in sequence: l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
-	// source is the worker whose intermediate buffer worker w of tau reads, or the constant nobody.
+	// source is the worker whose intermediate buffer worker w of tau reads, or the constant noWorker.
 	source func(w, tau int) int
 	// check rejects unsuitable numbers of workers.
 	check func(tau int) error
@@ -42,7 +42,7 @@ type Setup struct {
 	operator *reduce.Operator
 }
 
-const nobody = -1
+const noWorker = -1
 
 // Bcast is Fig. 18 of taulop-2015: worker 0 fills its intermediate buffer, and the other workers
 // copy each segment out while the next is being filled. l = k·L.
@@ -50,7 +50,7 @@ var Bcast = Setup{
 	Name: "bcast", About: "worker 0 copies in, all others copy out", Transfers: 1,
 	source: func(w, tau int) int {
 		if w == 0 {
-			return nobody
+			return noWorker
 		}
 		return 0
 	},
@@ -68,7 +68,7 @@ var Ping = Setup{
 	Name: "ping", About: "couples of sender and receiver, each with a buffer of its own", Transfers: 1,
 	source: func(w, tau int) int {
 		if w%2 == 0 {
-			return nobody
+			return noWorker
 		}
 		return w - 1
 	},
@@ -120,7 +120,7 @@ var Bare = Setup{
 // once and without flags. One copy a message.
 var Own = Setup{
 	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
-	source:   func(w, tau int) int { return nobody },
+	source:   func(w, tau int) int { return noWorker },
 	check:    atLeastOne("own"),
 	alone:    true,
 	separate: true,
@@ -198,7 +198,7 @@ func (s Setup) origin(w, tau, n int) int {
 	holder := w
 	for step := 1; step <= n; step++ {
 		src := s.source(holder, tau)
-		if src == nobody {
+		if src == noWorker {
 			break
 		}
 		if src == w { // once round

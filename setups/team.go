@@ -51,7 +51,7 @@ type Team struct {
 	restore    func()
 
 	processes *processes // nil: workers are threads of this process
-	self      int        // the worker that this process is; nobody: it has all workers, or none
+	self      int        // the worker that this process is; noWorker: it has all workers, or none
 }
 
 // stallAfter bounds the time without progress of a run. A worker that lost its CPU gets it back much
@@ -104,7 +104,7 @@ func NewTeam(p numa.Placement) (*Team, error) {
 
 // newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
-	t := &Team{placement: p, stop: stop, stall: stallAfter, self: nobody, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}, walks: make(map[key]*walk)}
+	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}, walks: make(map[key]*walk)}
 	cores := make(map[int]int) // workers of each
 	for _, place := range p.Workers {
 		cores[place.Core]++

@@ -56,9 +56,9 @@ func TestWaitersOfSiblings(t *testing.T) {
 	}
 }
 
-// Every setup, with 1–8 segments, whole and short last segments, in cache and
-// through an arena: Run fails unless the right bytes arrived. Of many workers, who take turns
-// where CPUs are few, some numbers and sizes; with TAULOP_LONG all.
+// Every setup moves its bytes, or Run fails: with 1 to 8 segments, whole and short last segments, in
+// cache and through an arena. Many workers, which may take turns on few CPUs, run some numbers and
+// sizes; with TAULOP_LONG all.
 func TestEverySetupMovesItsBytes(t *testing.T) {
 	long := os.Getenv("TAULOP_LONG") != ""
 	for tau := 1; tau <= 8; tau++ {
@@ -133,8 +133,8 @@ func TestWrongBytesAreFound(t *testing.T) {
 	}
 }
 
-// Setups take turns in one arena, and every trial finds what it expects, also where what takes
-// the whole arena comes after what takes half of it, and half receives.
+// Setups take turns in one arena, and every trial finds the expected bytes, also if a trial that uses
+// the whole arena follows one that uses half and receives in the other half.
 func TestTurnsInAnArena(t *testing.T) {
 	const arena = 40 << 10
 	run := func(team *Team, s Setup, bytes, messages int) {
@@ -160,8 +160,8 @@ func TestTurnsInAnArena(t *testing.T) {
 	}
 }
 
-// Messages of all sizes and setups take turns: each comes down a grid of its own, and what the
-// workers hold agrees with a simulation unit by unit.
+// Messages of all sizes and setups take turns, each on a grid of its own, and the origin of each unit
+// agrees with a simulation unit by unit.
 func TestWalk(t *testing.T) {
 	const tau = 4
 	turns := []Setup{Ring, Ping, Bare, Isolated, Ring, Bcast}
@@ -181,7 +181,7 @@ func TestWalk(t *testing.T) {
 				for u := range size {
 					before := want[at+u]
 					for w := range tau {
-						if src := s.source(w, tau); src != nobody {
+						if src := s.source(w, tau); src != noWorker {
 							want[at+u][w] = before[src]
 						}
 					}
@@ -203,8 +203,8 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// Setups that take turns off cache, and in large buffers, leave memory as it was laid: it is
-// laid once for those that receive over what they send, and once for those that do not.
+// Setups that take turns off cache, and in large buffers, do not initialise memory again: it is
+// initialised once for setups that receive into the send buffer, and once for the others.
 func TestTurnsLayNothingAnew(t *testing.T) {
 	team := team(t, 2)
 	var begun map[key]*walk // when each of the two had its turn: memory that is laid anew begins another
@@ -229,7 +229,7 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 	}
 }
 
-// A reader that never comes: the run ends, and says which worker waited for what.
+// If a reader never comes, the run ends and its error names each worker and what it waited for.
 func TestStalledRunEnds(t *testing.T) {
 	team := team(t, 2)
 	team.stall = time.Second
@@ -289,8 +289,8 @@ func TestInitialisingEnds(t *testing.T) {
 	}
 }
 
-// The kernel is asked where every page of every setup and placement is. One
-// node says little; several are in the virtual machine.
+// The kernel confirms the node of every page, for every setup and placement. On one node this proves
+// little; a virtual machine has several.
 func TestPagesLieWherePlaced(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil {
@@ -344,7 +344,7 @@ func onNode(t *testing.T, name string, mem []byte, want int) {
 	}
 }
 
-// Two hundred teams in one process leave nothing behind: no mapping, no thread.
+// Two hundred teams in one process leave no mapping and no thread.
 func TestNoLeaks(t *testing.T) {
 	count := func(dir string) int {
 		entries, _ := os.ReadDir(dir)

@@ -61,7 +61,7 @@ func warmFar(bytes int) int {
 	return min(max(least, enough/bytes), most)
 }
 
-// leastFarBytes is the size from which buffers are warmed up as those beyond the inner caches.
+// leastFarBytes is the size from which buffers get the warm-up of buffers beyond the inner caches.
 const leastFarBytes = 128 << 10
 
 // A trial is a Trial with its memory.
@@ -143,7 +143,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 // pages are a sample of placements by themselves, and take longer to map than to measure.
 const keptBytes = 8 << 20
 
-// path chooses the trial's walk: a new one through fresh buffers, or that of the kept ones, which
+// path chooses the trial's walk: a new one through fresh buffers, or the walk of kept buffers, which
 // continues where the last trial ended.
 func (tr *trial) path() {
 	t, user := tr.team, tr.users[0]
@@ -257,7 +257,7 @@ func (tr *trial) ends(w *worker) (e ends) {
 	if c := tr.channels[w.id]; c != nil {
 		e.out = c.Sender(w.wait)
 	}
-	if src := tr.Setup.source(w.id, tr.tau); src != nobody {
+	if src := tr.Setup.source(w.id, tr.tau); src != noWorker {
 		for i, r := range tr.Setup.readers(src, tr.tau) {
 			if r == w.id {
 				e.in = tr.channels[src].Receiver(i, w.wait)

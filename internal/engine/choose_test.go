@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Workers take turns in order; of those with several states what lacks most in the present one is
-// visited, and again until the least time is over; with one state each once.
+// Workers take turns in order. Workers with several states visit the cell that lacks most samples in
+// the present state, until the least time is over; other workers visit each cell once.
 func TestChooser(t *testing.T) {
 	pair := []int{0, 1}
 	watches := []params.Watch{{CPUs: pair, States: []params.State{{NS: 60}, {NS: 240, Above: 120}}}}
@@ -73,7 +73,7 @@ func lookedAt(cpus []int, before, after float64) Reading {
 	return Reading{CPUs: cpus, Sample: params.Sample{Before: float32(before), After: float32(after)}}
 }
 
-// Workers with several states leave the others their turns.
+// Workers with several states do not take the turns of others.
 func TestTurns(t *testing.T) {
 	sets := [][]int{{0}, {0, 1}, {2, 3}}
 	var o Order

@@ -20,8 +20,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A simulated machine answers each cell with the time that it was told, with noise of its own
-// for every launch.
+// A simulated machine has a given time for each cell, with its own noise in every launch.
 type simulated struct {
 	centers    map[int]float64 // by size
 	between    float64         // launches differ by
@@ -100,9 +99,8 @@ func newSimulated() *simulated {
 	return &simulated{rand: rand.New(rand.NewPCG(1, 2)), between: 0.02, cost: time.Millisecond}
 }
 
-// Launches take turns at the CPUs that placements begin at, in an order that a session
-// keeps when it is resumed, and the file says which it was. So does each of two sets, which take turns:
-// parameters and what is predicted from them are measured by different launches.
+// Placements of launches begin at given CPUs in turn, in an order that a resumed session keeps and the
+// file records. Each of two sets, measured by different launches, goes through all CPUs.
 func TestFirstCPUs(t *testing.T) {
 	m := newSimulated()
 	x := experiment(2, m)
@@ -142,9 +140,9 @@ func TestFirstCPUs(t *testing.T) {
 	}
 }
 
-// Every launch visits every cell once, in another order, and hands on what earlier ones found;
-// the centre over launches is the machine's. The reference probe is visited at the beginning, the
-// middle and the end of every launch, and is no sample.
+// Every launch visits every cell once, in another order, with hints of earlier launches, and the centre
+// over launches is the machine's time. A launch also visits the probes at its beginning, middle and
+// end; these are no samples.
 func TestLaunches(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
@@ -199,8 +197,7 @@ func TestLaunches(t *testing.T) {
 	}
 }
 
-// The number of launches follows from how long the second takes, and is six at the
-// least.
+// The number of launches follows from the duration of the second, and is six or more.
 func TestNumberOfLaunches(t *testing.T) {
 	for _, tt := range []struct {
 		first, second time.Duration
@@ -214,7 +211,7 @@ func TestNumberOfLaunches(t *testing.T) {
 	}
 }
 
-// What is missing is said in numbers above zero.
+// Missing counts missing cells, and mentions no zero.
 func TestMissing(t *testing.T) {
 	for _, tt := range []struct {
 		few, unreached int
@@ -240,8 +237,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// If the time is too short for all, some cells, of lower tiers first, get intervals instead of
-// all a sample.
+// If the time is short, cells of lower tiers get intervals, instead of a sample for every cell.
 func TestShortTime(t *testing.T) { synctest.Test(t, testShortTime) }
 
 func testShortTime(t *testing.T) {
@@ -275,7 +271,7 @@ func testShortTime(t *testing.T) {
 	}
 }
 
-// Launches that need little time are spread over all that was given, where that is asked.
+// With Over, short launches are spread over the whole time.
 func TestSpread(t *testing.T) { synctest.Test(t, testSpread) }
 
 func testSpread(t *testing.T) {
@@ -323,7 +319,7 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// A launch that is killed costs the visit that it was at, and no other.
+// A killed launch costs the visit during which it died, and no other.
 func TestLaunchDies(t *testing.T) {
 	m := newSimulated()
 	m.dies = func(launch, visit int) bool { return launch == 2 && visit == 8 }
@@ -342,7 +338,7 @@ func TestLaunchDies(t *testing.T) {
 	}
 }
 
-// Launches that die without a result end the experiment, and so does an error.
+// An experiment ends with an error if launches die without a result, or if a visit fails.
 func TestGivesUp(t *testing.T) {
 	m := newSimulated()
 	m.dies = func(int, int) bool { return true }
@@ -365,7 +361,7 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
-// What was found when ctx ends is kept.
+// Results until ctx ends are kept.
 func TestCancel(t *testing.T) {
 	m := newSimulated()
 	x := experiment(1000, m)
@@ -386,7 +382,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// A session that lacks launches gets as many, and one that lacks none gets none.
+// A resumed session gets the launches that it lacks, and none if it lacks none.
 func TestResume(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
@@ -409,7 +405,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// What launches have put into a journal is recovered once, after the parent was killed.
+// Results in the journal of a killed parent are recovered once.
 func TestRecover(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
@@ -444,10 +440,9 @@ func TestRecover(t *testing.T) {
 	}
 }
 
-// Of many cells that are alike a few are visited in every launch, the others once, each
-// in one of six launches after the first, groups as a whole, and knowing what the like
-// of them take. What is doubtful is visited until it has an interval, and only that; a
-// file that has all of it is not measured again.
+// Of many like cells, every launch visits a few, and the others are visited once: each group as a whole
+// in one of the six launches after the first, with the hint of a like cell. Doubtful cells, and no
+// others, are visited until they have an interval. A complete file is not measured again.
 func TestOnce(t *testing.T) {
 	m := newSimulated()
 	m.cost = 0
@@ -510,7 +505,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// A hint that no machine could have found, as of a damaged file, is none.
+// A hint below any possible time, as of a damaged file, counts as none.
 func TestImpossibleHint(t *testing.T) {
 	var got float64
 	s := &service{samplers: map[string]Sampler{"s": On(nil, func(_ context.Context, _ *Bench, _ params.Key, hint float64) (Reading, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// What is no journal with the mark of the file is neither read, nor appended to, nor removed.
+// A file without the journal's format and the file's mark is not read, not appended to and not removed.
 func TestJournalOfAnother(t *testing.T) {
 	mark := NewMark()
 	head := `{"format":"taulop journal","mark":"` + mark + `"}` + "\n"
@@ -53,7 +53,7 @@ func TestJournalOfAnother(t *testing.T) {
 	}
 }
 
-// A journal is followed through no link, and removed through none.
+// A journal is neither opened nor removed through a symbolic link.
 func TestJournalBehindALink(t *testing.T) {
 	dir := t.TempDir()
 	path, elsewhere := filepath.Join(dir, "host.json"), filepath.Join(dir, "elsewhere")
@@ -80,7 +80,7 @@ func TestJournalBehindALink(t *testing.T) {
 	}
 }
 
-// journal is one that a simulated sweep has written beside path, its file, and its text.
+// journalOf has a simulated sweep write the journal of the file at path, and returns its mark and text.
 func journalOf(t testing.TB, path string) (mark, text string) {
 	x := experiment(5, newSimulated())
 	x.Launches = 6
@@ -95,15 +95,14 @@ func journalOf(t testing.TB, path string) (mark, text string) {
 	return mark, string(all)
 }
 
-// resumed is the experiment of a file that was saved before anything was found.
+// resumed is an experiment whose file was saved without results.
 func resumed(mark string) *Experiment {
 	x := experiment(5, newSimulated())
 	x.File.Format, x.File.Version, x.File.Journal = params.Format, params.Version, mark
 	return x
 }
 
-// A journal that is opened again is appended to behind a line that was not whole, and
-// everything but that is recovered.
+// An opened journal continues after an incomplete line, and everything but that line is recovered.
 func TestJournalGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.json")
 	mark, text := journalOf(t, path)
@@ -132,7 +131,7 @@ func TestJournalGoesOn(t *testing.T) {
 	}
 }
 
-// A journal that was damaged adds nothing that its file could not be written with.
+// A damaged journal adds nothing that cannot be written to a file.
 func FuzzRecover(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "host.json")
 	mark, text := journalOf(f, path)
@@ -160,7 +159,7 @@ func FuzzRecover(f *testing.F) {
 	})
 }
 
-// A journal goes where its file goes, and replaces nothing there.
+// A journal moves with its file, and replaces nothing.
 func TestJournalFollows(t *testing.T) {
 	dir := t.TempDir()
 	from, to := filepath.Join(dir, "host.json"), filepath.Join(dir, "host-2.json")

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Lacking are the cells without an interval, and the number of those that were visited.
+// Lacking are the cells without an interval, and the number of visited ones among them.
 func (x *Experiment) Lacking() (lacking []Cell, visited int) {
 	known := make(map[params.Key]bool)
 	for i := range x.File.Cells {

@@ -9,8 +9,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// moved is a run of 100 cells whose workers had so many states in a first launch that visited
-// each for 10 ms.
+// moved is a run of 100 cells on a machine with this number of states, after a launch with visits of 10
+// ms.
 func moved(states int, limit time.Duration) *run {
 	f := &params.File{Launches: []params.Launch{{}}}
 	w := params.Watch{CPUs: []int{0, 1}}
@@ -39,8 +39,8 @@ func (r *run) places() (all []place) {
 	return all
 }
 
-// Launches of a machine that moves are no longer than what is worth most and fits takes, which they
-// visit, always the same; on others, and where there is time for all, they visit all.
+// On a machine with several states launches are short and all visit the same most valuable cells. They
+// visit all cells on other machines, and if there is time for all.
 func TestNarrow(t *testing.T) {
 	for _, of := range []struct {
 		states          int

@@ -47,8 +47,8 @@ func (r *run) plan(elapsed time.Duration) {
 	r.launches = r.sets * min(max(2+int(left/each), least), cmp.Or(r.Most, mostLaunches))
 }
 
-// least is the least number of launches. If cells are visited once, it is the first launch, the launches
-// that visit these cells, and those that visit the doubtful ones again.
+// least is the least number of launches. If cells are visited once, it is the first launch, the
+// launches that visit these cells, and the launches that visit doubtful cells again.
 func (r *run) least() int {
 	if r.parts == 0 {
 		return LeastLaunches

@@ -84,12 +84,12 @@ func (r *Results) medians(cells []Cell) Times {
 	return times
 }
 
-// ratios are the times of the own choice over those of an option, by cell and option.
+// ratios are the own choice's time over an option's, by cell and option.
 type ratios map[[2]int]fit.Estimate
 
-// quicker are the ratios of options that were certainly quicker than the own choice. Each pass times both,
-// so that drift affects both. Among hundreds of comparisons some have an interval above one by chance:
-// one in forty of those returned is expected to be wrong (fit.Adjust).
+// quicker are the ratios of options that were certainly quicker than the own choice. Each pass times
+// both, so that drift affects both. Among hundreds of comparisons some have an interval above one by
+// chance: one in forty of the returned ratios is expected to be wrong (fit.Adjust).
 func (r *Results) quicker(cells []Cell) ratios {
 	var at [][2]int
 	var of []fit.Estimate
@@ -125,7 +125,7 @@ func (r ratios) best(cell int, c *Conclusion, times Times) (taken bool) {
 	return taken
 }
 
-// pairs are the times of the own choice over those of an option, in each pass with both.
+// pairs are the own choice's time over an option's, in each pass with both.
 func (r *Results) pairs(cell, option int) (ratios []float64) {
 	for _, pass := range r.Passes {
 		own, there := pass[[2]int{cell, 0}]
@@ -203,8 +203,8 @@ func before(a, b *Cell) int {
 	return cmp.Or(cmp.Compare(a.Collective, b.Collective), a.P-b.P, a.Bytes-b.Bytes)
 }
 
-// border is where the choice of size high begins and that of size low ends: where the library's own choice
-// changes for the last and for the first time between them, else at their geometric mean.
+// border is where the choice of size low ends and the choice of size high begins: at the first and the
+// last change of the library's own choice between them, else at their geometric mean.
 func border(library *mpi.Library, on *collective.Collective, p, low, high int) (from, to int) {
 	middle := int(math.Sqrt(float64(max(1, low)) * float64(high)))
 	from, to = middle+1, middle

@@ -24,7 +24,7 @@ func openMPI(t testing.TB) *mpi.Library {
 	return must.Get(mpi.Tunable("openmpi4"))
 }
 
-// small is a plan of broadcasts among two ranks, in which all is timed.
+// small is a plan of broadcasts among two ranks that times every setting.
 func small() *Manifest {
 	m := &Manifest{Format: format, Version: version, Library: "openmpi4", CPU: "A CPU", Nodes: 1, Passes: 6}
 	for _, bytes := range []int{1024, 2048} {
@@ -62,7 +62,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// pass is what one pass took: the own choice so long, setting 1 a half of it, 3 as long.
+// pass is the times of one pass: own of the own choice and of setting 3, half of it of setting 1.
 func pass(own float64) string {
 	text := head
 	for _, m := range []int{1024, 2048} {
@@ -111,7 +111,7 @@ func TestConclude(t *testing.T) {
 	for i := range 6 {
 		delete(folder, fmt.Sprintf("results/P2-sm-%d.tsv", i))
 	}
-	// Fewer passes are no proof.
+	// Fewer passes have no interval.
 	for i := range 3 {
 		delete(folder, fmt.Sprintf("results/P2-rules-%d.tsv", i))
 	}
@@ -125,8 +125,8 @@ func TestConclude(t *testing.T) {
 	}
 }
 
-// Of many settings that take as long as the own choice some seem quicker by chance, and none is taken; one that is
-// quicker is.
+// Of many settings that equal the own choice some seem quicker by chance, and none is taken; a quicker
+// one is.
 func TestConcludeOfMany(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	m, r := small(), &Results{}
@@ -160,8 +160,8 @@ func TestConcludeOfMany(t *testing.T) {
 	}
 }
 
-// What was timed nearby on both sides tells a setting from the own choice, and from a timed one, where it
-// was not timed itself; by little it does not.
+// Timings nearby on both sides distinguish an untimed setting from the own choice, and from a timed
+// setting, unless the difference is small.
 func TestConcludeFromNeighbours(t *testing.T) {
 	for _, tt := range []struct{ ratio, other, want float64 }{{0.5, 0, 1}, {0.5, 0.9, 1}, {0.85, 0, 0}, {0.5, 0.55, 3}} {
 		m, r := small(), &Results{}
@@ -186,7 +186,7 @@ func TestConcludeFromNeighbours(t *testing.T) {
 	}
 }
 
-// Brute force times all, in as many passes as the budget has.
+// Brute force times every setting, in as many passes as the budget allows.
 func TestMakeAll(t *testing.T) {
 	var cells []Cell
 	for _, w := range small().Cells {
@@ -198,7 +198,7 @@ func TestMakeAll(t *testing.T) {
 	}
 }
 
-// A suite times a collective with a setting in a launch of its own, and sizes between those of the plan.
+// A suite times a collective with one setting in a launch of its own, also at sizes between the plan's.
 func TestSuites(t *testing.T) {
 	m, library := small(), openMPI(t)
 	m.With = "osu"
@@ -222,7 +222,7 @@ func TestSuites(t *testing.T) {
 	}
 	osu := "# OSU MPI Broadcast Latency Test v5.3\n# Size       Avg Latency(us)\n"
 	imb := "#----\n# Benchmarking Bcast\n# #processes = 2\n#----\n#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n"
-	// A setting that is worth no timing at one size is timed there, too, between others.
+	// The suite also times a setting at a size, between others, at which the plan would not.
 	m.Cells[0].Options = m.Cells[0].Options[:2]
 	folder := fstest.MapFS{"results/stray": {Data: []byte("x")}, "results/P2-bcast=9:0:0-0.tsv": {Data: []byte(head + osu + "1024 1\n2048 1\n")}}
 	for pass := range 6 {
@@ -265,7 +265,7 @@ func TestHeadsOfMPICH(t *testing.T) {
 	}
 }
 
-// What is not of the plan is named and left out.
+// Lines that do not belong to the plan are left out and named.
 func TestReadLeavesOut(t *testing.T) {
 	good := "time\tbcast\town\t2\t1024\t1.5\n"
 	for _, tt := range []struct{ text, why string }{

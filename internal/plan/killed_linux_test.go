@@ -13,8 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// A job that is killed at any point, and at the same one again, goes on: nothing is timed twice, and nothing
-// is missing.
+// A job that is killed twice at any point goes on: nothing is timed twice, and nothing is missing.
 func TestKilledJob(t *testing.T) {
 	t.Run("stub", func(t *testing.T) {
 		t.Parallel()
@@ -40,7 +39,7 @@ func TestKilledJob(t *testing.T) {
 	})
 }
 
-// killed has a job of two settings killed twice at each of some points.
+// killed kills a job of two settings twice at each of some points.
 func killed(t *testing.T, compiler []string, launcher string, points []string) {
 	if _, err := exec.LookPath(compiler[0]); err != nil {
 		t.Skip("there is no " + compiler[0])
@@ -100,7 +99,7 @@ func killed(t *testing.T, compiler []string, launcher string, points []string) {
 	}
 }
 
-// timings are how many settings have a time, in all passes.
+// timings is the number of settings with a time, in all passes.
 func (r *Results) timings() (n int) {
 	for _, pass := range r.Passes {
 		n += len(pass)

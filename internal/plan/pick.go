@@ -272,8 +272,8 @@ func (p *picking) doubts(cell int) (all []doubt) {
 	return all
 }
 
-// expect is the expected penalty of a cell: the mean over error draws of the time of the setting that
-// seems the cheapest over that of the cheapest.
+// expect is the expected penalty of a cell: the mean over error draws of the ratio of two times, of the
+// setting that seems the cheapest and of the cheapest.
 func (p *picking) expect(cell int) (mean float64) {
 	if len(p.worth[cell]) < 2 {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// cells are of one collective, with times of options as multiples of the least, the own choice first.
+// cells are cells of one collective. Times of options are multiples of the least, the own choice first.
 func cells(ps, ms []int, times ...float64) (all []Cell) {
 	for _, p := range ps {
 		for _, m := range ms {
@@ -53,7 +53,7 @@ func TestPick(t *testing.T) {
 	}
 }
 
-// What a neighbour took corrects predictions.
+// A neighbour's timing corrects predictions.
 func TestDecide(t *testing.T) {
 	of := cells([]int{8}, []int{1024, 2048, 4096}, 1, 1.2, 1.1)
 	times := Times{{{Seconds: 1e-3}, {Seconds: 0.5e-3}, {Seconds: 2e-3}}, nil, nil}

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Who measures a survey alone is told first what it says.
+// A survey with a command has an answer, which is empty without cells.
 func TestAnswers(t *testing.T) {
 	for _, s := range survey.All() {
 		if s.Command == nil {
@@ -38,7 +38,7 @@ func TestParseWith(t *testing.T) {
 	}
 }
 
-// Pairs of many cores have the time that they need, and others keep theirs.
+// Pairs of many cores have more time than the default, other surveys the default.
 func TestTimeOf(t *testing.T) {
 	for _, tt := range []struct {
 		cores int

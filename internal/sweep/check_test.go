@@ -17,8 +17,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A machine is found to be as it was, and one of which a CPU became slow is not; the cells
-// that say the most are measured, and none twice.
+// Check finds a machine unchanged, or a slow CPU. It measures the most significant cells, each once.
 func TestCheck(t *testing.T) {
 	was, sim := swept(t, surveytest.Simulated{}, 1)
 	was.Provenance = provenance.Read("/", sim.Machine)

@@ -21,8 +21,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// A visitor goes through an experiment's cells as launches do, on a machine of which it
-// only knows what things take: mapping and waking workers was timed with 128 of them.
+// A visitor goes through an experiment's cells as launches do, with estimated times: mapping memory and
+// waking workers were timed with 128 workers.
 type visitor struct {
 	shape numatest.Shape
 	m     *numa.Machine
@@ -30,7 +30,7 @@ type visitor struct {
 	laid  map[string]bool // groups, in the present launch
 }
 
-// workers is how many a cell takes.
+// workers is the number of a cell's workers.
 func (v *visitor) workers(k params.Key) int {
 	if k.Setup == params.Isolated || k.Kind == params.PRTTCell || k.Kind == params.MessageCell {
 		return 2
@@ -38,8 +38,8 @@ func (v *visitor) workers(k params.Key) int {
 	return max(1, k.Tau)
 }
 
-// takes is what a cell's time is, ns: cores copy 10 GB/s each from caches, 5 from memory, of
-// which each node has 150.
+// takes is a cell's time in ns: a core copies 10 GB/s from caches and 5 from memory, and a node's
+// memory gives 150.
 func (v *visitor) takes(k params.Key) float64 {
 	perCore := 10.
 	if k.OffCache || k.Bytes > 4<<20 {
@@ -48,7 +48,7 @@ func (v *visitor) takes(k params.Key) float64 {
 	return 150 + 2*float64(k.Bytes)/perCore
 }
 
-// visit is how long a visit takes; known: an earlier launch found out how often to repeat.
+// visit is the time of a visit; known: an earlier launch found the number of repetitions.
 func (v *visitor) visit(c engine.Cell, known bool) time.Duration {
 	const us = 1e3
 	w, once := float64(v.workers(c.Key)), v.takes(c.Key)
@@ -91,9 +91,9 @@ func (v *visitor) launch(x *engine.Experiment, slice time.Duration) (reached []e
 	return reached
 }
 
-// The default minute of a large machine suffices for a segment at every τ with every setup and
-// placement in cache up to 256 cores, and for the sizes that predictions of the largest P need.
-// A longer budget reaches more, in the order of worth.
+// The default minute of a large machine reaches, with up to 256 cores, a segment in cache at every τ
+// with every setup and placement, and the sizes that predictions of the largest P need. A longer budget
+// reaches more, in the order of worth.
 func TestLargeMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long under the race detector, and nothing is shared")
@@ -152,9 +152,9 @@ func TestLargeMachines(t *testing.T) {
 	}
 }
 
-// The default plan of every machine reaches from one worker to the default number, and has one
-// fewer, in placements that it has and that differ; each cell is there once, all can be placed
-// without taking turns, and a segment comes before other sizes.
+// The default plan of every machine has τ from one to the default number of workers, and one fewer. Its
+// placements exist and differ, need no oversubscription, each cell occurs once, and a segment comes
+// before other sizes.
 func TestDefaultPlans(t *testing.T) {
 	machines := make(map[string]*numa.Machine)
 	for _, s := range numatest.Shapes {

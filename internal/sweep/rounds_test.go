@@ -35,8 +35,8 @@ func cut(t *testing.T, f *params.File) *engine.Experiment {
 	return x
 }
 
-// Whenever a launch ends, it has visited a few sizes of everything before more of anything, y
-// and segments before both, and operators that were not named last.
+// Whenever a launch ends, it has visited a few sizes of every series before more sizes of any, y and
+// segments before both, and operators that were not named last.
 func TestCoarseFirst(t *testing.T) {
 	partly := make(map[int]bool) // by how far a launch came that was cut short
 	for limit := 20 * time.Millisecond; limit < 2*time.Second; limit = limit * 5 / 4 {
@@ -89,7 +89,7 @@ func TestCoarseFirst(t *testing.T) {
 	}
 }
 
-// Coarse sizes are beside the steps of caches, as far as a plan has sizes on both sides.
+// Coarse sizes are on both sides of a cache's step, if the plan has such sizes.
 func TestSteps(t *testing.T) {
 	for _, tt := range []struct{ sizes, caches, want []int }{
 		{transfers.Sizes, []int{32 << 10, 1 << 20, 16 << 20}, []int{12 << 10, 24 << 10, 384 << 10, 768 << 10, 4 << 20, 16 << 20}},
@@ -105,8 +105,8 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Single copies take their turns with the rest: y and a few sizes of every setup first, in cache
-// before anything off cache.
+// Single copies have rounds like other cells: first y and a few sizes of every setup, in cache before
+// off cache.
 func TestCoarseSingleCopies(t *testing.T) {
 	m := numatest.EPYC(1, 1, 1, 2, 1)
 	p := params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Sizes: transfers.Sizes, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
@@ -140,9 +140,9 @@ func TestCoarseSingleCopies(t *testing.T) {
 	}
 }
 
-// A resumed sweep begins with what it lacks most: where a launch was cut short, the cells that
-// it did not reach come before cells with a sample, except y and segments. So a few launches
-// come to all cells; each is visited as often as an interval takes, and no more.
+// A resumed sweep visits the cells that the last launch did not reach before cells with a sample,
+// except y and segments. A few launches reach all cells, and each is visited as often as an interval
+// needs, and no more.
 func TestGoesOn(t *testing.T) {
 	f := &params.File{Format: params.Format, Version: params.Version}
 	x := cut(t, f)

@@ -19,11 +19,11 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// simulatedCores is the number of the simulated machine's cores, of two threads each, in 16
-// complexes on two nodes.
+// simulatedCores is the number of the simulated machine's cores, each of two threads, in 16 complexes
+// on two nodes.
 const simulatedCores = 128
 
-// swept is a sweep of 8 KB on it.
+// swept is a sweep of 8 KB on the simulated machine.
 func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *surveytest.Simulated) {
 	t.Helper()
 	if s.Machine == nil {
@@ -44,8 +44,7 @@ func swept(t *testing.T, s surveytest.Simulated, seed uint64) (*params.File, *su
 	return f, sim
 }
 
-// A sweep finds the law that a simulated machine was given, though some workers begin
-// late, and nothing else.
+// A sweep finds the law of a simulated machine although some workers begin late, and raises no doubt.
 func TestSimulatedLaw(t *testing.T) {
 	f, sim := swept(t, surveytest.Simulated{Late: 0.001, LateBy: 200 * time.Microsecond}, 1)
 	var taus []int
@@ -70,7 +69,7 @@ func TestSimulatedLaw(t *testing.T) {
 	}
 }
 
-// It finds what disturbs one.
+// A disturbance raises its doubt.
 func TestSimulatedDisturbances(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -104,7 +103,7 @@ func TestSimulatedDisturbances(t *testing.T) {
 	}
 }
 
-// What only the last CPU costs is told from the line through the CPUs before.
+// A cost of the last CPU alone is distinguished from the line through fewer CPUs.
 func TestSimulatedLastCPU(t *testing.T) {
 	f, _ := swept(t, surveytest.Simulated{Machine: numatest.EPYC(2, 1, 8, 8, 1)}, 3) // siblings would be free
 	for i := range f.Cells {

@@ -12,8 +12,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A machine whose host moves its CPUs has the numbers of each state, and their shares: within 5
-// points.
+// If the host moves its CPUs, a file has the numbers of each state, and their shares within 5 points.
 func TestStates(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes long under the race detector, and nothing is shared")
@@ -68,8 +67,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A machine that stays as it is has one state, and all is as it always was: of 1,000 of them
-// (TAULOP_LONG) at least 990.
+// A machine whose CPUs stay has one state: of 1,000 machines (TAULOP_LONG) at least 990.
 func TestOneState(t *testing.T) {
 	machines, wrong := 7, 0
 	if os.Getenv("TAULOP_LONG") != "" {

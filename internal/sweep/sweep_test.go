@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Missing names what a short sweep has not reached.
+// Missing names the cells that a short sweep did not reach.
 func TestMissing(t *testing.T) {
 	m, err := numa.Discover("/")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// On a machine whose transfers take 1 ns a byte, whatever τ is.
+// against has a machine whose transfers take 1 ns a byte at every τ.
 func against() Against {
 	return Against{models: []Model{fixedModels()[1], fixedModels()[3]}}
 }
@@ -62,8 +62,8 @@ func TestAgainst(t *testing.T) {
 	}
 }
 
-// A named algorithm is the only candidate; one that does not exist for that many ranks is no
-// candidate, and refused if named.
+// A named algorithm is the only candidate. An algorithm that does not exist for that many ranks is no
+// candidate, and is refused if named.
 func TestAgainstAlgorithm(t *testing.T) {
 	linear := must.Get(collective.Lookup("bcast:linear"))
 	row := mpibench.Time{Suite: "OSU", Benchmark: "osu_bcast", Kind: "bcast", P: 6, Bytes: 1024, Microseconds: 10}
@@ -122,8 +122,8 @@ func TestAgainstMeans(t *testing.T) {
 	}
 }
 
-// What a time of 0 is needed for is not predicted: it is no row of the means, and no
-// algorithm is the nearest by it.
+// Predictions that need a time of 0 are left out: they have no row in the means, and no algorithm is
+// the nearest by them.
 func TestAgainstKnowsZeros(t *testing.T) {
 	a := against()
 	a.models[0].in[false] = zero{below: 4096, Coster: a.models[0].in[false]}
@@ -147,7 +147,7 @@ func TestAgainstKnowsZeros(t *testing.T) {
 	}
 }
 
-// zero is a model whose times of calls below a number of bytes are 0.
+// zero is a model that needs a time of 0 for calls below a number of bytes.
 type zero struct {
 	below int
 	model.Coster
@@ -159,7 +159,7 @@ func (z zero) Cost(s *collective.Schedule) (model.Cost, error) {
 	return c, err
 }
 
-// Messages have two buffers in each rank, and a broadcast one.
+// Messages have two buffers in each rank, broadcasts one.
 func TestAgainstContext(t *testing.T) {
 	for kind, want := range map[mpibench.Kind]int{mpibench.Message: 2048, mpibench.Sendrecv: 2048, mpibench.Exchange: 2048, "bcast": 1024} {
 		seen := &recorder{}
@@ -171,7 +171,7 @@ func TestAgainstContext(t *testing.T) {
 	}
 }
 
-// A recorder is a model that remembers how much ranks touched of what it was asked first.
+// A recorder is a model that records the footprint of the first schedule.
 type recorder struct{ touched int }
 
 func (r *recorder) Cost(s *collective.Schedule) (model.Cost, error) {

@@ -52,7 +52,7 @@ func (o over) has(r Row) bool {
 	return r.P == o.p && r.OffCache == o.off && (o.states > 0 || r.State == o.state) && len(r.Predicted) > 0
 }
 
-// overs are the selections of all means, those of several states behind those of each.
+// overs are the selections of all means: each state, then all states together.
 func overs(rows []Row) (all []over) {
 	for _, ranks := range view.Grouped(rows, func(r Row) int { return r.P }) {
 		each := lists.Unique(lists.Map(ranks, func(r Row) over { return over{r.P, r.OffCache, r.State, 0} }))

@@ -25,8 +25,7 @@ import (
 // eight is a machine of eight cores.
 func eight() *numa.Machine { return numatest.EPYC(1, 1, 1, 8, 1) }
 
-// law is L(m,τ) of it in ns: a line in τ. In messages of more than a segment it is twice
-// as much.
+// law is the machine's L(m,τ) in ns: a line in τ, and twice as much in messages of more than a segment.
 func law(m, tau int) float64 {
 	ns := (100 + float64(min(m, segmentBytes))/8) * (1 + 0.25*float64(tau-1))
 	if m > segmentBytes {
@@ -35,8 +34,8 @@ func law(m, tau int) float64 {
 	return ns
 }
 
-// experiment is one on the machine of eight cores, parameters times slower than by law,
-// and schedules take what τ-Lop says by law of all τ.
+// experiment is an experiment on the machine of eight cores. Its parameters are `slower` times the law,
+// and its schedules take the times that τ-Lop predicts from the law at all τ.
 func experiment(t *testing.T, r Request, slower float64) *Experiment {
 	t.Helper()
 	if !shm.Supported {
@@ -64,20 +63,20 @@ func experiment(t *testing.T, r Request, slower float64) *Experiment {
 	return e
 }
 
-// planned is a sweep of what the cases of an experiment need, of all τ.
+// planned is a sweep of the transfers in the cases, at all τ.
 func planned(e *Experiment) *params.File {
 	all := *e
 	all.Tau, all.NoSweep, all.Request.Params = nil, false, nil
 	return must.Get(all.plan())
 }
 
-// predicted is what τ-Lop says of schedules, in ns.
+// predicted are the times that τ-Lop predicts from a file, in ns.
 func predicted(f *params.File) func(setups.Work) float64 {
 	p := must.Get(model.NewPredictor(f, model.Choice{Operator: operator}))
 	return func(w setups.Work) float64 { return 1e9 * must.Get(p.Cost(w.(setups.Collective).Schedule)).Seconds }
 }
 
-// measure adds a cell to a file, by law; round trips are lines.
+// measure adds a cell with times by the law; round trips are lines.
 func measure(f *params.File, of engine.Cell, slower float64) {
 	c := of.Cell
 	for range engine.LeastLaunches {
@@ -110,8 +109,8 @@ func set(c *params.Cell, ns float64) {
 	c.Time = fit.Median(c.Values())
 }
 
-// τ-Lop from τ ≤ 4 says what eight ranks take where L is a line in τ, at sizes that no
-// sweep has; the paper's way misses that segments cost more in longer messages.
+// Parameters of τ ≤ 4 predict the times of eight ranks at sizes that no sweep has, because L is a line
+// in τ. Strict τ-Lop misses that segments cost more in longer messages.
 func TestExperimentHoldsOut(t *testing.T) {
 	e := experiment(t, Request{Names: []string{Message, "allgather:ring", "allreduce:recursive-doubling", "barrier:dissemination"}, P: []int{4, 8}, M: Sizes}, 1)
 	doc, lacking := e.Collectives()
@@ -150,7 +149,7 @@ func TestExperimentHoldsOut(t *testing.T) {
 	}
 }
 
-// Another session's file predicts beside the sweep, or alone; of it, too, τ are held out.
+// Another session's file predicts beside the sweep, or alone; τ are held out of both.
 func TestExperimentSessions(t *testing.T) {
 	r := Request{Names: []string{"allgather:ring"}, P: []int{8}, M: []int{60000, 65536}}
 	slow := experiment(t, r, 1.1).File
@@ -180,9 +179,8 @@ func TestExperimentSessions(t *testing.T) {
 	}
 }
 
-// What a sweep did not come to costs the predictions that need it, and a sentence.
-// Of a collective, algorithms that do not exist for a P are left out; by name they are
-// refused.
+// Algorithms of a whole collective that do not exist for a P are left out with a warning; by name they
+// are refused.
 func TestExperimentLeavesOut(t *testing.T) {
 	r := Request{P: []int{3, 4}, M: []int{4096}}
 	must.Do(r.Name([]string{"allgather"}))
@@ -203,7 +201,7 @@ func TestExperimentLeavesOut(t *testing.T) {
 	}
 }
 
-// The degree and chunk asked for are the cases', and the launches'.
+// The requested degree and chunk reach the cases and the launches.
 func TestExperimentChunks(t *testing.T) {
 	e := experiment(t, Request{Names: []string{"bcast:chain", "allreduce:kary"}, P: []int{8}, M: []int{64 << 10}, Degree: 3, Chunk: 4 << 10}, 1)
 	text := must.Get(json.Marshal(e.engine.Requests[Survey.Name]))
@@ -259,8 +257,8 @@ func TestExperimentLacks(t *testing.T) {
 	}
 }
 
-// Where a file is to predict patterns alone, no more time would make it say what it does
-// not hold, or holds as 0. Of one size there is no line either.
+// If a file alone predicts patterns and lacks parameters, or has times of 0, more time would not help,
+// and the error does not ask for it. One size gives no line.
 func TestPatternsLackParameters(t *testing.T) {
 	if !shm.Supported {
 		t.Skip("measuring needs Linux")
@@ -292,7 +290,7 @@ func TestPatternsLackParameters(t *testing.T) {
 	}
 }
 
-// What is tested by itself suits every collective, and no part of it is on the grid.
+// The default sizes suit every collective, and no part of a call is at a measured size.
 func TestSizes(t *testing.T) {
 	r := Request{P: []int{2, 3, 4, 5, 6, 7, 8}, M: Sizes, Caches: []bool{false}}
 	must.Do(r.Name(nil))

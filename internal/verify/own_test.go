@@ -14,8 +14,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// bothWays is a file in which a byte takes 1 ns through a segment of 4 KiB, and 3 ns by the
-// kernel.
+// bothWays is a file in which a byte takes 1 ns through segments of 4 KiB, and 3 ns by single copies.
 func bothWays() *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{params.Ring, params.Ping}, Policies: []numa.Policy{numa.Local},
 		Caches: []bool{false}, Sizes: []int{1024, 4096, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 4096}}
@@ -38,9 +37,8 @@ func bothWays() *params.File {
 	return f
 }
 
-// o(m) is the time of ping-pongs beyond the transfers of the library's way: by size for messages of
-// one segment, and the shortest message's for copies by the kernel, so that longer ones are
-// predicted.
+// o(m) is the time of ping-pongs beyond the library's transfers: by size for messages of one segment,
+// and for single copies the shortest message's, from which longer ones are predicted.
 func TestOverheads(t *testing.T) {
 	library := must.Get(mpi.Named("openmpi4"))
 	var times []mpibench.Time
@@ -79,7 +77,7 @@ func TestOverheads(t *testing.T) {
 	}
 }
 
-// A collective is predicted as what the library of the messages chooses by itself.
+// A collective is predicted as the algorithm that the library chooses.
 func TestOwn(t *testing.T) {
 	for _, tt := range []struct {
 		library, collective string

@@ -11,8 +11,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Among P = 1 … 17 ranks a permutation has every distance, a ping-pong every pair
-// once, and the others every root, all with names of their own.
+// Among P = 1 … 17 ranks a permutation has every distance, a ping-pong every pair once, and other
+// patterns every root. All names differ.
 func TestPatternVariants(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		want := map[string]int{Permutation: p - 1, "ping-pong": p * (p - 1) / 2, "scatter": p, "broadcast": p}
@@ -67,8 +67,8 @@ func TestFittedSizes(t *testing.T) {
 	}
 }
 
-// A machine on which every pattern takes what Kang et al. say: both lines are exact
-// where they were not fitted, and τ-Lop says what transfers of 1 ns a byte make.
+// If every pattern takes the time of Kang et al., both lines are exact at sizes that they were not
+// fitted to, and τ-Lop predicts by transfers of 1 ns a byte.
 func TestPatternRows(t *testing.T) {
 	const startup, perByte = 500, 2
 	r := Runs{File: &params.File{Format: params.Format, Version: params.Version}}

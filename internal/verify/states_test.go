@@ -18,8 +18,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// moving is an experiment on a machine of four cores whose host moves them between states,
-// with messages and broadcasts that take what τ-Lop says of its law, times the state's.
+// moving is an experiment on a machine of four cores whose host moves its CPUs. Messages and broadcasts
+// take the times that τ-Lop predicts from the law, times the state's factor.
 func moving(t *testing.T, r Request, states []surveytest.State, launches int) *Experiment {
 	t.Helper()
 	if !shm.Supported {
@@ -37,9 +37,9 @@ func moving(t *testing.T, r Request, states []surveytest.State, launches int) *E
 	return e
 }
 
-// Of a machine whose host moves its CPUs, predictions of each state are what schedules take in
-// it, and errors over all states count by their shares. A file of another session predicts in
-// the states that it has met, and it is said where it met none.
+// If the host moves the CPUs, predictions of each state agree with its times, and errors over all
+// states are weighted by their shares. Another session's file predicts in the states that it has; a
+// warning names the others.
 func TestExperimentMoves(t *testing.T) {
 	states := []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 3, Lasts: 200 * time.Millisecond}}
 	e := moving(t, Request{P: []int{2, 4}}, states, 60)

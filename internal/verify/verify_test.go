@@ -37,7 +37,7 @@ func TestPredict(t *testing.T) {
 			t.Errorf("%s says %g ns, an error of %g; want %g", ps[i].Model, ps[i].Ns, ps[i].Error, want)
 		}
 	}
-	// What is not known leaves the others standing, and of a time of nothing there is no error.
+	// An unknown prediction does not affect the others, and a time of 0 has no error.
 	models := fixedModels()
 	models[0].in[false] = model.TauLop{Channels: model.Uniform(unknown{}), Segment: 1024}
 	models[2].in[false] = model.TauLop{}
@@ -51,7 +51,7 @@ func TestPredict(t *testing.T) {
 	}
 }
 
-// unknown is a machine of which nothing was measured.
+// unknown is a machine without measurements.
 type unknown struct{ fixed }
 
 func (unknown) L(m, tau int) (float64, bool) { return math.NaN(), false }
@@ -107,7 +107,7 @@ func expectMeans(t *testing.T, means, want []Mean) {
 	}
 }
 
-// Cases run, in cache and off cache, and rows have what was measured and said.
+// Cases run in cache and off cache, and rows have measured and predicted times.
 func TestRuns(t *testing.T) {
 	m := surveytest.Machine(t, 2)
 	var runs Runs
@@ -135,7 +135,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
-// A launch makes of every key the case that it is of.
+// A launch makes the case of every key.
 func TestCaseOf(t *testing.T) {
 	var cases []Case
 	for _, a := range collective.All() {

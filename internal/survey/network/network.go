@@ -129,7 +129,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	for _, m := range r.Packets() {
 		for _, parameter := range []string{params.NetTransfer, params.TamSend, params.TamTake, params.TamReceive, params.TamSendGap, params.TamReceiveGap} {
 			if n := unread(parameter) * m; n > r.Unread {
-				warnings = append(warnings, fmt.Errorf("%s of packets of %d bytes is left out: it needs %d bytes that nobody has read yet, and the kernel there keeps %d: raise the second number of net.ipv4.tcp_rmem on that host", parameter, m, n, r.Unread))
+				warnings = append(warnings, fmt.Errorf("%s of packets of %d bytes is left out: it needs %d unread bytes, and the kernel there keeps %d: raise the second number of net.ipv4.tcp_rmem on that host", parameter, m, n, r.Unread))
 				continue
 			}
 			add(parameter, 1, m, 1)

@@ -66,7 +66,7 @@ func (u *unproven) leave(c *net.TCPConn) bool {
 // done frees the slot of a handshake.
 func (u *unproven) done() { <-u.slots }
 
-// end closes all connections, and those that enter later.
+// end closes all connections, and every later one.
 func (u *unproven) end() {
 	u.mutex.Lock()
 	defer u.mutex.Unlock()

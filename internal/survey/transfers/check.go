@@ -16,7 +16,7 @@ const mostCells = 1 << 20
 // ErrUnusable: no sweep can resume the file.
 var ErrUnusable = errors.New("measure it anew")
 
-// ErrCPUs: the file's CPUs differ from those that this process may use.
+// ErrCPUs: this process may use other CPUs than the file has.
 var ErrCPUs = errors.New("go on with it on the same CPUs")
 
 // Check rejects a plan that no sweep can carry out, before its numbers are used: the file is not
