@@ -164,6 +164,7 @@ func TestMeaning(t *testing.T) {
 		{[]point{at(0, 50, 49, 51), at(99, 120, 90, 150)}, "could not be told: intervals are too wide (±25 %)."},
 		{[]point{at(0, 50, none, all), at(99, 51, none, all)}, "could not be told: there are too few launches for intervals."},
 		{[]point{at(0, 50, 49, 51)}, "Idle latency 50 ns [49, 51]."},
+		{[]point{at(50, 55, 54, 56)}, "Latency 55 ns [54, 56] while the others inject 50.0 GB/s [50.0, 50.0]."},
 	} {
 		if got := meaning(tt.points); !strings.HasSuffix(got, tt.want) {
 			t.Errorf("%q, want %q", got, tt.want)

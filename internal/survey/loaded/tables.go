@@ -210,7 +210,7 @@ func meaning(points []point) string {
 		parts = append(parts, "the others inject "+view.Known(most.GBs, " GB/s")+" at the most")
 	}
 	if len(parts) == 0 {
-		return "Levels 0 and 100 % would say what is idle and what is saturated."
+		parts = append(parts, fmt.Sprintf("latency %s while the others inject %s", view.Known(last.latency, " ns"), view.Known(last.GBs, " GB/s")))
 	}
 	return view.Capital(strings.Join(parts, "; ") + ".")
 }
