@@ -32,6 +32,19 @@ func (l *levelTimes) setPerByte() {
 	l.perByte = max(0, (whole-quarter)/float64(largest-largest/4))
 }
 
+// singleCopy is T(m) of a message whose sender does not wait: a single copy. Ping-pongs below rendezvous
+// bytes are buffered; there the line through the ping-pongs of rendezvous bytes and of twice as many goes
+// on, but no message takes less than its share of the first.
+func (l *levelTimes) singleCopy(bytes, rendezvous int) (seconds float64, extrapolated bool) {
+	if l.network || bytes >= rendezvous {
+		return l.message.At(bytes, 1)
+	}
+	first, extrapolated := l.message.At(rendezvous, 1)
+	second, _ := l.message.At(2*rendezvous, 1)
+	share := float64(bytes) / float64(rendezvous)
+	return max(first*share, first-(1-share)*(second-first)), extrapolated
+}
+
 // largestTau is the largest τ of a curve.
 func largestTau(c *params.Curve) int { return c.Taus[len(c.Taus)-1] }
 
@@ -122,6 +135,7 @@ type messageClass struct {
 	alone        float64     // T(m)
 	afterReceive float64     // additional time of a buffered message if its sender has received before
 	forwarded    float64     // additional time of a single copy of bytes that have just arrived
+	overhead     float64     // of a receiver that waits, once for all that it waits for
 	receiverTime float64     // of the second transfer of a buffered message
 	queueTime    float64     // in which no other message enters the receiver's queue
 	adapterTime  float64     // of a buffered message
@@ -138,11 +152,13 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 	l := &h.levels[level]
 	c := &messageClass{bytes: bytes, level: l, senderLevel: l, latency: l.latency(), blocking: waits && bytes >= h.SingleCopy && bytes < h.Rendezvous}
 	c.singleCopy, c.holdsSender = bytes >= h.SingleCopy && !c.blocking, c.blocking && !l.network
-	c.alone, c.extrapolated = l.message.At(bytes, 1)
+	if c.alone, c.extrapolated = l.message.At(bytes, 1); c.singleCopy {
+		c.alone, c.extrapolated = l.singleCopy(bytes, h.Rendezvous)
+	}
 	c.alone = max(c.alone, c.latency)
 	transfers := c.alone - c.latency
 	empty := h.levels[0].latency() / 2
-	if c.receiverTime = empty + transfers/2; !l.network {
+	if c.overhead, c.receiverTime = empty, transfers/2; !l.network {
 		c.queueTime = empty
 	}
 	if l.network && l.gap == nil && l.fanout == nil && h.levelOf != nil {
@@ -177,13 +193,13 @@ func (c *messageClass) transfer(tau int) float64 {
 }
 
 // distinctTransfer is L(m,τ) of copies of different bytes of one sender. They do not contend for
-// the same pages, as the readers of a fan-out do, so τ counts up to the cores of a memory.
+// the same pages, as the readers of a fan-out do: of its τ at most a memory's cores count.
 func (h *Hierarchy) distinctTransfer(c *messageClass, tau int) float64 {
 	switch {
 	case c.level.network || h.sharers == 0:
 		return c.transfer(tau)
 	case c.level.fanout == nil:
-		return c.level.withinBounds(c.bytes, min(tau, h.sharers), c.alone-c.latency)
+		return c.level.withinBounds(c.bytes, tau, c.alone-c.latency)
 	}
 	return c.transfer(min(tau, h.sharers))
 }

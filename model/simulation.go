@@ -44,6 +44,7 @@ type message struct {
 	local                 bool  // a rank's copy of its own block
 	oneTransfer           bool  // one transfer out of a buffer, by the receiver
 	reduce                bool
+	together              bool    // its receiver waits for all messages of the turn at once
 	additional            float64 // to T(m), for forwarded bytes or flags
 	busy, transit         float64 // of its sender, and until it arrives, from where it enters the queue
 	arrives               float64 // −1: not yet sent
@@ -64,6 +65,7 @@ type rank struct {
 	sendFree, receiveFree float64 // when it can send, and receive, the next message
 	queueFree             float64 // when one more message can enter its queue
 	copies                int     // single copies under way that its core makes
+	waiting               bool    // it has received a message of the turn
 	callEnds              []int   // turns at which calls end
 	posting
 }
@@ -147,7 +149,7 @@ func (sim *simulation) push(at float64, kind int, id int32) {
 func (sim *simulation) nextTurn(on, waitedFor int32) {
 	r := &sim.ranks[on]
 	r.turn++
-	r.began, r.sendFree, r.receiveFree, r.waitedFor = sim.now, sim.now, sim.now, waitedFor
+	r.began, r.sendFree, r.receiveFree, r.waitedFor, r.waiting = sim.now, sim.now, sim.now, waitedFor, false
 	for call, end := range r.callEnds {
 		if r.turn == end && (call == 0 || r.callEnds[call-1] < end) {
 			sim.done[call][on] = sim.now
@@ -361,10 +363,15 @@ func (sim *simulation) receive(id int32) {
 	if m.arrives < 0 || r.turn != int(m.receiveTurn) {
 		return
 	}
-	if r.receiveFree+m.receiverTime > m.arrives { // the receiver came late, or is busy
+	ready := r.receiveFree + m.receiverTime
+	if !m.together || !r.waiting {
+		ready += m.overhead
+	}
+	r.waiting = true
+	if ready > m.arrives { // the receiver came late, or is busy
 		m.waitedFor, m.began = r.waitedFor, r.began
 	}
-	m.ended = max(m.arrives, r.receiveFree+m.receiverTime)
+	m.ended = max(m.arrives, ready)
 	if m.holdsSender {
 		m.ended = max(m.ended, sim.passMemories(m, max(sim.now, m.arrives-m.transit)))
 		sim.push(m.ended, sendEnds, id)

@@ -125,6 +125,7 @@ func (sim *simulation) postMessage(m *collective.Message, stage int, ownTurn boo
 	}
 	msg.sendTurn = sim.add(m.From, stage, id, true, ownTurn)
 	msg.receiveTurn = sim.add(m.To, stage, id, false, ownTurn || m.Reduce)
+	msg.together = !ownTurn && !m.Reduce
 	if t := &sim.turns[m.From][msg.sendTurn]; t.sends[0] == id {
 		t.offset = m.Src.Offset
 	} else {
