@@ -31,7 +31,7 @@ type Chart struct {
 	Panels  []Panel
 }
 
-// A Panel is a pair of axes and what is drawn between them.
+// A Panel is a pair of axes with the bands, lines and marks between them.
 type Panel struct {
 	Name   string // above it; "" for none
 	X, Y   Axis

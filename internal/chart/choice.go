@@ -22,7 +22,7 @@ type Choice struct {
 	Nodes      int                                   // of costs; 0 and 1 are one
 	Bandwidth  bool                                  // instead of the times of messages
 	Out        []string                              // outliers of a fleet; nil: no fleet, unless there are more machines than lines
-	Curves     func(compare.Machine) []compare.Curve // of transfers; nil: those of the file
+	Curves     func(compare.Machine) []compare.Curve // of transfers; nil: the file's
 }
 
 func (ch Choice) better() string {

@@ -18,7 +18,7 @@ func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 	}
 	m := r.Mapping(r.Best)
 	c := &Chart{Title: fmt.Sprintf("%s on %s, mapped by %s", r.Matrix, r.Machine, m.Method)}
-	c.Caption = []string{fmt.Sprintf("%d processes; what two of them send each other, both ways together; darker is more", r.Processes)}
+	c.Caption = []string{fmt.Sprintf("%d processes; bytes between two, both ways together; darker is more", r.Processes)}
 	if m.OverBlock != nil && m.OverCyclic != nil {
 		what := "hop-bytes"
 		if m.Seconds != nil {

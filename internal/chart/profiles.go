@@ -34,7 +34,7 @@ type Part struct {
 	Panel string
 	view.Where
 	Line string // "": all
-	Own  bool   // only those that the drawing takes by default
+	Own  bool   // only the profiles that the drawing takes by default
 }
 
 // Has tells whether a profile is in the part.

@@ -256,60 +256,6 @@ func TestPanelsCompare(t *testing.T) {
 	}
 }
 
-func TestRefusedProfiles(t *testing.T) {
-	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2)
-	only := surveyed("only", []int{1024}, 2)
-	only.File.Cells = slices.DeleteFunc(only.File.Cells, func(c params.Cell) bool { return strings.HasPrefix(c.VariantName(), "write") })
-	once := surveyed("once", []int{1024}, 2)
-	once.File.Cells = slices.DeleteFunc(once.File.Cells, func(c params.Cell) bool {
-		return c.Kind != params.AccessCell || !strings.HasSuffix(c.VariantName(), "-1")
-	})
-	var all []int
-	for n := 1; n <= 1<<MaxPanels; n *= 2 {
-		all = append(all, n)
-	}
-	sizes := func(ms ...int) Choice { return Choice{Choice: compare.Choice{Sizes: ms}} }
-	words := func(words ...string) Choice { return Choice{Variants: words} }
-	crowd := []compare.Machine{}
-	for i := range 5 {
-		crowd = append(crowd, surveyed(fmt.Sprint("node", i), []int{1024}, 2))
-	}
-	for _, tt := range []struct {
-		what string
-		make func([]compare.Machine, Choice) (*Chart, error)
-		of   []compare.Machine
-		ch   Choice
-		want string
-	}{
-		{"no file", accesses, nil, Choice{}, "no file"},
-		{"nothing of the kind", disks, []compare.Machine{a, once}, Choice{}, "once has no transfers of a disk: measure them with taulop disk"},
-		{"only transfers", patterns, []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}, Choice{}, "taulop verify -patterns -save"},
-		{"published", packs, []compare.Machine{fromText("metropolis", []int{64}, metropolis8K...)}, Choice{}, "metropolis has no strided messages: measure them with taulop pack"},
-		{"an unknown word", accesses, []compare.Machine{a}, words("float65"), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
-		{"an unknown word beside others", disks, []compare.Machine{a}, words("read", "seek"), `"seek": there are page cache out, page cache in; read, write`},
-		{"many names", patterns, []compare.Machine{a}, words("gather"), "permutation-1, permutation-2, "},
-		{"a word that one does not have", accesses, []compare.Machine{a, only}, words("write"), "only has no accesses called write: it has int32, float64; N = 1K; read"},
-		{"no such placement", accesses, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Remote}}}, "a has no accesses, placement remote: it has placement local, in cache; placement local, off cache"},
-		{"in cache alone", packs, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "a has no strided messages, off cache: it has in cache"},
-		{"placement of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Placements: []numa.Policy{numa.Local}}}, "do not differ in where workers are placed"},
-		{"cache of a disk", disks, []compare.Machine{a}, Choice{Choice: compare.Choice{Caches: []bool{true}}}, "do not differ in whether user data are in cache: choose by their names"},
-		{"sizes of accesses", accesses, []compare.Machine{a}, sizes(4096), "accesses do not differ in the size of messages: choose by their names"},
-		{"no such size", packs, []compare.Machine{a}, sizes(5 << 10), "a has no strided messages of m = 5K: it has 4K, 64K"},
-		{"no such size", patterns, []compare.Machine{a}, sizes(64), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
-		{"one size", disks, []compare.Machine{a}, sizes(4096), "a line over m needs two values"},
-		{"one stride", accesses, []compare.Machine{once}, Choice{}, "a line over stride needs two values"},
-		{"no such τ", accesses, []compare.Machine{a}, Choice{Taus: []int{2}}, "a has no accesses of τ = 2: it has 1"},
-		{"no such P", patterns, []compare.Machine{a, b}, Choice{P: 8}, "b has no message patterns of P = 8: it has 2"},
-		{"a page of panels", accesses, []compare.Machine{surveyed("many", all, 2)}, words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8"), "20 panels in a chart are too many, 9 can be read"},
-		{"too many lines", accesses, crowd, Choice{Choice: compare.Choice{Caches: []bool{false, true}}}, "20 lines in a chart cannot be told apart, 16 can: draw fewer"},
-	} {
-		c, err := tt.make(tt.of, tt.ch)
-		if err == nil || c != nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v; want one line with %q", tt.what, err, tt.want)
-		}
-	}
-}
-
 // A caption says why there are no bars: samples were few, or there are none.
 func TestCertaintyWithoutIntervals(t *testing.T) {
 	for n, want := range map[int]string{0: "no intervals: no samples", 3: "no intervals: too few samples"} {

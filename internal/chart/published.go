@@ -6,9 +6,11 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
@@ -16,7 +18,7 @@ import (
 
 // Published is predicted over measured time of published collectives over P, the median over m, and below
 // it the mean absolute error, a line for each algorithm: Figs. 10–12 and 15 of taulop-2015. By default it
-// takes the first collective, and mapping core if measured.
+// takes the first collective with two values of P, and mapping core if that has two.
 func Published(d *report.Published, ch Choice) (*Chart, error) {
 	cells, err := ch.published(d)
 	if err != nil {
@@ -92,16 +94,18 @@ func (ch Choice) published(d *report.Published) (cells []published.Cell, err err
 	if len(cells) == 0 {
 		return nil, fmt.Errorf("nothing is predicted of what was asked for: %w", ErrOthers)
 	}
-	first := slices.Min(lists.Map(cells, func(c published.Cell) string { return c.Collective }))
-	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Collective == first })
-	mapping := cells[0].Mapping
-	if slices.ContainsFunc(cells, func(c published.Cell) bool { return c.Mapping == "core" }) {
-		mapping = "core"
+	slices.SortStableFunc(cells, func(a, b published.Cell) int {
+		return cmp.Or(strings.Compare(a.Collective, b.Collective), lists.FalseFirst(a.Mapping != "core")-lists.FalseFirst(b.Mapping != "core"), a.P-b.P)
+	})
+	alike := view.Grouped(cells, func(c published.Cell) [2]string { return [2]string{c.Collective, c.Mapping} })
+	for _, cells := range alike {
+		if cells[0].P < cells[len(cells)-1].P {
+			return cells, nil
+		}
 	}
-	cells = lists.Filter(cells, func(c published.Cell) bool { return c.Mapping == mapping })
-	if len(lists.Unique(lists.Map(cells, func(c published.Cell) int { return c.P }))) < 2 {
-		return nil, fmt.Errorf("a line over P needs two of them, and %s, mapping %s, has P = %d alone: %w", first, mapping, cells[0].P, ErrOthers)
+	var all []string
+	for _, cells := range alike {
+		all = append(all, fmt.Sprintf("%s, mapping %s, has P = %d", cells[0].Collective, cells[0].Mapping, cells[0].P))
 	}
-	slices.SortStableFunc(cells, func(a, b published.Cell) int { return a.P - b.P })
-	return cells, nil
+	return nil, fmt.Errorf("a line over P needs two values of P, and each collective has one: %s: %w", printable.Part(strings.Join(all, "; ")), ErrOthers)
 }

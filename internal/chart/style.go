@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// palette is that of Okabe and Ito without yellow, which is invisible on white.
+// palette is Okabe and Ito's without yellow, which is invisible on white.
 var palette = []color.Color{
 	color.NRGBA{0x00, 0x72, 0xB2, 0xFF}, // blue
 	color.NRGBA{0xD5, 0x5E, 0x00, 0xFF}, // vermillion

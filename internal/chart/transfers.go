@@ -22,7 +22,7 @@ func TransfersOverTau(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.Title, c.Panels[0].Y.Label = "Time of a transfer while τ of them are active", fmt.Sprintf("L(%s,τ)", size)
+	c.Title, c.Panels[0].Y.Label = "Time of a transfer while τ are active", fmt.Sprintf("L(%s,τ)", size)
 	if ch.Bandwidth {
 		c.Title, c.Panels[0].Y.Label = "Bandwidth of τ transfers at once", fmt.Sprintf("τ·m/L(%s,τ)", size)
 	}
@@ -225,7 +225,7 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 	return c, nil
 }
 
-// over divides times by those of the base with the same place and τ, and leaves out other points.
+// over divides times by the times of the base with the same place and τ, and leaves out other points.
 func (p profile) over(bases []profile) {
 	var ratios []view.ProfilePoint
 	for _, base := range bases {

@@ -36,7 +36,7 @@ type Baseline struct {
 	Machine  string          `json:"machine"`
 	Of       string          `json:"baseline"`          // the machine that the baseline is of
 	State    State           `json:"state"`             // 0 to 3
-	Sessions int             `json:"sessions"`          // of the baseline, those that began less than an hour apart counted as one; by state, of the one with the fewest
+	Sessions int             `json:"sessions"`          // of the baseline, sessions less than an hour apart counted as one; of several states the least number
 	Drift    float64         `json:"drift"`             // what sessions are taken to differ by, one standard deviation
 	Visible  float64         `json:"visible,omitempty"` // the change that would have been found, the median over cells; 0: nothing was tested
 	States   []BaselineState `json:"states,omitempty"`  // that the machine was in, rising; none where it and its baseline stayed in one
@@ -290,7 +290,7 @@ func (b *Baseline) sessions() string {
 		text += " in this state"
 	}
 	if b.close > 0 {
-		text += fmt.Sprintf(", of its %d those that began less than an hour apart count as one", b.close)
+		text += fmt.Sprintf(", sessions that began less than an hour apart counted as one of its %d", b.close)
 	}
 	return text
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // A Choice restricts which curves are compared. An empty field restricts nothing, but without Sizes
-// messages are those of a segment.
+// messages have a segment's size.
 type Choice struct {
 	Setups     []string
 	Placements []numa.Policy

@@ -124,7 +124,7 @@ func TestConclusion(t *testing.T) {
 		{[]Machine{machine("a", times(1000, 1100, 1110, 2400)), machine("b", times(1000, 1100, 1100, 1600))}, []string{
 			"b carries more transfers at once only at τ = 4",
 		}},
-		{[]Machine{machine("a", times(1000, 1100)), machine("b", times(1000, 1900), few)}, []string{"Who carries more transfers at once was not tested (A(2): a 1.82, b 1.05)."}},
+		{[]Machine{machine("a", times(1000, 1100)), machine("b", times(1000, 1900), few)}, []string{"Which machine carries more transfers at once was not tested (A(2): a 1.82, b 1.05)."}},
 		{[]Machine{machine("a", times(1000, 1100)), machine("b", map[int]float64{2: 1000, 4: 2000})}, []string{"A(τ) of b is unknown, since L(m,1) was not measured."}},
 		{[]Machine{machine("a", times(1000)), machine("b", times(1000, 2000))}, []string{"No τ above 1 was measured on all machines"}},
 	} {

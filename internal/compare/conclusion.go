@@ -105,7 +105,7 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 	first := q.replicates(ranking[0].point(last))
 	if slices.ContainsFunc(ranking[1:], func(r Row) bool { return !test.Compare(first, q.replicates(r.point(last))).Tested }) {
 		t.untested = true
-		return fmt.Sprintf("Who %s was not tested (%s).", q.what, are)
+		return fmt.Sprintf("Which machine %s was not tested (%s).", q.what, are)
 	}
 	from := 0 // the smallest τ from which on the first leads
 	for _, tau := range slices.Backward(taus) {

@@ -87,7 +87,7 @@ func (o *Overview) transfers() (cells []*FleetCell) {
 	return cells
 }
 
-// Cells are those of transfers and of surveys.
+// Cells are all cells, of transfers and of surveys.
 func (o *Overview) Cells() []*FleetCell {
 	cells := o.transfers()
 	for _, k := range o.Surveys {
@@ -160,8 +160,8 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	return o, nil
 }
 
-// inState sets the state that most machines have, if any machine had several, and returns those that
-// have it. A warning names the others.
+// inState sets the state that most machines have, if any machine had several, and returns the
+// machines that have it. A warning names the others.
 func (o *Overview) inState(machines []*Reduced) []*Reduced {
 	names := lists.Map(machines, func(m *Reduced) string { return m.Name })
 	of := lists.Map(machines, func(m *Reduced) []params.State { return m.states })
@@ -316,15 +316,15 @@ func (o *Overview) ofSurveys() string {
 		}
 	}
 	if len(off) == 0 {
-		return "In surveys there is none."
+		return "No outlier in surveys."
 	}
-	return fmt.Sprintf("In surveys %d of %d are; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
+	return fmt.Sprintf("Outliers in surveys: %d of %d machines; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
 		len(off), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
 }
 
 func (o *Overview) ofTransfers() string {
 	if len(o.Outliers) == 0 {
-		return fmt.Sprintf("No outlier among %d machines: of robust z-scores none is beyond what so many cells have by chance.", len(o.Machines))
+		return fmt.Sprintf("No outlier among %d machines: no robust z-score is larger than chance makes it in this number of cells.", len(o.Machines))
 	}
 	slow := 0
 	for _, out := range o.Outliers {

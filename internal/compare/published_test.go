@@ -80,8 +80,8 @@ func TestPublishedMachines(t *testing.T) {
 		t.Errorf("lusitania saturates at %+v", s)
 	}
 	contains.All(t, table.Conclusion,
-		"Who carries more transfers at once was not tested (A(8): lusitania 5.00, metropolis 3.72).",
-		"Who moves more bytes a second was not tested (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
+		"Which machine carries more transfers at once was not tested (A(8): lusitania 5.00, metropolis 3.72).",
+		"Which machine moves more bytes a second was not tested (τ = 8: lusitania 21.7, metropolis 10.0 GB/s).",
 	)
 	// L(8K,6) of lusitania, 2803 ns, is below L(8K,3), 3158 ns.
 	if len(c.Warnings) != 2 || !strings.Contains(c.Warnings[0].Error(), "metropolis, lusitania: no samples") || !strings.Contains(c.Warnings[1].Error(), "lusitania: L is outside its bounds") {

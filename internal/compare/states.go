@@ -132,7 +132,7 @@ func meet(names []string, states [][]params.State, guests bool) (all []InState, 
 		}
 		return nil, "", warning
 	}
-	means = fmt.Sprintf("Several states were met on %s, and what is compared are means over states by their shares of the time", abridged(several))
+	means = fmt.Sprintf("Several states were met on %s; compared are means over states by their shares of the time", abridged(several))
 	switch {
 	case len(unknown) > 0:
 		return nil, fmt.Sprintf("%s: the state of %s is not known. Measure it anew to compare like states, or leave it out.", means, abridged(unknown)), nil
@@ -200,7 +200,7 @@ func (c *Comparison) First(state *InState) string {
 	return state.Machines[0].Machine
 }
 
-// Compared lists the compared states, and those that one machine alone has; "" without states.
+// Compared lists the compared states, and the states of one machine alone; "" without states.
 func (c *Comparison) Compared() string {
 	if len(c.States) == 0 {
 		return c.Means

@@ -66,8 +66,8 @@ func moved(name string, seed uint64, stays ...stay) Machine {
 	return Machine{Name: name, Path: name + ".json", File: f}
 }
 
-// Machines are compared state by state: shares are no difference of theirs, and what only one
-// of them has is named.
+// Machines are compared state by state: other shares are no difference, and a state of one machine alone
+// is named.
 func TestStates(t *testing.T) {
 	a := moved("a", 1, stay{60, 0.7, 1}, stay{240, 0.3, 1})
 	forgotten := moved("old", 2, stay{60, 1, 1})
@@ -91,7 +91,7 @@ func TestStates(t *testing.T) {
 		{"one state", []Machine{moved("b", 5, stay{240, 1, 1})}, []float64{240}, []int{0}, "b 100 % of the time). Only a has a state with a flag of 60", ""},
 		{"another state", []Machine{moved("b", 6, stay{28, 0.5, 1}, stay{60, 0.5, 1})}, []float64{60}, []int{0}, "Only b has a state with a flag of 28", ""},
 		{"none in common", []Machine{moved("b", 7, stay{28, 0.5, 1}, stay{120, 0.5, 1})}, []float64{0}, []int{2}, "no two machines have a state in common, their flags take 28", ""},
-		{"nobody looked", []Machine{forgotten}, []float64{0}, nil, "means over states by their shares of the time: the state of old is not known", ""},
+		{"state unknown", []Machine{forgotten}, []float64{0}, nil, "means over states by their shares of the time: the state of old is not known", ""},
 		{"elsewhere", []Machine{moved("b", 10, stay{500, 1, 1})}, []float64{0}, nil, "no two machines have a state in common", ""},
 		{"three", []Machine{moved("b", 8, stay{60, 1, 1}), moved("c", 9, stay{240, 1, 1.2})}, []float64{60, 240}, []int{0, 2}, "a 69 %", ""},
 	} {
@@ -182,8 +182,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A fleet is compared in the state that most of it have been in, and those that have not are
-// named.
+// A fleet is compared in the state that most machines had, and the others are named.
 func TestFleetStates(t *testing.T) {
 	var machines []Machine
 	for i := range 14 {

@@ -15,7 +15,7 @@ import (
 type SurveyTable struct {
 	Kind  params.Kind  `json:"kind"`
 	State *InState     `json:"state,omitempty"` // as in Table
-	First []SurveyCell `json:"first"`           // of the first machine, those that another one has
+	First []SurveyCell `json:"first"`           // of the first machine, in common with another one
 	Rows  []SurveyRow  `json:"rows"`            // of the other machines
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // Ratios of 2 and 8 have a geometric mean of 4; what only one machine has is left out. Slower and
-// faster is what the test of all cells says, of those that have samples.
+// faster are results of the test of all cells with samples.
 func TestSurveys(t *testing.T) {
 	cell := func(kind params.Kind, variant string, ns ...float64) params.Cell {
 		return params.Cell{Key: params.Key{Kind: kind, Placement: "local", Tau: 1, Bytes: 64}.Named(variant), Time: fit.Median(ns), Samples: params.Samples(ns...)}
@@ -84,7 +84,7 @@ func TestFleetSurveys(t *testing.T) {
 	if len(out) != 1 || out[0].Machine != "node07" || out[0].Key.VariantName() != "L2-L2" || out[0].Score < fit.OutlierScore || out[0].Off != 1 || out[0].Cells != 2 {
 		t.Errorf("%+v", out)
 	}
-	const want = "In surveys 1 of 12 are; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
+	const want = "Outliers in surveys: 1 of 12 machines; farthest node07: level L2-L2, placement local, in cache, τ = 1, m = 64 takes 214 ns where the median is 105 ns."
 	if got := o.Conclusion(); !strings.HasPrefix(got, "No outlier among 12 machines") || !strings.HasSuffix(got, want) {
 		t.Error(got)
 	}

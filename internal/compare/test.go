@@ -82,7 +82,7 @@ func adjust(all []*Ratio) (tested, differ int, visible float64) {
 	return len(all), differ, visible
 }
 
-// Ratios are those of all points to the first machine, nil for a point without one.
+// Ratios are all points' ratios to the first machine, nil for a point without one.
 func (t *Table) Ratios() (all []*Ratio) {
 	for _, row := range t.Rows {
 		all = append(all, lists.Map(row.Points, func(p Point) *Ratio { return p.Ratio })...)
@@ -170,7 +170,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 		text = fmt.Sprintf("%s of %s%s by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, differ, percent(test.Least), seen)
 	}
 	if tables != nil {
-		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): what is beyond the intervals may be the hour's.", printable.List(tables), percent(test.Drift))
+		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a larger difference may come from the hour.", printable.List(tables), percent(test.Drift))
 	}
 	if v.Sessions == 1 && len(once) > 0 {
 		of := "each"

@@ -224,7 +224,7 @@ func TestFleetOutliers(t *testing.T) {
 func TestFleetUntested(t *testing.T) {
 	for _, tt := range []struct {
 		tested   int
-		others   func(*params.File) // what becomes of those that are not
+		others   func(*params.File) // changes the machines that are not tested
 		untested bool
 		want     string
 		named    int // as of too few samples

@@ -34,7 +34,7 @@ func (w Warning) Who() string { return abridged(w.Machines) }
 // MarshalText makes a warning a sentence in JSON.
 func (w Warning) MarshalText() ([]byte, error) { return []byte(w.Error()), nil }
 
-// Told are the warnings of machines' files, each once, those of most machines first. For a fleet,
+// Told are the warnings of machines' files, each once, the most frequent first. For a fleet,
 // warnings that differ only in numbers are one.
 func Told(machines []Machine) []Warning {
 	names := lists.Map(machines, func(m Machine) string { return m.Name })

@@ -75,7 +75,7 @@ func TestVerdict(t *testing.T) {
 		{"one", []compare.Machine{vm}, "Of 2 transfers at once vm carries 1.25 ±4 %; together they move 10.2 GB/s (ring, placement local, in cache, m = 8K).", "", "ring, placement local, in cache"},
 		{"one that differs from launch to launch", []compare.Machine{noisy}, "How many of 2 transfers at once noisy carries cannot be told, for its times differ too much or have too few samples; together they move about 10", "", "ring, placement local, in cache"},
 		{"one with several placements", []compare.Machine{far}, "Of 2 transfers at once far carries", "", "ring, placement local, in cache"},
-		{"two", []compare.Machine{vm, other}, "Of 2 transfers at once vm carries 1.25", "Who carries more transfers at once was not tested", "ring, placement local, in cache"},
+		{"two", []compare.Machine{vm, other}, "Of 2 transfers at once vm carries 1.25", "Which machine carries more transfers at once was not tested", "ring, placement local, in cache"},
 		{"nothing in common", []compare.Machine{vm, ping}, "Of 2 transfers at once vm carries 1.25 ±4 %; together they move 10.2 GB/s (ring, placement local, in cache, m = 8K). Of 2 transfers at once ping carries", "Nothing is compared: no two machines", "ring, placement local, in cache"},
 		{"measured and published", []compare.Machine{published("paper", 1000, 1500, 2000), vm}, "Of 3 transfers at once paper carries 1.50; together they move 12.3 GB/s (published parameters, m = 8K). Of 2 transfers at once vm carries", "Nothing is compared", "ring, placement local, in cache"},
 		{"published alone", []compare.Machine{published("paper", 1000, 1500, 2000)}, "Of 3 transfers at once paper carries 1.50; together they move 12.3 GB/s (published parameters, m = 8K).", "", "published parameters"},
