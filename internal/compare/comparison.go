@@ -63,21 +63,15 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if len(machines) < 2 {
 		return nil, errors.New("a comparison takes two machines: name another file")
 	}
-	c := &Comparison{Tables: []Table{}, Warnings: []Warning{}}
 	all := machines
 	machines, noisy := referred(choice.sharing(machines))
+	c := &Comparison{Machines: lists.Map(machines, describe), Tables: []Table{}, Warnings: []Warning{}}
 	if noisy != nil {
 		c.Warnings = append(c.Warnings, *noisy)
 	}
-	for _, m := range machines {
-		c.Machines = append(c.Machines, describe(m))
-	}
+	names := lists.Map(machines, func(m Machine) string { return m.Name })
+	states := lists.Map(machines, func(m Machine) []params.State { return statesOf(m.File) })
 	var warning error
-	var names []string
-	var states [][]params.State
-	for _, m := range machines {
-		names, states = append(names, m.Name), append(states, statesOf(m.File))
-	}
 	if c.States, c.Means, warning = meet(names, states, slices.ContainsFunc(machines, guest)); warning != nil {
 		c.Warnings = append(c.Warnings, Warning{What: warning})
 	}

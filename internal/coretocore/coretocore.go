@@ -70,7 +70,7 @@ func Read(r io.Reader, name string) (Matrix, error) {
 		return nil, err
 	}
 	if len(rows) < 2 || len(rows) < len(rows[0]) {
-		return nil, fmt.Errorf("%s: %s of a matrix, which has as many as values in a line, two or more: it was cut off", name, printable.Count(len(rows), "line"))
+		return nil, fmt.Errorf("%s: %s of a matrix, which has two lines or more and as many values in each: it was cut off", name, printable.Count(len(rows), "line"))
 	}
 	return symmetric(rows, name)
 }

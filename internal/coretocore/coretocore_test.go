@@ -44,7 +44,7 @@ func TestReadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                         "m.csv: 0 lines of a matrix",
 		"\n":                       "m.csv: 1 line of a matrix",
-		",,\n10,,\n":               "m.csv: 2 lines of a matrix, which has as many as values in a line, two or more: it was cut off",
+		",,\n10,,\n":               "m.csv: 2 lines of a matrix, which has two lines or more and as many values in each: it was cut off",
 		",,\n10,,\n40,41":          "m.csv:3: 2 values where the first line has 3",
 		three + "1,2,3\n":          "m.csv:4: more lines than the 3 values",
 		",,\n10,,\n40,4x1,\n":      "m.csv:3: value 2: \"4x1\" is no time in ns",
