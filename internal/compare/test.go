@@ -170,7 +170,7 @@ func (v *Verdict) text(machines []Described, once []string, states int, test fit
 		text = fmt.Sprintf("%s of %s%s by more than %s, corrected for their number; %s.", printable.Count(v.Differ, "ratio"), cells, differ, percent(test.Least), seen)
 	}
 	if tables != nil {
-		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a larger difference may come from the hour.", printable.List(tables), percent(test.Drift))
+		v.note("Intervals of %s are over pairs of cores, and published tables say nothing of other hours, which are taken to differ by %s (one standard deviation): a difference beyond the intervals may come from the hour.", printable.List(tables), percent(test.Drift))
 	}
 	if v.Sessions == 1 && len(once) > 0 {
 		of := "each"
