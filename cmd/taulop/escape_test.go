@@ -94,7 +94,7 @@ func checkShown(t *testing.T, where string, line []string, written ...string) (e
 			t.Errorf("%s: %q: %s has %q", where, line, name, text[max(0, at-20):min(len(text), at+20)])
 		}
 		for printed := range strings.Lines(text) {
-			if len(printed) > 4000 {
+			if len(printed) > 4000 && line[0] != "tune" { // a tree for MPICH keeps the names of the given one
 				t.Errorf("%s: %q: a line of %d bytes: %.80q", where, line, len(printed), printed)
 			}
 		}
