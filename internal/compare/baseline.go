@@ -290,7 +290,7 @@ func (b *Baseline) sessions() string {
 		text += " in this state"
 	}
 	if b.close > 0 {
-		text += fmt.Sprintf(", sessions that began less than an hour apart counted as one of its %d", b.close)
+		text += fmt.Sprintf(" (%d, but sessions that began less than an hour apart count as one)", b.close)
 	}
 	return text
 }

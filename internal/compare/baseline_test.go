@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
@@ -177,7 +178,7 @@ func TestHourly(t *testing.T) {
 		if (tt.want < 3) != (b.Drift == DefaultDrift) {
 			t.Errorf("%v: drift %g", tt.began, b.Drift)
 		}
-		if close := fmt.Sprintf("sessions that began less than an hour apart counted as one of its %d", len(tt.began)); b.State == Unknown && strings.Contains(b.Text, close) != (tt.want < len(tt.began)) {
+		if close := fmt.Sprintf("the baseline has %s (%d, but sessions that began less than an hour apart count as one)", printable.Count(tt.want, "session"), len(tt.began)); b.State == Unknown && strings.Contains(b.Text, close) != (tt.want < len(tt.began)) {
 			t.Errorf("%v: %s", tt.began, b.Text)
 		} else if tt.want == 1 && b.State != Unknown {
 			t.Errorf("%v: %v: %s", tt.began, b.State, b.Text)
