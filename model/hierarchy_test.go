@@ -286,7 +286,7 @@ func TestHierarchyOfNetworkSenders(t *testing.T) {
 	}
 }
 
-// Copies of different bytes contend at most with τ = 4, the cores of a memory.
+// Copies of different bytes contend at most with τ = 4, the cores of a memory, and without a fan-out with √τ.
 func TestHierarchyOfDifferentBytes(t *testing.T) {
 	h := predictorOf(t, levelled(true), Choice{}).levels
 	for _, bytes := range []int{usualSingleCopy, 1 << 20} {
@@ -296,6 +296,11 @@ func TestHierarchyOfDifferentBytes(t *testing.T) {
 		}
 	}
 	const m = 1 << 20
+	without := predictorOf(t, levelled(false), Choice{}).levels
+	c := without.class(0, m, false, 1)
+	if got, want := without.distinctTransfer(c, 16), 4*c.transfer(1); !near(got, want) {
+		t.Errorf("16 copies of different bytes take %g s each without a fan-out, want %g", got, want)
+	}
 	p := predictorOf(t, levelled(true), Choice{})
 	same := costOf(t, p, "bcast:linear", collective.Call{P: 16, M: m}).Seconds
 	if different := costOf(t, p, "scatter:linear", collective.Call{P: 16, M: m}).Seconds; different >= same {

@@ -193,7 +193,8 @@ func (c *messageClass) transfer(tau int) float64 {
 }
 
 // distinctTransfer is L(m,τ) of copies of different bytes of one sender. They do not contend for
-// the same pages, as the readers of a fan-out do: of its τ at most a memory's cores count.
+// the same pages, as the readers of a fan-out do: F(m,τ) counts for them up to τ of a memory's cores. Without
+// a fan-out they take withinBounds for any τ.
 func (h *Hierarchy) distinctTransfer(c *messageClass, tau int) float64 {
 	switch {
 	case c.level.network || h.sharers == 0:

@@ -134,6 +134,9 @@ func TestBaselines(t *testing.T) {
 	} {
 		t.Run(tt.equation, func(t *testing.T) { expect(t, tt.model, tt.algorithm, tt.call, 1e9*tt.want, tt.formula) })
 	}
+	if _, err := LogNPOf(TauLop{Channels: Uniform(plain{})}); err == nil {
+		t.Error("log_nP of segments of 0 bytes was accepted")
+	}
 }
 
 // A barrier costs synchronisation and o.
