@@ -22,9 +22,11 @@ func bcastDown(treeOf func(Call) tree) func(*Schedule) {
 	}
 }
 
-// down is the flow of the whole message down a tree.
+// down is the flow of the whole message down a tree. Ranks send by MPI_Isend to all children at once, while
+// they receive the next chunk.
 func (s *Schedule) down(t tree) flow {
 	c := s.Call
+	s.Posted = true
 	return flow{tree: t, bytes: c.M, chunk: c.Chunk, message: func(rank, parent int, part Span) Message {
 		part.Buffer = Recv
 		return Message{From: c.rank(parent), To: c.rank(rank), Src: part, Dst: part}

@@ -39,7 +39,7 @@ type Schedule struct {
 	// Blocking: ranks use MPI_Send and MPI_Recv. Else consecutive sends, or receives, of a rank overlap.
 	Blocking bool
 
-	// Posted: a rank posts all messages of its exchanges at once, unless the schedule is Blocking.
+	// Posted: a rank posts all messages of a stage at once, unless the schedule is Blocking.
 	Posted bool
 
 	// ToSelf: in local stages ranks send themselves a message instead of copying.

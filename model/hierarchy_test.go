@@ -352,6 +352,15 @@ func TestHierarchyOfRendezvous(t *testing.T) {
 	}
 }
 
+// Ranks send chunks as they send whole messages: one more does not make a call cheaper.
+func TestHierarchyOfChunks(t *testing.T) {
+	p := predictorOf(t, late("same_node", 400), Choice{})
+	one := costOf(t, p, "bcast:pipeline", collective.Call{P: 16, M: 64 << 10, Chunk: 64 << 10}).Seconds
+	if two := costOf(t, p, "bcast:pipeline", collective.Call{P: 16, M: 65 << 10, Chunk: 64 << 10}).Seconds; two < one {
+		t.Errorf("65 KiB take %g s, and 64 KiB %g", two, one)
+	}
+}
+
 // Costs of calls in ns, where T(0) is a byte's.
 func TestHierarchyCosts(t *testing.T) {
 	apart, network, rendezvous := levelled(false), levelled(false), late("same_node", 400)
