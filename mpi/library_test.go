@@ -294,6 +294,8 @@ func TestSettingsMeanWhatTheSourceDoes(t *testing.T) {
 		{openMPI4, Setting{4, "split_binary_tree", 0, 0}, "bcast", 7, 2, "split-binary", 2, 2},
 		{openMPI4, Setting{4, "split_binary_tree", 0, 600}, "bcast", 7, 1000, "pipeline", 2, 600}, // more than a half
 		{openMPI4, Setting{9, "scatter_allgather_ring", 0, 0}, "bcast", 7, 6, "linear", 2, 6},
+		{openMPI4, Setting{5, "segmented_ring", 0, 100_000}, "allreduce", 4, 1_000_000, "segmented-ring", 2, 125_000}, // 2.5 segments are 2
+		{openMPI4, Setting{5, "segmented_ring", 0, 100_000}, "allreduce", 4, 1_100_000, "segmented-ring", 2, 91_667},  // 2.75 are 3
 	} {
 		s, err := tt.library.Schedule(collective.Named(tt.of), tt.setting, collective.Call{P: tt.p, M: tt.m})
 		if err != nil {
