@@ -234,7 +234,7 @@ func TestReadRefuses(t *testing.T) {
 	first := `{"kind":"transfer","setup":"ring","placement":"local","tau":1,"bytes":1,`
 	for _, tt := range []struct{ name, text, says string }{
 		{"empty", "", "f is empty: measure again"},
-		{"published text", small, "f:1: this is a published text file; turn it into a native one with taulop import"},
+		{"published text", small, "f:1: this is no parameter file; if it is a published text file, taulop import makes one of it"},
 		{"other text", "MPI results\n", "f:1: this is no parameter file: name one that taulop sweep or import wrote"},
 		{"a list", "[1,2]", "f:1: this is no parameter file: name one"},
 		{"a mark alone", "\xef\xbb\xbf{", "f:1: the file ends in the middle"},

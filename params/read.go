@@ -62,7 +62,7 @@ func readAll(r io.Reader) ([]byte, error) {
 	case len(begin) == 0:
 		return nil, nil
 	case text[0] == '#':
-		return nil, errors.New("this is a published text file; turn it into a native one with taulop import")
+		return nil, errors.New("this is no parameter file; if it is a published text file, taulop import makes one of it")
 	case bytes.HasPrefix(text, []byte("\xff\xfe")), bytes.HasPrefix(text, []byte("\xfe\xff")), bytes.IndexByte(text[:min(len(text), 4)], 0) >= 0:
 		return nil, errors.New("the file is UTF-16; save it as UTF-8")
 	case begin[0] != '{':

@@ -192,7 +192,11 @@ func cheapestOf(first, last []predict.Prediction) string {
 	who := names[0]
 	switch n := len(names) - 1; {
 	case n > 0:
-		who = "no difference is certain between " + strings.Join(names[:n], ", ") + " and " + names[n]
+		who = "no difference is certain between "
+		if to.Lo == nil {
+			who = "within 1 % of each other are "
+		}
+		who += strings.Join(names[:n], ", ") + " and " + names[n]
 		from, to = least(first), least(last)
 	case to.Cheapest:
 		who += " is the cheapest, alone or tied"
