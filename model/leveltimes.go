@@ -40,8 +40,11 @@ func (l *levelTimes) singleCopy(bytes, rendezvous int) (seconds float64, extrapo
 		return l.message.At(bytes, 1)
 	}
 	first, extrapolated := l.message.At(rendezvous, 1)
-	second, _ := l.message.At(2*rendezvous, 1)
+	second, beyond := l.message.At(2*rendezvous, 1)
 	share := float64(bytes) / float64(rendezvous)
+	if beyond {
+		return first * share, true
+	}
 	return max(first*share, first-(1-share)*(second-first)), extrapolated
 }
 
