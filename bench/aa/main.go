@@ -6,6 +6,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -72,7 +73,13 @@ func compared(a, b *params.File) *compare.Comparison {
 		}
 	}
 	slices.Sort(sizes)
-	c, err := compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: sizes, Test: &test})
+	of := func(sizes ...int) (*compare.Comparison, error) {
+		return compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: sizes, Test: &test})
+	}
+	c, err := of(sizes...)
+	if errors.Is(err, compare.ErrSize) { // a size that both have in different states
+		c, err = of(slices.DeleteFunc(sizes, func(m int) bool { _, err := of(m); return err != nil })...)
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "aa:", err)
 		os.Exit(1)
