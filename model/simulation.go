@@ -65,7 +65,7 @@ type rank struct {
 	sendFree, receiveFree float64 // when it can send, and receive, the next message
 	queueFree             float64 // when one more message can enter its queue
 	copies                int     // single copies under way that its core makes
-	waiting               bool    // it has received a message of the turn
+	receiving             bool    // it has paid for waiting in this turn
 	callEnds              []int   // turns at which calls end
 	posting
 }
@@ -149,7 +149,7 @@ func (sim *simulation) push(at float64, kind int, id int32) {
 func (sim *simulation) nextTurn(on, waitedFor int32) {
 	r := &sim.ranks[on]
 	r.turn++
-	r.began, r.sendFree, r.receiveFree, r.waitedFor, r.waiting = sim.now, sim.now, sim.now, waitedFor, false
+	r.began, r.sendFree, r.receiveFree, r.waitedFor, r.receiving = sim.now, sim.now, sim.now, waitedFor, false
 	for call, end := range r.callEnds {
 		if r.turn == end && (call == 0 || r.callEnds[call-1] < end) {
 			sim.done[call][on] = sim.now
@@ -364,10 +364,10 @@ func (sim *simulation) receive(id int32) {
 		return
 	}
 	ready := r.receiveFree + m.receiverTime
-	if !m.together || !r.waiting {
+	if !m.together || !r.receiving {
 		ready += m.overhead
 	}
-	r.waiting = true
+	r.receiving = true
 	if ready > m.arrives { // the receiver came late, or is busy
 		m.waitedFor, m.began = r.waitedFor, r.began
 	}

@@ -215,7 +215,7 @@ func costText(r *predict.Prediction) string {
 	return text
 }
 
-// values have a row for each prediction. The first columns are those of the tables that the authors' library
+// values have a row for each prediction. The first columns equal the tables that the authors' library
 // is tested with.
 func (p *predictions) values() view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
