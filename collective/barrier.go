@@ -32,29 +32,21 @@ func barrierDissemination(s *Schedule, k int) {
 			if distance == 0 {
 				continue
 			}
-			s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Shape: empty(p), Peers: c.shiftedBy(distance, 0)}, func(_, rank int) Message {
+			s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Peers: c.shiftedBy(distance, 0)}, func(_, rank int) Message {
 				return Message{From: rank, To: (rank + distance) % p}
 			})
 		}
 	}
 }
 
-// empty is the shape of n empty messages.
-func empty(n int) []Batch {
-	if n == 0 {
-		return nil
-	}
-	return []Batch{{Count: n}}
-}
-
 // barrierLinear: one rank after another notifies rank 0, which then releases one after another. 2(P−1)
 // stages of one message.
 func barrierLinear(s *Schedule) {
 	p := s.Call.P
-	s.add(p-1, 1, Stage{Phase: "arrive", Shape: empty(1)}, func(repetition, _ int) Message {
+	s.add(p-1, 1, Stage{Phase: "arrive"}, func(repetition, _ int) Message {
 		return Message{From: repetition + 1, To: 0}
 	})
-	s.add(p-1, 1, Stage{Phase: "go on", Shape: empty(1)}, func(repetition, _ int) Message {
+	s.add(p-1, 1, Stage{Phase: "go on"}, func(repetition, _ int) Message {
 		return Message{From: 0, To: repetition + 1}
 	})
 }
@@ -65,7 +57,7 @@ func barrierDoubleRing(s *Schedule) {
 	if p == 1 {
 		return
 	}
-	s.add(2*p, 1, Stage{Phase: "ring", Shape: empty(1), Peers: func(t int) Peers {
+	s.add(2*p, 1, Stage{Phase: "ring", Peers: func(t int) Peers {
 		return Peers{First: t % p, Ranks: 1, Distance: 1}
 	}}, func(t, _ int) Message {
 		return Message{From: t % p, To: (t + 1) % p}
@@ -79,18 +71,18 @@ func barrierRecursiveDoubling(s *Schedule) {
 	c := s.Call
 	core := floorPowerOfTwo(c.P)
 	beyond := c.P - core
-	s.add(1, beyond, Stage{Phase: "fold in", Shape: empty(beyond)}, func(_, i int) Message {
+	s.add(1, beyond, Stage{Phase: "fold in"}, func(_, i int) Message {
 		return Message{From: core + i, To: i}
 	})
 	for n := 1; n < core; n *= 2 {
-		s.add(1, core, Stage{Phase: "recursive doubling", Pattern: Exchange, Shape: empty(core)}, func(_, i int) Message {
+		s.add(1, core, Stage{Phase: "recursive doubling", Pattern: Exchange}, func(_, i int) Message {
 			return Message{From: i, To: i ^ n}
 		})
 	}
-	s.add(1, beyond, Stage{Phase: "fold out", Shape: empty(beyond)}, func(_, i int) Message {
+	s.add(1, beyond, Stage{Phase: "fold out"}, func(_, i int) Message {
 		return Message{From: i, To: core + i}
 	})
-	s.add(1, beyond, Stage{Phase: "answer", Shape: empty(beyond)}, func(_, i int) Message {
+	s.add(1, beyond, Stage{Phase: "answer"}, func(_, i int) Message {
 		return Message{From: core + i, To: i}
 	})
 }
@@ -101,13 +93,13 @@ func barrierTree(s *Schedule) {
 	p := s.Call.P
 	for n := 1; n < p; n *= 2 {
 		pairs := subtreesOf(p, n)
-		s.add(1, pairs, Stage{Phase: "arrive", Shape: empty(pairs)}, func(_, t int) Message {
+		s.add(1, pairs, Stage{Phase: "arrive"}, func(_, t int) Message {
 			return Message{From: (2*t + 1) * n, To: 2 * t * n}
 		})
 	}
 	for n := 1 << ceilLog2(p) / 2; n >= 1; n /= 2 {
 		pairs := subtreesOf(p, n)
-		s.add(1, pairs, Stage{Phase: "go on", Shape: empty(pairs)}, func(_, t int) Message {
+		s.add(1, pairs, Stage{Phase: "go on"}, func(_, t int) Message {
 			return Message{From: 2 * t * n, To: (2*t + 1) * n}
 		})
 	}
@@ -116,11 +108,11 @@ func barrierTree(s *Schedule) {
 // barrierExchange: the groups of an exchanger notify each other.
 func barrierExchange(s *Schedule) {
 	x := exchangerOf(s.Call, s.Call.Degree)
-	x.outsiders(s, Stage{Phase: "fold in", Shape: empty(1)}, func(core, out int) Message { return Message{From: out, To: core} })
+	x.outsiders(s, Stage{Phase: "fold in"}, func(core, out int) Message { return Message{From: out, To: core} })
 	x.rounds(func(n, offset int) {
-		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: empty(x.core)}, func(_, i int) Message {
+		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange}, func(_, i int) Message {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, offset))}
 		})
 	})
-	x.outsiders(s, Stage{Phase: "fold out", Shape: empty(1)}, func(core, out int) Message { return Message{From: core, To: out} })
+	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message { return Message{From: core, To: out} })
 }

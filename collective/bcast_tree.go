@@ -98,17 +98,12 @@ func (t segmentTree) copies(n int) (all []treeCopy) {
 	return all
 }
 
-// shape counts the copies of stage n: of whole segments, and of a short last one.
 func (t segmentTree) shape(n int) []Batch {
-	var whole, short int
+	var batches []Batch
 	for _, tc := range t.copies(n) {
-		if t.bytes(tc.segment) == t.call.Segment {
-			whole += tc.ranks
-		} else {
-			short += tc.ranks
-		}
+		batches = append(batches, Batch{tc.ranks, t.bytes(tc.segment)})
 	}
-	return shape(Batch{whole, t.call.Segment}, Batch{short, t.bytes(t.segments - 1)})
+	return tally(batches...)
 }
 
 func (t segmentTree) bytes(segment int) int {

@@ -210,12 +210,11 @@ func reduceCirculant(s *Schedule) {
 		}
 		return c.M
 	}
-	s.add(1, c.P, Stage{Phase: "own vector", Pattern: Local}, func(_, rank int) Message {
-		m := Message{From: rank, To: rank, Src: Span{Send, 0, c.M}, Dst: Span{Temp, 0, c.M}}
+	s.local("own vector", c.P, everyRank, nil, func(rank int) (src, dst Span) {
 		if rank == c.Root {
-			m.Dst.Buffer = Recv
+			return Span{Send, 0, c.M}, Span{Recv, 0, c.M}
 		}
-		return m
+		return Span{Send, 0, c.M}, Span{Temp, 0, c.M}
 	})
 	s.circulate((c.Chunk+c.Element-1)/c.Element*c.Element, true)
 }

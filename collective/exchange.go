@@ -50,9 +50,6 @@ func (x exchanger) outsiders(s *Schedule, st Stage, message func(core, out int) 
 		if rows < 1 {
 			return
 		}
-		if st.Shape != nil {
-			st.Shape = []Batch{{rows, st.Shape[0].Bytes}}
-		}
 		s.add(1, rows, st, func(_, row int) Message {
 			return message(x.rank(row), x.outside(row*(x.radix-1)+j))
 		})

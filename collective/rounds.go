@@ -3,6 +3,7 @@ package collective
 import (
 	"cmp"
 	"fmt"
+	"math/big"
 	"math/bits"
 	"slices"
 )
@@ -15,7 +16,6 @@ type Envelope struct{ From, To, Bytes int }
 // the distance of their ranks, each into the first free round. It fails for invalid messages, and for two
 // with the same sender and receiver.
 func Rounds(p int, messages []Envelope) (*Schedule, error) {
-	plan := &rounds{out: make([][]contribution, p), in: make([][]contribution, p)}
 	largest, total := 0, 0
 	for _, m := range messages {
 		if m.From < 0 || m.To < 0 || m.From >= p || m.To >= p || m.From == m.To || m.Bytes < 0 {
@@ -28,78 +28,52 @@ func Rounds(p int, messages []Envelope) (*Schedule, error) {
 	}
 	order := slices.Clone(messages)
 	slices.SortFunc(order, func(a, b Envelope) int { return cmp.Or(a.From-b.From, a.To-b.To) })
+	sent, received, parts := make([]int, p), make([]int, p), make([][]Part, p) // by rank
+	placed := make([]Message, 0, len(order))
 	for i, m := range order {
 		if i > 0 && order[i-1].From == m.From && order[i-1].To == m.To {
 			return nil, fmt.Errorf("rank %d sends to %d twice: add them up", m.From, m.To)
 		}
-		src, dst := 0, 0
-		if n := len(plan.out[m.From]); n > 0 {
-			src = plan.out[m.From][n-1].src + plan.out[m.From][n-1].bytes
-		}
-		if n := len(plan.in[m.To]); n > 0 {
-			dst = plan.in[m.To][n-1].dst + plan.in[m.To][n-1].bytes
-		}
-		plan.out[m.From] = append(plan.out[m.From], contribution{m.To, src, dst, m.Bytes})
-		plan.in[m.To] = append(plan.in[m.To], contribution{m.From, src, dst, m.Bytes})
+		src, dst := Span{Send, sent[m.From], m.Bytes}, Span{Recv, received[m.To], m.Bytes}
+		placed = append(placed, Message{From: m.From, To: m.To, Src: src, Dst: dst})
+		parts[m.To] = append(parts[m.To], Part{From: m.From, Ranks: 1, At: src.Offset, Bytes: m.Bytes})
+		sent[m.From] += m.Bytes
+		received[m.To] += m.Bytes
 	}
-	s := &Schedule{Algorithm: plan.algorithm(), Call: Call{P: p, M: largest}, Unit: largest}
-	plan.lay(s, order)
+	program := &Collective{
+		Name: "program", About: "each rank gets what others send it", M: "the longest message",
+		Brings:  func(_ Call, rank int) Span { return Span{Send, 0, sent[rank]} },
+		Promise: func(_ Call, rank int) []Part { return parts[rank] },
+	}
+	s := &Schedule{Algorithm: &Algorithm{Name: "rounds", Collective: program}, Call: Call{P: p, M: largest}, Unit: largest}
+	s.addRounds(placed)
 	return s, nil
 }
 
-// rounds are the messages that each rank sends and receives, with their offsets.
-type rounds struct {
-	out, in [][]contribution
-}
-
-// A contribution is a message to or from a rank, with its offsets in the sender's Send and the receiver's
-// Recv.
-type contribution struct{ rank, src, dst, bytes int }
-
-func (r *rounds) algorithm() *Algorithm {
-	return &Algorithm{Name: "rounds", Collective: &Collective{
-		Name: "program", About: "each rank gets what others send it", M: "the longest message",
-		Brings: func(_ Call, rank int) Span {
-			bytes := 0
-			for _, c := range r.out[rank] {
-				bytes += c.bytes
-			}
-			return Span{Send, 0, bytes}
-		},
-		Promise: func(_ Call, rank int) (parts []Part) {
-			for _, c := range r.in[rank] {
-				parts = append(parts, Part{From: c.rank, Ranks: 1, At: c.src, Bytes: c.bytes})
-			}
-			return parts
-		},
-	}}
-}
-
-// lay adds the rounds to the schedule.
-func (r *rounds) lay(s *Schedule, messages []Envelope) {
+// addRounds adds the rounds of messages, the largest first.
+func (s *Schedule) addRounds(messages []Message) {
 	p := s.Call.P
-	distance := func(m Envelope) int { return (m.To - m.From + p) % p }
-	slices.SortStableFunc(messages, func(a, b Envelope) int {
-		return cmp.Or(bits.Len(uint(b.Bytes))-bits.Len(uint(a.Bytes)), distance(a)-distance(b), a.From-b.From)
+	magnitude := func(m Message) int { return bits.Len(uint(m.Bytes())) }
+	distance := func(m Message) int { return (m.To - m.From + p) % p }
+	slices.SortStableFunc(messages, func(a, b Message) int {
+		return cmp.Or(magnitude(b)-magnitude(a), distance(a)-distance(b), a.From-b.From)
 	})
 	for len(messages) > 0 {
-		n := slices.IndexFunc(messages, func(m Envelope) bool { return bits.Len(uint(m.Bytes)) != bits.Len(uint(messages[0].Bytes)) })
-		if n < 0 {
-			n = len(messages)
-		}
 		// Bit sets of the rounds in which a rank already sends or receives.
-		words := 0
-		sends, receives := make([][]uint64, p), make([][]uint64, p)
+		sends, receives := make([]big.Int, p), make([]big.Int, p)
 		var all [][]Message
-		for _, m := range messages[:n] {
-			round := firstFree(sends[m.From], receives[m.To])
+		n := 0
+		for ; n < len(messages) && magnitude(messages[n]) == magnitude(messages[0]); n++ {
+			m := messages[n]
+			out, in := &sends[m.From], &receives[m.To]
+			taken := new(big.Int).Or(out, in)
+			round := int(taken.Not(taken).TrailingZeroBits()) // the first one that is free
 			if round == len(all) {
 				all = append(all, nil)
-				words = round/64 + 1
 			}
-			set(&sends[m.From], round, words)
-			set(&receives[m.To], round, words)
-			all[round] = append(all[round], r.message(m))
+			out.SetBit(out, round, 1)
+			in.SetBit(in, round, 1)
+			all[round] = append(all[round], m)
 		}
 		for _, round := range all {
 			slices.SortStableFunc(round, func(a, b Message) int { return b.Bytes() - a.Bytes() })
@@ -108,36 +82,6 @@ func (r *rounds) lay(s *Schedule, messages []Envelope) {
 		}
 		messages = messages[n:]
 	}
-}
-
-// message is the message with its offsets.
-func (r *rounds) message(m Envelope) Message {
-	i, _ := slices.BinarySearchFunc(r.out[m.From], m.To, func(c contribution, to int) int { return c.rank - to })
-	c := r.out[m.From][i]
-	return Message{From: m.From, To: m.To, Src: Span{Send, c.src, m.Bytes}, Dst: Span{Recv, c.dst, m.Bytes}}
-}
-
-// firstFree is the first bit that is set in neither.
-func firstFree(a, b []uint64) int {
-	for i := 0; ; i++ {
-		taken := uint64(0)
-		if i < len(a) {
-			taken |= a[i]
-		}
-		if i < len(b) {
-			taken |= b[i]
-		}
-		if taken != ^uint64(0) {
-			return 64*i + bits.TrailingZeros64(^taken)
-		}
-	}
-}
-
-func set(to *[]uint64, bit, words int) {
-	if bit/64 >= len(*to) {
-		*to = append(*to, make([]uint64, words-len(*to))...)
-	}
-	(*to)[bit/64] |= 1 << (bit % 64)
 }
 
 // patternOf is Exchange if any rank sends and receives.

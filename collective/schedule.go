@@ -405,11 +405,14 @@ func everyRank(i int) int { return i }
 func (c Call) atRoot(int) int { return c.Root }
 
 // add appends a stage of n messages, numbered from 0, with repeat repetitions. Without a Shape all messages
-// have the size of the first. Empty messages are not sent unless all are empty, and a stage without
-// messages is left out. Messages after the Shape's count are empty and not visited.
+// have the size of the first. Empty messages are not sent unless all of the Shape or of the collective are,
+// and a stage without messages is left out. Messages after the Shape's count are empty and not visited.
 func (s *Schedule) add(repeat, n int, st Stage, message func(repetition, i int) Message) {
 	if st.Shape == nil && n > 0 {
-		st.Shape = shape(Batch{n, message(0, 0).Bytes()})
+		st.Shape = []Batch{{n, message(0, 0).Bytes()}}
+		if !s.Algorithm.Collective.Empty() {
+			st.Shape = shape(st.Shape...)
+		}
 	}
 	if repeat < 1 || len(st.Shape) == 0 {
 		return
