@@ -34,7 +34,7 @@ func (s *splicer) spliced(rules []Rule, own []branch) (all []branch) {
 		}
 		// Empty messages get the choice of one byte: any algorithm is correct for them, and a condition
 		// for them would slow down all other calls.
-		known := facts{}.within("comm_size", size.p, most).within(s.measure(), 1, math.MaxInt)
+		known := facts{make(map[string][2]int), make(map[string]bool)}.within("comm_size", size.p, most).within(s.measure(), 1, math.MaxInt)
 		below := s.simplified(own, known)
 		if len(size.steps) > 1 || !size.steps[0].setting.Own() {
 			below = s.simplified(s.overlaid(size.steps, below, known), known)
@@ -140,9 +140,6 @@ func (f facts) within(measure string, least, most int) facts {
 		least, most = max(least, known[0]), min(most, known[1])
 	}
 	f.ranges = maps.Clone(f.ranges)
-	if f.ranges == nil {
-		f.ranges = make(map[string][2]int)
-	}
 	f.ranges[measure] = [2]int{least, most}
 	return f
 }
@@ -173,9 +170,6 @@ func (f facts) after(b branch, holds bool) facts {
 		return f.within(measure, most+1, math.MaxInt)
 	}
 	f.holds = maps.Clone(f.holds)
-	if f.holds == nil {
-		f.holds = make(map[string]bool)
-	}
 	f.holds[key] = holds
 	if property, no := strings.CutSuffix(key, "=no"); no {
 		f.holds[property+"=yes"] = !holds

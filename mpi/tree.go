@@ -43,18 +43,18 @@ func ReadTree(r io.Reader, name string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &treeReader{Decoder: jsontext.NewDecoder(bytes.NewReader(text)), name: name, text: text}
-	t := &Tree{in.object(0, "")}
-	if in.err == nil {
-		if _, err := in.ReadToken(); err != io.EOF {
-			in.fail("something stands after the tree")
+	in := jsontext.NewDecoder(bytes.NewReader(text))
+	t := &Tree{}
+	if t.branches, err = readBranches(in, 0, ""); err == nil {
+		if _, after := in.ReadToken(); after != io.EOF {
+			err = errors.New("something stands after the tree")
+		} else if len(t.branches) == 0 {
+			err = errors.New("it has no collectives")
 		}
 	}
-	if in.err == nil && len(t.branches) == 0 {
-		in.fail("it has no collectives")
-	}
-	if in.err != nil {
-		return nil, in.err
+	if err != nil {
+		line := 1 + bytes.Count(text[:min(int(in.InputOffset()), len(text))], []byte("\n"))
+		return nil, fmt.Errorf("%s:%d: %w: %w", name, line, err, errTree)
 	}
 	asSearched(t.branches, false)
 	return t, nil
@@ -74,65 +74,37 @@ func asSearched(branches []branch, everyCall bool) {
 	}
 }
 
-type treeReader struct {
-	*jsontext.Decoder
-	name string
-	text []byte
-	err  error
-}
-
 // deepest is the limit of nested conditions, far beyond any real tree.
 const deepest = 64
 
 var errTree = errors.New("this is no selection tree of MPICH 4, such as maint/tuning/coll/mpir/generic.json in its source")
 
-func (in *treeReader) fail(format string, args ...any) {
-	if in.err == nil {
-		line := 1 + bytes.Count(in.text[:min(int(in.InputOffset()), len(in.text))], []byte("\n"))
-		in.err = fmt.Errorf("%s:%d: %s: %w", in.name, line, fmt.Sprintf(format, args...), errTree)
-	}
-}
-
-// object reads the subtree of a key.
-func (in *treeReader) object(depth int, parent string) (all []branch) {
-	if in.err != nil {
-		return nil
-	}
+// readBranches reads the subtree of a key.
+func readBranches(in *jsontext.Decoder, depth int, parent string) (all []branch, err error) {
 	if depth > deepest {
-		in.fail("conditions are more than %d deep", deepest)
-		return nil
+		return nil, fmt.Errorf("conditions are more than %d deep", deepest)
 	}
-	if in.PeekKind() != '{' {
-		if _, err := in.ReadToken(); err != nil {
-			in.fail("%v", err)
-		}
-		in.fail("below %q stands no {", parent)
-		return nil
+	token, err := in.ReadToken()
+	if err == nil && token.Kind() != '{' {
+		err = fmt.Errorf("below %q stands no {", parent)
 	}
-	in.ReadToken()
-	for in.err == nil && in.PeekKind() == '"' {
+	if err != nil {
+		return nil, err
+	}
+	for {
 		token, err := in.ReadToken()
-		if err != nil {
-			in.fail("%v", err)
-			break
+		if err != nil || token.Kind() == '}' {
+			return all, err
 		}
 		b := branch{key: token.String()}
-		leaf := strings.HasPrefix(parent, "algorithm=")
-		if why := strange(b, depth, leaf); why != "" {
-			in.fail("%.60q %s", b.key, why)
-			break
+		if why := strange(b, depth, strings.HasPrefix(parent, "algorithm=")); why != "" {
+			return nil, fmt.Errorf("%.60q %s", b.key, why)
 		}
-		b.below = in.object(depth+1, b.condition())
+		if b.below, err = readBranches(in, depth+1, b.condition()); err != nil {
+			return nil, err
+		}
 		all = append(all, b)
 	}
-	if in.err == nil {
-		if token, err := in.ReadToken(); err != nil {
-			in.fail("%v", err)
-		} else if token.Kind() != '}' {
-			in.fail("below %q stands no name", parent)
-		}
-	}
-	return all
 }
 
 // strange says what is wrong with a key; "" if MPICH knows it.
