@@ -68,11 +68,7 @@ func (r *Request) Name(names []string) error {
 	if r.whole == nil {
 		r.whole = make(map[string]bool)
 	}
-	add := func(name string) {
-		if !slices.Contains(r.Names, name) {
-			r.Names = append(r.Names, name)
-		}
-	}
+	add := func(name string) { r.Names = lists.Unique(append(r.Names, name)) }
 	switch {
 	case r.Patterns && len(names) == 0:
 		r.Names = PatternNames()
@@ -210,9 +206,7 @@ func (e *Experiment) Run(ctx context.Context) error {
 // Warn adds warnings, each once.
 func (e *Experiment) Warn(warnings ...error) {
 	for _, w := range warnings {
-		if text := w.Error(); !slices.Contains(e.Warnings, text) {
-			e.Warnings = append(e.Warnings, text)
-		}
+		e.Warnings = lists.Unique(append(e.Warnings, w.Error()))
 	}
 }
 
@@ -381,18 +375,12 @@ func ofSegments(k params.Key) bool {
 	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.ExchangeCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
 }
 
-// measuredKeys are the keys of the cells with samples.
-func (e *Experiment) measuredKeys() map[params.Key]bool {
+// unmeasured are the cells without samples.
+func (e *Experiment) unmeasured() []engine.Cell {
 	measured := make(map[params.Key]bool)
 	for _, c := range e.File.Cells {
 		measured[c.Key] = len(c.Samples) > 0
 	}
-	return measured
-}
-
-// unmeasured are the cells without samples.
-func (e *Experiment) unmeasured() []engine.Cell {
-	measured := e.measuredKeys()
 	return lists.Filter(e.engine.Cells, func(c engine.Cell) bool { return !measured[c.Key] })
 }
 
@@ -409,13 +397,11 @@ func kindOf(c engine.Cell) string {
 
 // Short names the cells that time did not suffice for, and the time that would; nil if none.
 func (e *Experiment) Short() error {
-	measured := e.measuredKeys()
 	var parts []string
-	for _, of := range view.Grouped(e.engine.Cells, kindOf) {
-		lacking := lists.Filter(of, func(c engine.Cell) bool { return !measured[c.Key] })
-		if len(lacking) > 0 {
-			parts = append(parts, fmt.Sprintf("%d of %d %s", len(lacking), len(of), kindOf(of[0])))
-		}
+	for _, lacking := range view.Grouped(e.unmeasured(), kindOf) {
+		kind := kindOf(lacking[0])
+		of := lists.Filter(e.engine.Cells, func(c engine.Cell) bool { return kindOf(c) == kind })
+		parts = append(parts, fmt.Sprintf("%d of %d %s", len(lacking), len(of), kind))
 	}
 	_, few := e.engine.Lacking()
 	switch {

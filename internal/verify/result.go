@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -43,25 +44,22 @@ func (e *Experiment) launches() (n Launches) {
 	for _, c := range e.Cases {
 		cases[c.Key()] = true
 	}
-	var found [2]map[int32]bool
-	for i := range found {
-		found[i] = make(map[int32]bool)
-	}
+	parameters, schedules := make(map[int32]bool), make(map[int32]bool)
 	for _, c := range e.File.Cells {
-		of := found[0]
+		of := parameters
 		if cases[c.Key] {
-			of = found[1]
+			of = schedules
 		}
 		for _, s := range c.Samples {
 			of[s.Launch] = true
 		}
 	}
-	for launch := range found[0] {
-		if found[1][launch] {
+	for launch := range parameters {
+		if schedules[launch] {
 			n.Both++
 		}
 	}
-	n.Parameters, n.Schedules = len(found[0]), len(found[1])
+	n.Parameters, n.Schedules = len(parameters), len(schedules)
 	return n
 }
 
@@ -189,18 +187,12 @@ func (e *Experiment) PatternFile() *params.File {
 	if !slices.ContainsFunc(e.File.Cells, func(c params.Cell) bool { return c.Kind == params.PatternCell }) {
 		return nil
 	}
-	warn := func(w string) {
-		if !slices.Contains(e.File.Warnings, w) {
-			e.File.Warnings = append(e.File.Warnings, w)
-		}
-	}
-	for _, w := range e.Warnings {
-		warn(w)
-	}
+	e.File.Warnings = append(e.File.Warnings, e.Warnings...)
 	for p, forced := range e.Forced {
 		if forced {
-			warn(fmt.Sprintf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
+			e.File.Warnings = append(e.File.Warnings, fmt.Sprintf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
 		}
 	}
+	e.File.Warnings = lists.Unique(e.File.Warnings)
 	return e.File
 }
