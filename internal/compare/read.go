@@ -160,19 +160,34 @@ func noneTwice(paths []string) error {
 	return nil
 }
 
-// distinguish adds file names, or if these are equal paths, to host names of several machines.
+// distinguish adds file names to host names of several machines, with as many folders as tell them apart.
+// Files of one host are called by these names alone.
 func distinguish(hosts, paths []string) []string {
+	one := len(lists.Unique(hosts)) == 1
 	names := slices.Clone(hosts)
-	for _, more := range []func(path string) string{filepath.Base, func(path string) string { return path }} {
+	for folders := 0; ; folders++ {
 		seen, twice := make(map[string]bool), make(map[string]bool)
 		for _, name := range names {
-			twice[name], seen[name] = seen[name] || twice[name], true
+			twice[name], seen[name] = seen[name], true
 		}
+		again := false
 		for i, name := range names {
-			if twice[name] {
-				names[i] = fmt.Sprintf("%s (%s)", hosts[i], more(paths[i]))
+			if !twice[name] {
+				continue
 			}
+			if names[i] = last(paths[i], folders); !one {
+				names[i] = fmt.Sprintf("%s (%s)", hosts[i], names[i])
+			}
+			again = again || names[i] != name
+		}
+		if !again {
+			return names
 		}
 	}
-	return names
+}
+
+// last is the end of a path, with that many folders.
+func last(path string, folders int) string {
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return strings.Join(parts[max(0, len(parts)-1-folders):], "/")
 }

@@ -209,12 +209,12 @@ func (c *Comparison) Compared() string {
 	for _, s := range c.States {
 		if common(s) {
 			shares := lists.Map(s.Machines, func(m MachineState) string { return fmt.Sprintf("%s %.0f %%", m.Machine, m.Percent()) })
-			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), printable.List(shares)))
+			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), strings.Join(shares, ", ")))
 			continue
 		}
 		only := s.Machines[0]
 		alone = append(alone, fmt.Sprintf("Only %s has a state with a flag of %s, %.0f %% of its time.", only.Machine, s.Name(), only.Percent()))
 	}
-	text := "States are compared in which a flag between two CPUs takes alike: " + strings.Join(compared, " and ") + "."
+	text := "States are matched by what a flag between two CPUs takes: " + strings.Join(compared, ", ") + "."
 	return strings.Join(append([]string{text}, alone...), " ")
 }

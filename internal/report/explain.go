@@ -61,11 +61,8 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 	fmt.Fprintf(w, "%s, P = %d, m = %s: %s µs%s\n", name, e.P, view.Size(e.Bytes), costText(&e.Prediction), intervalText(&e.Prediction))
 	rest := 100.
 	for _, cost := range e.States {
-		us := "?"
-		if !cost.Unknown {
-			us = microseconds(cost.Microseconds, cost.Extrapolated)
-		}
-		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(cost.State), us)
+		us := predict.Prediction{Microseconds: cost.Microseconds, Extrapolated: cost.Extrapolated, Unknown: cost.Unknown, Rough: true}
+		fmt.Fprintf(w, "  %s of the time: %s µs\n", compare.InWords(cost.State), costText(&us))
 		rest -= cost.Percent()
 	}
 	if len(e.States) > 0 && rest > 0 {

@@ -48,6 +48,7 @@ func TestReadFaults(t *testing.T) {
 	for _, tt := range []struct{ text, says string }{
 		{"", "f: the file is empty"},
 		{"# nothing\n", "f:1: the file is empty"},
+		{"{\"format\": 1}\n", "f:1: this is no communication matrix"},
 		{"0,1\n1,0\n1,1\n", "f:3: line 3 of values, and a line has 2: a communication matrix is square"},
 		{"0,1,2\n1,0,2\n", "2 lines of 3 values: a communication matrix is square"},
 		{"0,1\n1\n", "f:2: 1 value, and the first line has 2: a communication matrix is square"},

@@ -88,6 +88,8 @@ func (in *reader) read() (*Matrix, error) {
 		return nil, errors.New("this is no text: give a matrix as CSV or of Open MPI's monitoring")
 	}
 	switch lower := strings.ToLower(in.text); {
+	case strings.HasPrefix(in.text, "{"):
+		return nil, errors.New("this is no communication matrix: give one as CSV or of Open MPI's monitoring, and a machine's file with -params")
 	case strings.HasPrefix(in.text, pointToPoint), monitored.MatchString(in.text):
 		return in.monitoring()
 	case strings.HasPrefix(lower, "from"):
