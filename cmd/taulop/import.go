@@ -26,7 +26,6 @@ import (
 	"github.com/taulop/taulop/internal/published"
 	"github.com/taulop/taulop/internal/survey/pairs"
 	"github.com/taulop/taulop/internal/tidy"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -182,7 +181,7 @@ func (req *importRequest) benchmarks(errOut io.Writer, files []string) (*params.
 	if err != nil {
 		return nil, usagef("%s: %v", printable.List(files), err)
 	}
-	for _, alike := range view.Grouped(channel.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
+	for _, alike := range lists.Groups(channel.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
 		names := lists.Map(alike, func(o mpibench.Omission) string { return o.Benchmark })
 		tell(errOut, "left out: %s: %s", printable.List(names), alike[0].Why)
 	}

@@ -25,7 +25,7 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := view.Grouped(rows, func(r predict.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })
+	groups := lists.Groups(rows, func(r predict.MachineCost) [2]string { return [2]string{r.Machine, r.Of} })
 	if len(groups) > MaxLines {
 		return nil, tooMany(len(groups))
 	}
@@ -86,7 +86,7 @@ func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) stri
 	}
 	if len(ch.Algorithms) == 0 { // the first topic with two sizes
 		var lines []string
-		for _, rows := range view.Grouped(of.all, topic) {
+		for _, rows := range lists.Groups(of.all, topic) {
 			if len(lists.Unique(lists.Map(rows, of.bytes))) > 1 {
 				lines = append(lines, topic(rows[0]))
 			}
@@ -119,9 +119,9 @@ func predictedCertainty(series []Series) string {
 func StridedCosts(d *predict.Strided) (*Chart, error) {
 	c := &Chart{Title: "Strided messages under mlog_nP: " + d.Algorithm, Caption: slices.Clone(d.Where)}
 	rows := slices.SortedStableFunc(slices.Values(d.Rows), func(a, b predict.StridedCost) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	for _, of := range view.Grouped(rows, func(r predict.StridedCost) int { return r.Bytes }) {
+	for _, of := range lists.Groups(rows, func(r predict.StridedCost) int { return r.Bytes }) {
 		p := Panel{Name: "m = " + view.Bytes(of[0].Bytes), X: Axis{"stride, bytes", Sizes}, Y: Axis{"predicted time", Times}, Height: 0.7}
-		for i, line := range view.Grouped(of, func(r predict.StridedCost) string { return r.Model }) {
+		for i, line := range lists.Groups(of, func(r predict.StridedCost) string { return r.Model }) {
 			s := Series{Name: line[0].Model, Colour: i, Style: i}
 			for _, r := range line {
 				s.Points = append(s.Points, Point{float64(r.Stride), exactly(r.Seconds * 1e9)})

@@ -51,7 +51,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		panel := Panel{Name: own[i], X: Axis{string(of[0].Over), axes[of[0].Over]}, Y: Axis{string(of[0].Time), quantity}, Height: []float64{1, 1, 0.8, 0.7, 0.65}[min(len(names), 4)]} // many panels are still a figure in a column
 		most := 0                                                                                                                                                                       // variants about a median
 		within := lists.Filter(of, func(p profile) bool { return p.Panel == name })
-		for _, alike := range view.Grouped(within, func(p profile) int { return p.line }) {
+		for _, alike := range lists.Groups(within, func(p profile) int { return p.line }) {
 			series := lists.Map(alike, func(p profile) Series { return p.series(looks[p.line]) })
 			if !fleet && len(alike) == 1 {
 				plain = append(plain, series...)

@@ -30,7 +30,7 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 		}
 		return c.Setting.Name
 	}
-	groups := view.Grouped(cells, called)
+	groups := lists.Groups(cells, called)
 	if len(groups) > MaxLines {
 		return nil, tooMany(len(groups))
 	}
@@ -41,7 +41,7 @@ func Published(d *report.Published, ch Choice) (*Chart, error) {
 	for i, group := range groups {
 		ratio := Series{Name: called(group[0]), Colour: i, Style: i}
 		off := ratio
-		for _, at := range view.Grouped(group, func(c published.Cell) int { return c.P }) {
+		for _, at := range lists.Groups(group, func(c published.Cell) int { return c.P }) {
 			var quotients []float64
 			sum := 0.0
 			for _, c := range at {
@@ -97,7 +97,7 @@ func (ch Choice) published(d *report.Published) (cells []published.Cell, err err
 	slices.SortStableFunc(cells, func(a, b published.Cell) int {
 		return cmp.Or(strings.Compare(a.Collective, b.Collective), lists.FalseFirst(a.Mapping != "core")-lists.FalseFirst(b.Mapping != "core"), a.P-b.P)
 	})
-	alike := view.Grouped(cells, func(c published.Cell) [2]string { return [2]string{c.Collective, c.Mapping} })
+	alike := lists.Groups(cells, func(c published.Cell) [2]string { return [2]string{c.Collective, c.Mapping} })
 	for _, cells := range alike {
 		if cells[0].P < cells[len(cells)-1].P {
 			return cells, nil

@@ -6,7 +6,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/view"
 )
 
 // numbered reports whether the choice determines the numbers of profiles.
@@ -65,7 +64,7 @@ func (f figure) tellApart(of []profile) bool {
 		lines := lists.Unique(lists.Map(of, func(p profile) string { return p.Line }))
 		return len(lines)*len(f.machines) <= MaxLines
 	}
-	panels := view.Grouped(of, func(p profile) string { return p.Panel })
+	panels := lists.Groups(of, func(p profile) string { return p.Panel })
 	return len(f.machines) == 1 && !slices.ContainsFunc(panels, func(variants []profile) bool { return len(variants) > fewVariants })
 }
 

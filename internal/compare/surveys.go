@@ -7,7 +7,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -143,7 +142,7 @@ func fleetSurveys(machines []*Reduced, contents []*content) (kinds []FleetKind) 
 		}
 	}
 	several := lists.Filter(cells, func(c *FleetCell) bool { return len(c.Scores) > 1 })
-	for _, cells := range view.Grouped(several, func(c *FleetCell) params.Kind { return c.Kind }) {
+	for _, cells := range lists.Groups(several, func(c *FleetCell) params.Kind { return c.Kind }) {
 		kinds = append(kinds, FleetKind{Kind: cells[0].Kind, Cells: cells})
 	}
 	return kinds

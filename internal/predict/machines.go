@@ -254,7 +254,7 @@ func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
 			continue
 		}
 		w := MachineWin{Machine: m.Machine, Calls: len(of), Times: times}
-		for _, same := range view.Grouped(of, func(w win) string { return w.of }) {
+		for _, same := range lists.Groups(of, func(w win) string { return w.of }) {
 			text := same[0].of
 			if len(same) < total[text] {
 				text = fmt.Sprintf("%s in %d of %d", text, len(same), total[text])

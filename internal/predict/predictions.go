@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/model"
 )
 
@@ -91,7 +91,7 @@ func (p *Predictions) calls() [][]*Prediction {
 	for i := range rows {
 		rows[i] = &p.Rows[i]
 	}
-	return view.Grouped(rows, func(r *Prediction) call { return call{r.Collective, r.P, r.Bytes} })
+	return lists.Groups(rows, func(r *Prediction) call { return call{r.Collective, r.P, r.Bytes} })
 }
 
 // Least is the share that costs must differ by to be told apart.

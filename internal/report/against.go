@@ -34,7 +34,7 @@ func (a *Against) say(w *document.Document) {
 		suite, name string
 		p           int
 	}
-	for _, rows := range view.Grouped(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
+	for _, rows := range lists.Groups(a.Rows, func(r verify.Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
 		w.Tables(compared(rows))
 	}
 	if len(a.Means) > 0 {
@@ -44,7 +44,7 @@ func (a *Against) say(w *document.Document) {
 	n.beyond(a.Source, slices.ContainsFunc(a.Rows, func(r verify.Compared) bool {
 		return extrapolated(r.Predicted.Models) || r.Nearest != nil && extrapolated(r.Nearest.Models[:1])
 	}))
-	for _, alike := range view.Grouped(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
+	for _, alike := range lists.Groups(a.LeftOut, func(o mpibench.Omission) string { return o.Why }) {
 		names := lists.Map(alike, func(o mpibench.Omission) string { return fmt.Sprintf("%s (line %d)", o.Benchmark, o.Line) })
 		n.add(true, "Left out: %s: %s.", strings.Join(names, ", "), alike[0].Why)
 	}

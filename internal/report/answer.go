@@ -139,7 +139,7 @@ const mostCheapest = 3
 // cheapest names the cheapest algorithm of each collective and P with its cost: a line for each range of
 // sizes that it wins. Sizes with an unknown cost are left out.
 func (p *predictions) cheapest() (lines []string) {
-	for _, calls := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
+	for _, calls := range lists.Groups(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		var first, last []predict.Prediction // the cheapest rows of the run's first and last size
 		end := func() {
 			if len(last) > 0 {
@@ -147,7 +147,7 @@ func (p *predictions) cheapest() (lines []string) {
 			}
 			first, last = nil, nil
 		}
-		for _, rows := range view.Grouped(calls, func(r predict.Prediction) int { return r.Bytes }) {
+		for _, rows := range lists.Groups(calls, func(r predict.Prediction) int { return r.Bytes }) {
 			if slices.ContainsFunc(rows, func(r predict.Prediction) bool { return r.Unknown }) {
 				end()
 				continue

@@ -23,7 +23,7 @@ func (d *machines) say(w *document.Document) {
 	for _, s := range d.Machines {
 		saySource(w, s)
 	}
-	for _, calls := range view.Grouped((*predict.Machines)(d).Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
+	for _, calls := range lists.Groups((*predict.Machines)(d).Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
 		w.Tables(d.table(calls))
 	}
 	has := func(mark func(r predict.MachineCost) bool) bool { return slices.ContainsFunc(d.Rows, mark) }
@@ -39,14 +39,14 @@ func (d *machines) say(w *document.Document) {
 	beyond := lists.Filter(d.Machines, func(s predict.Source) bool {
 		return has(func(r predict.MachineCost) bool { return r.Machine == s.Machine && r.Extrapolated })
 	})
-	for _, alike := range view.Grouped(beyond, func(s predict.Source) string { return s.Measured }) {
+	for _, alike := range lists.Groups(beyond, func(s predict.Source) string { return s.Measured }) {
 		n.add(true, "~ extrapolated%s: measured are %s.", d.among(" on ", lists.Map(alike, func(s predict.Source) string { return s.Machine })), alike[0].Measured)
 	}
 	lacking := func(o predict.MachineOmission) string { // the machines that lack it
 		alike := lists.Filter(d.LeftOut, func(p predict.MachineOmission) bool { return p.String() == o.String() })
 		return d.among(" of ", lists.Map(alike, func(p predict.MachineOmission) string { return p.Machine }))
 	}
-	for _, alike := range view.Grouped(d.LeftOut, func(o predict.MachineOmission) string { return lacking(o) + o.Reason() }) {
+	for _, alike := range lists.Groups(d.LeftOut, func(o predict.MachineOmission) string { return lacking(o) + o.Reason() }) {
 		names := lists.Unique(lists.Map(alike, func(o predict.MachineOmission) string { return o.Algorithm }))
 		n.add(true, "Left out%s: %s %s.", lacking(alike[0]), strings.Join(names, ", "), alike[0].Reason())
 	}

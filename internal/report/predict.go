@@ -34,7 +34,7 @@ func (p *predictions) say(w *document.Document) {
 	if w.Empty() {
 		fmt.Fprintln(w, "No cheapest algorithm is known: each row has an unknown cost.")
 	}
-	for _, rows := range view.Grouped(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
+	for _, rows := range lists.Groups(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
 		w.Tables(predictionTable(rows))
 	}
 	all := (*predict.Predictions)(p)
@@ -91,7 +91,7 @@ func (n *notes) beyond(s predict.Source, extrapolated bool) {
 }
 
 func (n *notes) leftOut(all []predict.Omission) {
-	for _, alike := range view.Grouped(all, predict.Omission.Reason) {
+	for _, alike := range lists.Groups(all, predict.Omission.Reason) {
 		names := lists.Map(alike, func(o predict.Omission) string { return o.Algorithm })
 		n.add(true, "Left out: %s %s.", strings.Join(names, ", "), alike[0].Reason())
 	}
@@ -143,7 +143,7 @@ func layout(chunk, degree int) (text string) {
 // predictionTable is one collective: sizes down, algorithms across.
 func predictionTable(rows []predict.Prediction) view.Table {
 	t := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", rows[0].Collective, rows[0].P), Columns: view.Numbers("m")}
-	algorithms := view.Grouped(rows, func(r predict.Prediction) string { return r.Algorithm })
+	algorithms := lists.Groups(rows, func(r predict.Prediction) string { return r.Algorithm })
 	for _, a := range algorithms {
 		heads := []string{a[0].Algorithm + " ", "τ-Lop "}
 		t.Columns = append(t.Columns, view.Numbers(heads[:len(costCells(&a[0]))]...)...)
@@ -152,7 +152,7 @@ func predictionTable(rows []predict.Prediction) view.Table {
 			t.Columns = append(t.Columns, view.Words("choice")...)
 		}
 	}
-	for _, sized := range view.Grouped(rows, func(r predict.Prediction) int { return r.Bytes }) {
+	for _, sized := range lists.Groups(rows, func(r predict.Prediction) int { return r.Bytes }) {
 		var costs []string
 		for _, a := range algorithms {
 			cells, choice := make([]string, len(costCells(&a[0]))), ""

@@ -156,7 +156,7 @@ func (r *processMap) writeMapping(w *document.Document) {
 		Columns: append(view.Words("node"), view.Column{Name: "package"}, view.Column{Name: "processes", Left: true})}
 	const perLine = 16
 	for node := range r.Nodes {
-		for _, inPackage := range view.Grouped(cores, func(core int) int { return r.Cores[core].Package }) {
+		for _, inPackage := range lists.Groups(cores, func(core int) int { return r.Cores[core].Package }) {
 			host, pack := printable.Name(all.Host(node)), strconv.Itoa(r.Cores[inPackage[0]].Package)
 			for chunk := range slices.Chunk(inPackage, perLine) {
 				t.Add(host, pack, strings.Join(lists.Map(chunk, func(core int) string { return processes[node*len(r.Cores)+core] }), " "))

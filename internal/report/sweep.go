@@ -160,7 +160,7 @@ func firstCPUs(f *params.File) []view.Table {
 		Title:   "L3 complexes and NUMA nodes that are alike by topology: times of launches that began at one, × those of all",
 		Columns: view.Numbers("first CPU", "launches"),
 	}
-	byPlacement := view.Grouped(all, func(c params.FirstCPU) numa.Policy { return c.Placement })
+	byPlacement := lists.Groups(all, func(c params.FirstCPU) numa.Policy { return c.Placement })
 	for _, placed := range byPlacement {
 		t.Columns = append(t.Columns, view.Numbers(string(placed[0].Placement))...)
 		ratio := func(a, b params.FirstCPU) int { return cmp.Compare(a.Ratio.Center, b.Ratio.Center) }

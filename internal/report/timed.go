@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
@@ -103,7 +104,7 @@ func (d *Timed) say(w *document.Document) {
 		}
 		return "–"
 	}
-	for _, cells := range view.Grouped(d.Cells, func(c TimedCell) string { return c.Collective }) {
+	for _, cells := range lists.Groups(d.Cells, func(c TimedCell) string { return c.Collective }) {
 		t := view.Table{Title: cells[0].Collective, Columns: slices.Concat(view.Numbers("P", "m"), view.Words("rule", "by"), view.Numbers("own µs", "rule µs"), view.Words("gain in %"))}
 		for _, c := range cells {
 			rule, gain := "own choice", ""

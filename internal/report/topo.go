@@ -183,7 +183,7 @@ func (t *Topology) caches() view.Table {
 		name                 string
 		bytes, line, sharers int
 	}
-	kinds := view.Grouped(t.Machine.Caches, func(c numa.Cache) kind { return kind{c.Level, c.Type, c.Bytes, c.LineBytes, c.CPUs.Len()} })
+	kinds := lists.Groups(t.Machine.Caches, func(c numa.Cache) kind { return kind{c.Level, c.Type, c.Bytes, c.LineBytes, c.CPUs.Len()} })
 	slices.SortFunc(kinds, func(a, b []numa.Cache) int {
 		return cmp.Or(a[0].Level-b[0].Level, strings.Compare(a[0].Type, b[0].Type), slices.Compare(a[0].CPUs, b[0].CPUs))
 	})

@@ -36,7 +36,7 @@ func (v *verification) say(w *document.Document) {
 		state params.State
 		name  string
 	}
-	for _, rows := range view.Grouped(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
+	for _, rows := range lists.Groups(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
 		w.Tables(v.verified(rows))
 	}
 	writeErrors(w, "", v.Means, verify.Models, way)
@@ -62,7 +62,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 	for _, cache := range []bool{false, true} {
 		calls, measured, sum := 0, 0, 0.
 		all := lists.Filter(means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
-		for _, means := range view.Grouped(all, func(m verify.Mean) int { return m.P }) {
+		for _, means := range lists.Groups(all, func(m verify.Mean) int { return m.P }) {
 			last := means[len(means)-1] // over all states, if there are several
 			measured += mostCalls(last)
 			if at := slices.IndexFunc(last.Errors, isOf(model)); at >= 0 {
@@ -196,7 +196,7 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		state  params.State
 		states int
 	}
-	for _, group := range view.Grouped(means, func(m verify.Mean) experiment { return experiment{m.P, m.OffCache, m.State, m.States} }) {
+	for _, group := range lists.Groups(means, func(m verify.Mean) experiment { return experiment{m.P, m.OffCache, m.State, m.States} }) {
 		models := slices.DeleteFunc(slices.Clone(all), func(model string) bool {
 			return !slices.ContainsFunc(group, func(m verify.Mean) bool { return slices.ContainsFunc(m.Errors, isOf(model)) })
 		})

@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/params"
@@ -143,7 +142,7 @@ func (a Against) Compare(times []mpibench.Time) ([]Compared, error) {
 		p, bytes, printed int
 	}
 	var rows []Compared
-	for _, runs := range view.Grouped(times, func(t mpibench.Time) call { return call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed} }) {
+	for _, runs := range lists.Groups(times, func(t mpibench.Time) call { return call{t.Suite, t.Benchmark, t.P, t.Bytes, t.Printed} }) {
 		t, samples := runs[0], lists.Map(runs, func(t mpibench.Time) float64 { return t.Microseconds * 1e3 })
 		row := Compared{Suite: t.Suite, Benchmark: t.Benchmark, P: t.P, Bytes: t.Bytes, Measured: fit.Median(samples)}
 		if err := a.predict(&row, t.Kind); err != nil {
@@ -249,7 +248,7 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 	}
 	complete := lists.Filter(rows, func(r Compared) bool { return len(r.Predicted.Models) == len(AgainstModels) })
 	means := []AgainstMean{}
-	for _, of := range view.Grouped(complete, func(r Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
+	for _, of := range lists.Groups(complete, func(r Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
 		m := AgainstMean{Suite: of[0].Suite, Benchmark: of[0].Benchmark, P: of[0].P, Rows: len(of)}
 		for _, name := range AgainstModels {
 			m.Errors = append(m.Errors, meanError(of, name, func(r Compared) *Candidate { return &r.Predicted }))

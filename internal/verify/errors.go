@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
 
@@ -54,7 +53,7 @@ func (o over) has(r Row) bool {
 
 // overs are the selections of all means: each state, then all states together.
 func overs(rows []Row) (all []over) {
-	for _, ranks := range view.Grouped(rows, func(r Row) int { return r.P }) {
+	for _, ranks := range lists.Groups(rows, func(r Row) int { return r.P }) {
 		each := lists.Unique(lists.Map(ranks, func(r Row) over { return over{r.P, r.OffCache, r.State, 0} }))
 		all = append(all, each...)
 		for _, off := range lists.Unique(lists.Map(each, func(o over) bool { return o.off })) {
@@ -71,7 +70,7 @@ func overs(rows []Row) (all []over) {
 func meansOf(rows []Row, models []string, nameOf func(Row) string) (means []Mean) {
 	for _, o := range overs(rows) {
 		members := lists.Filter(rows, o.has)
-		named := view.Grouped(members, nameOf)
+		named := lists.Groups(members, nameOf)
 		names := lists.Map(named, func(of []Row) string { return nameOf(of[0]) })
 		for i, in := range append(named, members) {
 			if len(in) == 0 {

@@ -20,7 +20,6 @@ import (
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/sweep"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -398,7 +397,7 @@ func kindOf(c engine.Cell) string {
 // Short names the cells that time did not suffice for, and the time that would; nil if none.
 func (e *Experiment) Short() error {
 	var parts []string
-	for _, lacking := range view.Grouped(e.unmeasured(), kindOf) {
+	for _, lacking := range lists.Groups(e.unmeasured(), kindOf) {
 		kind := kindOf(lacking[0])
 		of := lists.Filter(e.engine.Cells, func(c engine.Cell) bool { return kindOf(c) == kind })
 		parts = append(parts, fmt.Sprintf("%d of %d %s", len(lacking), len(of), kind))

@@ -12,7 +12,6 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/model"
 )
 
@@ -202,7 +201,7 @@ func (r Runs) PatternFits() (fits []PatternFit, failed error) {
 			all = append(all, one)
 		}
 	}
-	for _, of := range view.Grouped(all, func(t timed) patternKey { return t.patternKey }) {
+	for _, of := range lists.Groups(all, func(t timed) patternKey { return t.patternKey }) {
 		key, times := of[0].patternKey, lists.Map(of, func(t timed) float64 { return t.ns })
 		if slices.ContainsFunc(times, math.IsNaN) {
 			continue
@@ -258,7 +257,7 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 		values := lists.Map(of, value)
 		return fit.Median(values).Center
 	}
-	for _, members := range view.Grouped(tests, func(r PatternRow) group { return group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes} }) {
+	for _, members := range lists.Groups(tests, func(r PatternRow) group { return group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes} }) {
 		first := members[0]
 		t := PatternRow{Pattern: first.Pattern, Row: Row{Name: first.Pattern, P: first.P, Bytes: first.Bytes, OffCache: first.OffCache, Forced: first.Forced}}
 		t.Measured = fit.Estimate{

@@ -218,20 +218,6 @@ func (t *Table) WriteValues(w io.Writer, separator rune) error {
 	return out.Flush()
 }
 
-// Grouped groups rows by key, in the order of first appearance.
-func Grouped[R any, K comparable](rows []R, key func(R) K) (groups [][]R) {
-	at := make(map[K]int)
-	for _, r := range rows {
-		i, found := at[key(r)]
-		if !found {
-			i = len(groups)
-			at[key(r)], groups = i, append(groups, nil)
-		}
-		groups[i] = append(groups[i], r)
-	}
-	return groups
-}
-
 // Headed tells whether any column has a head.
 func (t *Table) Headed() bool {
 	return slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Head() != "" })

@@ -97,7 +97,7 @@ func (x *index) unfit() string {
 		return why
 	}
 	hosts := lists.Filter(x.hosts(), func(states []compare.Machine) bool { return why(states) != "" })
-	texts := lists.Map(view.Grouped(hosts, why), func(alike [][]compare.Machine) string {
+	texts := lists.Map(lists.Groups(hosts, why), func(alike [][]compare.Machine) string {
 		names := lists.Map(alike, func(states []compare.Machine) string { return hostName(states[0]) })
 		return fmt.Sprintf("Not fit for use: %s (%s).", compare.Warning{Machines: names}.Who(), why(alike[0]))
 	})

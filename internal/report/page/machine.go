@@ -83,7 +83,7 @@ func (p *Page) describe() (*index, error) {
 }
 
 // hosts are the machines, grouped by host: a host's states are machines of their own.
-func (x *index) hosts() [][]compare.Machine { return view.Grouped(x.of, hostName) }
+func (x *index) hosts() [][]compare.Machine { return lists.Groups(x.of, hostName) }
 
 // hostName is a machine's name, without its state.
 func hostName(m compare.Machine) string { return strings.TrimSuffix(m.Name, m.Called("")) }

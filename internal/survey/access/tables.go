@@ -88,7 +88,7 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 		operation, typ string
 		off            bool
 	}
-	for _, group := range view.Grouped(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
+	for _, group := range lists.Groups(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
 		var terms [][]float64
 		var times []float64
 		for _, r := range group {
@@ -111,7 +111,7 @@ func Tables(f *params.File) (tables []view.Table) {
 		n   int
 		off bool
 	}
-	for _, group := range view.Grouped(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
+	for _, group := range lists.Groups(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
 		tables = append(tables, table(group))
 	}
 	return tables
@@ -120,7 +120,7 @@ func Tables(f *params.File) (tables []view.Table) {
 // Answer is the time of an element of the longest array by the first operation, at the smallest and
 // largest stride, in cache and off cache.
 func Answer(f *params.File) string {
-	parts := lists.Map(view.Grouped(rows(f.Cells, noLines), func(r Row) bool { return r.OffCache }), func(group []Row) string {
+	parts := lists.Map(lists.Groups(rows(f.Cells, noLines), func(r Row) bool { return r.OffCache }), func(group []Row) string {
 		n := group[len(group)-1].N
 		first := group[slices.IndexFunc(group, func(r Row) bool { return r.N == n })]
 		times := lists.Map(lists.Filter(group, func(r Row) bool { return r.N == n && r.Operation == first.Operation && r.Type == first.Type }), func(r Row) string {
@@ -148,7 +148,7 @@ func table(rows []Row) view.Table {
 		t.Columns = append(t.Columns, view.Numbers(strconv.Itoa(s))...)
 	}
 	t.Columns = append(t.Columns, view.Numbers("GB/s")...)
-	for _, group := range view.Grouped(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
+	for _, group := range lists.Groups(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
 		cells, speed := make([]string, len(strides)), ""
 		for _, r := range group {
 			cells[slices.Index(strides, r.Stride)] = view.Rough(r.Element)

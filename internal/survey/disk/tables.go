@@ -73,7 +73,7 @@ func (r Row) kind() string {
 // Fits are the fits of cells, by kind. Kinds with too few cells are left out.
 func Fits(cells []params.Cell) []Fit {
 	fits := []Fit{}
-	for _, group := range view.Grouped(rows(cells), Row.kind) {
+	for _, group := range lists.Groups(rows(cells), Row.kind) {
 		var terms [][]float64
 		var times []float64
 		for _, r := range group {
@@ -96,8 +96,8 @@ func Answer(f *params.File) string {
 		pageCache bool
 		bytes     int
 	}
-	longest := lists.Map(view.Grouped(rows(f.Cells), Row.kind), func(group []Row) Row { return group[len(group)-1] })
-	lines := lists.Map(view.Grouped(longest, func(r Row) transfers { return transfers{r.PageCache, r.Bytes} }), func(group []Row) string {
+	longest := lists.Map(lists.Groups(rows(f.Cells), Row.kind), func(group []Row) Row { return group[len(group)-1] })
+	lines := lists.Map(lists.Groups(longest, func(r Row) transfers { return transfers{r.PageCache, r.Bytes} }), func(group []Row) string {
 		speeds := lists.Map(group, func(r Row) string { return r.Operation + " " + view.Known(r.MBs, " MB/s") })
 		return fmt.Sprintf("Page cache %s, m = %s: %s.", pageCache(group[0].PageCache), view.Bytes(group[0].Bytes), strings.Join(speeds, ", "))
 	})
@@ -106,7 +106,7 @@ func Answer(f *params.File) string {
 
 // Tables are one for each operation and mode, and the fits as in Table 6 of usc-hpc-benchmarks-1999.
 func Tables(f *params.File) (tables []view.Table) {
-	for _, group := range view.Grouped(rows(f.Cells), Row.kind) {
+	for _, group := range lists.Groups(rows(f.Cells), Row.kind) {
 		t := view.Table{Title: group[0].kind(), Columns: view.Numbers("m", "µs", "95 % interval", "MB/s", "samples")}
 		for _, r := range group {
 			us := r.Time.Scale(1e-3)

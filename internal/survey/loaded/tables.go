@@ -67,7 +67,7 @@ func curves(cells []params.Cell) [][]point {
 		all = append(all, p)
 	}
 	slices.SortStableFunc(all, func(a, b point) int { return cmp.Or(strings.Compare(b.what, a.what), a.level-b.level) }) // reads first
-	grouped := view.Grouped(all, func(p point) curve { return p.curve })
+	grouped := lists.Groups(all, func(p point) curve { return p.curve })
 	for _, points := range grouped {
 		most := slices.MaxFunc(points, byRate).GBs.Center
 		for i := range points {

@@ -19,7 +19,7 @@ func Tables(f *params.File) (tables []view.Table) {
 		level string
 		off   bool
 	}
-	for _, rows := range view.Grouped(PackRows(f.Cells), func(r PackRow) part { return part{r.Level, r.OffCache} }) {
+	for _, rows := range lists.Groups(PackRows(f.Cells), func(r PackRow) part { return part{r.Level, r.OffCache} }) {
 		if rows[0].Level == "" {
 			tables = append(tables, packing(rows))
 		} else {
