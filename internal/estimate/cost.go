@@ -32,7 +32,6 @@ type Machine struct {
 	name       string
 	files      []*params.File
 	choice     model.Choice
-	imh        bool
 	predictors map[bool]*predictor // of messages, by off cache
 	costs      map[phaseKey]Cost   // cache
 	work       int                 // of all messages so far, see model.Predictor.Work
@@ -53,12 +52,11 @@ type predictor struct {
 // NewMachine is a machine with several files; the first file with a parameter counts. The choice is for
 // messages; its model may be IMH.
 func NewMachine(name string, files []*params.File, c model.Choice) *Machine {
-	m := &Machine{name: name, files: files, choice: c, imh: c.Model == IMH, predictors: make(map[bool]*predictor), costs: make(map[phaseKey]Cost)}
-	if m.imh {
-		m.choice.Model = ""
-	}
-	return m
+	return &Machine{name: name, files: files, choice: c, predictors: make(map[bool]*predictor), costs: make(map[phaseKey]Cost)}
 }
+
+// imh tells whether the model is IMH.
+func (m *Machine) imh() bool { return m.choice.Model == IMH }
 
 // cells are the matching cells of the first file that has any, and of other files from the same host. Keys
 // that differ only in placement count once.
@@ -144,7 +142,7 @@ func (m *Machine) pass(p access.Pass, off bool) (Cost, error) {
 	switch {
 	case len(cells) == 0:
 		return Cost{}, lacking
-	case !m.imh:
+	case !m.imh():
 		return measuredPass(cells, p), nil
 	}
 	if fits := access.Fits(cells, lineBytes); len(fits) > 0 {
@@ -235,13 +233,13 @@ func (m *Machine) disk(h *Phase) (Cost, error) {
 		return Cost{}, lacking
 	}
 	at := linear(cells, h.Bytes)
-	if !m.imh && !at.beyond {
+	if !m.imh() && !at.beyond {
 		return Cost{Estimate: at.y, From: "measured transfers of a disk"}, nil
 	}
 	if fits := disk.Fits(cells); len(fits) > 0 {
 		t := fits[0]
 		c := fitted(t.Start.Value+t.Byte.Value*float64(h.Bytes), "T_s + m·τ of a disk")
-		c.Extrapolated = at.beyond && !m.imh
+		c.Extrapolated = at.beyond && !m.imh()
 		return c, nil
 	}
 	lacking.What = fmt.Sprintf("no file has %ss of a disk of enough sizes, page cache %s, to fit T_s + m·τ to", h.Disk, h.Cache)
@@ -254,7 +252,7 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 	if err != nil {
 		return best, err
 	}
-	if m.imh && len(algorithms) > 1 {
+	if m.imh() && len(algorithms) > 1 {
 		algorithms = []*collective.Algorithm{algorithms[0].Collective.DefaultAlgorithm()}
 	}
 	schedules, err := h.schedules(algorithms, ranks, int(h.Bytes))
@@ -262,10 +260,12 @@ func (m *Machine) message(h *Phase, ranks int) (best Cost, err error) {
 		return best, err
 	}
 	found, leftOut := false, 0
-	if p, err := m.predictor(h.Cache == "off", ranks); err == nil && !m.imh && len(schedules) > 1 {
-		all := lists.Filter(schedules, func(s *collective.Schedule) bool { return !p.TooCheap(s.Algorithm, ranks) })
-		schedules = p.quick(all)
-		leftOut = len(all) - len(schedules)
+	if len(schedules) > 1 {
+		if p, err := m.predictor(h.Cache == "off", ranks); err == nil {
+			all := lists.Filter(schedules, func(s *collective.Schedule) bool { return !p.TooCheap(s.Algorithm, ranks) })
+			schedules = p.quick(all)
+			leftOut = len(all) - len(schedules)
+		}
 	}
 	for _, s := range schedules {
 		c, failed := m.schedule(s, h.Cache == "off")
@@ -305,7 +305,7 @@ func (p *predictor) quick(all []*collective.Schedule) []*collective.Schedule {
 
 // schedule is the time of a schedule: a measured permutation, else a prediction.
 func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
-	if m.imh {
+	if m.imh() {
 		line, from, err := m.line(s.Call.P, off)
 		if err != nil {
 			return Cost{}, err

@@ -44,9 +44,6 @@ type PhaseCost struct {
 // parameter.
 func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 	e := &Estimate{Program: cmp.Or(printable.Name(p.Name), "program"), Ranks: int(p.Ranks), Machine: m.name, States: m.States, Model: cmp.Or(m.choice.Model, "taulop")}
-	if m.imh {
-		e.Model = IMH
-	}
 	for i := range p.Phases {
 		h := &p.Phases[i]
 		c, err := m.once(h, int(p.Ranks))

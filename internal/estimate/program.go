@@ -20,6 +20,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/survey/access"
@@ -69,7 +70,6 @@ func (n *Number) UnmarshalText(text []byte) error {
 
 // Limits of a program.
 const (
-	maxFile   = 1 << 20 // bytes
 	maxPhases = 10_000
 	maxRanks  = 1 << 24
 	maxTimes  = 1 << 50
@@ -81,10 +81,15 @@ const (
 	PingPong    = "ping-pong"
 )
 
-// ReadFile reads a program; see Read. Errors begin with the path.
+// ReadFile reads a program in TOML, see docs/estimate.md, and fills in defaults. Errors begin with the path,
+// and have the line if it is known.
 func ReadFile(path string) (*Program, error) {
 	return infile.Read(path, func(r io.Reader, name string) (*Program, error) {
-		p, err := Read(r)
+		text, err := infile.Document(r, name, errors.New("a program is a short list of phases"))
+		if err != nil {
+			return nil, err
+		}
+		p, err := parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -92,21 +97,12 @@ func ReadFile(path string) (*Program, error) {
 	})
 }
 
-// Read reads a program in TOML, see docs/estimate.md, and fills in defaults. Errors have the line if it is
-// known.
-func Read(in io.Reader) (*Program, error) {
-	text, err := io.ReadAll(io.LimitReader(in, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, err
-	case len(text) > maxFile:
-		return nil, fmt.Errorf("a program is a short list of phases, and this has more than %d bytes: name another file", maxFile)
-	}
-	var p Program
+func parse(text []byte) (*Program, error) {
 	lines, err := checkNumbers(text)
 	if err != nil {
 		return nil, err
 	}
+	var p Program
 	if err := toml.NewDecoder(bytes.NewReader(text)).DisallowUnknownFields().Decode(&p); err != nil {
 		return nil, inLine(err)
 	}
@@ -118,11 +114,10 @@ func inLine(err error) error {
 	var unknown *toml.StrictMissingError
 	var wrong *toml.DecodeError
 	switch {
-	case errors.As(err, &unknown) && len(unknown.Errors) > 0:
+	case errors.As(err, &unknown):
 		first := &unknown.Errors[0]
 		line, _ := first.Position()
-		key := first.Key()
-		known := phaseKeys
+		key, known := first.Key(), phaseKeys
 		if len(key) == 1 {
 			known = programKeys
 		}
@@ -220,14 +215,9 @@ func (h *Phase) settle(ranks int) error {
 	if h.Times > maxTimes {
 		return fmt.Errorf("times is %d, and %d is the most", h.Times, maxTimes)
 	}
-	kinds := 0
-	for _, kind := range []string{h.Pass, h.Message, h.Disk} {
-		if kind != "" {
-			kinds++
-		}
-	}
-	if kinds != 1 {
-		return fmt.Errorf("it has %d of the keys pass, message and disk: give it exactly one", kinds)
+	kinds := lists.Filter([]string{h.Pass, h.Message, h.Disk}, func(kind string) bool { return kind != "" })
+	if len(kinds) != 1 {
+		return fmt.Errorf("it has %d of the keys pass, message and disk: give it exactly one", len(kinds))
 	}
 	switch {
 	case h.Pass != "":
@@ -250,10 +240,8 @@ func (h *Phase) settlePass() error {
 	case h.N == 0:
 		return errors.New("a pass needs the number of its elements: n = 1000")
 	}
-	if err := h.refuse("a pass", "bytes", "root", "distance"); err != nil {
-		return err
-	}
-	if err := h.settleCache("off"); err != nil {
+	err := cmp.Or(h.refuse("a pass", "bytes", "root", "distance"), h.settleCache("off"))
+	if err != nil {
 		return err
 	}
 	return h.pass().Check()
@@ -265,14 +253,11 @@ func (h *Phase) pass() access.Pass {
 }
 
 func (h *Phase) settleMessage(ranks int) error {
-	if err := h.refuse("a message", "type", "n", "stride"); err != nil {
+	err := cmp.Or(h.refuse("a message", "type", "n", "stride"), h.settleCache("off"))
+	if err != nil {
 		return err
 	}
-	h.Distance = cmp.Or(h.Distance, 1)
-	if err := h.settleCache("off"); err != nil {
-		return err
-	}
-	if ranks < 2 {
+	if h.Distance = cmp.Or(h.Distance, 1); ranks < 2 {
 		return errors.New("a message needs ranks that send and receive it: write ranks = 2 or more at the top of the file")
 	}
 	algorithms, err := h.algorithms()
@@ -326,11 +311,8 @@ func (h *Phase) settleDisk() error {
 	case h.Bytes == 0:
 		return errors.New("a transfer of a disk needs its size: bytes = \"1M\"")
 	}
-	if err := h.refuse("a transfer of a disk", "type", "n", "stride", "root", "distance"); err != nil {
-		return err
-	}
 	h.Cache = cmp.Or(h.Cache, "out")
-	return h.settleCache("out")
+	return cmp.Or(h.refuse("a transfer of a disk", "type", "n", "stride", "root", "distance"), h.settleCache("out"))
 }
 
 // settleCache checks Cache, which is "in" or the word for not.

@@ -1,6 +1,7 @@
 package estimate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -189,26 +190,19 @@ func (m *multiplication) once(ctx context.Context) (ns float64, err error) {
 		})
 	}
 	all.Wait()
-	for _, err := range failed {
-		if err != nil {
-			return 0, err
-		}
+	if err := cmp.Or(failed...); err != nil {
+		return 0, err
 	}
 	if m.stop.Load() {
 		return 0, context.Cause(ctx)
-	}
-	last := m.ranks[0].finished
-	for _, r := range m.ranks {
-		if r.finished.After(last) {
-			last = r.finished
-		}
 	}
 	for _, r := range m.ranks {
 		if err := m.check(r); err != nil {
 			return 0, err
 		}
+		ns = max(ns, float64(r.finished.Sub(m.ranks[0].began)))
 	}
-	return float64(last.Sub(m.ranks[0].began)), nil
+	return ns, nil
 }
 
 // work fills a rank's blocks, waits for the other ranks, and multiplies.
