@@ -172,7 +172,10 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 		if err != nil {
 			return nil, err
 		}
-		doc.Comparisons = append(doc.Comparisons, Compare(p, margin, names, intervals))
+		wins := lists.Map(intervals, func(in model.Interval) Win {
+			return Win{in.From, in.To, lists.Map(in.Cheapest, func(i int) string { return names[i] }), in.Advantage, in.Extrapolated, in.Unknown}
+		})
+		doc.Comparisons = append(doc.Comparisons, Comparison{p, margin, names, wins})
 	}
 	return doc, nil
 }
@@ -236,15 +239,15 @@ func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cos
 
 // unable says why an algorithm has no cost where others have; "" of other errors.
 func unable(err error) string {
-	switch {
-	case errors.Is(err, model.ErrContiguous):
-		return "copies contiguous messages alone"
-	case errors.Is(err, model.ErrOneNode):
-		return "copies from buffers of ranks on the same node"
-	case errors.Is(err, errTogether):
-		return errTogether.Error()
-	case errors.Is(err, mapping.ErrMany):
-		return mapping.ErrMany.Error()
+	for known, why := range map[error]string{
+		model.ErrContiguous: "copies contiguous messages alone",
+		model.ErrOneNode:    "copies from buffers of ranks on the same node",
+		errTogether:         errTogether.Error(),
+		mapping.ErrMany:     mapping.ErrMany.Error(),
+	} {
+		if errors.Is(err, known) {
+			return why
+		}
 	}
 	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
@@ -150,14 +149,4 @@ type Win struct {
 	Advantage    float64  `json:"advantage"` // cost of the best other over this one, at most
 	Extrapolated bool     `json:"extrapolated"`
 	Unknown      bool     `json:"unknown,omitempty"` // the parameters have a time of 0 for one of the costs
-}
-
-// Compare names the algorithms of intervals.
-func Compare(p int, margin float64, algorithms []string, intervals []model.Interval) Comparison {
-	c := Comparison{P: p, Margin: margin, Algorithms: algorithms}
-	for _, in := range intervals {
-		names := lists.Map(in.Cheapest, func(i int) string { return algorithms[i] })
-		c.Intervals = append(c.Intervals, Win{in.From, in.To, names, in.Advantage, in.Extrapolated, in.Unknown})
-	}
-	return c
 }

@@ -3,6 +3,7 @@ package predict
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -148,10 +149,17 @@ func (d *Machines) Calls() (calls [][]*MachineCost) {
 	return calls
 }
 
-// A rival is a machine compared with the cheapest of a call.
+// A contest is a call with a cost on all machines: the cheapest, and the others compared with it.
+type contest struct {
+	cheapest *MachineCost
+	rivals   []*rival
+}
+
+// A rival of the cheapest differs if it is dearer for certain.
 type rival struct {
 	*MachineCost
 	fit.Difference
+	differs bool
 }
 
 // compare tests each cost against the first machine's, and in calls with a cost on all machines against
@@ -159,9 +167,9 @@ type rival struct {
 func (d *Machines) compare(test fit.Test) {
 	var ratios []*MachineRatio
 	var ps []float64
-	calls := d.Calls()
-	rivals := make([][]rival, len(calls))
-	for i, costs := range calls {
+	var contests []contest
+	var tested []*rival
+	for _, costs := range d.Calls() {
 		for _, r := range costs[1:] {
 			if first := costs[0]; first.Machine == d.Machines[0].Machine && first.Microseconds > 0 && !first.Unknown && !r.Unknown {
 				of := first.against(r, test)
@@ -172,20 +180,28 @@ func (d *Machines) compare(test fit.Test) {
 				}
 			}
 		}
-		if len(costs) < len(d.Machines) || slices.ContainsFunc(costs, func(r *MachineCost) bool { return r.Unknown || !(r.Microseconds > 0) }) {
+		if len(costs) < max(2, len(d.Machines)) || slices.ContainsFunc(costs, func(r *MachineCost) bool { return r.Unknown || !(r.Microseconds > 0) }) {
 			continue
 		}
-		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
-		for _, r := range costs {
-			if r != cheapest {
-				rivals[i] = append(rivals[i], rival{r, cheapest.against(r, test)})
+		c := contest{cheapest: slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })}
+		for _, cost := range costs {
+			if cost == c.cheapest {
+				continue
+			}
+			r := &rival{MachineCost: cost, Difference: c.cheapest.against(cost, test)}
+			if c.rivals = append(c.rivals, r); r.Difference.Tested {
+				tested = append(tested, r)
 			}
 		}
+		contests = append(contests, c)
 	}
 	for i, p := range fit.Adjust(ps) {
 		ratios[i].P, ratios[i].Differs = p, p < falseDiscoveries
 	}
-	d.conclude(calls, rivals)
+	for i, p := range fit.Adjust(lists.Map(tested, func(r *rival) float64 { return r.Difference.P })) {
+		tested[i].differs = p < falseDiscoveries
+	}
+	d.conclude(contests)
 }
 
 // against tests the ratio of another machine's cost to this one's.
@@ -198,51 +214,33 @@ func (r *MachineCost) against(other *MachineCost, test fit.Test) fit.Difference 
 
 // conclude marks the cheapest machines of each call, and counts them. With two machines the tests are
 // the ratios'.
-func (d *Machines) conclude(calls [][]*MachineCost, rivals [][]rival) {
-	var ps []float64
-	for _, of := range rivals {
-		for _, r := range of {
-			if r.Difference.Tested {
-				ps = append(ps, r.Difference.P)
-			}
-		}
-	}
-	adjusted := fit.Adjust(ps)
+func (d *Machines) conclude(contests []contest) {
 	v := &d.Verdict
+	v.Calls = len(contests)
 	total := make(map[string]int) // calls of each collective
 	var won, bare []win           // tested, and by the bare numbers
-	for i, costs := range calls {
-		if len(rivals[i]) == 0 {
-			continue
-		}
-		v.Calls++
-		total[costs[0].Of]++
-		cheapest := slices.MinFunc(costs, func(a, b *MachineCost) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
-		tested, slower, next := true, 0, rivals[i][0].Difference.Ratio
-		differs := make(map[*MachineCost]bool)
-		for _, r := range rivals[i] {
-			next = min(next, r.Difference.Ratio)
-			if !r.Difference.Tested {
-				tested = false
-				continue
-			}
-			if differs[r.MachineCost] = adjusted[0] < falseDiscoveries; differs[r.MachineCost] {
+	for _, c := range contests {
+		total[c.cheapest.Of]++
+		this, tested, slower := win{c.cheapest.Machine, c.cheapest.Of, math.Inf(1)}, true, 0
+		for _, r := range c.rivals {
+			this.times = min(this.times, r.Difference.Ratio)
+			tested = tested && r.Difference.Tested
+			if r.differs {
 				slower++
 			}
-			adjusted = adjusted[1:]
 		}
-		this := win{cheapest.Machine, costs[0].Of, next}
-		if next > 1+d.Least {
+		if this.times > 1+d.Least {
 			bare = append(bare, this)
 		}
 		if !tested {
 			continue
 		}
 		v.Tested++
-		for _, r := range costs {
-			r.Cheapest = slower > 0 && !differs[r]
+		c.cheapest.Cheapest = slower > 0
+		for _, r := range c.rivals {
+			r.Cheapest = slower > 0 && !r.differs
 		}
-		if slower < len(rivals[i]) {
+		if slower < len(c.rivals) {
 			v.Ties++
 			continue
 		}
@@ -303,9 +301,12 @@ func (d *Machines) verdict(bare []win) string {
 	if v.Ties == 1 {
 		ties = "1 is a tie"
 	}
+	cheaper := lists.Map(v.Wins, func(w MachineWin) string {
+		return fmt.Sprintf("cheaper in %d of %s, by %s times at the median", w.Calls, calls, view.Digits(w.Times, w.Times/20))
+	})
 	var text string
-	switch wins := v.Wins; {
-	case len(wins) == 0:
+	switch {
+	case len(v.Wins) == 0:
 		if v.Tested > 1 {
 			calls += ", corrected for their number"
 		}
@@ -313,19 +314,18 @@ func (d *Machines) verdict(bare []win) string {
 		if leaning != "" {
 			text += leaning + " Single transfers, which taulop compare tests, may differ for certain where whole calls do not."
 		}
-	case len(wins) == 1:
-		w := wins[0]
-		text = fmt.Sprintf("%s is the better machine: cheaper in %d of %s, by %s times at the median", w.Machine, w.Calls, calls, view.Digits(w.Times, w.Times/20))
+	case len(v.Wins) == 1:
+		text = fmt.Sprintf("%s is the better machine: %s", v.Wins[0].Machine, cheaper[0])
 		if v.Ties > 0 {
-			text += fmt.Sprintf(" (%s); %s", strings.Join(w.Of, ", "), ties)
+			text += fmt.Sprintf(" (%s)", strings.Join(v.Wins[0].Of, ", "))
 		}
-		text += "."
 	default:
-		var parts []string
-		for _, w := range wins {
-			parts = append(parts, fmt.Sprintf("%s is cheaper in %d of %s, by %s times at the median (%s)", w.Machine, w.Calls, calls, view.Digits(w.Times, w.Times/20), strings.Join(w.Of, ", ")))
+		for i, w := range v.Wins {
+			cheaper[i] = fmt.Sprintf("%s is %s (%s)", w.Machine, cheaper[i], strings.Join(w.Of, ", "))
 		}
-		text = "It depends: " + strings.Join(parts, "; ")
+		text = "It depends: " + strings.Join(cheaper, "; ")
+	}
+	if len(v.Wins) > 0 {
 		if v.Ties > 0 {
 			text += "; " + ties
 		}
