@@ -77,7 +77,7 @@ func (p *Predictor) as(f *params.File, c Choice) error {
 	if p.Model == "lognp" {
 		p.in = func(s *collective.Schedule) Coster {
 			library := model(s)
-			m, _ := logNPOf(library.ways[0], library.Message) // the transports are known
+			m, _ := logNPOf(library.ways[0], library) // the transports are known
 			return m
 		}
 	}

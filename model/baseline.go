@@ -49,16 +49,24 @@ func (p *Predictor) mlognp(f *params.File) error {
 	}
 	p.Channel = fmt.Sprintf("placement %s, levels: %s", p.Placement, strings.Join(levels, ", "))
 	if p.Stride > 0 {
-		if m, err = m.Strided(f, p.Stride, p.OffCache); err != nil {
+		if p.Packing, err = f.P(p.Stride, p.OffCache); err != nil {
 			return err
 		}
-		p.Packing, _ = f.P(p.Stride, p.OffCache) // as Strided has it
+		m.stride(f, p.Packing, p.Stride, p.OffCache)
 		p.Channel += fmt.Sprintf(", a stride of %d bytes", p.Stride)
 	}
 	if p.Cluster.several() {
 		network := m.NetworkLevel(p.Cluster.Network.Network, p.Cluster.Network.Table)
 		network.Stride = p.Packing
-		p.in = func(*collective.Schedule) Coster { return acrossNodes{p.Cluster, m, network, ofPairs[p.Model]} }
+		p.in = func(*collective.Schedule) Coster {
+			return costerFunc(func(s *collective.Schedule) (Cost, error) { // places of ranks depend on their number
+				place, err := p.Cluster.ranks(s)
+				if err != nil {
+					return Cost{}, err
+				}
+				return ofPairs[p.Model](m.Across(network, place.Node, place.Slot)).Cost(s)
+			})
+		}
 		return nil
 	}
 	m = ofPairs[p.Model](m)
@@ -66,20 +74,8 @@ func (p *Predictor) mlognp(f *params.File) error {
 	return nil
 }
 
-// acrossNodes is a model of pairs for ranks on several nodes, whose places depend on their number.
-type acrossNodes struct {
-	cluster *Cluster
-	within  MLogNP
-	network Level
-	model   func(MLogNP) MLogNP
-}
+// A costerFunc is a model that is a function.
+type costerFunc func(*collective.Schedule) (Cost, error)
 
-// Cost is the cost of a schedule. It fails as MLogNP does, and where ranks cannot be
-// mapped or copy from each other's buffers.
-func (a acrossNodes) Cost(s *collective.Schedule) (Cost, error) {
-	place, err := a.cluster.ranks(s)
-	if err != nil {
-		return Cost{}, err
-	}
-	return a.model(a.within.Across(a.network, place.Node, place.Slot)).Cost(s)
-}
+// Cost is the cost of a schedule.
+func (f costerFunc) Cost(s *collective.Schedule) (Cost, error) { return f(s) }

@@ -143,11 +143,11 @@ func (c *Channels) Nearest(channel Channel) Channel {
 // Transfers are the parameters of the Nearest channel.
 func (c *Channels) Transfers(channel Channel) Transfers { return c.transfers[c.Nearest(channel)] }
 
-// overheadOf is the channel whose o(m) represents one's: Exchange if it was measured at its level.
-func (c *Channels) overheadOf(channel Channel) Channel {
-	exchange := Channel{Level: channel.Level, Way: Exchange}
-	if _, has := c.overheads[exchange]; channel.Way == Exchange && has {
-		return exchange
+// overheadOf is the channel with the o(m) of a level: of its exchanges only if this was measured.
+func (c *Channels) overheadOf(level int, exchange bool) Channel {
+	of := Channel{Level: level, Way: Exchange}
+	if !exchange || c.overheads[of] == nil {
+		of.Way = Strict
 	}
-	return Channel{Level: channel.Level}
+	return of
 }

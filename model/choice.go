@@ -67,21 +67,12 @@ func (c *Choice) check(f *params.File) error {
 	case f.Plan.Whole && c.Transport != Segmented && c.Transport != Whole:
 		return errors.New("it has whole messages of an MPI library, and their transport is whole")
 	case f.Plan.Whole:
-	case c.As != nil:
-		return c.own()
+	case c.As != nil && !copies:
+		return fmt.Errorf("model %s has one protocol for all messages: take taulop or lognp", c.Model)
+	case c.As != nil && (c.Transport != Segmented || c.Segment != 0 || c.BufferSegments != 0):
+		return fmt.Errorf("%s has its own transport and segments", c.As.Name)
 	case c.Transport == CMA && !copies:
 		return fmt.Errorf("model %s has no single copies: take taulop or lognp", c.Model)
-	}
-	return nil
-}
-
-// own rejects settings that contradict As: a library has its own transport and segments.
-func (c *Choice) own() error {
-	switch {
-	case !slices.Contains([]string{"taulop", "lognp"}, c.Model):
-		return fmt.Errorf("model %s has one protocol for all messages: take taulop or lognp", c.Model)
-	case c.Transport != Segmented || c.Segment != 0 || c.BufferSegments != 0:
-		return fmt.Errorf("%s has its own transport and segments", c.As.Name)
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ func Example() {
 		return
 	}
 	for _, m := range []model.TauLop{
-		{Channels: model.Uniform(machine), Segment: 8192, NoOverhead: true},
-		{Channels: model.Uniform(machine), Transport: model.SingleCopy, NoOverhead: true},
+		{Channels: model.Uniform(machine), Segment: 8192},
+		{Channels: model.Uniform(machine), Transport: model.SingleCopy},
 	} {
 		cost, err := m.Cost(s)
 		if err != nil {

@@ -112,7 +112,7 @@ func (doubled) L(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
 // Each stage takes the channel of its messages: one way, exchanges, and exchanges between caches for
 // data that the call has written into temporary buffers, where vectors to be reduced arrive.
 func TestPatternsOfStages(t *testing.T) {
-	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000, NoOverhead: true}
+	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000}
 	cost := func(m TauLop, name string) Cost {
 		t.Helper()
 		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})

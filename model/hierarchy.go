@@ -201,13 +201,11 @@ func (h *Hierarchy) locate(ranks int) (nodes, cores []int, err error) {
 	if ranks > 0 && slices.Max(nodes) > 0 && h.network < 0 {
 		return nil, nil, fmt.Errorf("%d ranks are on several nodes of %d cores, and the file has no messages between nodes: take fewer ranks, or import these too", ranks, len(h.coreOrder))
 	}
-	if len(h.coreOrder) == 0 {
+	if len(h.coreOrder) == 0 || ranks == 0 {
 		return nodes, cores, nil
 	}
-	for _, core := range cores {
-		if core >= len(h.levelOf) {
-			return nil, nil, fmt.Errorf("core %d is none of the %d that the file knows the levels of: place ranks on these", core, len(h.coreOrder))
-		}
+	if core := slices.Max(cores); core >= len(h.levelOf) {
+		return nil, nil, fmt.Errorf("core %d is none of the %d that the file knows the levels of: place ranks on these", core, len(h.coreOrder))
 	}
 	return nodes, cores, nil
 }

@@ -131,30 +131,29 @@ func (h *Hierarchy) memoryTime(l *levelTimes, bytes, ranks int) float64 {
 type messageClass struct {
 	level        *levelTimes
 	bytes        int
-	singleCopy   bool        // else through a buffer
-	blocking     bool        // buffered between SingleCopy and Rendezvous bytes, because its sender waits
-	holdsSender  bool        // its sender is busy until the receiver is done
-	latency      float64     // o = T(0)
-	alone        float64     // T(m)
-	afterReceive float64     // additional time of a buffered message if its sender has received before
-	forwarded    float64     // additional time of a single copy of bytes that have just arrived
-	overhead     float64     // of a receiver that waits, once for all that it waits for
-	receiverTime float64     // of the second transfer of a buffered message
-	queueTime    float64     // in which no other message enters the receiver's queue
-	adapterTime  float64     // of a buffered message
-	memoryTime   float64     // of a buffered message, for each of both memories
-	senderLevel  *levelTimes // tells how long a sender of several is busy with each
+	singleCopy   bool    // else through a buffer
+	holdsSender  bool    // its sender is busy until the receiver is done
+	latency      float64 // o = T(0)
+	alone        float64 // T(m)
+	afterReceive float64 // additional time of a buffered message if its sender has received before
+	forwarded    float64 // additional time of a single copy of bytes that have just arrived
+	overhead     float64 // of a receiver that waits, once for all that it waits for
+	receiverTime float64 // of the second transfer of a buffered message
+	queueTime    float64 // in which no other message enters the receiver's queue
+	adapterTime  float64 // of a buffered message
+	memoryTime   float64 // of a buffered message, for each of both memories
+	senderTime   float64 // how long each of several messages keeps its sender busy
 	extrapolated bool
 
 	transfers []float64 // L(m,τ) of single copies by τ; 0: not yet computed
-	sending   float64   // senderTime; 0: not yet computed
 }
 
 // class is the class of messages whose senders wait for each, or do not, among at most ranks of a node.
 func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass {
 	l := &h.levels[level]
-	c := &messageClass{bytes: bytes, level: l, senderLevel: l, latency: l.latency(), blocking: waits && bytes >= h.SingleCopy && bytes < h.Rendezvous}
-	c.singleCopy, c.holdsSender = bytes >= h.SingleCopy && !c.blocking, c.blocking && !l.network
+	// Buffered between SingleCopy and Rendezvous bytes because its sender waits.
+	blocking := waits && bytes >= h.SingleCopy && bytes < h.Rendezvous
+	c := &messageClass{bytes: bytes, level: l, latency: l.latency(), singleCopy: bytes >= h.SingleCopy && !blocking, holdsSender: blocking && !l.network}
 	if c.alone, c.extrapolated = l.message.At(bytes, 1); c.singleCopy {
 		c.alone, c.extrapolated = l.singleCopy(bytes, h.Rendezvous)
 	}
@@ -164,9 +163,16 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 	if c.overhead, c.receiverTime = empty, transfers/2; !l.network {
 		c.queueTime = empty
 	}
-	if l.network && l.gap == nil && l.fanout == nil && h.levelOf != nil {
+	switch {
+	case c.holdsSender:
+		c.senderTime = c.alone
+	case blocking:
+		c.senderTime = c.alone / 2
+	case l.network && l.gap == nil && l.fanout == nil && h.levelOf != nil:
 		// Half of T(m) would be the way through the network, in which the sender has no part.
-		c.senderLevel = &h.levels[h.network-1]
+		c.senderTime = h.levels[h.network-1].senderTime(bytes)
+	default:
+		c.senderTime = l.senderTime(bytes)
 	}
 	switch {
 	case l.network:
@@ -206,18 +212,4 @@ func (h *Hierarchy) distinctTransfer(c *messageClass, tau int) float64 {
 		return c.level.withinBounds(c.bytes, tau, c.alone-c.latency)
 	}
 	return c.transfer(min(tau, h.sharers))
-}
-
-// senderTime is how long each of several messages keeps its sender busy.
-func (c *messageClass) senderTime() float64 {
-	switch {
-	case c.holdsSender:
-		return c.alone
-	case c.blocking:
-		return c.alone / 2
-	}
-	if c.sending == 0 {
-		c.sending = c.senderLevel.senderTime(c.bytes)
-	}
-	return c.sending
 }

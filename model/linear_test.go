@@ -61,25 +61,3 @@ type serialChannel struct{}
 
 func (serialChannel) L(m, tau int) (float64, bool) { return 1e-6 * float64(tau), false }
 func (serialChannel) O(m int) (float64, bool)      { return 0, false }
-
-// Table 5 of Kang et al. 1999: 50 MB a second and 54 µs of the SP, in msec.
-func TestLinearReproducesTable5(t *testing.T) {
-	sp := Linear{Startup: 54e-6, PerByte: 1 / 50e6}
-	broadcast := must.Get(collective.Lookup("bcast:binomial"))
-	for _, tt := range []struct {
-		a    *collective.Algorithm
-		p, m int
-		want float64
-	}{
-		{collective.Permutation, 8, 16e6, 320},
-		{collective.PingPong, 8, 16e6, 320},
-		{collective.Dealing, 8, 2e6, 140},
-		{collective.Dealing, 16, 1e6, 150},
-		{broadcast, 8, 2e6, 60},
-		{broadcast, 16, 1e6, 40},
-	} {
-		if got := 1e3 * sp.Seconds(patternSchedule(t, tt.a, tt.p, tt.m)); math.Abs(got-tt.want) > 0.1 {
-			t.Errorf("%s on %d: %.2f ms, the paper has %g", tt.a, tt.p, got, tt.want)
-		}
-	}
-}

@@ -19,16 +19,16 @@ type LogNP struct {
 // LogNPOf is log_nP with τ-Lop's parameters. Its o(m) is half of an isolated message, as the paper
 // measures it, T(m) of eq. (9): so both models agree on one message, and differ in concurrent ones. It
 // fails for a transport that τ-Lop does not know.
-func LogNPOf(m TauLop) (LogNP, error) { return logNPOf(m, m.Message) }
+func LogNPOf(m TauLop) (LogNP, error) { return logNPOf(m, m) }
 
 // logNPOf is log_nP with another model's cost of a message.
-func logNPOf(m TauLop, message func(bytes int) (Cost, error)) (LogNP, error) {
-	if _, err := message(0); err != nil {
+func logNPOf(m TauLop, messages Coster) (LogNP, error) {
+	if _, err := messages.Cost(alone(0)); err != nil {
 		return LogNP{}, err
 	}
 	return LogNP{
 		Overhead: func(bytes int) (seconds float64, extrapolated bool) {
-			c, _ := message(bytes) // no size makes it fail
+			c, _ := messages.Cost(alone(bytes)) // no size makes it fail
 			return c.Seconds / 2, c.Extrapolated
 		},
 		Reductions: m.Reductions,
@@ -60,7 +60,7 @@ func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, f
 	if s.Levels > 0 {
 		s = levels(s)
 	}
-	return evaluate(s, y, oneChannel, func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
+	return evaluate(s, y, nil, func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
 			if m.local != nil {
 				m.local.localTerms(stage, t, y, add)

@@ -119,16 +119,9 @@ func (m *machine) levelPlacements(f *params.File, s params.Selection) (placement
 		}
 	} else {
 		placements = lists.Map(channels, func(c params.Channel) numa.Policy { return c.Placement })
+		measured := lists.Map(channels, func(c params.Channel) int { return c.Level })
 		levels := f.Provenance.Levels.Channels(lists.Map(workers, func(w numa.Worker) int { return w.ID }))
-		levelOf = func(a, b int) int { // the level itself, else the next farther one, else the last
-			level := int(levels[a][b])
-			for i, c := range channels[:len(channels)-1] {
-				if level >= 0 && c.Level >= level {
-					return i
-				}
-			}
-			return len(channels) - 1
-		}
+		levelOf = func(a, b int) int { return levelFrom(measured, int(levels[a][b])) }
 	}
 	for b := range workers {
 		if levelOf(0, b) != levelOf(0, 0) {

@@ -19,8 +19,8 @@ import (
 // Within a node a message takes n = 2 transfers, eqs. (1), (4) and (5): T = o_mw + l_mw = 2f(s,1) +
 // 2f(s,d), where f(s,1) is one transfer of s bytes between two CPUs of the level and f(s,d) the
 // additional time of elements d bytes apart, 0 if contiguous. The sender is busy with the first
-// half, the receiver with the second. Between nodes n = 3: T = o_mw + l_mw + o_net + l_net, and the
-// network keeps neither busy. In the paper l_net = 0, as packets are contiguous (section II.A).
+// half, the receiver with the second. Between nodes n = 3: T = o_mw + l_mw + o_net, as packets
+// are contiguous, l_net = 0 (section II.A), and the network keeps neither busy.
 //
 // A schedule costs its critical path, as in section IV.B: a linear broadcast occupies the root for
 // the sum of (o_mw + l_mw)/2 over its P−1 messages, each of its own level, then come o_net of the last
@@ -44,9 +44,7 @@ type Level struct {
 	Name     string
 	Transfer *params.Curve // f(s,1) at each end, in seconds
 	Stride   *params.Curve // f(s,d) at each end; nil: messages are contiguous
-	// Between nodes, n = 3, the network's: o_net, and l_net, nil for none. Both are nil
-	// within a node, n = 2.
-	Network, NetworkStride *params.Curve
+	Network  *params.Curve // o_net between nodes, n = 3; nil within a node, n = 2
 }
 
 // Remedies where mlog_nP lacks the CPUs of ranks, or times between them.
@@ -91,29 +89,20 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 		}
 		return -1
 	}
-	if gamma, err := f.Gamma(placement); err == nil {
-		m.Reductions = gamma
-	}
 	return m, nil
 }
 
-// Strided is the model for messages with elements stride bytes apart, from a file with packed messages:
-// f(s,d) of each measured level, else, and between nodes, the time of packing alone. It fails for
-// strides that were not measured.
-func (m MLogNP) Strided(f *params.File, stride int, offCache bool) (MLogNP, error) {
-	packing, err := f.P(stride, offCache)
-	if err != nil {
-		return m, err
-	}
-	m.Levels = slices.Clone(m.Levels)
+// stride sets f(s,d) of elements d = stride bytes apart of each level: the measured one, else the time of
+// packing alone.
+func (m MLogNP) stride(f *params.File, packing *params.Curve, stride int, offCache bool) {
 	for i := range m.Levels {
-		if m.Levels[i].Stride = packing; m.Levels[i].Network == nil {
-			if between, err := f.Latency(m.Levels[i].Name, stride, offCache); err == nil {
-				m.Levels[i].Stride = between
-			}
+		l := &m.Levels[i]
+		if between, err := f.Latency(l.Name, stride, offCache); err == nil {
+			l.Stride = between
+		} else {
+			l.Stride = packing
 		}
 	}
-	return m, nil
 }
 
 // NetworkLevel is the level of a network: o_mw is o(m) and the copies through shared memory, as between
@@ -243,20 +232,14 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 // mostMessages bounds the messages of a schedule that are evaluated one by one.
 const mostMessages = 1 << 18
 
-var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, or another model", mostMessages)
+var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, larger chunks, or another model", mostMessages)
 
 // step adds a stage to the chains of ranks: all sends in the order of messages, then all receives.
 func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*part, left *int) error {
 	if step.Pattern == collective.Local {
 		return nil
 	}
-	type message struct {
-		to    int
-		level int
-		bytes int
-		sent  *part
-	}
-	var messages []message
+	var sent []*part
 	for msg := range step.Messages() {
 		if *left--; *left < 0 {
 			return fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
@@ -266,17 +249,17 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 			return m.unmeasured(s, msg.From, msg.To)
 		}
 		last[msg.From] = m.transfer(last[msg.From], level, msg.Bytes(), y)
-		messages = append(messages, message{msg.To, level, msg.Bytes(), m.network(last[msg.From], level, msg.Bytes(), y)})
+		sent = append(sent, m.network(last[msg.From], level, msg.Bytes(), y))
 	}
-	for _, msg := range messages {
-		last[msg.to] = m.transfer(later(last[msg.to], msg.sent), msg.level, msg.bytes, y)
-		if step.Reduce {
-			t := Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: msg.bytes, Size: y.size(msg.bytes), Tau: 1}
+	for msg := range step.Messages() {
+		last[msg.To] = m.transfer(later(last[msg.To], sent[0]), m.level(msg.From, msg.To), msg.Bytes(), y)
+		if sent = sent[1:]; step.Reduce {
+			t := Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: msg.Bytes(), Size: y.size(msg.Bytes()), Tau: 1}
 			var err error
 			if t.Seconds, t.Extrapolated, err = gamma(m.Reductions, m.Operator, t); err != nil {
 				return fmt.Errorf("%s: %w", s.Algorithm, err)
 			}
-			last[msg.to] = &part{last[msg.to], t, last[msg.to].done() + t.Seconds}
+			last[msg.To] = &part{last[msg.To], t, last[msg.To].done() + t.Seconds}
 		}
 	}
 	return nil
@@ -299,13 +282,10 @@ func (m MLogNP) transfer(before *part, level, bytes int, y Symbols) *part {
 // network is the part of a message between its ends, none within a node.
 func (m MLogNP) network(sent *part, level, bytes int, y Symbols) *part {
 	l := m.Levels[level]
-	if l.Network != nil {
-		sent = newPart(sent, "o_net["+l.Name+"]", l.Network, bytes, y)
+	if l.Network == nil {
+		return sent
 	}
-	if l.NetworkStride != nil && bytes > 0 {
-		sent = newPart(sent, "l_net["+l.Name+"]", l.NetworkStride, bytes, y)
-	}
-	return sent
+	return newPart(sent, "o_net["+l.Name+"]", l.Network, bytes, y)
 }
 
 func newPart(before *part, parameter string, of *params.Curve, bytes int, y Symbols) *part {

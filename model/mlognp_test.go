@@ -109,13 +109,11 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 		net       = 7000.0
 	)
 	file := strided(twoLevels(2, 4))
-	m := must.Get(mlognp(t, file).Strided(file, 64, false))
-	stride, _ := file.P(64, false)
+	m, stride := mlognp(t, file), must.Get(file.P(64, false))
+	m.stride(file, stride, 64, false)
 	level := Level{Name: "tcp", Transfer: constant(oo / 2), Stride: stride, Network: constant(net)}
 	node, slot := func(r int) int { return r / 8 }, func(r int) int { return r % 8 }
 	cluster := m.Across(level, node, slot)
-	packets := level
-	packets.NetworkStride = constant(500)
 	for _, tt := range []struct {
 		name string
 		m    MLogNP
@@ -130,7 +128,6 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 		{"bcast:binomial", cluster.Reduced(), 3*(o+l) + 3*(oo+ll+net)},
 		{"bcast:binomial", cluster, 2*(o+l) + far + lFar + 3*(oo+ll+net)},
 		{"bcast:binomial", cluster.One(), 6 * (oo + ll + net)},
-		{"bcast:binomial", m.Across(packets, node, slot), 2*(o+l) + far + lFar + 3*(oo+ll+net+500)},
 	} {
 		expect(t, tt.m, tt.name, collective.Call{P: 64, M: 8192}, tt.want, "")
 	}

@@ -35,27 +35,23 @@ const ExtrapolationRule = "beyond the largest m, and beyond the largest τ = n, 
 // terms adds a model's terms of a stage, in repetitions with traffic t.
 type terms func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error
 
-// traffics counts a stage's messages by channel, in runs of equal repetitions.
-type traffics func(stage *collective.Stage, repeat int) []mapping.Run
-
-// oneChannel is the traffic of models with one channel.
-func oneChannel(_ *collective.Stage, repeat int) []mapping.Run {
-	return []mapping.Run{{Repeat: repeat}}
-}
-
 // values looks a term's parameter up.
 type values func(t Term) (seconds float64, extrapolated bool, err error)
 
-// evaluate adds up the stages of a schedule. Equal terms are looked up once.
-func evaluate(s *collective.Schedule, symbols Symbols, traffics traffics, add terms, value values) (Cost, error) {
+// evaluate adds up the stages of a schedule. Equal terms are looked up once. counter counts the messages of
+// channels; nil: there is one channel.
+func evaluate(s *collective.Schedule, symbols Symbols, counter *mapping.Counter, add terms, value values) (Cost, error) {
 	c := Cost{Symbols: symbols}
 	var all sum
 	next := 1
 	for _, block := range s.Blocks {
 		before, every := len(c.Stages), 0
 		for i := range block.Stages {
-			stage, costs := &block.Stages[i], 0
-			for _, run := range traffics(stage, block.Repeat) {
+			stage, costs, runs := &block.Stages[i], 0, []mapping.Run{{Repeat: block.Repeat}}
+			if counter != nil {
+				runs = counter.Runs(stage, block.Repeat)
+			}
+			for _, run := range runs {
 				var terms sum
 				if err := add(stage, run.Traffic, terms.add); err != nil {
 					return Cost{}, err

@@ -407,7 +407,7 @@ func TestExchangeOverheadOfOneLevel(t *testing.T) {
 	m.Channels.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return 5, false }
 	m.Channels.overheads[Channel{Level: 1}] = plain{}.O
 	for level, want := range []float64{5, 1001} {
-		of := m.Channels.overheadOf(Channel{Level: level, Way: Exchange, Source: OwnCache})
+		of := m.Channels.overheadOf(level, true)
 		if got, _, err := m.value(Term{Parameter: "o", Bytes: 7, from: source{Channel: of}}); err != nil || got != want {
 			t.Errorf("level %d: %g, %v, want %g", level, got, err, want)
 		}

@@ -128,6 +128,7 @@ func TestFormulasOracle(t *testing.T) {
 	}
 	for _, machine := range []string{"metropolis", "lusitania"} {
 		table, _ := published(t, machine)
+		clear(table.Overheads)
 		oracle(t, "formulas", machine, func(row map[string]string) {
 			f, known := formulas[row["formula"]]
 			if !known {
@@ -138,7 +139,7 @@ func TestFormulasOracle(t *testing.T) {
 			if strings.HasSuffix(row["formula"], "g=3") {
 				call.Degree = 3
 			}
-			m := TauLop{Channels: Uniform(table), Transport: f.transport, Segment: s, NoOverhead: true}
+			m := TauLop{Channels: Uniform(table), Transport: f.transport, Segment: s}
 			agree(t, row, costOf(t, m, f.algorithm, call))
 		})
 	}

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"slices"
+
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/params"
 )
@@ -29,14 +31,14 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 		t.Channels.overheads[level] = func(int) (float64, bool) { return 0, false }
 		levels = append(levels, byName[l.Name])
 	}
-	t.Level = func(a, b int) int {
-		level := known.Of(cpus[a], cpus[b])
-		for i, of := range levels {
-			if level >= 0 && of >= level {
-				return i
-			}
-		}
-		return len(levels) - 1
-	}
+	t.Level = func(a, b int) int { return levelFrom(levels, known.Of(cpus[a], cpus[b])) }
 	return t, levels, nil
+}
+
+// levelFrom is the index of a level among measured ones, else of the next farther one, else of the last.
+func levelFrom(measured []int, level int) int {
+	if i := slices.IndexFunc(measured, func(of int) bool { return of >= level }); level >= 0 && i >= 0 {
+		return i
+	}
+	return len(measured) - 1
 }

@@ -74,9 +74,6 @@ func (p protocols) instructions(stage *collective.Stage, way mpi.Way) (n int) {
 	return n
 }
 
-// Message is the cost of a lone message.
-func (p protocols) Message(bytes int) (Cost, error) { return p.Cost(alone(bytes)) }
-
 // stage adds the terms of a stage. In a rendezvous the first bytes go with the request, the rest after
 // control messages of y(τ) each.
 func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
@@ -159,11 +156,8 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 		message.Pattern, message.Shape = collective.OneWay, []collective.Batch{{Count: ranks, Bytes: bytes}}
 		return p.ways[way].terms(symbols)(&message, mapping.Traffic{}, mark)
 	}
-	m := p.ways[way]
-	if !m.NoOverhead {
-		mark(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: bytes})
-	}
-	m.localTerms(stage, t, symbols, func(term Term) {
+	mark(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: bytes})
+	p.ways[way].localTerms(stage, t, symbols, func(term Term) {
 		term.Count = Count{Fixed: 2}
 		mark(term)
 	})

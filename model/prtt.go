@@ -79,7 +79,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 //
 //	(PRTT(n,0,m) − PRTT(1,0,m))/(n−1) = g + (m−1)G,
 //
-// is a line over m, fitted by relative errors. A delay longer than the gap leaves the sender's own
+// is a line over m, see fit.SumOf. A delay longer than the gap leaves the sender's own
 // time,
 //
 //	o_s = (PRTT(n,d,m) − PRTT(1,0,m))/(n−1) − d,
@@ -103,14 +103,15 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 	trips = slices.Clone(trips)
 	slices.SortStableFunc(trips, func(a, b RoundTrip) int { return a.Bytes - b.Bytes })
 
-	var sizes, gaps []float64
+	var sizes [][]float64 // 1 for g, m − 1 for G
+	var gaps []float64
 	var delayed *RoundTrip // of the smallest size
 	for i, t := range trips {
 		single, there := singles[t.Bytes]
 		switch {
 		case t.N < 2 || !there:
 		case t.Delay == 0:
-			sizes = append(sizes, float64(t.Bytes-1))
+			sizes = append(sizes, []float64{1, float64(t.Bytes - 1)})
 			gaps = append(gaps, (t.Seconds-single)/float64(t.N-1))
 		case delayed == nil:
 			delayed = &trips[i]
@@ -119,10 +120,11 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 	if delayed == nil {
 		return LogGP{}, nil, errors.New("LogGP needs PRTT(1,0,m) and PRTT(n,d,m) of the same m with n ≥ 2 and a delay d > 0, for o and L")
 	}
-	m.Gap, m.GapPerByte, err = fitLine(sizes, gaps)
+	line, err := fit.SumOf(sizes, gaps)
 	if err != nil {
 		return LogGP{}, nil, fmt.Errorf("LogGP needs PRTT(1,0,m) and PRTT(n,0,m) with n ≥ 2 for two sizes m or more, for g and G: %w", err)
 	}
+	m.Gap, m.GapPerByte = line.Costs[0].Value, line.Costs[1].Value
 	single, bytes := singles[delayed.Bytes], delayed.Bytes
 	send := (delayed.Seconds-single)/float64(delayed.N-1) - delayed.Delay
 	receive := delayed.Receive
@@ -132,49 +134,17 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 	m.Overhead, m.Measured = (send+receive)/2, latency
 	message := single/2 - float64(bytes-1)*m.GapPerByte
 	if m.Latency = message - send - receive; m.Latency < 0 && message > 0 {
-		switch {
-		case delayed.Receive == 0:
-			warnings = append(warnings, fmt.Errorf("two of LogGP's o, measured as %.4g ns of the sender, are more than the %.4g ns of a message: the receiver's o is less in shared memory, and these parameters lack it; L is taken as 0 and o as half of the message: sweep anew",
-				1e9*send, 1e9*message))
-		case !(latency.N > 0 && latency.Known() && latency.Hi >= 0):
-			warnings = append(warnings, fmt.Errorf("LogGP's o of the sender, %.4g ns, and of the receiver, %.4g ns, are together more than the %.4g ns of a message: something disturbed one of the measurements; L is taken as 0 and o as half of the message: sweep anew, or for longer",
+		if !(latency.N > 0 && latency.Known() && latency.Hi >= 0) {
+			warnings = append(warnings, fmt.Errorf("LogGP's o of the sender, %.4g ns, and of the receiver, %.4g ns, are together more than the %.4g ns of a message: something disturbed one of the measurements, or the receiver's was not measured and counts as the sender's; L is taken as 0 and o as half of the message: sweep anew, or for longer",
 				1e9*send, 1e9*receive, 1e9*message))
 		}
 		m.Latency, m.Overhead = 0, message/2
 	}
-
-	for _, p := range []struct {
-		name  string
-		value float64
-	}{{"L", m.Latency}, {"o", m.Overhead}, {"g", m.Gap}, {"G", m.GapPerByte}} {
-		if p.value < 0 {
-			warnings = append(warnings, fmt.Errorf("LogGP's %s comes out as %.3g s, below zero: its assumptions do not hold for this channel", p.name, p.value))
-		}
+	if m.Latency < 0 || m.Overhead < 0 {
+		warnings = append(warnings, fmt.Errorf("LogGP's L and o come out as %.3g and %.3g s, below zero: its assumptions do not hold for this channel", m.Latency, m.Overhead))
 	}
 	if gap := m.Gap + float64(bytes-1)*m.GapPerByte; delayed.Delay < gap {
 		warnings = append(warnings, fmt.Errorf("the delay of %.3g s is shorter than the gap of %.3g s that it must exceed: LogGP's o and L are doubtful", delayed.Delay, gap))
 	}
 	return m, warnings, nil
-}
-
-// fitLine finds a and b of y = a + bx with the least squares of relative errors.
-func fitLine(xs, ys []float64) (a, b float64, err error) {
-	var w, wx, wy, wxx, wxy float64
-	for i, x := range xs {
-		y := ys[i]
-		if y <= 0 {
-			return 0, 0, fmt.Errorf("n messages take no longer than one at m = %.0f", x+1)
-		}
-		weight := 1 / (y * y)
-		w += weight
-		wx += weight * x
-		wy += weight * y
-		wxx += weight * x * x
-		wxy += weight * x * y
-	}
-	det := w*wxx - wx*wx
-	if len(xs) < 2 || det <= 1e-12*w*wxx {
-		return 0, 0, fmt.Errorf("there are %d", len(xs))
-	}
-	return (wxx*wy - wx*wxy) / det, (w*wxy - wx*wy) / det, nil
 }

@@ -3,7 +3,6 @@ package model
 import (
 	"container/heap"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
@@ -81,8 +80,6 @@ const (
 	sendEnds    // the sender is free
 	receiveEnds // the receiver is done
 )
-
-var errManyMessages = fmt.Errorf("makes more than %d messages, which are followed one by one: take fewer ranks, or larger chunks", mostMessages)
 
 // errAbove is why a schedule dearer than a limit has no cost.
 var errAbove = errors.New("costs more than that")
@@ -223,14 +220,14 @@ func (sim *simulation) beginCopy(id int32) {
 // memoryOf is the memory that a message contends for at a rank: its core's, or its node's adapter.
 func (sim *simulation) memoryOf(m *message, of int32) *memory {
 	r := &sim.ranks[of]
-	perNode := len(sim.memories) / len(sim.adapters[0])
-	if m.level.network {
-		return &sim.memories[r.node*perNode+perNode-1]
+	perNode, index := len(sim.memories)/len(sim.adapters[0]), 0
+	switch {
+	case m.level.network:
+		index = perNode - 1
+	case sim.h.memoryOf != nil:
+		index = sim.h.memoryOf[r.core]
 	}
-	if sim.h.memoryOf == nil {
-		return &sim.memories[r.node*perNode]
-	}
-	return &sim.memories[r.node*perNode+sim.h.memoryOf[r.core]]
+	return &sim.memories[r.node*perNode+index]
 }
 
 // updateCopies computes what remains of all copies.
@@ -316,7 +313,7 @@ func (sim *simulation) send(id int32) {
 	m := &sim.messages[id]
 	r := &sim.ranks[m.from]
 	m.waitedFor, m.began = r.waitedFor, r.began
-	busy, transit := m.senderTime(), m.alone+m.additional
+	busy, transit := m.senderTime, m.alone+m.additional
 	if m.oneTransfer { // the receiver's alone
 		busy, transit = 0, m.alone/2
 	}

@@ -39,9 +39,6 @@ type TauLop struct {
 	// Evicted tells that the call's footprint exceeds the ranks' own caches: exchanges do not find
 	// there what the call has written; copies find it in shared caches.
 	Evicted bool
-
-	// NoOverhead leaves o(m) out, as the paper's formulas do from eq. (10) on.
-	NoOverhead bool
 }
 
 // ErrContiguous is why strided messages cannot be costed.
@@ -97,15 +94,13 @@ func (m TauLop) Cost(s *collective.Schedule) (Cost, error) {
 // channels. It fails at once where there are too many messages.
 func (m TauLop) cost(s *collective.Schedule, symbols Symbols, add terms, value values) (Cost, error) {
 	c, err := m.counter(s)
-	switch {
-	case err != nil:
-		return Cost{}, err
-	case c == nil:
-		return evaluate(s, symbols, oneChannel, add, value)
-	case c.Work(s) > mapping.Most:
-		return Cost{}, fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
+	if err == nil && c != nil && c.Work(s) > mapping.Most {
+		err = fmt.Errorf("%s %w", s.Algorithm, mapping.ErrMany)
 	}
-	return evaluate(s, symbols, c.Runs, add, value)
+	if err != nil {
+		return Cost{}, err
+	}
+	return evaluate(s, symbols, c, add, value)
 }
 
 // Stage is the cost of a stage of a schedule, in seconds, with messages in the channels of t. It fails
@@ -155,12 +150,7 @@ func (m TauLop) counter(s *collective.Schedule) (*mapping.Counter, error) {
 	return c, nil
 }
 
-// Message is the cost of one message with the channel to itself, T(m) of eqs. (9)–(11) and (22).
-func (m TauLop) Message(bytes int) (Cost, error) {
-	return m.Cost(alone(bytes))
-}
-
-// alone is a schedule of one message.
+// alone is a schedule of one message, with the channel to itself: T(m) of eqs. (9)–(11) and (22).
 func alone(bytes int) *collective.Schedule {
 	return &collective.Schedule{
 		Call: collective.Call{P: 2, M: bytes},
@@ -340,9 +330,7 @@ func largestOf(shape []collective.Batch, messages int) (largest []collective.Bat
 func (m TauLop) network(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
 	bytes := stage.Shape[0].Bytes
 	size := y.size(bytes)
-	if !m.NoOverhead {
-		add(Term{Count: Count{Fixed: 1}, Parameter: "o₁", Bytes: bytes, Size: size})
-	}
+	add(Term{Count: Count{Fixed: 1}, Parameter: "o₁", Bytes: bytes, Size: size})
 	m.packing(bytes, y, add)
 	if n := m.Cluster.Network.Copies; n > 0 {
 		add(Term{Count: Count{Fixed: n}, Parameter: "L", Bytes: bytes, Size: size, Tau: t.Both})
@@ -390,16 +378,9 @@ func (m TauLop) memory(stage *collective.Stage, channel Channel, y Symbols, add 
 		transfers(Count{Fixed: 1}, largest, tau)
 		return nil
 	}
-	if !m.NoOverhead {
-		o := Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest)}
-		from := Channel{Level: channel.Level}
-		// A lone message, such as of a root that receives nothing, is no exchange.
-		if stage.Pattern == collective.Exchange && tau > 1 {
-			from.Way = Exchange
-		}
-		o.from.Channel = m.Channels.overheadOf(from)
-		add(o)
-	}
+	// A lone message, such as of a root that receives nothing, is no exchange.
+	o := source{Channel: m.Channels.overheadOf(channel.Level, stage.Pattern == collective.Exchange && tau > 1)}
+	add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest), from: o})
 	m.packing(largest, y, add)
 	switch m.Transport {
 	case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1

@@ -28,7 +28,7 @@ type posting struct {
 func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 	ranks := s.Call.P
 	if ranks > mostMessages {
-		return nil, errManyMessages
+		return nil, errTooMany
 	}
 	nodes, cores, err := h.locate(ranks)
 	if err != nil {
@@ -91,7 +91,7 @@ func (sim *simulation) post(s *collective.Schedule) error {
 		first := len(sim.messages)
 		for m := range step.Messages() {
 			if len(sim.messages) == mostMessages {
-				return errManyMessages
+				return errTooMany
 			}
 			k := key{sim.level(&sim.ranks[m.From], &sim.ranks[m.To]), m.Bytes(), waits}
 			class := classes[k]
