@@ -19,11 +19,3 @@ func Example() {
 	// L = 1105 ns [1080, 1130]
 	// c = 960 ns [928, 992]
 }
-
-// The memory concurrency if four transfers take twice as long as one.
-func ExampleConcurrency() {
-	one := fit.Estimate{Center: 1000, Lo: 980, Hi: 1020, N: 6}
-	four := fit.Estimate{Center: 2000, Lo: 1960, Hi: 2040, N: 6}
-	fmt.Printf("A(4) = %.1f\n", fit.Concurrency(4, one, four).Center)
-	// Output: A(4) = 2.0
-}

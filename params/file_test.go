@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -120,20 +121,19 @@ func TestFileRoundTrip(t *testing.T) {
 	for _, c := range is.Cells {
 		byKey[c.Key] = c
 	}
-	near := func(got, want, rel float64) bool {
-		return got == want || math.Abs(got-want) <= rel*math.Abs(want)
-	}
 	if len(byKey) != len(was.Cells) {
 		t.Errorf("%d cells, want %d", len(byKey), len(was.Cells))
 	}
 	for _, want := range was.Cells {
-		got := byKey[want.Key]
-		good := got.K == want.K && got.Transfers == want.Transfers && got.Time.N == want.Time.N && len(got.Samples) == len(want.Samples) &&
-			near(got.Time.Center, want.Time.Center, 5e-6) && near(got.Time.Lo, want.Time.Lo, 5e-6) && near(got.Time.Hi, want.Time.Hi, 5e-6)
-		for i := range got.Samples {
-			good = good && got.Samples[i].Launch == want.Samples[i].Launch && got.Samples[i].Spread == want.Samples[i].Spread && near(got.Samples[i].NS, want.Samples[i].NS, 5e-5)
+		for _, v := range []*float64{&want.Time.Center, &want.Time.Lo, &want.Time.Hi} {
+			if !math.IsInf(*v, 0) {
+				*v = round(*v, 6)
+			}
 		}
-		if !good {
+		for i := range want.Samples {
+			want.Samples[i].NS = round(want.Samples[i].NS, 5)
+		}
+		if got := byKey[want.Key]; !reflect.DeepEqual(got, want) {
 			t.Fatalf("%v: got %+v, want %+v", want.Key, got, want)
 		}
 	}
@@ -207,17 +207,9 @@ func TestRead(t *testing.T) {
 		{"CRLF", strings.ReplaceAll(good, "\n", "\r\n")},
 		{"on one line", strings.ReplaceAll(good, "\n", "")},
 		{"byte order mark", "\xef\xbb\xbf" + good},
-		{"cells before the version", strings.Replace(changed(t, `"format": "taulop parameters",`, `"cells": [],"format": "taulop parameters",`), `"cells": [`+"\n", `"x": [`+"\n", 1)},
 		{"escapes", changed(t, `"kind":"transfer"`, `"\u006bind":"transf\u0065r"`)},
 	} {
 		f, err := Read(strings.NewReader(tt.text), "f")
-		if tt.name == "cells before the version" {
-			// Unknown fields are reported once the version is known.
-			if err == nil || !strings.Contains(err.Error(), `f:10: there is no field "x"`) {
-				t.Errorf("%s: %v", tt.name, err)
-			}
-			continue
-		}
 		if err != nil {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
@@ -236,13 +228,13 @@ func TestReadRefuses(t *testing.T) {
 		{"empty", "", "f is empty: measure again"},
 		{"published text", small, "f:1: this is no parameter file; if it is a published text file, taulop import makes one of it"},
 		{"other text", "MPI results\n", "f:1: this is no parameter file: name one that taulop sweep or import wrote"},
-		{"a list", "[1,2]", "f:1: this is no parameter file: name one"},
 		{"a mark alone", "\xef\xbb\xbf{", "f:1: the file ends in the middle"},
 		{"cut", good[:200], "it was cut off: copy it again"},
 		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version": name one that taulop sweep or import wrote`},
 		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
 		{"newer version", with(`"version": 1`, `"version": 6`), "f:3: version 6 of the format is newer than 5, the newest that this taulop reads; use a newer taulop"},
 		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},
+		{"cells before the version", `{"cells": [], "format": "taulop parameters", "version": 1, "x": []}`, `f:1: there is no field "x"`},
 		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 6}`, "f:1: version 6"},
 		{"version 0", with(`"version": 1`, `"version": 0`), "f:3: version is 0"},
 		{"version in words", with(`"version": 1`, `"version": "1"`), "f:3: version: string where a value like int belongs"},
@@ -251,17 +243,13 @@ func TestReadRefuses(t *testing.T) {
 		{"unknown field", with(`"complete"`, `"compete"`), `f:7: there is no field "compete"`},
 		{"unknown field of the plan", with(`"sizes"`, `"seizes"`), `f:5: plan: there is no field "seizes"`},
 		{"unknown field of a cell", with(`"k":1`, `"j":1`), `f:11: there is no field "j"`},
-		{"twice in a cell", with(`"k":1`, `"tau":1`), `f:11: "tau" is there twice`},
 		{"operator that is no UTF-8", with(`"kind":"transfer","setup":"ring"`, `"kind":"gamma","operator":"SUM`+"\xcd"+`I"`), `is no operator; want a name like SUM_I`},
 		{"a cell twice", with(`"tau":2,"bytes":1`, `"tau":1,"bytes":1`), "f:12: transfer of ring, placement local, in cache, τ = 1, m = 1 is there twice, first in line 11"},
-		{"unknown kind with a variant, and odd letters", with(`"kind":"transfer"`, `"kind":"Te l","variant":"a"`), `kind "Te l" is unknown`},
 		{"unknown kind with a variant and a setup", with(`"kind":"transfer"`, `"kind":"teleport","variant":"a"`), `kind teleport has no setup`},
 		{"unknown kind", with(`"kind":"transfer"`, `"kind":"transport"`), `f:11: transport of ring, placement local, in cache, τ = 1, m = 1: kind "transport" is unknown`},
 		{"unknown placement", with(`"placement":"local"`, `"placement":"loco"`), `f:11: transfer of ring, placement loco, in cache, τ = 1, m = 1: placement "loco" is unknown`},
 		{"no kind", with(`"kind":"transfer",`, ``), "f:11: a cell lacks one of kind"},
 		{"no setup", with(`"setup":"ring",`, ``), `f:11: transfer, placement local, in cache, τ = 1, m = 1: "" is no setup`},
-		{"setup of an overhead", with(`"kind":"transfer"`, `"kind":"overhead"`), `kind overhead has no setup`},
-		{"operator of a transfer", with(first, first+`"operator":"SUM_I",`), `kind transfer has no operator`},
 		{"NaN", with("[100,", "[NaN,"), `f:11: invalid character 'N' at start of value, at "NaN,99,101.5`},
 		{"overflow", with("[100,", "[1e999,"), `f:11: "1e999" is too large`},
 		{"absurd", with("[100,99,101.5", "[1e300,99,1e301"), `f:11: transfer of ring, placement local, in cache, τ = 1, m = 1: 1e+300 is no time in ns`},
@@ -285,33 +273,20 @@ func TestReadRefuses(t *testing.T) {
 		{"n with a fraction", with("101.5,6]", "101.5,6.5]"), `f:11: "6.5" is no whole number`},
 		{"τ zero", with(`"tau":1`, `"tau":0`), `τ is 0; want 1 …`},
 		{"absurd τ", with(`"tau":1`, `"tau":99999999999999999999`), `f:11: 99999999999999999999 where a value like int belongs`},
-		{"m negative", with(`"bytes":1`, `"bytes":-1`), `m is -1; want 1 …`},
 		{"m of nothing", with(`"kind":"transfer"`, `"kind":"null"`), `m is 1; want 0 … 0`},
 		{"n of a transfer", with(first, first+`"n":2,`), `kind transfer has no n`},
 		{"prtt of no side", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt","n":1,"variant":"sender"`), `variant "sender" of a round trip; want receiver, or none`},
-		{"prtt without n", with(`"kind":"transfer","setup":"ring"`, `"kind":"prtt"`), `n is 0; want 1 …`},
-		{"k negative", with(`"k":1`, `"k":-1`), `k is -1`},
-		{"number with a zero in front", with(`"k":1`, `"k":01`), `f:11: invalid character '1' after object value (expecting ',' or '}'), at "1,`},
-		{"number that ends early", with(`"k":1`, `"k":1.`), `f:11: invalid character ',' in number (expecting digit), at ",`},
 		{"sizes unsorted", with("[1, 64]", "[64, 1]"), "f:5: plan: size 1 comes after 64; they must rise"},
-		{"size zero", with("[1, 64]", "[0, 64]"), "f:5: plan: size 0"},
-		{"huge size", with("[1, 64]", "[1, 9999999999999999]"), "f:5: plan: size is 9999999999999999; want 1 … "},
-		{"size in words", with("[1, 64]", `[1, "64"]`), "f:5: plan: string where a value like int belongs"},
-		{"plan's placement unknown", with(`["local"]`, `["loco"]`), `f:5: plan: placement "loco" is unknown`},
 		{"plan's setup a path", with(`["ring"]`, `["../ring"]`), `f:5: plan: "../ring" is no setup`},
 		{"setup twice", with(`["ring"]`, `["ring","ring"]`), `f:5: plan: a setup, placement, operator or state of the cache is there twice`},
-		{"negative segments", with(`"segments": 2`, `"segments": -2`), "f:5: plan: segments is -2"},
 		{"width", with(`0.03`, `3`), "f:5: plan: width is 3"},
-		{"budget", with(`"budget_s": 60`, `"budget_s": -60`), "f:5: plan: budget_s is -60"},
 		{"negative seconds", with(`1.5`, `-1.5`), "seconds is -1.5; want 0 …"},
 		{"placement of a file unknown", with(`"placements": []`, `"placements": [{"policy":"loco"}]`), `f:6: placement "loco" is unknown`},
 		{"samples that contradict the centre", with(`[[-1,99,0,0],[-1,99.5,0,0],[-1,100,0,0],[-1,100,0,0],[-1,101,0,0],[-1,101.5,0,0]]`, `[[-1,101,0,0],[-1,199,0,0]]`), "its time is 100 ns, and its samples are 101 … 199"},
 		{"CPU list in words", with(`"cpus_online": "0-1"`, `"cpus_online": "all"`), "f:4: provenance: "},
 		{"cells an object", with("\"cells\": [\n", "\"cells\": {\n"), `f:10: "{" where [ belongs`},
-		{"a comma too many", with("0,0]]}\n", "0,0]]},\n"), `f:12: invalid character ',' at start of value, at ",`},
 		{"text after the end", good + "x", `f:15: invalid character 'x' at start of value, at "x"`},
 		{"two files", good + good, `f:15: "{" where the end of the file belongs`},
-		{"string without end", with(`"local","tau":1`, `"local`+"\n"+`","tau":1`), "f:11: invalid character '\\n' in string"},
 		{"deep", with(`"warnings": []`, `"warnings": `+strings.Repeat("[", 100000)), "f:9: more than 16 brackets in each other"},
 		{"UTF-16", utf16(good), "f:1: the file is UTF-16"},
 		{"zero bytes", with(`"k":1`, "\x00"), `f:11: invalid character '\x00' at start of value`},
@@ -420,14 +395,14 @@ func TestValidate(t *testing.T) {
 		{plan(func(p *Plan) { p.Taus[1] = 1 }), "plan: τ 1 is there twice"},
 		{plan(func(p *Plan) { p.MoreSegments = []int{2} }), "more_segments: 1 values"},
 		{plan(func(p *Plan) { p.MoreSegments = []int{0} }), "more_segments is 0"},
-		{plan(func(p *Plan) { p.MoreSegments = make([]int, MostBuffers) }), "more_segments: 64 values"},
 		{plan(func(p *Plan) { p.MoreSegmentBytes = []int{32, 32} }), "more_segment_bytes: 2 values"},
-		{plan(func(p *Plan) { p.MoreSegmentBytes = []int{-1} }), "more_segment_bytes is -1"},
 		{key(Key{Kind: CopyCell, Segments: 4}), "kind copy has no segments"},
+		{key(Key{Kind: CopyCell, Transport: CMA}), "kind copy has no transport"},
+		{key(Key{Kind: TransferCell, Setup: Ping, Transport: "C MA"}), `"C MA" is no transport`},
+		{key(Key{Kind: TransferCell, Setup: Ping, Buffers: "fresh"}), `buffers are "fresh"`},
 		{key(Key{Kind: NullCell, Setup: Ring, SegmentBytes: 64}), "kind null has no segment_bytes"},
 		{key(Key{Kind: TransferCell, Setup: Ring, SegmentBytes: -1}), "segment_bytes is -1"},
-		{key(Key{Kind: TransferCell, Setup: Ring, Segments: maxSize + 1}), "segments is 1"},
-		{memory(Memory{PeakGBs: -1}), "-1 GB/s"}, {memory(Memory{PeakGBs: 2 * MostPeakGBs}), "GB/s"}, {memory(Memory{Slots: -1}), "memory: -1"}, {memory(Memory{MTs: -5}), "memory: -5"},
+		{memory(Memory{PeakGBs: -1}), "-1 GB/s"}, {memory(Memory{PeakGBs: 2 * MostPeakGBs}), "GB/s"}, {memory(Memory{MTs: -5}), "memory: -5"},
 		{loads(Loads{"local", 1, 5, 5, 4, 0}), "above twice cached_ns"}, {loads(Loads{"local", 1, 5, 5, 0, 0}), "above twice cached_ns"}, {loads(Loads{"local", 0, 9, 9, 1, 0}), "τ = 0"},
 		{loads(Loads{"a\nb", 1, 9, 9, 1, 0}), "is unknown"}, {loads(Loads{"local", 1, -1, 9, 1, 0}), "-1 is no time"},
 		{func(f *File) { *f = *moved(t); f.Cells[0].Samples[0].Watch = 9 }, "a sample is of watch 9 and the file has 4"},
@@ -492,8 +467,7 @@ func TestRound(t *testing.T) {
 	}
 }
 
-// A file of a machine with 256 cores, all τ and three placements has less than 20 MB. BenchmarkRead measures
-// the time of reading it.
+// A file of a machine with 256 cores, all τ and three placements has less than 20 MB.
 func TestLargeFile(t *testing.T) {
 	f := machine(256, numa.Local, numa.Spread, numa.Remote)
 	text := written(t, f)
@@ -501,23 +475,6 @@ func TestLargeFile(t *testing.T) {
 		t.Errorf("%d cells take %d bytes", len(f.Cells), len(text))
 	}
 	reread(t, text)
-	t.Logf("%d cells, %d bytes", len(f.Cells), len(text))
-}
-
-func BenchmarkRead(b *testing.B) {
-	path := filepath.Join(b.TempDir(), "host.json")
-	f := machine(256, numa.Local, numa.Spread, numa.Remote)
-	if err := f.WriteFile(path); err != nil {
-		b.Fatal(err)
-	}
-	info := must.Get(os.Stat(path))
-	b.SetBytes(info.Size())
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := ReadFile(path); err != nil {
-			b.Fatal(err)
-		}
-	}
 }
 
 func FuzzRead(f *testing.F) {
@@ -542,36 +499,24 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		first := written(t, file)
-		again, err := Read(bytes.NewReader(first), "again")
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v", err)
-		}
-		if second := written(t, again); !bytes.Equal(first, second) {
+		if second := written(t, reread(t, first)); !bytes.Equal(first, second) {
 			t.Errorf("written twice, two results")
 		}
 		if table, err := file.Table(Selection{}); err == nil {
-			if err := table.check(); err != nil {
-				t.Errorf("a table: %v", err)
-			}
+			must.Do(table.check())
 			if full, _, err := table.Fill(); err == nil {
-				if err := WriteText(&bytes.Buffer{}, full); err != nil {
-					t.Error(err)
-				}
+				must.Do(WriteText(io.Discard, full))
 			}
 		}
 		if gamma, err := file.Gamma(""); err == nil {
 			fitted, _ := gamma.Fit(customarySizes)
-			if err := WriteGammaText(&bytes.Buffer{}, fitted); err != nil {
-				t.Error(err)
-			}
+			must.Do(WriteGammaText(io.Discard, fitted))
 		}
 		file.Y(Selection{})
 		file.C("", false)
 		for _, n := range file.Networks {
 			if _, table, err := file.Network(n.Name); err == nil {
-				if err := table.check(); err != nil {
-					t.Errorf("network %s: %v", n.Name, err)
-				}
+				must.Do(table.check())
 			}
 		}
 	})

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -129,25 +128,27 @@ func TestOtherPlacements(t *testing.T) {
 			f.Cells = append(f.Cells, c)
 		}
 	}
-	table, err := f.Table(Selection{Placement: numa.Remote, OffCache: true})
-	if err != nil || table.Overheads[1] != 110e-9 {
-		t.Errorf("%+v, %v", table, err)
+	if table := must.Get(f.Table(Selection{Placement: numa.Remote, OffCache: true})); table.Overheads[1] != 110e-9 {
+		t.Errorf("%+v", table)
 	}
-	if gamma, err := f.Gamma(numa.Remote); err != nil || len(gamma.Operators) != 2 {
-		t.Errorf("%+v, %v", gamma, err)
+	if gamma := must.Get(f.Gamma(numa.Remote)); len(gamma.Operators) != 2 {
+		t.Errorf("%+v", gamma)
 	}
-	_, err = f.Table(Selection{Placement: numa.Remote})
-	if want := "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)"; err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
+	for _, tt := range []struct {
+		f    *File
+		s    Selection
+		want string
+	}{
+		{f, Selection{Placement: numa.Remote}, "no transfers of ring, placement remote, in cache: the file has ring (placement local, in cache), ring (placement remote, off cache)"},
+		{f, Selection{Setup: "bcast"}, "no transfers of bcast"},
+		{&File{}, Selection{}, "the file has none at all"},
+	} {
+		if _, err := tt.f.Table(tt.s); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("error %v, want %s", err, tt.want)
+		}
 	}
 	if _, err := f.Y(Selection{Placement: numa.Remote}); err == nil || !strings.Contains(err.Error(), "the file has no y of ring, placement remote") {
 		t.Errorf("y: %v", err)
-	}
-	if _, err := f.Table(Selection{Setup: "bcast"}); err == nil || !strings.Contains(err.Error(), "no transfers of bcast") {
-		t.Errorf("bcast: %v", err)
-	}
-	if _, err := (&File{}).Table(Selection{}); err == nil || !strings.Contains(err.Error(), "the file has none at all") {
-		t.Errorf("an empty file: %v", err)
 	}
 }
 
@@ -235,44 +236,27 @@ func TestFitGamma(t *testing.T) {
 
 // Published numbers are the same after import, writing, reading and export.
 func TestImportRoundTrip(t *testing.T) {
-	if os.Getenv("TAULOP_SHARED") == "" {
-		t.Skip("TAULOP_SHARED is not set")
-	}
 	gammas := published(t, "gamma.txt")
 	for path, data := range published(t, "SHM.txt", "IB.txt", "TCP.txt") {
 		gammaPath := filepath.Join(filepath.Dir(path), "gamma.txt")
 		table := must.Get(ReadText(bytes.NewReader(data), path))
-		gamma, err := ReadGammaText(bytes.NewReader(gammas[gammaPath]), gammaPath)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gamma := must.Get(ReadGammaText(bytes.NewReader(gammas[gammaPath]), gammaPath))
 		f := reread(t, written(t, FromText(table, gamma)))
-		if table, err = f.Table(Selection{}); err != nil {
-			t.Fatal(err)
-		}
-		full, missing, err := table.Fill()
+		full, missing, err := must.Get(f.Table(Selection{})).Fill()
 		if err != nil || len(missing) > 0 {
 			t.Errorf("%s: %q, %v", path, missing, err)
 		}
-		if gamma, err = f.Gamma(""); err != nil {
-			t.Fatal(err)
-		}
-		fitted, missing := gamma.Fit(full.Transfers.Sizes)
+		fitted, missing := must.Get(f.Gamma("")).Fit(full.Transfers.Sizes)
 		if len(missing) > 0 {
 			t.Errorf("%s: %q", gammaPath, missing)
 		}
 		var shm, reductions bytes.Buffer
 		must.Do(WriteText(&shm, full))
 		must.Do(WriteGammaText(&reductions, fitted))
-		if got, want := numbers(shm.String()), numbers(string(data)); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: other numbers", path)
-		}
-		if got, want := numbers(reductions.String()), numbers(string(gammas[gammaPath])); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: other numbers", gammaPath)
-		}
-		names := func(text string) string { return strings.Join(strings.Fields(strings.Split(text, "\n")[2])[1:], " ") }
-		if got, want := names(reductions.String()), names(string(gammas[gammaPath])); got != want {
-			t.Errorf("%s: operators %s, were %s", gammaPath, got, want)
+		names := func(text string) []string { return strings.Fields(strings.Split(text, "\n")[2])[1:] }
+		was := string(gammas[gammaPath])
+		if !slices.Equal(numbers(shm.String()), numbers(string(data))) || !slices.Equal(numbers(reductions.String()), numbers(was)) || !slices.Equal(names(reductions.String()), names(was)) {
+			t.Errorf("%s: other numbers or operators", path)
 		}
 	}
 }
@@ -317,60 +301,23 @@ func TestWriteBenchmarks(t *testing.T) {
 	}
 	samples := make(map[string][]float64)
 	for r := benchfmt.NewReader(&b, "b"); r.Scan(); {
-		result, ok := r.Result().(*benchfmt.Result)
-		if !ok {
-			t.Fatalf("%v", r.Result())
-		}
+		result := r.Result().(*benchfmt.Result)
 		if s := result.GetConfig("segment-bytes"); s != "8192" {
 			t.Fatalf("segment-bytes %q", s)
 		}
 		sec, _ := result.Value("sec/op")
 		samples[result.Name.String()] = append(samples[result.Name.String()], sec)
 	}
-	if len(samples) != len(f.Cells) {
-		t.Errorf("%d benchmarks for %d cells", len(samples), len(f.Cells))
-	}
 	c := f.Cells[0]
 	got := samples["Transfer/setup=ring/placement=local/cache=in/tau=1/bytes=1"]
-	if len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3].NS/2e9) > 1e-5*got[3] {
-		t.Errorf("samples %v s of %v ns", got, c.Samples)
+	if len(samples) != len(f.Cells) || len(got) != len(c.Samples) || math.Abs(got[3]-c.Samples[3].NS/2e9) > 1e-5*got[3] {
+		t.Errorf("%d benchmarks for %d cells, samples %v s of %v ns", len(samples), len(f.Cells), got, c.Samples)
 	}
 	for _, name := range []string{"Null/setup=isolated/placement=local/cache=in/tau=1", "Gamma/operator=SUM_I/placement=local/cache=in/tau=2/bytes=64",
 		"Prtt/placement=local/cache=in/tau=1/bytes=64/n=10/delay=500"} {
 		if len(samples[name]) != 10 {
 			t.Errorf("%d samples of %s", len(samples[name]), name)
 		}
-	}
-}
-
-// p(m,d) by stride and cache; contiguous messages and messages between CPUs are not packed.
-func TestP(t *testing.T) {
-	f := sparse()
-	add := func(variant string, bytes int, ns float64, off bool) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.Local, OffCache: off, Tau: 1, Bytes: bytes}.Named(variant), Time: exactly(ns)})
-	}
-	add("4K4S", 4096, 50, false)
-	add("4K8S", 4096, 300, false)
-	add("1K8S", 1024, 80, false)
-	add("4K8S-L3", 4096, 1800, false)
-	add("4K8S", 4096, 900, true)
-	add("4K512S", 4096, 950, false)
-	add("4K64S", 4096, 920, false)
-	for _, tt := range []struct {
-		stride, m int
-		off       bool
-		want      float64
-	}{{8, 1024, false, 80e-9}, {8, 4096, false, 300e-9}, {8, 2560, false, 190e-9}, {8, 4096, true, 900e-9}, {64, 4096, false, 920e-9}} {
-		curve := must.Get(f.P(tt.stride, tt.off))
-		if got, beyond := curve.At(tt.m, 7); math.Abs(got-tt.want) > 1e-15 || beyond {
-			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
-		}
-	}
-	if _, err := f.P(16, false); err == nil || !strings.Contains(err.Error(), "there are those of 8, 64, 512") {
-		t.Errorf("a stride that was not measured: %v", err)
-	}
-	if _, err := sparse().P(8, false); err == nil || !strings.Contains(err.Error(), "taulop pack") {
-		t.Errorf("nothing packed: %v", err)
 	}
 }
 

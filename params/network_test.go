@@ -78,6 +78,7 @@ func TestNetworkRefused(t *testing.T) {
 		{"copies", "copies is -1", func(f *File) { f.Networks[0].Copies = -1 }},
 		{"host", "is no host", func(f *File) { f.Networks[0].Hosts = []string{""} }},
 		{"twice", "network ib0 is there twice", func(f *File) { f.Networks = append(f.Networks, f.Networks[0]) }},
+		{"peer", "is no peer", func(f *File) { f.Networks[0].Peers = []Peer{{Address: "node2"}} }},
 		{"many", "65 of them", func(f *File) { f.Networks = make([]Network, 65) }},
 		{"unnamed", `there is no network "ib0"`, func(f *File) { f.Networks[0].Name = "ib1" }},
 		{"variant", "no parameter of a network", func(f *File) { f.Cells[0].Variant = Name("ib0") }},

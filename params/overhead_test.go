@@ -142,18 +142,3 @@ func TestExchangeOverheads(t *testing.T) {
 		t.Errorf("%+v, want 30 ns beyond ring", all)
 	}
 }
-
-func TestBelowZeroText(t *testing.T) {
-	for _, tt := range []struct {
-		e    fit.Estimate
-		m    int
-		want string
-	}{
-		{fit.Estimate{Center: -151.234, Lo: -160.7, Hi: -0.26}, 4096, "-151 [-161, -0.3] ns of m = 4K"},
-		{fit.Estimate{Center: -50, Lo: -50, Hi: -50}, 1536, "-50 ns of m = 1536"},
-	} {
-		if got := overheadText(tt.e) + " ns of m = " + sizeText(tt.m); got != tt.want {
-			t.Errorf("%q, want %q", got, tt.want)
-		}
-	}
-}

@@ -3,27 +3,52 @@ package params
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/strided"
 )
 
-// Latency is half the difference of strided and contiguous messages at the level, in or off cache.
-func TestLatency(t *testing.T) {
+// packs is a file of packed messages in cache, in ns by variant.
+func packs(ns map[string]float64) *File {
 	f := &File{}
-	add := func(variant string, bytes int, off bool, ns float64) {
-		f.Cells = append(f.Cells, Cell{Key: Key{Kind: PackCell, Placement: numa.List, Tau: 1, Bytes: bytes, OffCache: off}.Named(variant), Time: fit.Estimate{Center: ns}})
+	for variant, ns := range ns {
+		message, _, _ := strings.Cut(variant, "-")
+		key := Key{Kind: PackCell, Placement: numa.List, Tau: 1, Bytes: must.Get(strided.Parse(message)).Bytes}
+		f.Cells = append(f.Cells, Cell{Key: key.Named(variant), Time: exactly(ns)})
 	}
-	add("1K4S-L3", 1024, false, 300)
-	add("1K64S-L3", 1024, false, 700)
-	add("4K4S-L3", 4096, false, 900)
-	add("4K64S-L3", 4096, false, 2900)
-	add("4K64S-L3", 4096, true, 9000) // contiguous was not measured
-	add("4K4S-machine", 4096, false, 1000)
-	add("4K64S-machine", 4096, false, 990) // noise
-	add("4K64S", 4096, false, 800)         // packing alone
+	return f
+}
+
+// p(m,d) by stride and cache; contiguous messages and messages between CPUs are not packed.
+func TestP(t *testing.T) {
+	f := packs(map[string]float64{"4K4S": 50, "4K8S": 300, "1K8S": 80, "4K8S-L3": 1800, "4K512S": 950, "4K64S": 920})
+	off := packs(map[string]float64{"4K8S": 900}).Cells[0]
+	off.OffCache = true
+	f.Cells = append(f.Cells, off)
+	for _, tt := range []struct {
+		stride, m int
+		off       bool
+		want      float64
+	}{{8, 1024, false, 80e-9}, {8, 4096, false, 300e-9}, {8, 2560, false, 190e-9}, {8, 4096, true, 900e-9}, {64, 4096, false, 920e-9}} {
+		curve := must.Get(f.P(tt.stride, tt.off))
+		if got, beyond := curve.At(tt.m, 7); math.Abs(got-tt.want) > 1e-15 || beyond {
+			t.Errorf("p(%d,%d) = %v, %v; want %v", tt.m, tt.stride, got, beyond, tt.want)
+		}
+	}
+	if _, err := f.P(16, false); err == nil || !strings.Contains(err.Error(), "there are those of 8, 64, 512") {
+		t.Errorf("a stride that was not measured: %v", err)
+	}
+	if _, err := sparse().P(8, false); !errors.Is(err, ErrUnpacked) {
+		t.Errorf("nothing packed: %v", err)
+	}
+}
+
+// Latency is half the difference of strided and contiguous messages at the level, at least 0.
+func TestLatency(t *testing.T) {
+	f := packs(map[string]float64{"1K4S-L3": 300, "1K64S-L3": 700, "4K4S-L3": 900, "4K64S-L3": 2900, "4K4S-machine": 1000, "4K64S-machine": 990, "4K64S": 800, "4K64S-node": 900})
 	for _, tt := range []struct {
 		level string
 		bytes int
@@ -34,7 +59,7 @@ func TestLatency(t *testing.T) {
 			t.Errorf("%s, %d bytes: %g ns, want %g", tt.level, tt.bytes, got*1e9, tt.want)
 		}
 	}
-	for _, level := range []string{"same node", "SMT siblings", "shared L2"} {
+	for _, level := range []string{"same node", "SMT siblings", "shared L2"} { // same node: contiguous was not measured
 		if _, err := f.Latency(level, 64, false); !errors.Is(err, ErrUnpacked) {
 			t.Errorf("%s: %v", level, err)
 		}

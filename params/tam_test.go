@@ -1,9 +1,7 @@
 package params
 
 import (
-	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -43,30 +41,19 @@ func TestTam(t *testing.T) {
 	}{
 		"O_s": {tam.Send, 1000, 1}, "g_s": {tam.SendGap, 500, 8}, "g_r": {tam.ReceiveGap, 600, 8}, "O_r": {tam.Receive, 2000, 0.5}, "U_r": {tam.Take, 300, 0.25}, "L": {tam.Latency, 20000, 10},
 	} {
-		if math.Abs(tt.line.Startup.Value/tt.start-1) > 1e-3 || math.Abs(tt.line.PerByte.Value/tt.perByte-1) > 1e-3 {
+		if !near(tt.line.Startup.Value, tt.start, 1e-3) || !near(tt.line.PerByte.Value, tt.perByte, 1e-3) {
 			t.Errorf("%s is %g + %g·m, want %g + %g·m", name, tt.line.Startup.Value, tt.line.PerByte.Value, tt.start, tt.perByte)
 		}
 	}
 	// 1 ms of packets of 1448 bytes, one in 12084 ns.
-	if want := 1e6 * 1448 / 12084; tam.Packet != 1448 || math.Abs(tam.Buffer/want-1) > 1e-3 {
+	if want := 1e6 * 1448 / 12084; tam.Packet != 1448 || !near(tam.Buffer, want, 1e-3) {
 		t.Errorf("packets of %d, B_L = %g, want %g", tam.Packet, tam.Buffer, want)
 	}
 	if n := f.Networks[0]; len(n.Peers) != 1 || n.Peers[0].Address != "10.0.0.2:7415" || n.Peers[0].Packet != 1448 {
 		t.Errorf("peers were read as %+v", n.Peers)
 	}
-
-	if _, err := (&File{}).Tam(""); err == nil || !strings.Contains(err.Error(), "taulop net measures them") {
-		t.Errorf("no network: %v", err)
-	}
-	if _, err := f.Tam("ib0"); err == nil || !strings.Contains(err.Error(), "no network") {
-		t.Errorf("another network: %v", err)
-	}
 	f.Cells = f.Cells[:3]
 	if _, err := f.Tam("eth0"); err == nil {
 		t.Error("half of the parameters are enough")
-	}
-	f.Networks[0].Peers[0].Packet = 0
-	if err := f.Validate(); err == nil || !strings.Contains(err.Error(), "no peer") {
-		t.Errorf("a peer without packets: %v", err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,34 +171,26 @@ func TestReadTextWithoutLineEnd(t *testing.T) {
 		{"0.6", "f:5: the last row has no line end: its last number, 0.6, is taken as it stands"},
 		{"0.25", "f:5: the last row has no line end: its last number, 0.25, is taken as it stands"},
 	} {
-		table, err := ReadText(strings.NewReader(strings.Replace(small, "0.6\n", tt.last, 1)), "f")
-		if err != nil || fmt.Sprint(table.Doubt) != cmp.Or(tt.doubt, "<nil>") {
-			t.Errorf("%q: doubt %v, error %v", tt.last, table.Doubt, err)
-			continue
+		table := must.Get(ReadText(strings.NewReader(strings.Replace(small, "0.6\n", tt.last, 1)), "f"))
+		if fmt.Sprint(table.Doubt) != cmp.Or(tt.doubt, "<nil>") {
+			t.Errorf("%q: doubt %v", tt.last, table.Doubt)
 		}
 		if f := FromText(table, nil); (tt.doubt == "") != (len(f.Warnings) == 0) {
 			t.Errorf("%q: the file's warnings are %q", tt.last, f.Warnings)
 		}
 	}
 	for path, data := range published(t, "SHM.txt", "TCP.txt", "IB.txt") {
-		whole := must.Get(ReadText(bytes.NewReader(data), path))
 		cut := bytes.TrimRight(data, "\t\n")
 		for lost, word := range []string{"stands", "digits", "digits"} {
-			table, err := ReadText(bytes.NewReader(cut[:len(cut)-lost]), path)
-			if err != nil || table.Doubt == nil || !strings.HasSuffix(table.Doubt.Error(), word) {
-				t.Errorf("%s without its last %d digits: %v, doubt %v", path, lost, err, table.Doubt)
-				continue
-			}
-			rows, columns := len(table.Transfers.Times)-1, len(table.Transfers.Taus)-1
-			if got, want := table.Transfers.Times[rows][columns], whole.Transfers.Times[rows][columns]; math.Abs(got/want-1) > 1e-6 {
-				t.Errorf("%s without its last %d digits: %g, want %g", path, lost, got, want)
+			table := must.Get(ReadText(bytes.NewReader(cut[:len(cut)-lost]), path))
+			if table.Doubt == nil || !strings.HasSuffix(table.Doubt.Error(), word) {
+				t.Errorf("%s without its last %d digits: doubt %v", path, lost, table.Doubt)
 			}
 		}
 	}
 	for path, data := range published(t, "gamma.txt") {
-		g, err := ReadGammaText(bytes.NewReader(bytes.TrimRight(data, "\t\n")), path)
-		if err != nil || g.Doubt == nil {
-			t.Errorf("%s without its last line end: %v, doubt %v", path, err, g.Doubt)
+		if g := must.Get(ReadGammaText(bytes.NewReader(bytes.TrimRight(data, "\t\n")), path)); g.Doubt == nil {
+			t.Errorf("%s without its last line end has no doubt", path)
 		}
 	}
 }
@@ -298,17 +289,6 @@ func FuzzReadText(f *testing.F) {
 	f.Add([]byte(small))
 	f.Add([]byte(smallGamma))
 	f.Add([]byte("\ufeff# by hand\r\n\r\n" + strings.ReplaceAll(small, "\t", "  ") + "\x1a"))
-	for path, data := range published(f, "SHM.txt", "TCP.txt", "gamma.txt") {
-		var b bytes.Buffer
-		if filepath.Base(path) == "gamma.txt" {
-			g := must.Get(ReadGammaText(bytes.NewReader(data), path))
-			fitted, _ := (&Gamma{Operators: g.Operators[:3]}).Fit([]int{1, 64, 128})
-			must.Get(0, WriteGammaText(&b, fitted))
-		} else {
-			must.Get(0, WriteText(&b, first(f, path, data)))
-		}
-		f.Add(b.Bytes())
-	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		table, err := ReadText(bytes.NewReader(data), "f")
 		g, failed := ReadGammaText(bytes.NewReader(data), "f")
@@ -319,20 +299,15 @@ func FuzzReadText(f *testing.F) {
 		}
 		var first, second bytes.Buffer
 		if err == nil && table.Transfers.Sizes[0] == 1 {
-			must.Get(0, WriteText(&first, table))
-			again, err := ReadText(bytes.NewReader(first.Bytes()), "again")
-			if err != nil {
-				t.Fatalf("a written file cannot be read: %v", err)
-			}
-			if err := WriteText(&second, again); err != nil || !bytes.Equal(first.Bytes(), second.Bytes()) {
-				t.Errorf("written twice, two results (%v)", err)
+			must.Do(WriteText(&first, table))
+			must.Do(WriteText(&second, must.Get(ReadText(bytes.NewReader(first.Bytes()), "again"))))
+			if !bytes.Equal(first.Bytes(), second.Bytes()) {
+				t.Error("written twice, two results")
 			}
 		}
 		if first.Reset(); failed == nil {
-			must.Get(0, WriteGammaText(&first, g))
-			if _, err := ReadGammaText(&first, "again"); err != nil {
-				t.Errorf("a written file cannot be read: %v", err)
-			}
+			must.Do(WriteGammaText(&first, g))
+			must.Get(ReadGammaText(&first, "again"))
 		}
 	})
 }

@@ -81,22 +81,3 @@ func TestPackUnpack(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"1K8S", "4K64S", "16K512S", "4K64S8E", "64B4S", "1M8S", "4K8", "K8S", "0B0S"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		m, err := Parse(text)
-		if err != nil {
-			return
-		}
-		again, err := Parse(m.String())
-		if err != nil || again != m {
-			t.Errorf("%q is %+v, written %s and read %+v, %v", text, m, m, again, err)
-		}
-		if m.Check() != nil || m.Span() < m.Bytes {
-			t.Errorf("%q: %+v, %v", text, m, m.Check())
-		}
-	})
-}
