@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
@@ -173,8 +174,14 @@ func TestClusterRefused(t *testing.T) {
 // The file's own network is the default.
 func TestFileHasNetwork(t *testing.T) {
 	_, n := small(0)
-	f, with := twoNodes(), params.FromNetworkText(n.Table, n.Network)
-	f.Networks, f.Cells = with.Networks, append(f.Cells, with.Cells...)
+	f := twoNodes()
+	f.Networks = []params.Network{n.Network}
+	for row, m := range n.Table.Transfers.Sizes {
+		for name, seconds := range map[string]float64{params.NetTransfer: n.Table.Transfers.Times[row][0], params.NetOverhead: n.Table.Overheads[row]} {
+			k := params.Key{Kind: params.NetCell, Placement: numa.Local, Tau: 1, Bytes: m, Variant: params.Parameter{Of: n.Name, Name: name}}
+			f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Unbounded(seconds * 1e9)})
+		}
+	}
 	p := predictorOf(t, f, Choice{Placement: numa.Local, Cluster: &Cluster{Nodes: 2}})
 	expect(t, p, "bcast:linear", collective.Call{P: 2, M: 100}, 2000e9, "o₁(m) + L₁(m,1)")
 }

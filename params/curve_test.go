@@ -71,16 +71,12 @@ func TestOverhead(t *testing.T) {
 func TestGammaByName(t *testing.T) {
 	curve := func(v float64) Curve { return Curve{Sizes: []int{1}, Times: [][]float64{{v}}} }
 	g := &Gamma{Operators: []Operator{{"SUM_R", curve(1)}, {"SUM_I", curve(2)}, {"max", curve(3)}}}
-	for _, tt := range []struct {
-		op   string
-		want float64
-	}{{"sum", 2}, {"SUM_R", 1}, {"sum_r", 1}, {"MAX", 3}} {
-		if got, _, err := g.Gamma(tt.op, 1, 4); got != tt.want || err != nil {
-			t.Errorf("γ of %s = %v, %v; want %v", tt.op, got, err, tt.want)
+	for op, want := range map[string]float64{"sum": 2, "SUM_R": 1, "sum_r": 1, "MAX": 3} {
+		if got, _, err := g.Gamma(op, 1, 4); got != want || err != nil {
+			t.Errorf("γ of %s = %v, %v; want %v", op, got, err, want)
 		}
 	}
-	_, _, err := g.Gamma("land", 1, 1)
-	if err == nil || !strings.Contains(err.Error(), `"land"; measured are SUM_R, SUM_I, max`) {
+	if _, _, err := g.Gamma("land", 1, 1); err == nil || !strings.Contains(err.Error(), `"land"; measured are SUM_R, SUM_I, max`) {
 		t.Errorf("γ of land: %v", err)
 	}
 }
@@ -88,25 +84,24 @@ func TestGammaByName(t *testing.T) {
 // Times at and next to a time of 0 are unknown.
 func TestZero(t *testing.T) {
 	c := Curve{Sizes: []int{1, 64, 128, 256}, Taus: []int{1, 2, 4}, Times: [][]float64{{0, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 0}}}
+	one := Curve{Sizes: []int{1}, Times: [][]float64{{0}}}
+	known := Curve{Sizes: []int{1}, Times: [][]float64{{1}}}
 	for _, tt := range []struct {
+		c      Curve
 		m, tau int
 		zero   bool
 	}{
-		{1, 1, true}, {0, 1, true}, {2, 1, true}, {64, 1, false}, {65, 1, false}, {1, 2, false}, {1, 3, false},
-		{256, 4, true}, {256, 3, true}, {256, 2, false}, {300, 4, true}, {200, 8, true}, {128, 8, false}, {300, 1, false},
+		{c, 1, 1, true}, {c, 0, 1, true}, {c, 2, 1, true}, {c, 64, 1, false}, {c, 65, 1, false}, {c, 1, 2, false}, {c, 1, 3, false},
+		{c, 256, 4, true}, {c, 256, 3, true}, {c, 256, 2, false}, {c, 300, 4, true}, {c, 200, 8, true}, {c, 128, 8, false}, {c, 300, 1, false},
+		{one, 9, 9, true}, {known, 9, 9, false},
 	} {
-		if got := c.Zero(tt.m, tt.tau); got != tt.zero {
-			t.Errorf("m = %d, τ = %d: %v", tt.m, tt.tau, got)
+		if got := tt.c.Zero(tt.m, tt.tau); got != tt.zero {
+			t.Errorf("%v, m = %d, τ = %d: %v", tt.c, tt.m, tt.tau, got)
 		}
 	}
-	if got, want := c.Zeros(), "L(1,1) and 1 more times are 0"; got != want {
-		t.Errorf("%s; want %s", got, want)
-	}
-	known := Curve{Sizes: []int{1}, Times: [][]float64{{1}}}
-	if known.Zeros() != "" || known.Zero(9, 9) {
-		t.Error("zeros where there are none")
-	}
-	if zero := (&Curve{Sizes: []int{1}, Times: [][]float64{{0}}}); zero.Zeros() != "L(1,1) is 0" || !zero.Zero(9, 9) {
-		t.Error(zero.Zeros())
+	for want, c := range map[string]*Curve{"L(1,1) and 1 more times are 0": &c, "L(1,1) is 0": &one, "": &known} {
+		if got := c.Zeros(); got != want {
+			t.Errorf("%s; want %s", got, want)
+		}
 	}
 }

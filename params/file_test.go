@@ -485,10 +485,8 @@ func FuzzRead(f *testing.F) {
 	few.Plan.Sizes = few.Plan.Sizes[:2]
 	few.Cells[1].Samples[0].Workers = Workers{Fastest: 0.5, Typical: 0.75, Last: 3}
 	f.Add(written(f, few))
-	for path, data := range published(f, "SHM.txt", "TCP.txt") {
-		f.Add(written(f, FromText(first(f, path, data), nil)))
-		f.Add(written(f, FromNetworkText(first(f, path, data), Network{Name: "net", Kind: "tcp", Copies: 2, Hosts: []string{"node1", "node2"}})))
-	}
+	f.Add(written(f, FromText(must.Get(ReadText(strings.NewReader(small), "f")), nil)))
+	f.Add(written(f, ib()))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		file, err := Read(bytes.NewReader(data), "f")
 		if err != nil {

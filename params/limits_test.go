@@ -108,16 +108,3 @@ func largest() Launch {
 	}
 	return l
 }
-
-func TestBegunSays(t *testing.T) {
-	for begun, want := range map[Begun]string{
-		{Batches: 75}:                     "",
-		{Batches: 75, Late: 1}:            "1 of 75 batches was measured again, because a worker began late",
-		{Batches: 75, Late: 2}:            "2 of 75 batches were measured again, because a worker began late",
-		{Batches: 75, Late: 3, Forced: 2}: "in 3 of 75 batches a worker began late: 2 count nonetheless, the others were measured again",
-	} {
-		if got := begun.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}

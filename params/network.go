@@ -44,20 +44,6 @@ const (
 	maxHost     = 253 // letters, of a host name
 )
 
-// FromNetworkText makes a native file of a network's published table, as FromText does of a table of
-// shared memory.
-func FromNetworkText(t *Table, n Network) *File {
-	f := &File{Format: Format, Version: Version, Complete: true, Networks: []Network{n}}
-	l, o := Parameter{Of: n.Name, Name: NetTransfer}, Parameter{Of: n.Name, Name: NetOverhead}
-	for row, m := range t.Transfers.Sizes {
-		for i, tau := range t.Transfers.Taus {
-			f.publish(Key{Kind: NetCell, Tau: tau, Bytes: m, Variant: l}, t.Transfers.Times[row][i])
-		}
-		f.publish(Key{Kind: NetCell, Tau: 1, Bytes: m, Variant: o}, t.Overheads[row])
-	}
-	return f
-}
-
 // Network is a network of the file, with its o(m) and L(m,τ); "" is the first. Incomplete sizes are left
 // out as in File.Table. It fails if there is no such network, if it lacks o(m), and if fewer than two sizes are
 // complete.

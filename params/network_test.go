@@ -2,45 +2,41 @@ package params
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// ib is a network of two sizes and two τ.
-func ib() (*Table, Network) {
-	return &Table{
-		Transfers: Curve{Sizes: []int{1, 64}, Taus: []int{1, 2}, Times: [][]float64{{1e-6, 1.5e-6}, {2e-6, 3.5e-6}}},
-		Overheads: []float64{4e-7, 5e-7},
-	}, Network{Name: "ib0", Kind: "ib", Hosts: []string{"node1", "node2"}}
+// ib is a file with a network of two sizes and two τ.
+func ib() *File {
+	f := &File{Networks: []Network{{Name: "ib0", Kind: "ib", Hosts: []string{"node1", "node2"}}}}
+	add := func(name string, tau, m int, ns float64) {
+		f.publish(Key{Kind: NetCell, Tau: tau, Bytes: m, Variant: Parameter{Of: "ib0", Name: name}}, ns/1e9)
+	}
+	add(NetTransfer, 1, 1, 1000)
+	add(NetTransfer, 2, 1, 1500)
+	add(NetTransfer, 1, 64, 2000)
+	add(NetTransfer, 2, 64, 3500)
+	add(NetOverhead, 1, 1, 400)
+	add(NetOverhead, 1, 64, 500)
+	return f
 }
 
 func TestNetwork(t *testing.T) {
-	table, n := ib()
-	f := reread(t, written(t, FromNetworkText(table, n)))
+	f := reread(t, written(t, ib()))
 	for _, name := range []string{"", "ib0"} {
-		got, read, err := f.Network(name)
-		if err != nil {
-			t.Fatal(err)
+		n, table, err := f.Network(name)
+		if err != nil || !reflect.DeepEqual(n, f.Networks[0]) || n.Name != "ib0" || n.Kind != "ib" {
+			t.Fatalf("%q: %+v, %v", name, n, err)
 		}
-		if got.Name != n.Name || got.Kind != n.Kind || got.Copies != 0 || !slices.Equal(got.Hosts, n.Hosts) {
-			t.Errorf("%q: %+v, want %+v", name, got, n)
-		}
-		for _, m := range []int{1, 32, 64, 100} {
-			for tau := 1; tau <= 3; tau++ {
-				if is, _ := read.L(m, tau); is != value(table.L(m, tau)) {
-					t.Errorf("L(%d,%d) = %g", m, tau, is)
-				}
-			}
-			if is, _ := read.O(m); is != value(table.O(m)) {
-				t.Errorf("o(%d) = %g", m, is)
-			}
-		}
+		sameTimes(t, "L(m,τ)", table.Transfers.Times, [][]float64{{1000, 1500}, {2000, 3500}})
+		sameTimes(t, "o(m)", [][]float64{table.Overheads}, [][]float64{{400, 500}})
 	}
 	if _, _, err := f.Network("eth0"); err == nil || err.Error() != "no network eth0: the file has ib0" {
 		t.Errorf("%v", err)
 	}
-	if _, _, err := (&File{}).Network(""); err == nil || !strings.HasPrefix(err.Error(), "no network: ") {
+	if _, _, err := (&File{}).Network(""); err == nil || err.Error() != "no network: the file has none, taulop net measures them" {
 		t.Errorf("%v", err)
 	}
 }
@@ -48,8 +44,7 @@ func TestNetwork(t *testing.T) {
 // Sizes of Tam's packets, which have one flow only, are not incomplete. Planned cells that are missing need
 // another run.
 func TestNetworkLacks(t *testing.T) {
-	table, n := ib()
-	f := FromNetworkText(table, n)
+	f := ib()
 	f.Plan.Sizes, f.Plan.Taus = []int{1, 64}, []int{1, 2}
 	packet := f.Cells[0]
 	packet.Bytes = 32
@@ -63,8 +58,6 @@ func TestNetworkLacks(t *testing.T) {
 		t.Errorf("%+v, %v", of, err)
 	}
 }
-
-func value(v float64, _ bool) float64 { return v }
 
 func TestNetworkRefused(t *testing.T) {
 	for _, tt := range []struct {
@@ -83,7 +76,7 @@ func TestNetworkRefused(t *testing.T) {
 		{"unnamed", `there is no network "ib0"`, func(f *File) { f.Networks[0].Name = "ib1" }},
 		{"variant", "no parameter of a network", func(f *File) { f.Cells[0].Variant = Name("ib0") }},
 	} {
-		f := FromNetworkText(ib())
+		f := ib()
 		tt.change(f)
 		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v; want %q", tt.name, err, tt.says)

@@ -151,12 +151,13 @@ func TestReadGammaText(t *testing.T) {
 
 // Truncated files are refused, unless only white space is missing.
 func TestReadTextRefusesEveryTruncation(t *testing.T) {
-	for text, read := range map[string]func(string) error{
-		small:      func(text string) error { _, err := ReadText(strings.NewReader(text), "f"); return err },
-		smallGamma: func(text string) error { _, err := ReadGammaText(strings.NewReader(text), "f"); return err },
-	} {
+	for text, gamma := range map[string]bool{small: false, smallGamma: true} {
 		for i := range len(text) - 1 {
-			if strings.TrimSpace(text[i:]) != "" && read(text[:i]) == nil {
+			_, err := ReadText(strings.NewReader(text[:i]), "f")
+			if gamma {
+				_, err = ReadGammaText(strings.NewReader(text[:i]), "f")
+			}
+			if strings.TrimSpace(text[i:]) != "" && err == nil {
 				t.Errorf("%q was read", text[:i])
 			}
 		}
@@ -269,19 +270,6 @@ func TestWriteTextRefuses(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, tt.says)
 		}
 	}
-}
-
-// first is the beginning of a published table, for fuzz targets, whose cost grows with the size of inputs.
-func first(t testing.TB, path string, data []byte) *Table {
-	t.Helper()
-	const rows, columns = 3, 2
-	table := must.Get(ReadText(bytes.NewReader(data), path))
-	c := &table.Transfers
-	c.Sizes, c.Taus, c.Times, table.Overheads = c.Sizes[:rows], c.Taus[:columns], c.Times[:rows], table.Overheads[:rows]
-	for i := range c.Times {
-		c.Times[i] = c.Times[i][:columns]
-	}
-	return table
 }
 
 // FuzzReadText writes and reads again what it read in either format.
