@@ -94,33 +94,18 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 	if boundary && !c.bracketed(w, b/c.group, false) {
 		return false, gaveUp{"its neighbour's flag"}
 	}
-	var at time.Duration
-	w.met++
-	if w.id > 0 {
-		if !c.barrier.Meet(w.id, w.met, w.wait) {
-			return false, c.missing(w)
-		}
-		if at = time.Duration(c.moment.Load()); c.byProcess && at != noMoment {
-			c.rounds = b + 1
-		}
-	} else {
-		if !c.barrier.Gather(w.met, w.wait) {
-			return false, c.missing(w)
-		}
-		at = noMoment
-		if c.goesOn(b) {
-			c.load.mark(2 * b)
-			at = time.Since(c.epoch) + c.notice
-			c.begin(b, at)
-		}
-		c.moment.Store(int64(at))
-		c.barrier.Release(w.met)
+	if err := c.meet(w, func() { c.announce(b) }); err != nil {
+		return false, err
 	}
+	at := time.Duration(c.moment.Load())
 	if at == noMoment {
 		if !c.bracketed(w, b/c.group, true) {
 			return false, gaveUp{"its neighbour's flag"}
 		}
 		return false, nil
+	}
+	if c.byProcess {
+		c.rounds = b + 1
 	}
 	// This store fetches the line, which worker 0 may have read, before the round: in it an atomic
 	// store would wait for the line.
@@ -131,6 +116,18 @@ func (c *clock) start(w *worker, b int) (on bool, err error) {
 	}
 	w.start[b] = now
 	return true, nil
+}
+
+// announce sets the moment of round b, which soon follows.
+func (c *clock) announce(b int) {
+	if !c.goesOn(b) {
+		c.moment.Store(noMoment)
+		return
+	}
+	c.load.mark(2 * b)
+	at := time.Since(c.epoch) + c.notice
+	c.begin(b, at)
+	c.moment.Store(int64(at))
 }
 
 // startAlone begins round b of a task that one worker times alone.
@@ -246,8 +243,8 @@ func (c *clock) workerTimes() params.Workers {
 	return params.Workers{Fastest: float32(slices.Min(others) / slowest), Typical: float32(median(others) / slowest), Last: int32(c.workers[last].cpu)}
 }
 
-// meet waits for all workers.
-func (c *clock) meet(w *worker) error {
+// meet waits for all workers. Before it releases the others worker 0 calls last, if that is not nil.
+func (c *clock) meet(w *worker, last func()) error {
 	w.met++
 	if w.id > 0 {
 		if !c.barrier.Meet(w.id, w.met, w.wait) {
@@ -257,6 +254,9 @@ func (c *clock) meet(w *worker) error {
 	}
 	if !c.barrier.Gather(w.met, w.wait) {
 		return c.missing(w)
+	}
+	if last != nil {
+		last()
 	}
 	c.barrier.Release(w.met)
 	return nil

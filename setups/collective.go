@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/taulop/taulop/collective"
@@ -113,17 +115,16 @@ type step struct {
 	fetches    []fetch
 }
 
-// A fetch is a single copy from another rank's memory.
-type fetch struct {
-	*shm.Taker
-	from     int
-	src, dst collective.Span
-}
-
 // A spanCopy is a copy that the rank carries out itself.
 type spanCopy struct {
 	from     int
 	src, dst collective.Span
+}
+
+// A fetch is a single copy from another rank's memory.
+type fetch struct {
+	*shm.Taker
+	spanCopy
 }
 
 // arenaBytes is the common size of the arenas of collectives, at least the given one.
@@ -241,26 +242,25 @@ func (r *rank) reach(runs int) {
 // A link is a sending rank with the receiving one.
 type link struct{ from, to int }
 
+// copied reports whether receivers copy out of the senders' buffers.
+func copied(p collective.Pattern) bool { return p == collective.Local || p == collective.Transfer }
+
 // connect makes a channel for each link, or a post where messages are single copies.
 func (p *performance) connect(t *Team) (wires map[link]wire, err error) {
 	wires = make(map[link]wire)
-	peers := make([][]int, t.Tau()) // by rank: the ranks that it sends to
-	known := make(map[link]bool)
+	peers := make(map[int][]int) // by rank: the ranks that it sends to
 	for _, stage := range p.Schedule.Steps() {
-		if stage.Pattern == collective.Local || stage.Pattern == collective.Transfer {
+		if copied(stage.Pattern) {
 			continue
 		}
 		for m := range stage.Messages() {
-			if l := (link{m.From, m.To}); !known[l] {
-				known[l] = true
+			if !slices.Contains(peers[m.From], m.To) {
 				peers[m.From] = append(peers[m.From], m.To)
 			}
 		}
 	}
-	for from, to := range peers {
-		if len(to) == 0 {
-			continue
-		}
+	for _, from := range slices.Sorted(maps.Keys(peers)) { // processes map memory in the same order
+		to := peers[from]
 		if p.Single {
 			r, err := p.region(key{of: intermediate, worker: from}, len(to)*shm.PostBytes, fresh, zeros)
 			if err != nil {
@@ -308,7 +308,7 @@ func (p *performance) program(t *Team) error {
 			return parts[rank]
 		}
 		for m := range stage.Messages() {
-			if stage.Pattern == collective.Local || stage.Pattern == collective.Transfer {
+			if copied(stage.Pattern) {
 				s := part(m.To)
 				s.copies = append(s.copies, spanCopy{m.From, m.Src, m.Dst})
 				continue
@@ -316,7 +316,7 @@ func (p *performance) program(t *Team) error {
 			from, to := part(m.From), part(m.To)
 			if ends := wires[link{m.From, m.To}]; p.Single {
 				from.offers = append(from.offers, ends.offer)
-				to.fetches = append(to.fetches, fetch{ends.take, m.From, m.Src, m.Dst})
+				to.fetches = append(to.fetches, fetch{ends.take, spanCopy{m.From, m.Src, m.Dst}})
 			} else {
 				if from.out != nil || to.in != nil {
 					return fmt.Errorf("%s: rank %d sends, or rank %d receives, several messages at once, which single copies alone do", p.Schedule.Algorithm, m.From, m.To)

@@ -130,7 +130,7 @@ func (m *measurement) work(w *worker, tk task) error {
 		return err
 	}
 	// Checks cause memory traffic: they wait until all workers have measured.
-	if err := m.meet(w); err != nil {
+	if err := m.meet(w, nil); err != nil {
 		return err
 	}
 	if m.load != nil {

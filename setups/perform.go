@@ -26,7 +26,7 @@ func (p *performance) measure(w *worker) error {
 		if round%2 == 1 {
 			for i := range times {
 				if i > 0 {
-					if err := p.meet(w); err != nil {
+					if err := p.meet(w, nil); err != nil {
 						return err
 					}
 				}
@@ -89,7 +89,7 @@ func (p *performance) step(w *worker, run, s int) error {
 	id := w.id
 	st := &p.ranks[id].steps[s]
 	if st.meet {
-		if err := p.meet(w); err != nil {
+		if err := p.meet(w, nil); err != nil {
 			return err
 		}
 	}

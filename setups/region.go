@@ -142,15 +142,8 @@ func (m *memory) mapped(k key, n int) (*shm.Region, error) {
 	if err := pages.Pages(m.huge); err != nil {
 		m.unadvised.CompareAndSwap(nil, &err)
 	}
-	if m.unbound.Load() != nil {
-		return pages, nil
-	}
 	node, _ := m.place(k)
-	err = numa.Prefer(pages.Bytes(), node)
-	switch {
-	case errors.Is(err, numa.ErrForbidden):
-		m.unbound.Store(&err)
-	case err != nil:
+	if err := m.unbound.unless(func() error { return numa.Prefer(pages.Bytes(), node) }); err != nil {
 		pages.Close()
 		return nil, err
 	}
@@ -264,9 +257,26 @@ func (m *memory) forget() {
 // where places memory on nodes. It tries an operation that the kernel forbids once, and keeps the
 // error for Warnings.
 type where struct {
-	workers                        []numa.Worker
-	stop                           *atomic.Bool // ends the initialisation between two pieces
-	unbound, unverified, unadvised atomic.Pointer[error]
+	workers             []numa.Worker
+	stop                *atomic.Bool // ends the initialisation between two pieces
+	unbound, unverified forbidding
+	unadvised           atomic.Pointer[error]
+}
+
+// A forbidding is the error of the kernel that forbids an operation.
+type forbidding struct{ atomic.Pointer[error] }
+
+// unless calls the operation unless the kernel has forbidden it before.
+func (f *forbidding) unless(operation func() error) error {
+	if f.Load() != nil {
+		return nil
+	}
+	err := operation()
+	if errors.Is(err, numa.ErrForbidden) {
+		f.Store(&err)
+		return nil
+	}
+	return err
 }
 
 // place returns the node and the name of a buffer.
@@ -300,15 +310,7 @@ func (w *where) settle(mem []byte, k key) error {
 
 // verify fails if a page of touched memory lies elsewhere than on the node.
 func (w *where) verify(mem []byte, node int, name string) error {
-	if w.unverified.Load() != nil {
-		return nil
-	}
-	err := numa.Verify(mem, node, name)
-	if errors.Is(err, numa.ErrForbidden) {
-		w.unverified.Store(&err)
-		return nil
-	}
-	return err
+	return w.unverified.unless(func() error { return numa.Verify(mem, node, name) })
 }
 
 // Warnings say what is unknown about the place and the pages of the team's memory.
@@ -325,17 +327,12 @@ func (t *Team) Warnings() (warnings []error) {
 	return warnings
 }
 
-// A HugeShare is the share of a trial's buffers in huge pages, 0 … 1.
-type HugeShare struct {
-	User         float64 `json:"user"`
-	Intermediate float64 `json:"intermediate"`
-}
+// HugeShares are the shares of the last trial's user and intermediate buffers in huge pages, 0 … 1; 0
+// unless Huge.
+func (t *Team) HugeShares() [2]float64 { return t.huge }
 
-// HugeShare is the share of the last trial's buffers in huge pages; nil if none were asked for.
-func (t *Team) HugeShare() *HugeShare { return t.share }
-
-// hugeShare asks the kernel about the regions of a trial that has run.
-func (m *memory) hugeShare() *HugeShare {
+// hugeShares asks the kernel about the regions of a trial that has run.
+func (m *memory) hugeShares() [2]float64 {
 	share := func(purposes ...purpose) float64 {
 		var huge, all int
 		for _, r := range m.used {
@@ -349,5 +346,5 @@ func (m *memory) hugeShare() *HugeShare {
 		}
 		return float64(huge) / float64(max(1, all))
 	}
-	return &HugeShare{share(userBuffer, arenaOfTrials), share(intermediate)}
+	return [2]float64{share(userBuffer, arenaOfTrials), share(intermediate)}
 }

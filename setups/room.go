@@ -11,8 +11,6 @@ import (
 
 // A Fit fits a series into memory: all user buffers together take at most a quarter of the free memory.
 type Fit struct {
-	Setup        Setup
-	Tau          int
 	Segments     int // nseg
 	SegmentBytes int
 	OffCache     bool
@@ -39,16 +37,16 @@ var ErrNoRoom = errors.New("use smaller segments, fewer workers or shorter messa
 // Rows returns the ascending ks whose messages fit, and the bytes of each worker's arena, 0 in cache.
 // It fails if the first does not fit.
 func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
-	readers := max(1, f.Tau-1)
-	n, err := shm.ChannelBytes(f.Segments, f.SegmentBytes, readers)
+	tau := len(f.Placement.Workers)
+	n, err := shm.ChannelBytes(f.Segments, f.SegmentBytes, max(1, tau-1))
 	if err != nil {
 		return nil, 0, err
 	}
-	if int64(n) > f.FreeBytes/int64(f.Tau) {
+	if int64(n) > f.FreeBytes/int64(tau) {
 		return nil, 0, fmt.Errorf("%d intermediate buffers of %d segments of %d bytes need more than the %d MB of memory that this process may take: use fewer or smaller segments",
-			f.Tau, f.Segments, f.SegmentBytes, f.FreeBytes>>20)
+			tau, f.Segments, f.SegmentBytes, f.FreeBytes>>20)
 	}
-	most := f.FreeBytes / 4 / int64(f.Tau)
+	most := f.FreeBytes / 4 / int64(tau)
 	for _, k := range ks {
 		if f.SegmentBytes > 0 && int64(k) > most/int64(f.SegmentBytes) {
 			break
@@ -57,7 +55,7 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	}
 	if len(fitting) == 0 {
 		return nil, 0, fmt.Errorf("user buffers of %d workers for k = %d need more than a quarter of the %d MB of memory that this process may take: %w",
-			f.Tau, ks[0], f.FreeBytes>>20, ErrNoRoom)
+			tau, ks[0], f.FreeBytes>>20, ErrNoRoom)
 	}
 	if f.OffCache && f.SegmentBytes > 0 {
 		arena = int(min(int64(f.ArenaBytes), most, f.mostOfNodes()))

@@ -51,7 +51,7 @@ func TestArenas(t *testing.T) {
 				if arena < 4<<20 {
 					t.Errorf("%s, %s, τ = %d: %d KB", name, policy, tau, arena>>10)
 				}
-				f := Fit{Setup: Ring, Tau: len(p.Workers), Segments: 2, SegmentBytes: 8 << 10, OffCache: true, ArenaBytes: arena, FreeBytes: free[name], Placement: p, Nodes: m.Nodes}
+				f := Fit{Segments: 2, SegmentBytes: 8 << 10, OffCache: true, ArenaBytes: arena, FreeBytes: free[name], Placement: p, Nodes: m.Nodes}
 				_, got, err := f.Rows([]int{1})
 				if err != nil {
 					t.Logf("%s, %s, τ = %d: %v", name, policy, tau, err)

@@ -157,7 +157,7 @@ func (p *roundTrip) measure(w *worker) error {
 		outgoing.reach(p.N * (p.Runs + 1))
 		incoming.reach(p.N * (p.Runs + 1))
 	}
-	if err := p.meet(w); err != nil {
+	if err := p.meet(w, nil); err != nil {
 		return err
 	}
 	for i := range p.Runs + 1 {

@@ -121,8 +121,11 @@ func median(xs []float64) float64 {
 const anyTimes = math.MaxInt32
 
 func (tr Trial) batch() Batch {
-	if tr.Kept { // reductions compute, and depend less on the place of memory
+	switch {
+	case tr.Kept: // reductions compute, and depend less on the place of memory
 		return Batch{100 * time.Microsecond, 4, 1, anyTimes}
+	case tr.Brief:
+		return Batch{100 * time.Microsecond, 2, 1, anyTimes}
 	}
 	return Batch{500 * time.Microsecond, 3, 1, anyTimes}
 }
@@ -131,11 +134,6 @@ func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	tr.Messages, tr.Batches = n, batches
 	return t.Run(ctx, tr)
 }
-
-// A Brief is a Trial with a short batch, for surveys of many cells.
-type Brief struct{ Trial }
-
-func (Brief) batch() Batch { return Batch{100 * time.Microsecond, 2, 1, anyTimes} }
 
 func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 

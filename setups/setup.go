@@ -15,6 +15,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/reduce"
 )
 
@@ -28,8 +29,10 @@ type Setup struct {
 	Transfers int
 	// source is the worker whose intermediate buffer worker w of tau reads, or the constant noWorker.
 	source func(w, tau int) int
-	// check rejects unsuitable numbers of workers.
-	check func(tau int) error
+	// least is the smallest number of workers; 0: one.
+	least int
+	// couples: workers are couples of sender and receiver.
+	couples bool
 	// alone: no flags, workers do not wait for each other.
 	alone bool
 	// shared: all workers copy out of worker 0's buffer, see Share.
@@ -54,12 +57,7 @@ var Bcast = Setup{
 		}
 		return 0
 	},
-	check: func(tau int) error {
-		if tau < 2 {
-			return fmt.Errorf("bcast needs at least 2 workers, got %d (one root and its receivers)", tau)
-		}
-		return nil
-	},
+	least: 2,
 }
 
 // Ping is Fig. 19: concurrent couples of a sender and a receiver, each with an intermediate buffer
@@ -72,12 +70,7 @@ var Ping = Setup{
 		}
 		return w - 1
 	},
-	check: func(tau int) error {
-		if tau < 2 || tau%2 != 0 {
-			return fmt.Errorf("ping needs an even number of workers, got %d (couples of sender and receiver)", tau)
-		}
-		return nil
-	},
+	couples: true,
 }
 
 // Ring is Fig. 20: every worker copies its segment into the buffer that its right neighbour reads, then
@@ -85,7 +78,6 @@ var Ping = Setup{
 var Ring = Setup{
 	Name: "ring", About: "every worker copies in for its right neighbour, then out from its left", Transfers: 2,
 	source: func(w, tau int) int { return (w + tau - 1) % tau },
-	check:  atLeastOne("ring"),
 }
 
 // Isolated is a message whose two transfers never run at once: the sender fills and the receiver
@@ -94,7 +86,7 @@ var Ring = Setup{
 var Isolated = Setup{
 	Name: "isolated", About: "one worker copies in, then another out, never both at once", Transfers: 2,
 	source:   Ping.source,
-	check:    Ping.check,
+	couples:  true,
 	segments: 1,
 }
 
@@ -103,7 +95,6 @@ var Isolated = Setup{
 var Sendrecv = Setup{
 	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
 	source:   Ring.source,
-	check:    atLeastOne("sendrecv"),
 	separate: true,
 }
 
@@ -112,7 +103,6 @@ var Sendrecv = Setup{
 var Bare = Setup{
 	Name: "copy", About: "every worker copies in and out of a buffer of its own, without flags", Transfers: 2,
 	source: func(w, tau int) int { return w },
-	check:  atLeastOne("copy"),
 	alone:  true,
 }
 
@@ -121,7 +111,6 @@ var Bare = Setup{
 var Own = Setup{
 	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
 	source:   func(w, tau int) int { return noWorker },
-	check:    atLeastOne("own"),
 	alone:    true,
 	separate: true,
 }
@@ -132,7 +121,6 @@ var Own = Setup{
 var Share = Setup{
 	Name: "share", About: "every worker copies out of one buffer, worker 0's, without flags", Transfers: 1,
 	source: func(int, int) int { return 0 },
-	check:  atLeastOne("share"),
 	alone:  true,
 	shared: true,
 }
@@ -142,16 +130,7 @@ var Share = Setup{
 func Reducing(o reduce.Operator) Setup {
 	return Setup{
 		Name: o.Name, About: "every worker reduces one vector into another", Transfers: 1,
-		source: Bare.source, check: Bare.check, alone: true, operator: &o,
-	}
-}
-
-func atLeastOne(name string) func(int) error {
-	return func(tau int) error {
-		if tau < 1 {
-			return fmt.Errorf("%s needs at least 1 worker, got %d", name, tau)
-		}
-		return nil
+		source: Bare.source, alone: true, operator: &o,
 	}
 }
 
@@ -180,7 +159,15 @@ func (s Setup) Workers(tau int) int {
 }
 
 // Check rejects a number of workers that the setup cannot have.
-func (s Setup) Check(tau int) error { return s.check(tau) }
+func (s Setup) Check(tau int) error {
+	switch {
+	case s.couples && (tau < 2 || tau%2 != 0):
+		return fmt.Errorf("%s needs an even number of workers, got %d (couples of sender and receiver)", s.Name, tau)
+	case tau < max(s.least, 1):
+		return fmt.Errorf("%s needs at least %s, got %d", s.Name, printable.Count(max(s.least, 1), "worker"), tau)
+	}
+	return nil
+}
 
 // readers returns the workers that read from w's intermediate buffer.
 func (s Setup) readers(w, tau int) (readers []int) {

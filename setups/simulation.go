@@ -64,8 +64,6 @@ func (t *Team) part(w Work) (workers int, solo bool) {
 	switch w := w.(type) {
 	case Trial:
 		return cmp.Or(w.Tau, t.Tau()), false
-	case Brief:
-		return cmp.Or(w.Tau, t.Tau()), false
 	case Between:
 		return cmp.Or(w.Tau, t.Tau()), false
 	case Passes:

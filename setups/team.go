@@ -44,8 +44,8 @@ type Team struct {
 	alone  *calls.Probe
 	// calibrates: the run is a calibration, not a sample.
 	calibrates bool
+	huge       [2]float64   // of the last trial, if Huge: see HugeShares
 	injected   []float64    // by batch of the last run: ns a line
-	share      *HugeShare   // of the last trial, if Huge
 	loads      params.Loads // of all arenas
 	patterns   [][]byte
 	restore    func()

@@ -26,6 +26,8 @@ type Trial struct {
 	ArenaBytes int
 	// Kept buffers stay mapped for the team's next trial that keeps them.
 	Kept bool
+	// Brief: a sample has short batches, for surveys of many cells.
+	Brief bool
 	// Page chooses one of several consecutive channels, which begin on different pages: other pages'
 	// lines belong to other slices of a cache or memory.
 	Page int
@@ -46,7 +48,7 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 		return nil, err
 	}
 	if t.Huge && !tr.Kept {
-		t.share = t.memory.hugeShare()
+		t.huge = t.memory.hugeShares()
 	}
 	return run.times(tr.Messages), nil
 }

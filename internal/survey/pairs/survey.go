@@ -228,14 +228,14 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	tr := setups.Trial{Setup: setups.Isolated, Segments: 1, SegmentBytes: min(k.Bytes, SegmentBytes), K: nullSegments, Bytes: k.Bytes}
+	tr := setups.Trial{Setup: setups.Isolated, Brief: true, Segments: 1, SegmentBytes: min(k.Bytes, SegmentBytes), K: nullSegments, Bytes: k.Bytes}
 	transfers := float64(nullSegments * tr.Setup.Transfers)
 	if k.Bytes > 0 {
 		tr.K, transfers = (k.Bytes+tr.SegmentBytes-1)/tr.SegmentBytes, float64(tr.Setup.Transfers)
 	}
 	var readings []engine.Reading
 	for tr.Page = range max(1, r.Addresses) {
-		one, err := b.Sample(ctx, place, setups.Brief{Trial: tr}, transfers, hint)
+		one, err := b.Sample(ctx, place, tr, transfers, hint)
 		if err != nil {
 			return one, err
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aclements/go-moremath/stats"
+
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/lists"
@@ -44,11 +46,7 @@ func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error,
 	if err != nil {
 		return []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
 	}
-	setup, err := setups.Lookup(r.Setup)
-	if err != nil {
-		return nil, err
-	}
-	fit := setups.Fit{Setup: setup, Tau: len(r.Placement.Workers), Segments: r.Segments, SegmentBytes: r.SegmentBytes,
+	fit := setups.Fit{Segments: r.Segments, SegmentBytes: r.SegmentBytes,
 		OffCache: offCache, ArenaBytes: setups.WantedArena(m, r.Placement), FreeBytes: free,
 		Placement: r.Placement, Nodes: m.Nodes}
 	k, arena, err := fit.Rows(r.K)
@@ -143,7 +141,7 @@ type sampler struct {
 	Request
 	engine.OnBench
 	team *setups.Team
-	huge []setups.HugeShare
+	huge [2][]float64 // shares of user and intermediate buffers
 }
 
 func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (engine.Reading, error) {
@@ -163,8 +161,10 @@ func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (eng
 		factor = 1 / float64(k*tr.Setup.Transfers)
 	}
 	found, err := s.team.Sample(ctx, tr, hint/factor)
-	if share := s.team.HugeShare(); err == nil && share != nil && key.Kind == params.TransferCell {
-		s.huge = append(s.huge, *share)
+	if err == nil && s.team.Huge && key.Kind == params.TransferCell {
+		for i, share := range s.team.HugeShares() {
+			s.huge[i] = append(s.huge[i], share)
+		}
 	}
 	found.NS *= factor
 	return found, err
@@ -173,13 +173,8 @@ func (s *sampler) Sample(ctx context.Context, key params.Key, hint float64) (eng
 // Warnings include the mean share of buffers in huge pages, if these were requested.
 func (s *sampler) Warnings() []error {
 	warnings := s.OnBench.Warnings()
-	if len(s.huge) > 0 {
-		var mean setups.HugeShare
-		for _, h := range s.huge {
-			mean.User += h.User / float64(len(s.huge))
-			mean.Intermediate += h.Intermediate / float64(len(s.huge))
-		}
-		warnings = append(warnings, fmt.Errorf("huge pages held %.0f %% of the user buffers and %.0f %% of the intermediate ones", 100*mean.User, 100*mean.Intermediate))
+	if len(s.huge[0]) > 0 {
+		warnings = append(warnings, fmt.Errorf("huge pages held %.0f %% of the user buffers and %.0f %% of the intermediate ones", 100*stats.Mean(s.huge[0]), 100*stats.Mean(s.huge[1])))
 	}
 	return warnings
 }

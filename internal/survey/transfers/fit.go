@@ -73,7 +73,7 @@ func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 
 // room is the buffers of a placement.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
-	return setups.Fit{Setup: setups.Ring, Tau: len(place.Workers), Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
+	return setups.Fit{Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
 		ArenaBytes: int(p.ArenaCaches / setups.ArenaCaches * float64(setups.WantedArena(m, place))), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 

@@ -160,8 +160,6 @@ func (s *Simulated) cost(w setups.Work, workers []numa.Worker) []float64 {
 // base is the time of a work without noise and drift, and whether workers wait for each other.
 func (s *Simulated) base(w setups.Work, workers []numa.Worker) (ns float64, together bool) {
 	switch w := w.(type) {
-	case setups.Brief:
-		return s.base(w.Trial, workers)
 	case setups.Trial:
 		transfers := float64(w.K * w.Setup.Transfers)
 		size := min(w.Bytes, w.SegmentBytes)
