@@ -17,7 +17,7 @@ type chooser struct {
 	order   Order
 	done    []done
 	seen    map[string]seen // by CPUs: the last known state of workers with several
-	look    func(ctx context.Context, cpus []int) (ns, computed float64, known bool)
+	look    func(ctx context.Context, cpus []int) (ns, computed float64)
 	time    func() time.Duration // since the launch began
 	watches map[string]*params.Watch
 	cpus    []string          // by visit; "": its workers have one state
@@ -52,7 +52,7 @@ const (
 	mostTries = 3
 )
 
-func newChooser(o Order, look func(context.Context, []int) (ns, computed float64, known bool), since func() time.Duration) *chooser {
+func newChooser(o Order, look func(context.Context, []int) (ns, computed float64), since func() time.Duration) *chooser {
 	c := &chooser{order: o, done: make([]done, len(o.Visits)), seen: make(map[string]seen), look: look, time: since,
 		watches: make(map[string]*params.Watch), cpus: make([]string, len(o.Visits)), turns: make(map[string]*turns)}
 	for i, v := range o.Visits {
@@ -138,8 +138,8 @@ func (c *chooser) state(ctx context.Context, cpus string) int {
 	if s, known := c.seen[cpus]; known && c.time()-s.at < fresh {
 		return s.state
 	}
-	ns, computed, known := c.look(ctx, c.watches[cpus].CPUs)
-	if !known {
+	ns, computed := c.look(ctx, c.watches[cpus].CPUs)
+	if ns == 0 {
 		return -1
 	}
 	state := c.watches[cpus].At(ns, computed)

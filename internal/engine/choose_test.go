@@ -21,7 +21,7 @@ func TestChooser(t *testing.T) {
 		{Key: params.Key{Bytes: 4}, Probe: true, Watch: 1},
 	}
 	flag, now, looked := 60., time.Duration(0), 0
-	look := func(context.Context, []int) (ns, computed float64, known bool) { looked++; return flag, 0, true }
+	look := func(context.Context, []int) (ns, computed float64) { looked++; return flag, 0 }
 	c := newChooser(Order{Visits: visits, Watches: watches, Least: 200 * time.Millisecond}, look, func() time.Duration { return now })
 	var order []int
 	var hints []float64
@@ -53,7 +53,7 @@ func TestChooser(t *testing.T) {
 		t.Errorf("visit %d when all is done", at)
 	}
 	// Without looks every visit is made once.
-	c = newChooser(Order{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (ns, computed float64, known bool) { return 0, 0, false }, func() time.Duration { return now })
+	c = newChooser(Order{Visits: visits, Watches: watches, Least: time.Hour}, func(context.Context, []int) (ns, computed float64) { return 0, 0 }, func() time.Duration { return now })
 	order = nil
 	for range visits {
 		at, _, ok := c.next(context.Background())
@@ -84,7 +84,7 @@ func TestTurns(t *testing.T) {
 		o.Visits = append(o.Visits, Visit{Key: params.Key{Bytes: i}, Watch: (i/10 + 1) % 3, Have: []int{0, 0}, Hints: []float64{0, 0}})
 	}
 	o.Least = time.Hour
-	c := newChooser(o, func(context.Context, []int) (ns, computed float64, known bool) { return 60, 0, true }, func() time.Duration { return 0 })
+	c := newChooser(o, func(context.Context, []int) (ns, computed float64) { return 60, 0 }, func() time.Duration { return 0 })
 	made := make([]int, 30)
 	for n := range 90 {
 		at, _, ok := c.next(context.Background())

@@ -79,9 +79,7 @@ type samplerFunc func(params.Key, float64) (Reading, error)
 func (f samplerFunc) Sample(_ context.Context, k params.Key, hint float64) (Reading, error) {
 	return f(k, hint)
 }
-func (samplerFunc) Warnings() []error     { return nil }
-func (samplerFunc) Loads() []params.Loads { return nil }
-func (samplerFunc) Close()                {}
+func (samplerFunc) Close() {}
 
 func experiment(n int, m *simulated) *Experiment {
 	x := &Experiment{File: &params.File{}, Time: time.Minute, Start: m.start}

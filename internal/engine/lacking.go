@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,24 +71,29 @@ func (x *Experiment) Missing() error {
 	if len(lacking) == 0 {
 		return nil
 	}
-	var parts []string
-	switch unreached := len(lacking) - visited; unreached {
-	case 0:
-	case 1:
-		parts = append(parts, "1 was not reached")
-	default:
-		parts = append(parts, fmt.Sprintf("%d were not reached", unreached))
-	}
-	switch visited {
-	case 0:
-	case 1:
-		parts = append(parts, "1 has too few launches for an interval")
-	default:
-		parts = append(parts, fmt.Sprintf("%d have too few launches for an interval", visited))
-	}
 	why := ""
 	if x.moves() {
 		why = ", because each needs launches in every state of the machine"
 	}
-	return fmt.Errorf("of %s %s%s", printable.Count(len(x.Cells), "cell"), strings.Join(parts, ", and "), why)
+	lacks := []string{Unreached(len(lacking) - visited), TooFew(visited)}
+	lacks = slices.DeleteFunc(lacks, func(part string) bool { return part == "" })
+	return fmt.Errorf("of %s %s%s", printable.Count(len(x.Cells), "cell"), strings.Join(lacks, ", and "), why)
+}
+
+// Unreached says that a number of cells was not reached; "" of none.
+func Unreached(n int) string { return some(n, "was not reached", "were not reached") }
+
+// TooFew says that a number of cells has too few launches; "" of none.
+func TooFew(n int) string {
+	return some(n, "has too few launches for an interval", "have too few launches for an interval")
+}
+
+func some(n int, one, several string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
 }

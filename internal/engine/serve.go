@@ -24,12 +24,14 @@ type Sampler interface {
 	// Sample takes one sample of a cell. The hint is the time that earlier launches found, in ns, 0
 	// if there were none. It determines the repetitions of a batch.
 	Sample(ctx context.Context, k params.Key, hint float64) (Reading, error)
-	// Warnings are reasons not to trust the samples.
-	Warnings() []error
-	// Loads say whether off-cache data were off cache; nil if unknown.
-	Loads() []params.Loads
 	Close()
 }
+
+// A doubter is a sampler with reasons not to trust the samples.
+type doubter interface{ Warnings() []error }
+
+// A loader is a sampler that knows whether off-cache data were off cache.
+type loader interface{ Loads() []params.Loads }
 
 // A looker is a sampler that can take a look of the workers on these CPUs, see setups.Team.Look; 0:
 // unknown.
@@ -189,18 +191,18 @@ func (s *service) sample(ctx context.Context, v Visit, hint float64) (r Reading,
 	return r, err
 }
 
-// look takes a look of the workers on these CPUs, if a sampler has such workers.
-func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64, known bool) {
+// look takes a look of the workers on these CPUs; 0: no sampler has such workers.
+func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64) {
 	for _, sampler := range s.samplers {
 		if l, ok := sampler.(looker); ok {
 			if ns, computed := l.Look(ctx, cpus); ns > 0 {
 				at := params.Sample{At: float32(s.since().Seconds()), Computed: float32(computed)}
 				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, Sample: setups.Sample{CPUs: cpus, Sample: at}}))
-				return ns, computed, true
+				return ns, computed
 			}
 		}
 	}
-	return 0, 0, false
+	return 0, 0
 }
 
 // found puts a visit's reading into the journal.
@@ -213,13 +215,15 @@ func (s *service) found(visit int, r Reading) error {
 // conclude puts the samplers' warnings and loads, and the end of the launch, into the journal.
 func (s *service) conclude() error {
 	for _, sampler := range s.samplers {
-		for _, w := range sampler.Warnings() {
-			if err := s.put(entry{Warning: w.Error()}); err != nil {
-				return err
+		if d, ok := sampler.(doubter); ok {
+			for _, w := range d.Warnings() {
+				if err := s.put(entry{Warning: w.Error()}); err != nil {
+					return err
+				}
 			}
 		}
-		if loads := sampler.Loads(); len(loads) > 0 {
-			if err := s.put(entry{Loads: loads}); err != nil {
+		if l, ok := sampler.(loader); ok && len(l.Loads()) > 0 {
+			if err := s.put(entry{Loads: l.Loads()}); err != nil {
 				return err
 			}
 		}

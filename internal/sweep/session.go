@@ -14,10 +14,8 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/outfile"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
-	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -207,44 +205,7 @@ func (s *Session) Missing() error {
 		}
 		parts = append(parts, part)
 	}
-	if complete := s.complete(); len(complete) > 0 {
-		return fmt.Errorf("%w (%s); complete: %s", missing, strings.Join(parts, ", "), printable.List(complete))
-	}
 	return fmt.Errorf("%w (%s)", missing, strings.Join(parts, ", "))
-}
-
-// complete lists the parts of the plan without a missing cell: y, a segment at every τ, all sizes of a
-// setup with a placement, in cache or off, other kinds of cells.
-func (s *Session) complete() (all []string) {
-	lacks := make(map[string]bool)
-	lacking, _ := s.Lacking()
-	for _, c := range lacking {
-		for _, part := range s.parts(c) {
-			lacks[part] = true
-		}
-	}
-	for _, c := range s.Cells {
-		for _, part := range s.parts(c) {
-			if !lacks[part] && !slices.Contains(all, part) {
-				all = append(all, part)
-			}
-		}
-	}
-	return all
-}
-
-// parts are the parts of the plan that a cell belongs to.
-func (s *Session) parts(c engine.Cell) (parts []string) {
-	switch {
-	case c.Survey != transfers.Survey.Name:
-		return []string{c.Survey}
-	case c.Kind != params.TransferCell || c.Setup == params.Isolated:
-		return []string{transfers.Names[c.Kind]}
-	}
-	if p := s.File.Plan; c.Bytes == cmp.Or(c.SegmentBytes, p.SegmentBytes) {
-		parts = append(parts, "a segment at every τ "+view.Cache(c.OffCache))
-	}
-	return append(parts, fmt.Sprintf("%s %s %s", c.Setup, c.Placement, view.Cache(c.OffCache)))
 }
 
 // check rejects a path that a sweep cannot write repeatedly, and opens it.

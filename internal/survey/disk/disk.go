@@ -226,9 +226,6 @@ func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, e
 
 func (s *sampler) Warnings() []error { return s.warnings }
 
-// Loads are none: they are of memory.
-func (s *sampler) Loads() []params.Loads { return nil }
-
 // Close deletes the files, which have no names.
 func (s *sampler) Close() {
 	close(s.do)

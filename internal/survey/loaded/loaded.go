@@ -88,17 +88,11 @@ type Request struct {
 }
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
-	cpus := f.String("cpus", "", "these CPUs alone, one of each core unless given: a `list` like 0,2 or 0-3")
-	var levels []int
+	var cpus, levels []int
+	argument.Var(f, &cpus, "cpus", "", "these CPUs alone, one of each core unless given: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	argument.Var(f, &levels, "levels", "0,5,10,20,40,60,80,100", "`list` of injected loads, in % of the maximum", argument.Rising(shares))
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		var order []int
-		if *cpus != "" {
-			if order, err = numa.ParseOrder(*cpus); err != nil {
-				return t, fmt.Errorf("-cpus: %w", err)
-			}
-		}
-		r, warnings, err := NewRequest(m, order, levels)
+		r, warnings, err := NewRequest(m, cpus, levels)
 		if err != nil {
 			return t, err
 		}

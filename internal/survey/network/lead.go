@@ -213,10 +213,6 @@ func (l *link) stop() {
 	}
 }
 
-func (s *sampler) Warnings() []error { return nil }
-
-func (s *sampler) Loads() []params.Loads { return nil }
-
 func (s *sampler) Close() {
 	for _, l := range s.links {
 		for _, w := range l.lanes {

@@ -35,12 +35,13 @@ Flags:
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	smt := f.Bool("smt", false, "all CPUs, not one of each core")
-	cpus := f.String("cpus", "", "these CPUs alone: a `list` like 0,2 or 0-3")
+	var cpus []int
+	argument.Var(f, &cpus, "cpus", "", "these CPUs alone: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	var r Request
 	f.IntVar(&r.Addresses, "addresses", 1, "number of `pages` that the pairs of a sample use in turn, 1 to 64: where a node has several slices of memory or cache, the time depends on the page")
 	argument.Var(f, &r.Sizes, "m", "8K", "message sizes besides 0, a `list` in bytes or with a unit, with doubling ranges: 64,8K or 1K:64K", argument.Rising(sizes))
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		if *smt && *cpus != "" {
+		if *smt && cpus != nil {
 			return t, errors.New("-smt and -cpus cannot be used together: choose one")
 		}
 		if r.Addresses < 1 || r.Addresses > mostAddresses {
@@ -51,7 +52,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			Policies: []numa.Policy{numa.Local}, Sizes: slices.Clone(r.Sizes), Taus: []int{1}, Segments: 1, SegmentBytes: SegmentBytes, Caches: []bool{false},
 		}
 		r.Sizes = append([]int{0}, r.Sizes...)
-		if r.CPUs, err = chosen(m, *cpus, *smt); err != nil {
+		if r.CPUs, err = chosen(m, cpus, *smt); err != nil {
 			return t, err
 		}
 		if m.Count().Nodes > 1 {
@@ -84,25 +85,21 @@ func sizes(list string) ([]int, error) {
 }
 
 // chosen are the CPUs to measure.
-func chosen(m *numa.Machine, given string, smt bool) (numa.CPUSet, error) {
+func chosen(m *numa.Machine, given []int, smt bool) (numa.CPUSet, error) {
 	cpus := m.CoreCPUs()
 	switch {
-	case given != "":
-		list, err := numa.ParseOrder(given)
-		if err == nil {
-			_, err = m.PlaceOn(list, len(list))
-		}
-		if err != nil {
+	case given != nil:
+		if _, err := m.PlaceOn(given, len(given)); err != nil {
 			return nil, fmt.Errorf("-cpus: %w", err)
 		}
-		cpus = numa.SetOf(list...)
+		cpus = numa.SetOf(given...)
 	case smt:
 		cpus = m.Allowed
 	}
 	if len(cpus) >= 2 {
 		return cpus, nil
 	}
-	if given == "" && len(m.Allowed) > 1 {
+	if given == nil && len(m.Allowed) > 1 {
 		return nil, fmt.Errorf("a pair needs two cores, and this process may use CPUs %v of one core: take its SMT siblings with -smt", m.Allowed)
 	}
 	return nil, fmt.Errorf("a pair needs two CPUs, and there is CPU %v alone: allow this process more, or name two with -cpus", cpus)

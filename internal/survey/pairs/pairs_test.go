@@ -107,7 +107,7 @@ func TestChosen(t *testing.T) {
 		smt  bool
 		want string // in the error, else the CPUs
 	}{{one, false, "CPU 1 alone"}, {one, true, "CPU 1 alone"}, {siblings, false, "-smt"}, {siblings, true, "0-1 <nil>"}} {
-		if cpus, err := chosen(tt.m, "", tt.smt); !strings.Contains(fmt.Sprint(cpus, err), tt.want) {
+		if cpus, err := chosen(tt.m, nil, tt.smt); !strings.Contains(fmt.Sprint(cpus, err), tt.want) {
 			t.Errorf("%v, %v; want %q", cpus, err, tt.want)
 		}
 	}
@@ -198,9 +198,7 @@ func simulatedTime(from, to int, home params.Home, bytes int) float64 {
 	return ns + float64(bytes)/16
 }
 
-func (*simulated) Warnings() []error     { return nil }
-func (*simulated) Loads() []params.Loads { return nil }
-func (*simulated) Close()                {}
+func (*simulated) Close() {}
 
 // 128 cores take at most two minutes of visitTime each visit. That is enough to find the simulated
 // times, the slow pair and no other, and the hidden caches.

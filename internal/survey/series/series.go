@@ -292,13 +292,11 @@ func (r Request) Short(res Result) error {
 		}
 	}
 	var parts []string
-	for _, lack := range []struct {
-		ks    []int
-		verbs [2]string // of one, of several
-	}{{unreached, [2]string{"was not reached", "were not reached"}}, {few, [2]string{"has too few launches for an interval", "have too few launches for an interval"}}} {
-		if n := len(lack.ks); n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s (k = %s)", n, lack.verbs[min(n, 2)-1], list(lack.ks)))
-		}
+	if n := len(unreached); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s (k = %s)", engine.Unreached(n), list(unreached)))
+	}
+	if n := len(few); n > 0 {
+		parts = append(parts, fmt.Sprintf("%s (k = %s)", engine.TooFew(n), list(few)))
 	}
 	if len(parts) == 0 {
 		return nil

@@ -41,7 +41,8 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var element, array int
 	argument.Var(f, &element, "element", "4", "`size` of an element", argument.Some)
 	argument.Var(f, &array, "array", "16M", "`size` of the array that messages lie in", argument.Some)
-	cpus := f.String("cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)")
+	var cpus []int
+	argument.Var(f, &cpus, "cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)", numa.ParseOrder)
 	argument.Var(f, &r.Caches, "cache", "in", "user buffers in cache or off cache, a `list`: in,off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
 		if err := argument.FitsMemory("-array", f.Lookup("array").Value.String()); err != nil {
@@ -51,18 +52,14 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if r.Messages, err = messages(f.Args(), sizes, distances, element, array); err != nil {
 			return t, err
 		}
-		if *cpus != "" {
-			two, err := numa.ParseOrder(*cpus)
-			if err == nil && (len(two) != 2 || two[0] == two[1]) {
-				return t, fmt.Errorf("-cpus %s: name two different CPUs, like 0,2", *cpus)
+		if cpus != nil {
+			if len(cpus) != 2 || cpus[0] == cpus[1] {
+				return t, fmt.Errorf("-cpus %v: name two different CPUs, like 0,2", f.Lookup("cpus").Value)
 			}
-			if err == nil {
-				_, err = m.PlaceOn(two, 2)
-			}
-			if err != nil {
+			if _, err := m.PlaceOn(cpus, 2); err != nil {
 				return t, fmt.Errorf("-cpus: %w", err)
 			}
-			r.Pairs = []Pair{between(m.Levels(m.Allowed), two[0], two[1])}
+			r.Pairs = []Pair{between(m.Levels(m.Allowed), cpus[0], cpus[1])}
 		}
 		if r, err = NewRequest(r); err != nil {
 			return t, err
