@@ -166,22 +166,18 @@ func (p *performance) place(t *Team) error {
 	for id, r := range p.ranks {
 		for b := range r.buffers {
 			size, side := p.Schedule.Size(id, collective.Buffer(b)), p.side(id, collective.Buffer(b))
-			r.buffers[b] = buffer{size: size, places: 1}
-			if p.ArenaBytes == 0 || size == 0 || side < 0 {
-				mem, err := p.user(userBuffer, id, side, size)
-				if err != nil {
-					return err
-				}
-				r.buffers[b].mem = mem
-				continue
+			if r.buffers[b] = (buffer{size: size, places: 1}); size > 0 && side >= 0 {
+				stride[side] = max(stride[side], unitsOf(size)*unitBytes)
 			}
-			stride[side] = max(stride[side], unitsOf(size)*unitBytes)
 		}
 	}
-	if stride == [2]int{} {
-		return nil
+	if p.ArenaBytes == 0 {
+		stride = [2]int{}
 	}
-	bytes := t.arenaBytes(max(p.ArenaBytes, 2*stride[sending], 2*stride[receiving]))
+	bytes := 0
+	if stride != [2]int{} {
+		bytes = t.arenaBytes(max(p.ArenaBytes, 2*stride[sending], 2*stride[receiving]))
+	}
 	var places, first [2]int
 	for side, n := range stride {
 		if n > 0 {
@@ -201,16 +197,16 @@ func (p *performance) place(t *Team) error {
 	}
 	for id, r := range p.ranks {
 		for b := range r.buffers {
-			buf := &r.buffers[b]
-			if buf.mem != nil {
-				continue
+			buf, side := &r.buffers[b], p.side(id, collective.Buffer(b))
+			of, n := userBuffer, buf.size
+			if buf.size > 0 && side >= 0 && p.ArenaBytes > 0 {
+				of, n = arenaOfRanks, bytes
+				buf.end, buf.stride, buf.places, buf.first = bytes/unitBytes*unitBytes, stride[side], places[side], first[side]
 			}
-			side := p.side(id, collective.Buffer(b))
-			mem, err := p.user(arenaOfRanks, id, side, bytes)
-			if err != nil {
+			var err error
+			if buf.mem, err = p.user(of, id, side, n); err != nil {
 				return err
 			}
-			buf.mem, buf.end, buf.stride, buf.places, buf.first = mem, bytes/unitBytes*unitBytes, stride[side], places[side], first[side]
 		}
 	}
 	return nil

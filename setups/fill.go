@@ -28,15 +28,9 @@ func NewFill(cores []numa.CPUSet) (*Fill, error) {
 		f.spinners = append(f.spinners, s)
 		go s.spin(pinned)
 	}
-	var failed error
-	for range cores {
-		if err := <-pinned; err != nil {
-			failed = err
-		}
-	}
-	if failed != nil {
+	if err := all(pinned); err != nil {
 		f.Close()
-		return nil, failed
+		return nil, err
 	}
 	return f, nil
 }

@@ -101,15 +101,11 @@ func layLines(mem []byte, at int) {
 	}
 }
 
-// sumOfLines is the sum of lines a, a+1, … b−1.
-func sumOfLines(a, b uint64) uint64 {
-	x, y := b-a, a+b-1 // their product, of which one is even, over two
-	if x%2 == 0 {
-		x /= 2
-	} else {
-		y /= 2
-	}
-	return x*y*(line(1)-line(0)) + (b-a)*line(0)
+// sum is the sum of the first n lines of an arena, round and round.
+func (l *load) sum(n uint64) uint64 {
+	all := uint64(l.ArenaBytes / unitBytes)
+	once := func(n uint64) uint64 { return n*(n-1)/2*(line(1)-line(0)) + n*line(0) } // n ≤ all: no overflow before the division
+	return n/all*once(all) + once(n%all)
 }
 
 // readChunk returns the sum of the lines of a chunk, by eight independent sums.
@@ -173,14 +169,7 @@ func (l *load) inject(m *measurement, w *worker) error {
 
 // check proves that an injector has read the right words, from line `begin` on and round again.
 func (l *load) check(w *worker, sum, begin, lines uint64) error {
-	all := uint64(l.ArenaBytes / unitBytes)
-	want := lines / all * sumOfLines(0, all)
-	if end := begin + lines%all; end <= all {
-		want += sumOfLines(begin, end)
-	} else {
-		want += sumOfLines(begin, all) + sumOfLines(0, end-all)
-	}
-	if sum != want {
+	if sum != l.sum(begin+lines)-l.sum(begin) {
 		return fmt.Errorf("what worker %d on CPU %d read from memory, %d lines, is not what was written there: this machine's memory cannot be trusted", w.id, w.cpu, lines)
 	}
 	return nil

@@ -217,12 +217,8 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 		return errors.New("workers that are processes carry out collectives alone")
 	}
 	m := p.members[w.id]
-	r, err := reply{}, json.NewEncoder(m.orders).Encode(run.order())
-	if err == nil {
-		r, err = m.reply(w)
-	} else {
-		_, err = m.reply(w) // the error says how it died
-	}
+	json.NewEncoder(m.orders).Encode(run.order()) // fails if the process has died, and reply says how
+	r, err := m.reply(w)
 	if err != nil { // the other workers would wait for the lost one
 		t.stop.Store(true)
 		return err

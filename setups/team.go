@@ -1,6 +1,7 @@
 package setups
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,17 +90,20 @@ func NewTeam(p numa.Placement) (*Team, error) {
 	for _, w := range t.workers {
 		go w.work(pinned)
 	}
-	var failed error
-	for range tau {
-		if err := <-pinned; err != nil && failed == nil {
-			failed = err
-		}
-	}
-	if failed != nil {
+	if err := all(pinned); err != nil {
 		t.Close()
-		return nil, failed
+		return nil, err
 	}
 	return t, nil
+}
+
+// all waits for as many threads as the channel has room for, and returns an error of one that could not
+// be pinned.
+func all(pinned <-chan error) (err error) {
+	for range cap(pinned) {
+		err = cmp.Or(err, <-pinned)
+	}
+	return err
 }
 
 // newTeam returns a team whose workers have not started.
@@ -217,27 +221,28 @@ func (t *Team) run(ctx context.Context, tk task) error {
 		since     = time.Now()
 		patience  <-chan time.Time
 	)
+	stop := func(wait time.Duration) {
+		t.stop.Store(true)
+		patience = time.After(wait)
+	}
 	for left := t.workers; len(left) > 0; {
 		select {
 		case <-left[0].done:
 			left = left[1:]
 		case <-cancelled:
 			cancelled = nil
-			t.stop.Store(true)
-			patience = time.After(min(t.stall, stopAfter))
+			stop(min(t.stall, stopAfter))
 		case <-watch.C:
 			if moved == nil {
 				if moved = t.moved(); moved != nil {
-					t.stop.Store(true)
-					patience = time.After(t.stall)
+					stop(t.stall)
 				}
 			}
 			if now := tk.common().progress(); now != last {
 				last, since = now, time.Now()
 			} else if time.Since(since) >= t.stall && !stalled {
 				stalled = true
-				t.stop.Store(true)
-				patience = time.After(t.stall)
+				stop(t.stall)
 			}
 		case <-patience:
 			w := left[0]
@@ -253,13 +258,7 @@ func (t *Team) run(ctx context.Context, tk task) error {
 			t.broken = w.err
 		}
 	}
-	if moved == nil {
-		moved = t.moved()
-	}
-	err := moved
-	if err == nil {
-		err = t.broken // the cause of other workers' errors
-	}
+	err := cmp.Or(moved, t.moved(), t.broken) // the cause of other workers' errors
 	if err == nil {
 		err = t.verdict(ctx, stalled)
 	}

@@ -116,7 +116,7 @@ const (
 // from the values after one pass more or less.
 func workOf[E element](p Pass) setups.Passes {
 	run, operand, want := loopOf[E](p.Operation, p.Type, p.Stride), E(0), 0.
-	after := func(passes int) E { return v }
+	after := [3]E{v, v, v} // no pass, an odd number of passes, an even number
 	switch p.Operation {
 	case "read":
 		want = sum[E](p.Operation, p.Type, p.N, p.Stride, v)
@@ -131,29 +131,11 @@ func workOf[E element](p Pass) setups.Passes {
 			want += sum[E](p.Operation, p.Type, min(left, vectorElements), p.Stride, v*v)
 		}
 	case "write":
-		operand = w
-		after = func(passes int) E {
-			if passes == 0 {
-				return v
-			}
-			return w
-		}
+		operand, after = w, [3]E{v, w, w}
 	case "multiply":
-		operand = -1
-		after = func(passes int) E {
-			if passes%2 == 1 {
-				return -v
-			}
-			return v
-		}
+		operand, after = -1, [3]E{v, -v, v}
 	case "divide":
-		operand = x
-		after = func(passes int) E {
-			if passes%2 == 1 {
-				return w
-			}
-			return v
-		}
+		operand, after = x, [3]E{v, w, v}
 	}
 	return setups.Passes{
 		Bytes: p.Bytes(), Laid: p.Type,
@@ -173,7 +155,7 @@ func workOf[E element](p Pass) setups.Passes {
 		},
 		Want: want,
 		Check: func(mem []byte, passes int) error {
-			a, touched := elements[E](mem), after(passes)
+			a, touched := elements[E](mem), after[min(passes, 2-passes%2)]
 			for i := 0; i < len(a); i += p.Stride {
 				if a[i] != touched {
 					return fmt.Errorf("%s: element %d is %v after %d passes, want %v: this machine's arithmetic cannot be trusted", p.Variant(), i, a[i], passes, touched)

@@ -292,39 +292,3 @@ func Steps(cells []params.Cell) (steps []Step) {
 	}
 	return steps
 }
-
-// Tam has Tam's parameters: the cost of a copy from cache to cache, cache to memory and memory to
-// memory (Tam, section 2.2.3), with the smallest cache that holds the message.
-func Tam(cells []params.Cell) (rows []TamRow) {
-	at, taus, sizes := pointsOf(cells)
-	for _, tau := range taus {
-		for _, m := range sizes {
-			mtm, there := at[point{way{Memory, Memory}, tau, m}]
-			if !there {
-				continue
-			}
-			row := TamRow{Tau: tau, Bytes: m, MTM: mtm}
-			for _, l := range Order[:4] {
-				if ctc, ok := at[point{way{l, l}, tau, m}]; ok {
-					row.Cache, row.CTC = l, &ctc
-					if ctm, ok := at[point{way{l, Memory}, tau, m}]; ok {
-						row.CTM = &ctm
-					}
-					break
-				}
-			}
-			rows = append(rows, row)
-		}
-	}
-	return rows
-}
-
-// A TamRow has Tam's three parameters for one size, in ns.
-type TamRow struct {
-	Tau   int
-	Bytes int
-	Cache string // the smallest that holds the message
-	CTC   *fit.Estimate
-	CTM   *fit.Estimate
-	MTM   fit.Estimate
-}

@@ -1,6 +1,7 @@
 package levels
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
@@ -104,14 +105,14 @@ func TestSteps(t *testing.T) {
 
 // Tam's parameters use the smallest cache that holds the message.
 func TestTam(t *testing.T) {
-	rows := Tam([]params.Cell{
+	table := tamTable([]params.Cell{
 		cell("L1-L1", 1024, 20, 1), cell("L1-memory", 1024, 70, 1), cell("memory-memory", 1024, 100, 1),
 		cell("L2-L2", 1024, 30, 1), cell("L2-memory", 1024, 71, 1),
 		cell("L2-L2", 65536, 2000, 1), cell("L2-memory", 65536, 4000, 1), cell("memory-memory", 65536, 6000, 1),
 		cell("memory-memory", 1<<22, 9e5, 1),
 	})
-	if len(rows) != 3 || rows[0].Cache != "L1" || rows[0].CTC.Center != 20 || rows[0].CTM.Center != 70 || rows[0].MTM.Center != 100 ||
-		rows[1].Cache != "L2" || rows[1].CTM.Center != 4000 || rows[2].Cache != "" || rows[2].CTC != nil {
-		t.Errorf("%+v", rows)
+	want := "[[1 1K L1 20 70 100] [1 64K L2 2000 4000 6000] [1 4M    900000]]"
+	if got := fmt.Sprint(table.Rows); got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -39,7 +39,7 @@ func Tables(f *params.File) (tables []view.Table) {
 		}
 		tables = append(tables, t)
 	}
-	for _, t := range []view.Table{stepTable(Steps(f.Cells)), tamTable(Tam(f.Cells))} {
+	for _, t := range []view.Table{stepTable(Steps(f.Cells)), tamTable(f.Cells)} {
 		if len(t.Rows) > 0 {
 			tables = append(tables, t)
 		}
@@ -81,21 +81,31 @@ func stepTable(steps []Step) view.Table {
 	return t
 }
 
-func tamTable(rows []TamRow) view.Table {
+// tamTable has the costs of a copy from cache to cache, cache to memory and memory to memory (Tam,
+// section 2.2.3), with the smallest cache that holds the message.
+func tamTable(cells []params.Cell) view.Table {
 	t := view.Table{
 		Title:   "Tam's parameters in ns: copies from cache to cache, cache to memory, memory to memory, of the smallest cache that holds the message",
 		Columns: slices.Concat(view.Numbers("τ", "m"), view.Words("cache"), view.Numbers("M_ctc", "M_ctm", "M_mtm")),
 	}
-	for _, r := range rows {
-		cells := []string{strconv.Itoa(r.Tau), view.Bytes(r.Bytes), r.Cache}
-		for _, e := range []*fit.Estimate{r.CTC, r.CTM, &r.MTM} {
-			text := ""
-			if e != nil {
-				text = view.Center(*e)
+	at, taus, sizes := pointsOf(cells)
+	for _, tau := range taus {
+		for _, m := range sizes {
+			if _, there := at[point{way{Memory, Memory}, tau, m}]; !there {
+				continue
 			}
-			cells = append(cells, text)
+			time := func(from, to string) string {
+				if e, there := at[point{way{from, to}, tau, m}]; there {
+					return view.Center(e)
+				}
+				return ""
+			}
+			cache := "" // none holds the message
+			if i := slices.IndexFunc(Order[:4], func(l string) bool { return time(l, l) != "" }); i >= 0 {
+				cache = Order[i]
+			}
+			t.Add(tau, view.Bytes(m), cache, time(cache, cache), time(cache, Memory), time(Memory, Memory))
 		}
-		t.Add(cells)
 	}
 	return t
 }

@@ -13,18 +13,6 @@ import (
 
 const qemu = "qemu-system-x86_64"
 
-// needQEMU installs QEMU if it is missing.
-func needQEMU(ctx context.Context) error {
-	if _, err := exec.LookPath(qemu); err == nil {
-		return nil
-	}
-	const install = "apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q install -y --no-install-recommends qemu-system-x86"
-	if err := quietly(exec.CommandContext(ctx, "sh", "-c", install)); err != nil {
-		return fmt.Errorf("%s is missing: install it (Debian's package qemu-system-x86): %w", qemu, err)
-	}
-	return nil
-}
-
 // unpack downloads and unpacks the kernel on which Debian's meta package depends.
 const unpack = `apt-get -q update &&
 apt-get -q download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-[^ ]*\).*/\1/p') &&

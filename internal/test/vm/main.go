@@ -3,7 +3,7 @@
 // setups that ask the kernel, and taulop's commands; in two also the other tests of shm, and with
 // -large the other tests of setups. It also removes CPUs, memory, system calls and /sys.
 //
-// Usage, on Debian, as root where QEMU is not installed yet:
+// Usage, on Debian:
 //
 //	go run ./internal/test/vm                  all machines
 //	go run ./internal/test/vm 4nodes smt       these
@@ -13,7 +13,7 @@
 //	                             checks with "shrink" in their name, with the
 //	                             machine's console
 //
-// Missing QEMU (qemu-system-x86) is installed with apt-get. Debian's cloud kernel is downloaded, not
+// It needs QEMU (package qemu-system-x86). Debian's cloud kernel is downloaded, not
 // installed, and kept in the user's cache directory; -kernel names another. Machines are emulated
 // (-accel tcg), need no KVM and see nothing of the host: they have the kernel, the test binaries and a
 // small /init. Their timings mean nothing. A failed check is repeated once, and both outcomes are
@@ -86,8 +86,8 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return err
 	}
-	if err := needQEMU(ctx); err != nil {
-		return err
+	if _, err := exec.LookPath(qemu); err != nil {
+		return fmt.Errorf("%w: install it (Debian's package qemu-system-x86)", err)
 	}
 	if *kernel == "" {
 		if *kernel, err = needKernel(ctx, cache); err != nil {
