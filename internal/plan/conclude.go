@@ -213,21 +213,16 @@ func border(library *mpi.Library, on *collective.Collective, p, low, high int) (
 	if !known || !there || first == last {
 		return from, to
 	}
-	to = low
+	same := func(m int, as mpi.Setting) bool { // and between the two sizes
+		own, _ := library.Own(on, p, m)
+		return low < m && m < high && own == as
+	}
+	from, to = high, low
 	for step := (high - low) / 2; step > 0; step /= 2 {
-		for to+step < high {
-			if own, _ := library.Own(on, p, to+step); own != first {
-				break
-			}
+		for same(to+step, first) {
 			to += step
 		}
-	}
-	from = high
-	for step := (high - low) / 2; step > 0; step /= 2 {
-		for from-step > low {
-			if own, _ := library.Own(on, p, from-step); own != last {
-				break
-			}
+		for same(from-step, last) {
 			from -= step
 		}
 	}

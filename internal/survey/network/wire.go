@@ -2,6 +2,7 @@ package network
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -99,6 +100,9 @@ var (
 	errAlien    = errors.New("what answers there is not taulop net: is the port right?")
 )
 
+// refused are the errors of answers other than welcome.
+var refused = map[answer]error{stranger: errStranger, engaged: errEngaged, full: errFull}
+
 // A versionError is a peer's protocol version that differs from this one.
 type versionError uint16
 
@@ -133,15 +137,10 @@ func introduce(c net.Conn, s Secret, h hello) error {
 		return silent(err)
 	}
 	want := s.proof("listens", h, ch)
-	switch {
-	case v.Answer == engaged:
-		return errEngaged
-	case v.Answer == full:
-		return errFull
-	case v.Answer != welcome, !hmac.Equal(v.Proof[:], want[:]):
-		return errStranger
+	if v.Answer == welcome && hmac.Equal(v.Proof[:], want[:]) {
+		return nil
 	}
-	return nil
+	return cmp.Or(refused[v.Answer], errStranger)
 }
 
 // receive is the handshake of the listening end. admit decides on a peer that knows the secret; only
@@ -173,15 +172,7 @@ func receive(c net.Conn, s Secret, admit func(hello) answer) (h hello, err error
 		v.Proof = s.proof("listens", h, ch)
 	}
 	err = binary.Write(c, binary.BigEndian, v)
-	switch v.Answer {
-	case stranger:
-		return h, errStranger
-	case engaged:
-		return h, errEngaged
-	case full:
-		return h, errFull
-	}
-	return h, err
+	return h, cmp.Or(refused[v.Answer], err)
 }
 
 // cutOff: the handshake ended before the verdict; a retry may succeed.
