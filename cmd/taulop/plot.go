@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/processmap"
@@ -37,31 +38,39 @@ type plotKind struct {
 	matrices             func(*params.File) ([]view.Matrix, error)
 	document             func(*plotRequest) (*chart.Chart, error) // of a file of command
 	command              string
-	costs                bool // of one algorithm on one machine, by models
+	flags                string // that choose what to draw
 }
+
+// The flags that choose what to draw, by what a chart is of.
+const (
+	ofTransfers = "setup placement cache m tau as state"
+	ofSurveys   = "placement cache m tau state variant"
+	ofMatrices  = "m state"
+	ofVerified  = "cache m algorithm P"
+)
 
 var plotKinds = []plotKind{
 	{name: "l-tau", about: "L(S,τ) against τ, a line for each setup and machine",
-		example: "taulop plot l-tau -o l.svg host.json", ofMachines: chart.TransfersOverTau},
+		example: "taulop plot l-tau -o l.svg host.json", ofMachines: chart.TransfersOverTau, flags: ofTransfers + " bandwidth"},
 	{name: "concurrency", about: "A(τ), how many transfers are carried at once, between both bounds",
-		example: "taulop plot concurrency -o a.svg a.json b.json", ofMachines: chart.Concurrency},
+		example: "taulop plot concurrency -o a.svg a.json b.json", ofMachines: chart.Concurrency, flags: ofTransfers},
 	{name: "l-m", about: "L(m,τ) against m, a line for each τ",
-		example: "taulop plot l-m -tau 1,2,4 -o l.pdf host.json", ofMachines: chart.TransfersOverSize},
+		example: "taulop plot l-m -tau 1,2,4 -o l.pdf host.json", ofMachines: chart.TransfersOverSize, flags: ofTransfers + " bandwidth"},
 	{name: "copy", about: "c(m,τ) against m, out of own buffers and out of one, or between levels of the memory",
-		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies},
+		example: "taulop plot copy -cache off -o c.png host.json", ofMachines: chart.Copies, flags: ofTransfers + " bandwidth levels"},
 	{name: "ratio", about: "L(m,τ) of machines as a ratio to the first, against m",
-		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios},
-	{name: "states", about: "L(m,τ) against m in each state that the machine was in, a panel each", example: "taulop plot states -o s.svg host.json", ofMachines: chart.States},
+		example: "taulop plot ratio -o r.svg a.json b.json", ofMachines: chart.Ratios, flags: ofTransfers},
+	{name: "states", about: "L(m,τ) against m in each state that the machine was in, a panel each", example: "taulop plot states -o s.svg host.json", ofMachines: chart.States, flags: ofTransfers},
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
-		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: stridedCosts, costs: true},
+		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: stridedCosts, flags: ofTransfers + " algorithm P nodes"},
 	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",
-		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", document: drawn(predict.Read, chart.Costs)},
+		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", document: drawn(predict.Read, chart.Costs), flags: "m algorithm P bandwidth"},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
-		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Predictions)},
+		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Predictions), flags: ofVerified},
 	{name: "published", about: "collectives that others measured, predicted over measured time against P",
-		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", document: drawn(report.ReadPublished, chart.Published)},
+		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", document: drawn(report.ReadPublished, chart.Published), flags: ofVerified},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
-		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Accuracy)},
+		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Accuracy), flags: ofVerified},
 	{name: "map", about: "what processes send each other, before and after mapping",
 		example: "taulop plot map -o map.svg map.json", command: "map", document: drawn(processmap.Read, chart.ProcessMap)},
 }
@@ -71,25 +80,28 @@ func init() {
 	at := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.ofMachines == nil })
 	for _, s := range survey.Drawn() {
 		if d := s.Drawing; d.Name != "" {
-			plotKinds = slices.Insert(plotKinds, at, plotKind{name: d.Name, about: d.About, example: d.Example, drawing: d})
-			drawnNames = append(drawnNames, d.Name)
+			kind := plotKind{name: d.Name, about: d.About, example: d.Example, drawing: d, flags: ofSurveys}
+			if d.Ranks {
+				kind.flags += " P"
+			}
+			plotKinds = slices.Insert(plotKinds, at, kind)
 			at++
 		}
 	}
 	for _, s := range survey.All() {
 		if s.Matrices != nil {
-			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", matrices: s.Matrices,
+			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", matrices: s.Matrices, flags: ofMatrices,
 				example: fmt.Sprintf("taulop plot %[1]s -o %[1]s.svg %[1]s.json", s.Name)})
 			at++
 		}
 	}
 }
 
-// drawnNames are the kinds of charts of surveys.
-var drawnNames []string
-
-// bandwidthKinds can show bandwidth instead of time.
-var bandwidthKinds = []string{"l-tau", "l-m", "copy", "predict"}
+// drawing are the names of the charts that a flag applies to; nil for flags of all charts.
+func drawing(flag string) []string {
+	kinds := lists.Filter(plotKinds, func(k plotKind) bool { return slices.Contains(strings.Fields(k.flags), flag) })
+	return lists.Map(kinds, func(k plotKind) string { return k.name })
+}
 
 // A plotRequest holds the flags of plot.
 type plotRequest struct {
@@ -133,7 +145,7 @@ func plotFlags(flags *argument.Set) action {
 func (req *plotRequest) add(flags *argument.Set) {
 	choice := &req.choice
 	flags.StringVar(&req.title, "title", "", "`text` above the chart instead of its own; \"\" for none, as journals want it")
-	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(bandwidthKinds, ", ")+": GB/s of all concurrent messages instead of times; of predict m over the time of the call")
+	flags.BoolVar(&choice.Bandwidth, "bandwidth", false, "of "+strings.Join(drawing("bandwidth"), ", ")+": GB/s of all concurrent messages instead of times; of predict m over the time of the call")
 	flags.Float64Var(&req.width, "width", chart.ColumnWidth, "`width` in cm; fonts keep their size")
 	flags.Within("width", chart.MinWidth, chart.MaxWidth, fmt.Sprintf("give %d to %d cm, a column of print has %g", chart.MinWidth, chart.MaxWidth, chart.ColumnWidth))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: ring, ping, bcast, sendrecv; of copy: copy, share", argument.Names, append(setupNames(), "copy")...)
@@ -142,7 +154,7 @@ func (req *plotRequest) add(flags *argument.Set) {
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16", argument.Taus)
 	argument.Var(flags, &req.levels, "levels", "", "of copy: `list` of sources and destinations, like L1-L1,L2-memory", argument.Names)
-	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawnNames, ", ")+": `list` of parts of names, like float64,read", argument.Names)
+	argument.Var(flags, &choice.Variants, "variant", "", "of "+strings.Join(drawing("variant"), ", ")+": `list` of parts of names, like float64,read", argument.Names)
 	addAs(flags, &req.as)
 	req.state.add(flags, "each by itself; of heat maps means over all by their shares")
 	argument.Var(flags, &choice.Algorithms, "algorithm", "", "of files of verify and predict, and mlognp: `list` of algorithms like bcast:binomial, or message", argument.Names, algorithmNames()...)
@@ -151,27 +163,6 @@ func (req *plotRequest) add(flags *argument.Set) {
 	flags.IntVar(&choice.Nodes, "nodes", 0, "of mlognp: `nodes` like the file's machine, with its first network between them (default 1)")
 	flags.Within("nodes", 0, numa.MostWorkers, fmt.Sprintf("give the chart mlognp 1 to %d", numa.MostWorkers))
 	req.output.add(flags, "write to a new `file`, whose extension says the format: "+strings.Join(chart.Formats, ", "))
-}
-
-// kindFlags are flags that apply only to some kinds of charts.
-var kindFlags = []struct {
-	flags string
-	apply func(plotKind) bool
-	why   string
-}{
-	{"setup placement cache m tau as state algorithm P", func(k plotKind) bool { return k.command != "map" }, "is of other charts, and map shows all of its file"},
-	{"levels", func(k plotKind) bool { return k.name == "copy" }, "chooses copies between levels of the memory, and is of the chart copy"},
-	{"variant", func(k plotKind) bool { return k.drawing != nil }, "chooses what surveys measured, and is of the charts DRAWN"},
-	{"bandwidth", func(k plotKind) bool { return slices.Contains(bandwidthKinds, k.name) }, "is of the charts " + strings.Join(bandwidthKinds, ", ")},
-	{"nodes", func(k plotKind) bool { return k.costs }, "is of the chart mlognp"},
-	{"setup placement tau as", func(k plotKind) bool { return k.document == nil && k.matrices == nil }, "chooses from parameter files, and is of other charts"},
-	{"state", func(k plotKind) bool { return k.document == nil }, "chooses from parameter files, and is of other charts"},
-	{"cache", func(k plotKind) bool { return k.matrices == nil && k.command != "predict" }, "is of other charts"},
-	{"algorithm", func(k plotKind) bool { return k.costs || k.document != nil }, "chooses from what taulop verify or predict wrote, and is of the chart predicted"},
-	{"P", func(k plotKind) bool {
-		return k.costs || k.document != nil || k.drawing != nil && k.drawing.Ranks
-	}, "chooses from what taulop verify or predict wrote, and is of the chart predicted"},
-	{"setup as", func(k plotKind) bool { return k.drawing == nil }, "chooses transfers, and -variant what surveys measured"},
 }
 
 // read completes the request from operands.
@@ -184,11 +175,9 @@ func (req *plotRequest) read(words []string) error {
 		return usagef("there is no chart %q; %s", words[0], spelling.Suggest(words[0], kindNames()))
 	}
 	req.kind = plotKinds[i]
-	for _, some := range kindFlags {
-		for _, name := range strings.Fields(some.flags) {
-			if req.flags.On(name) && !some.apply(req.kind) {
-				return usagef("-%s %s: leave it out of %s", name, strings.Replace(some.why, "DRAWN", strings.Join(drawnNames, ", "), 1), req.kind.name)
-			}
+	for _, name := range req.flags.Names() {
+		if of := drawing(name); req.flags.On(name) && of != nil && !slices.Contains(of, req.kind.name) {
+			return usagef("-%s is of other charts (%s): leave it out of %s", name, strings.Join(of, ", "), req.kind.name)
 		}
 	}
 	if req.files = words[1:]; len(req.files) == 0 {

@@ -25,21 +25,14 @@ func reportFlags(flags *argument.Set) action {
 	)
 	addAs(flags, &as)
 	md := flags.Bool("md", false, "Markdown, a page of each machine without its host's name, with figures as SVG files beside it")
-	bare := flags.Bool("bare", false, "leave out the files for download, most of the page's size")
 	state.add(flags, "each by itself; of a fleet means over all by their shares")
 	flags.Required("o", "name the page, like taulop report -o report.html host.json")
-	flags.OneOf("md", "bare")
 	flags.Check(func() error {
-		switch ext := strings.ToLower(filepath.Ext(output.path)); {
-		case slices.Contains([]string{".md", ".markdown"}, ext):
-			if *bare {
-				return usagef("-o %s is Markdown, which has no files for download: leave -bare out, or name a page .html", output.path)
-			}
-			*md = true
+		ext := strings.ToLower(filepath.Ext(output.path))
+		switch *md = *md || slices.Contains([]string{".md", ".markdown"}, ext); {
 		case *md && slices.Contains([]string{".html", ".htm"}, ext):
 			return usagef("-o %s is no name of Markdown: name it .md, or leave -md out", output.path)
-		}
-		if *md && output.path == "-" {
+		case *md && output.path == "-":
 			return usagef("-o - has no place for figures beside it: name a file with -md")
 		}
 		return nil
@@ -61,10 +54,7 @@ func reportFlags(flags *argument.Set) action {
 		if *md {
 			err = writeMarkdown(out, flags, &output, machines)
 		} else {
-			p := page.Page{Machines: machines, Skipped: skipped}
-			if !*bare {
-				p.Raw = func(path string) ([]byte, error) { return rawFile(machines, path) }
-			}
+			p := page.Page{Machines: machines, Skipped: skipped, Raw: func(path string) ([]byte, error) { return rawFile(machines, path) }}
 			err = output.write(out, p.Write)
 		}
 		return cmp.Or(err, skippedFiles(skipped, len(paths)))
