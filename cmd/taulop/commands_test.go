@@ -4,11 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/taulop/taulop/internal/compare"
 )
 
 // docs/commands.md lists all commands. TAULOP_UPDATE=1 rewrites it.
@@ -42,34 +39,6 @@ func commandTables() string {
 		}
 	}
 	return b.String()
-}
-
-// Every command rejects an empty name for a flag that takes a file.
-func TestEmptyFileNames(t *testing.T) {
-	tried := 0
-	for _, c := range commands {
-		for _, s := range c.settings() {
-			if !slices.Contains([]string{"file", "table", "DIR"}, s.value) && s.name != "params" {
-				continue
-			}
-			tried++
-			args := []string{c.name, "-" + s.name, ""}
-			if c.name == "" {
-				args = args[1:]
-			}
-			out, _, err := run(t, args...)
-			want := 2
-			if c.plugin { // which prints its errors
-				want = int(compare.Unknown)
-			}
-			if said := out + fmt.Sprint(err); c.status(err) != want || !strings.Contains(said, "-"+s.name) || !strings.Contains(said, "empty name") {
-				t.Errorf("%s -%s '': status %d, %s", c.name, s.name, c.status(err), said)
-			}
-		}
-	}
-	if tried < 20 {
-		t.Errorf("%d flags that name files, of 20 and more", tried)
-	}
 }
 
 // Commands that do not measure print warnings after the result.

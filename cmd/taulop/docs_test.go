@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"flag"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -173,25 +170,26 @@ var (
 	operand  = regexp.MustCompile(`^[-A-Z0-9]`) // of taulop without a command
 )
 
-// flagsOf are the flags of each command; "" is the plain command.
-var flagsOf = sync.OnceValue(func() map[string][]*flag.FlagSet {
-	all := make(map[string][]*flag.FlagSet)
+// flagsOf are the flags of each command and of its modes; "" is the plain command.
+var flagsOf = sync.OnceValue(func() map[string]map[string]bool {
+	all := make(map[string]map[string]bool)
 	for _, c := range commands {
+		all[c.name] = make(map[string]bool)
 		for _, m := range c.all() {
-			if set, _ := m.set(); set.FlagSet != nil {
-				all[c.name] = append(all[c.name], set.FlagSet)
+			for _, s := range m.settings() {
+				all[c.name][s.name] = true
 			}
 		}
 	}
 	return all
 })
 
-// hasFlag reports whether one of the sets, or another program in the pages, has a flag.
-func hasFlag(sets []*flag.FlagSet, name string) bool {
-	return name == "h" || name == "multi" || slices.ContainsFunc(sets, func(set *flag.FlagSet) bool { return set.Lookup(name) != nil })
+// hasFlag reports whether a command, or another program in the pages, has a flag.
+func hasFlag(flags map[string]bool, name string) bool {
+	return name == "h" || name == "multi" || flags[name]
 }
 
-// Every command, flag and linked file in README, docs and the scripts of bench exists.
+// Every command, flag, benchmark and linked file in README, docs and the scripts of bench exists.
 func TestDocsNameWhatThereIs(t *testing.T) {
 	pages := []string{"../../README.md", "../../CHANGELOG.md"}
 	if err := filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
@@ -203,10 +201,15 @@ func TestDocsNameWhatThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	scripts := must.Get(filepath.Glob("../../bench/*.sh"))
-	found, any := 0, slices.Concat(slices.Collect(maps.Values(flagsOf()))...)
+	found, any, benchmarks := 0, allFlags(), must.Get(exec.Command("grep", "-rhoE", `^func Benchmark\w+`, "../..", "--include=*_test.go").Output())
 	for _, path := range append(pages, scripts...) {
 		page := load(t, path)
 		if filepath.Ext(path) == ".sh" {
+			for _, name := range regexp.MustCompile(`\bBenchmark[A-Z]\w*`).FindAllString(page, -1) {
+				if !strings.Contains(string(benchmarks), "func "+name+"\n") {
+					t.Errorf("%s runs %s, which no package has", path, name)
+				}
+			}
 			page = scriptCommands(page)
 		}
 		prose := fenced.ReplaceAllString(page, "")

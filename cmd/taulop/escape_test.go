@@ -11,7 +11,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,12 +18,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/randtest"
-	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 )
 
 // planted are texts to plant into files. There are several because commands reject some names and
@@ -154,6 +149,9 @@ func plantIn(random *rand.Rand, text string) (where, mutant string) {
 	return fmt.Sprintf("%q %.12q", text[max(0, at[0]-30):at[0]], plant), text[:at[0]] + plant + text[at[1]:]
 }
 
+// talkative is a parameter file with every kind of cell and every string.
+const talkative = "testdata/files/talkative.json"
+
 // quoted is a JSON string without its quotation marks; bytes that are not UTF-8 stay unchanged.
 func quoted(plant string) string {
 	var b strings.Builder
@@ -165,44 +163,6 @@ func quoted(plant string) string {
 		}
 	}
 	return b.String()
-}
-
-// talkative is a parameter file with every kind of cell and every string.
-func talkative(t *testing.T, dir string) string {
-	t.Helper()
-	path, _, _ := plottable(t, dir)
-	f := loadParams(t, path)
-	f.Provenance = provenance.Provenance{Levels: numa.Levels{{Name: "shared cache", Groups: []numa.CPUSet{{0, 1}}}},
-		CoreKinds: []params.CoreKind{{Kind: "core", CPUs: numa.CPUSet{0}}, {Kind: "atom", CPUs: numa.CPUSet{1}}}, Allowed: numa.CPUSet{0, 1}}
-	for value, i := reflect.ValueOf(&f.Provenance).Elem(), 0; i < value.NumField(); i++ {
-		switch field := value.Field(i).Addr().Interface().(type) {
-		case *string:
-			*field = "said"
-		case *[]string:
-			*field = []string{"said"}
-		}
-	}
-	f.Plan.Copy, f.Plan.With, f.Plan.Operators, f.Plan.Segments = "memmove", []string{"pairs"}, []string{"SUM_I"}, 2
-	f.Warnings = []string{"the load of the last minute is 3"}
-	f.Placements = []numa.Placement{{Policy: numa.Local, Workers: []numa.Worker{{}, {CPU: numa.CPU{ID: 1, Core: 1}}}}}
-	for _, m := range f.Plan.Sizes {
-		key := params.Key{Placement: numa.Local, Tau: 1, Bytes: m}
-		add := func(kind params.Kind, set func(k *params.Key)) {
-			k := key
-			k.Kind = kind
-			set(&k)
-			f.Cells = append(f.Cells, params.Cell{Key: k, Time: fit.Median([]float64{float64(m + 10*k.N)})})
-		}
-		add(params.OverheadCell, func(*params.Key) {})
-		add(params.GammaCell, func(k *params.Key) { k.Operator = "SUM_I" })
-		add(params.PRTTCell, func(k *params.Key) { k.N = 1 })
-		add(params.PRTTCell, func(k *params.Key) { k.N = 8 })
-		add(params.LevelCell, func(k *params.Key) { *k = k.Named("L1-L2") })
-	}
-	f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: numa.Local, Tau: 1}, Time: fit.Median([]float64{50})})
-	path = filepath.Join(dir, "talkative.json")
-	saveParams(t, f, path)
-	return path
 }
 
 // Nothing that a machine says of itself makes topo control a terminal.
@@ -235,8 +195,8 @@ func TestMachinesDoNotSteerTerminals(t *testing.T) {
 
 // Errors repeat words of the command line as harmlessly as words of files.
 func TestWordsDoNotSteerTerminals(t *testing.T) {
+	const native = "testdata/files/native.json"
 	dir := scratch(t)
-	native, _, _ := plottable(t, dir)
 	for _, plant := range planted {
 		for _, line := range [][]string{
 			{"a" + plant}, {plant, "2", "2"}, {"2", plant, "2"}, {"2", "2", plant}, {"-k", plant, "2", "2", "2"}, {"-cpus", plant, "2", "2", "2"}, {"-" + plant},
@@ -256,12 +216,9 @@ func TestWordsDoNotSteerTerminals(t *testing.T) {
 // JSON has the same bytes on standard output and in a file.
 func TestJSONIsVerbatim(t *testing.T) {
 	dir := t.TempDir()
-	f := loadParams(t, talkative(t, dir))
-	f.Warnings = []string{planted[0]}
-	clean, file := talkative(t, dir), filepath.Join(dir, "planted.json")
-	saveParams(t, f, file)
-	out, _, _ := show("compare", "-json", file, clean)
-	show("compare", "-json", "-o", filepath.Join(dir, "compared.json"), file, clean)
+	file := hostile(t, dir)
+	out, _, _ := show("compare", "-json", file, talkative)
+	show("compare", "-json", "-o", filepath.Join(dir, "compared.json"), file, talkative)
 	if written := load(t, dir, "compared.json"); out != written || !strings.Contains(out, "\u009b") {
 		t.Errorf("%.80q and %.80q", out, written)
 	}
@@ -270,10 +227,8 @@ func TestJSONIsVerbatim(t *testing.T) {
 // hostile writes a parameter file full of control sequences.
 func hostile(t *testing.T, dir string) string {
 	t.Helper()
-	f := loadParams(t, talkative(t, dir))
+	f := loadParams(t, talkative)
 	f.Provenance.Hostname, f.Provenance.Taulop, f.Plan.Copy, f.Warnings = planted[0], planted[0], planted[0], planted[:1]
 	f.Provenance.Levels[0].Name = planted[0]
-	path := filepath.Join(dir, "hostile.json")
-	saveParams(t, f, path)
-	return path
+	return saveParams(t, f, dir, "hostile.json")
 }

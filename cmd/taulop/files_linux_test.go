@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,48 +91,6 @@ func firstTwo(t *testing.T) string {
 		}
 	}
 	return strings.Join(cpus, ",")
-}
-
-// No command replaces a device, or a link to one, with a file.
-func TestDevicesStay(t *testing.T) {
-	t.Parallel()
-	dir, scratch := t.TempDir(), t.TempDir()
-	in, shm := nodes.Write(t, scratch, 1)[0], save(t, scratch, "SHM.txt", tinySHM)
-	null, link := filepath.Join(dir, "null"), filepath.Join(dir, "link")
-	err := unix.Mknod(null, unix.S_IFCHR|0o666, int(unix.Mkdev(1, 3)))
-	if err == nil {
-		err = os.WriteFile(null, nil, 0)
-	}
-	if err != nil {
-		t.Skipf("no device can be made here: %v", err)
-	}
-	must.Do(os.Symlink("null", link))
-	for line, words := range writers(t, in, shm, scratch) {
-		if strings.Contains(line, "OUT.") { // a name of its own
-			continue
-		}
-		for _, path := range []string{null, link} {
-			args := slices.Clone(words[1:])
-			args[slices.Index(args, "OUT")] = path
-			if out, errOut, err := run(t, args...); err != nil || out != "" {
-				t.Errorf("%s: %v\n%s%s", line, err, out, errOut)
-			}
-			if path == null && strings.Contains(line, "-time") {
-				break // which is enough of what takes seconds
-			}
-		}
-		for path, want := range map[string]fs.FileMode{null: fs.ModeDevice | fs.ModeCharDevice, link: fs.ModeSymlink} {
-			if info, err := os.Lstat(path); err != nil || info.Mode().Type() != want {
-				t.Fatalf("%s: %s became %v (%v)", line, path, info.Mode(), err)
-			}
-		}
-	}
-	if _, _, err := run(t, "sweep", "-o", null); exitStatus(err) != 2 || !strings.Contains(err.Error(), "no regular file") {
-		t.Errorf("sweep into a device: %v", err)
-	}
-	if left, err := os.ReadDir(dir); err != nil || len(left) != 2 {
-		t.Errorf("left behind: %v (%v)", left, err)
-	}
 }
 
 // A result whose file cannot be written is printed, with status 1.

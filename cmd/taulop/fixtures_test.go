@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,11 +8,9 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/test/sweeptest"
-	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
@@ -59,7 +56,6 @@ func fixtures(t testing.TB) (dir string) {
 		save(t, dir, "docs-"+name+".json", load(t, docs, "tasks/data", name+".json"))
 	}
 	save(t, dir, "moved.json", load(t, sweeptest.Moved(t)))
-	plottable(t, dir)
 	save(t, dir, "copy.json", load(t, dir, "host.json"))
 	save(t, dir, "cut.json", load(t, dir, "verify.json")[:100])
 	save(t, dir, "newer.json", strings.Replace(load(t, dir, "a.json"), `"version": 5`, `"version": 6`, 1))
@@ -154,24 +150,4 @@ func snapshots(t testing.TB, dir string) {
 	must.Do(os.CopyFS(filepath.Join(dir, machine), os.DirFS(snapshot.Unpack(t, machine))))
 	save(t, dir, machine+".tar.bz2", load(t, snapshot.Dir(t), machine+".tar.bz2"))
 	must.Do(os.CopyFS(filepath.Join(dir, "metropolis"), os.DirFS(filepath.Join(os.Getenv("TAULOP_SHARED"), "params", "metropolis"))))
-}
-
-// plottable are files for every kind of chart: a parameter file with copies and the other surveys of a
-// sweep, a published table, and a file of taulop verify.
-func plottable(t testing.TB, dir string) (native, published, verification string) {
-	t.Helper()
-	v := verify.Result{Setting: verify.Setting{SegmentBytes: 8192}}
-	for _, m := range []int{1024, 8192} {
-		r := verify.Row{Name: "bcast:binomial", P: 2, Bytes: m, Measured: fit.Estimate{Center: 600, Lo: 590, Hi: 610, N: 9}}
-		for _, model := range verify.Models {
-			r.Predicted = append(r.Predicted, verify.Prediction{Model: model, Ns: 500})
-		}
-		v.Rows = append(v.Rows, r)
-	}
-	var b bytes.Buffer
-	must.Do(report.Verification(&v).WriteJSON(&b))
-	for _, name := range []string{"native.json", "wide.txt"} {
-		save(t, dir, name, load(t, "testdata/files", name))
-	}
-	return filepath.Join(dir, "native.json"), filepath.Join(dir, "wide.txt"), save(t, dir, "verify.json", b.String())
 }

@@ -7,9 +7,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/taulop/taulop/collective"
-	"github.com/taulop/taulop/internal/view"
 )
 
 // The manual and completion have every flag of every command. Shells accept the completion scripts, and
@@ -88,24 +85,6 @@ func TestBashCompletes(t *testing.T) {
 			t.Errorf("%q: %v, %q; want %q", line, err, said, want)
 		}
 	}
-}
-
-// Lists are complete.
-func TestLists(t *testing.T) {
-	out, _ := ran(t, "predict", "-list")
-	for _, c := range collective.Collectives() {
-		_, of, _ := strings.Cut(out, "\n"+c.Name+"\nalgorithm ")
-		of, _, _ = strings.Cut(of, "\n\n")
-		of = strings.Join(strings.Fields(of), " ")
-		for _, a := range c.Algorithms() {
-			if !strings.Contains(of, a.Name+" ") || !strings.Contains(of, strings.Split(a.Source, ",")[0]) {
-				t.Errorf("no %s, or not where it is from: %s", a, of)
-			}
-		}
-	}
-	var page strings.Builder
-	writeAlgorithms(view.NewPage(&page, 80), nil)
-	fits(t, "predict -list", page.String())
 }
 
 // fits fails if a line of a text is longer than 80 columns.

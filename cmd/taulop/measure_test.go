@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -87,16 +85,6 @@ func TestPapersCommands(t *testing.T) {
 	}
 }
 
-func TestExitStatus(t *testing.T) {
-	for err, want := range map[error]int{
-		nil: 0, flag.ErrHelp: 0, usageError("x"): 2, context.Canceled: 130, errors.New("EPERM"): 1,
-	} {
-		if got := exitStatus(err); got != want {
-			t.Errorf("exit status of %v is %d, want %d", err, got, want)
-		}
-	}
-}
-
 // help shows what -h does, and lists every command. Help fits 80 columns, except for long words.
 func TestHelpAndVersion(t *testing.T) {
 	t.Setenv("COLUMNS", "")
@@ -114,6 +102,8 @@ func TestHelpAndVersion(t *testing.T) {
 			t.Errorf("help %s: %v\n%s", c.name, err, again)
 		}
 	}
+	list, _ := ran(t, "predict", "-list")
+	fits(t, "predict -list", list)
 	if out, _ := ran(t, "-version"); strings.TrimSpace(out) == "" {
 		t.Error("-version prints nothing")
 	}

@@ -112,7 +112,6 @@ type original struct {
 func mutable(t *testing.T) (all []original, dir string) {
 	t.Helper()
 	dir = fixtures(t)
-	talkative(t, dir)
 	tables := []string{
 		"compare MUTANT GOOD", "predict -params MUTANT -P 2,5 -m 1:4G bcast", "explain -params MUTANT -P 8 -m 64K bcast:binomial allgather:ring",
 		"plot l-tau -o DIR/made.svg MUTANT", "report -o DIR/made.html MUTANT GOOD",

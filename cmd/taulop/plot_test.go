@@ -20,12 +20,12 @@ const againstDocument = `{"machine":"a","cells":[{"collective":"bcast","mapping"
 func TestPlotsAreWritten(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	native, published, verification := plottable(t, dir)
+	native, published := save(t, dir, "native.json", load(t, "testdata/files/native.json")), "testdata/files/wide.txt"
 	for _, kind := range plotKinds {
 		files := []string{native}
 		switch {
 		case kind.command == "verify":
-			files = []string{verification}
+			files = []string{"testdata/files/verify.json"}
 		case kind.command == "verify -against OUTPUT":
 			files = []string{save(t, dir, "against.json", againstDocument)}
 		case kind.command == "predict":

@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -58,27 +57,5 @@ END
 		case !strings.Contains(string(said), "taulop: "+fails+" cannot") || !strings.Contains(string(said), "run.sh: line "):
 			t.Errorf("%s fails, and run.sh says:\n%s", fails, said)
 		}
-	}
-}
-
-// The benchmarks that scripts run exist.
-func TestScriptsNameBenchmarks(t *testing.T) {
-	t.Parallel()
-	scripts, _ := filepath.Glob("../../bench/*.sh")
-	tests, _ := filepath.Glob("../../*/*_test.go")
-	var source strings.Builder
-	for _, name := range tests {
-		source.Write(must.Get(os.ReadFile(name)))
-	}
-	named := 0
-	for _, name := range scripts {
-		for _, benchmark := range regexp.MustCompile(`\bBenchmark[A-Z]\w*`).FindAllString(string(must.Get(os.ReadFile(name))), -1) {
-			if named++; !strings.Contains(source.String(), "\nfunc "+benchmark+"(") {
-				t.Errorf("%s runs %s, which no package has", name, benchmark)
-			}
-		}
-	}
-	if named == 0 {
-		t.Error("no script runs a benchmark")
 	}
 }
