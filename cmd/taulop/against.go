@@ -44,8 +44,13 @@ func againstFlags(flags *argument.Set) action {
 			req.choice.Buffers = params.Unchanged
 		}
 		if isTidy(req.printed) {
-			table := tableRequest{table: req.printed, names: words, mappings: req.mappings, p: req.chosen.P, m: req.chosen.M, destination: req.destination}
-			return table.against(out, errOut, &req.parameterFlags)
+			choice := published.Choice{Collectives: words, Mappings: req.mappings, P: req.chosen.P, M: req.chosen.M}
+			table := tableRequest{table: req.printed, Choice: choice, destination: req.destination}
+			c, source, version, err := table.compared(errOut, &req.parameterFlags)
+			if err != nil {
+				return err
+			}
+			return req.put(out, report.NewPublished(source, req.printed, version, c).Document())
 		}
 		if req.mappings != nil {
 			return usagef("-map is of tables with named columns, and %s is none: leave it out", req.printed)
@@ -115,17 +120,14 @@ func (req *againstRequest) comparable(times []mpibench.Time, leftOut []mpibench.
 
 // A tableRequest selects times from a table of published collectives.
 type tableRequest struct {
-	table    string
-	names    []string // of collectives and algorithms
-	mappings []string
-	p, m     []int
-	atOnce   bool // see published.Choice
+	table string
+	published.Choice
 	destination
 }
 
 // compared predicts the times of the table.
 func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *published.Comparison, source predict.Source, version string, err error) {
-	for _, name := range req.names {
+	for _, name := range req.Collectives {
 		collectiveName, _, _ := strings.Cut(name, ":")
 		if _, err := collective.Of(collectiveName); err != nil {
 			return nil, source, "", usageError(err.Error())
@@ -139,7 +141,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	if err != nil {
 		return nil, source, "", usagef("%v", err)
 	}
-	c, err = published.Compare(table, f.File, flags.choice, published.Choice{Collectives: req.names, Mappings: req.mappings, P: req.p, M: req.m, AtOnce: req.atOnce})
+	c, err = published.Compare(table, f.File, flags.choice, req.Choice)
 	if err != nil {
 		return nil, source, "", usageError(err.Error())
 	}
@@ -157,15 +159,6 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	return c, source, version, nil
 }
 
-// against is verify -against of a table with named columns.
-func (req *tableRequest) against(out, errOut io.Writer, flags *parameterFlags) error {
-	c, source, version, err := req.compared(errOut, flags)
-	if err != nil {
-		return err
-	}
-	return req.destination.put(out, report.NewPublished(source, req.table, version, c).Document())
-}
-
 // evaluateFlags is tune -eval.
 func evaluateFlags(flags *argument.Set) action {
 	var (
@@ -174,16 +167,16 @@ func evaluateFlags(flags *argument.Set) action {
 	)
 	parameters.add(flags)
 	flags.StringVar(&req.table, "eval", "", "`table` of measured collectives")
-	argument.Var(flags, &req.p, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)", argument.Ranks(1))
-	argument.Var(flags, &req.m, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
-	argument.Var(flags, &req.mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
+	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)", argument.Ranks(1))
+	argument.Var(flags, &req.M, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default all)", argument.Messages(0))
+	argument.Var(flags, &req.Mappings, "map", "", "mappings of ranks, a `list` like core,node (default all)", argument.Names)
 	var margin float64
 	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, that replaces the library's own choice", argument.Share(0.99))
 	req.destination.add(flags)
 	return func(_ context.Context, out, errOut io.Writer, words []string) error {
-		req.names, req.atOnce = words, true
+		req.Collectives, req.AtOnce = words, true
 		var filters []string
-		if len(req.p) == 0 {
+		if len(req.P) == 0 {
 			filters = []string{"all P"}
 		}
 		for _, filter := range [][2]string{{"P", "P = "}, {"m", "m = "}, {"map", "mapping "}} {
@@ -206,6 +199,6 @@ func evaluateFlags(flags *argument.Set) action {
 		if len(doc.Cases) == 0 {
 			return usagef("%s: no collective of so many ranks and bytes has two algorithms measured: ask for more", req.table)
 		}
-		return req.destination.put(out, doc.Document())
+		return req.put(out, doc.Document())
 	}
 }

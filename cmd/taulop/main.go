@@ -8,6 +8,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -160,10 +161,8 @@ func (o operands) check(name string, words []string) error {
 	switch {
 	case most < 0 && n >= o.least, n >= o.least && n <= most:
 		return nil
-	case most == 0 && o.want == "":
-		return usagef("%s takes no arguments, got %q: all is said by flags", strings.TrimPrefix(name, "taulop "), words[0])
 	case most == 0:
-		return usagef("%s takes no arguments, got %q: %s", strings.TrimPrefix(name, "taulop "), words[0], o.want)
+		return usagef("%s takes no arguments, got %q: %s", strings.TrimPrefix(name, "taulop "), words[0], cmp.Or(o.want, "all is said by flags"))
 	case n == 0:
 		return usagef("%s", o.want)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 )
 
@@ -29,7 +30,8 @@ func manFlags(*argument.Set) action {
 		fmt.Fprintf(b, ".TH TAULOP-%s 1 \"\" \"taulop %s\" \"User Commands\"\n", strings.ToUpper(c.name), provenance.Version())
 		fmt.Fprintf(b, ".SH NAME\ntaulop\\-%s \\- %s\n", roff(c.name), roff(c.about))
 		for i, m := range c.all() {
-			writeSection(b, m, append([]string{"DESCRIPTION"}, m.called())[min(i, 1)])
+			writePage(b, m, append([]string{"DESCRIPTION"}, m.called())[min(i, 1)])
+			writeFlags(b, m.settings(), setting.whole)
 		}
 		return nil
 	}
@@ -51,16 +53,17 @@ func writeManual(w io.Writer) {
 			var own []setting
 			var before []string
 			for _, s := range m.settings() {
-				known := slices.ContainsFunc(once, func(o setting) bool { return o.name == s.name })
-				switch key := s.name + s.usage; {
-				case !slices.Contains(shared, s.name) && told[key]:
-					before = append(before, `\fB\-`+roff(s.name)+`\fR`)
-				case !slices.Contains(shared, s.name):
-					own = append(own, s)
-					told[key] = true
-				case !known:
+				key := s.name + s.usage
+				switch common := slices.Contains(shared, s.name); {
+				case common && told[s.name]:
+				case common:
 					once = append(once, s)
+				case told[key]:
+					before = append(before, `\fB\-`+roff(s.name)+`\fR`)
+				default:
+					own = append(own, s)
 				}
+				told[key], told[s.name] = true, true
 			}
 			fmt.Fprintf(w, ".SH \"%s\"\n%s\n", roff(strings.ToUpper(m.called())), roff(m.about))
 			if calls := m.calls(); m.name != "" && len(calls) > 0 {
@@ -73,7 +76,7 @@ func writeManual(w io.Writer) {
 		}
 	}
 	fmt.Fprint(w, ".SH \"FLAGS OF MANY COMMANDS\"\n")
-	writeFlags(w, once, func(s setting) string { return s.usage })
+	writeFlags(w, once, setting.whole)
 	fmt.Fprint(w, ".SH \"SEE ALSO\"\ntaulop man COMMAND, the whole manual of a command\n")
 }
 
@@ -96,38 +99,15 @@ func (s setting) first() string {
 	return text
 }
 
-// writeSection writes the help page and all flags of a command.
-func writeSection(w io.Writer, c command, heading string) {
-	writePage(w, c, heading)
-	writeFlags(w, c.settings(), func(s setting) string { return s.usage })
-}
+func (s setting) whole() string { return s.usage }
 
-// writePage writes the help page.
+// writePage writes the help page, broken for a terminal of 80 columns.
 func writePage(w io.Writer, c command, heading string) {
-	fmt.Fprintf(w, ".SH \"%s\"\n", roff(heading))
-	literal := false
-	for line := range strings.Lines(c.page()) {
-		line = strings.TrimRight(line, "\n")
-		switch indented := strings.HasPrefix(line, " ") || strings.Contains(strings.TrimSpace(line), "  "); {
-		case line == "":
-			if literal {
-				fmt.Fprintln(w, ".RE\n.fi")
-			}
-			literal = false
-			fmt.Fprintln(w, ".PP")
-			continue
-		case indented && !literal:
-			fmt.Fprintln(w, ".nf\n.RS")
-			literal = true
-		case !indented && literal:
-			fmt.Fprintln(w, ".RE\n.fi")
-			literal = false
-		}
-		fmt.Fprintln(w, roff(strings.TrimPrefix(line, "  ")))
+	fmt.Fprintf(w, ".SH \"%s\"\n.nf\n", roff(heading))
+	for line := range strings.Lines(printable.Reflow(c.page(), 72)) {
+		io.WriteString(w, roff(line))
 	}
-	if literal {
-		fmt.Fprintln(w, ".RE\n.fi")
-	}
+	fmt.Fprintln(w, ".fi")
 }
 
 // writeFlags writes a list of flags.

@@ -37,25 +37,22 @@ const absurd = 1 << 20
 
 // A request holds the arguments of the plain command.
 type request struct {
-	setup     setups.Setup
-	setupName string
-	policy    numa.Policy
-	cpus      []int
-	bind      bool
-	membind   int // node of all intermediate buffers, if bind
-	huge      bool
-	fill      bool
-	machine   string // name in the output
-	offCache  bool
-	segments  int
-	size      int
-	label     string // the size as given: 8KB
-	tau       int
-	k         []int
-	kMax      int
-	chosenK   bool
-	time      time.Duration
-	launches  int
+	series.Request // without Placement
+	setup          setups.Setup
+	policy         numa.Policy
+	cpus           []int
+	bind           bool
+	membind        int // node of all intermediate buffers, if bind
+	huge           bool
+	fill           bool
+	machine        string // name in the output
+	offCache       bool
+	label          string // the size as given: 8KB
+	tau            int
+	kMax           int
+	chosenK        bool
+	time           time.Duration
+	launches       int
 	destination
 	version bool
 	brief   bool // no header, no rows
@@ -135,7 +132,7 @@ func (req *request) plan(machine *numa.Machine) (request series.Request, doc rep
 	if err != nil {
 		return request, doc, usageError(err.Error())
 	}
-	request = series.Request{Setup: req.setup.Name, Placement: placement, Segments: req.segments, SegmentBytes: req.size, K: req.k}
+	request, request.Placement = req.Request, placement
 	fewer, err := request.Fit(machine, req.offCache, req.chosenK)
 	if err != nil {
 		return request, doc, usagef("%v", err)
@@ -152,9 +149,8 @@ func (req *request) plan(machine *numa.Machine) (request series.Request, doc rep
 func (req *request) document(m *numa.Machine, r series.Request) report.Series {
 	doc := report.Series{
 		Provenance: provenance.Read("/", m),
-		Setup:      req.setup.Name, About: req.setup.About, Transfers: req.setup.Transfers,
-		Placement: r.Placement,
-		Segments:  req.segments, SegmentBytes: req.size, Label: req.label, Tau: req.tau,
+		Setup:      r.Setup, About: req.setup.About, Transfers: req.setup.Transfers, Placement: r.Placement,
+		Segments: r.Segments, SegmentBytes: r.SegmentBytes, Label: req.label, Tau: req.tau,
 		OffCache: req.offCache, ArenaBytes: r.ArenaBytes, Brief: req.brief,
 		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
@@ -174,7 +170,7 @@ func (req *request) add(flags *argument.Set) {
 	}
 	flags.Lookup(string(numa.Local)).Usage += " (default)"
 	flags.Lookup(setups.Ring.Name).Usage += " (default)"
-	argument.Word(flags, &req.setupName, "setup", "", "`setup` by its name, as other commands have it: -setup ring is -ring", names(measured))
+	argument.Word(flags, &req.Setup, "setup", "", "`setup` by its name, as other commands have it: -setup ring is -ring", names(measured))
 	argument.Word(flags, &req.policy, "placement", "", "`placement` by its name: -placement local is -local", policies())
 	flags.OneOf(append(names(measured), "setup")...)
 	flags.OneOf(append(policies(), "placement", "cpus")...)
@@ -186,7 +182,7 @@ func (req *request) add(flags *argument.Set) {
 	argument.Var(flags, &req.offCache, "cache", "", "user buffers `in|off` cache; -cache off is -off_cache", argument.Cache, "in", "off")
 	flags.Bool("off_cache", false, "walk user buffers through memory of four times the caches' size")
 	flags.Rules(argument.Rule{Flags: "off_cache", Not: "cache=in", Why: "has user buffers come from memory"})
-	argument.Var(flags, &req.k, "k", "", "segments of a message, a `list` like 1,2,4 with doubling ranges: 1:64 (default 1,2,4,…,8192,12288)", argument.Rising(argument.Counts("number of segments", false)))
+	argument.Var(flags, &req.K, "k", "", "segments of a message, a `list` like 1,2,4 with doubling ranges: 1:64 (default 1,2,4,…,8192,12288)", argument.Rising(argument.Counts("number of segments", false)))
 	flags.IntVar(&req.kMax, "kmax", 0, "leave out rows with more than `n` segments")
 	flags.Within("kmax", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
@@ -207,21 +203,22 @@ func (req *request) read(flags *argument.Set, words []string) (err error) {
 	chosen := func(names []string, otherwise string) string {
 		return append(lists.Filter(names, flags.On), otherwise)[0]
 	}
-	req.setup, _ = setups.Lookup(chosen(names(measured), cmp.Or(req.setupName, setups.Ring.Name)))
+	req.setup, _ = setups.Lookup(chosen(names(measured), cmp.Or(req.Setup, setups.Ring.Name)))
+	req.Setup = req.setup.Name
 	if req.policy = numa.Policy(chosen(policies(), string(cmp.Or(req.policy, numa.Local)))); req.cpus != nil {
 		req.policy = numa.List
 	}
 	req.brief = flags.On("quiet")
 	req.bind, req.offCache = flags.Given("membind"), req.offCache || flags.On("off_cache")
-	if req.segments, err = strconv.Atoi(words[0]); err != nil || req.segments < 1 {
+	if req.Segments, err = strconv.Atoi(words[0]); err != nil || req.Segments < 1 {
 		return usagef("SEGMENTS is %q: give the intermediate buffer a whole number of segments, 1 or more", words[0])
 	}
 	size := words[1]
-	if req.size, req.label, err = argument.Size(size, 1<<10); err != nil {
+	if req.SegmentBytes, req.label, err = argument.Size(size, 1<<10); err != nil {
 		return usageError(err.Error())
 	}
-	if _, err := strconv.Atoi(size); err == nil && req.size >= absurd {
-		return usagef("SIZE is %s, which without a unit is in KB: write %[1]sB for segments of so many bytes, or %[1]sK if you mean %[2]s", size, view.Bytes(req.size))
+	if _, err := strconv.Atoi(size); err == nil && req.SegmentBytes >= absurd {
+		return usagef("SIZE is %s, which without a unit is in KB: write %[1]sB for segments of so many bytes, or %[1]sK if you mean %[2]s", size, view.Bytes(req.SegmentBytes))
 	}
 	if req.tau, err = strconv.Atoi(words[2]); err != nil {
 		return usagef("TAU is %q: give a whole number of workers", words[2])
@@ -232,11 +229,11 @@ func (req *request) read(flags *argument.Set, words []string) (err error) {
 	if err := req.setup.Check(req.tau); err != nil {
 		return usageError(err.Error())
 	}
-	if req.chosenK = req.k != nil; !req.chosenK {
-		req.k = series.K
+	if req.chosenK = req.K != nil; !req.chosenK {
+		req.K = series.K
 	}
 	if most := req.kMax; most > 0 {
-		if req.k = lists.Filter(req.k, func(k int) bool { return k <= most }); len(req.k) == 0 {
+		if req.K = lists.Filter(req.K, func(k int) bool { return k <= most }); len(req.K) == 0 {
 			return usagef("-kmax %d leaves no row: the smallest k is above it", most)
 		}
 	}

@@ -75,12 +75,12 @@ func TestPapersCommands(t *testing.T) {
 			t.Fatalf("%s: %v", setup, err)
 		}
 		if req.setup.Name != setup || req.policy != numa.Local || !req.offCache ||
-			req.segments != 2 || req.size != 8192 || req.label != "8KB" || req.tau != 4 {
+			req.Segments != 2 || req.SegmentBytes != 8192 || req.label != "8KB" || req.tau != 4 {
 			t.Errorf("%s: %+v", setup, req)
 		}
 	}
 	req, err := parseRequest([]string{"2", "64B", "3"})
-	if err != nil || req.setup.Name != "ring" || req.policy != numa.Local || req.size != 64 || len(req.k) != 15 || req.k[14] != 12288 {
+	if err != nil || req.setup.Name != "ring" || req.policy != numa.Local || req.SegmentBytes != 64 || len(req.K) != 15 || req.K[14] != 12288 {
 		t.Errorf("defaults: %+v, %v", req, err)
 	}
 }
