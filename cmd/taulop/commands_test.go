@@ -3,9 +3,23 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
 	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // docs/commands.md lists all commands. TAULOP_UPDATE=1 rewrites it.
@@ -53,6 +67,188 @@ func TestWarningsAreLast(t *testing.T) {
 		result, warning, warned := strings.Cut(both.String(), "taulop: warning: ")
 		if !warned || strings.Count(result, "\n") < 5 || strings.Count(warning, "\n") != 1 {
 			t.Errorf("%s:\n%s", line, &both)
+		}
+	}
+}
+
+// allFlags are the flags of all commands, without dashes.
+func allFlags() map[string]bool {
+	all := make(map[string]bool)
+	for _, flags := range flagsOf() {
+		maps.Copy(all, flags)
+	}
+	return all
+}
+
+func TestAdvice(t *testing.T) {
+	flags := allFlags()
+	for _, a := range advice {
+		if got, want := usagef("a.json: %v", fmt.Errorf("nothing: %w", a.of)).Error(), fmt.Sprintf("a.json: nothing: %v (%s)", a.of, a.flags); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got, want := usagef("%v", fmt.Errorf("nothing: %w; name a file", a.of)).Error(), fmt.Sprintf("nothing: %v (%s); name a file", a.of, a.flags); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, word := range strings.Fields(a.flags) {
+			if flag, is := strings.CutPrefix(strings.Trim(word, ",;"), "-"); is && !flags[flag] {
+				t.Errorf("%q: no command has -%s", a.flags, flag)
+			}
+		}
+	}
+}
+
+// Packages do not name flags, except those that they declare: advice adds flags to their errors.
+func TestPackagesSpeakOfNoFlags(t *testing.T) {
+	flags := allFlags()
+	delete(flags, "plan") // in a whole command,
+	delete(flags, "N")    // and srun's
+	flag := regexp.MustCompile(`(?:^|[^\w-])-(` + strings.Join(slices.Sorted(maps.Keys(flags)), "|") + `)(?:$|[^\w-])`)
+	left := []string{"cmd", "bench", "internal/test/vm"}                // still speak of flags
+	found, declares := make(map[string][]string), make(map[string]bool) // by directory
+	positions, read := token.NewFileSet(), 0
+	err := fs.WalkDir(os.DirFS("../.."), ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case slices.Contains(left, name):
+			return fs.SkipDir
+		case !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(positions, filepath.Join("../..", name), nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		read++
+		dir := path.Dir(name)
+		declares[dir] = declares[dir] || slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return i.Path.Value == `"flag"` })
+		for n := range ast.Preorder(file) {
+			literal, ok := n.(*ast.BasicLit)
+			if !ok || literal.Kind != token.STRING {
+				continue
+			}
+			text := strings.ReplaceAll(must.Get(strconv.Unquote(literal.Value)), "ulimit -", "ulimit ")        // flags of the shell's
+			if spoken := flag.FindStringSubmatch(text); spoken != nil && !strings.HasPrefix(text, "taulop ") { // which is a whole command
+				found[dir] = append(found[dir], fmt.Sprintf("%v speaks of -%s: say what it is about, and let advice name the flag: %q", positions.Position(literal.Pos()), spoken[1], text))
+			}
+		}
+		return nil
+	})
+	if err != nil || read < 100 {
+		t.Errorf("read %d files, %v", read, err)
+	}
+	for dir, texts := range found {
+		if !declares[dir] {
+			t.Error(strings.Join(texts, "\n"))
+		}
+	}
+}
+
+// The manual and completion have every flag of every command. Shells accept the completion scripts, and
+// troff the manual.
+func TestManualAndCompletion(t *testing.T) {
+	manual, _ := ran(t, "man")
+	if n := strings.Count(manual, "\n"); n > 900 {
+		t.Errorf("the manual has %d lines, more than 900", n)
+	}
+	for _, c := range commands {
+		if len(c.settings()) == 0 && !slices.Contains([]string{"help", "version", "man", "completion"}, c.name) {
+			t.Errorf("%q has nothing to say of itself", c.name)
+		}
+		for _, m := range c.all() {
+			if !strings.Contains(manual, `.SH "`+roff(strings.ToUpper(m.called()))+`"`) {
+				t.Errorf("the manual has no %s", m.called())
+			}
+			line := append(strings.Fields(m.name), "-")
+			offered := strings.Join(complete(line), "\n")
+			for _, s := range m.settings() {
+				if !strings.Contains(offered, "-"+s.name+"\t") {
+					t.Errorf("%q: completion has no -%s", line, s.name)
+				}
+				if !strings.Contains(manual, `\fB\-`+roff(s.name)+`\fR`) {
+					t.Errorf("the manual has no -%s of %q", s.name, m.name)
+				}
+			}
+		}
+	}
+	texts := map[string]string{"groff -man -Kutf8 -Tutf8 -ww -z": manual}
+	for _, shell := range shells {
+		texts[shell+" -n"], _ = ran(t, "completion", shell)
+	}
+	for line, text := range texts {
+		words := strings.Fields(line)
+		if _, err := exec.LookPath(words[0]); err != nil {
+			t.Logf("%v", err)
+			continue
+		}
+		cmd := exec.Command(words[0], words[1:]...)
+		cmd.Stdin = strings.NewReader(text)
+		if said, err := cmd.CombinedOutput(); err != nil || len(said) > 0 {
+			t.Errorf("%s: %v, %s", line, err, said)
+		}
+	}
+}
+
+// Completion in bash.
+func TestBashCompletes(t *testing.T) {
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	script, _ := ran(t, "completion", "bash")
+	script = fmt.Sprintf("taulop() { %q \"$@\"; }\n%s", build(t), script)
+	for line, want := range map[string]string{
+		"taulop pre":                      "predict",
+		"taulop predict -mod":             "-model",
+		"taulop predict -model li":        "libtaulop",
+		"taulop predict bcast:bino":       "binomial",
+		"taulop tune -as openmpi5":        "openmpi5-none",
+		"taulop compare -as ri":           "ring",
+		"taulop explain -P 8 allga":       "allgather",
+		"taulop sweep -cache ":            "in off",
+		"taulop completion f":             "fish",
+		"taulop -off":                     "-off_cache",
+		"taulop -cpus ":                   "",
+		"taulop plot conc":                "concurrency",
+		"taulop help swe":                 "sweep",
+		"taulop verify permu":             "permutation",
+		"taulop export -format b":         "benchfmt",
+		"taulop predict -params /dev/nul": "/dev/null",
+	} {
+		cmd := exec.Command("bash", "-c", script+fmt.Sprintf("\nCOMP_LINE=%q COMP_POINT=%d; _taulop; echo \"${COMPREPLY[*]}\"", line, len(line)))
+		said, err := cmd.CombinedOutput()
+		if got := strings.Fields(string(said)); err != nil || want == "" && len(got) > 0 || want != "" && !slices.Contains(got, strings.Fields(want)[0]) {
+			t.Errorf("%q: %v, %q; want %q", line, err, said, want)
+		}
+	}
+}
+
+// fits fails if a line of a text is longer than 80 columns.
+func fits(t *testing.T, name, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > 80 {
+			t.Errorf("%s: %d letters: %s", name, n, line)
+		}
+	}
+}
+
+// A shortened warning keeps its statement, and as much of the rest as fits.
+func TestBrief(t *testing.T) {
+	for _, tt := range []struct {
+		text, want string
+		start      int
+		width      int
+	}{
+		{"this is so: do that", "this is so: do that", 0, 40},
+		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM)", 0, 40},
+		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM): compare here, or there", 0, 60},
+		{"host.json: o(m) is below zero (here, there, and elsewhere) at m = 64K; it counts as 0", "host.json: o(m) is below zero", 0, 40},
+		{"the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave", 0, 40},
+		{"one clause that is longer than there is room for", "one clause that is longer than there is room for", 0, 20},
+		{"vm (a.json), vm (b.json): the hypervisor took 0.9 %: measure later", "vm (a.json), vm (b.json): the hypervisor took 0.9 %", 26, 40},
+	} {
+		if got := brief(tt.text, tt.start, tt.width); got != tt.want {
+			t.Errorf("%q in %d: %q, want %q", tt.text, tt.width, got, tt.want)
 		}
 	}
 }

@@ -144,17 +144,3 @@ func inMemory(t testing.TB) string {
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
-
-// times is the number of repetitions of a random test: from the environment, or the default.
-func times(t *testing.T, env string, otherwise int) int {
-	t.Helper()
-	text := os.Getenv(env)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("%s=%q: give a number, like %d", env, text, 10*otherwise)
-	}
-	return n
-}

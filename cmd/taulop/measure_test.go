@@ -1,14 +1,19 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
@@ -175,4 +180,82 @@ func stoppedInTime(t *testing.T, sample int, line ...string) (out string, err er
 	var b bytes.Buffer
 	err = cmd.run(ctx, &b, io.Discard, args)
 	return b.String(), err
+}
+
+// Monitors show the first line, so that it is not broken at the width of a terminal.
+func TestCheckIsOneLine(t *testing.T) {
+	t.Setenv("COLUMNS", "40")
+	if out, _, _ := show("check", "-baseline", node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2)); strings.Count(out, "\n") != 1 || len(out) < 80 {
+		t.Errorf("%q is not one line", out)
+	}
+}
+
+// A check against a baseline measured just before.
+func TestCheck(t *testing.T) {
+	needLinux(t)
+	dir := t.TempDir()
+	host, prom := filepath.Join(dir, "host.json"), filepath.Join(dir, "taulop.prom")
+	ran(t, strings.Fields("sweep -quiet -tau 1,2 -m 8K -cache in -gamma=false -launches 6 -time 5m -o "+host)...)
+	out, _, err := run(t, strings.Fields("check -quiet -perfdata -drift 0.01 -baseline "+host+" -prom "+prom)...)
+	status := named("check").status(err)
+	if strings.Contains(out, "nothing could be tested") {
+		t.Skipf("too little of the CPUs is had: %s", out)
+	}
+	states := map[int]string{0: "OK", 1: "WARNING", 2: "CRITICAL", 3: "UNKNOWN"}
+	if !strings.HasPrefix(out, "taulop "+states[status]+": ") || strings.Count(out, "\n") != 1 || !regexp.MustCompile(` \| ('\w+'=[0-9.e+]+;1\.1;1\.3 ?)+\n$`).MatchString(out) {
+		t.Errorf("status %d, %q", status, out)
+	}
+	f := must.Get(os.Open(prom))
+	defer f.Close()
+	sample := regexp.MustCompile(`^taulop_check_\w+(\{(\w+="[^"]*",?)+\})? [0-9.e+-]+$`)
+	ratios := 0
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if !strings.HasPrefix(s.Text(), "# ") && !sample.MatchString(s.Text()) {
+			t.Errorf("no sample of Prometheus: %s", s.Text())
+		}
+		if strings.HasPrefix(s.Text(), "taulop_check_ratio{") {
+			ratios++
+		}
+	}
+	if ratios < 3 {
+		t.Errorf("%d ratios", ratios)
+	}
+}
+
+// Open MPI, if installed, places processes by the rankfile.
+func TestOpenMPITakesTheRankfile(t *testing.T) {
+	mpirun, err := exec.LookPath("mpirun.openmpi")
+	if err != nil {
+		t.Skip("there is no mpirun.openmpi")
+	}
+	machine, err := numa.Discover("/")
+	if err != nil || len(machine.CoreCPUs()) < 2 {
+		t.Skip("it takes two cores")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "ranks.txt")
+	if _, _, err := run(t, "map", "-P", "2", "-format", "openmpi", "-o", file, "ring"); err != nil {
+		t.Fatal(err)
+	}
+	written := load(t, file)
+	swapped := strings.NewReplacer("slot=0:0", "slot=0:1", "slot=0:1", "slot=0:0").Replace(string(written))
+	for _, text := range []string{string(written), swapped} {
+		save(t, "", file, text)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		out, err := exec.CommandContext(ctx, mpirun, "--allow-run-as-root", "-n", "2", "--rankfile", file, "--report-bindings", "true").CombinedOutput()
+		if strings.Contains(string(out), "unable to find network interfaces") {
+			t.Skipf("mpirun needs a network: %s", out)
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s\n%s", err, text, out)
+		}
+		for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+			var rank, pack, core int
+			must.Get(fmt.Sscanf(line, "rank %d=localhost slot=%d:%d", &rank, &pack, &core))
+			if want := fmt.Sprintf("rank %d bound to socket %d[core %d", rank, pack, core); !strings.Contains(string(out), want) {
+				t.Errorf("there is no %q in\n%s", want, out)
+			}
+		}
+	}
 }

@@ -1,12 +1,22 @@
 package main
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/plan"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/mpi"
 )
 
 // smallMachine is a directory with tables of a machine that carries two concurrent transfers,
@@ -21,4 +31,174 @@ func smallMachine(t testing.TB) (flags []string, directory string) {
 // on is a command line with a machine's flags.
 func on(machine []string, command, line string) []string {
 	return behind(machine, command, strings.Fields(line))
+}
+
+// predict, of one machine and of several, explain, tune, verify and map cost a library's broadcast alike.
+// Between two ranks it is one message, by Open MPI's own choice, although other algorithms are cheaper.
+func TestOneAnswer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := func(name, text string) string { return save(t, dir, name, text) }
+	host, other := filepath.Join(docs, "tasks", "data", "host.json"), filepath.Join(docs, "tasks", "data", "other.json")
+	printed := file("osu.txt", "# OSU MPI Broadcast Latency Test v7.3\n# Size       Avg Latency(us)\n4096                   3.00\n")
+	matrix := file("m.csv", "0,4096\n0,0\n")
+	type prediction struct {
+		Algorithm, Chosen string
+		Cost              float64 `json:"cost_us"`
+	}
+	type row struct {
+		prediction
+		Predicted struct {
+			Algorithm string
+			Models    []struct{ Ns float64 }
+		}
+	}
+	var doc struct {
+		Rows   []row
+		Calls  []prediction
+		Tables []struct {
+			Spans []struct {
+				Instead   mpi.Setting
+				InsteadUS float64 `json:"instead_us"`
+			}
+		}
+		Mappings []struct {
+			Seconds float64 `json:"predicted_seconds"`
+		}
+	}
+	const choice = "1 basic_linear"
+	var want, least float64
+	for _, tt := range []struct {
+		line string
+		says func() (us float64, algorithm string)
+	}{
+		{"predict -as openmpi4 -P 2 -m 4K -json bcast -params " + host, func() (float64, string) {
+			least = slices.MinFunc(doc.Rows, func(a, b row) int { return cmp.Compare(a.Cost, b.Cost) }).Cost
+			return doc.Rows[0].Cost, doc.Rows[0].Chosen
+		}},
+		{"predict -as openmpi4 -P 2 -m 4K -json bcast -params " + host + "," + other, func() (float64, string) { return doc.Rows[0].Cost, doc.Rows[0].Chosen }},
+		{"predict -as openmpi4 -P 2 -m 4K -json bcast:1", func() (float64, string) { return doc.Rows[0].Cost, doc.Rows[0].Algorithm }},
+		{"predict -as openmpi4 -P 2 -m 4K -json bcast:linear", func() (float64, string) { return doc.Rows[0].Cost, doc.Rows[0].Algorithm }},
+		{"explain -as openmpi4 -P 2 -m 4K -json bcast:own", func() (float64, string) { return doc.Calls[0].Cost, doc.Calls[0].Chosen }},
+		{"tune -for openmpi4 -P 2 -m 4K -json bcast", func() (float64, string) {
+			s := doc.Tables[0].Spans[0]
+			return s.InsteadUS, s.Instead.String()
+		}},
+		{"verify -against " + printed + " -as openmpi4 -P 2 -buffers rewritten -json bcast", func() (float64, string) {
+			p := doc.Rows[0].Predicted
+			return p.Models[0].Ns / 1e3, strings.TrimPrefix(p.Algorithm, "bcast:")
+		}},
+		{"map -as openmpi4 -json " + matrix, func() (float64, string) { return doc.Mappings[0].Seconds * 1e6, choice }},
+	} {
+		doc.Rows, doc.Calls, doc.Tables, doc.Mappings = nil, nil, nil, nil
+		command, flags, _ := strings.Cut(tt.line, " ")
+		out, _, err := run(t, on([]string{"-params", host}, command, flags)...)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.line, err)
+		}
+		must.Do(json.Unmarshal([]byte(out), &doc))
+		us, algorithm := tt.says()
+		if want == 0 {
+			want = us
+		}
+		if !(us > 0) || math.Abs(us/want-1) > 1e-9 || algorithm != choice {
+			t.Errorf("%s says %s, %v µs; predict says %s, %v µs", tt.line, algorithm, us, choice, want)
+		}
+	}
+	if !(least < want) {
+		t.Errorf("no algorithm is cheaper than the library's choice, %v µs", want)
+	}
+}
+
+// Commands know every collective from its declaration alone: predictions, explanations, the algorithm to
+// verify and the benchmarks' output.
+func TestCommandsKnowEveryCollective(t *testing.T) {
+	machine, directory := smallMachine(t)
+	help, _, _ := run(t, "predict", "-h")
+	for _, c := range collective.Collectives() {
+		for _, line := range []string{"-P 2-8 -m 40,8K " + c.Name, "-json -P 3 -m 8K " + c.Name} {
+			if out, _, err := run(t, on(machine, "predict", line)...); err != nil || !strings.Contains(out, c.Name) {
+				t.Errorf("predict %s: %v\n%s", line, err, out)
+			}
+			if out, _, err := run(t, on(machine, "explain", line)...); err != nil || !strings.Contains(out, c.Default) {
+				t.Errorf("explain %s: %v\n%s", line, err, out)
+			}
+		}
+		if !strings.Contains(help, c.About) {
+			t.Errorf("predict -h does not say what %s is", c)
+		}
+		for i := range c.Benchmarks {
+			out := benchmarked(t, machine, directory, c, &c.Benchmarks[i])
+			if len(out.Rows) != 1 || out.Rows[0].Predicted.Algorithm != c.DefaultAlgorithm().String() {
+				t.Errorf("%s of %s: %+v", c.Benchmarks[i].Name, c, out)
+			}
+		}
+	}
+}
+
+// benchmarked is the result of verify -against for one row of a benchmark.
+func benchmarked(t *testing.T, machine []string, directory string, c *collective.Collective, b *collective.Benchmark) (doc report.Against) {
+	t.Helper()
+	title, sizes, size := b.Name, "#bytes ", "8192 "
+	if len(b.Titles) > 0 {
+		title = b.Titles[0]
+	}
+	if c.Empty() {
+		sizes, size = "", ""
+	}
+	text := fmt.Sprintf("#    Intel(R) MPI Benchmarks %d.1, MPI-1 part\n# Benchmarking %s\n# #processes = 3\n%s#repetitions t_max[usec]\n%s1000 20.00\n", b.Since, title, sizes, size)
+	if b.Suite == "OSU" {
+		if !c.Empty() {
+			sizes = "Size       "
+		}
+		text = fmt.Sprintf("# OSU MPI %s Latency Test v7.5\n# %sAvg Latency(us)\n%s20.00\n", title, sizes, size)
+	}
+	output := save(t, directory, "output.txt", text)
+	out, _, err := run(t, on(machine, "verify", "-json -P 3 -against "+output)...)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	must.Do(json.Unmarshal([]byte(out), &doc))
+	return doc
+}
+
+// A job's times become rules, also for sizes that it did not time.
+func TestPlan(t *testing.T) {
+	machine, directory := smallMachine(t)
+	job := filepath.Join(directory, "job")
+	ran(t, on(machine, "tune", "-plan "+job+" -for openmpi4 -P 2-3 -m 1K:64K bcast reduce")...)
+	m := must.Get(infile.Read(filepath.Join(job, plan.Name), plan.ReadManifest))
+	must.Do(os.Mkdir(filepath.Join(job, "results"), 0o755))
+	for pass := range 8 {
+		text := ""
+		for _, p := range []int{2, 3} {
+			text += fmt.Sprintf("head\t%d\t1\thost\tunknown\tOpen MPI v4.1.4\n", p)
+			for _, w := range m.Cells {
+				for i, o := range w.Timed {
+					if w.P == p { // the own choice is the slowest
+						text += fmt.Sprintf("time\t%s\t%s\t%d\t%d\t%d\n", w.Collective, w.Options[o].Setting.Key(), p, w.Bytes, 200-50*i+pass%3)
+					}
+				}
+			}
+		}
+		if pass == 0 {
+			text += "warm-up\n"
+		}
+		save(t, "", filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass)), text)
+	}
+	out, errOut, err := run(t, on(machine, "tune", "-timed "+job)...)
+	if err != nil || !strings.Contains(out, "# bcast") || !strings.Contains(errOut, `P-0.tsv, line `) {
+		t.Errorf("%v %s\n%s", err, errOut, out)
+	}
+	out, _, err = run(t, on(machine, "tune", "-timed "+job+" -explain")...)
+	if err != nil || !strings.Contains(out, "timed") || !strings.Contains(out, "gain in %") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	for pass := range 4 { // an interval takes six
+		must.Do(os.Remove(filepath.Join(job, "results", fmt.Sprintf("P-%d.tsv", pass))))
+	}
+	out, _, err = run(t, on(machine, "tune", "-timed "+job)...)
+	if exitStatus(err) != 3 || out != "" || !strings.Contains(err.Error(), "run run.sh there again, it goes on") {
+		t.Errorf("%v\n%s", err, out)
+	}
 }

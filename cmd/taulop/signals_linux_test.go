@@ -21,7 +21,6 @@ import (
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
-	"github.com/taulop/taulop/internal/test/randtest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -77,7 +76,6 @@ var signalledCommands = []signalled{
 
 // Every command ends after one signal with a shell's status for it, and keeps its measurements. The
 // signal comes in the first sample of a launch, after some, or while the command waits or computes.
-// With TAULOP_LONG it comes at random moments, too.
 func TestSignals(t *testing.T) {
 	needLinux(t)
 	if testing.Short() {
@@ -86,7 +84,6 @@ func TestSignals(t *testing.T) {
 	program, dir := build(t), t.TempDir()
 	host := filepath.Join(dir, "host.json")
 	must.Do(nodes.Machine(0).WriteFile(host))
-	random := randtest.New(t)
 	for i, c := range signalledCommands {
 		if needsTwo(c.args) && oneCPU(t) {
 			continue
@@ -94,11 +91,6 @@ func TestSignals(t *testing.T) {
 		moments := []moment{{sample: 1}, {sample: 7}}
 		if !c.samples {
 			moments = []moment{{}}
-		}
-		if os.Getenv("TAULOP_LONG") != "" {
-			for range 20 { // seconds: most happens early
-				moments = append(moments, moment{after: time.Duration(2 * random.Float64() * random.Float64() * float64(time.Second))})
-			}
 		}
 		for j, m := range moments {
 			m.signal = stops[(i+j)%len(stops)].(syscall.Signal)
@@ -124,16 +116,12 @@ func oneCPU(t *testing.T) bool {
 // A moment is the time of a signal.
 type moment struct {
 	signal syscall.Signal
-	sample int           // at which a launch hangs; 0: when the command computes or waits,
-	after  time.Duration // or this time after it began
+	sample int // at which a launch hangs; 0: when the command computes or waits
 }
 
 func (m moment) String() string {
-	switch {
-	case m.sample > 0:
+	if m.sample > 0 {
 		return fmt.Sprintf("%v at sample %d", m.signal, m.sample)
-	case m.after > 0:
-		return fmt.Sprintf("%v after %v", m.signal, m.after)
 	}
 	return m.signal.String()
 }
@@ -211,11 +199,6 @@ func (c signalled) interrupted(t *testing.T, program, host string, m moment) {
 	case m.sample > 0:
 		if hung(ended) == 0 {
 			t.Error("no launch came to the sample")
-		}
-	case m.after > 0:
-		select {
-		case <-ended:
-		case <-time.After(m.after):
 		}
 	case c.unread:
 		untilWithin(t, cmd.Process.Pid, printing)

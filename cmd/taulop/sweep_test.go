@@ -1,17 +1,22 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gofrs/flock"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -163,6 +168,131 @@ func TestSweepPlans(t *testing.T) {
 		req, err := parseSweep(strings.Fields(line))
 		if p := req.Plan; err != nil || want.Setups != nil && !slices.Equal(p.Setups, want.Setups) || !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
 			t.Errorf("%s: %v, %+v", line, err, p)
+		}
+	}
+}
+
+// frugal runs a command, and fails if that allocates too much memory.
+func frugal(t *testing.T, line ...string) (out string, err error) {
+	t.Helper()
+	const most = 256 << 20
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, _, err = run(t, line...)
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > most {
+		t.Errorf("%s allocated %d MB", strings.Join(line, " "), used>>20)
+	}
+	return out, err
+}
+
+// A plan that no sweep can carry out is an error, before memory is allocated, and the file stays
+// unchanged.
+func TestHostilePlans(t *testing.T) {
+	needLinux(t)
+	for _, tt := range []struct {
+		change func(*params.Plan)
+		want   string
+	}{
+		{func(p *params.Plan) { p.SegmentBytes = 0 }, "segments of 0 bytes"},
+		{func(p *params.Plan) { p.Segments = 0 }, "0 segments"},
+		{func(p *params.Plan) { p.SegmentBytes = 1 << 50 }, "memory"},
+		{func(p *params.Plan) { p.Segments = 1 << 50 }, "memory"},
+		{func(p *params.Plan) { p.Taus = []int{100_000_000} }, "τ = 100000000"},
+		{func(p *params.Plan) { p.Taus = []int{1 << 30} }, "τ = 1073741824"},
+		{func(p *params.Plan) { p.Taus, p.Sizes = upTo(1<<13), upTo(1<<16) }, "more than 1048576 cells"},
+		{func(p *params.Plan) { p.Sizes = []int{1 << 50} }, "memory"},
+		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 512, []bool{true} }, "512 times what caches hold"},
+		{func(p *params.Plan) { p.Caches = nil }, "states of the cache"},
+		{func(p *params.Plan) { p.Policies = []numa.Policy{numa.List} }, "no CPU"},
+		{func(p *params.Plan) { p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{1 << 30} }, "does not exist"},
+		{func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "there is no placement"},
+	} {
+		file := resumable(t, tt.change)
+		before := load(t, file)
+		_, err := frugal(t, "sweep", "-quiet", "-resume", file)
+		if exitStatus(err) != 2 || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v; want a sentence with %q", err, tt.want)
+		}
+		if after, err := os.ReadFile(file); err != nil || string(after) != before {
+			t.Errorf("%q: the file has changed, %v", tt.want, err)
+		}
+	}
+}
+
+// resumable is a file of a sweep on this machine with a changed plan and no cells.
+func resumable(t testing.TB, change func(*params.Plan)) string {
+	t.Helper()
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	place, err := m.Place(numa.Local, 1)
+	if err != nil {
+		t.Skip(err)
+	}
+	f := &params.File{Provenance: provenance.Read("/", m), Placements: []numa.Placement{place},
+		Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Taus: []int{1}, Sizes: []int{64}, Segments: 2,
+			SegmentBytes: 64, Caches: []bool{false}, NoGamma: true, Budget: 0.01, Width: 0.5}}
+	change(&f.Plan)
+	file := filepath.Join(t.TempDir(), "host.json")
+	saveParams(t, f, file)
+	return file
+}
+
+func upTo(n int) (numbers []int) {
+	for i := range n {
+		numbers = append(numbers, i+1)
+	}
+	return numbers
+}
+
+// Measurements before Ctrl-C are printed and saved by -save, and the error says so.
+func TestStoppedPatterns(t *testing.T) {
+	needLinux(t)
+	save := filepath.Join(t.TempDir(), "host.json")
+	for _, tt := range []struct {
+		flags []string
+		want  string
+	}{{[]string{"-save", save}, "the measured patterns are in " + save}, {nil, "were measured"}} {
+		line := append([]string{"verify", "-patterns", "-cache", "in", "-m", "1K:1M", "-time", "1m", "-oversubscribe", "-P", "2"}, tt.flags...)
+		out, err := stoppedInTime(t, 250, append(line, "ping-pong")...)
+		if exitStatus(err) != 130 || !strings.Contains(err.Error(), tt.want) || !strings.Contains(out, "ping-pong") {
+			t.Errorf("%v: exit %d, %v, printed %q; want %q", tt.flags, exitStatus(err), err, out, tt.want)
+		}
+	}
+	host := loadParams(t, save)
+	patterns := 0
+	for _, c := range host.Cells {
+		if c.Kind != params.PatternCell {
+			continue
+		}
+		if patterns++; len(c.Samples) == 0 || !(c.Time.Center > 0) {
+			t.Errorf("%s of %d bytes: %+v", c.Variant, c.Bytes, c.Time)
+		}
+	}
+	if patterns == 0 || patterns > 2*11 {
+		t.Errorf("%d cells of patterns, want up to 22", patterns)
+	}
+}
+
+func TestLacking(t *testing.T) {
+	for _, tt := range []struct {
+		req       verifyRequest
+		outOfTime bool
+		want      string
+	}{
+		{verifyRequest{Request: verify.Request{Time: time.Second}}, true, "fewer -m or -cache"},
+		{verifyRequest{Request: verify.Request{Time: time.Second}, save: "host.json"}, true, "the patterns are in host.json"},
+		{verifyRequest{Request: verify.Request{Source: "host.json"}}, false, "for host.json: no cells"},
+		{verifyRequest{save: "host.json"}, false, "for host.json: no cells; the patterns are in host.json"},
+	} {
+		status := 2
+		if tt.outOfTime {
+			status = 3
+		}
+		if err := tt.req.lacking(errors.New("host.json: no cells"), tt.outOfTime); exitStatus(err) != status || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%v, want one that ends in %q", err, tt.want)
 		}
 	}
 }

@@ -36,13 +36,19 @@ func machine(name string, times map[int]float64, change ...func(*params.File)) M
 	return Machine{Name: name, Path: name + ".json", File: f}
 }
 
+// each changes every cell of a file.
+func each(change func(*params.Cell)) func(*params.File) {
+	return func(f *params.File) {
+		for i := range f.Cells {
+			change(&f.Cells[i])
+		}
+	}
+}
+
 func TestSignificance(t *testing.T) {
 	a := machine("a", map[int]float64{1: 1000, 2: 1100, 4: 2000})
 	b := machine("b", map[int]float64{1: 1001, 2: 1300, 8: 1500})
-	c, err := New([]Machine{a, b}, Choice{Test: &fit.Test{}}) // as if hours did not differ
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New([]Machine{a, b}, Choice{Test: &fit.Test{}})) // as if hours did not differ
 	row := &c.Tables[0].Rows[1]
 	if !c.Tables[0].Segment || !slices.Equal(c.Tables[0].Taus, []int{1, 2, 4, 8}) || len(c.Warnings) > 0 {
 		t.Errorf("%+v, warnings %v", c.Tables[0], c.Warnings)
@@ -128,28 +134,19 @@ func TestConclusion(t *testing.T) {
 		{[]Machine{machine("a", times(1000, 1100)), machine("b", map[int]float64{2: 1000, 4: 2000})}, []string{"A(τ) of b is unknown, since L(m,1) was not measured."}},
 		{[]Machine{machine("a", times(1000)), machine("b", times(1000, 2000))}, []string{"No τ above 1 was measured on all machines"}},
 	} {
-		c, err := New(tt.machines, Choice{Test: &fit.Test{}}) // as if hours did not differ
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range tt.want {
-			if got := c.Tables[0].Conclusion; !strings.Contains(got, want) {
-				t.Errorf("%q, want %q", got, want)
-			}
-		}
+		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{}})) // as if hours did not differ
+		contains.All(t, c.Tables[0].Conclusion, tt.want...)
 	}
 }
 
 // L(m,1) of a ring of one and L(m,1) between two processes are two things.
 func TestAlone(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
-	isolated := machine("b", times, func(f *params.File) {
-		for i := range f.Cells {
-			if f.Cells[i].Tau == 1 {
-				f.Cells[i].Setup = params.Isolated
-			}
+	isolated := machine("b", times, each(func(c *params.Cell) {
+		if c.Tau == 1 {
+			c.Setup = params.Isolated
 		}
-	})
+	}))
 	c := must.Get(New([]Machine{machine("a", times), isolated}, Choice{}))
 	table := c.Tables[0]
 	if one, _ := table.Rows[1].At(1); one.Ratio != nil {
@@ -166,21 +163,9 @@ func TestAlone(t *testing.T) {
 func TestNothingInCommon(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
 	a := machine("a", times)
-	bcast := machine("b", times, func(f *params.File) {
-		for i := range f.Cells {
-			f.Cells[i].Setup = "bcast"
-		}
-	})
-	large := machine("c", times, func(f *params.File) {
-		for i := range f.Cells {
-			f.Cells[i].Bytes = 65536
-		}
-	})
-	old := machine("d", times, func(f *params.File) {
-		for i := range f.Cells {
-			f.Cells[i].Setup, f.Cells[i].Placement = params.Published, params.Published
-		}
-	})
+	bcast := machine("b", times, each(func(c *params.Cell) { c.Setup = "bcast" }))
+	large := machine("c", times, each(func(c *params.Cell) { c.Bytes = 65536 }))
+	old := machine("d", times, each(func(c *params.Cell) { c.Setup, c.Placement = params.Published, params.Published }))
 	for _, tt := range []struct {
 		machines []Machine
 		choice   Choice
@@ -304,5 +289,86 @@ func TestOverview(t *testing.T) {
 	}
 	if _, err := NewOverview(alike[:2], Choice{}); err == nil {
 		t.Error("a fleet of two")
+	}
+}
+
+// A ring of two workers whose segments are copied twice: l = 2k·L.
+func TestCurves(t *testing.T) {
+	f := &params.File{Plan: params.Plan{SegmentBytes: 8192}}
+	cell := func(setup string, tau, m, k int, samples ...float64) {
+		f.Cells = append(f.Cells, params.Cell{
+			Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m}, K: k, Transfers: 2,
+			Time: fit.Estimate{Center: samples[1], Lo: samples[0], Hi: samples[2], N: len(samples)}, Samples: params.Samples(samples...),
+		})
+	}
+	cell("ring", 2, 8192, 1, 2900, 3000, 3100)
+	cell("ring", 1, 8192, 1, 1, 2, 3) // isolated is there instead
+	cell("isolated", 1, 8192, 1, 1900, 2000, 2100)
+	cell("ring", 2, 65536, 8, 23000, 24000, 25000)
+	cell("ring", 1, 65536, 8, 7900, 8000, 8100) // is no L(m,1) in place of the isolated transfers'
+	curves, err := Curves("a", f)
+	if err != nil || len(curves) != 2 {
+		t.Fatalf("%d curves, %v", len(curves), err)
+	}
+	c := curves[0]
+	if want := (Channel{"ring", numa.Local, false, 8192}); c.Channel != want || !c.Segment || len(c.Points) != 2 || c.Machine != "a" {
+		t.Errorf("%+v", c)
+	}
+	two, _ := c.At(2)
+	close := func(got fit.Estimate, center, lo, hi float64) bool {
+		near := func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b }
+		return near(got.Center, center) && near(got.Lo, lo) && near(got.Hi, hi)
+	}
+	// L = l/2, A = 2·1000/1500 between 2·950/1550 and 2·1050/1450, 16384 bytes in 1500 ns.
+	if !close(two.L, 1500, 1450, 1550) || !close(two.A, 4./3, 1900./1550, 2100./1450) || !close(two.Bandwidth, 16384/1500., 16384/1550., 16384/1450.) {
+		t.Errorf("τ = 2: %+v", two)
+	}
+	if two.Replicates.Launches() != 3 || two.Replicates[0][0] != 1450 {
+		t.Errorf("replicates %v", two.Replicates)
+	}
+	if one, _ := c.At(1); !close(one.A, 1, 1, 1) || one.L.Center != 1000 {
+		t.Errorf("τ = 1: %+v", one)
+	}
+	c = curves[1]
+	if p, _ := c.At(2); c.Segment || !math.IsNaN(p.A.Center) || p.L.Center != 12000 {
+		t.Errorf("64K: %+v", c)
+	}
+	if _, err := Curves("b", &params.File{}); err == nil {
+		t.Error("no transfers: no error")
+	}
+}
+
+// noisy has the intervals of a file ten times as wide as its samples say.
+var noisy = each(func(c *params.Cell) { c.Time.Lo, c.Time.Hi = c.Time.Center/10, 2*c.Time.Center })
+
+// The largest certain difference comes first, from whichever machine it is seen. A file too noisy to
+// be a reference is none where another one can be; of files that all are too noisy that is said.
+func TestHeadline(t *testing.T) {
+	slow, quick := map[int]float64{1: 1000, 2: 2000}, map[int]float64{1: 500, 2: 550}
+	for _, tt := range []struct {
+		machines           []Machine
+		reference, warning string
+		headline           string
+	}{
+		{[]Machine{machine("a", slow), machine("b", quick)}, "a", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring, placement local, in cache, m = 8K, τ = 2)."},
+		{[]Machine{machine("b", quick), machine("a", slow)}, "b", "", "b moves 3.6 times the bytes of a: 29.8 against 8.19 GB/s (ring,"},
+		{[]Machine{machine("a", slow), machine("b", map[int]float64{1: 900, 2: 1800})}, "a", "", "b moves 11 % more bytes than a: "},
+		{[]Machine{machine("a", slow), machine("b", slow)}, "a", "", ""},
+		{[]Machine{machine("a", slow, noisy), machine("b", quick)}, "b", "a: too noisy to compare with, its intervals are ±95 % in the median: ratios are to b", "b moves 3.6 times the bytes of a"},
+		{[]Machine{machine("a", slow, few), machine("b", quick)}, "b", "a: most of its cells have too few samples for an interval: ratios are to b", ""},
+		{[]Machine{machine("a", slow, few), machine("b", quick, few)}, "a", "", ""},
+		{[]Machine{machine("a", slow), machine("b", quick, noisy)}, "a", "", "b moves 3.6 times the bytes of a"},
+		{[]Machine{machine("a", slow, noisy), machine("b", slow, noisy)}, "a", "", "The files are too noisy to compare: their intervals are ±95 % (a), ±95 % (b) in the median. Measure again where nothing else runs."},
+	} {
+		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{Least: 0.03}}))
+		if got := c.Tables[0].Rows[0].Machine; got != tt.reference {
+			t.Errorf("compared with %s, want %s", got, tt.reference)
+		}
+		if got := sentences(c.Warnings); !strings.Contains(got, tt.warning) || tt.warning == "" && strings.Contains(got, "too noisy") {
+			t.Errorf("warnings %q, want %q", got, tt.warning)
+		}
+		if got := c.Verdict.Headline; !strings.HasPrefix(got, tt.headline) || (got == "") != (tt.headline == "") {
+			t.Errorf("%q, want %q", got, tt.headline)
+		}
 	}
 }

@@ -109,16 +109,9 @@ func TestLeftOut(t *testing.T) {
 	table := func(name string) Machine {
 		return machine(name, times, func(f *params.File) {
 			f.Plan.Setups = []string{params.Published}
-			for i := range f.Cells {
-				f.Cells[i].Setup, f.Cells[i].Placement = params.Published, params.Published
-			}
-		})
+		}, each(func(c *params.Cell) { c.Setup, c.Placement = params.Published, params.Published }))
 	}
-	ping := func(f *params.File) {
-		for i := range f.Cells {
-			f.Cells[i].Setup = "ping"
-		}
-	}
+	ping := each(func(c *params.Cell) { c.Setup = "ping" })
 	for _, tt := range []struct {
 		of   []Machine
 		who  string

@@ -3,18 +3,22 @@ package compare
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/taulop/taulop/internal/infile"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -86,32 +90,56 @@ func firstLetter(r *bufio.Reader) (rune, error) {
 // ReadAll reads files of machines and gives them distinct names. From Fleet files on, skipped has an
 // error for each unreadable file; with fewer files the first one is returned.
 func ReadAll(paths []string) (machines []Machine, skipped []error, err error) {
+	name := func(m *Machine) *string { return &m.Name }
+	machines, skipped, err = readAll(context.Background(), paths, readComparable, name, func(int, int) {})
+	if len(skipped) > 0 && len(paths) < Fleet {
+		return nil, nil, skipped[0]
+	}
+	return machines, skipped, err
+}
+
+// readAll reads files several at a time, and makes the names of what they hold distinct. skipped are the
+// errors of unreadable files. progress is called after each file. It ends with ctx.
+func readAll[T any](ctx context.Context, paths []string, read func(path string) (T, error), name func(*T) *string, progress func(done, of int)) (all []T, skipped []error, err error) {
 	if err := noneTwice(paths); err != nil {
 		return nil, nil, err
 	}
-	for _, path := range paths {
-		m, err := readComparable(path)
-		switch {
-		case err != nil && len(paths) < Fleet:
-			return nil, nil, err
-		case err != nil:
-			skipped = append(skipped, err)
-		default:
-			machines = append(machines, m)
+	one, failed := make([]T, len(paths)), make([]error, len(paths))
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	var telling sync.Mutex
+	done := 0
+	for i, path := range paths {
+		workers.Go(func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			one[i], failed[i] = read(path)
+			telling.Lock()
+			defer telling.Unlock()
+			done++
+			progress(done, len(paths))
+			return nil
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return nil, nil, err
+	}
+	var names, from []string
+	for i, path := range paths {
+		if failed[i] != nil {
+			skipped = append(skipped, failed[i])
+		} else {
+			all, names, from = append(all, one[i]), append(names, *name(&one[i])), append(from, path)
 		}
 	}
-	if len(machines) == 0 && len(skipped) > 0 {
-		return nil, nil, noneRead(skipped)
+	if len(all) == 0 && len(skipped) > 0 {
+		return nil, skipped, fmt.Errorf("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
 	}
-	names := lists.Map(machines, func(m Machine) string { return m.Name })
-	for i, name := range distinguish(names, lists.Map(machines, func(m Machine) string { return m.Path })) {
-		machines[i].Name = name
+	for i, distinct := range distinguish(names, from) {
+		*name(&all[i]) = distinct
 	}
-	return machines, skipped, nil
-}
-
-func noneRead(skipped []error) error {
-	return fmt.Errorf("none of %s can be read, the first because: %v", printable.Count(len(skipped), "file"), skipped[0])
+	return all, skipped, nil
 }
 
 // readComparable is Read of a file with transfers or surveys, whose cells have variants.

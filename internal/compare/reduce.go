@@ -2,16 +2,12 @@ package compare
 
 import (
 	"context"
-	"runtime"
 	"slices"
-	"sync"
 	"unique"
 
 	"github.com/taulop/taulop/fit"
-	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
-	"golang.org/x/sync/errgroup"
 )
 
 // A Reduced is the part of a machine's file that a fleet's comparison needs: some 20 KB of some 300.
@@ -71,44 +67,11 @@ func (r *Reduced) in(state *InState) *content {
 	return &r.contents[0]
 }
 
-// ReadReduced is ReadAll for a fleet: files are read several at a time and reduced. Unless as is "",
-// published tables are taken for transfers of that setup, placement local. progress is called after each
-// file. It ends with ctx.
+// ReadReduced is ReadAll for a fleet, whose machines are reduced. Unless as is "", published tables are
+// taken for transfers of that setup, placement local. progress is called after each file. It ends with ctx.
 func ReadReduced(ctx context.Context, paths []string, as string, progress func(done, of int)) (machines []*Reduced, skipped []error, err error) {
-	if err := noneTwice(paths); err != nil {
-		return nil, nil, err
-	}
-	all, failed := make([]*Reduced, len(paths)), make([]error, len(paths))
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	var telling sync.Mutex
-	done := 0
-	for i, path := range paths {
-		workers.Go(func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
-			}
-			all[i], failed[i] = reduceFile(path, as)
-			telling.Lock()
-			defer telling.Unlock()
-			done++
-			progress(done, len(paths))
-			return nil
-		})
-	}
-	if err := workers.Wait(); err != nil {
-		return nil, nil, err
-	}
-	machines = lists.Filter(all, func(r *Reduced) bool { return r != nil })
-	skipped = lists.Filter(failed, func(err error) bool { return err != nil })
-	if len(machines) == 0 {
-		return nil, nil, noneRead(skipped)
-	}
-	names := lists.Map(machines, func(r *Reduced) string { return r.Name })
-	for i, name := range distinguish(names, lists.Map(machines, func(r *Reduced) string { return r.Path })) {
-		machines[i].Name = name
-	}
-	return machines, skipped, nil
+	read := func(path string) (*Reduced, error) { return reduceFile(path, as) }
+	return readAll(ctx, paths, read, func(r **Reduced) *string { return &(*r).Name }, progress)
 }
 
 func reduceFile(path, as string) (*Reduced, error) {

@@ -26,15 +26,12 @@ func TestSurveys(t *testing.T) {
 	machine := func(name string, cells ...params.Cell) Machine {
 		return Machine{Name: name, File: &params.File{Cells: cells}}
 	}
-	c, err := New([]Machine{
+	c := must.Get(New([]Machine{
 		machine("a", cell(params.LevelCell, "L1-L2", around(10)...), cell(params.LevelCell, "L2-L2", 10), cell(params.LevelCell, "L3-L3", around(10)...),
 			cell(params.PairCell, "0-1", around(100)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(100)...), cell(params.PackCell, "4K8S", 5)),
 		machine("b", cell(params.LevelCell, "L1-L2", around(20)...), cell(params.LevelCell, "L2-L2", 80), cell(params.LevelCell, "L1-L1", 1),
 			cell(params.PairCell, "0-1", around(102)...), cell(params.PairCell, "0-2", around(100)...), cell(params.PairCell, "0-3", around(80)...)),
-	}, Choice{Test: &fit.Test{Least: 0.03}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, Choice{Test: &fit.Test{Least: 0.03}}))
 	got := c.Surveys
 	if len(got) != 2 || got[0].Kind != params.LevelCell || got[1].Kind != params.PairCell || len(got[0].Rows) != 1 {
 		t.Fatalf("%+v", got)
@@ -100,7 +97,7 @@ func TestSurveysAlone(t *testing.T) {
 	}
 	bare := func(name string) Machine { return disk(machine(name, nil)) }
 	ring := disk(machine("ring", map[int]float64{1: 1000, 2: 1500}))
-	ping := disk(machine("ping", map[int]float64{2: 1500}, func(f *params.File) { f.Cells[0].Setup = "ping" }))
+	ping := disk(machine("ping", map[int]float64{2: 1500}, each(func(c *params.Cell) { c.Setup = "ping" })))
 	for _, tt := range []struct {
 		name     string
 		machines []Machine
