@@ -9,7 +9,6 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/argument"
-	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/internal/predict"
@@ -64,21 +63,16 @@ func againstFlags(flags *argument.Set) action {
 
 // compare predicts the times that a benchmark printed.
 func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
-	there, err := infile.Open(req.printed) // fails before the slower reading of the sweep's file
+	results, err := mpibench.ReadFile(req.printed)
 	if err != nil {
 		return usagef("-against: %v", err)
 	}
-	there.Close()
 	f, err := req.read()
 	if err != nil {
 		return err
 	}
 	if f.File.OfLevels() {
 		return usagef("%s has messages by levels, and stands beside tables of collectives with names of columns: give its times in one (collective, algorithm, mapping, P, m_bytes, latency_us)", req.file)
-	}
-	results, err := mpibench.ReadFile(req.printed)
-	if err != nil {
-		return usagef("-against: %v", err)
 	}
 	a, err := verify.NewAgainst(f.File, req.choice)
 	if err != nil {
@@ -94,7 +88,7 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 		return err
 	}
 	a.Algorithm, a.Segment = req.chosen.Algorithm, a.Predictor.Segment
-	a.Degree, a.Chunk = req.scheduleFlags.given(req.flags)
+	a.Degree, a.Chunk = req.degree, req.chunk
 	if doc.Rows, err = a.Compare(times); err != nil {
 		return usagef("-against %s: %v", req.printed, err)
 	}
@@ -182,11 +176,6 @@ func evaluateFlags(flags *argument.Set) action {
 		for _, filter := range [][2]string{{"P", "P = "}, {"m", "m = "}, {"map", "mapping "}} {
 			if text := flags.Lookup(filter[0]).Value.String(); text != "" {
 				filters = append(filters, filter[1]+text)
-			}
-		}
-		if !isTidy(req.table) {
-			if _, err := tidy.ReadFile(req.table); err != nil {
-				return usagef("-eval: %v", err)
 			}
 		}
 		c, source, version, err := req.compared(errOut, &parameters)

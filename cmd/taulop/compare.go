@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 
@@ -47,11 +46,14 @@ func compareFlags(flags *argument.Set) action {
 	choice.Test = &test
 	req.destination.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
-		listed, err := readList(req.list)
-		if err != nil {
-			return usagef("-files: %v", err)
+		if req.list != "" {
+			listed, err := infile.Read(req.list, infile.Names)
+			if err != nil {
+				return usagef("-files: %v", err)
+			}
+			paths = append(paths, listed...)
 		}
-		switch paths = append(paths, listed...); {
+		switch {
 		case len(paths) == 0:
 			return usagef("%s", twoFiles)
 		case len(paths) == 1:
@@ -72,17 +74,6 @@ func compareFlags(flags *argument.Set) action {
 	}
 }
 
-// readList reads a file of names; -: standard input, "": none.
-func readList(path string) ([]string, error) {
-	switch path {
-	case "":
-		return nil, nil
-	case "-":
-		return infile.Names(os.Stdin, "standard input")
-	}
-	return infile.Read(path, infile.Names)
-}
-
 // fleet compares many machines with their median.
 func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, paths []string) error {
 	show, done := countProgress(errOut, "file")
@@ -92,7 +83,7 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 	} else if err != nil {
 		return usagef("%v", err)
 	}
-	tellSkipped(errOut, skipped)
+	missed := skippedFiles(errOut, skipped, len(paths))
 	var names []string
 	for _, m := range machines {
 		if m.Taken {
@@ -104,7 +95,7 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 	if err != nil {
 		return usagef("%v", err)
 	}
-	return cmp.Or(req.show(out, errOut, report.Overview(o), o.Warnings, o.Untested()), skippedFiles(skipped, len(paths)))
+	return cmp.Or(req.show(out, errOut, report.Overview(o), o.Warnings, o.Untested()), missed)
 }
 
 // show writes the result, and fails if nothing could be tested.
@@ -118,15 +109,12 @@ func (req *compareRequest) show(out, errOut io.Writer, found *document.Document,
 	return nil
 }
 
-// tellSkipped prints why files were skipped.
-func tellSkipped(errOut io.Writer, skipped []error) {
+// skippedFiles prints why files were skipped, and is the error of a command that skipped some; nil if there
+// are none.
+func skippedFiles(errOut io.Writer, skipped []error, files int) error {
 	for _, err := range skipped {
 		tell(errOut, "skipped: %v", err)
 	}
-}
-
-// skippedFiles is the error of a command that skipped files; nil if there are none.
-func skippedFiles(skipped []error, files int) error {
 	if len(skipped) == 0 {
 		return nil
 	}

@@ -88,6 +88,10 @@ func (req *costRequest) complete() (err error) {
 		return usagef("%s: %v", req.file, err)
 	}
 	req.Source = req.source(f, req.Predictor)
+	if req.messages != nil && req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil {
+		// Predictions from messages by levels guess γ, which is no basis for a rule.
+		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
+	}
 	req.Source.Nodes = predict.OnNodes(req.Predictor, req.P)
 	if req.Ensemble.Known() {
 		req.Uncertainty = report.Uncertainty(f.File, c.Cluster)
@@ -98,7 +102,7 @@ func (req *costRequest) complete() (err error) {
 	if err := req.reducing(); err != nil {
 		return err
 	}
-	req.Calls.Degree, req.Calls.Chunk = req.scheduleFlags.given(req.flags)
+	req.Calls.Degree, req.Calls.Chunk = req.degree, req.chunk
 	_, network := req.net.of()
 	req.warnings = append(req.warnings, req.doubts(req.Predictor, network)...)
 	nodes, _ := req.Predictor.Nodes(slices.Max(req.P)) // parameters by levels know of nodes by themselves

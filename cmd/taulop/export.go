@@ -58,35 +58,28 @@ func exportFlags(flags *argument.Set) action {
 			return err
 		}
 		f := read.File
+		var b bytes.Buffer
+		left := 0 // cells
 		switch req.format {
 		case "csv":
 			return req.write(out, asText(func(w io.Writer) error { return f.WriteValues(w, ',') }))
 		case "benchfmt":
 			return req.write(out, asText(f.WriteBenchmarks))
 		case "hwloc":
-			var b bytes.Buffer
-			if err := hwloc.Write(&b, f); err != nil {
-				return usagef("%s: %v", req.file, err)
-			}
-			return req.write(out, func(w io.Writer) error { _, err := w.Write(b.Bytes()); return err })
+			err = hwloc.Write(&b, f)
 		case "otava":
-			return req.trend(out, errOut, f)
+			left, err = f.WriteTrend(&b)
+		default:
+			return req.text(words[0], out, errOut, f)
 		}
-		return req.text(words[0], out, errOut, f)
+		if err != nil {
+			return usagef("%s: %v", req.file, err)
+		}
+		if left > 0 {
+			tell(errOut, "left out: %s that some session has no sample of", printable.Count(left, "cell"))
+		}
+		return req.write(out, asText(exactly(b.Bytes())))
 	}
-}
-
-// trend writes the medians of sessions, for Otava.
-func (req *exportRequest) trend(out, errOut io.Writer, f *params.File) error {
-	var b bytes.Buffer
-	left, err := f.WriteTrend(&b)
-	if err != nil {
-		return usagef("%s: %v", req.file, err)
-	}
-	if left > 0 {
-		tell(errOut, "left out: %s that some session has no sample of", printable.Count(left, "cell"))
-	}
-	return req.write(out, asText(exactly(b.Bytes())))
 }
 
 // text writes the published text format into a directory. It composes both files before it writes

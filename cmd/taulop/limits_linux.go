@@ -10,19 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The least resources of a command. Without a file, thread or address space the Go runtime aborts,
-// which cannot be caught. Measuring commands start processes, whose threads count too.
-const (
-	leastFiles, leastFilesMeasuring     = 12, 24
-	leastThreads, leastThreadsMeasuring = 8, 24
-	leastMB, leastMBMeasuring           = 128, 512
-)
-
-// checkLimits fails if the system's limits leave too little.
+// checkLimits fails if the system's limits leave too little. Without a file, thread or address space the Go
+// runtime aborts, which cannot be caught. Measuring commands start processes, whose threads count too.
 func checkLimits(measures bool) error {
-	files, threads, mb := leastFiles, leastThreads, leastMB
+	files, threads, mb := 12, 8, 128
 	if measures {
-		files, threads, mb = leastFilesMeasuring, leastThreadsMeasuring, leastMBMeasuring
+		files, threads, mb = 24, 24, 512
 	}
 	if left := filesLeft(files); left < files {
 		return fmt.Errorf("this process may open %d more files and needs %d: allow more (ulimit -n)", left, files)

@@ -22,7 +22,7 @@ import (
 
 // parameterFlags choose parameters and the transport of messages.
 type parameterFlags struct {
-	scheduleFlags
+	degree, chunk        int
 	choice               model.Choice
 	state                stateChoice
 	files                parameterFiles
@@ -32,26 +32,11 @@ type parameterFlags struct {
 	noGamma              error // why reductions have no cost; nil if they have
 }
 
-// scheduleFlags are -degree and -chunk.
-type scheduleFlags struct {
-	degree, chunk int
-}
-
-func (s *scheduleFlags) add(flags *argument.Set) {
-	flags.IntVar(&s.degree, "degree", 2, "`children` of a rank in trees such as bcast:kary and bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch")
+// addSchedule adds -degree and -chunk; 0 if not given, collective.Call's default.
+func addSchedule(flags *argument.Set, degree, chunk *int) {
+	flags.IntVar(degree, "degree", 0, "`children` of a rank in trees such as bcast:kary and bcast:sm-tree, chains of bcast:chain, radix of allreduce:recexch (default 2)")
 	flags.Within("degree", 2, math.MaxInt32, "a tree needs 2 or more")
-	argument.Var(flags, &s.chunk, "chunk", "64K", "`size` of the pieces in which algorithms such as bcast:chain forward a message; MPI libraries call them segments, too", argument.Some)
-}
-
-// given are -degree and -chunk; 0 if not given, collective.Call's default.
-func (s *scheduleFlags) given(flags *argument.Set) (degree, chunk int) {
-	if flags.Given("degree") {
-		degree = s.degree
-	}
-	if flags.Given("chunk") {
-		chunk = s.chunk
-	}
-	return degree, chunk
+	argument.Var(flags, chunk, "chunk", "", "`size` of the pieces in which algorithms such as bcast:chain forward a message; MPI libraries call them segments, too (default 64K)", argument.Some)
 }
 
 func (p *parameterFlags) add(flags *argument.Set) {
@@ -72,7 +57,7 @@ func (p *parameterFlags) add(flags *argument.Set) {
 	flags.Within("segments", 1, math.MaxInt32, "give a number of segments from 1")
 	flags.Rules(argument.Rule{Flags: "transport segment segments", Not: "as", Why: "does not go with -as, for a library has transports and segments of its own", Do: "leave one of them out"})
 	p.state.add(flags, mixture)
-	p.scheduleFlags.add(flags)
+	addSchedule(flags, &p.degree, &p.chunk)
 }
 
 func libraryNames() (names []string) {
@@ -184,7 +169,7 @@ func (p *parameterFlags) source(f compare.Machine, m *model.Predictor) predict.S
 	if f.File.State() == nil { // else the name has it
 		source.States = f.States()
 	}
-	source.Degree, source.Chunk = p.scheduleFlags.given(p.flags)
+	source.Degree, source.Chunk = p.degree, p.chunk
 	if f.Text {
 		source.Channel = ""
 	}
@@ -240,12 +225,11 @@ func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error
 	return all
 }
 
-// A stateChoice is -state: the state of the machine whose parameters to use. Zero: means over all
-// states by their shares.
+// A stateChoice is -state: the state of the machine whose parameters to use; nil: means over all states by
+// their shares.
 type stateChoice struct {
-	most  bool
-	like  params.State
-	among bool // the file is one of several, and may lack the state
+	like  *params.State // the zero State: the most frequent
+	among bool          // the file is one of several, and may lack the state
 }
 
 func (s *stateChoice) add(flags *argument.Set, otherwise string) {
@@ -256,8 +240,8 @@ func (s *stateChoice) add(flags *argument.Set, otherwise string) {
 const mixture = "means over all by their shares"
 
 func parseState(text string) (s stateChoice, err error) {
-	if text == "most" {
-		return stateChoice{most: true}, nil
+	if s.like = new(params.State); text == "most" {
+		return s, nil
 	}
 	flag, slowed := strings.CutSuffix(text, "slowed")
 	s.like.NS, err = strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(strings.TrimRight(flag, "- "), "ns")), 64)
@@ -272,13 +256,13 @@ func parseState(text string) (s stateChoice, err error) {
 
 // of replaces machines by themselves in the state. Machines with one state stay as they are.
 func (s stateChoice) of(machines []compare.Machine) error {
-	if !s.most && s.like.NS == 0 {
+	if s.like == nil {
 		return nil
 	}
 	var refused error
 	chosen := false
 	for i := range machines {
-		in, err := machines[i].In(s.like)
+		in, err := machines[i].In(*s.like)
 		if err != nil && len(machines[i].File.States()) == 0 {
 			if refused == nil {
 				refused = err
@@ -298,7 +282,7 @@ func (s stateChoice) of(machines []compare.Machine) error {
 
 // each is machines in the chosen state, or without a choice every machine in each of its states.
 func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, err error) {
-	if s.most || s.like.NS > 0 {
+	if s.like != nil {
 		return machines, s.of(machines)
 	}
 	for _, m := range machines {

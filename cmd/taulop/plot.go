@@ -133,12 +133,12 @@ func plotFlags(flags *argument.Set) action {
 		if flags.Given("title") {
 			c.Title = printable.Line(req.title)
 		}
-		tellSkipped(errOut, skipped)
+		missed := skippedFiles(errOut, skipped, len(req.files))
 		if len(c.Omitted) > 0 {
 			tell(errOut, "%s has %s as well, which is not drawn: choose with -algorithm, like -algorithm %s", req.files[0], printable.List(c.Omitted), c.Omitted[0])
 		}
 		err = req.write(req.offTerminal(out), func(w io.Writer) error { return c.Write(w, req.format, req.width) })
-		return cmp.Or(err, skippedFiles(skipped, len(req.files)))
+		return cmp.Or(err, missed)
 	}
 }
 

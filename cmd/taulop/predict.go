@@ -85,7 +85,7 @@ func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, 
 		}
 		machines, hosts = append(machines, &one), append(hosts, one.Source.Machine)
 	}
-	if req.state.like.NS > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.loaded.File.State() != nil }) {
+	if req.state.like != nil && req.state.like.NS > 0 && !slices.ContainsFunc(machines, func(m *costRequest) bool { return m.loaded.File.State() != nil }) {
 		return nil, req.state.one(&machines[0].loaded)
 	}
 	names, err := compare.Names(req.files, hosts)

@@ -50,14 +50,14 @@ func reportFlags(flags *argument.Set) action {
 			machines = each
 		}
 		warn(errOut, takePublished(machines, as))
-		tellSkipped(errOut, skipped)
+		missed := skippedFiles(errOut, skipped, len(paths))
 		if *md {
 			err = writeMarkdown(out, flags, &output, machines)
 		} else {
 			p := page.Page{Machines: machines, Skipped: skipped, Raw: func(path string) ([]byte, error) { return rawFile(machines, path) }}
 			err = output.write(out, p.Write)
 		}
-		return cmp.Or(err, skippedFiles(skipped, len(paths)))
+		return cmp.Or(err, missed)
 	}
 }
 

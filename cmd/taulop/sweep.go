@@ -133,10 +133,6 @@ func reached(s *sweep.Session) report.Reach {
 // minutes writes a duration, rounded up, as a flag takes it: 3m.
 func minutes(d time.Duration) string { return fmt.Sprintf("%dm", (d+time.Minute-1)/time.Minute) }
 
-// unplanned are the flags allowed with -resume and -add, which keep the file's plan. -node is
-// needed if the file was begun with it.
-var unplanned = []string{"o", "resume", "add", "force", "csv", "quiet", "no-progress", "v", "over", "launches", "node", "peak", "time", "list"}
-
 func (req *sweepRequest) flags(flags *argument.Set) {
 	p := &req.Plan
 	flags.StringVar(&req.output, "o", "", "write a new `file`")
@@ -165,36 +161,28 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.BoolVar(&req.list, "list", false, "list setups, placements, surveys and operators, and measure nothing")
 	flags.Rules(
 		argument.Rule{Flags: "force", Not: "resume add", Why: "replaces the file of -o, and -resume and -add keep theirs", Do: "leave it out"},
+		argument.Rule{Flags: "cache cpus fill gamma huge m name operators placement segment segments setup tau with", Not: "resume add", Why: "is of a plan, and a file keeps its plan", Do: "leave it out, or begin a new file with -o"},
 		argument.Rule{Flags: "operators", Not: "gamma=false", Why: "says which reductions to measure, and -gamma=false that there are none", Do: "leave one of them out"},
 	)
 	flags.OneOf("cpus", "placement")
+	flags.OneOf("o", "resume", "add")
+	flags.Required("o", "name the file: -o host.json for a new one, -resume host.json to go on with one, or -add host.json for another session of the same machine", "resume", "add", "list")
 	flags.Check(func() error { return req.complete(flags) })
 }
 
 // complete completes the request from flags.
 func (req *sweepRequest) complete(flags *argument.Set) error {
-	var others []string // flags of a plan
-	for _, name := range flags.Names() {
-		if flags.Given(name) && !slices.Contains(unplanned, name) {
-			others = append(others, "-"+name)
-		}
-	}
-	files := lists.Filter([]string{req.output, req.resume, req.add}, func(name string) bool { return name != "" })
 	switch {
 	case req.list:
 		return nil
-	case len(files) != 1:
-		return usagef("name the file: -o host.json for a new one, -resume host.json to go on with one, or -add host.json for another session of the same machine")
 	case req.output == "-":
 		return usagef("-o - is no file: a sweep writes its file again and again while it measures, so name one")
-	case req.output == "" && len(others) > 0:
-		return usagef("a file keeps its plan: leave out %s, or begin a new file with -o", strings.Join(others, ", "))
 	}
 	if flags.Given("time") {
 		req.Budget = req.budget
 	}
 	req.Request.Name = printable.Name(req.Request.Name)
-	req.Path, req.Resume, req.Add = files[0], req.resume != "", req.add != ""
+	req.Path, req.Resume, req.Add = cmp.Or(req.output, req.resume, req.add), req.resume != "", req.add != ""
 	p := &req.Plan
 	p.NoGamma = !req.gamma
 	if req.output == "" { // the file has the plan

@@ -40,11 +40,17 @@ func topoFlags(flags *argument.Set) action {
 // machineAt is the machine whose sys and proc are below a directory or in an archive, which is
 // unpacked into a temporary directory.
 func machineAt(root string) (m *numa.Machine, here provenance.Provenance, err error) {
-	dir, done, err := unpacked(root)
-	if err != nil {
-		return nil, here, err
+	dir := root
+	if info, err := os.Stat(root); err == nil && !info.IsDir() {
+		temporary, err := os.MkdirTemp("", "taulop-root-")
+		if err != nil {
+			return nil, here, err
+		}
+		defer os.RemoveAll(temporary)
+		if dir, err = unpack(root, temporary); err != nil {
+			return nil, here, usagef("-root %s: %v", root, err)
+		}
 	}
-	defer done()
 	m, err = numa.Discover(dir)
 	switch {
 	case err == nil:
@@ -53,6 +59,16 @@ func machineAt(root string) (m *numa.Machine, here provenance.Provenance, err er
 		err = usagef("-root %v", err)
 	}
 	return m, here, err
+}
+
+// unpack unpacks an archive, and returns the directory in it with sys and proc.
+func unpack(root, into string) (dir string, err error) {
+	archive, err := os.Open(root)
+	if err != nil {
+		return "", err
+	}
+	defer archive.Close()
+	return sysfs.Unpack(archive, into, deviceDirectories.MatchString)
 }
 
 // checkRoot rejects a path that is neither a directory nor a regular file.
@@ -65,26 +81,3 @@ func checkRoot(root string) error {
 
 // deviceDirectories hold thousands of files without relation to CPUs and memory.
 var deviceDirectories = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|device-tree)`)
-
-// unpacked is the directory with a machine's sys and proc: root, or a temporary directory with the
-// archive's files, which done removes.
-func unpacked(root string) (dir string, done func(), err error) {
-	if info, err := os.Stat(root); err != nil || info.IsDir() {
-		return root, func() {}, nil
-	}
-	archive, err := os.Open(root)
-	if err != nil {
-		return "", nil, usagef("-root %v", err)
-	}
-	defer archive.Close()
-	temporary, err := os.MkdirTemp("", "taulop-root-")
-	if err != nil {
-		return "", nil, err
-	}
-	inner, err := sysfs.Unpack(archive, temporary, deviceDirectories.MatchString)
-	if err != nil {
-		os.RemoveAll(temporary)
-		return "", nil, usagef("-root %s: %v", root, err)
-	}
-	return inner, func() { os.RemoveAll(temporary) }, nil
-}

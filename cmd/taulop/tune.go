@@ -106,29 +106,10 @@ func (req *tuneRequest) predictable() error {
 	if err := req.complete(); err != nil {
 		return err
 	}
-	if err := req.reducible(); err != nil {
-		return err
+	if req.noGamma != nil {
+		req.collectives = slices.DeleteFunc(req.collectives, func(c *collective.Collective) bool { return c.Reduces })
 	}
 	return req.within()
-}
-
-// reducible removes reductions if there is no γ, and fails if nothing is left.
-func (req *tuneRequest) reducible() error {
-	reduces := func(c *collective.Collective) bool { return c.Reduces }
-	if req.Predictor.NoGamma == nil && req.Predictor.Gamma == nil && slices.ContainsFunc(req.collectives, reduces) {
-		// Predictions from messages by levels guess γ, which is no basis for a rule.
-		req.noGamma = fmt.Errorf("needs γ, the time of a reduction, and %s has none: name a file that has γ with -gamma", req.file)
-		if len(req.collectives) > 1 {
-			req.warnings = append(req.warnings, fmt.Errorf("what reduces %w", req.noGamma))
-		}
-	}
-	if req.noGamma == nil {
-		return nil
-	}
-	if req.collectives = slices.DeleteFunc(req.collectives, reduces); len(req.collectives) == 0 {
-		return usagef("what reduces %v", req.noGamma)
-	}
-	return nil
 }
 
 // show writes rules, with notes where their output has none.
@@ -163,10 +144,7 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 		found.WriteSummary(out)
 	}
 	if inFile && len(rules) > 0 {
-		path, err := filepath.Abs(req.to.path) // processes start in other directories
-		if err != nil {
-			path = req.to.path
-		}
+		path, _ := filepath.Abs(req.to.path) // processes start in other directories
 		fmt.Fprint(out, "\n"+req.library.Use(printable.Name(path), beside))
 	}
 	return nil

@@ -26,7 +26,6 @@ import (
 // A verifyRequest holds the flags of verify.
 type verifyRequest struct {
 	verify.Request
-	scheduleFlags
 	transport     string
 	machine       string        // name in the output
 	save          string        // parameter file to write
@@ -122,7 +121,7 @@ func (req *verifyRequest) add(flags *argument.Set) {
 	flags.IntVar(&req.Variants, "variants", 32, "the most distances, pairs or roots of a pattern, evenly spread; 0 for all")
 	flags.StringVar(&req.save, "save", "", "with -patterns, write parameters and patterns to a new parameter `file`")
 	argument.Var(flags, &req.Tau, "tau", "", "τ to take parameters from, a `list` like 1,2,4 or 1-4 (default all; on more than four cores, up to half of the largest P)", argument.Rising(argument.Taus))
-	req.scheduleFlags.add(flags)
+	addSchedule(flags, &req.Degree, &req.Chunk)
 	flags.StringVar(&req.Source, "params", "", "predict from a `file` of taulop sweep, too: how well another session predicts")
 	flags.BoolVar(&req.NoSweep, "no-sweep", false, "sweep nothing: predict from -params alone")
 	argument.Word(flags, &req.transport, "transport", "segmented", "`transport` of messages: segmented, through channels between threads; cma, single copies by the kernel between processes", []string{"segmented", "cma"})
@@ -168,7 +167,6 @@ func (req *verifyRequest) complete(flags *argument.Set, words []string, machine 
 	if len(req.P) == 0 {
 		req.P = []int{max(2, machine.Concurrency())}
 	}
-	req.Degree, req.Chunk = req.scheduleFlags.given(flags)
 	if err := req.Name(words); err != nil {
 		return usageError(err.Error())
 	}
