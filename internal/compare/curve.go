@@ -16,15 +16,6 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Machine is the parameters of a machine under a name.
-type Machine struct {
-	Name string // as shown, of one machine only
-	Path string // of the file
-	File *params.File
-	Text bool   // it is in the published format
-	Pipe []byte // what a pipe gave, which cannot be read again
-}
-
 // A Channel identifies comparable curves.
 type Channel struct {
 	Setup     string      `json:"setup"`

@@ -5,8 +5,18 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
+
+// A Machine is the parameters of a machine under a name.
+type Machine struct {
+	Name string // as shown, of one machine only
+	Path string // of the file
+	File *params.File
+	Text bool   // it is in the published format
+	Pipe []byte // what a pipe gave, which cannot be read again
+}
 
 // In restricts the machine to its state of two workers that is nearest to like, or to the most frequent
 // one for the zero State. It fails if no state is near. A machine with one state is unchanged for the
@@ -67,4 +77,28 @@ func (m Machine) States() string {
 		return ""
 	}
 	return fmt.Sprintf("means over %d states by their shares: a flag takes %s", len(states), params.StateList(states))
+}
+
+// Published reports whether the machine's file is a published table, whose setup and placement are unknown.
+func (m *Machine) Published() bool { return slices.Contains(m.File.Plan.Setups, params.Published) }
+
+// Take assigns a setup and placement to a published file's transfers. The machine's File becomes a copy.
+func (m *Machine) Take(setup string, placement numa.Policy) {
+	f := *m.File
+	f.Plan.Setups, f.Plan.Policies = []string{setup}, []numa.Policy{placement}
+	f.Cells = slices.Clone(f.Cells)
+	for i := range f.Cells {
+		c := &f.Cells[i]
+		switch {
+		case c.Setup != params.Published:
+		case c.Kind == params.TransferCell && c.Tau == 1:
+			c.Setup = params.Isolated // what L(m,1) is, taulop-2015, section 3.1
+		default:
+			c.Setup = setup
+		}
+		if c.Placement == params.Published {
+			c.Placement = placement
+		}
+	}
+	m.File = &f
 }
