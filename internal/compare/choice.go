@@ -10,7 +10,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -117,7 +116,7 @@ func (choice Choice) channels(all []offers) ([]Channel, error) {
 		chosen = slices.DeleteFunc(chosen, func(c Channel) bool { return !slices.Contains(sizes, c.Bytes) })
 	}
 	if len(chosen) == 0 {
-		return nil, choice.nothing(all)
+		return nil, nothing(all)
 	}
 	for _, m := range choice.Sizes {
 		if !slices.ContainsFunc(chosen, func(c Channel) bool { return c.Bytes == m }) {
@@ -157,13 +156,10 @@ func segmentSizes(common []Channel, segments map[int]bool) (sizes []int) {
 }
 
 // nothing is the error of machines without a common channel, with what the first few have.
-func (choice Choice) nothing(all []offers) error {
+func nothing(all []offers) error {
 	const most = 3
 	var offered []string
 	published, measured := false, false
-	sized := len(choice.Sizes) == 0 || slices.ContainsFunc(all, func(m offers) bool { // some machine has a chosen size
-		return slices.ContainsFunc(m.curves, func(c Curve) bool { return slices.Contains(choice.Sizes, c.Bytes) })
-	})
 	for _, m := range all[:min(len(all), most)] {
 		var names, sizes []string
 		for _, c := range m.curves {
@@ -177,14 +173,10 @@ func (choice Choice) nothing(all []offers) error {
 		if len(sizes) > 8 {
 			sizes = append(append(sizes[:6:6], "…"), sizes[len(sizes)-1])
 		}
-		text := "m = " + strings.Join(sizes, ", ")
-		if sized {
-			if more := len(names) - most; more > 1 {
-				names = append(names[:most:most], fmt.Sprintf("%d more", more))
-			}
-			text = strings.Join(names, "; ") + " for " + text
+		if more := len(names) - most; more > 1 {
+			names = append(names[:most:most], fmt.Sprintf("%d more", more))
 		}
-		offered = append(offered, m.machine+" has "+text)
+		offered = append(offered, fmt.Sprintf("%s has %s for m = %s", m.machine, strings.Join(names, "; "), strings.Join(sizes, ", ")))
 	}
 	if len(all) > most {
 		offered = append(offered, "…")
@@ -192,18 +184,6 @@ func (choice Choice) nothing(all []offers) error {
 	advice := ErrChoice
 	if published && measured {
 		advice = ErrPublished
-	}
-	if !sized {
-		return fmt.Errorf("no machine has m = %s: %s; %w", printable.List(lists.Map(choice.Sizes, strconv.Itoa)), strings.Join(offered, "; "), ErrSize)
-	}
-	for _, setup := range choice.Setups {
-		var others []string
-		for _, m := range all {
-			others = append(others, lists.Map(m.curves, func(c Curve) string { return c.Setup })...)
-		}
-		if others = lists.Unique(others); len(others) > 0 && !slices.Contains(others, setup) {
-			return fmt.Errorf("no machine has a setup %q; they have %s; %w", printable.Name(setup), printable.List(others), advice)
-		}
 	}
 	return fmt.Errorf("no two machines have transfers in common (setup, placement, cache and message size): %s; %w", strings.Join(offered, "; "), advice)
 }

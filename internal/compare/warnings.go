@@ -3,7 +3,6 @@ package compare
 import (
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -142,7 +141,6 @@ func (c *Comparison) warn(machines []Machine) {
 				c.Tables[i].Channel, c.Tables[i].Bytes, abridged(own), c.Tables[i].Setup)})
 		}
 	}
-	c.warnUnits()
 }
 
 // warnAbsent names machines that have nothing in common with any other.
@@ -184,22 +182,6 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 	}{{published, ErrPublished}, {others, advice}} {
 		if len(absent.names) > 0 {
 			c.Warnings = append(c.Warnings, Warning{absent.names, fmt.Errorf("not compared: no other file has transfers of the same setup, placement, cache and message size, or the same surveys: %w", absent.help)})
-		}
-	}
-}
-
-// warnUnits warns of ratios that suggest a wrong unit.
-func (c *Comparison) warnUnits() {
-	const absurd = 500
-	for _, t := range c.Tables {
-		for _, r := range t.Rows[1:] {
-			for _, b := range r.Points {
-				if b.Ratio != nil && math.Abs(math.Log(b.Ratio.Value)) > math.Log(absurd) {
-					c.Warnings = append(c.Warnings, Warning{What: fmt.Errorf("%s takes %.3g times as long as %s for m = %d, τ = %d: look whether its times are in the unit of its format, seconds in published files, ns in native ones",
-						r.Machine, b.Ratio.Value, t.Rows[0].Machine, t.Bytes, b.Tau)})
-					return
-				}
-			}
 		}
 	}
 }
