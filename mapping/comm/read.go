@@ -89,7 +89,7 @@ func (in *reader) read() (*Matrix, error) {
 	}
 	switch lower := strings.ToLower(in.text); {
 	case strings.HasPrefix(in.text, "{"):
-		return nil, errors.New("this is no communication matrix: give one as CSV or of Open MPI's monitoring, and a machine's file with -params")
+		return nil, errors.New("this is no communication matrix: give one as CSV or of Open MPI's monitoring; a file of a machine is no matrix")
 	case strings.HasPrefix(in.text, pointToPoint), monitored.MatchString(in.text):
 		return in.monitoring()
 	case strings.HasPrefix(lower, "from"):
