@@ -227,10 +227,3 @@ func penaltyOf(penalties []float64) (p Penalty) {
 	p.Geometric, p.Mean, p.Best = math.Expm1(p.Geometric/n), p.Mean/n, p.Best/n
 	return p
 }
-
-// Worst are the predicted cases with the largest penalties of ours.
-func (e *Evaluation) Worst(most int) []Judged {
-	worst := lists.Filter(e.Cases, func(j Judged) bool { return j.predicted })
-	slices.SortStableFunc(worst, func(a, b Judged) int { return cmp.Compare(b.penalty(b.OursNs), a.penalty(a.OursNs)) })
-	return worst[:min(most, len(worst))]
-}

@@ -25,7 +25,7 @@ type Against struct {
 
 // Document is the result in all output formats.
 func (a *Against) Document() *document.Document {
-	return document.New("taulop verify -against", a, document.Rows(a.values), a.say)
+	return made("taulop verify -against", a, (*Against).values, (*Against).say)
 }
 
 func (a *Against) say(w *document.Document) {

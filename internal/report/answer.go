@@ -138,8 +138,8 @@ const mostCheapest = 3
 
 // cheapest names the cheapest algorithm of each collective and P with its cost: a line for each range of
 // sizes that it wins. Sizes with an unknown cost are left out.
-func (p *predictions) cheapest() (lines []string) {
-	for _, calls := range lists.Groups(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
+func cheapest(rows []predict.Prediction) (lines []string) {
+	for _, calls := range lists.Groups(rows, callOf) {
 		var first, last []predict.Prediction // the cheapest rows of the run's first and last size
 		end := func() {
 			if len(last) > 0 {

@@ -16,17 +16,15 @@ import (
 
 // SideBySide is a comparison of a few machines.
 func SideBySide(r *compare.Comparison) *document.Document {
-	return document.New("taulop compare", r, document.Rows((*sideBySide)(r).values), (*sideBySide)(r).say)
+	return made("taulop compare", r, comparisonValues, sayComparison)
 }
 
-type sideBySide compare.Comparison
-
-func (c *sideBySide) say(w *document.Document) {
+func sayComparison(c *compare.Comparison, w *document.Document) {
 	if c.Verdict.Headline != "" {
 		fmt.Fprintln(w, c.Verdict.Headline)
 	}
 	fmt.Fprintf(w, "%s\n", c.Verdict.Text)
-	if states := (*compare.Comparison)(c).Compared(); states != "" {
+	if states := c.Compared(); states != "" {
 		fmt.Fprintln(w, states)
 	}
 	for _, m := range c.Machines {
@@ -35,7 +33,7 @@ func (c *sideBySide) say(w *document.Document) {
 		}
 	}
 	fmt.Fprintln(w)
-	c.sayTables(w)
+	sayTables(w, c)
 	for _, note := range c.Verdict.Notes {
 		fmt.Fprintln(w, note)
 	}
@@ -43,11 +41,11 @@ func (c *sideBySide) say(w *document.Document) {
 
 // Below has the tables under the answer, and says which machine is ahead in each.
 func Below(c *compare.Comparison) *document.Document {
-	return document.New("", nil, nil, (*sideBySide)(c).sayTables)
+	return document.New("", nil, nil, func(w *document.Document) { sayTables(w, c) })
 }
 
 // sayTables writes L(m,τ), bandwidth, A(τ) and fitted curves for each channel, then the conclusions.
-func (c *sideBySide) sayTables(w *document.Document) {
+func sayTables(w *document.Document, c *compare.Comparison) {
 	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
@@ -60,7 +58,7 @@ func (c *sideBySide) sayTables(w *document.Document) {
 			}
 		}
 	}
-	w.TablesAbove(c.surveys()...)
+	w.TablesAbove(surveyRatios(c)...)
 	if noise {
 		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
@@ -206,14 +204,14 @@ func sums(t *compare.Table) view.Table {
 	return table
 }
 
-// surveys has a table for each state, with a row for each kind of survey and machine.
-func (c *sideBySide) surveys() (tables []view.Table) {
+// surveyRatios has a table for each state, with a row for each kind of survey and machine.
+func surveyRatios(c *compare.Comparison) (tables []view.Table) {
 	var state *compare.InState
 	for i, k := range c.Surveys {
 		if i == 0 || k.State != state {
 			state = k.State
 			tables = append(tables, view.Table{
-				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", state.Title(), (*compare.Comparison)(c).First(state)),
+				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", state.Title(), c.First(state)),
 				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
 			})
 		}
@@ -236,9 +234,9 @@ func coefficient(c fit.Coefficient) string {
 	return fmt.Sprintf("%.*f ±%.*f", places, c.Value, places, c.Error)
 }
 
-// values have a row for each machine and τ, where saturation and the fitted law repeat, then a row
+// comparisonValues have a row for each machine and τ, where saturation and the fitted law repeat, then a row
 // for each machine and cell of surveys. Kind and variant tell them apart.
-func (c *sideBySide) values() view.Table {
+func comparisonValues(c *compare.Comparison) view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns), "samples", "L_ns", "L_lo_ns", "L_hi_ns",
 		"bandwidth_GBs", "bandwidth_lo_GBs", "bandwidth_hi_GBs", "A", "A_lo", "A_hi", "ratio", "p", "differs",
 		"saturation_tau", "saturated", "sigma", "sigma_error", "kappa", "kappa_error", "residual", "poor_fit", "state_ns", "state_share", "state_slowed")...)}
@@ -259,7 +257,7 @@ func (c *sideBySide) values() view.Table {
 		}
 	}
 	for _, k := range c.Surveys {
-		for _, r := range append([]compare.SurveyRow{{Machine: (*compare.Comparison)(c).First(k.State), Compared: k.First}}, k.Rows...) {
+		for _, r := range append([]compare.SurveyRow{{Machine: c.First(k.State), Compared: k.First}}, k.Rows...) {
 			for _, cell := range r.Compared {
 				out.Add(keyCells(cell.Key, r.Machine), cell.Samples, bounds(cell.Time), make([]any, 6), ratioCells(cell.Ratio), make([]any, 8), stateCells(k.State, r.Machine))
 			}

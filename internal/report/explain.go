@@ -19,12 +19,10 @@ import (
 
 // Explanations splits costs into terms, or lists the ranges of sizes in which each algorithm is the cheapest.
 func Explanations(d *predict.Explanations) *document.Document {
-	return document.New("taulop explain", d, document.Rows((*explanations)(d).values), (*explanations)(d).say)
+	return made("taulop explain", d, explanationValues, sayExplanations)
 }
 
-type explanations predict.Explanations
-
-func (d *explanations) say(w *document.Document) {
+func sayExplanations(d *predict.Explanations, w *document.Document) {
 	extrapolated := false
 	for i := range d.Calls {
 		if i > 0 {
@@ -238,9 +236,9 @@ func wins(c *predict.Comparison) view.Table {
 	return t
 }
 
-// values have a row for each term of each formula, or for each range of sizes with one cheapest
+// explanationValues have a row for each term of each formula, or for each range of sizes with one cheapest
 // algorithm.
-func (d *explanations) values() view.Table {
+func explanationValues(d *predict.Explanations) view.Table {
 	if len(d.Comparisons) > 0 {
 		t := view.Table{Columns: view.Words("P", "from_bytes", "to_bytes", "cheapest", "advantage", "extrapolated")}
 		for _, c := range d.Comparisons {

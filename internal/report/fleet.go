@@ -14,21 +14,17 @@ import (
 )
 
 // Overview compares many machines with their median.
-func Overview(r *compare.Overview) *document.Document {
-	return document.New("taulop compare fleet", r, document.Rows((*overview)(r).values), (*overview)(r).say)
-}
-
-type overview compare.Overview
-
-func (o *overview) say(w *document.Document) {
-	fmt.Fprintln(w, (*compare.Overview)(o).Conclusion())
-	if o.State != nil {
-		fmt.Fprintf(w, "\n%d machines%s\n", len(o.Machines), inMost(o.State))
-	}
-	if o.Means != "" {
-		fmt.Fprintf(w, "\n%s\n", o.Means)
-	}
-	w.Tables(FleetTables((*compare.Overview)(o))...)
+func Overview(o *compare.Overview) *document.Document {
+	return made("taulop compare fleet", o, fleetValues, func(o *compare.Overview, w *document.Document) {
+		fmt.Fprintln(w, o.Conclusion())
+		if o.State != nil {
+			fmt.Fprintf(w, "\n%d machines%s\n", len(o.Machines), inMost(o.State))
+		}
+		if o.Means != "" {
+			fmt.Fprintf(w, "\n%s\n", o.Means)
+		}
+		w.Tables(FleetTables(o)...)
+	})
 }
 
 // FleetTables are the outliers, then the median and spread of each channel and survey.
@@ -120,11 +116,11 @@ func spread(s fit.Spread) []string {
 	return []string{significant(s.Median), significant(s.Least) + " … " + significant(s.Most), fmt.Sprintf("±%.1f %%", 100*s.Deviation/s.Median)}
 }
 
-// values have a row for each machine and cell of transfers and surveys.
-func (o *overview) values() view.Table {
+// fleetValues have a row for each machine and cell of transfers and surveys.
+func fleetValues(o *compare.Overview) view.Table {
 	out := view.Table{Columns: view.Words(append(slices.Clone(keyColumns),
 		"L_ns", "L_lo_ns", "L_hi_ns", "bandwidth_GBs", "A", "median_L_ns", "deviation_L_ns", "z", "state_ns", "state_share", "state_slowed")...)}
-	for _, c := range (*compare.Overview)(o).Cells() {
+	for _, c := range o.Cells() {
 		for _, s := range c.Scores {
 			out.Add(keyCells(c.Key, s.Machine), bounds(s.Time), s.Bandwidth, s.A, c.Time.Median, c.Time.Deviation, s.Z, stateCells(o.State, s.Machine))
 		}

@@ -13,18 +13,16 @@ import (
 
 // Machines compares costs of the same calls on several machines.
 func Machines(d *predict.Machines) *document.Document {
-	return document.New("taulop predict machines", d, document.Rows((*machines)(d).values), (*machines)(d).say)
+	return made("taulop predict machines", d, machinesValues, sayMachines)
 }
 
-type machines predict.Machines
-
-func (d *machines) say(w *document.Document) {
+func sayMachines(d *predict.Machines, w *document.Document) {
 	fmt.Fprintf(w, "%s\n\n", d.Verdict.Text)
 	for _, s := range d.Machines {
 		saySource(w, s)
 	}
-	for _, calls := range lists.Groups((*predict.Machines)(d).Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
-		w.Tables(d.table(calls))
+	for _, calls := range lists.Groups(d.Calls(), func(costs []*predict.MachineCost) string { return costs[0].Of }) {
+		w.Tables(machinesTable(d, calls))
 	}
 	has := func(mark func(r predict.MachineCost) bool) bool { return slices.ContainsFunc(d.Rows, mark) }
 	var n notes
@@ -40,11 +38,11 @@ func (d *machines) say(w *document.Document) {
 		return has(func(r predict.MachineCost) bool { return r.Machine == s.Machine && r.Extrapolated })
 	})
 	for _, alike := range lists.Groups(beyond, func(s predict.Source) string { return s.Measured }) {
-		n.add(true, "~ extrapolated%s: measured are %s.", d.among(" on ", lists.Map(alike, func(s predict.Source) string { return s.Machine })), alike[0].Measured)
+		n.add(true, "~ extrapolated%s: measured are %s.", among(d, " on ", lists.Map(alike, func(s predict.Source) string { return s.Machine })), alike[0].Measured)
 	}
 	lacking := func(o predict.MachineOmission) string { // the machines that lack it
 		alike := lists.Filter(d.LeftOut, func(p predict.MachineOmission) bool { return p.String() == o.String() })
-		return d.among(" of ", lists.Map(alike, func(p predict.MachineOmission) string { return p.Machine }))
+		return among(d, " of ", lists.Map(alike, func(p predict.MachineOmission) string { return p.Machine }))
 	}
 	for _, alike := range lists.Groups(d.LeftOut, func(o predict.MachineOmission) string { return lacking(o) + o.Reason() }) {
 		names := lists.Unique(lists.Map(alike, func(o predict.MachineOmission) string { return o.Algorithm }))
@@ -54,15 +52,15 @@ func (d *machines) say(w *document.Document) {
 }
 
 // among names machines, "" for all of them.
-func (d *machines) among(before string, names []string) string {
+func among(d *predict.Machines, before string, names []string) string {
 	if len(names) == len(d.Machines) {
 		return ""
 	}
 	return before + strings.Join(names, ", ")
 }
 
-// table is one collective or algorithm: P and sizes down, machines across.
-func (d *machines) table(calls [][]*predict.MachineCost) view.Table {
+// machinesTable is one collective or algorithm: P and sizes down, machines across.
+func machinesTable(d *predict.Machines, calls [][]*predict.MachineCost) view.Table {
 	name := calls[0][0].Of
 	if chosen := calls[0][0].HowChosen(); chosen != "" {
 		name += ", " + chosen
@@ -102,8 +100,8 @@ func ratioWithInterval(r *predict.MachineRatio) []string {
 	return []string{significant(r.Value), fmt.Sprintf("[%s, %s]", significant(r.Lo), significant(r.Hi))}
 }
 
-// values have a row for each call and machine.
-func (d *machines) values() view.Table {
+// machinesValues have a row for each call and machine.
+func machinesValues(d *predict.Machines) view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us", "lo_us", "hi_us", "extrapolated", "cheapest", "of", "ratio", "ratio_lo", "ratio_hi", "p_adjusted", "differs")}
 	for _, r := range d.Rows {
 		cost := value(&r.Microseconds)

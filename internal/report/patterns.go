@@ -15,14 +15,12 @@ import (
 
 // Patterns compares measured message patterns with predictions.
 func Patterns(r *verify.PatternResult) *document.Document {
-	return document.New("taulop verify -patterns", r, document.Rows(func() view.Table {
+	return made("taulop verify -patterns", r, func(r *verify.PatternResult) view.Table {
 		return valueRows(lists.Map(r.Rows, func(r verify.PatternRow) verify.Row { return r.Row }), verify.PatternModels)
-	}), (*patterns)(r).say)
+	}, sayPatterns)
 }
 
-type patterns verify.PatternResult
-
-func (d *patterns) say(w *document.Document) {
+func sayPatterns(d *verify.PatternResult, w *document.Document) {
 	for i, who := range []string{"τ-Lop", "A line through times of the pattern itself"} {
 		fmt.Fprintln(w, offBy(who, d.Means, verify.PatternModels[i]))
 	}
@@ -32,10 +30,10 @@ func (d *patterns) say(w *document.Document) {
 		for n < len(tested) && tested[n].P == tested[0].P && tested[n].OffCache == tested[0].OffCache {
 			n++
 		}
-		if fits := d.fits(tested[0].P, tested[0].OffCache); len(fits.Rows) > 0 {
+		if fits := fitTable(d, tested[0].P, tested[0].OffCache); len(fits.Rows) > 0 {
 			w.Tables(fits)
 		}
-		w.Tables(d.tested(tested[:n], variants[:n]))
+		w.Tables(patternTable(tested[:n], variants[:n]))
 		tested, variants = tested[n:], variants[n:]
 	}
 	writeErrors(w, " of all variants at these sizes", d.Means, verify.PatternModels, func(model string) string { return model })
@@ -50,7 +48,7 @@ func (d *patterns) say(w *document.Document) {
 // variants with the least and the largest time per byte.
 const mostLines = 8
 
-func (d *patterns) fits(p int, off bool) view.Table {
+func fitTable(d *verify.PatternResult, p int, off bool) view.Table {
 	sizes := lists.Map(d.FittedSizes, view.Bytes)
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d, user data %s: T = T_s + m·τ_d, fitted to m = %s; ± one standard error", p, view.Cache(off), strings.Join(sizes, ", ")),
@@ -98,7 +96,7 @@ func inUnits(c fit.Coefficient, units float64) (value, err string) {
 	return view.Digits(units*c.Value, units*c.Error), view.Digits(units*c.Error, units*c.Error)
 }
 
-func (d *patterns) tested(medians []verify.PatternRow, variants []int) view.Table {
+func patternTable(medians []verify.PatternRow, variants []int) view.Table {
 	rows := make([]timedRow, len(medians))
 	for i, r := range medians {
 		rows[i] = timedRow{[]any{r.Name, variants[i], view.Bytes(r.Bytes)}, r.Measured, []any{predicted(r.Predicted, verify.PatternModels...)}}

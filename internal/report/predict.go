@@ -16,10 +16,8 @@ import (
 
 // Predictions are costs on one machine.
 func Predictions(p *predict.Predictions) *document.Document {
-	return document.New("taulop predict", p, document.Rows((*predictions)(p).values), (*predictions)(p).say)
+	return made("taulop predict", p, predictionValues, sayPredictions)
 }
-
-type predictions predict.Predictions
 
 // A call identifies a table of predictions.
 type call struct {
@@ -27,22 +25,23 @@ type call struct {
 	p          int
 }
 
-func (p *predictions) say(w *document.Document) {
-	for _, line := range p.cheapest() {
+func callOf(r predict.Prediction) call { return call{r.Collective, r.P} }
+
+func sayPredictions(p *predict.Predictions, w *document.Document) {
+	for _, line := range cheapest(p.Rows) {
 		fmt.Fprintln(w, line)
 	}
 	if w.Empty() {
 		fmt.Fprintln(w, "No cheapest algorithm is known: each row has an unknown cost.")
 	}
-	for _, rows := range lists.Groups(p.Rows, func(r predict.Prediction) call { return call{r.Collective, r.P} }) {
+	for _, rows := range lists.Groups(p.Rows, callOf) {
 		w.Tables(predictionTable(rows))
 	}
-	all := (*predict.Predictions)(p)
 	has := func(mark func(r predict.Prediction) bool) bool { return slices.ContainsFunc(p.Rows, mark) }
 	unranked := has(func(r predict.Prediction) bool { return r.Unknown })
 	var n notes
-	n.add(has(func(r predict.Prediction) bool { return r.Cheapest }), "* the cheapest of its row, or not to be told from it: within %.0f %%, or within the interval", 100*all.Least())
-	n.add(all.SomeAlike(), "No * in a row: none of its algorithms can be told from the cheapest, in the same way")
+	n.add(has(func(r predict.Prediction) bool { return r.Cheapest }), "* the cheapest of its row, or not to be told from it: within %.0f %%, or within the interval", 100*p.Least())
+	n.add(p.SomeAlike(), "No * in a row: none of its algorithms can be told from the cheapest, in the same way")
 	n.add(has(func(r predict.Prediction) bool { return r.Lo != nil }), "± %s", p.Uncertainty)
 	n.errors(p.Source, p.Rows)
 	n.add(unranked, "%s, and its row is not ranked", unknown)
@@ -215,9 +214,9 @@ func costText(r *predict.Prediction) string {
 	return text
 }
 
-// values have a row for each prediction. The first columns equal the tables that the authors' library
+// predictionValues have a row for each prediction. The first columns equal the tables that the authors' library
 // is tested with.
-func (p *predictions) values() view.Table {
+func predictionValues(p *predict.Predictions) view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us")}
 	beside := len(p.Rows) > 0 && p.Rows[0].Beside
 	if beside {

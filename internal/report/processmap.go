@@ -21,17 +21,15 @@ const mostListed = 256
 
 // ProcessMap has mappings of a program's processes to a machine's cores.
 func ProcessMap(r *processmap.Result) *document.Document {
-	return document.New("taulop map", r, document.Rows((*processMap)(r).values), (*processMap)(r).say)
+	return made("taulop map", r, mapValues, sayMap)
 }
 
-type processMap processmap.Result
-
-func (r *processMap) say(w *document.Document) {
-	if best := (*processmap.Result)(r).Mapping(r.Best); r.Pairs > 0 && best != nil {
+func sayMap(r *processmap.Result, w *document.Document) {
+	if best := r.Mapping(r.Best); r.Pairs > 0 && best != nil {
 		if r.Best == "block" {
 			fmt.Fprintln(w, "No mapping found is cheaper than block.")
 		} else {
-			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of block's %s, %s %% of cyclic's.\n", r.Best, gain(best.OverBlock), r.cost(), gain(best.OverCyclic))
+			fmt.Fprintf(w, "The cheapest mapping is %s: it saves %s %% of block's %s, %s %% of cyclic's.\n", r.Best, gain(best.OverBlock), ranking(r), gain(best.OverCyclic))
 		}
 	}
 	fmt.Fprintf(w, "%s: %s, ", printable.Name(r.Matrix), printable.Count(r.Processes, "rank"))
@@ -45,26 +43,26 @@ func (r *processMap) say(w *document.Document) {
 	if r.Predicted != "" {
 		fmt.Fprintf(w, "predicted by %s\n", r.Predicted)
 	}
-	w.Tables(r.costs())
+	w.Tables(mapCosts(r))
 	if r.Pairs > 0 {
-		w.Tables(r.perLevel("bytes at each level, %", func(l processmap.LevelCost) string { return share(float64(l.Bytes) / max(1, float64(r.Bytes))) }))
+		w.Tables(perLevel(r, "bytes at each level, %", func(l processmap.LevelCost) string { return share(float64(l.Bytes) / max(1, float64(r.Bytes))) }))
 		if r.Predicted != "" {
-			w.Tables(r.perLevel("predicted time in which the program waits for each level, µs", func(l processmap.LevelCost) string { return view.Digits(l.Seconds*1e6, 0) }))
+			w.Tables(perLevel(r, "predicted time in which the program waits for each level, µs", func(l processmap.LevelCost) string { return view.Digits(l.Seconds*1e6, 0) }))
 		}
 	}
 	fmt.Fprintln(w)
-	r.writeMapping(w)
+	sayMapping(r, w)
 }
 
-// cost is the quantity that mappings are ranked by.
-func (r *processMap) cost() string {
+// ranking is the quantity that mappings are ranked by.
+func ranking(r *processmap.Result) string {
 	if r.Predicted != "" {
 		return "time"
 	}
 	return "hop-bytes"
 }
 
-func (r *processMap) costs() view.Table {
+func mapCosts(r *processmap.Result) view.Table {
 	least := slices.Min(lists.Map(r.Mappings, func(m processmap.Mapping) int64 { return m.HopBytes }))
 	unit, scale := "B", 1.
 	for _, larger := range binaryUnits {
@@ -93,11 +91,11 @@ func (r *processMap) costs() view.Table {
 		}
 		t.Add(append(cells, gain(m.OverBlock), gain(m.OverCyclic))...)
 	}
-	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", r.cost())
+	t.Note("* the cheapest; the last two columns are what a mapping saves of the %s of block and of cyclic", ranking(r))
 	if extrapolated {
 		t.Note(beyond)
 	}
-	if m := (*processmap.Result)(r).Mapping(processmap.Swaps); m != nil && !m.LocalBest {
+	if m := r.Mapping(processmap.Swaps); m != nil && !m.LocalBest {
 		t.Note("swaps was stopped by its time; a longer one may find a cheaper mapping")
 	}
 	for _, why := range r.LeftOut {
@@ -118,7 +116,7 @@ func gain(share *float64) string {
 }
 
 // perLevel has a cell for each mapping and each level where some mapping has messages.
-func (r *processMap) perLevel(title string, cell func(processmap.LevelCost) string) view.Table {
+func perLevel(r *processmap.Result, title string, cell func(processmap.LevelCost) string) view.Table {
 	t := view.Table{Title: title, Columns: view.Words("mapping")}
 	var shown []int
 	for level, name := range r.Levels {
@@ -133,10 +131,9 @@ func (r *processMap) perLevel(title string, cell func(processmap.LevelCost) stri
 	return t
 }
 
-// writeMapping lists the processes on each package under the cheapest mapping.
-func (r *processMap) writeMapping(w *document.Document) {
-	all := (*processmap.Result)(r)
-	m := all.Mapping(r.Best)
+// sayMapping lists the processes on each package under the cheapest mapping.
+func sayMapping(r *processmap.Result, w *document.Document) {
+	m := r.Mapping(r.Best)
 	if r.Processes > mostListed {
 		fmt.Fprintf(w, "%d processes are too many to list here: files for MPI libraries and JSON have where each is\n", r.Processes)
 		return
@@ -157,7 +154,7 @@ func (r *processMap) writeMapping(w *document.Document) {
 	const perLine = 16
 	for node := range r.Nodes {
 		for _, inPackage := range lists.Groups(cores, func(core int) int { return r.Cores[core].Package }) {
-			host, pack := printable.Name(all.Host(node)), strconv.Itoa(r.Cores[inPackage[0]].Package)
+			host, pack := printable.Name(r.Host(node)), strconv.Itoa(r.Cores[inPackage[0]].Package)
 			for chunk := range slices.Chunk(inPackage, perLine) {
 				t.Add(host, pack, strings.Join(lists.Map(chunk, func(core int) string { return processes[node*len(r.Cores)+core] }), " "))
 				host, pack = "", ""
@@ -167,8 +164,8 @@ func (r *processMap) writeMapping(w *document.Document) {
 	w.Table(t)
 }
 
-// values have a row for each mapping and level; the mapping's total cost repeats.
-func (r *processMap) values() view.Table {
+// mapValues have a row for each mapping and level; the mapping's total cost repeats.
+func mapValues(r *processmap.Result) view.Table {
 	t := view.Table{Columns: view.Words("matrix", "processes", "nodes", "mapping", "best", "hop_bytes", "predicted_ns", "gain_over_block", "gain_over_cyclic", "extrapolated",
 		"level", "hops", "level_bytes", "level_messages", "level_predicted_ns")}
 	for _, m := range r.Mappings {

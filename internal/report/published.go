@@ -40,7 +40,7 @@ func NewPublished(source predict.Source, output, version string, c *published.Co
 
 // Document is the result in all output formats.
 func (d *Published) Document() *document.Document {
-	return document.New("taulop verify -against table", d, document.Rows(d.values), d.say)
+	return made("taulop verify -against table", d, (*Published).values, (*Published).say)
 }
 
 func (d *Published) say(w *document.Document) {
@@ -155,7 +155,7 @@ type Evaluation struct {
 
 // Document is the result in all output formats.
 func (d *Evaluation) Document() *document.Document {
-	return document.New("taulop tune -eval", d, document.Rows(d.values), d.say)
+	return made("taulop tune -eval", d, (*Evaluation).values, (*Evaluation).say)
 }
 
 func (d *Evaluation) say(w *document.Document) {
@@ -184,29 +184,9 @@ func (d *Evaluation) say(w *document.Document) {
 	if mixed {
 		choices.Note("*: without algorithms that have the mean alone in cases where others have the slowest rank")
 	}
-	every := view.Table{Title: "Always the same algorithm, %", Columns: append(view.Words("collective", "mapping", "algorithm"), view.Numbers("cases", "mean", "worst", "best in")...)}
-	for _, g := range d.Groups {
-		for _, a := range g.Every {
-			every.Add(g.Collective, g.Mapping, a.Setting, a.Cases, share(a.Geometric), share(a.Worst), share(a.Best))
-		}
-	}
-	worst := view.Table{Title: "Predicted cases in which ours costs most", Keys: 4, Columns: append(view.Words("collective", "mapping"), append(view.Numbers("P", "m"),
-		view.Column{Name: "best", Left: true}, view.Column{Name: "", Unit: "µs"}, view.Column{Name: "ours", Left: true}, view.Column{Name: "", Unit: "µs"},
-		view.Column{Name: "library's own", Unit: "µs"}, view.Column{Name: "penalty", Unit: "%"})...)}
-	for _, j := range d.Worst(10) {
-		own := "–"
-		if j.OwnNs > 0 {
-			own = microseconds(j.OwnNs/1e3, false)
-		}
-		worst.Add(j.Collective, j.Mapping, j.P, view.Bytes(j.Bytes), short(j.Best), microseconds(j.BestNs/1e3, false), short(*j.Ours),
-			microseconds(j.OursNs/1e3, false), own, share(j.OursNs/j.BestNs-1))
-	}
-	w.Tables(choices, every)
+	w.Tables(choices)
 	if len(d.Timed) > 0 {
 		w.Tables(timedTable(d.Timed))
-	}
-	if len(worst.Rows) > 0 {
-		w.Tables(worst)
 	}
 	writeOmissions(w, d.LeftOut)
 	fmt.Fprint(w, "\npredicted: ")

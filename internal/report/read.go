@@ -52,23 +52,10 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	}) {
 		models = verify.PatternModels
 	}
-	type call struct {
-		name     string
-		p, bytes int
-		offCache bool
-		state    params.State
-	}
-	first := make(map[call]int)
 	for i, row := range doc.Rows {
-		err := checkRow(row, models)
-		key := call{row.Name, row.P, row.Bytes, row.OffCache, row.State}
-		if before, twice := first[key]; twice && err == nil {
-			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
-		}
-		if err != nil {
+		if err := checkRow(row, models); err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w; %w", name, i+1, err, ErrNoVerification)
 		}
-		first[key] = i + 1
 	}
 	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
 	return &doc.Result, nil
@@ -113,12 +100,10 @@ func checkRow(r verify.Row, models []string) error {
 		return fmt.Errorf("%.40q is no name of an algorithm", r.Name)
 	case r.P < 1 || r.Bytes < 0:
 		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)
-	case !(m.Center >= 0) || math.IsInf(m.Center, 0):
-		return fmt.Errorf("%s of m = %d has no time that was measured", r.Name, r.Bytes)
+	case !(m.Center >= 0) || math.IsInf(m.Center, 0), m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
+		return fmt.Errorf("%s of m = %d took %g ns within [%g, %g], which is no time that was measured", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
 	case !(r.State.NS >= 0 && r.State.Share >= 0 && r.State.Share <= 1):
 		return fmt.Errorf("%s of m = %d has a state of %g ns in %g of the time", r.Name, r.Bytes, r.State.NS, r.State.Share)
-	case m.Known() && (m.Lo > m.Center || m.Center > m.Hi):
-		return fmt.Errorf("%s of m = %d took %g ns, which is not within [%g, %g]", r.Name, r.Bytes, m.Center, m.Lo, m.Hi)
 	}
 	last := -1
 	for _, p := range r.Predicted {

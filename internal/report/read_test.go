@@ -23,13 +23,10 @@ func TestReadWhatVerifyWrites(t *testing.T) {
 
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer
-	v, twice := measuredCalls(), measuredCalls()
+	v := measuredCalls()
 	v.Models = nil // which have names of models, too
 	must.Do(Verification(v).WriteJSON(&b))
 	good := b.String()
-	twice.Rows = append(twice.Rows, twice.Rows[0])
-	var repeated bytes.Buffer
-	must.Do(Verification(twice).WriteJSON(&repeated))
 	for _, tt := range []struct{ text, want string }{
 		{"", "v.json is empty"},
 		{" \n", "v.json is empty"},
@@ -46,13 +43,12 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"center": 1600`, `"center": null`, 1), "no time"},
 		{strings.Replace(good, `"center": 1600`, `"center": -1`, 1), "no time"},
 		{strings.Replace(good, `"center": 1600`, `"center": 1e999`, 1), "v.json:"},
-		{strings.Replace(good, `"lo": 1568`, `"lo": 1700`, 1), "not within"},
+		{strings.Replace(good, `"lo": 1568`, `"lo": 1700`, 1), "no time"},
 		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where one of the next of`},
 		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
 		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "CPUs in lists"},
-		{repeated.String(), "is there twice, first in row 1"},
 	} {
 		if tt.text == good {
 			t.Fatalf("nothing is bad about the case %q", tt.want)

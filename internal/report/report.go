@@ -24,6 +24,11 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// made makes the document of a result from its rows for programs and its text.
+func made[R any](kind string, r R, values func(R) view.Table, say func(R, *document.Document)) *document.Document {
+	return document.New(kind, r, document.Rows(func() view.Table { return values(r) }), func(w *document.Document) { say(r, w) })
+}
+
 // machine describes the machine in a line.
 func machine(p provenance.Provenance) string {
 	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, buffers(p), idle(p), p.Time}

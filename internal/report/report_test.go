@@ -54,7 +54,7 @@ func TestSeriesWorkers(t *testing.T) {
 	var b strings.Builder
 	s.Document().WriteText(&b)
 	contains.All(t, b.String(),
-		"The fastest worker took 99.1 % of the slowest one's time with messages, 90.0 % with copies, the median of all but the slowest 99.5 % with messages, 97.0 % with copies. 3 of 300 batches were measured again, because a worker began late.\n",
+		"Of the slowest worker's time the fastest one took 99.1 % with messages, 90.0 % with copies, the median of the others 99.5 % with messages, 97.0 % with copies. 3 of 300 batches were measured again, because a worker began late.\n",
 		"All 4 allowed CPUs have a worker, so other processes delay one of them: compare with τ = 3.",
 	)
 }

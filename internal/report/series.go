@@ -275,26 +275,20 @@ func (s *Series) writeResults(w *document.Document) {
 
 // balance compares workers' times; "" for one worker.
 func (s *Series) balance() string {
-	messages, copies := s.Workers.Messages, s.Workers.Copies
-	if messages == nil && copies == nil {
+	var fastest, typical []string
+	for i, b := range []*params.Balance{s.Workers.Messages, s.Workers.Copies} {
+		if b != nil {
+			of := [...]string{"messages", "copies"}[i]
+			fastest = append(fastest, fmt.Sprintf("%.1f %% with %s", 100*b.Fastest, of))
+			typical = append(typical, fmt.Sprintf("%.1f %% with %s", 100*b.Typical, of))
+		}
+	}
+	if fastest == nil {
 		return ""
 	}
-	shares := func(of func(*params.Balance) float64, behind string) string {
-		var text []string
-		if messages != nil {
-			text = append(text, fmt.Sprintf("%.1f %%%s with messages", 100*of(messages), behind))
-			behind = ""
-		}
-		if copies != nil {
-			text = append(text, fmt.Sprintf("%.1f %%%s with copies", 100*of(copies), behind))
-		}
-		return strings.Join(text, ", ")
-	}
-	fastest := func(b *params.Balance) float64 { return b.Fastest }
-	line := "The faster worker took " + shares(fastest, " of the slower one's time")
+	line := "Of the slower worker's time the faster one took " + strings.Join(fastest, ", ")
 	if s.Tau > 2 {
-		line = "The fastest worker took " + shares(fastest, " of the slowest one's time") + ", the median of all but the slowest " +
-			shares(func(b *params.Balance) float64 { return b.Typical }, "")
+		line = "Of the slowest worker's time the fastest one took " + strings.Join(fastest, ", ") + ", the median of the others " + strings.Join(typical, ", ")
 	}
 	line += "."
 	if late := s.Begun.String(); late != "" {

@@ -93,7 +93,7 @@ func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []pla
 
 // Document is the result in all output formats.
 func (d *Timed) Document() *document.Document {
-	return document.New("taulop tune -timed", d, document.Rows(d.values), d.say)
+	return made("taulop tune -timed", d, (*Timed).values, (*Timed).say)
 }
 
 func (d *Timed) say(w *document.Document) {

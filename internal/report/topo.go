@@ -76,7 +76,7 @@ func (t *Topology) Place(tau int) error {
 
 // Document is the result in all output formats.
 func (t *Topology) Document() *document.Document {
-	return document.New("taulop topo", t, document.Rows(t.values), t.say)
+	return made("taulop topo", t, (*Topology).values, (*Topology).say)
 }
 
 func (t *Topology) say(out *document.Document) {

@@ -114,7 +114,7 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 
 // Document is the result in all output formats.
 func (d *Tuning) Document() *document.Document {
-	return document.New("taulop tune", d, document.Rows(d.values), d.say)
+	return made("taulop tune", d, (*Tuning).values, (*Tuning).say)
 }
 
 func (d *Tuning) say(w *document.Document) {

@@ -18,12 +18,10 @@ import (
 
 // Verification compares measured collectives with predictions.
 func Verification(r *verify.Result) *document.Document {
-	return document.New("taulop verify", r, document.Rows(func() view.Table { return valueRows(r.Rows, verify.Models) }), (*verification)(r).say)
+	return made("taulop verify", r, func(r *verify.Result) view.Table { return valueRows(r.Rows, verify.Models) }, sayVerification)
 }
 
-type verification verify.Result
-
-func (v *verification) say(w *document.Document) {
+func sayVerification(v *verify.Result, w *document.Document) {
 	if v.Session != "" {
 		fmt.Fprintln(w, offBy("The full model with "+v.Session, v.Means, verify.Session))
 	}
@@ -37,7 +35,7 @@ func (v *verification) say(w *document.Document) {
 		name  string
 	}
 	for _, rows := range lists.Groups(v.Rows, func(r verify.Row) algorithm { return algorithm{r.P, r.OffCache, r.State, r.Name} }) {
-		w.Tables(v.verified(rows))
+		w.Tables(verifiedTable(v, rows))
 	}
 	writeErrors(w, "", v.Means, verify.Models, way)
 	fmt.Fprintf(w, "\n%s\n", machine(v.Provenance))
@@ -52,8 +50,8 @@ func (v *verification) say(w *document.Document) {
 	if len(v.HeldOut) > 0 {
 		fmt.Fprintf(w, "held out: τ = %s; parameters are of τ = %s, and beyond that they are extrapolated (~)\n", numbers(v.HeldOut), numbers(v.Tau))
 	}
-	v.writeStates(w)
-	w.Tables(v.notes())
+	writeStates(w, v.States)
+	w.Tables(verificationNotes(v))
 }
 
 // offBy states the mean error of a model over all calls that it predicts, in cache and off cache.
@@ -92,9 +90,9 @@ func mostCalls(m verify.Mean) (calls int) {
 }
 
 // writeStates lists the states of the machine, if there were several.
-func (v *verification) writeStates(w *document.Document) {
+func writeStates(w *document.Document, all []verify.RankStates) {
 	rare := false
-	for _, ranks := range v.States {
+	for _, ranks := range all {
 		if len(ranks.States) == 0 {
 			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", ranks.P, flagOf(ranks.P))
 			continue
@@ -115,8 +113,8 @@ func inState(workers int, s params.State) string {
 	return fmt.Sprintf(", %s (%.0f %% of the time)", flagIn(workers, s), s.Percent())
 }
 
-// verified is the table of one algorithm: the full model's prediction and all models' errors.
-func (v *verification) verified(measured []verify.Row) view.Table {
+// verifiedTable is the table of one algorithm: the full model's prediction and all models' errors.
+func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
 	for _, m := range v.Models {
 		beside = append(beside, view.Column{Name: way(m.Name), Unit: "error"})
@@ -152,8 +150,8 @@ func way(model string) string {
 	return strings.TrimPrefix(model, verify.Full+" ")
 }
 
-// notes explains the marks and lists the parameters of each model.
-func (v *verification) notes() (t view.Table) {
+// verificationNotes explains the marks and lists the parameters of each model.
+func verificationNotes(v *verify.Result) (t view.Table) {
 	any := func(marked func(r verify.Row) bool) bool { return slices.ContainsFunc(v.Rows, marked) }
 	on := any(func(r verify.Row) bool { return r.OnGrid })
 	off := any(func(r verify.Row) bool { return r.Bytes > 0 && !r.OnGrid })
