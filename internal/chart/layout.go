@@ -296,11 +296,7 @@ func (l *layout) arrange(width vg.Length) {
 		for column := range slices.Chunk(l.legend, rows) {
 			var w vg.Length
 			for _, e := range column {
-				name := width // a name that does not fit is shortened
-				if fits(e.name, legendStyle, width) {
-					name = legendStyle.Width(e.name)
-				}
-				w = max(w, thumbWidth+thumbGap+name)
+				w = max(w, thumbWidth+thumbGap+min(legendStyle.Width(e.name), width)) // a name that does not fit is shortened
 			}
 			l.columns = append(l.columns, w)
 			total += w + entryGap

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -67,8 +66,12 @@ func textStyle(points float64, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, XAlign: draw.XLeft, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
 }
 
+// mostBytes is the length of a text: it takes time to see that a longer one does not fit.
+const mostBytes = 4000
+
 // plain makes one line of a text from a file, without unprintable characters.
 func plain(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), mostBytes)], "?")
 	return strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -77,28 +80,28 @@ func plain(s string) string {
 			return '?'
 		}
 		return r
-	}, strings.ToValidUTF8(s, "?"))
+	}, s)
 }
 
-// wrap breaks facts into lines: between facts, then between words, then anywhere, in linear time.
+// wrap breaks facts into lines: between facts, then between words, then anywhere.
 func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 	line := ""
 	add := func(separator, part string) {
-		if line != "" && fits(line+separator+part, sty, width) {
+		if line != "" && sty.Width(line+separator+part) <= width {
 			line += separator + part
 			return
 		}
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for line = part; !fits(line, sty, width); {
+		for line = part; sty.Width(line) > width; {
 			head := shorten(line, sty, width, func(letters []rune, n int) string { return string(letters[:n]) })
 			lines, line = append(lines, head), strings.TrimPrefix(line, head)
 		}
 	}
 	for _, fact := range facts {
 		fact = strings.Join(strings.Fields(plain(fact)), " ")
-		if fits(fact, sty, width) {
+		if sty.Width(fact) <= width {
 			add(" · ", fact)
 			continue
 		}
@@ -116,15 +119,11 @@ func wrap(facts []string, sty text.Style, width vg.Length) (lines []string) {
 
 // shorten is s, or if that does not fit as many of its letters, at least one, as cut leaves room for.
 func shorten(s string, sty text.Style, width vg.Length, cut func(letters []rune, n int) string) string {
-	if fits(s, sty, width) {
+	if sty.Width(s) <= width {
 		return s
 	}
-	most := mostLetters(width)
-	if bytes := utf8.UTFMax * most; len(s) > 2*bytes { // letters that never fit take no time
-		s = s[:bytes] + s[len(s)-bytes:]
-	}
 	letters := []rune(s)
-	n := sort.Search(min(len(letters), most), func(i int) bool { return sty.Width(cut(letters, i+1)) > width })
+	n := sort.Search(len(letters), func(i int) bool { return sty.Width(cut(letters, i+1)) > width })
 	return cut(letters, min(max(n, 1), len(letters)))
 }
 
@@ -133,12 +132,3 @@ func shorten(s string, sty text.Style, width vg.Length, cut func(letters []rune,
 func within(letters []rune, n int) string {
 	return string(letters[:(n+1)/2]) + "…" + string(letters[len(letters)-n/2:])
 }
-
-// fits tells whether a text fits into the width; very long texts do not, whatever their letters.
-func fits(s string, sty text.Style, width vg.Length) bool {
-	most := mostLetters(width)
-	return len(s) <= utf8.UTFMax*most && utf8.RuneCountInString(s) <= most && sty.Width(s) <= width
-}
-
-// mostLetters is the number of letters in a line: none is narrower than half a point.
-func mostLetters(width vg.Length) int { return max(int(2*width), 1) }

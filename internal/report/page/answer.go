@@ -62,17 +62,14 @@ func (x *index) few() *answer {
 	for _, states := range x.hosts() { // the most frequent state, if possible one with a known A(τ)
 		var best *compare.Curve
 		weight := -1.
-		for _, m := range states {
-			c := most(x.curves[slices.IndexFunc(x.of, func(o compare.Machine) bool { return o.Name == m.Name })], main, x.bytes)
-			if c == nil {
+		for i, m := range x.of {
+			c := most(x.curves[i], main, x.bytes)
+			if c == nil || hostName(m) != hostName(states[0]) {
 				continue
 			}
-			share := 0.
+			share := float64(lists.FalseFirst(told(c)))
 			if state := m.File.State(); state != nil {
-				share = state.Share
-			}
-			if told(c) {
-				share++
+				share += state.Share
 			}
 			if share > weight {
 				best, weight = c, share
@@ -159,12 +156,8 @@ func (x *index) verdict() string { return cmp.Or(x.answer.text, x.ofSurveys()) }
 func (x *index) mainGroup() int {
 	best, most := -1, -1
 	for i, g := range x.groups {
-		weight := 8 * g.machines
-		for bit, preferred := range []bool{!g.channel.OffCache, g.channel.Placement == numa.Local, g.channel.Setup == setups.Ring.Name} {
-			if preferred {
-				weight += 1 << bit
-			}
-		}
+		c := g.channel
+		weight := 8*g.machines + 4*lists.FalseFirst(c.Setup == setups.Ring.Name) + 2*lists.FalseFirst(c.Placement == numa.Local) + lists.FalseFirst(!c.OffCache)
 		if weight > most {
 			best, most = i, weight
 		}
@@ -226,14 +219,8 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 
 // most is the curve of the group and of messages of m bytes, or else the most similar; nil without transfers.
 func most(curves []compare.Curve, group compare.Channel, m int) (best *compare.Curve) {
-	weight := func(c *compare.Curve) (n int) {
-		if grouped(c.Channel) == group {
-			n += 2
-		}
-		if c.Bytes == m {
-			n++
-		}
-		return n
+	weight := func(c *compare.Curve) int {
+		return 2*lists.FalseFirst(grouped(c.Channel) == group) + lists.FalseFirst(c.Bytes == m)
 	}
 	for i := range curves {
 		if c := &curves[i]; len(c.Points) > 0 && (best == nil || weight(c) > weight(best)) {

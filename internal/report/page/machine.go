@@ -172,24 +172,15 @@ func (p *Page) packed(path string) (string, error) {
 	return document.Pack(text, level)
 }
 
-// size is the message size that charts show at first: the segment size if it is known, else the customary
-// 8 KB, else the largest smaller size, else the smallest size.
-func size(curves [][]compare.Curve) int {
-	weight := make(map[int]int)
-	for _, c := range slices.Concat(curves...) {
-		weight[c.Bytes] += 0
-		if c.Segment {
-			weight[c.Bytes] += 1 << 20
-		} else if c.Bytes <= compare.Customary {
-			weight[c.Bytes]++
-		}
-		if c.Bytes == compare.Customary {
-			weight[c.Bytes] += 1 << 10
-		}
+// size is the message size that charts show at first: the segment size if it is known, else the largest up to
+// the customary 8 KB, else the smallest.
+func size(curves [][]compare.Curve) (best int) {
+	all := slices.Concat(curves...)
+	if i := slices.IndexFunc(all, func(c compare.Curve) bool { return c.Segment }); i >= 0 {
+		return all[i].Bytes
 	}
-	best := 0
-	for m, n := range weight {
-		if best == 0 || n > weight[best] || n == weight[best] && (m > best) == (n > 0) {
+	for _, m := range lists.Rising(lists.Map(all, func(c compare.Curve) int { return c.Bytes })) {
+		if best == 0 || m <= compare.Customary {
 			best = m
 		}
 	}
