@@ -197,12 +197,10 @@ func TestAccessesAreOfElements(t *testing.T) {
 	c := made(t)(accesses([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	for _, p := range c.Panels {
 		for _, s := range p.Series {
-			var got []string
-			for _, q := range s.Points {
-				got = append(got, fmt.Sprint(q.X, " ", q.Y.Center, " ", q.Y.Hi))
-			}
-			if want := []string{"1 1 1.3", "4 4 5.2", "16 16 20.8"}; !slices.Equal(got, want) {
-				t.Errorf("%s of %s: %q, want %q", s.Name, p.Name, got, want)
+			for i, q := range s.Points {
+				if stride := float64([]int{1, 4, 16}[i]); q.X != stride || q.Y != about(stride) {
+					t.Errorf("%s of %s: %+v, want a stride and time of %g", s.Name, p.Name, q, stride)
+				}
 			}
 		}
 	}

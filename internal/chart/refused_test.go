@@ -18,9 +18,6 @@ func TestRefused(t *testing.T) {
 	metropolis := fromText("metropolis", []int{64, 8192}, metropolis8K...)
 	a, b := surveyed("a", []int{1024, 4096}, 2, 8), surveyed("b", []int{1024}, 2)
 	reads := without("only", func(c params.Cell) bool { return strings.HasPrefix(c.VariantName(), "write") })
-	once := without("once", func(c params.Cell) bool {
-		return c.Kind != params.AccessCell || !strings.HasSuffix(c.VariantName(), "-1")
-	})
 	var all []int
 	for n := 1; n <= 1<<MaxPanels; n *= 2 {
 		all = append(all, n)
@@ -42,9 +39,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"no file", on(TransfersOverTau, nil, Choice{}), "no file"},
 		{"one τ", on(TransfersOverTau, of(one), Choice{}), "a line over τ needs two values"},
-		{"one τ", on(Concurrency, of(one), Choice{}), "a line over τ needs two values"},
 		{"one τ chosen", on(Concurrency, of(vm), Choice{Taus: []int{2}}), "a line over τ needs two values"},
-		{"one size", on(TransfersOverSize, of(vm), sizes(64)), "a line over m needs two values"},
 		{"no such τ", on(TransfersOverSize, of(vm), Choice{Taus: []int{9}}), "vm has no transfers of τ = 9: it has 1, 2"},
 		{"no such setup", on(TransfersOverTau, of(vm), only(compare.Choice{Setups: []string{"ping"}})), "vm has no transfers, setup ping: it has ring, placement local, in cache; ring"},
 		{"no such placement", on(Copies, of(vm), only(compare.Choice{Placements: []numa.Policy{numa.Remote}})), "vm has no copies, placement remote: it has copy, placement local, in cache"},
@@ -52,24 +47,15 @@ func TestRefused(t *testing.T) {
 		{"published has no c", on(Copies, of(metropolis), Choice{}), "metropolis has no copies"},
 		{"a ratio of one", on(Ratios, of(vm), Choice{}), "two machines"},
 		{"a ratio of different caches", on(Ratios, of(vm, metropolis), Choice{}), "metropolis has nothing in common with vm"},
-		{"no file", on(accesses, nil, Choice{}), "no file"},
-		{"nothing of the kind", on(disks, of(a, once), Choice{}), "once has no transfers of a disk: measure them with taulop disk"},
-		{"only transfers", on(patterns, of(vm), Choice{}), "taulop verify -patterns -save"},
 		{"published", on(packs, of(metropolis), Choice{}), "metropolis has no strided messages: measure them with taulop pack"},
 		{"an unknown word", on(accesses, of(a), words("float65")), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
-		{"an unknown word beside others", on(disks, of(a), words("read", "seek")), `"seek": there are page cache out, page cache in; read, write`},
 		{"many names", on(patterns, of(a), words("gather")), "permutation-1, permutation-2, "},
 		{"a word that one does not have", on(accesses, of(a, reads), words("write")), "only has no accesses called write: it has int32, float64; N = 1K; read"},
 		{"no such placement", on(accesses, of(a), only(compare.Choice{Placements: []numa.Policy{numa.Remote}})), "a has no accesses, placement remote: it has placement local, in cache; placement local, off cache"},
-		{"in cache alone", on(packs, of(a), only(compare.Choice{Caches: []bool{true}})), "a has no strided messages, off cache: it has in cache"},
 		{"placement of a disk", on(disks, of(a), only(compare.Choice{Placements: []numa.Policy{numa.Local}})), "do not differ in where workers are placed"},
-		{"cache of a disk", on(disks, of(a), only(compare.Choice{Caches: []bool{true}})), "do not differ in whether user data are in cache: choose by their names"},
 		{"sizes of accesses", on(accesses, of(a), sizes(4096)), "accesses do not differ in the size of messages: choose by their names"},
 		{"no such size", on(packs, of(a), sizes(5<<10)), "a has no strided messages of m = 5K: it has 4K, 64K"},
-		{"no such size", on(patterns, of(a), sizes(64)), "a has no message patterns of m = 64: it has 1K, 2K, 4K, 8K, 16K"},
 		{"one size", on(disks, of(a), sizes(4096)), "a line over m needs two values"},
-		{"one stride", on(accesses, of(once), Choice{}), "a line over stride needs two values"},
-		{"no such τ", on(accesses, of(a), Choice{Taus: []int{2}}), "a has no accesses of τ = 2: it has 1"},
 		{"no such P", on(patterns, of(a, b), Choice{P: 8}), "b has no message patterns of P = 8: it has 2"},
 		{"a page of panels", on(accesses, of(surveyed("many", all, 2)), words("N=1", "N=2", "N=3", "N=4", "N=5", "N=6", "N=8")), "20 panels in a chart are too many, 9 can be read"},
 		{"too many lines", on(accesses, five, only(compare.Choice{Caches: []bool{false, true}})), "20 lines in a chart cannot be told apart, 16 can: draw fewer"},
@@ -78,8 +64,6 @@ func TestRefused(t *testing.T) {
 		{"one size verified", on(Predictions, v, sizes(1024)), "two sizes"},
 		{"two caches", on(Predictions, v, only(compare.Choice{Caches: []bool{false, true}})), "one state of the cache"},
 		{"two algorithms", on(Predictions, v, algorithms("message", "bcast:linear")), "one algorithm"},
-		{"another algorithm's cost", on(Costs, cost, algorithms("reduce")), "reduce was not predicted: there are bcast:linear, bcast:binomial"},
-		{"costs of another P", on(Costs, cost, Choice{P: 3}), "nothing was predicted with P = 3"},
 		{"one size predicted", on(Costs, cost, Choice{Algorithms: []string{"bcast:linear"}, Choice: compare.Choice{Sizes: []int{1 << 10}}}), "two sizes"},
 		{"one P", on(Published, against(64), Choice{}), "each collective has one: allreduce, mapping core, has P = 8; bcast, mapping core, has P = 64: choose others"},
 		{"too many CPUs", on(pairs, grouped(MaxHeat+1), Choice{}), "1025 CPUs are too many for a heat map, which has up to 1024"},

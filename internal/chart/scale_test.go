@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -57,6 +58,20 @@ func TestTicks(t *testing.T) {
 		}
 		if want := strings.TrimSuffix("x, "+tt.unit, ", "); s.label != want {
 			t.Errorf("%s: label %q, want %q", tt.what, s.label, want)
+		}
+	}
+}
+
+// Equal ratios are equally long on a logarithmic axis.
+func TestLogarithmicAxes(t *testing.T) {
+	for quantity, values := range map[Quantity][3]float64{Sizes: {1, 64, 4096}, Times: {100, 1000, 10000}, Proportions: {0.5, 1, 2}} {
+		s := Axis{"x", quantity}.scaleOf(values[:], values[:], 200, true)
+		var at [3]float64
+		for i, v := range values {
+			at[i] = s.Normalize(s.lo, s.hi, v)
+		}
+		if math.Abs(at[2]-at[1]-(at[1]-at[0])) > 1e-9 || at[0] >= at[1] {
+			t.Errorf("%v are at %v", values, at)
 		}
 	}
 }

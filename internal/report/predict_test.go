@@ -8,23 +8,6 @@ import (
 	"github.com/taulop/taulop/internal/predict"
 )
 
-func TestMicroseconds(t *testing.T) {
-	for _, tt := range []struct {
-		us   float64
-		want string
-	}{
-		{0, "0"}, {0.00000125, "0.000001"}, {0.00125, "0.001250"}, {0.65432, "0.6543"}, {6.5432, "6.543"}, {65.432, "65.43"},
-		{654.32, "654.3"}, {6543.2, "6543"}, {6543210, "6543000"}, {-0.08123, "-0.08123"}, {-6.5432, "-6.543"},
-	} {
-		if got := microseconds(tt.us, false); got != tt.want {
-			t.Errorf("%v: %q, want %q", tt.us, got, tt.want)
-		}
-	}
-	if got := microseconds(1, true); got != "~1.000" {
-		t.Errorf("extrapolated: %q", got)
-	}
-}
-
 func TestPredictionsValues(t *testing.T) {
 	var out strings.Builder
 	p := predict.Predictions{Source: predict.Source{Machine: "here"}, Rows: []predict.Prediction{
@@ -44,22 +27,6 @@ func TestUnknownCosts(t *testing.T) {
 	p := predict.Predictions{Rows: []predict.Prediction{{Collective: "bcast", Algorithm: "linear", P: 2, Bytes: 8, Unknown: true}}}
 	if got, want := Predictions(&p).Answer(), "No cheapest algorithm is known: each row has an unknown cost."; got != want {
 		t.Errorf("%q, want %q", got, want)
-	}
-}
-
-func TestStageNumbers(t *testing.T) {
-	for _, tt := range []struct {
-		stage predict.ExplainStage
-		want  string
-	}{
-		{predict.ExplainStage{First: 4, Every: 2, Repeat: 1}, "4"},
-		{predict.ExplainStage{First: 4, Every: 1, Repeat: 7}, "4–10"},
-		{predict.ExplainStage{First: 4, Every: 2, Repeat: 2}, "4, 6"},
-		{predict.ExplainStage{First: 4, Every: 2, Repeat: 5}, "4, 6 … 12"},
-	} {
-		if got := stageNumbers(tt.stage); got != tt.want {
-			t.Errorf("%+v: %q, want %q", tt.stage, got, tt.want)
-		}
 	}
 }
 

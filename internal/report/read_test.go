@@ -5,21 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
 )
-
-// The JSON of verify is read without loss, also a row with too few samples for an interval.
-func TestReadWhatVerifyWrites(t *testing.T) {
-	v := measuredCalls()
-	v.Rows[0].Measured, v.Warnings = fit.Median([]float64{300}), []string{"this is a virtual machine"}
-	var want, again bytes.Buffer
-	must.Do(Verification(v).WriteJSON(&want))
-	got := must.Get(ReadVerification(bytes.NewReader(want.Bytes()), "v.json"))
-	if err := Verification(got).WriteJSON(&again); err != nil || again.String() != want.String() {
-		t.Errorf("%v\n%s\nbecame\n%s", err, &want, &again)
-	}
-}
 
 func TestReadBadVerifications(t *testing.T) {
 	var b bytes.Buffer

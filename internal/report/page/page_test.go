@@ -16,7 +16,6 @@ import (
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/internal/test/nodes"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -131,31 +130,20 @@ func TestChartsOfSurveys(t *testing.T) {
 	}
 }
 
+// The page has the files' warnings, and breaches of eq. (8) in their cells.
 func TestWarnings(t *testing.T) {
-	one, more := exact("a", []int{1, 2}, 1000, 1600), exact("b", []int{1, 2}, 1000, 1600)
+	one, more := exact("a", []int{1, 2, 4}, 1000, 2100, 4100), exact("b", []int{1, 2, 4}, 1000, 900, 800)
 	one.File.Warnings, more.File.Warnings = []string{"turbo is on", "the load is 1.36"}, []string{"turbo is on"}
 	text := written(t, &Page{Machines: []compare.Machine{one, more}})
-	contains.All(t, text, "<li>turbo is on (all machines)</li>", "<li>the load is 1.36 (a)</li>")
-}
-
-// The page finds breaches of eq. (8) in the cells.
-func TestBreaches(t *testing.T) {
-	one, more := exact("a", []int{1, 2, 4}, 1000, 2100, 4100), exact("b", []int{1, 2, 4}, 1000, 900, 800)
-	text := written(t, &Page{Machines: []compare.Machine{one, more}})
-	contains.All(t, text,
-		"eq. (8), is broken on 2 machines", "<li>b, 6 places, the first: eq. (8) is broken (", "<li>a, 2 places, the first: eq. (8) is broken (",
-	)
+	contains.All(t, text, "<li>turbo is on (all machines)</li>", "<li>the load is 1.36 (a)</li>",
+		"eq. (8), is broken on 2 machines", "<li>b, 6 places, the first: eq. (8) is broken (", "<li>a, 2 places, the first: eq. (8) is broken (")
 }
 
 // A fact that is unknown for all machines has no column.
 func TestEmptyColumnsAreLeftOut(t *testing.T) {
-	x := must.Get(many(compare.Fleet).describe())
-	table := x.machines()
+	table := must.Get(many(compare.Fleet).describe()).machines()
 	if got := strings.Join(lists.Map(table.Columns, view.Column.Head), ", "); got != "machine, file, processor, memory, measured, cells" {
 		t.Error(got)
-	}
-	if f := nodes.Machine(3); len(f.Cells) != 100 {
-		t.Errorf("%d cells", len(f.Cells))
 	}
 }
 
