@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
+	"github.com/taulop/taulop/numa"
 )
 
 // A Choice selects what to draw of the files. Empty fields are each chart's default.
@@ -90,17 +91,10 @@ type line struct {
 }
 
 func (ch Choice) described() string {
-	var parts []string
-	if len(ch.Setups) > 0 {
-		parts = append(parts, "setup "+strings.Join(ch.Setups, ", "))
-	}
-	for _, p := range ch.Placements {
-		parts = append(parts, "placement "+string(p))
-	}
-	for _, off := range ch.Caches {
-		parts = append(parts, view.Cache(off))
-	}
-	return strings.Join(parts, ", ")
+	return strings.Join(slices.Concat(
+		lists.Map(ch.Setups, func(s string) string { return "setup " + s }),
+		lists.Map(ch.Placements, func(p numa.Policy) string { return "placement " + string(p) }),
+		lists.Map(ch.Caches, view.Cache)), ", ")
 }
 
 func sizesText(sizes []int) string { return strings.Join(lists.Map(sizes, view.Bytes), ", ") }

@@ -103,12 +103,6 @@ func (h heat) shade(v float64) color.Color {
 	return shades[int(math.Round(min(max(at, 0), 1)*float64(len(shades)-1)))]
 }
 
-// dark tells whether a colour needs white text on it.
-func dark(c color.Color) bool {
-	r, g, b, _ := c.RGBA()
-	return 0.299*float64(r)+0.587*float64(g)+0.114*float64(b) < 0.5*0xFFFF
-}
-
 func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	n := float64(len(h.Names))
@@ -161,7 +155,8 @@ func (h heat) cells(c draw.Canvas, x, y func(float64) vg.Length) {
 			c.Fill(under.Path())
 			text := view.Digits(v/scale, 0)
 			if size := cell.Size(); sty.Width(text)+2 < size.X && 1.2*smallSize < size.Y {
-				if sty.Color = ink; dark(shade) {
+				r, g, b, _ := shade.RGBA()
+				if sty.Color = ink; 0.299*float64(r)+0.587*float64(g)+0.114*float64(b) < 0.5*0xFFFF { // dark
 					sty.Color = color.White
 				}
 				c.FillText(sty, vg.Point{X: x(float64(j)), Y: y(row)}, text)

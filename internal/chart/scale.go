@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/view"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/view"
 )
 
 // A scale is an axis with its range and ticks.

@@ -46,14 +46,8 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has %d rows and no predictions: %w", name, measured, ErrUnpredicted)
 	}
-	models := verify.Models
-	if slices.ContainsFunc(doc.Rows, func(r verify.Row) bool {
-		return slices.ContainsFunc(r.Predicted, func(p verify.Prediction) bool { return slices.Contains(verify.PatternModels[1:], p.Model) })
-	}) {
-		models = verify.PatternModels
-	}
 	for i, row := range doc.Rows {
-		if err := checkRow(row, models); err != nil {
+		if err := checkRow(row); err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w; %w", name, i+1, err, ErrNoVerification)
 		}
 	}
@@ -90,13 +84,11 @@ func ReadPublished(r io.Reader, name string) (*Published, error) {
 	return &Published{Source: predict.Source{Machine: printable.Name(doc.Machine)}, Version: printable.Name(doc.Version), Comparison: &published.Comparison{Cells: doc.Cells}}, nil
 }
 
-// checkRow checks a row, and that its predictions are in the order of models.
-func checkRow(r verify.Row, models []string) error {
-	m := r.Measured
+// checkRow checks a row, and that its predictions are in the order of the models.
+func checkRow(r verify.Row) error {
+	m, models := r.Measured, slices.Concat(verify.Models, verify.PatternModels[1:])
 	switch {
-	case r.Name == "":
-		return errors.New("the algorithm has no name")
-	case r.Name != printable.Name(r.Name):
+	case r.Name == "" || r.Name != printable.Name(r.Name):
 		return fmt.Errorf("%.40q is no name of an algorithm", r.Name)
 	case r.P < 1 || r.Bytes < 0:
 		return fmt.Errorf("%s has P = %d and m = %d", r.Name, r.P, r.Bytes)

@@ -26,7 +26,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"P": 2`, `"P": "two"`, 1), "v.json:"},
 		{strings.Replace(good, `"P": 2`, `"P": 0`, 1), "row 1: message has P = 0"},
 		{strings.Replace(good, `"m": 8192`, `"m": -8192`, 1), "m = -8192"},
-		{strings.Replace(good, `"message"`, `""`, 1), "no name"},
+		{strings.Replace(good, `"message"`, `""`, 1), "is no name"},
 		{strings.Replace(good, `"center": 1600`, `"center": null`, 1), "no time"},
 		{strings.Replace(good, `"center": 1600`, `"center": -1`, 1), "no time"},
 		{strings.Replace(good, `"center": 1600`, `"center": 1e999`, 1), "v.json:"},

@@ -31,24 +31,19 @@ func made[R any](kind string, r R, values func(R) view.Table, say func(R, *docum
 
 // machine describes the machine in a line.
 func machine(p provenance.Provenance) string {
-	parts := []string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel, buffers(p), idle(p), p.Time}
+	parts := slices.Concat([]string{"taulop " + p.Taulop, p.Hostname, p.CPUModel, p.Kernel}, prepared(p), []string{p.Time})
 	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
-// buffers names the pages of buffers, if they are known.
-func buffers(p provenance.Provenance) string {
-	if p.BufferPages == "" {
-		return ""
+// prepared names the pages of buffers, if they are known, and what cores without a worker did, unless they slept.
+func prepared(p provenance.Provenance) (how []string) {
+	if p.BufferPages != "" {
+		how = append(how, "buffers in "+p.BufferPages+" pages")
 	}
-	return "buffers in " + p.BufferPages + " pages"
-}
-
-// idle says what cores without a worker did, "" if they slept.
-func idle(p provenance.Provenance) string {
-	if p.IdleCores == "" {
-		return ""
+	if p.IdleCores != "" {
+		how = append(how, "idle cores "+p.IdleCores)
 	}
-	return "idle cores " + p.IdleCores
+	return how
 }
 
 // clock states the clock of workers at the smallest and the largest τ; "" if the system does not state it.

@@ -63,10 +63,8 @@ func sayMeasured(w *document.Document, f *params.File) {
 		fmt.Fprint(w, "Of what follows times are means over the states by their shares.\n\n")
 	}
 	w.Append(&more)
-	for _, how := range []string{buffers(f.Provenance), idle(f.Provenance)} {
-		if how != "" {
-			fmt.Fprintln(w, how)
-		}
+	for _, how := range prepared(f.Provenance) {
+		fmt.Fprintln(w, how)
 	}
 	sayReach(w, f)
 }

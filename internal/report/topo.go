@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,23 +155,17 @@ func (t *Topology) nodes() view.Table {
 
 // writeSiblings groups the cores by their number of SMT siblings.
 func (t *Topology) writeSiblings(out *document.Document) {
-	cores := make(map[int]numa.CPUSet)
-	for _, cpu := range t.Machine.CPUs {
-		cores[cpu.Core] = append(cores[cpu.Core], cpu.ID)
-	}
-	byThreads := make(map[int][]numa.CPUSet)
-	for _, core := range slices.Sorted(maps.Keys(cores)) {
-		siblings := cores[core]
-		byThreads[len(siblings)] = append(byThreads[len(siblings)], siblings)
-	}
+	sets := lists.Map(lists.Groups(t.Machine.CPUs, func(c numa.CPU) int { return c.Core }), func(siblings []numa.CPU) numa.CPUSet {
+		return numa.SetOf(lists.Map(siblings, func(c numa.CPU) int { return c.ID })...)
+	})
+	slices.SortStableFunc(sets, func(a, b numa.CPUSet) int { return b.Len() - a.Len() })
 	fmt.Fprintln(out)
-	for _, threads := range slices.Backward(slices.Sorted(maps.Keys(byThreads))) {
-		sets := byThreads[threads]
-		if threads == 1 {
-			fmt.Fprintf(out, "%s without SMT siblings: %s\n", printable.Count(len(sets), "core"), numbered("CPU", joined(sets)))
-			continue
+	for _, alike := range lists.Groups(sets, numa.CPUSet.Len) {
+		if threads := alike[0].Len(); threads > 1 {
+			fmt.Fprintf(out, "%s of %d SMT siblings: CPUs %s\n", printable.Count(len(alike), "core"), threads, some(alike))
+		} else {
+			fmt.Fprintf(out, "%s without SMT siblings: %s\n", printable.Count(len(alike), "core"), numbered("CPU", joined(alike)))
 		}
-		fmt.Fprintf(out, "%s of %d SMT siblings: CPUs %s\n", printable.Count(len(sets), "core"), threads, some(sets))
 	}
 }
 

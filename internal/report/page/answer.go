@@ -34,8 +34,8 @@ func (x *index) few() *answer {
 	if len(x.groups) == 0 {
 		return a
 	}
-	main, states := x.groups[x.main].channel, ofStates(x.of)
-	if len(x.of) < 2 || states {
+	main := x.groups[x.main].channel
+	if len(lists.Unique(lists.Map(x.of, func(m compare.Machine) string { return m.Path }))) < 2 { // states of one file share launches: a test of them means nothing
 		a.below.Table(carried(x.curves, x.bytes))
 	} else if c, err := compare.New(x.of, compare.Choice{}); err != nil {
 		a.tests = "Nothing is compared: " + err.Error() + "."

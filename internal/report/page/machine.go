@@ -187,14 +187,6 @@ func size(curves [][]compare.Curve) (best int) {
 	return best
 }
 
-// ofStates reports whether the machines are states of one machine. States share launches, so a test between
-// them would be meaningless.
-func ofStates(machines []compare.Machine) bool {
-	return len(machines) > 1 && !slices.ContainsFunc(machines, func(m compare.Machine) bool {
-		return m.File.State() == nil || m.Path != machines[0].Path
-	})
-}
-
 // state describes the state of a machine, or the states that its times are means over.
 func state(m compare.Machine) string {
 	s := m.File.State()

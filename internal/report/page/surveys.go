@@ -1,7 +1,6 @@
 package page
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,33 +20,25 @@ import (
 type measured struct {
 	profiles []*view.Profile
 	maps     []view.Matrix
+	notes    []string // findings of surveys of pairs: slow pairs, groups unknown to the topology
 }
 
 // newMeasured leaves out cells of newer versions.
 func newMeasured(f *params.File) measured {
 	m := measured{profiles: report.Profiles(f)}
 	for _, s := range survey.All() {
-		if s.Matrices != nil {
-			all, _ := s.Matrices(f)
-			m.maps = append(m.maps, view.Ends(all)...)
-		}
-	}
-	return m
-}
-
-// notes are the findings of surveys of pairs: slow pairs, groups unknown to the topology.
-func notes(f *params.File) (all []string) {
-	for _, s := range survey.All() {
-		if s.Matrices == nil || s.Tables == nil {
+		if s.Matrices == nil {
 			continue
 		}
+		all, _ := s.Matrices(f)
+		m.maps = append(m.maps, view.Ends(all)...)
 		for _, t := range s.Tables(f) {
 			if len(t.Columns) == 0 {
-				all = append(all, t.Notes...)
+				m.notes = append(m.notes, t.Notes...)
 			}
 		}
 	}
-	return all
+	return m
 }
 
 // surveyed are the machines whose surveys are drawn: all, or of a fleet the median and the outliers that
@@ -70,8 +61,8 @@ func (x *index) surveys() *document.Document {
 	for _, s := range survey.Drawn() {
 		var parts []chart.Part
 		for _, m := range found {
-			for _, p := range ordered(s.Drawing, m.profiles) {
-				if part := (chart.Part{Panel: p.Panel, Where: p.Where}); !slices.Contains(parts, part) {
+			for _, p := range m.profiles {
+				if part := (chart.Part{Panel: p.Panel, Where: p.Where}); p.Kind == s.Drawing.Kind && !slices.Contains(parts, part) {
 					parts = append(parts, part)
 				}
 			}
@@ -84,21 +75,6 @@ func (x *index) surveys() *document.Document {
 	maps := x.maps(machines, found) // sets things
 	d.Section(document.Section{Title: "Pairs of " + x.things}, maps)
 	return &d
-}
-
-// ordered are the profiles of a drawing, the lines of each panel in its order.
-func ordered(d *view.Drawing, all []*view.Profile) []*view.Profile {
-	profiles := lists.Filter(all, func(p *view.Profile) bool { return p.Kind == d.Kind })
-	rank := func(p *view.Profile) int {
-		return slices.IndexFunc(d.Order, func(begin string) bool { return strings.HasPrefix(p.Line, begin) })
-	}
-	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
-		if a.Panel == b.Panel {
-			return cmp.Compare(rank(a), rank(b))
-		}
-		return 0
-	})
-	return profiles
 }
 
 // ofKind is the chart of a kind. Each panel can show the drawing's default lines, then all lines, or if
@@ -180,8 +156,8 @@ func (x *index) maps(machines []compare.Machine, found []measured) *document.Doc
 		}
 		var one document.Document
 		if !x.fleet {
-			for _, found := range notes(machines[i].File) {
-				one.Note(found)
+			for _, note := range surveys.notes {
+				one.Note(note)
 			}
 		}
 		levels := view.Table{Columns: append(view.Words("level"), view.Numbers("pairs")...)}
