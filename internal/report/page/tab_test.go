@@ -46,14 +46,9 @@ type tab struct {
 // open shows a page of machines from a file.
 func open(t testing.TB, p *Page) *tab {
 	t.Helper()
-	path := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-			break
-		}
-	}
-	if path == "" {
+	names := []string{"chromium", "chromium-browser", "google-chrome"}
+	i := slices.IndexFunc(names, func(name string) bool { _, err := exec.LookPath(name); return err == nil })
+	if i < 0 {
 		skip(t, "there is no chromium in PATH: apt-get install chromium")
 	}
 	dir := t.TempDir()
@@ -62,7 +57,7 @@ func open(t testing.TB, p *Page) *tab {
 	file := filepath.Join(dir, "report.html")
 	must.Do(os.WriteFile(file, text.Bytes(), 0o644))
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WindowSize(1280, 1000),
+		chromedp.ExecPath(names[i]), chromedp.UserDataDir(filepath.Join(dir, "profile")), chromedp.WindowSize(1280, 1000),
 		chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true), chromedp.WSURLReadTimeout(time.Minute))
 	if os.Getuid() == 0 {
 		options = append(options, chromedp.NoSandbox)
@@ -73,16 +68,13 @@ func open(t testing.TB, p *Page) *tab {
 	t.Cleanup(func() { chromedp.Cancel(ctx) })
 	b := &tab{TB: t, ctx: ctx, downloads: t.TempDir()}
 	b.must(chromedp.Listen(ctx, b.listen))
-	_, err := chromedp.Call(ctx, network.Enable, network.EnableParams{})
-	b.must(err)
-	_, err = chromedp.Call(ctx, log.Enable, cdp.Empty{})
-	b.must(err)
-	_, err = chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
-		MatchedNetworkConditions: []*network.Conditions{{Offline: true}}})
-	b.must(err)
-	_, err = chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: b.downloads})
-	b.must(err)
+	call := func(_ any, err error) { b.must(err) }
+	call(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
+	call(chromedp.Call(ctx, log.Enable, cdp.Empty{}))
+	call(chromedp.Call(ctx, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{Offline: true}}}))
+	call(chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+		Behavior: browser.SetDownloadBehaviorBehaviorAllow, DownloadPath: b.downloads}))
 	b.do(chromedp.Navigate("file://" + file))
 	b.until(`document.querySelector(".plot svg") !== null`)
 	return b
@@ -155,9 +147,7 @@ func (b *tab) until(condition string, args ...any) {
 	b.Helper()
 	for deadline := time.Now().Add(time.Minute); !eval[bool](b, condition, args...); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			const state = `JSON.stringify([scrollY, ...[...document.querySelectorAll(".group > details, figure")].map(e =>
-				[e.open ?? e.querySelectorAll("svg").length, e.getBoundingClientRect().y, e.getBoundingClientRect().height])])`
-			b.Fatalf("in a minute it did not become true that %s; the page is %s", fmt.Sprintf(condition, args...), eval[string](b, state))
+			b.Fatalf("in a minute it did not become true that %s", fmt.Sprintf(condition, args...))
 		}
 	}
 }
