@@ -53,19 +53,14 @@ func TestFleetWithoutCommonSetup(t *testing.T) {
 			m.File.Cells[i].Setup = fmt.Sprintf("setup%d", n)
 		}
 	}
-	x, err := p.describe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(p.describe())
 	if !strings.HasPrefix(x.verdict(), "Nothing is compared: no two machines") || !slices.Equal(x.names(), []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
 		t.Errorf("%q, %q", x.verdict(), x.names())
 	}
 	for _, m := range p.Machines {
 		addSurveys(m, 1)
 	}
-	if x, err = p.describe(); err != nil {
-		t.Fatal(err)
-	}
+	x = must.Get(p.describe())
 	if x.surveys(); strings.HasPrefix(x.verdict(), "Nothing") || len(x.answer.warnings) == 0 || !strings.HasPrefix(x.answer.warnings[0].Error(), "no two machines") || len(x.kinds) == 0 {
 		t.Errorf("with some survey: %q, %+v", x.verdict(), x.answer.warnings)
 	}
@@ -86,9 +81,7 @@ func TestNotesOfPairs(t *testing.T) {
 			m.File.Cells = append(m.File.Cells, params.Cell{Key: k, Time: fit.Estimate{Center: ns, Lo: 0.99 * ns, Hi: 1.01 * ns, N: 9}})
 		}
 	}
-	var b strings.Builder
-	must.Do((&Page{Machines: []compare.Machine{m}}).Write(&b))
-	if want := `<p class="note">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(b.String(), want) != 2 {
+	if want := `<p class="note">The 8 CPUs 0-7 of one level (same package) fall into 2 groups by their times, 0-3 and 4-7: a null transfer`; strings.Count(written(t, &Page{Machines: []compare.Machine{m}}), want) != 2 {
 		t.Errorf("no %q in the page", want)
 	}
 }
