@@ -1,7 +1,6 @@
 package mapping
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -29,7 +28,11 @@ const (
 // the ranks of a node take the cores of a placement in order. Errors give the line of the file called name.
 func Read(r io.Reader, name string) (Order, error) {
 	in := reader{Lines: infile.NewLines(r, name, maxLine), nodes: make(map[string]int32)}
-	if err := in.read(); err != nil {
+	err := in.read()
+	if failed := in.Failed("this is no list of ranks"); failed != nil {
+		return Order{}, failed
+	}
+	if err != nil {
 		return Order{}, in.Errorf("%w", err)
 	}
 	return Order{list: in.list, names: in.names}, nil
@@ -69,12 +72,7 @@ func (in *reader) read() error {
 			return err
 		}
 	}
-	switch err := in.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("a line of more than %d bytes: this is no list of ranks", maxLine)
-	case err != nil:
-		return err
-	case len(in.list) == 0:
+	if len(in.list) == 0 {
 		return errors.New("no rank: give a line for each, with the name of its node, or an Open MPI rankfile")
 	}
 	for rank, node := range in.list {

@@ -60,7 +60,7 @@ func TestReadFaults(t *testing.T) {
 		{"0,\n,0\n", "is square"},
 		{"a\x00b", "this is no text"},
 		{strings.Repeat("1,", MaxRanks) + "1\n", "has 1 to 4096"},
-		{strings.Repeat("1,", maxLine), "f:1: the line is longer than"},
+		{strings.Repeat("1,", maxLine), "f:1: a line of more than 1048576 bytes: this is no communication matrix"},
 		{"from,to,size\n", `"size" in place 3`},
 		{"from,to\n", "the heading is not from,to,bytes"},
 		{"from,to,bytes\n", "nothing below it"},

@@ -1,8 +1,6 @@
 package comm
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -33,13 +31,16 @@ const (
 func Read(r io.Reader, name string) (*Matrix, error) {
 	in := &reader{Lines: infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)}
 	m, err := in.read()
+	if failed := in.Failed("this is no communication matrix"); failed != nil {
+		return nil, failed
+	}
 	if err == nil && in.Size > maxFile {
 		err = fmt.Errorf("the file is longer than %d MB", maxFile>>20)
 	}
-	if err != nil {
-		if in.Number == 0 {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
+	switch {
+	case err != nil && in.Number == 0:
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case err != nil:
 		return nil, in.Errorf("%w", err)
 	}
 	m.Name = name
@@ -82,9 +83,9 @@ func (in *reader) read() (*Matrix, error) {
 		more = in.next() // a heading of numpy.savetxt
 	}
 	if !more {
-		return nil, in.ended(errors.New("the file is empty: give a matrix as CSV or of Open MPI's monitoring"))
+		return nil, errors.New("the file is empty: give a matrix as CSV or of Open MPI's monitoring")
 	}
-	if bytes.IndexByte([]byte(in.text), 0) >= 0 {
+	if strings.ContainsRune(in.text, 0) {
 		return nil, errors.New("this is no text: give a matrix as CSV or of Open MPI's monitoring")
 	}
 	switch lower := strings.ToLower(in.text); {
@@ -96,17 +97,6 @@ func (in *reader) read() (*Matrix, error) {
 		return in.list(fields(lower))
 	}
 	return in.square()
-}
-
-// ended is the reading error, if there was one, or otherwise.
-func (in *reader) ended(otherwise error) error {
-	switch err := in.Err(); {
-	case errors.Is(err, bufio.ErrTooLong):
-		return fmt.Errorf("the line is longer than %d bytes: this is no communication matrix", maxLine)
-	case err != nil:
-		return err
-	}
-	return otherwise
 }
 
 // fields are the values of a line, separated by commas, semicolons or tabs, else by spaces.
@@ -174,9 +164,6 @@ func (in *reader) square() (*Matrix, error) {
 		}
 		from++
 	}
-	if err := in.ended(nil); err != nil {
-		return nil, err
-	}
 	if from < len(first) {
 		return nil, fmt.Errorf("%s of %s: a communication matrix is square", printable.Count(from, "line"), printable.Count(len(first), "value"))
 	}
@@ -242,9 +229,6 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 			return nil, err
 		}
 	}
-	if err := in.ended(nil); err != nil {
-		return nil, err
-	}
 	if m.Ranks() == 0 {
 		return nil, errors.New("there is a heading and nothing below it: give a line for each two processes that communicate")
 	}
@@ -289,9 +273,6 @@ func (in *reader) monitoring() (*Matrix, error) {
 		if err := in.add(m, from, to, numbers[2], numbers[3]); err != nil {
 			return nil, err
 		}
-	}
-	if err := in.ended(nil); err != nil {
-		return nil, err
 	}
 	if m.Ranks() < 2 {
 		return nil, errors.New("no process sends anything: give the files of all processes, of a program that sends messages")

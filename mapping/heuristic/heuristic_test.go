@@ -255,22 +255,6 @@ func TestESOnManyNodes(t *testing.T) {
 	}
 }
 
-// Cases with an obvious optimum.
-func TestSeen(t *testing.T) {
-	// Pairs that are as far apart as the number of processes lets them.
-	m := paper(t)
-	x, _ := comm.New(16)
-	for i := range 8 {
-		_ = x.Add(i, i+8, 1000, 1)
-	}
-	for _, of := range methods[2:] {
-		at := must.Get(of.of(m, x))
-		if got := hopBytes(m, x, at); got != 8000 {
-			t.Errorf("%s: %d hop-bytes, want 8000: %v", of.name, got, at)
-		}
-	}
-}
-
 // gains are the percentages of a mapping's hop-bytes that ES, DRB and MWPM save.
 func gains(t *testing.T, m *Machine, x *comm.Matrix, base Mapping) (all [3]float64) {
 	t.Helper()
