@@ -5,10 +5,10 @@ import (
 	"io"
 	"math"
 	"regexp"
-	"slices"
 	"strconv"
 
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Component is an environment that changes a library's collectives or protocols on one node: a coll
@@ -60,19 +60,14 @@ func Components(words []string, open func(file string) ([]Component, error)) (al
 				return nil, err
 			}
 		}
-		for _, c := range some {
-			all = added(all, c)
-		}
+		all = append(all, some...)
 	}
-	return all, nil
+	return distinct(all), nil
 }
 
-// added appends a component unless one of its name is there.
-func added(all []Component, c Component) []Component {
-	if slices.ContainsFunc(all, func(other Component) bool { return other.Name == c.Name }) {
-		return all
-	}
-	return append(all, c)
+// distinct has the first component of each name.
+func distinct(all []Component) []Component {
+	return lists.Map(lists.Groups(all, func(c Component) string { return c.Name }), func(of []Component) Component { return of[0] })
 }
 
 var collComponent = regexp.MustCompile(`^\s*MCA coll: (\w+) \(`)
@@ -90,7 +85,7 @@ func ReadComponents(r io.Reader, name string) (all []Component, err error) {
 		listed = true
 		for _, c := range components {
 			if c.Name == m[1] {
-				all = added(all, c.Component)
+				all = append(all, c.Component)
 			}
 		}
 	}
@@ -100,7 +95,7 @@ func ReadComponents(r io.Reader, name string) (all []Component, err error) {
 	if !listed {
 		return nil, fmt.Errorf("%s names no component of collectives: give what ompi_info prints", name)
 	}
-	return all, nil
+	return distinct(all), nil
 }
 
 // ComponentNamed finds a component by its name; NAME=VALUE is its own component.

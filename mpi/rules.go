@@ -1,9 +1,6 @@
 package mpi
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -134,21 +131,5 @@ func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) (siz
 	return sizes
 }
 
-var errLarge = errors.New("a rules file has less than that")
-
 // maxRules is the limit of a rules file in bytes, far beyond any real one.
 const maxRules = 16 << 20
-
-// readAll reads a rules file of at most maxRules bytes.
-func readAll(r io.Reader, name string) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxRules+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
-	case len(text) > maxRules:
-		return nil, fmt.Errorf("%s has more than %d MiB: %w", name, maxRules>>20, errLarge)
-	case len(bytes.TrimSpace(text)) == 0:
-		return nil, fmt.Errorf("%s is empty", name)
-	}
-	return text, nil
-}

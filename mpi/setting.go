@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/spelling"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -82,23 +83,13 @@ func (o offer) textbook(algorithm string) *collective.Algorithm {
 // segments are the segment sizes to search, in bytes.
 var segments = []int{8 << 10, 32 << 10, 128 << 10, 512 << 10}
 
-func (l *Library) offered(c *collective.Collective) (all []offer) {
-	for _, o := range l.offers {
-		if o.collective == c.Name {
-			all = append(all, o)
-		}
-	}
-	return all
+func (l *Library) offered(c *collective.Collective) []offer {
+	return lists.Filter(l.offers, func(o offer) bool { return o.collective == c.Name })
 }
 
 // Collectives are the collectives with selectable algorithms, by name.
-func (l *Library) Collectives() (all []*collective.Collective) {
-	for _, c := range collective.Collectives() {
-		if len(l.offered(c)) > 0 {
-			all = append(all, c)
-		}
-	}
-	return all
+func (l *Library) Collectives() []*collective.Collective {
+	return lists.Filter(collective.Collectives(), func(c *collective.Collective) bool { return len(l.offered(c)) > 0 })
 }
 
 // WithElements is the library with reductions of elements of this size: decisions depend on their count.

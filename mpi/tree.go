@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/infile"
 )
 
 // A Tree is a selection tree of MPICH, as csel.c reads it: nested conditions, of which the first that
@@ -39,7 +40,7 @@ func (b branch) algorithm() string {
 // ReadTree reads a selection tree. It rejects keys that MPICH does not know, which would abort the
 // program. Errors give the line in the file called name.
 func ReadTree(r io.Reader, name string) (*Tree, error) {
-	text, err := readAll(r, name)
+	text, err := infile.Document(r, name, errTree)
 	if err != nil {
 		return nil, err
 	}
