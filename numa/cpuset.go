@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
@@ -21,11 +22,7 @@ const maxCPU = 1<<13 - 1
 const mostWords = (maxCPU + 1) / 32
 
 // SetOf returns the set of the given CPUs, which may be in any order.
-func SetOf(cpus ...int) CPUSet {
-	set := slices.Clone(cpus)
-	slices.Sort(set)
-	return slices.Compact(set)
-}
+func SetOf(cpus ...int) CPUSet { return lists.Rising(cpus) }
 
 // ParseList reads the kernel's list format, "0-3,8"; an empty list is an empty
 // set.
@@ -114,13 +111,7 @@ func (s CPUSet) Contains(cpu int) bool {
 
 // And returns the CPUs that are in both sets.
 func (s CPUSet) And(other CPUSet) CPUSet {
-	var both CPUSet
-	for _, cpu := range s {
-		if other.Contains(cpu) {
-			both = append(both, cpu)
-		}
-	}
-	return both
+	return lists.Filter(s, other.Contains)
 }
 
 // String writes the set in the kernel's format, "0-3,8".

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -92,10 +90,9 @@ func addressSpaceLeft() int64 {
 	if err != nil {
 		return unlimited
 	}
-	pages, _, _ := strings.Cut(string(statm), " ")
-	n, err := strconv.ParseInt(pages, 10, 64)
-	if err != nil {
+	var pages int64
+	if _, err := fmt.Sscan(string(statm), &pages); err != nil {
 		return unlimited
 	}
-	return max(0, int64(limit.Cur)-n*int64(os.Getpagesize())-runtimeBytes)
+	return max(0, int64(limit.Cur)-pages*int64(os.Getpagesize())-runtimeBytes)
 }

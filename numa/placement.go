@@ -247,17 +247,16 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, exists bool) {
 		return nil, true // place reports it
 	}
 	d := m.dealOf(start, policy)
-	type position struct{ sibling, kind, single, span, group, round, unit int }
 	var (
-		sibling   = siblingRanks(cpus)
-		kind      = m.rank()
-		groups    = make(map[int]int) // index by group, in the order of the CPUs
-		units     = make(map[int]int)
-		span      = make(map[int]int)     // of groups, from the first CPU
-		seen      = make(map[[2]int]bool) // parts by group: units, or cores where units are filled
-		parts     = make(map[int]int)     // number of parts by group
-		rounds    = make(map[[4]int]int)
-		positions = make(map[int]position)
+		sibling = siblingRanks(cpus)
+		kind    = m.rank()
+		groups  = make(map[int]int) // index by group, in the order of the CPUs
+		units   = make(map[int]int)
+		span    = make(map[int]int)     // of groups, from the first CPU
+		seen    = make(map[[2]int]bool) // parts by group: units, or cores where units are filled
+		parts   = make(map[int]int)     // number of parts by group
+		rounds  = make(map[[4]int]int)
+		keys    = make(map[int][]int) // by CPU: what decides its position, the most important first
 	)
 	for _, c := range cpus {
 		g, u := d.group(c), d.unit(c)
@@ -283,17 +282,11 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, exists bool) {
 	for _, c := range cpus {
 		g, u := d.group(c), d.unit(c)
 		equals := [4]int{sibling[c.ID], kind[c.ID], g, u}
-		p := position{sibling: sibling[c.ID], kind: kind[c.ID], span: span[g], group: groups[g], round: rounds[equals], unit: units[u]}
-		if parts[g] < 2 && !d.always {
-			p.single = 1
-		}
+		single := lists.FalseFirst(parts[g] < 2 && !d.always)
+		keys[c.ID] = []int{sibling[c.ID], kind[c.ID], single, span[g], groups[g], rounds[equals], units[u]}
 		rounds[equals]++
-		positions[c.ID] = p
 	}
-	slices.SortStableFunc(cpus, func(a, b CPU) int {
-		p, q := positions[a.ID], positions[b.ID]
-		return cmp.Or(p.sibling-q.sibling, p.kind-q.kind, p.single-q.single, p.span-q.span, p.group-q.group, p.round-q.round, p.unit-q.unit)
-	})
+	slices.SortStableFunc(cpus, func(a, b CPU) int { return slices.Compare(keys[a.ID], keys[b.ID]) })
 	return cpus, exists || d.always
 }
 
