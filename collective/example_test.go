@@ -56,36 +56,3 @@ func ExampleStep_Messages() {
 	// 2: 1→2 recv at 0 to recv at 0
 	// 2: 2→0 recv at 100 to recv at 100
 }
-
-// A collective says what ranks bring and what they are promised, so that a result can
-// be checked without knowing which collective it was.
-func ExampleSchedule_Promise() {
-	for _, c := range []*collective.Collective{collective.Scatter, collective.Gather, collective.Reduce} {
-		s, err := c.DefaultAlgorithm().Schedule(collective.Call{P: 4, Root: 1, M: 8})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%s: %s; m is %s\n", s.Algorithm, c.About, c.M)
-		for rank := range 4 {
-			given := s.Brings(rank)
-			fmt.Printf("  rank %d brings %d bytes and gets %+v\n", rank, given.Bytes, s.Promise(rank))
-		}
-	}
-	// Output:
-	// scatter:binomial: each rank gets its block from the root; m is one rank's block
-	//   rank 0 brings 0 bytes and gets [{From:1 Ranks:1 At:0 Bytes:8 Reduced:false}]
-	//   rank 1 brings 32 bytes and gets [{From:1 Ranks:1 At:8 Bytes:8 Reduced:false}]
-	//   rank 2 brings 0 bytes and gets [{From:1 Ranks:1 At:16 Bytes:8 Reduced:false}]
-	//   rank 3 brings 0 bytes and gets [{From:1 Ranks:1 At:24 Bytes:8 Reduced:false}]
-	// gather:binomial: the root gets each rank's block; m is one rank's block
-	//   rank 0 brings 8 bytes and gets []
-	//   rank 1 brings 8 bytes and gets [{From:0 Ranks:4 At:0 Bytes:8 Reduced:false}]
-	//   rank 2 brings 8 bytes and gets []
-	//   rank 3 brings 8 bytes and gets []
-	// reduce:binomial: the root gets the ranks' vectors combined; m is the vector
-	//   rank 0 brings 8 bytes and gets []
-	//   rank 1 brings 8 bytes and gets [{From:0 Ranks:4 At:0 Bytes:8 Reduced:true}]
-	//   rank 2 brings 8 bytes and gets []
-	//   rank 3 brings 8 bytes and gets []
-}

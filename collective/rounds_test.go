@@ -12,23 +12,23 @@ import (
 func TestRounds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	for range 200 {
-		p := 1 + random.IntN(20)
+		p := 1 + random.IntN(12)
 		var messages []Envelope
 		want := make(map[[2]int]int)
 		for from := range p {
 			for to := range p {
 				if from != to && random.IntN(3) > 0 {
-					m := Envelope{from, to, 1 + random.IntN(1<<random.IntN(16))}
+					m := Envelope{from, to, 1 + random.IntN(1<<random.IntN(8))}
 					messages, want[[2]int{from, to}] = append(messages, m), m.Bytes
 				}
 			}
 		}
 		random.Shuffle(len(messages), func(i, j int) { messages[i], messages[j] = messages[j], messages[i] })
 		s := must.Get(Rounds(p, messages))
-		received := make([]int, p)
+		carryOut(t, s)
+		checkSteps(t, s)
 		for _, step := range s.Steps() {
 			sends, receives := make(map[int]bool), make(map[int]bool)
-			count := make(map[int]int)
 			least, most := 1<<30, 0
 			for m := range step.Messages() {
 				if sends[m.From] || receives[m.To] {
@@ -36,33 +36,18 @@ func TestRounds(t *testing.T) {
 				}
 				sends[m.From], receives[m.To] = true, true
 				key := [2]int{m.From, m.To}
-				if want[key] != m.Bytes() || m.Dst.Bytes != m.Bytes() {
+				if want[key] != m.Bytes() {
 					t.Fatalf("%v: want %d bytes", m, want[key])
 				}
 				delete(want, key)
-				count[m.Bytes()]++
 				least, most = min(least, m.Bytes()), max(most, m.Bytes())
-				received[m.To] += m.Bytes()
-				if in := s.Brings(m.From); m.Src.Offset+m.Src.Bytes > in.Bytes {
-					t.Fatalf("%v is beyond what rank %d has", m, m.From)
-				}
 			}
 			if most >= 2*least {
 				t.Errorf("messages of %d and %d bytes in one round", least, most)
 			}
-			for _, b := range step.Shape {
-				if count[b.Bytes] != b.Count {
-					t.Errorf("%d messages of %d bytes, the shape says %d", count[b.Bytes], b.Bytes, b.Count)
-				}
-			}
 		}
 		if len(want) > 0 {
 			t.Errorf("%d messages were left out", len(want))
-		}
-		for rank, bytes := range received {
-			if s.Size(rank, Recv) != bytes {
-				t.Errorf("rank %d receives %d bytes in a buffer of %d", rank, bytes, s.Size(rank, Recv))
-			}
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -319,20 +318,6 @@ func TestRead(t *testing.T) {
 		}
 		if left := omitted(got.LeftOut); !slices.Equal(left, tt.leftOut) {
 			t.Errorf("%s: left out\n%s\nwant\n%s", tt.name, strings.Join(left, "\n"), strings.Join(tt.leftOut, "\n"))
-		}
-	}
-}
-
-// The printed size differs from m in some suites and versions.
-func TestAmong(t *testing.T) {
-	half := &collective.Benchmark{M: func(size, p int) int { return size / p }}
-	for _, tt := range []struct {
-		of   *collective.Benchmark
-		want int
-	}{{half, 250}, {&collective.Benchmark{}, 1000}, {nil, 1000}} {
-		row := Time{Printed: 1000, Bytes: 1000, of: tt.of}.Among(4)
-		if row.P != 4 || row.Bytes != tt.want || row.Printed != 1000 {
-			t.Errorf("%+v: %+v, want m = %d", tt.of, row, tt.want)
 		}
 	}
 }
