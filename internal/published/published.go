@@ -174,24 +174,21 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 		cell.Error = &off
 	}
 	for at, predictor := range p.made {
-		if predictor.err == nil {
-			if at.mapping == unknown && !slices.Contains(c.Warnings, placedInBlocks) {
-				c.Warnings = append(c.Warnings, placedInBlocks)
-			}
-			if c.Predictor == nil || at.nodes > c.Predictor.Cluster.Nodes {
-				c.Predictor = predictor.Predictor
-			}
-			for _, w := range predictor.Warnings {
-				if text := w.Error(); !slices.Contains(c.Warnings, text) {
-					c.Warnings = append(c.Warnings, text)
-				}
-			}
+		if predictor.err != nil {
+			continue
 		}
+		if at.mapping == unknown {
+			c.Warnings = append(c.Warnings, placedInBlocks)
+		}
+		if c.Predictor == nil || at.nodes > c.Predictor.Cluster.Nodes {
+			c.Predictor = predictor.Predictor
+		}
+		c.Warnings = append(c.Warnings, lists.Map(predictor.Warnings, error.Error)...)
 	}
 	if said := tidy.MachineOf(f.Provenance.Published); said != "" && t.Machine != "" && !strings.EqualFold(said, t.Machine) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("its times are of machine %q, and %s of %q", printable.Name(said), t.Name, printable.Name(t.Machine)))
 	}
-	slices.Sort(c.Warnings)
+	c.Warnings = lists.Rising(c.Warnings)
 	return c, nil
 }
 
