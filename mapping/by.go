@@ -51,7 +51,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 		turns[i] = logical(g, levels)
 	}
 	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(cores, a[0]) - slices.Index(cores, b[0]) })
-	order := roundRobin(turns)
+	order := RoundRobin(turns)
 	blocks, err := Order{}.Map(ranks, nodes)
 	if err != nil {
 		return Order{}, err
@@ -133,8 +133,8 @@ func logical(cores numa.CPUSet, levels numa.Levels) numa.CPUSet {
 // between reports whether a rune separates the words of a level's name: same_numa, same L3.
 func between(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
-// roundRobin takes one core of each group in turn.
-func roundRobin(groups []numa.CPUSet) (cores []int) {
+// RoundRobin takes one core of each group in turn.
+func RoundRobin[Group ~[]int](groups []Group) (cores []int) {
 	for i := 0; ; i++ {
 		before := len(cores)
 		for _, g := range groups {

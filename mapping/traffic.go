@@ -91,20 +91,30 @@ func (c *Counter) Runs(stage *collective.Stage, repeat int) (runs []Run) {
 
 // remembered visits each message, once for repetitions with the same peers.
 func (c *Counter) remembered(stage *collective.Stage) func(repetition int) Traffic {
-	memo := make(map[collective.Peers]Traffic)
-	return func(repetition int) Traffic {
-		step := collective.Step{Stage: stage, Repetition: repetition}
-		if stage.Peers == nil {
-			return c.enumerate(step)
-		}
+	visit := func(repetition int) Traffic {
+		return c.enumerate(collective.Step{Stage: stage, Repetition: repetition})
+	}
+	if stage.Peers == nil {
+		return visit
+	}
+	return memoized(visit, func(repetition int) collective.Peers {
 		p := stage.Peers(repetition)
 		if p.Ranks == c.Ranks {
 			p.First = 0
 		}
-		t, known := memo[p]
+		return p
+	})
+}
+
+// memoized counts once for repetitions with equal keys, of which it remembers up to maxRuns.
+func memoized(count func(repetition int) Traffic, key func(repetition int) collective.Peers) func(repetition int) Traffic {
+	memo := make(map[collective.Peers]Traffic)
+	return func(repetition int) Traffic {
+		k := key(repetition)
+		t, known := memo[k]
 		if !known {
-			if t = c.enumerate(step); len(memo) < maxRuns {
-				memo[p] = t
+			if t = count(repetition); len(memo) < maxRuns {
+				memo[k] = t
 			}
 		}
 		return t
@@ -231,18 +241,8 @@ func (c *Counter) rule(stage *collective.Stage, repeat int) func(repetition int)
 	}
 	switch peers := stage.Peers(0); {
 	case !peers.Flip:
-		memo := make(map[collective.Peers]Traffic)
-		return func(repetition int) Traffic {
-			p := stage.Peers(repetition)
-			key := c.canonical(p)
-			t, known := memo[key]
-			if !known {
-				if t = c.shift(p); len(memo) < maxRuns {
-					memo[key] = t
-				}
-			}
-			return t
-		}
+		return memoized(func(repetition int) Traffic { return c.shift(stage.Peers(repetition)) },
+			func(repetition int) collective.Peers { return c.canonical(stage.Peers(repetition)) })
 	case c.aligned() && peers.Ranks == c.Ranks:
 		each := c.Ranks / c.Nodes
 		return func(repetition int) (t Traffic) {

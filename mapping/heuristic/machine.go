@@ -26,7 +26,6 @@ type Machine struct {
 	between []int8 // level of two cores of a node
 	root    *group
 	heights []int // level that joins the groups of a height, from the closest on
-	order   []int // places in the order of the tree
 }
 
 // A group is a set of cores that are closer to each other than to all others, with its subgroups, of equal
@@ -65,7 +64,6 @@ func New(nodes, cores int, levels []string, between func(a, b int) int) (*Machin
 		m.Levels = append(m.Levels, "other node")
 	}
 	m.grow()
-	m.order = m.root.places
 	return m, nil
 }
 
@@ -141,7 +139,7 @@ func (m *Machine) Level(a, b int) int {
 }
 
 // Order are the places group by group, close ones next to each other. It must not be changed.
-func (m *Machine) Order() []int { return m.order }
+func (m *Machine) Order() []int { return m.root.places }
 
 // Groups are a node's groups, level by level, from the closest cores up to the node.
 func (m *Machine) Groups() (all [][][]int) {
@@ -230,19 +228,10 @@ func (m *Machine) Cyclic(processes int) (Mapping, error) {
 	if err := m.Fits(processes); err != nil {
 		return nil, err
 	}
-	var dealt Mapping
-	parts := m.Parts()
-	for round := 0; len(dealt) < processes; round++ {
-		if len(parts) == 0 { // one core
-			return Mapping{0}, nil
-		}
-		for _, part := range parts {
-			if round < len(part) && len(dealt) < processes {
-				dealt = append(dealt, part[round])
-			}
-		}
+	if m.Cores == 1 { // it has no parts
+		return Mapping{0}, nil
 	}
-	return dealt, nil
+	return mapping.RoundRobin(m.Parts())[:processes], nil
 }
 
 func (m *Machine) ordered(processes int, order mapping.Order) (Mapping, error) {
@@ -255,7 +244,7 @@ func (m *Machine) ordered(processes int, order mapping.Order) (Mapping, error) {
 	}
 	at := make(Mapping, processes)
 	for rank := range at {
-		at[rank] = m.order[on.Node(rank)*m.Cores+on.Slot(rank)]
+		at[rank] = m.root.places[on.Node(rank)*m.Cores+on.Slot(rank)]
 	}
 	return at, nil
 }
