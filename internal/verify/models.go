@@ -150,20 +150,6 @@ func (e *Experiment) model(name, source string, f *params.File, c model.Choice) 
 	return m
 }
 
-// logGP are the parameters of a LogGP model.
-func (m *Model) logGP(off bool) (of LogGP, ok bool) {
-	p, _ := m.in[off].(*model.Predictor)
-	if p == nil || p.Model != "loggp" {
-		return of, false
-	}
-	is := p.In(nil).(model.LogGP)
-	of = LogGP{OffCache: off, Latency: is.Latency, Overhead: is.Overhead, Gap: is.Gap, GapPerByte: is.GapPerByte}
-	if ns := is.Measured.Scale(1e9); ns.N > 0 {
-		of.Measured = &ns
-	}
-	return of, true
-}
-
 // say describes the model's parameters, if it has any.
 func (m *Model) say(format string, args ...any) {
 	if len(m.in) > 0 {

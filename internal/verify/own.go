@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -18,12 +19,7 @@ import (
 // ping-pong has the size of measured transfers.
 func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 	bare := *f
-	bare.Cells = nil
-	for _, cell := range f.Cells {
-		if !slices.Contains(params.OfOverheads, cell.Kind) {
-			bare.Cells = append(bare.Cells, cell)
-		}
-	}
+	bare.Cells = lists.Filter(f.Cells, func(c params.Cell) bool { return !slices.Contains(params.OfOverheads, c.Kind) })
 	bare.Launches = slices.Clone(f.Launches)
 	for i := range bare.Launches {
 		bare.Launches[i].Instruction = 0 // what it computes is what o(m) is to have

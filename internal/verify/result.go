@@ -118,7 +118,10 @@ func (e *Experiment) Collectives() (doc *Result, lacking error) {
 	}
 	var models []Model
 	for _, s := range e.stays() {
-		rows, why := s.rows(grid)
+		rows, why := s.Rows(s.models)
+		for i := range rows {
+			rows[i].State, rows[i].OnGrid = s.state, slices.Contains(grid, rows[i].Bytes)
+		}
 		doc.Rows, lacking = append(doc.Rows, rows...), cmp.Or(lacking, why)
 		doc.LogGP = append(doc.LogGP, s.logGP()...)
 		models = append(models, s.models...)

@@ -2,9 +2,9 @@ package verify
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/params"
 )
 
@@ -129,20 +129,17 @@ func inState(f *params.File, p int, like params.State) (*params.File, error) {
 func (s *stay) logGP() (all []LogGP) {
 	for _, m := range s.models {
 		for _, off := range s.Caches {
-			if of, ok := m.logGP(off); ok {
-				of.State = s.state
-				all = append(all, of)
+			p, _ := m.in[off].(*model.Predictor)
+			if p == nil || p.Model != "loggp" {
+				continue
 			}
+			is := p.In(nil).(model.LogGP)
+			of := LogGP{State: s.state, OffCache: off, Latency: is.Latency, Overhead: is.Overhead, Gap: is.Gap, GapPerByte: is.GapPerByte}
+			if ns := is.Measured.Scale(1e9); ns.N > 0 {
+				of.Measured = &ns
+			}
+			all = append(all, of)
 		}
 	}
 	return all
-}
-
-// rows are the rows of the stay.
-func (s *stay) rows(grid []int) (rows []Row, lacking error) {
-	rows, lacking = s.Rows(s.models)
-	for i := range rows {
-		rows[i].State, rows[i].OnGrid = s.state, slices.Contains(grid, rows[i].Bytes)
-	}
-	return rows, lacking
 }

@@ -84,11 +84,6 @@ func TestMeans(t *testing.T) {
 		{Message, 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 		{"all", 8, false, params.State{}, 0, []Errors{{Strict, 19, 0.1, 0.18, -0.1}}},
 	}
-	expectMeans(t, means, want)
-}
-
-func expectMeans(t *testing.T, means, want []Mean) {
-	t.Helper()
 	if len(means) != len(want) {
 		t.Fatalf("%d means, want %d: %+v", len(means), len(want), means)
 	}
