@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Key identifies the setting among a collective's, in one word.
@@ -64,14 +65,13 @@ func (l *Library) Forcible() []string {
 }
 
 // AsEnvironment are the variables of Forcing as environment variables.
-func AsEnvironment(variables []string) (all []string) {
-	for _, v := range variables {
+func AsEnvironment(variables []string) []string {
+	return lists.Map(variables, func(v string) string {
 		if strings.HasPrefix(v, "coll_") {
-			v = "OMPI_MCA_" + v
+			return "OMPI_MCA_" + v
 		}
-		all = append(all, v)
-	}
-	return all
+		return v
+	})
 }
 
 // releaseGather are the collectives for which MPICH over libfabric tries shared-memory algorithms before

@@ -141,11 +141,7 @@ func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
 // as caches may be exclusive, of a worker's largest share of a cache. If no level beyond the second
 // is known, each package is assumed to share a cache.
 func (m *Machine) CachedBytes(p Placement) int {
-	const most = 1 << 40 // bound on sizes that the kernel reports
-	packages := make(map[int]int)
-	for _, w := range p.Workers {
-		packages[w.Package]++
-	}
+	const most = 1 << 40        // bound on sizes that the kernel reports
 	shares := make(map[int]int) // by level
 	for c, workers := range m.Shared(p.Workers) {
 		shares[c.Level] = max(shares[c.Level], min(c.Bytes, most)/workers)
@@ -159,8 +155,8 @@ func (m *Machine) CachedBytes(p Placement) int {
 	}
 	if last < 3 {
 		workers := len(p.Workers)
-		for _, n := range packages {
-			workers = min(workers, n)
+		for _, of := range lists.Groups(p.Workers, func(w Worker) int { return w.Package }) {
+			workers = min(workers, len(of))
 		}
 		sum += unreportedShared / max(1, workers)
 	}

@@ -55,7 +55,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 	for p.lines.Scan() {
 		text := p.lines.Text()
 		if p.lines.Number == 1 && (strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")) {
-			return nil, p.errorf("the file is UTF-16: save it as plain text, UTF-8 or ASCII")
+			return nil, p.lines.Errorf("the file is UTF-16: save it as plain text, UTF-8 or ASCII")
 		}
 		if text = bare(text); text != "" {
 			p.last.text, p.last.line = text, p.lines.Number
@@ -170,7 +170,7 @@ func (p *parser) read(text string) error {
 	if m := imbRanks.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
 		n, err := strconv.Atoi(m[1])
 		if err != nil || n < 1 || n > maxRanks {
-			return p.errorf("%.40q is no number of processes", m[1])
+			return p.lines.Errorf("%.40q is no number of processes", m[1])
 		}
 		p.ranks = n
 		return nil
@@ -217,7 +217,7 @@ func (p *parser) groups(groups, ranks string) error {
 	n, err := strconv.Atoi(groups)
 	q, errRanks := strconv.Atoi(ranks)
 	if err != nil || errRanks != nil || n < 1 || q < 1 || n > maxRanks/q {
-		return p.errorf("%.20q groups of %.20q processes are none", groups, ranks)
+		return p.lines.Errorf("%.20q groups of %.20q processes are none", groups, ranks)
 	}
 	if p.ranks = n * q; others[p.kind] == nil && p.kind != "" {
 		p.why = "several groups of ranks run at once"
@@ -229,7 +229,7 @@ func (p *parser) groups(groups, ranks string) error {
 func (p *parser) pairs(pairs, window string) error {
 	n, err := strconv.Atoi(pairs)
 	if err != nil || n < 1 || n > MostPairs {
-		return p.errorf("%.40q is no number of pairs", pairs)
+		return p.lines.Errorf("%.40q is no number of pairs", pairs)
 	}
 	if p.ranks = 2 * n; window == "varied" {
 		p.why, p.headed = "its window varies: run it without -V", true
@@ -251,11 +251,11 @@ func (p *parser) end() error {
 	case p.title == 0 || p.rows > 0:
 		return nil
 	case !p.headed:
-		return p.omitAt(p.title, "its table has no heading"+orCut)
+		return p.omission(p.benchmark, p.title, "its table has no heading"+orCut)
 	case p.kind == "" || p.why != "":
 		return nil
 	}
-	return p.omitAt(p.title, "its table has no row"+orCut)
+	return p.omission(p.benchmark, p.title, "its table has no row"+orCut)
 }
 
 // beginOSU reads a title such as "OSU MPI-CUDA Broadcast Latency Test".
@@ -339,10 +339,10 @@ func (p *parser) heading(text string) (bool, error) {
 		return true, p.omit(p.why)
 	}
 	if c.bytes < 0 && !p.kind.Empty() {
-		return true, p.errorf("the heading of %s has no column of sizes: give the output as the benchmark prints it", p.benchmark)
+		return true, p.lines.Errorf("the heading of %s has no column of sizes: give the output as the benchmark prints it", p.benchmark)
 	}
 	if p.suite == "IMB" && p.ranks == 0 {
-		return true, p.errorf("%s does not say among how many ranks it ran: the line \"# #processes = …\" is missing above", p.benchmark)
+		return true, p.lines.Errorf("%s does not say among how many ranks it ran: the line \"# #processes = …\" is missing above", p.benchmark)
 	}
 	return true, nil
 }
@@ -382,26 +382,26 @@ func (p *parser) row(text string) error {
 	}
 	c := p.columns
 	if p.lines.Cut && len(fields) < c.count {
-		return p.errorf("%s: the file ends in the middle of this line: leave the line out, or take the whole output", p.benchmark)
+		return p.lines.Errorf("%s: the file ends in the middle of this line: leave the line out, or take the whole output", p.benchmark)
 	}
 	if len(fields) != c.count {
-		return p.errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
+		return p.lines.Errorf("%s: %d values, and the heading has %d columns", p.benchmark, len(fields), c.count)
 	}
 	t := Time{Suite: p.suite, Benchmark: p.benchmark, Kind: p.kind, P: p.ranks, Line: p.lines.Number, of: p.of, title: p.title}
 	group := 0
 	if c.group >= 0 {
 		var err error
 		if group, err = strconv.Atoi(fields[c.group]); err != nil || group < 0 || group > maxRanks {
-			return p.errorf("%s: %.40q is no number of a group", p.benchmark, fields[c.group])
+			return p.lines.Errorf("%s: %.40q is no number of a group", p.benchmark, fields[c.group])
 		}
 	}
 	if c.bytes >= 0 {
 		m, err := strconv.Atoi(fields[c.bytes])
 		if err != nil || m < 0 || m > maxBytes {
-			return p.errorf("%s: %.40q is no size of a message in bytes", p.benchmark, fields[c.bytes])
+			return p.lines.Errorf("%s: %.40q is no size of a message in bytes", p.benchmark, fields[c.bytes])
 		}
 		if first, twice := p.sizes[[2]int{group, m}]; twice {
-			return p.errorf("%s: %d bytes are there twice in a table, first in line %d: was the benchmark started several times at once?", p.benchmark, m, first)
+			return p.lines.Errorf("%s: %d bytes are there twice in a table, first in line %d: was the benchmark started several times at once?", p.benchmark, m, first)
 		}
 		p.sizes[[2]int{group, m}] = p.lines.Number
 		t.Printed, t.Bytes = m, m
@@ -414,21 +414,21 @@ func (p *parser) time(t Time, fields []string) error {
 	c, before := p.columns, p.before
 	p.before = fields[c.time]
 	if p.lines.Cut && c.time == c.count-1 && decimal.Cut(p.before, before) {
-		return p.errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.before)
+		return p.lines.Errorf("%s: the file ends in the middle of this line, after %.40q; if that is whole nevertheless, add a line end", p.benchmark, p.before)
 	}
 	us, err := decimal.Parse(fields[c.time])
 	switch {
 	case p.kind == Stream && (err != nil || us < 0):
-		return p.errorf("%s: %.40q is no bandwidth in MB/s", p.benchmark, fields[c.time])
+		return p.lines.Errorf("%s: %.40q is no bandwidth in MB/s", p.benchmark, fields[c.time])
 	case p.kind == Stream && (us == 0 || t.Printed == 0):
 		return p.omit("a bandwidth of 0 is too small for the suite to print")
 	case p.kind == Stream && p.ranks == 0:
-		return p.errorf("%s does not say how many pairs ran: the line \"# [ pairs: … ]\" is missing above", p.benchmark)
+		return p.lines.Errorf("%s does not say how many pairs ran: the line \"# [ pairs: … ]\" is missing above", p.benchmark)
 	case p.kind == Stream:
 		us = float64(t.Printed) * float64(p.ranks/2) / us // 1 MB/s is a byte in 1 µs
 	}
 	if err != nil || math.IsNaN(us) || us < 0 || us > maxTime {
-		return p.errorf("%s: %.40q is no time in µs", p.benchmark, fields[c.time])
+		return p.lines.Errorf("%s: %.40q is no time in µs", p.benchmark, fields[c.time])
 	}
 	t.Microseconds = us
 	switch {
@@ -443,7 +443,7 @@ func (p *parser) time(t Time, fields []string) error {
 	case t.Printed == 0 && p.suite == "IMB" && !p.kind.Empty() && others[p.kind] == nil:
 		return p.omit("a collective of 0 bytes moves nothing")
 	case len(p.results.Times) == maxTimes:
-		return p.errorf("more than %d rows: give fewer runs at once", maxTimes)
+		return p.lines.Errorf("more than %d rows: give fewer runs at once", maxTimes)
 	}
 	if p.kind == Reduction {
 		t.Operator = sums[p.reduced].operator
@@ -455,10 +455,8 @@ func (p *parser) time(t Time, fields []string) error {
 	return nil
 }
 
-// omit records an omission, once for each reason.
-func (p *parser) omit(why string) error { return p.omitAt(p.lines.Number, why) }
-
-func (p *parser) omitAt(line int, why string) error { return p.omission(p.benchmark, line, why) }
+// omit records an omission in the table, once for each reason.
+func (p *parser) omit(why string) error { return p.omission(p.benchmark, p.lines.Number, why) }
 
 func (p *parser) omission(benchmark string, line int, why string) error {
 	o := Omission{Benchmark: benchmark, Why: why}
@@ -466,16 +464,12 @@ func (p *parser) omission(benchmark string, line int, why string) error {
 		return nil
 	}
 	if len(p.seen) == maxOmissions {
-		return p.errorf("more than %d tables and rows that cannot be compared: is this what IMB-MPI1 or an OSU benchmark printed?", maxOmissions)
+		return p.lines.Errorf("more than %d tables and rows that cannot be compared: is this what IMB-MPI1 or an OSU benchmark printed?", maxOmissions)
 	}
 	p.seen[o] = true
 	o.Line = line
 	p.results.LeftOut = append(p.results.LeftOut, o)
 	return nil
-}
-
-func (p *parser) errorf(format string, args ...any) error {
-	return p.lines.Errorf(format, args...)
 }
 
 // split reads the columns of a comma-separated line, as in tables of OSU saved as CSV.

@@ -106,20 +106,15 @@ type Choice struct {
 	AtOnce bool
 }
 
-func (c Choice) takes(k Case) bool {
-	return (len(c.Mappings) == 0 || slices.Contains(c.Mappings, k.Mapping)) &&
-		(len(c.P) == 0 || slices.Contains(c.P, k.P)) && (len(c.M) == 0 || slices.Contains(c.M, k.Bytes))
-}
-
-// named reports whether one of the choice's collectives or algorithms is the cell's.
-func (c Choice) named(cell *Cell) bool {
-	if len(c.Collectives) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(c.Collectives, func(name string) bool {
+// takes reports whether a cell is among the choice.
+func (c Choice) takes(cell *Cell) bool {
+	named := func(name string) bool {
 		collective, algorithm, one := strings.Cut(name, ":")
 		return collective == cell.Collective && (!one || algorithm == cell.Setting.Name || algorithm == strconv.Itoa(cell.Setting.ID))
-	})
+	}
+	return (len(c.Collectives) == 0 || slices.ContainsFunc(c.Collectives, named)) &&
+		(len(c.Mappings) == 0 || slices.Contains(c.Mappings, cell.Mapping)) &&
+		(len(c.P) == 0 || slices.Contains(c.P, cell.P)) && (len(c.M) == 0 || slices.Contains(c.M, cell.Bytes))
 }
 
 // A Comparison is a table's cells with predictions.
@@ -228,7 +223,7 @@ func (c *Comparison) gather(t *tidy.Table, lib *mpi.Library, f *params.File, ch 
 				c.Warnings = append(c.Warnings, onFewNodes)
 			}
 		}
-		if !ch.takes(cell.Case) || !ch.named(&cell) {
+		if !ch.takes(&cell) {
 			continue
 		}
 		c.Rows++
