@@ -6,10 +6,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-// patternCalls yields every call of the patterns among P = 1 … 17 ranks, with each
-// distance, pair and root.
-func patternCalls(t *testing.T, try func(*Schedule)) {
-	t.Helper()
+// Each message of a pattern is sent once, in its number of stages, with each distance, pair and root.
+func TestPatternsSendEachMessageOnce(t *testing.T) {
 	for p := 1; p <= 17; p++ {
 		for _, m := range []int{0, 3, 17} {
 			for _, a := range []*Algorithm{Permutation, PingPong, Dealing} {
@@ -18,10 +16,7 @@ func patternCalls(t *testing.T, try func(*Schedule)) {
 						if a.Collective.Shifted == (d == 0) || !a.Collective.Rooted && root > 0 {
 							continue
 						}
-						s := must.Get(a.Schedule(Call{P: p, M: m, Root: root, Distance: d}))
-						if try(s); t.Failed() {
-							t.Fatalf("with %s %+v", a, s.Call)
-						}
+						checkPattern(t, must.Get(a.Schedule(Call{P: p, M: m, Root: root, Distance: d})))
 					}
 				}
 			}
@@ -29,40 +24,34 @@ func patternCalls(t *testing.T, try func(*Schedule)) {
 	}
 }
 
-// Each message of the pattern is sent once, in its number of stages.
-func TestPatternsSendEachMessageOnce(t *testing.T) {
-	patternCalls(t, func(s *Schedule) {
-		carryOut(t, s) // which fails if a message is sent twice
-		p := s.Call.P
-		stages, sends := 1, p // of Permutation
-		switch s.Algorithm {
-		case PingPong:
-			stages, sends = 2, 2
-		case Dealing:
-			stages, sends = p-1, p-1
-		}
-		if s.Call.M == 0 { // an empty message is not sent
-			stages, sends = 0, 0
-			if s.Algorithm == Dealing {
-				return
+func checkPattern(t *testing.T, s *Schedule) {
+	t.Helper()
+	carryOut(t, s) // which fails if a message is sent twice
+	p := s.Call.P
+	stages, sends := 1, p // of Permutation
+	switch s.Algorithm {
+	case PingPong:
+		stages, sends = 2, 2
+	case Dealing:
+		stages, sends = p-1, p-1
+	}
+	if s.Call.M == 0 { // an empty message is not sent
+		stages, sends = 0, 0
+	}
+	seen := make(map[[2]int]bool)
+	for _, step := range s.Steps() {
+		for m := range step.Messages() {
+			if m.From == m.To || m.Bytes() != s.Call.M {
+				t.Fatalf("%s %+v: %+v", s.Algorithm, s.Call, m)
 			}
+			seen[[2]int{m.From, m.To}] = true
 		}
-		seen := make(map[[2]int]bool)
-		for n, step := range s.Steps() {
-			for m := range step.Messages() {
-				if way := [2]int{m.From, m.To}; seen[way] || m.From == m.To || m.Bytes() != s.Call.M {
-					t.Fatalf("stage %d: %+v", n, m)
-				} else {
-					seen[way] = true
-				}
-			}
-		}
-		if s.Len() != stages || len(seen) != sends {
-			t.Fatalf("%d messages in %d stages, want %d in %d", len(seen), s.Len(), sends, stages)
-		}
-		checkSteps(t, s)
-		checkBeside(t, s)
-	})
+	}
+	if s.Len() != stages || len(seen) != sends {
+		t.Fatalf("%s %+v: %d messages in %d stages, want %d in %d", s.Algorithm, s.Call, len(seen), s.Len(), sends, stages)
+	}
+	checkSteps(t, s)
+	checkBeside(t, s)
 }
 
 // Ranks copy their message to Recv and send it from there: the bytes that the receiver read in the last run.

@@ -80,33 +80,15 @@ const sharedCache = "shared L"
 // Levels are the levels of all pairs of CPUs: SMT siblings, a shared data or unified cache, package
 // and node in the order of their size, then nodes by distance.
 func (m *Machine) Levels(cpus CPUSet) Levels {
-	var found Levels
-	pairs := len(cpus) * (len(cpus) - 1) / 2 // without a level so far
-	index := make(map[int]int)
-	levelled := make([]bool, len(cpus)*len(cpus)) // by pair
-	for i, cpu := range cpus {
-		index[cpu] = i
-	}
+	var all Levels
 	add := func(name string, groups []CPUSet) {
 		level := Level{Name: name}
-		before := pairs
 		for _, g := range groups {
-			if g = g.And(cpus); g.Len() < 2 {
-				continue
-			}
-			level.Groups = append(level.Groups, g)
-			for i, a := range g {
-				for _, b := range g[i+1:] {
-					if pair := index[a]*len(cpus) + index[b]; !levelled[pair] {
-						levelled[pair] = true
-						pairs--
-					}
-				}
+			if g = g.And(cpus); g.Len() > 1 {
+				level.Groups = append(level.Groups, g)
 			}
 		}
-		if pairs < before {
-			found = append(found, level)
-		}
+		all = append(all, level)
 	}
 	add(Siblings, m.group(func(c CPU) int { return c.Core }))
 	caches := make(map[int][]CPUSet)
@@ -150,8 +132,19 @@ func (m *Machine) Levels(cpus CPUSet) Levels {
 		}
 		add(name, distances[d])
 	}
-	if pairs > 0 {
-		add("same machine", []CPUSet{cpus})
+	add("same machine", []CPUSet{cpus})
+	// A level counts if it is the closest of some pair.
+	closest := make(map[int8]bool)
+	for a, row := range all.Between(cpus) {
+		for _, level := range row[a+1:] {
+			closest[level] = true
+		}
+	}
+	var found Levels
+	for i, level := range all {
+		if closest[int8(i)] {
+			found = append(found, level)
+		}
 	}
 	return found
 }

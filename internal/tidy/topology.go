@@ -16,11 +16,12 @@ import (
 
 // A topology finds the cores of a node that share each level.
 type topology struct {
-	names []string // of levels, the closest first
-	level map[string]int
-	pairs []Message      // messages with cores, within a node
-	head  map[int]int    // by unit: number of cores that share it, from heads
-	given map[string]int // by level: number of consecutive cores that share it
+	names  []string // of levels, the closest first
+	within int      // number of levels within a node, the first ones
+	level  map[string]int
+	pairs  []Message      // messages with cores, within a node
+	head   map[int]int    // by unit: number of cores that share it, from heads
+	given  map[string]int // by level: number of consecutive cores that share it
 }
 
 // levelsOf are the levels of tables' rows, the closest first, with the groups of cores that share them. Groups
@@ -45,7 +46,7 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 	for _, table := range tables {
 		t.read(table.Head)
 		for _, m := range table.Messages {
-			if m.From >= 0 && !relationOf(m.Level).between() {
+			if m.From >= 0 && t.level[m.Level] < t.within {
 				t.pairs = append(t.pairs, m)
 			}
 		}
@@ -122,7 +123,9 @@ func (t *topology) order(tables []*Table) error {
 		return cmp.Compare(time(a), time(b))
 	})
 	for i, name := range t.names {
-		t.level[name] = i
+		if t.level[name] = i; !relationOf(name).between() {
+			t.within = i + 1
+		}
 	}
 	return nil
 }
@@ -199,10 +202,7 @@ func number(digits string) int {
 func (t *topology) blocks() (levels numa.Levels, err error) {
 	sizes := make([]int, len(t.names))
 	most := 0
-	for i, name := range t.names {
-		if relationOf(name).between() {
-			continue
-		}
+	for i, name := range t.names[:t.within] {
 		sizes[i] = t.size(i, most)
 		if given, ok := t.given[name]; ok {
 			sizes[i] = given
@@ -237,11 +237,10 @@ func (t *topology) size(level, inner int) int {
 		return t.head[r.unit]
 	}
 	largest := node
-	if level+1 < len(t.names) {
-		if next := relationOf(t.names[level+1]); !next.between() {
-			if largest = next.unit; !next.apart {
-				largest--
-			}
+	if level+1 < t.within {
+		next := relationOf(t.names[level+1])
+		if largest = next.unit; !next.apart {
+			largest--
 		}
 	}
 	for unit := largest; unit > r.unit; unit-- {
@@ -295,12 +294,10 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		return core
 	}
 	largest := make([]numa.CPUSet, len(t.names)) // of each level
-	inner, last := 1, t.last()
+	inner := 1
 	cores := max(most+1, t.head[node])
-	for i, name := range t.names {
-		if relationOf(name).between() {
-			continue
-		}
+	for i, name := range t.names[:t.within] {
+		last := i == t.within-1 // the node
 		for _, m := range t.pairs {
 			if t.level[m.Level] == i {
 				parent[root(max(m.From, m.To))] = root(min(m.From, m.To))
@@ -319,10 +316,10 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		if len(group) <= inner {
 			return nil, fmt.Errorf("level %s: no row says which cores share it: %w", name, ErrUnplaced)
 		}
-		if core, outside := t.open(group); i != last && core >= 0 {
+		if core, outside := t.open(group); !last && core >= 0 {
 			return nil, fmt.Errorf("level %s: cores %d and %d do not share it, and no row says which of those between do, such as core %d: %w", name, group[0], outside, core, ErrUnplaced)
 		}
-		if i == last { // the node
+		if last {
 			cores = (cores + inner - 1) / inner * inner
 			for group = nil; len(group) < cores; {
 				group = append(group, len(group))
@@ -367,16 +364,6 @@ func (t *topology) open(group numa.CPUSet) (core, outside int) {
 		}
 	}
 	return -1, outside
-}
-
-// last is the index of the farthest level within a node.
-func (t *topology) last() (last int) {
-	for i, name := range t.names {
-		if !relationOf(name).between() {
-			last = i
-		}
-	}
-	return last
 }
 
 // alike divides all cores of a node into groups like the first.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
 )
@@ -297,8 +298,8 @@ func (c *Chooser) between(t *Row, from, to int) []int {
 			own, _ := c.Library.Own(t.Collective, t.P, from+1+i)
 			return own != before
 		})
-		if i, found := slices.BinarySearch(sizes, change); !found && change < to {
-			sizes = slices.Insert(sizes, i, change)
+		if change < to {
+			sizes = lists.Insert(sizes, change)
 		}
 	}
 	return sizes

@@ -16,16 +16,12 @@ func (m *Machine) DRB(matrix *comm.Matrix) (Mapping, error) {
 	if err := m.Fits(matrix.Ranks()); err != nil {
 		return nil, err
 	}
-	d := &drb{volumes: matrix.Volumes(), at: make(Mapping, matrix.Ranks()), side: make([]int8, m.Places()), gain: make([]int64, m.Places())}
-	for len(d.volumes) < m.Places() {
-		d.volumes = append(d.volumes, nil)
-	}
-	all := make([]int, m.Places())
-	for i := range all {
-		all[i] = i
-	}
-	for i := range d.side {
-		d.side[i] = none
+	places, ranks := m.Places(), matrix.Ranks()
+	volumes := append(matrix.Volumes(), make([][]comm.Volume, places-ranks)...)
+	d := &drb{volumes: volumes, at: make(Mapping, ranks), side: slices.Repeat([]int8{none}, places), gain: make([]int64, places)}
+	var all []int
+	for i := range places {
+		all = append(all, i)
 	}
 	d.split([]*group{m.root}, all)
 	return d.at, nil

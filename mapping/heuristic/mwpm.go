@@ -36,7 +36,7 @@ func (m *Machine) MWPM(matrix *comm.Matrix) (Mapping, error) {
 		}
 	}
 	at := make(Mapping, w.processes)
-	if !w.place(clusters[0], at) {
+	if !w.place(clusters[0], at, 0, len(w.places)) {
 		return nil, errors.New("groups of cores that differ in size could not be matched: take another mapping")
 	}
 	return at, nil
@@ -317,45 +317,41 @@ func (w *mwpm) merged(clusters []*cluster, partners []int) (all []*cluster) {
 	return all
 }
 
-// place assigns the clusters of a group to its slots, by lowest process, and reports whether all padded slots
-// are in their places.
-func (w *mwpm) place(c *cluster, at Mapping) bool {
-	var put func(c *cluster, first, size int) bool
-	put = func(c *cluster, first, size int) bool {
-		if c.height == 0 {
-			place := w.places[first]
-			if c.slot != none || place == none {
-				return c.slot == first
-			}
-			if c.lowest < w.processes {
-				at[c.lowest] = place
-			}
-			return true
+// place assigns the clusters of a group to its slots, of which there are size from first on, by lowest process,
+// and reports whether all padded slots are in their places.
+func (w *mwpm) place(c *cluster, at Mapping, first, size int) bool {
+	if c.height == 0 {
+		place := w.places[first]
+		if c.slot != none || place == none {
+			return c.slot == first
 		}
-		size /= len(c.parts)
-		slots := make([]*cluster, len(c.parts))
-		var others []*cluster
-		for _, part := range c.parts {
-			i := (part.slot - first) / size
-			switch {
-			case part.slot == none:
-				others = append(others, part)
-			case part.slot < first || i >= len(slots) || slots[i] != nil:
-				return false
-			default:
-				slots[i] = part
-			}
-		}
-		slices.SortFunc(others, func(a, b *cluster) int { return a.lowest - b.lowest })
-		for i := range slots {
-			if slots[i] == nil {
-				slots[i], others = others[0], others[1:]
-			}
-			if !put(slots[i], first+i*size, size) {
-				return false
-			}
+		if c.lowest < w.processes {
+			at[c.lowest] = place
 		}
 		return true
 	}
-	return put(c, 0, len(w.places))
+	size /= len(c.parts)
+	slots := make([]*cluster, len(c.parts))
+	var others []*cluster
+	for _, part := range c.parts {
+		i := (part.slot - first) / size
+		switch {
+		case part.slot == none:
+			others = append(others, part)
+		case part.slot < first || i >= len(slots) || slots[i] != nil:
+			return false
+		default:
+			slots[i] = part
+		}
+	}
+	slices.SortFunc(others, func(a, b *cluster) int { return a.lowest - b.lowest })
+	for i := range slots {
+		if slots[i] == nil {
+			slots[i], others = others[0], others[1:]
+		}
+		if !w.place(slots[i], at, first+i*size, size) {
+			return false
+		}
+	}
+	return true
 }
