@@ -44,7 +44,8 @@ func recursiveDoubling(s *Schedule, b blocks) {
 		stage := Stage{Phase: "allgather", Pattern: Exchange, Shape: b.groups(n)}
 		switch {
 		case first < c.P:
-			shape := b.firstGroups(n, 2*pairs)
+			whole := blocks{min(b.total, first*b.unit), b.unit} // groups with a partner
+			shape := whole.groups(n)
 			if over > 0 {
 				shape = append(shape, Batch{over, b.span(Recv, first, first+n).Bytes}, Batch{over, b.span(Recv, first+n, c.P).Bytes})
 			}

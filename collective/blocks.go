@@ -31,12 +31,6 @@ func (b blocks) groups(n int) []Batch {
 	return b.runs(n, 1, n)
 }
 
-// firstGroups is groups, for the first `groups` groups.
-func (b blocks) firstGroups(n, groups int) []Batch {
-	b.total = min(b.total, groups*n*b.unit)
-	return b.groups(n)
-}
-
 // subtrees is the shape of the stage of a binomial tree in which every 2n-th rank sends its n-th neighbour
 // the n blocks of that neighbour's subtree.
 func (b blocks) subtrees(n int) []Batch {

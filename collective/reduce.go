@@ -116,12 +116,7 @@ func (f halving) run(s *Schedule) {
 			return Message{From: f.outside(i), To: f.rank(i), Src: Span{Send, 0, c.M}, Dst: f.sumOf(f.rank(i), whole)}
 		})
 	}
-	f.share(s)
-}
-
-// share is the reduce-scatter and the gather.
-func (f halving) share(s *Schedule) {
-	c, rank := s.Call, f.rank
+	rank := f.rank
 	b := ceilBlocks(c.M, f.core, c.Element)
 	s.Unit = b.unit
 	owned := func(i, distance int) Span {

@@ -2,6 +2,7 @@ package mpibench
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -78,10 +79,7 @@ func isNumber(text string) bool {
 
 // isPartOfTitle reports whether an output was cut within the title of a table.
 func isPartOfTitle(text string) bool {
-	for _, title := range []string{"# Benchmarking", "# OSU MPI"} {
-		if len(text) > len("# ") && len(text) <= len(title) && strings.HasPrefix(title, text) {
-			return true
-		}
-	}
-	return false
+	return len(text) > len("# ") && slices.ContainsFunc([]string{"# Benchmarking", "# OSU MPI"}, func(title string) bool {
+		return strings.HasPrefix(title, text)
+	})
 }

@@ -66,13 +66,13 @@ var errLists = errors.New("the processes of each node are on other CPUs, in thei
 
 // oneList writes the CPUs of a node's processes, in the order of processes.
 func oneList(r *Result, m *Mapping, w io.Writer, format string) error {
+	nodes := make([][]string, r.Nodes)
+	for process := range m.Places {
+		node, core := r.Place(m, process)
+		nodes[node] = append(nodes[node], strconv.Itoa(core.CPU))
+	}
 	var longest []string
-	for _, processes := range r.onNodes(m) {
-		var list []string
-		for _, process := range processes {
-			_, core := r.Place(m, process)
-			list = append(list, strconv.Itoa(core.CPU))
-		}
+	for _, list := range nodes {
 		shorter := min(len(list), len(longest))
 		if !slices.Equal(list[:shorter], longest[:shorter]) {
 			return errLists

@@ -127,13 +127,3 @@ func (r *Result) Place(m *Mapping, process int) (node int, core Core) {
 	place := m.Places[process]
 	return place / len(r.Cores), r.Cores[place%len(r.Cores)]
 }
-
-// onNodes are the processes of each node, by their number.
-func (r *Result) onNodes(m *Mapping) [][]int {
-	nodes := make([][]int, r.Nodes)
-	for process := range m.Places {
-		node, _ := r.Place(m, process)
-		nodes[node] = append(nodes[node], process)
-	}
-	return nodes
-}

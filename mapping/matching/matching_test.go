@@ -182,22 +182,3 @@ func TestRefused(t *testing.T) {
 		t.Errorf("three vertices: %v", err)
 	}
 }
-
-func FuzzPerfect(f *testing.F) {
-	f.Add([]byte{4, 0, 1, 9, 1, 2, 9, 2, 3, 9, 0, 2, 7})
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if len(data) == 0 {
-			return
-		}
-		n := int(data[0] % 40)
-		var edges []Edge
-		for data = data[1:]; len(data) >= 3; data = data[3:] {
-			if u, v := int(data[0]), int(data[1]); u < n && v < n && u != v {
-				edges = append(edges, Edge{u, v, int64(int8(data[2]))})
-			}
-		}
-		for _, perfect := range []bool{false, true} {
-			certified(t, n, edges, perfect)
-		}
-	})
-}
