@@ -196,8 +196,14 @@ func (e *Experiment) Run(ctx context.Context) error {
 		e.Warn(errors.New(w))
 	}
 	e.Warn(doubt.Unequal(e.File)...) // where CPUs are not there all the time, times say so themselves
-	if e.Patterns {
-		e.warnOfStates()
+	if !e.Patterns {
+		return err
+	}
+	for _, of := range e.states() {
+		if len(of.States) > 0 { // rows are means over states
+			e.Warn(fmt.Errorf("%d ranks were in several states, a flag took %s: times are means over these states by their shares, and predictions over those that the parameters met",
+				of.P, params.StateList(of.States)))
+		}
 	}
 	return err
 }

@@ -29,16 +29,6 @@ func (e *Experiment) states() (all []RankStates) {
 	return all
 }
 
-// warnOfStates warns if rows are means over states.
-func (e *Experiment) warnOfStates() {
-	for _, of := range e.states() {
-		if len(of.States) > 0 {
-			e.Warn(fmt.Errorf("%d ranks were in several states, a flag took %s: times are means over these states by their shares, and predictions over those that the parameters met",
-				of.P, params.StateList(of.States)))
-		}
-	}
-}
-
 // A stay is an experiment restricted to one state, with the cases of its number of ranks; or in all
 // states.
 type stay struct {
