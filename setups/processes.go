@@ -86,12 +86,11 @@ type order struct {
 
 // A reply is a worker process's answer to a hello or an order.
 type reply struct {
-	Thread    int    `json:"thread,omitempty"` // the pinned one
-	Error     string `json:"error,omitempty"`
-	Waited    string `json:"waited,omitempty"` // it was told to stop while it waited for this
-	Forbidden bool   `json:"forbidden,omitempty"`
-	Rounds    int    `json:"rounds,omitempty"`
-	Late      []int  `json:"late,omitempty"`
+	Thread int    `json:"thread,omitempty"` // the pinned one
+	Error  string `json:"error,omitempty"`
+	Waited string `json:"waited,omitempty"` // it was told to stop while it waited for this
+	Rounds int    `json:"rounds,omitempty"`
+	Late   []int  `json:"late,omitempty"`
 
 	Looks []float64 `json:"looks_ns,omitempty"`
 	// Computed is this worker's bracket.computed.
@@ -103,8 +102,6 @@ func (r reply) err() error {
 	switch {
 	case r.Waited != "":
 		return gaveUp{r.Waited}
-	case r.Forbidden:
-		return forbidden(r.Error)
 	case r.Error != "":
 		return errors.New(r.Error)
 	}
@@ -115,12 +112,6 @@ func (r reply) err() error {
 type died struct{ error }
 
 func (d died) Unwrap() error { return d.error }
-
-// forbidden is shm.ErrForbidden of another process.
-type forbidden string
-
-func (f forbidden) Error() string { return string(f) }
-func (forbidden) Unwrap() error   { return shm.ErrForbidden }
 
 // NewProcesses starts the workers of a placement, each as a process: this program with the argument
 // WorkerCommand. Such a team carries out only Collectives. If a process dies the team becomes unusable,
@@ -389,7 +380,7 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 		if errors.As(err, &stopped) {
 			r.Waited = stopped.waitedFor
 		} else {
-			r.Error, r.Forbidden = err.Error(), errors.Is(err, shm.ErrForbidden)
+			r.Error = err.Error()
 			t.stop.Store(true) // the other workers would wait for the lost one
 		}
 	}

@@ -1,7 +1,6 @@
 package shm
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -38,21 +37,6 @@ func TestHugeBytes(t *testing.T) {
 			t.Errorf("%x-%x: %d bytes, %v; want %d", tt.begin, tt.end, got, err, tt.want)
 		}
 	}
-}
-
-func FuzzHugeBytes(f *testing.F) {
-	f.Add(smaps, uint64(0x7f0000000000), uint64(0x7f0001800000))
-	if own, err := os.ReadFile("/proc/self/smaps"); err == nil {
-		f.Add(string(own), uint64(0), ^uint64(0))
-	}
-	f.Fuzz(func(t *testing.T, text string, begin, end uint64) {
-		if end < begin {
-			return
-		}
-		if n, err := hugeBytes(strings.NewReader(text), begin, end); err == nil && n < 0 {
-			t.Errorf("%d bytes", n)
-		}
-	})
 }
 
 // The kernel's numbers for real memory stay within its size.

@@ -24,6 +24,20 @@ func machine() *numa.Machine {
 	return m
 }
 
+// walksWithin fails if messages walk through fewer bytes than the level's least, or more than its most.
+func walksWithin(t *testing.T, l Level) {
+	t.Helper()
+	for _, size := range append([]int{1, 100}, CopySizes...) {
+		n := l.walk(size)
+		if n == 0 && l.cache() && size*2 <= l.Most && size >= 64 && l.Least <= l.Most {
+			t.Errorf("%s does not take messages of %d bytes", l.Name, size)
+		}
+		if n > 0 && (n < size || n%64 != 0 || n < l.Least || l.cache() && n > l.Most) {
+			t.Errorf("%s: messages of %d bytes walk through %d", l.Name, size, n)
+		}
+	}
+}
+
 // Working sets exceed the level before, and both ends fit the level. Two workers have half of a shared
 // cache each.
 func TestLevels(t *testing.T) {
@@ -44,15 +58,7 @@ func TestLevels(t *testing.T) {
 			if l != want[i] {
 				t.Errorf("τ = %d: %+v, want %+v", tau, l, want[i])
 			}
-			for _, size := range []int{1, 64, 100, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20} {
-				n := l.walk(size)
-				if n == 0 && l.cache() && size*2 <= l.Most && size >= 64 && l.Least <= l.Most {
-					t.Errorf("%s does not take messages of %d bytes", l.Name, size)
-				}
-				if n > 0 && (n < size || n%64 != 0 || n < l.Least || l.cache() && n > l.Most) {
-					t.Errorf("%s: messages of %d bytes walk through %d", l.Name, size, n)
-				}
-			}
+			walksWithin(t, l)
 		}
 	}
 	// An L2 of 64 KB is too close to an L1 of 48 KB.

@@ -27,11 +27,7 @@ func TestSnapshots(t *testing.T) {
 					if l.cache() && (l.Least > l.Most || 4*l.Most > l.Cache) || i > 0 && l.Least < levels[i-1].Least {
 						t.Errorf("τ = %d: %+v", tau, levels)
 					}
-					for _, size := range CopySizes {
-						if n := l.walk(size); n > 0 && (n < size || n < l.Least || l.cache() && n > l.Most) {
-							t.Errorf("τ = %d, %s: messages of %d bytes walk through %d", tau, l.Name, size, n)
-						}
-					}
+					walksWithin(t, l)
 				}
 				if !memory {
 					t.Errorf("τ = %d: no memory in %+v", tau, levels)

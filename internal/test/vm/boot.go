@@ -22,7 +22,6 @@ type boot struct {
 	checks  string // part of the names of checks to run
 	large   bool
 	limit   time.Duration
-	verbose bool
 }
 
 // tailLines is the number of the console's last lines that are shown if a machine ends without a verdict.
@@ -80,11 +79,8 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 		if ours {
 			patience.Stop()
 		}
-		switch {
-		case ours && said != up:
+		if ours && said != up {
 			fmt.Fprintf(out, "   %s\n", said)
-		case !ours && b.verbose:
-			fmt.Fprintf(out, "   | %s\n", line)
 		}
 	}
 	err = cmd.Wait()
@@ -117,9 +113,6 @@ func (b boot) options() string {
 		" vm.limit=" + b.limit.String() + " vm.run=" + url.QueryEscape(b.checks)
 	if b.large {
 		kernel += " vm.large=1"
-	}
-	if b.verbose {
-		kernel += " vm.verbose=1"
 	}
 	return kernel
 }

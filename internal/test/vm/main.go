@@ -9,9 +9,8 @@
 //	go run ./internal/test/vm 4nodes smt       these
 //	go run ./internal/test/vm -large 2nodes    also slow checks: all tests of setups, and little memory
 //	go run ./internal/test/vm -parallel 2      two at a time; each report is printed at its end
-//	go run ./internal/test/vm -v -run shrink 2nodes
-//	                             checks with "shrink" in their name, with the
-//	                             machine's console
+//	go run ./internal/test/vm -run shrink 2nodes
+//	                                           checks with "shrink" in their name
 //
 // It needs QEMU (package qemu-system-x86). Debian's cloud kernel is downloaded, not
 // installed, and kept in the user's cache directory; -kernel names another. Machines are emulated
@@ -53,13 +52,12 @@ func main() {
 // prove boots the machines that args name.
 func prove(ctx context.Context, out io.Writer, args []string) error {
 	var (
-		flags   = flag.NewFlagSet("vm", flag.ContinueOnError)
-		run     = flags.String("run", "", "only the checks whose name contains `text`")
-		large   = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
-		verbose = flags.Bool("v", false, "show all that the machines print")
-		kernel  = flags.String("kernel", "", "boot the Linux kernel in this `file`")
-		limit   = flags.Duration("limit", 25*time.Minute, "end a machine that takes longer")
-		atOnce  = flags.Int("parallel", 1, "run this number of `machines` at once")
+		flags  = flag.NewFlagSet("vm", flag.ContinueOnError)
+		run    = flags.String("run", "", "only the checks whose name contains `text`")
+		large  = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
+		kernel = flags.String("kernel", "", "boot the Linux kernel in this `file`")
+		limit  = flags.Duration("limit", 25*time.Minute, "end a machine that takes longer")
+		atOnce = flags.Int("parallel", 1, "run this number of `machines` at once")
 	)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -103,7 +101,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := build(ctx, work, initrd); err != nil {
 		return err
 	}
-	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit, verbose: *verbose})
+	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit})
 }
 
 // bootAll boots machines, at most atOnce at a time, and prints their reports.

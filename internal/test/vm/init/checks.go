@@ -98,9 +98,6 @@ func tests(pkg string, which ...string) func(guest) {
 			other = g.machine.Threads
 		}
 		cpus := fmt.Sprintf("-cpus=0,%d", other)
-		if g.verbose {
-			which = append([]string{"-test.v"}, which...)
-		}
 		g.confine([]string{cpus}, append([]string{"/bin/" + pkg + ".test"}, which...)...).passed()
 	}
 }

@@ -69,7 +69,7 @@ func runChecks() error {
 	}
 	// In case the host's side has ended.
 	time.AfterFunc(limit, powerOff)
-	g := guest{machine: m, verbose: options["vm.verbose"] != ""}
+	g := guest{machine: m}
 	passed, failed := 0, 0
 	for _, c := range checks {
 		if c.on != nil && !c.on(m) || c.large && options["vm.large"] == "" || !strings.Contains(c.name, options["vm.run"]) {

@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -27,7 +25,6 @@ import (
 type guest struct {
 	context.Context
 	machine machine.Machine
-	verbose bool
 }
 
 // fail ends a check.
@@ -58,10 +55,6 @@ func (g guest) start(during func(), command ...string) (outcome, error) {
 	var out, errOut bytes.Buffer
 	cmd := exec.CommandContext(g, command[0], command[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if g.verbose { // shows progress
-		fmt.Println(strings.Join(command, " "))
-		cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, os.Stdout), io.MultiWriter(&errOut, os.Stdout)
-	}
 	// On SIGQUIT a Go program prints its stacks.
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 	cmd.WaitDelay = 5 * time.Second
@@ -74,9 +67,6 @@ func (g guest) start(during func(), command ...string) (outcome, error) {
 	}
 	err := cmd.Wait()
 	o := outcome{command, out.String(), errOut.String(), cmd.ProcessState.ExitCode(), time.Since(began)}
-	if g.verbose {
-		fmt.Printf("exit status %d after %.1f s\n", o.status, o.took.Seconds())
-	}
 	var exit *exec.ExitError
 	switch {
 	case g.Err() != nil:
