@@ -142,7 +142,7 @@ func (b *between) measure(w *worker) error {
 }
 
 func (b *between) verify(w *worker) error {
-	return b.check(w.id, b.ends[w.id].first, b.ends[w.id].copies, unitsOf(b.Bytes)*unitBytes)
+	return b.check(w.id, b.ends[w.id].first, b.ends[w.id].copies)
 }
 
 // begin is the offset at which a walk of strides continues.
@@ -194,8 +194,8 @@ func (b *between) copies(own []byte, from, to *region, stride, n int) (nextFrom,
 
 // check proves that every place holds the bytes of the last copy into it. Bytes of an earlier trial
 // would differ, see room.
-func (b *between) check(w int, first [2]int, total, stride int) error {
-	from, to := b.ends[w].from, b.ends[w].to
+func (b *between) check(w int, first [2]int, total int) error {
+	from, to, stride := b.ends[w].from, b.ends[w].to, unitsOf(b.Bytes)*unitBytes
 	places, sources := len(to.mem)/stride, len(from.mem)/stride
 	for i := max(0, total-places); i < total; i++ {
 		s := (first[sending]/stride + i) % sources * stride

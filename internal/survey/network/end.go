@@ -216,7 +216,7 @@ func (e *end) lead(o order) (s span, err error) {
 	if err := e.read(b[:]); err != nil {
 		return s, err
 	}
-	if s.result, err = decodeResult(b[:]); err != nil {
+	if _, err = binary.Decode(b[:], binary.BigEndian, &s.result); err != nil {
 		return s, err
 	}
 	if s.Wrong != 0 || o.Operation == exchange && !e.arrived(o, leading) {

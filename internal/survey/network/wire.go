@@ -251,7 +251,7 @@ type order struct {
 const orderBytes = 28
 
 func decodeOrder(b []byte) (o order, err error) {
-	if err := binary.Read(bytes.NewReader(b), binary.BigEndian, &o); err != nil {
+	if _, err := binary.Decode(b, binary.BigEndian, &o); err != nil {
 		return o, err
 	}
 	switch {
@@ -281,9 +281,4 @@ const resultBytes = 24
 func encoded[T order | result](what T) []byte {
 	b, _ := binary.Append(nil, binary.BigEndian, what) // fixed size: no error
 	return b
-}
-
-func decodeResult(b []byte) (r result, err error) {
-	err = binary.Read(bytes.NewReader(b), binary.BigEndian, &r)
-	return r, err
 }
