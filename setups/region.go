@@ -258,7 +258,6 @@ func (m *memory) forget() {
 // error for Warnings.
 type where struct {
 	workers             []numa.Worker
-	stop                *atomic.Bool // ends the initialisation between two pieces
 	unbound, unverified forbidding
 	unadvised           atomic.Pointer[error]
 }
@@ -291,9 +290,6 @@ func (w *where) place(k key) (node int, name string) {
 // elsewhere and cannot be moved. It does not bind before, because on a full node the kernel
 // kills a process that touches bound memory.
 func (w *where) settle(mem []byte, k key) error {
-	if w.stop != nil && w.stop.Load() {
-		return gaveUp{"its memory to be initialised"}
-	}
 	node, name := w.place(k)
 	err := w.verify(mem, node, name)
 	if w.unbound.Load() != nil {

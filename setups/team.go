@@ -108,7 +108,7 @@ func all(pinned <-chan error) (err error) {
 
 // newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
-	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers, stop: stop}, kept: make(map[key]*region)}, walks: make(map[key]*walk)}
+	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}, walks: make(map[key]*walk)}
 	cores := make(map[int]int) // workers of each
 	for _, place := range p.Workers {
 		cores[place.Core]++

@@ -25,7 +25,6 @@ import (
 type visitor struct {
 	shape numatest.Shape
 	m     *numa.Machine
-	plan  params.Plan
 	laid  map[string]bool // groups, in the present launch
 }
 
@@ -115,7 +114,7 @@ func TestLargeMachines(t *testing.T) {
 			if s.Cores > 256 && budget == time.Minute { // five placements of 512 workers take longer
 				continue
 			}
-			v := &visitor{shape: s, m: m, plan: f.Plan}
+			v := &visitor{shape: s, m: m}
 			for _, c := range v.launch(x, budget/engine.LeastLaunches) {
 				ns := v.takes(c.Key)
 				c.Time = fit.Estimate{Center: ns, Lo: ns * .98, Hi: ns * 1.02, N: engine.LeastLaunches}
