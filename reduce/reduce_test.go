@@ -116,25 +116,6 @@ func TestKernels(t *testing.T) {
 	}
 }
 
-func FuzzOperators(f *testing.F) {
-	f.Add(uint8(0), uint8(0), uint8(0), []byte("all of the bytes that there are, and one more than that: eighty of them, or more"))
-	f.Add(uint8(25), uint8(3), uint8(7), bytes.Repeat([]byte{0xff, 0xc0}, 300))
-	all := everyOperator()
-	f.Fuzz(func(t *testing.T, which, a, b uint8, data []byte) {
-		o := all[int(which)%len(all)]
-		half := len(data) / 2
-		at := func(begin uint8, data []byte) ([]byte, int) {
-			skip := int(begin) % 8 * o.Element
-			mem := aligned(skip + len(data) + 64)
-			copy(mem[skip:], data)
-			return mem, skip
-		}
-		in, i := at(a, data[:half])
-		inout, j := at(b, data[half:])
-		compare(t, o, inout, in, j, i, half/o.Element)
-	})
-}
-
 // compare reduces n elements that begin at in[i:] and inout[j:].
 func compare(t *testing.T, o tried, inout, in []byte, j, i, n int) {
 	t.Helper()
