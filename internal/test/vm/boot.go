@@ -21,7 +21,6 @@ type boot struct {
 	initrd  string
 	checks  string // part of the names of checks to run
 	large   bool
-	limit   time.Duration
 }
 
 // tailLines is the number of the console's last lines that are shown if a machine ends without a verdict.
@@ -51,7 +50,7 @@ func (b boot) upWithin() time.Duration {
 var errNotUp = errors.New("the machine's first program did not start")
 
 func (b boot) once(ctx context.Context, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, b.limit)
+	ctx, cancel := context.WithTimeout(ctx, machine.Limit)
 	defer cancel()
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
@@ -92,7 +91,7 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 	}
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, context.DeadlineExceeded):
-		err = fmt.Errorf("was not done after %v", b.limit)
+		err = fmt.Errorf("was not done after %v", machine.Limit)
 	case cause != nil:
 		err = cause
 	case !v.up:
@@ -110,7 +109,7 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 // timer fails the kernel's check of it.
 func (b boot) options() string {
 	kernel := "console=ttyS0 quiet panic=-1 tsc=reliable no_timer_check mitigations=off vm.machine=" + b.machine.Name +
-		" vm.limit=" + b.limit.String() + " vm.run=" + url.QueryEscape(b.checks)
+		" vm.run=" + url.QueryEscape(b.checks)
 	if b.large {
 		kernel += " vm.large=1"
 	}

@@ -33,7 +33,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -56,7 +55,6 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 		run    = flags.String("run", "", "only the checks whose name contains `text`")
 		large  = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
 		kernel = flags.String("kernel", "", "boot the Linux kernel in this `file`")
-		limit  = flags.Duration("limit", 25*time.Minute, "end a machine that takes longer")
 		atOnce = flags.Int("parallel", 1, "run this number of `machines` at once")
 	)
 	if err := flags.Parse(args); err != nil {
@@ -101,7 +99,7 @@ func prove(ctx context.Context, out io.Writer, args []string) error {
 	if err := build(ctx, work, initrd); err != nil {
 		return err
 	}
-	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large, limit: *limit})
+	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large})
 }
 
 // bootAll boots machines, at most atOnce at a time, and prints their reports.

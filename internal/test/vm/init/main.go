@@ -63,12 +63,7 @@ func runChecks() error {
 		return err
 	}
 	fmt.Println("vm: up")
-	limit, err := time.ParseDuration(options["vm.limit"])
-	if err != nil {
-		return err
-	}
-	// In case the host's side has ended.
-	time.AfterFunc(limit, powerOff)
+	time.AfterFunc(machine.Limit, powerOff) // in case the host's side has ended
 	g := guest{machine: m}
 	passed, failed := 0, 0
 	for _, c := range checks {

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
+
+// Limit is the time after which a machine ends.
+const Limit = 25 * time.Minute
 
 // A Machine is NUMA nodes with CPUs and memory.
 type Machine struct {
