@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,11 @@ func TestCheck(t *testing.T) {
 		if b.State != tt.want || len(b.Cells) != len(x.Cells) {
 			t.Errorf("%v, %d of %d cells: %s; want %v", b.State, len(b.Cells), len(x.Cells), b.Text, tt.want)
 		}
+	}
+	empty := *was
+	empty.Cells = nil
+	if _, err := Check(&empty, sim.Machine, 0, time.Hour); !errors.Is(err, params.ErrUnfinished) {
+		t.Errorf("of a file without cells: %v", err)
 	}
 	was.Provenance.CPUModel = "another"
 	if _, err := Check(was, sim.Machine, 0, time.Hour); err == nil || !strings.Contains(err.Error(), "processor was") {
