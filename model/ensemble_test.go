@@ -74,13 +74,6 @@ func TestEnsembleIntervals(t *testing.T) {
 	}
 }
 
-func TestEnsembleWithoutLaunches(t *testing.T) {
-	e := NewEnsemble(twoNodes(), Choice{})
-	if costs := e.Costs(schedule(t, "bcast:linear", collective.Call{P: 2, M: 8192})); len(costs) > 0 || e.Interval(1, costs).Known() {
-		t.Errorf("%v, %v", costs, e.Interval(1, costs))
-	}
-}
-
 // Intervals include the uncertainty of a network of another file.
 func TestEnsembleHasNetwork(t *testing.T) {
 	f := twoNodes()

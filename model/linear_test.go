@@ -19,7 +19,7 @@ func TestPatternFormulas(t *testing.T) {
 	scatter := must.Get(collective.Lookup("scatter:binomial"))
 	// L(S,τ) = 1 µs · τ, which shows concurrent transfers.
 	const segment, k = 1024, 5
-	serial := TauLop{Channels: Uniform(serialChannel{}), Segment: segment}
+	serial := TauLop{Channels: Uniform(channel(func(_, tau int) float64 { return 1e-6 * float64(tau) })), Segment: segment}
 	linear := Linear{Startup: 1e-6, PerByte: 1e-9}
 	const m = k * segment
 	for p := 2; p <= 17; p++ {
@@ -55,9 +55,3 @@ func TestPatternFormulas(t *testing.T) {
 		}
 	}
 }
-
-// serialChannel carries one transfer of 1 µs at a time.
-type serialChannel struct{}
-
-func (serialChannel) L(m, tau int) (float64, bool) { return 1e-6 * float64(tau), false }
-func (serialChannel) O(m int) (float64, bool)      { return 0, false }

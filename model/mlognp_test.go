@@ -144,20 +144,6 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 	}
 }
 
-// A published network: o(m) keeps the ends busy, and the copies that L(m,1) leaves out.
-func TestNetworkLevel(t *testing.T) {
-	m := mlognp(t, twoLevels(2, 4)) // f(8K) = 450 ns between the closest
-	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1, 2}, Times: [][]float64{{1e-6, 2e-6}, {9e-6, 18e-6}}}, Overheads: []float64{0.4e-6, 0.6e-6}}
-	for copies, half := range map[int]float64{0: 300, 2: 300 + 450} {
-		l := m.NetworkLevel(params.Network{Name: "tcp", Kind: "tcp", Copies: copies}, table)
-		busy, _ := l.Transfer.At(8192, 1)
-		net, _ := l.Network.At(8192, 1)
-		if l.Name != "tcp" || math.Abs(busy*1e9-half) > 1e-6 || math.Abs(net*1e9-9000) > 1e-6 {
-			t.Errorf("%d copies: %g ns at each end, want %g, and %g in the network", copies, busy*1e9, half, net*1e9)
-		}
-	}
-}
-
 // -model mlognp and its reductions, contiguous and strided, of one file.
 func TestPredictorsOfPairs(t *testing.T) {
 	f := strided(twoLevels(2, 4))
@@ -175,12 +161,22 @@ func TestPredictorsOfPairs(t *testing.T) {
 		p := predictorOf(t, f, tt.choice)
 		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, tt.want, "")
 	}
-	// On two nodes like this one, 4 ranks each: 3 messages within, 4 between.
+	// On two nodes like this one, 4 ranks each: 3 messages within, 4 between. A network keeps the ends busy for
+	// o(m), and for the copies that L(m,1) leaves out.
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1}, Times: [][]float64{{1e-6}, {9e-6}}}, Overheads: []float64{4e-6, 4e-6}}
-	cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp"}, table, nil}}
-	for model, want := range map[string]float64{"mlognp": 3*(450+100) + 5*(2000+150) + 9000, "2log23p": 3*(450+100) + 5*(2000+150) + 9000, "log3p": 8*(2000+150) + 9000} {
-		p := predictorOf(t, f, Choice{Model: model, Stride: 64, Cluster: cluster})
-		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, want, "")
+	for _, tt := range []struct {
+		model  string
+		copies int
+		want   float64
+	}{
+		{"mlognp", 0, 3*(450+100) + 5*(2000+150) + 9000},
+		{"mlognp", 2, 3*(450+100) + 5*(2000+450+150) + 9000},
+		{"2log23p", 0, 3*(450+100) + 5*(2000+150) + 9000},
+		{"log3p", 0, 8*(2000+150) + 9000},
+	} {
+		cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp", Copies: tt.copies}, table, nil}}
+		p := predictorOf(t, f, Choice{Model: tt.model, Stride: 64, Cluster: cluster})
+		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, tt.want, "")
 		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); !errors.Is(err, ErrOneNode) {
 			t.Errorf("a tree of copies between nodes: %v", err)
 		}

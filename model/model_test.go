@@ -139,24 +139,21 @@ func TestBaselines(t *testing.T) {
 	}
 }
 
-// A barrier costs synchronisation and o.
+// A barrier costs synchronisation and o. Of two isolated empty transfers one waits for a flag.
 func TestSynchronised(t *testing.T) {
-	flags := &measured{y: &params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 4}, Times: [][]float64{{7, 14, 28}}}}
-	m := TauLop{Channels: Uniform(plain{}), Segment: segment}
-	m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
-	c, err := m.Cost(schedule(t, "barrier:dissemination", collective.Call{P: 4}))
-	if want := 2*o(0) + 4*28; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
-		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
-	}
-	// Of two isolated empty transfers one waits for a flag.
-	flags.isolated = true
-	m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
-	c, err = m.Cost(schedule(t, "barrier:linear", collective.Call{P: 2}))
-	if want := 2*o(0) + 2*7; err != nil || math.Abs(c.Seconds-want) > 1e-9*want {
-		t.Errorf("%v = %s, %v, want %v", c.Seconds, c.Formula(), err, want)
-	}
-	if got, _ := m.Channels.Transfers(Channel{}).l(100, 4); got != l(100, 4) {
-		t.Errorf("L(100,4) = %v, want %v", got, l(100, 4))
+	for _, tt := range []struct {
+		isolated  bool
+		algorithm string
+		p         int
+		want      float64
+	}{{false, "barrier:dissemination", 4, 2*o(0) + 4*28}, {true, "barrier:linear", 2, 2*o(0) + 2*7}} {
+		flags := &measured{y: &params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 4}, Times: [][]float64{{7, 14, 28}}}, isolated: tt.isolated}
+		m := TauLop{Channels: Uniform(plain{}), Segment: segment}
+		m.Channels.transfers[Channel{}] = flags.transfers(plain{}.L)
+		expect(t, m, tt.algorithm, collective.Call{P: tt.p}, 1e9*tt.want, "")
+		if got, _ := m.Channels.Transfers(Channel{}).l(100, 4); got != l(100, 4) {
+			t.Errorf("L(100,4) = %v, want %v", got, l(100, 4))
+		}
 	}
 }
 
@@ -371,45 +368,45 @@ func TestMillionRanks(t *testing.T) {
 // Strided messages are packed before their first transfer and unpacked after their last, under log_nP too.
 func TestPacking(t *testing.T) {
 	m := TauLop{Channels: Uniform(plain{}), Segment: 64}
-	packing := func(m int) (float64, bool) { return 10 * float64(m), false }
 	strided := m
-	strided.Packing, strided.Stride = packing, 512
-	cost := func(m Coster, s *collective.Schedule) Cost {
-		t.Helper()
-		return priced(t, m, s)
-	}
+	strided.Stride, strided.Packing = 512, func(m int) (float64, bool) { return 10 * float64(m), false }
 	// Three stages, each with messages of m.
 	s := schedule(t, "bcast:binomial", collective.Call{P: 8, M: 640})
-	if got := cost(strided, s).Seconds - cost(m, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
-		t.Errorf("three stages cost %v more strided, want %v", got, 3*2*6400)
+	with := priced(t, strided, s)
+	if got := with.Seconds - priced(t, m, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 || !strings.Contains(with.Formula(), "6p(m,512)") {
+		t.Errorf("three stages cost %v more strided, want %v: %s", got, 3*2*6400, with.Formula())
 	}
-	if text := cost(strided, s).Formula(); !strings.Contains(text, "6p(m,512)") {
-		t.Errorf("formula %s", text)
-	}
-	one, _ := LogNPOf(m)
-	other, _ := LogNPOf(strided)
-	if got := cost(other, s).Seconds - cost(one, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
+	one, other := must.Get(LogNPOf(m)), must.Get(LogNPOf(strided))
+	if got := priced(t, other, s).Seconds - priced(t, one, s).Seconds; math.Abs(got-3*2*6400) > 1e-6 {
 		t.Errorf("log_nP: %v more strided", got)
 	}
 	empty := schedule(t, "barrier:dissemination", collective.Call{P: 8})
-	if cost(strided, empty).Seconds != cost(m, empty).Seconds {
+	if priced(t, strided, empty).Seconds != priced(t, m, empty).Seconds {
 		t.Error("empty messages are packed")
 	}
-	tree := schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64, Degree: 2})
-	if _, err := strided.Cost(tree); !errors.Is(err, ErrContiguous) {
+	if _, err := strided.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 640, Segment: 64})); !errors.Is(err, ErrContiguous) {
 		t.Errorf("a tree of transfers: %v", err)
 	}
 }
 
-// Without o(m) of exchanges at a level its o(m) of messages stands in.
-func TestExchangeOverheadOfOneLevel(t *testing.T) {
-	m := TauLop{Channels: withChannels(plain{}.L, Channel{Level: 1})}
-	m.Channels.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return 5, false }
-	m.Channels.overheads[Channel{Level: 1}] = plain{}.O
-	for level, want := range []float64{5, 1001} {
-		of := m.Channels.overheadOf(level, true)
-		if got, _, err := m.value(Term{Parameter: "o", Bytes: 7, from: source{Channel: of}}); err != nil || got != want {
-			t.Errorf("level %d: %g, %v, want %g", level, got, err, want)
+// A lone message, as of a root that receives nothing, is no exchange. A cost below zero is unknown. Without
+// o(m) of exchanges at a level its o(m) of messages stands in.
+func TestOverheadOfExchanges(t *testing.T) {
+	for _, tt := range []struct {
+		messages       int
+		overhead, want float64
+	}{{1, -1.5, 2}, {2, -1.5, 0.5}, {2, -3, -1}} {
+		channels := Uniform(channel(func(int, int) float64 { return 1 }))
+		channels.overheads[Channel{Way: Exchange}] = func(int) (float64, bool) { return tt.overhead, false }
+		p := &Predictor{in: func(*collective.Schedule) Coster { return TauLop{Channels: channels, Transport: Whole} }}
+		s := alone(1000)
+		stage := &s.Blocks[0].Stages[0]
+		stage.Pattern, stage.Shape[0].Count = collective.Exchange, tt.messages
+		if got := priced(t, p, s); got.Seconds != max(0, tt.want) || got.Unknown != (tt.want < 0) {
+			t.Errorf("%d messages, o⇄ = %g: %g, unknown %v", tt.messages, tt.overhead, got.Seconds, got.Unknown)
+		}
+		if of := channels.overheadOf(1, true); of != (Channel{Level: 1}) {
+			t.Errorf("o(m) of level 1 is %v's", of)
 		}
 	}
 }

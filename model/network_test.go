@@ -2,6 +2,7 @@ package model
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -98,55 +99,44 @@ func TestSlowestChannel(t *testing.T) {
 	}
 }
 
-// everything calls try with schedules of all algorithms.
-func everything(t *testing.T, try func(s *collective.Schedule)) {
-	t.Helper()
-	for _, a := range collective.All() {
-		for _, p := range []int{1, 2, 3, 7, 8, 12, 16} {
-			for _, m := range []int{0, 4, 1000, 100000} {
-				if s, err := a.Schedule(collective.Call{P: p, M: m, Element: 4}); err == nil {
-					try(s)
-				}
-			}
-		}
-	}
-}
-
 // On one node all mappings cost the same; on as many nodes as ranks block and cyclic do.
 func TestMappingsThatAreAlike(t *testing.T) {
 	m, n := small(2)
 	m.Transport, m.Segment = Segmented, 64
-	library := Libtaulop{Table: times(1), Gamma: &params.Gamma{Operators: []params.Operator{
-		{Name: "sum", Curve: params.Curve{Sizes: []int{1, 1000}, Times: [][]float64{{1}, {1000}}}}}}}
-	everything(t, func(s *collective.Schedule) {
-		plain, theirs := priced(t, m, s), priced(t, library, s)
+	library := Libtaulop{Table: times(1), Gamma: m.Reductions.(*params.Gamma)}
+	alike := func(s *collective.Schedule) {
+		on := func(order string, nodes int) (string, float64) {
+			one, other := m, library
+			if nodes > 0 {
+				one.Cluster = cluster(t, order, nodes, n)
+				other.Cluster = one.Cluster
+			}
+			c := priced(t, one, s)
+			return fmt.Sprint(c.Formula(), " = ", c.Seconds), priced(t, other, s).Seconds
+		}
+		same := func(order, other string, nodes, otherNodes int) {
+			ours, theirs := on(order, nodes)
+			if want, theirWant := on(other, otherNodes); ours != want || theirs != theirWant {
+				t.Errorf("%s, P = %d, m = %d: %s on %d nodes %s, %s on %d %s; the library %g and %g",
+					s.Algorithm, s.Call.P, s.Call.M, order, nodes, ours, other, otherNodes, want, theirs, theirWant)
+			}
+		}
 		for _, order := range []string{"block", "cyclic", "plane=3"} {
-			one, other := m, library
-			one.Cluster = cluster(t, order, 1, nil)
-			other.Cluster = one.Cluster
-			if c := priced(t, one, s); c.Seconds != plain.Seconds || c.Formula() != plain.Formula() {
-				t.Errorf("%s, P = %d, m = %d, %s on one node: %s, want %s", s.Algorithm, s.Call.P, s.Call.M, order, c.Formula(), plain.Formula())
+			same(order, "", 1, 0)
+		}
+		if s.Levels == 0 {
+			same("block", "cyclic", s.Call.P, s.Call.P)
+		}
+	}
+	for _, a := range collective.All() {
+		for _, p := range []int{1, 2, 3, 7, 8, 12, 16} {
+			for _, m := range []int{0, 4, 1000, 100000} {
+				if s, err := a.Schedule(collective.Call{P: p, M: m, Element: 4}); err == nil {
+					alike(s)
+				}
 			}
-			if c := priced(t, other, s); c.Seconds != theirs.Seconds {
-				t.Errorf("%s, P = %d, m = %d, %s on one node, the library: %g, want %g", s.Algorithm, s.Call.P, s.Call.M, order, c.Seconds, theirs.Seconds)
-			}
 		}
-		if s.Levels > 0 {
-			return
-		}
-		of := func(order string) (Cost, Cost) {
-			one, other := m, library
-			one.Cluster = cluster(t, order, s.Call.P, n)
-			other.Cluster = one.Cluster
-			return priced(t, one, s), priced(t, other, s)
-		}
-		block, theirBlock := of("block")
-		cyclic, theirCyclic := of("cyclic")
-		if block.Seconds != cyclic.Seconds || theirBlock.Seconds != theirCyclic.Seconds {
-			t.Errorf("%s, P = %d, m = %d on as many nodes: block %g and %g, cyclic %g and %g", s.Algorithm, s.Call.P, s.Call.M,
-				block.Seconds, theirBlock.Seconds, cyclic.Seconds, theirCyclic.Seconds)
-		}
-	})
+	}
 }
 
 func TestClusterRefused(t *testing.T) {

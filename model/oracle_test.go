@@ -27,6 +27,12 @@ func shared(t testing.TB, parts ...string) string {
 	return filepath.Join(append([]string{directory}, parts...)...)
 }
 
+// A channel is L(m,τ) without o(m).
+type channel func(m, tau int) float64
+
+func (c channel) L(m, tau int) (float64, bool) { return c(m, tau), false }
+func (channel) O(int) (float64, bool)          { return 0, false }
+
 // published reads the parameters of a machine.
 func published(t testing.TB, machine string) (*params.Table, *params.Gamma) {
 	t.Helper()

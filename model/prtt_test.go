@@ -44,60 +44,35 @@ func TestAssessLogGP(t *testing.T) {
 	}
 }
 
-// o is the mean of the sender's and the receiver's time, and L the rest of a message. L below zero is a
-// warning unless its interval includes 0.
-func TestAssessLogGPOfBothSides(t *testing.T) {
-	const send, receive = 50e-9, 30e-9
-	channel := LogGP{Latency: 20e-9, Overhead: (send + receive) / 2, Gap: 80e-9, GapPerByte: 1e-10}
-	measured := func(receive float64) []RoundTrip {
+// L below zero is taken as 0 and o as half of the message, so that eq. (1) twice is PRTT(1,0,m). This is a
+// warning unless the interval of L includes 0. Without a receiver's time the sender's counts.
+func TestAssessLogGPBelowZero(t *testing.T) {
+	const send = 60e-9
+	channel := LogGP{Latency: 20e-9, Overhead: 40e-9, Gap: 90e-9, GapPerByte: 1e-10}
+	for _, tt := range []struct {
+		receive float64
+		within  fit.Estimate
+		says    string
+	}{
+		{45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: 2e-9, N: 6}, ""},
+		{45e-9, fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: -1e-9, N: 6}, "are together more than the 100 ns of a message"},
+		{45e-9, fit.Estimate{}, "are together more than the 100 ns of a message"},
+		{0, fit.Estimate{}, "or the receiver's was not measured"},
+	} {
 		all := trips(channel, 1, 4096)
 		for i := range all {
 			if all[i].Delay > 0 {
 				all[i].Seconds += float64(all[i].N-1) * (send - channel.Overhead)
-				all[i].Receive = receive
+				all[i].Receive = tt.receive
 			}
 		}
-		return all
-	}
-	m, warnings, err := assessLogGP(measured(receive), fit.Estimate{})
-	if err != nil || len(warnings) > 0 || math.Abs(m.Latency-20e-9) > 1e-15 || math.Abs(m.Overhead-40e-9) > 1e-15 {
-		t.Errorf("%+v, %v, %v; want L = 20 and o = 40 ns", m, warnings, err)
-	}
-	for _, tt := range []struct {
-		within fit.Estimate
-		says   string
-	}{
-		{fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: 2e-9, N: 6}, ""},
-		{fit.Estimate{Center: -5e-9, Lo: -9e-9, Hi: -1e-9, N: 6}, "are together more than the 100 ns of a message"},
-		{fit.Estimate{}, "are together more than the 100 ns of a message"},
-	} {
-		m, warnings, err := assessLogGP(measured(55e-9), tt.within)
+		m, warnings, err := assessLogGP(all, tt.within)
 		if err != nil || len(warnings) > 1 || (len(warnings) == 1) != (tt.says != "") || len(warnings) == 1 && !strings.Contains(warnings[0].Error(), tt.says) {
 			t.Errorf("%+v: %v, %v; want %q", tt.within, warnings, err, tt.says)
 		}
 		if m.Latency != 0 || math.Abs(m.Overhead-50e-9) > 1e-15 {
-			t.Errorf("%+v", m)
+			t.Errorf("%+v, want half of the 100 ns of a message", m)
 		}
-	}
-}
-
-// With L taken as 0, too, eq. (1) twice is PRTT(1,0,m).
-func TestAssessLogGPGivesRoundTripBack(t *testing.T) {
-	all := trips(LogGP{Latency: 1e-6, Overhead: 2e-6, Gap: 5e-6, GapPerByte: 1e-9}, 1, 4096)
-	for i := range all {
-		if all[i].Delay > 0 {
-			all[i].Seconds *= 1.2 // as if the sender were busy while the receiver is
-		}
-	}
-	m, warnings, err := assessLogGP(all, fit.Estimate{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if m.Latency != 0 || len(warnings) != 1 || !strings.Contains(warnings[0].Error(), "or the receiver's was not measured") {
-		t.Errorf("%+v, %v", m, warnings)
-	}
-	if got := 2 * (2*m.Overhead + m.Latency); math.Abs(got-all[0].Seconds) > 1e-12 {
-		t.Errorf("two messages of a byte take %g s, the round trip took %g", got, all[0].Seconds)
 	}
 }
 
