@@ -45,23 +45,26 @@ func TestNearestChannel(t *testing.T) {
 	}
 }
 
-// A whole segment costs as in a message of the call's footprint, a remainder as a message of its own size.
+// A whole segment costs as in a message of the call's footprint, up to the largest measured, of which a worker
+// of a setup with separate buffers touches twice as much; a remainder as a message of its own size. Longer
+// messages count themselves.
 func TestSegmentsByFootprint(t *testing.T) {
-	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{500, 1000, 5000}, Times: [][]float64{{1}, {2}, {50}}}},
-		whole: &params.Table{Transfers: params.Curve{Sizes: []int{1}, Times: [][]float64{{7}}}}}
 	m := &machine{segment: 1000}
+	common, oneWay, exchange := measured{}, measured{oneWay: true}, measured{exchange: true}
 	for _, tt := range []struct {
-		touched, segment, m int
-		want                float64
-	}{{5000, 1000, 1000, 50}, {5000, 1000, 500, 1}, {500, 1000, 1000, 2}, {5000, 500, 1, 7}} {
-		if got := first(m.byFootprint(1000, tt.touched, 500, tt.segment)(s)(tt.m, 2)); got != tt.want {
+		setup                            measured
+		bytes, touched, sent, segment, m int
+		want                             float64
+	}{
+		{common, 1000, 5000, 500, 1000, 1000, 50}, {common, 1000, 5000, 500, 1000, 500, 1}, {common, 1000, 500, 500, 1000, 1000, 2},
+		{common, 1000, 5000, 500, 500, 1, 7}, {common, 1000, 9000, 500, 1000, 1000, 50}, {common, 6000, 18000, 500, 1000, 1000, 62},
+		{oneWay, 1000, 500, 5000, 1000, 1000, 50}, {oneWay, 1000, 5000, 500, 1000, 1000, 2}, {exchange, 1000, 10000, 500, 1000, 1000, 50},
+	} {
+		tt.setup.segments = &params.Table{Transfers: params.Curve{Sizes: []int{500, 1000, 5000}, Times: [][]float64{{1}, {2}, {50}}}}
+		tt.setup.whole = &params.Table{Transfers: params.Curve{Sizes: []int{1}, Times: [][]float64{{7}}}}
+		if got := first(m.byFootprint(tt.bytes, tt.touched, tt.sent, tt.segment)(&tt.setup)(tt.m, 2)); got != tt.want {
 			t.Errorf("%+v: %g", tt, got)
 		}
-		s.oneWay = true
-		if got := first(m.byFootprint(1000, 500, tt.touched, tt.segment)(s)(tt.m, 2)); got != tt.want {
-			t.Errorf("one way, %+v: %g", tt, got)
-		}
-		s.oneWay = false
 	}
 }
 

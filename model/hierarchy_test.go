@@ -288,12 +288,9 @@ func TestHierarchyOfRendezvous(t *testing.T) {
 	if h.Rendezvous != 256<<10 || h.SingleCopy != usualSingleCopy {
 		t.Errorf("single copies from %d bytes on, and %d where senders wait, want %d and %d", h.SingleCopy, h.Rendezvous, usualSingleCopy, 256<<10)
 	}
-	for _, tt := range []struct {
-		bytes             int
-		waits, singleCopy bool
-	}{{8 << 10, true, false}, {64 << 10, true, false}, {64 << 10, false, true}, {256 << 10, true, true}} {
-		if c := h.class(h.network, tt.bytes, tt.waits, 1); c.singleCopy != tt.singleCopy {
-			t.Errorf("%d bytes, waits %t: single copy %t, want %t", tt.bytes, tt.waits, c.singleCopy, tt.singleCopy)
+	for waits, least := range map[bool]int{true: 256 << 10, false: usualSingleCopy} {
+		if h.class(h.network, least/2, waits, 1).singleCopy || !h.class(h.network, least, waits, 1).singleCopy {
+			t.Errorf("waits %t: no single copies from %d bytes on", waits, least)
 		}
 	}
 }

@@ -77,27 +77,37 @@ func TestStagesTakeTheTableOfTheirNodes(t *testing.T) {
 	}
 }
 
-// The distance of two cores differs between launches, so o and gaps are differences within launches, not of
-// the centres of cells.
-func TestRoundTripsByLaunches(t *testing.T) {
-	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
-	add := func(n, m, delay int, ns func(factor float64) float64, factors ...float64) {
-		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay}}
+// tripsOf is a file of launches with a factor each, and a function that adds a round trip's times by factor, 0
+// for none.
+func tripsOf(factors ...float64) (f *params.File, add func(n, m, delay int, variant string, ns func(factor float64) float64)) {
+	f = &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, len(factors))}
+	return f, func(n, m, delay int, variant string, ns func(factor float64) float64) {
+		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay}.Named(variant)}
 		for launch, factor := range factors {
-			if factor > 0 {
-				c.Samples = append(c.Samples, params.Sample{NS: ns(factor), Launch: int32(launch)})
+			if time := ns(factor); time > 0 {
+				c.Samples = append(c.Samples, params.Sample{NS: time, Launch: int32(launch)})
 			}
 		}
 		c.Time = c.Replicates(f).Estimate()
 		f.Cells = append(f.Cells, c)
 	}
+}
+
+// The distance of two cores differs between launches, so o and gaps are differences within launches, not of
+// the centres of cells.
+func TestRoundTripsByLaunches(t *testing.T) {
 	// o = 100 ns, times the factor; delayed trips have launches of distant cores alone.
-	all, far := []float64{1, 1, 1, 1, 3, 3, 3}, []float64{0, 0, 0, 0, 1, 1, 1}
+	f, add := tripsOf(1, 1, 1, 1, 3, 3, 3)
 	for _, m := range []int{1, 1024} {
-		add(1, m, 0, func(x float64) float64 { return 1000 * x }, all...)
-		add(16, m, 0, func(x float64) float64 { return 1000*x + 15*200 }, all...)
+		add(1, m, 0, "", func(x float64) float64 { return 1000 * x })
+		add(16, m, 0, "", func(x float64) float64 { return 1000*x + 15*200 })
 	}
-	add(16, 1, 5000, func(x float64) float64 { return 3*1000 + 15*5100 }, far...)
+	add(16, 1, 5000, "", func(x float64) float64 {
+		if x == 1 {
+			return 0
+		}
+		return 3*1000 + 15*5100
+	})
 	off := params.Key{Kind: params.PRTTCell, Placement: numa.Local, OffCache: true, Tau: 1, N: 16, Bytes: 1} // of another state of the cache
 	f.Cells = append(f.Cells, params.Cell{Key: off, Time: fit.Estimate{Center: 1e9}})
 	m, warnings, err := assessLogGP(roundTrips(f, "", false))
@@ -108,15 +118,7 @@ func TestRoundTripsByLaunches(t *testing.T) {
 
 // L is over launches with all its parts, with an interval; a launch that is slow throughout does not bias it.
 func TestLatencyOfAFile(t *testing.T) {
-	f := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local}}, Launches: make([]params.Launch, 7)}
-	add := func(n, m, delay int, variant string, ns func(factor float64) float64) {
-		c := params.Cell{Key: params.Key{Kind: params.PRTTCell, Placement: numa.Local, Tau: 1, N: n, Bytes: m, Delay: delay}.Named(variant)}
-		for launch, factor := range []float64{1, 1.2, 1, 3, 1, 0.9, 1} {
-			c.Samples = append(c.Samples, params.Sample{NS: ns(factor), Launch: int32(launch)})
-		}
-		c.Time = c.Replicates(f).Estimate()
-		f.Cells = append(f.Cells, c)
-	}
+	f, add := tripsOf(1, 1.2, 1, 3, 1, 0.9, 1)
 	// o_s = 50, o_r = 30 and L = 20 ns, times the factor.
 	for _, m := range []int{1, 1024} {
 		add(1, m, 0, "", func(x float64) float64 { return 200 * x })

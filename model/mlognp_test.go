@@ -211,7 +211,8 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 			if call.M > 0 {
 				more := call
 				more.M *= 2
-				if c := costOf(t, both, a.String(), more); c.Seconds*slack < mid.Seconds && chosen(t, a, call) == chosen(t, a, more) {
+				taken := func(call collective.Call) *collective.Algorithm { return must.Get(a.Schedule(call)).Algorithm }
+				if c := costOf(t, both, a.String(), more); c.Seconds*slack < mid.Seconds && taken(call) == taken(more) {
 					t.Errorf("%s %+v: %g ns, of twice as much %g", a, call, mid.Seconds*1e9, c.Seconds*1e9)
 				}
 			}
@@ -224,13 +225,6 @@ func TestMLogNPIsBetweenItsLevels(t *testing.T) {
 			}
 		}
 	}
-}
-
-// chosen is the algorithm that a call is carried out with.
-func chosen(t *testing.T, a *collective.Algorithm, call collective.Call) *collective.Algorithm {
-	t.Helper()
-	s := must.Get(a.Schedule(call))
-	return s.Algorithm
 }
 
 type flatGamma struct{}

@@ -201,25 +201,11 @@ func TestPredictorWarnsOfWhatLacks(t *testing.T) {
 	}
 }
 
-// Segments are looked up where a worker of the setup has the footprint of a rank of the call, up to
-// the largest message measured.
-func TestContextIsFootprint(t *testing.T) {
-	s := &measured{segments: &params.Table{Transfers: params.Curve{Sizes: []int{1, 4096}}}}
+// A rank touches what it sends and receives, a sender of one-way messages less.
+func TestTouched(t *testing.T) {
 	for _, tt := range []struct {
-		exchange             bool
-		bytes, touched, want int
-	}{
-		{false, 1024, 3072, 3072}, {true, 1024, 3072, 1536}, {false, 2048, 6144, 4096}, {false, 8192, 24576, 8192},
-	} {
-		s.exchange = tt.exchange
-		if got := s.messageOf(tt.bytes, tt.touched); got != tt.want {
-			t.Errorf("m = %d, %d touched: %d, want %d", tt.bytes, tt.touched, got, tt.want)
-		}
-	}
-	for _, tt := range []struct {
-		algorithm string
-		want      int // times m
-		sent      int
+		algorithm  string
+		want, sent int // times m
 	}{{"bcast:binomial", 1, 1}, {"allgather:ring", 1 + 4, 1 + 4}, {"alltoall:pairwise", 4 + 4, 4 + 4}, {"scatter:linear", 4 + 1, 4 + 1}, {"gather:linear", 1 + 4, 1},
 		{"gather:binomial", 1 + 4, 1 + 2}, {"allreduce:recursive-doubling", 1 + 1 + 1, 1 + 1 + 1}} {
 		_, got, sent := touched(schedule(t, tt.algorithm, collective.Call{P: 4, M: 4096, Element: 4}))
@@ -252,7 +238,8 @@ func TestPredictorContext(t *testing.T) {
 	}
 }
 
-// Off cache, exchanges of temporary buffers cost as in cache.
+// Off cache, exchanges of temporary buffers cost as in cache, unless the footprint, 48 KiB, exceeds a core's own
+// cache; a local copy has one end there.
 func TestTemporaryBuffersAreInCache(t *testing.T) {
 	f := twoNodes()
 	for _, c := range slices.Clone(f.Cells) {
@@ -265,31 +252,23 @@ func TestTemporaryBuffersAreInCache(t *testing.T) {
 	for off, ns := range map[bool]float64{false: 100, true: 300} {
 		measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local, OffCache: off}, always(ns))
 	}
-	p := predictorOf(t, f, Choice{OffCache: true, Gamma: &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}})
-	c := costOf(t, p, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
-	if !strings.Contains(c.Formula(), "L°⇄°(") || strings.Contains(c.Formula(), "L(") {
-		t.Error(c.Formula())
-	}
-	for _, term := range c.Terms {
-		if term.Parameter == "c" && (!strings.HasPrefix(term.Name(), "c→°(") && !strings.HasPrefix(term.Name(), "c°→(") || math.Abs(term.Seconds*1e9-200) > 1e-6) {
-			t.Errorf("%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", term.Name(), term.Seconds*1e9)
-		}
-	}
-	// Unless the footprint, 48 KiB, exceeds a core's own cache.
-	withCache := func(own int) float64 {
-		f.Plan.OwnCacheBytes = own
-		p := predictorOf(t, f, Choice{OffCache: true, Gamma: p.Gamma})
-		c := costOf(t, p, "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
+	gamma := &params.Gamma{Operators: []params.Operator{{Name: "sum", Curve: params.Curve{Sizes: []int{1}, Taus: []int{1}, Times: [][]float64{{0}}}}}}
+	for _, tt := range []struct {
+		ownCache int
+		formula  string
+		ns       float64 // of a transfer
+	}{{0, "L°⇄°(", 1000}, {48 << 10, "L°⇄°(", 1000}, {48<<10 - 1, "L", 10000}} {
+		f.Plan.OwnCacheBytes = tt.ownCache
+		c := costOf(t, predictorOf(t, f, Choice{OffCache: true, Gamma: gamma}), "reduce_scatter:recursive-halving", collective.Call{P: 2, M: 8192, Element: 4})
 		for _, term := range c.Terms {
-			if term.Parameter == "L" {
-				return term.Seconds
+			name, ns := term.Name(), term.Seconds*1e9
+			if term.Parameter == "L" && (!strings.HasPrefix(name, tt.formula) || math.Abs(ns-tt.ns) > 1e-6) {
+				t.Errorf("own cache of %d bytes: %s is %g ns, want %s and %g", tt.ownCache, name, ns, tt.formula, tt.ns)
+			}
+			if term.Parameter == "c" && (!strings.HasPrefix(name, "c→°(") && !strings.HasPrefix(name, "c°→(") || math.Abs(ns-200) > 1e-6) {
+				t.Errorf("%s is %g ns; want c→° or c°→ and 200, half in cache and half off it", name, ns)
 			}
 		}
-		t.Fatal(c.Formula())
-		return 0
-	}
-	if unknown, held, evicted := withCache(0), withCache(48<<10), withCache(48<<10-1); held != unknown || math.Abs(evicted/unknown-10) > 1e-9 {
-		t.Errorf("transfers of %g s, cached %g, evicted %g; want the same and 10 times as long", unknown, held, evicted)
 	}
 }
 
@@ -303,19 +282,20 @@ func TestPredictorIsStrict(t *testing.T) {
 			f.Cells = append(f.Cells, c)
 		}
 	}
-	cost := func(strict bool, name string, m int) float64 {
-		p := predictorOf(t, f, Choice{Strict: strict})
-		if want := "ring, placement local, in cache"; strict && p.Channel != want {
+	for _, tt := range []struct {
+		strict    bool
+		algorithm string
+		m         int
+		want      float64 // ns
+	}{
+		{true, "allgather:ring", 8192, 2000}, {true, "allgather:ring", 16384, 4000}, {false, "allgather:ring", 16384, 40000},
+		{true, "bcast:linear", 8192, 2000}, {false, "bcast:linear", 8192, 2020}, // of ring, and of ping
+	} {
+		p := predictorOf(t, f, Choice{Strict: tt.strict})
+		expect(t, p, tt.algorithm, collective.Call{P: 2, M: tt.m}, tt.want, "")
+		if want := "ring, placement local, in cache"; tt.strict && p.Channel != want {
 			t.Errorf("%q, want %q", p.Channel, want)
 		}
-		return costOf(t, p, name, collective.Call{P: 2, M: m}).Seconds
-	}
-	one, two := cost(true, "allgather:ring", 8192), cost(true, "allgather:ring", 16384)
-	if full := cost(false, "allgather:ring", 16384); math.Abs(two-2*one) > 1e-12 || math.Abs(full-10*two) > 1e-12 {
-		t.Errorf("one segment %g s, two %g s, in their context %g s", one, two, full)
-	}
-	if strict, full := cost(true, "bcast:linear", 8192), cost(false, "bcast:linear", 8192); strict == full {
-		t.Errorf("a one-way message takes %g s, of ring and of ping", full)
 	}
 }
 
