@@ -17,15 +17,12 @@ func scalar(gamma *params.Gamma, library *mpi.Library, operator string) string {
 	if library == nil || library.Scalar == "" || gamma == nil {
 		return operator
 	}
-	of, err := gamma.Operator(cmp.Or(operator, "sum"))
-	if err != nil {
-		return operator
+	if of, err := gamma.Operator(cmp.Or(operator, "sum")); err == nil {
+		if one, err := gamma.Operator(of.Name + params.Scalar); err == nil {
+			return one.Name
+		}
 	}
-	one, err := gamma.Operator(of.Name + params.Scalar)
-	if err != nil { // γ of the library itself, for one
-		return operator
-	}
-	return one.Name
+	return operator // γ of the library itself, for one
 }
 
 // as makes a model of each of a library's protocols.

@@ -69,11 +69,10 @@ var (
 	errNoLevel  = errors.New("it has no messages between ranks of a node: those between nodes stand in, without the adapter, and contention in a node's memory is a guess")
 )
 
-// HierarchyOf is the model of a file that has messages by levels. Cluster may be nil. It fails
-// where the file has no messages.
-func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) {
-	h := &Hierarchy{SingleCopy: usualSingleCopy, network: -1, cluster: cluster}
-	var warnings []error
+// hierarchy makes a model of messages by levels. It fails where the file has no messages.
+func (p *Predictor) hierarchy(f *params.File) error {
+	h := &Hierarchy{SingleCopy: usualSingleCopy, Operator: p.Operator, network: -1, cluster: p.Cluster}
+	var names []string
 	var known numa.Levels
 	for _, l := range f.LevelTimes() {
 		if l.Message == nil {
@@ -92,12 +91,12 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 	}
 	switch {
 	case len(h.levels) == 0:
-		return nil, nil, errNoLevels
+		return errNoLevels
 	case len(known) == 0: // the network's times stand in within a node
 		within := h.levels[0]
 		within.network, within.fanout, within.gap = false, nil, nil
 		h.levels, h.network = append([]levelTimes{within}, h.levels...), h.network+1
-		warnings = append(warnings, errNoLevel)
+		p.Warnings = append(p.Warnings, errNoLevel)
 	default:
 		h.placeCores(f.Provenance.Levels, known)
 	}
@@ -108,12 +107,23 @@ func HierarchyOf(f *params.File, cluster *Cluster) (*Hierarchy, []error, error) 
 	}
 	h.Rendezvous = max(h.rendezvousSize(), h.SingleCopy)
 	for i := range h.levels {
-		h.levels[i].setPerByte()
+		l := &h.levels[i]
+		l.setPerByte()
+		names, p.Largest = append(names, l.name), max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
 	}
 	if !slices.ContainsFunc(h.levels, func(l levelTimes) bool { return l.fanout != nil || l.gap != nil }) {
-		warnings = append(warnings, errNoFanout)
+		p.Warnings = append(p.Warnings, errNoFanout)
 	}
-	return h, warnings, nil
+	if p.Gamma == nil {
+		p.Gamma, _ = f.Gamma(params.Published)
+	}
+	if h.Reductions = h; p.Gamma != nil {
+		h.Reductions = p.Gamma
+		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
+	}
+	p.Channel = "messages by levels: " + strings.Join(slices.Compact(names), ", ")
+	p.in, p.levels = func(*collective.Schedule) Coster { return h }, h
+	return nil
 }
 
 // placeCores finds the level of two cores, and the memory of each core: its NUMA node's, or without
@@ -247,31 +257,6 @@ func (h *Hierarchy) costWithin(s *collective.Schedule, limit float64) (Cost, err
 // spreadBetweenNodes is the Spread of costs on several nodes where no streams were measured: the
 // least mean error there of all collectives in docs/accuracy.md with one of the machines left out.
 const spreadBetweenNodes = 0.2
-
-// hierarchy makes a model of messages by levels.
-func (p *Predictor) hierarchy(f *params.File) error {
-	h, warnings, err := HierarchyOf(f, p.Cluster)
-	if err != nil {
-		return err
-	}
-	p.Warnings = append(p.Warnings, warnings...)
-	h.Operator = p.Operator
-	if p.Gamma == nil {
-		p.Gamma, p.NoGamma = f.Gamma(params.Published)
-	}
-	if h.Reductions, p.NoGamma = h, nil; p.Gamma != nil {
-		h.Reductions = p.Gamma
-		_, p.NoGamma = p.Gamma.Operator(cmp.Or(p.Operator, "sum"))
-	}
-	var names []string
-	for _, l := range h.levels {
-		names = append(names, l.name)
-		p.Largest = max(p.Largest, l.message.Sizes[len(l.message.Sizes)-1])
-	}
-	p.Channel = "messages by levels: " + strings.Join(slices.Compact(names), ", ")
-	p.in, p.levels = func(*collective.Schedule) Coster { return h }, h
-	return nil
-}
 
 // LevelsRule says in words what Hierarchy takes a time for that was not measured.
 const LevelsRule = "beyond the largest m the line through the last two measured goes on, and " +

@@ -55,13 +55,15 @@ func (l Libtaulop) Cost(s *collective.Schedule) (Cost, error) {
 	if s.Call.P > maxDrifting {
 		return Cost{}, fmt.Errorf("%s: the library lets ranks fall out of step here, which is followed for at most %d ranks, got P = %d", s.Algorithm, maxDrifting, s.Call.P)
 	}
-	d := drift{times: times, operator: m.Operator}
+	d := drift{times: times}
+	if s.Algorithm.Reduces() {
+		d.gamma, _ = times.operator(cmp.Or(l.Operator, "sum")) // m.Cost has found it
+	}
 	if l.Cluster.several() {
 		d.on, d.net, d.copies = on, clamped{table: l.Cluster.Network.Table}, l.Cluster.Network.Copies
 	}
-	cost.Seconds, err = d.schedule(s)
-	cost.Terms, cost.Stages = nil, nil
-	return cost, err
+	cost.Seconds, cost.Terms, cost.Stages = d.schedule(s), nil, nil
+	return cost, nil
 }
 
 // asInLibrary gives a binomial scatter the library's sizes, and a pairwise alltoall its steps.
@@ -168,8 +170,8 @@ func (c clamped) add(m int, at func(m int) (float64, bool)) (seconds float64, ex
 // Rounding decides whether one more byte fits, and so whether ranks stay in step. So transmissions
 // are computed as in the library: in single precision, and from T of the two sizes around m.
 type drift struct {
-	times    clamped
-	operator string
+	times clamped
+	gamma *params.Curve // of reductions
 
 	on     *mapping.Map // nil: all ranks are on one node
 	net    clamped      // o(m) and L(m,τ) between nodes
@@ -187,14 +189,7 @@ type work struct {
 // schedule adds up stages, at whose ends ranks wait for each other. A ring is one stage, and so is an
 // alltoall: in a pairwise one each rank sends to its right neighbour first and to itself last; in a
 // linear one it begins with itself and omits its left neighbour.
-func (d drift) schedule(s *collective.Schedule) (float64, error) {
-	var curve *params.Curve // of reductions
-	if s.Algorithm.Reduces() {
-		var err error
-		if curve, err = d.times.operator(cmp.Or(d.operator, "sum")); err != nil {
-			return 0, err
-		}
-	}
+func (d drift) schedule(s *collective.Schedule) (seconds float64) {
 	ranks := make([][]work, s.Call.P)
 	if pairwise := isAlltoall(s, "pairwise"); pairwise || isAlltoall(s, "linear") {
 		first, steps := 0, s.Call.P-1
@@ -206,9 +201,8 @@ func (d drift) schedule(s *collective.Schedule) (float64, error) {
 				d.send(ranks, rank, (rank+first+t)%s.Call.P, s.Call.M, 1)
 			}
 		}
-		return d.run(ranks, curve), nil
+		return d.run(ranks)
 	}
-	var seconds float64
 	for _, b := range s.Blocks {
 		for r := range b.Repeat {
 			for i := range b.Stages {
@@ -218,12 +212,12 @@ func (d drift) schedule(s *collective.Schedule) (float64, error) {
 				}
 				d.queue(ranks, step, s.Algorithm.Paired)
 				if !ring(step.Stage) || r == b.Repeat-1 {
-					seconds += d.run(ranks, curve)
+					seconds += d.run(ranks)
 				}
 			}
 		}
 	}
-	return seconds, nil
+	return seconds
 }
 
 // ring tells whether ranks send to the same neighbour in every repetition.
@@ -255,16 +249,12 @@ func (d drift) queue(ranks [][]work, step collective.Step, paired bool) {
 func (d drift) send(ranks [][]work, from, to, bytes, tau int) {
 	w := work{bytes: bytes, tau: tau}
 	if d.on != nil {
-		w.channel = 2 * d.on.Node(to)
-	}
-	if d.between(from, to) {
-		w.channel++
+		if w.channel = 2 * d.on.Node(to); d.on.Node(from) != d.on.Node(to) {
+			w.channel++
+		}
 	}
 	ranks[from] = append(ranks[from], w)
 }
-
-// between tells whether two ranks are on different nodes.
-func (d drift) between(a, b int) bool { return d.on != nil && d.on.Node(a) != d.on.Node(b) }
 
 // sizes are a channel's measured sizes.
 func (d drift) sizes(channel int) []int {
@@ -313,9 +303,9 @@ type busyChannel struct {
 }
 
 // run does all work of ranks.
-func (d drift) run(ranks [][]work, curve *params.Curve) (seconds float64) {
+func (d drift) run(ranks [][]work) (seconds float64) {
 	reduction := func(m int) float64 {
-		g, _ := d.times.add(m, func(m int) (float64, bool) { return curve.At(m, 1) })
+		g, _ := d.times.add(m, func(m int) (float64, bool) { return d.gamma.At(m, 1) })
 		return g
 	}
 	channels := make(map[int]*busyChannel)

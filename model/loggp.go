@@ -1,7 +1,7 @@
 package model
 
 import (
-	"fmt"
+	"cmp"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
@@ -27,9 +27,6 @@ type LogGP struct {
 
 // Cost is the cost of a schedule. It fails where a reduction has no γ.
 func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
-	if m.Segment < 0 {
-		return Cost{}, fmt.Errorf("LogGP needs a segment of at least one byte, or 0 for none, got %d", m.Segment)
-	}
 	values := map[string]float64{"L": m.Latency, "o": m.Overhead, "g": m.Gap, "G": m.GapPerByte, "max{L+o,g}": max(m.Latency+m.Overhead, m.Gap)}
 	return oneByOne{m.Local, m.Reductions, m.Operator}.cost(s, m.message, func(t Term) (float64, bool) { return values[t.Parameter], false })
 }
@@ -37,10 +34,7 @@ func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
 // message adds the terms of one message, each segment of S bytes but the last.
 func (m LogGP) message(stage *collective.Stage, add func(Term)) {
 	bytes := stage.Shape[0].Bytes
-	segment := m.Segment
-	if segment == 0 {
-		segment = max(1, bytes)
-	}
+	segment := cmp.Or(m.Segment, max(1, bytes))
 	k := max(1, (bytes+segment-1)/segment)
 	last := bytes - (k-1)*segment
 	term := func(n int, parameter string) { add(Term{Count: Count{Fixed: n}, Parameter: parameter}) }

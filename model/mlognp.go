@@ -67,27 +67,19 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	}
 	cpus := lists.Map(f.Placements[at].Workers, func(w numa.Worker) int { return w.ID })
 	m := MLogNP{Ranks: len(cpus)}
-	byName := make(map[string]int)
 	for i, l := range pairs.Levels {
-		byName[l.Name] = i
 		m.Levels = append(m.Levels, Level{Name: l.Name, Transfer: pairs.Curve(i)})
 	}
 	known := f.Provenance.Levels
 	m.level = func(a, b int) int {
-		if max(a, b) >= len(cpus) {
+		switch {
+		case max(a, b) >= len(cpus):
 			return -1
+		case len(known) == 0: // all pairs are of one level
+			return 0
 		}
 		i := known.Of(cpus[a], cpus[b])
-		if i < 0 {
-			if len(known) == 0 { // all pairs are of one level
-				return 0
-			}
-			return -1
-		}
-		if level, measured := byName[known[i].Name]; measured {
-			return level
-		}
-		return -1
+		return slices.IndexFunc(pairs.Levels, func(l params.PairLevel) bool { return i >= 0 && l.Name == known[i].Name })
 	}
 	return m, nil
 }

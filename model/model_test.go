@@ -312,7 +312,6 @@ func TestCostRefuses(t *testing.T) {
 		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, "segment of at least one byte, got 0"},
 		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: "pigeon"}, "unknown transport pigeon"},
 		{LogGP{}, `no γ of operator "sum"`},
-		{LogGP{Segment: -1}, "segment of at least one byte"},
 		{LogNP{Overhead: plain{}.O, Operator: "max"}, `no γ of operator "max"`},
 	} {
 		_, err := tt.model.Cost(schedule(t, "reduce:binomial", collective.Call{P: 4, M: 8}))

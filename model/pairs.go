@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/mapping"
+	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
@@ -16,10 +17,6 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 		return t, nil, err
 	}
 	known := f.Provenance.Levels
-	byName := make(map[string]int)
-	for i, l := range known {
-		byName[l.Name] = i
-	}
 	t = TauLop{Transport: Whole, Known: len(cpus), Channels: newChannels()}
 	for i, l := range pairs.Levels[:min(len(pairs.Levels), mapping.Levels)] {
 		c := pairs.Curve(i)
@@ -29,7 +26,7 @@ func OfPairsOf(f *params.File, cpus []int) (t TauLop, levels []int, err error) {
 			return seconds, extrapolated || tau > 1
 		}}
 		t.Channels.overheads[level] = func(int) (float64, bool) { return 0, false }
-		levels = append(levels, byName[l.Name])
+		levels = append(levels, max(0, slices.IndexFunc(known, func(k numa.Level) bool { return k.Name == l.Name })))
 	}
 	t.Level = func(a, b int) int { return levelFrom(levels, known.Of(cpus[a], cpus[b])) }
 	return t, levels, nil

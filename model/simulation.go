@@ -271,17 +271,15 @@ func (sim *simulation) endCopies() {
 	sim.updateCopies()
 	var ended []int32
 	sim.copies = slices.DeleteFunc(sim.copies, func(id int32) bool {
-		done := !(sim.messages[id].remaining > 1e-9)
-		if done {
-			ended = append(ended, id)
+		m := &sim.messages[id]
+		if m.remaining > 1e-9 {
+			return false
 		}
-		return done
-	})
-	for _, id := range ended {
-		if m := &sim.messages[id]; !m.level.network {
+		if ended = append(ended, id); !m.level.network {
 			sim.ranks[m.to].copies--
 		}
-	}
+		return true
+	})
 	for _, id := range ended {
 		m := &sim.messages[id]
 		m.ended = sim.now

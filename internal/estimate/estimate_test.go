@@ -91,7 +91,7 @@ func exactly(ns float64) fit.Estimate {
 
 func TestEstimate(t *testing.T) {
 	m := NewMachine("host", []*params.File{{}, simple()}, model.Choice{})
-	e, err := m.Estimate(read(t, `
+	e := must.Get(m.Estimate(read(t, `
 ranks = 2
 [[phase]]
 name = "a"
@@ -114,10 +114,7 @@ bytes = 2000
 [[phase]]
 disk = "read"
 bytes = "4M" # beyond
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))
 	want := []float64{10 * 2 * 4096, math.Sqrt(20) * 4096, 2 * (1000 + 3000), 1e6 + 2000, 1e6 + 4<<20}
 	sum := 0.
 	for i, p := range e.Phases {
@@ -145,7 +142,7 @@ func TestSeveralFiles(t *testing.T) {
 	others, writes := of("b", "read-float64-2", 16*1000, 9000), of("b", "write-float64-1", 8*1000, 7000)
 	same := of("a", "read-float64-4", 32*1000, 1)
 	same.Cells[0].Placement = "spread"
-	e, err := NewMachine("", []*params.File{columns, others, same, rows, writes}, model.Choice{}).Estimate(read(t, `
+	e := must.Get(NewMachine("", []*params.File{columns, others, same, rows, writes}, model.Choice{}).Estimate(read(t, `
 [[phase]]
 pass = "read"
 type = "float64"
@@ -160,10 +157,7 @@ pass = "read"
 type = "float64"
 n = 1000
 stride = 4
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))
 	for i, want := range []float64{2000, 7000, 4000} {
 		near(t, e.Phases[i].Phase, e.Phases[i].Total.Center, want, 1e-6)
 	}
@@ -222,11 +216,8 @@ func TestLacking(t *testing.T) {
 
 // Messages of a published table: broadcasts, and a reduction, for which γ is missing.
 func TestMessages(t *testing.T) {
-	table, err := params.ReadText(strings.NewReader("#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n"+
-		"1\t0.0000005\t0.000000001\t0.000000001\n65536\t0.0000005\t0.000065536\t0.000065536\n"), "SHM.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must.Get(params.ReadText(strings.NewReader("#m\t2\n#tau\t2\n#m\to(m)\tL(m, 1)\tL(m, 2)\n"+
+		"1\t0.0000005\t0.000000001\t0.000000001\n65536\t0.0000005\t0.000065536\t0.000065536\n"), "SHM.txt"))
 	m := NewMachine("host", []*params.File{simple(), params.FromText(table, nil)}, model.Choice{})
 	e := must.Get(m.Estimate(read(t, "ranks = 2\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = \"8K\"\n[[phase]]\nmessage = \"bcast\"\nbytes = \"8K\"\ntimes = 2\n")))
 	near(t, "0.5 + 2·8.192 µs", e.Phases[0].Total.Center, 16_884, 1)
@@ -371,11 +362,7 @@ func TestPublishedFiles(t *testing.T) {
 		if os.Getenv("TAULOP_UPDATE") != "" {
 			must.Do(file.WriteFile(path))
 		}
-		got, err := params.ReadFile(path)
-		if err != nil {
-			t.Error(err)
-			continue
-		}
+		got := must.Get(params.ReadFile(path))
 		var written bytes.Buffer
 		must.Do(file.Write(&written))
 		want := must.Get(params.Read(&written, name))

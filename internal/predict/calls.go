@@ -96,19 +96,13 @@ func (c *Calls) From(f *params.File, choice model.Choice, states []*params.File)
 // source is the Source with the origin of the schedules.
 func (c *Calls) source() Source {
 	s := c.Source
-	var textbook []string
-	library := ""
-	for _, a := range c.Algorithms {
-		switch {
-		case a.Library != nil:
-			library = a.Library.Version
-		case !slices.Contains(textbook, a.Collective.Name):
-			textbook = append(textbook, a.Collective.Name)
-		}
-	}
-	if s.Schedules = "textbook schedules"; library != "" {
-		if s.Schedules = "schedules of " + library; len(textbook) > 0 {
-			s.Schedules += ", and textbook schedules of " + strings.Join(textbook, ", ")
+	s.Schedules = "textbook schedules"
+	textbook := lists.Filter(c.Algorithms, func(a mpi.Algorithm) bool { return a.Library == nil })
+	if i := slices.IndexFunc(c.Algorithms, func(a mpi.Algorithm) bool { return a.Library != nil }); i >= 0 {
+		s.Schedules = "schedules of " + c.Algorithms[i].Library.Version
+		if len(textbook) > 0 {
+			of := lists.Unique(lists.Map(textbook, func(a mpi.Algorithm) string { return a.Collective.Name }))
+			s.Schedules += ", and textbook schedules of " + strings.Join(of, ", ")
 		}
 	}
 	return s

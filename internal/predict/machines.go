@@ -88,11 +88,7 @@ const falseDiscoveries = 0.05
 // NewMachines compares predictions of the same calls; named are the algorithms asked for by name.
 func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 	d := &Machines{Drift: test.Drift, Least: test.Least}
-	type call struct {
-		of       string
-		p, bytes int
-	}
-	calls, order := make(map[call][]*Prediction), []call(nil) // nil on machines that lack it
+	calls, order := make(map[callKey][]*Prediction), []callKey(nil) // nil on machines that lack it
 	for i, doc := range docs {
 		d.Machines = append(d.Machines, doc.Source)
 		for _, o := range doc.LeftOut {
@@ -100,7 +96,7 @@ func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 		}
 		for j := range doc.Rows {
 			r := &doc.Rows[j]
-			c := call{r.Collective, r.P, r.Bytes}
+			c := callKey{r.Collective, r.P, r.Bytes}
 			if name := r.Collective + ":" + r.Algorithm; slices.Contains(named, name) {
 				c.of = name
 			}
@@ -112,8 +108,8 @@ func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 			}
 		}
 	}
-	groups := lists.Unique(lists.Map(order, func(c call) string { return c.of }))
-	slices.SortStableFunc(order, func(a, b call) int {
+	groups := lists.Unique(lists.Map(order, func(c callKey) string { return c.of }))
+	slices.SortStableFunc(order, func(a, b callKey) int {
 		return cmp.Or(slices.Index(groups, a.of)-slices.Index(groups, b.of), a.p-b.p, a.bytes-b.bytes)
 	})
 	for _, c := range order {
@@ -135,18 +131,8 @@ func NewMachines(docs []*Predictions, named []string, test fit.Test) *Machines {
 }
 
 // Calls are the rows of each call.
-func (d *Machines) Calls() (calls [][]*MachineCost) {
-	for i := range d.Rows {
-		r := &d.Rows[i]
-		if n := len(calls); n > 0 {
-			if of := calls[n-1][0]; of.Of == r.Of && of.P == r.P && of.Bytes == r.Bytes {
-				calls[n-1] = append(calls[n-1], r)
-				continue
-			}
-		}
-		calls = append(calls, []*MachineCost{r})
-	}
-	return calls
+func (d *Machines) Calls() [][]*MachineCost {
+	return grouped(d.Rows, func(r *MachineCost) callKey { return callKey{r.Of, r.P, r.Bytes} })
 }
 
 // A contest is a call with a cost on all machines: the cheapest, and the others compared with it.

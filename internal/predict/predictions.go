@@ -67,31 +67,34 @@ const alike = 0.01
 func (p *Predictions) MarkCheapest() {
 	for _, rows := range p.calls() {
 		cheapest := slices.MinFunc(rows, func(a, b *Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
-		ties := 0
-		for _, r := range rows {
-			if r.Cheapest = r.tied(cheapest, p.ensemble); r.Cheapest {
-				ties++
-			}
+		tied := lists.Filter(rows, func(r *Prediction) bool { return r.tied(cheapest, p.ensemble) })
+		if len(tied) == len(rows) || slices.ContainsFunc(rows, func(r *Prediction) bool { return r.Unknown }) {
+			continue
 		}
-		if ties == len(rows) || slices.ContainsFunc(rows, func(r *Prediction) bool { return r.Unknown }) {
-			for _, r := range rows {
-				r.Cheapest = false
-			}
+		for _, r := range tied {
+			r.Cheapest = true
 		}
 	}
 }
 
+// A callKey tells calls apart.
+type callKey struct {
+	of       string // a collective, and perhaps one of its algorithms
+	p, bytes int
+}
+
 // calls are the rows of each collective, P and m.
 func (p *Predictions) calls() [][]*Prediction {
-	type call struct {
-		collective string
-		p, bytes   int
+	return grouped(p.Rows, func(r *Prediction) callKey { return callKey{r.Collective, r.P, r.Bytes} })
+}
+
+// grouped are the rows of each call.
+func grouped[R any](rows []R, key func(*R) callKey) [][]*R {
+	all := make([]*R, len(rows))
+	for i := range all {
+		all[i] = &rows[i]
 	}
-	rows := make([]*Prediction, len(p.Rows))
-	for i := range rows {
-		rows[i] = &p.Rows[i]
-	}
-	return lists.Groups(rows, func(r *Prediction) call { return call{r.Collective, r.P, r.Bytes} })
+	return lists.Groups(all, key)
 }
 
 // Least is the share that costs must differ by to be told apart.

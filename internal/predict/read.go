@@ -50,14 +50,14 @@ func Read(r io.Reader, name string) (*Machines, error) {
 		d.Machines[i].Machine, d.Machines[i].Model = printable.Name(d.Machines[i].Machine), printable.Name(d.Machines[i].Model)
 	}
 	type call struct {
-		machine, of string
-		p, bytes    int
+		machine string
+		callKey
 	}
 	first := make(map[call]int)
 	for i := range d.Rows {
 		r := &d.Rows[i]
 		err := r.check()
-		key := call{r.Machine, r.Of, r.P, r.Bytes}
+		key := call{r.Machine, callKey{r.Of, r.P, r.Bytes}}
 		switch before, twice := first[key]; {
 		case err != nil:
 		case !known[r.Machine]:
