@@ -107,61 +107,40 @@ func TestFootprint(t *testing.T) {
 	}
 }
 
-// Each stage takes the channel of its messages: one way, exchanges, and exchanges between caches for
-// data that the call has written into temporary buffers, where vectors to be reduced arrive.
-func TestPatternsOfStages(t *testing.T) {
-	m := TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Segment: 1000}
-	cost := func(m TauLop, name string) Cost {
-		t.Helper()
-		m.Call = schedule(t, name, collective.Call{P: 2, M: 5000})
-		return priced(t, m, m.Call)
-	}
-	all := m
-	twice := func(m, tau int) (float64, bool) { return 2 * l(m, tau), false }
-	all.Channels = withChannels(twice, append(oneWays, Channel{Way: Exchange}, Channel{Way: Exchange, Source: OwnCache, Destination: OwnCache})...)
-	for name, mark := range map[string]string{
-		"bcast:binomial": "→", "allgather:ring": "⇄", "alltoall:pairwise": "⇄", "allgather:bruck": "⇄", "barrier:dissemination": "⇄",
-		"allreduce:recursive-doubling": "°⇄°", "reduce_scatter:pairwise": "⇄", "reduce_scatter:ring": "°⇄°", "reduce_scatter:recursive-halving": "°⇄°",
-	} {
-		once := cost(m, name)
-		for i, term := range cost(all, name).Terms {
-			factor := 1.
-			if term.Parameter == "L" {
-				factor = 2
-				if !strings.HasPrefix(term.Name(), "L"+mark+"(") {
-					t.Errorf("%s: %s, want L%s", name, term.Name(), mark)
-				}
-			}
-			if term.Seconds != factor*once.Terms[i].Seconds {
-				t.Errorf("%s: %s is %g, want %g times %g", name, term.Name(), term.Seconds, factor, once.Terms[i].Seconds)
-			}
-		}
-	}
-}
-
-// Off cache, source and destination decide the channel: buffers that the call has written are cached. The
-// call has not written a rank's own input, even a root's in its receive buffer, nor an empty message.
+// The messages of a stage decide its channel: one way, exchanges, and exchanges between caches of temporary
+// buffers, where vectors to be reduced arrive. Off cache, buffers that the call has written are cached, too. It
+// has not written a rank's own input, even a root's in its receive buffer, nor an empty message.
 func TestCachedInTheCall(t *testing.T) {
-	m := TauLop{Channels: withChannels(plain{}.L, slices.Concat(oneWays, exchanges, copies)...), Reductions: plain{}, Segment: 1000}
+	const off, evicted = true, true
+	in := []Channel{{Way: Exchange}, {Way: Exchange, Source: OwnCache, Destination: OwnCache}}
 	for _, tt := range []struct {
-		name    string
-		p       int
-		evicted bool
-		want    []string // terms in the order of the formula, which groups equal ones
+		name         string
+		p            int
+		off, evicted bool
+		want         []string // terms in the order of the formula, which groups equal ones
 	}{
-		{"bcast:split-binary", 2, false, []string{"L→(", "L⇄("}},
-		{"barrier:dissemination", 2, false, []string{"L⇄("}},
-		{"alltoall:pairwise", 2, false, []string{"c(", "L⇄("}},
-		{"allgather:ring", 2, false, []string{"c(", "L°⇄("}},
-		{"allgather:ring", 2, true, []string{"c(", "L⇄("}},
-		{"alltoall:bruck", 2, false, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
-		{"alltoall:bruck", 2, true, []string{"c→°(", "c°→°(", "L⇄(", "c°→("}},
-		{"alltoall:bruck", 8, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
-		{"allreduce:rabenseifner", 2, false, []string{"c(", "4kL°⇄°("}},
-		{"allreduce:rabenseifner", 2, true, []string{"c(", "L⇄°(", "L⇄("}},
+		{"bcast:binomial", 2, false, false, []string{"L→("}},
+		{"allgather:ring", 2, false, false, []string{"L⇄("}},
+		{"allreduce:recursive-doubling", 2, false, false, []string{"L°⇄°("}},
+		{"reduce_scatter:pairwise", 2, false, false, []string{"L⇄("}},
+		{"reduce_scatter:ring", 2, false, false, []string{"L°⇄°("}},
+		{"reduce_scatter:recursive-halving", 2, false, false, []string{"L°⇄°("}},
+		{"bcast:split-binary", 2, off, false, []string{"L→(", "L⇄("}},
+		{"barrier:dissemination", 2, off, false, []string{"L⇄("}},
+		{"alltoall:pairwise", 2, off, false, []string{"c(", "L⇄("}},
+		{"allgather:ring", 2, off, false, []string{"c(", "L°⇄("}},
+		{"allgather:ring", 2, off, evicted, []string{"c(", "L⇄("}},
+		{"alltoall:bruck", 2, off, false, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
+		{"alltoall:bruck", 2, off, evicted, []string{"c→°(", "c°→°(", "L⇄(", "c°→("}},
+		{"alltoall:bruck", 8, off, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
+		{"allreduce:rabenseifner", 2, off, false, []string{"c(", "4kL°⇄°("}},
+		{"allreduce:rabenseifner", 2, off, evicted, []string{"c(", "L⇄°(", "L⇄("}},
 	} {
-		s := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4})
-		m.Call, m.Evicted = s, tt.evicted
+		s, channels := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4}), append(oneWays[:2:2], in...)
+		if tt.off {
+			channels = slices.Concat(oneWays, exchanges, copies)
+		}
+		m := TauLop{Channels: withChannels(plain{}.L, channels...), Reductions: plain{}, Segment: 1000, Call: s, Evicted: tt.evicted}
 		c := priced(t, m, s)
 		rest := c.Formula()
 		for _, want := range tt.want {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -334,31 +335,25 @@ func TestPredictorTakesTheNearestBuffers(t *testing.T) {
 	}
 	f.Plan.MoreSegments, f.Plan.MoreSegmentBytes = []int{4}, []int{1024}
 	for _, tt := range []struct {
-		choice   Choice
-		channel  string // suffix
-		warnings []string
-		ns       float64 // of a transfer of 8192 bytes, τ = 2
+		choice  Choice
+		channel string // suffix
+		warning string
+		ns      float64 // of a transfer of 8192 bytes, τ = 2; 0: not measured
 	}{
-		{Choice{}, "buffers of 2 segments of 8192 bytes", nil, 1000},
-		{Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", nil, 500},
-		{Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", []string{"buffers of 3 segments were not measured: buffers of 4"}, 500},
-		{Choice{Segment: 1024}, "buffers of 2 segments of 1024 bytes", nil, 16000},
-		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", []string{"segments of 512 bytes were not measured: messages in segments of 1024"}, math.NaN()},
+		{Choice{}, "buffers of 2 segments of 8192 bytes", "", 1000},
+		{Choice{BufferSegments: 4}, "buffers of 4 segments of 8192 bytes", "", 500},
+		{Choice{BufferSegments: 3}, "buffers of 4 segments of 8192 bytes", "buffers of 3 segments were not measured: buffers of 4", 500},
+		{Choice{Segment: 1024}, "buffers of 2 segments of 1024 bytes", "", 16000},
+		{Choice{Segment: 512}, "buffers of 2 segments of 1024 bytes", "segments of 512 bytes were not measured: messages in segments of 1024", 0},
 	} {
 		tt.choice.Setup = "ring"
 		p := predictorOf(t, f, tt.choice)
-		if !strings.HasSuffix(p.Channel, tt.channel) || len(p.Warnings) != len(tt.warnings) {
-			t.Errorf("%+v: %q, %v", tt.choice, p.Channel, p.Warnings)
-			continue
+		warnings := fmt.Sprint(p.Warnings)
+		if !strings.HasSuffix(p.Channel, tt.channel) || !strings.Contains(warnings, tt.warning) || (tt.warning == "") != (len(p.Warnings) == 0) {
+			t.Errorf("%+v: %q, %s; want %q", tt.choice, p.Channel, warnings, tt.warning)
 		}
-		for i, w := range tt.warnings {
-			if !strings.Contains(p.Warnings[i].Error(), w) {
-				t.Errorf("%+v: %v, want %q", tt.choice, p.Warnings, w)
-			}
-		}
-		c, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192, Segment: p.Segment}))
-		if want := 2 * tt.ns; err != nil || !math.IsNaN(want) && math.Abs(c.Seconds*1e9-want) > 1e-6 {
-			t.Errorf("%+v: %g ns, %v; want %g", tt.choice, c.Seconds*1e9, err, want)
+		if call := (collective.Call{P: 2, M: 8192, Segment: p.Segment}); tt.ns > 0 {
+			expect(t, p, "allgather:ring", call, 2*tt.ns, "")
 		}
 	}
 }
