@@ -292,20 +292,19 @@ func (m MLogNP) tree(s *collective.Schedule, y Symbols, last []*part) error {
 	message := func(before *part, level int) *part {
 		return m.transfer(m.network(m.transfer(before, level, s.Call.M, y), level, s.Call.M, y), level, s.Call.M, y)
 	}
-	worst, end := -1, 0.0
+	var worst int // level
+	end := -1.0
 	for to := 1; to < s.Call.P; to++ {
 		level := m.level(0, to)
 		if level < 0 {
 			return m.unmeasured(s, 0, to)
 		}
-		if h := message(nil, level); worst < 0 || h.end > end {
+		if h := message(nil, level); h.end > end {
 			worst, end = level, h.end
 		}
 	}
 	for range s.Levels {
-		if worst >= 0 {
-			last[0] = message(last[0], worst)
-		}
+		last[0] = message(last[0], worst)
 	}
 	return nil
 }

@@ -32,27 +32,22 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 	placement = placementOf(f, placement)
 	singles := make(map[int]*params.Cell)
 	received := make(map[params.Key]*params.Cell) // by the key of its round trip
-	cells := func(take func(*params.Cell)) {
-		for i := range f.Cells {
-			if c := &f.Cells[i]; c.Kind == params.PRTTCell && c.Placement == placement && c.OffCache == offCache {
-				take(c)
-			}
-		}
-	}
-	cells(func(c *params.Cell) {
-		switch key := c.Key; {
+	var all []*params.Cell                        // but the receivers'
+	for i := range f.Cells {
+		c, key := &f.Cells[i], f.Cells[i].Key
+		switch {
+		case c.Kind != params.PRTTCell || c.Placement != placement || c.OffCache != offCache:
 		case c.Variant == params.Receiver:
 			key.Variant = nil
 			received[key] = c
-		case c.N == 1 && c.Delay == 0:
-			singles[c.Bytes] = c
+		case c.Variant == nil:
+			if all = append(all, c); c.N == 1 && c.Delay == 0 {
+				singles[c.Bytes] = c
+			}
 		}
-	})
+	}
 	least := math.MaxInt
-	cells(func(c *params.Cell) {
-		if c.Variant != nil {
-			return
-		}
+	for _, c := range all {
 		trip := RoundTrip{N: c.N, Delay: time.Duration(c.Delay).Seconds(), Bytes: c.Bytes, Seconds: c.Time.Center / 1e9}
 		single, server := singles[c.Bytes], received[c.Key]
 		if single != nil && single != c {
@@ -70,7 +65,7 @@ func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []R
 			latency.Center, latency.Lo, latency.Hi = latency.Center+trip.Delay, latency.Lo+trip.Delay, latency.Hi+trip.Delay
 		}
 		trips = append(trips, trip)
-	})
+	}
 	return trips, latency
 }
 

@@ -35,16 +35,13 @@ func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 		return nil, err
 	}
 	sim := &simulation{h: h, ranks: make([]rank, ranks), turns: make([][]turn, ranks), last: slices.Repeat([]int32{-1}, ranks)}
-	nodeCount, memories := 1, 1
+	nodeCount, memories := slices.Max(nodes)+1, 1
 	for _, m := range h.memoryOf {
 		memories = max(memories, m+1)
 	}
-	for r := range sim.ranks {
-		sim.ranks[r] = rank{node: nodes[r], core: cores[r], turn: -1, waitedFor: -1, posting: posting{stage: -1, firstReceive: -1}}
-		nodeCount = max(nodeCount, nodes[r]+1)
-	}
 	perNode := make([]int, nodeCount)
-	for _, node := range nodes {
+	for r, node := range nodes {
+		sim.ranks[r] = rank{node: node, core: cores[r], turn: -1, waitedFor: -1, posting: posting{stage: -1, firstReceive: -1}}
 		perNode[node]++
 	}
 	sim.ranksPerNode = slices.Max(perNode)
