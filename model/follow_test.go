@@ -72,38 +72,28 @@ func first(v float64, _ bool) float64 { return v }
 
 // A copy in a call costs at least its share of a copy of the call's footprint, and at least a lone copy.
 func TestFootprint(t *testing.T) {
-	curve := func(times ...float64) *params.Curve {
-		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}}
-		for _, ns := range times {
-			c.Times = append(c.Times, []float64{ns})
-		}
-		return c
-	}
-	slower := curve(1000, 2000, 12000, 32000) // beyond 2000 bytes each takes five times as long
+	slower := [][]float64{{1000}, {2000}, {12000}, {32000}} // beyond 2000 bytes each takes five times as long
 	for _, tt := range []struct {
+		times      [][]float64
 		touched, m int
 		want       float64
 	}{
-		{0, 2000, 2000},               // the call is unknown
-		{4000, 2000, 2000},            // a footprint of the copy alone
-		{8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
-		{8000, 1000, 1000},            // the smallest size
-		{1 << 20, 8000, 32000},
-		{1 << 20, 2000, 1000 + (32000.-1000)/7}, // up to the largest size measured
+		{slower, 0, 2000, 2000},               // the call is unknown
+		{slower, 4000, 2000, 2000},            // a footprint of the copy alone
+		{slower, 8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
+		{slower, 8000, 1000, 1000},            // the smallest size
+		{slower, 1 << 20, 8000, 32000},
+		{slower, 1 << 20, 2000, 1000 + (32000.-1000)/7},                  // up to the largest size measured
+		{[][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000}, // no less than the copy by itself
 	} {
-		if got := first(footprint{tt.touched}.of(slower, 2)(tt.m, 1)); math.Abs(got-tt.want) > 1e-6 {
+		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}, Times: tt.times}
+		if got := first(footprint{tt.touched}.of(c, 2)(tt.m, 1)); math.Abs(got-tt.want) > 1e-6 {
 			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
 		}
 	}
-	if got := first(footprint{16000}.of(curve(1000, 2000, 2000, 2000), 2)(2000, 1)); got != 2000 {
-		t.Errorf("%g, want no less than the copy by itself", got)
-	}
 	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
-	if got := footprintOf(s); got.bytes != 4000 {
-		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d", got.bytes)
-	}
-	if got := footprintOf(alone(1000)); got.bytes != 0 {
-		t.Errorf("the footprint of a lone message is %d, want 0: unknown", got.bytes)
+	if got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes; got != 4000 || lone != 0 {
+		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d; of a lone message %d, want 0: unknown", got, lone)
 	}
 }
 

@@ -268,18 +268,14 @@ func TestTermsAddUp(t *testing.T) {
 }
 
 func TestExtrapolatedIsMarked(t *testing.T) {
-	// The first stages of a gather have the most messages.
-	c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, "gather:binomial", collective.Call{P: 64, M: 1})
-	if first, last := c.Terms[1], c.Terms[len(c.Terms)-1]; !c.Extrapolated || !first.Extrapolated || last.Extrapolated {
-		t.Errorf("gather among 64: %+v", c)
-	}
 	for _, tt := range []struct {
-		p    int
-		want bool
-	}{{16, false}, {17, true}} {
-		c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, "allgather:ring", collective.Call{P: tt.p, M: 1})
-		if c.Extrapolated != tt.want || c.Terms[1].Extrapolated != tt.want || c.Stages[0].Terms[1].Extrapolated != tt.want || c.Terms[0].Extrapolated {
-			t.Errorf("P = %d: %+v", tt.p, c)
+		name        string
+		p           int
+		first, last bool
+	}{{"allgather:ring", 16, false, false}, {"allgather:ring", 17, true, true}, {"gather:binomial", 64, true, false}} { // whose first stages have the most messages
+		c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, tt.name, collective.Call{P: tt.p, M: 1})
+		if c.Extrapolated != tt.first || c.Terms[0].Extrapolated || c.Terms[1].Extrapolated != tt.first || c.Stages[0].Terms[1].Extrapolated != tt.first || c.Terms[len(c.Terms)-1].Extrapolated != tt.last {
+			t.Errorf("%s, P = %d: %+v", tt.name, tt.p, c)
 		}
 	}
 }

@@ -143,19 +143,13 @@ func TestPredictorKnowsZeros(t *testing.T) {
 // Local copies cost as measured, else a bare copy.
 func TestPredictorCountsLocalCopies(t *testing.T) {
 	f := twoNodes()
-	s := schedule(t, "allgather:ring", collective.Call{P: 2, M: 8192})
-	predict := func() (ns float64) {
-		t.Helper()
-		return priced(t, predictorOf(t, f, Choice{}), s).Seconds * 1e9
-	}
-	without := predict()
-	measure(f, params.Key{Kind: params.CopyCell, Placement: numa.Local}, always(100))
-	if bare := predict(); math.Abs(bare-without-100) > 1e-6 {
-		t.Errorf("bare copies take %g ns, want 100", bare-without)
-	}
-	measure(f, params.Key{Kind: params.OwnCell, Placement: numa.Local}, always(700))
-	if own := predict(); math.Abs(own-without-700) > 1e-6 {
-		t.Errorf("own copies take %g ns, want 700", own-without)
+	without := costOf(t, predictorOf(t, f, Choice{}), "allgather:ring", collective.Call{P: 2, M: 8192}).Seconds * 1e9
+	for _, tt := range []struct {
+		kind params.Kind
+		ns   float64
+	}{{params.CopyCell, 100}, {params.OwnCell, 700}} {
+		measure(f, params.Key{Kind: tt.kind, Placement: numa.Local}, always(tt.ns))
+		expect(t, predictorOf(t, f, Choice{}), "allgather:ring", collective.Call{P: 2, M: 8192}, without+tt.ns, "")
 	}
 }
 

@@ -294,13 +294,12 @@ var errWork = errors.New("its messages must be looked at one by one, too many be
 
 // quick are the schedules with little work, at least one.
 func (p *predictor) quick(all []*collective.Schedule) []*collective.Schedule {
-	least := math.MaxInt
-	for _, s := range all {
-		if n := p.Work(s); n > 0 { // 0: Cost fails, or needs no work
-			least = min(least, n)
-		}
+	most := mapping.Most / 16
+	work := lists.Filter(lists.Map(all, p.Work), func(n int) bool { return n > 0 }) // 0: Cost fails, or needs no work
+	if len(work) > 0 {
+		most = max(most, slices.Min(work))
 	}
-	return lists.Filter(all, func(s *collective.Schedule) bool { return p.Work(s) <= max(least, mapping.Most/16) })
+	return lists.Filter(all, func(s *collective.Schedule) bool { return p.Work(s) <= most })
 }
 
 // schedule is the time of a schedule: a measured permutation, else a prediction.
