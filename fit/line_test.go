@@ -30,9 +30,9 @@ func TestBadLine(t *testing.T) {
 		times []float64
 		want  string
 	}{
-		{[]int{1, 2}, []float64{1, 2, 3}, "2 sizes for 3"},
+		{[]int{1, 2, 3}, []float64{1, 2}, "3 rows of terms for 2 times"},
 		{[]int{1, 2, 2}, []float64{1, 2, 2}, "too few sizes"},
-		{[]int{1, 2, 3}, []float64{1, 0, 3}, "2 bytes takes 0"},
+		{[]int{1, 2, 3}, []float64{1, 0, 3}, "0 is no time to fit"},
 		{[]int{1, 2, 3}, []float64{1, math.NaN(), 3}, "NaN"},
 	} {
 		if _, err := LineOf(tt.ms, tt.times); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Scalability is a fit of the universal scalability law (N. J. Gunther,
@@ -38,25 +40,16 @@ const PoorResidual = 0.10
 // law is L = (1 + σ(τ−1) + κτ(τ−1))/λ, which is linear in 1/λ, σ/λ and κ/λ: least squares of relative
 // errors need no search. σ and κ are at least 0. It fails with fewer than LeastTaus times.
 func ScalabilityOf(taus []int, L []float64) (Scalability, error) {
-	if len(taus) != len(L) {
-		return Scalability{}, fmt.Errorf("%d τ for %d times", len(taus), len(L))
-	}
 	if len(L) < LeastTaus {
 		return Scalability{}, fmt.Errorf("too few τ for a fit: %d of at least %d", len(L), LeastTaus)
 	}
-	for _, t := range L {
-		if !(t > 0) || math.IsInf(t, 0) {
-			return Scalability{}, errors.New("a time of 0 has no throughput")
-		}
+	terms := lists.Map(taus, func(tau int) []float64 { return []float64{1, float64(tau - 1), float64(tau) * float64(tau-1)} })
+	r, err := closest(terms, L, 0b100) // 1/λ is always free
+	if err != nil {
+		return Scalability{}, err
 	}
-	terms := make([][]float64, len(L))
-	for i, tau := range taus {
-		t := float64(tau)
-		terms[i] = []float64{1, t - 1, t * (t - 1)}
-	}
-	r, ok := closest(terms, L, 0b100) // 1/λ is always free
 	a := r.cost[0]
-	if !ok || !(a > 0) || math.IsInf(max(1, r.cost[1], r.cost[2])/a, 0) {
+	if !(a > 0) || math.IsInf(max(1, r.cost[1], r.cost[2])/a, 0) {
 		return Scalability{}, errors.New("the times fit no law")
 	}
 	share := func(j int) Coefficient { // with the error of a quotient, to first order

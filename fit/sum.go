@@ -24,24 +24,12 @@ const mostTerms = 3
 // eq. (4) of usc-hpc-benchmarks-1999, T_s + m·τ_d is the cost of a disk, section 5.2.3. It fails with fewer
 // times than terms.
 func SumOf(terms [][]float64, T []float64) (Sum, error) {
-	if len(terms) != len(T) || len(T) == 0 || len(terms[0]) > mostTerms {
-		return Sum{}, fmt.Errorf("%d rows of terms for %d times", len(terms), len(T))
-	}
-	p := len(terms[0])
-	if len(T) < p {
-		return Sum{}, fmt.Errorf("too few times for a fit: %d of at least %d", len(T), p)
-	}
-	for _, t := range T {
-		if !(t > 0) || math.IsInf(t, 0) {
-			return Sum{}, fmt.Errorf("%g is no time to fit", t)
-		}
-	}
-	r, ok := closest(terms, T, 1)
-	if !ok {
-		return Sum{}, fmt.Errorf("%d times fit no sum of costs", len(T))
+	r, err := closest(terms, T, 1)
+	if err != nil {
+		return Sum{}, err
 	}
 	sum := Sum{Residual: math.Sqrt(r.variance), N: len(T)}
-	for j := range p {
+	for j := range terms[0] {
 		sum.Costs = append(sum.Costs, Coefficient{Value: r.cost[j], Error: math.Sqrt(r.covariance[j][j]), Held: !r.free[j]})
 	}
 	return sum, nil
@@ -58,9 +46,21 @@ type regression struct {
 
 // closest is the regression with all terms free or, if that has a negative cost or is singular, the one
 // with the least squares among those with some terms held at 0. A set of free terms is a number whose
-// highest bit is the first term; last is the last set to try.
-func closest(terms [][]float64, T []float64, last int) (best regression, ok bool) {
-	p := len(terms[0])
+// highest bit is the first term; last is the last set to try. It fails with fewer times than terms, and for a
+// time of 0.
+func closest(terms [][]float64, T []float64, last int) (best regression, err error) {
+	if len(terms) != len(T) || len(T) == 0 || len(terms[0]) > mostTerms {
+		return best, fmt.Errorf("%d rows of terms for %d times", len(terms), len(T))
+	}
+	p, ok := len(terms[0]), false
+	if len(T) < p {
+		return best, fmt.Errorf("too few times for a fit: %d of at least %d", len(T), p)
+	}
+	for _, t := range T {
+		if !(t > 0) || math.IsInf(t, 0) {
+			return best, fmt.Errorf("%g is no time to fit", t)
+		}
+	}
 	all := 1<<p - 1
 	for set := all; set >= last; set-- {
 		var free []int
@@ -76,7 +76,10 @@ func closest(terms [][]float64, T []float64, last int) (best regression, ok bool
 			break
 		}
 	}
-	return best, ok
+	if !ok {
+		return best, fmt.Errorf("%d times fit no sum of costs", len(T))
+	}
+	return best, nil
 }
 
 // regress is not ok if a cost is negative or the terms are linearly dependent.
@@ -185,21 +188,11 @@ const LeastSizes = 3
 // absolute errors of long messages, in ms, would hide a startup of 1 µs. Coefficients are at least 0. It
 // fails with fewer than LeastSizes sizes, and for a time of 0.
 func LineOf(ms []int, times []float64) (Line, error) {
-	if len(ms) != len(times) {
-		return Line{}, fmt.Errorf("%d sizes for %d times", len(ms), len(times))
-	}
-	sizes := make(map[int]bool)
-	for i, t := range times {
-		if !(t > 0) || math.IsInf(t, 0) {
-			return Line{}, fmt.Errorf("a message of %d bytes takes %g ns: no line has a relative error there", ms[i], t)
-		}
-		sizes[ms[i]] = true
-	}
+	sizes := lists.Rising(ms)
 	if len(sizes) < LeastSizes {
 		return Line{}, fmt.Errorf("too few sizes for a fit: %d of at least %d", len(sizes), LeastSizes)
 	}
-	terms := lists.Map(ms, func(m int) []float64 { return []float64{1, float64(m)} })
-	sum, err := SumOf(terms, times)
+	sum, err := SumOf(lists.Map(ms, func(m int) []float64 { return []float64{1, float64(m)} }), times)
 	if err != nil {
 		return Line{}, err
 	}

@@ -42,18 +42,6 @@ func (e LimitError) Error() string { return string(e) }
 
 func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(format, args...)) }
 
-// twice finds two cells with the same key; second is 0 if there are none.
-func (f *File) twice() (first, second int) {
-	order := f.sorted()
-	for i := 1; i < len(order); i++ {
-		a, b := order[i-1], order[i]
-		if f.Cells[a].Key == f.Cells[b].Key {
-			return int(a), int(b)
-		}
-	}
-	return 0, 0
-}
-
 // sorted has the indices of the cells in the file's order; cells with equal keys keep their order.
 func (f *File) sorted() []int32 {
 	order := make([]int32, len(f.Cells))

@@ -142,28 +142,23 @@ func (d *document) each(first, last jsontext.Kind, item func()) {
 	d.bracket(last)
 }
 
-func (d *document) float() float64 {
-	t, ok := d.token('0', "a number")
-	if !ok {
-		return 0
-	}
-	v, err := t.Float()
-	if err != nil {
-		d.fail(d.pos(), "%.40q is too large", t)
-	}
-	return v
-}
+func (d *document) float() float64 { return number(d, jsontext.Token.Float, "too large") }
 
 func (d *document) int() int {
+	return int(number(d, jsontext.Token.Int, "no whole number, or too large"))
+}
+
+// number reads a number, which parse refuses for why.
+func number[N int64 | float64](d *document, parse func(jsontext.Token) (N, error), why string) N {
 	t, ok := d.token('0', "a number")
 	if !ok {
 		return 0
 	}
-	v, err := t.Int()
-	if err != nil || int64(int(v)) != v {
-		d.fail(d.pos(), "%.40q is no whole number, or too large", t)
+	v, err := parse(t)
+	if err != nil {
+		d.fail(d.pos(), "%.40q is %s", t, why)
 	}
-	return int(v)
+	return v
 }
 
 // null reads null if that is next.

@@ -1,6 +1,7 @@
 package params
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,23 +123,22 @@ func (n Network) Check() error {
 		return fmt.Errorf("%.40q is no kind of network; want a name in small letters like tcp", n.Kind)
 	case n.Copies < 0 || n.Copies > maxCopies:
 		return fmt.Errorf("copies is %d; want 0 … %d", n.Copies, maxCopies)
-	case len(n.Hosts) > maxHosts:
-		return fmt.Errorf("%d hosts; the most is %d", len(n.Hosts), maxHosts)
+	case max(len(n.Hosts), len(n.Peers)) > maxHosts:
+		return fmt.Errorf("%d hosts or peers; the most is %d", max(len(n.Hosts), len(n.Peers)), maxHosts)
 	}
-	for _, host := range n.Hosts {
-		if host == "" || len(host) > maxHost {
-			return fmt.Errorf("%.40q is no host", host)
-		}
-	}
-	if len(n.Peers) > maxHosts {
-		return fmt.Errorf("%d peers; the most is %d", len(n.Peers), maxHosts)
-	}
-	for _, p := range n.Peers {
-		if p.Address == "" || len(p.Address) > maxHost || p.Packet < 1 || p.Packet > maxSize {
-			return fmt.Errorf("%.40q, with packets of %d bytes, is no peer", p.Address, p.Packet)
-		}
-	}
-	return nil
+	return cmp.Or(
+		each(n.Hosts, func(host string) error {
+			if host == "" || len(host) > maxHost {
+				return fmt.Errorf("%.40q is no host", host)
+			}
+			return nil
+		}),
+		each(n.Peers, func(p Peer) error {
+			if p.Address == "" || len(p.Address) > maxHost || p.Packet < 1 || p.Packet > maxSize {
+				return fmt.Errorf("%.40q, with packets of %d bytes, is no peer", p.Address, p.Packet)
+			}
+			return nil
+		}))
 }
 
 // checkNetwork refuses a cell of a network that the file does not have.

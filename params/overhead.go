@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -222,15 +223,10 @@ func sizeText(n int) string {
 
 // overheads is o(m) in seconds at each size, 0 if there is none or it is negative.
 func overheads(all []Overhead, sizes []int) []float64 {
-	all = slices.Clone(all)
 	for i := range all {
 		all[i].Time.Center = max(0, all[i].Time.Center)
 	}
-	o := make([]float64, len(sizes))
-	for row, m := range sizes {
-		o[row] = OverheadAt(all, m)
-	}
-	return o
+	return lists.Map(sizes, func(m int) float64 { return OverheadAt(all, m) })
 }
 
 // OverheadAt is o(m) in seconds, interpolated between sizes, m rising: 0 without any, constant beyond the

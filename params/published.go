@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -74,7 +75,7 @@ func (t *Table) Fill() (full *Table, missing []string, err error) {
 		missing = append(missing, fmt.Sprintf("m = 1 was not measured: its row is that of m = %d", sizes[0]))
 	}
 	full.Transfers.Sizes = append(full.Transfers.Sizes, sizes...)
-	var between []string
+	var between []int
 	for tau := 1; tau <= taus[len(taus)-1]; tau++ {
 		full.Transfers.Taus = append(full.Transfers.Taus, tau)
 		if _, measured := slices.BinarySearch(taus, tau); measured {
@@ -83,11 +84,11 @@ func (t *Table) Fill() (full *Table, missing []string, err error) {
 		if tau < taus[0] {
 			missing = append(missing, fmt.Sprintf("τ = %d was not measured: its column is that of τ = %d", tau, taus[0]))
 		} else {
-			between = append(between, strconv.Itoa(tau))
+			between = append(between, tau)
 		}
 	}
 	if len(between) > 0 {
-		missing = append(missing, "not measured, but on the line between their neighbours, are τ = "+abridged(between))
+		missing = append(missing, "not measured, but on the line between their neighbours, are τ = "+listed(between))
 	}
 	for _, m := range full.Transfers.Sizes {
 		o, _ := t.O(m)
@@ -118,15 +119,12 @@ func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
 	if len(g.Operators) == 0 || len(sizes) == 0 {
 		return g, nil
 	}
-	least := g.Operators[0].Sizes[0]
-	for _, o := range g.Operators {
-		least = min(least, o.Sizes[0])
-	}
+	least := slices.Min(lists.Map(g.Operators, func(o Operator) int { return o.Sizes[0] }))
 	if least > sizes[0] && (len(sizes) == 1 || least < sizes[1]) {
 		sizes[0] = least
 	}
 	fitted = &Gamma{}
-	lacking := make(map[int]bool)
+	var lacking []int
 	for _, o := range g.Operators {
 		if strings.HasSuffix(o.Name, Scalar) {
 			continue
@@ -136,19 +134,13 @@ func (g *Gamma) Fit(sizes []int) (fitted *Gamma, missing []string) {
 			v, _ := o.At(m, 1)
 			curve.Times = append(curve.Times, []float64{v})
 			if _, measured := slices.BinarySearch(o.Sizes, m); !measured {
-				lacking[m] = true
+				lacking = lists.Insert(lacking, m)
 			}
 		}
 		fitted.Operators = append(fitted.Operators, Operator{o.Name, curve})
 	}
-	var list []string
-	for _, m := range sizes {
-		if lacking[m] {
-			list = append(list, strconv.Itoa(m))
-		}
-	}
-	if len(list) > 0 {
-		missing = append(missing, "γ of some operators was not measured for m = "+abridged(list)+" and follows from its neighbours")
+	if len(lacking) > 0 {
+		missing = []string{"γ of some operators was not measured for m = " + listed(lacking) + " and follows from its neighbours"}
 	}
 	return fitted, missing
 }

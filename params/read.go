@@ -118,7 +118,11 @@ func (d *decoder) file() {
 				d.fail(pos, "%w", limitf("more than %d objects in one field", maxObjects))
 			}
 			if !known && fields["version"].text != nil && fields["format"].text != nil {
-				d.version(fields)
+				d.decode("format", fields["format"], &d.f.Format)
+				d.decode("version", fields["version"], &d.f.Version)
+				if err := checkFormat(d.f.Format, d.f.Version); err != nil {
+					d.fail(fields["version"].pos, "%w", err)
+				}
 				known = true
 			}
 		}
@@ -142,14 +146,6 @@ func (d *decoder) file() {
 			d.fail(int(d.begin[i]), "%v: %w", c.Key, err)
 			return
 		}
-	}
-}
-
-func (d *decoder) version(fields map[string]field) {
-	d.decode("format", fields["format"], &d.f.Format)
-	d.decode("version", fields["version"], &d.f.Version)
-	if err := checkFormat(d.f.Format, d.f.Version); err != nil {
-		d.fail(fields["version"].pos, "%w", err)
 	}
 }
 
@@ -248,8 +244,11 @@ func (d *decoder) cells() {
 	if d.err != nil {
 		return
 	}
-	if first, second := d.f.twice(); second > 0 {
-		d.fail(int(d.begin[second]), "%v is there twice, first in line %d", d.f.Cells[second].Key, d.line(int(d.begin[first])))
+	order := d.f.sorted()
+	for i := range len(order) - 1 {
+		if first, second := order[i], order[i+1]; d.f.Cells[first].Key == d.f.Cells[second].Key {
+			d.fail(int(d.begin[second]), "%v is there twice, first in line %d", d.f.Cells[second].Key, d.line(int(d.begin[first])))
+		}
 	}
 }
 

@@ -304,12 +304,8 @@ func (f *File) MHz() map[int]float64 {
 
 // Instruction is Launch.Instruction in seconds, the median over launches; 0 if not measured.
 func (f *File) Instruction() float64 {
-	var ns []float64
-	for _, l := range f.Launches {
-		if l.Instruction > 0 {
-			ns = append(ns, l.Instruction)
-		}
-	}
+	ns := lists.Map(f.Launches, func(l Launch) float64 { return l.Instruction })
+	ns = slices.DeleteFunc(ns, func(v float64) bool { return v <= 0 })
 	if len(ns) == 0 {
 		return 0
 	}

@@ -336,11 +336,10 @@ func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 
 // Each splits a cell by state; it is the cell itself if its workers had one state.
 func (s *Sorting) Each(c *Cell) (all []Cell) {
-	for i, state := range s.StatesOf(c) {
+	for _, stay := range s.stays(c) {
 		part := *c
-		if part.Samples = s.In(c, i); len(part.Samples) > 0 && state.Share > 0 {
-			all = append(all, part)
-		}
+		part.Samples = stay.Samples
+		all = append(all, part)
 	}
 	if len(all) == 0 {
 		return []Cell{*c}
@@ -418,15 +417,25 @@ type Stay struct {
 }
 
 // ByState are a cell's times in the states that it has samples in; none if its workers had one state.
-func (s *Sorting) ByState(c *Cell) (all []Stay) {
+func (s *Sorting) ByState(c *Cell) []Stay {
+	all := s.stays(c)
+	for i := range all {
+		all[i].Time = all[i].replicates(s.f).Estimate()
+	}
+	return all
+}
+
+// stays are ByState without times.
+func (s *Sorting) stays(c *Cell) (all []Stay) {
 	for i, state := range s.StatesOf(c) {
-		part := Cell{Samples: s.In(c, i)}
-		if len(part.Samples) > 0 && state.Share > 0 {
-			all = append(all, Stay{state, i, part.Samples, part.Replicates(s.f).Estimate()})
+		if samples := s.In(c, i); len(samples) > 0 && state.Share > 0 {
+			all = append(all, Stay{State: state, At: i, Samples: samples})
 		}
 	}
 	return all
 }
+
+func (s *Stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.Samples}).Replicates(f) }
 
 // Estimate is a cell's time. If its workers had several states, it is the mean of the states' times and
 // bounds, weighted by their shares; states without samples are left out. The interval of a state that is
@@ -461,12 +470,9 @@ func (s *Sorting) Estimate(c *Cell) fit.Estimate {
 // center is the centre of Estimate, at less cost.
 func (s *Sorting) center(c *Cell) float64 {
 	sum, total := 0., 0.
-	for i, state := range s.StatesOf(c) {
-		part := Cell{Samples: s.In(c, i)}
-		if len(part.Samples) > 0 {
-			sum += state.Share * part.Replicates(s.f).Center()
-			total += state.Share
-		}
+	for _, stay := range s.stays(c) {
+		sum += stay.Share * stay.replicates(s.f).Center()
+		total += stay.Share
 	}
 	if total == 0 {
 		return c.Replicates(s.f).Center()

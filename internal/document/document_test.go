@@ -30,22 +30,16 @@ func TestOutputs(t *testing.T) {
 	if d.WriteText(&b); b.String() != text {
 		t.Errorf("text:\n%s", b.String())
 	}
-	for _, tt := range []struct{ name, want string }{
-		{"json", "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"answer\": \"the answer\",\n  \"m\": 1024\n}\n"},
-		{"csv", "m,cost\n1K,2.5*\n2K,a|b\n"},
-	} {
-		for _, f := range Formats {
-			if f.Name != tt.name {
-				continue
-			}
-			var b strings.Builder
-			if err := f.Write(d, &b); err != nil || b.String() != tt.want {
-				t.Errorf("-%s: %q, %v", f.Name, b.String(), err)
-			}
-			tt.name = ""
-		}
-		if tt.name != "" {
-			t.Errorf("no format %s", tt.name)
+	want := map[string]string{
+		"json": "{\n  \"format\": \"taulop sample\",\n  \"version\": 1,\n  \"answer\": \"the answer\",\n  \"m\": 1024\n}\n",
+		"csv":  "m,cost\n1K,2.5*\n2K,a|b\n",
+		"tsv":  "m\tcost\n1K\t2.5*\n2K\ta|b\n",
+		"md":   "the answer\n\ncosts\n\n| m | cost, µs |\n| --: | --: |\n| 1K | 2.5\\* |\n| 2K | a\\|b |\n\n\\* the cheapest\n\nhow it was measured, x\\_1 \\< 2\\\nin two lines\n\n",
+	}
+	for _, f := range Formats {
+		var b strings.Builder
+		if err := f.Write(d, &b); err != nil || b.String() != want[f.Name] {
+			t.Errorf("-%s: %q, %v", f.Name, b.String(), err)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func Read(root string, m *numa.Machine) Provenance {
 	readCPUs(&p, t, m)
 	readMemory(&p, t)
 	p.Memory = modules(t, m)
-	if stolen, total, err := t.steal(); err == nil && total > 0 {
+	if stolen, total, known := t.steal(); known && total > 0 {
 		p.StealShare = new(float64(stolen) / float64(total))
 	}
 	p.Load = t.loads()

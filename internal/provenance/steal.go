@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,26 +11,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-var errNoSteal = errors.New("steal time is unknown: proc/stat has no times of the CPUs; is proc mounted?")
-
 // steal reads the time that the hypervisor gave to other guests while a CPU wanted to run, and the CPUs'
-// total time, both in ticks since boot.
-func (t tree) steal() (stolen, total uint64, err error) {
+// total time, both in ticks since boot; not known without times of the CPUs in proc/stat.
+func (t tree) steal() (stolen, total uint64, known bool) {
 	// cpu user nice system idle iowait irq softirq steal guest guest_nice; user includes guest. Kernels
 	// before 2.6.11 have no steal.
 	words := strings.Fields(t.Text("proc/stat"))
 	if len(words) < 9 || words[0] != "cpu" {
-		return 0, 0, errNoSteal
+		return 0, 0, false
 	}
 	for _, word := range words[1:9] {
 		ticks, err := strconv.ParseUint(word, 10, 64)
 		if err != nil {
-			return 0, 0, errNoSteal
+			return 0, 0, false
 		}
 		total += ticks
 		stolen = ticks
 	}
-	return stolen, total, nil
+	return stolen, total, true
 }
 
 // A StealMeter measures the stolen time since its start.
@@ -39,7 +36,7 @@ type StealMeter struct {
 	Load          float64 // of the minute before the start; 0: unknown
 	root          string
 	stolen, total uint64
-	err           error
+	known         bool
 }
 
 // StartSteal starts a meter. Without times of the CPUs its share is unknown.
@@ -47,12 +44,11 @@ func StartSteal(root string) *StealMeter {
 	s := &StealMeter{root: root}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
-		s.err = err
 		return s
 	}
 	defer dir.Close()
 	t := tree{sysfs.Tree{FS: dir.FS()}}
-	s.stolen, s.total, s.err = t.steal()
+	s.stolen, s.total, s.known = t.steal()
 	if loads := t.loads(); len(loads) > 0 {
 		s.Load = loads[0]
 	}
@@ -63,7 +59,7 @@ func StartSteal(root string) *StealMeter {
 // first tick.
 func (s *StealMeter) Share() (share float64, known bool) {
 	now := StartSteal(s.root)
-	if s.err != nil || now.err != nil || now.total <= s.total || now.stolen < s.stolen {
+	if !s.known || !now.known || now.total <= s.total || now.stolen < s.stolen {
 		return 0, false
 	}
 	return float64(now.stolen-s.stolen) / float64(now.total-s.total), true
