@@ -36,9 +36,6 @@ func (f *File) LevelTimes() (all []LevelTimes) {
 	for _, l := range f.Provenance.Levels {
 		curve := func(parameter string) *Curve {
 			g := f.parameter(ChannelCell, Parameter{Of: l.Name, Name: parameter})
-			if len(g.taus) == 0 {
-				return nil
-			}
 			if curve, _ := g.curve(parameter+" of "+l.Name, Cell.Whole); len(curve.Sizes) > 0 {
 				return &curve
 			}

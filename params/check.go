@@ -94,10 +94,8 @@ func (f *File) OneWorker() error {
 	if !f.Plan.Swept() || !slices.Equal(f.Plan.Taus, []int{1}) || slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated }) {
 		return nil
 	}
-	return errOneWorker
+	return errors.New("one worker measured, which copied to itself: there are no transfers between two ranks, which take two CPUs")
 }
-
-var errOneWorker = errors.New("one worker measured, which copied to itself: there are no transfers between two ranks, which take two CPUs")
 
 // Ascending is an error for a sweep whose messages off cache had ascending addresses; nil for others.
 func (p *Plan) Ascending() error {

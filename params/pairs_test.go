@@ -2,6 +2,7 @@ package params
 
 import (
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -25,14 +26,9 @@ func TestPairs(t *testing.T) {
 	f := pairFile(pairCell(8, 0, 0, 200), pairCell(0, 1, 0, 50), pairCell(1, 2, 0, 54), pairCell(0, 2, 0, 52), pairCell(0, 1, 8192, 600))
 	f = reread(t, written(t, f))
 	p := must.Get(f.Pairs())
-	if p.CPUs.String() != "0-2,8" || len(p.Pairs) != 4 || len(p.Levels) != 2 {
+	levels := []PairLevel{{"shared L3", 3, []float64{52, 600}}, {"nodes 21 apart", 1, []float64{200, 0}}}
+	if p.CPUs.String() != "0-2,8" || len(p.Pairs) != 4 || !reflect.DeepEqual(p.Levels, levels) {
 		t.Fatalf("%+v", p)
-	}
-	if l := p.Levels[0]; l.Name != "shared L3" || l.Pairs != 3 || l.Median[0] != 52 || l.Median[1] != 600 {
-		t.Errorf("%+v", l)
-	}
-	if l := p.Levels[1]; l.Pairs != 1 || l.Median[0] != 200 || l.Median[1] != 0 {
-		t.Errorf("%+v", l)
 	}
 	if last := p.Pairs[2]; last.From != 0 || last.To != 8 || !math.IsNaN(last.Times[1].Center) {
 		t.Errorf("%+v", last)
@@ -48,13 +44,11 @@ func TestPairs(t *testing.T) {
 	if p = must.Get(f.Pairs()); len(p.Levels) != 1 || p.Levels[0].Pairs != 4 {
 		t.Errorf("without levels: %+v", p)
 	}
-	for _, none := range []*File{pairFile(), pairFile(pairCell(0, 1, 64, 0))} {
-		if _, err := none.Pairs(); err == nil || !strings.Contains(err.Error(), "taulop pairs") {
-			t.Errorf("no pair with a time: %v", err)
+	invalid := Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}
+	for says, f := range map[string]*File{"no pairs": pairFile(), "has no pairs": pairFile(pairCell(0, 1, 64, 0)), "is no pair of CPUs": pairFile(invalid)} {
+		if _, err := f.Pairs(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %s", err, says)
 		}
-	}
-	if _, err := pairFile(Cell{Key: Key{Kind: PairCell, Placement: numa.List, Tau: 1}.Named("2-0")}).Pairs(); err == nil {
-		t.Error("an invalid pair")
 	}
 }
 

@@ -2,9 +2,7 @@ package params
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/taulop/taulop/fit"
 )
@@ -38,22 +36,17 @@ func (f *File) Tam(name string) (t Tam, err error) {
 	if err != nil {
 		return t, err
 	}
-	at := make(map[string]map[int]float64)
-	for _, c := range f.Cells {
-		if p := c.Parameter(); c.Kind == NetCell && c.Tau == 1 && p.Of == n.Name && p.Host == 0 {
-			if at[p.Name] == nil {
-				at[p.Name] = make(map[int]float64)
-			}
-			at[p.Name][c.Bytes] = c.Time.Center
-		}
+	grids := make(map[string]grid)
+	for _, parameter := range []string{TamSend, TamSendGap, TamReceiveGap, TamReceive, TamTake, NetTransfer, NetOverhead, NetQueue} {
+		grids[parameter] = f.parameter(NetCell, Parameter{Of: n.Name, Name: parameter})
 	}
-	sizes := slices.Sorted(maps.Keys(at[TamSend]))
 	of := func(parameter string, m int) float64 {
-		if ns, known := at[parameter][m]; known {
-			return ns
+		if c := grids[parameter].cells[[2]int{m, 1}]; c != nil {
+			return c.Time.Center
 		}
 		return math.NaN() // kernels may keep too few unread bytes to measure it
 	}
+	sizes := grids[TamSend].sizes
 	line := func(parameter string, at func(m int) float64) (l fit.Line) {
 		var ms []int
 		var times []float64
@@ -77,13 +70,13 @@ func (f *File) Tam(name string) (t Tam, err error) {
 		return t, err
 	}
 	var o float64
-	if ms := slices.Sorted(maps.Keys(at[NetOverhead])); len(ms) > 0 { // nearly the same for all sizes
-		o = at[NetOverhead][ms[0]]
+	if ms := grids[NetOverhead].sizes; len(ms) > 0 { // nearly the same for all sizes
+		o = of(NetOverhead, ms[0])
 	}
 	t.Latency = line("L", func(m int) float64 { return o + of(NetTransfer, m) - t.Send.At(m) - t.Receive.At(m) - t.Take.At(m) })
 	t.Packet = sizes[len(sizes)-1]
-	for _, queued := range at[NetQueue] {
-		t.Buffer = queued * float64(t.Packet) / t.SendGap.At(t.Packet)
+	for _, m := range grids[NetQueue].sizes {
+		t.Buffer = of(NetQueue, m) * float64(t.Packet) / t.SendGap.At(t.Packet)
 	}
 	return t, err
 }

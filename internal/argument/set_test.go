@@ -1,6 +1,7 @@
 package argument
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -118,11 +119,8 @@ func TestRequired(t *testing.T) {
 		s.Required("params", "name a file", "list")
 		s.Required("P", "say how many", "list")
 		_, err := s.Parse(strings.Fields(line))
-		if err == nil {
-			err = s.Checked()
-		}
-		if got := fmt.Sprint(err); got != want {
-			t.Errorf("%s: %s, want %s", line, got, want)
+		if err = cmp.Or(err, s.Checked()); fmt.Sprint(err) != want {
+			t.Errorf("%s: %v, want %s", line, err, want)
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,6 +36,8 @@ func TestMain(m *testing.M) {
 // Another version of Go makes other instructions of the same code: these are counted one by one, and
 // may differ by as much as code of libraries does (docs/mpi.md).
 func TestInstructions(t *testing.T) {
+	build, _ := debug.ReadBuildInfo()
+	raced := slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 	if raced || testing.CoverMode() != "" {
 		t.Skip("it has other instructions besides")
 	}

@@ -25,31 +25,19 @@ func TestWrap(t *testing.T) {
 }
 
 func TestReflow(t *testing.T) {
-	text := `A paragraph of two
-lines.
-
-  taulop predict   what collectives cost
-  taulop plot host.json
-word  a definition
-`
-	want := `A paragraph of
-two lines.
-
-  taulop predict   what
-                   collectives
-                   cost
-  taulop plot host.json
-word  a definition
-`
-	if got := Reflow(text, 24)[:len("A paragraph of two lines.")]; got != "A paragraph of two\nlines." {
-		t.Errorf("%q", got)
-	}
-	if got, want := Reflow("  taulop predict   what collectives cost\n", 30), "  taulop predict   what\n      collectives cost\n"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	got := Reflow(text, 31)
-	want = "A paragraph of two lines.\n" + want[len("A paragraph of\ntwo lines.\n"):]
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	const text = "A paragraph of two\nlines.\n\n  taulop predict   what collectives cost\n  taulop plot host.json\nword  a definition\n"
+	const list = "\n  taulop predict   what\n                   collectives\n                   cost\n  taulop plot host.json\nword  a definition\n"
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{text, 31, "A paragraph of two lines.\n" + list},
+		{"A paragraph of two\nlines.\n", 24, "A paragraph of two\nlines.\n"},
+		{"  taulop predict   what collectives cost\n", 30, "  taulop predict   what\n      collectives cost\n"},
+	} {
+		if got := Reflow(tt.text, tt.width); got != tt.want {
+			t.Errorf("in %d:\n%s\nwant\n%s", tt.width, got, tt.want)
+		}
 	}
 }
