@@ -191,29 +191,27 @@ func TestGammaOfAnUnfinishedSweep(t *testing.T) {
 }
 
 func TestFill(t *testing.T) {
-	table := must.Get(sparse().Table(Selection{}))
-	full, missing, err := table.Fill()
-	if err != nil {
-		t.Fatal(err)
+	pairs := func(tau int) *Table {
+		return &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{tau}, Times: [][]float64{{7e-9}}}, Overheads: []float64{0}}
 	}
-	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}})
-	if !reflect.DeepEqual(full.Transfers.Sizes, []int{1, 64, 16384}) || !reflect.DeepEqual(full.Transfers.Taus, []int{1, 2, 3, 4}) {
-		t.Errorf("over %v and %v", full.Transfers.Sizes, full.Transfers.Taus)
+	for _, tt := range []struct {
+		table   *Table
+		sizes   []int
+		taus    []int
+		times   [][]float64 // ns
+		missing []string
+	}{
+		{must.Get(sparse().Table(Selection{})), []int{1, 64, 16384}, []int{1, 2, 3, 4}, [][]float64{{70, 120, 180, 240}, {70, 120, 180, 240}, {2940, 4000, 5000, 6000}},
+			[]string{"m = 1 was not measured: its row is that of m = 64", "not measured, but on the line between their neighbours, are τ = 3"}},
+		{pairs(2), []int{1}, []int{1, 2}, [][]float64{{7, 7}}, []string{"τ = 1 was not measured: its column is that of τ = 2"}},
+	} {
+		full, missing, err := tt.table.Fill()
+		if err != nil || !slices.Equal(full.Transfers.Sizes, tt.sizes) || !slices.Equal(full.Transfers.Taus, tt.taus) || !slices.Equal(missing, tt.missing) {
+			t.Errorf("%+v, missing %q, %v", full, missing, err)
+		}
+		sameTimes(t, "filled", full.Transfers.Times, tt.times)
 	}
-	if want := []string{
-		"m = 1 was not measured: its row is that of m = 64",
-		"not measured, but on the line between their neighbours, are τ = 3",
-	}; !reflect.DeepEqual(missing, want) {
-		t.Errorf("missing %q, want %q", missing, want)
-	}
-	pairs := &Table{Transfers: Curve{Sizes: []int{1}, Taus: []int{2}, Times: [][]float64{{7e-9}}}, Overheads: []float64{0}}
-	full, missing, err = pairs.Fill()
-	if err != nil || len(missing) != 1 || missing[0] != "τ = 1 was not measured: its column is that of τ = 2" {
-		t.Errorf("missing %q, %v", missing, err)
-	}
-	sameTimes(t, "filled", full.Transfers.Times, [][]float64{{7, 7}})
-	pairs.Transfers.Taus[0] = maxCount
-	if _, _, err := pairs.Fill(); err == nil {
+	if _, _, err := pairs(maxCount).Fill(); err == nil {
 		t.Error("a table of a billion columns")
 	}
 }

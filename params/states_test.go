@@ -166,34 +166,30 @@ func TestThroughout(t *testing.T) {
 func TestExportByState(t *testing.T) {
 	f := moved(t)
 	far := must.Get(f.InState(2, State{NS: 240}))
-	still := moved(t)
-	still.Watches, still.Cells = nil, still.Cells[1:]
-	for i := range still.Cells[0].Samples {
-		still.Cells[0].Samples[i].Watch = 0
-	}
+	still := *far
+	still.Cells, still.state = far.Cells[1:], nil
 	for _, tt := range []struct {
 		name                 string
 		f                    *File
-		states               []float64 // by rows of CSV; 0: none
+		states               []string // by rows of CSV, in tens of ns; "": none
 		benchmarks, inStates int
 	}{
-		{"both", f, []float64{0, 60, 240}, 40 * (1 + 9), 40 * 9},
-		{"far", far, []float64{240, 240}, 40 * (1 + 4), 0},
-		{"one state", still, nil, 40, 0},
+		{"both", f, []string{"6", "24", ""}, 40 * (1 + 9), 40 * 9},
+		{"far", far, []string{"24", "24"}, 40 * (1 + 4), 0},
+		{"one state", &still, nil, 40, 0},
 	} {
 		var b bytes.Buffer
 		must.Do(tt.f.WriteValues(&b, ','))
 		rows := must.Get(csv.NewReader(&b).ReadAll())
-		at := slices.Index(rows[0], "state_ns")
-		var states []float64
+		var states []string
 		for _, row := range rows[1:] {
-			if at >= 0 {
-				ns, _ := strconv.ParseFloat(row[at], 64)
-				states = append(states, 20*math.Round(ns/20))
+			if at := slices.Index(rows[0], "state_ns"); at >= 0 {
+				ns, err := strconv.ParseFloat(row[at], 64)
+				states = append(states, map[bool]string{true: fmt.Sprintf("%.0f", ns/10)}[err == nil])
 			}
 		}
-		if slices.Sort(states); !slices.Equal(states, tt.states) {
-			t.Errorf("%s: states %v, want %v", tt.name, states, tt.states)
+		if !slices.Equal(states, tt.states) {
+			t.Errorf("%s: states %q, want %q", tt.name, states, tt.states)
 		}
 		b.Reset()
 		must.Do(tt.f.WriteBenchmarks(&b))

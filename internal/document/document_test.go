@@ -44,22 +44,6 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// A value without a kind writes itself.
-func TestFilesWriteThemselves(t *testing.T) {
-	var b strings.Builder
-	d := Document{Value: file{}}
-	if err := d.WriteJSON(&b); err != nil || b.String() != "{}\n" {
-		t.Errorf("%q, %v", b.String(), err)
-	}
-}
-
-type file struct{}
-
-func (file) Write(w io.Writer) error {
-	_, err := io.WriteString(w, "{}\n")
-	return err
-}
-
 // HTML has the same prose and tables, with escaped characters.
 func TestHTML(t *testing.T) {
 	var b strings.Builder
