@@ -10,8 +10,8 @@ import (
 // A Kind is the allowed CPUs with one kind of core, told apart by the kernel's name, by capacity or
 // by the highest clock.
 type Kind struct {
-	Name string
-	CPUs CPUSet
+	Name string `json:"kind"`
+	CPUs CPUSet `json:"cpus"`
 }
 
 // kinds lists the kinds of the allowed CPUs, fastest first; nil if there is only one. CPUs

@@ -53,7 +53,7 @@ func TestWriteIsReadAgain(t *testing.T) {
 				f.Placements = append(f.Placements, numa.Placement{Policy: numa.List, Workers: make([]numa.Worker, maxWorkers)})
 			}
 		}, 0, "more than 8 MiB in one field"},
-		{"kinds of cores", func(f *File) { f.Provenance.CoreKinds = make([]CoreKind, maxObjects+1) }, 0, "more than 131072 objects in one field"},
+		{"kinds of cores", func(f *File) { f.Provenance.CoreKinds = make([]numa.Kind, maxObjects+1) }, 0, "more than 131072 objects in one field"},
 		{"all samples", func(f *File) {
 			f.Cells = f.Cells[:1]
 			f.Cells[0].Samples, f.Cells[0].Time = make([]Sample, maxSamples), fit.Estimate{N: 1}

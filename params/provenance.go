@@ -34,7 +34,7 @@ type Provenance struct {
 	Online      numa.CPUSet `json:"cpus_online"`
 	Allowed     numa.CPUSet `json:"cpus_allowed"`
 	CPUQuota    float64     `json:"cpu_quota,omitempty"`  // in CPUs; 0: none
-	CoreKinds   []CoreKind  `json:"core_kinds,omitempty"` // of allowed CPUs, if there are several
+	CoreKinds   []numa.Kind `json:"core_kinds,omitempty"` // of allowed CPUs, if there are several
 	Governors   []string    `json:"governors,omitempty"`  // of allowed CPUs
 	Turbo       string      `json:"turbo,omitempty"`      // on or off
 	SMT         string      `json:"smt,omitempty"`        // on, off, or the reason why it is impossible
@@ -66,12 +66,6 @@ type Provenance struct {
 
 // Machine is the machine's name, "" if unknown.
 func (p Provenance) Machine() string { return cmp.Or(p.Name, p.Hostname) }
-
-// A CoreKind is a group of CPUs of one kind on a machine with several.
-type CoreKind struct {
-	Kind string      `json:"kind"`
-	CPUs numa.CPUSet `json:"cpus"`
-}
 
 // Pages of buffers. The kernel need not grant a request for huge ones.
 const (
@@ -151,7 +145,7 @@ func (p Provenance) Warnings() []error {
 		warn("turbo is on, so a few busy cores run faster than many: switch it off to compare different τ (echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > /sys/devices/system/cpu/cpufreq/boost)")
 	}
 	if len(p.CoreKinds) > 1 {
-		kinds := lists.Map(p.CoreKinds, func(kind CoreKind) string { return fmt.Sprintf("%v (%s)", kind.CPUs, kind.Kind) })
+		kinds := lists.Map(p.CoreKinds, func(kind numa.Kind) string { return fmt.Sprintf("%v (%s)", kind.CPUs, kind.Name) })
 		warn("the cores are of different kinds, CPUs %s, and unless more workers are asked for they are on cores of one: %w", strings.Join(kinds, ", CPUs "), ErrCoreKinds)
 	}
 	if p.SMT == "on" {

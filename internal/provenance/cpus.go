@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 )
 
 const cpuDir = "sys/devices/system/cpu"
@@ -26,9 +25,7 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 	p.Governors = slices.Sorted(maps.Keys(governors))
 	p.Turbo = t.turbo()
 	p.SMT = t.smt(m)
-	for _, kind := range m.Kinds {
-		p.CoreKinds = append(p.CoreKinds, params.CoreKind{Kind: kind.Name, CPUs: kind.CPUs})
-	}
+	p.CoreKinds = m.Kinds
 	if p.Microcode == "" && len(p.Online) > 0 {
 		p.Microcode = t.Text(path.Join(ofCPU(p.Online[0]), "microcode/version"))
 	}
