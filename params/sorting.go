@@ -442,18 +442,14 @@ func (s *Stay) replicates(f *File) fit.Replicates { return (&Cell{Samples: s.Sam
 // not Settled and has too few launches is the range of its samples. If a Settled state has too few, the
 // interval is that of all samples together.
 func (s *Sorting) Estimate(c *Cell) fit.Estimate {
-	mixed, total := fit.Estimate{}, 0.
+	mixed, total := fit.Estimate{N: math.MaxInt, Sessions: math.MaxInt}, 0.
 	for _, stay := range s.ByState(c) {
 		if !stay.Time.Known() && stay.Share < Settled {
 			stay.Time.Lo, stay.Time.Hi = extremes(stay.Samples)
 		}
 		part := stay.Time.Scale(stay.Share)
-		if total == 0 {
-			mixed = part
-		} else {
-			mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
-				N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
-		}
+		mixed = fit.Estimate{Center: mixed.Center + part.Center, Lo: mixed.Lo + part.Lo, Hi: mixed.Hi + part.Hi,
+			N: min(mixed.N, part.N), Sessions: min(mixed.Sessions, part.Sessions)}
 		total += stay.Share
 	}
 	if total == 0 { // one state, or the state changed during every sample

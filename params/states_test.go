@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 )
@@ -242,23 +243,20 @@ func TestStatesOfPairs(t *testing.T) {
 
 // The counterpart of a state among other workers' states is at the same quantile of the time.
 func TestCounterpart(t *testing.T) {
-	shares := func(shares ...float64) (states []State) {
-		for _, share := range shares {
-			states = append(states, State{Share: share})
-		}
-		return states
-	}
 	for _, tt := range []struct {
-		of   []State
+		of   []float64 // shares
 		at   int
-		to   []State
+		to   []float64
 		want int
 	}{
-		{shares(0.6, 0.4), 0, shares(0.6, 0.4), 0}, {shares(0.6, 0.4), 1, shares(0.6, 0.4), 1},
-		{shares(0.6, 0.4), 0, shares(0.2, 0.8), 1}, {shares(0.1, 0.9), 0, shares(0.2, 0.8), 0},
-		{shares(0.3, 0.3, 0.4), 1, shares(0.3, 0.3, 0.4), 1}, {shares(0.5, 0.5), 1, shares(1), 0},
+		{[]float64{0.6, 0.4}, 0, []float64{0.6, 0.4}, 0}, {[]float64{0.6, 0.4}, 1, []float64{0.6, 0.4}, 1},
+		{[]float64{0.6, 0.4}, 0, []float64{0.2, 0.8}, 1}, {[]float64{0.1, 0.9}, 0, []float64{0.2, 0.8}, 0},
+		{[]float64{0.3, 0.3, 0.4}, 1, []float64{0.3, 0.3, 0.4}, 1}, {[]float64{0.5, 0.5}, 1, []float64{1}, 0},
 	} {
-		if got := counterpart(tt.of, tt.at, tt.to); got != tt.want {
+		states := func(shares []float64) []State {
+			return lists.Map(shares, func(share float64) State { return State{Share: share} })
+		}
+		if got := counterpart(states(tt.of), tt.at, states(tt.to)); got != tt.want {
 			t.Errorf("state %d of %v among %v: %d, want %d", tt.at, tt.of, tt.to, got, tt.want)
 		}
 	}
