@@ -227,7 +227,7 @@ func (t tree) group(controller string) string {
 			return parts[2]
 		}
 	}
-	if group := t.Text("proc/self/cpuset"); controller == "cpuset" && group != "" {
+	if group := t.Text("proc/self/cpuset"); (controller == "" || controller == "cpuset") && group != "" { // of either version
 		return group
 	}
 	return "/"

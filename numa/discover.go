@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
@@ -103,8 +104,11 @@ func (t tree) online() CPUSet {
 // within a package, and on some machines not even there; physical_package_id is unique only
 // within a book of a mainframe, and −1 where firmware does not number packages.
 func (t tree) cpus(m *Machine, online CPUSet) {
-	packageIDs := t.ids(online, "physical_package_id")
-	cores, coreless := t.siblings(m, online, "core_id", []map[int]int{t.ids(online, "core_id"), packageIDs}, "core_cpus", "thread_siblings")
+	packageIDs, coreIDs := t.ids(online, "physical_package_id"), t.ids(online, "core_id")
+	cores, coreless := lists.Map(online, func(cpu int) CPUSet { return CPUSet{cpu} }), CPUSet(nil)
+	if !t.modules(coreIDs) {
+		cores, coreless = t.siblings(m, online, "core_id", []map[int]int{coreIDs, packageIDs}, "core_cpus", "thread_siblings")
+	}
 	packages, unpackaged := t.siblings(m, online, "physical_package_id", []map[int]int{packageIDs}, "package_cpus", "core_siblings")
 	index := make(map[int]int) // in packages, by package number
 	numbers := make([]int, len(packages))
@@ -154,6 +158,17 @@ func (t tree) cpus(m *Machine, online CPUSet) {
 		}
 	}
 	slices.SortFunc(m.CPUs, func(a, b CPU) int { return a.ID - b.ID })
+}
+
+// modules reports whether what the kernel calls SMT siblings are two cores of a module, as on AMD's
+// families 21 and 22, where they have numbers of their own.
+func (t tree) modules(coreIDs map[int]int) bool {
+	info := maps.Collect(t.Fields("proc/cpuinfo", ":"))
+	if info["vendor_id"] != "AuthenticAMD" || !slices.Contains([]string{"21", "22"}, info["cpu family"]) {
+		return false
+	}
+	siblings := t.set(cpuDir+"/cpu0/topology/thread_siblings_list", cpuDir+"/cpu0/topology/thread_siblings")
+	return len(siblings) > 1 && coreIDs[siblings[0]] != coreIDs[siblings[1]]
 }
 
 // ids are the numbers ≥ 0 in a file of the CPUs' topology folders, by CPU.
@@ -315,17 +330,17 @@ func (t tree) nodes(m *Machine) {
 	}
 	nodeOf := make(map[int]int) // by CPU
 	var unmeasured CPUSet       // nodes without distances
-	var shared CPUSet           // CPUs of several nodes, as with faulty firmware or numa=fake
+	var overlapping CPUSet      // nodes with CPUs of others, as with faulty firmware or numa=fake
 	for _, id := range ids {
 		dir := path.Join(nodeDir, fmt.Sprint("node", id))
 		node := Node{ID: id}
-		for _, cpu := range t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online()) {
-			if _, taken := nodeOf[cpu]; taken {
-				shared = append(shared, cpu)
-				continue
-			}
+		node.CPUs = t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online())
+		if slices.ContainsFunc(node.CPUs, func(cpu int) bool { _, taken := nodeOf[cpu]; return taken }) {
+			overlapping = append(overlapping, id)
+			continue
+		}
+		for _, cpu := range node.CPUs {
 			nodeOf[cpu] = id
-			node.CPUs = append(node.CPUs, cpu)
 		}
 		var known bool
 		node.MemoryBytes, node.FreeBytes, known = t.nodeMemory(dir)
@@ -341,8 +356,8 @@ func (t tree) nodes(m *Machine) {
 	if len(unmeasured) > 0 {
 		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", unmeasured, nodeDir, len(ids))
 	}
-	if len(shared) > 0 {
-		m.unknown("the node of CPUs %v is unknown because several nodes in %s have them: they count as CPUs of the first", SetOf(shared...), nodeDir)
+	if len(overlapping) > 0 {
+		m.unknown("nodes %v are left out because they have CPUs of nodes before them in %s", overlapping, nodeDir)
 	}
 	var homeless CPUSet
 	for i := range m.CPUs {

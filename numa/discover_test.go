@@ -80,6 +80,11 @@ var faultyTrees = []struct {
 		"proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0",
 		"sys/fs/cgroup/a/cpuset.cpus.effective", "1",
 	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
+	{"cpuset of version 2 without a list of groups", pair.plus(files(
+		"proc/self/cpuset", "/a/b",
+		"proc/mounts", "none /cgroup/unified cgroup2 rw 0 0",
+		"cgroup/unified/a/b/cpuset.cpus.effective", "1",
+	)), nil, Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"cpuset of version 1 in a container", pair.plus(files(
 		"proc/self/cgroup", "4:cpuset:/docker/7f",
 		"proc/self/mountinfo", "30 23 0:26 /docker/7f /sys/fs/cgroup/cpuset ro,nosuid - cgroup cgroup rw,cpuset",
@@ -124,7 +129,17 @@ var faultyTrees = []struct {
 		cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
 		cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
 	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
-	{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 3, 0}, "0-1", "several nodes"},
+	{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "nodes 1 are left out"},
+	{"modules of two cores", pair.plus(files(
+		"proc/cpuinfo", "vendor_id : AuthenticAMD\ncpu family : 21",
+		cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu1/topology/thread_siblings", "3",
+		cpuDir+"/cpu0/topology/core_id", "0", cpuDir+"/cpu1/topology/core_id", "1",
+	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
+	{"packages with memory alone", files(
+		cpuDir+"/online", "0-1", cpuDir+"/cpu0/topology/physical_package_id", "0", cpuDir+"/cpu1/topology/physical_package_id", "1",
+		nodeDir+"/node0/cpulist", "0", nodeDir+"/node1/cpulist", "1",
+		"proc/self/status", "Cpus_allowed_list:\t0\nMems_allowed_list:\t0-1",
+	), nil, Census{1, 1, 2, 2, 0}, "0", "caches"},
 	{"lists alone, in the formats of old kernels", files(
 		cpuDir+"/online", " 0-1,4,\x00",
 		cpuDir+"/cpu0/topology/core_cpus_list", "0,4", cpuDir+"/cpu1/topology/core_cpus_list", "1", cpuDir+"/cpu4/topology/core_cpus_list", "0,4",

@@ -56,7 +56,8 @@ type Cache struct {
 	CPUs      CPUSet `json:"cpus"`
 }
 
-// A Census counts the online CPUs, nodes and caches that this process may use.
+// A Census counts the online CPUs, nodes and caches that this process may use, with packages and L3 caches
+// around memory that it may use, as hwloc does.
 type Census struct {
 	PUs      int `json:"pus"` // logical CPUs
 	Cores    int `json:"cores"`
@@ -67,16 +68,28 @@ type Census struct {
 
 // Count takes the census.
 func (m *Machine) Count() Census {
-	packages := lists.Groups(m.usable(), func(c CPU) int { return c.Package })
-	census := Census{PUs: m.Allowed.Len(), Cores: m.cores(m.Allowed), Packages: len(packages)}
+	census := Census{PUs: m.Allowed.Len(), Cores: m.cores(m.Allowed)}
+	var memories []CPUSet // of nodes that the process may use
 	for _, node := range m.Nodes {
 		if !node.Forbidden {
 			census.Nodes++
+			memories = append(memories, node.CPUs)
 		}
 	}
-	for _, cache := range m.Caches {
-		if cache.Level == 3 && len(cache.CPUs.And(m.Allowed)) > 0 {
-			census.L3Caches++
+	packages := make(map[int]CPUSet)
+	for _, cpu := range m.CPUs {
+		packages[cpu.Package] = append(packages[cpu.Package], cpu.ID)
+	}
+	for _, all := range packages {
+		has := func(memory CPUSet) bool { return len(memory.And(all)) > 0 }
+		if has(m.Allowed) || slices.ContainsFunc(memories, has) {
+			census.Packages++
+		}
+		for _, cache := range m.Caches {
+			around := func(memory CPUSet) bool { return slices.Equal(memory, cache.CPUs) && len(memory) < len(all) }
+			if cache.Level == 3 && len(cache.CPUs.And(all)) > 0 && (len(cache.CPUs.And(m.Allowed)) > 0 || slices.ContainsFunc(memories, around)) {
+				census.L3Caches++
+			}
 		}
 	}
 	return census
