@@ -100,7 +100,7 @@ func TestRoundTripsByLaunches(t *testing.T) {
 	f, add := tripsOf(1, 1, 1, 1, 3, 3, 3)
 	for _, m := range []int{1, 1024} {
 		add(1, m, 0, "", func(x float64) float64 { return 1000 * x })
-		add(16, m, 0, "", func(x float64) float64 { return 1000*x + 15*200 })
+		add(16, m, 0, "", func(x float64) float64 { return 1000*x + 15*(200+float64(m-1)/1000) })
 	}
 	add(16, 1, 5000, "", func(x float64) float64 {
 		if x == 1 {

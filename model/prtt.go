@@ -135,8 +135,8 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 		}
 		m.Latency, m.Overhead = 0, message/2
 	}
-	if m.Latency < 0 || m.Overhead < 0 {
-		warnings = append(warnings, fmt.Errorf("LogGP's L and o come out as %.3g and %.3g s, below zero: its assumptions do not hold for this channel", m.Latency, m.Overhead))
+	if m.Latency < 0 || m.Overhead < 0 || m.Gap == 0 || m.GapPerByte == 0 { // the fit gives 0 for less
+		warnings = append(warnings, fmt.Errorf("LogGP's L, o, g and G come out as %.3g, %.3g, %.3g and %.3g s, and none can be zero or less: its assumptions do not hold for this channel", m.Latency, m.Overhead, m.Gap, m.GapPerByte))
 	}
 	if gap := m.Gap + float64(bytes-1)*m.GapPerByte; delayed.Delay < gap {
 		warnings = append(warnings, fmt.Errorf("the delay of %.3g s is shorter than the gap of %.3g s that it must exceed: LogGP's o and L are doubtful", delayed.Delay, gap))

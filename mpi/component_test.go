@@ -50,3 +50,13 @@ func TestComponents(t *testing.T) {
 		}
 	}
 }
+
+func FuzzReadComponents(f *testing.F) {
+	f.Add(ompiInfo)
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := ReadComponents(strings.NewReader(text), "info")
+		if err == nil && len(all) > len(components) {
+			t.Fatalf("%d components", len(all))
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package shm
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -55,4 +56,19 @@ func TestRegionHugeBytes(t *testing.T) {
 		t.Errorf("%d of %d bytes in huge pages, %v", n, 16<<20, err)
 	}
 	t.Logf("%d of %d bytes in huge pages", n, 16<<20)
+}
+
+func FuzzHugeBytes(f *testing.F) {
+	f.Add(smaps, uint64(0x7f0000000000), uint64(0x7f0001800000))
+	if own, err := os.ReadFile("/proc/self/smaps"); err == nil {
+		f.Add(string(own), uint64(0), ^uint64(0))
+	}
+	f.Fuzz(func(t *testing.T, text string, begin, end uint64) {
+		if end < begin {
+			return
+		}
+		if n, err := hugeBytes(strings.NewReader(text), begin, end); err == nil && n < 0 {
+			t.Errorf("%d bytes", n)
+		}
+	})
 }

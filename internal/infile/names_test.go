@@ -29,3 +29,26 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+func FuzzNames(f *testing.F) {
+	f.Add("nodes/a.json\nnodes/b.json\n")
+	f.Add("\ufeffa\r\n\r\n b \x00")
+	f.Add("\r\r\r")
+	f.Fuzz(func(t *testing.T, text string) {
+		names, err := Names(strings.NewReader(text), "list")
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "list") {
+				t.Errorf("an error without the list's name: %v", err)
+			}
+			return
+		}
+		for _, name := range names {
+			if name == "" || strings.ContainsAny(name, "\n\x00") {
+				t.Errorf("%q is no name", name)
+			}
+		}
+		if again, err := Names(strings.NewReader(strings.Join(names, "\n")), "again"); err != nil || len(again) != len(names) {
+			t.Errorf("%q, read again: %q, %v", names, again, err)
+		}
+	})
+}
