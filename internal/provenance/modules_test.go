@@ -100,3 +100,21 @@ func TestModulesBelowRoot(t *testing.T) {
 		}
 	}
 }
+
+func FuzzMemoryIn(f *testing.F) {
+	f.Add(slot("DIMM 0", "P0 CHANNEL A", 16384, 64, 4800, 4400))
+	f.Add(table(slot("ChannelA", "", 1, 64, 70000, 70000), slot("DIMM_B1", "", 0, 64, 0, 0)[:40]))
+	f.Add([]byte{17, 255, 0, 0})
+	f.Fuzz(func(t *testing.T, table []byte) {
+		m := memoryIn(table)
+		if m == nil {
+			return
+		}
+		if m.Modules > m.Slots || m.Filled > m.Channels || m.Filled > m.Modules || m.PeakGBs < 0 || m.PeakGBs > 0 != (m.Filled > 0) {
+			t.Errorf("%+v", m)
+		}
+		if text := m.String(); strings.ContainsAny(text, "\x00\n") {
+			t.Errorf("%q", text)
+		}
+	})
+}
