@@ -121,21 +121,6 @@ func needLinux(t *testing.T) {
 	}
 }
 
-// More workers than CPUs run, with a warning.
-func TestOversubscribed(t *testing.T) {
-	needLinux(t)
-	m := must.Get(numa.Discover("/"))
-	if m.Allowed.Len() > 8 {
-		t.Skip("would take too many workers here")
-	}
-	for flags, want := range map[string]string{"": "NOT A CONCURRENCY MEASUREMENT", "-json ": `"concurrent": false`} {
-		line := fmt.Sprintf("%s-ring -k 1 -launches 6 -time 10m 2 1K %d", flags, m.Allowed.Len()+1)
-		if out, _ := ran(t, strings.Fields(line)...); !strings.Contains(out, want) {
-			t.Errorf("%s:\n%s", line, out)
-		}
-	}
-}
-
 // A ring measures this machine.
 func TestMeasuresJSON(t *testing.T) {
 	measures(t)

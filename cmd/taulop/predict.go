@@ -49,20 +49,15 @@ func predictFlags(flags *argument.Set) action {
 		if len(docs) > 1 {
 			return to.put(out, report.Machines(predict.NewMachines(docs, req.Named(), test)))
 		}
-		if to.valued() {
-			sayLeftOut(errOut, docs[0])
+		if doc := docs[0]; to.valued() { // CSV and TSV have no columns for it
+			if doc.States != "" {
+				tell(errOut, "%s", doc.States)
+			}
+			for _, why := range doc.LeftOut {
+				tell(errOut, "left out: %s", why)
+			}
 		}
 		return to.put(out, report.Predictions(docs[0]))
-	}
-}
-
-// sayLeftOut prints what CSV and TSV have no columns for.
-func sayLeftOut(errOut io.Writer, doc *predict.Predictions) {
-	if doc.States != "" {
-		tell(errOut, "%s", doc.States)
-	}
-	for _, why := range doc.LeftOut {
-		tell(errOut, "left out: %s", why)
 	}
 }
 

@@ -54,20 +54,17 @@ func reportFlags(flags *argument.Set) action {
 		if *md {
 			err = writeMarkdown(out, flags, &output, machines)
 		} else {
-			p := page.Page{Machines: machines, Skipped: skipped, Raw: func(path string) ([]byte, error) { return rawFile(machines, path) }}
+			p := page.Page{Machines: machines, Skipped: skipped, Raw: func(path string) ([]byte, error) {
+				i := slices.IndexFunc(machines, func(m compare.Machine) bool { return m.Path == path })
+				if pipe := machines[i].Pipe; pipe != nil { // which can be read only once
+					return pipe, nil
+				}
+				return os.ReadFile(path)
+			}}
 			err = output.write(out, p.Write)
 		}
 		return cmp.Or(err, missed)
 	}
-}
-
-// rawFile is the content of a machine's file, which may have been a pipe.
-func rawFile(machines []compare.Machine, path string) ([]byte, error) {
-	i := slices.IndexFunc(machines, func(m compare.Machine) bool { return m.Path == path })
-	if pipe := machines[i].Pipe; pipe != nil {
-		return pipe, nil
-	}
-	return os.ReadFile(path)
 }
 
 // writeMarkdown writes a page, and then its figures beside it. If the page fails, it writes no
