@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -187,6 +188,10 @@ func newRow(curve, first *Curve, test fit.Test) Row {
 			}
 		}
 		taus, L = append(taus, p.Tau), append(L, p.L.Center)
+	}
+	if slices.ContainsFunc(L, math.IsNaN) {
+		r.Unfitted = "a time of 0 has no throughput"
+		return r
 	}
 	s, err := fit.ScalabilityOf(taus, L)
 	if err != nil {
