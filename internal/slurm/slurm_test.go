@@ -1,6 +1,8 @@
 package slurm
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -102,6 +104,21 @@ func TestFind(t *testing.T) {
 	} {
 		if _, ok, err := Find(env); !ok || err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, %v; want an error with %q", ok, err, name)
+		}
+	}
+}
+
+// A name that only Slurm knows has the address that scontrol says.
+func TestAddress(t *testing.T) {
+	dir := t.TempDir()
+	script := "#!/bin/sh\necho \"NodeName=$3 NodeAddr=192.0.2.7 State=IDLE\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	for node, want := range map[string]string{"127.0.0.1": "127.0.0.1", "node1.invalid": "192.0.2.7"} {
+		if got := Address(t.Context(), node); got != want {
+			t.Errorf("the address of %s is %s, want %s", node, got, want)
 		}
 	}
 }
