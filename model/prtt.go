@@ -115,6 +115,9 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 	if delayed == nil {
 		return LogGP{}, nil, errors.New("LogGP needs PRTT(1,0,m) and PRTT(n,d,m) of the same m with n ≥ 2 and a delay d > 0, for o and L")
 	}
+	if i := slices.IndexFunc(sizes, func(s []float64) bool { return s[1] != sizes[0][1] }); i < 0 {
+		return LogGP{}, nil, fmt.Errorf("LogGP needs PRTT(1,0,m) and PRTT(n,0,m) with n ≥ 2 for two sizes m or more, for g and G: there are %d of one size or none", len(sizes))
+	}
 	line, err := fit.SumOf(sizes, gaps)
 	if err != nil {
 		return LogGP{}, nil, fmt.Errorf("LogGP needs PRTT(1,0,m) and PRTT(n,0,m) with n ≥ 2 for two sizes m or more, for g and G: %w", err)
@@ -136,7 +139,7 @@ func assessLogGP(trips []RoundTrip, latency fit.Estimate) (m LogGP, warnings []e
 		m.Latency, m.Overhead = 0, message/2
 	}
 	if m.Latency < 0 || m.Overhead < 0 || m.Gap == 0 || m.GapPerByte == 0 { // the fit gives 0 for less
-		warnings = append(warnings, fmt.Errorf("LogGP's L, o, g and G come out as %.3g, %.3g, %.3g and %.3g s, and none can be zero or less: its assumptions do not hold for this channel", m.Latency, m.Overhead, m.Gap, m.GapPerByte))
+		warnings = append(warnings, fmt.Errorf("LogGP's assumptions do not hold for this channel: L, o, g and G come out as %.3g, %.3g, %.3g and %.3g s, and none can be zero or less", m.Latency, m.Overhead, m.Gap, m.GapPerByte))
 	}
 	if gap := m.Gap + float64(bytes-1)*m.GapPerByte; delayed.Delay < gap {
 		warnings = append(warnings, fmt.Errorf("the delay of %.3g s is shorter than the gap of %.3g s that it must exceed: LogGP's o and L are doubtful", delayed.Delay, gap))

@@ -92,7 +92,7 @@ func TestAssessLogGPDoubtsAndRefuses(t *testing.T) {
 		says  string
 	}{
 		{nil, "a delay d > 0"},
-		{trips(channel, 1), "1 of at least 2"},
+		{trips(channel, 1), "there are 1 of one size"},
 		{trips(channel, 1, 8192)[:2], "a delay d > 0"},
 		{append(trips(channel, 1), RoundTrip{N: 16, Bytes: 8192}, RoundTrip{N: 1, Bytes: 8192}), "0 is no time to fit"},
 	} {

@@ -335,9 +335,13 @@ func (t tree) nodes(m *Machine) {
 		dir := path.Join(nodeDir, fmt.Sprint("node", id))
 		node := Node{ID: id}
 		node.CPUs = t.set(dir+"/cpulist", dir+"/cpumap").And(m.Online())
-		if slices.ContainsFunc(node.CPUs, func(cpu int) bool { _, taken := nodeOf[cpu]; return taken }) {
+		others := len(node.CPUs)
+		node.CPUs = slices.DeleteFunc(node.CPUs, func(cpu int) bool { _, taken := nodeOf[cpu]; return taken })
+		if others > len(node.CPUs) {
 			overlapping = append(overlapping, id)
-			continue
+			if len(node.CPUs) == 0 {
+				continue
+			}
 		}
 		for _, cpu := range node.CPUs {
 			nodeOf[cpu] = id
@@ -357,7 +361,7 @@ func (t tree) nodes(m *Machine) {
 		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", unmeasured, nodeDir, len(ids))
 	}
 	if len(overlapping) > 0 {
-		m.unknown("nodes %v are left out because they have CPUs of nodes before them in %s", overlapping, nodeDir)
+		m.unknown("nodes %v have CPUs of nodes before them in %s, which count there alone; without others they are left out", overlapping, nodeDir)
 	}
 	var homeless CPUSet
 	for i := range m.CPUs {

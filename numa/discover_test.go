@@ -129,7 +129,8 @@ var faultyTrees = []struct {
 		cpuDir+"/cpu0/topology/thread_siblings", "what?", cpuDir+"/cpu1/topology/physical_package_id", "",
 		cpuDir+"/cpu0/cache/index0/level", "one", nodeDir+"/node0x/cpulist", "0",
 	)), nil, Census{2, 2, 1, 1, 0}, "0-1", "caches"},
-	{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "nodes 1 are left out"},
+	{"nodes that both have a CPU", twin.plus(files(nodeDir+"/node0/cpulist", "0-1")), nil, Census{2, 2, 1, 2, 0}, "0-1", "nodes 1 have CPUs of nodes before them"},
+	{"nodes of which one has CPUs of another, and its own", twin.plus(files(nodeDir+"/node0/cpulist", "0", nodeDir+"/node1/cpulist", "0-1")), nil, Census{2, 2, 1, 3, 0}, "0-1", "nodes 1 have CPUs of nodes before them"},
 	{"modules of two cores", pair.plus(files(
 		"proc/cpuinfo", "vendor_id : AuthenticAMD\ncpu family : 21",
 		cpuDir+"/cpu0/topology/thread_siblings", "3", cpuDir+"/cpu1/topology/thread_siblings", "3",

@@ -3,8 +3,10 @@ package params
 import (
 	"bytes"
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
@@ -105,4 +107,73 @@ func largest() Launch {
 			Key: Key{Kind: TransferCell, Setup: long(), Placement: "across-packages", OffCache: true, Tau: maxCount, Bytes: maxSize, Segments: maxSize, SegmentBytes: maxSize, Transport: Transport(long()), Buffers: Unchanged}})
 	}
 	return l
+}
+
+func FuzzWriteIsReadAgain(f *testing.F) {
+	const plain = "a \"text\"\\ \x00\u2028 <&>"
+	for seed := range uint64(20) {
+		f.Add(seed, plain)
+	}
+	f.Add(uint64(100), "0-4194304")
+	f.Add(uint64(101), "no UTF-8: \xff")
+	f.Fuzz(func(t *testing.T, seed uint64, text string) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		file := machine(1, numa.Local)
+		number := func(most float64) float64 {
+			return [...]float64{0, most, most * random.Float64(), random.Float64(), random.Float64() * 1e-300, float64(int(most) >> random.IntN(40))}[random.IntN(6)]
+		}
+		file.Warnings = append(file.Warnings, text)
+		file.Journal = text
+		some := func(most float64) float64 { return max(number(most), 1e-300) }
+		p := &file.Provenance
+		p.Hostname, p.Unknown, p.CoreKinds = text, []string{text}, []numa.Kind{{Name: text, CPUs: numa.SetOf(random.IntN(1 << 13))}}
+		file.Networks = []Network{{Name: "eth0", Kind: "tcp", Hosts: []string{text}, Peers: []Peer{{Address: text, Packet: 1 + random.IntN(maxSize), Provenance: *p}}}}
+		for i := range file.Launches {
+			l := &file.Launches[i]
+			l.Session, l.Seconds, l.Load, l.Instruction = random.IntN(maxLaunches), number(longest), number(longest), number(maxNs)
+			l.MHz = map[int]float64{random.IntN(maxCount): some(1e6)}
+			l.Relative = map[numa.Policy]float64{numa.Local: number(maxNs)}
+			l.Probe = []ProbeReading{{Key: file.Cells[0].Key, NS: number(maxNs), At: float32(number(longest))}}
+			flushed := some(maxNs)
+			l.Loads = []Loads{{Placement: numa.Local, Tau: 1, Next: number(maxNs), Flushed: flushed, Cached: flushed / 3}}
+		}
+		for i := range file.Cells {
+			c := &file.Cells[i]
+			c.Samples = nil
+			for range random.IntN(4) {
+				s := Sample{NS: number(maxNs), Launch: int32(random.IntN(len(file.Launches)+1)) - 1, At: float32(number(longest)), Spread: float32(number(maxNs))}
+				if random.IntN(2) == 0 {
+					s.Fastest = max(float32(number(1)), 1e-40)
+					s.Typical = s.Fastest + (1-s.Fastest)*random.Float32()
+					s.Last = int32(random.IntN(maxCPUs))
+				}
+				c.Samples = append(c.Samples, s)
+			}
+			c.Time = fit.Median(c.Values())
+			if len(c.Samples) == 0 {
+				center := number(maxNs)
+				c.Time = fit.Estimate{Center: center, Lo: center * random.Float64(), Hi: center, N: random.IntN(maxCount)}
+			}
+			if c.Kind == GammaCell && checkOperator(text) == nil {
+				c.Operator = text + c.Operator
+			}
+		}
+		if err := file.Validate(); err != nil {
+			if text == plain {
+				t.Error(err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := file.Write(&b); err != nil {
+			if !errors.As(err, new(LimitError)) || text == plain {
+				t.Error(err)
+			}
+			return
+		}
+		again := written(t, reread(t, b.Bytes()))
+		if utf8.ValidString(text) && !bytes.Equal(b.Bytes(), again) {
+			t.Errorf("written twice, two results")
+		}
+	})
 }

@@ -248,6 +248,7 @@ func (d *decoder) cells() {
 	for i := range len(order) - 1 {
 		if first, second := order[i], order[i+1]; d.f.Cells[first].Key == d.f.Cells[second].Key {
 			d.fail(int(d.begin[second]), "%v is there twice, first in line %d", d.f.Cells[second].Key, d.line(int(d.begin[first])))
+			return
 		}
 	}
 }

@@ -43,3 +43,14 @@ func TestNamed(t *testing.T) {
 		}
 	}
 }
+
+func FuzzNamed(f *testing.F) {
+	for _, tt := range variantTexts {
+		f.Add(string(tt.kind), tt.text)
+	}
+	f.Fuzz(func(t *testing.T, kind, text string) {
+		if k := (Key{Kind: Kind(kind)}).Named(text); k.VariantName() != text {
+			t.Errorf("%q is %#v, written %q", text, k.Variant, k.VariantName())
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 
@@ -47,7 +48,11 @@ func compareFlags(flags *argument.Set) action {
 	req.destination.add(flags)
 	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
 		if req.list != "" {
-			listed, err := infile.Read(req.list, infile.Names)
+			read := func() ([]string, error) { return infile.Read(req.list, infile.Names) }
+			if req.list == "-" {
+				read = func() ([]string, error) { return infile.Names(os.Stdin, "standard input") }
+			}
+			listed, err := read()
 			if err != nil {
 				return usagef("-files: %v", err)
 			}

@@ -141,6 +141,9 @@ func (c command) run(ctx context.Context, out, errOut io.Writer, args []string) 
 	if err == nil {
 		err = c.operands.check(c.called(), words)
 	}
+	if err == nil && flags.Lookup("params") != nil {
+		err = c.operands.misplaced(words)
+	}
 	if err == nil {
 		err = flags.Checked()
 	}
@@ -167,6 +170,18 @@ func (o operands) check(name string, words []string) error {
 		return usagef("%s", o.want)
 	}
 	return usagef("got %s: %s", printable.Count(n, "argument"), o.want)
+}
+
+// misplaced rejects a file among operands that are collectives.
+func (o operands) misplaced(words []string) error {
+	if o.files || o.words == nil {
+		return nil
+	}
+	i := slices.IndexFunc(words, func(word string) bool { return !slices.Contains(o.words(), word) && isFile(word) })
+	if i < 0 {
+		return nil
+	}
+	return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", words[i])
 }
 
 // mode is the command, or the mode that a flag selects.

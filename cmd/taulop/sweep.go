@@ -161,7 +161,6 @@ func (req *sweepRequest) flags(flags *argument.Set) {
 	flags.BoolVar(&req.list, "list", false, "list setups, placements, surveys and operators, and measure nothing")
 	flags.Rules(
 		argument.Rule{Flags: "force", Not: "resume add", Why: "replaces the file of -o, and -resume and -add keep theirs", Do: "leave it out"},
-		argument.Rule{Flags: "cache cpus fill gamma huge m name operators placement segment segments setup tau with", Not: "resume add", Why: "is of a plan, and a file keeps its plan", Do: "leave it out, or begin a new file with -o"},
 		argument.Rule{Flags: "operators", Not: "gamma=false", Why: "says which reductions to measure, and -gamma=false that there are none", Do: "leave one of them out"},
 	)
 	flags.OneOf("cpus", "placement")
@@ -177,6 +176,12 @@ func (req *sweepRequest) complete(flags *argument.Set) error {
 		return nil
 	case req.output == "-":
 		return usagef("-o - is no file: a sweep writes its file again and again while it measures, so name one")
+	case req.output == "":
+		for _, name := range strings.Fields("cache cpus fill gamma huge m name operators placement segment segments setup tau with") {
+			if flags.Given(name) {
+				return usagef("-%s is of a plan, and a file keeps its plan: leave it out, or begin a new file with -o", name)
+			}
+		}
 	}
 	if flags.Given("time") {
 		req.Budget = req.budget

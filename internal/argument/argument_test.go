@@ -96,3 +96,19 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+func FuzzSize(f *testing.F) {
+	for _, seed := range []string{"8", "64B", "8K", "1M", "2GiB", "0", "9223372036854775807B", "-1", "8KK"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		bytes, label, err := Size(text, 1<<10)
+		if err != nil {
+			return
+		}
+		again, same, err := Size(label, 1<<10)
+		if err != nil || bytes < 0 || again != bytes || same != label {
+			t.Errorf("Size(%q) = %d %q, and that label is %d %q %v", text, bytes, label, again, same, err)
+		}
+	})
+}

@@ -28,7 +28,7 @@ type svgCanvas struct {
 	saved []pen
 	look  string          // attributes of the path that is not written yet
 	path  strings.Builder // its data
-	last  string          // its end
+	last  [2]string       // its end
 	terse bool            // for screens: one decimal, texts in the page's fonts
 }
 
@@ -107,12 +107,6 @@ func (c *svgCanvas) short(v float64) string {
 	return brief(v)
 }
 
-// place is a point in a path.
-func (c *svgCanvas) place(p vg.Point) string {
-	x, y := c.at(p)
-	return c.short(x) + "," + c.short(y)
-}
-
 // paint is a colour as an attribute, with its opacity below 1.
 func paint(attribute string, of color.Color) string {
 	if of == nil {
@@ -153,10 +147,26 @@ func (c *svgCanvas) add(look string, p vg.Path) {
 	}
 	c.look = look
 	write := func(command string, points ...vg.Point) {
-		for _, p := range points {
-			c.last = c.place(p)
-			c.path.WriteString(command + c.last)
-			command = " "
+		for i, p := range points {
+			x, y := c.at(p)
+			to := [2]string{c.short(x), c.short(y)}
+			switch {
+			case i > 0:
+				c.path.WriteString(" " + to[0] + "," + to[1])
+			case c.terse && len(points) == 1 && command != "M": // relative, which is shorter
+				across, down := apartFrom(c.last[0], to[0]), apartFrom(c.last[1], to[1])
+				switch {
+				case command == "L" && down == "0":
+					c.path.WriteString("h" + across)
+				case command == "L" && across == "0":
+					c.path.WriteString("v" + down)
+				default:
+					c.path.WriteString(strings.ToLower(command) + across + "," + down)
+				}
+			default:
+				c.path.WriteString(command + to[0] + "," + to[1])
+			}
+			c.last = to
 		}
 	}
 	for _, part := range p {
@@ -175,17 +185,27 @@ func (c *svgCanvas) add(look string, p vg.Path) {
 			for i := range 3 {
 				sin, cos := math.Sincos(part.Start + part.Angle*float64(i)/2)
 				end := vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)}
-				if i > 0 {
+				switch {
+				case i > 0:
 					r := c.short(part.Radius.Points())
 					write("A"+r+","+r+" 0 0 "+sweep+" ", end)
-				} else if c.last != c.place(end) {
-					write("L", end)
+				default: // unless the path ends there
+					if x, y := c.at(end); c.last != [2]string{c.short(x), c.short(y)} {
+						write("L", end)
+					}
 				}
 			}
 		case vg.CloseComp:
 			c.path.WriteString("Z")
 		}
 	}
+}
+
+// apartFrom is the difference of two coordinates.
+func apartFrom(from, to string) string {
+	a, _ := strconv.ParseFloat(from, 64) // both are numbers
+	b, _ := strconv.ParseFloat(to, 64)
+	return decimals(b-a, 1)
 }
 
 // flush writes the pending path.

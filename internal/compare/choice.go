@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -116,7 +117,7 @@ func (choice Choice) channels(all []offers) ([]Channel, error) {
 		chosen = slices.DeleteFunc(chosen, func(c Channel) bool { return !slices.Contains(sizes, c.Bytes) })
 	}
 	if len(chosen) == 0 {
-		return nil, nothing(all)
+		return nil, choice.nothing(all)
 	}
 	for _, m := range choice.Sizes {
 		if !slices.ContainsFunc(chosen, func(c Channel) bool { return c.Bytes == m }) {
@@ -156,7 +157,7 @@ func segmentSizes(common []Channel, segments map[int]bool) (sizes []int) {
 }
 
 // nothing is the error of machines without a common channel, with what the first few have.
-func nothing(all []offers) error {
+func (choice Choice) nothing(all []offers) error {
 	const most = 3
 	var offered []string
 	published, measured := false, false
@@ -185,5 +186,12 @@ func nothing(all []offers) error {
 	if published && measured {
 		advice = ErrPublished
 	}
-	return fmt.Errorf("no two machines have transfers in common (setup, placement, cache and message size): %s; %w", strings.Join(offered, "; "), advice)
+	chosen := ""
+	if len(choice.Setups) > 0 {
+		chosen += " of setup " + printable.List(lists.Map(choice.Setups, printable.Name))
+	}
+	if len(choice.Sizes) > 0 {
+		chosen += " of m = " + printable.List(lists.Map(choice.Sizes, strconv.Itoa))
+	}
+	return fmt.Errorf("no two machines have transfers%s in common (setup, placement, cache and message size): %s; %w", chosen, strings.Join(offered, "; "), advice)
 }

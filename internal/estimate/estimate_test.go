@@ -58,6 +58,7 @@ func TestReadErrors(t *testing.T) {
 		{"[[phase]]\n[phase.pass]\n", "line"},
 		{"name = \"a\n", "line 1"},
 		{strings.Repeat("[[phase]]\n", maxPhases+1), "10001 phases"},
+		{strings.Repeat("#", maxFile+1), "more than 1048576 bytes"},
 	} {
 		_, err := parse([]byte(tt.text))
 		if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {

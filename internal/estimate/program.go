@@ -73,6 +73,7 @@ const (
 	maxPhases = 10_000
 	maxRanks  = 1 << 24
 	maxTimes  = 1 << 50
+	maxFile   = 1 << 20 // bytes
 )
 
 // Messages besides collectives.
@@ -85,7 +86,7 @@ const (
 // and have the line if it is known.
 func ReadFile(path string) (*Program, error) {
 	return infile.Read(path, func(r io.Reader, name string) (*Program, error) {
-		text, err := infile.Document(r, name, errors.New("a program is a short list of phases"))
+		text, err := infile.Document(io.LimitReader(r, maxFile+1), name, errors.New("a program is a short list of phases"))
 		if err != nil {
 			return nil, err
 		}
@@ -98,6 +99,9 @@ func ReadFile(path string) (*Program, error) {
 }
 
 func parse(text []byte) (*Program, error) {
+	if len(text) > maxFile {
+		return nil, fmt.Errorf("a program is a short list of phases, and this has more than %d bytes: name another file", maxFile)
+	}
 	lines, err := checkNumbers(text)
 	if err != nil {
 		return nil, err

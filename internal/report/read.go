@@ -46,10 +46,23 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	if doc.Rows = slices.DeleteFunc(doc.Rows, func(r verify.Row) bool { return len(r.Predicted) == 0 }); len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has %d rows and no predictions: %w", name, measured, ErrUnpredicted)
 	}
+	type call struct {
+		name     string
+		p, bytes int
+		offCache bool
+		state    params.State
+	}
+	first := make(map[call]int)
 	for i, row := range doc.Rows {
-		if err := checkRow(row); err != nil {
+		err := checkRow(row)
+		key := call{row.Name, row.P, row.Bytes, row.OffCache, row.State}
+		if before, twice := first[key]; twice && err == nil {
+			err = fmt.Errorf("%.40q of P = %d and m = %d is there twice, first in row %d", row.Name, row.P, row.Bytes, before)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w; %w", name, i+1, err, ErrNoVerification)
 		}
+		first[key] = i + 1
 	}
 	doc.Provenance.Hostname = printable.Name(doc.Provenance.Hostname)
 	return &doc.Result, nil

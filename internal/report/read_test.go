@@ -14,6 +14,10 @@ func TestReadBadVerifications(t *testing.T) {
 	v.Models = nil // which have names of models, too
 	must.Do(Verification(v).WriteJSON(&b))
 	good := b.String()
+	twice := measuredCalls()
+	twice.Rows = append(twice.Rows, twice.Rows[0])
+	var repeated bytes.Buffer
+	must.Do(Verification(twice).WriteJSON(&repeated))
 	for _, tt := range []struct{ text, want string }{
 		{"", "v.json is empty"},
 		{" \n", "v.json is empty"},
@@ -36,6 +40,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
 		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "CPUs in lists"},
+		{repeated.String(), "is there twice, first in row 1"},
 	} {
 		if tt.text == good {
 			t.Fatalf("nothing is bad about the case %q", tt.want)

@@ -162,3 +162,13 @@ func TestOffByCounts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+func TestVerificationJSONHasNoNull(t *testing.T) {
+	var b strings.Builder
+	must.Do(Verification(&verify.Result{}).WriteJSON(&b))
+	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
+		if !strings.Contains(b.String(), `"`+list+`": []`) {
+			t.Errorf("%s is no empty list in\n%s", list, &b)
+		}
+	}
+}
