@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -599,21 +598,6 @@ func TestSplicedIsQuickToSearch(t *testing.T) {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in\n%s", want, got)
 		}
-	}
-}
-
-// seeds adds written files to a fuzz corpus.
-func seeds(f *testing.F, names ...string) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, l := range known(f) {
-		if !slices.Contains(names, l.Name) {
-			continue
-		}
-		var text bytes.Buffer
-		if err := l.Write(&text, randomRules(r, l)); err != nil {
-			f.Fatal(err)
-		}
-		f.Add(text.Bytes())
 	}
 }
 

@@ -92,9 +92,14 @@ func onCPU() (share float64, known bool) {
 	return float64(ran) / float64(ran+waited), ran > 0
 }
 
-// nothingIn is the error if no sample was finished in time. A warning says so if the CPUs are busy.
+// nothingIn is the error if no sample was finished in time. The cause, too little time or busy
+// CPUs, is unknown; the error states both figures.
 func nothingIn(budget time.Duration) error {
-	return noAnswer(fmt.Sprintf("nothing was measured within -time %v: allow more", budget))
+	seen := ""
+	if got, known := onCPU(); known {
+		seen = fmt.Sprintf(", in which this process got %.0f %% of the CPU time that it asked for", 100*got)
+	}
+	return noAnswer(fmt.Sprintf("nothing was measured within -time %v%s: allow more", budget, seen))
 }
 
 // The usages of flags of several commands that measure.
