@@ -237,20 +237,14 @@ func TestCaches(t *testing.T) {
 		dir := cpuDir + "/cpu" + cpu + "/cache/index" + index
 		return files(dir+"/level", level, dir+"/type", kind, dir+"/size", size, dir+"/shared_cpu_map", shared, dir+"/coherency_line_size", "64")
 	}
-	m, err := pair.plus(
+	m := must.Get(pair.plus(
 		cache("0", "0", "1", "Data", "48K", "1"), cache("1", "0", "1", "Data", "48K", "2"),
 		cache("0", "1", "1", "Instruction", "32K", "1"), cache("1", "1", "1", "Instruction", "32K", "2"),
 		cache("0", "2", "2", "Unified", "2M", "ff"), cache("1", "2", "2", "Unified", "2M", "ff"), // CPUs 2-7: offline
 		cache("0", "3", "3", "Instruction", "1G", "3"),
-	).machine(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(m.Caches) != 6 {
-		t.Errorf("got %d caches: %v", len(m.Caches), m.Caches)
-	}
-	if got := m.LastLevelCacheBytes(); got != 2<<20 {
-		t.Errorf("last-level cache: got %d bytes, want 2 MiB", got)
+	).machine(nil))
+	if got := m.LastLevelCacheBytes(); got != 2<<20 || len(m.Caches) != 6 {
+		t.Errorf("%d caches: %v, the last-level cache of %d bytes, want 2 MiB", len(m.Caches), m.Caches, got)
 	}
 	i := slices.IndexFunc(m.Caches, func(c Cache) bool { return c.Level == 2 })
 	if c := m.Caches[i]; c.CPUs.String() != "0-1" || c.LineBytes != 64 {
@@ -364,19 +358,13 @@ func TestMemoryLeft(t *testing.T) {
 }
 
 func TestClock(t *testing.T) {
-	for _, tt := range []struct {
-		text string
-		want float64
-	}{{"3400123\n", 3400.123}, {"<unknown>\n", 0}, {"-1\n", 0}, {"99999999999\n", 0}, {"", 0}} {
-		root := t.TempDir()
-		dir := filepath.Join(root, "sys/devices/system/cpu/cpu3/cpufreq")
-		must.Do(os.MkdirAll(dir, 0o755))
-		must.Do(os.WriteFile(filepath.Join(dir, "scaling_cur_freq"), []byte(tt.text), 0o600))
-		if got := Clock(root, 3); got != tt.want {
-			t.Errorf("%q: %g MHz, want %g", tt.text, got, tt.want)
-		}
-		if got := Clock(root, 4); got != 0 {
-			t.Errorf("CPU 4, without a file: %g MHz", got)
+	root := t.TempDir()
+	dir := filepath.Join(root, "sys/devices/system/cpu/cpu3/cpufreq")
+	must.Do(os.MkdirAll(dir, 0o755))
+	for text, want := range map[string]float64{"3400123\n": 3400.123, "<unknown>\n": 0, "-1\n": 0, "99999999999\n": 0, "": 0} {
+		must.Do(os.WriteFile(filepath.Join(dir, "scaling_cur_freq"), []byte(text), 0o600))
+		if got, none := Clock(root, 3), Clock(root, 4); got != want || none != 0 {
+			t.Errorf("%q: %g MHz, want %g; %g MHz without a file", text, got, want, none)
 		}
 	}
 }

@@ -10,21 +10,17 @@ import (
 
 // levelsOf counts the pairs of CPUs at each level.
 func levelsOf(ls numa.Levels, cpus numa.CPUSet) string {
-	counts := make([]int, len(ls)+1)
+	counts := make(map[int]int) // by level; -1: pairs without one
 	for i, a := range cpus {
 		for _, b := range cpus[i+1:] {
-			if l := ls.Of(a, b); l >= 0 {
-				counts[l]++
-			} else {
-				counts[len(ls)]++
-			}
+			counts[ls.Of(a, b)]++
 		}
 	}
 	var parts []string
 	for i, l := range ls {
 		parts = append(parts, fmt.Sprintf("%s %d", l.Name, counts[i]))
 	}
-	if lost := counts[len(ls)]; lost > 0 {
+	if lost := counts[-1]; lost > 0 {
 		parts = append(parts, fmt.Sprintf("lost %d", lost))
 	}
 	return strings.Join(parts, ", ")

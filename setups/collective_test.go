@@ -39,10 +39,7 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	long := os.Getenv("TAULOP_LONG") != ""
-	cpus := 1
-	if m, err := numa.Discover("/"); err == nil {
-		cpus = m.Allowed.Len()
-	}
+	cpus := must.Get(numa.Discover("/")).Allowed.Len()
 	for p := range max(9, cpus+1) {
 		if p == 0 || p != cpus && (p > 8 || p > 4 && !long) {
 			continue
@@ -127,9 +124,7 @@ func TestExchangeIsKept(t *testing.T) {
 	arena := func(m, arena int) *region {
 		s := must.Get(a.Schedule(collective.Call{P: 2, M: m}))
 		c := Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: arena}
-		if _, err := team.RunCollective(context.Background(), c); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(team.RunCollective(context.Background(), c))
 		return team.memory.kept[key{of: arenaOfRanks, side: sending}]
 	}
 	first := arena(1000, 1<<20)

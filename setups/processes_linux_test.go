@@ -67,11 +67,9 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 		{"couples:pair", 0}, {"couples:pair", 1}, {"couples:pair", 100_000}, {"permutation:shift", 4096}, {"readers:all", 70_001}, {"copied-couples:pair", 9000}, {"copied-permutation:shift", 9000},
 		{"allgather:ring", 5000}, {"allreduce:recursive-doubling", 4000}, {"bcast:sm-tree", 20_000}, {"barrier:dissemination", 0}, {"scatter:binomial", 333},
 	} {
-		a, err := collective.PatternNamed(tt.algorithm), error(nil)
+		a := collective.PatternNamed(tt.algorithm)
 		if a == nil {
-			if a, err = collective.Lookup(tt.algorithm); err != nil {
-				t.Fatal(err)
-			}
+			a = must.Get(collective.Lookup(tt.algorithm))
 		}
 		s := must.Get(a.Schedule(collective.Call{P: team.Tau(), M: tt.m, Distance: 1, Element: 4}))
 		for _, c := range []Collective{
@@ -96,11 +94,8 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 func TestProcessesProveBytes(t *testing.T) {
 	s := must.Get(collective.Couples.Schedule(collective.Call{P: 2, M: 1000}))
 	team := processTeam(t, 2)
-	run, err := team.lay(Collective{Schedule: s, Single: true, Rewritten: true, Runs: 3})
+	run := must.Get(team.lay(Collective{Schedule: s, Single: true, Rewritten: true, Runs: 3}))
 	defer run.unmap()
-	if err != nil {
-		t.Fatal(err)
-	}
 	run.rounds = 4 // the warm-up and one run
 	for i, at := range []int{run.brought(0, 1), run.brought(0, 0)} {
 		lay(run.ranks[1].buffers[collective.Recv].mem, run.patterns[0], at)
@@ -117,13 +112,10 @@ func TestProcessesProveBytes(t *testing.T) {
 // worker, and the team is unusable; Close does not wait.
 func TestProcessDies(t *testing.T) {
 	team := processTeam(t, 2)
-	s, err := collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(collective.Permutation.Schedule(collective.Call{P: 2, M: 1 << 20, Distance: 1}))
 	c := Collective{Schedule: s, Single: true, Runs: 200_000}
 	time.AfterFunc(300*time.Millisecond, func() { syscall.Kill(team.processes.ids[1], syscall.SIGKILL) })
-	_, err = team.RunCollective(context.Background(), c)
+	_, err := team.RunCollective(context.Background(), c)
 	skipForbidden(t, err)
 	if err == nil || !strings.Contains(err.Error(), "worker 1 on CPU") || !strings.Contains(err.Error(), "killed") || strings.Contains(err.Error(), "progress") {
 		t.Error(err)

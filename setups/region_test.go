@@ -13,7 +13,6 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/numa"
 )
 
 // All buffers have huge pages if they are asked for, and none otherwise, whatever the
@@ -23,13 +22,8 @@ func TestPages(t *testing.T) {
 		team := team(t, 2)
 		team.Huge = huge
 		tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 2 << 20, K: 2, Bytes: 4 << 20, Messages: 1, Batches: 1, ArenaBytes: 16 << 20}
-		run, err := team.prepare(tr)
-		if err == nil {
-			err = team.run(context.Background(), run)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := must.Get(team.prepare(tr))
+		must.Do(team.run(context.Background(), run))
 		if len(team.Warnings()) > 0 {
 			t.Skip(team.Warnings())
 		}
@@ -99,13 +93,8 @@ func TestRegionsStay(t *testing.T) {
 	} {
 		m := &memory{where: where{workers: team.placement.Workers}, kept: make(map[key]*region)}
 		get := func(k key, n int) *region {
-			r, err := m.region(k, n, c.life, ones)
-			if err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
-			if err := m.touch(k.worker, func() bool { return true }); err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
+			r := must.Get(m.region(k, n, c.life, ones))
+			must.Do(m.touch(k.worker, func() bool { return true }))
 			return r
 		}
 		first := get(key{of: userBuffer, worker: 1}, 5000)
@@ -168,11 +157,7 @@ func TestPagesElsewhereAreRefused(t *testing.T) {
 		_, name := m.place(key{of: of})
 		elsewhere := slices.Clone(here)
 		elsewhere[0].UserNode, elsewhere[0].IntermediateNode = 63, 63
-		ask := func() {
-			if _, err := m.region(key{of: of}, 3*4096, fresh, zeros); err != nil {
-				t.Fatal(err)
-			}
-		}
+		ask := func() { must.Get(m.region(key{of: of}, 3*4096, fresh, zeros)) }
 		goOn := func() bool { return true }
 		ask()
 		must.Do(m.touch(0, goOn))
@@ -200,32 +185,25 @@ func TestPagesElsewhereAreRefused(t *testing.T) {
 // More workers than CPUs: everything that a team measures, in turn and again after
 // one that was stopped, each worker in memory of its own.
 func TestOversubscribedTeamsShareNothing(t *testing.T) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Skipf("no topology: %v", err)
-	}
-	tau := m.Allowed.Len() + 1
-	if tau > 9 {
-		t.Skip("too many CPUs to oversubscribe")
+	tau := len(place(t, 1).Workers)
+	for !place(t, tau).Oversubscribed {
+		if tau++; tau > 9 {
+			t.Skip("too many CPUs to oversubscribe")
+		}
 	}
 	team := team(t, tau)
-	if !team.Placement().Oversubscribed {
-		t.Fatalf("%d workers on %d CPUs are not oversubscribed", tau, tau-1)
-	}
 	allgather := must.Get(collective.Lookup("allgather:ring"))
 	s := must.Get(allgather.Schedule(collective.Call{P: tau, M: 1000}))
 	room := Room{Bytes: slices.Repeat([]int{1 << 16}, tau), Memory: true}
-	all := func(ctx context.Context) (errs []error) {
-		_, err := team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, ArenaBytes: 1 << 14})
-		errs = append(errs, err)
-		_, err = team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, Kept: true})
-		errs = append(errs, err)
-		_, err = team.RunCollective(ctx, Collective{Schedule: s, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
-		errs = append(errs, err)
-		_, err = team.CopyBetween(ctx, Between{Tau: tau, Bytes: 1000, From: room, To: room, Copies: 10, Batches: 2})
-		errs = append(errs, err)
-		_, err = team.RoundTrips(ctx, RoundTrip{N: 1, Bytes: 1000, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
-		return append(errs, err)
+	all := func(ctx context.Context) (errs [5]error) {
+		trial := Trial{Setup: Ring, Segments: 2, SegmentBytes: 512, K: 2, Bytes: 1000, Messages: 2, Batches: 2, ArenaBytes: 1 << 14}
+		_, errs[0] = team.Run(ctx, trial)
+		trial.ArenaBytes, trial.Kept = 0, true
+		_, errs[1] = team.Run(ctx, trial)
+		_, errs[2] = team.RunCollective(ctx, Collective{Schedule: s, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
+		_, errs[3] = team.CopyBetween(ctx, Between{Tau: tau, Bytes: 1000, From: room, To: room, Copies: 10, Batches: 2})
+		_, errs[4] = team.RoundTrips(ctx, RoundTrip{N: 1, Bytes: 1000, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
+		return errs
 	}
 	stopped, stop := context.WithCancel(context.Background())
 	stop()

@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
@@ -87,11 +89,8 @@ func TestEverySetupMovesItsBytes(t *testing.T) {
 							tr := Trial{Setup: s, Segments: nseg, SegmentBytes: size.segment,
 								K: size.k, Bytes: size.bytes, Messages: messages, Batches: 2, ArenaBytes: arena}
 							times, err := team.Run(context.Background(), tr)
-							if err != nil {
-								t.Fatalf("τ=%d %+v: %v", tau, tr, err)
-							}
-							if len(times) < 1 || !(times[0] > 0) { // batches that began late are left out
-								t.Fatalf("τ=%d %+v: times %v", tau, tr, times)
+							if err != nil || len(times) < 1 || !(times[0] > 0) { // batches that began late are left out
+								t.Fatalf("τ=%d %+v: times %v, %v", tau, tr, times, err)
 							}
 						}
 					}
@@ -236,12 +235,9 @@ func TestStalledRunEnds(t *testing.T) {
 	tr := Trial{Setup: Bcast, Segments: 1, SegmentBytes: 64, K: 4, Bytes: 256, Messages: 1, Batches: 1}
 	run := must.Get(team.prepare(tr))
 	defer run.unmap()
-	r, err := run.region(key{of: meeting}, 8192, fresh, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(run.region(key{of: meeting}, 8192, fresh, nil))
 	run.channels[0] = shm.NewChannel(r.mem, 1, 64, 2) // one reader, worker 1; the other has none
-	err = team.run(context.Background(), run)
+	err := team.run(context.Background(), run)
 	for _, want := range []string{"no worker made progress for 1s", "worker 0 on CPU", "make room for segment 1",
 		"worker 1 on CPU", "segment 1 from worker 0"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -259,14 +255,12 @@ func TestCancel(t *testing.T) {
 	team := team(t, 2)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	for {
-		_, err := team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1000, Batches: 2})
-		if err != nil {
-			if !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("cancelled run: %v", err)
-			}
-			return
-		}
+	var err error
+	for err == nil {
+		_, err = team.Run(ctx, Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 8, Bytes: 8192, Messages: 1000, Batches: 2})
+	}
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("cancelled run: %v", err)
 	}
 }
 
@@ -312,11 +306,8 @@ func TestPagesLieWherePlaced(t *testing.T) {
 					continue
 				}
 				for _, arena := range arenas {
-					run, err := team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8192, K: 4, Bytes: 4 * 8192,
-						Messages: 3, Batches: 1, ArenaBytes: arena})
-					if err != nil {
-						t.Fatal(err)
-					}
+					run := must.Get(team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8192, K: 4, Bytes: 4 * 8192,
+						Messages: 3, Batches: 1, ArenaBytes: arena}))
 					if err := team.run(context.Background(), run); err != nil {
 						t.Fatalf("%s %s τ=%d: %v", policy, s.Name, tau, err)
 					}
@@ -362,10 +353,7 @@ func TestNoLeaks(t *testing.T) {
 		team := must.Get(NewTeam(p))
 		defer team.Close()
 		for _, arena := range []int{0, 64 << 10} {
-			tr := Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 2, Bytes: 2048, Messages: 2, Batches: 1, ArenaBytes: arena}
-			if _, err := team.Run(context.Background(), tr); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(team.Run(context.Background(), Trial{Setup: Ring, Segments: 2, SegmentBytes: 1024, K: 2, Bytes: 2048, Messages: 2, Batches: 1, ArenaBytes: arena}))
 		}
 	}
 	for range 20 {
@@ -385,5 +373,54 @@ func TestNoLeaks(t *testing.T) {
 	}
 	if n := maps(); n > mappings+100 { // a leak is one for each team, at least
 		t.Errorf("%d mappings after 200 teams, %d before", n, mappings)
+	}
+}
+
+// 256 ranks need fewer mappings than a process may have for a channel between every two of them, and
+// carry out an alltoall.
+func TestManyRanks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const ranks = 256
+	a := must.Get(collective.Lookup("alltoall:pairwise"))
+	s := must.Get(a.Schedule(collective.Call{P: ranks, M: 8}))
+	if _, err := team(t, ranks).RunCollective(context.Background(), Collective{Schedule: s, Segments: 1, SegmentBytes: 64, Runs: 1}); err != nil {
+		t.Error(err)
+	}
+}
+
+// 256 workers move their bytes on any number of CPUs, and a trial leaves little garbage, whatever it
+// walked through.
+func TestManyWorkers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const workers = 256
+	many := team(t, workers)
+	made := func(tr Trial) (bytes uint64) {
+		t.Helper()
+		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes, tr.Messages, tr.Batches = 2, 512, 1, 512, 1, 1
+		var before, after runtime.MemStats
+		for i := range 2 { // the first lays out what stays
+			if i == 1 {
+				runtime.ReadMemStats(&before)
+			}
+			must.Get(many.Run(context.Background(), tr))
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	const least = 4 << 10 // of a worker: 1.5 KB and some slack
+	for _, tr := range []Trial{{Setup: Ring}, {Setup: Ring, ArenaBytes: 64 << 10}, {Setup: Ring, ArenaBytes: 1 << 20}, {Setup: Sendrecv, ArenaBytes: 1 << 20}} {
+		if n := made(tr); n > workers*least {
+			t.Errorf("%s, arenas of %d KB: a trial leaves %d KB of garbage, %d bytes a worker", tr.Setup.Name, tr.ArenaBytes>>10, n>>10, n/workers)
+		}
+	}
+	var heap runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&heap)
+	if most := uint64(workers*(patternBytes+least) + 16<<20); heap.HeapAlloc > most {
+		t.Errorf("the heap has %d MB, want %d", heap.HeapAlloc>>20, most>>20)
 	}
 }

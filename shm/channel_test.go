@@ -35,9 +35,7 @@ func TestChannel(t *testing.T) {
 			wg.Go(func() {
 				s := c.Sender(NewWaiter(&stop, true))
 				for _, b := range sent {
-					if !s.Send(b) {
-						t.Error("send stopped")
-					}
+					s.Send(b)
 				}
 			})
 			for reader := range readers {
@@ -174,10 +172,7 @@ func TestMapRefusesTheImpossible(t *testing.T) {
 			t.Errorf("mapped %d bytes", n)
 		}
 	}
-	r, err := Map(1)
-	if err != nil || len(r.Bytes()) < 1 {
-		t.Fatal(err)
-	}
+	r := must.Get(Map(1))
 	for range 2 {
 		if err := r.Close(); err != nil || r.Bytes() != nil {
 			t.Errorf("closing: %v, %d bytes left", err, len(r.Bytes()))
@@ -202,4 +197,73 @@ func TestHotPathAllocatesNothing(t *testing.T) {
 func TestMain(m *testing.M) {
 	runtime.GOMAXPROCS(8)
 	m.Run()
+}
+
+// Workers pass flags round as often as worker 0 says, in whatever order they arrive.
+func TestRing(t *testing.T) {
+	for _, n := range []int{2, 3, 8} {
+		r, stop := NewRing(region(t, RingBytes(n)), n), new(atomic.Bool)
+		var all sync.WaitGroup
+		passed := make([]uint64, n)
+		for id := range n {
+			all.Go(func() {
+				w := NewWaiter(stop, true)
+				for said := uint64(1); ; said++ {
+					more := said < 20
+					if id == 0 {
+						r.Lead(said, more)
+					} else {
+						var ok bool
+						if more, ok = r.Follow(said, w); !ok {
+							t.Errorf("worker %d of %d was told to stop", id, n)
+							return
+						}
+					}
+					if !more {
+						return
+					}
+					if !r.Pass(id, passed[id], 7, w) {
+						t.Errorf("worker %d of %d was told to stop", id, n)
+						return
+					}
+					passed[id] += 7
+				}
+			})
+		}
+		all.Wait()
+		if want := uint64(n) * 19 * 7; r.Progress() != want {
+			t.Errorf("%d workers: %d flags, want %d", n, r.Progress(), want)
+		}
+		// A worker that is told to stop does not wait.
+		stop.Store(true)
+		w := NewWaiter(stop, true)
+		if r.Pass(0, passed[0], 1, w) {
+			t.Errorf("%d workers: a round without the others", n)
+		}
+		if _, ok := r.Follow(100, w); ok {
+			t.Errorf("%d workers: told an announcement before it was made", n)
+		}
+	}
+}
+
+// Waiters of every kind see a flag that is raised, and give up when told to.
+func TestWaiters(t *testing.T) {
+	var stop atomic.Bool
+	for name, w := range map[string]*Waiter{
+		"alone": NewWaiter(&stop, false), "beside a sibling": NewWaiter(&stop, false).BesideSibling(), "by turns": NewWaiter(&stop, true), "both": NewWaiter(&stop, true).BesideSibling(),
+	} {
+		stop.Store(false)
+		var f Flag
+		go func() {
+			runtime.Gosched()
+			f.Set(3)
+		}()
+		if n := f.Await(3, w); n != 3 {
+			t.Errorf("%s: %d, want 3", name, n)
+		}
+		stop.Store(true)
+		if n := f.Await(4, w); n != 3 {
+			t.Errorf("%s: %d after it was told to stop, want 3", name, n)
+		}
+	}
 }

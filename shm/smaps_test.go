@@ -55,7 +55,6 @@ func TestRegionHugeBytes(t *testing.T) {
 	if err != nil || n < 0 || n > 16<<20 {
 		t.Errorf("%d of %d bytes in huge pages, %v", n, 16<<20, err)
 	}
-	t.Logf("%d of %d bytes in huge pages", n, 16<<20)
 }
 
 func FuzzHugeBytes(f *testing.F) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/view"
 )
 
@@ -54,4 +55,23 @@ func TestHTML(t *testing.T) {
 		"<p>the answer</p>\n<div class=\"table\">\n<p class=\"title\">costs</p>\n", "<th scope=\"col\" data-sort>cost, µs</th>",
 		"<tr><th scope=\"row\">1K</th><td>2.5*</td></tr>", "<p class=\"note\">* the cheapest</p>", "<p>how it was measured, x_1 &lt; 2</p>",
 	)
+}
+
+// Every row of a table has as many cells as the head.
+func FuzzMarkdown(f *testing.F) {
+	f.Add("m", "a|b\nc")
+	f.Add("", `\|`)
+	f.Fuzz(func(t *testing.T, head, cell string) {
+		table := view.Table{Columns: view.Words(head, "x")}
+		table.Add(cell)
+		d := New("", nil, nil, func(d *Document) { d.Table(table) })
+		var b strings.Builder
+		must.Do(Markdown.Write(d, &b))
+		for _, line := range strings.Split(strings.TrimRight(b.String(), "\n"), "\n") {
+			bars := strings.Count(strings.NewReplacer(`\\`, "", `\|`, "").Replace(line), "|")
+			if bars != 3 {
+				t.Errorf("%d bars in %q", bars, line)
+			}
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gofrs/flock"
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/test/must"
@@ -275,4 +276,144 @@ func TestFileSystems(t *testing.T) {
 		refused(t, filepath.Join(dir, "y"), "read-only file system")
 		holds(t, dir, map[string]string{"x": "after"})
 	})
+}
+
+// A file that another program has changed since Open stays, and this and later results are beside it,
+// with its mode.
+func TestWriteBeside(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"edited":   func(path string) error { return os.WriteFile(path, []byte("theirs, and longer"), 0) },
+		"replaced": func(path string) error { return Write(path, text("theirs, and longer")) },
+	} {
+		for _, hold := range []bool{false, true} {
+			for _, there := range []bool{false, true} {
+				dir := t.TempDir()
+				path := filepath.Join(dir, "x.json")
+				if there {
+					save(t, path, "before", 0o640)
+				}
+				f := must.Get(Open(path))
+				if hold {
+					if warning, err := f.Hold(); warning != nil || err != nil {
+						t.Fatal(warning, err)
+					}
+				}
+				if there {
+					must.Do(errors.Join(f.Write(text("once")), f.Write(text("twice"))))
+				} else {
+					save(t, path, "new", 0o640)
+				}
+				must.Do(change(path))
+				save(t, filepath.Join(dir, "x-2.json"), "another", 0o600)
+				var moved *Moved
+				if err := f.Write(text("ours")); !errors.As(err, &moved) || moved.From != path || moved.To != filepath.Join(dir, "x-3.json") || f.Path != moved.To {
+					t.Errorf("%s: %v", name, err)
+				}
+				if err := f.Write(text("ours again")); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				f.Release()
+				holds(t, dir, map[string]string{"x.json": "theirs, and longer", "x-2.json": "another", "x-3.json": "ours again"})
+				if info, err := os.Stat(f.Path); err != nil || info.Mode() != 0o640 {
+					t.Errorf("%s: mode %v, %v", name, info.Mode(), err)
+				}
+			}
+		}
+	}
+}
+
+// A file that another process holds, by its name or a link's, can be neither opened nor replaced before
+// its release.
+func TestHold(t *testing.T) {
+	dir, elsewhere := t.TempDir(), t.TempDir()
+	path, link := filepath.Join(dir, "x.json"), filepath.Join(elsewhere, "y.json")
+	save(t, path, "before", 0o644)
+	early, err := Open(path)
+	holder, errToo := Open(path)
+	must.Do(errors.Join(err, errToo, os.Symlink(path, link)))
+	must.Get(holder.Hold())
+	must.Do(holder.Write(text("held")))
+	for _, name := range []string{path, link} {
+		if _, err := Open(name); err != errLocked {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	var moved *Moved
+	if err := early.Write(text("early")); !errors.As(err, &moved) || moved.To != filepath.Join(dir, "x-2.json") {
+		t.Errorf("%v", err)
+	}
+	holder.Release()
+	holds(t, dir, map[string]string{"x.json": "held", "x-2.json": "early"})
+	f, err := Open(link)
+	if err == nil {
+		err = f.Write(text("after"))
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	holds(t, dir, map[string]string{"x.json": "after", "x-2.json": "early"})
+}
+
+// A lock ends with its process, even a killed one, also if it is on a link's target.
+func TestLocks(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "host.json")
+	write := func(text string) {
+		must.Do(os.WriteFile(file+".lock", []byte(text), 0o644))
+	}
+	write(lockMark + file + "\n")
+	save(t, file, "old", 0o644)
+	must.Do(os.Symlink("host.json", filepath.Join(dir, "link")))
+	lock, warning, err := lockFile(file)
+	if err != nil || warning != nil {
+		t.Fatal(warning, err)
+	}
+	for _, name := range []string{file, filepath.Join(dir, "link"), dir + "/./host.json"} {
+		if _, _, err := lockFile(name); err != errLocked {
+			t.Errorf("a second lock of %s: %v", name, err)
+		}
+	}
+	lock.release()
+	if _, err := os.Lstat(file + ".lock"); err == nil {
+		t.Error("the lock is still there")
+	}
+	// Another program's file, which it holds.
+	write("")
+	holder := flock.New(file + ".lock")
+	if ok, err := holder.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	if _, _, err := lockFile(file); err == nil {
+		t.Error("locked twice")
+	}
+	holder.Unlock()
+	// A user's file with this name stays, and a link is no lock.
+	write("mine")
+	if lock, _, err = lockFile(file); err != nil {
+		t.Fatal(err)
+	}
+	lock.release()
+	holds(t, dir, map[string]string{"host.json": "old", "link": "old", "host.json.lock": "mine"})
+	must.Do(os.Symlink("host.json", filepath.Join(dir, "other.lock")))
+	if _, _, err := lockFile(filepath.Join(dir, "other")); err == nil || !strings.Contains(err.Error(), "no regular file") {
+		t.Errorf("a link for a lock: %v", err)
+	}
+}
+
+// Without locks in the system there is a warning, not an error about rights.
+func TestNoLock(t *testing.T) {
+	dir := t.TempDir()
+	for _, errno := range []unix.Errno{unix.ENOSYS, unix.ENOTSUP, unix.ENOLCK, unix.EPERM} {
+		sandbox.Without(t, unix.SYS_FLOCK, errno, func() {
+			lock, warning, err := lockFile(filepath.Join(dir, "host.json"))
+			if err != nil || !errors.Is(warning, errno) || strings.Contains(warning.Error(), "may not") {
+				t.Errorf("%v: %v, %v", errno, warning, err)
+				return
+			}
+			lock.release()
+			if left, _ := os.ReadDir(dir); len(left) > 0 {
+				t.Errorf("%v: left %v", errno, left)
+			}
+		})
+	}
 }

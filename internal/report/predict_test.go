@@ -1,11 +1,20 @@
 package report
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/predict"
+	_ "github.com/taulop/taulop/internal/survey/all"
+	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/tune"
+	"github.com/taulop/taulop/mpi"
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 )
 
 func TestPredictionsValues(t *testing.T) {
@@ -41,5 +50,81 @@ func TestMachinesExtrapolated(t *testing.T) {
 	Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{})).WriteText(&text)
 	if got := text.String(); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
 		t.Error(got)
+	}
+}
+
+// Shares of terms add up to 100 %, and rare states share a line.
+func TestExplanation(t *testing.T) {
+	e := predict.Explanation{Described: "here", Formula: "a + b + c",
+		States: []predict.StateCost{{State: params.State{NS: 60, Share: 0.6}, Microseconds: 1}, {State: params.State{NS: 240, Share: 0.33}, Microseconds: 2}}}
+	for _, name := range []string{"L(S,1)", "L(S,2)", "L(S,4)"} {
+		e.Terms = append(e.Terms, predict.ExplainTerm{Parameter: name, Times: 2, Value: 0.5, Microseconds: 1, Share: 1. / 3})
+	}
+	d := document.New("", nil, nil, func(w *document.Document) { sayExplanation(w, &e) })
+	var b strings.Builder
+	d.WriteText(&b)
+	contains.All(t, b.String(), "  other states, 7 % of the time together: in the mean above", "     L(S,1)      2  ×  0.5000  =  1.000   33.4\n", "     L(S,2)      2  ×  0.5000  =  1.000   33.3\n", "  100.0\n")
+}
+
+// Numbers in text: costs have four digits, sizes three, an error that rounds to 0.0 a plus; gains are ranges
+// over the sizes of a line, with or without a rule.
+func TestTexts(t *testing.T) {
+	stages := func(every, repeat int) string {
+		return stageNumbers(predict.ExplainStage{First: 4, Every: every, Repeat: repeat})
+	}
+	gain := func(least, most float64, rule *mpi.Setting, why tune.Why) string {
+		return (&TuningSpan{Gain: least, Most: most, Rule: rule, Why: why}).gain()
+	}
+	for _, tt := range []struct{ got, want string }{
+		{microseconds(0, false), "0"}, {microseconds(0.00000125, false), "0.000001"}, {microseconds(0.00125, false), "0.001250"},
+		{microseconds(6.5432, false), "6.543"}, {microseconds(654.32, false), "654.3"}, {microseconds(6543210, false), "6543000"},
+		{microseconds(-0.08123, false), "-0.08123"}, {microseconds(1, true), "~1.000"},
+		{signed(-1e-9), "+0.0"}, {signed(1e-9), "+0.0"}, {signed(-0.001), "-0.1"}, {signed(0.001), "+0.1"}, {signed(-12), "-1200"},
+		{rounded(0), "-"}, {rounded(64), "64 B"}, {rounded(1280 << 10), "1.25 MiB"}, {rounded(1000 << 20), "0.977 GiB"}, {rounded(538 << 30), "538 GiB"},
+		{stages(2, 1), "4"}, {stages(1, 7), "4–10"}, {stages(2, 2), "4, 6"}, {stages(2, 5), "4, 6 … 12"},
+		{gain(0.21, 0.26, &mpi.Setting{ID: 4}, ""), "21–26 rule"}, {gain(0.04, 0.18, nil, tune.Little), "4–18"}, {gain(0.181, 0.184, nil, tune.Little), "18"},
+		{gain(0, 0, nil, tune.Little), ""}, {gain(0.3, 0.4, nil, "unsure"), "30–40, unsure"}, {gain(0, 0, nil, "unsure"), "unsure"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("%q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	cell := func(kind params.Kind, variant string, bytes int, ns float64) params.Cell {
+		return params.Cell{Key: params.Key{Kind: kind, Placement: numa.Local, Tau: 1, Bytes: bytes}.Named(variant), Time: fit.Median([]float64{ns})}
+	}
+	file := &params.File{Cells: []params.Cell{
+		cell(params.LevelCell, "L2-memory", 8192, 200),
+		cell(params.LevelCell, "L2-memory", 64, 10), // X rises
+		cell(params.AccessCell, "read-float64-4", 1024*4*8, 2048),
+		cell(params.AccessCell, "read-float64-1", 1024*8, 1024),
+		cell(params.AccessCell, "read-float64-1", 2048*8, 1024), // another N
+		cell(params.AccessCell, "fly-float64-1", 2048*8, 1024),  // of a newer version
+		cell(params.PackCell, "4K8S", 4096, 900),
+		cell(params.PackCell, "4K16S-L3", 4096, 2000),
+		cell(params.DiskCell, "read-direct", 4096, 90e3),
+		cell(params.PairCell, "0-1", 0, 60),
+		{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: 2, Bytes: 64}, K: 1, Transfers: 2, Time: fit.Median([]float64{5})},
+	}}
+	var got []string
+	for _, p := range Profiles(file) {
+		text := fmt.Sprintf("%s: %s: %s (%d) over %s:", p.Kind, p.Panel, p.Line, p.Size, p.Over)
+		for _, q := range p.Points {
+			text += fmt.Sprintf(" %d %g", q.X, q.Y.Center)
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"access: float64, N = 1K: read (0) over stride, elements: 1 1 4 2",
+		"access: float64, N = 2K: read (0) over stride, elements: 1 0.5",
+		"disk: page cache out: read (0) over m, bytes: 4096 90000",
+		"level: τ = 1: L2 → memory (0) over m, bytes: 64 10 8192 200",
+		"pack: packing: 4K (4096) over stride d, bytes: 8 900",
+		"pack: one way, L3: 4K (4096) over stride d, bytes: 16 2000",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
 	}
 }

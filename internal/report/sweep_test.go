@@ -3,14 +3,70 @@ package report
 import (
 	"bytes"
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/doubt"
+	"github.com/taulop/taulop/internal/survey/series"
 	"github.com/taulop/taulop/internal/test/contains"
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
+
+// The summary of a file has the late batches and the clock.
+func TestReach(t *testing.T) {
+	f := &params.File{Launches: []params.Launch{
+		{MHz: map[int]float64{0: 1, 1: 3400, 8: 2900}, Begun: params.Begun{Batches: 100, Late: 2}},
+		{MHz: map[int]float64{1: 3600, 8: 3100}, Begun: params.Begun{Batches: 100}},
+	}}
+	for _, tt := range []struct {
+		change func()
+		want   []string
+	}{
+		{func() {}, []string{"2 of 200 batches were measured again, because a worker began late\n",
+			"the clock of a worker's CPU was 3500 MHz at τ = 1, 3000 MHz at τ = 8: A(τ) has that in it, unless idle cores are kept busy\n"}},
+		{func() { f.Provenance.Fill(true) }, []string{"3000 MHz at τ = 8\n"}},
+		{func() { f.Launches[0].Begun.Forced = 2 }, []string{"in 2 of 200 batches a worker began late: 2 count nonetheless"}},
+	} {
+		tt.change()
+		b := reach(f)
+		contains.All(t, b, tt.want...)
+	}
+	b := reach(&params.File{})
+	if strings.Contains(b, "clock") || strings.Contains(b, "late") {
+		t.Errorf("of a file that says nothing of it:\n%s", b)
+	}
+}
+
+// reach is the summary of a file.
+func reach(f *params.File) string {
+	var d document.Document
+	sayReach(&d, f)
+	var b strings.Builder
+	d.WriteText(&b)
+	return b.String()
+}
+
+// The plain command compares workers' times, and says that all CPUs have a worker.
+func TestSeriesWorkers(t *testing.T) {
+	s := fig18()
+	s.Workers.Messages, s.Workers.Copies = &params.Balance{Fastest: 0.991, Typical: 0.995}, &params.Balance{Fastest: 0.9, Typical: 0.97}
+	s.Begun = params.Begun{Batches: 300, Late: 3}
+	s.Provenance.Allowed = numa.SetOf(0, 1, 2, 3)
+	s.Results.Remarks = s.remarks()
+	var b strings.Builder
+	s.Document().WriteText(&b)
+	contains.All(t, b.String(),
+		"Of the slowest worker's time the fastest one took 99.1 % with messages, 90.0 % with copies, the median of the others 99.5 % with messages, 97.0 % with copies. 3 of 300 batches were measured again, because a worker began late.\n",
+		"All 4 allowed CPUs have a worker, so other processes delay one of them: compare with τ = 3.",
+	)
+}
 
 func TestSweep(t *testing.T) {
 	at := func(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.02 * ns, N: 9} }
@@ -100,5 +156,157 @@ func TestSweepAnswer(t *testing.T) {
 		var b bytes.Buffer
 		Sweep(file(tt.width), tt.reach).WriteText(&b)
 		contains.All(t, b.String(), tt.want)
+	}
+}
+
+// A sweep of a machine in two states has transfers, y, c and widths of intervals in each. A sweep in one
+// state does not mention states.
+func TestSweepByState(t *testing.T) {
+	f := must.Get(params.ReadFile(sweeptest.Moved(t)))
+	var b bytes.Buffer
+	Sweep(f, Reach{}).WriteText(&b)
+	text := b.String()
+	states := f.States()
+	if len(states) != 2 {
+		t.Fatalf("%v", states)
+	}
+	near, far := compare.InWords(states[0]), compare.InWords(states[1])
+	before := -1
+	for _, want := range []string{
+		"The machine was in 2 states, told apart by what a flag from one to the other takes:\nflag    of the time  lasts",
+		"\n\nF" + near[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
+		"\n\nF" + far[1:] + " of the time:\n\nL(m,τ) in ns, ring, placement local",
+		"\ny(τ) and c(8K,τ) = L − y in ns by what a flag takes, ring, placement local, in cache\n  τ",
+		" cells in ", "\n" + near + " of the time: 95 % intervals within ±", "\n" + far + " of the time: 95 % intervals within ±",
+		" samples the machine changed its state: they count for none\n",
+	} {
+		at := strings.Index(text, want)
+		if at <= before {
+			t.Errorf("%q is not there, or too early, in\n%s", want, text)
+		}
+		before = at
+	}
+	// y, c and L of the simulated machine, and four times these.
+	for _, row := range []string{`\n  2 +\d{2,3} +\d{3} +\d{3} +\d{4}\n`, `\n  8K +\d{3} +\d{3} +[12][ ↑]*\n`, `\n  8K +\d{4} +\d{4} +[12][ ↑]*\n`} {
+		if !regexp.MustCompile(row).MatchString(regexp.MustCompile(`\.\d+`).ReplaceAllString(strings.ReplaceAll(text, " ?", ""), "")) {
+			t.Errorf("no row is like %s in\n%s", row, text)
+		}
+	}
+	one := must.Get(f.InState(2, params.State{NS: 60}))
+	b.Reset()
+	if Sweep(one, Reach{}).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
+		t.Errorf("states of a machine of one:\n%s", b.String())
+	}
+}
+
+func TestSlowedStates(t *testing.T) {
+	alone, far := params.State{NS: 60, Share: 0.5}, params.State{NS: 240, Above: 120, Share: 0.5}
+	slowed := params.State{NS: 60, Share: 0.5, Slow: 9.8}
+	for want, states := range map[string][]params.State{
+		"":                          {alone, far},
+		"Slowed is":                 {slowed, far},
+		"Cores were sl":             {slowed, {NS: 240, Above: 120, Slow: 9.8}},
+		"Cores were slowed all the": {slowed},
+	} {
+		d := document.New("", nil, nil, func(w *document.Document) { sayStates(w, 2, states) })
+		var b strings.Builder
+		if d.WriteText(&b); !strings.Contains(b.String(), "\n"+want) || strings.HasPrefix(b.String(), "The machine was in 2") != (len(states) == 2) {
+			t.Errorf("%v: %q, want %q", states, b.String(), want)
+		}
+	}
+}
+
+// fig18 is the output of taulop-2015, Fig. 18b, with intervals of ±1 %.
+func fig18() *Series {
+	s := &Series{Setup: "bcast", About: "about", Transfers: 1, Segments: 2, SegmentBytes: 8192, Label: "8KB", Tau: 4,
+		Concurrent: true, OffCache: true, ArenaBytes: 32 << 20, Copy: "memcpy"}
+	res := series.Result{}
+	var Ls []fit.Estimate
+	var ks []int
+	var ls []fit.Estimate
+	for _, r := range []struct {
+		k int
+		l float64
+	}{{1, 3793}, {2, 7666}, {8192, 31205259}, {12288, 47056028}} {
+		l := fit.Estimate{Center: r.l, Lo: 0.99 * r.l, Hi: 1.01 * r.l, N: 9}
+		row := series.Row{K: r.k, Bytes: r.k * 8192, Message: l, Transfer: fit.Transfer(l, r.k, 1), Copy: fit.Median(nil)}
+		res.Rows = append(res.Rows, row)
+		Ls, ks, ls = append(Ls, row.Transfer), append(ks, r.k), append(ls, l)
+	}
+	res.By = []series.Regime{{Level: "L2", K: [2]int{1, 2}, Bytes: [2]int{8192, 16384}, L: fit.Mean(Ls[:2])}, {Level: series.Memory, K: [2]int{8192, 8192}, Bytes: [2]int{64 << 20, 64 << 20}, L: Ls[2]}}
+	res.L, res.Slope = fit.Mean(Ls), fit.Slope(ks, ls)
+	res.Y = fit.Estimate{Center: 200, Lo: 195, Hi: 205, N: 9}
+	res.C = fit.Copy(res.L, res.Y)
+	res.Copy = fit.Estimate{Center: 2000, Lo: 1990, Hi: 2010, N: 9}
+	s.Finish(res, &params.File{}, nil)
+	return s
+}
+
+func TestSeriesText(t *testing.T) {
+	s := fig18()
+	var b bytes.Buffer
+	s.Document().WriteText(&b)
+	text := b.String()
+	contains.All(t, text,
+		"l(k,τ) = k·L(S,τ)",
+		"user buffers walk through 32 MB a worker (off cache)",
+		"\n         k          m    l(k,4)  L(8KB,4)  95 % interval of L  launches\n  segments      bytes        ns        ns  ns\n",
+		"\n     12288  100663296  47060000      3829  [3791, 3868]               9\n",
+		// The mean of four rows of the paper's table.
+		"L(8KB,4) = 3816 ns  [3778, 3854]",
+		"[3778, 3854]  mean over k\n   in L2 = 3813 ns  [3775, 3851]  mean over k = 1 … 2, m = 8K … 16K\n  memory = 3809 ns  [3771, 3847]  mean over k = 8192, m = 64M\n   slope",
+		"\n    y(4) = 200 ns  [195, 205]  synchronisation",
+		"c(8KB,4) = 3616 ns",
+		"With flags and partners the copy costs 181 % of what it costs alone",
+		"4 transfers at once move 8.59 GB/s together.",
+	)
+	if strings.Contains(text, "NOT A CONCURRENCY") || strings.Contains(text, "Not fit") {
+		t.Error("says that it is no measurement of concurrency, or not fit for use")
+	}
+	if !strings.HasPrefix(text, "L(8KB,4) = ") {
+		t.Errorf("the answer does not come first:\n%s", text)
+	}
+	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1)
+	b.Reset()
+	s.Document().WriteText(&b)
+	if lines := strings.SplitN(b.String(), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
+		t.Errorf("second line: %s", lines[1])
+	}
+}
+
+// Monitoring data name the states of a machine by the baseline's flags, which stay the same from check to
+// check. Without states they have no flags.
+func TestCheckStates(t *testing.T) {
+	cell := func(flag, ratio float64) compare.BaselineCell {
+		return compare.BaselineCell{Key: params.Key{Kind: params.NullCell, Setup: "ring", Placement: "local", Tau: 2}, Flag: flag,
+			Now: fit.Estimate{Center: 90}, Ratio: &compare.Ratio{Value: ratio}}
+	}
+	one := Check{Machine: "node07", Memory: &doubt.Carried{Share: 0.5}, Cells: []compare.BaselineCell{cell(0, 1.5)}}
+	moved := Check{Machine: "node07", Cells: []compare.BaselineCell{cell(60.4, 1.5), cell(240, 1)}, States: []compare.BaselineState{
+		{State: params.State{NS: 28, Share: 0.25}},
+		{State: params.State{NS: 61, Share: 0.5}, Was: &params.State{NS: 60.4}},
+		{State: params.State{NS: 250, Share: 0.25}, Was: &params.State{NS: 240}}}}
+	for _, tt := range []struct {
+		name        string
+		c           Check
+		says, never []string
+	}{
+		{"one state", one, []string{"'null_ring_local_in_tau2_m0'=1.5;", `bytes="0"} 1.5`, "taulop_check_memory_peak_ratio 0.5\n", `"memory": {`}, []string{"flag", "unmet"}},
+		{"several", moved, []string{"'null_ring_local_in_tau2_m0_flag60ns'=1.5;", "'null_ring_local_in_tau2_m0_flag240ns'=1;", `bytes="0",flag_ns="60.4"} 1.5`,
+			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`, "memory"}},
+	} {
+		var b strings.Builder
+		must.Do(tt.c.WritePerformance(&b, compare.Levels{Warning: 0.1, Critical: 0.3}))
+		must.Do(tt.c.WriteMetrics(&b))
+		if !strings.HasSuffix(b.String(), "\n# EOF\n") {
+			t.Errorf("%s: metrics end with %q", tt.name, b.String()[max(0, b.Len()-20):])
+		}
+		must.Do(tt.c.WriteJSON(&b))
+		contains.All(t, b.String(), tt.says...)
+		for _, not := range tt.never {
+			if strings.Contains(b.String(), not) {
+				t.Errorf("%s: %s in %s", tt.name, not, b.String())
+			}
+		}
 	}
 }

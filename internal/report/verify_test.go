@@ -1,16 +1,48 @@
 package report
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/mpibench"
+	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
+
+// Each result has its text, and its JSON can be read again without loss.
+func TestDocuments(t *testing.T) {
+	for _, tt := range []struct {
+		d    *document.Document
+		want string
+		rows int // of values
+	}{
+		{Verification(measuredCalls()), verificationText, 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns(t)), patternsText, 4},
+	} {
+		var text, value, again, values strings.Builder
+		if err := tt.d.WriteCSV(&values); err != nil || strings.Count(values.String(), "\n") != 1+tt.rows {
+			t.Errorf("%v, want %d rows\n%s", err, tt.rows, &values)
+		}
+		tt.d.WriteText(&text)
+		contains.All(t, text.String(), strings.Split(tt.want, "…\n")...)
+		must.Do(tt.d.WriteJSON(&value))
+		back := reflect.New(reflect.TypeOf(tt.d.Value).Elem()).Interface()
+		must.Do(json.Unmarshal([]byte(value.String()), back))
+		if err := view.WriteJSON(&again, tt.d.Kind, tt.d.Version, tt.d.Answer(), back); err != nil || again.String() != value.String() {
+			t.Errorf("%v\n%s\nbecame\n%s", err, &value, &again)
+		}
+	}
+}
 
 func measuredCalls() *verify.Result {
 	row := func(name string, off, forced, grid bool, ns float64, predicted ...float64) verify.Row {
@@ -41,6 +73,7 @@ func measuredCalls() *verify.Result {
 	return v
 }
 
+// … is text that does not matter here.
 const verificationText = `The full model with host.json is off by 5.6 % in cache (3 calls) on average.
 The full model is off by 5.0 % in cache (3 calls) and by 1.0 % off cache (1 call) on average.
 
@@ -49,30 +82,19 @@ message, P = 2, user data in cache; errors in %, + predicted too high
   bytes        µs             µs   full, µs   error  error    error   error  error
      8K      1.60   [1.57, 1.65]      1.680    -5.0   +5.0     +6.9    +5.0    -25
    *16K      3.20   [3.14, 3.30]      3.360    -5.0   +5.0     +5.0       –   ~+25
-
-allgather:ring, P = 2, user data in cache; errors in %, + predicted too high
-      m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
-  bytes        µs             µs   full, µs   error  error    error   error  error
-     8K      2.00   [1.96, 2.06]      1.900     -10   -5.0     -5.0     -20  ~+100
-
+…
 message, P = 2, user data off cache; errors in %, + predicted too high
 FORCED: 2 ranks take turns on fewer CPUs; these times are no measurement of an algorithm
-      m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
-  bytes        µs             µs   full, µs   error  error    error   error  error
-     8K      10.0    [9.8, 10.3]      9.900     -10   -1.0        –     +10    -20
-
+…
 Errors, %: P = 2, user data in cache, 3 calls
          of          strict            full         session          log_nP           LogGP
              mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias
-    message  ±5.0 ±5.0 -5.0  ±5.0 ±5.0 +5.0  ±5.9 ±6.9 +5.9  ±5.0 ±5.0 +5.0   ±25  ±25 +0.0
-  allgather   ±10  ±10  -10  ±5.0 ±5.0 -5.0  ±5.0 ±5.0 -5.0   ±20  ±20  -20  ±100 ±100 +100
+…
         all  ±6.7  ±10 -6.7  ±5.0 ±5.0 +1.7  ±5.6 ±6.9 +2.3   ±12  ±20 -7.5   ±50 ±100  +33
 
 Errors, %: P = 2, user data off cache, 1 call
        of          strict            full          log_nP           LogGP
-           mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias
-  message   ±10  ±10  -10  ±1.0 ±1.0 -1.0   ±10  ±10  +10   ±20  ±20  -20
-      all   ±10  ±10  -10  ±1.0 ±1.0 -1.0   ±10  ±10  +10   ±20  ±20  -20
+…
 mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs
 
 taulop v1, host
@@ -83,9 +105,7 @@ held out: τ = 3, 4; parameters are of τ = 1, 2, and beyond that they are extra
 * on the grid: parameters were measured at this m; the others are off it, between their sizes
 ~ extrapolated: m or τ is beyond what was measured
 τ-Lop, strict: what τ-Lop strict takes
-τ-Lop, full: what τ-Lop takes
-τ-Lop, session: what τ-Lop session takes
-log_nP: what log_nP takes
+…
 LogGP: what LogGP takes
   in cache: L = -90 ns, o = 150 ns, g = 200 ns, G = 102.4 ns/KB
 all: γ of what ranks reduce, and what they copy within themselves
@@ -163,12 +183,159 @@ func TestOffByCounts(t *testing.T) {
 	}
 }
 
-func TestVerificationJSONHasNoNull(t *testing.T) {
-	var b strings.Builder
-	must.Do(Verification(&verify.Result{}).WriteJSON(&b))
-	for _, list := range []string{"tau", "held_out_tau", "models", "loggp", "rows", "means", "warnings"} {
-		if !strings.Contains(b.String(), `"`+list+`": []`) {
-			t.Errorf("%s is no empty list in\n%s", list, &b)
+func TestReadBadVerifications(t *testing.T) {
+	var b bytes.Buffer
+	v := measuredCalls()
+	v.Models = nil // which have names of models, too
+	must.Do(Verification(v).WriteJSON(&b))
+	good := b.String()
+	twice := measuredCalls()
+	twice.Rows = append(twice.Rows, twice.Rows[0])
+	var repeated bytes.Buffer
+	must.Do(Verification(twice).WriteJSON(&repeated))
+	for _, tt := range []struct{ text, want string }{
+		{"", "v.json is empty"},
+		{" \n", "v.json is empty"},
+		{"#m\t30\n#tau\t8\n", "v.json:1: "},
+		{good[:len(good)/2], "v.json:"},
+		{"[]", "v.json:1: "},
+		{"{}", "no rows"},
+		{`{"format": "taulop parameters", "version": 1}`, "what taulop verify writes"},
+		{`{"format": "taulop parameters", "warnings": [1], "rows": [2]}`, "v.json holds the parameters of a machine"},
+		{strings.Replace(good, `"P": 2`, `"P": "two"`, 1), "v.json:"},
+		{strings.Replace(good, `"P": 2`, `"P": 0`, 1), "row 1: message has P = 0"},
+		{strings.Replace(good, `"m": 8192`, `"m": -8192`, 1), "m = -8192"},
+		{strings.Replace(good, `"message"`, `""`, 1), "is no name"},
+		{strings.Replace(good, `"center": 1600`, `"center": null`, 1), "no time"},
+		{strings.Replace(good, `"center": 1600`, `"center": -1`, 1), "no time"},
+		{strings.Replace(good, `"center": 1600`, `"center": 1e999`, 1), "v.json:"},
+		{strings.Replace(good, `"lo": 1568`, `"lo": 1700`, 1), "no time"},
+		{strings.Replace(good, `"log_nP"`, `"lognP"`, 1), `"lognP" where one of the next of`},
+		{strings.Replace(good, `"ns": `, `"ns": -`, 1), "no time is negative"},
+		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
+		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
+		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "CPUs in lists"},
+		{repeated.String(), "is there twice, first in row 1"},
+	} {
+		if tt.text == good {
+			t.Fatalf("nothing is bad about the case %q", tt.want)
+		}
+		v, err := ReadVerification(strings.NewReader(tt.text), "v.json")
+		if err == nil || v != nil || !strings.HasPrefix(err.Error(), "v.json") || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.40q: %v; want one line with %q", tt.text, err, tt.want)
 		}
 	}
 }
+
+func measuredPatterns(t *testing.T) *verify.PatternResult {
+	t.Helper()
+	d := &verify.PatternResult{Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "host.json",
+		Segments: 2, SegmentBytes: 8192, Rounds: 9}, FittedSizes: []int{1024, 16384, 1 << 20}}
+	line := func(name, pattern string, startup, perKB float64, held bool) {
+		d.Fits = append(d.Fits, verify.PatternFit{Name: name, Pattern: pattern, P: 3, Line: fit.Line{
+			Startup: fit.Coefficient{Value: startup, Error: startup / 8, Held: held}, PerByte: fit.Coefficient{Value: perKB / 1024, Error: perKB / 20480}, Residual: 0.021, N: 3}})
+	}
+	row := func(name, pattern string, fitted bool, ns float64, predicted ...float64) {
+		r := verify.PatternRow{Pattern: pattern, Fitted: fitted, Row: verify.Row{Name: name, P: 3, Bytes: 4096, Forced: true,
+			Measured: fit.Estimate{Center: ns, Lo: 0.98 * ns, Hi: 1.03 * ns, N: 9}}}
+		for i, p := range predicted {
+			r.Predicted = append(r.Predicted, verify.Prediction{Model: verify.PatternModels[i], Ns: p, Error: (p - ns) / ns, Extrapolated: i == 0})
+		}
+		d.Rows = append(d.Rows, r)
+	}
+	for _, name := range []string{verify.Permutation, "scatter"} {
+		p := must.Get(verify.LookupPattern(name))
+		d.Patterns = append(d.Patterns, p)
+	}
+	line("permutation-1", verify.Permutation, 320, 256, false)
+	line(verify.Permutation, verify.Permutation, 400, 300, false)
+	line("permutation-2", verify.Permutation, 0, 344, true)
+	for i := range 9 { // of more than mostLines two are shown
+		line(fmt.Sprint("scatter-", i), "scatter", 160, float64(200-10*i), false)
+	}
+	row("permutation-1", verify.Permutation, false, 1000, 1100, 1050, 1040)
+	row("permutation-1", verify.Permutation, true, 9000, 1, 1, 1)
+	d.Rows[1].Bytes = 16384 // a size that lines are fitted to
+	row("permutation-2", verify.Permutation, false, 2000, 2100, 2050, 1040)
+	row("scatter-0", "scatter", false, 1600, 1680, 1600, 1200)
+	d.Means = verify.PatternMeans(d.Rows)
+	return d
+}
+
+const patternsText = `τ-Lop is off by 6.7 % in cache (3 calls) on average.
+A line through times of the pattern itself is off by 2.5 % in cache (3 calls) on average.
+
+P = 3, user data in cache: T = T_s + m·τ_d, fitted to m = 1K, 16K, 1M; ± one standard error
+                   pattern  T_s, ns     ±  τ_d, ns/KB   ±  GB/s  residual, %
+             permutation-1      320    40         256  13  4.00          2.1
+             permutation-2        0  held         344  17  2.98          2.1
+          all permutations      400    50         300  15  3.41          2.1
+  scatter-8, quickest of 9      160    20         120   6  8.53          2.1
+        scatter-0, slowest      160    20         200  10  5.12          2.1
+…
+P = 3, user data in cache: at sizes that no line was fitted to; errors in % of what was measured
+FORCED: 3 ranks take turns on fewer CPUs; these times are no measurement of a pattern
+      pattern  variants   m  measured  95 % interval   τ-Lop  error  own line  error  permutation's  error
+                                   µs             µs      µs      %        µs      %             µs      %
+  permutation         2  4K      1.50   [1.47, 1.54]  ~1.600   +6.7     1.550   +3.3          1.040    -31
+      scatter         1  4K      1.60   [1.57, 1.65]  ~1.680   +5.0     1.600   +0.0          1.200    -25
+…
+Errors of all variants at these sizes, %: P = 3, user data in cache, 3 calls
+           of           τ-Lop        own line   permutation's
+               mean 90 % bias  mean 90 % bias  mean 90 % bias
+  permutation  ±7.5  ±10 +7.5  ±3.8 ±5.0 +3.8   ±26  ±48  -22
+…
+channels of 2 segments of 8K; parameters: host.json
+…
+scatter-r: rank r sends each other rank m bytes of its own, one after another
+    l(k,P) = (P−1)(2L(S,1) + (k−1)L(S,2))
+`
+
+// ReadVerification reads the JSON of patterns.
+func TestPatternsAreAVerification(t *testing.T) {
+	var b strings.Builder
+	must.Do(Patterns(measuredPatterns(t)).WriteJSON(&b))
+	v := must.Get(ReadVerification(strings.NewReader(b.String()), "p.json"))
+	if len(v.Rows) != 4 || v.Rows[0].Name != "permutation-1" || v.Rows[0].Predicted[1].Model != "own line" {
+		t.Errorf("%+v", v.Rows)
+	}
+	mixed := strings.Replace(b.String(), `"permutation's"`, `"LogGP"`, 1)
+	if _, err := ReadVerification(strings.NewReader(mixed), "p.json"); err == nil || !strings.Contains(err.Error(), "LogGP") {
+		t.Errorf("a prediction of another model: %v", err)
+	}
+}
+
+func againstDocument() *Against {
+	candidate := func(algorithm string, measured float64, ns ...float64) verify.Candidate {
+		c := verify.Candidate{Algorithm: algorithm}
+		for i, p := range ns {
+			c.Models = append(c.Models, verify.Prediction{Model: verify.AgainstModels[i], Ns: p, Error: (p - measured) / measured, Extrapolated: p == 4000})
+		}
+		return c
+	}
+	alone := func(ns float64) fit.Estimate { return fit.Median([]float64{ns}) }
+	nearest := candidate("bcast:linear", 3000, 3300, 3600)
+	a := &Against{
+		Source: predict.Source{Machine: "host", File: "host.json", Model: "τ-Lop", Transport: "segmented", Segment: 32768,
+			Measured: "m from 1 to 4M and τ from 1 to 2", Rule: "lines go on"},
+		Output: "imb.txt",
+		Rows: []verify.Compared{
+			{Suite: "IMB", Benchmark: "PingPong", P: 2, Bytes: 8192, Measured: fit.Estimate{Center: 1600, Lo: 1570, Hi: 1650, N: 9}, Predicted: candidate("", 1600, 1680, 1680)},
+			{Suite: "IMB", Benchmark: "PingPong", P: 2, Bytes: 16384, Measured: alone(200), Predicted: candidate("", 200, 4000, 190)},
+			{Suite: "IMB", Benchmark: "Bcast", P: 4, Bytes: 8192, Measured: alone(3000), Predicted: candidate("bcast:binomial", 3000, 1500, 1800), Nearest: &nearest},
+		},
+		LeftOut: []mpibench.Omission{
+			{Benchmark: "Uniband", Line: 30, Why: "taulop predicts nothing like it"},
+			{Benchmark: "Bcast", Line: 40, Why: "a collective of 0 bytes moves nothing"},
+			{Benchmark: "Gather", Line: 50, Why: "a collective of 0 bytes moves nothing"},
+		},
+	}
+	a.Means = verify.AgainstMeans(a.Rows)
+	return a
+}
+
+// Of the rest of the text cmd/taulop has transcripts.
+const againstText = `
+Left out: Uniband (line 30): taulop predicts nothing like it.
+Left out: Bcast (line 40), Gather (line 50): a collective of 0 bytes moves nothing.
+`

@@ -3,9 +3,12 @@ package transfers
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -175,5 +178,131 @@ func TestEmptyExchange(t *testing.T) {
 	}
 	if n != 2 {
 		t.Errorf("%d messages, want one each way", n)
+	}
+}
+
+// A file is resumed only with its machine, CPUs and placements.
+func TestSameMachine(t *testing.T) {
+	m := &numa.Machine{
+		CPUs:    []numa.CPU{{ID: 0, Core: 0}, {ID: 1, Core: 1}, {ID: 2, Core: 2, Node: 1}, {ID: 3, Core: 3, Node: 1}},
+		Nodes:   []numa.Node{{ID: 0, CPUs: numa.SetOf(0, 1), MemoryBytes: 1 << 30}, {ID: 1, CPUs: numa.SetOf(2, 3), MemoryBytes: 1 << 30}},
+		Allowed: numa.SetOf(0, 1, 2, 3),
+	}
+	here := provenance.Provenance{Hostname: "a", CPUModel: "Xeon", Arch: "amd64", Allowed: m.Allowed}
+	file := func(change func(*params.File)) *params.File {
+		f := &params.File{Provenance: here, Plan: params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1, 3}, Segments: 2, SegmentBytes: 64, Caches: []bool{false},
+			Policies: []numa.Policy{numa.Local, numa.Spread}}}
+		var err error
+		if f.Placements, err = placements(f.Plan, m, -1); err != nil {
+			t.Fatal(err)
+		}
+		change(f)
+		return f
+	}
+	for _, tt := range []struct {
+		change func(*params.File)
+		want   string
+	}{
+		{func(*params.File) {}, ""},
+		{func(f *params.File) { f.Provenance.Hostname = "b" }, `its host was "b", here it is "a"`},
+		{func(f *params.File) { f.Provenance.CPUModel = "EPYC" }, "processor"},
+		{func(f *params.File) { f.Provenance.Allowed = numa.SetOf(0, 1) }, "measured on CPUs 0-1, and here "},
+		{func(f *params.File) { f.Placements[1].Workers[0].ID = 3 }, "placement spread puts workers elsewhere"},
+		{func(f *params.File) { f.Placements = f.Placements[:1] }, "placement spread"},
+		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, "loops in AVX2, and here they have them in Go"},
+		{func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, ""},
+		{func(f *params.File) { f.Provenance.HugePages = "always" }, "what size the kernel chose"},
+		{func(f *params.File) { f.Provenance.HugePages = "madvise" }, ""},
+		{func(f *params.File) { f.Provenance.HugePages = "always"; f.Provenance.Give(true) }, ""},
+		{func(f *params.File) { f.Plan = params.Plan{} }, "no plan"},
+	} {
+		err := SameMachine(file(tt.change), m, here)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+// A plan whose buffers exceed the memory is rejected before any is mapped.
+func TestHolds(t *testing.T) {
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	plan := func(change func(*params.Plan)) params.Plan {
+		p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1}, Segments: 2, SegmentBytes: 64,
+			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, ArenaCaches: 0.1, ArenaDown: true}
+		change(&p)
+		return p
+	}
+	for _, tt := range []struct {
+		change func(*params.Plan)
+		want   string
+	}{
+		{func(*params.Plan) {}, ""},
+		{func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold"},
+		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"},
+		{func(p *params.Plan) { p.ArenaDown = false }, "fetched ahead"}, // files of earlier versions
+		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, ""},
+		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
+		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},
+		{func(p *params.Plan) { p.Segments = 1 << 45 }, "memory"},
+		{func(p *params.Plan) { p.Taus = []int{1 << 40} }, "at most"},
+	} {
+		if err := Holds(plan(tt.change), m); (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("got %v, want %q", err, tt.want)
+		}
+	}
+}
+
+func policiesOf(m *numa.Machine) string {
+	return strings.Trim(fmt.Sprint(Policies(m)), "[]")
+}
+
+// One placement for each distinct level, for any number of equal nodes.
+func TestPolicies(t *testing.T) {
+	for _, tt := range []struct {
+		shape [4]int // packages, nodes, complexes, cores
+		want  string
+	}{
+		{[4]int{1, 1, 1, 2}, "local"},
+		{[4]int{1, 1, 1, 1}, "local"},
+		{[4]int{2, 1, 1, 4}, "local spread remote"},
+		{[4]int{1, 4, 1, 4}, "local spread remote"},
+		{[4]int{1, 1, 8, 8}, "local across-l3"},
+		{[4]int{1, 1, 16, 4}, "local across-l3"},
+		{[4]int{2, 1, 8, 8}, "local across-l3 spread"},
+		{[4]int{2, 4, 2, 8}, "local across-l3 across-nodes across-packages"},
+		{[4]int{2, 4, 1, 8}, "local across-nodes across-packages"},
+	} {
+		m := numatest.EPYC(tt.shape[0], tt.shape[1], tt.shape[2], tt.shape[3], 2)
+		if got := policiesOf(m); got != tt.want {
+			t.Errorf("%v: %s, want %s", tt.shape, got, tt.want)
+		}
+	}
+}
+
+// Eight equal nodes have the cells of two, and launches begin at each in turn, except at nodes without
+// room for the buffers. Chosen CPUs have one begin.
+func TestFirstCPUs(t *testing.T) {
+	m := numatest.EPYC(2, 4, 1, 2, 1)
+	p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64, 1 << 20}, Taus: []int{1, 2}, Segments: 2, SegmentBytes: 8192,
+		Caches: []bool{false}, Policies: []numa.Policy{numa.Local, numa.AcrossNodes}, NoGamma: true}
+	if got := FirstCPUs(p, m); !slices.Equal(got, []int{0, 2, 4, 6, 8, 10, 12, 14}) {
+		t.Errorf("launches begin at %v", got)
+	}
+	m.Nodes[2].FreeBytes = 1 << 20 // node 1 has its neighbours' buffers there too
+	if got := FirstCPUs(p, m); !slices.Equal(got, []int{0, 6, 8, 10, 12, 14}) {
+		t.Errorf("with node 2 full launches begin at %v", got)
+	}
+	p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{3, 5}
+	if got := FirstCPUs(p, m); got != nil {
+		t.Errorf("CPUs are chosen, and launches begin at %v", got)
+	}
+	one, eight := numatest.EPYC(1, 2, 1, 2, 1), numatest.EPYC(1, 8, 1, 2, 1)
+	p.Policies = Policies(one)
+	few := len(Keys(p, 4))
+	if p.Policies = Policies(eight); len(Keys(p, 4)) != few {
+		t.Errorf("8 nodes have %d cells, 2 nodes %d", len(Keys(p, 4)), few)
 	}
 }

@@ -1,15 +1,15 @@
-package shm_test
+package shm
 
 import (
 	"encoding/binary"
 	"os"
+	"sync"
 	"testing"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/test/must"
-	"github.com/taulop/taulop/shm"
 )
 
 // active counts pages of mem that the kernel has on a list of active ones, as
@@ -44,19 +44,19 @@ func active(t *testing.T, mem []byte) (pages int) {
 
 func TestActivate(t *testing.T) {
 	const pages = 3000 // more than a call takes, and no multiple
-	r := must.Get(shm.MapPrivate(pages * os.Getpagesize()))
+	r := must.Get(MapPrivate(pages * os.Getpagesize()))
 	defer r.Close()
 	must.Do(r.Pages(false))
 	mem := r.Bytes()
 	for i := range mem {
 		mem[i] = byte(i / 7)
 	}
-	shm.Activate(nil)
+	Activate(nil)
 	if before := active(t, mem); before > pages/2 {
 		t.Skipf("%d of %d pages are active from the beginning: this kernel needs none of it", before, pages)
 	}
 	// A byte more than whole pages: the last one counts.
-	shm.Activate(mem[:len(mem)-os.Getpagesize()+1])
+	Activate(mem[:len(mem)-os.Getpagesize()+1])
 	for i, b := range mem {
 		if b != byte(i/7) {
 			t.Fatalf("byte %d is %d after it, %d before", i, b, byte(i/7))
@@ -74,5 +74,26 @@ func TestActivate(t *testing.T) {
 // fetched fetches mem's first byte from the process itself.
 func fetched(mem []byte) error {
 	var b [1]byte
-	return shm.Fetch(unix.Getpid(), b[:], uintptr(unsafe.Pointer(&mem[0])))
+	return Fetch(unix.Getpid(), b[:], uintptr(unsafe.Pointer(&mem[0])))
+}
+
+// Reach leaves memory as it is, wherever it begins and ends, with a hypervisor's page tables and
+// without.
+func TestReach(t *testing.T) {
+	defer func(was func() bool) { shadowed = was }(shadowed)
+	mem := region(t, 5*4096)
+	for i := range mem {
+		mem[i] = byte(i % 251)
+	}
+	for _, has := range []bool{true, false} {
+		shadowed = sync.OnceValue(func() bool { return has })
+		for _, r := range [][2]int{{0, 0}, {0, 1}, {4095, 4097}, {100, 4096 + 100}, {1, len(mem)}, {len(mem) - 1, len(mem)}} {
+			Reach(mem[r[0]:r[1]])
+		}
+	}
+	for i := range mem {
+		if mem[i] != byte(i%251) {
+			t.Fatalf("byte %d is another", i)
+		}
+	}
 }

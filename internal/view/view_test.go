@@ -1,0 +1,189 @@
+package view
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/numa"
+)
+
+// Numbers are aligned right, words left, units below the heads, and notes below the rows.
+func TestTableText(t *testing.T) {
+	table := Table{Title: "L(m,τ) in ns", Columns: append(Words("setup"), Numbers("m", "τ=1", "τ = 10")...)}
+	table.Columns[3].Unit = "ns"
+	table.Add("ring", "8K", "559", "1200.5")
+	table.Add("isolated", "64", "7", "")
+	table.Note("%d cells", 4)
+	var b strings.Builder
+	table.WriteText(&b)
+	if want := "L(m,τ) in ns\nsetup      m  τ=1  τ = 10\n                       ns\nring      8K  559  1200.5\nisolated  64    7\n4 cells\n"; b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+}
+
+// Each part of a table that is too wide for a line repeats the keys, also numbers.
+func TestTableKeys(t *testing.T) {
+	table := Table{Columns: Numbers("P", "m", strings.Repeat("a", 40), strings.Repeat("b", 40)), Keys: 2}
+	table.Add(7, "8K", 1, 2)
+	var b strings.Builder
+	page := NewPage(&b, DefaultWidth)
+	table.WriteText(page)
+	page.Close()
+	if n := strings.Count(b.String(), "  7  8K  "); n != 2 {
+		t.Errorf("keys stand %d times in\n%s", n, &b)
+	}
+}
+
+func TestTableAdd(t *testing.T) {
+	var table Table
+	table.Add("a", 3, true, nil, []string{"b", ""}, []any{1.23456789, math.NaN(), math.Inf(1)}, -1e-9)
+	if want := []string{"a", "3", "true", "", "b", "", "1.23457", "", "", "-1e-09"}; !slices.Equal(table.Rows[0], want) {
+		t.Errorf("got %q, want %q", table.Rows[0], want)
+	}
+}
+
+func TestTableValues(t *testing.T) {
+	table := Table{Columns: Words("name", "note", "p")}
+	table.Add("a,b", "=1+1")
+	var b strings.Builder
+	must.Do(table.WriteValues(&b, ','))
+	if want := "name,note,p\n\"a,b\",'=1+1,\n"; b.String() != want {
+		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+// A wide table is split into parts, each with the first column. Columns marked Beside stay together. Words are
+// wrapped in their column, sentences with an indent.
+func TestPage(t *testing.T) {
+	table := Table{Title: "a title that is longer than a line", Columns: append(Numbers("m", "first", "second", "", "third"), Words("remark")...)}
+	table.Columns[3].Left = true
+	table.Add("1K", "100", "200", "± 1", "300", "of one word")
+	table.Add("2K", "1000", "2000", "± 10", "3000", "of several words that have no room beside it")
+	table.Note("a note that is longer than a line as well")
+	for _, tt := range []struct {
+		width int
+		want  string
+	}{
+		{24, `a title that is longer
+  than a line
+   m  first
+  1K    100
+  2K   1000
+
+   m  second
+  1K     200  ± 1
+  2K    2000  ± 10
+
+   m  third
+  1K    300
+  2K   3000
+
+   m  remark
+  1K  of one word
+  2K  of several words
+      that have no room
+      beside it
+a note that is longer
+  than a line as well
+`},
+		{60, `a title that is longer than a line
+   m  first  second        third  remark
+  1K    100     200  ± 1     300  of one word
+  2K   1000    2000  ± 10   3000  of several words that have
+                                  no room beside it
+a note that is longer than a line as well
+`},
+	} {
+		var b strings.Builder
+		page := NewPage(&b, tt.width)
+		table.WriteText(page)
+		if page.Close(); b.String() != tt.want {
+			t.Errorf("%d letters:\n%s\nwant\n%s", tt.width, b.String(), tt.want)
+		}
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(line) - 1; n > tt.width {
+				t.Errorf("%d letters in %d: %s", n, tt.width, line)
+			}
+		}
+	}
+	var b strings.Builder
+	if table.WriteText(&b); strings.Count(b.String(), "\n") != 5 {
+		t.Errorf("who does not say how wide it is gets a line for each row:\n%s", b.String())
+	}
+}
+
+// Lines are wrapped however they are split over writes, also a last line without an end.
+func TestPageLines(t *testing.T) {
+	var b strings.Builder
+	page := NewPage(&b, 12)
+	for _, part := range []string{"one two", " three four\n\nfi", "ve\nlast of", " all of them"} {
+		if n, err := page.Write([]byte(part)); n != len(part) || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	page.Close()
+	if got, want := b.String(), "one two\n  three four\n\nfive\nlast of all\n  of them"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// The uncertainty decides the number of digits; 0 has no sign.
+func TestDigits(t *testing.T) {
+	for _, tt := range []struct {
+		v, uncertainty float64
+		want           string
+	}{
+		{1234.567, 30, "1235"}, {95923, 20000, "96000"}, {2382, 150, "2380"}, {-14999, 1000, "-15000"}, {1234.567, 0.5, "1234.6"}, {12.345, 0.04, "12.35"}, {0.012345, 0.0001, "0.0123"}, {0.00049, 0.00002, "0.00049"},
+		{3793, 0, "3793"}, {12.3456, math.Inf(1), "12.3"}, {math.NaN(), 1, "?"},
+		{-0.3, 20, "0"}, {-0.04, 0.3, "0.0"}, {0, 1, "0"}, {-3, 20, "-3"}, {-0.4, 0.3, "-0.4"}, {-10, 200, "-10"},
+	} {
+		if got := Digits(tt.v, tt.uncertainty); got != tt.want {
+			t.Errorf("Digits(%g, %g) = %q, want %q", tt.v, tt.uncertainty, got, tt.want)
+		}
+	}
+}
+
+// A number has two digits, unless its interval is twenty times as wide.
+func TestRoughOfTheUnknown(t *testing.T) {
+	for _, tt := range []struct {
+		e    fit.Estimate
+		want string
+	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}} {
+		if got := Rough(tt.e); got != tt.want {
+			t.Errorf("Rough(%v) = %q, want %q", tt.e, got, tt.want)
+		}
+	}
+}
+
+// Empty lists are [] at any depth, unless their type writes its own JSON or they may be left out.
+func TestWriteJSON(t *testing.T) {
+	type row struct {
+		Samples []float64 `json:"samples"`
+	}
+	document := struct {
+		row
+		Rows     []row       `json:"rows"`
+		Result   *row        `json:"result"`
+		None     *row        `json:"none"`
+		Allowed  numa.CPUSet `json:"allowed"`
+		Warnings []string    `json:"warnings,omitempty"`
+	}{Rows: []row{{}}, Result: &row{}}
+	var b strings.Builder
+	must.Do(WriteJSON(&b, "taulop x", 1, "so", &document))
+	want := `{"format":"taulopx","version":1,"answer":"so","samples":[],"rows":[{"samples":[]}],"result":{"samples":[]},"none":null,"allowed":""}`
+	if got := strings.NewReplacer(" ", "", "\n", "").Replace(b.String()); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if document.Warnings != nil {
+		t.Error("a list that is left out is there")
+	}
+	b.Reset()
+	if err := WriteJSON(&b, "taulop x", 2, "", struct{}{}); err != nil || b.String() != "{\n  \"format\": \"taulop x\",\n  \"version\": 2\n}\n" {
+		t.Errorf("%q, %v", b.String(), err)
+	}
+}

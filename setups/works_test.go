@@ -1,0 +1,150 @@
+package setups
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/reduce"
+)
+
+// Every pass is counted and checked, warm-up passes included, in fresh memory, in kept memory and in an
+// arena.
+func TestPassesAreCounted(t *testing.T) {
+	team := team(t, 1)
+	kept := keptArray
+	defer func() { keptArray = kept }()
+	for _, c := range []struct {
+		name        string
+		kept, arena int
+		passes      int // of an array, at least
+	}{
+		{"fresh", 1 << 20, 0, warmPasses},
+		{"kept", 1 << 10, 0, 3 * 4},
+		{"arena", 1 << 20, 4 << 10, 3},
+	} {
+		keptArray = c.kept
+		var fewest int
+		p := Passes{Bytes: 1 << 10, Count: 4, Batches: 2, ArenaBytes: c.arena, Laid: c.name,
+			Lay: func(mem []byte, _ int) { clear(mem) },
+			Pass: func(array []byte, times int) float64 {
+				for range times {
+					for i := range array {
+						array[i]++
+					}
+				}
+				return 0
+			},
+			Check: func(array []byte, passes int) error {
+				for i, got := range array {
+					if int(got) != passes {
+						return fmt.Errorf("byte %d was passed over %d times, and %d were counted", i, got, passes)
+					}
+				}
+				clear(array)
+				fewest = min(fewest, passes)
+				return nil
+			}}
+		for range 3 {
+			fewest = 1 << 30
+			times, err := team.Passes(context.Background(), p)
+			if err != nil || len(times) < 1 {
+				t.Fatalf("%s: %v, %v", c.name, times, err)
+			}
+			if fewest < c.passes {
+				t.Errorf("%s: an array was passed over %d times, want %d or more", c.name, fewest, c.passes)
+			}
+		}
+		if stays := team.memory.kept[key{of: arrayOfPasses}] != nil; stays != (c.name != "fresh") {
+			t.Errorf("%s: an arena stays: %t", c.name, stays)
+		}
+	}
+}
+
+// Round trips wait for the delay between messages, and messages of every size arrive.
+func TestRoundTrips(t *testing.T) {
+	team := team(t, 3)
+	for _, m := range []int{0, 1, 1000, 5000} {
+		rt := RoundTrip{N: 5, Bytes: m, Segments: 2, SegmentBytes: 1024, Runs: 3}
+		for _, rt.ArenaBytes = range []int{0, 1 << 16} {
+			if times, err := team.RoundTrips(context.Background(), rt); err != nil || len(times) != 3 || !(times[0] > 0) {
+				t.Errorf("m = %d, an arena of %d: %v, %v", m, rt.ArenaBytes, times, err)
+			}
+		}
+		rt.Delay = time.Millisecond
+		times, err := team.RoundTrips(context.Background(), rt)
+		if err != nil || slices.Min(times) < 4e6 { // what delays took longer than that is taken off, and no more
+			t.Errorf("m = %d: 5 messages with 1 ms between them took %v ns, %v", m, times, err)
+		}
+		rt.Receiver = true
+		times, err = team.RoundTrips(context.Background(), rt)
+		if err != nil || len(times) != 3 {
+			t.Fatalf("receiver, m = %d: %v, %v", m, times, err)
+		}
+		if m <= rt.SegmentBytes && slices.Min(times) > float64(rt.Delay)/2 { // it did not wait for them
+			t.Errorf("m = %d: messages that are there took their receiver %v ns", m, times)
+		}
+	}
+	single := team.workers[:1]
+	if _, err := (&Team{workers: single}).RoundTrips(context.Background(), RoundTrip{N: 1, Runs: 1}); err == nil {
+		t.Error("one worker made a round trip")
+	}
+}
+
+// Every operator runs as a trial on any size of vector, its operand untouched.
+func TestReducing(t *testing.T) {
+	team := team(t, 2)
+	for _, o := range reduce.Operators {
+		for _, m := range []int{4, 64, 5000} {
+			m = max(m, o.Element)
+			if _, err := team.Run(context.Background(), Trial{Setup: Reducing(o), Segments: 1, SegmentBytes: m, K: 1, Bytes: m,
+				Messages: 3, Batches: 1}); err != nil {
+				t.Errorf("%s on %d bytes: %v", o.Name, m, err)
+			}
+		}
+	}
+}
+
+func TestIsolatedNeverOverlaps(t *testing.T) {
+	team := team(t, 2)
+	run := must.Get(team.prepare(Trial{Setup: Isolated, Segments: 8, SegmentBytes: 1024, K: 3, Bytes: 3000, Messages: 5, Batches: 1}))
+	defer run.unmap()
+	if run.Segments != 1 {
+		t.Errorf("isolated has %d segments: its sender could be ahead of its receiver", run.Segments)
+	}
+	if err := team.run(context.Background(), run); err != nil {
+		t.Error(err)
+	}
+	if Isolated.Workers(1) != 2 || Ring.Workers(3) != 3 {
+		t.Error("workers of isolated and ring")
+	}
+}
+
+// A chain of n steps has the result of n dependent steps.
+func TestChain(t *testing.T) {
+	for _, n := range []int{16, 2000, stepsOfChain} {
+		want := 1
+		for i := range n {
+			if i%2 == 0 {
+				want += 3
+			} else {
+				want ^= n
+			}
+		}
+		if got := chain(n, 1, 3); got != want {
+			t.Errorf("%d steps: %d, want %d", n, got, want)
+		}
+	}
+}
+
+// One more iteration changes the result: the compiler has removed none.
+func TestSums(t *testing.T) {
+	for n := range 20 {
+		if sums(n+1) == sums(n) {
+			t.Errorf("%d and %d iterations come to %d", n, n+1, sums(n))
+		}
+	}
+}
