@@ -16,39 +16,7 @@ import (
 )
 
 // ownTree is a selection tree of MPICH with each kind of condition.
-const ownTree = `{
-  "collective=bcast": {
-    "comm_type=intra": {
-      "comm_size<8": {"comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Bcast_intra_smp": {}},
-        "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}}, "comm_hierarchy=any": {"algorithm=MPIR_Bcast_intra_binomial": {}}},
-      "comm_size=pow2": {"avg_msg_size<=12288": {"algorithm=MPIR_Bcast_intra_binomial": {}},
-        "per_proc_msg_size<=65536": {"algorithm=MPIR_Bcast_intra_scatter_recursive_doubling_allgather": {}},
-        "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}},
-      "comm_size=any": {"avg_msg_size<=12288": {"algorithm = MPIR_Bcast_intra_binomial": {}},
-        "avg_msg_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}
-    },
-    "comm_type=inter": {"algorithm=MPIR_Bcast_inter_remote_send_local_bcast": {}}
-  },
-  "collective=allreduce": {"comm_type=intra": {
-    "avg_msg_size<=8": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
-    "avg_msg_size=any": {"is_op_built_in=no": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
-      "is_op_built_in=yes": {"count<pow2": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
-        "count=any": {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}}}}},
-  "collective=reduce": {"comm_type=intra": {
-    "avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}},
-    "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}}},
-  "collective=allgather": {"comm_type=intra": {
-    "comm_size=pow2": {"total_msg_size<524288": {"algorithm=MPIR_Allgather_intra_recursive_doubling": {}},
-      "total_msg_size=any": {"algorithm=MPIR_Allgather_intra_ring": {}}},
-    "comm_size=any": {"total_msg_size<81920": {"algorithm=MPIR_Allgather_intra_brucks": {}},
-      "total_msg_size=any": {"algorithm=MPIR_Allgather_intra_ring": {}}}}},
-  "collective=alltoall": {"comm_type=intra": {
-    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
-    "is_sendbuf_inplace=no": {"avg_msg_size<=256": {"algorithm=MPIR_Alltoall_intra_brucks": {}},
-      "avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}}}},
-  "collective=ibarrier": {"comm_type=intra": {"algorithm=MPIR_Ibarrier_intra_tsp_recexch": {"k=2": {}}}}
-}
-`
+var ownTree = string(must.Get(os.ReadFile("testdata/own.json")))
 
 func tree(t testing.TB) *Tree {
 	t.Helper()
@@ -168,14 +136,7 @@ func TestOfHead(t *testing.T) {
 // A condition on the communicator after one on the call is evaluated in each call, with < as <=
 // (MPIR_Csel_search of csel.c).
 func TestMPICHTakesLessForAtMost(t *testing.T) {
-	own, err := ReadTree(strings.NewReader(`{
-  "collective=bcast": {"comm_type=intra": {"comm_size<8": {"algorithm=MPIR_Bcast_intra_binomial": {}}, "comm_size=any": {"algorithm=MPIR_Bcast_intra_scatter_ring_allgather": {}}}},
-  "collective=alltoall": {"comm_type=intra": {
-    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
-    "is_sendbuf_inplace=no": {"comm_size<8": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "own.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(ReadTree(bytes.NewReader(must.Get(os.ReadFile("testdata/less.json"))), "own.json"))
 	l := mpich4.OnBase(own)
 	rules := []Rule{{collective.Named("alltoall"), 8, 1, 8, 64, Setting{Name: "pairwise"}}}
 	var text bytes.Buffer
@@ -564,22 +525,7 @@ func TestSplicedAgain(t *testing.T) {
 // another one. A rule is extended over the library's own choice of the same algorithm: for doubles among four
 // ranks that is recursive doubling up to 31 bytes.
 func TestSplicedIsQuickToSearch(t *testing.T) {
-	base, err := ReadTree(strings.NewReader(`{
-  "collective=reduce": {"comm_type=intra": {
-    "comm_hierarchy=parent": {"avg_msg_size<=0": {"algorithm=MPIR_Reduce_intra_smp": {}}, "avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}},
-      "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}},
-    "comm_hierarchy=any": {"avg_msg_size<=2048": {"algorithm=MPIR_Reduce_intra_binomial": {}}, "avg_msg_size=any": {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}}}},
-  "collective=allreduce": {"comm_type=intra": {
-    "avg_msg_size<=8": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}}, "count<pow2": {"algorithm=MPIR_Allreduce_intra_recursive_doubling": {}},
-    "count=any": {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}}}},
-  "collective=alltoall": {"comm_type=intra": {
-    "is_sendbuf_inplace=yes": {"algorithm=MPIR_Alltoall_intra_pairwise_sendrecv_replace": {}},
-    "is_sendbuf_inplace=no": {
-      "comm_size<8": {"avg_msg_size<=32768": {"algorithm=MPIR_Alltoall_intra_scattered": {}}, "avg_msg_size=any": {"algorithm=MPIR_Alltoall_intra_pairwise": {}}},
-      "comm_size=any": {"algorithm=MPIR_Alltoall_intra_brucks": {}}}}}}`), "base.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := must.Get(ReadTree(bytes.NewReader(must.Get(os.ReadFile("testdata/searched.json"))), "base.json"))
 	l := mpich4.OnBase(base)
 	rules := []Rule{
 		{collective.Named("alltoall"), 4, 1, 4096, 8192, Setting{Name: "pairwise"}},

@@ -116,25 +116,3 @@ func wrongIsFound(t *testing.T, team *Team, c Collective) {
 func promised(run *performance, id int) bool {
 	return len(run.Schedule.Promise(id)) > 0
 }
-
-// Arenas stay mapped from call to call, and grow with the message.
-func TestExchangeIsKept(t *testing.T) {
-	team := team(t, 2)
-	a, _ := collective.Lookup("allgather:ring")
-	arena := func(m, arena int) *region {
-		s := must.Get(a.Schedule(collective.Call{P: 2, M: m}))
-		c := Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: arena}
-		must.Get(team.RunCollective(context.Background(), c))
-		return team.memory.kept[key{of: arenaOfRanks, side: sending}]
-	}
-	first := arena(1000, 1<<20)
-	if e := arena(50000, 1<<20); e != first {
-		t.Error("the arenas were mapped again")
-	}
-	if e := arena(1<<20, 1<<20); len(e.mem) < 4<<20 {
-		t.Errorf("arenas of %d bytes hold two results of %d", len(e.mem), 2<<20)
-	}
-	if team.Release(); len(team.memory.kept) > 0 {
-		t.Error("Release kept the arenas")
-	}
-}

@@ -12,7 +12,6 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/survey/loaded"
-	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -190,22 +189,6 @@ func TestProfileCharts(t *testing.T) {
 			t.Errorf("%s: caption %q, want %q", tt.what, caption, tt.caption)
 		}
 	}
-}
-
-// An element takes as many ns as the stride, whatever N; a stride is where it belongs.
-func TestAccessesAreOfElements(t *testing.T) {
-	c := made(t)(accesses([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
-	for _, p := range c.Panels {
-		for _, s := range p.Series {
-			for i, q := range s.Points {
-				if stride := float64([]int{1, 4, 16}[i]); q.X != stride || q.Y != about(stride) {
-					t.Errorf("%s of %s: %+v, want a stride and time of %g", s.Name, p.Name, q, stride)
-				}
-			}
-		}
-	}
-	d := svg(t, c)
-	contains.All(t, d.text(), "int32", "float64", "stride, elements", "16", "time of an element", "10 ns")
 }
 
 // Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.

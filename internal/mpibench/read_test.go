@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,47 +96,7 @@ var outputs = []struct {
 		"            0         1000         4.06         4.08         4.07         0.00\r\n" +
 		"            1         1000         4.22         4.25         4.22         0.45\r\n\r\n\r\n# All processes entering MPI_Finalize\r\n",
 		[]string{"IMB Sendrecv sendrecv P=4 m=0 4.08us line 8", "IMB Sendrecv sendrecv P=4 m=1 4.25us line 9"}, nil},
-	{"IMB with idle ranks, ranks in rows, defects and what cannot be compared", `
-# Benchmarking PingPong
-# #processes = 2
-# ( 2 additional processes waiting in MPI_Barrier)
-#------
-       #bytes #repetitions      t[usec]   Mbytes/sec    defects
-           64         1000         0.50       128.00       0.00
-          128         1000         0.60       213.33       0.50
- out of step: a line of some library
-
-# Benchmarking Alltoall
-# #processes = 4; rank order (rowwise):
-      0     1
-      2     3
-#------
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-           64         1000         2.50         3.50         3.00
-      4194304 out-of-mem.; needed X=   0.125 GB; use flag "-mem X" or MAX_MEM_USAGE>=X (IMB_mem_info.h)
-
-# Benchmarking Uniband
-# #processes = 2
-       #bytes #repetitions   Mbytes/sec      Msg/sec
-            2            5        15.28      7641882
-
-# Benchmarking Bcast
-# #processes = 1
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-           64         1000         0.02         0.02         0.02
-
-# Benchmarking Multi-Bcast
-# ( 2 groups of 2 processes each running simultaneous )
-# Group  0:     0    1
-# Group  1:     2    3
- Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-     0           64         1000         1.02         1.02         1.02
-
-# Benchmarking Ibcast
-# #processes = 2
-       #bytes #repetitions  t_ovrl[usec]  t_pure[usec]  t_CPU[usec]   overlap[%]
-           64         1000         3.02         2.02         1.02   50.0
-`,
+	{"IMB with idle ranks, ranks in rows, defects and what cannot be compared", invented("imb-defects"),
 		[]string{"IMB PingPong message P=2 m=64 0.5us line 7", "IMB Alltoall alltoall P=4 m=64 3.5us line 17"},
 		[]string{
 			"PingPong line 8: with 128 bytes wrong data arrived",
@@ -158,22 +119,7 @@ var outputs = []struct {
 		[]string{"OSU osu_latency message P=2 m=0 19.23us line 3", "OSU osu_latency message P=2 m=1024 31.54us line 4"}, nil},
 	{"OSU 5.6, after a launcher's lines, indented", "    Rank 1 - About to run: osu_latency\n    2 ranks\n\n    # OSU MPI Latency Test v5.6.3\n    # Size          Latency (us)\n    8                       0.31\n",
 		[]string{"OSU osu_latency message P=2 m=8 0.31us line 6"}, nil},
-	{"OSU 7 with a datatype, full and validated", `[host:263038] SET UCX_NET_DEVICES=mlx5_2:1
-
-# OSU MPI All-to-All Personalized Exchange Latency Test v7.5
-# Datatype: MPI_CHAR.
-# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation
-1                       4.34              4.10              4.60        1000              Pass
- coll.c:30 - some module says something
-2                       4.40              4.20              4.70        1000              Fail
-# OSU MPI Allreduce Latency Test v7.5
-# Datatype: MPI_INT.
-# Size       Avg Latency(us)
-4                      11.69
-# OSU MPI Barrier Latency Test v7.5
-# Avg Latency(us)
-165.70
-`,
+	{"OSU 7 with a datatype, full and validated", invented("osu-7-full"),
 		[]string{"OSU osu_alltoall alltoall P=0 m=1 4.6us line 6", "OSU osu_allreduce allreduce P=0 m=4 11.69us line 12", "OSU osu_barrier barrier P=0 m=0 165.7us line 15"},
 		[]string{"osu_alltoall line 8: with 2 bytes wrong data arrived"}},
 	{"IMB stopped between tables", "#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n",
@@ -184,94 +130,19 @@ var outputs = []struct {
 		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 4"}, []string{"# Benchm line 6: its table has no heading: the benchmark was stopped, or its output cut"}},
 	{"cut above the title", "# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n\n#-----------\n",
 		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 4"}, []string{"#----------- line 6: its table has no heading: the benchmark was stopped, or its output cut"}},
-	{"IMB -multi 0 and -multi 1", `# Benchmarking Multi-PingPong
-# ( 3 groups of 2 processes each running simultaneous )
-# Group  0:     0    1
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
-            0         1000         0.21         0.25         0.23         0.00
-           64         1000         0.40         0.44         0.42       145.45
-
-# Benchmarking Multi-Sendrecv
-# ( 2 groups of 3 processes each running simultaneous )
-# Group  0:     0    1    2
-# Group  1:     3    4    5
-# ( 1 additional process waiting in MPI_Barrier)
- Group       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]   Mbytes/sec
-     0           64         1000         1.00         1.02         1.01       125.49
-     1           64         1000         1.00         1.06         1.03       120.75
-
-`, []string{"IMB Multi-PingPong message P=6 m=0 0.25us line 5", "IMB Multi-PingPong message P=6 m=64 0.44us line 6",
+	{"IMB -multi 0 and -multi 1", invented("imb-multi"), []string{"IMB Multi-PingPong message P=6 m=0 0.25us line 5", "IMB Multi-PingPong message P=6 m=64 0.44us line 6",
 		"IMB Multi-Sendrecv sendrecv P=6 m=64 1.02us line 14", "IMB Multi-Sendrecv sendrecv P=6 m=64 1.06us line 15"}, nil},
-	{"OSU multiple pairs", `# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3
-# [ pairs: 4 ] [ window size: 64 ]
-# Size                  MB/s        Messages/s
-1                      16.00       16000000.00
-1048576             12288.00          11718.75
-# OSU MPI Multiple Bandwidth / Message Rate Test v5.6.3
-# [ pairs: 2 ] [ window size: 64 ]
-# Size                  MB/s
-1024                 4096.00
-# OSU MPI Multi Latency Test v5.3.2
-# Size          Latency (us)
-0                       0.98
-# OSU MPI Multiple Bandwidth / Message Rate Test v5.3.2
-# [ pairs: 2 ] [ window size: varied ]
-
-# Uni-directional Bandwidth (MB/sec)
-#               1           2
-1              0.10      0.20
-`, []string{"OSU osu_mbw_mr stream P=8 m=1 0.25us line 4", "OSU osu_mbw_mr stream P=8 m=1048576 341.3333333333333us line 5",
+	{"OSU multiple pairs", invented("osu-pairs"), []string{"OSU osu_mbw_mr stream P=8 m=1 0.25us line 4", "OSU osu_mbw_mr stream P=8 m=1048576 341.3333333333333us line 5",
 		"OSU osu_mbw_mr stream P=4 m=1024 0.5us line 9", "OSU osu_multi_lat message P=0 m=0 0.98us line 12"},
 		[]string{"osu_mbw_mr line 14: its window varies: run it without -V"}},
-	{"reductions by one rank and by several, of less than an element, and of what nobody says", `
-# Benchmarking Reduce_local
-# #processes = 2
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-           64         1000         0.02         0.02         0.02
-# MPI_Datatype for reductions    :   MPI_DOUBLE
-# Benchmarking Reduce_local
-# #processes = 1
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-            0         1000         0.02         0.02         0.02
-            4         1000         0.02         0.02         0.02
-           64         1000         0.03         0.03         0.03
-# Benchmarking Multi-Reduce_local
-# ( 2 groups of 2 processes each running simultaneous )
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-           64         1000         0.03         0.05         0.04
-# MPI_Datatype for reductions    :   MPI_CHAR
-# Benchmarking Reduce_local
-# #processes = 2
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-           64         1000         0.02         0.02         0.02
-#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part
-# Benchmarking Multi-Reduce_local
-# #processes = 2
-       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
-           64         1000         0.02         0.02         0.02
-# All processes entering MPI_Finalize
-`, []string{"IMB Reduce_local reduction SUM_R P=1 m=64 0.03us line 12", "IMB Multi-Reduce_local reduction SUM_R P=4 m=64 0.05us line 16"},
+	{"reductions by one rank and by several, of less than an element, and of what nobody says", invented("imb-reductions"), []string{"IMB Reduce_local reduction SUM_R P=1 m=64 0.03us line 12", "IMB Multi-Reduce_local reduction SUM_R P=4 m=64 0.05us line 16"},
 		[]string{
 			`Reduce_local line 4: it does not say what it reduced: the line "# MPI_Datatype for reductions : …" is missing above`,
 			"Reduce_local line 10: less than one element reduces nothing",
 			"Reduce_local line 20: it reduced elements of type MPI_CHAR, of which taulop has no operator",
 			`Multi-Reduce_local line 25: it does not say what it reduced: the line "# MPI_Datatype for reductions : …" is missing above`,
 		}},
-	{"OSU that cannot be compared", `# OSU MPI Bi-Directional Bandwidth Test v7.5
-# Size      Bandwidth (MB/s)
-1                       2.32
-# OSU MPI-CUDA Broadcast Latency Test v5.9
-# Size       Avg Latency(us)
-1                      12.46
-# OSU MPI Multi-threaded Latency Test v7.4
-# Size       Latency (us)
-1                      12.46
-# OSU MPI Non-blocking Broadcast Latency Test v7.4
-# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait
-
-# Size           Overall(us)       Compute(us)    Pure Comm.(us)        Overlap(%)
-1                       1.50              0.50              0.90             88.00
-`, nil,
+	{"OSU that cannot be compared", invented("osu-others"), nil,
 		[]string{
 			"OSU MPI Bi-Directional Bandwidth Test line 2: it measures no latency of an MPI operation",
 			"OSU MPI-CUDA Broadcast Latency Test line 5: its data is in the memory of an accelerator",
@@ -280,30 +151,13 @@ var outputs = []struct {
 		}},
 	{"a byte order mark", "\ufeff# OSU MPI Latency Test\n# Size  Latency (us)\n1  2\n", []string{"OSU osu_latency message P=2 m=1 2us line 3"}, nil},
 	// Columns of percentiles (-z of OSU 7) do not change the time, the mean of all.
-	{"percentiles, separated by blanks and by commas", `# OSU MPI Latency Test v7.4
-# Datatype: MPI_CHAR.
-# Size            Latency (us)    P50 Tail Lat(us)    P90 Tail Lat(us)    P99 Tail Lat(us)
-8192                      1.75                1.70                1.90                3.02
-# OSU MPI Latency Test v7.4
-# Size, Latency (us),P50 Tail Lat(us)
-8192,1.75,1.70
-# OSU MPI Broadcast Latency Test v7.4
-# Size       Avg Latency(us)     Min Latency(us)     Max Latency(us)  Iterations          Validation    P50 Tail Lat(us)    P5 Tail Lat(us)
-8192                    1.75                1.50                2.02        1000                Pass                1.74                1.55
-# OSU MPI Broadcast Latency Test v7.4
-# Size, Avg Latency(us),Min Latency(us),Max Latency(us),Iterations,Validation,P50 Tail Lat(us)
-8192,1.75,1.50,2.02,1000,Pass,1.74
-# OSU MPI Bandwidth Test v7.4
-# Size      Bandwidth (MB/s)   P50 Tail BW(MB/s)
-8192                 4096.00             4100.00
-# OSU MPI Barrier Latency Test v7.4
-# Avg Latency(us)    P50 Tail Lat(us)
-             0.25                0.24
-# OSU MPI Barrier Latency Test v7.4
-# Avg Latency(us),P50 Tail Lat(us)
-0.25,0.24
-`, []string{"OSU osu_latency message P=2 m=8192 1.75us line 4", "OSU osu_latency message P=2 m=8192 1.75us line 7", "OSU osu_bcast bcast P=0 m=8192 2.02us line 10",
+	{"percentiles, separated by blanks and by commas", invented("osu-percentiles"), []string{"OSU osu_latency message P=2 m=8192 1.75us line 4", "OSU osu_latency message P=2 m=8192 1.75us line 7", "OSU osu_bcast bcast P=0 m=8192 2.02us line 10",
 		"OSU osu_bcast bcast P=0 m=8192 2.02us line 13", "OSU osu_bw stream P=2 m=8192 2us line 16", "OSU osu_barrier barrier P=0 m=0 0.25us line 19", "OSU osu_barrier barrier P=0 m=0 0.25us line 22"}, nil},
+}
+
+// invented is an output in a file.
+func invented(name string) string {
+	return string(must.Get(os.ReadFile(filepath.Join("testdata/invented", name+".txt"))))
 }
 
 func TestRead(t *testing.T) {

@@ -12,20 +12,6 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-// Numbers are aligned right, words left, units below the heads, and notes below the rows.
-func TestTableText(t *testing.T) {
-	table := Table{Title: "L(m,τ) in ns", Columns: append(Words("setup"), Numbers("m", "τ=1", "τ = 10")...)}
-	table.Columns[3].Unit = "ns"
-	table.Add("ring", "8K", "559", "1200.5")
-	table.Add("isolated", "64", "7", "")
-	table.Note("%d cells", 4)
-	var b strings.Builder
-	table.WriteText(&b)
-	if want := "L(m,τ) in ns\nsetup      m  τ=1  τ = 10\n                       ns\nring      8K  559  1200.5\nisolated  64    7\n4 cells\n"; b.String() != want {
-		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
-	}
-}
-
 // Each part of a table that is too wide for a line repeats the keys, also numbers.
 func TestTableKeys(t *testing.T) {
 	table := Table{Columns: Numbers("P", "m", strings.Repeat("a", 40), strings.Repeat("b", 40)), Keys: 2}
