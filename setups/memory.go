@@ -2,30 +2,16 @@ package setups
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
-	"slices"
 	"sync"
 )
 
 // A walk is the path of messages through the workers' user buffers, in step, downwards from the end and
 // round again. Downwards, because a program's message does not follow the last one in memory, where the
-// processor has prefetched. The walk records whose bytes each unit holds, so that check knows every
-// byte's origin, whichever setups took turns.
+// processor has prefetched.
 type walk struct {
-	units   int                // of a worker's memory that messages walk through
-	next    int                // unit below which the next message lies
-	holds   []uint32           // by unit: an index of origins
-	origins [][]int            // by worker, whose bytes it has; the first: its own
-	known   map[string]uint32  // index of origins by their text
-	brought map[arrival]uint32 // index of origins after an arrival
-}
-
-// An arrival is n messages of a setup among tau workers to a unit that holds origins[held].
-type arrival struct {
-	held   uint32
-	setup  string
-	tau, n int
+	units int // of a worker's memory that messages walk through
+	next  int // unit below which the next message lies
 }
 
 // unitBytes is a cache line: no two messages share one.
@@ -68,21 +54,7 @@ func (s Setup) userBytes(n int) int {
 	return n
 }
 
-// newWalk begins a walk through units that hold each worker's own bytes. It reuses the memory of holds
-// if that suffices.
-func newWalk(workers, units int, holds []uint32) *walk {
-	own := make([]int, workers)
-	for w := range own {
-		own[w] = w
-	}
-	k := &walk{units: units, next: units, holds: holds, origins: [][]int{own}, known: map[string]uint32{fmt.Sprint(own): 0}, brought: make(map[arrival]uint32)}
-	if cap(holds) < units {
-		k.holds = make([]uint32, units)
-	}
-	k.holds = k.holds[:units]
-	clear(k.holds)
-	return k
-}
+func newWalk(units int) *walk { return &walk{units, units} }
 
 // stay keeps messages of that many units at one place.
 func (k *walk) stay(units int) { k.units, k.next = units, units }
@@ -104,52 +76,13 @@ func (k *walk) after(at, units int) (next int, again bool) {
 // last is the begin of the message nearest to the end.
 func (k *walk) last(units int) int { return (k.units/units - 1) * units }
 
-// advance records n messages of a setup among tau workers, and moves on.
-func (k *walk) advance(s Setup, tau, units, n int) {
+// advance moves on by n messages.
+func (k *walk) advance(units, n int) {
 	at := k.begin(units)
-	if next, _ := k.after(at, units); next == at {
-		k.bring(s, tau, at, units, n)
-		return
-	}
 	for range n {
-		k.bring(s, tau, at, units, 1)
 		at, _ = k.after(at, units)
 	}
 	k.next = at + units
-}
-
-// bring records n messages in sequence to the units from `at` on.
-func (k *walk) bring(s Setup, tau, at, units, n int) {
-	if !s.overwrites() {
-		return
-	}
-	var from, to uint32
-	for u := range units {
-		if held := k.holds[at+u]; u == 0 || held != from {
-			from, to = held, k.onward(arrival{held, s.Name, tau, n}, s)
-		}
-		k.holds[at+u] = to
-	}
-}
-
-// onward is the index of the origins in a unit after an arrival.
-func (k *walk) onward(a arrival, s Setup) uint32 {
-	if to, known := k.brought[a]; known {
-		return to
-	}
-	held := k.origins[a.held]
-	origins := slices.Clone(held)
-	for w := range a.tau {
-		origins[w] = held[s.origin(w, a.tau, a.n)]
-	}
-	name := fmt.Sprint(origins)
-	to, known := k.known[name]
-	if !known {
-		to = uint32(len(k.origins))
-		k.origins, k.known[name] = append(k.origins, origins), to
-	}
-	k.brought[a] = to
-	return to
 }
 
 // patternBytes is prime, so that no two segments of a message are equal.

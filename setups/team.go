@@ -37,7 +37,6 @@ type Team struct {
 
 	memory memory
 	walks  map[key]*walk // of trials, by kept regions of worker 0
-	holds  []uint32      // memory for walks through fresh buffers
 	next   [2]int        // by side: distance from the arena's end at which the next collective continues
 	copied int           // number of trials and copies between levels
 	load   *load         // of the current run, if workers inject

@@ -151,13 +151,12 @@ func (tr *trial) path() {
 	t, user := tr.team, tr.users[0]
 	units := unitsOf(tr.Setup.room(len(user.mem)))
 	if user.life == fresh {
-		tr.walk = newWalk(t.Tau(), units, t.holds)
-		t.holds = tr.walk.holds
+		tr.walk = newWalk(units)
 		return
 	}
 	k := key{of: user.of, side: user.side}
 	if tr.Setup.operator != nil || slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready }) {
-		t.walks[k] = newWalk(t.Tau(), units, nil)
+		t.walks[k] = newWalk(units)
 		for _, r := range tr.users {
 			r.ready = false
 		}
@@ -203,7 +202,7 @@ func (tr *trial) measure(w *worker) error {
 		sent += n
 	}
 	if w.id == 0 { // the other workers meet it before they check
-		tr.walk.advance(tr.Setup, tr.tau, tr.units, tr.total())
+		tr.walk.advance(tr.units, tr.total())
 		tr.advanced.Store(true)
 	}
 	return nil
@@ -363,20 +362,19 @@ func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
 }
 
 // check proves, untimed, that the bytes that arrived are the bytes that were sent, at every place that
-// the trial's messages reached.
+// the trial's messages reached. It puts a worker's own bytes back into memory that stays mapped, where
+// the next trial expects them.
 func (tr *trial) check(w int) error {
-	at, laps := tr.begin, 0
-	for range tr.total() {
-		if err := tr.checkMessage(w, at); err != nil {
+	at, total, places := tr.begin, tr.total(), tr.walk.units/tr.units
+	for i := range min(total, places) {
+		messages := total / places
+		if i < total%places {
+			messages++
+		}
+		if err := tr.checkPlace(w, at, messages); err != nil {
 			return err
 		}
-		next, again := tr.walk.after(at, tr.units)
-		if again {
-			if laps++; laps == 2 { // every place was checked
-				break
-			}
-		}
-		at = next
+		at, _ = tr.walk.after(at, tr.units)
 	}
 	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.shared {
 		return tr.checkOwn(w)
@@ -389,38 +387,24 @@ func (tr *trial) wrong(w, from, at int) error {
 		tr.Setup.Name, at, w, from)
 }
 
-// checkMessage checks the message that begins at unit `at`, in runs of units of equal origin.
-func (tr *trial) checkMessage(w, at int) error {
+// checkPlace checks the place at unit `at`, which that many messages reached.
+func (tr *trial) checkPlace(w, at, messages int) error {
 	if tr.Setup.shared {
 		return tr.checkOut(w, at)
 	}
-	begin, end := at*unitBytes, at*unitBytes+tr.Bytes
-	if tr.Setup.separate {
-		from, room := w, tr.users[w].mem[tr.receiveOffset():]
-		if !tr.Setup.alone {
-			from = tr.Setup.source(w, tr.tau)
-		}
-		if bad := differ(room[begin:end], tr.patterns[from], begin); bad >= 0 {
-			return tr.wrong(w, from, bad)
-		}
-		return nil
+	user, begin, from := tr.users[w], at*unitBytes, w
+	room := user.mem[tr.receiveOffset():][begin : begin+tr.Bytes]
+	switch {
+	case tr.Setup.overwrites():
+		from = tr.Setup.origin(w, tr.tau, messages)
+	case !tr.Setup.alone:
+		from = tr.Setup.source(w, tr.tau)
 	}
-	for u := at; u < at+tr.units; {
-		holds := tr.walk.holds[u]
-		stretch := u * unitBytes
-		for u < at+tr.units && tr.walk.holds[u] == holds {
-			u++
-		}
-		from := tr.walk.origins[holds][w]
-		upto := u * unitBytes
-		if bad := differ(tr.users[w].mem[stretch:min(upto, end)], tr.patterns[from], stretch); bad >= 0 {
-			return tr.wrong(w, from, stretch+bad-begin)
-		}
-		if upto > end && upto <= len(tr.users[w].mem) {
-			// The message left the rest of its last unit as it was. The walk counts whole units:
-			// make the rest what a longer message will expect.
-			lay(tr.users[w].mem[end:upto], tr.patterns[from], end)
-		}
+	if bad := differ(room, tr.patterns[from], begin); bad >= 0 {
+		return tr.wrong(w, from, bad)
+	}
+	if from != w && tr.Setup.overwrites() && user.life == kept {
+		lay(room, tr.patterns[w], begin)
 	}
 	return nil
 }
