@@ -242,8 +242,10 @@ func TestBrief(t *testing.T) {
 		{"this is so: do that", "this is so: do that", 0, 40},
 		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM)", 0, 40},
 		{"this is a machine (hypervisor KVM): compare here, or there; or nowhere", "this is a machine (hypervisor KVM): compare here, or there", 0, 60},
-		{"host.json: o(m) is below zero (here, there, and elsewhere) at m = 64K; it counts as 0", "host.json: o(m) is below zero", 0, 40},
-		{"the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave", 0, 40},
+		{"host.json: o(m) is below zero (here, there, and elsewhere) at m = 64K; it counts as 0", "host.json: o(m) is below zero …", 0, 40},
+		{"the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave …", 0, 40},
+		{"it does not say its governor, turbo, clock source: find out", "it does not say its governor, turbo …", 0, 40},
+		{"it is outside its bounds at some size: eq. (8), here and there", "it is outside its bounds at some size", 0, 44},
 		{"one clause that is longer than there is room for", "one clause that is longer than there is room for", 0, 20},
 		{"vm (a.json), vm (b.json): the hypervisor took 0.9 %: measure later", "vm (a.json), vm (b.json): the hypervisor took 0.9 %", 26, 40},
 	} {

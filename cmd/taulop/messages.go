@@ -85,28 +85,30 @@ func warn[W any](w io.Writer, warnings []W) {
 	}
 }
 
-// brief shortens a warning to width columns. It cuts at a colon, semicolon, parenthesis or comma after
-// byte start: the statement comes first there, reasons and advice follow.
+// brief shortens a warning to width columns, after byte start: where a clause ends, because reasons and
+// advice follow the statement, or within the statement, which then ends in "…".
 func brief(text string, start, width int) string {
 	fits := func(s string) bool { return utf8.RuneCountInString(s) <= width }
-	short := text
-	for _, marks := range [][]string{{": ", "; ", " ("}, {", "}} {
-		if fits(short) {
-			break
-		}
+	cut := func(text, end string, marks ...string) string {
+		short := text
 		for i := range text {
-			if i <= start {
-				continue
-			}
-			part := text[:i]
-			ends := slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text[i:], mark) })
+			part := text[:i] + end
+			ends := i > start && slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text[i:], mark) })
 			whole := strings.Contains(part, " ") && strings.Count(part, "(") == strings.Count(part, ")")
-			if ends && whole && (fits(part) || len(part) < len(short)) {
+			if ends && whole && (short == text || fits(part)) {
 				short = part
 			}
 		}
+		return short
 	}
-	return short
+	if fits(text) {
+		return text
+	}
+	clause := cut(text, "", ": ", "; ")
+	if fits(clause) {
+		return clause
+	}
+	return cut(clause, " …", ", ", " (")
 }
 
 // tell writes an error, a warning or a note as one line. It shortens long words of the command line.
