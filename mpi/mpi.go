@@ -6,8 +6,10 @@
 package mpi
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/taulop/taulop/collective"
@@ -85,7 +87,23 @@ func named(name, unknown string, among []*Library) (*Library, error) {
 			return l, nil
 		}
 	}
-	return nil, fmt.Errorf(unknown, name, spelling.Suggest(name, names(among)))
+	return nil, fmt.Errorf(unknown, name, spelling.Suggest(cmp.Or(nextVersion(name, among), name), names(among)))
+}
+
+// nextVersion names the library of the same family with the next version that is known, else the newest
+// one: of openmpi7 it is openmpi6. "" if a name does not end in a version or its family is unknown.
+func nextVersion(name string, among []*Library) (next string) {
+	family := strings.TrimRight(name, "0123456789.")
+	version, err := strconv.ParseFloat(name[len(family):], 64)
+	for _, l := range among {
+		number, inFamily := strings.CutPrefix(l.Name, family)
+		if known, notNumber := strconv.ParseFloat(number, 64); err == nil && inFamily && notNumber == nil {
+			if next = l.Name; known >= version {
+				break
+			}
+		}
+	}
+	return next
 }
 
 // others are libraries whose algorithms are not known, among them descendants of Open MPI.

@@ -56,7 +56,7 @@ func TestNamedRefuses(t *testing.T) {
 	if _, err := Tunable("openmpi3"); err == nil || !strings.Contains(err.Error(), "did you mean") {
 		t.Errorf("openmpi3 is tunable: %v", err)
 	}
-	for name, nearest := range map[string]string{"openmpi3": "openmpi4", "mpich": "mpich4", "OpenMPI5.0": "openmpi5", "mpich4ofi": "mpich4-ofi"} {
+	for name, nearest := range map[string]string{"openmpi3": "openmpi4", "openmpi7": "openmpi6", "mpich5": "mpich5.1", "mpich": "mpich4", "OpenMPI5.0": "openmpi5", "mpich4ofi": "mpich4-ofi"} {
 		_, err := Named(name)
 		if err == nil || !strings.Contains(err.Error(), `did you mean "`+nearest+`"?`) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v; want the nearest %s", name, err, nearest)
