@@ -145,6 +145,8 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 	switch {
 	case len(all) == 0 && f.Measure == "taulop sweep" && m.File.OfLevels():
 		return nil, fmt.Errorf("%s has messages by levels and no %s: see what they come to with taulop predict", m.Name, f.What)
+	case len(all) == 0 && !slices.ContainsFunc(f.machines, func(o compare.Machine) bool { return o.Path == m.Path && len(f.profiles(o)) > 0 }):
+		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Host(), f.What, f.Measure)
 	case len(all) == 0:
 		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
 	}
@@ -315,7 +317,7 @@ func (f figure) byName(all []profile) ([]profile, error) {
 
 // variantsText lists the distinct parts of the names of panels, and the lines.
 func variantsText(of []profile) string {
-	const most = 12
+	const most = 6
 	names := make(map[int][]string) // by the place of that part
 	for _, p := range of {
 		parts := strings.Split(p.Panel, ", ")

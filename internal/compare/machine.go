@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -62,6 +63,14 @@ func (m Machine) Called(name string) string {
 		return name
 	}
 	return fmt.Sprintf("%s (%s)", name, InWords(*m.File.State()))
+}
+
+// Host is the machine's name without the state that it is restricted to.
+func (m Machine) Host() string {
+	if m.File.State() == nil {
+		return m.Name
+	}
+	return strings.TrimSuffix(m.Name, " ("+InWords(*m.File.State())+")")
 }
 
 // InWords names a state of two workers: flag 64 ns, 56 %.

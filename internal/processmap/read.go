@@ -30,7 +30,7 @@ func Read(in io.Reader, name string) (*Result, error) {
 		return nil, fmt.Errorf("%s is no document of taulop map: it is no JSON: %w", name, ErrNoDocument)
 	}
 	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("%s is no document of taulop map: %w", name, err)
+		return nil, fmt.Errorf("%s is no document of taulop map: %w: %w", name, err, ErrNoDocument)
 	}
 	return r, nil
 }

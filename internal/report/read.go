@@ -34,7 +34,7 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	}
 	err = params.DecodeJSON(text, name, &doc)
 	if doc.Format == params.Format { // before err, which may be about a field of parameter files
-		return nil, fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, ErrNoVerification)
+		return nil, parametersOf(name, ErrNoVerification)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
@@ -68,6 +68,11 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	return &doc.Result, nil
 }
 
+// parametersOf refuses a parameter file.
+func parametersOf(name string, reason error) error {
+	return fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, reason)
+}
+
 // ErrNoComparison is returned for files without predictions of published collectives.
 var ErrNoComparison = errors.New("this is not what taulop verify writes of a table of collectives")
 
@@ -79,12 +84,16 @@ func ReadPublished(r io.Reader, name string) (*Published, error) {
 		return nil, err
 	}
 	var doc struct {
+		Format  string           `json:"format"` // of a parameter file
 		Machine string           `json:"machine"`
 		Version string           `json:"library_version"`
 		Cells   []published.Cell `json:"cells"`
 	}
 	if err := params.DecodeJSON(text, name, &doc); err != nil {
 		return nil, fmt.Errorf("%w; %w", err, ErrNoComparison)
+	}
+	if doc.Format == params.Format {
+		return nil, parametersOf(name, ErrNoComparison)
 	}
 	for i, c := range doc.Cells {
 		if err := c.Check(); err != nil {
