@@ -24,6 +24,7 @@ import (
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
@@ -204,6 +205,17 @@ func TestRatios(t *testing.T) {
 	contains.All(t, ratios.describe(), "as a ratio to a", "below 1 faster than a", "τ = 2", "Lines: b; c")
 	if p := ratios.Panels[0]; strings.Contains(ratios.describe(), "bars") || p.Series[0].Points[0].Y.Center != 2 || p.Series[1].Points[0].Y.Center != 0.5 || p.Levels[0] != 1 {
 		t.Errorf("%s: %+v", ratios.describe(), p)
+	}
+}
+
+// A(τ) over m has lines at its bounds, and a survey that a machine lacks is missing in all its states.
+func TestBoundsAndStates(t *testing.T) {
+	moved := compare.Machine{Name: "vm", File: must.Get(params.ReadFile(sweeptest.Moved(t)))}.Each()
+	if c := must.Get(ConcurrencyOverSize(moved, Choice{})); !slices.Equal(c.Panels[0].Levels, []float64{1, 2}) {
+		t.Errorf("lines at %v, want 1 and τ = 2", c.Panels[0].Levels)
+	}
+	if _, err := accesses(moved, Choice{}); len(moved) != 2 || err == nil || err.Error() != "vm has no accesses: measure them with taulop access" {
+		t.Errorf("%d states: %v", len(moved), err)
 	}
 }
 

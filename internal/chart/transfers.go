@@ -133,19 +133,21 @@ func overSize(machines []compare.Machine, ch Choice) figure {
 	return transfers(view.Drawing{Title: title, Setup: setups.Ring.Name}, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate { return p.L })
 }
 
-// ConcurrencyOverSize is A(τ) over m, a line for each τ above 1.
+// ConcurrencyOverSize is A(τ) over m, a line for each τ above 1, with lines at its bounds.
 func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
 	d := view.Drawing{Title: "Memory concurrency against m: transfers carried at once", Setup: setups.Ring.Name}
+	levels := []float64{1}
 	c, err := transfers(d, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate {
 		if p.Tau == 1 {
 			return fit.Median(nil)
 		}
+		levels = append(levels, float64(p.Tau))
 		return p.A
-	}).chart("A(τ) = τ·L(m,1)/L(m,τ)", "higher is better")
+	}).chart("A(τ) = τ·L(m,1)/L(m,τ)", "lines at its bounds 1 and τ", "higher is better")
 	if err != nil {
 		return nil, err
 	}
-	c.Panels[0].Y, c.Panels[0].Levels = Axis{"A(τ)", Counts}, []float64{1}
+	c.Panels[0].Y, c.Panels[0].Levels = Axis{"A(τ)", Counts}, lists.Rising(levels)
 	return c, nil
 }
 

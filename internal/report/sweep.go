@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
@@ -304,9 +305,32 @@ func ofSize(f *params.File, k params.Key, m int) params.Key {
 	return k
 }
 
+// OutOfBounds marks A(τ) beyond its bounds 1 and τ: ↑ above τ for certain, ? where its interval does not
+// tell it from chance.
+func OutOfBounds(A fit.Estimate, tau int) string {
+	switch most := float64(tau); {
+	case A.Lo > most:
+		return "↑"
+	case A.Center > most, A.Center < 1 && !(A.Hi < 1):
+		return "?"
+	}
+	return ""
+}
+
+// NoteBounds explains the marks of OutOfBounds in a table.
+func NoteBounds(t *view.Table, marks []string) {
+	if slices.Contains(marks, "↑") {
+		t.Note("↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
+	}
+	if slices.Contains(marks, "?") {
+		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
+	}
+}
+
 // transferRows adds a row for each size, with A(τ) of its last τ.
 func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.Key, t *view.Table) {
-	above, unsure, blank := false, false, 0
+	var marks []string
+	blank := 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
 		one, last := (*params.Cell)(nil), (*params.Cell)(nil) // L(m,1), and L of the largest τ
@@ -334,23 +358,13 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 		}
 		if one != nil && last.Tau > 1 && one.Time.Center > 0 {
 			A, _ := compare.Concurrency(f, one, last)
-			concurrency[0] = fmt.Sprintf("%.2f  ", A.Center)
-			switch most := float64(last.Tau); {
-			case A.Lo > most:
-				concurrency[0], above = fmt.Sprintf("%.2f ↑", A.Center), true
-			case A.Center > most, A.Center < 1 && !(A.Hi < 1):
-				concurrency[0], unsure = fmt.Sprintf("%.2f ?", A.Center), true
-			}
+			mark := OutOfBounds(A, last.Tau)
+			concurrency[0], marks = fmt.Sprintf("%.2f %s", A.Center, cmp.Or(mark, " ")), append(marks, mark)
 		}
 		t.Add(view.Bytes(m), times, concurrency)
 	}
 	if blank > 0 {
 		t.Note("%d of %s have no times yet and are left out", blank, printable.Count(len(f.Plan.Sizes), "size"))
 	}
-	if above {
-		t.Note("↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
-	}
-	if unsure {
-		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
-	}
+	NoteBounds(t, marks)
 }

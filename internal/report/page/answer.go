@@ -203,6 +203,7 @@ func surveyTables(f *params.File) (all []view.Table) {
 func carried(curves [][]compare.Curve, m int) view.Table {
 	t := view.Table{Columns: append(view.Words("machine", "transfers"), view.Numbers(
 		fmt.Sprintf("L(%s,1), ns", view.Bytes(m)), "τ", fmt.Sprintf("L(%s,τ), ns", view.Bytes(m)), "A(τ)", "GB/s")...), Keys: 2}
+	var marks []string
 	for _, c := range slices.Concat(curves...) {
 		if len(c.Points) == 0 || c.Bytes != m {
 			continue
@@ -212,8 +213,11 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 			alone = view.Within(c.Points[0].L)
 		}
 		last := c.Points[len(c.Points)-1]
-		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), view.Within(last.A), view.Within(last.Bandwidth))
+		mark := report.OutOfBounds(last.A, last.Tau)
+		marks = append(marks, mark)
+		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), strings.TrimSpace(view.Within(last.A)+" "+mark), view.Within(last.Bandwidth))
 	}
+	report.NoteBounds(&t, marks)
 	return t
 }
 

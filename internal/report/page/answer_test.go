@@ -1,12 +1,15 @@
 package page
 
 import (
+	"bytes"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
 	"github.com/taulop/taulop/numa"
@@ -102,4 +105,17 @@ func TestVerdict(t *testing.T) {
 	if o, _ := compare.NewOverview(fleet.Machines, compare.Choice{}); err != nil || x.verdict() != o.Conclusion() {
 		t.Errorf("a fleet: %q, %v", x.verdict(), err)
 	}
+}
+
+// A(τ) beyond its bounds is marked, as in the text of a sweep.
+func TestMarksBeyondBounds(t *testing.T) {
+	var curves [][]compare.Curve
+	for _, A := range []fit.Estimate{{Center: 1.5, Lo: 1.4, Hi: 1.6, N: 9}, {Center: 3, Lo: 2.5, Hi: 3.5, N: 9}, {Center: 2.5, Lo: 1.5, Hi: 3.5, N: 9}} {
+		curves = append(curves, []compare.Curve{{Machine: "vm", Channel: compare.Channel{Bytes: 8192}, Points: []compare.Point{{Tau: 2, A: A}}}})
+	}
+	var d document.Document
+	d.Table(carried(curves, 8192))
+	var b bytes.Buffer
+	must.Do(d.WriteMarkdown(&b, nil))
+	contains.All(t, b.String(), "| 1.5 ±7 % |", "| 3.0 ±17 % ↑ |", "| 2 ±40 % ? |", "↑ more than τ", "? outside 1 … τ by chance")
 }

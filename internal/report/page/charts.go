@@ -2,11 +2,13 @@ package page
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/internal/chart"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -118,13 +120,17 @@ func (x *index) transfers(g *group) []*document.Chart {
 // numbers are the rows behind a group's charts.
 func (x *index) numbers(g *group) *document.Document {
 	t := view.Table{Columns: append(view.Words("machine"), view.Numbers("m", "τ", "L(m,τ), ns", "A(τ)", "GB/s")...)}
+	var marks []string
 	for _, c := range slices.Concat(x.curves...) {
 		for _, p := range c.Points {
 			if grouped(c.Channel) == g.channel {
-				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, view.Within(p.L), view.Within(p.A), view.Within(p.Bandwidth))
+				mark := report.OutOfBounds(p.A, p.Tau)
+				marks = append(marks, mark)
+				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, view.Within(p.L), strings.TrimSpace(view.Within(p.A)+" "+mark), view.Within(p.Bandwidth))
 			}
 		}
 	}
+	report.NoteBounds(&t, marks)
 	var d document.Document
 	d.Table(t)
 	return &d
