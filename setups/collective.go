@@ -89,18 +89,12 @@ type rank struct {
 	done    atomic.Int64 // finished rounds
 }
 
-// A buffer is a rank's buffer. Off cache it is at another place of its arena in each run.
+// A buffer is a rank's buffer. Off cache it walks through its arena from run to run.
 type buffer struct {
-	mem    []byte
-	size   int
-	end    int // of the places, which follow each other downwards, as a trial's messages do
-	stride int // from place to place
-	places int
-	first  int // place of the warm-up
+	walk
+	mem  []byte
+	size int
 }
-
-// at is the offset of the buffer in a run.
-func (b *buffer) at(run int) int { return b.end - ((b.first+run)%b.places+1)*b.stride }
 
 // A step is a rank's part of a stage: it sends and receives segments in turn, or copies.
 type step struct {
@@ -162,37 +156,33 @@ func (p *performance) brings(id int, b collective.Buffer) bool {
 
 // place gives every buffer its memory.
 func (p *performance) place(t *Team) error {
-	var stride [2]int
+	var largest [2]int // buffer of each side off cache
 	for id, r := range p.ranks {
 		for b := range r.buffers {
 			size, side := p.Schedule.Size(id, collective.Buffer(b)), p.side(id, collective.Buffer(b))
-			if r.buffers[b] = (buffer{size: size, places: 1}); size > 0 && side >= 0 {
-				stride[side] = max(stride[side], unitsOf(size)*unitBytes)
+			if r.buffers[b] = (buffer{walk: walk{places: 1}, size: size}); size > 0 && side >= 0 && p.ArenaBytes > 0 {
+				largest[side] = max(largest[side], unitsOf(size)*unitBytes)
 			}
 		}
 	}
-	if p.ArenaBytes == 0 {
-		stride = [2]int{}
-	}
 	bytes := 0
-	if stride != [2]int{} {
-		bytes = t.arenaBytes(max(p.ArenaBytes, 2*stride[sending], 2*stride[receiving]))
+	if largest != [2]int{} {
+		bytes = t.arenaBytes(max(p.ArenaBytes, 2*largest[sending], 2*largest[receiving]))
 	}
-	var places, first [2]int
-	for side, n := range stride {
-		if n > 0 {
-			places[side] = bytes / n
+	var walks [2]walk
+	for side, size := range largest {
+		if size > 0 {
+			walks[side] = newWalk(bytes, size, t.next[side])
 		}
 	}
 	// Each time that runs receive at a place again, they send from another place than before: stale
 	// bytes there are wrong ones, and check finds them.
-	if places[sending] > 0 && places[receiving]%places[sending] == 0 {
-		places[receiving]--
+	if n := walks[sending].places; n > 0 && walks[receiving].places%n == 0 {
+		walks[receiving].places--
 	}
-	for side, n := range stride {
-		if places[side] > 0 {
-			first[side] = (t.next[side] + n - 1) / n % places[side]
-			t.next[side] = (first[side] + len(p.started)/2) % places[side] * n
+	for side := range walks {
+		if walks[side].places > 0 {
+			t.next[side] = walks[side].down(len(p.started) / 2)
 		}
 	}
 	for id, r := range p.ranks {
@@ -200,8 +190,7 @@ func (p *performance) place(t *Team) error {
 			buf, side := &r.buffers[b], p.side(id, collective.Buffer(b))
 			of, n := userBuffer, buf.size
 			if buf.size > 0 && side >= 0 && p.ArenaBytes > 0 {
-				of, n = arenaOfRanks, bytes
-				buf.end, buf.stride, buf.places, buf.first = bytes/unitBytes*unitBytes, stride[side], places[side], first[side]
+				of, n, buf.walk = arenaOfRanks, bytes, walks[side]
 			}
 			var err error
 			if buf.mem, err = p.user(of, id, side, n); err != nil {
@@ -226,11 +215,8 @@ func (p *performance) side(id int, b collective.Buffer) int {
 // reach maps the pages of arenas that the runs reach.
 func (r *rank) reach(runs int) {
 	for i := range r.buffers {
-		b := &r.buffers[i]
-		for run := range min(runs, b.places) {
-			if b.end > 0 {
-				shm.Reach(b.mem[b.at(run):][:b.size])
-			}
+		if b := &r.buffers[i]; b.end > 0 {
+			b.walk.reach(b.mem, b.size, runs)
 		}
 	}
 }

@@ -4,14 +4,42 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"sync"
+
+	"github.com/taulop/taulop/shm"
 )
 
-// A walk is the path of messages through the workers' user buffers, in step, downwards from the end and
-// round again. Downwards, because a program's message does not follow the last one in memory, where the
-// processor has prefetched.
+// A walk is the places of messages of one size in a worker's memory, which follow each other downwards
+// and round again. Downwards, because a program's message does not follow the last one in memory, where
+// the processor has prefetched.
 type walk struct {
-	units int // of a worker's memory that messages walk through
-	next  int // unit below which the next message lies
+	end    int // of the highest place, in bytes
+	stride int // from place to place
+	places int
+	first  int // place of the first message; 0 is the highest
+}
+
+// newWalk is the walk of messages of `size` bytes through memory of n bytes, one place at least. It
+// begins below the bytes at the memory's end that other messages have come down.
+func newWalk(n, size, down int) walk {
+	stride := unitsOf(size) * unitBytes
+	places, first := max(1, n/stride), (down+stride-1)/stride
+	if first >= places {
+		first = 0
+	}
+	return walk{max(stride, n/unitBytes*unitBytes), stride, places, first}
+}
+
+// at is the offset of message i.
+func (k *walk) at(i int) int { return k.end - ((k.first+i)%k.places+1)*k.stride }
+
+// down is how many bytes from the end n messages have come.
+func (k *walk) down(n int) int { return ((k.first+n-1)%k.places + 1) * k.stride }
+
+// reach maps the pages of the first n messages.
+func (k *walk) reach(mem []byte, size, n int) {
+	for i := range min(n, k.places) {
+		shm.Reach(mem[k.at(i):][:size])
+	}
 }
 
 // unitBytes is a cache line: no two messages share one.
@@ -52,37 +80,6 @@ func (s Setup) userBytes(n int) int {
 		return 2 * unitsOf(n) * unitBytes
 	}
 	return n
-}
-
-func newWalk(units int) *walk { return &walk{units, units} }
-
-// stay keeps messages of that many units at one place.
-func (k *walk) stay(units int) { k.units, k.next = units, units }
-
-// begin is the unit at which a message may begin: the next multiple of its units downwards.
-func (k *walk) begin(units int) int {
-	at, _ := k.after(k.next/units*units, units)
-	return at
-}
-
-// after is the begin of the message after that at `at`, and whether the walk goes round again there.
-func (k *walk) after(at, units int) (next int, again bool) {
-	if at -= units; at < 0 {
-		return k.last(units), true
-	}
-	return at, false
-}
-
-// last is the begin of the message nearest to the end.
-func (k *walk) last(units int) int { return (k.units/units - 1) * units }
-
-// advance moves on by n messages.
-func (k *walk) advance(units, n int) {
-	at := k.begin(units)
-	for range n {
-		at, _ = k.after(at, units)
-	}
-	k.next = at + units
 }
 
 // patternBytes is prime, so that no two segments of a message are equal.

@@ -62,7 +62,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			if err != nil {
 				return nil, err
 			}
-			run.users[w][side] = walked{mem: mem[:cap(mem)], size: rt.span(), gone: next[side]}
+			run.users[w][side].buffer = buffer{newWalk(cap(mem), rt.span(), next[side]), mem[:cap(mem)], rt.span()}
 			if rt.Layout == nil {
 				continue
 			}
@@ -75,13 +75,13 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 		return nil, err
 	}
 	if rt.ArenaBytes > 0 { // the client sends and the server receives more, so these walked further
-		t.next = [2]int{run.users[0][sending].gone, run.users[1][receiving].gone}
+		t.next = [2]int{run.users[0][sending].down(), run.users[1][receiving].down()}
 	}
 	for w := range run.users {
 		from, to := &run.users[1-w][sending], &run.users[w][receiving]
-		arrived := to.mem[to.last : to.last+rt.span()]
-		if rt.Layout != nil && !elements(*rt.Layout, arrived, t.patterns[1-w], from.last) ||
-			rt.Layout == nil && differ(arrived, t.patterns[1-w], from.last) >= 0 {
+		arrived, sent := to.mem[to.at(to.n-1):][:rt.span()], from.at(from.n-1)
+		if rt.Layout != nil && !elements(*rt.Layout, arrived, t.patterns[1-w], sent) ||
+			rt.Layout == nil && differ(arrived, t.patterns[1-w], sent) >= 0 {
 			return nil, fmt.Errorf("round trip: worker %d does not hold what worker %d sent: this machine's copies cannot be trusted", w, 1-w)
 		}
 	}
@@ -110,41 +110,25 @@ type roundTrip struct {
 // busy is the time of a round without its delays, in ns.
 func (p *roundTrip) busy(round int) float64 { return p.took(round) - float64(p.waited[round]) }
 
-// walked is memory through which messages walk downwards, if there is room for two.
+// walked is memory through which n messages have walked.
 type walked struct {
-	mem  []byte
-	size int
-	gone int // distance from the end to the last message
-	last int // offset of the last message
+	buffer
+	n int
 }
 
 func (u *walked) next() []byte {
-	stride := unitsOf(u.size) * unitBytes
-	end := len(u.mem) / unitBytes * unitBytes
-	if u.gone+stride > end {
-		u.gone = 0
-	}
-	if len(u.mem) < 2*stride {
-		return u.mem[:u.size]
-	}
-	u.gone += stride
-	u.last = end - u.gone
-	return u.mem[u.last : u.last+u.size]
+	u.n++
+	return u.mem[u.at(u.n-1):][:u.size]
 }
 
-// reach maps the pages of the next n messages.
-func (u walked) reach(n int) {
-	for range min(n, len(u.mem)/max(u.size, unitBytes)) {
-		shm.Reach(u.next())
-	}
-}
+func (u *walked) down() int { return u.walk.down(u.n) }
 
 // verify leaves the check of messages to RoundTrips, when both ends are done.
 func (p *roundTrip) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
 		for side := range p.users[w.id] {
 			u := &p.users[w.id][side]
-			p.team.memory.read(w.id, side, below(len(u.mem)-u.gone, len(u.mem)))
+			p.team.memory.read(w.id, side, below(len(u.mem)-u.down(), len(u.mem)))
 		}
 	}
 	return nil
@@ -154,8 +138,9 @@ func (p *roundTrip) measure(w *worker) error {
 	out, in := p.channels[w.id].Sender(w.wait), p.channels[1-w.id].Receiver(0, w.wait)
 	outgoing, incoming := &p.users[w.id][sending], &p.users[w.id][receiving]
 	if p.ArenaBytes > 0 {
-		outgoing.reach(p.N * (p.Runs + 1))
-		incoming.reach(p.N * (p.Runs + 1))
+		for _, u := range []*walked{outgoing, incoming} {
+			u.reach(u.mem, u.size, p.N*(p.Runs+1))
+		}
 	}
 	if err := p.meet(w, nil); err != nil {
 		return err

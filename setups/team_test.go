@@ -116,7 +116,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 				t.Fatalf("%s: %v", s.Name, err)
 			}
 			for _, at := range []int{0, 999, 1000, 2499} {
-				held := &run.users[1].mem[run.receiveOffset()+run.begin*unitBytes+at]
+				held := &run.users[1].mem[run.receiveOffset()+run.walk.at(0)+at]
 				*held ^= 1
 				err := run.check(1)
 				if err == nil || !strings.Contains(err.Error(), "worker 1") {
@@ -167,18 +167,18 @@ func TestTurnsInAnArena(t *testing.T) {
 // Messages of all sizes take turns, each on a grid of its own, and follow each other downwards.
 func TestWalk(t *testing.T) {
 	for units := 1; units < 12; units++ {
-		k := newWalk(units)
+		end, down := units*unitBytes, 0
 		for i, n := range []int{1, 2, 3, 7, 11, 1, 4, 25} {
-			size := min(units, 1+i%4)
-			at, top := k.begin(size), units/size*size
-			if at%size != 0 || at < 0 || at+size > k.next && at+size != top {
-				t.Fatalf("%d units: below %d a message of %d begins at %d", units, k.next, size, at)
-			}
-			for range n {
-				at = (at - size + top) % top
-			}
-			if k.advance(size, n); k.begin(size) != at {
-				t.Fatalf("%d units, %d messages of %d: at %d, want %d", units, n, size, k.begin(size), at)
+			stride := min(units, 1+i%4) * unitBytes
+			k := newWalk(end+unitBytes/2, stride-1, down)
+			for j := range n {
+				before, at := end-down, k.at(j)
+				if at < 0 || at > end-stride || (end-at)%stride != 0 || at+stride > before && at != end-stride || at+2*stride <= before {
+					t.Fatalf("%d units, message %d of %d bytes: at %d after %d", units, j, stride, at, before)
+				}
+				if down = k.down(j + 1); down != end-at {
+					t.Fatalf("%d units, message %d of %d bytes: came down %d bytes to %d", units, j, stride, down, at)
+				}
 			}
 		}
 	}
@@ -188,7 +188,7 @@ func TestWalk(t *testing.T) {
 // initialised once for setups that receive into the send buffer, and once for the others.
 func TestTurnsLayNothingAnew(t *testing.T) {
 	team := team(t, 2)
-	var begun map[key]*walk // when each of the two had its turn: memory that is laid anew begins another
+	var begun map[key]*int // when each of the two had its turn: memory that is laid anew begins another walk
 	for _, s := range []Setup{Ring, Sendrecv, Ping, Own, Isolated, Bare, Ring} {
 		for _, arena := range []int{0, 64 << 20} {
 			for _, m := range []int{8 << 20, 8<<20 + 4096} {
@@ -202,10 +202,10 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 			}
 		}
 		if s.Name == Sendrecv.Name {
-			begun = maps.Clone(team.walks)
+			begun = maps.Clone(team.down)
 		}
 	}
-	if len(begun) != 4 || !maps.Equal(team.walks, begun) {
+	if len(begun) != 4 || !maps.Equal(team.down, begun) {
 		t.Errorf("%d walks after a ring and exchanges, and others after the rest", len(begun))
 	}
 }

@@ -71,11 +71,10 @@ type trial struct {
 	Trial
 	measurement
 	tau      int
-	warm     int   // messages of the warm-up batch
-	walk     *walk // advanced by the trial
+	warm     int // messages of the warm-up batch
+	walk     walk
+	down     *int // set by the trial, see walk.down
 	advanced atomic.Bool
-	begin    int       // unit of user memory at which the first message lies
-	units    int       // of a message
 	users    []*region // by worker
 	patterns [][]byte  // by worker
 	phase    int       // byte of the pattern at which the shared buffer begins
@@ -135,9 +134,7 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	}
 	t.copied++
 	run.phase = t.copied
-	run.path()
-	run.units = unitsOf(tr.Bytes)
-	run.begin = run.walk.begin(run.units)
+	run.setWalk()
 	return run, nil
 }
 
@@ -145,25 +142,24 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 // pages are a sample of placements by themselves, and take longer to map than to measure.
 const keptBytes = 8 << 20
 
-// path chooses the trial's walk: a new one through fresh buffers, or the walk of kept buffers, which
-// continues where the last trial ended.
-func (tr *trial) path() {
-	t, user := tr.team, tr.users[0]
-	units := unitsOf(tr.Setup.room(len(user.mem)))
-	if user.life == fresh {
-		tr.walk = newWalk(units)
-		return
-	}
-	k := key{of: user.of, side: user.side}
-	if tr.Setup.operator != nil || slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready }) {
-		t.walks[k] = newWalk(units)
-		for _, r := range tr.users {
-			r.ready = false
+// setWalk sets the trial's walk: through fresh buffers from their end, through an arena from where the
+// last trial ended. In other kept buffers messages stay at one place.
+func (tr *trial) setWalk() {
+	user := tr.users[0]
+	room := tr.Setup.room(len(user.mem))
+	if tr.down = new(int); user.life != fresh {
+		k, down := key{of: user.of, side: user.side}, tr.team.down
+		if tr.Setup.operator != nil || slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready }) {
+			down[k] = tr.down
+			for _, r := range tr.users {
+				r.ready = false
+			}
+		}
+		if tr.down = down[k]; tr.ArenaBytes == 0 {
+			room = 0
 		}
 	}
-	if tr.walk = t.walks[k]; tr.ArenaBytes == 0 {
-		tr.walk.stay(unitsOf(tr.Bytes))
-	}
+	tr.walk = newWalk(room, tr.Bytes, *tr.down)
 }
 
 // total is the number of messages sent, warm-up included.
@@ -172,14 +168,18 @@ func (tr *trial) total() int { return tr.warm + tr.Messages*(tr.rounds-1) }
 // measure is one worker's part of the trial.
 func (tr *trial) measure(w *worker) error {
 	user, ends, own := tr.users[w.id].mem, tr.ends(w), tr.own(w.id)
-	at, sent, ok := tr.begin*unitBytes, 0, true
+	at, sent, ok := tr.walk.at(0), 0, true
 	if tr.Setup.shared {
 		if own = tr.own(0); w.id == 0 {
 			tr.layShared()
 		}
 	}
 	if tr.ArenaBytes > 0 {
-		tr.reach(user)
+		most := tr.warm + tr.Messages*(tr.batches+tr.spare)
+		tr.walk.reach(user, tr.Bytes, most)
+		if apart := tr.receiveOffset(); apart > 0 {
+			tr.walk.reach(user[apart:], tr.Bytes, most)
+		}
 	}
 	for b := 0; ; b++ {
 		n := tr.Messages
@@ -202,22 +202,10 @@ func (tr *trial) measure(w *worker) error {
 		sent += n
 	}
 	if w.id == 0 { // the other workers meet it before they check
-		tr.walk.advance(tr.units, tr.total())
+		*tr.down = tr.walk.down(tr.total())
 		tr.advanced.Store(true)
 	}
 	return nil
-}
-
-// reach maps all pages that the trial may reach.
-func (tr *trial) reach(user []byte) {
-	at, apart := tr.begin, tr.receiveOffset()
-	for range min(tr.warm+tr.Messages*(tr.batches+tr.spare), tr.walk.units/tr.units) {
-		shm.Reach(user[at*unitBytes:][:tr.Bytes])
-		if apart > 0 {
-			shm.Reach(user[apart+at*unitBytes:][:tr.Bytes])
-		}
-		at, _ = tr.walk.after(at, tr.units)
-	}
 }
 
 // layShared fills the shared buffer with bytes that no worker holds, different ones in each trial.
@@ -230,7 +218,7 @@ func (tr *trial) layShared() {
 func (tr *trial) verify(w *worker) error {
 	tr.advanced.Load() // for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
-		tr.team.memory.read(w.id, tr.Setup.ground(), below(tr.walk.next*unitBytes, len(tr.users[w.id].mem)))
+		tr.team.memory.read(w.id, tr.Setup.ground(), below(tr.walk.end-*tr.down, len(tr.users[w.id].mem)))
 	}
 	if err := tr.check(w.id); err != nil {
 		return err
@@ -280,8 +268,8 @@ func (e ends) waiting(source int) error {
 // exchange is the timed loop of every setup with flags: it sends and receives n messages in the user
 // buffer, the first at byte `at`, and returns where the next one begins.
 func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
-	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
-	last := tr.walk.last(tr.units) * unitBytes
+	stride, size, segment, k := tr.walk.stride, tr.Bytes, tr.SegmentBytes, tr.K
+	last := tr.walk.end - stride
 	out, in, apart := e.out, e.in, tr.receiveOffset()
 	for range n {
 		rest, room := user[at:at+size], user[apart+at:apart+at+size]
@@ -314,8 +302,8 @@ func (tr *trial) receiveOffset() int {
 // buffer and back, or reduces it into that buffer, which is at its place after `sent` messages; or it
 // copies each message out of the shared buffer, from the first segment on.
 func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int) {
-	stride, size, segment, k := tr.units*unitBytes, tr.Bytes, tr.SegmentBytes, tr.K
-	last := tr.walk.last(tr.units) * unitBytes
+	stride, size, segment, k := tr.walk.stride, tr.Bytes, tr.SegmentBytes, tr.K
+	last := tr.walk.end - stride
 	operator, together := tr.Setup.operator, tr.Setup.shared
 	i := sent * k % len(own)
 	for range n {
@@ -349,8 +337,8 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 // copyApart is the timed loop of copies from the send to the receive buffer. Each copy's stores are
 // complete before the next begins, because in a collective a message follows such a copy.
 func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
-	stride, size, apart := tr.units*unitBytes, tr.Bytes, tr.receiveOffset()
-	last := tr.walk.last(tr.units) * unitBytes
+	stride, size, apart := tr.walk.stride, tr.Bytes, tr.receiveOffset()
+	last := tr.walk.end - stride
 	for range n {
 		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
 		w.placed.Store(int64(at))
@@ -365,16 +353,15 @@ func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
 // the trial's messages reached. It puts a worker's own bytes back into memory that stays mapped, where
 // the next trial expects them.
 func (tr *trial) check(w int) error {
-	at, total, places := tr.begin, tr.total(), tr.walk.units/tr.units
+	total, places := tr.total(), tr.walk.places
 	for i := range min(total, places) {
 		messages := total / places
 		if i < total%places {
 			messages++
 		}
-		if err := tr.checkPlace(w, at, messages); err != nil {
+		if err := tr.checkPlace(w, tr.walk.at(i), messages); err != nil {
 			return err
 		}
-		at, _ = tr.walk.after(at, tr.units)
 	}
 	if tr.Setup.source(w, tr.tau) == w && tr.Setup.operator == nil && !tr.Setup.shared {
 		return tr.checkOwn(w)
@@ -387,12 +374,12 @@ func (tr *trial) wrong(w, from, at int) error {
 		tr.Setup.Name, at, w, from)
 }
 
-// checkPlace checks the place at unit `at`, which that many messages reached.
-func (tr *trial) checkPlace(w, at, messages int) error {
+// checkPlace checks the place at byte `begin`, which that many messages reached.
+func (tr *trial) checkPlace(w, begin, messages int) error {
 	if tr.Setup.shared {
-		return tr.checkOut(w, at)
+		return tr.checkOut(w, begin)
 	}
-	user, begin, from := tr.users[w], at*unitBytes, w
+	user, from := tr.users[w], w
 	room := user.mem[tr.receiveOffset():][begin : begin+tr.Bytes]
 	switch {
 	case tr.Setup.overwrites():
@@ -409,9 +396,9 @@ func (tr *trial) checkPlace(w, at, messages int) error {
 	return nil
 }
 
-// checkOut compares the message that begins at unit `at` with the shared buffer's bytes.
+// checkOut compares the message that begins at byte `at` with the shared buffer's bytes.
 func (tr *trial) checkOut(w, at int) error {
-	message := tr.users[w].mem[at*unitBytes:][:tr.Bytes]
+	message := tr.users[w].mem[at:][:tr.Bytes]
 	for done, i := 0, 0; done < len(message); i++ {
 		s := message[done:min(done+tr.SegmentBytes, len(message))]
 		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
@@ -425,12 +412,8 @@ func (tr *trial) checkOut(w, at int) error {
 // checkOwn checks a worker that sends to itself. Its user buffer would be right without any copy, so
 // the last segment must be in its intermediate buffer, too.
 func (tr *trial) checkOwn(w int) error {
-	at := tr.begin
-	for range (tr.total() - 1) % (tr.walk.units / tr.units) {
-		at, _ = tr.walk.after(at, tr.units)
-	}
-	offset := (tr.K - 1) * tr.SegmentBytes
-	last := tr.users[w].mem[at*unitBytes+offset : at*unitBytes+tr.Bytes]
+	at, offset := tr.walk.at(tr.total()-1), (tr.K-1)*tr.SegmentBytes
+	last := tr.users[w].mem[at+offset : at+tr.Bytes]
 	own := tr.own(w)[(tr.total()*tr.K-1)%tr.Segments]
 	if string(own[:len(last)]) != string(last) {
 		return fmt.Errorf("%s: the last segment that worker %d sent is not in its buffer: this machine's copies cannot be trusted", tr.Setup.Name, w)
