@@ -10,13 +10,6 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-func reduceScatter(t *testing.T, name string, p, m int) *collective.Schedule {
-	t.Helper()
-	a := must.Get(collective.Lookup("reduce_scatter:" + name))
-	s := must.Get(a.Schedule(collective.Call{P: p, M: m}))
-	return s
-}
-
 // The numbers of stages and the sizes that the algorithms' sources state.
 func TestReduceScatterStages(t *testing.T) {
 	for _, tt := range []struct {
@@ -36,7 +29,8 @@ func TestReduceScatterStages(t *testing.T) {
 	} {
 		const m = 7
 		var stages []string
-		for _, step := range reduceScatter(t, tt.name, tt.p, m).Steps() {
+		a := must.Get(collective.Lookup("reduce_scatter:" + tt.name))
+		for _, step := range must.Get(a.Schedule(collective.Call{P: tt.p, M: m})).Steps() {
 			var batches []string
 			for _, b := range step.Shape {
 				batches = append(batches, fmt.Sprintf("%d×%d", b.Count, b.Bytes/m))
