@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"fmt"
+	"log"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/model"
@@ -17,23 +18,14 @@ func Example() {
 	}
 	bcast, err := collective.Lookup("bcast:binomial")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	s, err := bcast.Schedule(collective.Call{P: 4, M: 32 << 10})
+	schedule, err := bcast.Schedule(collective.Call{P: 4, M: 32 << 10})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
-	for _, m := range []model.TauLop{
-		{Channels: model.Uniform(machine), Segment: 8192},
-		{Channels: model.Uniform(machine), Transport: model.SingleCopy},
-	} {
-		cost, err := m.Cost(s)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%.2f µs = %s\n", 1e6*cost.Seconds, cost.Formula())
-	}
+	cost, err := model.TauLop{Channels: model.Uniform(machine), Segment: 8192}.Cost(schedule)
+	fmt.Printf("%.2f µs = %s, %v\n", 1e6*cost.Seconds, cost.Formula(), err)
+	// Output:
+	// 14.25 µs = 2o(m) + 2L(S,1) + (k+1)L(S,2) + (k−1)L(S,4), <nil>
 }

@@ -104,35 +104,32 @@ func TestMappingsThatAreAlike(t *testing.T) {
 	m, n := small(2)
 	m.Transport, m.Segment = Segmented, 64
 	library := Libtaulop{Table: times(1), Gamma: m.Reductions.(*params.Gamma)}
-	alike := func(s *collective.Schedule) {
-		on := func(order string, nodes int) (string, float64) {
-			one, other := m, library
-			if nodes > 0 {
-				one.Cluster = cluster(t, order, nodes, n)
-				other.Cluster = one.Cluster
-			}
-			c := priced(t, one, s)
-			return fmt.Sprint(c.Formula(), " = ", c.Seconds), priced(t, other, s).Seconds
-		}
-		same := func(order, other string, nodes, otherNodes int) {
-			ours, theirs := on(order, nodes)
-			if want, theirWant := on(other, otherNodes); ours != want || theirs != theirWant {
-				t.Errorf("%s, P = %d, m = %d: %s on %d nodes %s, %s on %d %s; the library %g and %g",
-					s.Algorithm, s.Call.P, s.Call.M, order, nodes, ours, other, otherNodes, want, theirs, theirWant)
-			}
-		}
-		for _, order := range []string{"block", "cyclic", "plane=3"} {
-			same(order, "", 1, 0)
-		}
-		if s.Levels == 0 {
-			same("block", "cyclic", s.Call.P, s.Call.P)
-		}
-	}
 	for _, a := range collective.All() {
 		for _, p := range []int{1, 2, 3, 7, 8, 12, 16} {
-			for _, m := range []int{0, 4, 1000, 100000} {
-				if s, err := a.Schedule(collective.Call{P: p, M: m, Element: 4}); err == nil {
-					alike(s)
+			for _, bytes := range []int{0, 4, 1000, 100000} {
+				s, err := a.Schedule(collective.Call{P: p, M: bytes, Element: 4})
+				if err != nil {
+					continue
+				}
+				on := func(order string, nodes int) string {
+					one, other := m, library
+					if nodes > 0 {
+						one.Cluster = cluster(t, order, nodes, n)
+						other.Cluster = one.Cluster
+					}
+					c := priced(t, one, s)
+					return fmt.Sprintf("%s = %v; the library %v", c.Formula(), c.Seconds, priced(t, other, s).Seconds)
+				}
+				for _, order := range []string{"block", "cyclic", "plane=3"} {
+					if got, want := on(order, 1), on("", 0); got != want {
+						t.Errorf("%s, P = %d, m = %d: %s on one node %s, without nodes %s", a, p, bytes, order, got, want)
+					}
+				}
+				if s.Levels > 0 {
+					continue
+				}
+				if block, cyclic := on("block", p), on("cyclic", p); block != cyclic {
+					t.Errorf("%s, P = %d, m = %d: block %s, cyclic %s", a, p, bytes, block, cyclic)
 				}
 			}
 		}

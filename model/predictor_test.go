@@ -84,19 +84,10 @@ func TestPredictorRefuses(t *testing.T) {
 
 // Messages over CMA are one copy with times of their own, by state of the send buffers.
 func TestPredictorOverCMA(t *testing.T) {
-	f := twoNodes()
-	for b, buffers := range []params.Buffers{params.Rewritten, params.Unchanged} {
-		for _, m := range []int{1024, 8192} {
-			ns := float64(m) / float64(1+b)
-			add := func(setup string, tau int, ns float64) {
-				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Tau: tau, Bytes: m,
-					Transport: params.CMA, Buffers: buffers}, K: 1, Transfers: 1, Time: fit.Estimate{Center: ns}})
-			}
-			add(params.Ping, 1, ns)
-			add(params.Ping, 2, ns)
-			add(params.Sendrecv, 2, 1.5*ns)
-			add(params.Sendrecv, 4, 3*ns)
-		}
+	f := carriers()
+	for _, setup := range f.Plan.Setups {
+		measure(f, params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, Transport: params.CMA, Buffers: params.Unchanged},
+			func(m, tau int) float64 { return float64(5 * m * tau) })
 	}
 	for _, tt := range []struct {
 		choice    Choice
@@ -104,12 +95,12 @@ func TestPredictorOverCMA(t *testing.T) {
 		p, m      int
 		ns        float64
 	}{
-		{Choice{Transport: CMA}, "bcast:linear", 2, 8192, 8192},
-		{Choice{Transport: CMA, Buffers: params.Unchanged}, "bcast:linear", 2, 8192, 4096},
-		{Choice{Transport: CMA}, "allgather:ring", 2, 1024, 1.5 * 1024},
-		{Choice{Transport: CMA}, "allgather:ring", 4, 1024, 3 * 3 * 1024},
-		{Choice{Transport: CMA}, "bcast:sm-tree", 3, 8192, 2 * 8192}, // the root fills its buffer, and two read that at once
-		{Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 8192, 8192},
+		{Choice{Transport: CMA}, "bcast:linear", 2, 4096, 10 * 4096},
+		{Choice{Transport: CMA, Buffers: params.Unchanged}, "bcast:linear", 2, 4096, 5 * 4096},
+		{Choice{Transport: CMA}, "allgather:ring", 2, 1024, 10 * 2 * 1024},
+		{Choice{Transport: CMA}, "allgather:ring", 4, 1024, 3 * 10 * 4 * 1024},
+		{Choice{Transport: CMA}, "bcast:sm-tree", 3, 4096, 10*4096 + 10*2*4096}, // the root fills its buffer, and two read that at once
+		{Choice{Transport: CMA, BufferSegments: 8, Segment: 64}, "bcast:linear", 2, 4096, 10 * 4096},
 	} {
 		p := predictorOf(t, f, tt.choice)
 		expect(t, p, tt.algorithm, collective.Call{P: tt.p, M: tt.m}, tt.ns, "")
