@@ -1,11 +1,11 @@
 // Package must is for preparations of tests, which fail only if something else is broken.
 package must
 
+import "fmt"
+
 // Get is the value. An error is a panic, which ends the tests of the package.
 func Get[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
+	Do(err)
 	return v
 }
 
@@ -14,4 +14,19 @@ func Do(err error) {
 	if err != nil {
 		panic(err)
 	}
+}
+
+// Try is the error with which f panics, nil if it does not.
+func Try(f func()) (err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = r
+		default:
+			err = fmt.Errorf("%v", r)
+		}
+	}()
+	f()
+	return nil
 }

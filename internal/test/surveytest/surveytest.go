@@ -11,6 +11,7 @@ import (
 
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -23,10 +24,7 @@ func Machine(tb testing.TB, cpus int) *numa.Machine {
 	if !shm.Supported {
 		tb.Skip("measuring needs Linux")
 	}
-	m, err := numa.Discover("/")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(numa.Discover("/"))
 	if m.Allowed.Len() < cpus {
 		tb.Skipf("needs %d CPUs, may use %v", cpus, m.Allowed)
 	}
@@ -73,13 +71,8 @@ func open(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Ben
 // real processes, whose works take no time. If HangsVariable is "3 FILE", every third sample of these
 // launches hangs: the launch appends a line with its process ID to the file, and waits for its end.
 func Serve(law Simulated) (status int) {
-	m, err := numa.Discover("/")
-	if err != nil {
-		fmt.Fprintf(os.Stderr, "taulop: %v\n", err)
-		return 1
-	}
-	law.Machine = m
-	opened := open(m, &Simulate(law, 1).sim, new([]*engine.Bench))
+	law.Machine = must.Get(numa.Discover("/"))
+	opened := open(law.Machine, &Simulate(law, 1).sim, new([]*engine.Bench))
 	var each int64
 	var file string
 	if n, _ := fmt.Sscan(os.Getenv(HangsVariable), &each, &file); n < 2 {
@@ -103,38 +96,21 @@ type hangs struct {
 
 func (h *hangs) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
 	counted := h.file + ".samples" // a byte for each sample
-	n, err := add(counted, "x")
-	if err == nil && n < h.each {
+	if add(counted, "x") < h.each {
 		return h.Sampler.Sample(ctx, k, hint)
 	}
-	if err == nil {
-		err = os.Truncate(counted, 0)
-	}
-	if err == nil {
-		_, err = add(h.file, fmt.Sprintln(os.Getpid()))
-	}
-	if err != nil {
-		return engine.Reading{}, err
-	}
+	must.Do(os.Truncate(counted, 0))
+	add(h.file, fmt.Sprintln(os.Getpid()))
 	<-ctx.Done()
 	return engine.Reading{}, ctx.Err()
 }
 
 // add appends a text to a file, and returns the file's size.
-func add(file, text string) (size int64, err error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return 0, err
-	}
+func add(file, text string) int64 {
+	f := must.Get(os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))
 	defer f.Close()
-	if _, err := f.WriteString(text); err != nil {
-		return 0, err
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return info.Size(), nil
+	must.Get(f.WriteString(text))
+	return must.Get(f.Stat()).Size()
 }
 
 // session adds a session of launches to a file, on the machine or a simulation of it, whose clock
@@ -142,9 +118,7 @@ func add(file, text string) (size int64, err error) {
 func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request, launches int, between time.Duration) {
 	t.Helper()
 	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: launches, Seed: 1}
-	if _, err := survey.Add(x, s, r, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(survey.Add(x, s, r, m))
 	var benches []*engine.Bench
 	begin := start(m, simulation, &benches)
 	x.Start = func(o engine.Order, journal *os.File) (*engine.Process, error) {
@@ -163,7 +137,5 @@ func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.S
 	if missing := x.Missing(); len(f.Cells) != len(x.Cells) || launches >= engine.LeastLaunches && (missing != nil || !f.Complete) {
 		t.Fatalf("%d cells of %d, complete %t: %v", len(f.Cells), len(x.Cells), f.Complete, missing)
 	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.Validate())
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/sweep"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
@@ -32,17 +33,10 @@ func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, bet
 	}
 	f.Provenance.Allowed = s.Machine.Allowed
 	f.Provenance.Hostname = "moved"
-	x, err := sweep.Experiment(f, s.Machine, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(sweep.Experiment(f, s.Machine, 0))
 	x.Start, x.Time, x.Launches, x.Seed = s.Start(), time.Hour, launches, 1+seed
-	if err := x.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(x.Run(context.Background()))
+	must.Do(f.Validate())
 	return f, s
 }
 
@@ -56,9 +50,7 @@ func Moved(t testing.TB) string {
 	})
 	f.Complete = true
 	path := filepath.Join(t.TempDir(), "moved.json")
-	if err := f.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(f.WriteFile(path))
 	return path
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 // An initramfs is the archive of a file system that the kernel unpacks into memory, in the "newc" format
@@ -37,22 +39,15 @@ func (a *initramfs) pad() {
 
 // newInitramfs packs the programs in a directory, and the directories and devices that /init needs before
 // mounting.
-func newInitramfs(dir string) ([]byte, error) {
+func newInitramfs(dir string) []byte {
 	var a initramfs
 	for _, name := range []string{"dev", "proc", "sys", "bin"} {
 		a.add(name, directory|0o755, nil, 0, 0)
 	}
 	a.add("tmp", directory|0o1777, nil, 0, 0)
 	a.add("dev/console", device|0o600, nil, 5, 1)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, entry := range entries {
-		data, err := os.ReadFile(filepath.Join(dir, entry.Name()))
-		if err != nil {
-			return nil, err
-		}
+	for _, entry := range must.Get(os.ReadDir(dir)) {
+		data := must.Get(os.ReadFile(filepath.Join(dir, entry.Name())))
 		name := "bin/" + entry.Name()
 		if entry.Name() == "init" {
 			name = "init"
@@ -60,5 +55,5 @@ func newInitramfs(dir string) ([]byte, error) {
 		a.add(name, regular|0o755, data, 0, 0)
 	}
 	a.add("TRAILER!!!", 0, nil, 0, 0)
-	return a.archive.Bytes(), nil
+	return a.archive.Bytes()
 }

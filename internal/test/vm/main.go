@@ -36,70 +36,49 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := prove(ctx, os.Stdout, os.Args[1:]); err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err := must.Try(func() { prove(ctx, os.Stdout, os.Args[1:]) }); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintf(os.Stderr, "vm: %v\n", err)
 		os.Exit(1)
 	}
 }
 
-// prove boots the machines that args name.
-func prove(ctx context.Context, out io.Writer, args []string) error {
+// prove boots the machines that args name. An error is a panic.
+func prove(ctx context.Context, out io.Writer, args []string) {
 	var (
 		flags  = flag.NewFlagSet("vm", flag.ContinueOnError)
 		run    = flags.String("run", "", "only the checks whose name contains `text`")
 		large  = flags.Bool("large", false, "also what takes minutes a machine: all tests of setups, and little memory")
 		kernel = flags.String("kernel", "", "boot the Linux kernel in this `file`")
-		atOnce = flags.Int("parallel", 1, "run this number of `machines` at once")
+		atOnce = flags.Uint("parallel", 1, "run this number of `machines` at once")
 	)
-	if err := flags.Parse(args); err != nil {
-		return err
+	must.Do(flags.Parse(args))
+	var machines []machine.Machine
+	for _, name := range flags.Args() {
+		machines = append(machines, must.Get(machine.Lookup(name)))
 	}
-	if *atOnce < 1 {
-		return fmt.Errorf("-parallel is %d: give 1 or more", *atOnce)
+	if machines == nil {
+		machines = machine.All
 	}
-	machines := machine.All
-	if flags.NArg() > 0 {
-		machines = nil
-		for _, name := range flags.Args() {
-			m, err := machine.Lookup(name)
-			if err != nil {
-				return err
-			}
-			machines = append(machines, m)
-		}
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		return err
-	}
-	cache = filepath.Join(cache, "taulop-vm")
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return err
-	}
+	cache := filepath.Join(must.Get(os.UserCacheDir()), "taulop-vm")
+	must.Do(os.MkdirAll(cache, 0o755))
 	if _, err := exec.LookPath(qemu); err != nil {
-		return fmt.Errorf("%w: install it (Debian's package qemu-system-x86)", err)
+		panic(fmt.Errorf("%w: install it (Debian's package qemu-system-x86)", err))
 	}
 	if *kernel == "" {
-		if *kernel, err = needKernel(ctx, cache); err != nil {
-			return err
-		}
+		*kernel = must.Get(needKernel(ctx, cache))
 	}
-	work, err := os.MkdirTemp("", "taulop-vm-")
-	if err != nil {
-		return err
-	}
+	work := must.Get(os.MkdirTemp("", "taulop-vm-"))
 	defer os.RemoveAll(work)
 	initrd := filepath.Join(work, "initrd")
-	if err := build(ctx, work, initrd); err != nil {
-		return err
-	}
-	return bootAll(ctx, out, machines, *atOnce, boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large})
+	build(ctx, work, initrd)
+	must.Do(bootAll(ctx, out, machines, int(max(1, *atOnce)), boot{kernel: *kernel, initrd: initrd, checks: *run, large: *large}))
 }
 
 // bootAll boots machines, at most atOnce at a time, and prints their reports.
@@ -145,12 +124,13 @@ func bootAll(ctx context.Context, out io.Writer, machines []machine.Machine, atO
 }
 
 // build builds the programs for the machines and packs them.
-func build(ctx context.Context, work, initrd string) error {
+func build(ctx context.Context, work, initrd string) {
 	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return fmt.Errorf("go list -m: %w: run this in the module's directory", err)
+		panic(fmt.Errorf("go list -m: %w: run this in the module's directory", err))
 	}
 	bin := filepath.Join(work, "bin")
+	must.Do(os.MkdirAll(bin, 0o755))
 	for _, args := range [][]string{
 		{"test", "-c", "-o", bin + "/", "./numa", "./shm", "./setups"},
 		{"build", "-o", bin + "/", "./cmd/taulop", "./internal/test/vm/init"},
@@ -159,16 +139,7 @@ func build(ctx context.Context, work, initrd string) error {
 		cmd := exec.CommandContext(ctx, "go", append([]string{args[0], "-trimpath", "-tags=overcommit", "-ldflags=-s -w"}, args[1:]...)...)
 		cmd.Dir = strings.TrimSpace(string(module))
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64")
-		if err := os.MkdirAll(bin, 0o755); err != nil {
-			return err
-		}
-		if err := quietly(cmd); err != nil {
-			return err
-		}
+		must.Do(quietly(cmd))
 	}
-	archive, err := newInitramfs(bin)
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(initrd, archive, 0o644)
+	must.Do(os.WriteFile(initrd, newInitramfs(bin), 0o644))
 }

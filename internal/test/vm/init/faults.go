@@ -43,7 +43,7 @@ func (g guest) fullNode() {
 	for _, percent := range []int64{50, 80, 90, 95, 100, 110, 200} {
 		const tau, segments = 2, 16
 		size := fmt.Sprintf("%dB", free*percent/100/tau/segments)
-		err := attempt(func() {
+		err := must.Try(func() {
 			o := g.execute(taulop, "-json", "-ring", "-cpus", "0,1", "-membind", "1", "-k", "1", "-launches", "6", "-time", "2m", // busy hosts need it
 				fmt.Sprint(segments), size, fmt.Sprint(tau)).clean()
 			if percent == 50 {
@@ -117,7 +117,7 @@ func (g guest) address() {
 	for bytes := step; bytes < most; bytes += step {
 		less := []string{"-address", fmt.Sprint(bytes)}
 		if o, err := g.start(nil, confining(less, []string{taulop, "-version"})...); err != nil || o.status != 0 {
-			if err == nil && attempt(func() { o.refused("more of memory") }) == nil { // else the Go runtime does not start in this
+			if err == nil && must.Try(func() { o.refused("more of memory") }) == nil { // else the Go runtime does not start in this
 				refusals++
 			}
 			continue
@@ -127,7 +127,7 @@ func (g guest) address() {
 			continue // nor, now and then, in a little more, or its launches do not
 		}
 		if err == nil {
-			err = attempt(func() {
+			err = must.Try(func() {
 				if o.clean(); o.status != 0 {
 					o.refused("memory")
 				}
@@ -192,9 +192,9 @@ func shrinking(v cpusets) func(guest) {
 		dir, remove := v.group(g.machine)
 		defer remove()
 		command := []string{"/init", "confined", "-group", dir}
-		cpus := attempt(func() { g.disturbed(command, func() error { return write(dir, "cpuset.cpus", "0") }, "cpuset") })
+		cpus := must.Try(func() { g.disturbed(command, func() error { return write(dir, "cpuset.cpus", "0") }, "cpuset") })
 		must.Do(write(dir, "cpuset.cpus", fmt.Sprintf("0-%d", g.machine.CPUs()-1)))
-		nodes := attempt(func() { g.disturbed(command, func() error { return write(dir, "cpuset.mems", "0") }, "node 1") })
+		nodes := must.Try(func() { g.disturbed(command, func() error { return write(dir, "cpuset.mems", "0") }, "node 1") })
 		must.Do(errors.Join(cpus, nodes))
 	}
 }

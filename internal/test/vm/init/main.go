@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 )
 
@@ -23,7 +24,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "init: %v\n", helper(os.Args[1:]))
 		os.Exit(125)
 	}
-	if err := runChecks(); err != nil {
+	if err := must.Try(runChecks); err != nil {
 		fmt.Printf("vm: %v\n", err)
 	}
 	powerOff()
@@ -44,24 +45,12 @@ func helper(args []string) error {
 }
 
 // runChecks runs the checks and prints their outcomes.
-func runChecks() error {
-	if err := mountAll(); err != nil {
-		return err
-	}
-	options, err := kernelOptions()
-	if err != nil {
-		return err
-	}
-	m, err := machine.Lookup(options["vm.machine"])
-	if err != nil {
-		return err
-	}
-	if err := unix.Sethostname([]byte(m.Name)); err != nil {
-		return err
-	}
-	if err := os.Setenv("COLUMNS", "100000"); err != nil { // a sentence is one line
-		return err
-	}
+func runChecks() {
+	mountAll()
+	options := kernelOptions()
+	m := must.Get(machine.Lookup(options["vm.machine"]))
+	must.Do(unix.Sethostname([]byte(m.Name)))
+	must.Do(os.Setenv("COLUMNS", "100000")) // a sentence is one line
 	fmt.Println("vm: up")
 	time.AfterFunc(machine.Limit, powerOff) // in case the host's side has ended
 	g := guest{machine: m}
@@ -76,7 +65,7 @@ func runChecks() error {
 			ctx, cancel := context.WithTimeout(context.Background(), limit)
 			began := time.Now()
 			g.Context = ctx
-			err := attempt(func() { c.run(g) })
+			err := must.Try(func() { c.run(g) })
 			cancel()
 			took := time.Since(began).Seconds()
 			if err == nil {
@@ -94,10 +83,9 @@ func runChecks() error {
 		}
 	}
 	fmt.Printf("vm: %d passed, %d failed\n", passed, failed)
-	return nil
 }
 
-func mountAll() error {
+func mountAll() {
 	for _, m := range []struct{ kind, at, options string }{
 		{"devtmpfs", "/dev", ""},
 		{"proc", "/proc", ""},
@@ -105,24 +93,17 @@ func mountAll() error {
 		{"tmpfs", "/tmp", "mode=1777"},
 	} {
 		if err := unix.Mount(m.kind, m.at, m.kind, 0, m.options); err != nil {
-			return fmt.Errorf("mounting %s on %s: %w", m.kind, m.at, err)
+			panic(fmt.Errorf("mounting %s on %s: %w", m.kind, m.at, err))
 		}
 	}
-	return nil
 }
 
 // kernelOptions are the words of the kernel's command line.
-func kernelOptions() (map[string]string, error) {
-	line, err := os.ReadFile("/proc/cmdline")
-	if err != nil {
-		return nil, err
-	}
+func kernelOptions() map[string]string {
 	options := make(map[string]string)
-	for _, word := range strings.Fields(string(line)) {
+	for _, word := range strings.Fields(string(must.Get(os.ReadFile("/proc/cmdline")))) {
 		key, value, _ := strings.Cut(word, "=")
-		if options[key], err = url.QueryUnescape(value); err != nil {
-			return nil, fmt.Errorf("kernel command line: %w", err)
-		}
+		options[key] = must.Get(url.QueryUnescape(value))
 	}
-	return options, nil
+	return options
 }

@@ -30,17 +30,6 @@ type guest struct {
 // fail ends a check.
 func fail(format string, args ...any) { panic(fmt.Errorf(format, args...)) }
 
-// attempt is the error of a check, nil if it passes.
-func attempt(f func()) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%v", r)
-		}
-	}()
-	f()
-	return nil
-}
-
 // An outcome is the output and status of a command.
 type outcome struct {
 	command     []string
