@@ -2,6 +2,7 @@ package collective_test
 
 import (
 	"fmt"
+	"log"
 
 	"github.com/taulop/taulop/collective"
 )
@@ -11,13 +12,11 @@ import (
 func Example() {
 	a, err := collective.Lookup("bcast:binomial")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	s, err := a.Schedule(collective.Call{P: 8, M: 64 << 10})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for n, step := range s.Steps() {
 		fmt.Println(n, step.Phase, step.Pattern, step.Shape)
@@ -32,13 +31,11 @@ func Example() {
 func ExampleStep_Messages() {
 	a, err := collective.Lookup("allgather:ring")
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	s, err := a.Schedule(collective.Call{P: 3, M: 100})
 	if err != nil {
-		fmt.Println(err)
-		return
+		log.Fatal(err)
 	}
 	for n, step := range s.Steps() {
 		for m := range step.Messages() {

@@ -156,10 +156,13 @@ func TestWork(t *testing.T) {
 		for _, bytes := range []int{4, 40, 4096} {
 			for _, s := range schedules(t, 48, bytes) {
 				c := &Counter{Map: m}
-				looks, ruled := 0, 0
+				looks, ruled, copies := 0, 0, 0 // copies of a rank, beside the first
 				for _, b := range s.Blocks {
 					for i := range b.Stages {
 						stage := b.Stages[i]
+						if stage.Pattern == collective.Local {
+							copies += b.Repeat * stage.Count()
+						}
 						if c.rule(&stage, b.Repeat) != nil {
 							ruled++
 							continue
@@ -179,14 +182,6 @@ func TestWork(t *testing.T) {
 							for range (collective.Step{Stage: &stage, Repetition: r}).Messages() {
 								looks++
 							}
-						}
-					}
-				}
-				copies := 0 // of a rank, beside the first
-				for _, b := range s.Blocks {
-					for i := range b.Stages {
-						if b.Stages[i].Pattern == collective.Local {
-							copies += b.Repeat * b.Stages[i].Count()
 						}
 					}
 				}

@@ -170,9 +170,7 @@ func TestTableOfAnUnfinishedSweep(t *testing.T) {
 	if err != nil || !slices.Equal(table.Transfers.Sizes, []int{16384, 32768}) || !errors.Is(table.Lacking, ErrUnfinished) {
 		t.Errorf("%+v, %v", table, err)
 	}
-	if err := table.check(); err != nil {
-		t.Error(err)
-	}
+	must.Do(table.check())
 }
 
 // Complete operators are available while others are incomplete.
@@ -227,9 +225,7 @@ func TestFitGamma(t *testing.T) {
 	if len(missing) != 1 || missing[0] != "γ of some operators was not measured for m = 4, 64 and follows from its neighbours" {
 		t.Errorf("missing %q", missing)
 	}
-	if err := WriteGammaText(&bytes.Buffer{}, fitted); err != nil {
-		t.Error(err)
-	}
+	must.Do(WriteGammaText(&bytes.Buffer{}, fitted))
 }
 
 // Published numbers are the same after import, writing, reading and export.

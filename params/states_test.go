@@ -88,9 +88,7 @@ func TestStates(t *testing.T) {
 		if len(in.States()) > 0 || in.Cells[1].Time != f.Cells[1].Time {
 			t.Errorf("%g ns: %v, %v", ns, in.States(), in.Cells[1].Time)
 		}
-		if err := in.Validate(); err != nil {
-			t.Error(err)
-		}
+		must.Do(in.Validate())
 	}
 	// A launch is one replicate, however many samples it has.
 	if n := Paired(f, &f.Cells[0], &f.Cells[1]).Launches(); n != len(f.Launches) {

@@ -227,9 +227,7 @@ func TestWriteTextRefuses(t *testing.T) {
 			t.Errorf("error %v, want one with %q", err, tt.says)
 		}
 	}
-	if err := WriteText(io.Discard, good()); err != nil {
-		t.Error(err)
-	}
+	must.Do(WriteText(io.Discard, good()))
 	a := Operator{"a", Curve{Sizes: []int{1}, Times: [][]float64{{1}}}}
 	b := Operator{"b", Curve{Sizes: []int{2}, Times: [][]float64{{1}}}}
 	c := Operator{"c", Curve{Sizes: []int{1}, Taus: []int{2}, Times: [][]float64{{1}}}}

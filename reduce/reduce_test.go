@@ -14,17 +14,6 @@ import (
 	"github.com/taulop/taulop/internal/test/randtest"
 )
 
-// One element at a time there is no kernel: TestOperators has the results of such operators.
-func TestScalar(t *testing.T) {
-	scalar, err := Lookup("SUM_R" + Scalar)
-	if err != nil || scalar.kernel != nil || scalar.Name != "SUM_R_SCALAR" {
-		t.Fatalf("%+v, %v", scalar, err)
-	}
-	if _, err := Lookup("SUM_X" + Scalar); err == nil {
-		t.Error("there is an operator SUM_X_SCALAR")
-	}
-}
-
 // MPI-3.1, sections 5.9.2 and 5.9.4, on vectors long enough for every kernel.
 func TestOperators(t *testing.T) {
 	nan, zero := math.NaN(), math.Copysign(0, -1)
@@ -78,8 +67,14 @@ func TestOperators(t *testing.T) {
 			check(uint64(v[0]), uint64(v[1]), uint64(v[2]))
 		}
 	}
-	if _, err := Lookup("SUM_X"); err == nil || !strings.Contains(err.Error(), "SUM_R") {
-		t.Errorf("SUM_X: %v", err)
+	// Operators of one element at a time have no kernel.
+	if scalar, err := Lookup("SUM_R" + Scalar); err != nil || scalar.kernel != nil || scalar.Name != "SUM_R_SCALAR" {
+		t.Errorf("%+v, %v", scalar, err)
+	}
+	for _, name := range []string{"SUM_X", "SUM_X" + Scalar} {
+		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), "SUM_R") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

@@ -19,19 +19,7 @@ func hours(r *rand.Rand, host string, sessions int, drift float64, slower func(c
 	for m := range 10 {
 		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.CopyCell, Placement: "local", Tau: 2, Bytes: m + 1}})
 	}
-	for s := range sessions {
-		hour := math.Exp(drift * r.NormFloat64())
-		for range 8 {
-			f.Launches = append(f.Launches, params.Launch{Session: s})
-			for m := range f.Cells {
-				ns := 1000 * hour * slower(m) * math.Exp(0.01*r.NormFloat64())
-				f.Cells[m].Samples = append(f.Cells[m].Samples, params.Sample{NS: ns, Launch: int32(len(f.Launches) - 1)})
-			}
-		}
-	}
-	for m := range f.Cells {
-		f.Cells[m].Time = f.Cells[m].Replicates(f).Estimate()
-	}
+	visited(r, f, sessions, drift, 0, 0.01, func(m int) float64 { return 1000 * slower(m) })
 	return f
 }
 

@@ -97,9 +97,7 @@ func TestTake(t *testing.T) {
 	if err != nil || curves[0].Setup != "ring" || curves[0].Placement != numa.Local || was.Cells[0].Setup != params.Published || m.Published() {
 		t.Errorf("%+v, %v; the file had %+v", curves[0].Channel, err, was.Cells[0].Key)
 	}
-	if err := m.File.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(m.File.Validate())
 }
 
 // A file that has nothing in common with the others is left out. The warning says what would help: published

@@ -21,31 +21,34 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// session is a file of a machine on a simulated virtual machine: what an hour does to
-// all cells alike, what it does to each, and what launches differ by.
+// visited gives the cells of a file samples of launches in sessions, an hour apart, about ns. What an hour does to all
+// cells alike and to each of them, and what launches differ by, are standard deviations of logarithms.
+func visited(r *rand.Rand, f *params.File, sessions int, hour, own, launch float64, ns func(cell int) float64) {
+	for s := range sessions {
+		all, centers := hour*r.NormFloat64(), make([]float64, len(f.Cells))
+		for i := range centers {
+			centers[i] = ns(i) * math.Exp(all+own*r.NormFloat64())
+		}
+		for n := range 9 {
+			f.Launches = append(f.Launches, params.Launch{Session: s, Began: time.Date(2026, 1, 1, s, n, 0, 0, time.UTC).Format(time.RFC3339)})
+			for i := range f.Cells {
+				s := params.Sample{NS: centers[i] * math.Exp(launch*r.NormFloat64()), Launch: int32(len(f.Launches) - 1)}
+				f.Cells[i].Samples = append(f.Cells[i].Samples, s)
+			}
+		}
+	}
+	for i := range f.Cells {
+		f.Cells[i].Time = f.Cells[i].Replicates(f).Estimate()
+	}
+}
+
+// session is a file of transfers at 16 τ on a simulated virtual machine.
 func session(r *rand.Rand, name string, sessions int, slower float64) Machine {
 	m := machine(name, nil)
-	for i := range 9 * sessions {
-		began := time.Date(2026, 1, 1, i/9, i%9, 0, 0, time.UTC)
-		m.File.Launches = append(m.File.Launches, params.Launch{Session: i / 9, Began: began.Format(time.RFC3339)})
-	}
-	hours := make([]float64, sessions)
-	for i := range hours {
-		hours[i] = math.Exp(0.08 * r.NormFloat64())
-	}
 	for tau := 1; tau <= 16; tau++ {
-		c := params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: "local", Tau: tau, Bytes: 8192}, K: 1, Transfers: 2}
-		own := make([]float64, sessions)
-		for i := range own {
-			own[i] = math.Exp(0.03 * r.NormFloat64())
-		}
-		for i := range m.File.Launches {
-			s := m.File.Launches[i].Session
-			c.Samples = append(c.Samples, params.Sample{NS: slower * 2000 * float64(tau) * hours[s] * own[s] * math.Exp(0.02*r.NormFloat64()), Launch: int32(i)})
-		}
-		c.Time = c.Replicates(m.File).Estimate()
-		m.File.Cells = append(m.File.Cells, c)
+		m.File.Cells = append(m.File.Cells, params.Cell{Key: params.Key{Kind: params.TransferCell, Setup: "ring", Placement: "local", Tau: tau, Bytes: 8192}, K: 1, Transfers: 2})
 	}
+	visited(r, m.File, sessions, 0.08, 0.03, 0.02, func(i int) float64 { return slower * 2000 * float64(i+1) })
 	return m
 }
 
@@ -58,26 +61,20 @@ func TestSameMachine(t *testing.T) {
 		sessions int
 		slower   float64
 	}{{1, 3}, {3, 2}} {
-		sessions, slower := tt.sessions, tt.slower
 		const tries = 300
 		different, cells, found := 0, 0, 0
 		for range tries {
-			c := must.Get(New([]Machine{session(r, "a", sessions, 1), session(r, "b", sessions, 1)}, Choice{}))
-			if c.Verdict.Differ > 0 {
+			a := session(r, "a", tt.sessions, 1)
+			v := must.Get(New([]Machine{a, session(r, "b", tt.sessions, 1)}, Choice{})).Verdict
+			if cells += v.Differ; v.Differ > 0 {
 				different++
 			}
-			if cells += c.Verdict.Differ; c.Verdict.Cells != 16 {
-				t.Fatalf("%+v", c.Verdict)
-			}
-			if c = must.Get(New([]Machine{session(r, "a", sessions, 1), session(r, "b", sessions, slower)}, Choice{})); c.Verdict.Differ == 16 {
+			if must.Get(New([]Machine{a, session(r, "b", tt.sessions, tt.slower)}, Choice{})).Verdict.Differ == 16 {
 				found++
 			}
 		}
-		if 20*different > tries || 20*cells > 16*tries {
-			t.Errorf("%d sessions each: %d of %d comparisons differ, in %d cells of %d", sessions, different, tries, cells, 16*tries)
-		}
-		if 10*found < 9*tries {
-			t.Errorf("%d sessions each: %g times as slow is found in %d of %d", sessions, slower, found, tries)
+		if 20*different > tries || 20*cells > 16*tries || 10*found < 9*tries {
+			t.Errorf("%d sessions each: %d of %d comparisons differ, in %d cells of %d; %g times as slow is found in %d", tt.sessions, different, tries, cells, 16*tries, tt.slower, found)
 		}
 	}
 }
@@ -171,41 +168,34 @@ var few = each(func(c *params.Cell) {
 // is half as fast in all its cells is found.
 func TestFleetOutliers(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
+	outliers := func(n int, slower float64) []Outlier {
+		var machines []Machine
+		for i := range n {
+			s := 1.
+			if i == 3 {
+				s = slower
+			}
+			machines = append(machines, session(r, fmt.Sprint("node", i), 1, s))
+		}
+		return must.Get(NewOverview(machines, Choice{})).Outliers
+	}
 	for _, n := range []int{10, 30} {
 		const tries = 100
 		wrong, found := 0, 0
 		for range tries {
-			for _, slower := range []float64{1, 2} {
-				var machines []Machine
-				for i := range n {
-					s := 1.
-					if i == 3 {
-						s = slower
-					}
-					machines = append(machines, session(r, fmt.Sprint("node", i), 1, s))
-				}
-				o := must.Get(NewOverview(machines, Choice{}))
-				switch {
-				case slower == 1 && len(o.Outliers) > 0:
-					wrong++
-				case slower == 2 && len(o.Outliers) > 0 && o.Outliers[0].Machine == "node3":
-					found++
-				}
+			if len(outliers(n, 1)) > 0 {
+				wrong++
+			}
+			if of := outliers(n, 2); len(of) > 0 && of[0].Machine == "node3" {
+				found++
 			}
 		}
-		if 20*wrong > tries {
-			t.Errorf("%d machines: %d of %d fleets of alike ones have outliers", n, wrong, tries)
-		}
-		if 10*found < 9*tries {
-			t.Errorf("%d machines: one at half the speed is found in %d of %d fleets", n, found, tries)
+		if 20*wrong > tries || 10*found < 9*tries {
+			t.Errorf("%d machines: %d of %d fleets of alike ones have outliers, and one at half the speed is found in %d", n, wrong, tries, found)
 		}
 	}
-	few := make([]Machine, 0, 9)
-	for i := range 9 {
-		few = append(few, session(r, fmt.Sprint("node", i), 1, float64(1+i/8)))
-	}
-	if o, err := NewOverview(few, Choice{}); err != nil || len(o.Outliers) > 0 {
-		t.Errorf("nine machines have outliers: %+v, %v", o.Outliers, err)
+	if of := outliers(9, 2); len(of) > 0 {
+		t.Errorf("nine machines have outliers: %+v", of)
 	}
 }
 

@@ -268,15 +268,13 @@ func TestLogicalNumbers(t *testing.T) {
 }
 
 func TestFaults(t *testing.T) {
-	machine := topology(t, two(), 1)
-	if _, err := Run(Request{Matrix: pattern(t, "ring", 9), Machine: machine, Methods: Methods}); err == nil || !strings.Contains(err.Error(), "9 processes and 8 cores") {
-		t.Error(err)
-	}
-	if _, err := Run(Request{Matrix: pattern(t, "ring", 24), Machine: topology(t, two(), 3), Methods: []string{ES}}); err == nil || !strings.Contains(err.Error(), "too many mappings") {
-		t.Error(err)
-	}
-	if _, _, err := OfFile(&params.File{}, numa.Local, "f", 1); err == nil || !strings.Contains(err.Error(), "does not say what its CPUs share") {
-		t.Error(err)
+	_, many := Run(Request{Matrix: pattern(t, "ring", 9), Machine: topology(t, two(), 1), Methods: Methods})
+	_, long := Run(Request{Matrix: pattern(t, "ring", 24), Machine: topology(t, two(), 3), Methods: []string{ES}})
+	_, _, unknown := OfFile(&params.File{}, numa.Local, "f", 1)
+	for says, err := range map[string]error{"9 processes and 8 cores": many, "too many mappings": long, "does not say what its CPUs share": unknown} {
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
 	}
 }
 

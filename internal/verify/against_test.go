@@ -20,14 +20,11 @@ func TestAgainst(t *testing.T) {
 	time := func(name string, kind mpibench.Kind, p, m int, us float64) mpibench.Time {
 		return mpibench.Time{Suite: "IMB", Benchmark: name, Kind: kind, P: p, Bytes: m, Microseconds: us}
 	}
-	rows, err := against().Compare([]mpibench.Time{
+	rows := must.Get(against().Compare([]mpibench.Time{
 		time("PingPong", mpibench.Message, 2, 4096, 6), time("Sendrecv", mpibench.Sendrecv, 4, 4096, 10),
 		time("Exchange", mpibench.Exchange, 4, 4096, 16), time("Bcast", "bcast", 4, 1024, 6),
 		time("Barrier", "barrier", 3, 0, 1), time("PingPong", mpibench.Message, 2, 4096, 4), time("PingPong", mpibench.Message, 2, 4096, 5),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, want := range []struct {
 		name             string
 		measured, taulop float64
@@ -76,10 +73,7 @@ func TestAgainstAlgorithm(t *testing.T) {
 	if rows, err = against().Compare([]mpibench.Time{row}); err != nil || rows[0].Nearest == nil {
 		t.Errorf("%+v, %v", rows, err)
 	}
-	doubling, err := collective.Lookup("allgather:recursive-doubling") // there is no bcast that does not exist among 6
-	if err != nil {
-		t.Fatal(err)
-	}
+	doubling := must.Get(collective.Lookup("allgather:recursive-doubling")) // there is no bcast that does not exist among 6
 	a.Algorithm["bcast"] = mpi.Algorithm{Collective: doubling.Collective, Textbook: doubling}
 	if rows, err = a.Compare([]mpibench.Time{row}); err == nil {
 		t.Errorf("recursive doubling among 6: %+v", rows)
@@ -127,14 +121,11 @@ func TestAgainstMeans(t *testing.T) {
 func TestAgainstKnowsZeros(t *testing.T) {
 	a := against()
 	a.models[0].in[false] = zero{below: 4096, Coster: a.models[0].in[false]}
-	rows, err := a.Compare([]mpibench.Time{
+	rows := must.Get(a.Compare([]mpibench.Time{
 		{Benchmark: "PingPong", Kind: mpibench.Message, P: 2, Bytes: 1024, Microseconds: 1},
 		{Benchmark: "Bcast", Kind: "bcast", P: 4, Bytes: 1024, Microseconds: 1},
 		{Benchmark: "Bcast", Kind: "bcast", P: 4, Bytes: 4096, Microseconds: 1},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, r := range rows {
 		_, full := of(r.Predicted.Models, Full)
 		_, lognp := of(r.Predicted.Models, "log_nP")

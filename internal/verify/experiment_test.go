@@ -274,11 +274,8 @@ func TestPatternsLackParameters(t *testing.T) {
 		off  bool
 		want string
 	}{{file, true, "τ-Lop has nothing off cache: host.json: "}, {&zeros, false, "are 0 or were not measured"}} {
-		e, err := New(Request{Patterns: true, Names: []string{Permutation}, P: []int{2}, M: []int{1024, 2048, 4096, 8192, 16384},
-			Caches: []bool{tt.off}, Time: time.Second, Params: tt.file, Source: "host.json"}, eight(), provenance.Provenance{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(New(Request{Patterns: true, Names: []string{Permutation}, P: []int{2}, M: []int{1024, 2048, 4096, 8192, 16384},
+			Caches: []bool{tt.off}, Time: time.Second, Params: tt.file, Source: "host.json"}, eight(), provenance.Provenance{}))
 		c := e.engine.Cells[0].Cell
 		c.Samples = make([]params.Sample, engine.LeastLaunches)
 		set(&c, 1000)

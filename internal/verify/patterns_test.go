@@ -114,9 +114,7 @@ func TestPatternRows(t *testing.T) {
 	if len(means) != 5 || means[0].Of != Permutation || means[4].Of != "all" || means[4].Errors[1].Mean > 1e-6 || !(means[4].Errors[0].Mean > 0.01) {
 		t.Errorf("%+v", means)
 	}
-	if err := r.File.Validate(); err != nil {
-		t.Error(err)
-	}
+	must.Do(r.File.Validate())
 	r.File.Cells = r.File.Cells[1:] // stopped before it
 	if stopped, err := r.PatternRows(models, fits); err != nil || len(stopped) != len(rows)-1 {
 		t.Errorf("stopped: %d rows of %d, %v", len(stopped), len(rows), err)
