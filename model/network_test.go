@@ -38,21 +38,6 @@ func cluster(t testing.TB, order string, nodes int, n *Network) *Cluster {
 	return &Cluster{Nodes: nodes, Order: o, Network: n}
 }
 
-// The authors' library on several nodes.
-func TestLibraryChannelsOracle(t *testing.T) {
-	for _, machine := range []string{"metropolis", "lusitania"} {
-		table, gamma := published(t, machine)
-		networks := map[string]*Network{"SHM+IB": network(t, machine, "IB"), "SHM+TCP": network(t, machine, "TCP")}
-		oracle(t, "channels", machine, func(row map[string]string) {
-			p := int(number(t, row, "P"))
-			name := row["collective"] + ":" + row["algorithm"]
-			s := schedule(t, name, collective.Call{P: p, M: int(number(t, row, "m_bytes"))})
-			m := Libtaulop{Table: table, Gamma: gamma, Cluster: cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])}
-			agree(t, row, priced(t, m, s))
-		})
-	}
-}
-
 // times is a channel that is slower by a factor.
 func times(times float64) *params.Table {
 	return &params.Table{

@@ -151,16 +151,20 @@ func TestFormulasOracle(t *testing.T) {
 	}
 }
 
-// The authors' library.
+// The authors' library, on one node and on several.
 func TestLibraryOracle(t *testing.T) {
 	for _, machine := range []string{"metropolis", "lusitania"} {
 		table, gamma := published(t, machine)
-		oracle(t, "libtaulop", machine, func(row map[string]string) {
-			s := schedule(t, row["collective"]+":"+row["algorithm"], collective.Call{
-				P: int(number(t, row, "P")),
-				M: int(number(t, row, "m_bytes")),
+		networks := map[string]*Network{"SHM+IB": network(t, machine, "IB"), "SHM+TCP": network(t, machine, "TCP")}
+		for _, kind := range []string{"libtaulop", "channels"} {
+			oracle(t, kind, machine, func(row map[string]string) {
+				m := Libtaulop{Table: table, Gamma: gamma}
+				if kind == "channels" {
+					m.Cluster = cluster(t, row["mapping"], int(number(t, row, "nodes")), networks[row["channels"]])
+				}
+				call := collective.Call{P: int(number(t, row, "P")), M: int(number(t, row, "m_bytes"))}
+				agree(t, row, costOf(t, m, row["collective"]+":"+row["algorithm"], call))
 			})
-			agree(t, row, priced(t, Libtaulop{Table: table, Gamma: gamma}, s))
-		})
+		}
 	}
 }

@@ -9,16 +9,23 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// ensemble is of twelve launches.
+var ensemble = model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})
+
+// drawn are draws of a cost with noise.
+func drawn(cost, noise float64) (all []float64) {
+	for i := range 40 {
+		all = append(all, cost*(1+noise*float64(i%5-2)))
+	}
+	return all
+}
+
 // machineOf is a machine whose costs in µs are known to 2 %.
 func machineOf(name string, rows ...Prediction) *Predictions {
-	p := &Predictions{Source: Source{Machine: name}, Rows: rows, ensemble: model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})}
-	for i := range p.Rows {
-		r := &p.Rows[i]
-		for j := range 40 {
-			r.drawn = append(r.drawn, r.Microseconds/1e6*(1+0.01*float64(j%5-2)))
-		}
+	for i := range rows {
+		rows[i].drawn = drawn(rows[i].Microseconds/1e6, 0.01)
 	}
-	return p
+	return &Predictions{Source: Source{Machine: name}, Rows: rows, ensemble: ensemble}
 }
 
 func call(collective, algorithm string, bytes int, us float64) Prediction {

@@ -3,9 +3,6 @@ package predict
 import (
 	"math"
 	"testing"
-
-	"github.com/taulop/taulop/model"
-	"github.com/taulop/taulop/params"
 )
 
 func TestMarkCheapest(t *testing.T) {
@@ -29,31 +26,23 @@ func TestMarkCheapest(t *testing.T) {
 
 // A row is tied with the cheapest if their costs are alike, or differ by less than their interval.
 func TestMarkTies(t *testing.T) {
-	e := model.NewEnsemble(&params.File{Launches: make([]params.Launch, 12)}, model.Choice{})
-	costs := func(noise float64) (drawn []float64) {
-		for i := range 40 {
-			drawn = append(drawn, 1+noise*float64(i%5-2))
-		}
-		return drawn
-	}
 	for _, tt := range []struct {
 		us    float64
 		drawn []float64
 		want  bool
 	}{
-		{1.009, nil, true},          // within 1 %, of published parameters
-		{1.02, nil, false},          //
-		{1.02, costs(0.01), true},   // ±3 % of the ratio
-		{1.30, costs(0.01), false},  //
-		{1.30, costs(0.15), true},   //
-		{1.009, costs(0.001), true}, // within 1 %, although it is known better
+		{1.009, nil, true},             // within 1 %, of published parameters
+		{1.02, nil, false},             //
+		{1.02, drawn(1, 0.01), true},   // ±3 % of the ratio
+		{1.30, drawn(1, 0.01), false},  //
+		{1.30, drawn(1, 0.15), true},   //
+		{1.009, drawn(1, 0.001), true}, // within 1 %, although it is known better
 	} {
-		p := Predictions{Rows: []Prediction{
-			{Algorithm: "a", Microseconds: 1, drawn: costs(0)},
+		p := Predictions{ensemble: ensemble, Rows: []Prediction{
+			{Algorithm: "a", Microseconds: 1, drawn: drawn(1, 0)},
 			{Algorithm: "b", Microseconds: tt.us, drawn: tt.drawn},
-			{Algorithm: "c", Microseconds: 9, drawn: costs(0)},
+			{Algorithm: "c", Microseconds: 9, drawn: drawn(1, 0)},
 		}}
-		p.ensemble = e
 		p.MarkCheapest()
 		if r := p.Rows; !r[0].Cheapest || r[1].Cheapest != tt.want || r[2].Cheapest {
 			t.Errorf("%g µs, drawn %v: %v %v %v", tt.us, tt.drawn, r[0].Cheapest, r[1].Cheapest, r[2].Cheapest)

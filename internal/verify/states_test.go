@@ -47,17 +47,17 @@ func TestExperimentMoves(t *testing.T) {
 	if lacking != nil || len(doc.Rows) != 2*(2+2*2) || len(doc.States) != 2 {
 		t.Fatalf("%d rows, %v, %v, %q", len(doc.Rows), lacking, doc.States, e.Warnings)
 	}
-	times := make(map[int][]float64) // of messages of 24000 bytes
+	var times []float64 // of messages of 24000 bytes
 	for _, r := range doc.Rows {
 		full, made := of(r.Predicted, Full)
 		if !made || math.Abs(full.Error) > 0.05 || !(r.State.NS > 0) || !r.Measured.Known() {
 			t.Errorf("%s, P = %d, m = %d in %+v: measured %v, %+v", r.Name, r.P, r.Bytes, r.State, r.Measured, full)
 		}
 		if r.Name == Message && r.Bytes == 24000 {
-			times[0] = append(times[0], r.Measured.Center)
+			times = append(times, r.Measured.Center)
 		}
 	}
-	if of := times[0]; len(of) != 2 || math.Abs(of[1]/of[0]-3) > 0.1 {
+	if len(times) != 2 || math.Abs(times[1]/times[0]-3) > 0.1 {
 		t.Errorf("messages took %v, put in 1 and 3", times)
 	}
 	over := 0
