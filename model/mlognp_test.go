@@ -144,40 +144,35 @@ func TestMLogNPAcrossNodes(t *testing.T) {
 	}
 }
 
-// -model mlognp and its reductions, contiguous and strided, of one file.
+// -model mlognp and its reductions, contiguous and strided, of one file: a linear broadcast to 8. On two nodes like
+// this one, 4 ranks each, 3 messages are within, 4 between. A network keeps the ends busy for o(m), and for the copies
+// that L(m,1) leaves out.
 func TestPredictorsOfPairs(t *testing.T) {
 	f := strided(twoLevels(2, 4))
-	for _, tt := range []struct {
-		choice Choice
-		want   float64 // ns, linear broadcast to 8
-	}{
-		{Choice{Model: "mlognp"}, 3*450 + 4*1300 + 1300},
-		{Choice{Model: "2log23p"}, 8 * 450},
-		{Choice{Model: "log3p"}, 8 * 1300},
-		{Choice{Model: "mlognp", Stride: 64}, 3*(450+100) + 5*(1300+150)},
-		{Choice{Model: "2log23p", Stride: 64}, 8 * (450 + 100)},
-		{Choice{Model: "log3p", Stride: 64}, 8 * (1300 + 150)},
-	} {
-		p := predictorOf(t, f, tt.choice)
-		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, tt.want, "")
-	}
-	// On two nodes like this one, 4 ranks each: 3 messages within, 4 between. A network keeps the ends busy for
-	// o(m), and for the copies that L(m,1) leaves out.
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{0, 8192}, Taus: []int{1}, Times: [][]float64{{1e-6}, {9e-6}}}, Overheads: []float64{4e-6, 4e-6}}
+	tcp := func(copies int) *Cluster {
+		return &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp", Copies: copies}, table, nil}}
+	}
 	for _, tt := range []struct {
 		model  string
-		copies int
-		want   float64
+		stride int
+		on     *Cluster
+		want   float64 // ns
 	}{
-		{"mlognp", 0, 3*(450+100) + 5*(2000+150) + 9000},
-		{"mlognp", 2, 3*(450+100) + 5*(2000+450+150) + 9000},
-		{"2log23p", 0, 3*(450+100) + 5*(2000+150) + 9000},
-		{"log3p", 0, 8*(2000+150) + 9000},
+		{"mlognp", 0, nil, 3*450 + 4*1300 + 1300},
+		{"2log23p", 0, nil, 8 * 450},
+		{"log3p", 0, nil, 8 * 1300},
+		{"mlognp", 64, nil, 3*(450+100) + 5*(1300+150)},
+		{"2log23p", 64, nil, 8 * (450 + 100)},
+		{"log3p", 64, nil, 8 * (1300 + 150)},
+		{"mlognp", 64, tcp(0), 3*(450+100) + 5*(2000+150) + 9000},
+		{"mlognp", 64, tcp(2), 3*(450+100) + 5*(2000+450+150) + 9000},
+		{"2log23p", 64, tcp(0), 3*(450+100) + 5*(2000+150) + 9000},
+		{"log3p", 64, tcp(0), 8*(2000+150) + 9000},
 	} {
-		cluster := &Cluster{Nodes: 2, Network: &Network{params.Network{Name: "tcp", Kind: "tcp", Copies: tt.copies}, table, nil}}
-		p := predictorOf(t, f, Choice{Model: tt.model, Stride: 64, Cluster: cluster})
+		p := predictorOf(t, f, Choice{Model: tt.model, Stride: tt.stride, Cluster: tt.on})
 		expect(t, p, "bcast:linear", collective.Call{P: 8, M: 8192}, tt.want, "")
-		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); !errors.Is(err, ErrOneNode) {
+		if _, err := p.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 8, M: 8192})); tt.on != nil && !errors.Is(err, ErrOneNode) {
 			t.Errorf("a tree of copies between nodes: %v", err)
 		}
 		if _, err := p.Cost(schedule(t, "allgather:ring", collective.Call{P: 1024, M: 8192})); err == nil {
