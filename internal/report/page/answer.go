@@ -254,6 +254,9 @@ func carries(c *compare.Curve) string {
 // told reports whether the last A(τ) of a curve is known well enough, or comes from a table without samples.
 func told(c *compare.Curve) bool {
 	last := c.Points[len(c.Points)-1]
+	if last.Tau < 2 { // A(1) is 1 by definition
+		return false
+	}
 	if !last.A.Known() {
 		return c.Setup == params.Published || last.L.N == 0
 	}

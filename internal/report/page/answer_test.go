@@ -119,3 +119,13 @@ func TestMarksBeyondBounds(t *testing.T) {
 	must.Do(d.WriteMarkdown(&b, nil))
 	contains.All(t, b.String(), "| 1.5 ±7 % |", "| 3.0 ±17 % ↑ |", "| 2 ±40 % ? |", "↑ more than τ", "? outside 1 … τ by chance")
 }
+
+// A state with times of τ = 1 alone does not tell how many transfers are carried at once.
+func TestAloneTellsNothing(t *testing.T) {
+	for tau, want := range map[int]bool{1: false, 2: true} {
+		c := &compare.Curve{Points: []compare.Point{{Tau: tau, L: fit.Estimate{N: 9}, A: fit.Estimate{Center: 1, Lo: 1, Hi: 1, N: 9}}}}
+		if told(c) != want {
+			t.Errorf("τ = %d: %v, want %v", tau, !want, want)
+		}
+	}
+}
