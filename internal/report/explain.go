@@ -112,7 +112,7 @@ func terms(e *predict.Explanation) view.Table {
 	t := view.Table{Columns: []view.Column{{Name: "parameter"}, {Name: "count"}, {}, {Name: "value", Unit: "µs"}, {}, {Name: "cost", Unit: "µs"}, {Name: "share", Unit: "%"}}}
 	shares := decimal.Shares(lists.Map(e.Terms, func(t predict.ExplainTerm) float64 { return t.Share }), 1000)
 	for i, term := range e.Terms {
-		t.Add(term.Parameter, strconv.FormatFloat(term.Times, 'f', -1, 64), "×", microseconds(term.Value, term.Extrapolated),
+		t.Add(term.Parameter, strconv.FormatFloat(term.Times, 'f', -1, 64), "×", parameter(term.Value, term.Extrapolated),
 			"=", microseconds(term.Microseconds, false), percents(shares[i]))
 	}
 	if e.Unknown {

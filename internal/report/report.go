@@ -164,7 +164,15 @@ func forced(oversubscribed bool, ranks int, what string) string {
 
 // microseconds writes a cost with four digits, six decimals at most, after a mark if it is extrapolated.
 func microseconds(us float64, extrapolated bool) string {
-	text := withDigits(us, 4)
+	return marked(withDigits(us, 4, 6), extrapolated)
+}
+
+// parameter writes a parameter in µs with four digits, nine decimals at most: LogGP's G is of one byte.
+func parameter(us float64, extrapolated bool) string {
+	return marked(withDigits(us, 4, 9), extrapolated)
+}
+
+func marked(text string, extrapolated bool) string {
 	if extrapolated {
 		return "~" + text
 	}
@@ -172,13 +180,13 @@ func microseconds(us float64, extrapolated bool) string {
 }
 
 // rough writes a prediction without an interval, with two digits.
-func rough(us float64) string { return withDigits(us, 2) }
+func rough(us float64) string { return withDigits(us, 2, 6) }
 
-func withDigits(us float64, n int) string {
+func withDigits(us float64, n, most int) string {
 	decimals := 0
 	if us != 0 {
 		magnitude := int(math.Floor(math.Log10(math.Abs(us))))
-		decimals = min(max(n-1-magnitude, 0), 6)
+		decimals = min(max(n-1-magnitude, 0), most)
 		if magnitude > n-1 {
 			unit := math.Pow10(magnitude - n + 1)
 			us = math.Round(us/unit) * unit
