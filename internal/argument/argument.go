@@ -58,7 +58,7 @@ func Bytes(text string) (int, error) {
 func Bandwidth(text string) (float64, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v > 0 && v <= params.MostPeakGBs) {
-		return 0, fmt.Errorf("%q is no bandwidth: give GB/s above 0, like 204.8", text)
+		return 0, fmt.Errorf("%q is no bandwidth: give GB/s above 0, at most %.0f, like 204.8", text, params.MostPeakGBs)
 	}
 	return v, nil
 }

@@ -292,7 +292,7 @@ func (f figure) byName(all []profile) ([]profile, error) {
 	}
 	for _, word := range f.Variants {
 		if !slices.ContainsFunc(all, func(p profile) bool { return p.is(word) }) {
-			return nil, fmt.Errorf("no %s are called %q: there are %s", f.What, word, variantsText(all))
+			return nil, fmt.Errorf("no %s are called %q; known are %s", f.What, word, variantsText(all))
 		}
 	}
 	together := func(a, b string) bool {

@@ -48,7 +48,7 @@ func TestRefused(t *testing.T) {
 		{"a ratio of one", on(Ratios, of(vm), Choice{}), "two machines"},
 		{"a ratio of different caches", on(Ratios, of(vm, metropolis), Choice{}), "metropolis has nothing in common with vm"},
 		{"published", on(packs, of(metropolis), Choice{}), "metropolis has no strided messages: measure them with taulop pack"},
-		{"an unknown word", on(accesses, of(a), words("float65")), `no accesses are called "float65": there are int32, float64; N = 1K, N = 4K; read, write`},
+		{"an unknown word", on(accesses, of(a), words("float65")), `no accesses are called "float65"; known are int32, float64; N = 1K, N = 4K; read, write`},
 		{"many names", on(patterns, of(a), words("gather")), "permutation-1, permutation-2, "},
 		{"a word that one does not have", on(accesses, of(a, reads), words("write")), "only has no accesses called write: it has int32, float64; N = 1K; read"},
 		{"no such placement", on(accesses, of(a), only(compare.Choice{Placements: []numa.Policy{numa.Remote}})), "a has no accesses, placement remote: it has placement local, in cache; placement local, off cache"},

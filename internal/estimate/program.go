@@ -129,7 +129,7 @@ func inLine(err error) error {
 		return fmt.Errorf("line %d: there is no key %q; %s", line, printable.Part(name), spelling.Suggest(name, known))
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
-		return fmt.Errorf("line %d: %s", line, printable.Sentence(strings.TrimPrefix(wrong.Error(), "toml: ")))
+		return fmt.Errorf("line %d: %s; docs/estimate.md says how to write a program", line, printable.Sentence(strings.TrimPrefix(wrong.Error(), "toml: ")))
 	}
 	return errors.New(printable.Sentence(strings.TrimPrefix(err.Error(), "toml: ")))
 }

@@ -55,9 +55,9 @@ func Unfit(f *params.File) string {
 
 func halfWithin(half float64) string {
 	if !(half <= math.MaxFloat64) {
-		return "samples are too few for intervals of half of those measured"
+		return "samples are too few for intervals of half of the measured cells"
 	}
-	return "half of those measured are within " + view.HalfWidth(half)
+	return "half of the measured cells are within " + view.HalfWidth(half)
 }
 
 // sayFirst writes L, y and A of the first setup and placement at the largest τ, in each state of the

@@ -149,9 +149,9 @@ func TestSweepAnswer(t *testing.T) {
 	}{
 		{0.02, Reach{Cells: 3, Again: "again"}, "L(8KB,2) = 800 ns [784, 816], y(2) = 40.0 ns [39.2, 40.8], A(2) = 2.00 [1.92, 2.08]\nFit for use: all 3 cells measured, 95 % intervals within ±2 % for half of them, ±2 % for 9 of 10.\nagain\n\nL(m,τ)"},
 		{0.5, Reach{Cells: 3, More: "more"}, "\nNot fit for use: 95 % intervals within ±50 % for half of them, ±50 % for 9 of 10.\nmore\n\n"},
-		{0.02, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of those measured are within ±2 %.\nrest\n\n"},
-		{0.02, Reach{Cells: 6, Missing: errors.New("of 6 cells 3 were not reached"), Rest: "rest"}, "\nFit for use where it has intervals: of 6 cells 3 were not reached; half of those measured are within ±2 %.\nrest\n\n"},
-		{0.5, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of those measured are within ±50 %.\nrest\n\n"},
+		{0.02, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±2 %.\nrest\n\n"},
+		{0.02, Reach{Cells: 6, Missing: errors.New("of 6 cells 3 were not reached"), Rest: "rest"}, "\nFit for use where it has intervals: of 6 cells 3 were not reached; half of the measured cells are within ±2 %.\nrest\n\n"},
+		{0.5, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±50 %.\nrest\n\n"},
 	} {
 		var b bytes.Buffer
 		Sweep(file(tt.width), tt.reach).WriteText(&b)
