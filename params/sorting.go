@@ -36,7 +36,7 @@ func (f *File) Sort() *Sorting {
 	s := &Sorting{f: f, watches: slices.Clone(f.Watches), pools: make(map[int][]State), pooled: make([][]int, len(f.Watches))}
 	single := f.singleStates()
 	moving := f.moving(single)
-	members, doubtful := make(map[int][]State), make(map[int][]Look)
+	members, doubtful := make(map[int][]State), make(map[int][]Sample)
 	for i, w := range f.Watches {
 		n := len(w.CPUs)
 		switch looks := single[int32(i+1)]; {
@@ -103,8 +103,8 @@ func (s *Sorting) reweigh(workers int) {
 
 // singleStates are the looks of watches with one state, by watch number; nil if no watch of two workers
 // or more has several states.
-func (f *File) singleStates() map[int32][]Look {
-	single, several := make(map[int32][]Look), false
+func (f *File) singleStates() map[int32][]Sample {
+	single, several := make(map[int32][]Sample), false
 	for i, w := range f.Watches {
 		if len(w.States) == 1 {
 			single[int32(i+1)] = nil
@@ -117,7 +117,7 @@ func (f *File) singleStates() map[int32][]Look {
 	for i := range f.Cells {
 		for _, x := range f.Cells[i].Samples {
 			if looks, found := single[x.Watch]; found {
-				single[x.Watch] = append(looks, x.Look())
+				single[x.Watch] = append(looks, x)
 			}
 		}
 	}
@@ -126,10 +126,10 @@ func (f *File) singleStates() map[int32][]Look {
 
 // misfit reports whether more than a fifth of the looks of a watch with one state are far from it, so
 // that there were too few looks to tell its states.
-func (w *Watch) misfit(looks []Look) bool {
+func (w *Watch) misfit(looks []Sample) bool {
 	far := 0
 	for _, l := range looks {
-		if !within(l.Before, w.States[0].NS, fit.LeastApart) {
+		if !within(float64(l.Before), w.States[0].NS, fit.LeastApart) {
 			far++
 		}
 	}
@@ -137,14 +137,14 @@ func (w *Watch) misfit(looks []Look) bool {
 }
 
 // classified are the pool's states with the shares of a watch's looks.
-func classified(pool []State, looks []Look) (states []State) {
+func classified(pool []State, looks []Sample) (states []State) {
 	states = slices.Clone(pool)
 	for i := range states {
 		states[i].Share, states[i].Lasts = 0, 0
 	}
 	w := Watch{States: states}
 	for _, l := range looks {
-		states[w.At(l.Before, l.Computed)].Share += 1 / float64(len(looks))
+		states[w.At(float64(l.Before), float64(l.Computed))].Share += 1 / float64(len(looks))
 	}
 	return states
 }
@@ -152,7 +152,7 @@ func classified(pool []State, looks []Look) (states []State) {
 // moving tells for each watch whether its workers had several states, in one session or over sessions.
 // single has the looks of watches with one state. A watch that shares a cell with such a watch counts,
 // too: samples of CPUs that stayed are of one of the states in the cell's mean.
-func (f *File) moving(single map[int32][]Look) []bool {
+func (f *File) moving(single map[int32][]Sample) []bool {
 	first := make(map[string]float64)
 	several := make(map[string]bool) // by CPUs
 	for i, w := range f.Watches {

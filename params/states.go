@@ -38,14 +38,6 @@ type Watch struct {
 	States  []State `json:"states"` // ascending
 }
 
-// A Look is a measurement of empty exchanges between workers, which shows their state.
-type Look struct {
-	Launch        int
-	At            float64 // s since the launch began
-	Before, After float64 // ns, before and after a sample; the same if there was no sample
-	Computed      float64 // as in Sample
-}
-
 // Settled is the least share of the time of a state that needs samples.
 const Settled = 0.10
 
@@ -77,26 +69,22 @@ func (f *File) Watch(session int, cpus []int) int32 {
 	return int32(len(f.Watches))
 }
 
-// Look is the sample's look.
-func (s Sample) Look() Look {
-	return Look{int(s.Launch), float64(s.At), float64(s.Before), float64(s.After), float64(s.Computed)}
-}
-
-// Looks are the looks of each watch's samples.
-func (f *File) Looks() map[int32][]Look {
-	all := make(map[int32][]Look)
+// Looks are the samples with looks, by the number of their watch.
+func (f *File) Looks() map[int32][]Sample {
+	all := make(map[int32][]Sample)
 	for i := range f.Cells {
 		for _, s := range f.Cells[i].Samples {
 			if s.Watch > 0 {
-				all[s.Watch] = append(all[s.Watch], s.Look())
+				all[s.Watch] = append(all[s.Watch], s)
 			}
 		}
 	}
 	return all
 }
 
-// FindStates finds the states of a session's watches in looks, by the watches' numbers.
-func (f *File) FindStates(session int, looks map[int32][]Look) {
+// FindStates finds the states of a session's watches in samples with looks, by the watches' numbers. A
+// look without a sample has the same time before and after.
+func (f *File) FindStates(session int, looks map[int32][]Sample) {
 	for i := range f.Watches {
 		if w := &f.Watches[i]; w.Session == session {
 			w.States = statesOf(looks[int32(i+1)], f.Provenance.SumsAlone)
@@ -105,10 +93,10 @@ func (f *File) FindStates(session int, looks map[int32][]Look) {
 }
 
 // statesOf finds the states in looks; see fit.Modes.
-func statesOf(looks []Look, alone float64) (states []State) {
+func statesOf(looks []Sample, alone float64) (states []State) {
 	var values []float64
 	for _, l := range looks {
-		values = append(values, l.Before, l.After)
+		values = append(values, float64(l.Before), float64(l.After))
 	}
 	modes := fit.Modes(values)
 	for _, m := range modes {
@@ -117,21 +105,22 @@ func statesOf(looks []Look, alone float64) (states []State) {
 	if len(states) == 1 {
 		return split(states, modes, looks, alone)
 	}
-	looks = slices.SortedFunc(slices.Values(looks), func(a, b Look) int {
-		return cmp.Or(a.Launch-b.Launch, cmp.Compare(a.At, b.At))
+	looks = slices.SortedFunc(slices.Values(looks), func(a, b Sample) int {
+		return cmp.Or(cmp.Compare(a.Launch, b.Launch), cmp.Compare(a.At, b.At))
 	})
+	after := func(i int) int { return fit.ModeOf(modes, float64(looks[i].After)) }
 	seconds, ends := make([]float64, len(states)), make([]float64, len(states))
 	shares, launches := make([]float64, len(states)), 0.
 	for i := 0; i < len(looks); {
 		// All launches have the same weight.
 		in, total, first := make([]float64, len(states)), 0., i
 		for i++; i < len(looks) && looks[i].Launch == looks[first].Launch; i++ {
-			before, now, gap := fit.ModeOf(modes, looks[i-1].After), fit.ModeOf(modes, looks[i].After), looks[i].At-looks[i-1].At
+			before, now, gap := after(i-1), after(i), float64(looks[i].At)-float64(looks[i-1].At)
 			// If the state changed, assume equal work in both states: the time is split in
 			// proportion to their looks.
-			after := gap * modes[now].Center / (modes[before].Center + modes[now].Center)
-			in[before] += gap - after
-			in[now] += after
+			since := gap * modes[now].Center / (modes[before].Center + modes[now].Center)
+			in[before] += gap - since
+			in[now] += since
 			if total += gap; now != before {
 				ends[before]++
 			}
@@ -140,7 +129,7 @@ func statesOf(looks []Look, alone float64) (states []State) {
 			seconds[j] += in[j]
 		}
 		if total == 0 {
-			total, in[fit.ModeOf(modes, looks[first].After)] = 1, 1
+			total, in[after(first)] = 1, 1
 		}
 		launches++
 		for j := range in {
@@ -350,12 +339,12 @@ const (
 
 // split adds a state of slowed cores after each state in which some sums took longer than the others.
 // Its share of the state's time is its share of the samples.
-func split(states []State, modes []fit.Mode, looks []Look, alone float64) (all []State) {
+func split(states []State, modes []fit.Mode, looks []Sample, alone float64) (all []State) {
 	for i, state := range states {
 		var took []float64
 		for _, l := range looks {
-			if l.Computed > 0 && fit.ModeOf(modes, l.Before) == i && fit.ModeOf(modes, l.After) == i {
-				took = append(took, l.Computed)
+			if l.Computed > 0 && fit.ModeOf(modes, float64(l.Before)) == i && fit.ModeOf(modes, float64(l.After)) == i {
+				took = append(took, float64(l.Computed))
 			}
 		}
 		slow, share := slowedFrom(took, alone)

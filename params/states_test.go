@@ -280,7 +280,7 @@ func TestCycle(t *testing.T) {
 func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 	f := &File{Launches: make([]Launch, 20)}
 	c := Cell{Key: Key{Kind: TransferCell, Setup: Ring, Placement: numa.Local, Tau: 2, Bytes: 8192}}
-	looks := make(map[int32][]Look)
+	looks := make(map[int32][]Sample)
 	for launch := range 20 {
 		cpus, flag := []int{2, 3}, 450.
 		if launch%2 == 0 {
@@ -290,7 +290,7 @@ func TestSortTakesCPUsOfACellTogether(t *testing.T) {
 		}
 		w := f.Watch(0, cpus)
 		for range 3 {
-			looks[w] = append(looks[w], Look{Launch: launch, At: float64(launch), Before: flag, After: flag})
+			looks[w] = append(looks[w], Sample{Launch: int32(launch), At: float32(launch), Before: float32(flag), After: float32(flag)})
 		}
 		c.Samples = append(c.Samples, Sample{Launch: int32(launch), NS: 3 * flag, Watch: w, Before: float32(flag), After: float32(flag)})
 	}

@@ -191,11 +191,11 @@ type run struct {
 	pause    time.Duration // until the next save, at least
 	failed   int           // launches in a row that found nothing
 	sets     int
-	parts    int                     // number of launches that divide the cells visited once among them
-	asked    bool                    // Doubtful was called
-	first    time.Duration           // of the first launches of all sets
-	like     map[string]float64      // by Cell.Like: the last time
-	looks    map[int32][]params.Look // by number of the file's watches
+	parts    int                       // number of launches that divide the cells visited once among them
+	asked    bool                      // Doubtful was called
+	first    time.Duration             // of the first launches of all sets
+	like     map[string]float64        // by Cell.Like: the last time
+	looks    map[int32][]params.Sample // by number of the file's watches
 	states   *params.Sorting
 	sorted   int                // number of looks in which states were found
 	last     time.Duration      // of the last launch

@@ -14,9 +14,9 @@ type entry struct {
 	Cell   *params.Key    `json:"cell,omitempty"`
 	setups.Sample
 	Probe       bool           `json:"probe,omitempty"`
-	Visit       int            `json:"visit,omitempty"`   // index in the order
-	Begins      int            `json:"begins,omitempty"`  // 1 + the index of a visit out of sequence
-	Look        float64        `json:"look_ns,omitempty"` // between two visits
+	Visit       int            `json:"visit,omitempty"`  // index in the order
+	Begins      int            `json:"begins,omitempty"` // 1 + the index of a visit out of sequence
+	Look        bool           `json:"look,omitempty"`   // the sample is a look between two visits
 	Loads       []params.Loads `json:"loads,omitempty"`
 	Instruction float64        `json:"instruction_ns,omitempty"`
 	Warning     string         `json:"warning,omitempty"`

@@ -35,9 +35,9 @@ func (r *run) hear(a *answers, e entry) {
 		a.died = fatal{errors.New(e.Error)}
 	case e.Begins > 0:
 		a.at = e.Begins - 1
-	case e.Look > 0:
-		number := r.File.Watch(r.Session, e.CPUs)
-		r.looks[number] = append(r.looks[number], params.Look{Launch: a.launch, At: float64(e.At), Before: e.Look, After: e.Look, Computed: float64(e.Computed)})
+	case e.Look:
+		s := e.sample(r.File, r.Session, a.launch)
+		r.looks[s.Watch] = append(r.looks[s.Watch], s)
 	case e.Cell != nil:
 		if r.take(a, e); e.MHz > 0 {
 			a.clocks[e.Cell.Tau] = append(a.clocks[e.Cell.Tau], e.MHz)
@@ -151,7 +151,7 @@ func (r *run) take(a *answers, e entry) {
 	c.Samples = append(c.Samples, s)
 	if s.Watch > 0 {
 		p.watch[a.first] = s.Watch
-		r.looks[s.Watch] = append(r.looks[s.Watch], s.Look())
+		r.looks[s.Watch] = append(r.looks[s.Watch], s)
 	}
 	p.hint, p.reached, p.visited = e.NS, true, true
 	if like := r.Cells[v.cell].Like; like != "" {

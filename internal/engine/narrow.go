@@ -151,7 +151,7 @@ func (r *run) worthOf(i int) float64 {
 type glance struct {
 	after time.Duration // Order.Glance
 	file  params.File   // its watches
-	looks map[int32][]params.Look
+	looks map[int32][]params.Sample
 	taken int
 }
 
@@ -161,9 +161,8 @@ func (g *glance) ends(r Reading, now time.Duration) bool {
 		return false
 	}
 	number := g.file.Watch(0, r.CPUs)
-	look := r.Look()
-	look.At = now.Seconds()
-	g.looks[number] = append(g.looks[number], look)
+	r.At = float32(now.Seconds())
+	g.looks[number] = append(g.looks[number], r.Sample)
 	const every = 32 // visits: it takes a millisecond
 	if g.taken++; g.taken%every != 0 || now < g.after {
 		return false

@@ -88,7 +88,7 @@ func TestGlance(t *testing.T) {
 	}{
 		{time.Second, 240, 1, 128}, {time.Second, 62, 1, 0}, {time.Second, 62, 1.5, 128}, {0, 240, 1, 0}, {300 * time.Millisecond, 240, 1, 32},
 	} {
-		g, ended, random := glance{after: of.after, looks: make(map[int32][]params.Look)}, 0, rand.New(rand.NewPCG(1, 1))
+		g, ended, random := glance{after: of.after, looks: make(map[int32][]params.Sample)}, 0, rand.New(rand.NewPCG(1, 1))
 		for i := 1; i <= 1000 && ended == 0; i++ {
 			at := i / 8 % 2
 			ns := []float64{60, of.slow}[at] * (1 + 0.02*random.NormFloat64())

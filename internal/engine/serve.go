@@ -117,7 +117,7 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 			}
 		}
 	}()
-	choose, seen := newChooser(o, s.look, s.since), glance{after: o.Glance, looks: make(map[int32][]params.Look)}
+	choose, seen := newChooser(o, s.look, s.since), glance{after: o.Glance, looks: make(map[int32][]params.Sample)}
 	for ctx.Err() == nil && s.since() < o.Time {
 		i, hint, more := choose.next(ctx)
 		if !more {
@@ -196,8 +196,8 @@ func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64) {
 	for _, sampler := range s.samplers {
 		if l, ok := sampler.(looker); ok {
 			if ns, computed := l.Look(ctx, cpus); ns > 0 {
-				at := params.Sample{At: float32(s.since().Seconds()), Computed: float32(computed)}
-				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: ns, Sample: setups.Sample{CPUs: cpus, Sample: at}}))
+				look := params.Sample{At: float32(s.since().Seconds()), Before: float32(ns), After: float32(ns), Computed: float32(computed)}
+				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: true, Sample: setups.Sample{CPUs: cpus, Sample: look}}))
 				return ns, computed
 			}
 		}
