@@ -53,32 +53,25 @@ func loadsOf(arena []byte, from int) params.Loads {
 }
 
 // read measures whether the next messages of a worker's arena, from byte `from` on, are cached. It does
-// so once each time that the arena was initialised.
-func (m *memory) read(worker, side, from int) {
-	for _, r := range m.used {
-		if arena := r.of == arenaOfTrials || r.of == arenaOfRanks || r.of == arrayOfPasses; arena && r.worker == worker && r.side == side && r.loads == nil {
-			l := loadsOf(r.mem, from)
-			r.loads = &l
+// so once each time that the arena was initialised. With oversubscription it measures nothing: workers
+// take turns, and their loads tell nothing of each other's walks.
+func (m *measurement) read(w *worker, side, from int) {
+	for _, r := range m.team.memory.used {
+		arena := r.of == arenaOfTrials || r.of == arenaOfRanks || r.of == arrayOfPasses
+		if arena && r.worker == w.id && r.side == side && !r.read && !m.byTurns {
+			w.loads.Add(loadsOf(r.mem, from))
+			r.read = true
 		}
 	}
 }
 
 // Loads is the mean over the team's arenas.
 func (t *Team) Loads() params.Loads {
-	l := t.loads
-	l.Placement, l.Tau = t.placement.Policy, t.Tau()
-	return l
-}
-
-// note adds the loads of a finished task. With oversubscription they are left out: workers take turns,
-// and their loads tell nothing of each other's walks.
-func (t *Team) note() {
-	for _, r := range t.memory.used {
-		if r.loads != nil && !r.noted && !t.placement.Oversubscribed {
-			t.loads.Add(*r.loads)
-			r.noted = true
-		}
+	l := params.Loads{Placement: t.placement.Policy, Tau: t.Tau()}
+	for _, w := range t.workers {
+		l.Add(w.loads)
 	}
+	return l
 }
 
 // timeLoads is the time of one load, in ns.

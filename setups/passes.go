@@ -115,7 +115,7 @@ func (p *passes) measure(w *worker) error {
 
 func (p *passes) verify(w *worker) error {
 	if p.arena != nil && p.Bytes < len(p.mem) {
-		p.team.memory.read(w.id, sending, p.last)
+		p.read(w, sending, p.last)
 	}
 	if p.found != p.Want {
 		return fmt.Errorf("a pass found %g where %g lies: this machine's arithmetic cannot be trusted", p.found, p.Want)

@@ -64,7 +64,7 @@ func (p *performance) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
 		bytes := p.team.arenaBytes(p.ArenaBytes)
 		for side, next := range p.team.next {
-			p.team.memory.read(w.id, side, below(bytes-next, bytes))
+			p.read(w, side, below(bytes-next, bytes))
 		}
 	}
 	return p.checkRuns(w.id)

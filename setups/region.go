@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/taulop/taulop/numa"
-	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -63,11 +62,10 @@ type region struct {
 	write func(mem []byte, at int) // initialises the bytes from `at` on; nil: not needed
 	ready bool                     // initialised, and on its node
 	// State that its users keep between measurements.
-	holds string        // name of its contents
-	phase int           // byte of the pattern that mem begins with
-	next  int           // byte at which the next message begins
-	loads *params.Loads // of an arena: the cache state of its next lines; nil: not measured since it was initialised
-	noted bool          // loads are part of the team's
+	holds string // name of its contents
+	phase int    // byte of the pattern that mem begins with
+	next  int    // byte at which the next message begins
+	read  bool   // of an arena: its owner has timed loads since it was initialised
 }
 
 // extent is the memory to initialise: whole pages once, or the bytes asked for each time.
@@ -175,7 +173,7 @@ func (m *memory) touch(worker int, step func() bool) error {
 			shm.Populate(piece)
 			r.write(piece, at)
 		}
-		r.loads, r.noted = nil, false
+		r.read = false
 		if err := m.settle(mem, r.key); err != nil {
 			return err
 		}

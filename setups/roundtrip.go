@@ -128,7 +128,7 @@ func (p *roundTrip) verify(w *worker) error {
 	if p.ArenaBytes > 0 {
 		for side := range p.users[w.id] {
 			u := &p.users[w.id][side]
-			p.team.memory.read(w.id, side, below(len(u.mem)-u.down(), len(u.mem)))
+			p.read(w, side, below(len(u.mem)-u.down(), len(u.mem)))
 		}
 	}
 	return nil

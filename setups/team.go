@@ -44,9 +44,8 @@ type Team struct {
 	alone  *calls.Probe
 	// calibrates: the run is a calibration, not a sample.
 	calibrates bool
-	huge       [2]float64   // of the last trial, if Huge: see HugeShares
-	injected   []float64    // by batch of the last run: ns a line
-	loads      params.Loads // of all arenas
+	huge       [2]float64 // of the last trial, if Huge: see HugeShares
+	injected   []float64  // by batch of the last run: ns a line
 	patterns   [][]byte
 	restore    func()
 
@@ -70,6 +69,7 @@ type worker struct {
 	done   chan struct{}
 	wait   *shm.Waiter
 	err    error
+	loads  params.Loads // of its arenas
 	// Of the last measurement:
 	met           uint64          // arrivals at the barrier
 	passed, looks uint64          // rounds of flags in looks, and looks
@@ -265,7 +265,6 @@ func (t *Team) run(ctx context.Context, tk task) error {
 		t.memory.forget()
 		return err
 	}
-	t.note()
 	return nil
 }
 

@@ -218,7 +218,7 @@ func (tr *trial) layShared() {
 func (tr *trial) verify(w *worker) error {
 	tr.advanced.Load() // for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
-		tr.team.memory.read(w.id, tr.Setup.ground(), below(tr.walk.end-*tr.down, len(tr.users[w.id].mem)))
+		tr.read(w, tr.Setup.ground(), below(tr.walk.end-*tr.down, len(tr.users[w.id].mem)))
 	}
 	if err := tr.check(w.id); err != nil {
 		return err
