@@ -25,7 +25,7 @@ func Example_predict() {
 	}
 	// Output:
 	// allgather:ring: 6.7 µs = c(m,2) + o(m) + 2kL⇄(S,2)
-	// allgather:linear: 10.5 µs = c(m,1) + o(m) + 4L→(S,1) + (3k−2)L→(S,2) + o(2m)
+	// allgather:linear: 10.6 µs = c(m,1) + o(m) + 4L→(S,1) + (3k−2)L→(S,2) + o(2m)
 }
 
 // The samples of one cell, y(2) of the ring, and what they say.

@@ -49,7 +49,7 @@ func reduceBinomial(s *Schedule) {
 		}
 		return 0
 	}
-	own := Stage{Phase: "own vector", Pattern: Local, Beside: shape(Batch{subtreesOf(c.P, 1), c.M}), Ahead: c.P > 1}
+	own := Stage{Phase: "own vector", Pattern: Local, Beside: shape(Batch{subtreesOf(c.P, 1), c.M})}
 	s.add(1, v.inners(), own, func(_, i int) Message {
 		rank := c.rank(2 * i)
 		return Message{From: rank, To: rank, Src: given, Dst: sum(2 * i)}

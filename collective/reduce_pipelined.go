@@ -87,7 +87,7 @@ func (s *Schedule) up(phase string, t tree, top, by int, peers func(first, last 
 	if len(s.Blocks) > before+1 { // the first receives overlap the copies
 		copies, first := &s.Blocks[before].Stages[0], &s.Blocks[before+1].Stages[0]
 		if first.Pattern == OneWay && len(first.Shape) == 1 && first.Shape[0].Count == inners {
-			copies.Beside, copies.Ahead = first.Shape, true
+			copies.Beside = first.Shape
 		}
 	}
 }

@@ -81,7 +81,6 @@ func (s *Schedule) reverse() {
 	swapped := [...]Buffer{Send: Recv, Recv: Send, Temp: Temp}
 	for i := range s.Blocks {
 		st := &s.Blocks[i].Stages[0]
-		st.Ahead = st.Beside != nil && !st.Ahead
 		st.change(func(_ int, m *Message) {
 			m.From, m.To, m.Src, m.Dst = m.To, m.From, m.Dst, m.Src
 			m.Src.Buffer, m.Dst.Buffer = swapped[m.Src.Buffer], swapped[m.Dst.Buffer]

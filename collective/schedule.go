@@ -69,11 +69,9 @@ type Stage struct {
 	Reduce   bool    // the receiver combines the message with its buffer
 	Blocking bool    // as of a Schedule, for this stage alone
 	Shape    []Batch // by falling size, each size once; the same in every repetition
-	// Beside, of a Local stage, is the shape of a one-way stage that overlaps it: of the stage before,
-	// whose last transfer overlaps, or if Ahead of the stage after it, whose first transfer does. The
-	// ranks that copy take no part in that transfer.
+	// Beside, of a Local stage, is the shape of a one-way stage just before or after it, one transfer of
+	// which overlaps it. The ranks that copy take no part in that transfer.
 	Beside []Batch
-	Ahead  bool
 
 	// Peers, if not nil, gives senders and receivers by a rule, to count messages without visiting
 	// each. The tests prove that Messages follow it.
@@ -390,10 +388,9 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 	return s
 }
 
-// local appends a stage of local copies of n ranks. Beside is the Stage's, of the next stage if this one is
-// the first.
+// local appends a stage of local copies of n ranks. Beside is the Stage's.
 func (s *Schedule) local(phase string, n int, rank func(i int) int, beside []Batch, copied func(rank int) (src, dst Span)) {
-	s.add(1, n, Stage{Phase: phase, Pattern: Local, Beside: beside, Ahead: len(s.Blocks) == 0 && beside != nil}, func(_, i int) Message {
+	s.add(1, n, Stage{Phase: phase, Pattern: Local, Beside: beside}, func(_, i int) Message {
 		src, dst := copied(rank(i))
 		return Message{From: rank(i), To: rank(i), Src: src, Dst: dst}
 	})

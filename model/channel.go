@@ -65,7 +65,7 @@ type Mark struct{ Letters, Mark, Meaning string }
 var Marks = []Mark{
 	{"Lyc", "→", "one way, as ping has transfers"},
 	{"Lyo", "⇄", "exchanges, which receive beside what they send, as sendrecv has them, unless ° says otherwise; their o(m) may be below zero"},
-	{"Lycγ", "°", "what the call has touched, which is in a core's cache: before an arrow the source, behind it the destination"},
+	{"Lyc", "°", "what the call has touched, which is in a core's cache: before an arrow the source, behind it the destination"},
 	{"Lyo", "*", "between parts of a node, such as its NUMA nodes; each further * is a level farther apart"},
 	{"L", "¹", "single copies by the kernel"},
 	{"Lo", "₁", "between nodes, through the network"},

@@ -104,9 +104,6 @@ func (t Term) Name() string {
 		channel.Transport = ""
 	}
 	name := t.Parameter + channel.String()
-	if t.from.sent {
-		name += "°"
-	}
 	switch {
 	case t.Size == "":
 		return t.Parameter
@@ -180,8 +177,8 @@ type sumKey struct {
 	beside     transfer
 }
 
-// A transfer is one of tau concurrent transfers. Senders can make ahead of them before their receivers begin.
-type transfer struct{ bytes, tau, ahead int }
+// A transfer is one of tau concurrent transfers.
+type transfer struct{ bytes, tau int }
 
 func (t Term) key() sumKey { return sumKey{t.Parameter, t.Bytes, t.Tau, t.from, t.beside} }
 

@@ -43,8 +43,6 @@ func (m TauLop) ends(stage *collective.Stage) (source, destination Place) {
 	case !m.Channels.has(Channel{Transport: measuredOver(m.Transport), Way: Exchange, Destination: OwnCache}): // user data are cached, too
 		from = stage.Reduce && m.written(stage)
 		to = from
-	case m.Evicted:
-		to = intoTemporary(stage) && m.written(stage)
 	default:
 		from, to = m.written(stage), m.arrivesCached(stage)
 	}

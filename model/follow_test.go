@@ -1,7 +1,6 @@
 package model
 
 import (
-	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -70,73 +69,43 @@ func TestSegmentsByFootprint(t *testing.T) {
 
 func first(v float64, _ bool) float64 { return v }
 
-// A copy in a call costs at least its share of a copy of the call's footprint, and at least a lone copy.
-func TestFootprint(t *testing.T) {
-	slower := [][]float64{{1000}, {2000}, {12000}, {32000}} // beyond 2000 bytes each takes five times as long
-	for _, tt := range []struct {
-		times      [][]float64
-		touched, m int
-		want       float64
-	}{
-		{slower, 0, 2000, 2000},               // the call is unknown
-		{slower, 4000, 2000, 2000},            // a footprint of the copy alone
-		{slower, 8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
-		{slower, 8000, 1000, 1000},            // the smallest size
-		{slower, 1 << 20, 8000, 32000},
-		{slower, 1 << 20, 2000, 1000 + (32000.-1000)/7},                  // up to the largest size measured
-		{[][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000}, // no less than the copy by itself
-	} {
-		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}, Times: tt.times}
-		if got := first(footprint{tt.touched}.of(c, 2)(tt.m, 1)); math.Abs(got-tt.want) > 1e-6 {
-			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
-		}
-	}
-	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
-	if got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes; got != 4000 || lone != 0 {
-		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d; of a lone message %d, want 0: unknown", got, lone)
-	}
-}
-
 // The messages of a stage decide its channel: one way, exchanges, and exchanges between caches of temporary
 // buffers, where vectors to be reduced arrive. Off cache, buffers that the call has written are cached, too. It
 // has not written a rank's own input, even a root's in its receive buffer, nor an empty message.
 func TestCachedInTheCall(t *testing.T) {
-	const off, evicted = true, true
+	const off = true
 	in := []Channel{{Way: Exchange}, {Way: Exchange, Source: OwnCache, Destination: OwnCache}}
 	for _, tt := range []struct {
-		name         string
-		p            int
-		off, evicted bool
-		want         []string // terms in the order of the formula, which groups equal ones
+		name string
+		p    int
+		off  bool
+		want []string // terms in the order of the formula, which groups equal ones
 	}{
-		{"bcast:binomial", 2, false, false, []string{"L→("}},
-		{"allgather:ring", 2, false, false, []string{"L⇄("}},
-		{"allreduce:recursive-doubling", 2, false, false, []string{"L°⇄°("}},
-		{"reduce_scatter:pairwise", 2, false, false, []string{"L⇄("}},
-		{"reduce_scatter:ring", 2, false, false, []string{"L°⇄°("}},
-		{"reduce_scatter:recursive-halving", 2, false, false, []string{"L°⇄°("}},
-		{"bcast:split-binary", 2, off, false, []string{"L→(", "L⇄("}},
-		{"barrier:dissemination", 2, off, false, []string{"L⇄("}},
-		{"alltoall:pairwise", 2, off, false, []string{"c(", "L⇄("}},
-		{"allgather:ring", 2, off, false, []string{"c(", "L°⇄("}},
-		{"allgather:ring", 2, off, evicted, []string{"c(", "L⇄("}},
-		{"alltoall:bruck", 2, off, false, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
-		{"alltoall:bruck", 2, off, evicted, []string{"c→°(", "c°→°(", "L⇄(", "c°→("}},
-		{"alltoall:bruck", 8, off, false, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
-		{"allreduce:rabenseifner", 2, off, false, []string{"c(", "4kL°⇄°("}},
-		{"allreduce:rabenseifner", 2, off, evicted, []string{"c(", "L⇄°(", "L⇄("}},
+		{"bcast:binomial", 2, false, []string{"L→("}},
+		{"allgather:ring", 2, false, []string{"L⇄("}},
+		{"allreduce:recursive-doubling", 2, false, []string{"L°⇄°("}},
+		{"reduce_scatter:pairwise", 2, false, []string{"L⇄("}},
+		{"reduce_scatter:ring", 2, false, []string{"L°⇄°("}},
+		{"reduce_scatter:recursive-halving", 2, false, []string{"L°⇄°("}},
+		{"bcast:split-binary", 2, off, []string{"L→(", "L⇄("}},
+		{"barrier:dissemination", 2, off, []string{"L⇄("}},
+		{"alltoall:pairwise", 2, off, []string{"c(", "L⇄("}},
+		{"allgather:ring", 2, off, []string{"c(", "L°⇄("}},
+		{"alltoall:bruck", 2, off, []string{"c→°(", "c°→°(", "L°⇄(", "c°→("}},
+		{"alltoall:bruck", 8, off, []string{"c→°(", "c°→°(", "L°⇄(", "L°⇄°("}}, // the second has the first one's destination
+		{"allreduce:rabenseifner", 2, off, []string{"c(", "4kL°⇄°("}},
 	} {
 		s, channels := schedule(t, tt.name, collective.Call{P: tt.p, M: 8000, Element: 4}), append(oneWays[:2:2], in...)
 		if tt.off {
 			channels = slices.Concat(oneWays, exchanges, copies)
 		}
-		m := TauLop{Channels: withChannels(plain{}.L, channels...), Reductions: plain{}, Segment: 1000, Call: s, Evicted: tt.evicted}
+		m := TauLop{Channels: withChannels(plain{}.L, channels...), Reductions: plain{}, Segment: 1000, Call: s}
 		c := priced(t, m, s)
 		rest := c.Formula()
 		for _, want := range tt.want {
 			_, after, found := strings.Cut(rest, want)
 			if !found {
-				t.Errorf("%s, P = %d, evicted %v: %s; want %q in this order", tt.name, tt.p, tt.evicted, c.Formula(), tt.want)
+				t.Errorf("%s, P = %d: %s; want %q in this order", tt.name, tt.p, c.Formula(), tt.want)
 				break
 			}
 			rest = after

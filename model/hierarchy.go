@@ -30,8 +30,7 @@ import (
 //     eq. (8). Copies of different bytes of one sender contend less, see distinctTransfer; in a node
 //     without levels all messages do, see withinBounds.
 //
-// A sender that waits for each message, as in a ping-pong, uses the buffer up to Rendezvous bytes,
-// and is busy until the receiver is done.
+// A sender that waits for each message, as in a ping-pong, uses the buffer up to Rendezvous bytes.
 //
 // Buffered messages enter the receiver's queue one at a time, each for half of the closest level's
 // o, the time of receiving an empty message. With a fan-out, and in a node without levels, they also

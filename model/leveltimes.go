@@ -74,9 +74,6 @@ func (l *levelTimes) transfer(bytes, tau int, alone, latency float64) float64 {
 	switch {
 	case tau < 2:
 		return alone
-	case l.network && l.gap != nil:
-		t, _ := l.gap.At(bytes, tau)
-		return max(alone, t)
 	case l.fanout == nil && (l.network || l.groupCores > 0): // only the time of the bytes is the memory's
 		return alone + float64(tau-1)*min(alone, l.perByte*float64(bytes))
 	case l.fanout == nil:
@@ -132,7 +129,6 @@ type messageClass struct {
 	level        *levelTimes
 	bytes        int
 	singleCopy   bool    // else through a buffer
-	holdsSender  bool    // its sender is busy until the receiver is done
 	latency      float64 // o = T(0)
 	alone        float64 // T(m)
 	afterReceive float64 // additional time of a buffered message if its sender has received before
@@ -153,7 +149,7 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 	l := &h.levels[level]
 	// Buffered between SingleCopy and Rendezvous bytes because its sender waits.
 	blocking := waits && bytes >= h.SingleCopy && bytes < h.Rendezvous
-	c := &messageClass{bytes: bytes, level: l, latency: l.latency(), singleCopy: bytes >= h.SingleCopy && !blocking, holdsSender: blocking && !l.network}
+	c := &messageClass{bytes: bytes, level: l, latency: l.latency(), singleCopy: bytes >= h.SingleCopy && !blocking}
 	if c.alone, c.extrapolated = l.message.At(bytes, 1); c.singleCopy {
 		c.alone, c.extrapolated = l.singleCopy(bytes, h.Rendezvous)
 	}
@@ -164,8 +160,6 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 		c.queueTime = empty
 	}
 	switch {
-	case c.holdsSender:
-		c.senderTime = c.alone
 	case blocking:
 		c.senderTime = c.alone / 2
 	case l.network && l.gap == nil && l.fanout == nil && h.levelOf != nil:

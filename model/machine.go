@@ -23,7 +23,6 @@ type machine struct {
 	copies        *params.Curve // local copies; nil where nothing like them was measured
 	copiesInCache *params.Curve // the same in cache, for off cache
 	segment       int           // S that was measured
-	ownCache      int           // bytes of the largest cache that a core has for itself; 0: unknown
 	strict        bool          // L(S,τ) does not depend on the footprint
 	written       *machine      // single copies of data that the sender wrote in the same call; nil: not measured
 	warnings      []error       // missing measurements
@@ -54,7 +53,7 @@ type measured struct {
 // where the file lacks transfers of it.
 func machineOf(f *params.File, s params.Selection) (m machine, err error) {
 	placement, offCache := s.Placement, s.OffCache
-	m.segment, m.ownCache = s.SegmentBytes, f.Plan.OwnCacheBytes
+	m.segment = s.SegmentBytes
 	if m.copies, err = f.Own(placement, offCache); err != nil {
 		if m.copies, err = f.C(placement, offCache); err == nil && offCache {
 			m.warnings = append(m.warnings, errNoOwn)

@@ -171,37 +171,3 @@ func TestStagesTakeTheSlowestOfTheirLevels(t *testing.T) {
 		}
 	}
 }
-
-// A copy with one end off cache takes longer by between half and all of the time that both ends add.
-func TestHalfCopies(t *testing.T) {
-	transfers := func(ns float64) *measured {
-		return &measured{whole: &params.Table{Transfers: params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{9e-9, ns * 1e-9}}}}}
-	}
-	off := func(m, tau int) (float64, bool) { return 300e-9, false }
-	for _, tt := range []struct {
-		name                    string
-		ringIn, ringOff, apart  float64 // 0: not measured
-		wantReading, wantWrites float64
-	}{
-		{"both ends", 100, 160, 220, 220, 220},
-		{"writing alone", 100, 110, 170, 200, 220},
-		{"noise", 100, 90, 400, 200, 300},
-		{"no sendrecv", 100, 140, 0, 200, 200},
-	} {
-		m := machine{levels: []setups{{common: transfers(tt.ringOff), commonInCache: transfers(tt.ringIn)}},
-			copiesInCache: &params.Curve{Sizes: []int{1000}, Taus: []int{1, 2}, Times: [][]float64{{100e-9, 100e-9}}}}
-		if tt.apart > 0 {
-			m.levels[0].exchange = transfers(tt.apart)
-		}
-		c := newChannels()
-		m.addCopies(c, off, off, true)
-		in, out := c.transfers[Channel{Way: Alone, Destination: OwnCache}].l, c.transfers[Channel{Way: Alone, Source: OwnCache}].l
-		for tau := 1; tau <= 2; tau++ {
-			reads, _ := in(1000, tau)
-			writes, _ := out(1000, tau)
-			if math.Abs(1e9*reads-tt.wantReading) > 1e-6 || math.Abs(1e9*writes-tt.wantWrites) > 1e-6 {
-				t.Errorf("%s, τ = %d: %g and %g ns, want %g and %g", tt.name, tau, 1e9*reads, 1e9*writes, tt.wantReading, tt.wantWrites)
-			}
-		}
-	}
-}

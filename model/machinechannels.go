@@ -22,9 +22,6 @@ func (m *machine) channels(transport params.Transport, look func(*measured) curv
 		case of.commonInCache != nil: // off cache
 			add(at(Exchange, OwnCache, OwnCache), of.commonInCache)
 			add(at(Exchange, Untouched, OwnCache), of.common) // a ring receives into its send buffer
-			if of.exchange != nil && !of.common.exchange {
-				c.transfers[at(Exchange, OwnCache, Untouched)] = cacheToMemory(c.transfers, at)
-			}
 		case of.exchange != nil:
 			add(at(Exchange, OwnCache, OwnCache), of.common)
 		}
@@ -70,19 +67,6 @@ func mean(a, b curve) curve {
 	}
 }
 
-// cacheToMemory is for exchanges of cached data to memory that the call has not touched: an exchange
-// in cache and the additional time of receiving in memory. An off-cache ring, which receives into
-// its send buffer, lacks this time; exchanges with separate receive buffers have it.
-func cacheToMemory(of map[Channel]Transfers, at func(way Way, source, destination Place) Channel) Transfers {
-	inCache, ring, separate := of[at(Exchange, OwnCache, OwnCache)].l, of[at(Exchange, Untouched, OwnCache)].l, of[at(Exchange, 0, 0)].l
-	return Transfers{l: func(m, tau int) (seconds float64, extrapolated bool) {
-		cached, beyond1 := inCache(m, tau)
-		over, beyond2 := ring(m, tau)
-		memory, beyond3 := separate(m, tau)
-		return min(max(cached, cached+memory-over), max(cached, memory)), beyond1 || beyond2 || beyond3
-	}}
-}
-
 // byFootprint looks segments up in a call of `bytes` bytes, in which a rank touches `touched` bytes,
 // and a sender of one-way messages `sent`. In cache a segment's cost depends on this footprint: long
 // messages come from outer caches. So a whole segment is looked up in the message of which a worker
@@ -120,50 +104,31 @@ func (s *measured) messageOf(bytes, touched int) int {
 	return bytes
 }
 
-// addCopies adds local copies, between user data and between cached data. A copy with one end off
-// cache costs its time in cache and the additional time of such transfers. An off-cache ring reads
-// and receives into its send buffer there; a sendrecv also writes there. Reading and writing overlap, so
-// each takes at least half of both; this half counts if one was not measured, and with single copies.
-func (m *machine) addCopies(c *Channels, users, cached curve, segments bool) {
+// addCopies adds local copies, between user data and between cached data. Reading and writing overlap, so
+// that a copy with one end off cache takes the mean of both.
+func (m *machine) addCopies(c *Channels) {
+	users := m.copies.At
 	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
 	if m.copiesInCache == nil {
 		return
 	}
-	of := m.levels[0]
-	half := func(with, without *measured) Transfers {
-		return Transfers{l: func(bytes, tau int) (float64, bool) {
-			both, beyond := users(bytes, tau)
-			none, _ := m.copiesInCache.At(bytes, tau)
-			middle := (both + none) / 2
-			if of.exchange == nil || of.commonInCache == nil || !segments || both < none {
-				return middle, beyond
-			}
-			pair := max(tau, 2) // a lone transfer is of another kind
-			offCache, further := with.whole.L(bytes, pair)
-			inCache, _ := without.whole.L(bytes, pair)
-			return min(max(middle, none+2*(offCache-inCache)), both), beyond || further
-		}}
-	}
-	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = half(of.common, of.commonInCache)
-	c.transfers[Channel{Way: Alone, Source: OwnCache}] = half(of.exchange, of.common)
+	cached := m.copiesInCache.At
+	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = Transfers{l: mean(users, cached)}
+	c.transfers[Channel{Way: Alone, Source: OwnCache}] = Transfers{l: mean(users, cached)}
 	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: cached}
 }
 
 // addWritten adds single copies of data that the sender wrote in the same call: their time without the
 // sender's own copies. Off cache such data are cached, and their destination may be, too.
-func (m *machine) addWritten(c *Channels, call footprint) {
+func (m *machine) addWritten(c *Channels) {
 	look := func(s *measured) curve {
-		perByte, copies := 2, m.copies
-		if s.exchange {
-			perByte = 4 // and what it copied there
-		}
+		copies := m.copies
 		if !s.offCache && m.copiesInCache != nil {
 			copies = m.copiesInCache
 		}
-		l := call.of(&s.whole.Transfers, perByte)
 		return func(bytes, tau int) (seconds float64, extrapolated bool) {
-			both, extrapolated := l(bytes, tau)
-			own, _ := footprint{max(call.bytes, perByte*bytes)}.of(copies, 2)(bytes, tau)
+			both, extrapolated := s.whole.L(bytes, tau)
+			own, _ := copies.At(bytes, tau)
 			return max(0, both-own), extrapolated
 		}
 	}

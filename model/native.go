@@ -63,27 +63,22 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 	return func(s *collective.Schedule) TauLop {
 		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.levelOf, Known: machine.places}
 		m, bytes, sent := touched(s)
-		look, call := func(s *measured) curve { return s.whole.L }, footprint{}
-		switch {
-		case segments:
-			look, t.Segment, t.Segments = machine.byFootprint(m, bytes, sent, p.Segment), p.Segment, of.Segments
-			t.Evicted = machine.ownCache > 0 && bytes > machine.ownCache
-		case p.Transport == CMA:
-			call = footprintOf(s)
-			look = call.singleCopies
+		look := func(s *measured) curve { return s.whole.L }
+		if segments {
+			look, t.Segment = machine.byFootprint(m, bytes, sent, p.Segment), p.Segment
 		}
 		t.Channels = machine.channels(measuredOver(p.Transport), look)
 		if machine.copies != nil {
-			machine.addCopies(t.Channels, call.of(machine.copies, 2), footprint{bytes}.of(machine.copiesInCache, 2), segments)
+			machine.addCopies(t.Channels)
 		}
 		if s != nil && s.Algorithm != nil {
 			t.Call = s
 			if machine.written != nil {
-				machine.written.addWritten(t.Channels, call)
+				machine.written.addWritten(t.Channels)
 			}
 		}
 		if p.Gamma != nil {
-			t.Reductions = reductions{p.Gamma, call}
+			t.Reductions = p.Gamma
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride

@@ -94,7 +94,6 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 		if term.from.way = i; term.Size == "S" {
 			term.Size = symbols.size(term.Bytes)
 		}
-		term.from.sent = way.Single && term.Parameter == "γ" && intoSent(stage)
 		add(term)
 	}
 	if stage.Pattern == collective.Local {
@@ -164,25 +163,6 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 	return nil
 }
 
-// intoSent tells whether ranks reduce into the vector that they send in the same stage, as in
-// recursive doubling: each line that they write is then in the cache of the rank that has copied it.
-func intoSent(stage *collective.Stage) bool {
-	if !stage.Reduce || stage.Pattern != collective.Exchange {
-		return false
-	}
-	var sent collective.Span // by the first message's receiver
-	var first *collective.Message
-	for msg := range firstMessages(stage) {
-		if first == nil {
-			first = &msg
-		} else if msg.From == first.To {
-			sent = msg.Src
-			break
-		}
-	}
-	return first != nil && sent == first.Dst
-}
-
 // flags is the term of n flags in turn for each message of a stage.
 func (m TauLop) flags(n int, stage *collective.Stage) Term {
 	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{Channel: m.channel(stage, 0)}}
@@ -198,10 +178,5 @@ func (p protocols) value(t Term) (seconds float64, extrapolated bool, err error)
 		seconds, extrapolated, err = p.ways[t.from.way].value(t)
 		return seconds / 2, extrapolated, err
 	}
-	seconds, extrapolated, err = p.ways[t.from.way].value(t)
-	if t.from.sent && err == nil {
-		transfer, beyond := p.ways[0].Channels.Transfers(Channel{Transport: measuredOver(p.ways[0].Transport)}).l(t.Bytes, t.Tau)
-		seconds, extrapolated = max(seconds, transfer), extrapolated || beyond && transfer > seconds
-	}
-	return seconds, extrapolated, err
+	return p.ways[t.from.way].value(t)
 }

@@ -232,20 +232,3 @@ func TestPredictorAsReduces(t *testing.T) {
 		t.Errorf("one element at a time %g ns more than in vectors, want %d", after-before, 4*9216)
 	}
 }
-
-// Recursive doubling reduces into the vector that it sends, which is then in another cache; rings and halving
-// reduce into blocks that they do not send in the same stage.
-func TestReducedIntoWhatWasSent(t *testing.T) {
-	for name, want := range map[string]bool{"allreduce:recursive-doubling": true, "allreduce:ring": false, "allreduce:rabenseifner": false, "reduce:binomial": false} {
-		s := schedule(t, name, collective.Call{P: 8, M: 1 << 20, Element: 8})
-		got := false
-		for _, b := range s.Blocks {
-			for i := range b.Stages {
-				got = got || intoSent(&b.Stages[i])
-			}
-		}
-		if got != want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-}

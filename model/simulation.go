@@ -343,11 +343,9 @@ func (sim *simulation) enterQueue(id int32) {
 func (sim *simulation) transmit(id int32, start float64) {
 	m := &sim.messages[id]
 	m.arrives = start + m.transit
-	if !m.holdsSender {
-		passed := sim.passMemories(m, start)
-		m.arrives = max(m.arrives, passed)
-		sim.push(max(start+m.busy, passed), sendEnds, id)
-	}
+	passed := sim.passMemories(m, start)
+	m.arrives = max(m.arrives, passed)
+	sim.push(max(start+m.busy, passed), sendEnds, id)
 	sim.receive(id)
 }
 
@@ -367,10 +365,6 @@ func (sim *simulation) receive(id int32) {
 		m.waitedFor, m.began = r.waitedFor, r.began
 	}
 	m.ended = max(m.arrives, ready)
-	if m.holdsSender {
-		m.ended = max(m.ended, sim.passMemories(m, max(sim.now, m.arrives-m.transit)))
-		sim.push(m.ended, sendEnds, id)
-	}
 	m.ended += sim.reduction(m)
 	r.receiveFree = m.ended
 	sim.push(m.ended, receiveEnds, id)

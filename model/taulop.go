@@ -19,7 +19,6 @@ type TauLop struct {
 	Operator   string     // of reductions; "" means "sum"
 	Transport  params.Transport
 	Segment    int // S in bytes; Whole, SingleCopy and CMA ignore it
-	Segments   int // of an intermediate buffer; 0: one
 
 	// Level, if not nil, is the level of two cores of a node, see mapping.Map.Core: the places of a
 	// placement in their order. It is not called for nodes of more than Known cores.
@@ -36,9 +35,6 @@ type TauLop struct {
 	// Call, if not nil, tells which stages send data that were written in the same call, and receive
 	// into buffers that the call has touched.
 	Call *collective.Schedule
-	// Evicted tells that the call's footprint exceeds the ranks' own caches: exchanges do not find
-	// there what the call has written; copies find it in shared caches.
-	Evicted bool
 }
 
 // ErrContiguous is why strided messages cannot be costed.
@@ -180,7 +176,7 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 	case "c":
 		seconds, extrapolated = m.Channels.Transfers(t.from.Channel).l(t.Bytes, t.Tau)
 		if t.beside != (transfer{}) {
-			hidden, beyond := m.hidden(t.beside, seconds)
+			hidden, beyond := m.Channels.Transfers(Channel{Transport: measuredOver(m.Transport), Way: OneWay}).l(t.beside.bytes, t.beside.tau)
 			seconds, extrapolated = max(0, seconds-hidden), extrapolated || beyond
 		}
 	default:
@@ -192,21 +188,7 @@ func (m TauLop) value(t Term) (seconds float64, extrapolated bool, err error) {
 // A source is where a term's parameter comes from.
 type source struct {
 	Channel
-	way  int  // index of protocols.ways
-	sent bool // of "γ": into a buffer that another rank has just copied
-}
-
-// hidden is the part of a local copy's time that concurrent transfers save: the first one's time, and
-// for each that a sender makes ahead meanwhile the difference between a transfer beside its receiver's
-// and one alone, see eq. (10).
-func (m TauLop) hidden(beside transfer, copied float64) (seconds float64, extrapolated bool) {
-	transfers := m.Channels.Transfers(Channel{Transport: measuredOver(m.Transport), Way: OneWay})
-	alone, extrapolated := transfers.l(beside.bytes, beside.tau)
-	if beside.ahead < 2 || copied <= alone || alone <= 0 {
-		return alone, extrapolated
-	}
-	both, beyond := transfers.l(beside.bytes, 2*beside.tau)
-	return alone + (min(copied/alone, float64(beside.ahead))-1)*max(0, both-alone), extrapolated || beyond
+	way int // index of protocols.ways
 }
 
 // beside is the transfer concurrent with a stage of local copies, zero if there is none. A message
@@ -220,9 +202,6 @@ func (m TauLop) beside(s *collective.Stage) (t transfer) {
 		t.bytes = max(t.bytes, b.Bytes)
 	}
 	if m.Segment > 0 && (m.Transport == Segmented || m.Transport == Steady) {
-		if s.Ahead {
-			t.ahead = min((t.bytes+m.Segment-1)/m.Segment, m.Segments)
-		}
 		t.bytes = min(t.bytes, m.Segment)
 	}
 	return t
