@@ -57,37 +57,10 @@ func parsed(add func(*argument.Set), args []string) (flags *argument.Set, words 
 	return flags, words, err
 }
 
-func parseRequest(args []string) (*request, error) {
-	req := &request{}
-	flags, words, err := parsed(req.add, args)
-	if err == nil {
-		err = req.read(flags, words)
-	}
-	return req, err
-}
-
 func parseSweep(args []string) (*sweepRequest, error) {
 	req := &sweepRequest{}
 	_, _, err := parsed(req.flags, args)
 	return req, err
-}
-
-// The three commands in section 5 of taulop-2015, and one for Fig. 4.
-func TestPapersCommands(t *testing.T) {
-	for _, setup := range []string{"bcast", "ping", "ring", "share"} {
-		req, err := parseRequest([]string{"-" + setup, "-off_cache", "-local", "2", "8", "4"})
-		if err != nil {
-			t.Fatalf("%s: %v", setup, err)
-		}
-		if req.setup.Name != setup || req.policy != numa.Local || !req.offCache ||
-			req.Segments != 2 || req.SegmentBytes != 8192 || req.label != "8KB" || req.tau != 4 {
-			t.Errorf("%s: %+v", setup, req)
-		}
-	}
-	req, err := parseRequest([]string{"2", "64B", "3"})
-	if err != nil || req.setup.Name != "ring" || req.policy != numa.Local || req.SegmentBytes != 64 || len(req.K) != 15 || req.K[14] != 12288 {
-		t.Errorf("defaults: %+v, %v", req, err)
-	}
 }
 
 // help shows what -h does, and lists every command. Help fits 80 columns, except for long words.

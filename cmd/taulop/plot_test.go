@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"image/png"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,30 +55,11 @@ func TestPlotsAreWritten(t *testing.T) {
 				t.Errorf("%s: %q, %q, %v", kind.name, out, errOut, err)
 				continue
 			}
-			text := load(t, figure)
-			switch format {
-			case "svg":
-				if !strings.HasPrefix(text, "<?xml") || !strings.HasSuffix(text, "</svg>\n") || strings.Contains(text, "<script") {
-					t.Errorf("%s: %.80q", figure, text)
-				}
-			case "PNG":
-				if _, err := png.Decode(strings.NewReader(text)); err != nil {
-					t.Errorf("%s: %v", figure, err)
-				}
-			case "pdf":
-				if !strings.HasPrefix(text, "%PDF-") {
-					t.Errorf("%s: %.20q", figure, text)
-				}
+			ends := map[string][2]string{"svg": {"<?xml", "</svg>\n"}, "PNG": {"\x89PNG\r\n", "IEND\xaeB`\x82"}, "pdf": {"%PDF-", "%%EOF\n"}}[format]
+			if text := load(t, figure); !strings.HasPrefix(text, ends[0]) || !strings.HasSuffix(text, ends[1]) || strings.Contains(text, "<script") {
+				t.Errorf("%s: %.80q", figure, text)
 			}
 		}
-	}
-	// A published table beside one's own, as the user says.
-	figure := filepath.Join(dir, "as.svg")
-	if _, _, err := run(t, "plot", "ratio", "-as", "ring", "-m", "1:1M", "-o", figure, native, published); exitStatus(err) != 2 {
-		t.Errorf("8192 alone is in both, and drawn: %v", err)
-	}
-	if _, _, err := run(t, "plot", "l-tau", "-as", "ring", "-o", figure, native, published); err != nil || !strings.Contains(load(t, figure), "is taken for ring") {
-		t.Errorf("%v: the figure does not say what the table is taken for", err)
 	}
 	before, shot := load(t, native), filepath.Join(dir, "native.svg")
 	if os.Link(native, shot) == nil {

@@ -16,16 +16,12 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Machine is a machine whose host moves the CPUs from state to state.
-func Machine(cpus int, states []surveytest.State, between time.Duration, seed uint64) *surveytest.Simulated {
-	return surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
-		States: states, Between: between}, seed)
-}
-
-// Moving sweeps such a machine: the ring on all its CPUs, or the plan after change.
+// Moving sweeps a machine whose host moves the CPUs from state to state: the ring on all its CPUs, or the
+// plan after change.
 func Moving(t testing.TB, cpus int, states []surveytest.State, launches int, between time.Duration, seed uint64, change ...func(*params.Plan)) (*params.File, *surveytest.Simulated) {
 	t.Helper()
-	s := Machine(cpus, states, between, seed)
+	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 1, cpus, 1), Latency: 100, PerByte: 0.05, Far: 1, Noise: 0.01, Cost: message,
+		States: states, Between: between}, seed)
 	f := &params.File{Format: params.Format, Version: params.Version, Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local},
 		Sizes: []int{64, 1024, 8192}, Taus: []int{cpus}, Segments: 2, SegmentBytes: 8192, Caches: []bool{false}, NoGamma: true}}
 	for _, apply := range change {
