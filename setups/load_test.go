@@ -150,9 +150,7 @@ func TestLoadsOfTeam(t *testing.T) {
 	run := func(tr Trial) {
 		t.Helper()
 		tr.Segments, tr.SegmentBytes, tr.K, tr.Bytes, tr.Messages, tr.Batches = 2, 64, 1, 64, 4, 2
-		if _, err := team.Run(context.Background(), tr); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(team.Run(context.Background(), tr))
 	}
 	run(Trial{Setup: Ring})
 	if l := team.Loads(); l.Buffers != 0 {

@@ -112,9 +112,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 			team := team(t, 2)
 			tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1000, K: 3, Bytes: 2500, Messages: 3, Batches: 1, ArenaBytes: arena}
 			run := must.Get(team.prepare(tr))
-			if err := team.run(context.Background(), unchecked{run}); err != nil {
-				t.Fatalf("%s: %v", s.Name, err)
-			}
+			must.Do(team.run(context.Background(), unchecked{run}))
 			for _, at := range []int{0, 999, 1000, 2499} {
 				held := &run.users[1].mem[run.receiveOffset()+run.walk.at(0)+at]
 				*held ^= 1
@@ -196,9 +194,7 @@ func TestTurnsLayNothingAnew(t *testing.T) {
 					m >>= 10
 				}
 				tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1 << 20, Bytes: m, Messages: 1, Batches: 2, ArenaBytes: arena, K: (m-1)>>20 + 1}
-				if _, err := team.Run(t.Context(), tr); err != nil {
-					t.Fatalf("%s, %d bytes, arena of %d: %v", s.Name, m, arena, err)
-				}
+				must.Get(team.Run(t.Context(), tr))
 			}
 		}
 		if s.Name == Sendrecv.Name {
@@ -290,9 +286,7 @@ func TestPagesLieWherePlaced(t *testing.T) {
 				for _, arena := range arenas {
 					run := must.Get(team.prepare(Trial{Setup: s, Segments: 2, SegmentBytes: 8192, K: 4, Bytes: 4 * 8192,
 						Messages: 3, Batches: 1, ArenaBytes: arena}))
-					if err := team.run(context.Background(), run); err != nil {
-						t.Fatalf("%s %s τ=%d: %v", policy, s.Name, tau, err)
-					}
+					must.Do(team.run(context.Background(), run))
 					for w, worker := range place.Workers {
 						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w].mem, worker.UserNode)
 						if c := run.channels[w]; c != nil {

@@ -65,9 +65,7 @@ func TestInstructions(t *testing.T) {
 	}
 	wait := func() syscall.WaitStatus {
 		var status syscall.WaitStatus
-		if _, err := syscall.Wait4(pid, &status, 0, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(syscall.Wait4(pid, &status, 0, nil))
 		if status.Exited() {
 			t.Fatal("it ended")
 		}

@@ -48,9 +48,7 @@ func TestOutputs(t *testing.T) {
 // HTML has the same prose and tables, with escaped characters.
 func TestHTML(t *testing.T) {
 	var b strings.Builder
-	if _, err := sample().WriteHTML(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(sample().WriteHTML(&b))
 	contains.All(t, b.String(),
 		"<p>the answer</p>\n<div class=\"table\">\n<p class=\"title\">costs</p>\n", "<th scope=\"col\" data-sort>cost, µs</th>",
 		"<tr><th scope=\"row\">1K</th><td>2.5*</td></tr>", "<p class=\"note\">* the cheapest</p>", "<p>how it was measured, x_1 &lt; 2</p>",

@@ -101,10 +101,7 @@ func TestChannelOf(t *testing.T) {
 			osuText("Bandwidth", "# Size  Bandwidth (MB/s)", sizesOfTest[1:], func(m int) string { return fmt.Sprintf("%.9f", float64(m)/(between(1)(m)/1e3)) }) +
 			stream(2, between(2)) + stream(8, between(8)), nil, []int{1, 2, 8}, nil},
 	} {
-		results, err := Read(strings.NewReader(tt.text), "out.txt")
-		if err != nil {
-			t.Fatalf("%s: %v", tt.name, err)
-		}
+		results := must.Get(Read(strings.NewReader(tt.text), "out.txt"))
 		if left, lacking := results.SayPairs(tt.pairs); len(left) > 0 || lacking > 0 {
 			t.Errorf("%s: pairs %v are left, those of line %d lack", tt.name, left, lacking)
 		}

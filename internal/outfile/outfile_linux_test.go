@@ -138,10 +138,7 @@ func TestWriteFollowsLinks(t *testing.T) {
 
 // Pipes, sockets, devices and open files without a name, or links to them, are written to and stay.
 func TestWriteStreams(t *testing.T) {
-	dir, err := os.MkdirTemp("", "s") // a short name: sockets have 108 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must.Get(os.MkdirTemp("", "s")) // a short name: sockets have 108 bytes
 	defer os.RemoveAll(dir)
 	pipe, socket, null, link, disk := dir+"/pipe", dir+"/socket", dir+"/null", dir+"/link", dir+"/disk"
 	must.Do(errors.Join(unix.Mkfifo(pipe, 0o600), os.Symlink("null", link)))

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 func TestHosts(t *testing.T) {
@@ -112,9 +114,7 @@ func TestFind(t *testing.T) {
 func TestAddress(t *testing.T) {
 	dir := t.TempDir()
 	script := "#!/bin/sh\necho \"NodeName=$3 NodeAddr=192.0.2.7 State=IDLE\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	for node, want := range map[string]string{"127.0.0.1": "127.0.0.1", "node1.invalid": "192.0.2.7"} {
 		if got := Address(t.Context(), node); got != want {

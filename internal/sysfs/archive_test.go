@@ -24,9 +24,7 @@ func packed(t testing.TB, files ...string) []byte {
 		}
 		must.Do(w.WriteHeader(h))
 		if h.Size > 0 {
-			if _, err := w.Write([]byte(files[i+1])); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.Write([]byte(files[i+1])))
 		}
 	}
 	must.Do(w.Close())

@@ -166,7 +166,6 @@ func FuzzWire(f *testing.F) {
 
 // hosts starts a host in this process, on loopback, for the test's time.
 func hosts(t *testing.T, wait time.Duration) (*net.TCPListener, <-chan error) {
-	t.Helper()
 	return hosting(t, &Host{Wait: wait, Facts: Facts{Memory: 4 << 20}})
 }
 
@@ -196,6 +195,17 @@ func begin(t *testing.T, l *net.TCPListener) *Run {
 	return must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}}, secret, time.Minute))
 }
 
+// ends ends a run, and its hosts with it.
+func ends(t *testing.T, run *Run, hosts ...<-chan error) {
+	t.Helper()
+	run.End(nil)
+	for _, ended := range hosts {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // lead is a launch of a run.
 func lead(t *testing.T, targets []Target, run *Run) *sampler {
 	t.Helper()
@@ -214,12 +224,7 @@ func TestMeasures(t *testing.T) {
 	run := must.Get(Begin(t.Context(), []Target{{"there", l.Addr().String()}, {"farther", farther.Addr().String()}}, secret, time.Minute))
 	r := Request{Name: run.Interface, Targets: run.Targets, Run: run.ID, Secret: secret, Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: run.Segment, Unread: run.Unread}
 	f := surveytest.Run(t, m, Survey, r, params.Network{Name: r.Name, Kind: "tcp", Hosts: []string{"here", "there", "farther"}})
-	run.End(nil)
-	for _, ended := range []<-chan error{ended, endedToo} {
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}
+	ends(t, run, ended, endedToo)
 	_, table, err := f.Network("")
 	if err != nil {
 		t.Fatal(err)
@@ -350,10 +355,7 @@ func TestEngaged(t *testing.T) {
 	if _, err := call(t.Context(), run.Targets[0], Secret(rand.Text()), hello{Purpose: flowing, Run: run.ID}, false); !errors.Is(err, errStranger) {
 		t.Errorf("a flow with another secret: %v", err)
 	}
-	run.End(nil)
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	ends(t, run, ended)
 }
 
 // If a host is missing, the others are released.
@@ -404,4 +406,61 @@ func TestSecret(t *testing.T) {
 	if _, err := ReadSecret(short, true); err == nil || !strings.Contains(err.Error(), "6 bytes") {
 		t.Errorf("a short secret: %v", err)
 	}
+}
+
+// passing is a target whose connections pass hands on to a listening host, until end is called.
+func passing(t *testing.T, name string, l net.Listener, pass func(c net.Conn, address string)) (to []Target, end func()) {
+	t.Helper()
+	between := must.Get(net.Listen("tcp", "127.0.0.1:0"))
+	var all sync.WaitGroup
+	all.Go(func() {
+		for {
+			c, err := between.Accept()
+			if err != nil {
+				return
+			}
+			all.Go(func() { pass(c, l.Addr().String()) })
+		}
+	})
+	return []Target{{name, between.Addr().String()}}, func() { between.Close(); all.Wait() }
+}
+
+// A bit flipped in transit is detected.
+func TestChangedBit(t *testing.T) {
+	l, _ := hosts(t, time.Minute)
+	to, end := passing(t, "forged", l, forge)
+	defer end()
+	run := begin(t, l)
+	defer run.End(nil)
+	s := lead(t, to, run)
+	defer s.Close()
+	_, err := s.Sample(t.Context(), params.Key{Kind: params.NetCell, Tau: 1, Bytes: 100 << 10}.Named("lo:L"), 0)
+	if !errors.Is(err, errCorrupt) || !strings.HasPrefix(err.Error(), "forged: ") {
+		t.Errorf("%v, want %v", err, errCorrupt)
+	}
+}
+
+// forge flips a bit of the first timed message, which follows two untimed ones.
+func forge(c net.Conn, address string) {
+	defer c.Close()
+	d, err := net.Dial("tcp", address)
+	if err != nil {
+		return
+	}
+	defer d.Close()
+	back := make(chan struct{})
+	go func() {
+		defer close(back)
+		io.Copy(c, d)
+		c.Close()
+	}()
+	io.CopyN(d, c, 250<<10)
+	var b [1]byte
+	if _, err := io.ReadFull(c, b[:]); err == nil {
+		b[0] ^= 4
+		d.Write(b[:])
+	}
+	io.Copy(d, c)
+	d.Close()
+	<-back
 }

@@ -63,10 +63,7 @@ func TestIdleStrangers(t *testing.T) {
 		}
 		s.Close()
 	}
-	run.End(nil)
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
+	ends(t, run, ended)
 	if h.admitted != 0 || len(h.groups) != 0 || len(h.unproven.slots) != 0 {
 		t.Errorf("the host ended with %d flows in %d launches and %d handshakes", h.admitted, len(h.groups), len(h.unproven.slots))
 	}
