@@ -8,17 +8,7 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-const smaps = `7f0000000000-7f0000400000 rw-s 00000000 00:01 5 /dev/zero (deleted)
-Size:               4096 kB
-Rss:                4096 kB
-AnonHugePages:         0 kB
-ShmemPmdMapped:     2048 kB
-VmFlags: rd wr sh mr mw me ms
-7f0001000000-7f0001800000 rw-p 00000000 00:00 0
-Size:               8192 kB
-AnonHugePages:      8192 kB
-ShmemPmdMapped:        0 kB
-`
+var smaps = string(must.Get(os.ReadFile("testdata/smaps.txt")))
 
 func TestHugeBytes(t *testing.T) {
 	const MB = 1 << 20

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,6 +21,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+// golden is a text in a file, in which … is what does not matter.
+func golden(name string) string { return string(must.Get(os.ReadFile("testdata/" + name))) }
+
 // Each result has its text, and its JSON can be read again without loss.
 func TestDocuments(t *testing.T) {
 	for _, tt := range []struct {
@@ -27,7 +31,7 @@ func TestDocuments(t *testing.T) {
 		want string
 		rows int // of values
 	}{
-		{Verification(measuredCalls()), verificationText, 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns(t)), patternsText, 4},
+		{Verification(measuredCalls()), golden("verification.txt"), 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns(t)), golden("patterns.txt"), 4},
 	} {
 		var text, value, again, values strings.Builder
 		if err := tt.d.WriteCSV(&values); err != nil || strings.Count(values.String(), "\n") != 1+tt.rows {
@@ -72,44 +76,6 @@ func measuredCalls() *verify.Result {
 	v.Means = verify.Means(v.Rows)
 	return v
 }
-
-// … is text that does not matter here.
-const verificationText = `The full model with host.json is off by 5.6 % in cache (3 calls) on average.
-The full model is off by 5.0 % in cache (3 calls) and by 1.0 % off cache (1 call) on average.
-
-message, P = 2, user data in cache; errors in %, + predicted too high
-      m  measured  95 % interval  predicted  strict   full  session  log_nP  LogGP
-  bytes        µs             µs   full, µs   error  error    error   error  error
-     8K      1.60   [1.57, 1.65]      1.680    -5.0   +5.0     +6.9    +5.0    -25
-   *16K      3.20   [3.14, 3.30]      3.360    -5.0   +5.0     +5.0       –   ~+25
-…
-message, P = 2, user data off cache; errors in %, + predicted too high
-FORCED: 2 ranks take turns on fewer CPUs; these times are no measurement of an algorithm
-…
-Errors, %: P = 2, user data in cache, 3 calls
-         of          strict            full         session          log_nP           LogGP
-             mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias  mean 90 % bias
-…
-        all  ±6.7  ±10 -6.7  ±5.0 ±5.0 +1.7  ±5.6 ±6.9 +2.3   ±12  ±20 -7.5   ±50 ±100  +33
-
-Errors, %: P = 2, user data off cache, 1 call
-       of          strict            full          log_nP           LogGP
-…
-mean: of errors without signs; 90 %: nine of ten are within; bias: mean of errors with signs
-
-taulop v1, host
-channels of 2 segments of 8K; parameters: swept here
-9 launches measured parameters, and 8 others what is predicted from them
-held out: τ = 3, 4; parameters are of τ = 1, 2, and beyond that they are extrapolated (~)
-
-* on the grid: parameters were measured at this m; the others are off it, between their sizes
-~ extrapolated: m or τ is beyond what was measured
-τ-Lop, strict: what τ-Lop strict takes
-…
-LogGP: what LogGP takes
-  in cache: L = -90 ns, o = 150 ns, g = 200 ns, G = 102.4 ns/KB
-all: γ of what ranks reduce, and what they copy within themselves
-`
 
 // Each state of the machine has its tables, and errors over all states are weighted by shares.
 func TestVerificationOfStates(t *testing.T) {
@@ -261,35 +227,6 @@ func measuredPatterns(t *testing.T) *verify.PatternResult {
 	d.Means = verify.PatternMeans(d.Rows)
 	return d
 }
-
-const patternsText = `τ-Lop is off by 6.7 % in cache (3 calls) on average.
-A line through times of the pattern itself is off by 2.5 % in cache (3 calls) on average.
-
-P = 3, user data in cache: T = T_s + m·τ_d, fitted to m = 1K, 16K, 1M; ± one standard error
-                   pattern  T_s, ns     ±  τ_d, ns/KB   ±  GB/s  residual, %
-             permutation-1      320    40         256  13  4.00          2.1
-             permutation-2        0  held         344  17  2.98          2.1
-          all permutations      400    50         300  15  3.41          2.1
-  scatter-8, quickest of 9      160    20         120   6  8.53          2.1
-        scatter-0, slowest      160    20         200  10  5.12          2.1
-…
-P = 3, user data in cache: at sizes that no line was fitted to; errors in % of what was measured
-FORCED: 3 ranks take turns on fewer CPUs; these times are no measurement of a pattern
-      pattern  variants   m  measured  95 % interval   τ-Lop  error  own line  error  permutation's  error
-                                   µs             µs      µs      %        µs      %             µs      %
-  permutation         2  4K      1.50   [1.47, 1.54]  ~1.600   +6.7     1.550   +3.3          1.040    -31
-      scatter         1  4K      1.60   [1.57, 1.65]  ~1.680   +5.0     1.600   +0.0          1.200    -25
-…
-Errors of all variants at these sizes, %: P = 3, user data in cache, 3 calls
-           of           τ-Lop        own line   permutation's
-               mean 90 % bias  mean 90 % bias  mean 90 % bias
-  permutation  ±7.5  ±10 +7.5  ±3.8 ±5.0 +3.8   ±26  ±48  -22
-…
-channels of 2 segments of 8K; parameters: host.json
-…
-scatter-r: rank r sends each other rank m bytes of its own, one after another
-    l(k,P) = (P−1)(2L(S,1) + (k−1)L(S,2))
-`
 
 // ReadVerification reads the JSON of patterns.
 func TestPatternsAreAVerification(t *testing.T) {

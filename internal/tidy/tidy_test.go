@@ -13,56 +13,32 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-const messages = `# machine: nodes with 2 x 4-core sockets
-# a comment
-m_bytes	level	dst_core	src_core	latency_us	p50_us
-1	same_socket	1	0	0.2	0.2
-1	same_socket	2	0	0.3	0.2
-1	same_socket	3	0	0.4	0.2
-1024	same_socket	3	0	1.25	0.2
-1	other_socket	4	0	0.9	0.2
-1	other_node	0	0	1.9	0.2
-`
-
-const fanouts = `level	P	m_bytes	latency_us	max_us
-same_socket	2	1	0.2	0.3
-same_socket	4	1	0.4	0.7
-other_socket	5	1	0.5	-
-`
-
-const streams = `level	pairs	m_bytes	us_per_message
-other_node	4	1	0.5
-`
-
-const collectives = `# m_bytes: allgather, alltoall: the block of one rank; reduce_scatter, allreduce: the vector
-collective	alg_id	algorithm	mapping	P	nodes	m_bytes	latency_us	min_us	max_us	flag
-bcast	6	binomial	core	8	1	1024	3.5	1.5	4.25	-
-bcast	-	chain	node	8	2	1024	3.5	-	-	n
-MPI_Allgather	4	ring	core	8	1	1024	3.5	-	-	-
-reduce_scatter	2	-	core	8	1	1024	3.5	-	-	none
-barrier	0	-	core	8	1	0	3.5	-	-	-
-`
-
 func read(t testing.TB, text string) *Table {
 	t.Helper()
 	return must.Get(Read(strings.NewReader(text), "t.tsv"))
 }
 
+// readFile reads a table of testdata.
+func readFile(t testing.TB, name string) *Table {
+	t.Helper()
+	return read(t, string(must.Get(os.ReadFile("testdata/"+name+".tsv"))))
+}
+
 func TestRead(t *testing.T) {
-	m := read(t, "\ufeff"+strings.ReplaceAll(messages, "\n", "\r\n"))
+	m := read(t, "\ufeff"+strings.ReplaceAll(string(must.Get(os.ReadFile("testdata/messages.tsv"))), "\n", "\r\n"))
 	if len(m.Head) != 2 || m.Head[1] != "a comment" || len(m.Messages) != 6 {
 		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Messages))
 	}
 	if got := m.Messages[3]; got != (Message{7, "same_socket", 0, 3, 1024, 1250}) {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, fanouts).Fanouts[1]; got.P != 4 || got.Most != 700 {
+	if got := readFile(t, "fanouts").Fanouts[1]; got.P != 4 || got.Most != 700 {
 		t.Errorf("%+v", got)
 	}
-	if got := read(t, streams).Streams[0]; got != (Stream{"other_node", 4, 1, 500}) {
+	if got := readFile(t, "streams").Streams[0]; got != (Stream{"other_node", 4, 1, 500}) {
 		t.Errorf("%+v", got)
 	}
-	c := read(t, collectives).Collectives
+	c := readFile(t, "collectives").Collectives
 	if ns, recorded := c[0].Slowest(); ns != 4250 || !recorded || c[0].ID != 6 || c[0].Noise || c[0].Nodes != 1 {
 		t.Errorf("%+v", c[0])
 	}
@@ -129,7 +105,7 @@ func cellOf(f *params.File, variant string, tau, m int) *params.Cell {
 }
 
 func TestFile(t *testing.T) {
-	f := file(t, read(t, messages), read(t, fanouts), read(t, streams))
+	f := file(t, readFile(t, "messages"), readFile(t, "fanouts"), readFile(t, "streams"))
 	for _, tt := range []struct {
 		variant string
 		tau, m  int

@@ -1,7 +1,9 @@
 package view
 
 import (
+	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -51,49 +53,17 @@ func TestPage(t *testing.T) {
 	table.Add("1K", "100", "200", "± 1", "300", "of one word")
 	table.Add("2K", "1000", "2000", "± 10", "3000", "of several words that have no room beside it")
 	table.Note("a note that is longer than a line as well")
-	for _, tt := range []struct {
-		width int
-		want  string
-	}{
-		{24, `a title that is longer
-  than a line
-   m  first
-  1K    100
-  2K   1000
-
-   m  second
-  1K     200  ± 1
-  2K    2000  ± 10
-
-   m  third
-  1K    300
-  2K   3000
-
-   m  remark
-  1K  of one word
-  2K  of several words
-      that have no room
-      beside it
-a note that is longer
-  than a line as well
-`},
-		{60, `a title that is longer than a line
-   m  first  second        third  remark
-  1K    100     200  ± 1     300  of one word
-  2K   1000    2000  ± 10   3000  of several words that have
-                                  no room beside it
-a note that is longer than a line as well
-`},
-	} {
+	for _, width := range []int{24, 60} {
+		want := string(must.Get(os.ReadFile(fmt.Sprintf("testdata/%d.txt", width))))
 		var b strings.Builder
-		page := NewPage(&b, tt.width)
+		page := NewPage(&b, width)
 		table.WriteText(page)
-		if page.Close(); b.String() != tt.want {
-			t.Errorf("%d letters:\n%s\nwant\n%s", tt.width, b.String(), tt.want)
+		if page.Close(); b.String() != want {
+			t.Errorf("%d letters:\n%s\nwant\n%s", width, b.String(), want)
 		}
 		for line := range strings.Lines(b.String()) {
-			if n := utf8.RuneCountInString(line) - 1; n > tt.width {
-				t.Errorf("%d letters in %d: %s", n, tt.width, line)
+			if n := utf8.RuneCountInString(line) - 1; n > width {
+				t.Errorf("%d letters in %d: %s", n, width, line)
 			}
 		}
 	}

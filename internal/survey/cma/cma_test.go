@@ -134,21 +134,8 @@ func TestTables(t *testing.T) {
 	add(params.Bcast, 2, 1024, false, params.Rewritten, 2004)
 	var b bytes.Buffer
 	view.WriteTables(&b, Tables(f))
-	const want = `
-L(m,τ) over cma in ns, ping, τ couples of sender and receiver, placement local
-    m        τ=1        τ=3        τ=4        τ=1        τ=1          τ=1
-       rewritten  rewritten  rewritten  unchanged  off cache  off, copied
-   1K       1001       1003       1004
-  64K                                        5000       9000        16000
-y(1), all but the copy: 110 ns
-
-L(m,τ) over cma in ns, bcast, τ readers of one process, placement local
-   m        τ=2     ×, τ=2
-      rewritten  rewritten
-  1K       2004       2.00
-×: what readers of one process take over as many who each read another (ping)
-`
-	if got := "\n" + strings.TrimSpace(b.String()) + "\n"; got != want {
-		t.Errorf("got%s\nwant%s", got, want)
+	want := string(must.Get(os.ReadFile("testdata/tables.txt")))
+	if got := strings.TrimSpace(b.String()) + "\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
