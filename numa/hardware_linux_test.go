@@ -14,20 +14,6 @@ import (
 	"github.com/taulop/taulop/numa"
 )
 
-func TestThisMachine(t *testing.T) {
-	m := must.Get(numa.Discover("/"))
-	if m.Allowed.Len() == 0 || len(m.Allowed.And(m.Online())) != m.Allowed.Len() || len(m.Nodes) == 0 {
-		t.Errorf("got %+v", m)
-	}
-	if n := runtime.NumCPU(); m.Allowed.Len() > n {
-		t.Errorf("allowed %v, but the runtime counts %d", m.Allowed, n)
-	}
-	free, err := numa.FreeMemoryBytes("/")
-	if err != nil || free <= 0 {
-		t.Errorf("free memory: %d, %v", free, err)
-	}
-}
-
 // onThread runs f in a goroutine whose thread ends with it.
 func onThread(f func()) {
 	done := make(chan struct{})

@@ -1,6 +1,9 @@
 package decimal
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]float64{"0": 0, "35.12": 35.12, "-3": -3, "4.2e-07": 4.2e-7, ".5": .5, "5.": 5, "+1E3": 1000} {
@@ -37,6 +40,24 @@ func TestCutAndSevered(t *testing.T) {
 	} {
 		if cut, severed := Cut(tt.last, tt.like), Severed(tt.last, tt.like); cut != tt.cut || severed != tt.severed {
 			t.Errorf("%s like %s: cut %v, severed %v; want %v, %v", tt.last, tt.like, cut, severed, tt.cut, tt.severed)
+		}
+	}
+}
+
+func TestShares(t *testing.T) {
+	for _, tt := range []struct {
+		shares, want []float64
+		steps        int
+	}{
+		{[]float64{0.335, 0.335, 0.33}, []float64{0.34, 0.33, 0.33}, 100},
+		{[]float64{0.555, 0.445}, []float64{0.56, 0.44}, 100},
+		{[]float64{0.6667, 0.1667, 0.1666}, []float64{0.667, 0.167, 0.166}, 1000},
+		{[]float64{0.126, 0.126}, []float64{0.13, 0.12}, 100}, // the sum is not 1
+		{[]float64{1}, []float64{1}, 100},
+		{nil, []float64{}, 100},
+	} {
+		if got := Shares(tt.shares, tt.steps); !slices.Equal(got, tt.want) {
+			t.Errorf("%v in %d steps: %v, want %v", tt.shares, tt.steps, got, tt.want)
 		}
 	}
 }

@@ -60,10 +60,8 @@ func TestExplanation(t *testing.T) {
 	for _, name := range []string{"L(S,1)", "L(S,2)", "L(S,4)"} {
 		e.Terms = append(e.Terms, predict.ExplainTerm{Parameter: name, Times: 2, Value: 0.5, Microseconds: 1, Share: 1. / 3})
 	}
-	d := document.New("", nil, nil, func(w *document.Document) { sayExplanation(w, &e) })
-	var b strings.Builder
-	d.WriteText(&b)
-	contains.All(t, b.String(), "  other states, 7 % of the time together: in the mean above", "     L(S,1)      2  ×  0.5000  =  1.000   33.4\n", "     L(S,2)      2  ×  0.5000  =  1.000   33.3\n", "  100.0\n")
+	said := text(func(w *document.Document) { sayExplanation(w, &e) })
+	contains.All(t, said, "  other states, 7 % of the time together: in the mean above", "     L(S,1)      2  ×  0.5000  =  1.000   33.4\n", "     L(S,2)      2  ×  0.5000  =  1.000   33.3\n", "  100.0\n")
 }
 
 // Numbers in text: costs have four digits, sizes three, an error that rounds to 0.0 a plus; gains are ranges

@@ -35,21 +35,17 @@ func TestReach(t *testing.T) {
 		{func() { f.Launches[0].Begun.Forced = 2 }, []string{"in 2 of 200 batches a worker began late: 2 count nonetheless"}},
 	} {
 		tt.change()
-		b := reach(f)
-		contains.All(t, b, tt.want...)
+		contains.All(t, text(func(d *document.Document) { sayReach(d, f) }), tt.want...)
 	}
-	b := reach(&params.File{})
-	if strings.Contains(b, "clock") || strings.Contains(b, "late") {
-		t.Errorf("of a file that says nothing of it:\n%s", b)
+	if said := text(func(d *document.Document) { sayReach(d, &params.File{}) }); strings.Contains(said, "clock") || strings.Contains(said, "late") {
+		t.Errorf("of a file that says nothing of it:\n%s", said)
 	}
 }
 
-// reach is the summary of a file.
-func reach(f *params.File) string {
-	var d document.Document
-	sayReach(&d, f)
+// text is what is said in a document.
+func text(say func(*document.Document)) string {
 	var b strings.Builder
-	d.WriteText(&b)
+	document.New("", nil, nil, say).WriteText(&b)
 	return b.String()
 }
 
@@ -208,10 +204,9 @@ func TestSlowedStates(t *testing.T) {
 		"Cores were sl":             {slowed, {NS: 240, Above: 120, Slow: 9.8}},
 		"Cores were slowed all the": {slowed},
 	} {
-		d := document.New("", nil, nil, func(w *document.Document) { sayStates(w, 2, states) })
-		var b strings.Builder
-		if d.WriteText(&b); !strings.Contains(b.String(), "\n"+want) || strings.HasPrefix(b.String(), "The machine was in 2") != (len(states) == 2) {
-			t.Errorf("%v: %q, want %q", states, b.String(), want)
+		said := text(func(w *document.Document) { sayStates(w, 2, states) })
+		if !strings.Contains(said, "\n"+want) || strings.HasPrefix(said, "The machine was in 2") != (len(states) == 2) {
+			t.Errorf("%v: %q, want %q", states, said, want)
 		}
 	}
 }
