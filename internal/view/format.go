@@ -44,7 +44,11 @@ func Center(e fit.Estimate) string {
 	if !e.Known() && e.N > 0 && math.Abs(e.Center) >= 1000 {
 		return Digits(e.Center, math.Pow10(int(math.Log10(math.Abs(e.Center)))-1))
 	}
-	return Digits(e.Center, (e.Hi-e.Lo)/2)
+	half := (e.Hi - e.Lo) / 2
+	if math.Abs(e.Center) >= 1 && !math.IsInf(half, 0) { // a wide interval does not make 0 of a whole number
+		half = min(half, 2*math.Abs(e.Center))
+	}
+	return Digits(e.Center, half)
 }
 
 // Rough formats an estimate's centre as Center does, but with at least two digits unless the interval is wider
@@ -52,7 +56,7 @@ func Center(e fit.Estimate) string {
 func Rough(e fit.Estimate) string {
 	half := (e.Hi - e.Lo) / 2
 	if half > 10*e.Center && e.Known() {
-		return Digits(e.Center, half)
+		return Center(e)
 	}
 	return Digits(e.Center, min(e.Center/10, half))
 }

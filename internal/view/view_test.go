@@ -109,7 +109,7 @@ func TestRoughOfTheUnknown(t *testing.T) {
 	for _, tt := range []struct {
 		e    fit.Estimate
 		want string
-	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}} {
+	}{{fit.Estimate{Center: 4.5e-5, Lo: 0, Hi: 6, N: 11}, "0"}, {fit.Estimate{Center: 1.7, Lo: 0, Hi: 3, N: 11}, "1.7"}, {fit.Estimate{Center: 183, Lo: 171, Hi: 223, N: 11}, "183"}, {fit.Estimate{Center: 2490, Lo: 0.0025, Hi: 2.5e9, N: 2}, "2500"}} {
 		if got := Rough(tt.e); got != tt.want {
 			t.Errorf("Rough(%v) = %q, want %q", tt.e, got, tt.want)
 		}
