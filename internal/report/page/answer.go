@@ -239,6 +239,9 @@ func carries(c *compare.Curve) string {
 	last := c.Points[len(c.Points)-1]
 	where := groupLabel(c.Channel) + ", m = " + view.Bytes(c.Bytes)
 	name, rate := c.Machine, view.Center(last.Bandwidth)
+	if last.Bandwidth.Width() > 1 {
+		rate = view.Within(last.Bandwidth)
+	}
 	switch A := view.Within(last.A); {
 	case !(last.L.Center > 0):
 		return fmt.Sprintf("What %s carries is unknown: its transfers have times of 0 (%s).", name, where)

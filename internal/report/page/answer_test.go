@@ -169,3 +169,11 @@ func TestMarkdown(t *testing.T) {
 		t.Errorf("%d links to %d figures", len(links), len(figures))
 	}
 }
+
+// A bandwidth that is hardly known has its interval in the verdict.
+func TestVerdictOfWideBandwidth(t *testing.T) {
+	last := compare.Point{Tau: 2, L: fit.Estimate{Center: 2490, Lo: 1, Hi: 9e6, N: 2}, A: fit.Estimate{Center: 1.5, Lo: 1.4, Hi: 1.6, N: 9},
+		Bandwidth: fit.Estimate{Center: 6.6, Lo: 0.1, Hi: 900, N: 2}}
+	got := carries(&compare.Curve{Machine: "vm", Points: []compare.Point{last}})
+	contains.All(t, got, "Of 2 transfers at once vm carries 1.5 ±7 %; together they move 7 ±>100 % GB/s")
+}
