@@ -157,26 +157,29 @@ func TestSynchronised(t *testing.T) {
 	}
 }
 
-// Stages with a cost are numbered in order.
-func TestStageNumbers(t *testing.T) {
+// Stages with a cost are numbered in order, and a cost says what the symbols of its formula are.
+func TestStagesAndSymbols(t *testing.T) {
 	type stage struct{ first, every, repeat int }
 	for _, tt := range []struct {
-		name string
-		call collective.Call
-		want []stage
+		name    string
+		call    collective.Call
+		symbols string
+		want    []stage // nil: not told
 	}{
-		{"bcast:scatter-ring", collective.Call{P: 4, M: 4096}, []stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 3}}},
-		{"allgather:ring", collective.Call{P: 4, M: 4096}, []stage{{1, 1, 3}}},
-		{"bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, // Fig. 14 with k = 8
+		{"bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2", []stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 3}}},
+		{"allgather:ring", collective.Call{P: 4, M: 4096}, "P = 4, m = 4096 B, S = 8192 B", []stage{{1, 1, 3}}},
+		{"bcast:sm-tree", collective.Call{P: 8, M: 8 * segment}, "P = 8, m = 65536 B, S = 8192 B, k = m/S = 8", // Fig. 14 with k = 8
 			[]stage{{1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {4, 2, 5}, {5, 2, 5}, {14, 1, 1}, {15, 1, 1}, {16, 1, 1}, {17, 1, 1}, {18, 1, 1}}},
+		{"bcast:binomial", collective.Call{P: 4, M: 4*segment + 1}, "P = 4, m = 32769 B, S = 8192 B", nil},
+		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2", nil},
 	} {
 		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, tt.name, tt.call)
 		var got []stage
 		for _, s := range c.Stages {
 			got = append(got, stage{s.First, s.Every, s.Repeat})
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		if c.Symbols.String() != tt.symbols || tt.want != nil && !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %v, %s; want %v, %s", tt.name, got, c.Symbols, tt.want, tt.symbols)
 		}
 	}
 }
@@ -276,24 +279,6 @@ func TestExtrapolatedIsMarked(t *testing.T) {
 		c := costOf(t, TauLop{Channels: Uniform(plain{}), Transport: Whole}, tt.name, collective.Call{P: tt.p, M: 1})
 		if c.Extrapolated != tt.first || c.Terms[0].Extrapolated || c.Terms[1].Extrapolated != tt.first || c.Stages[0].Terms[1].Extrapolated != tt.first || c.Terms[len(c.Terms)-1].Extrapolated != tt.last {
 			t.Errorf("%s, P = %d: %+v", tt.name, tt.p, c)
-		}
-	}
-}
-
-func TestSymbols(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		call collective.Call
-		want string
-	}{
-		{"bcast:binomial", collective.Call{P: 4, M: 4 * segment}, "P = 4, m = 32768 B, S = 8192 B, k = m/S = 4"},
-		{"bcast:binomial", collective.Call{P: 4, M: 4*segment + 1}, "P = 4, m = 32769 B, S = 8192 B"},
-		{"bcast:scatter-ring", collective.Call{P: 4, M: 8 * segment}, "P = 4, m = 65536 B, S = 8192 B, k = m/P/S = 2"},
-		{"bcast:scatter-ring", collective.Call{P: 3, M: 6*segment - 1}, "P = 3, m = 49151 B, S = 8192 B, k = ⌈m/P⌉/S = 2"},
-	} {
-		c := costOf(t, TauLop{Channels: Uniform(plain{}), Segment: segment}, tt.name, tt.call)
-		if got := c.Symbols.String(); got != tt.want {
-			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
 	}
 }

@@ -246,7 +246,7 @@ func TestFleetUntested(t *testing.T) {
 }
 
 // simulated is some sessions of a simulated machine of 16 cores, whose host moves its CPUs between states.
-func simulated(t *testing.T, name string, sessions int, slower float64, seed uint64, taus, sizes []int, states ...surveytest.State) (Machine, *surveytest.Simulated) {
+func simulated(t *testing.T, name string, sessions int, slower float64, seed uint64, taus, sizes []int, states ...surveytest.State) Machine {
 	t.Helper()
 	s := surveytest.Simulate(surveytest.Simulated{Machine: numatest.EPYC(1, 1, 2, 8, 1), Latency: 100 * slower, PerByte: 0.05 * slower, Far: 1,
 		Sigma: 0.05, Kappa: 0.004, Noise: 0.01, Cost: func(setups.Work) float64 { return 2000 * slower },
@@ -256,7 +256,7 @@ func simulated(t *testing.T, name string, sessions int, slower float64, seed uin
 	for range sessions {
 		s.Measure(t, f, transfers.Survey, transfers.Request{Plan: f.Plan})
 	}
-	return Machine{Name: name, Path: name + ".json", File: f}, s
+	return Machine{Name: name, Path: name + ".json", File: f}
 }
 
 // Where sessions differ by as little as they are taken to, a machine that is 10 % slower is found in
@@ -277,8 +277,8 @@ func TestPower(t *testing.T) {
 		for _, slower := range []float64{1, 1.1} {
 			found, cells, differ := 0, 0, 0
 			for i := range uint64(pairs) {
-				a, _ := simulated(t, "a", tt.sessions, 1, 2*i+100, taus, sizes, tt.states...)
-				b, _ := simulated(t, "b", tt.sessions, slower, 2*i+101, taus, sizes, tt.states...)
+				a := simulated(t, "a", tt.sessions, 1, 2*i+100, taus, sizes, tt.states...)
+				b := simulated(t, "b", tt.sessions, slower, 2*i+101, taus, sizes, tt.states...)
 				c := must.Get(New([]Machine{a, b}, Choice{Sizes: sizes, Test: &fit.Test{Drift: tt.drift, Least: DefaultLeast}}))
 				cells, differ = cells+c.Verdict.Cells, differ+c.Verdict.Differ
 				if c.Verdict.Differ > 0 {
