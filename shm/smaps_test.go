@@ -1,6 +1,7 @@
 package shm
 
 import (
+	_ "embed"
 	"os"
 	"strings"
 	"testing"
@@ -8,7 +9,8 @@ import (
 	"github.com/taulop/taulop/internal/test/must"
 )
 
-var smaps = string(must.Get(os.ReadFile("testdata/smaps.txt")))
+//go:embed testdata/smaps.txt
+var smaps string // part of the test program, which virtual machines run without its folder
 
 func TestHugeBytes(t *testing.T) {
 	const MB = 1 << 20
