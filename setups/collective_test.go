@@ -39,6 +39,7 @@ func schedules(t testing.TB, p, m int) (all []*collective.Schedule) {
 func TestEveryCollectiveKeepsItsPromise(t *testing.T) {
 	sum := must.Get(reduce.Lookup("SUM_I"))
 	long := os.Getenv("TAULOP_LONG") != ""
+	place(t, 1) // skips the test where there is no topology
 	cpus := must.Get(numa.Discover("/")).Allowed.Len()
 	for p := range max(9, cpus+1) {
 		if p == 0 || p != cpus && (p > 8 || p > 4 && !long) {
@@ -113,4 +114,26 @@ func wrongIsFound(t *testing.T, team *Team, c Collective) {
 
 func promised(run *performance, id int) bool {
 	return len(run.Schedule.Promise(id)) > 0
+}
+
+// Arenas stay mapped from call to call until a message is larger than half of one: each has room for two.
+func TestArenasGrow(t *testing.T) {
+	team := team(t, 2)
+	ring := must.Get(collective.Lookup("allgather:ring"))
+	var last *region
+	for _, tt := range []struct {
+		m     int // of two ranks' results
+		grows bool
+	}{{1000, true}, {50000, false}, {1 << 20, true}, {1000, false}} {
+		s := must.Get(ring.Schedule(collective.Call{P: 2, M: tt.m}))
+		must.Get(team.RunCollective(t.Context(), Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: 1 << 20}))
+		is := team.memory.kept[key{of: arenaOfRanks, side: sending}]
+		if len(is.mem) < 2*2*tt.m || tt.grows == (is == last) {
+			t.Errorf("blocks of %d bytes: an arena of %d bytes, mapped again: %v", tt.m, len(is.mem), is != last)
+		}
+		last = is
+	}
+	if team.Release(); len(team.memory.kept) > 0 {
+		t.Error("Release kept the arenas")
+	}
 }
