@@ -3,13 +3,16 @@ package engine
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
@@ -180,5 +183,25 @@ func TestJournalFollows(t *testing.T) {
 	MoveJournal(to, from, mark)
 	if text, err := os.ReadFile(JournalPath(from)); err != nil || string(text) != "theirs" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A fixed sampler has looks of one time.
+type fixed struct{ Sampler }
+
+func (fixed) Look(context.Context, []int) (ns, computed float64) { return 64, 8.5 }
+
+// A look between two visits reaches the looks of its workers' watch through the journal.
+func TestLookBetweenVisits(t *testing.T) {
+	var journal bytes.Buffer
+	s := &service{journal: &journal, since: func() time.Duration { return 2 * time.Second }, samplers: map[string]Sampler{"": fixed{}}}
+	s.look(t.Context(), []int{2, 5})
+	var e entry
+	must.Do(json.Unmarshal(journal.Bytes(), &e))
+	r := &run{Experiment: &Experiment{File: new(params.File)}, looks: make(map[int32][]params.Sample)}
+	r.hear(&answers{launch: 3}, e)
+	want := map[int32][]params.Sample{1: {{Launch: 3, At: 2, Watch: 1, Before: 64, After: 64, Computed: 8.5}}}
+	if !reflect.DeepEqual(r.looks, want) || !slices.Equal(r.File.Watches[0].CPUs, []int{2, 5}) {
+		t.Errorf("%+v of %+v, want %+v", r.looks, r.File.Watches, want)
 	}
 }
