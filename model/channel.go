@@ -84,7 +84,7 @@ func (m Mark) Of(formula string) (marked []string) {
 	return marked
 }
 
-var markedLetter = regexp.MustCompile(`([Lyocγ])([^a-z(\s]*)\(`)
+var markedLetter = regexp.MustCompile(`([Lyoc])([^a-z(\s]*)\(`)
 
 // A curve is a time of m bytes among τ.
 type curve func(m, tau int) (seconds float64, extrapolated bool)
