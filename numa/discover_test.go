@@ -141,6 +141,11 @@ var faultyTrees = []struct {
 		nodeDir+"/node0/cpulist", "0", nodeDir+"/node1/cpulist", "1",
 		"proc/self/status", "Cpus_allowed_list:\t0\nMems_allowed_list:\t0-1",
 	), nil, Census{1, 1, 2, 2, 0}, "0", "caches"},
+	{"an L3 of several packages", files(
+		cpuDir+"/online", "0-1", cpuDir+"/cpu0/topology/physical_package_id", "0", cpuDir+"/cpu1/topology/physical_package_id", "1",
+		cpuDir+"/cpu0/cache/index3/level", "3", cpuDir+"/cpu0/cache/index3/type", "Unified", cpuDir+"/cpu0/cache/index3/shared_cpu_list", "0-1",
+		cpuDir+"/cpu1/cache/index3/level", "3", cpuDir+"/cpu1/cache/index3/type", "Unified", cpuDir+"/cpu1/cache/index3/shared_cpu_list", "0-1",
+	), nil, Census{2, 2, 2, 1, 1}, "0-1", "NUMA nodes"},
 	{"lists alone, in the formats of old kernels", files(
 		cpuDir+"/online", " 0-1,4,\x00",
 		cpuDir+"/cpu0/topology/core_cpus_list", "0,4", cpuDir+"/cpu1/topology/core_cpus_list", "1", cpuDir+"/cpu4/topology/core_cpus_list", "0,4",

@@ -85,11 +85,14 @@ func (m *Machine) Count() Census {
 		if has(m.Allowed) || slices.ContainsFunc(memories, has) {
 			census.Packages++
 		}
-		for _, cache := range m.Caches {
-			around := func(memory CPUSet) bool { return slices.Equal(memory, cache.CPUs) && len(memory) < len(all) }
-			if cache.Level == 3 && len(cache.CPUs.And(all)) > 0 && (len(cache.CPUs.And(m.Allowed)) > 0 || slices.ContainsFunc(memories, around)) {
-				census.L3Caches++
-			}
+	}
+	for _, cache := range m.Caches {
+		around := func(memory CPUSet) bool {
+			first, _ := m.CPU(cache.CPUs[0])
+			return slices.Equal(memory, cache.CPUs) && len(memory) < len(packages[first.Package])
+		}
+		if cache.Level == 3 && (len(cache.CPUs.And(m.Allowed)) > 0 || slices.ContainsFunc(memories, around)) {
+			census.L3Caches++
 		}
 	}
 	return census
