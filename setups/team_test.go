@@ -162,6 +162,20 @@ func TestTurnsInAnArena(t *testing.T) {
 	}
 }
 
+// In an arena of any size messages of whole pages begin on a page, at both ends.
+func TestArenasAreOfPages(t *testing.T) {
+	page := os.Getpagesize()
+	for _, s := range []Setup{Ring, Sendrecv} {
+		run := must.Get(team(t, 2).prepare(Trial{Setup: s, Segments: 2, SegmentBytes: page, K: 2, Bytes: 2 * page, Messages: 3, Batches: 1, ArenaBytes: 25*page + 64}))
+		for i := range run.walk.places {
+			if at := run.walk.at(i); at%page != 0 || (at+run.receiveOffset())%page != 0 {
+				t.Errorf("%s: message %d begins at %d and %d bytes after it", s.Name, i, at, run.receiveOffset())
+			}
+		}
+		run.unmap()
+	}
+}
+
 // Messages of all sizes take turns, each on a grid of its own, and follow each other downwards.
 func TestWalk(t *testing.T) {
 	for units := 1; units < 12; units++ {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -123,7 +124,9 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 		if of = largeBuffer; tr.ArenaBytes > 0 {
 			of = arenaOfTrials
 		}
-		life, bytes = kept, t.memory.largest(key{of: of, side: ground}, unitsOf(max(tr.ArenaBytes, bytes))*unitBytes)
+		// An even number of pages: messages of whole pages begin on a page, in the half that receives, too.
+		even := 2 * os.Getpagesize()
+		life, bytes = kept, t.memory.largest(key{of: of, side: ground}, (max(tr.ArenaBytes, bytes)+even-1)/even*even)
 	}
 	for w := range run.tau {
 		r, err := run.region(key{of: of, worker: w, side: ground}, bytes, life, patternFrom(run.patterns[w], 0))
