@@ -117,7 +117,11 @@ func TestSnapshots(t *testing.T) {
 }
 
 func TestThisMachine(t *testing.T) {
-	p := Read("/", must.Get(numa.Discover("/")))
+	m, err := numa.Discover("/")
+	if err != nil {
+		t.Skip(err)
+	}
+	p := Read("/", m)
 	if p.OS != runtime.GOOS || p.Arch != runtime.GOARCH || p.Go == "" || p.Taulop == "" || len(p.Command) == 0 {
 		t.Errorf("got %+v", p)
 	}
