@@ -246,6 +246,7 @@ func TestBrief(t *testing.T) {
 		{"the governor is powersave, so clocks change during a run and all is slow: set performance", "the governor is powersave …", 0, 40},
 		{"it does not say its governor, turbo, clock source: find out", "it does not say its governor, turbo …", 0, 40},
 		{"it is outside its bounds at some size: eq. (8), here and there", "it is outside its bounds at some size", 0, 44},
+		{"host.json, other.json and third.json say nothing of it: ask", "host.json, other.json and third.json say nothing of it", 0, 40},
 		{"one clause that is longer than there is room for", "one clause that is longer than there is room for", 0, 20},
 		{"vm (a.json), vm (b.json): the hypervisor took 0.9 %: measure later", "vm (a.json), vm (b.json): the hypervisor took 0.9 %", 26, 40},
 	} {

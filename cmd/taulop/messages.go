@@ -92,11 +92,11 @@ func brief(text string, start, width int) string {
 	cut := func(text, end string, marks ...string) string {
 		short := text
 		for i := range text {
-			part := text[:i] + end
+			part := text[:i]
 			ends := i > start && slices.ContainsFunc(marks, func(mark string) bool { return strings.HasPrefix(text[i:], mark) })
 			whole := strings.Contains(part, " ") && strings.Count(part, "(") == strings.Count(part, ")")
-			if ends && whole && (short == text || fits(part)) {
-				short = part
+			if ends && whole && (short == text || fits(part+end)) {
+				short = part + end
 			}
 		}
 		return short
