@@ -412,3 +412,19 @@ func TestMarks(t *testing.T) {
 		}
 	}
 }
+
+// A transfer beside a copy within a rank hides its part of the copy's time.
+func TestHidden(t *testing.T) {
+	times := func(m, tau int) (float64, bool) { return float64(m * tau), false }
+	m := TauLop{Transport: Segmented, Segment: 8, Channels: withChannels(times, Channel{Way: OneWay}, Channel{Way: Alone})}
+	for _, tt := range []struct {
+		copied int
+		beside transfer
+		want   float64
+	}{{20, transfer{}, 20}, {20, transfer{8, 1}, 12}, {20, transfer{8, 2}, 4}, {20, transfer{8, 3}, 0}} {
+		c := Term{Parameter: "c", Bytes: tt.copied, Tau: 1, from: source{Channel: Channel{Way: Alone}}, beside: tt.beside}
+		if got, _, err := m.value(c); got != tt.want || err != nil {
+			t.Errorf("a copy of %d bytes beside %+v takes %g s, %v; want %g", tt.copied, tt.beside, got, err, tt.want)
+		}
+	}
+}
