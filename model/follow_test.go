@@ -1,6 +1,7 @@
 package model
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -68,6 +69,33 @@ func TestSegmentsByFootprint(t *testing.T) {
 }
 
 func first(v float64, _ bool) float64 { return v }
+
+// A copy in a call costs at least its share of a copy of the call's footprint, and at least a lone copy.
+func TestFootprint(t *testing.T) {
+	slower := [][]float64{{1000}, {2000}, {12000}, {32000}} // beyond 2000 bytes each takes five times as long
+	for _, tt := range []struct {
+		times      [][]float64
+		touched, m int
+		want       float64
+	}{
+		{slower, 0, 2000, 2000},               // the call is unknown
+		{slower, 4000, 2000, 2000},            // a footprint of the copy alone
+		{slower, 8000, 2000, 1000 + 11000./3}, // a third of the way from 1000 to 4000 bytes
+		{slower, 8000, 1000, 1000},            // the smallest size
+		{slower, 1 << 20, 8000, 32000},
+		{slower, 1 << 20, 2000, 1000 + (32000.-1000)/7},                  // up to the largest size measured
+		{[][]float64{{1000}, {2000}, {2000}, {2000}}, 16000, 2000, 2000}, // no less than the copy by itself
+	} {
+		c := &params.Curve{Sizes: []int{1000, 2000, 4000, 8000}, Taus: []int{1}, Times: tt.times}
+		if got := first(footprint{tt.touched}.of(c, 2)(tt.m, 1)); math.Abs(got-tt.want) > 1e-6 {
+			t.Errorf("%d bytes of %d take %g, want %g", tt.m, tt.touched, got, tt.want)
+		}
+	}
+	s := schedule(t, "allgather:two-proc", collective.Call{P: 2, M: 1000})
+	if got, lone := footprintOf(s).bytes, footprintOf(alone(1000)).bytes; got != 4000 || lone != 0 {
+		t.Errorf("ranks of an allgather of two send 1000 bytes, receive 2000 and read 1000, in all %d; of a lone message %d, want 0: unknown", got, lone)
+	}
+}
 
 // The messages of a stage decide its channel: one way, exchanges, and exchanges between caches of temporary
 // buffers, where vectors to be reduced arrive. Off cache, buffers that the call has written are cached, too. It

@@ -106,13 +106,11 @@ func (s *measured) messageOf(bytes, touched int) int {
 
 // addCopies adds local copies, between user data and between cached data. Reading and writing overlap, so
 // that a copy with one end off cache takes the mean of both.
-func (m *machine) addCopies(c *Channels) {
-	users := m.copies.At
+func (m *machine) addCopies(c *Channels, users, cached curve) {
 	c.transfers[Channel{Way: Alone}] = Transfers{l: users}
 	if m.copiesInCache == nil {
 		return
 	}
-	cached := m.copiesInCache.At
 	c.transfers[Channel{Way: Alone, Destination: OwnCache}] = Transfers{l: mean(users, cached)}
 	c.transfers[Channel{Way: Alone, Source: OwnCache}] = Transfers{l: mean(users, cached)}
 	c.transfers[Channel{Way: Alone, Source: OwnCache, Destination: OwnCache}] = Transfers{l: cached}
@@ -120,15 +118,19 @@ func (m *machine) addCopies(c *Channels) {
 
 // addWritten adds single copies of data that the sender wrote in the same call: their time without the
 // sender's own copies. Off cache such data are cached, and their destination may be, too.
-func (m *machine) addWritten(c *Channels) {
+func (m *machine) addWritten(c *Channels, call footprint) {
 	look := func(s *measured) curve {
-		copies := m.copies
+		perByte, copies := 2, m.copies
+		if s.exchange {
+			perByte = 4 // and what it copied there
+		}
 		if !s.offCache && m.copiesInCache != nil {
 			copies = m.copiesInCache
 		}
+		l := call.of(&s.whole.Transfers, perByte)
 		return func(bytes, tau int) (seconds float64, extrapolated bool) {
-			both, extrapolated := s.whole.L(bytes, tau)
-			own, _ := copies.At(bytes, tau)
+			both, extrapolated := l(bytes, tau)
+			own, _ := footprint{max(call.bytes, perByte*bytes)}.of(copies, 2)(bytes, tau)
 			return max(0, both-own), extrapolated
 		}
 	}

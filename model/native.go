@@ -63,22 +63,26 @@ func (p *Predictor) taulop(f *params.File, of params.Selection) (func(*collectiv
 	return func(s *collective.Schedule) TauLop {
 		t := TauLop{Transport: p.Transport, Operator: p.Operator, Cluster: p.Cluster, Level: machine.levelOf, Known: machine.places}
 		m, bytes, sent := touched(s)
-		look := func(s *measured) curve { return s.whole.L }
-		if segments {
+		look, call := func(s *measured) curve { return s.whole.L }, footprint{}
+		switch {
+		case segments:
 			look, t.Segment = machine.byFootprint(m, bytes, sent, p.Segment), p.Segment
+		case p.Transport == CMA:
+			call = footprintOf(s)
+			look = call.singleCopies
 		}
 		t.Channels = machine.channels(measuredOver(p.Transport), look)
 		if machine.copies != nil {
-			machine.addCopies(t.Channels)
+			machine.addCopies(t.Channels, call.of(machine.copies, 2), footprint{bytes}.of(machine.copiesInCache, 2))
 		}
 		if s != nil && s.Algorithm != nil {
 			t.Call = s
 			if machine.written != nil {
-				machine.written.addWritten(t.Channels)
+				machine.written.addWritten(t.Channels, call)
 			}
 		}
 		if p.Gamma != nil {
-			t.Reductions = p.Gamma
+			t.Reductions = reductions{p.Gamma, call}
 		}
 		if p.Packing != nil {
 			t.Packing, t.Stride = func(m int) (float64, bool) { return p.Packing.At(m, 1) }, p.Stride
