@@ -29,6 +29,10 @@ func TestCPUID(t *testing.T) {
 		{0, 0}: {0x1c, 0x68747541, 0x444d4163, 0x69746e65}, {0x80000000, 0}: {0x80000021}, {1, 0}: {0xa10f11, 0x20800},
 		{0x8000001d, 0}: {0x121, 0x1c0003f, 0x3f}, {0x8000001d, 1}: {0x122, 0x1c0003f, 0x3f}, {0x8000001d, 2}: {0x143, 0x1c0003f, 0x7ff, 2}, {0x8000001d, 3}: {0x4163, 0x3c0003f, 0x7fff, 1},
 	}
+	turin := map[[2]uint32][4]uint32{ // Zen 5, two cores of a bhyve guest: leaf 0x8000001D is empty
+		{0, 0}: {0xd, 0x68747541, 0x444d4163, 0x69746e65}, {0x80000000, 0}: {0x80000021}, {1, 0}: {0xb00f21, 0x10800},
+		{0x80000005, 0}: {0xff60ff40, 0xff60ff40, 0x300c0140, 0x20080140}, {0x80000006, 0}: {0x40802040, 0x60804040, 0x04006140, 0x0fe09140},
+	}
 	for _, tt := range []struct {
 		name     string
 		recorded map[[2]uint32][4]uint32
@@ -39,13 +43,16 @@ func TestCPUID(t *testing.T) {
 			"{2 Unified 262144 64 0,3} {2 Unified 262144 64 1} {2 Unified 262144 64 2} {3 Unified 20971520 64 0-1,3} {3 Unified 20971520 64 2}]"},
 		{"EPYC", epyc, []uint32{0, 1}, "[{1 Data 32768 64 0} {1 Instruction 32768 64 0} {1 Data 32768 64 1} {1 Instruction 32768 64 1} " +
 			"{2 Unified 1048576 64 0} {2 Unified 1048576 64 1} {3 Unified 33554432 64 0-1}]"},
+		{"Turin", turin, []uint32{0, 1, 2}, "[{1 Data 49152 64 0,2} {1 Instruction 32768 64 0,2} {1 Data 49152 64 1} {1 Instruction 32768 64 1} {2 Unified 1048576 64 0,2} {2 Unified 1048576 64 1}]"},
 		{"threads that do not stay where they are pinned", epyc, []uint32{0, 0}, "[]"},
 		{"a hypervisor that hides caches", map[[2]uint32][4]uint32{{0, 0}: {0xd, 0x756e6547, 0x6c65746e, 0x49656e69}}, []uint32{0, 1}, "[]"},
 		{"no CPUID", nil, []uint32{0, 1}, "[]"},
 	} {
 		ids := make(map[int]identity)
 		for cpu, apic := range tt.apics {
-			ids[cpu] = replay(apic, tt.recorded)
+			id := replay(apic, tt.recorded)
+			id.core = uint32(cpu % 2)
+			ids[cpu] = id
 		}
 		if got := fmt.Sprint(cachesOf(ids)); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
