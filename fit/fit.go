@@ -8,11 +8,14 @@ package fit
 
 import (
 	"encoding/json"
+	"maps"
 	"math"
 	"slices"
 	"sync"
 
 	"github.com/aclements/go-moremath/stats"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Confidence is the level of every interval, 95 %.
@@ -113,21 +116,53 @@ func (e Estimate) Differ(o Estimate) bool {
 	return e.Known() && o.Known() && (e.Hi < o.Lo || o.Hi < e.Lo)
 }
 
-// Mean is the mean of estimates, with the means of their bounds.
-func Mean(es []Estimate) Estimate {
-	if len(es) == 0 {
-		return Median(nil)
+// InLaunch is a value measured in a launch.
+type InLaunch struct {
+	Launch int
+	Value  float64
+}
+
+// leastValues is the least number of values of a quantity that tell how launches differ.
+const leastValues = 3
+
+// MeanOverLaunches is the mean of quantities that the same launches measured, none of them necessarily all;
+// those without values are left out. A value is its quantity's centre times its launch's factor, both medians
+// (median polish, Tukey 1977), and the interval that of the median factor.
+func MeanOverLaunches(quantities [][]InLaunch) Estimate {
+	const rounds = 5
+	factors := make(map[int]float64) // by launch
+	for _, values := range quantities {
+		for _, v := range values {
+			factors[v.Launch] = 1
+		}
 	}
-	m := Estimate{N: es[0].N, Sessions: es[0].Sessions}
-	for _, e := range es {
-		m.Center += e.Center
-		m.Lo += e.Lo
-		m.Hi += e.Hi
-		m.N, m.Sessions = min(m.N, e.N), min(m.Sessions, e.Sessions)
+	mean, factor := Unbounded(math.NaN()), Estimate{}
+	for range rounds {
+		sum, n := 0.0, 0
+		ratios := make(map[int][]float64)
+		for _, values := range quantities {
+			if len(values) == 0 {
+				continue
+			}
+			center := Median(lists.Map(values, func(v InLaunch) float64 { return v.Value / factors[v.Launch] })).Center
+			sum, n = sum+center, n+1
+			for _, v := range values {
+				if len(values) >= leastValues {
+					ratios[v.Launch] = append(ratios[v.Launch], v.Value/center)
+				}
+			}
+		}
+		mean = Unbounded(sum / float64(n))
+		for launch, of := range ratios {
+			factors[launch] = middle(slices.Sorted(slices.Values(of)))
+		}
+		factor = Median(lists.Map(slices.Collect(maps.Keys(ratios)), func(launch int) float64 { return factors[launch] }))
 	}
-	n := float64(len(es))
-	m.Center, m.Lo, m.Hi = m.Center/n, m.Lo/n, m.Hi/n
-	return m
+	if factor.Known() {
+		mean = factor.Scale(mean.Center)
+	}
+	mean.N = len(factors)
+	return mean
 }
 
 // MarshalJSON writes center, lo, hi and n; unknown values are null.

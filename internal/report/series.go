@@ -244,9 +244,7 @@ func (s *Series) writeResults(w *document.Document) {
 	}
 	over := "mean over k"
 	if len(r.Over) > 0 {
-		if over += " = " + numbers(r.Over); r.L.Known() {
-			over += ", which have enough launches"
-		}
+		over += " = " + numbers(r.Over) + ", which were reached"
 	}
 	add(s.name("L"), r.L, over)
 	if !s.Concurrent {

@@ -10,7 +10,7 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// Means are over rows with enough launches for an interval; the others are named.
+// Means are over the rows that were reached; those with too few launches for an interval are named.
 func TestShort(t *testing.T) {
 	for _, tt := range []struct {
 		launches []int // for k = 1, 2, 4; 0: not reached
@@ -19,11 +19,11 @@ func TestShort(t *testing.T) {
 		want     string
 	}{
 		{[]int{6, 6, 6}, 200, "[]", ""},
-		{[]int{6, 3, 6}, 200, "[1 4]", "of 3 rows 1 has too few launches for an interval (k = 2): means are over k = 1, 4"},
+		{[]int{6, 3, 6}, 200, "[]", "of 3 rows 1 has too few launches for an interval (k = 2)"},
 		{[]int{6, 0, 0}, 100, "[1]", "of 3 rows 2 were not reached (k = 2, 4): means are over k = 1"},
-		{[]int{6, 2, 0}, 100, "[1]", "of 3 rows 1 was not reached (k = 4) and 1 has too few launches for an interval (k = 2): means are over k = 1"},
+		{[]int{6, 2, 0}, 150, "[1 2]", "of 3 rows 1 was not reached (k = 4) and 1 has too few launches for an interval (k = 2): means are over k = 1, 2"},
 		{[]int{2, 1, 0}, 150, "[1 2]", "of 3 rows 1 was not reached (k = 4) and 2 have too few launches for an interval (k = 1, 2): means are over k = 1, 2"},
-		{[]int{1, 1, 1}, 200, "[]", "of 3 rows 3 have too few launches for an interval (k = 1, 2, 4): means are over k = 1, 2, 4"},
+		{[]int{1, 1, 1}, 200, "[]", "of 3 rows 3 have too few launches for an interval (k = 1, 2, 4)"},
 	} {
 		r := Request{Setup: "ring", Placement: numa.Placement{Policy: numa.Local, Workers: make([]numa.Worker, 2)}, Segments: 2, SegmentBytes: 8192, K: []int{1, 2, 4}}
 		f := &params.File{}
@@ -33,8 +33,8 @@ func TestShort(t *testing.T) {
 			}
 			k := r.K[i]
 			c := params.Cell{Key: r.key(params.TransferCell, k), K: k, Transfers: 1}
-			for range n {
-				c.Samples = append(c.Samples, params.Sample{NS: float64(100 * (i + 1) * k)})
+			for launch := range int32(n) {
+				c.Samples = append(c.Samples, params.Sample{Launch: launch, NS: float64(100 * (i + 1) * k)})
 			}
 			c.Time = fit.Median(c.Values())
 			f.Cells = append(f.Cells, c)
@@ -62,7 +62,11 @@ func TestRegimes(t *testing.T) {
 	var rows []Row
 	for i, k := range K {
 		L := float64(100 * (i + 1))
-		rows = append(rows, Row{K: k, Bytes: k * 8192, Transfer: fit.Estimate{Center: L, Lo: L - 10, Hi: L + 10, N: 6}})
+		row := Row{K: k, Bytes: k * 8192}
+		for launch, percent := range []float64{96, 98, 99, 101, 102, 104} {
+			row.transfers = append(row.transfers, fit.InLaunch{Launch: launch, Value: L * percent / 100})
+		}
+		rows = append(rows, row)
 	}
 	unknown := *both
 	unknown.Caches = both.Caches[:2]
@@ -71,8 +75,8 @@ func TestRegimes(t *testing.T) {
 		request Request
 		want    string
 	}{
-		{both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; L3 k [64 1024] m [524288 8388608] 900 [890 910]; memory k [2048 12288] m [16777216 100663296] 1350 [1340 1360]; "},
-		{both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; "},
+		{both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [336 364]; L3 k [64 1024] m [524288 8388608] 900 [864 936]; memory k [2048 12288] m [16777216 100663296] 1350 [1296 1404]; "},
+		{both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [768 832]; "},
 		{both, Request{}, ""},
 		{&unknown, Request{SegmentBytes: 8192}, ""},
 	} {
