@@ -333,7 +333,7 @@ func (w *Watch) check() error {
 // Thresholds for slowed cores, relative to the time of undisturbed sums. Sums on undisturbed cores
 // differ by a few per cent; a thread of another guest on the same core makes them 1.1 to 2 times as long.
 const (
-	slowFrom     = 1.15 // from here on a core counts as slowed
+	slowFrom     = 1.1  // from here on a core counts as slowed
 	steadyWithin = 1.05 // most undisturbed sums are below
 )
 
@@ -360,7 +360,8 @@ func split(states []State, modes []fit.Mode, looks []Sample, alone float64) (all
 // slowedFrom is the time of sums from which on a core counts as slowed, and the share of times at or
 // above it; zeros if that share is too small for a state. Times of undisturbed sums have a sharp lower
 // edge, and so have those of two workers on one core. Without such an edge times are compared with
-// alone, the time on a core that nothing else uses; 0: unknown.
+// alone, the longest on a core that nothing else uses, or with the fastest if these show a core that computes
+// more at once; 0: unknown.
 func slowedFrom(took []float64, alone float64) (slow, share float64) {
 	if len(took) == 0 {
 		return 0, 0
@@ -370,7 +371,7 @@ func slowedFrom(took []float64, alone float64) (slow, share float64) {
 	slow = slowFrom * fastest
 	if fastest == 0 || shareBelow(took, steadyWithin*fastest) < 0.8*shareBelow(took, slow) {
 		switch {
-		case alone == 0 || fastest > 0 && slow < alone: // unknown, or measured on a narrower core
+		case alone == 0:
 			return 0, 0
 		case fastest == 0 || fastest > slowFrom*alone:
 			slow = slowFrom * alone
