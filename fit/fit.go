@@ -8,7 +8,6 @@ package fit
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
 	"slices"
 	"sync"
@@ -116,53 +115,26 @@ func (e Estimate) Differ(o Estimate) bool {
 	return e.Known() && o.Known() && (e.Hi < o.Lo || o.Hi < e.Lo)
 }
 
-// InLaunch is a value measured in a launch.
-type InLaunch struct {
-	Launch int
-	Value  float64
-}
-
-// leastValues is the least number of values of a quantity that tell how launches differ.
-const leastValues = 3
-
-// MeanOverLaunches is the mean of quantities that the same launches measured, none of them necessarily all;
-// those without values are left out. A value is its quantity's centre times its launch's factor, both medians
-// (median polish, Tukey 1977), and the interval that of the median factor.
-func MeanOverLaunches(quantities [][]InLaunch) Estimate {
-	const rounds = 5
-	factors := make(map[int]float64) // by launch
-	for _, values := range quantities {
-		for _, v := range values {
-			factors[v.Launch] = 1
-		}
+// Mean is the mean of estimates, without those that have no value. Its relative bounds are the means of those
+// that have an interval.
+func Mean(es []Estimate) Estimate {
+	valued := lists.Filter(es, func(e Estimate) bool { return !math.IsNaN(e.Center) })
+	if len(valued) == 0 {
+		return Median(nil)
 	}
-	mean, factor := Unbounded(math.NaN()), Estimate{}
-	for range rounds {
-		sum, n := 0.0, 0
-		ratios := make(map[int][]float64)
-		for _, values := range quantities {
-			if len(values) == 0 {
-				continue
-			}
-			center := Median(lists.Map(values, func(v InLaunch) float64 { return v.Value / factors[v.Launch] })).Center
-			sum, n = sum+center, n+1
-			for _, v := range values {
-				if len(values) >= leastValues {
-					ratios[v.Launch] = append(ratios[v.Launch], v.Value/center)
-				}
-			}
-		}
-		mean = Unbounded(sum / float64(n))
-		for launch, of := range ratios {
-			factors[launch] = middle(slices.Sorted(slices.Values(of)))
-		}
-		factor = Median(lists.Map(slices.Collect(maps.Keys(ratios)), func(launch int) float64 { return factors[launch] }))
+	known := lists.Filter(valued, Estimate.Known)
+	if len(known) == 0 {
+		known = valued
 	}
-	if factor.Known() {
-		mean = factor.Scale(mean.Center)
+	sum := func(es []Estimate) Estimate {
+		s := Estimate{N: es[0].N, Sessions: es[0].Sessions}
+		for _, e := range es {
+			s = Estimate{s.Center + e.Center, s.Lo + e.Lo, s.Hi + e.Hi, min(s.N, e.N), min(s.Sessions, e.Sessions)}
+		}
+		return s
 	}
-	mean.N = len(factors)
-	return mean
+	of := sum(known)
+	return of.Scale(sum(valued).Center / float64(len(valued)) / of.Center)
 }
 
 // MarshalJSON writes center, lo, hi and n; unknown values are null.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-
-	"github.com/taulop/taulop/internal/test/randtest"
 )
 
 func close(a, b, rel float64) bool { return math.Abs(a-b) <= rel*math.Abs(b) }
@@ -98,6 +96,19 @@ func TestArithmetic(t *testing.T) {
 	if c := Copy(L, y); c != (Estimate{Center: 2800, Lo: 2670, Hi: 2910, N: 12}) {
 		t.Errorf("c = %+v", c)
 	}
+	if m := Mean([]Estimate{L, y}); m != (Estimate{Center: 1600, Lo: 1545, Hi: 1665, N: 12}) {
+		t.Errorf("mean = %+v", m)
+	}
+	few, none := Unbounded(4000), Median(nil)
+	if m := Mean([]Estimate{few, y, none}); m != (Estimate{Center: 2100, Lo: 1995, Hi: 2415, N: 12}) {
+		t.Errorf("mean with one of too few samples = %+v", m)
+	}
+	if m := Mean([]Estimate{few, few}); m.Center != 4000 || m.Known() {
+		t.Errorf("mean of too few samples = %+v", m)
+	}
+	if m := Mean(nil); !math.IsNaN(m.Center) || m.Known() {
+		t.Errorf("mean of nothing = %+v", m)
+	}
 	both := Estimate{Center: 2, Lo: 1, Hi: 4, N: 12, Sessions: 2}
 	if r := both.Rate(8); r != (Estimate{Center: 4, Lo: 2, Hi: 8, N: 12, Sessions: 2}) {
 		t.Errorf("8 bytes in 2 ns are %+v", r)
@@ -150,43 +161,5 @@ func TestEstimateJSON(t *testing.T) {
 		if err != nil || fmt.Sprint(back) != fmt.Sprint(e) {
 			t.Errorf("%v became %s, then %v, %v", e, data, back, err)
 		}
-	}
-}
-
-// The interval of a mean over launches holds the true mean, whether all launches measured all quantities
-// or each a third of them.
-func TestMeanOverLaunches(t *testing.T) {
-	random := randtest.New(t)
-	for _, share := range []float64{1, 0.33} {
-		const tries, n, launches = 400, 12, 15
-		held, width := 0, 0.0
-		for range tries {
-			quantities := make([][]InLaunch, n)
-			for launch := range launches {
-				of := math.Exp(0.05 * random.NormFloat64())
-				for i := range quantities {
-					if random.Float64() < share {
-						quantities[i] = append(quantities[i], InLaunch{launch, float64(100*(i+1)) * of * math.Exp(0.04*random.NormFloat64())})
-					}
-				}
-			}
-			e := MeanOverLaunches(quantities)
-			if e.N != launches && share == 1 {
-				t.Fatalf("%d launches, want %d", e.N, launches)
-			}
-			width += e.Width() / tries
-			if e.Lo <= 650 && 650 <= e.Hi {
-				held++
-			}
-		}
-		if held < tries*90/100 || width > 0.06 {
-			t.Errorf("with %.0f %% of the values %d of %d intervals hold the mean, of a mean half-width of %.1f %%", 100*share, held, tries, 100*width)
-		}
-	}
-	if e := MeanOverLaunches([][]InLaunch{{{0, 100}}, {{1, 300}, {2, 300}}}); e.Center != 200 || e.Known() || e.N != 3 {
-		t.Errorf("%+v, want 200 without an interval", e)
-	}
-	if e := MeanOverLaunches(nil); !math.IsNaN(e.Center) || e.Known() {
-		t.Errorf("%+v of nothing", e)
 	}
 }

@@ -228,17 +228,8 @@ func fig18() *Series {
 		res.Rows = append(res.Rows, row)
 		Ls, ks, ls = append(Ls, row.Transfer), append(ks, r.k), append(ls, l)
 	}
-	mean := func(over ...fit.Estimate) fit.Estimate {
-		launches := make([][]fit.InLaunch, len(over))
-		for launch := range 6 { // of which the first is 1 % faster than the median and the last 1 % slower
-			for i, e := range over {
-				launches[i] = append(launches[i], fit.InLaunch{Launch: launch, Value: e.Center + (e.Hi-e.Center)*(float64(launch)/2.5-1)})
-			}
-		}
-		return fit.MeanOverLaunches(launches)
-	}
-	res.By = []series.Regime{{Level: "L2", K: [2]int{1, 2}, Bytes: [2]int{8192, 16384}, L: mean(Ls[:2]...)}, {Level: series.Memory, K: [2]int{8192, 8192}, Bytes: [2]int{64 << 20, 64 << 20}, L: Ls[2]}}
-	res.L, res.Slope = mean(Ls...), fit.Slope(ks, ls)
+	res.By = []series.Regime{{Level: "L2", K: [2]int{1, 2}, Bytes: [2]int{8192, 16384}, L: fit.Mean(Ls[:2])}, {Level: series.Memory, K: [2]int{8192, 8192}, Bytes: [2]int{64 << 20, 64 << 20}, L: Ls[2]}}
+	res.L, res.Slope = fit.Mean(Ls), fit.Slope(ks, ls)
 	res.Y = fit.Estimate{Center: 200, Lo: 195, Hi: 205, N: 9}
 	res.C = fit.Copy(res.L, res.Y)
 	res.Copy = fit.Estimate{Center: 2000, Lo: 1990, Hi: 2010, N: 9}

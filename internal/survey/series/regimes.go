@@ -40,8 +40,8 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 	if levels = lists.Rising(levels); len(levels) == 0 || r.SegmentBytes == 0 {
 		return nil
 	}
-	first := 0 // of the last regime's rows
-	for i, row := range rows {
+	var Ls []fit.Estimate
+	for _, row := range rows {
 		level := Memory
 		for _, l := range levels {
 			if r.fits(m, l, max(row.Bytes, r.ArenaBytes)+r.Segments*r.SegmentBytes) {
@@ -50,10 +50,11 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 			}
 		}
 		if n := len(all); n == 0 || all[n-1].Level != level {
-			all, first = append(all, Regime{Level: level, K: [2]int{row.K}, Bytes: [2]int{row.Bytes}}), i
+			all, Ls = append(all, Regime{Level: level, K: [2]int{row.K}, Bytes: [2]int{row.Bytes}}), nil
 		}
+		Ls = append(Ls, row.Transfer)
 		last := &all[len(all)-1]
-		last.K[1], last.Bytes[1], last.L = row.K, row.Bytes, meanL(rows[first:i+1])
+		last.K[1], last.Bytes[1], last.L = row.K, row.Bytes, fit.Mean(Ls)
 	}
 	return all
 }

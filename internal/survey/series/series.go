@@ -187,8 +187,6 @@ type Row struct {
 	Transfer fit.Estimate `json:"L_ns"`       // L(S,τ)
 	Copy     fit.Estimate `json:"copy_ns"`    // one uncontended copy of a segment; unknown for S = 0
 	Samples  []float64    `json:"samples_ns"` // of l
-
-	transfers []fit.InLaunch // L(S,τ) in each launch
 }
 
 // A Result is a series' rows and the parameters by them, in ns.
@@ -200,7 +198,7 @@ type Result struct {
 	Y     fit.Estimate `json:"y_ns"`     // y(τ), a null transfer
 	C     fit.Estimate `json:"c_ns"`     // c(S,τ) = L − y
 	Copy  fit.Estimate `json:"copy_ns"`  // c(S,τ) measured by copies without flags, mean over k
-	// Over are the k of the means, if rows were not reached.
+	// Over are the k of the means, if some were not reached.
 	Over []int `json:"over_k,omitempty"`
 }
 
@@ -215,7 +213,6 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		cells[f.Cells[i].Key] = &f.Cells[i]
 	}
 	unknown := fit.Median(nil)
-	var copies [][]fit.InLaunch
 	for _, k := range r.K {
 		c := cells[r.key(params.TransferCell, k)]
 		if c == nil {
@@ -224,26 +221,30 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		row := Row{K: k, Bytes: k * r.SegmentBytes, Message: c.Time, Transfer: c.Segment(), Copy: unknown}
 		for _, sample := range c.Samples {
 			row.Samples = append(row.Samples, sample.NS)
-			row.transfers = append(row.transfers, fit.InLaunch{Launch: int(sample.Launch), Value: sample.NS / float64(k*max(1, c.Transfers))})
 		}
 		if bare := cells[r.key(params.CopyCell, k)]; bare != nil && r.SegmentBytes > 0 {
 			row.Copy = bare.Time
-			copies = append(copies, lists.Map(bare.Samples, func(s params.Sample) fit.InLaunch { return fit.InLaunch{Launch: int(s.Launch), Value: s.NS} }))
 		}
 		res.Rows = append(res.Rows, row)
 	}
 	if len(res.Rows) == 0 {
 		return res
 	}
-	if len(res.Rows) < len(r.K) {
-		res.Over = lists.Map(res.Rows, func(row Row) int { return row.K })
+	var (
+		ks         []int
+		ls, Ls, cs []fit.Estimate
+	)
+	for _, row := range res.Rows {
+		Ls, cs = append(Ls, row.Transfer), append(cs, row.Copy)
+		if len(res.Rows) < len(r.K) {
+			res.Over = append(res.Over, row.K)
+		}
 	}
-	res.L, res.By = meanL(res.Rows), r.Regimes(m, res.Rows)
-	known := lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() }) // enough launches for an interval
-	if len(known) == 0 {
-		known = res.Rows
+	res.L, res.By = fit.Mean(Ls), r.Regimes(m, res.Rows)
+	for _, row := range lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() || !res.L.Known() }) {
+		ks, ls = append(ks, row.K), append(ls, row.Message)
 	}
-	res.Slope = fit.Slope(lists.Map(known, func(row Row) int { return row.K }), lists.Map(known, func(row Row) fit.Estimate { return row.Message })).Scale(1 / float64(s.Transfers))
+	res.Slope = fit.Slope(ks, ls).Scale(1 / float64(s.Transfers))
 	if r.SegmentBytes == 0 {
 		res.Y, res.C, res.Copy = res.L, fit.Estimate{N: res.L.N}, fit.Estimate{N: res.L.N}
 		return res
@@ -252,13 +253,8 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	if y := cells[r.key(params.NullCell, 0)]; y != nil {
 		res.Y = y.Time
 	}
-	res.C, res.Copy = fit.Copy(res.L, res.Y), fit.MeanOverLaunches(copies)
+	res.C, res.Copy = fit.Copy(res.L, res.Y), fit.Mean(cs)
 	return res
-}
-
-// meanL is the mean of L(S,τ) over rows.
-func meanL(rows []Row) fit.Estimate {
-	return fit.MeanOverLaunches(lists.Map(rows, func(row Row) []fit.InLaunch { return row.transfers }))
 }
 
 // An InState is the results in one state of the machine.

@@ -33,8 +33,8 @@ func TestShort(t *testing.T) {
 			}
 			k := r.K[i]
 			c := params.Cell{Key: r.key(params.TransferCell, k), K: k, Transfers: 1}
-			for launch := range int32(n) {
-				c.Samples = append(c.Samples, params.Sample{Launch: launch, NS: float64(100 * (i + 1) * k)})
+			for range n {
+				c.Samples = append(c.Samples, params.Sample{NS: float64(100 * (i + 1) * k)})
 			}
 			c.Time = fit.Median(c.Values())
 			f.Cells = append(f.Cells, c)
@@ -62,11 +62,7 @@ func TestRegimes(t *testing.T) {
 	var rows []Row
 	for i, k := range K {
 		L := float64(100 * (i + 1))
-		row := Row{K: k, Bytes: k * 8192}
-		for launch, percent := range []float64{96, 98, 99, 101, 102, 104} {
-			row.transfers = append(row.transfers, fit.InLaunch{Launch: launch, Value: L * percent / 100})
-		}
-		rows = append(rows, row)
+		rows = append(rows, Row{K: k, Bytes: k * 8192, Transfer: fit.Estimate{Center: L, Lo: L - 10, Hi: L + 10, N: 6}})
 	}
 	unknown := *both
 	unknown.Caches = both.Caches[:2]
@@ -75,8 +71,8 @@ func TestRegimes(t *testing.T) {
 		request Request
 		want    string
 	}{
-		{both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [336 364]; L3 k [64 1024] m [524288 8388608] 900 [864 936]; memory k [2048 12288] m [16777216 100663296] 1350 [1296 1404]; "},
-		{both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [768 832]; "},
+		{both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; L3 k [64 1024] m [524288 8388608] 900 [890 910]; memory k [2048 12288] m [16777216 100663296] 1350 [1340 1360]; "},
+		{both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; "},
 		{both, Request{}, ""},
 		{&unknown, Request{SegmentBytes: 8192}, ""},
 	} {
