@@ -126,10 +126,11 @@ func (m *Machine) Distance(from, to int) int {
 }
 
 // Bytes assumed of caches that the kernel does not report: a package's shared cache in front of
-// memory, which many arm64 processors have and hypervisors hide, and, where no cache is known at
-// all, a worker's own.
+// memory, which many arm64 processors have and hypervisors hide, a worker's largest part of it, and,
+// where no cache is known at all, a worker's own.
 const (
 	unreportedShared = 64 << 20
+	unreportedPart   = 32 << 20
 	unreportedOwn    = 2 << 20
 )
 
@@ -174,7 +175,7 @@ func (m *Machine) CachedBytes(p Placement) int {
 		for _, of := range lists.Groups(p.Workers, func(w Worker) int { return w.Package }) {
 			workers = min(workers, len(of))
 		}
-		sum += unreportedShared / max(1, workers)
+		sum += min(unreportedShared/max(1, workers), unreportedPart)
 	}
 	return min(sum, most)
 }

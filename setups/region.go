@@ -93,6 +93,7 @@ type memory struct {
 	shared *shm.Shared // memory that processes share; nil: workers are threads
 	kept   map[key]*region
 	used   []*region // by the measurement under way
+	left   []*region // fresh ones of earlier measurements that are still mapped
 }
 
 // region returns a region of n bytes or more, untouched if it is fresh.
@@ -204,14 +205,31 @@ func (m *memory) stays(worker int) error {
 	return nil
 }
 
-// unmap ends a measurement: its fresh regions are unmapped.
+// mostLeft is the memory that a team leaves mapped, in bytes, where unmapping is dear.
+const mostLeft = 256 << 20
+
+// unmap ends a measurement: its fresh regions are unmapped. A hypervisor with shadow paging forgets all
+// pages of the process at that, so there many regions are unmapped at once.
 func (m *memory) unmap() {
+	bytes := 0
 	for _, r := range m.used {
 		if r.life == fresh {
-			r.pages.Close()
+			m.left = append(m.left, r)
 		}
 	}
-	m.used = nil
+	for _, r := range m.left {
+		bytes += len(r.pages.Bytes())
+	}
+	if m.used = nil; bytes > mostLeft || !shm.Shadowed() {
+		m.unmapLeft()
+	}
+}
+
+func (m *memory) unmapLeft() {
+	for _, r := range m.left {
+		r.pages.Close()
+	}
+	m.left = nil
 }
 
 // drop unmaps the kept regions for which `which` returns true.
