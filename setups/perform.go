@@ -12,6 +12,9 @@ func (p *performance) measure(w *worker) error {
 	me := p.ranks[w.id]
 	p.tell(w.id)
 	me.reach(len(p.started) / 2)
+	if err := p.reachFetches(w); err != nil {
+		return err
+	}
 	for round := 0; ; round++ {
 		if round%2 == 1 {
 			p.rewrite(w.id, round/2)
@@ -42,6 +45,32 @@ func (p *performance) measure(w *worker) error {
 		me.done.Store(int64(round))
 		p.finish(w, round)
 	}
+}
+
+// reachFetches maps the pages of arenas for the copies between processes.
+func (p *performance) reachFetches(w *worker) error {
+	if !p.byProcess || p.ArenaBytes == 0 {
+		return nil
+	}
+	if err := p.meet(w, nil); err != nil { // all have told their addresses
+		return err
+	}
+	reach := func(c spanCopy) {
+		for run := range len(p.started) / 2 {
+			if c.from != w.id {
+				shm.ReachFetch(p.team.processes.ids[c.from], p.span(w.id, run, c.dst), p.remote(c.from, run, c.src))
+			}
+		}
+	}
+	for _, st := range p.ranks[w.id].steps {
+		for _, c := range st.copies {
+			reach(c)
+		}
+		for _, f := range st.fetches {
+			reach(f.spanCopy)
+		}
+	}
+	return nil
 }
 
 // warmUps is how often the warm-up round carries out the schedule: until buffers in cache have

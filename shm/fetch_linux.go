@@ -40,24 +40,44 @@ const activations = 4
 // kernel moves the page to the active list (mark_page_accessed). If the kernel forbids the access,
 // Activate does nothing.
 func Activate(mem []byte) {
-	const most = 1024 // iovecs in a call
-	var at [most]unix.RemoteIovec
-	var bytes [most]byte
-	local := unix.Iovec{Base: &bytes[0]}
-	page := unix.Getpagesize()
 	for range activations {
-		n := 0
-		for i := 0; i < len(mem); i += page {
-			at[n] = unix.RemoteIovec{Base: uintptr(unsafe.Pointer(&mem[i])), Len: 1}
-			if n++; n == most || i+page >= len(mem) {
-				local.SetLen(n)
-				if _, _, errno := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(unix.Getpid()), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&at[0])), uintptr(n), 0); errno != 0 {
-					return
-				}
-				n = 0
-			}
+		if len(mem) == 0 || !access(unix.Getpid(), uintptr(unsafe.Pointer(&mem[0])), len(mem), nil) {
+			return
 		}
 	}
+}
+
+// ReachFetch is Reach for the kernel's accesses in a Fetch, which have page tables of their own.
+func ReachFetch(process int, dst []byte, from uintptr) {
+	if Shadowed() && len(dst) > 0 {
+		access(process, from, len(dst), nil)
+		access(unix.Getpid(), uintptr(unsafe.Pointer(&dst[0])), len(dst), dst)
+	}
+}
+
+// access fetches a byte of each page of n bytes, to its place in `into` if that is not nil. It returns false if
+// the kernel forbids that.
+func access(process int, from uintptr, n int, into []byte) bool {
+	const most = 1024 // iovecs in a call
+	var local [most]unix.Iovec
+	var remote [most]unix.RemoteIovec
+	var bytes [most]byte
+	page := uintptr(unix.Getpagesize())
+	for next, end := from, from+uintptr(n); next < end; {
+		n := 0
+		for ; n < most && next < end; n++ {
+			remote[n] = unix.RemoteIovec{Base: next, Len: 1}
+			if local[n].Base = &bytes[n]; into != nil {
+				local[n].Base = &into[next-from]
+			}
+			local[n].SetLen(1)
+			next += page - next%page
+		}
+		if _, _, errno := unix.RawSyscall6(unix.SYS_PROCESS_VM_READV, uintptr(process), uintptr(unsafe.Pointer(&local)), uintptr(n), uintptr(unsafe.Pointer(&remote)), uintptr(n), 0); errno != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // AllowFetches lets this process's parent and the parent's descendants Fetch from this process, even if

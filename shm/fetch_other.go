@@ -15,6 +15,9 @@ func Fetch(int, []byte, uintptr) error { return errNoProcesses }
 // Activate does nothing.
 func Activate([]byte) {}
 
+// ReachFetch does nothing.
+func ReachFetch(int, []byte, uintptr) {}
+
 // AllowFetches does nothing.
 func AllowFetches() {}
 
