@@ -34,10 +34,7 @@ func identify(ask func(leaf, sub uint32) (a, b, c, d uint32)) (id identity) {
 			id.apic = d
 		}
 	}
-	for sub := range uint32(16) {
-		if last < leaf {
-			break
-		}
+	for sub := uint32(0); sub < 16 && leaf <= last; sub++ {
 		a, b, c, _ := ask(leaf, sub)
 		kind := a & 31
 		if kind < 1 || kind > 3 {
