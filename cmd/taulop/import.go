@@ -113,7 +113,7 @@ func (req *importRequest) text(errOut io.Writer, files []string) (*params.File, 
 	var gamma *params.Gamma
 	if len(files) == 2 {
 		if gamma, err = readText(files[1], params.ReadGammaText); err != nil {
-			return nil, err
+			return nil, usagef("the second file has γ, times of reductions: %v", err)
 		}
 	}
 	f := params.FromText(table, gamma)

@@ -32,6 +32,8 @@ func reportFlags(flags *argument.Set) action {
 		switch *md = *md || slices.Contains([]string{".md", ".markdown"}, ext); {
 		case *md && slices.Contains([]string{".html", ".htm"}, ext):
 			return usagef("-o %s is no name of Markdown: name it .md, or leave -md out", output.path)
+		case slices.Contains([]string{".pdf", ".png", ".svg"}, ext):
+			return usagef("-o %s: a page is HTML or Markdown, so name it .html or .md; taulop plot makes figures", output.path)
 		case *md && output.path == "-":
 			return usagef("-o - has no place for figures beside it: name a file with -md")
 		}
