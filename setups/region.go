@@ -93,7 +93,6 @@ type memory struct {
 	shared *shm.Shared // memory that processes share; nil: workers are threads
 	kept   map[key]*region
 	used   []*region // by the measurement under way
-	left   []*region // fresh ones of earlier measurements that are still mapped
 }
 
 // region returns a region of n bytes or more, untouched if it is fresh.
@@ -205,31 +204,14 @@ func (m *memory) stays(worker int) error {
 	return nil
 }
 
-// mostLeft is the memory that a team leaves mapped, in bytes, where unmapping is dear.
-const mostLeft = 256 << 20
-
-// unmap ends a measurement: its fresh regions are unmapped. A hypervisor with shadow paging forgets all
-// pages of the process at that, so there many regions are unmapped at once.
+// unmap ends a measurement: its fresh regions are unmapped.
 func (m *memory) unmap() {
-	bytes := 0
 	for _, r := range m.used {
 		if r.life == fresh {
-			m.left = append(m.left, r)
+			r.pages.Close()
 		}
 	}
-	for _, r := range m.left {
-		bytes += len(r.pages.Bytes())
-	}
-	if m.used = nil; bytes > mostLeft || !shm.Shadowed() {
-		m.unmapLeft()
-	}
-}
-
-func (m *memory) unmapLeft() {
-	for _, r := range m.left {
-		r.pages.Close()
-	}
-	m.left = nil
+	m.used = nil
 }
 
 // drop unmaps the kept regions for which `which` returns true.

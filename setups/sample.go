@@ -30,8 +30,6 @@ type Batch struct {
 	Count int
 	// Least and Most bound the repetitions in a batch.
 	Least, Most int
-	// Each: every repetition is timed by itself, and repeat returns the time of each.
-	Each bool
 }
 
 // A Sample is a visit's result: the median of its batches' means, and the state of the machine during the
@@ -60,9 +58,6 @@ func (t *Team) Sample(ctx context.Context, w Work, hint float64) (Sample, error)
 	all, err := t.repeat(ctx, w, n, batches)
 	if err != nil {
 		return Sample{}, err
-	}
-	if b.Each {
-		all = means(all)
 	}
 	s := sampleOf(all)
 	s.Workers, s.Begun = t.last.workerTimes(), t.last.begun()
@@ -108,17 +103,6 @@ func (t *Team) calibrate(ctx context.Context, w Work, b Batch) (ns float64, err 
 	}
 }
 
-// means are those of three parts of the times, one after another. Repetitions that are timed one by one
-// count as those of a batch, whose time is their mean: the median of all would leave out what disturbs
-// few of them.
-func means(times []float64) (all []float64) {
-	parts := min(3, len(times))
-	for i := range parts {
-		all = append(all, stats.Mean(times[i*len(times)/parts:(i+1)*len(times)/parts]))
-	}
-	return all
-}
-
 func sampleOf(batches []float64) (s Sample) {
 	if s.NS = median(batches); len(batches) > 1 && s.NS > 0 {
 		s.Spread = float32(stats.StdDev(batches) / s.NS)
@@ -139,11 +123,11 @@ const anyTimes = math.MaxInt32
 func (tr Trial) batch() Batch {
 	switch {
 	case tr.Kept: // reductions compute, and depend less on the place of memory
-		return Batch{100 * time.Microsecond, 4, 1, anyTimes, false}
+		return Batch{100 * time.Microsecond, 4, 1, anyTimes}
 	case tr.Brief:
-		return Batch{100 * time.Microsecond, 2, 1, anyTimes, false}
+		return Batch{100 * time.Microsecond, 2, 1, anyTimes}
 	}
-	return Batch{500 * time.Microsecond, 3, 1, anyTimes, false}
+	return Batch{500 * time.Microsecond, 3, 1, anyTimes}
 }
 
 func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
@@ -151,33 +135,43 @@ func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 	return t.Run(ctx, tr)
 }
 
-func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes, false} }
+func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 
 func (b Between) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	b.Copies, b.Batches = n, batches
 	return t.CopyBetween(ctx, b)
 }
 
-func (p Passes) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes, false} }
+func (p Passes) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 
 func (p Passes) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	p.Count, p.Batches = n, batches
 	return t.Passes(ctx, p)
 }
 
-// batch: each round trip is timed by itself, so batches are runs.
-func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1, true} }
+// batch: each round trip is timed by itself.
+func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }
 
-func (rt RoundTrip) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
+func (rt RoundTrip) repeat(ctx context.Context, t *Team, _, batches int) ([]float64, error) {
 	rt.Runs = batches
-	return t.RoundTrips(ctx, rt)
+	return thirds(t.RoundTrips(ctx, rt))
 }
 
 // batch: each run of a collective is timed by itself, too. A sample has a few ms of runs, some 10 ms
 // with the barriers between them.
-func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 300, true} }
+func (c Collective) batch() Batch { return Batch{3 * time.Millisecond, 1, 5, 300} }
 
 func (c Collective) repeat(ctx context.Context, t *Team, n, _ int) ([]float64, error) {
 	c.Runs = n
-	return t.RunCollective(ctx, c)
+	return thirds(t.RunCollective(ctx, c))
+}
+
+// thirds makes batches of runs that are timed one by one: the mean of each third of them. The median of
+// all runs would leave out what disturbs few of them, which the mean of a batch has.
+func thirds(runs []float64, err error) (batches []float64, _ error) {
+	parts := min(3, len(runs))
+	for i := range parts {
+		batches = append(batches, stats.Mean(runs[i*len(runs)/parts:(i+1)*len(runs)/parts]))
+	}
+	return batches, err
 }

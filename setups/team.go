@@ -155,7 +155,6 @@ func (t *Team) Placement() numa.Placement { return t.placement }
 func (t *Team) Release() {
 	if t.broken == nil {
 		t.memory.drop(func(*region) bool { return true })
-		t.memory.unmapLeft()
 	}
 }
 

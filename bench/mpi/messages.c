@@ -5,18 +5,18 @@
 // PingPong between ranks 0 and 1 (half of a round trip), and of all pairs 0 and 1, 2
 // and 3, … at once, Sendrecv round the ring of all ranks, Bcast, Allgather and
 // Allreduce (MPI_SUM of MPI_INT), for doubling sizes from LEAST to MOST bytes, and
-// PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by one
-// rank, two, four … and all at once. It prints tables in the layout of IMB-MPI1. A
-// time is the median over BATCHES; a batch's is the mean of its rounds, as suites have
-// it. A line for each batch follows it, "# batch" with bytes, rounds, time, what an
-// empty message took just before and just after, and what sums of all ranks took
-// there: the host of a virtual machine moves its CPUs, and lets others use their
-// cores, and batches.awk makes tables of batches that had them where they had been
-// before, and for themselves. With ARENA_MB above 0 each rank's messages walk down two
-// arenas of that size, one to send from and one to receive into, so that user data
-// comes from memory; with 0 the same buffers serve every message. Send buffers are
-// left as they are, which all benchmarks do; with rewritten, and in cache, every rank
-// writes its own before each message, while no time is taken.
+// PingPong and Sendrecv of nothing. In cache also Reduce_local of the same sums, by
+// one rank, two, four … and all at once. It prints tables in the layout of IMB-MPI1. A
+// time is the median over BATCHES; a batch's is the median of the means of its thirds,
+// as suites have means. A line for each batch follows it, "# batch" with bytes,
+// rounds, time, what an empty message took just before and just after, and what sums
+// of all ranks took there: the host of a virtual machine moves its CPUs, and lets
+// others use their cores, and batches.awk makes tables of batches that had them where
+// they had been before, and for themselves. With ARENA_MB above 0 each rank's messages
+// walk down two arenas of that size, one to send from and one to receive into, so that
+// user data comes from memory; with 0 the same buffers serve every message. Send
+// buffers are left as they are, which all benchmarks do; with rewritten, and in cache,
+// every rank writes its own before each message, while no time is taken.
 //
 // Messages of a ring follow each other, as the suites have them, unless they are rewritten.
 // A collective is timed from a moment that all ranks wait for on the clock to the
@@ -216,12 +216,13 @@ static int rounds(size_t m) {
 // passes are more than for copies, because a reduction lasts no longer than a copy.
 static int passes(size_t m) { return 8 * rounds(m); }
 
-// mean is the median of the means of three parts of n times: an interruption is in one of them.
-static double mean(const double *t, int n) {
-  double sum[3] = {0};
-  for (int i = 0; i < n; i++) sum[3 * i / n] += t[i];
-  for (int i = 0; i < 3; i++) sum[i] /= (n * (i + 1) + 2) / 3 - (n * i + 2) / 3;
-  return median(sum, 3);
+// typical is the median of the means of three parts of n times: an interruption is in one of them.
+static double typical(const double *t, int n) {
+  double sum[3] = {0}, mean[3];
+  int count[3] = {0};
+  for (int i = 0; i < n; i++) sum[3 * i / n] += t[i], count[3 * i / n]++;
+  for (int i = 0; i < 3; i++) mean[i] = sum[i] / count[i];
+  return median(mean, 3);
 }
 
 // collective times one of those.
@@ -231,7 +232,7 @@ static void collective(int what, size_t m) {
     int n = rounds(m);
     begin(b);
     for (int j = 0; j < n; j++) t[j] = once(what, m, MPI_COMM_WORLD);
-    finish(b, what == NOTHING ? median(t, n) : mean(t, n)); // nothing is shorter than any interruption
+    finish(b, what == NOTHING ? median(t, n) : typical(t, n)); // nothing is shorter than any interruption
   }
   check(what, m);
 }
@@ -261,7 +262,7 @@ static void oneway(size_t m, int pairs) {
       t[j] = (now() - start) / 2;
       walk(PINGPONG, m);
     }
-    finish(b, slowest(rank < 2 * pairs && rank % 2 == 0 ? mean(t, n) : 0));
+    finish(b, slowest(rank < 2 * pairs && rank % 2 == 0 ? typical(t, n) : 0));
   }
   if (rank < 2 * pairs) check(PINGPONG, m);
 }
@@ -348,7 +349,7 @@ int main(int argc, char **argv) {
   from = map(arena);
   to = map(arena);
   fixed = !mb;
-  if (!rank) printf("# taulop bench/mpi/messages, user data %s, send buffers %s\n# median over %d batches of means\n# MPI_Datatype for reductions : MPI_INT\n# MPI_Op : MPI_SUM\n", mb ? "off cache" : "in cache", fresh ? "rewritten" : "unchanged", batches);
+  if (!rank) printf("# taulop bench/mpi/messages, user data %s, send buffers %s\n# median over %d batches\n# MPI_Datatype for reductions : MPI_INT\n# MPI_Op : MPI_SUM\n", mb ? "off cache" : "in cache", fresh ? "rewritten" : "unchanged", batches);
 
   batch = malloc(batches * sizeof *batch);
   known(most);

@@ -243,8 +243,8 @@ func (s *Series) writeResults(w *document.Document) {
 		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
 	}
 	over := "mean over k"
-	if len(r.Over) > 0 {
-		over += " = " + numbers(r.Over) + ", which were reached"
+	if n := len(r.Over); n > 0 {
+		over = fmt.Sprintf("mean over the %d k that were reached", n)
 	}
 	add(s.name("L"), r.L, over)
 	if !s.Concurrent {

@@ -2,6 +2,7 @@ package series
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
@@ -10,7 +11,7 @@ import (
 
 // A Regime is the rows whose buffers fit the same caches, and L(S,τ) of these rows.
 type Regime struct {
-	Level string       `json:"level"` // L2, L3 … that buffers fit; Memory: none
+	Level string       `json:"level"` // L2, L3 … that buffers fit; Memory: none; beyond L2: none known
 	K     [2]int       `json:"k"`     // of the first row and the last
 	Bytes [2]int       `json:"bytes"` // m, likewise
 	L     fit.Estimate `json:"L_ns"`  // the mean over these k
@@ -19,10 +20,13 @@ type Regime struct {
 // Memory is the level of rows that fit no cache.
 const Memory = "memory"
 
-// Name is "in L2", or "memory".
+// beyond begins the level of rows that fit no known cache, where an unknown third level may hold them.
+const beyond = "beyond "
+
+// Name is "in L2", "memory" or "beyond L2".
 func (r Regime) Name() string {
-	if r.Level == Memory {
-		return Memory
+	if r.Level == Memory || strings.HasPrefix(r.Level, beyond) {
+		return r.Level
 	}
 	return "in " + r.Level
 }
@@ -43,6 +47,9 @@ func (r Request) Regimes(m *numa.Machine, rows []Row) (all []Regime) {
 	var Ls []fit.Estimate
 	for _, row := range rows {
 		level := Memory
+		if last := levels[len(levels)-1]; last < 3 && r.ArenaBytes == 0 {
+			level = fmt.Sprint(beyond, "L", last)
+		}
 		for _, l := range levels {
 			if r.fits(m, l, max(row.Bytes, r.ArenaBytes)+r.Segments*r.SegmentBytes) {
 				level = fmt.Sprint("L", l)

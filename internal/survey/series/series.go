@@ -236,9 +236,9 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	)
 	for _, row := range res.Rows {
 		Ls, cs = append(Ls, row.Transfer), append(cs, row.Copy)
-		if len(res.Rows) < len(r.K) {
-			res.Over = append(res.Over, row.K)
-		}
+	}
+	if len(res.Rows) < len(r.K) {
+		res.Over = lists.Map(res.Rows, func(row Row) int { return row.K })
 	}
 	res.L, res.By = fit.Mean(Ls), r.Regimes(m, res.Rows)
 	for _, row := range lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() || !res.L.Known() }) {

@@ -66,6 +66,8 @@ func TestRegimes(t *testing.T) {
 	}
 	unknown := *both
 	unknown.Caches = both.Caches[:2]
+	two := *both
+	two.Caches = both.Caches[:4]
 	for _, tt := range []struct {
 		m       *numa.Machine
 		request Request
@@ -73,6 +75,8 @@ func TestRegimes(t *testing.T) {
 	}{
 		{both, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; L3 k [64 1024] m [524288 8388608] 900 [890 910]; memory k [2048 12288] m [16777216 100663296] 1350 [1340 1360]; "},
 		{both, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; "},
+		{&two, Request{SegmentBytes: 8192}, "L2 k [1 32] m [8192 262144] 350 [340 360]; beyond L2 k [64 12288] m [524288 100663296] 1100 [1090 1110]; "},
+		{&two, Request{SegmentBytes: 8192, ArenaBytes: 64 << 20}, "memory k [1 12288] m [8192 100663296] 800 [790 810]; "},
 		{both, Request{}, ""},
 		{&unknown, Request{SegmentBytes: 8192}, ""},
 	} {
