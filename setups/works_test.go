@@ -2,6 +2,7 @@ package setups
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -145,6 +146,18 @@ func TestSums(t *testing.T) {
 	for n := range 20 {
 		if sums(n+1) == sums(n) {
 			t.Errorf("%d and %d iterations come to %d", n, n+1, sums(n))
+		}
+	}
+}
+
+// Runs that are timed one by one count by means, of which an interruption changes one.
+func TestThirds(t *testing.T) {
+	failed := errors.New("failed")
+	for _, tt := range []struct{ runs, want []float64 }{
+		{[]float64{1, 2, 3, 4, 5, 9, 7, 8, 900}, []float64{2, 6, 305}}, {[]float64{1, 2, 3, 4}, []float64{1, 2, 3.5}}, {[]float64{5, 7}, []float64{5, 7}}, {nil, nil},
+	} {
+		if got, err := thirds(tt.runs, failed); !slices.Equal(got, tt.want) || err != failed {
+			t.Errorf("%v: %v, %v; want %v", tt.runs, got, err, tt.want)
 		}
 	}
 }
