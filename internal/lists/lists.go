@@ -15,6 +15,14 @@ func Map[T, V any](list []T, f func(T) V) (values []V) {
 	return values
 }
 
+// Concat is f's lists, one after the other.
+func Concat[T, V any](list []T, f func(T) []V) (all []V) {
+	for _, t := range list {
+		all = append(all, f(t)...)
+	}
+	return all
+}
+
 // Filter is a new list of the elements that take accepts.
 func Filter[T any](list []T, take func(T) bool) (taken []T) {
 	for _, t := range list {

@@ -12,6 +12,9 @@ func TestLists(t *testing.T) {
 	if got := Map(numbers, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "3", "2", "1"}) {
 		t.Errorf("Map: %v", got)
 	}
+	if got := fmt.Sprint(Concat(numbers, func(n int) []int { return numbers[:n-1] })); got != "[3 1 3 1 3]" {
+		t.Errorf("Concat: %s", got)
+	}
 	for n, want := range []string{"[]", "[3]", "[3 1]", "[3 3 1]"} {
 		if got := fmt.Sprint(Spread(numbers, n)); got != want {
 			t.Errorf("Spread %d: %s, want %s", n, got, want)
