@@ -138,22 +138,15 @@ func (choice Choice) admits(c Channel) bool {
 const Customary = 8192
 
 // segmentSizes are the sizes of segments among common channels, else Customary, else the largest size.
-func segmentSizes(common []Channel, segments map[int]bool) (sizes []int) {
-	largest := 0
-	for _, c := range common {
-		if segments[c.Bytes] && !slices.Contains(sizes, c.Bytes) {
-			sizes = append(sizes, c.Bytes)
-		}
-		if c.Bytes == Customary {
-			largest = Customary
-		} else if largest != Customary {
-			largest = max(largest, c.Bytes)
-		}
+func segmentSizes(common []Channel, segments map[int]bool) []int {
+	sizes := lists.Unique(lists.Map(common, func(c Channel) int { return c.Bytes }))
+	switch ofSegments := lists.Filter(sizes, func(m int) bool { return segments[m] }); {
+	case len(ofSegments) > 0:
+		return ofSegments
+	case slices.Contains(sizes, Customary):
+		return []int{Customary}
 	}
-	if len(sizes) == 0 {
-		sizes = append(sizes, largest)
-	}
-	return sizes
+	return []int{slices.Max(sizes)}
 }
 
 // nothing is the error of machines without a common channel, with what the first few have.

@@ -147,10 +147,12 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 }
 
 func describe(m Machine) Described {
-	sampled := slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool {
-		return (c.Kind == params.TransferCell || c.Variant != nil) && len(c.Samples) > 0
-	})
-	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, sampled, doubt.BestCarried(m.File, m.File), m.Published()}
+	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, slices.ContainsFunc(m.File.Cells, sampled), doubt.BestCarried(m.File, m.File), m.Published()}
+}
+
+// sampled tells transfers and cells of surveys with samples.
+func sampled(c params.Cell) bool {
+	return (c.Kind == params.TransferCell || c.Variant != nil) && len(c.Samples) > 0
 }
 
 func newTable(channel Channel, all [][]Curve, test fit.Test) Table {

@@ -80,20 +80,13 @@ type Score struct {
 	Off          bool // an outlier, corrected for the number of cells and machines
 }
 
-func (o *Overview) transfers() (cells []*FleetCell) {
-	for _, t := range o.Tables {
-		cells = append(cells, t.Cells...)
-	}
-	return cells
+func (o *Overview) transfers() []*FleetCell {
+	return lists.Concat(o.Tables, func(t FleetTable) []*FleetCell { return t.Cells })
 }
 
 // Cells are all cells, of transfers and of surveys.
 func (o *Overview) Cells() []*FleetCell {
-	cells := o.transfers()
-	for _, k := range o.Surveys {
-		cells = append(cells, k.Cells...)
-	}
-	return cells
+	return append(o.transfers(), lists.Concat(o.Surveys, func(k FleetKind) []*FleetCell { return k.Cells })...)
 }
 
 // NewOverview compares machines with their median. It fails if they have nothing in common.

@@ -18,12 +18,7 @@ const tooNoisy = 0.5
 // noise is the median relative half-width of cells with samples: +Inf if most are unknown, 0 without
 // samples.
 func noise(m Machine) float64 {
-	var widths []float64
-	for _, c := range m.File.Cells {
-		if (c.Kind == params.TransferCell || c.Variant != nil) && len(c.Samples) > 0 {
-			widths = append(widths, c.Time.Width())
-		}
-	}
+	widths := lists.Map(lists.Filter(m.File.Cells, sampled), func(c params.Cell) float64 { return c.Time.Width() })
 	if len(widths) == 0 {
 		return 0
 	}
@@ -67,7 +62,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, b := range row.Points {
 				take(b.Ratio, func() string {
 					one, _ := t.Rows[0].At(b.Tau)
-					return faster(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth) +
+					return more(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth, "%s moves %s: %s against %s GB/s", "the bytes of", "more bytes than") +
 						fmt.Sprintf(" (%s, m = %s, τ = %d%s).", t.Channel, view.Bytes(t.Bytes), b.Tau, t.State.Title())
 				})
 			}
@@ -81,7 +76,8 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, cell := range row.Compared {
 				take(cell.Ratio, func() string {
 					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
-					return slower(c.First(k.State), row.Machine, first.Time, cell.Time) + fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
+					return more(c.First(k.State), row.Machine, first.Time, cell.Time, "%s takes %s: %s against %s ns", "as long as", "longer than") +
+						fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
 				})
 			}
 		}
@@ -97,26 +93,16 @@ func (c *Comparison) headline(machines []Machine) string {
 		printable.List(lists.Map(noisy, func(m Machine) string { return view.HalfWidth(noise(m)) + " (" + m.Name + ")" })))
 }
 
-// factor writes a ratio above 1: 10 % more, 3.6 times what.
-func factor(ratio float64, what, more string) string {
+// more says of which of two machines a value is larger, and by how much: 3.6 times the bytes of the other, 10 % more
+// bytes than the other.
+func more(first, second string, one, other fit.Estimate, format, times, percent string) string {
+	if one.Center < other.Center {
+		first, second, one, other = second, first, other, one
+	}
+	ratio := one.Center / other.Center
+	factor := view.Digits(ratio, ratio/20) + " times " + times
 	if ratio < 1.2 {
-		return fmt.Sprintf("%.0f %% %s", 100*(ratio-1), more)
+		factor = fmt.Sprintf("%.0f %% %s", 100*(ratio-1), percent)
 	}
-	return view.Digits(ratio, ratio/20) + " times " + what
-}
-
-// faster says which of two machines moves more bytes.
-func faster(first, second string, one, other fit.Estimate) string {
-	if one.Center < other.Center {
-		first, second, one, other = second, first, other, one
-	}
-	return fmt.Sprintf("%s moves %s: %s against %s GB/s", first, factor(one.Center/other.Center, "the bytes of "+second, "more bytes than "+second), view.Rough(one), view.Rough(other))
-}
-
-// slower says which of two machines takes longer.
-func slower(first, second string, one, other fit.Estimate) string {
-	if one.Center < other.Center {
-		first, second, one, other = second, first, other, one
-	}
-	return fmt.Sprintf("%s takes %s: %s against %s ns", first, factor(one.Center/other.Center, "as long as "+second, "longer than "+second), view.Rough(one), view.Rough(other))
+	return fmt.Sprintf(format, first, factor+" "+second, view.Rough(one), view.Rough(other))
 }

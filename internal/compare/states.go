@@ -205,16 +205,15 @@ func (c *Comparison) Compared() string {
 	if len(c.States) == 0 {
 		return c.Means
 	}
-	var compared, alone []string
-	for _, s := range c.States {
-		if common(s) {
-			shares := lists.Map(s.Machines, func(m MachineState) string { return fmt.Sprintf("%s %.0f %%", m.Machine, m.Percent()) })
-			compared = append(compared, fmt.Sprintf("%s (%s of the time)", s.Name(), strings.Join(shares, ", ")))
-			continue
-		}
-		only := s.Machines[0]
-		alone = append(alone, fmt.Sprintf("Only %s has a state with a flag of %s, %.0f %% of its time.", only.Machine, s.Name(), only.Percent()))
-	}
+	compared := lists.Map(lists.Filter(c.States, common), func(s InState) string {
+		shares := lists.Map(s.Machines, func(m MachineState) string { return fmt.Sprintf("%s %.0f %%", m.Machine, m.Percent()) })
+		return fmt.Sprintf("%s (%s of the time)", s.Name(), strings.Join(shares, ", "))
+	})
 	text := "States are matched by what a flag between two CPUs takes: " + strings.Join(compared, ", ") + "."
-	return strings.Join(append([]string{text}, alone...), " ")
+	for _, s := range c.States {
+		if only := s.Machines[0]; !common(s) {
+			text += fmt.Sprintf(" Only %s has a state with a flag of %s, %.0f %% of its time.", only.Machine, s.Name(), only.Percent())
+		}
+	}
+	return text
 }

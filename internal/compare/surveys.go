@@ -2,7 +2,6 @@ package compare
 
 import (
 	"math"
-	"slices"
 	"unique"
 
 	"github.com/taulop/taulop/fit"
@@ -47,26 +46,15 @@ type SurveyCell struct {
 // surveys compares the surveys of machines in a state with the first machine's, kinds in the order of
 // its file.
 func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTable) {
-	first := make(map[params.Key]params.Cell)
-	var kinds []params.Kind
-	for _, c := range machines[0].File.Cells {
-		if !ofSurvey(c) {
-			continue
-		}
-		first[c.Key] = c
-		if !slices.Contains(kinds, c.Kind) {
-			kinds = append(kinds, c.Kind)
-		}
-	}
-	for _, kind := range kinds {
-		k := SurveyTable{Kind: kind, State: state}
+	for _, first := range lists.Groups(lists.Filter(machines[0].File.Cells, ofSurvey), func(c params.Cell) params.Kind { return c.Kind }) {
+		k := SurveyTable{Kind: first[0].Kind, State: state}
 		for _, m := range machines[1:] {
-			if row := surveyRow(machines[0].File, m, kind, first, test); row.Cells > 0 {
+			if row := surveyRow(machines[0].File, m, first, test); row.Cells > 0 {
 				k.Rows = append(k.Rows, row)
 			}
 		}
 		if len(k.Rows) > 0 {
-			k.First = k.common(machines[0])
+			k.First = k.common(first)
 			all = append(all, k)
 		}
 	}
@@ -76,12 +64,17 @@ func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTab
 // ofSurvey tells cells of surveys with a time.
 func ofSurvey(c params.Cell) bool { return c.Variant != nil && c.Time.Center > 0 }
 
-func surveyRow(firstFile *params.File, m Machine, kind params.Kind, first map[params.Key]params.Cell, test fit.Test) SurveyRow {
+// surveyRow compares a machine's cells with the cells of the first file.
+func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test fit.Test) SurveyRow {
 	row := SurveyRow{Machine: m.Name}
+	ones := make(map[params.Key]params.Cell)
+	for _, c := range first {
+		ones[c.Key] = c
+	}
 	var sum, farthest float64
 	for _, c := range m.File.Cells {
-		one, found := first[c.Key]
-		if c.Kind != kind || !found || !ofSurvey(c) {
+		one, found := ones[c.Key]
+		if !found || !ofSurvey(c) {
 			continue
 		}
 		log := math.Log(c.Time.Center / one.Time.Center)
@@ -112,14 +105,14 @@ func (r *SurveyRow) count() {
 }
 
 // common are the cells of the first machine that another machine has.
-func (k *SurveyTable) common(first Machine) (cells []SurveyCell) {
+func (k *SurveyTable) common(first []params.Cell) (cells []SurveyCell) {
 	others := make(map[params.Key]bool)
 	for _, r := range k.Rows {
 		for _, c := range r.Compared {
 			others[c.Key] = true
 		}
 	}
-	for _, c := range first.File.Cells {
+	for _, c := range first {
 		if others[c.Key] {
 			cells = append(cells, SurveyCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)})
 		}

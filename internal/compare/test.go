@@ -83,26 +83,19 @@ func adjust(all []*Ratio) (tested, differ int, visible float64) {
 }
 
 // Ratios are all points' ratios to the first machine, nil for a point without one.
-func (t *Table) Ratios() (all []*Ratio) {
-	for _, row := range t.Rows {
-		all = append(all, lists.Map(row.Points, func(p Point) *Ratio { return p.Ratio })...)
-	}
-	return all
+func (t Table) Ratios() []*Ratio {
+	return lists.Concat(t.Rows, func(r Row) []*Ratio { return lists.Map(r.Points, func(p Point) *Ratio { return p.Ratio }) })
+}
+
+// ratios are all cells' ratios to the first machine.
+func (k SurveyTable) ratios() []*Ratio {
+	return lists.Concat(k.Rows, func(r SurveyRow) []*Ratio { return lists.Map(r.Compared, func(c SurveyCell) *Ratio { return c.Ratio }) })
 }
 
 // conclude corrects all tests for their number, and sets the verdict.
 func (c *Comparison) conclude(machines []Machine, test fit.Test) {
-	var all []*Ratio
-	for i := range c.Tables {
-		all = append(all, c.Tables[i].Ratios()...)
-	}
-	for _, k := range c.Surveys {
-		for _, row := range k.Rows {
-			all = append(all, lists.Map(row.Compared, func(c SurveyCell) *Ratio { return c.Ratio })...)
-		}
-	}
 	v := &c.Verdict
-	v.Cells, v.Differ, v.Visible = adjust(all)
+	v.Cells, v.Differ, v.Visible = adjust(append(lists.Concat(c.Tables, Table.Ratios), lists.Concat(c.Surveys, SurveyTable.ratios)...))
 	for _, k := range c.Surveys {
 		for i := range k.Rows {
 			k.Rows[i].count()

@@ -93,11 +93,9 @@ func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
 	for _, a := range alike {
 		d.alike = append(d.alike, a.of(f))
 	}
-	for _, v := range doubt.Bounds(transfers) {
-		if c := (Channel{v.Setup, v.Placement, v.OffCache, v.Bytes}); !slices.Contains(d.broken, c) {
-			d.broken = append(d.broken, c)
-		}
-	}
+	d.broken = lists.Unique(lists.Map(doubt.Bounds(transfers), func(v doubt.Violation) Channel {
+		return Channel{v.Setup, v.Placement, v.OffCache, v.Bytes}
+	}))
 	return d
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -47,19 +48,12 @@ func InCache(f *params.File) error {
 	if len(typical) == 0 || typical[0].InCache() <= mostInCache {
 		return nil
 	}
-	var where []string
-	for _, l := range typical {
-		if l.InCache() > mostInCache {
-			where = append(where, fmt.Sprintf("placement %s, τ = %d", l.Placement, l.Tau))
-		}
-	}
-	more := ""
-	if n := len(where) - 1; n > 0 {
+	worst, more := typical[0], ""
+	if n := len(lists.Filter(typical, func(l params.Loads) bool { return l.InCache() > mostInCache })) - 1; n > 0 {
 		more = fmt.Sprintf(", and in %d more", n)
 	}
-	worst := typical[0]
-	return fmt.Errorf("data were in a cache, not off cache, in %s%s: a cache held %.0f %% of the next messages' data; a read took %.0f ns, from memory %.0f ns: perhaps the machine has more cache than its kernel says, or more memory must be free for larger buffers",
-		where[0], more, 100*worst.InCache(), worst.Next, worst.Flushed)
+	return fmt.Errorf("data were in a cache, not off cache, in placement %s, τ = %d%s: a cache held %.0f %% of the next messages' data; a read took %.0f ns, from memory %.0f ns: perhaps the machine has more cache than its kernel says, or more memory must be free for larger buffers",
+		worst.Placement, worst.Tau, more, 100*worst.InCache(), worst.Next, worst.Flushed)
 }
 
 // leastBent is the least excess over the line of smaller τ that AllTaken reports.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -20,10 +21,7 @@ func Unequal(f *params.File) (all []error) {
 	if s := f.Begun(); s.Forced > 0 || float64(s.Late) > oftenLate*float64(s.Batches) {
 		all = append(all, fmt.Errorf("%v: stop what else runs on the workers' CPUs, or use fewer workers", s))
 	}
-	for _, s := range SlowCPUs(f) {
-		all = append(all, s)
-	}
-	return all
+	return append(all, lists.Map(SlowCPUs(f), func(s SlowCPU) error { return s })...)
 }
 
 // A SlowCPU is a CPU whose worker is mostly the last although workers do not wait for each other. Its

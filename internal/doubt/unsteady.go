@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -34,11 +37,8 @@ func (u Unsteady) moved() bool {
 }
 
 func (u Unsteady) Error() string {
-	text := "the speed of the machine changed"
-	for i, session := range u.Sessions {
-		text += fmt.Sprintf("%s %d", [...]string{" in session", ","}[min(i, 1)], session+1)
-	}
-	text += ", which medians hide: "
+	sessions := lists.Map(u.Sessions, func(session int) string { return strconv.Itoa(session + 1) })
+	text := "the speed of the machine changed in session " + strings.Join(sessions, ", ") + ", which medians hide: "
 	if u.High > 0 {
 		text += fmt.Sprintf("an instruction took %.2g ns in the quickest quarter of launches and %.2g in the slowest, as beside programs that share its cores", u.Low, u.High)
 	}
