@@ -2,6 +2,7 @@ package chart
 
 import (
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -46,12 +47,9 @@ func (b bars) arrow(c draw.Canvas, x, y, outwards vg.Length) {
 
 // clipped reports whether one of the bars ends outside the axis.
 func (b bars) clipped(axis scale) bool {
-	for _, pt := range b.points {
-		if axis.Normalize(axis.lo, axis.hi, pt.Y.Lo) < -1e-9 || axis.Normalize(axis.lo, axis.hi, pt.Y.Hi) > 1+1e-9 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(b.points, func(pt Point) bool {
+		return axis.Normalize(axis.lo, axis.hi, pt.Y.Lo) < -1e-9 || axis.Normalize(axis.lo, axis.hi, pt.Y.Hi) > 1+1e-9
+	})
 }
 
 func barStyle(c color.Color) draw.LineStyle { return draw.LineStyle{Color: c, Width: 0.6} }

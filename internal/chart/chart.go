@@ -9,7 +9,6 @@ package chart
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"gonum.org/v1/plot/vg"
@@ -140,26 +139,16 @@ func (c *Chart) Words() (title, about string) {
 
 // describe is the chart in words, for readers who do not see it.
 func (c *Chart) describe() string {
-	var panels, names []string
-	for _, p := range c.Panels {
-		if p.Name != "" {
-			panels = append(panels, p.Name)
-		}
-		for _, s := range p.Series {
-			if !s.Faint && s.Name != "" && !slices.Contains(names, s.Name) {
-				names = append(names, s.Name)
-			}
-		}
-	}
 	text := strings.Join(c.Caption, " · ")
 	if c.Title != "" {
 		text = c.Title + ". " + text
 	}
-	if len(panels) > 0 {
-		text += ". Panels: " + strings.Join(panels, "; ")
+	if panels := joined("; ", lists.Map(c.Panels, func(p Panel) string { return p.Name })...); panels != "" {
+		text += ". Panels: " + panels
 	}
-	if len(names) > 0 {
-		text += ". Lines: " + strings.Join(names, "; ")
+	series := lists.Concat(c.Panels, func(p Panel) []Series { return lists.Filter(p.Series, func(s Series) bool { return !s.Faint }) })
+	if names := joined("; ", lists.Unique(lists.Map(series, func(s Series) string { return s.Name }))...); names != "" {
+		text += ". Lines: " + names
 	}
 	return text
 }

@@ -103,10 +103,7 @@ func sizesText(sizes []int) string { return strings.Join(lists.Map(sizes, view.B
 // differ in two properties, one is the colour and mark and the other the dash: machines are colours, and
 // on one machine τ is the dash. No two lines differ by colour alone.
 func named(lines []line) (series []Series, caption []string) {
-	var traits [][]string // of each line: machine, name, τ, …
-	for _, l := range lines {
-		traits = append(traits, append([]string{l.machine, l.traits[0], l.tau}, l.traits[1:]...))
-	}
+	traits := lists.Map(lines, func(l line) []string { return append([]string{l.machine, l.traits[0], l.tau}, l.traits[1:]...) })
 	common := make([]bool, len(traits[0]))
 	for i := range common {
 		common[i] = !slices.ContainsFunc(traits, func(t []string) bool { return t[i] != traits[0][i] })

@@ -85,17 +85,11 @@ func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) stri
 		return nil, 0, nil, err
 	}
 	if len(ch.Algorithms) == 0 { // the first topic with two sizes
-		var lines []string
-		for _, rows := range lists.Groups(of.all, topic) {
-			if len(lists.Unique(lists.Map(rows, of.bytes))) > 1 {
-				lines = append(lines, topic(rows[0]))
-			}
+		topics := lists.Groups(of.all, topic)
+		taken = topics[0]
+		if lines := lists.Filter(topics, func(rows []predict.MachineCost) bool { return len(lists.Unique(lists.Map(rows, of.bytes))) > 1 }); len(lines) > 0 {
+			taken, omitted = lines[0], lists.Map(lines[1:], func(rows []predict.MachineCost) string { return topic(rows[0]) })
 		}
-		if len(lines) == 0 {
-			lines = []string{topic(of.all[0])}
-		}
-		omitted = lines[1:]
-		taken = lists.Filter(of.all, func(r predict.MachineCost) bool { return topic(r) == lines[0] })
 	}
 	if taken, p, err = of.ofRanks(ch, taken); err != nil {
 		return nil, 0, nil, err
@@ -123,9 +117,7 @@ func StridedCosts(d *predict.Strided) (*Chart, error) {
 		p := Panel{Name: "m = " + view.Bytes(of[0].Bytes), X: Axis{"stride, bytes", Sizes}, Y: Axis{"predicted time", Times}, Height: 0.7}
 		for i, line := range lists.Groups(of, func(r predict.StridedCost) string { return r.Model }) {
 			s := Series{Name: line[0].Model, Colour: i, Style: i}
-			for _, r := range line {
-				s.Points = append(s.Points, Point{float64(r.Stride), exactly(r.Seconds * 1e9)})
-			}
+			s.Points = lists.Map(line, func(r predict.StridedCost) Point { return Point{float64(r.Stride), exactly(r.Seconds * 1e9)} })
 			p.Series = append(p.Series, s)
 		}
 		c.Panels = append(c.Panels, p)

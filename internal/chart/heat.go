@@ -44,14 +44,12 @@ func HeatMaps(machine string, all []view.Matrix, ch Choice) (*Chart, error) {
 		if g.Pairs == 1 {
 			text = g.Name + ": 1 pair,"
 		}
-		var medians []string
-		for _, m := range drawn {
-			text := "?"
+		medians := lists.Map(drawn, func(m view.Matrix) string {
 			if median := m.Groups[i].Median; median > 0 {
-				text = duration(median)
+				return duration(median)
 			}
-			medians = append(medians, text)
-		}
+			return "?"
+		})
 		c.Caption = append(c.Caption, text+" "+strings.Join(medians, ", "))
 	}
 	return c, nil

@@ -25,7 +25,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		of, quantity = bandwidths(of), Bandwidths
 	}
 	fleet, variants := f.fleet(), of[0].Alike && !f.tellApart(of)
-	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, func(p profile) []int { return []int{p.Tau} })) <= len(dashes) {
+	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, tauOf)) <= len(dashes) {
 		for _, p := range of {
 			p.Panel = ""
 		}
@@ -150,26 +150,19 @@ func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]
 
 // series is the profile with the look of its line.
 func (p profile) series(look Series) Series {
-	for _, q := range p.Points {
-		look.Points = append(look.Points, Point{float64(q.X), q.Y})
-	}
+	look.Points = lists.Map(p.Points, func(q view.ProfilePoint) Point { return Point{float64(q.X), q.Y} })
 	return look
 }
 
 // apart splits names into their own and their common parts.
 func apart(names []string) (own, common []string) {
-	parts := make([][]string, len(names))
-	for i, name := range names {
-		parts[i] = strings.Split(name, ", ")
-	}
-	for _, part := range parts[0] {
-		if part != "" && !slices.ContainsFunc(parts, func(p []string) bool { return !slices.Contains(p, part) }) {
-			common = append(common, part)
-		}
-	}
-	for _, p := range parts {
-		own = append(own, strings.Join(lists.Filter(p, func(part string) bool { return !slices.Contains(common, part) }), ", "))
-	}
+	parts := lists.Map(names, func(name string) []string { return strings.Split(name, ", ") })
+	common = lists.Filter(parts[0], func(part string) bool {
+		return part != "" && !slices.ContainsFunc(parts, func(p []string) bool { return !slices.Contains(p, part) })
+	})
+	own = lists.Map(parts, func(p []string) string {
+		return strings.Join(lists.Filter(p, func(part string) bool { return !slices.Contains(common, part) }), ", ")
+	})
 	return own, common
 }
 
@@ -180,17 +173,10 @@ func joined(separator string, parts ...string) string {
 
 // startupAndBytes is the line T_s + m·τ_d fitted to the drawing's sizes of a series; false with too few.
 func (f figure) startupAndBytes(s Series) (Series, bool) {
-	var ms, fitted []int
-	var times []float64
-	for _, p := range s.Points {
-		ms = append(ms, int(p.X))
-	}
-	for i, m := range ms {
-		if slices.Contains(f.Fitted(ms), m) {
-			fitted, times = append(fitted, m), append(times, s.Points[i].Y.Center)
-		}
-	}
-	through, err := fit.LineOf(fitted, times)
+	ms := lists.Map(s.Points, func(p Point) int { return int(p.X) })
+	sizes := f.Fitted(ms)
+	fitted := lists.Filter(s.Points, func(p Point) bool { return slices.Contains(sizes, int(p.X)) })
+	through, err := fit.LineOf(lists.Map(fitted, func(p Point) int { return int(p.X) }), lists.Map(fitted, func(p Point) float64 { return p.Y.Center }))
 	if err != nil {
 		return Series{}, false
 	}

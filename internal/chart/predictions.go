@@ -25,11 +25,8 @@ func Predictions(v *verify.Result, ch Choice) (*Chart, error) {
 	}
 	names := collectives(namesOf(rows))
 	measured := Series{Name: "measured", Colour: Black, Style: ring, Loose: true}
-	for _, r := range rows {
-		if r.Name == names[0] {
-			measured.Points = append(measured.Points, Point{float64(r.Bytes), r.Measured})
-		}
-	}
+	measured.Points = lists.Map(lists.Filter(rows, func(r verify.Row) bool { return r.Name == names[0] }),
+		func(r verify.Row) Point { return Point{float64(r.Bytes), r.Measured} })
 	times := models(rows, names[0], func(r verify.Row, ns float64) fit.Estimate { return exactly(ns) })
 	errors := models(rows, names[0], func(r verify.Row, ns float64) fit.Estimate {
 		return exactly((ns - r.Measured.Center) / r.Measured.Center)

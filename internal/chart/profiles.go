@@ -137,18 +137,19 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 			return !(q.Y.Center > 0) || q.X < 1 && p.Over != view.Bandwidth || // impossible on a logarithmic axis
 				p.Over == view.Tau && len(f.Taus) > 0 && !slices.Contains(f.Taus, q.X)
 		})
-		if len(p.Points) == 0 {
-			continue
+		if len(p.Points) > 0 {
+			all = append(all, profile{machine: m.Name, Profile: p})
 		}
-		all = append(all, profile{machine: m.Name, Profile: p})
 	}
-	switch {
-	case len(all) == 0 && f.Measure == "taulop sweep" && m.File.OfLevels():
-		return nil, fmt.Errorf("%s has messages by levels and no %s: see what they come to with taulop predict", m.Name, f.What)
-	case len(all) == 0 && !slices.ContainsFunc(f.machines, func(o compare.Machine) bool { return o.Path == m.Path && len(f.profiles(o)) > 0 }):
-		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Host(), f.What, f.Measure)
-	case len(all) == 0:
-		return nil, fmt.Errorf("%s has no %s: measure them with %s", m.Name, f.What, f.Measure)
+	if len(all) == 0 {
+		name := m.Name
+		if !slices.ContainsFunc(f.machines, func(o compare.Machine) bool { return o.Path == m.Path && len(f.profiles(o)) > 0 }) {
+			name = m.Host()
+		}
+		if f.Measure == "taulop sweep" && m.File.OfLevels() {
+			return nil, fmt.Errorf("%s has messages by levels and no %s: see what they come to with taulop predict", m.Name, f.What)
+		}
+		return nil, fmt.Errorf("%s has no %s: measure them with %s", name, f.What, f.Measure)
 	}
 	for _, trait := range []struct {
 		chosen bool
@@ -174,7 +175,7 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		if f.Ranks {
 			tau = "P"
 		}
-		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, f.What, tau, sizesText(f.Taus), sizesText(distinct(all, func(p profile) []int { return []int{p.Tau} })))
+		return nil, fmt.Errorf("%s has no %s of %s = %s: it has %s", m.Name, f.What, tau, sizesText(f.Taus), sizesText(distinct(all, tauOf)))
 	}
 	if len(f.Sizes) == 0 {
 		return f.sorted(wanted), nil
@@ -183,7 +184,7 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		return slices.ContainsFunc(p.sizes(), func(m int) bool { return slices.Contains(f.Sizes, m) })
 	})
 	if len(sized) == 0 {
-		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, f.What, sizesText(f.Sizes), sizesText(distinct(wanted, profile.sizes)))
+		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, f.What, sizesText(f.Sizes), sizesText(lists.Rising(lists.Concat(wanted, profile.sizes))))
 	}
 	for _, p := range sized {
 		if p.Over == view.MessageSize {
@@ -240,22 +241,11 @@ func placesText(of []profile) string {
 }
 
 // sizes are the sizes of the profile's messages.
-func (p profile) sizes() (ms []int) {
+func (p profile) sizes() []int {
 	if p.Over != view.MessageSize {
 		return []int{p.Size}
 	}
-	for _, q := range p.Points {
-		ms = append(ms, q.X)
-	}
-	return ms
-}
-
-// distinct are the values of all profiles, rising.
-func distinct(of []profile, values func(profile) []int) (all []int) {
-	for _, p := range of {
-		all = append(all, values(p)...)
-	}
-	return lists.Rising(all)
+	return lists.Map(p.Points, func(q view.ProfilePoint) int { return q.X })
 }
 
 // sorted sorts panels and lines by the drawing's order.
@@ -270,6 +260,11 @@ func (f figure) sorted(all []profile) []profile {
 }
 
 func machineOf(p profile) string { return p.machine }
+
+func tauOf(p profile) int { return p.Tau }
+
+// distinct are the values of all profiles, rising.
+func distinct(of []profile, value func(profile) int) []int { return lists.Rising(lists.Map(of, value)) }
 
 // is reports whether the name of the panel or line contains the word, ignoring case and spaces: L1-L2 is
 // L1 → L2.
@@ -299,17 +294,14 @@ func (f figure) byName(all []profile) ([]profile, error) {
 		return slices.ContainsFunc(all, func(p profile) bool { return p.is(a) && p.is(b) })
 	}
 	taken := lists.Filter(all, func(p profile) bool {
-		for _, word := range f.Variants {
-			if !slices.ContainsFunc(f.Variants, func(other string) bool { return p.is(other) && (other == word || !together(word, other)) }) {
-				return false
-			}
+		lacks := func(word string) bool { // and every word that it can stand for
+			return !slices.ContainsFunc(f.Variants, func(other string) bool { return p.is(other) && (other == word || !together(word, other)) })
 		}
-		return true
+		return !slices.ContainsFunc(f.Variants, lacks)
 	})
-	for _, p := range all {
-		if !slices.ContainsFunc(taken, func(t profile) bool { return t.machine == p.machine }) {
-			own := lists.Filter(all, func(other profile) bool { return other.machine == p.machine })
-			return nil, fmt.Errorf("%s has no %s called %s: it has %s", p.machine, f.What, strings.Join(f.Variants, ", "), variantsText(own))
+	for _, own := range lists.Groups(all, machineOf) {
+		if machine := own[0].machine; !slices.ContainsFunc(taken, func(t profile) bool { return t.machine == machine }) {
+			return nil, fmt.Errorf("%s has no %s called %s: it has %s", machine, f.What, strings.Join(f.Variants, ", "), variantsText(own))
 		}
 	}
 	return taken, nil

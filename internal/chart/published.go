@@ -98,14 +98,11 @@ func (ch Choice) published(d *report.Published) (cells []published.Cell, err err
 		return cmp.Or(strings.Compare(a.Collective, b.Collective), lists.FalseFirst(a.Mapping != "core")-lists.FalseFirst(b.Mapping != "core"), a.P-b.P)
 	})
 	alike := lists.Groups(cells, func(c published.Cell) [2]string { return [2]string{c.Collective, c.Mapping} })
-	for _, cells := range alike {
-		if cells[0].P < cells[len(cells)-1].P {
-			return cells, nil
-		}
+	if i := slices.IndexFunc(alike, func(cells []published.Cell) bool { return cells[0].P < cells[len(cells)-1].P }); i >= 0 {
+		return alike[i], nil
 	}
-	var all []string
-	for _, cells := range alike {
-		all = append(all, fmt.Sprintf("%s, mapping %s, has P = %d", cells[0].Collective, cells[0].Mapping, cells[0].P))
-	}
+	all := lists.Map(alike, func(cells []published.Cell) string {
+		return fmt.Sprintf("%s, mapping %s, has P = %d", cells[0].Collective, cells[0].Mapping, cells[0].P)
+	})
 	return nil, fmt.Errorf("a line over P needs two values of P, and each collective has one: %s: %w", printable.Part(strings.Join(all, "; ")), ErrOthers)
 }

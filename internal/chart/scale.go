@@ -37,14 +37,9 @@ func (s scale) Normalize(lo, hi, x float64) float64 {
 }
 
 // Ticks are the ticks within the range.
-func (s scale) Ticks(lo, hi float64) (ticks []plot.Tick) {
+func (s scale) Ticks(lo, hi float64) []plot.Tick {
 	slack := 1e-9 * (hi - lo)
-	for _, t := range s.ticks {
-		if lo-slack <= t.Value && t.Value <= hi+slack {
-			ticks = append(ticks, t)
-		}
-	}
-	return ticks
+	return lists.Filter(s.ticks, func(t plot.Tick) bool { return lo-slack <= t.Value && t.Value <= hi+slack })
 }
 
 // manyCounts is the τ or A above which an axis is logarithmic.
@@ -85,7 +80,7 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 		s.amounts(", "+unit, scale, duration)
 	case Bandwidths:
 		s.label += ", GB/s"
-		s.amounts("", 1, func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) })
+		s.amounts("", 1, threeDigits)
 	case Proportions:
 		s.ratios()
 	case Fractions, Shares:
@@ -125,6 +120,8 @@ func (s scale) value(v float64) string {
 
 func bytesLabel(v float64) string { return view.Bytes(int(v)) }
 
+func threeDigits(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+
 // drawable excludes absurd values, which break axes.
 func drawable(v float64) bool { return v == 0 || 1e-100 < math.Abs(v) && math.Abs(v) < 1e100 }
 
@@ -134,7 +131,7 @@ func (s *scale) sizes(at []float64) {
 	if s.lo == s.hi {
 		s.lo, s.hi = s.lo/2, s.hi*2
 	}
-	if s.measured(at, bytesLabel) {
+	if s.ticksAt(at, bytesLabel) {
 		return
 	}
 	s.powers(4, bytesLabel, 2, 4, 16, 64, 256, 1024, 1<<20)
@@ -165,24 +162,18 @@ func (s *scale) powers(minor float64, label func(float64) string, strides ...flo
 
 // room reports whether neighbouring labels have times the room that they need.
 func (s *scale) room(times vg.Length) bool {
-	need := func(label string) vg.Length {
+	need := func(t plot.Tick) vg.Length {
 		if s.horizontal {
-			return tickStyle.Width(label) + 2
+			return tickStyle.Width(t.Label) + 2
 		}
 		return 1.6 * tickStyle.Font.Size
 	}
-	var last plot.Tick
-	for _, t := range s.Ticks(s.lo, s.hi) {
-		if t.Label == "" {
-			continue
+	place := func(t plot.Tick) float64 { return s.Normalize(s.lo, s.hi, t.Value) }
+	labelled := lists.Filter(s.Ticks(s.lo, s.hi), func(t plot.Tick) bool { return t.Label != "" })
+	for i := 1; i < len(labelled); i++ {
+		if last, t := labelled[i-1], labelled[i]; s.length/times*vg.Length(place(t)-place(last)) < (need(last)+need(t))/2 {
+			return false
 		}
-		if last.Label != "" {
-			distance := s.length / times * vg.Length(s.Normalize(s.lo, s.hi, t.Value)-s.Normalize(s.lo, s.hi, last.Value))
-			if distance < (need(last.Label)+need(t.Label))/2 {
-				return false
-			}
-		}
-		last = t
 	}
 	return true
 }
@@ -202,7 +193,7 @@ func (s *scale) counts(at []float64) {
 		if s.lo == s.hi {
 			s.lo, s.hi = s.lo-1, s.hi+1
 		}
-		if !s.measured(at, label) {
+		if !s.ticksAt(at, label) {
 			s.even(1)
 			s.include(s.lo, label)
 		}
@@ -231,9 +222,9 @@ func (s *scale) include(v float64, label func(float64) string) {
 	}
 }
 
-// measured puts ticks at measured values, and reports whether their labels fit.
-func (s *scale) measured(at []float64, label func(float64) string) bool {
-	s.ticks = lists.Map(lists.Rising(at), func(v float64) plot.Tick { return plot.Tick{Value: v, Label: label(v)} })
+// ticksAt puts ticks at values, and reports whether their labels fit.
+func (s *scale) ticksAt(values []float64, label func(float64) string) bool {
+	s.ticks = lists.Map(lists.Rising(values), func(v float64) plot.Tick { return plot.Tick{Value: v, Label: label(v)} })
 	return s.room(1)
 }
 
@@ -273,7 +264,7 @@ func (s *scale) decades(label func(float64) string) {
 
 func duration(ns float64) string {
 	unit, scale := view.TimeUnit(ns)
-	return strconv.FormatFloat(ns/scale, 'g', 3, 64) + " " + unit
+	return threeDigits(ns/scale) + " " + unit
 }
 
 // ratios are customary ratios.
@@ -290,11 +281,7 @@ func (s *scale) ratios() {
 		{0.25, 0.5, 0.75, 1, 1.25, 1.5, 2, 2.5, 3, 4},
 		{0.125, 0.25, 0.5, 1, 2, 4, 8, 16},
 	} {
-		s.ticks = nil
-		for _, v := range steps {
-			s.ticks = append(s.ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', 3, 64)})
-		}
-		if first, last := steps[0], steps[len(steps)-1]; first/1.3 < s.lo && s.hi < last*1.3 && s.room(1) {
+		if first, last := steps[0], steps[len(steps)-1]; first/1.3 < s.lo && s.hi < last*1.3 && s.ticksAt(steps, threeDigits) {
 			return
 		}
 	}

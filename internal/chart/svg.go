@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
@@ -129,10 +130,7 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 		look += ` stroke-width="` + brief(c.width.Points()) + `"`
 	}
 	if len(c.dashes) > 0 {
-		var dashes []string
-		for _, d := range c.dashes {
-			dashes = append(dashes, brief(d.Points()))
-		}
+		dashes := lists.Map(c.dashes, func(d vg.Length) string { return brief(d.Points()) })
 		look += ` stroke-dasharray="` + strings.Join(dashes, " ") + `"`
 	}
 	c.add(look, p)

@@ -37,15 +37,11 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	panel, taus := &c.Panels[0], []float64{1}
+	panel := &c.Panels[0]
 	panel.Y = Axis{"A(τ)", Counts}
-	for _, s := range panel.Series {
-		for _, p := range s.Points {
-			taus = append(taus, p.X)
-		}
-	}
-	taus = lists.Rising(taus)
 	if panel.Bands == nil { // a fleet has the band about its median
+		xs, _, _, _ := panel.values()
+		taus := lists.Rising(append(xs, 1))
 		ones := slices.Repeat([]float64{1}, len(taus))
 		panel.Bands = []Band{{X: taus, Lo: ones, Hi: taus, LoLabel: "serial, one at a time: A = 1", HiLabel: "ideal, all at once: A = τ"}}
 	}
@@ -103,14 +99,13 @@ func overTau(machines []compare.Machine, ch Choice, y func(compare.Point) fit.Es
 	if err != nil {
 		return nil, "", err
 	}
-	if size = view.Bytes(of[0].Size); len(distinct(of, profile.sizes)) > 1 {
+	if size = view.Bytes(of[0].Size); len(lists.Unique(lists.Concat(of, profile.sizes))) > 1 {
 		size = "m"
 	}
 	letter := "S"
-	for _, m := range machines {
-		if slices.ContainsFunc(ch.curves(m, view.Tau), func(c compare.Curve) bool { return !c.Segment }) {
-			letter = "m"
-		}
+	curves := lists.Concat(machines, func(m compare.Machine) []compare.Curve { return ch.curves(m, view.Tau) })
+	if slices.ContainsFunc(curves, func(c compare.Curve) bool { return !c.Segment }) {
+		letter = "m"
 	}
 	for _, p := range of {
 		p.Line = letter + " = " + view.Bytes(p.Size)

@@ -13,29 +13,28 @@ func (f figure) numbered(all []profile) bool {
 	if len(f.Taus) > 0 {
 		return true
 	}
-	numbers := func(of []profile) int {
-		return len(distinct(of, func(p profile) []int { return []int{p.Number} }))
-	}
 	return slices.ContainsFunc(f.Variants, func(word string) bool {
-		return numbers(lists.Filter(all, func(p profile) bool { return p.is(word) })) < numbers(all)
+		called := lists.Filter(all, func(p profile) bool { return p.is(word) })
+		return len(distinct(called, numberOf)) < len(distinct(all, numberOf))
 	})
 }
 
+func numberOf(p profile) int { return p.Number }
+
 // largest are the profiles of the largest number that all machines have, or all if there is none.
 func (f figure) largest(of []profile) []profile {
-	number := func(p profile) int { return p.Number }
 	lines := lists.Filter(of, func(p profile) bool { return len(p.Points) > 1 })
-	numbers := common(lines, number, len(f.machines))
+	numbers := common(lines, numberOf, len(f.machines))
 	if len(numbers) == 0 {
 		return of
 	}
-	return lists.Filter(of, func(p profile) bool { return number(p) == numbers[len(numbers)-1] })
+	return lists.Filter(of, func(p profile) bool { return p.Number == numbers[len(numbers)-1] })
 }
 
 // fewTaus are the powers of two and the largest τ of one machine, or the smallest and the largest common
 // τ of several.
 func fewTaus(of []profile, machines int) []int {
-	taus := common(of, func(p profile) int { return p.Tau }, machines)
+	taus := common(of, tauOf, machines)
 	if len(taus) < 2 {
 		return taus
 	}
@@ -48,7 +47,7 @@ func fewTaus(of []profile, machines int) []int {
 
 // common are the values that profiles of all machines have, rising.
 func common(of []profile, value func(profile) int, machines int) []int {
-	return slices.DeleteFunc(distinct(of, func(p profile) []int { return []int{value(p)} }), func(v int) bool {
+	return slices.DeleteFunc(distinct(of, value), func(v int) bool {
 		having := lists.Filter(of, func(p profile) bool { return value(p) == v })
 		return len(lists.Unique(lists.Map(having, machineOf))) < machines
 	})
