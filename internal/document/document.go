@@ -14,12 +14,11 @@ import (
 // A Document is a result for all formats: sentences, tables and charts in the order of reading, its value for
 // JSON, and its numbers as rows for CSV.
 type Document struct {
-	Kind    string // the "format" in JSON: "taulop predict"
-	Version int    // of that kind
-	Value   any    // written as JSON
-	Values  Values
-	say     func(*Document) // adds the parts on first use, then nil
-	parts   []*part
+	Kind   string // the "format" in JSON, version 1: "taulop predict"
+	Value  any    // written as JSON
+	Values Values
+	say    func(*Document) // adds the parts on first use, then nil
+	parts  []*part
 }
 
 // A part has one of its fields: lines of prose, a table, a list, a chart or a section.
@@ -55,10 +54,10 @@ func (r Rows) WriteValues(w io.Writer, separator rune) error {
 	return t.WriteValues(w, separator)
 }
 
-// New makes a document of version 1. Say adds its parts; it is called once, on the first use of parts. Values
+// New makes a document. Say adds its parts; it is called once, on the first use of parts. Values
 // do not need it.
 func New(kind string, value any, values Values, say func(*Document)) *Document {
-	return &Document{Kind: kind, Version: 1, Value: value, Values: values, say: say}
+	return &Document{Kind: kind, Value: value, Values: values, say: say}
 }
 
 // read is the parts.

@@ -28,7 +28,7 @@ func (d *Document) WriteJSON(w io.Writer) error {
 	if file, ok := d.Value.(interface{ Write(io.Writer) error }); ok && d.Kind == "" {
 		return file.Write(w)
 	}
-	return view.WriteJSON(w, d.Kind, d.Version, d.Answer(), d.Value)
+	return view.WriteJSON(w, d.Kind, 1, d.Answer(), d.Value)
 }
 
 // Answer is the beginning of the text, up to an empty line.

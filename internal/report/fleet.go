@@ -42,10 +42,7 @@ func FleetTables(o *compare.Overview) (all []view.Table) {
 		}
 		all = append(all, t)
 	}
-	for _, k := range o.Surveys {
-		all = append(all, kindTables(k)...)
-	}
-	return all
+	return append(all, lists.Concat(o.Surveys, kindTables)...)
 }
 
 // inMost describes the state that most machines were in. The comparison is of this state.

@@ -104,17 +104,13 @@ func ratioWithInterval(r *predict.MachineRatio) []string {
 func machinesValues(d *predict.Machines) view.Table {
 	t := view.Table{Columns: view.Words("machine", "collective", "algorithm", "P", "m_bytes", "cost_us", "lo_us", "hi_us", "extrapolated", "cheapest", "of", "ratio", "ratio_lo", "ratio_hi", "p_adjusted", "differs")}
 	for _, r := range d.Rows {
-		cost := value(&r.Microseconds)
-		if r.Unknown {
-			cost = ""
-		}
 		var ratio []any
 		if q := r.Ratio; q != nil && q.Tested {
 			ratio = []any{q.Value, q.Lo, q.Hi, q.P, q.Differs}
 		} else if q != nil {
 			ratio = []any{q.Value}
 		}
-		t.Add(r.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cost, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest, r.Of, ratio)
+		t.Add(r.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, costValue(r.Prediction), value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest, r.Of, ratio)
 	}
 	return t
 }

@@ -208,10 +208,7 @@ func costText(r *predict.Prediction) string {
 	case r.Rough:
 		text = rough(r.Microseconds)
 	}
-	if r.Extrapolated {
-		text = "~" + text
-	}
-	return text
+	return marked(text, r.Extrapolated)
 }
 
 // predictionValues have a row for each prediction. The first columns equal the tables that the authors' library
@@ -224,16 +221,21 @@ func predictionValues(p *predict.Predictions) view.Table {
 	}
 	t.Columns = append(t.Columns, view.Words("lo_us", "hi_us", "extrapolated", "cheapest")...)
 	for _, r := range p.Rows {
-		cells := []string{value(&r.Microseconds)}
-		if r.Unknown {
-			cells[0] = ""
-		}
+		cells := []string{costValue(r)}
 		if beside {
 			cells = append(cells, value(r.TauLop))
 		}
 		t.Add(p.Machine, r.Collective, r.Algorithm, r.P, r.Bytes, cells, value(r.Lo), value(r.Hi), r.Extrapolated, r.Cheapest)
 	}
 	return t
+}
+
+// costValue is a cost in µs for programs, "" if it is unknown.
+func costValue(r predict.Prediction) string {
+	if r.Unknown {
+		return ""
+	}
+	return value(&r.Microseconds)
 }
 
 // value is a time in µs for programs, "" if it is unknown.

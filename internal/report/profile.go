@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -11,16 +12,14 @@ import (
 
 // Profiles are a file's profiles, kind by kind, in cache before off cache. Cells of newer versions
 // with unknown variants are left out.
-func Profiles(f *params.File) (profiles []*view.Profile) {
+func Profiles(f *params.File) []*view.Profile {
 	cells := make(map[params.Kind][]params.Cell)
 	for _, c := range f.Cells {
 		if c.Variant != nil {
 			cells[c.Kind] = append(cells[c.Kind], c)
 		}
 	}
-	for _, s := range survey.Drawn() {
-		profiles = append(profiles, s.Drawing.Profiles(cells[s.Drawing.Kind])...)
-	}
+	profiles := lists.Concat(survey.Drawn(), func(s *survey.Survey) []*view.Profile { return s.Drawing.Profiles(cells[s.Drawing.Kind]) })
 	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Cache, b.Cache), a.Tau-b.Tau)
 	})

@@ -101,7 +101,7 @@ func errorTable(title, by string, groups []published.Group) view.Table {
 		if n, err := strconv.Atoi(name); err == nil && by == "m" {
 			name = view.Bytes(n)
 		}
-		t.Add(g.Collective, name, g.Errors.Cells, fmt.Sprintf("%.1f", 100*g.Mean), fmt.Sprintf("%.0f", 100*g.Within), fmt.Sprintf("%+.1f", 100*g.Signed))
+		t.Add(g.Collective, name, g.Errors.Cells, share(g.Mean), fmt.Sprintf("%.0f", 100*g.Within), fmt.Sprintf("%+.1f", 100*g.Signed))
 	}
 	return t
 }
@@ -216,8 +216,6 @@ func short(s mpi.Setting) string {
 	}
 	return s.Name
 }
-
-func share(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
 
 func choicesRow(c *published.Choices, mapping string) []any {
 	cells := func(p *published.Penalty) []string {

@@ -84,9 +84,9 @@ func distance(d int) string {
 	return strconv.Itoa(d)
 }
 
-func percents(shares ...float64) (cells []string) {
-	return lists.Map(shares, func(share float64) string { return fmt.Sprintf("%.1f", 100*share) })
-}
+func share(v float64) string { return fmt.Sprintf("%.1f", 100*v) }
+
+func percents(shares ...float64) []string { return lists.Map(shares, share) }
 
 // A timedRow is a measured time between its key cells and further cells.
 type timedRow struct {
@@ -118,23 +118,20 @@ func measuredTable(title string, keys, beside []view.Column, rows []timedRow) vi
 }
 
 // predictedColumns are the prediction and the error of each model.
-func predictedColumns(models ...string) (columns []view.Column) {
-	for _, model := range models {
-		columns = append(columns, view.Column{Name: model, Unit: "µs"}, view.Column{Name: "error", Unit: "%"})
-	}
-	return columns
+func predictedColumns(models ...string) []view.Column {
+	return lists.Concat(models, func(model string) []view.Column {
+		return []view.Column{{Name: model, Unit: "µs"}, {Name: "error", Unit: "%"}}
+	})
 }
 
 // predicted are the cells of predictedColumns, dashes for a model without a prediction.
-func predicted(predictions []verify.Prediction, models ...string) (cells []string) {
-	for _, model := range models {
-		time, off := "–", "–"
+func predicted(predictions []verify.Prediction, models ...string) []string {
+	return lists.Concat(models, func(model string) []string {
 		if p := predictionOf(predictions, model); p != nil {
-			time, off = microseconds(p.Ns/1e3, p.Extrapolated), signed(p.Error)
+			return []string{microseconds(p.Ns/1e3, p.Extrapolated), signed(p.Error)}
 		}
-		cells = append(cells, time, off)
-	}
-	return cells
+		return []string{"–", "–"}
+	})
 }
 
 // predictionOf is the prediction of a model, nil if it has none.
@@ -200,10 +197,11 @@ func significant(v float64) string { return view.Digits(v, 0) }
 
 // differ states relative standard deviations of samples.
 func differ(within, between float64) string {
-	if within == 0 { // launches have one sample each
-		return fmt.Sprintf("samples differ by %s %% between launches", view.Digits(100*between, 0.1))
+	text := "samples differ by "
+	if within > 0 { // else launches have one sample each
+		text += view.Digits(100*within, 0.1) + " % within a launch, "
 	}
-	return fmt.Sprintf("samples differ by %s %% within a launch, %s %% between launches", view.Digits(100*within, 0.1), view.Digits(100*between, 0.1))
+	return text + view.Digits(100*between, 0.1) + " % between launches"
 }
 
 // launches counts the completed launches, and the sessions.

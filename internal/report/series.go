@@ -69,11 +69,8 @@ type Results struct {
 
 // Warn adds the warnings that are not nil.
 func (s *Series) Warn(ws ...error) {
-	for _, w := range ws {
-		if w != nil {
-			s.Warnings = append(s.Warnings, w.Error())
-		}
-	}
+	said := lists.Filter(ws, func(w error) bool { return w != nil })
+	s.Warnings = append(s.Warnings, lists.Map(said, error.Error)...)
 }
 
 // Finish adds the result with remarks on it, and the result in each state.

@@ -36,7 +36,7 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 	}
 	falling := slices.SortedStableFunc(slices.Values(states), func(a, b params.State) int { return cmp.Compare(b.Share, a.Share) })
 	columns := []stateColumn{
-		{view.Column{Name: flagName(workers), Left: true}, params.State.Name},
+		{view.Column{Name: flag(workers).name, Left: true}, params.State.Name},
 		{view.Column{Name: "of the time", Unit: "%"}, func(s params.State) string { return fmt.Sprint(s.Percent()) }},
 	}
 	if slices.ContainsFunc(states, func(s params.State) bool { return s.Lasts > 0 }) {
@@ -50,7 +50,7 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 	columns = append(columns, found...)
 	t := view.Table{Columns: lists.Map(columns, func(c stateColumn) view.Column { return c.Column })}
 	if len(states) > 1 {
-		t.Title = fmt.Sprintf("The machine was in %d states, told apart by what %s takes:", len(states), flagOf(workers))
+		t.Title = fmt.Sprintf("The machine was in %d states, told apart by what %s takes:", len(states), flag(workers).phrase)
 	}
 	for _, state := range falling {
 		t.Add(lists.Map(columns, func(c stateColumn) string { return c.cell(state) }))
@@ -65,28 +65,21 @@ func sayStates(w *document.Document, workers int, states []params.State, found .
 	w.Table(t)
 }
 
-// flagName is the name of a null transfer among a number of workers; its time names a state.
-func flagName(workers int) string {
-	names := [...]string{1: "an instruction", 2: "flag"}
-	if workers < len(names) {
-		return names[workers]
+// A nullTransfer is what tells states of a number of workers apart: its name, and a phrase.
+type nullTransfer struct{ name, phrase string }
+
+func flag(workers int) nullTransfer {
+	switch workers {
+	case 1:
+		return nullTransfer{"an instruction", "an instruction"}
+	case 2:
+		return nullTransfer{"flag", "a flag from one to the other"}
 	}
-	return "round of flags"
+	return nullTransfer{"round of flags", "a round of flags"}
 }
 
 // flagIn names a state: flag 60 ns.
-func flagIn(workers int, state params.State) string { return flagName(workers) + " " + state.Name() }
-
-// flagOf describes a null transfer in a sentence.
-func flagOf(workers int) string {
-	switch workers {
-	case 1:
-		return "an instruction"
-	case 2:
-		return "a flag from one to the other"
-	}
-	return "a round of flags"
-}
+func flagIn(workers int, state params.State) string { return flag(workers).name + " " + state.Name() }
 
 // copies is y(τ) and c(S,τ) = L − y of a setup in each state, a row for each τ.
 func copies(states []compare.Machine, setup string, policy numa.Policy, off bool) view.Table {

@@ -36,14 +36,9 @@ type Level struct {
 
 // NewTopology describes a machine; its sys and proc are below root.
 func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warnings []error) *Topology {
-	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: []string{}}
-	for _, warning := range warnings {
-		t.Warnings = append(t.Warnings, warning.Error())
-	}
+	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: lists.Map(warnings, error.Error)}
 	t.freeBytes, _ = numa.FreeMemoryBytes(root) // 0 is shown as unknown
-	for _, l := range here.Levels {
-		t.Levels = append(t.Levels, Level{Level: l})
-	}
+	t.Levels = lists.Map(here.Levels, func(l numa.Level) Level { return Level{Level: l} })
 	f := &params.File{Provenance: here, Plan: params.Plan{Policies: transfers.Policies(m)}}
 	for _, policy := range f.Plan.Policies {
 		if p, err := m.Place(policy, 2); err == nil {
@@ -216,12 +211,8 @@ func (t *Topology) levels() view.Table {
 }
 
 func (t *Topology) writeAllowed(out *document.Document) {
-	var nodes numa.CPUSet
-	for _, node := range t.Machine.Nodes {
-		if !node.Forbidden {
-			nodes = append(nodes, node.ID)
-		}
-	}
+	allowed := lists.Filter(t.Machine.Nodes, func(n numa.Node) bool { return !n.Forbidden })
+	nodes := numa.CPUSet(lists.Map(allowed, func(n numa.Node) int { return n.ID }))
 	fmt.Fprintf(out, "This process may use %s (%s on %s) and the memory of %s",
 		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", nodes))
 	if t.freeBytes > 0 {

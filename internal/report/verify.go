@@ -94,10 +94,10 @@ func writeStates(w *document.Document, all []verify.RankStates) {
 	rare := false
 	for _, ranks := range all {
 		if len(ranks.States) == 0 {
-			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", ranks.P, flagOf(ranks.P))
+			fmt.Fprintf(w, "P = %d: no states can be told apart by what %s takes; rows are means over what the host did\n", ranks.P, flag(ranks.P).phrase)
 			continue
 		}
-		fmt.Fprintf(w, "P = %d: the machine was in several states; %s takes %s\n", ranks.P, flagOf(ranks.P), params.StateList(ranks.States))
+		fmt.Fprintf(w, "P = %d: the machine was in several states; %s takes %s\n", ranks.P, flag(ranks.P).phrase, params.StateList(ranks.States))
 		rare = rare || slices.ContainsFunc(ranks.States, func(s params.State) bool { return s.Share < params.Settled })
 	}
 	if rare {
@@ -116,9 +116,7 @@ func inState(workers int, s params.State) string {
 // verifiedTable is the table of one algorithm: the full model's prediction and all models' errors.
 func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
-	for _, m := range v.Models {
-		beside = append(beside, view.Column{Name: way(m.Name), Unit: "error"})
-	}
+	beside = append(beside, lists.Map(v.Models, func(m verify.Model) view.Column { return view.Column{Name: way(m.Name), Unit: "error"} })...)
 	var rows []timedRow
 	for _, r := range measured {
 		m := view.Bytes(r.Bytes)
@@ -127,13 +125,10 @@ func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 		}
 		errors := lists.Map(v.Models, func(m verify.Model) string {
 			p := predictionOf(r.Predicted, m.Name)
-			switch {
-			case p == nil:
+			if p == nil {
 				return "–"
-			case p.Extrapolated:
-				return "~" + signed(p.Error)
 			}
-			return signed(p.Error)
+			return marked(signed(p.Error), p.Extrapolated)
 		})
 		rows = append(rows, timedRow{[]any{m}, r.Measured, []any{predicted(r.Predicted, verify.Full)[0], errors}})
 	}
@@ -195,8 +190,8 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		states int
 	}
 	for _, group := range lists.Groups(means, func(m verify.Mean) experiment { return experiment{m.P, m.OffCache, m.State, m.States} }) {
-		models := slices.DeleteFunc(slices.Clone(all), func(model string) bool {
-			return !slices.ContainsFunc(group, func(m verify.Mean) bool { return slices.ContainsFunc(m.Errors, isOf(model)) })
+		models := lists.Filter(all, func(model string) bool {
+			return slices.ContainsFunc(group, func(m verify.Mean) bool { return slices.ContainsFunc(m.Errors, isOf(model)) })
 		})
 		over := inState(group[0].P, group[0].State)
 		if n := group[0].States; n > 0 {
@@ -218,15 +213,14 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 				cells[i] = append(cells[i], cell)
 			}
 		}
+		aligned := func(of []string) string {
+			return fmt.Sprintf("%*s %*s %*s", width[0], of[0], width[1], of[1], width[2], of[2])
+		}
 		for _, model := range models {
-			t.Columns = append(t.Columns, view.Column{Name: name(model), Unit: fmt.Sprintf("%*s %*s %*s", width[0], "mean", width[1], "90 %", width[2], "bias")})
+			t.Columns = append(t.Columns, view.Column{Name: name(model), Unit: aligned([]string{"mean", "90 %", "bias"})})
 		}
 		for i, m := range group {
-			row := []string{m.Of}
-			for _, cell := range cells[i] {
-				row = append(row, fmt.Sprintf("%*s %*s %*s", width[0], cell[0], width[1], cell[1], width[2], cell[2]))
-			}
-			t.Add(row)
+			t.Add(m.Of, lists.Map(cells[i], aligned))
 		}
 		t.Title += ", " + printable.Count(slices.Max(lists.Map(group, mostCalls)), "call")
 		w.Tables(t)
@@ -258,10 +252,7 @@ func signed(share float64) string {
 	return "+" + text
 }
 
-func numbers(ns []int) string {
-	texts := lists.Map(ns, strconv.Itoa)
-	return strings.Join(texts, ", ")
-}
+func numbers(ns []int) string { return strings.Join(lists.Map(ns, strconv.Itoa), ", ") }
 
 // valueRows have a row for each measured time.
 func valueRows(rows []verify.Row, models []string) view.Table {
@@ -278,21 +269,18 @@ func valueRows(rows []verify.Row, models []string) view.Table {
 }
 
 // predictedHeads are the heads of each model's time and error.
-func predictedHeads(models []string) (columns []view.Column) {
-	for _, m := range models {
+func predictedHeads(models []string) []view.Column {
+	return lists.Concat(models, func(m string) []view.Column {
 		m = strings.NewReplacer(" ", "_", "'", "").Replace(m)
-		columns = append(columns, view.Words(m+"_ns", m+"_error")...)
-	}
-	return columns
+		return view.Words(m+"_ns", m+"_error")
+	})
 }
 
-func predictedCells(predictions []verify.Prediction, models []string) (cells []any) {
-	for _, m := range models {
+func predictedCells(predictions []verify.Prediction, models []string) []any {
+	return lists.Concat(models, func(m string) []any {
 		if p := predictionOf(predictions, m); p != nil {
-			cells = append(cells, p.Ns, p.Error)
-		} else {
-			cells = append(cells, nil, nil)
+			return []any{p.Ns, p.Error}
 		}
-	}
-	return cells
+		return []any{nil, nil}
+	})
 }

@@ -133,13 +133,10 @@ func Duration(ns float64) string {
 
 // Bytes writes a size with a binary prefix if it is a multiple: 8K, 1536, 4M.
 func Bytes(n int) string {
-	switch {
-	case n >= 1<<30 && n%(1<<30) == 0:
-		return strconv.Itoa(n>>30) + "G"
-	case n >= 1<<20 && n%(1<<20) == 0:
-		return strconv.Itoa(n>>20) + "M"
-	case n >= 1<<10 && n%(1<<10) == 0:
-		return strconv.Itoa(n>>10) + "K"
+	for i, prefix := range []string{"G", "M", "K"} {
+		if unit := 1 << (30 - 10*i); n >= unit && n%unit == 0 {
+			return strconv.Itoa(n/unit) + prefix
+		}
 	}
 	return strconv.Itoa(n)
 }

@@ -64,7 +64,7 @@ func (x *index) few() *answer {
 		weight := -1.
 		for i, m := range x.of {
 			c := most(x.curves[i], main, x.bytes)
-			if c == nil || hostName(m) != hostName(states[0]) {
+			if c == nil || m.Host() != states[0].Host() {
 				continue
 			}
 			share := float64(lists.FalseFirst(told(c)))
@@ -95,7 +95,7 @@ func (x *index) unfit() string {
 	}
 	hosts := lists.Filter(x.hosts(), func(states []compare.Machine) bool { return why(states) != "" })
 	texts := lists.Map(lists.Groups(hosts, why), func(alike [][]compare.Machine) string {
-		names := lists.Map(alike, func(states []compare.Machine) string { return hostName(states[0]) })
+		names := lists.Map(alike, func(states []compare.Machine) string { return states[0].Host() })
 		return fmt.Sprintf("Not fit for use: %s (%s).", compare.Warning{Machines: names}.Who(), why(alike[0]))
 	})
 	return strings.Join(texts, " ")
@@ -190,13 +190,9 @@ func (x *index) ofSurveys() string {
 }
 
 // surveyTables are the tables of a machine's surveys in text, without matrices, which the page has as maps.
-func surveyTables(f *params.File) (all []view.Table) {
-	for _, s := range survey.All() {
-		if s.Tables != nil {
-			all = append(all, s.Tables(f)...)
-		}
-	}
-	return all
+func surveyTables(f *params.File) []view.Table {
+	tabled := lists.Filter(survey.All(), func(s *survey.Survey) bool { return s.Tables != nil })
+	return lists.Concat(tabled, func(s *survey.Survey) []view.Table { return s.Tables(f) })
 }
 
 // carried has a row for each curve of messages of m bytes, at its largest τ.

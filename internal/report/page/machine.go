@@ -83,10 +83,7 @@ func (p *Page) describe() (*index, error) {
 }
 
 // hosts are the machines, grouped by host: a host's states are machines of their own.
-func (x *index) hosts() [][]compare.Machine { return lists.Groups(x.of, hostName) }
-
-// hostName is a machine's name, without its state.
-func hostName(m compare.Machine) string { return strings.TrimSuffix(m.Name, m.Called("")) }
+func (x *index) hosts() [][]compare.Machine { return lists.Groups(x.of, compare.Machine.Host) }
 
 // files are distinct names of hosts' files.
 func (x *index) files() (names []string) {
@@ -98,7 +95,7 @@ func (x *index) files() (names []string) {
 	return lists.Map(x.hosts(), func(states []compare.Machine) string {
 		name := filepath.Base(states[0].Path)
 		if len(paths[name]) > 1 {
-			return hostName(states[0]) + "-" + name
+			return states[0].Host() + "-" + name
 		}
 		return name
 	})
@@ -242,7 +239,7 @@ func (x *index) machines() view.Table {
 			minute = at.UTC().Format("2006-01-02 15:04")
 		}
 		cells := slices.Max(lists.Map(states, func(m compare.Machine) int { return len(m.File.Cells) }))
-		t.Add(hostName(states[0]), files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", cells, complete), strings.Join(lists.Map(states, state), "; "))
+		t.Add(states[0].Host(), files[i], p.CPUModel, p.Allowed, p.Hypervisor, strings.Join(p.Governors, ", "), p.SMT, known("%.1f GiB", float64(p.MemoryBytes)/(1<<30)), carriedOf(f), minute, fmt.Sprintf("%d, %s", cells, complete), strings.Join(lists.Map(states, state), "; "))
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(t.Rows, func(row []string) bool { return row[i] != "" }) {

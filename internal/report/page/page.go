@@ -100,7 +100,7 @@ func (p *Page) Write(w io.Writer) error {
 
 // title names the hosts.
 func (x *index) title() string {
-	return strings.Join(lists.Map(x.hosts(), func(states []compare.Machine) string { return hostName(states[0]) }), ", ")
+	return strings.Join(lists.Unique(lists.Map(x.of, compare.Machine.Host)), ", ")
 }
 
 // document is the body of the page.
@@ -137,8 +137,8 @@ func (x *index) document() *document.Document {
 					measured.Section(document.Section{Title: compare.InWords(*m.File.State())}, &tables)
 				}
 			}
-			machines.Section(document.Section{Title: "All that is known of " + hostName(states[0]), Folded: true}, &facts)
-			machines.Section(document.Section{Title: "Surveys of " + hostName(states[0]), Folded: true}, &measured)
+			machines.Section(document.Section{Title: "All that is known of " + states[0].Host(), Folded: true}, &facts)
+			machines.Section(document.Section{Title: "Surveys of " + states[0].Host(), Folded: true}, &measured)
 		}
 		d.Section(document.Section{ID: "machines", Title: "Machines"}, &machines)
 		if !x.answer.below.Empty() {
