@@ -126,7 +126,7 @@ const (
 // bounds, 1 and τ, say that they belong.
 func TestConcurrencyOfMetropolis(t *testing.T) {
 	m := fromText("metropolis", []int{8192}, metropolis8K...)
-	d := svg(t, made(t)(Concurrency([]compare.Machine{m}, Choice{})))
+	d := svg(t, must.Get(Concurrency([]compare.Machine{m}, Choice{})))
 	contains.All(t, d.text(), "metropolis", "published parameters", "m = 8K", "A(τ) = τ·L(8K,1)/L(8K,τ)", "no intervals", "higher is better",
 		"ideal, all at once: A = τ", "serial, one at a time: A = 1", "τ, concurrent transfers")
 	lines := d.lines(blue)
@@ -160,7 +160,7 @@ func TestConcurrencyOfMetropolis(t *testing.T) {
 // Of many τ powers of two are drawn.
 func TestTransfersOverSize(t *testing.T) {
 	m := fromText("metropolis", []int{1, 64, 4096, 262144}, metropolis8K[:4]...)
-	d := svg(t, made(t)(TransfersOverSize([]compare.Machine{m}, Choice{})))
+	d := svg(t, must.Get(TransfersOverSize([]compare.Machine{m}, Choice{})))
 	for _, want := range []string{"1", "64", "4K", "256K", "10 µs", "τ = 1", "τ = 2", "τ = 4", "m, bytes", "L(m,τ)"} {
 		if !slices.Contains(d.texts, want) {
 			t.Errorf("no %q in %q", want, d.texts)
@@ -174,7 +174,7 @@ func TestTransfersOverSize(t *testing.T) {
 // L(8K,τ) is drawn from zero, a line for each setup and machine, with bars.
 func TestTransfersOverTau(t *testing.T) {
 	two := []compare.Machine{swept("a", []string{"ring", "bcast"}, []numa.Policy{numa.Local, numa.Remote}, 1, 2, 4), fromText("metropolis", []int{8192}, metropolis8K...)}
-	d := svg(t, made(t)(TransfersOverTau(two, Choice{})))
+	d := svg(t, must.Get(TransfersOverTau(two, Choice{})))
 	contains.All(t, d.text(), "a, ring, placement local, in cache", "a, bcast, placement local, in cache", "metropolis, published parameters", "m = 8K",
 		"L(8K,τ), µs", "lower is better", "95 % intervals, where known")
 	if d.has("remote") || d.has("off cache") {
@@ -192,7 +192,7 @@ func TestTransfersOverTau(t *testing.T) {
 	if bars == 0 {
 		t.Error("intervals are not drawn")
 	}
-	d = svg(t, made(t)(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 2, 4}})))
+	d = svg(t, must.Get(TransfersOverTau(two[:1], Choice{Choice: compare.Choice{Setups: []string{"ring"}, Placements: []numa.Policy{numa.Remote}, Caches: []bool{true}}, Taus: []int{1, 2, 4}})))
 	if !d.has("a · S = 8K · ring · placement remote · off cache") || len(d.lines(blue)) != 1 || len(d.lines(blue)[0].points) != 3 || d.lines(vermillion) != nil {
 		t.Errorf("chosen: %q, %v", d.texts, d.lines(blue))
 	}
@@ -201,7 +201,7 @@ func TestTransfersOverTau(t *testing.T) {
 func TestRatios(t *testing.T) {
 	sizes := []int{1, 64, 8192}
 	a, b, c := fromText("a", sizes, 100, 200), fromText("b", sizes, 200, 400), fromText("c", sizes, 50, 100)
-	ratios := made(t)(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}}))
+	ratios := must.Get(Ratios([]compare.Machine{a, b, c}, Choice{Taus: []int{2}}))
 	contains.All(t, ratios.describe(), "as a ratio to a", "below 1 faster than a", "τ = 2", "Lines: b; c")
 	if p := ratios.Panels[0]; strings.Contains(ratios.describe(), "bars") || p.Series[0].Points[0].Y.Center != 2 || p.Series[1].Points[0].Y.Center != 0.5 || p.Levels[0] != 1 {
 		t.Errorf("%s: %+v", ratios.describe(), p)
@@ -222,7 +222,7 @@ func TestBoundsAndStates(t *testing.T) {
 // Models are lines, measurements are marks.
 func TestPredictions(t *testing.T) {
 	v := verified("message", "bcast:binomial", "allgather:ring")
-	c := made(t)(Predictions(v, Choice{}))
+	c := must.Get(Predictions(v, Choice{}))
 	d := svg(t, c)
 	contains.All(t, d.text(), "Predicted and measured: bcast:binomial", "vm", "P = 4", "in cache", "segments of 8K", "measured", "τ-Lop", "log_nP", "LogGP", "relative error, %", "+100", "−50")
 	if n := len(d.lines(blue)) + len(d.lines(vermillion)) + len(d.lines(green)); n != 6 {
@@ -233,19 +233,19 @@ func TestPredictions(t *testing.T) {
 			t.Errorf("the error of %s is %g, want %g", c.Panels[1].Series[i].Name, got, want)
 		}
 	}
-	if d = svg(t, made(t)(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
+	if d = svg(t, must.Get(Predictions(v, Choice{Choice: compare.Choice{Caches: []bool{true}}, Algorithms: []string{"message"}}))); !d.has("measured: message") || !d.has("off cache") {
 		t.Errorf("%q", d.texts)
 	}
 }
 
 func TestAccuracy(t *testing.T) {
 	v := verified("message", "bcast:binomial", "allgather:ring")
-	d := svg(t, made(t)(Accuracy(v, Choice{})))
+	d := svg(t, must.Get(Accuracy(v, Choice{})))
 	contains.All(t, d.text(), "Predicted over measured time", "the median of 2 algorithms", "bcast:binomial, allgather:ring", "predicted / measured")
 	if bold := d.lines(green); len(bold) != 1 || len(bold[0].points) != 3 {
 		t.Errorf("medians of LogGP: %v", bold)
 	}
-	if d = svg(t, made(t)(Accuracy(v, Choice{Algorithms: []string{"bcast"}}))); !d.has("time: bcast:binomial") || !d.has("bars: 95 %") {
+	if d = svg(t, must.Get(Accuracy(v, Choice{Algorithms: []string{"bcast"}}))); !d.has("time: bcast:binomial") || !d.has("bars: 95 %") {
 		t.Errorf("%q", d.texts)
 	}
 }
@@ -259,21 +259,20 @@ func TestSharedCopies(t *testing.T) {
 			m.File.Cells = append(m.File.Cells, c)
 		}
 	}
-	all := svg(t, made(t)(Copies([]compare.Machine{m}, Choice{})))
+	all := svg(t, must.Get(Copies([]compare.Machine{m}, Choice{})))
 	for _, name := range []string{"τ = 1, copy", "τ = 2, copy", "τ = 1, share", "τ = 2, share"} {
 		if !all.has(name) {
 			t.Errorf("no line %q in %q", name, all.texts)
 		}
 	}
-	one := svg(t, made(t)(Copies([]compare.Machine{m}, Choice{Choice: compare.Choice{Setups: []string{"share"}}})))
+	one := svg(t, must.Get(Copies([]compare.Machine{m}, Choice{Choice: compare.Choice{Setups: []string{"share"}}})))
 	if !strings.Contains(strings.Join(one.texts, " "), "· share ·") || one.has("τ = 1, copy") {
 		t.Errorf("%q", one.texts)
 	}
 }
 
 // charts are one of each kind, and those that are hard to lay out.
-func charts(t *testing.T) map[string]*Chart {
-	must := made(t)
+func charts() map[string]*Chart {
 	long := strings.Repeat("node-with-a-very-long-name.", 8) + "example.org"
 	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
 	metropolis := fromText("metropolis", []int{1, 64, 8192, 4 << 20}, metropolis8K...)
@@ -286,32 +285,32 @@ func charts(t *testing.T) map[string]*Chart {
 	superdome := fromText("lusitania", []int{1, 100, 8192}, many...)
 	vm := []compare.Machine{surveyed("vm", []int{1024}, 2)}
 	return map[string]*Chart{
-		"copies between levels":          must(Copies(vm, Choice{})),
-		"loaded":                         must(loads(vm, Choice{})),
-		"mlognp":                         must(StridedCosts(strides())),
-		"pairs of 8":                     must(HeatMaps("vm", grouped(8), Choice{})),
-		"pairs of 64":                    must(HeatMaps(long, grouped(64), Choice{})),
-		"map of many":                    must(ProcessMap(mapped(64), Choice{})),
+		"copies between levels":          must.Get(Copies(vm, Choice{})),
+		"loaded":                         must.Get(loads(vm, Choice{})),
+		"mlognp":                         must.Get(StridedCosts(strides())),
+		"pairs of 8":                     must.Get(HeatMaps("vm", grouped(8), Choice{})),
+		"pairs of 64":                    must.Get(HeatMaps(long, grouped(64), Choice{})),
+		"map of many":                    must.Get(ProcessMap(mapped(64), Choice{})),
 		"bars that go on":                wild(),
-		"measured and published, over m": must(TransfersOverSize([]compare.Machine{here[0], metropolis}, Choice{})),
-		"l-tau":                          must(TransfersOverTau(here, Choice{})),
-		"concurrency":                    must(Concurrency(here, Choice{})),
-		"l-m":                            must(TransfersOverSize(here, Choice{})),
-		"A of many τ":                    must(Concurrency([]compare.Machine{superdome, metropolis}, Choice{})),
-		"many lines":                     must(TransfersOverTau(all[:1], every)),
-		"many sizes":                     must(TransfersOverSize(all[1:], Choice{})),
-		"access":                         must(accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
-		"pack":                           must(packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
-		"patterns":                       must(patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
-		"disk":                           must(disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
-		"many panels":                    must(accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
-		"predicted of a long":            must(Predictions(verified(long), Choice{})),
+		"measured and published, over m": must.Get(TransfersOverSize([]compare.Machine{here[0], metropolis}, Choice{})),
+		"l-tau":                          must.Get(TransfersOverTau(here, Choice{})),
+		"concurrency":                    must.Get(Concurrency(here, Choice{})),
+		"l-m":                            must.Get(TransfersOverSize(here, Choice{})),
+		"A of many τ":                    must.Get(Concurrency([]compare.Machine{superdome, metropolis}, Choice{})),
+		"many lines":                     must.Get(TransfersOverTau(all[:1], every)),
+		"many sizes":                     must.Get(TransfersOverSize(all[1:], Choice{})),
+		"access":                         must.Get(accesses([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"pack":                           must.Get(packs([]compare.Machine{surveyed("vm", []int{1024}, 2), surveyed(long, []int{1024}, 2)}, Choice{})),
+		"patterns":                       must.Get(patterns([]compare.Machine{surveyed(long, []int{1024}, 16)}, Choice{})),
+		"disk":                           must.Get(disks([]compare.Machine{surveyed("vm", []int{1024}, 2)}, Choice{})),
+		"many panels":                    must.Get(accesses([]compare.Machine{surveyed("vm", []int{1024, 2048, 4096, 8192}, 2)}, Choice{Variants: []string{"1K", "2K", "4K", "8K"}})),
+		"predicted of a long":            must.Get(Predictions(verified(long), Choice{})),
 	}
 }
 
 // Each format opens and is what its extension says. TestNothingOverlaps has all charts in SVG.
 func TestFormats(t *testing.T) {
-	all := charts(t)
+	all := charts()
 	for _, name := range []string{"l-tau", "pairs of 8", "map of many", "many panels", "bars that go on"} {
 		c := all[name]
 		var b bytes.Buffer
@@ -376,7 +375,7 @@ func TestBarsGoOn(t *testing.T) {
 		t.Error("the legend does not say what arrows are where it has nothing else")
 	}
 	here := []compare.Machine{swept("vm", []string{"ring"}, []numa.Policy{numa.Local}, 1, 2)}
-	if arrows, caps, legend := count(made(t)(TransfersOverTau(here, Choice{}))); arrows != 0 || caps == 0 || legend {
+	if arrows, caps, legend := count(must.Get(TransfersOverTau(here, Choice{}))); arrows != 0 || caps == 0 || legend {
 		t.Errorf("of bars that end: %d arrows, %d caps, in the legend %v", arrows, caps, legend)
 	}
 }
@@ -408,7 +407,7 @@ func strides() *predict.Strided {
 }
 
 func TestStridedCosts(t *testing.T) {
-	c := made(t)(StridedCosts(strides()))
+	c := must.Get(StridedCosts(strides()))
 	if got := shown(c); got != "m = 1K: log_3P, mlog_nP | m = 4K: log_3P, mlog_nP" || c.Panels[1].Series[1].Points[2].Y.Center != 4096*512/2 {
 		t.Error(got)
 	}
@@ -445,7 +444,7 @@ func TestTextsKeepTheirWidths(t *testing.T) {
 
 // Whatever the width, all text is on the page, and no text covers another or data.
 func TestNothingOverlaps(t *testing.T) {
-	for name, c := range charts(t) {
+	for name, c := range charts() {
 		for _, cm := range []vg.Length{MinWidth, 8, ColumnWidth, 17, 40} {
 			l := c.layout(cm * vg.Centimeter)
 			w := &witness{}
@@ -495,7 +494,7 @@ func TestHostileNames(t *testing.T) {
 	for _, name := range []string{"<script>alert(1)</script>", `"><svg onload="alert(1)`, "]]>&lt;", "a\x00\x1b[31m\nb", "\xff\xfe", "主机", "\u202egnp.exe", strings.Repeat("x", 1_000_000), strings.Repeat("node ", 200_000)} {
 		machines := []compare.Machine{fromText(name, []int{64, 8192}, metropolis8K...), fromText("b", []int{64, 8192}, metropolis8K...)}
 		for _, make := range []func([]compare.Machine, Choice) (*Chart, error){TransfersOverTau, Concurrency, TransfersOverSize, Ratios} {
-			c := made(t)(make(machines, Choice{}))
+			c := must.Get(make(machines, Choice{}))
 			d := svg(t, c)
 			if slices.Contains(d.elements, "script") || slices.Index(d.elements[1:], "svg") >= 0 {
 				t.Errorf("%.40q became elements: %q", name, d.elements)

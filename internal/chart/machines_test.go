@@ -1,8 +1,6 @@
 package chart
 
 import (
-	"testing"
-
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/provenance"
@@ -82,15 +80,4 @@ func verified(algorithms ...string) *verify.Result {
 		}
 	}
 	return v
-}
-
-// made fails the test where a chart cannot be made.
-func made(t *testing.T) func(*Chart, error) *Chart {
-	return func(c *Chart, err error) *Chart {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return c
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/access"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/survey/loaded"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -100,7 +101,7 @@ func surveyed(name string, n []int, ps ...int) compare.Machine {
 // of several machines each has its colour, and each τ its panel.
 func TestCopiesBetweenLevels(t *testing.T) {
 	a, b := surveyed("a", []int{1024}, 2), surveyed("b", []int{1024}, 2)
-	c := made(t)(Copies([]compare.Machine{a}, Choice{}))
+	c := must.Get(Copies([]compare.Machine{a}, Choice{}))
 	if len(c.Panels) != 1 || len(c.Panels[0].Series) != 16 {
 		t.Fatalf("%s", shown(c))
 	}
@@ -123,11 +124,11 @@ func TestCopiesBetweenLevels(t *testing.T) {
 			t.Errorf("%s is not drawn", tau)
 		}
 	}
-	c = made(t)(Copies([]compare.Machine{a, b}, Choice{Taus: []int{1, 2}, Variants: []string{"L1-L1", "L1-memory"}}))
+	c = must.Get(Copies([]compare.Machine{a, b}, Choice{Taus: []int{1, 2}, Variants: []string{"L1-L1", "L1-memory"}}))
 	if got, want := shown(c), "τ = 1: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory | τ = 2: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory"; got != want {
 		t.Errorf("%s", got)
 	}
-	c = made(t)(Copies([]compare.Machine{a}, Choice{Taus: []int{1, 2, 4, 8, 16}, Variants: []string{"L1-L1", "L1-memory"}}))
+	c = must.Get(Copies([]compare.Machine{a}, Choice{Taus: []int{1, 2, 4, 8, 16}, Variants: []string{"L1-L1", "L1-memory"}}))
 	if len(c.Panels) != 5 {
 		t.Errorf("five τ have no dashes enough, and %d panels", len(c.Panels))
 	}
@@ -193,7 +194,7 @@ func TestProfileCharts(t *testing.T) {
 
 // Times that are T_s + m·τ_d lie on their fitted line, which begins and ends where they do.
 func TestFittedLines(t *testing.T) {
-	c := made(t)(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
+	c := must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	for _, p := range c.Panels {
 		var lines, fits int
 		for _, s := range p.Series {
@@ -217,14 +218,14 @@ func TestFittedLines(t *testing.T) {
 		}
 	}
 	few := Choice{Choice: compare.Choice{Sizes: []int{1024, 2048, 4096}}}
-	if c := made(t)(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
+	if c := must.Get(patterns([]compare.Machine{surveyed("a", []int{1024}, 2)}, few)); slices.ContainsFunc(c.Panels[0].Series, func(s Series) bool { return s.Bare }) || strings.Contains(strings.Join(c.Caption, ""), "T_s") {
 		t.Error("a line is fitted to two sizes")
 	}
 }
 
 // Panels of the same quantities have the same axes: what is as long is as high.
 func TestPanelsCompare(t *testing.T) {
-	c := made(t)(packs([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
+	c := must.Get(packs([]compare.Machine{surveyed("a", []int{1024}, 2)}, Choice{}))
 	l := c.layout(ColumnWidth * 28)
 	for _, p := range l.panels[1:] {
 		if first := l.panels[0]; p.X.Min != first.X.Min || p.X.Max != first.X.Max || p.Y.Min != first.Y.Min || p.Y.Max != first.Y.Max {
@@ -246,7 +247,7 @@ func TestCertaintyWithoutIntervals(t *testing.T) {
 			e.Lo, e.Hi, e.N = math.Inf(-1), math.Inf(1), n
 		}
 		for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"accesses": accesses, "disks": disks} {
-			if c := made(t)(make([]compare.Machine{m}, Choice{})); !slices.Contains(c.Caption, want) {
+			if c := must.Get(make([]compare.Machine{m}, Choice{})); !slices.Contains(c.Caption, want) {
 				t.Errorf("%s of %d samples: the caption is %q, want %q", what, n, c.Caption, want)
 			}
 		}
@@ -261,7 +262,7 @@ func TestProfilesWithoutAPlace(t *testing.T) {
 			c.Bytes = 0
 		}
 	}
-	c := made(t)(patterns([]compare.Machine{m}, Choice{}))
+	c := must.Get(patterns([]compare.Machine{m}, Choice{}))
 	svg(t, c)
 	for _, s := range c.Panels[0].Series {
 		if s.Points[0].X != 2048 {
@@ -278,7 +279,7 @@ func TestFleet(t *testing.T) {
 		fleet = append(fleet, fromText(fmt.Sprint("node", i), []int{64, 8192}, 1000, float64(1000*(i+1)), 2000)) // A(2) = 2/(i + 1)
 	}
 	for _, out := range [][]string{nil, {"node3"}} {
-		c := made(t)(Concurrency(fleet, Choice{Out: out}))
+		c := must.Get(Concurrency(fleet, Choice{Out: out}))
 		p := c.Panels[0]
 		if len(p.Series) != len(fleet)+1 || p.Series[0].Of != Median || shown(c) != strings.Join(append([]string{Median}, out...), ", ") {
 			t.Errorf("%s", shown(c))
@@ -294,14 +295,14 @@ func TestFleet(t *testing.T) {
 	}
 	moved := slices.Clone(fleet)
 	moved[1].Path = moved[0].Path
-	if c := made(t)(Concurrency(moved, Choice{})); !slices.Contains(c.Caption, "the median of 16 machines in 17 states in the band of a robust standard deviation") {
+	if c := must.Get(Concurrency(moved, Choice{})); !slices.Contains(c.Caption, "the median of 16 machines in 17 states in the band of a robust standard deviation") {
 		t.Errorf("a machine in two states is counted twice: %q", c.Caption)
 	}
-	if c := made(t)(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
+	if c := must.Get(TransfersOverSize(fleet[:compare.Fleet], Choice{Bandwidth: true})); shown(c) != Median+", τ = 1, "+Median+", τ = 3" || math.Abs(c.Panels[0].Series[0].Points[1].Y.Center-8.192) > 1e-9 { // 8192 B in 1000 ns
 		t.Errorf("ten machines: %s, %v", shown(c), c.Panels[0].Series[0].Points)
 	}
 	for what, make := range map[string]func([]compare.Machine, Choice) (*Chart, error){"l-m": TransfersOverSize, "ratio": Ratios} {
-		if c := made(t)(make(fleet, Choice{})); shown(c) != Median || !slices.Contains(c.Caption, "τ = 3") {
+		if c := must.Get(make(fleet, Choice{})); shown(c) != Median || !slices.Contains(c.Caption, "τ = 3") {
 			t.Errorf("%s: %s, %q", what, shown(c), c.Caption)
 		}
 	}

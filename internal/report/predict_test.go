@@ -46,9 +46,7 @@ func TestMachinesExtrapolated(t *testing.T) {
 	}
 	a, b := machine("a", 4), machine("b", 2)
 	a.Measured, b.Measured, b.Rows[0].Extrapolated = "m up to 4", "m up to 1", true
-	var text strings.Builder
-	Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{})).WriteText(&text)
-	if got := text.String(); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
+	if got := textOf(Machines(predict.NewMachines([]*predict.Predictions{a, b}, nil, fit.Test{}))); strings.Count(got, "~ extrapolated") != 1 || !strings.Contains(got, "~ extrapolated on b: measured are m up to 1.\n") {
 		t.Error(got)
 	}
 }

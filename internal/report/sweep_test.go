@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"errors"
 	"regexp"
 	"strings"
@@ -43,9 +42,11 @@ func TestReach(t *testing.T) {
 }
 
 // text is what is said in a document.
-func text(say func(*document.Document)) string {
+func text(say func(*document.Document)) string { return textOf(document.New("", nil, nil, say)) }
+
+func textOf(d *document.Document) string {
 	var b strings.Builder
-	document.New("", nil, nil, say).WriteText(&b)
+	d.WriteText(&b)
 	return b.String()
 }
 
@@ -56,9 +57,7 @@ func TestSeriesWorkers(t *testing.T) {
 	s.Begun = params.Begun{Batches: 300, Late: 3}
 	s.Provenance.Allowed = numa.SetOf(0, 1, 2, 3)
 	s.Results.Remarks = s.remarks()
-	var b strings.Builder
-	s.Document().WriteText(&b)
-	contains.All(t, b.String(),
+	contains.All(t, textOf(s.Document()),
 		"Of the slowest worker's time the fastest one took 99.1 % with messages, 90.0 % with copies, the median of the others 99.5 % with messages, 97.0 % with copies. 3 of 300 batches were measured again, because a worker began late.\n",
 		"All 4 allowed CPUs have a worker, so other processes delay one of them: compare with τ = 3.",
 	)
@@ -87,12 +86,11 @@ func TestSweep(t *testing.T) {
 		params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1}.Named("0-1"), Time: at(50)},
 		params.Cell{Key: params.Key{Kind: params.AccessCell, Placement: numa.Local, Tau: 1, Bytes: 4096}.Named("read-int32-1"), Time: at(2048)})
 	f.Launches = []params.Launch{{Relative: map[numa.Policy]float64{numa.Local: 0.98}}, {FirstCPU: 8, Relative: map[numa.Policy]float64{numa.Local: 1.078}}}
-	var b bytes.Buffer
-	Sweep(f, Reach{}).WriteText(&b)
-	if n := strings.Count(b.String(), "o(m) in ns"); n != 1 {
+	text := textOf(Sweep(f, Reach{}))
+	if n := strings.Count(text, "o(m) in ns"); n != 1 {
 		t.Errorf("o(m) of one state of the cache is in %d tables", n)
 	}
-	contains.All(t, b.String(),
+	contains.All(t, text,
 		"the same o(m) is taken for placement local, off cache, of which no message was measured\n",
 		"\nNot measured yet: ring, placement local, off cache.\n",
 		"  256K          9000\n", // and no A(τ) without L(m,1)
@@ -119,9 +117,7 @@ func TestSweep(t *testing.T) {
 // A published table has no segments, no duration and no launches.
 func TestMeasuredOfPublishedTable(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{8}, Taus: []int{1}, Times: [][]float64{{1e-6}}}, Overheads: []float64{0}}
-	var b strings.Builder
-	Measured(params.FromText(table, nil)).WriteText(&b)
-	contains.All(t, b.String(), "L(m,τ) in ns, published, placement published, in cache\n  m   τ=1\n  8  1000\n", "\n2 cells, no launches\n")
+	contains.All(t, textOf(Measured(params.FromText(table, nil))), "L(m,τ) in ns, published, placement published, in cache\n  m   τ=1\n  8  1000\n", "\n2 cells, no launches\n")
 }
 
 // A sweep begins with its numbers, whether the file is fit for use, and advice.
@@ -149,9 +145,7 @@ func TestSweepAnswer(t *testing.T) {
 		{0.02, Reach{Cells: 6, Missing: errors.New("of 6 cells 3 were not reached"), Rest: "rest"}, "\nFit for use where it has intervals: of 6 cells 3 were not reached; half of the measured cells are within ±2 %.\nrest\n\n"},
 		{0.5, Reach{Cells: 9, Missing: errors.New("of 9 cells 6 were not reached"), Rest: "rest"}, "\nNot fit for use: of 9 cells 6 were not reached; half of the measured cells are within ±50 %.\nrest\n\n"},
 	} {
-		var b bytes.Buffer
-		Sweep(file(tt.width), tt.reach).WriteText(&b)
-		contains.All(t, b.String(), tt.want)
+		contains.All(t, textOf(Sweep(file(tt.width), tt.reach)), tt.want)
 	}
 }
 
@@ -159,9 +153,7 @@ func TestSweepAnswer(t *testing.T) {
 // state does not mention states.
 func TestSweepByState(t *testing.T) {
 	f := must.Get(params.ReadFile(sweeptest.Moved(t)))
-	var b bytes.Buffer
-	Sweep(f, Reach{}).WriteText(&b)
-	text := b.String()
+	text := textOf(Sweep(f, Reach{}))
 	states := f.States()
 	if len(states) != 2 {
 		t.Fatalf("%v", states)
@@ -188,10 +180,9 @@ func TestSweepByState(t *testing.T) {
 			t.Errorf("no row is like %s in\n%s", row, text)
 		}
 	}
-	one := must.Get(f.InState(2, params.State{NS: 60}))
-	b.Reset()
-	if Sweep(one, Reach{}).WriteText(&b); strings.Contains(b.String(), "state") || strings.Contains(strings.ToLower(b.String()), "flag ") {
-		t.Errorf("states of a machine of one:\n%s", b.String())
+	one := textOf(Sweep(must.Get(f.InState(2, params.State{NS: 60})), Reach{}))
+	if strings.Contains(one, "state") || strings.Contains(strings.ToLower(one), "flag ") {
+		t.Errorf("states of a machine of one:\n%s", one)
 	}
 }
 
@@ -239,9 +230,7 @@ func fig18() *Series {
 
 func TestSeriesText(t *testing.T) {
 	s := fig18()
-	var b bytes.Buffer
-	s.Document().WriteText(&b)
-	text := b.String()
+	text := textOf(s.Document())
 	contains.All(t, text,
 		"l(k,τ) = k·L(S,τ)",
 		"user buffers walk through 32 MB a worker (off cache)",
@@ -262,9 +251,7 @@ func TestSeriesText(t *testing.T) {
 		t.Errorf("the answer does not come first:\n%s", text)
 	}
 	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1)
-	b.Reset()
-	s.Document().WriteText(&b)
-	if lines := strings.SplitN(b.String(), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
+	if lines := strings.SplitN(textOf(s.Document()), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
 		t.Errorf("second line: %s", lines[1])
 	}
 }

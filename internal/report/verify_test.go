@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -24,6 +23,12 @@ import (
 // golden is a text in a file, in which … is what does not matter.
 func golden(name string) string { return string(must.Get(os.ReadFile("testdata/" + name))) }
 
+func jsonOf(d *document.Document) string {
+	var b strings.Builder
+	must.Do(d.WriteJSON(&b))
+	return b.String()
+}
+
 // Each result has its text, and its JSON can be read again without loss.
 func TestDocuments(t *testing.T) {
 	for _, tt := range []struct {
@@ -31,19 +36,18 @@ func TestDocuments(t *testing.T) {
 		want string
 		rows int // of values
 	}{
-		{Verification(measuredCalls()), golden("verification.txt"), 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns(t)), golden("patterns.txt"), 4},
+		{Verification(measuredCalls()), golden("verification.txt"), 4}, {againstDocument().Document(), againstText, 3}, {Patterns(measuredPatterns()), golden("patterns.txt"), 4},
 	} {
-		var text, value, again, values strings.Builder
+		var again, values strings.Builder
+		value := jsonOf(tt.d)
 		if err := tt.d.WriteCSV(&values); err != nil || strings.Count(values.String(), "\n") != 1+tt.rows {
 			t.Errorf("%v, want %d rows\n%s", err, tt.rows, &values)
 		}
-		tt.d.WriteText(&text)
-		contains.All(t, text.String(), strings.Split(tt.want, "…\n")...)
-		must.Do(tt.d.WriteJSON(&value))
+		contains.All(t, textOf(tt.d), strings.Split(tt.want, "…\n")...)
 		back := reflect.New(reflect.TypeOf(tt.d.Value).Elem()).Interface()
-		must.Do(json.Unmarshal([]byte(value.String()), back))
-		if err := view.WriteJSON(&again, tt.d.Kind, 1, tt.d.Answer(), back); err != nil || again.String() != value.String() {
-			t.Errorf("%v\n%s\nbecame\n%s", err, &value, &again)
+		must.Do(json.Unmarshal([]byte(value), back))
+		if err := view.WriteJSON(&again, tt.d.Kind, 1, tt.d.Answer(), back); err != nil || again.String() != value {
+			t.Errorf("%v\n%s\nbecame\n%s", err, value, &again)
 		}
 	}
 }
@@ -85,9 +89,7 @@ func TestVerificationOfStates(t *testing.T) {
 	v.Rows, v.LogGP[0].State = v.Rows[:2], far
 	v.Rows[0].State, v.Rows[1].State, v.Rows[1].Bytes = near, far, v.Rows[0].Bytes
 	v.Means = verify.Means(v.Rows)
-	var b strings.Builder
-	Verification(v).WriteText(&b)
-	contains.All(t, b.String(),
+	contains.All(t, textOf(Verification(v)),
 		"P = 2: the machine was in several states; a flag from one to the other takes 60 ns (55 % of the time), 240 ns (40 %) and 900 ns (5 %)\n",
 		"P = 4: no states can be told apart by what a round of flags takes; rows are means over what the host did\n",
 		"states with less than 10 % of the time have no rows\n",
@@ -96,14 +98,13 @@ func TestVerificationOfStates(t *testing.T) {
 		"  in cache, flag 240 ns (40 % of the time): L = ",
 		"Errors, %: P = 2, user data in cache, flag 60 ns (55 % of the time), 1 call\n", "Errors, %: P = 2, user data in cache, all 2 states by their shares, 2 calls\n",
 	)
-	b.Reset()
-	if err := Verification(v).WriteJSON(&b); err != nil || strings.Count(b.String(), `"share": 0.55`) != 4 { // states, row, means
-		t.Errorf("%v in\n%s", err, &b)
+	if n := strings.Count(jsonOf(Verification(v)), `"share": 0.55`); n != 4 { // states, row, means
+		t.Errorf("the share is there %d times", n)
 	}
-	if back, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err != nil || back.Rows[1].State != far {
+	if back, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json"); err != nil || back.Rows[1].State != far {
 		t.Errorf("%v, %+v", err, back)
 	}
-	b.Reset()
+	var b strings.Builder
 	if err := Verification(v).WriteCSV(&b); err != nil || !strings.Contains(b.String(), ",state_ns,state_share,state_slowed\n") || !strings.Contains(b.String(), ",60,0.55,false\n") {
 		t.Errorf("%v in\n%s", err, &b)
 	}
@@ -115,13 +116,10 @@ func TestUnpredicted(t *testing.T) {
 	v.Rows[2].Predicted = []verify.Prediction{}
 	v.Rows[0].Measured = fit.Median([]float64{300}) // too few samples for an interval
 	v.Means = verify.Means(v.Rows)
-	var text, b strings.Builder
-	Verification(v).WriteText(&text)
-	if !strings.Contains(text.String(), "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
-		t.Errorf("got\n%s", &text)
+	if got := textOf(Verification(v)); !strings.Contains(got, "8K      2.00   [1.96, 2.06]          –       –      –        –       –      –\n") || len(v.Means) != 4 {
+		t.Errorf("got\n%s", got)
 	}
-	must.Do(Verification(v).WriteJSON(&b))
-	back, err := ReadVerification(strings.NewReader(b.String()), "v.json")
+	back, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json")
 	if err != nil || len(back.Rows) != 3 || back.Rows[0].Measured.Known() || back.Rows[0].Measured.Center != 300 {
 		t.Fatalf("%v, %+v", err, back)
 	}
@@ -129,12 +127,9 @@ func TestUnpredicted(t *testing.T) {
 		v.Rows[i].Predicted = nil
 	}
 	v.Means = nil
-	b.Reset()
-	text.Reset()
-	Verification(v).WriteText(&text)
-	must.Do(Verification(v).WriteJSON(&b))
-	if _, err := ReadVerification(strings.NewReader(b.String()), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(text.String(), "Errors") {
-		t.Errorf("%v\n%s", err, &text)
+	got := textOf(Verification(v))
+	if _, err := ReadVerification(strings.NewReader(jsonOf(Verification(v))), "v.json"); err == nil || !strings.Contains(err.Error(), "4 rows and no predictions") || strings.Contains(got, "Errors") {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 
@@ -150,15 +145,11 @@ func TestOffByCounts(t *testing.T) {
 }
 
 func TestReadBadVerifications(t *testing.T) {
-	var b bytes.Buffer
 	v := measuredCalls()
 	v.Models = nil // which have names of models, too
-	must.Do(Verification(v).WriteJSON(&b))
-	good := b.String()
+	good := jsonOf(Verification(v))
 	twice := measuredCalls()
 	twice.Rows = append(twice.Rows, twice.Rows[0])
-	var repeated bytes.Buffer
-	must.Do(Verification(twice).WriteJSON(&repeated))
 	for _, tt := range []struct{ text, want string }{
 		{"", "v.json is empty"},
 		{" \n", "v.json is empty"},
@@ -181,7 +172,7 @@ func TestReadBadVerifications(t *testing.T) {
 		{strings.Replace(good, `"P": 2`, `"P": 2, "P": 4`, 1), "there twice"},
 		{strings.Replace(good, `"P": 2`, `"P": 2, "p": 4`, 1), "there twice"},
 		{strings.Replace(good, `"cpus_online": "`, `"cpus_online": "0-99999999,`, 1), "CPUs in lists"},
-		{repeated.String(), "is there twice, first in row 1"},
+		{jsonOf(Verification(twice)), "is there twice, first in row 1"},
 	} {
 		if tt.text == good {
 			t.Fatalf("nothing is bad about the case %q", tt.want)
@@ -193,8 +184,7 @@ func TestReadBadVerifications(t *testing.T) {
 	}
 }
 
-func measuredPatterns(t *testing.T) *verify.PatternResult {
-	t.Helper()
+func measuredPatterns() *verify.PatternResult {
 	d := &verify.PatternResult{Setting: verify.Setting{Provenance: provenance.Provenance{Taulop: "v1", Hostname: "host"}, Parameters: "host.json",
 		Segments: 2, SegmentBytes: 8192, Rounds: 9}, FittedSizes: []int{1024, 16384, 1 << 20}}
 	line := func(name, pattern string, startup, perKB float64, held bool) {
@@ -230,13 +220,12 @@ func measuredPatterns(t *testing.T) *verify.PatternResult {
 
 // ReadVerification reads the JSON of patterns.
 func TestPatternsAreAVerification(t *testing.T) {
-	var b strings.Builder
-	must.Do(Patterns(measuredPatterns(t)).WriteJSON(&b))
-	v := must.Get(ReadVerification(strings.NewReader(b.String()), "p.json"))
+	text := jsonOf(Patterns(measuredPatterns()))
+	v := must.Get(ReadVerification(strings.NewReader(text), "p.json"))
 	if len(v.Rows) != 4 || v.Rows[0].Name != "permutation-1" || v.Rows[0].Predicted[1].Model != "own line" {
 		t.Errorf("%+v", v.Rows)
 	}
-	mixed := strings.Replace(b.String(), `"permutation's"`, `"LogGP"`, 1)
+	mixed := strings.Replace(text, `"permutation's"`, `"LogGP"`, 1)
 	if _, err := ReadVerification(strings.NewReader(mixed), "p.json"); err == nil || !strings.Contains(err.Error(), "LogGP") {
 		t.Errorf("a prediction of another model: %v", err)
 	}
