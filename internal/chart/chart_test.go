@@ -515,9 +515,9 @@ func TestLinesLookDifferent(t *testing.T) {
 		for _, alike := range []bool{false, true} { // all have the same τ
 			var lines []line
 			for i := range MaxLines {
-				l := line{machine: fmt.Sprint(i % machines), traits: []string{fmt.Sprint(i)}}
+				l := line{machine: fmt.Sprint(i % machines), name: fmt.Sprint(i)}
 				if alike {
-					l.traits[0], l.tau = "", fmt.Sprint(i/machines)
+					l.name, l.tau = "", fmt.Sprint(i/machines)
 				}
 				lines = append(lines, l)
 			}

@@ -85,9 +85,9 @@ func (of rows[R]) ofSizes(ch Choice, some []R) ([]R, error) {
 
 // A line is the properties of a series. Its name will be those in which it differs from other lines.
 type line struct {
-	machine string
-	tau     string   // "τ = 2" if lines differ in it
-	traits  []string // the line's own name, and setup, placement, cache; "" for none
+	machine, name           string
+	tau                     string // "τ = 2" if lines differ in it
+	setup, placement, cache string // "" for none
 }
 
 func (ch Choice) described() string {
@@ -103,7 +103,7 @@ func sizesText(sizes []int) string { return strings.Join(lists.Map(sizes, view.B
 // differ in two properties, one is the colour and mark and the other the dash: machines are colours, and
 // on one machine τ is the dash. No two lines differ by colour alone.
 func named(lines []line) (series []Series, caption []string) {
-	traits := lists.Map(lines, func(l line) []string { return append([]string{l.machine, l.traits[0], l.tau}, l.traits[1:]...) })
+	traits := lists.Map(lines, func(l line) []string { return []string{l.machine, l.name, l.tau, l.setup, l.placement, l.cache} })
 	common := make([]bool, len(traits[0]))
 	for i := range common {
 		common[i] = !slices.ContainsFunc(traits, func(t []string) bool { return t[i] != traits[0][i] })

@@ -35,7 +35,7 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 		if !several && len(lists.Unique(lists.Map(rows, topic))) == 1 { // the title has it
 			name = of[0].Algorithm
 		}
-		lines = append(lines, line{machine: of[0].Machine, traits: []string{name}})
+		lines = append(lines, line{machine: of[0].Machine, name: name})
 	}
 	series, caption := named(lines)
 	extrapolated := false

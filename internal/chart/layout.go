@@ -74,9 +74,7 @@ const (
 func (c *Chart) layout(width vg.Length) *layout {
 	l := &layout{width: width}
 	inner := width - 2*margin
-	if c.Title != "" {
-		l.title = wrap([]string{c.Title}, titleStyle, inner)
-	}
+	l.title = wrap([]string{c.Title}, titleStyle, inner)
 	l.caption = wrap(c.Caption, captionStyle, inner)
 	l.height = 2*margin + lineSpacing*(titleSize*vg.Length(len(l.title))+smallSize*vg.Length(len(l.caption))) + panelGap
 	high := min(max(0.58*width, 130), 380)

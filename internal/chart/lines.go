@@ -109,20 +109,20 @@ func (f figure) counted(of []profile) string {
 func (f figure) lines(of []profile, fleet, variants bool) (lines []line) {
 	for i := range of {
 		p := &of[i]
-		l := line{machine: p.machine, traits: append([]string{p.Line}, p.traits()...)}
+		l := line{machine: p.machine, name: p.Line}
+		l.setup, l.placement, l.cache = p.traits()
 		if tau := view.TauName(p.Tau); f.Few && p.Panel != tau {
-			if l.tau = tau; l.traits[0] == tau {
-				l.traits[0] = ""
+			if l.tau = tau; l.name == tau {
+				l.name = ""
 			}
 		}
 		if fleet {
 			l.machine = ""
 		}
 		if variants {
-			l.traits[0] = ""
+			l.name = ""
 		}
-		p.line = slices.IndexFunc(lines, func(o line) bool { return o.machine == l.machine && o.tau == l.tau && slices.Equal(o.traits, l.traits) })
-		if p.line < 0 {
+		if p.line = slices.Index(lines, l); p.line < 0 {
 			p.line, lines = len(lines), append(lines, l)
 		}
 	}

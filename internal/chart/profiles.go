@@ -225,18 +225,21 @@ func (f figure) places(of []view.Where) []view.Where {
 }
 
 // traits are setup, placement and cache, "" for none.
-func (p profile) traits() []string {
+func (p profile) traits() (setup, placement, cache string) {
 	switch {
 	case p.Setup == params.Published:
-		return []string{"published parameters", "", ""}
+		return "published parameters", "", ""
 	case p.Placement == "":
-		return []string{p.Setup, "", p.Cache}
+		return p.Setup, "", p.Cache
 	}
-	return []string{p.Setup, "placement " + string(p.Placement), p.Cache}
+	return p.Setup, "placement " + string(p.Placement), p.Cache
 }
 
 func placesText(of []profile) string {
-	names := lists.Map(of, func(p profile) string { return joined(", ", p.traits()...) })
+	names := lists.Map(of, func(p profile) string {
+		setup, placement, cache := p.traits()
+		return joined(", ", setup, placement, cache)
+	})
 	return printable.Part(strings.Join(lists.Unique(names), "; "))
 }
 

@@ -79,6 +79,15 @@ func (d *Document) Write(text []byte) (int, error) {
 	return d.parts[len(d.parts)-1].prose.Write(text)
 }
 
+// Lines adds lines of prose, without those that are empty.
+func (d *Document) Lines(lines ...string) {
+	for _, line := range lines {
+		if line != "" {
+			fmt.Fprintln(d, line)
+		}
+	}
+}
+
 func (p *part) isProse() bool { return p.prose.Len() > 0 }
 
 // Table adds a table without an empty line before it.

@@ -90,9 +90,7 @@ func markdownLines(w *bufio.Writer, text string) {
 
 // markdownTable writes a table; the unit of a column stands behind its name.
 func markdownTable(w *bufio.Writer, t *view.Table) {
-	if t.Title != "" {
-		markdownLines(w, t.Title)
-	}
+	markdownLines(w, t.Title)
 	if len(t.Columns) > 0 {
 		row := func(cells []string) {
 			cells = slices.Concat(cells, make([]string, max(0, len(t.Columns)-len(cells))))
@@ -101,11 +99,7 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 		row(lists.Map(t.Columns, view.Column.Head))
 		w.WriteString("|")
 		for _, c := range t.Columns {
-			if c.Left {
-				w.WriteString(" :-- |")
-			} else {
-				w.WriteString(" --: |")
-			}
+			w.WriteString(map[bool]string{true: " :-- |", false: " --: |"}[c.Left])
 		}
 		w.WriteString("\n")
 		for _, cells := range t.Rows {
@@ -113,9 +107,7 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 		}
 	}
 	w.WriteString("\n")
-	if len(t.Notes) > 0 {
-		markdownLines(w, strings.Join(t.Notes, "\n"))
-	}
+	markdownLines(w, strings.Join(t.Notes, "\n"))
 }
 
 // special escapes Markdown's characters.

@@ -9,13 +9,8 @@ import (
 // the first begin with indent. Other spaces stay.
 func Wrap(line string, width int, indent string) string {
 	var b strings.Builder
-	for {
-		if utf8.RuneCountInString(line) <= width {
-			b.WriteString(line)
-			return b.String()
-		}
-		at, end := -1, 0 // the last space that is within the width, else the first one
-		n, begun := 0, false
+	for utf8.RuneCountInString(line) > width {
+		at, n, begun := -1, 0, false // at the last space that is within the width, else the first one
 		for i, r := range line {
 			if r == ' ' && begun && (n <= width || at < 0) {
 				at = i
@@ -26,18 +21,17 @@ func Wrap(line string, width int, indent string) string {
 			}
 		}
 		if at < 0 {
-			b.WriteString(line)
-			return b.String()
-		}
-		for end = at; end < len(line) && line[end] == ' '; end++ {
+			break
 		}
 		b.WriteString(strings.TrimRight(line[:at], " "))
-		if end == len(line) {
+		rest := strings.TrimLeft(line[at:], " ")
+		if rest == "" {
 			return b.String()
 		}
 		b.WriteString("\n")
-		line = indent + line[end:]
+		line = indent + rest
 	}
+	return b.String() + line
 }
 
 // leastColumn is the smallest width of a second column. With less room it is wrapped below the first.

@@ -20,13 +20,7 @@ func SideBySide(r *compare.Comparison) *document.Document {
 }
 
 func sayComparison(c *compare.Comparison, w *document.Document) {
-	if c.Verdict.Headline != "" {
-		fmt.Fprintln(w, c.Verdict.Headline)
-	}
-	fmt.Fprintf(w, "%s\n", c.Verdict.Text)
-	if states := c.Compared(); states != "" {
-		fmt.Fprintln(w, states)
-	}
+	w.Lines(c.Verdict.Headline, c.Verdict.Text, c.Compared())
 	for _, m := range c.Machines {
 		if m.Memory != nil {
 			fmt.Fprintf(w, "Memory of %s carried %v.\n", m.Name, m.Memory)
@@ -34,9 +28,7 @@ func sayComparison(c *compare.Comparison, w *document.Document) {
 	}
 	fmt.Fprintln(w)
 	sayTables(w, c)
-	for _, note := range c.Verdict.Notes {
-		fmt.Fprintln(w, note)
-	}
+	w.Lines(c.Verdict.Notes...)
 }
 
 // Below has the tables under the answer, and says which machine is ahead in each.

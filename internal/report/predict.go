@@ -28,9 +28,7 @@ type call struct {
 func callOf(r predict.Prediction) call { return call{r.Collective, r.P} }
 
 func sayPredictions(p *predict.Predictions, w *document.Document) {
-	for _, line := range cheapest(p.Rows) {
-		fmt.Fprintln(w, line)
-	}
+	w.Lines(cheapest(p.Rows)...)
 	if w.Empty() {
 		fmt.Fprintln(w, "No cheapest algorithm is known: each row has an unknown cost.")
 	}
@@ -68,11 +66,9 @@ func (n *notes) add(applies bool, format string, args ...any) {
 
 // say writes the notes after an empty line.
 func (n notes) say(w *document.Document) {
-	for i, note := range n {
-		if i == 0 {
-			fmt.Fprintln(w)
-		}
-		fmt.Fprintln(w, note)
+	if len(n) > 0 {
+		fmt.Fprintln(w)
+		w.Lines(n...)
 	}
 }
 
@@ -98,31 +94,26 @@ func (n *notes) leftOut(all []predict.Omission) {
 
 // saySource names machine, file and model of predictions.
 func saySource(w *document.Document, s predict.Source) {
+	known := func(format, text string) {
+		if text != "" {
+			fmt.Fprintf(w, format, text)
+		}
+	}
 	fmt.Fprintf(w, "%s, from %s", s.Machine, s.File)
-	if s.Channel != "" {
-		fmt.Fprintf(w, " (%s)", s.Channel)
-	}
-	if s.Cluster != "" {
-		fmt.Fprintf(w, "; %s", s.Cluster)
-	}
+	known(" (%s)", s.Channel)
+	known("; %s", s.Cluster)
 	fmt.Fprintf(w, "; %s", s.Model)
 	if s.Transport != "" || s.Segment > 0 {
 		fmt.Fprintf(w, ", %s messages", s.Transport)
 	}
-	if s.Library != "" {
-		fmt.Fprintf(w, "; messages of %s", s.Library)
-	}
+	known("; messages of %s", s.Library)
 	if s.Segment > 0 {
 		fmt.Fprintf(w, ", segments of %s", view.Bytes(s.Segment))
 	}
 	fmt.Fprint(w, layout(s.Chunk, s.Degree))
-	if s.Schedules != "" {
-		fmt.Fprintf(w, "; %s", s.Schedules)
-	}
+	known("; %s", s.Schedules)
 	fmt.Fprintln(w)
-	if s.Nodes != "" {
-		fmt.Fprintln(w, s.Nodes)
-	}
+	w.Lines(s.Nodes)
 	if s.States != "" {
 		fmt.Fprintf(w, "%s.\n", view.Capital(s.States))
 	}

@@ -263,12 +263,7 @@ func sayReach(w *document.Document, f *params.File) {
 	if len(f.States()) > 0 {
 		writeReachByState(w, f)
 	}
-	if late := f.Begun().String(); late != "" {
-		fmt.Fprintln(w, late)
-	}
-	if line := clock(f); line != "" {
-		fmt.Fprintln(w, line)
-	}
+	w.Lines(f.Begun().String(), clock(f))
 	within, between, sessions := f.Components()
 	switch {
 	case math.IsNaN(within) || math.IsNaN(between):
@@ -278,9 +273,7 @@ func sayReach(w *document.Document, f *params.File) {
 		fmt.Fprintf(w, "%s, %s %% between sessions; intervals are over sessions (median standard deviations of all cells)\n",
 			differ(within, between), view.Digits(100*sessions, 0.1))
 	}
-	if reads := offCache(f); reads != "" {
-		fmt.Fprintln(w, reads)
-	}
+	w.Lines(offCache(f))
 	if modules := f.Provenance.Memory.String(); modules != "" {
 		fmt.Fprintln(w, "memory has "+modules)
 	}

@@ -216,9 +216,7 @@ func (s *Series) sayResults(w *document.Document) {
 	if s.MHz > 0 {
 		fmt.Fprintf(w, "The clock of worker 0's CPU was %.0f MHz.\n", s.MHz)
 	}
-	if line := s.balance(); line != "" {
-		fmt.Fprintln(w, line)
-	}
+	w.Lines(s.balance())
 	remarks := s.Results.Remarks
 	if len(s.States) > 0 { // remarks that hold in every state
 		remarks = s.States[0].Results.Remarks

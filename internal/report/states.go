@@ -31,9 +31,6 @@ type stateColumn struct {
 // sayStates writes a row for each state, the most frequent first: what a flag among the workers takes, share
 // of the time, median duration, and the columns found.
 func sayStates(w *document.Document, workers int, states []params.State, found ...stateColumn) {
-	if len(states) == 0 {
-		return
-	}
 	falling := slices.SortedStableFunc(slices.Values(states), func(a, b params.State) int { return cmp.Compare(b.Share, a.Share) })
 	columns := []stateColumn{
 		{view.Column{Name: flag(workers).name, Left: true}, params.State.Name},

@@ -64,9 +64,7 @@ func sayMeasured(w *document.Document, f *params.File) {
 		fmt.Fprint(w, "Of what follows times are means over the states by their shares.\n\n")
 	}
 	w.Append(&more)
-	for _, how := range prepared(f.Provenance) {
-		fmt.Fprintln(w, how)
-	}
+	w.Lines(prepared(f.Provenance)...)
 	sayReach(w, f)
 }
 
@@ -131,19 +129,15 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 // machine, and the lines about. Its value is the file.
 func Survey(f *params.File, about []string, s *survey.Survey, r Reach) *document.Document {
 	return document.New("", f, f, func(w *document.Document) {
-		if found := s.Found(f); found != "" {
-			fmt.Fprintln(w, found)
-		}
+		w.Lines(s.Found(f))
 		fmt.Fprintf(w, "%s\n\n", r.fitness(f))
 		if states := f.States(); len(states) > 0 {
 			sayStates(w, 2, states)
 			fmt.Fprint(w, "Times are means over the states by their shares.\n\n")
 		}
 		s.Say(w, f)
-		fmt.Fprintln(w, machine(f.Provenance))
-		for _, line := range about {
-			fmt.Fprintln(w, line)
-		}
+		w.Lines(machine(f.Provenance))
+		w.Lines(about...)
 		sayReach(w, f)
 	})
 }

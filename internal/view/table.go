@@ -86,10 +86,8 @@ const gap = 2
 // a line follow below, after the keys again; words of the last column are wrapped.
 func (t *Table) WriteText(w io.Writer) {
 	width := WidthOf(w)
-	if t.Title != "" {
-		for line := range strings.Lines(t.Title) {
-			fmt.Fprintln(w, printable.Wrap(strings.TrimSuffix(line, "\n"), width, "  "))
-		}
+	for line := range strings.Lines(t.Title) {
+		fmt.Fprintln(w, printable.Wrap(strings.TrimSuffix(line, "\n"), width, "  "))
 	}
 	widths := t.widths()
 	for i, part := range t.parts(widths, width) {

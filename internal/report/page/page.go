@@ -107,10 +107,7 @@ func (x *index) title() string {
 func (x *index) document() *document.Document {
 	var d, verdict, machines document.Document
 	groups, surveys := x.charts(), x.surveys()
-	fmt.Fprintln(&verdict, x.verdict())
-	if unfit := x.unfit(); unfit != "" {
-		fmt.Fprintln(&verdict, unfit)
-	}
+	verdict.Lines(x.verdict(), x.unfit())
 	if x.answer.tests != "" {
 		verdict.Note(x.answer.tests)
 	}
