@@ -42,10 +42,6 @@ func costs(machines ...string) *predict.Machines {
 
 func TestCosts(t *testing.T) {
 	c := must.Get(Costs(costs("a"), Choice{}))
-	var names []string
-	for _, s := range c.Panels[0].Series {
-		names = append(names, s.Name)
-	}
 	both := costs("a")
 	for _, r := range both.Rows {
 		if r.Algorithm == "linear" {
@@ -57,8 +53,8 @@ func TestCosts(t *testing.T) {
 		t.Errorf("%+v (%v) omits not scatter, or that of bcast alone omits %q", two, err, c.Omitted)
 	}
 	first := c.Panels[0].Series[0].Points
-	if !slices.Equal(names, []string{"linear", "binomial"}) || c.Title != "Predicted cost: bcast" || len(first) != 3 || first[2].Y.Center != 4000 || first[2].Y.Lo != 2000 || first[2].Y.Hi != 8000 {
-		t.Errorf("%s: %v %+v", c.Title, names, first)
+	if shown(c) != "linear, binomial" || c.Title != "Predicted cost: bcast" || len(first) != 3 || first[2].Y.Center != 4000 || first[2].Y.Lo != 2000 || first[2].Y.Hi != 8000 {
+		t.Errorf("%s: %v %+v", c.Title, shown(c), first)
 	}
 	c = must.Get(Costs(costs("a", "b"), Choice{Algorithms: []string{"bcast:linear"}, Bandwidth: true}))
 	slow := c.Panels[0].Series[1]

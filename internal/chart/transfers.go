@@ -54,26 +54,18 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 // and over m one for each τ.
 func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.Quantity, y func(compare.Point) fit.Estimate) figure {
 	d.What, d.Measure, d.Few = "transfers", "taulop sweep", over == view.MessageSize
-	type name struct {
-		view.Where
-		size, tau int
-	}
-	return figure{&d, ch, machines, func(m compare.Machine) (lines []*view.Profile) {
-		at := make(map[name]*view.Profile)
+	return figure{&d, ch, machines, func(m compare.Machine) []*view.Profile {
+		var of view.Gathering
 		for _, c := range ch.curves(m, over) {
 			for _, q := range c.Points {
 				p, x := view.Profile{Where: view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}, Over: over, Size: c.Bytes}, q.Tau
 				if over == view.MessageSize {
 					p.Size, p.Tau, p.Line, p.Time, x = 0, q.Tau, view.TauName(q.Tau), "L(m,τ)", c.Bytes
 				}
-				n := name{p.Where, p.Size, p.Tau}
-				if at[n] == nil {
-					at[n], lines = &p, append(lines, &p)
-				}
-				at[n].Points = append(at[n].Points, view.ProfilePoint{X: x, Y: y(q)})
+				of.Add(p, view.ProfilePoint{X: x, Y: y(q)})
 			}
 		}
-		return lines
+		return of.Profiles
 	}, false}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -207,11 +208,7 @@ func TestWarnings(t *testing.T) {
 }
 
 func sentences(warnings []Warning) string {
-	var all []string
-	for _, w := range warnings {
-		all = append(all, w.Error())
-	}
-	return strings.Join(all, "\n")
+	return strings.Join(lists.Map(warnings, Warning.Error), "\n")
 }
 
 // What two machines have in common is said once; in JSON warnings are sentences.

@@ -89,6 +89,15 @@ func (o *Overview) Cells() []*FleetCell {
 	return append(o.transfers(), lists.Concat(o.Surveys, func(k FleetKind) []*FleetCell { return k.Cells })...)
 }
 
+func (o *Overview) inSurveys() []Outlier {
+	return lists.Concat(o.Surveys, func(k FleetKind) []Outlier { return k.Outliers })
+}
+
+// Off are the names of the outliers, in transfers and then in surveys.
+func (o *Overview) Off() []string {
+	return lists.Unique(lists.Map(slices.Concat(o.Outliers, o.inSurveys()), func(out Outlier) string { return out.Machine }))
+}
+
 // NewOverview compares machines with their median. It fails if they have nothing in common.
 func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
 	return OverviewOf(lists.Map(machines, Reduce), choice)
@@ -299,18 +308,12 @@ func (o *Overview) Conclusion() string {
 
 // ofSurveys names the farthest machine of all kinds.
 func (o *Overview) ofSurveys() string {
-	off := make(map[string]bool)
-	var first Outlier
-	for _, k := range o.Surveys {
-		for _, out := range k.Outliers {
-			if off[out.Machine] = true; math.Abs(out.Score) > math.Abs(first.Score) {
-				first = out
-			}
-		}
-	}
-	if len(off) == 0 {
+	all := o.inSurveys()
+	if len(all) == 0 {
 		return "No outlier in surveys."
 	}
+	off := lists.Unique(lists.Map(all, func(out Outlier) string { return out.Machine }))
+	first := slices.MaxFunc(all, func(a, b Outlier) int { return cmp.Compare(math.Abs(a.Score), math.Abs(b.Score)) })
 	return fmt.Sprintf("Outliers in surveys: %d of %d machines; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
 		len(off), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
 }
@@ -319,12 +322,7 @@ func (o *Overview) ofTransfers() string {
 	if len(o.Outliers) == 0 {
 		return fmt.Sprintf("No outlier among %d machines: no robust z-score is larger than chance makes it in this number of cells.", len(o.Machines))
 	}
-	slow := 0
-	for _, out := range o.Outliers {
-		if out.Score > 0 {
-			slow++
-		}
-	}
+	slow := len(lists.Filter(o.Outliers, func(out Outlier) bool { return out.Score > 0 }))
 	first := o.Outliers[0]
 	return fmt.Sprintf("Outliers: %d of %d machines, %d slow and %d fast; farthest %s: L(%s,%d) is %.0f ns where the median is %.0f ns (%s).",
 		len(o.Outliers), len(o.Machines), slow, len(o.Outliers)-slow, first.Machine, view.Bytes(first.Key.Bytes), first.Key.Tau, first.Time.Center, first.Median, Channel{first.Key.Setup, first.Key.Placement, first.Key.OffCache, first.Key.Bytes})

@@ -22,30 +22,21 @@ type Later struct {
 }
 
 // Packed is JSON in the form of Pack.
-func (l *Later) Packed() (string, error) {
+func (l *Later) Packed() string {
 	var text bytes.Buffer
 	to := json.NewEncoder(&text)
 	to.SetEscapeHTML(false) // Pack needs no escapes
-	if err := to.Encode(l); err != nil {
-		return "", err
-	}
+	to.Encode(l)            // strings always can
 	return Pack(text.Bytes(), gzip.BestCompression)
 }
 
-// Pack compresses text as gzip, in URL-safe base64, which HTML does not escape.
-func Pack(text []byte, level int) (string, error) {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, level)
-	if err != nil {
-		return "", err
-	}
-	if _, err := w.Write(text); err != nil {
-		return "", err
-	}
-	if err := w.Close(); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(out.Bytes()), nil
+// Pack compresses text as gzip at one of its levels, in URL-safe base64, which HTML does not escape.
+func Pack(text []byte, level int) string {
+	var out bytes.Buffer // which takes all
+	w, _ := gzip.NewWriterLevel(&out, level)
+	w.Write(text)
+	w.Close()
+	return base64.RawURLEncoding.EncodeToString(out.Bytes())
 }
 
 //go:embed document.html

@@ -15,12 +15,7 @@ import (
 
 // Of are all doubts about a file's cells.
 func Of(f *params.File) (all []error) {
-	all = slices.Concat(Unequal(f), AllTaken(f), Drifts(f), OfMemory(f))
-	for _, doubt := range []error{Steady(f), f.OneWorker()} {
-		if doubt != nil {
-			all = append(all, doubt)
-		}
-	}
+	all = slices.Concat(Unequal(f), AllTaken(f), Drifts(f), OfMemory(f), some(Steady(f), f.OneWorker()))
 	if broken := Bounds(f.Transfers()); len(broken) > 0 {
 		all = append(all, broken[0])
 		if more := len(broken) - 1; more > 0 {
@@ -36,6 +31,11 @@ func Of(f *params.File) (all []error) {
 		}
 	}
 	return all
+}
+
+// some are the doubts that there are.
+func some(doubts ...error) []error {
+	return lists.Filter(doubts, func(doubt error) bool { return doubt != nil })
 }
 
 // mostInCache is the share of off-cache data that may be in a cache. Of buffers of twice the size of the

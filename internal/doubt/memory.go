@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -213,11 +214,6 @@ func (c Carried) High() error {
 }
 
 // OfMemory are warnings about a machine's memory, or about the peak in its file.
-func OfMemory(f *params.File) (all []error) {
-	for _, c := range Memory(f, f) {
-		if doubt := cmp.Or(c.Low(), c.High()); doubt != nil {
-			all = append(all, doubt)
-		}
-	}
-	return all
+func OfMemory(f *params.File) []error {
+	return some(lists.Map(Memory(f, f), func(c Carried) error { return cmp.Or(c.Low(), c.High()) })...)
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/params"
 )
 
 // Overview compares many machines with their median.
@@ -96,11 +95,7 @@ func firstOf(n int, what string) string {
 func widest(cells []*compare.FleetCell) []*compare.FleetCell {
 	width := func(c *compare.FleetCell) float64 { return c.Time.Deviation / c.Time.Median }
 	falling := slices.SortedStableFunc(slices.Values(cells), func(a, b *compare.FleetCell) int { return cmp.Compare(width(b), width(a)) })
-	widest := make(map[params.Key]bool)
-	for _, c := range falling[:min(mostInSurvey, len(falling))] {
-		widest[c.Key] = true
-	}
-	return lists.Filter(cells, func(c *compare.FleetCell) bool { return widest[c.Key] })
+	return lists.Filter(cells, func(c *compare.FleetCell) bool { return slices.Contains(falling[:min(mostInSurvey, len(falling))], c) })
 }
 
 // spreads are the heads of a spread's cells.

@@ -299,31 +299,35 @@ func ofSize(f *params.File, k params.Key, m int) params.Key {
 	return k
 }
 
-// OutOfBounds marks A(τ) beyond its bounds 1 and τ: ↑ above τ for certain, ? where its interval does not
-// tell it from chance.
-func OutOfBounds(A fit.Estimate, tau int) string {
+// Bounds are marks of A(τ) beyond its bounds 1 and τ.
+type Bounds struct{ above, chance bool }
+
+// Mark is ↑ above τ for certain, ? where the interval does not tell it from chance, and "" within the bounds.
+func (b *Bounds) Mark(A fit.Estimate, tau int) string {
 	switch most := float64(tau); {
 	case A.Lo > most:
+		b.above = true
 		return "↑"
 	case A.Center > most, A.Center < 1 && !(A.Hi < 1):
+		b.chance = true
 		return "?"
 	}
 	return ""
 }
 
-// NoteBounds explains the marks of OutOfBounds in a table.
-func NoteBounds(t *view.Table, marks []string) {
-	if slices.Contains(marks, "↑") {
+// Note explains the marks in a table.
+func (b *Bounds) Note(t *view.Table) {
+	if b.above {
 		t.Note("↑ more than τ: a transfer alone costs more than one of several; off cache that is so of ring, which receives where it has just sent, see docs/method.md")
 	}
-	if slices.Contains(marks, "?") {
+	if b.chance {
 		t.Note("? outside 1 … τ by chance, as far as its samples can tell")
 	}
 }
 
 // transferRows adds a row for each size, with A(τ) of its last τ.
 func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.Key, t *view.Table) {
-	var marks []string
+	var bounds Bounds
 	blank := 0
 	for _, m := range f.Plan.Sizes {
 		var times []string
@@ -352,13 +356,12 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 		}
 		if one != nil && last.Tau > 1 && one.Time.Center > 0 {
 			A, _ := compare.Concurrency(f, one, last)
-			mark := OutOfBounds(A, last.Tau)
-			concurrency[0], marks = fmt.Sprintf("%.2f %s", A.Center, cmp.Or(mark, " ")), append(marks, mark)
+			concurrency[0] = fmt.Sprintf("%.2f %s", A.Center, cmp.Or(bounds.Mark(A, last.Tau), " "))
 		}
 		t.Add(view.Bytes(m), times, concurrency)
 	}
 	if blank > 0 {
 		t.Note("%d of %s have no times yet and are left out", blank, printable.Count(len(f.Plan.Sizes), "size"))
 	}
-	NoteBounds(t, marks)
+	bounds.Note(t)
 }

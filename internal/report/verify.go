@@ -82,11 +82,8 @@ func offBy(who string, means []verify.Mean, model string) string {
 }
 
 // mostCalls is the number of calls behind a mean that at least one model predicts.
-func mostCalls(m verify.Mean) (calls int) {
-	for _, e := range m.Errors {
-		calls = max(calls, e.Rows)
-	}
-	return calls
+func mostCalls(m verify.Mean) int {
+	return slices.Max(append(lists.Map(m.Errors, func(e verify.Errors) int { return e.Rows }), 0))
 }
 
 // writeStates lists the states of the machine, if there were several.

@@ -59,30 +59,44 @@ type ProfilePoint struct {
 // ByCell makes profiles with a point for each cell. place completes the profile, which has the cell's
 // kind, placement, cache and τ, and returns the point; false leaves the cell out.
 func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
-	type name struct {
-		panel, line string
-		Where
-		tau int
-	}
-	return func(cells []params.Cell) (profiles []*Profile) {
-		found := make(map[name]*Profile)
+	return func(cells []params.Cell) []*Profile {
+		var of Gathering
 		for _, c := range cells {
-			p := &Profile{Kind: c.Kind, Where: Where{Placement: c.Placement, Cache: Cache(c.OffCache)}, Tau: c.Tau, Over: MessageSize, Time: Time}
-			x, y, ok := place(c, p)
-			if !ok || !(y.Center > 0) {
-				continue
+			p := Profile{Kind: c.Kind, Where: Where{Placement: c.Placement, Cache: Cache(c.OffCache)}, Tau: c.Tau, Over: MessageSize, Time: Time}
+			if x, y, ok := place(c, &p); ok && y.Center > 0 {
+				of.Add(p, ProfilePoint{x, y})
 			}
-			n := name{p.Panel, p.Line, p.Where, p.Tau}
-			if found[n] == nil {
-				found[n], profiles = p, append(profiles, p)
-			}
-			found[n].Points = append(found[n].Points, ProfilePoint{X: x, Y: y})
 		}
-		for _, p := range profiles {
+		for _, p := range of.Profiles {
 			slices.SortFunc(p.Points, func(a, b ProfilePoint) int { return a.X - b.X })
 		}
-		return profiles
+		return of.Profiles
 	}
+}
+
+// A Gathering puts points into profiles.
+type Gathering struct {
+	Profiles []*Profile
+	found    map[identity]*Profile
+}
+
+// An identity tells profiles of one kind apart.
+type identity struct {
+	panel, line string
+	Where
+	size, tau int
+}
+
+// Add adds a point to its profile, which is p if there is none like it yet.
+func (g *Gathering) Add(p Profile, at ProfilePoint) {
+	id := identity{p.Panel, p.Line, p.Where, p.Size, p.Tau}
+	if g.found == nil {
+		g.found = make(map[identity]*Profile)
+	}
+	if g.found[id] == nil {
+		g.found[id], g.Profiles = &p, append(g.Profiles, &p)
+	}
+	g.found[id].Points = append(g.found[id].Points, at)
 }
 
 // A Drawing says how cells of one kind are drawn as lines, in charts and on pages.

@@ -138,11 +138,7 @@ func (x *index) many() (*answer, error) {
 
 // begin selects the machines that charts show at first: the farthest outliers in transfers, then in surveys.
 func (x *index) begin(o *compare.Overview) {
-	outliers := o.Outliers
-	for _, k := range o.Surveys {
-		outliers = slices.Concat(outliers, k.Outliers)
-	}
-	off := lists.Unique(lists.Map(outliers, func(out compare.Outlier) string { return out.Machine }))
+	off := o.Off()
 	for _, name := range off[:min(drawn, len(off))] {
 		x.outliers = append(x.outliers, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
 	}
@@ -199,7 +195,7 @@ func surveyTables(f *params.File) []view.Table {
 func carried(curves [][]compare.Curve, m int) view.Table {
 	t := view.Table{Columns: append(view.Words("machine", "transfers"), view.Numbers(
 		fmt.Sprintf("L(%s,1), ns", view.Bytes(m)), "τ", fmt.Sprintf("L(%s,τ), ns", view.Bytes(m)), "A(τ)", "GB/s")...), Keys: 2}
-	var marks []string
+	var bounds report.Bounds
 	for _, c := range slices.Concat(curves...) {
 		if len(c.Points) == 0 || c.Bytes != m {
 			continue
@@ -209,11 +205,9 @@ func carried(curves [][]compare.Curve, m int) view.Table {
 			alone = view.Within(c.Points[0].L)
 		}
 		last := c.Points[len(c.Points)-1]
-		mark := report.OutOfBounds(last.A, last.Tau)
-		marks = append(marks, mark)
-		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), strings.TrimSpace(view.Within(last.A)+" "+mark), view.Within(last.Bandwidth))
+		t.Add(c.Machine, groupLabel(grouped(c.Channel)), alone, last.Tau, view.Within(last.L), strings.TrimSpace(view.Within(last.A)+" "+bounds.Mark(last.A, last.Tau)), view.Within(last.Bandwidth))
 	}
-	report.NoteBounds(&t, marks)
+	bounds.Note(&t)
 	return t
 }
 

@@ -120,17 +120,15 @@ func (x *index) transfers(g *group) []*document.Chart {
 // numbers are the rows behind a group's charts.
 func (x *index) numbers(g *group) *document.Document {
 	t := view.Table{Columns: append(view.Words("machine"), view.Numbers("m", "τ", "L(m,τ), ns", "A(τ)", "GB/s")...)}
-	var marks []string
+	var bounds report.Bounds
 	for _, c := range slices.Concat(x.curves...) {
 		for _, p := range c.Points {
 			if grouped(c.Channel) == g.channel {
-				mark := report.OutOfBounds(p.A, p.Tau)
-				marks = append(marks, mark)
-				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, view.Within(p.L), strings.TrimSpace(view.Within(p.A)+" "+mark), view.Within(p.Bandwidth))
+				t.Add(c.Machine, view.Bytes(c.Bytes), p.Tau, view.Within(p.L), strings.TrimSpace(view.Within(p.A)+" "+bounds.Mark(p.A, p.Tau)), view.Within(p.Bandwidth))
 			}
 		}
 	}
-	report.NoteBounds(&t, marks)
+	bounds.Note(&t)
 	var d document.Document
 	d.Table(t)
 	return &d

@@ -166,7 +166,7 @@ func (p *Page) packed(path string) (string, error) {
 	if len(p.Machines) >= compare.Fleet { // a thousand files take seconds
 		level = gzip.BestSpeed
 	}
-	return document.Pack(text, level)
+	return document.Pack(text, level), nil
 }
 
 // size is the message size that charts show at first: the segment size if it is known, else the largest up to

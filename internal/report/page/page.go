@@ -85,12 +85,9 @@ func (p *Page) Write(w io.Writer) error {
 	if !x.fleet {
 		title = x.title()
 	}
-	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.groups) > 0, Raw: x.raw}
+	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.groups) > 0, More: later.Packed(), Raw: x.raw}
 	// By their hashes, no other script and style is allowed.
 	c.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
-	if c.More, err = later.Packed(); err != nil {
-		return err
-	}
 	b := bufio.NewWriterSize(w, 1<<20)
 	if err := shell.Execute(b, c); err != nil {
 		return err
