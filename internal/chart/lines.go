@@ -141,7 +141,7 @@ func (f figure) aboutMedian(median Series, alike []profile, series []Series) ([]
 	if f.fleet() { // machines may have different sizes
 		median.Of, least = Median, (len(alike)+1)/2
 		if median.Name == "" { // the only one
-			median.Colour = Black
+			median.Colour = black
 		}
 		median.Name = joined(", ", Median, median.Name)
 	}

@@ -24,7 +24,7 @@ func Predictions(v *verify.Result, ch Choice) (*Chart, error) {
 		return nil, fmt.Errorf("this chart shows one algorithm, %d are named: name one, or take the chart accuracy", len(ch.Algorithms))
 	}
 	names := collectives(namesOf(rows))
-	measured := Series{Name: "measured", Colour: Black, Style: ring, Loose: true}
+	measured := Series{Name: "measured", Colour: black, Style: ring, Loose: true}
 	measured.Points = lists.Map(lists.Filter(rows, func(r verify.Row) bool { return r.Name == names[0] }),
 		func(r verify.Row) Point { return Point{float64(r.Bytes), r.Measured} })
 	times := models(rows, names[0], func(r verify.Row, ns float64) fit.Estimate { return exactly(ns) })
@@ -108,7 +108,12 @@ func exactly(v float64) fit.Estimate {
 // verified are the chosen rows with a message: by default of the largest P and in cache, and of the most
 // frequent state of the machine.
 func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []string, err error) {
-	of := rowsOf(lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 }))
+	of := rows[verify.Row]{lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 }), "verified",
+		func(r verify.Row) string { return r.Name },
+		func(r verify.Row, algorithm string) bool {
+			return r.Name == algorithm || strings.HasPrefix(r.Name, algorithm+":")
+		},
+		func(r verify.Row) int { return r.P }, func(r verify.Row) int { return r.Bytes }}
 	if len(of.all) == 0 {
 		return nil, nil, fmt.Errorf("there is no collective with a message in it: verify some with taulop verify")
 	}
@@ -147,23 +152,14 @@ func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []strin
 	return taken, caption, nil
 }
 
-func rowsOf(all []verify.Row) rows[verify.Row] {
-	return rows[verify.Row]{all, "verified", func(r verify.Row) string { return r.Name },
-		func(r verify.Row, algorithm string) bool {
-			return r.Name == algorithm || strings.HasPrefix(r.Name, algorithm+":")
-		},
-		func(r verify.Row) int { return r.P }, func(r verify.Row) int { return r.Bytes }}
-}
-
 func namesOf(rows []verify.Row) []string {
 	return lists.Unique(lists.Map(rows, func(r verify.Row) string { return r.Name }))
 }
 
 // collectives are the names without one-way messages, unless these are the only ones.
 func collectives(names []string) []string {
-	others := lists.Filter(names, func(n string) bool { return n != verify.Message })
-	if len(others) == 0 {
-		return names
+	if others := lists.Filter(names, func(n string) bool { return n != verify.Message }); len(others) > 0 {
+		return others
 	}
-	return others
+	return names
 }

@@ -26,9 +26,9 @@ var palette = []color.Color{
 	color.NRGBA{0x00, 0x00, 0x00, 0xFF}, // black
 }
 
-// Black and ring are colour and mark of measured values beside models.
+// black and ring are colour and mark of measured values beside models.
 const (
-	Black = 6
+	black = 6
 	ring  = 3
 )
 

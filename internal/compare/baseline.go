@@ -254,14 +254,11 @@ func (b *Baseline) Unmet() bool {
 
 // where lists the machine's states, in the baseline and not; "" without states.
 func (b *Baseline) where() string {
-	var met, unmet []params.State
-	for _, s := range b.States {
-		if s.Was != nil {
-			met = append(met, s.State)
-		} else {
-			unmet = append(unmet, s.State)
-		}
+	states := func(met bool) []params.State {
+		of := lists.Filter(b.States, func(s BaselineState) bool { return (s.Was != nil) == met })
+		return lists.Map(of, func(s BaselineState) params.State { return s.State })
 	}
+	met, unmet := states(true), states(false)
 	flags := func(states []params.State) string {
 		switch {
 		case len(b.States) == 1:

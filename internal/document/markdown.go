@@ -42,14 +42,14 @@ func (w *markdown) parts(d *Document, level int) error {
 			markdownTable(w.Writer, p.table)
 		}
 		for _, item := range p.items {
-			fmt.Fprintf(w, "- %s\n", Literal(item))
+			fmt.Fprintf(w, "- %s\n", literal(item))
 		}
 		var err error
 		if p.chart != nil && w.draw != nil {
 			err = w.chart(p.chart)
 		}
 		if s := p.section; s != nil {
-			fmt.Fprintf(w, "%s %s\n\n", strings.Repeat("#", level), Literal(s.Title))
+			fmt.Fprintf(w, "%s %s\n\n", strings.Repeat("#", level), literal(s.Title))
 			err = w.parts(s.of, level+1)
 		}
 		if err != nil {
@@ -74,14 +74,14 @@ func (w *markdown) chart(c *Chart) error {
 		return err
 	}
 	title, about := drawn.Words()
-	fmt.Fprintf(w, "![%s](%s)\n\n", Literal(title+" · "+about), link)
+	fmt.Fprintf(w, "![%s](%s)\n\n", literal(title+" · "+about), link)
 	return nil
 }
 
 // markdownLines writes paragraphs with their line breaks.
 func markdownLines(w *bufio.Writer, text string) {
 	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		lines := slices.DeleteFunc(lists.Map(strings.Split(paragraph, "\n"), Literal), func(line string) bool { return line == "" })
+		lines := slices.DeleteFunc(lists.Map(strings.Split(paragraph, "\n"), literal), func(line string) bool { return line == "" })
 		if len(lines) > 0 {
 			w.WriteString(strings.Join(lines, "\\\n") + "\n\n")
 		}
@@ -94,7 +94,7 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 	if len(t.Columns) > 0 {
 		row := func(cells []string) {
 			cells = slices.Concat(cells, make([]string, max(0, len(t.Columns)-len(cells))))
-			w.WriteString("| " + strings.Join(lists.Map(cells, Literal), " | ") + " |\n")
+			w.WriteString("| " + strings.Join(lists.Map(cells, literal), " | ") + " |\n")
 		}
 		row(lists.Map(t.Columns, view.Column.Head))
 		w.WriteString("|")
@@ -113,5 +113,5 @@ func markdownTable(w *bufio.Writer, t *view.Table) {
 // special escapes Markdown's characters.
 var special = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "~", `\~`, "|", `\|`, "<", `\<`, ">", `\>`, "[", `\[`, "]", `\]`, "#", `\#`, "&", `\&`)
 
-// Literal is text in one line of Markdown, without markup.
-func Literal(text string) string { return special.Replace(strings.Join(strings.Fields(text), " ")) }
+// literal is text in one line of Markdown, without markup.
+func literal(text string) string { return special.Replace(strings.Join(strings.Fields(text), " ")) }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -21,18 +22,24 @@ func TestBoundsOfRingOffCache(t *testing.T) {
 		off   bool
 		want  int
 	}{{params.Ring, true, 0}, {params.Ring, false, 1}, {params.Sendrecv, true, 1}} {
-		f := &params.File{Plan: params.Plan{Setups: []string{tt.setup}, Policies: []numa.Policy{numa.Local}, Sizes: []int{8192}, Taus: []int{1, 2}, Caches: []bool{tt.off}}}
-		for _, c := range []params.Cell{
-			{Key: params.Key{Kind: params.TransferCell, Setup: params.Isolated, Tau: 1}, Time: exactly(2000)},
-			{Key: params.Key{Kind: params.TransferCell, Setup: tt.setup, Tau: 2}, Time: exactly(1000)},
-		} {
-			c.Placement, c.OffCache, c.Bytes, c.K, c.Transfers = numa.Local, tt.off, 8192, 1, 1
-			f.Cells = append(f.Cells, c)
-		}
+		f := transfers(tt.setup, tt.off, map[int]float64{1: 4000, 2: 2000})
 		if got := Bounds(f.Transfers()); len(got) != tt.want {
 			t.Errorf("%s, off cache %v: %v, want %d", tt.setup, tt.off, got, tt.want)
 		}
 	}
+}
+
+// transfers have times in ns of two transfers by τ; one between two processes is isolated.
+func transfers(setup string, off bool, times map[int]float64) *params.File {
+	f := &params.File{Plan: params.Plan{Setups: []string{setup}, Policies: []numa.Policy{numa.Local}, Caches: []bool{off}}}
+	for tau, ns := range times {
+		k := params.Key{Kind: params.TransferCell, Setup: setup, Placement: numa.Local, OffCache: off, Tau: tau, Bytes: 64}
+		if tau == 1 {
+			k.Setup = params.Isolated
+		}
+		f.Cells = append(f.Cells, params.Cell{Key: k, K: 1, Transfers: 2, Time: exactly(ns)})
+	}
+	return f
 }
 
 func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, Hi: ns, N: 6} }
@@ -41,10 +48,7 @@ func exactly(ns float64) fit.Estimate { return fit.Estimate{Center: ns, Lo: ns, 
 func TestBoundsOfPublishedFile(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{1}, Taus: []int{1, 2, 3}, Times: [][]float64{{289.4e-9, 147.725e-9, 900e-9}}}, Overheads: []float64{0}}
 	all := Bounds(params.FromText(table, nil).Transfers())
-	var got []string
-	for _, v := range all {
-		got = append(got, v.Error())
-	}
+	got := lists.Map(all, Violation.Error)
 	if want := []string{
 		"eq. (8) is broken (published, placement published, in cache): L(1,2) = 147.72 ns is below L(1,1) = 289.4 ns, with fewer transfers at once",
 		"eq. (8) is broken (published, placement published, in cache): L(1,3) = 900 ns is above 3 times L(1,1) = 289.4 ns: worse than one after the other",
@@ -55,11 +59,7 @@ func TestBoundsOfPublishedFile(t *testing.T) {
 
 // Only breaches beyond the intervals count, and none with too few samples.
 func TestBoundsWithinIntervals(t *testing.T) {
-	f := &params.File{Plan: params.Plan{Setups: []string{params.Ring}, Policies: []numa.Policy{numa.Local}, Caches: []bool{false}}}
-	for tau, ns := range map[int]float64{2: 240, 4: 480} {
-		f.Cells = append(f.Cells, params.Cell{K: 1, Transfers: 2, Time: exactly(ns),
-			Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: tau, Bytes: 64}})
-	}
+	f := transfers(params.Ring, false, map[int]float64{2: 240, 4: 480})
 	if got := Bounds(f.Transfers()); len(got) != 0 {
 		t.Errorf("got %v", got)
 	}
@@ -302,10 +302,10 @@ func TestSlowCPUs(t *testing.T) {
 		wrong, found := 0, 0
 		for range tries {
 			noise := visited(tau, 8, 20, func(int) (int, float64) { return r.IntN(tau), 0.2 * r.Float64() })
-			if slow := SlowCPUs(noise); len(slow) > 0 {
+			if slow := slowCPUs(noise); len(slow) > 0 {
 				wrong++
 			}
-			slow := SlowCPUs(visited(tau, 8, 20, func(int) (int, float64) {
+			slow := slowCPUs(visited(tau, 8, 20, func(int) (int, float64) {
 				if r.Float64() < 0.2 {
 					return r.IntN(tau), 0.02
 				}
@@ -324,11 +324,11 @@ func TestSlowCPUs(t *testing.T) {
 		"in some":       func(launch int) (int, float64) { return launch % 2, 0.5 },
 		"in one launch": func(launch int) (int, float64) { return min(launch, 3), 0.5 },
 	} {
-		if slow := SlowCPUs(visited(4, 8, 20, last)); len(slow) > 0 {
+		if slow := slowCPUs(visited(4, 8, 20, last)); len(slow) > 0 {
 			t.Errorf("%s: %v", name, slow)
 		}
 	}
-	said := SlowCPUs(visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }))[0].Error()
+	said := slowCPUs(visited(4, 8, 20, func(int) (int, float64) { return 7, 0.1 }))[0].Error()
 	if want := "CPU 7 is slower than the others: of τ = 4 (placement local) it was the last in 100 % of the visits, and took 10 % longer"; !strings.HasPrefix(said, want) {
 		t.Errorf("%q, want %q", said, want)
 	}

@@ -21,7 +21,7 @@ func Unequal(f *params.File) (all []error) {
 	if s := f.Begun(); s.Forced > 0 || float64(s.Late) > oftenLate*float64(s.Batches) {
 		all = append(all, fmt.Errorf("%v: stop what else runs on the workers' CPUs, or use fewer workers", s))
 	}
-	return append(all, lists.Map(SlowCPUs(f), func(s SlowCPU) error { return s })...)
+	return append(all, lists.Map(slowCPUs(f), func(s SlowCPU) error { return s })...)
 }
 
 // A SlowCPU is a CPU whose worker is mostly the last although workers do not wait for each other. Its
@@ -46,10 +46,10 @@ func (s SlowCPU) Error() string {
 		s.CPU, s.Tau, s.Placement, 100*s.Last.Center, 100*s.Slower.Center)
 }
 
-// SlowCPUs are CPUs that are last in more than half of a launch's visits and more than 3 % slower, beyond
+// slowCPUs are CPUs that are last in more than half of a launch's visits and more than 3 % slower, beyond
 // the intervals over launches. Visits are of copies and reductions, whose workers do not wait for each
 // other, by placement and τ. A CPU is reported at its largest τ.
-func SlowCPUs(f *params.File) (slow []SlowCPU) {
+func slowCPUs(f *params.File) (slow []SlowCPU) {
 	type group struct {
 		placement numa.Policy
 		tau       int

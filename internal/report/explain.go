@@ -23,23 +23,17 @@ func Explanations(d *predict.Explanations) *document.Document {
 }
 
 func sayExplanations(d *predict.Explanations, w *document.Document) {
-	extrapolated := false
 	for i := range d.Calls {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
 		sayExplanation(w, &d.Calls[i])
-		extrapolated = extrapolated || d.Calls[i].Extrapolated
 	}
-	for i := range d.Comparisons {
-		fmt.Fprintln(w, cheapestOver(&d.Comparisons[i]))
-	}
-	for i := range d.Comparisons {
-		w.Tables(wins(&d.Comparisons[i]))
-		for _, in := range d.Comparisons[i].Intervals {
-			extrapolated = extrapolated || in.Extrapolated
-		}
-	}
+	w.Lines(lists.Map(d.Comparisons, cheapestOver)...)
+	w.Tables(lists.Map(d.Comparisons, wins)...)
+	intervals := lists.Concat(d.Comparisons, func(c predict.Comparison) []predict.Win { return c.Intervals })
+	extrapolated := slices.ContainsFunc(d.Calls, func(e predict.Explanation) bool { return e.Extrapolated }) ||
+		slices.ContainsFunc(intervals, func(in predict.Win) bool { return in.Extrapolated })
 	var n notes
 	if len(d.Comparisons) > 0 && d.Comparisons[0].Margin > 0 {
 		n.add(true, "The cheapest algorithm is left for another one only where that is cheaper by more than %.3g %%.", 100*d.Comparisons[0].Margin)
@@ -191,19 +185,18 @@ func atOnce(s predict.ExplainStage) string {
 }
 
 // cheapestOver names the cheapest algorithms of the first intervals.
-func cheapestOver(c *predict.Comparison) string {
-	var said []string
-	for _, in := range c.Intervals {
+func cheapestOver(c predict.Comparison) string {
+	said := lists.Map(c.Intervals, func(in predict.Win) string {
 		in.Cheapest = few(in.Cheapest)
-		said = append(said, fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, &in)))
-	}
+		return fmt.Sprintf("from m = %s %s", view.Bytes(in.From), cheapestIn(c, in))
+	})
 	if n := len(said) - mostCheapest; n > 1 {
 		said = append(said[:mostCheapest], "and so on, in "+printable.Count(n, "further range"))
 	}
 	return fmt.Sprintf("Cheapest, P = %d: %s.", c.P, strings.Join(said, "; "))
 }
 
-func cheapestIn(c *predict.Comparison, in *predict.Win) string {
+func cheapestIn(c predict.Comparison, in predict.Win) string {
 	switch {
 	case in.Unknown:
 		return "unknown, since the parameters have a time of 0"
@@ -213,7 +206,7 @@ func cheapestIn(c *predict.Comparison, in *predict.Win) string {
 	return strings.Join(in.Cheapest, " = ")
 }
 
-func wins(c *predict.Comparison) view.Table {
+func wins(c predict.Comparison) view.Table {
 	t := view.Table{
 		Title:   fmt.Sprintf("P = %d: %s", c.P, strings.Join(c.Algorithms, ", ")),
 		Columns: append(view.Numbers("from m", "to m", "others cost"), view.Words("cheapest")...),
@@ -231,7 +224,7 @@ func wins(c *predict.Comparison) view.Table {
 		if in.Unknown {
 			advantage = "?"
 		}
-		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapestIn(c, &in))
+		t.Add(view.Bytes(in.From), view.Bytes(in.To), advantage, cheapestIn(c, in))
 	}
 	return t
 }

@@ -25,8 +25,8 @@ func NewPage(to io.Writer, width int) *Page { return &Page{to: to, width: width}
 // Width is the length of a line in letters.
 func (p *Page) Width() int { return p.width }
 
-// WidthOf is the width of w, or MaxInt if it has none.
-func WidthOf(w io.Writer) int {
+// widthOf is the width of w, or MaxInt if it has none.
+func widthOf(w io.Writer) int {
 	if p, ok := w.(interface{ Width() int }); ok {
 		return p.Width()
 	}
