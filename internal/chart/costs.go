@@ -53,21 +53,20 @@ func Costs(d *predict.Machines, ch Choice) (*Chart, error) {
 		}
 	}
 	of := lists.Unique(lists.Map(rows, topic))
-	c := &Chart{Title: "Predicted cost: " + strings.Join(of, ", "), Caption: append(lists.Filter(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
+	title, y := "Predicted cost: ", Axis{"predicted time", Times}
+	if ch.Bandwidth {
+		title, y = "Predicted bandwidth: ", Axis{"m over predicted time", Bandwidths}
+	}
+	c := &Chart{Title: title + strings.Join(of, ", "), Caption: append(lists.Filter(caption, func(s string) bool { return !slices.Contains(of, s) }), fmt.Sprintf("P = %d", p)), Omitted: omitted}
 	models := lists.Unique(lists.Map(d.Machines, func(s predict.Source) string { return s.Model }))
 	c.Caption = append(c.Caption, strings.Join(models, ", "))
 	if chosen := rows[0].HowChosen(); several && chosen != "" {
 		c.Caption = append(c.Caption, chosen)
 	}
-	y, better := Axis{"predicted time", Times}, "lower is better"
-	if ch.Bandwidth {
-		c.Title = "Predicted bandwidth: " + strings.Join(of, ", ")
-		y, better = Axis{"m over predicted time", Bandwidths}, "higher is better"
-	}
 	if extrapolated {
 		c.Caption = append(c.Caption, "some of it beyond what was measured")
 	}
-	c.Caption = append(c.Caption, predictedCertainty(series), better)
+	c.Caption = append(c.Caption, predictedCertainty(series), ch.better())
 	c.Panels = []Panel{{X: Axis{"m, bytes", Sizes}, Y: y, Series: series}}
 	return c, nil
 }

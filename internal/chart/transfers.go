@@ -194,11 +194,9 @@ func Ratios(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 	}
 	if len(ch.Taus) == 0 {
-		taus := fewTaus(ratios, len(machines)-1)
-		if n := len(taus); len(machines) > 3 && n > 0 {
-			taus = taus[n-1:]
-		} else if n > 2 {
-			taus = []int{taus[0], taus[n-1]}
+		taus := lists.Spread(fewTaus(ratios, len(machines)-1), 2)
+		if len(machines) > 3 {
+			taus = taus[max(0, len(taus)-1):]
 		}
 		ratios = lists.Filter(ratios, func(p profile) bool { return slices.Contains(taus, p.Tau) })
 	}

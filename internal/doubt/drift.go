@@ -1,6 +1,7 @@
 package doubt
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -67,12 +68,7 @@ func drift(session int, all []*params.Launch, sorted map[workersIn]bool) (d Drif
 	for i, a := range launches {
 		for j, b := range launches[i+1:] {
 			slopes = append(slopes, (b-a)/float64(j+1))
-			switch {
-			case b > a:
-				rises++
-			case b < a:
-				rises--
-			}
+			rises += float64(cmp.Compare(b, a))
 		}
 	}
 	n := float64(len(launches))

@@ -195,19 +195,19 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 			over = fmt.Sprintf(", all %d states by their shares", n)
 		}
 		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of")}
+		cells := func(m verify.Mean, model string) []string {
+			if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
+				e := m.Errors[at]
+				return []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
+			}
+			return []string{"–", "–", "–"}
+		}
 		var width [3]int
-		cells := make([][][]string, len(group))
-		for i, m := range group {
+		for _, m := range group {
 			for _, model := range models {
-				cell := []string{"–", "–", "–"}
-				if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
-					e := m.Errors[at]
-					cell = []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
-				}
-				for j, text := range cell {
+				for j, text := range cells(m, model) {
 					width[j] = max(width[j], utf8.RuneCountInString(text))
 				}
-				cells[i] = append(cells[i], cell)
 			}
 		}
 		aligned := func(of []string) string {
@@ -216,8 +216,8 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		for _, model := range models {
 			t.Columns = append(t.Columns, view.Column{Name: name(model), Unit: aligned([]string{"mean", "90 %", "bias"})})
 		}
-		for i, m := range group {
-			t.Add(m.Of, lists.Map(cells[i], aligned))
+		for _, m := range group {
+			t.Add(m.Of, lists.Map(models, func(model string) string { return aligned(cells(m, model)) }))
 		}
 		t.Title += ", " + printable.Count(slices.Max(lists.Map(group, mostCalls)), "call")
 		w.Tables(t)

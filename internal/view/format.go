@@ -16,22 +16,19 @@ func Digits(v, uncertainty float64) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "?"
 	}
-	places := 0
-	switch {
-	case uncertainty > 0 && !math.IsInf(uncertainty, 0):
-		places = int(math.Ceil(-math.Log10(uncertainty)))
-	case v != 0:
-		places = 2 - int(math.Floor(math.Log10(math.Abs(v))))
-	}
-	most := 3
+	three := 0 // decimals that make three digits
 	if v != 0 {
-		most = max(most, 2-int(math.Floor(math.Log10(math.Abs(v)))))
+		three = 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	}
+	places := three
+	if uncertainty > 0 && !math.IsInf(uncertainty, 0) {
+		places = int(math.Ceil(-math.Log10(uncertainty)))
 	}
 	if places < -1 {
 		unit := math.Pow10(-places - 1)
 		v = math.Round(v/unit) * unit
 	}
-	text := fmt.Sprintf("%.*f", min(max(places, 0), most, 9), v)
+	text := fmt.Sprintf("%.*f", min(max(places, 0), max(three, 3), 9), v)
 	if strings.Trim(text, "-0.") == "" { // no -0
 		text = strings.TrimPrefix(text, "-")
 	}

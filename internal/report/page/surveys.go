@@ -132,9 +132,8 @@ func ofKind(d *view.Drawing, machines []compare.Machine, found []measured, parts
 // maps has heat maps of pairs, on one scale for all machines, and the median of each level.
 func (x *index) maps(machines []compare.Machine, found []measured) *document.Document {
 	least, most := make(map[string]float64), make(map[string]float64)
-	having := 0
+	having := len(lists.Filter(found, func(m measured) bool { return len(m.maps) > 0 }))
 	for _, surveys := range found {
-		having += min(1, len(surveys.maps))
 		for i := range surveys.maps {
 			m := &surveys.maps[i]
 			lo, hi := m.Span()
