@@ -18,12 +18,16 @@ const tooNoisy = 0.5
 // noise is the median relative half-width of cells with samples: +Inf if most are unknown, 0 without
 // samples.
 func noise(m Machine) float64 {
-	widths := lists.Map(lists.Filter(m.File.Cells, sampled), func(c params.Cell) float64 { return c.Time.Width() })
-	if len(widths) == 0 {
+	return middle(lists.Map(lists.Filter(m.File.Cells, sampled), func(c params.Cell) float64 { return c.Time.Width() }))
+}
+
+// middle is the median, of an even number of values the larger one in the middle; 0 without values.
+func middle(values []float64) float64 {
+	if len(values) == 0 {
 		return 0
 	}
-	slices.Sort(widths)
-	return widths[len(widths)/2]
+	slices.Sort(values)
+	return values[len(values)/2]
 }
 
 // referred puts the reference machine in front: the first, unless its file is too noisy and another's is

@@ -69,17 +69,12 @@ type Verdict struct {
 // ratios, and the median of Visible.
 func adjust(all []*Ratio) (tested, differ int, visible float64) {
 	all = lists.Filter(all, func(r *Ratio) bool { return r != nil && r.Tested })
-	seen := lists.Map(all, func(r *Ratio) float64 { return r.Visible })
 	for i, p := range fit.Adjust(lists.Map(all, func(r *Ratio) float64 { return r.P })) {
 		if all[i].Adjusted, all[i].Differs = p, p < level; p < level {
 			differ++
 		}
 	}
-	if len(all) > 0 {
-		slices.Sort(seen)
-		visible = seen[len(seen)/2]
-	}
-	return len(all), differ, visible
+	return len(all), differ, middle(lists.Map(all, func(r *Ratio) float64 { return r.Visible }))
 }
 
 // Ratios are all points' ratios to the first machine, nil for a point without one.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/published"
@@ -72,16 +73,9 @@ func (d *Published) writeMeasured(w *document.Document) {
 	if d.Noise > 0 {
 		fmt.Fprintf(w, ", %d flagged as noise and left out", d.Noise)
 	}
-	slowest, mean := 0, 0
-	for i := range d.Cells {
-		if _, isSlowest := d.Cells[i].Time.Compared(); isSlowest {
-			slowest++
-		} else {
-			mean++
-		}
-	}
+	slowest := len(lists.Filter(d.Cells, func(c published.Cell) bool { _, is := c.Time.Compared(); return is }))
 	fmt.Fprintf(w, "\ncompared: the slowest rank, where the table has it (%s)", printable.Count(slowest, "cell"))
-	if mean > 0 {
+	if mean := len(d.Cells) - slowest; mean > 0 {
 		fmt.Fprintf(w, "; else the mean over ranks (%d)", mean)
 	}
 	if d.MeanAsSlowest > 0 {

@@ -124,14 +124,9 @@ func writeReachByState(w *document.Document, f *params.File) {
 	samples, moved := 0, 0
 	for _, c := range f.Cells {
 		for _, s := range c.Samples {
-			switch sorting.Of(s) {
-			case params.Moved:
-				moved++
-				samples++
-			case params.AnyState:
-			default:
-				samples++
-			}
+			in := sorting.Of(s)
+			samples += lists.FalseFirst(in != params.AnyState)
+			moved += lists.FalseFirst(in == params.Moved)
 		}
 	}
 	if moved > 0 {

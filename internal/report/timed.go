@@ -133,17 +133,9 @@ func (d *Timed) values() view.Table {
 
 // WriteSummary counts rules, timed and predicted, and compares whole components.
 func (d *Timed) WriteSummary(w io.Writer) {
-	timed, predicted := 0, 0
-	for _, c := range d.Cells {
-		switch {
-		case c.Rule == nil:
-		case c.By == "timed":
-			timed++
-		default:
-			predicted++
-		}
-	}
-	fmt.Fprintf(w, "%s for %s: %s timed, %d predicted; else its own choice stays\n", printable.Count(d.Rules, "rule"), d.Library, printable.Count(timed, "cell"), predicted)
+	ruled := lists.Filter(d.Cells, func(c TimedCell) bool { return c.Rule != nil })
+	timed := len(lists.Filter(ruled, func(c TimedCell) bool { return c.By == "timed" }))
+	fmt.Fprintf(w, "%s for %s: %s timed, %d predicted; else its own choice stays\n", printable.Count(d.Rules, "rule"), d.Library, printable.Count(timed, "cell"), len(ruled)-timed)
 	for _, c := range d.Components {
 		what := strings.Join(c.Environment, " ")
 		if what != c.Name {

@@ -16,13 +16,7 @@ import (
 
 // sketch is a chart that is drawn later.
 func sketch(choice map[string]string, draw func() (*chart.Chart, error)) document.Sketch {
-	return document.Sketch{Choice: choice, Draw: func() (document.Drawing, error) {
-		c, err := draw()
-		if err != nil {
-			return nil, err
-		}
-		return c, nil
-	}}
+	return document.Sketch{Choice: choice, Draw: func() (document.Drawing, error) { return draw() }}
 }
 
 // charts has a section for each group. The first chart of the main group stands beside the verdict.
