@@ -71,13 +71,7 @@ func (h heat) unit() (name string, scale float64) {
 	if !h.Volume {
 		return view.TimeUnit(h.least)
 	}
-	name, scale = "B", 1
-	for _, larger := range []string{"KB", "MB", "GB"} {
-		if h.least >= 1e3*scale {
-			name, scale = larger, 1e3*scale
-		}
-	}
-	return name, scale
+	return view.ByteUnit(h.least, 1e3, 1e3, "KB", "MB", "GB")
 }
 
 // narrow is the ratio of the slowest to the fastest below which shades do not span their whole range,

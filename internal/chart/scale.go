@@ -134,7 +134,7 @@ func (s *scale) sizes(at []float64) {
 	if s.ticksAt(at, bytesLabel) {
 		return
 	}
-	s.powers(4, bytesLabel, 2, 4, 16, 64, 256, 1024, 1<<20)
+	s.powers(4, bytesLabel, 4, 16, 64, 256, 1024, 1<<20)
 	if s.hi/s.lo < 64 {
 		s.powers(2, bytesLabel, 2, 4, 16)
 	}
@@ -143,9 +143,6 @@ func (s *scale) sizes(at []float64) {
 // powers puts ticks at powers of minor, with labels at powers of the first stride that fits.
 func (s *scale) powers(minor float64, label func(float64) string, strides ...float64) {
 	for _, stride := range strides {
-		if stride < minor {
-			continue
-		}
 		s.ticks = nil
 		for v := math.Pow(minor, math.Floor(math.Log(s.lo)/math.Log(minor))); v <= s.hi*(1+1e-9); v *= minor {
 			t := plot.Tick{Value: v}

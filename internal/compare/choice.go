@@ -94,24 +94,16 @@ func (choice Choice) restricts() bool {
 
 // channels are the chosen channels that at least two machines have.
 func (choice Choice) channels(all []offers) ([]Channel, error) {
-	owners := make(map[Channel]int)
+	admitted := lists.Filter(lists.Concat(all, func(m offers) []Curve { return m.curves }), func(c Curve) bool { return choice.admits(c.Channel) })
 	segments := make(map[int]bool)
-	var order []Channel
-	for _, m := range all {
-		for _, c := range m.curves {
-			if !choice.admits(c.Channel) {
-				continue
-			}
-			if owners[c.Channel]++; owners[c.Channel] == 1 {
-				order = append(order, c.Channel)
-			}
-			segments[c.Bytes] = segments[c.Bytes] || c.Segment
-		}
+	for _, c := range admitted {
+		segments[c.Bytes] = segments[c.Bytes] || c.Segment
 	}
-	slices.SortStableFunc(order, func(a, b Channel) int {
+	common := lists.Filter(lists.Groups(admitted, func(c Curve) Channel { return c.Channel }), func(of []Curve) bool { return len(of) > 1 })
+	chosen := lists.Map(common, func(of []Curve) Channel { return of[0].Channel })
+	slices.SortFunc(chosen, func(a, b Channel) int {
 		return cmp.Or(strings.Compare(a.Setup, b.Setup), cmp.Compare(a.Placement, b.Placement), lists.FalseFirst(a.OffCache)-lists.FalseFirst(b.OffCache), a.Bytes-b.Bytes)
 	})
-	chosen := lists.Filter(order, func(c Channel) bool { return owners[c] > 1 })
 	if len(chosen) > 0 && len(choice.Sizes) == 0 {
 		sizes := segmentSizes(chosen, segments)
 		chosen = slices.DeleteFunc(chosen, func(c Channel) bool { return !slices.Contains(sizes, c.Bytes) })

@@ -108,7 +108,7 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}
-	o := &Overview{Outliers: []Outlier{}, Tables: []FleetTable{}, Warnings: []Warning{}}
+	o := &Overview{Outliers: []Outlier{}, Warnings: []Warning{}}
 	if machines = o.inState(machines); len(machines) < 3 {
 		return nil, fmt.Errorf("%d machines have been in the same state, with a flag of %s, and a fleet takes three: name more files", len(machines), o.State.Name())
 	}
@@ -132,17 +132,13 @@ func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
 	if why != nil {
 		o.Warnings = append(o.Warnings, Warning{What: why})
 	}
-	at := make(map[Channel]int)
-	for i, c := range channels {
-		at[c] = i
-		o.Tables = append(o.Tables, FleetTable{Channel: c})
-	}
+	o.Tables = lists.Map(channels, func(c Channel) FleetTable { return FleetTable{Channel: c} })
 	unknown := make(map[string]int) // cells of a machine
 	for n, v := range contents {
 		name := machines[n].Name
 		o.Machines = append(o.Machines, machines[n].Described)
 		for _, c := range v.curves {
-			if i, chosen := at[c.Channel]; chosen {
+			if i := slices.Index(channels, c.Channel); i >= 0 {
 				unknown[name] += o.Tables[i].add(name, &c, isolated[c.Channel] && !c.Isolated)
 			}
 		}

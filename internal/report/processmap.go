@@ -64,12 +64,7 @@ func ranking(r *processmap.Result) string {
 
 func mapCosts(r *processmap.Result) view.Table {
 	least := slices.Min(lists.Map(r.Mappings, func(m processmap.Mapping) int64 { return m.HopBytes }))
-	unit, scale := "B", 1.
-	for _, larger := range binaryUnits {
-		if float64(least) >= 1000*scale {
-			unit, scale = larger, 1024*scale
-		}
-	}
+	unit, scale := view.ByteUnit(float64(least), 1000, 1024, binaryUnits...)
 	t := view.Table{Columns: append(view.Words("mapping"), view.Column{Name: "hop-bytes", Unit: unit})}
 	if r.Predicted != "" {
 		t.Columns = append(t.Columns, view.Column{Name: "predicted", Unit: "µs"})

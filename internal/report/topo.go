@@ -268,14 +268,8 @@ func rounded(n int64) string {
 	if n == 0 {
 		return "-"
 	}
-	size, unit := float64(n), "B"
-	for _, next := range binaryUnits {
-		if size < 999.5 {
-			break
-		}
-		size, unit = size/1024, next
-	}
-	return strconv.FormatFloat(size, 'g', 3, 64) + " " + unit
+	unit, bytes := view.ByteUnit(float64(n), 999.5, 1024, binaryUnits...)
+	return strconv.FormatFloat(float64(n)/bytes, 'g', 3, 64) + " " + unit
 }
 
 func orDash(text string) string { return cmp.Or(text, "-") }

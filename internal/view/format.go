@@ -138,6 +138,18 @@ func Bytes(n int) string {
 	return strconv.Itoa(n)
 }
 
+// ByteUnit is the unit to write n bytes in, and its bytes. Each larger unit is step times the one before, and is taken
+// if n is that many, from, of the one before or more.
+func ByteUnit(n, from, step float64, larger ...string) (unit string, bytes float64) {
+	unit, bytes = "B", 1
+	for _, next := range larger {
+		if n >= from*bytes {
+			unit, bytes = next, step*bytes
+		}
+	}
+	return unit, bytes
+}
+
 // Size writes a size in a sentence: 8K, 100 B.
 func Size(n int) string {
 	text := Bytes(n)
