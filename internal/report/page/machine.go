@@ -103,40 +103,30 @@ func (x *index) files() (names []string) {
 
 // group groups the curves by channel without size.
 func (x *index) group() {
-	for _, curves := range x.curves {
-		var seen []int
-		for _, c := range curves {
-			key := grouped(c.Channel)
-			n := slices.IndexFunc(x.groups, func(g group) bool { return g.channel == key })
-			if n < 0 {
-				n, x.groups = len(x.groups), append(x.groups, group{channel: key})
-			}
-			g := &x.groups[n]
-			if !slices.Contains(seen, n) {
-				seen = append(seen, n)
-				g.machines++
-			}
-			g.add(c)
-		}
+	for _, curves := range lists.Groups(slices.Concat(x.curves...), func(c compare.Curve) compare.Channel { return grouped(c.Channel) }) {
+		machines := lists.Groups(curves, func(c compare.Curve) string { return c.Machine })
+		g := group{channel: grouped(curves[0].Channel), machines: len(machines)}
+		g.add(curves)
+		x.groups = append(x.groups, g)
 	}
 	for _, curves := range x.curves { // published parameters are compared with local memory in cache
 		published := slices.ContainsFunc(curves, func(c compare.Curve) bool { return c.Setup == params.Published })
 		for n := range x.groups {
 			if g := &x.groups[n]; published && g.local() {
 				g.machines++
-				for _, c := range curves {
-					g.add(c)
-				}
+				g.add(curves)
 			}
 		}
 	}
 	x.bytes, x.main = size(x.curves), x.mainGroup()
 }
 
-func (g *group) add(c compare.Curve) {
-	g.sizes = lists.Insert(g.sizes, c.Bytes)
-	for _, p := range c.Points {
-		g.taus = lists.Insert(g.taus, p.Tau)
+func (g *group) add(curves []compare.Curve) {
+	for _, c := range curves {
+		g.sizes = lists.Insert(g.sizes, c.Bytes)
+		for _, p := range c.Points {
+			g.taus = lists.Insert(g.taus, p.Tau)
+		}
 	}
 }
 

@@ -58,15 +58,10 @@ func (x *index) surveys() *document.Document {
 	var d document.Document
 	machines := x.surveyed()
 	found := lists.Map(machines, func(m compare.Machine) measured { return newMeasured(m.File) })
+	profiles := lists.Concat(found, func(m measured) []*view.Profile { return m.profiles })
 	for _, s := range survey.Drawn() {
-		var parts []chart.Part
-		for _, m := range found {
-			for _, p := range m.profiles {
-				if part := (chart.Part{Panel: p.Panel, Where: p.Where}); p.Kind == s.Drawing.Kind && !slices.Contains(parts, part) {
-					parts = append(parts, part)
-				}
-			}
-		}
+		of := lists.Filter(profiles, func(p *view.Profile) bool { return p.Kind == s.Drawing.Kind })
+		parts := lists.Unique(lists.Map(of, func(p *view.Profile) chart.Part { return chart.Part{Panel: p.Panel, Where: p.Where} }))
 		if len(parts) > 0 {
 			x.kinds = append(x.kinds, s.Drawing.Label)
 			d.Chart(ofKind(s.Drawing, machines, found, parts))
