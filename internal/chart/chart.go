@@ -146,7 +146,8 @@ func (c *Chart) describe() string {
 	if panels := joined("; ", lists.Map(c.Panels, func(p Panel) string { return p.Name })...); panels != "" {
 		text += ". Panels: " + panels
 	}
-	series := lists.Concat(c.Panels, func(p Panel) []Series { return lists.Filter(p.Series, func(s Series) bool { return !s.Faint }) })
+	series := lists.Concat(c.Panels, func(p Panel) []Series { return p.Series })
+	series = lists.Filter(series, func(s Series) bool { return !s.Faint })
 	if names := joined("; ", lists.Unique(lists.Map(series, func(s Series) string { return s.Name }))...); names != "" {
 		text += ". Lines: " + names
 	}

@@ -103,7 +103,9 @@ func sizesText(sizes []int) string { return strings.Join(lists.Map(sizes, view.B
 // differ in two properties, one is the colour and mark and the other the dash: machines are colours, and
 // on one machine τ is the dash. No two lines differ by colour alone.
 func named(lines []line) (series []Series, caption []string) {
-	traits := lists.Map(lines, func(l line) []string { return []string{l.machine, l.name, l.tau, l.setup, l.placement, l.cache} })
+	traits := lists.Map(lines, func(l line) []string {
+		return []string{l.machine, l.name, l.tau, l.setup, l.placement, l.cache}
+	})
 	common := make([]bool, len(traits[0]))
 	for i := range common {
 		common[i] = !slices.ContainsFunc(traits, func(t []string) bool { return t[i] != traits[0][i] })

@@ -85,9 +85,12 @@ func (ch Choice) costs(d *predict.Machines, topic func(predict.MachineCost) stri
 	}
 	if len(ch.Algorithms) == 0 { // the first topic with two sizes
 		topics := lists.Groups(of.all, topic)
-		taken = topics[0]
-		if lines := lists.Filter(topics, func(rows []predict.MachineCost) bool { return len(lists.Unique(lists.Map(rows, of.bytes))) > 1 }); len(lines) > 0 {
-			taken, omitted = lines[0], lists.Map(lines[1:], func(rows []predict.MachineCost) string { return topic(rows[0]) })
+		lines := lists.Filter(topics, func(rows []predict.MachineCost) bool {
+			return len(lists.Unique(lists.Map(rows, of.bytes))) > 1
+		})
+		if taken = topics[0]; len(lines) > 0 {
+			taken = lines[0]
+			omitted = lists.Map(lines[1:], func(rows []predict.MachineCost) string { return topic(rows[0]) })
 		}
 	}
 	if taken, p, err = of.ofRanks(ch, taken); err != nil {
@@ -116,7 +119,9 @@ func StridedCosts(d *predict.Strided) (*Chart, error) {
 		p := Panel{Name: "m = " + view.Bytes(of[0].Bytes), X: Axis{"stride, bytes", Sizes}, Y: Axis{"predicted time", Times}, Height: 0.7}
 		for i, line := range lists.Groups(of, func(r predict.StridedCost) string { return r.Model }) {
 			s := Series{Name: line[0].Model, Colour: i, Style: i}
-			s.Points = lists.Map(line, func(r predict.StridedCost) Point { return Point{float64(r.Stride), exactly(r.Seconds * 1e9)} })
+			s.Points = lists.Map(line, func(r predict.StridedCost) Point {
+				return Point{float64(r.Stride), exactly(r.Seconds * 1e9)}
+			})
 			p.Series = append(p.Series, s)
 		}
 		c.Panels = append(c.Panels, p)

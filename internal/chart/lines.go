@@ -173,10 +173,12 @@ func joined(separator string, parts ...string) string {
 
 // startupAndBytes is the line T_s + m·τ_d fitted to the drawing's sizes of a series; false with too few.
 func (f figure) startupAndBytes(s Series) (Series, bool) {
-	ms := lists.Map(s.Points, func(p Point) int { return int(p.X) })
+	sizeOf := func(p Point) int { return int(p.X) }
+	ms := lists.Map(s.Points, sizeOf)
 	sizes := f.Fitted(ms)
 	fitted := lists.Filter(s.Points, func(p Point) bool { return slices.Contains(sizes, int(p.X)) })
-	through, err := fit.LineOf(lists.Map(fitted, func(p Point) int { return int(p.X) }), lists.Map(fitted, func(p Point) float64 { return p.Y.Center }))
+	times := lists.Map(fitted, func(p Point) float64 { return p.Y.Center })
+	through, err := fit.LineOf(lists.Map(fitted, sizeOf), times)
 	if err != nil {
 		return Series{}, false
 	}

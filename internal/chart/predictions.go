@@ -108,8 +108,8 @@ func exactly(v float64) fit.Estimate {
 // verified are the chosen rows with a message: by default of the largest P and in cache, and of the most
 // frequent state of the machine.
 func (ch Choice) verified(v *verify.Result) (taken []verify.Row, caption []string, err error) {
-	of := rows[verify.Row]{lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 }), "verified",
-		func(r verify.Row) string { return r.Name },
+	all := lists.Filter(v.Rows, func(r verify.Row) bool { return r.Bytes >= 1 && r.Measured.Center > 0 })
+	of := rows[verify.Row]{all, "verified", func(r verify.Row) string { return r.Name },
 		func(r verify.Row, algorithm string) bool {
 			return r.Name == algorithm || strings.HasPrefix(r.Name, algorithm+":")
 		},

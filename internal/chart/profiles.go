@@ -184,7 +184,8 @@ func (f figure) ofMachine(m compare.Machine) (all []profile, err error) {
 		return slices.ContainsFunc(p.sizes(), func(m int) bool { return slices.Contains(f.Sizes, m) })
 	})
 	if len(sized) == 0 {
-		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, f.What, sizesText(f.Sizes), sizesText(lists.Rising(lists.Concat(wanted, profile.sizes))))
+		sizes := lists.Rising(lists.Concat(wanted, profile.sizes))
+		return nil, fmt.Errorf("%s has no %s of m = %s: it has %s", m.Name, f.What, sizesText(f.Sizes), sizesText(sizes))
 	}
 	for _, p := range sized {
 		if p.Over == view.MessageSize {
@@ -298,7 +299,9 @@ func (f figure) byName(all []profile) ([]profile, error) {
 	}
 	taken := lists.Filter(all, func(p profile) bool {
 		lacks := func(word string) bool { // and every word that it can stand for
-			return !slices.ContainsFunc(f.Variants, func(other string) bool { return p.is(other) && (other == word || !together(word, other)) })
+			return !slices.ContainsFunc(f.Variants, func(other string) bool {
+				return p.is(other) && (other == word || !together(word, other))
+			})
 		}
 		return !slices.ContainsFunc(f.Variants, lacks)
 	})

@@ -94,12 +94,14 @@ func (choice Choice) restricts() bool {
 
 // channels are the chosen channels that at least two machines have.
 func (choice Choice) channels(all []offers) ([]Channel, error) {
-	admitted := lists.Filter(lists.Concat(all, func(m offers) []Curve { return m.curves }), func(c Curve) bool { return choice.admits(c.Channel) })
+	curves := lists.Concat(all, func(m offers) []Curve { return m.curves })
+	admitted := lists.Filter(curves, func(c Curve) bool { return choice.admits(c.Channel) })
 	segments := make(map[int]bool)
 	for _, c := range admitted {
 		segments[c.Bytes] = segments[c.Bytes] || c.Segment
 	}
-	common := lists.Filter(lists.Groups(admitted, func(c Curve) Channel { return c.Channel }), func(of []Curve) bool { return len(of) > 1 })
+	grouped := lists.Groups(admitted, func(c Curve) Channel { return c.Channel })
+	common := lists.Filter(grouped, func(of []Curve) bool { return len(of) > 1 })
 	chosen := lists.Map(common, func(of []Curve) Channel { return of[0].Channel })
 	slices.SortFunc(chosen, func(a, b Channel) int {
 		return cmp.Or(strings.Compare(a.Setup, b.Setup), cmp.Compare(a.Placement, b.Placement), lists.FalseFirst(a.OffCache)-lists.FalseFirst(b.OffCache), a.Bytes-b.Bytes)

@@ -147,7 +147,8 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 }
 
 func describe(m Machine) Described {
-	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, slices.ContainsFunc(m.File.Cells, sampled), doubt.BestCarried(m.File, m.File), m.Published()}
+	samples := slices.ContainsFunc(m.File.Cells, sampled)
+	return Described{m.Name, m.Path, m.File.Provenance.CPUModel, samples, doubt.BestCarried(m.File, m.File), m.Published()}
 }
 
 // sampled tells transfers and cells of surveys with samples.

@@ -66,7 +66,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, b := range row.Points {
 				take(b.Ratio, func() string {
 					one, _ := t.Rows[0].At(b.Tau)
-					return more(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth, "%s moves %s: %s against %s GB/s", "the bytes of", "more bytes than") +
+					return more(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth, moves) +
 						fmt.Sprintf(" (%s, m = %s, τ = %d%s).", t.Channel, view.Bytes(t.Bytes), b.Tau, t.State.Title())
 				})
 			}
@@ -80,7 +80,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, cell := range row.Compared {
 				take(cell.Ratio, func() string {
 					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
-					return more(c.First(k.State), row.Machine, first.Time, cell.Time, "%s takes %s: %s against %s ns", "as long as", "longer than") +
+					return more(c.First(k.State), row.Machine, first.Time, cell.Time, takes) +
 						fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
 				})
 			}
@@ -97,16 +97,23 @@ func (c *Comparison) headline(machines []Machine) string {
 		printable.List(lists.Map(noisy, func(m Machine) string { return view.HalfWidth(noise(m)) + " (" + m.Name + ")" })))
 }
 
-// more says of which of two machines a value is larger, and by how much: 3.6 times the bytes of the other, 10 % more
-// bytes than the other.
-func more(first, second string, one, other fit.Estimate, format, times, percent string) string {
+// A wording says that a machine's value is larger than another's, 3.6 times or by 10 %.
+type wording struct{ sentence, times, percent string }
+
+var (
+	moves = wording{"%s moves %s: %s against %s GB/s", "the bytes of", "more bytes than"}
+	takes = wording{"%s takes %s: %s against %s ns", "as long as", "longer than"}
+)
+
+// more says of which of two machines a value is larger.
+func more(first, second string, one, other fit.Estimate, in wording) string {
 	if one.Center < other.Center {
 		first, second, one, other = second, first, other, one
 	}
 	ratio := one.Center / other.Center
-	factor := view.Digits(ratio, ratio/20) + " times " + times
+	factor := view.Digits(ratio, ratio/20) + " times " + in.times
 	if ratio < 1.2 {
-		factor = fmt.Sprintf("%.0f %% %s", 100*(ratio-1), percent)
+		factor = fmt.Sprintf("%.0f %% %s", 100*(ratio-1), in.percent)
 	}
-	return fmt.Sprintf(format, first, factor+" "+second, view.Rough(one), view.Rough(other))
+	return fmt.Sprintf(in.sentence, first, factor+" "+second, view.Rough(one), view.Rough(other))
 }

@@ -46,7 +46,8 @@ type SurveyCell struct {
 // surveys compares the surveys of machines in a state with the first machine's, kinds in the order of
 // its file.
 func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTable) {
-	for _, first := range lists.Groups(lists.Filter(machines[0].File.Cells, ofSurvey), func(c params.Cell) params.Kind { return c.Kind }) {
+	cells := lists.Filter(machines[0].File.Cells, ofSurvey)
+	for _, first := range lists.Groups(cells, func(c params.Cell) params.Kind { return c.Kind }) {
 		k := SurveyTable{Kind: first[0].Kind, State: state}
 		for _, m := range machines[1:] {
 			if row := surveyRow(machines[0].File, m, first, test); row.Cells > 0 {

@@ -79,18 +79,21 @@ func adjust(all []*Ratio) (tested, differ int, visible float64) {
 
 // Ratios are all points' ratios to the first machine, nil for a point without one.
 func (t Table) Ratios() []*Ratio {
-	return lists.Concat(t.Rows, func(r Row) []*Ratio { return lists.Map(r.Points, func(p Point) *Ratio { return p.Ratio }) })
+	points := lists.Concat(t.Rows, func(r Row) []Point { return r.Points })
+	return lists.Map(points, func(p Point) *Ratio { return p.Ratio })
 }
 
 // ratios are all cells' ratios to the first machine.
 func (k SurveyTable) ratios() []*Ratio {
-	return lists.Concat(k.Rows, func(r SurveyRow) []*Ratio { return lists.Map(r.Compared, func(c SurveyCell) *Ratio { return c.Ratio }) })
+	cells := lists.Concat(k.Rows, func(r SurveyRow) []SurveyCell { return r.Compared })
+	return lists.Map(cells, func(c SurveyCell) *Ratio { return c.Ratio })
 }
 
 // conclude corrects all tests for their number, and sets the verdict.
 func (c *Comparison) conclude(machines []Machine, test fit.Test) {
 	v := &c.Verdict
-	v.Cells, v.Differ, v.Visible = adjust(append(lists.Concat(c.Tables, Table.Ratios), lists.Concat(c.Surveys, SurveyTable.ratios)...))
+	all := append(lists.Concat(c.Tables, Table.Ratios), lists.Concat(c.Surveys, SurveyTable.ratios)...)
+	v.Cells, v.Differ, v.Visible = adjust(all)
 	for _, k := range c.Surveys {
 		for i := range k.Rows {
 			k.Rows[i].count()

@@ -95,7 +95,8 @@ func firstOf(n int, what string) string {
 func widest(cells []*compare.FleetCell) []*compare.FleetCell {
 	width := func(c *compare.FleetCell) float64 { return c.Time.Deviation / c.Time.Median }
 	falling := slices.SortedStableFunc(slices.Values(cells), func(a, b *compare.FleetCell) int { return cmp.Compare(width(b), width(a)) })
-	return lists.Filter(cells, func(c *compare.FleetCell) bool { return slices.Contains(falling[:min(mostInSurvey, len(falling))], c) })
+	widest := falling[:min(mostInSurvey, len(falling))]
+	return lists.Filter(cells, func(c *compare.FleetCell) bool { return slices.Contains(widest, c) })
 }
 
 // spreads are the heads of a spread's cells.

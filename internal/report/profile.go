@@ -19,7 +19,9 @@ func Profiles(f *params.File) []*view.Profile {
 			cells[c.Kind] = append(cells[c.Kind], c)
 		}
 	}
-	profiles := lists.Concat(survey.Drawn(), func(s *survey.Survey) []*view.Profile { return s.Drawing.Profiles(cells[s.Drawing.Kind]) })
+	profiles := lists.Concat(survey.Drawn(), func(s *survey.Survey) []*view.Profile {
+		return s.Drawing.Profiles(cells[s.Drawing.Kind])
+	})
 	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Cache, b.Cache), a.Tau-b.Tau)
 	})

@@ -113,7 +113,9 @@ func inState(workers int, s params.State) string {
 // verifiedTable is the table of one algorithm: the full model's prediction and all models' errors.
 func verifiedTable(v *verify.Result, measured []verify.Row) view.Table {
 	beside := []view.Column{{Name: "predicted", Unit: "full, µs"}}
-	beside = append(beside, lists.Map(v.Models, func(m verify.Model) view.Column { return view.Column{Name: way(m.Name), Unit: "error"} })...)
+	for _, m := range v.Models {
+		beside = append(beside, view.Column{Name: way(m.Name), Unit: "error"})
+	}
 	var rows []timedRow
 	for _, r := range measured {
 		m := view.Bytes(r.Bytes)

@@ -103,9 +103,10 @@ func (x *index) files() (names []string) {
 
 // group groups the curves by channel without size.
 func (x *index) group() {
-	for _, curves := range lists.Groups(slices.Concat(x.curves...), func(c compare.Curve) compare.Channel { return grouped(c.Channel) }) {
+	channel := func(c compare.Curve) compare.Channel { return grouped(c.Channel) }
+	for _, curves := range lists.Groups(slices.Concat(x.curves...), channel) {
 		machines := lists.Groups(curves, func(c compare.Curve) string { return c.Machine })
-		g := group{channel: grouped(curves[0].Channel), machines: len(machines)}
+		g := group{channel: channel(curves[0]), machines: len(machines)}
 		g.add(curves)
 		x.groups = append(x.groups, g)
 	}

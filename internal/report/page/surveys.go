@@ -61,10 +61,10 @@ func (x *index) surveys() *document.Document {
 	profiles := lists.Concat(found, func(m measured) []*view.Profile { return m.profiles })
 	for _, s := range survey.Drawn() {
 		of := lists.Filter(profiles, func(p *view.Profile) bool { return p.Kind == s.Drawing.Kind })
-		parts := lists.Unique(lists.Map(of, func(p *view.Profile) chart.Part { return chart.Part{Panel: p.Panel, Where: p.Where} }))
+		parts := lists.Map(of, func(p *view.Profile) chart.Part { return chart.Part{Panel: p.Panel, Where: p.Where} })
 		if len(parts) > 0 {
 			x.kinds = append(x.kinds, s.Drawing.Label)
-			d.Chart(ofKind(s.Drawing, machines, found, parts))
+			d.Chart(ofKind(s.Drawing, machines, found, lists.Unique(parts)))
 		}
 	}
 	maps := x.maps(machines, found) // sets things
