@@ -66,7 +66,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, b := range row.Points {
 				take(b.Ratio, func() string {
 					one, _ := t.Rows[0].At(b.Tau)
-					return more(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth, moves) +
+					return more(t.Rows[0].Machine, row.Machine, one.Bandwidth, b.Bandwidth, moreBytes) +
 						fmt.Sprintf(" (%s, m = %s, τ = %d%s).", t.Channel, view.Bytes(t.Bytes), b.Tau, t.State.Title())
 				})
 			}
@@ -80,7 +80,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, cell := range row.Compared {
 				take(cell.Ratio, func() string {
 					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
-					return more(c.First(k.State), row.Machine, first.Time, cell.Time, takes) +
+					return more(c.First(k.State), row.Machine, first.Time, cell.Time, longer) +
 						fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
 				})
 			}
@@ -101,8 +101,8 @@ func (c *Comparison) headline(machines []Machine) string {
 type wording struct{ sentence, times, percent string }
 
 var (
-	moves = wording{"%s moves %s: %s against %s GB/s", "the bytes of", "more bytes than"}
-	takes = wording{"%s takes %s: %s against %s ns", "as long as", "longer than"}
+	moreBytes = wording{"%s moves %s: %s against %s GB/s", "the bytes of", "more bytes than"}
+	longer    = wording{"%s takes %s: %s against %s ns", "as long as", "longer than"}
 )
 
 // more says of which of two machines a value is larger.

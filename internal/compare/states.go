@@ -54,14 +54,9 @@ func statesOf(f *params.File) []params.State {
 	if several := f.States(); len(several) > 0 {
 		return several
 	}
-	var flags []float64
-	for _, w := range f.Watches {
-		for _, s := range w.States {
-			if len(w.CPUs) == 2 {
-				flags = append(flags, s.NS)
-			}
-		}
-	}
+	pairs := lists.Filter(f.Watches, func(w params.Watch) bool { return len(w.CPUs) == 2 })
+	states := lists.Concat(pairs, func(w params.Watch) []params.State { return w.States })
+	flags := lists.Map(states, func(s params.State) float64 { return s.NS })
 	if len(flags) == 0 || slices.Max(flags) >= fit.LeastApart*slices.Min(flags) {
 		return nil
 	}

@@ -42,10 +42,7 @@ func Told(machines []Machine) []Warning {
 
 // told are a file's warnings.
 func told(f *params.File) (all []error) {
-	for _, text := range f.Warnings {
-		all = append(all, errors.New(text))
-	}
-	all = append(all, doubt.OfMemory(f)...)
+	all = append(lists.Map(f.Warnings, errors.New), doubt.OfMemory(f)...)
 	if ascending := f.Plan.Ascending(); ascending != nil {
 		all = append(all, fmt.Errorf("%w: measure it anew", ascending))
 	}

@@ -17,6 +17,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/transform"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // NewWriter escapes text and writes it to w: control characters except newline and tab, bidirectional
@@ -93,11 +95,7 @@ func Part(s string) string { return shortened(s, maxPart) }
 // by Part.
 func Sentence(s string) string {
 	s = quotation.ReplaceAllStringFunc(Line(s), Part)
-	words := strings.Split(s, " ")
-	for i := range words {
-		words[i] = Part(words[i])
-	}
-	return shortened(strings.Join(words, " "), maxTotal)
+	return shortened(strings.Join(lists.Map(strings.Split(s, " "), Part), " "), maxTotal)
 }
 
 var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -38,19 +39,16 @@ func Below(c *compare.Comparison) *document.Document {
 
 // sayTables writes L(m,τ), bandwidth, A(τ) and fitted curves for each channel, then the conclusions.
 func sayTables(w *document.Document, c *compare.Comparison) {
-	var noise, untested bool
 	for i := range c.Tables {
 		t := &c.Tables[i]
 		fmt.Fprintf(w, "%s\n\n", tableTitle(t))
 		w.TablesAbove(quantities(t)...)
 		w.TablesAbove(sums(t))
-		for _, r := range t.Ratios() {
-			if r != nil {
-				noise, untested = noise || r.Tested && !r.Differs, untested || !r.Tested
-			}
-		}
 	}
 	w.TablesAbove(surveyRatios(c)...)
+	ratios := lists.Filter(lists.Concat(c.Tables, compare.Table.Ratios), func(r *compare.Ratio) bool { return r != nil })
+	noise := slices.ContainsFunc(ratios, func(r *compare.Ratio) bool { return r.Tested && !r.Differs })
+	untested := slices.ContainsFunc(ratios, func(r *compare.Ratio) bool { return !r.Tested })
 	if noise {
 		fmt.Fprintln(w, "~ no difference found: within the least effect, or not told from what launches and sessions differ by")
 	}
