@@ -82,14 +82,19 @@ func writeMessages(w *document.Document, f *params.File) {
 func writeCopies(w *document.Document, in []compare.Machine) {
 	plan := in[0].File.Plan
 	for _, setup := range plan.Setups {
-		for _, policy := range plan.Policies {
-			for _, off := range plan.Caches {
-				if t := copies(in, setup, policy, off); len(t.Rows) > 0 {
-					w.TablesAbove(t)
-				}
+		for _, at := range places(plan) {
+			if t := copies(in, setup, at.Placement, at.OffCache); len(t.Rows) > 0 {
+				w.TablesAbove(t)
 			}
 		}
 	}
+}
+
+// places are the placements of a plan, each in all of its states of the cache.
+func places(plan params.Plan) []params.Selection {
+	return lists.Concat(plan.Policies, func(policy numa.Policy) []params.Selection {
+		return lists.Map(plan.Caches, func(off bool) params.Selection { return params.Selection{Placement: policy, OffCache: off} })
+	})
 }
 
 // writeTransfers writes a plan's transfers through buffers of a number of segments, of bytes each.
@@ -105,19 +110,17 @@ func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
 		if setup == setups.Share.Name && !first { // it has no intermediate buffers
 			continue
 		}
-		for _, policy := range f.Plan.Policies {
-			for _, off := range f.Plan.Caches {
-				through.Setup, through.Placement, through.OffCache = setup, policy, off
-				t := transferTable(f, at, through)
-				if len(t.Columns) == 0 {
-					blank = append(blank, t.Title)
-					continue
-				}
-				if len(f.Plan.MoreSegments) > 0 && setup != setups.Share.Name {
-					t.Title += fmt.Sprintf("; buffers of %d segments", segments)
-				}
-				w.TablesAbove(t)
+		for _, in := range places(f.Plan) {
+			through.Setup, through.Placement, through.OffCache = setup, in.Placement, in.OffCache
+			t := transferTable(f, at, through)
+			if len(t.Columns) == 0 {
+				blank = append(blank, t.Title)
+				continue
 			}
+			if len(f.Plan.MoreSegments) > 0 && setup != setups.Share.Name {
+				t.Title += fmt.Sprintf("; buffers of %d segments", segments)
+			}
+			w.TablesAbove(t)
 		}
 	}
 	if len(blank) > 0 {
@@ -176,27 +179,20 @@ func firstCPUs(f *params.File) []view.Table {
 // overheads has a table of o(m) for each placement and state of the cache with measured messages. Notes name
 // the other placements and states that share this o(m).
 func overheads(f *params.File) (tables []view.Table) {
-	type place struct {
-		policy numa.Policy
-		off    bool
-	}
-	at := make(map[place]int) // of the tables
-	for _, policy := range f.Plan.Policies {
-		for _, off := range f.Plan.Caches {
-			all := slices.DeleteFunc(f.Overheads(params.Selection{Placement: policy, OffCache: off}), func(o params.Overhead) bool { return math.IsNaN(o.Message.Center) })
-			if len(all) == 0 {
-				continue
-			}
-			measured := place{all[0].Placement, all[0].OffCache}
-			i, there := at[measured]
-			if !there {
-				i, at[measured] = len(tables), len(tables)
-				exchanges := f.ExchangeOverheads(params.Selection{Placement: measured.policy, OffCache: measured.off})
-				tables = append(tables, overheadTable(measured.policy, measured.off, all, exchanges))
-			}
-			if measured != (place{policy, off}) {
-				tables[i].Note("the same o(m) is taken for placement %s, %s, of which no message was measured", policy, view.Cache(off))
-			}
+	var measured []params.Selection // of the tables
+	for _, in := range places(f.Plan) {
+		all := slices.DeleteFunc(f.Overheads(in), func(o params.Overhead) bool { return math.IsNaN(o.Message.Center) })
+		if len(all) == 0 {
+			continue
+		}
+		of := params.Selection{Placement: all[0].Placement, OffCache: all[0].OffCache}
+		i := slices.Index(measured, of)
+		if i < 0 {
+			i, measured = len(tables), append(measured, of)
+			tables = append(tables, overheadTable(of.Placement, of.OffCache, all, f.ExchangeOverheads(of)))
+		}
+		if of != in {
+			tables[i].Note("the same o(m) is taken for placement %s, %s, of which no message was measured", in.Placement, view.Cache(in.OffCache))
 		}
 	}
 	return tables
