@@ -143,3 +143,13 @@ func TestWriteJSON(t *testing.T) {
 		t.Errorf("%q, %v", b.String(), err)
 	}
 }
+
+// A larger unit is taken from some number of the one before on.
+func TestByteUnit(t *testing.T) {
+	for n, want := range map[float64]string{0: "B 1", 999: "B 1", 1000: "KiB 1024", 1023999: "KiB 1024", 1024e3: "MiB 1.048576e+06", 1e15: "MiB 1.048576e+06"} {
+		unit, bytes := ByteUnit(n, 1000, 1024, "KiB", "MiB")
+		if got := fmt.Sprintf("%s %g", unit, bytes); got != want {
+			t.Errorf("%g bytes: %s, want %s", n, got, want)
+		}
+	}
+}
