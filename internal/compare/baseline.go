@@ -137,7 +137,7 @@ func NewBaseline(was, now *params.File, test fit.Test, levels Levels) *Baseline 
 	}
 	for _, s := range b.States {
 		if s.Was != nil {
-			b.add(*s.Was, fileIn(was, *s.Was), fileIn(now, s.State), test, func(k params.Key) bool { return moves[k] })
+			b.add(*s.Was, FileIn(was, *s.Was), FileIn(now, s.State), test, func(k params.Key) bool { return moves[k] })
 		}
 	}
 	b.conclude(levels)

@@ -38,7 +38,7 @@ func Reduce(m Machine) *Reduced {
 	r := &Reduced{Described: describe(m), guest: guest(m), states: statesOf(m.File), contents: []content{contentOf(m.Name, m.File)}}
 	if len(r.states) > 1 {
 		for _, state := range r.states {
-			r.contents = append(r.contents, contentOf(m.Name, fileIn(m.File, state)))
+			r.contents = append(r.contents, contentOf(m.Name, FileIn(m.File, state)))
 		}
 	}
 	return r

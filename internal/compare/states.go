@@ -147,15 +147,15 @@ func common(s InState) bool { return len(s.Machines) > 1 }
 func in(state *InState, machines []Machine) (there []Machine) {
 	for _, m := range machines {
 		if of, met := state.Of(m.Name); met {
-			m.File = fileIn(m.File, of)
+			m.File = FileIn(m.File, of)
 			there = append(there, m)
 		}
 	}
 	return there
 }
 
-// fileIn restricts a file to one of its states.
-func fileIn(f *params.File, state params.State) *params.File {
+// FileIn restricts a file to one of its states; a file of one state is unchanged.
+func FileIn(f *params.File, state params.State) *params.File {
 	if alone, err := f.InState(2, state); err == nil {
 		return alone
 	}

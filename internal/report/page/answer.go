@@ -127,10 +127,7 @@ func (x *index) many() (*answer, error) {
 	for i, m := range x.of {
 		x.curves[i] = nil
 		if state, met := o.State.Of(m.Name); met {
-			if m, err = m.In(state); err != nil {
-				return nil, err
-			}
-			x.curves[i], _ = compare.Curves(x.of[i].Name, m.File) // as in describe
+			x.curves[i], _ = compare.Curves(m.Name, compare.FileIn(m.File, state)) // as in describe
 		}
 	}
 	return a, nil

@@ -67,6 +67,22 @@ func TestFleetWithoutCommonSetup(t *testing.T) {
 	}
 }
 
+// A fleet has a page in the state that is compared, also if a machine was in that state all the time.
+func TestFleetInStates(t *testing.T) {
+	p := many(compare.Fleet + 1)
+	for n, m := range p.Machines {
+		states := []params.State{{NS: 60, Share: 0.6}, {NS: 240, Above: 120, Share: 0.4}}
+		if n == 3 {
+			states = []params.State{{NS: 60, Share: 1}}
+		}
+		m.File.Watches = []params.Watch{{CPUs: []int{0, 1}, States: states}}
+	}
+	x := must.Get(p.describe())
+	if !strings.HasPrefix(x.verdict(), "In the state that most machines have been in, ") || len(x.curves[3]) == 0 {
+		t.Errorf("%q, %d curves", x.verdict(), len(x.curves[3]))
+	}
+}
+
 // Findings of a survey of pairs, here groups of CPUs that the topology does not know, stand beside the maps
 // and among the tables of surveys.
 func TestNotesOfPairs(t *testing.T) {
