@@ -58,8 +58,7 @@ func recursiveDoubling(s *Schedule, b blocks) {
 				return Message{}
 			}
 			have := i &^ (n - 1)
-			part := b.span(Recv, have, min(have+n, c.P))
-			return Message{From: c.rank(i), To: c.rank(i ^ n), Src: part, Dst: part}
+			return inPlace(c.rank(i), c.rank(i^n), b.span(Recv, have, min(have+n, c.P)))
 		})
 		if over <= 0 {
 			continue
@@ -75,7 +74,7 @@ func recursiveDoubling(s *Schedule, b blocks) {
 			}
 			s.add(1, n/(2*h)*each, Stage{Phase: "allgather", Shape: shape(Batch{n / (2 * h) * each, part.Bytes})}, func(_, i int) Message {
 				from := first + i/each*2*h + low + i%each
-				return Message{From: c.rank(from), To: c.rank(from + h), Src: part, Dst: part}
+				return inPlace(c.rank(from), c.rank(from+h), part)
 			})
 		}
 	}
@@ -84,9 +83,7 @@ func recursiveDoubling(s *Schedule, b blocks) {
 // twoRanks: both send their block, then copy their own to its place.
 func twoRanks(s *Schedule) {
 	c := s.Call
-	s.add(1, c.P, Stage{Phase: "exchange", Pattern: Exchange, Peers: c.shiftedBy(1, 0)}, func(_, rank int) Message {
-		return Message{From: rank, To: 1 - rank, Src: Span{Send, 0, c.M}, Dst: Span{Recv, rank * c.M, c.M}}
-	})
+	s.shift(1, "exchange", 1, func(_, rank int) (src, dst Span) { return Span{Send, 0, c.M}, Span{Recv, rank * c.M, c.M} })
 	ownBlock(s)
 }
 
@@ -100,8 +97,7 @@ func ring(s *Schedule, phase string, in Buffer, b blocks, behind int, reduce boo
 	}
 	s.add(c.P-1, c.P, Stage{Phase: phase, Pattern: Exchange, Reduce: reduce, Shape: b.groups(1), Peers: peers, Same: b.total > (c.P-1)*b.unit}, func(t, i int) Message {
 		block := (i - t - behind + 2*c.P) % c.P
-		part := b.span(in, block, block+1)
-		return Message{From: c.rank(i), To: c.rank(i + 1), Src: part, Dst: part}
+		return inPlace(c.rank(i), c.rank(i+1), b.span(in, block, block+1))
 	})
 }
 
@@ -117,12 +113,7 @@ func allgatherBruck(s *Schedule, k int) {
 	for n := 1; n < c.P; n *= k {
 		for distance := n; distance < min(k*n, c.P); distance += n {
 			count := min(n, c.P-distance)
-			s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(c.P-distance, 0)}, func(_, rank int) Message {
-				return Message{
-					From: rank, To: (rank - distance + c.P) % c.P,
-					Src: b.span(Temp, 0, count), Dst: b.span(Temp, distance, distance+count),
-				}
-			})
+			s.shift(1, "bruck", c.P-distance, func(int, int) (src, dst Span) { return b.span(Temp, 0, count), b.span(Temp, distance, distance+count) })
 		}
 	}
 	turn := Stage{Phase: "turn", Pattern: Local, Shape: shape(Batch{c.P, c.P * c.M})}
@@ -147,8 +138,7 @@ func neighborExchange(s *Schedule) {
 	c := s.Call
 	b := ownBlock(s)
 	s.add(1, c.P, Stage{Phase: "neighbor exchange", Pattern: Exchange}, func(_, rank int) Message {
-		own := b.span(Recv, rank, rank+1)
-		return Message{From: rank, To: rank ^ 1, Src: own, Dst: own}
+		return inPlace(rank, rank^1, b.span(Recv, rank, rank+1))
 	})
 	pairs := c.P / 2
 	s.add(pairs-1, c.P, Stage{Phase: "neighbor exchange", Pattern: Exchange}, func(t, rank int) Message {
@@ -162,8 +152,7 @@ func neighborExchange(s *Schedule) {
 			to = (rank + 2*(rank%2) - 1 + c.P) % c.P
 		}
 		pair := (rank/2 + distance + pairs) % pairs
-		part := b.span(Recv, 2*pair, 2*pair+2)
-		return Message{From: rank, To: to, Src: part, Dst: part}
+		return inPlace(rank, to, b.span(Recv, 2*pair, 2*pair+2))
 	})
 }
 
@@ -181,10 +170,10 @@ func sparbit(s *Schedule) {
 		if n&leaveOut == n {
 			blocks--
 		}
-		s.add(blocks, c.P, Stage{Phase: "sparbit", Pattern: Exchange, Peers: c.shiftedBy(n, 0), Same: true}, func(t, rank int) Message {
+		s.shift(blocks, "sparbit", n, func(t, rank int) (src, dst Span) {
 			block := (rank - 2*t*n%c.P + c.P) % c.P
 			part := b.span(Recv, block, block+1)
-			return Message{From: rank, To: (rank + n) % c.P, Src: part, Dst: part}
+			return part, part
 		})
 		have += blocks
 	}
@@ -198,10 +187,7 @@ func allgatherExchange(s *Schedule) {
 	x := exchangerOf(c, c.Degree)
 	// first is the first block of the core's i-th member.
 	first := func(i int) int { return i + min(x.beyond, i*(x.radix-1)) }
-	x.outsiders(s, Stage{Phase: "fold in"}, func(core, out int) Message {
-		own := b.span(Recv, out, out+1)
-		return Message{From: out, To: core, Src: own, Dst: own}
-	})
+	x.outsiders(s, Stage{Phase: "fold in"}, func(core, out int) Message { return inPlace(out, core, b.span(Recv, out, out+1)) })
 	x.rounds(func(n, offset int) {
 		all := n * (x.radix - 1) // most ranks outside the core for n members
 		full, mixed := x.beyond/all, x.beyond%all
@@ -209,11 +195,8 @@ func allgatherExchange(s *Schedule) {
 		shape := tally(Batch{full * n, n * x.radix * c.M}, Batch{min(mixed, 1) * n, (n + mixed) * c.M}, Batch{single * n, n * c.M})
 		s.add(1, x.core, Stage{Phase: "recursive exchange", Pattern: Exchange, Shape: shape}, func(_, i int) Message {
 			have := i / n * n
-			part := b.span(Recv, first(have), first(have+n))
-			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, offset)), Src: part, Dst: part}
+			return inPlace(x.rank(i), x.rank(x.partner(i, n, offset)), b.span(Recv, first(have), first(have+n)))
 		})
 	})
-	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message {
-		return Message{From: core, To: out, Src: b.span(Recv, 0, c.P), Dst: b.span(Recv, 0, c.P)}
-	})
+	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message { return inPlace(core, out, b.span(Recv, 0, c.P)) })
 }

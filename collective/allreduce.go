@@ -108,8 +108,7 @@ func allreduceSegmentedRing(s *Schedule) {
 		}
 		s.add(equal*(c.P-1), c.P, round, func(repetition, rank int) Message {
 			t := repetition % (c.P - 1)
-			span := part(from+repetition/(c.P-1), (rank-t-1+2*c.P)%c.P)
-			return Message{From: rank, To: (rank + 1) % c.P, Src: span, Dst: span}
+			return inPlace(rank, (rank+1)%c.P, part(from+repetition/(c.P-1), (rank-t-1+2*c.P)%c.P))
 		})
 		first += equal
 	}
@@ -123,7 +122,7 @@ func allreduceExchange(s *Schedule, x exchanger, phase string) {
 	c := s.Call
 	ownVector(s)
 	sum := Span{Recv, 0, c.M}
-	x.outsiders(s, Stage{Phase: "fold in", Reduce: true}, func(core, out int) Message { return Message{From: out, To: core, Src: sum, Dst: sum} })
+	x.outsiders(s, Stage{Phase: "fold in", Reduce: true}, func(core, out int) Message { return inPlace(out, core, sum) })
 	sent := sum
 	if x.radix > 2 && x.core > 1 {
 		sent.Buffer = Temp
@@ -137,7 +136,7 @@ func allreduceExchange(s *Schedule, x exchanger, phase string) {
 			return Message{From: x.rank(i), To: x.rank(x.partner(i, n, offset)), Src: sent, Dst: sum}
 		})
 	})
-	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message { return Message{From: core, To: out, Src: sum, Dst: sum} })
+	x.outsiders(s, Stage{Phase: "fold out"}, func(core, out int) Message { return inPlace(core, out, sum) })
 }
 
 // allreduceRing: blocks of ⌈M/P⌉ bytes circulate and are reduced in P−1 stages; then the results circulate
@@ -159,35 +158,14 @@ func allreduceHalving(s *Schedule, f fold) {
 	c := s.Call
 	ownVector(s)
 	sum := Span{Recv, 0, c.M}
-	f.in(s, sum, sum)
-	b := ceilBlocks(c.M, f.core, c.Element)
-	s.Unit = b.unit
-
-	// half is the stage in which partners at a distance share a range, and each sends the partner's half
-	// in the reduce-scatter, or its own in the allgather (done).
-	half := func(phase string, distance int, done bool) {
-		size := f.core / distance / 2
-		flip := 0
-		if done {
-			flip = distance
-		}
-		stage := Stage{Phase: phase, Pattern: Exchange, Reduce: !done, Shape: b.groups(size), numbers: b.halvings(f.core, f.core, distance, flip, 0)}
-		s.add(1, f.core, stage, func(_, i int) Message {
-			sender := i ^ distance
-			owner := i
-			if done {
-				owner = sender
-			}
-			first := f.owned(owner, distance)
-			part := b.span(Recv, first, first+size)
-			return Message{From: f.rank(sender), To: f.rank(i), Src: part, Dst: part}
-		})
-	}
-	for distance := 1; distance < f.core; distance *= 2 {
-		half("reduce-scatter", distance, false)
-	}
+	f.in(s, sum, func(int) Span { return sum })
+	b := f.reduceScatter(s, false, func(_ int, part Span) Span { return part })
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
-		half("allgather", distance, true)
+		stage := Stage{Phase: "allgather", Pattern: Exchange, Shape: b.groups(f.core / distance / 2), numbers: b.halvings(f.core, f.core, distance, distance, 0)}
+		s.add(1, f.core, stage, func(_, i int) Message {
+			from := i ^ distance
+			return inPlace(f.rank(from), f.rank(i), f.owned(b, from, distance))
+		})
 	}
 	f.out(s, func(int) (src, dst Span) { return sum, sum })
 }
@@ -243,13 +221,13 @@ func evenFoldOf(c Call) fold { return fold{exchangerOf(c, 2), true, false} }
 func halvesOf(c Call) fold   { return fold{exchangerOf(c, 2), true, true} }
 
 // in reduces the vectors of pairs at the rank that joins the core.
-func (f fold) in(s *Schedule, src, dst Span) {
+func (f fold) in(s *Schedule, src Span, dst func(rank int) Span) {
 	if f.shared {
-		f.halves(s, func(int) Buffer { return dst.Buffer })
+		f.halves(s, func(rank int) Buffer { return dst(rank).Buffer })
 		return
 	}
 	s.add(1, f.beyond, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
-		return Message{From: f.outside(i), To: f.rank(i), Src: src, Dst: dst}
+		return Message{From: f.outside(i), To: f.rank(i), Src: src, Dst: dst(f.rank(i))}
 	})
 }
 
@@ -282,15 +260,38 @@ func (f fold) out(s *Schedule, result func(i int) (src, dst Span)) {
 	})
 }
 
-// owned is the first block of the range of the core's i-th member after the exchange with its partner at
-// a distance: each bit of i up to the distance selects a half, a set one the upper.
-func (f fold) owned(i, distance int) (first int) {
+// reduceScatter is a reduce-scatter of blocks by recursive halving: partners at distance 1, 2, 4 … send each
+// other the half that the receiver keeps. Messages are in the order of their senders or of their receivers;
+// at is the place of a part in a rank's buffer.
+func (f fold) reduceScatter(s *Schedule, bySender bool, at func(rank int, part Span) Span) blocks {
+	c := s.Call
+	b := ceilBlocks(c.M, f.core, c.Element)
+	s.Unit = b.unit
+	for distance := 1; distance < f.core; distance *= 2 {
+		flip := 0
+		if bySender {
+			flip = distance
+		}
+		stage := Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: b.groups(f.core / distance / 2), numbers: b.halvings(f.core, f.core, distance, flip, 0)}
+		s.add(1, f.core, stage, func(_, i int) Message {
+			to := i ^ flip
+			from, part := f.rank(to^distance), f.owned(b, to, distance)
+			return Message{From: from, To: f.rank(to), Src: at(from, part), Dst: at(f.rank(to), part)}
+		})
+	}
+	return b
+}
+
+// owned is the range of the core's i-th member after the exchange with its partner at a distance: each bit of
+// i up to the distance selects a half, a set one the upper.
+func (f fold) owned(b blocks, i, distance int) Span {
+	first := 0
 	for bit, upper := 1, f.core/2; bit <= distance; bit, upper = bit*2, upper/2 {
 		if i&bit != 0 {
 			first += upper
 		}
 	}
-	return first
+	return b.span(Recv, first, first+f.core/distance/2)
 }
 
 // rank is the rank of the i-th member of the core.

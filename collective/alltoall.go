@@ -90,9 +90,7 @@ func alltoallBruck(s *Schedule, k int) {
 				return at, Span{Temp, (c.P + i*n) * c.M, at.Bytes}
 			}
 			local("pack", runs, count*c.M, func(_, i int) (src, dst Span) { return run(i) })
-			s.add(1, c.P, Stage{Phase: "bruck", Pattern: Exchange, Peers: c.shiftedBy(j*n, 0)}, func(_, rank int) Message {
-				return Message{From: rank, To: (rank + j*n) % c.P, Src: Span{Temp, c.P * c.M, count * c.M}, Dst: Span{Recv, 0, count * c.M}}
-			})
+			s.shift(1, "bruck", j*n, func(int, int) (src, dst Span) { return Span{Temp, c.P * c.M, count * c.M}, Span{Recv, 0, count * c.M} })
 			local("unpack", runs, count*c.M, func(_, i int) (src, dst Span) {
 				at, packed := run(i)
 				return Span{Recv, packed.Offset - c.P*c.M, packed.Bytes}, at

@@ -24,17 +24,13 @@ func init() {
 // P: P empty messages a stage, with k = 2 in ⌈log2 P⌉ stages. In the last round MPICH notifies some ranks
 // again if P is no power of k; a notice to the rank itself is left out.
 func barrierDissemination(s *Schedule, k int) {
-	c, p := s.Call, s.Call.P
+	p := s.Call.P
 	k = min(k, p)
 	for n := 1; n < p; n *= k {
 		for j := 1; j < k; j++ {
-			distance := j * n % p
-			if distance == 0 {
-				continue
+			if distance := j * n % p; distance > 0 {
+				s.shift(1, "dissemination", distance, func(int, int) (src, dst Span) { return Span{}, Span{} })
 			}
-			s.add(1, p, Stage{Phase: "dissemination", Pattern: Exchange, Peers: c.shiftedBy(distance, 0)}, func(_, rank int) Message {
-				return Message{From: rank, To: (rank + distance) % p}
-			})
 		}
 	}
 }
@@ -71,9 +67,8 @@ func barrierRecursiveDoubling(s *Schedule) {
 	c := s.Call
 	core := floorPowerOfTwo(c.P)
 	beyond := c.P - core
-	s.add(1, beyond, Stage{Phase: "fold in"}, func(_, i int) Message {
-		return Message{From: core + i, To: i}
-	})
+	toCore := func(_, i int) Message { return Message{From: core + i, To: i} }
+	s.add(1, beyond, Stage{Phase: "fold in"}, toCore)
 	for n := 1; n < core; n *= 2 {
 		s.add(1, core, Stage{Phase: "recursive doubling", Pattern: Exchange}, func(_, i int) Message {
 			return Message{From: i, To: i ^ n}
@@ -82,9 +77,7 @@ func barrierRecursiveDoubling(s *Schedule) {
 	s.add(1, beyond, Stage{Phase: "fold out"}, func(_, i int) Message {
 		return Message{From: i, To: core + i}
 	})
-	s.add(1, beyond, Stage{Phase: "answer"}, func(_, i int) Message {
-		return Message{From: core + i, To: i}
-	})
+	s.add(1, beyond, Stage{Phase: "answer"}, toCore)
 }
 
 // barrierTree: with n = 1, 2 … P/2 the n-th neighbour notifies every 2n-th rank, up to rank 0, which
@@ -92,14 +85,12 @@ func barrierRecursiveDoubling(s *Schedule) {
 func barrierTree(s *Schedule) {
 	p := s.Call.P
 	for n := 1; n < p; n *= 2 {
-		pairs := subtreesOf(p, n)
-		s.add(1, pairs, Stage{Phase: "arrive"}, func(_, t int) Message {
+		s.add(1, subtreesOf(p, n), Stage{Phase: "arrive"}, func(_, t int) Message {
 			return Message{From: (2*t + 1) * n, To: 2 * t * n}
 		})
 	}
 	for n := 1 << ceilLog2(p) / 2; n >= 1; n /= 2 {
-		pairs := subtreesOf(p, n)
-		s.add(1, pairs, Stage{Phase: "go on"}, func(_, t int) Message {
+		s.add(1, subtreesOf(p, n), Stage{Phase: "go on"}, func(_, t int) Message {
 			return Message{From: 2 * t * n, To: (2*t + 1) * n}
 		})
 	}

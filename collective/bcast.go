@@ -41,7 +41,7 @@ func bcastBinomial(s *Schedule) {
 			if middle == from || middle == start(t+1, ranges) {
 				return Message{} // a range of one rank
 			}
-			return Message{From: c.rank(from), To: c.rank(middle), Src: whole, Dst: whole}
+			return inPlace(c.rank(from), c.rank(middle), whole)
 		})
 	}
 }
@@ -51,7 +51,7 @@ func sendToAll(s *Schedule, bytes int) {
 	c := s.Call
 	whole := Span{Recv, 0, bytes}
 	s.add(c.P-1, 1, Stage{Phase: "linear"}, func(repetition, _ int) Message {
-		return Message{From: c.Root, To: c.rank(repetition + 1), Src: whole, Dst: whole}
+		return inPlace(c.Root, c.rank(repetition+1), whole)
 	})
 }
 
@@ -81,8 +81,7 @@ func bcastScatter(s *Schedule) blocks {
 	for n := 1 << ceilLog2(c.P) / 2; n >= 1; n /= 2 {
 		s.add(1, subtreesOf(c.P, n), Stage{Phase: "scatter", Shape: b.subtrees(n)}, func(_, t int) Message {
 			to := (2*t + 1) * n
-			part := b.span(Recv, to, to+n)
-			return Message{From: c.rank(to - n), To: c.rank(to), Src: part, Dst: part}
+			return inPlace(c.rank(to-n), c.rank(to), b.span(Recv, to, to+n))
 		})
 	}
 	return b

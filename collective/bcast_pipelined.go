@@ -29,7 +29,7 @@ func (s *Schedule) down(t tree) flow {
 	s.Posted = true
 	return flow{tree: t, bytes: c.M, chunk: c.Chunk, message: func(rank, parent int, part Span) Message {
 		part.Buffer = Recv
-		return Message{From: c.rank(parent), To: c.rank(rank), Src: part, Dst: part}
+		return inPlace(c.rank(parent), c.rank(rank), part)
 	}}
 }
 
@@ -75,6 +75,6 @@ func bcastSplitBinary(s *Schedule) {
 		if to%2 == 1 {
 			from, half = (to+1)%c.P, right
 		}
-		return Message{From: c.rank(from), To: c.rank(to), Src: half, Dst: half}
+		return inPlace(c.rank(from), c.rank(to), half)
 	})
 }

@@ -133,10 +133,7 @@ func (s *Schedule) circulate(chunk int, up bool) {
 		phase += repeat - 1
 	}
 	if up {
-		slices.Reverse(s.Blocks[before:])
-		for _, b := range s.Blocks[before:] {
-			slices.Reverse(b.Stages)
-		}
+		s.backwards(before)
 	}
 }
 
@@ -248,11 +245,10 @@ func allgatherCirculant(s *Schedule) {
 			if len(receivers) == 0 {
 				continue
 			}
-			s.add(len(receivers), c.P, Stage{Phase: "circulant", Pattern: Exchange, Peers: c.shiftedBy(g.skip[r.k], 0), Same: true}, func(repetition, rank int) Message {
-				to := (rank + g.skip[r.k]) % c.P
+			s.shift(len(receivers), "circulant", g.skip[r.k], func(repetition, rank int) (src, dst Span) {
 				part := r.received(g, c.M, int(receivers[repetition]), 0)
-				part.Offset += (to - int(receivers[repetition]) + c.P) % c.P * c.M
-				return Message{From: rank, To: to, Src: part, Dst: part}
+				part.Offset += (rank + g.skip[r.k] - int(receivers[repetition]) + c.P) % c.P * c.M
+				return part, part
 			})
 		}
 	}

@@ -161,9 +161,7 @@ func ownMessage(s *Schedule, n, stride int) {
 // permutation sends the first bytes of a buffer to the offset `to` of Recv.
 func permutation(s *Schedule, from Buffer, to int) {
 	c := s.Call
-	s.add(1, c.P, Stage{Phase: "permutation", Pattern: Exchange, Peers: c.shiftedBy(c.Distance, 0)}, func(_, rank int) Message {
-		return Message{From: rank, To: c.shifted(rank), Src: Span{from, 0, c.M}, Dst: Span{Recv, to, c.M}}
-	})
+	s.shift(1, "permutation", c.Distance, func(int, int) (src, dst Span) { return Span{from, 0, c.M}, Span{Recv, to, c.M} })
 }
 
 func pingPong(s *Schedule) {

@@ -74,88 +74,53 @@ func reduceHalving(s *Schedule, f fold) {
 		return
 	}
 	folded := func(rank int) bool { return rank < 2*f.beyond && rank == f.outside(rank/2) }
-	h := halving{fold: f, standIn: folded(c.Root), root: c.Root - f.beyond, sumOf: func(rank int, part Span) Span {
-		if part.Buffer = Temp; rank == c.Root {
-			part.Buffer = Recv
-		}
-		return part
-	}}
-	if h.standIn {
-		h.root = 0
-	} else if c.Root < 2*f.beyond {
-		h.root = c.Root / 2
-	}
 	s.temp = func(rank int) int {
 		if rank == c.Root || !f.shared && folded(rank) {
 			return 0
 		}
 		return c.M
 	}
-	h.run(s)
-}
-
-// A halving is a call of reduceHalving.
-type halving struct {
-	fold
-	sumOf   func(rank int, part Span) Span // the part in a rank's buffer for reductions
-	root    int                            // number of the root, or of its stand-in, in the core
-	standIn bool                           // rank 0 stands in for a root outside the core
-}
-
-func (f halving) run(s *Schedule) {
-	c, whole := s.Call, Span{Bytes: s.Call.M}
-	own := func(n int, rank func(i int) int) {
-		s.local("own vector", n, rank, nil, func(rank int) (src, dst Span) { return Span{Send, 0, c.M}, f.sumOf(rank, whole) })
+	sum := func(rank int, part Span) Span {
+		if part.Buffer = Temp; rank == c.Root {
+			part.Buffer = Recv
+		}
+		return part
 	}
+	given := Span{Send, 0, c.M}
+	whole := func(rank int) Span { return sum(rank, given) }
+	n, own := f.core, f.rank
 	if f.shared {
-		own(c.P, everyRank)
-		f.halves(s, func(rank int) Buffer { return f.sumOf(rank, whole).Buffer })
-	} else {
-		own(f.core, f.rank)
-		s.add(1, f.beyond, Stage{Phase: "fold in", Reduce: true}, func(_, i int) Message {
-			return Message{From: f.outside(i), To: f.rank(i), Src: Span{Send, 0, c.M}, Dst: f.sumOf(f.rank(i), whole)}
-		})
+		n, own = c.P, everyRank
 	}
-	rank := f.rank
-	b := ceilBlocks(c.M, f.core, c.Element)
-	s.Unit = b.unit
-	owned := func(i, distance int) Span {
-		first := f.owned(i, distance)
-		return b.span(Temp, first, first+f.core/distance/2)
+	s.local("own vector", n, own, nil, func(rank int) (src, dst Span) { return given, whole(rank) })
+	f.in(s, given, whole)
+	b := f.reduceScatter(s, true, sum)
+	move := func(from, to int, part Span) Message {
+		return Message{From: from, To: to, Src: sum(from, part), Dst: sum(to, part)}
 	}
-	for distance := 1; distance < f.core; distance *= 2 {
-		stage := Stage{Phase: "reduce-scatter", Pattern: Exchange, Reduce: true, Shape: b.groups(f.core / distance / 2), numbers: b.halvings(f.core, f.core, distance, distance, 0)}
-		s.add(1, f.core, stage, func(_, i int) Message {
-			to := i ^ distance
-			part := owned(to, distance)
-			return Message{From: rank(i), To: rank(to), Src: f.sumOf(rank(i), part), Dst: f.sumOf(rank(to), part)}
-		})
-	}
-	member := rank // of the gather
-	if f.standIn {
-		s.add(1, 1, Stage{Phase: "to the root"}, func(int, int) Message {
-			part := owned(0, f.core/2)
-			return Message{From: 0, To: c.Root, Src: f.sumOf(0, part), Dst: f.sumOf(c.Root, part)}
-		})
-		member = func(i int) int {
+	root, member := c.Root-f.beyond, f.rank // number of the root in the core, and the members of the gather
+	switch {
+	case folded(c.Root):
+		s.add(1, 1, Stage{Phase: "to the root"}, func(int, int) Message { return move(0, c.Root, f.owned(b, 0, f.core/2)) })
+		root, member = 0, func(i int) int {
 			if i == 0 {
 				return c.Root
 			}
 			return f.rank(i)
 		}
+	case c.Root < 2*f.beyond:
+		root = c.Root / 2
 	}
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
 		size := f.core / distance / 2
 		shape, first := b.subtrees(size), size // upper halves
-		if f.root&distance != 0 {
+		if root&distance != 0 {
 			shape, first = b.lower(size), 0
 		}
 		s.add(1, distance, Stage{Phase: "gather", Shape: shape, numbers: b.halvings(distance, f.core, distance, 0, first)}, func(_, low int) Message {
 			// The higher bits are the root's, except the sender's bit of the distance.
-			to := f.root&^(distance-1) | low
-			from := to ^ distance
-			part := owned(from, distance)
-			return Message{From: member(from), To: member(to), Src: f.sumOf(member(from), part), Dst: f.sumOf(member(to), part)}
+			to := root&^(distance-1) | low
+			return move(member(to^distance), member(to), f.owned(b, to^distance, distance))
 		})
 	}
 }

@@ -46,7 +46,7 @@ func reduceScatterHalving(s *Schedule) {
 	b := blocks{c.P * c.M, c.M}
 	f := foldOf(c)
 	inTemp(s, f.core, f.rank)
-	f.in(s, sendsAll(c, 0), b.span(Temp, 0, c.P))
+	f.in(s, sendsAll(c, 0), func(int) Span { return b.span(Temp, 0, c.P) })
 	// first is the first block of the core's i-th member.
 	first := func(i int) int { return i + min(i, f.beyond) }
 	for distance := f.core / 2; distance >= 1; distance /= 2 {
@@ -61,8 +61,7 @@ func reduceScatterHalving(s *Schedule) {
 		)
 		s.add(1, f.core, Stage{Phase: "recursive halving", Pattern: Exchange, Reduce: true, Shape: halves}, func(_, i int) Message {
 			kept := (i ^ distance) &^ (distance - 1)
-			half := b.span(Temp, first(kept), first(kept+distance))
-			return Message{From: f.rank(i), To: f.rank(i ^ distance), Src: half, Dst: half}
+			return inPlace(f.rank(i), f.rank(i^distance), b.span(Temp, first(kept), first(kept+distance)))
 		})
 	}
 	f.out(s, func(i int) (src, dst Span) { return b.span(Temp, 2*i, 2*i+1), Span{Recv, 0, c.M} })

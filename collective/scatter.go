@@ -1,7 +1,5 @@
 package collective
 
-import "slices"
-
 // Scatter has a block for every rank, in rank order: MPI_Scatter.
 var Scatter = &Collective{
 	Name: "scatter", About: "each rank gets its block from the root", M: "one rank's block",
@@ -77,7 +75,7 @@ func scatterBinomial(s *Schedule) {
 // reverse turns a scatter into a gather: the stages in reverse order, with sender and receiver, and Send
 // and Recv, exchanged.
 func (s *Schedule) reverse() {
-	slices.Reverse(s.Blocks)
+	s.backwards(0)
 	swapped := [...]Buffer{Send: Recv, Recv: Send, Temp: Temp}
 	for i := range s.Blocks {
 		st := &s.Blocks[i].Stages[0]

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 )
 
 // Schedule is an algorithm for one call: blocks of stages in order. A stage begins when the previous
@@ -145,6 +146,9 @@ type Message struct {
 	Src, Dst Span
 	Reduce   bool // Dst becomes Dst op Src
 }
+
+// inPlace is a message that lies at the same place in both ranks.
+func inPlace(from, to int, at Span) Message { return Message{From: from, To: to, Src: at, Dst: at} }
 
 // Bytes is the size of the message.
 func (m Message) Bytes() int { return m.Src.Bytes }
@@ -333,6 +337,19 @@ func (s *Schedule) Size(rank int, b Buffer) (n int) {
 	return n
 }
 
+// Stages yields each stage once, in order, with its number of repetitions.
+func (s *Schedule) Stages() iter.Seq2[*Stage, int] {
+	return func(yield func(*Stage, int) bool) {
+		for _, b := range s.Blocks {
+			for i := range b.Stages {
+				if !yield(&b.Stages[i], b.Repeat) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // Footprint is the bytes that a rank touches: its buffers, and the largest message that it receives to reduce.
 func (s *Schedule) Footprint(rank int) (n int) {
 	if s.Touched > 0 || s.Algorithm == nil {
@@ -342,11 +359,9 @@ func (s *Schedule) Footprint(rank int) (n int) {
 		n += s.Size(rank, b)
 	}
 	arrives := 0
-	for _, b := range s.Blocks {
-		for i := range b.Stages {
-			if stage := &b.Stages[i]; stage.Reduce && stage.Shape[0].Bytes > arrives && mayReceive(Step{stage, 0}, rank) {
-				arrives = stage.Shape[0].Bytes
-			}
+	for stage := range s.Stages() {
+		if stage.Reduce && stage.Shape[0].Bytes > arrives && mayReceive(Step{stage, 0}, rank) {
+			arrives = stage.Shape[0].Bytes
 		}
 	}
 	return n + arrives
@@ -400,6 +415,23 @@ func everyRank(i int) int { return i }
 
 // atRoot is the root, for stages of the root alone.
 func (c Call) atRoot(int) int { return c.Root }
+
+// shift appends repetitions of an exchange in which every rank sends to the one `distance` to its right.
+func (s *Schedule) shift(repeat int, phase string, distance int, moved func(repetition, rank int) (src, dst Span)) {
+	c := s.Call
+	s.add(repeat, c.P, Stage{Phase: phase, Pattern: Exchange, Peers: c.shiftedBy(distance, 0), Same: true}, func(repetition, rank int) Message {
+		src, dst := moved(repetition, rank)
+		return Message{From: rank, To: (rank + distance) % c.P, Src: src, Dst: dst}
+	})
+}
+
+// backwards reverses the stages from a block on.
+func (s *Schedule) backwards(from int) {
+	slices.Reverse(s.Blocks[from:])
+	for _, b := range s.Blocks[from:] {
+		slices.Reverse(b.Stages)
+	}
+}
 
 // add appends a stage of n messages, numbered from 0, with repeat repetitions. Without a Shape all messages
 // have the size of the first. Empty messages are not sent unless all of the Shape or of the collective are,

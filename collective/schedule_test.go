@@ -675,12 +675,9 @@ func TestSchedulesStayCompact(t *testing.T) {
 			}
 			s := must.Get(a.Schedule(c))
 			stages := 0
-			for _, b := range s.Blocks {
-				stages += len(b.Stages)
-				for _, st := range b.Stages {
-					if len(st.Shape) > 3 {
-						t.Errorf("%s, P = %d: a stage of %d sizes", a, c.P, len(st.Shape))
-					}
+			for stage := range s.Stages() {
+				if stages++; len(stage.Shape) > 3 {
+					t.Errorf("%s, P = %d: a stage of %d sizes", a, c.P, len(stage.Shape))
 				}
 			}
 			if stages > 90 {
@@ -698,21 +695,18 @@ func TestFirstMessages(t *testing.T) {
 				continue
 			}
 			s := must.Get(a.Schedule(Call{P: p, M: 8 << 10}))
-			for _, b := range s.Blocks {
-				for i := range b.Stages {
-					stage := &b.Stages[i]
-					want, got := min(4096, stage.Count()), 0
-					for m := range (Step{Stage: stage}).Messages() {
-						if m.From < 0 || m.From >= p || m.To < 0 || m.To >= p || m.Bytes() > stage.Shape[0].Bytes {
-							t.Fatalf("%s, %s: %+v", a, stage.Phase, m)
-						}
-						if got++; got == want {
-							break
-						}
+			for stage := range s.Stages() {
+				want, got := min(4096, stage.Count()), 0
+				for m := range (Step{Stage: stage}).Messages() {
+					if m.From < 0 || m.From >= p || m.To < 0 || m.To >= p || m.Bytes() > stage.Shape[0].Bytes {
+						t.Fatalf("%s, %s: %+v", a, stage.Phase, m)
 					}
-					if got != want {
-						t.Errorf("%s among %d, %s: %d messages, want %d", a, p, stage.Phase, got, want)
+					if got++; got == want {
+						break
 					}
+				}
+				if got != want {
+					t.Errorf("%s among %d, %s: %d messages, want %d", a, p, stage.Phase, got, want)
 				}
 			}
 		}

@@ -314,10 +314,7 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 		n++
 	}
 	if up {
-		slices.Reverse(s.Blocks[first:])
-		for _, b := range s.Blocks[first:] {
-			slices.Reverse(b.Stages)
-		}
+		s.backwards(first)
 	}
 }
 

@@ -125,25 +125,22 @@ func memoized(count func(repetition int) Traffic, key func(repetition int) colle
 // ranks and nodes. It visits none of them; above Most it may be too low.
 func (c *Counter) Work(s *collective.Schedule) (work int) {
 	tables := 0
-	for _, b := range s.Blocks {
-		for i := range b.Stages {
-			stage, repeat := &b.Stages[i], b.Repeat
-			if stage.Same {
-				repeat = 1
+	for stage, repeat := range s.Stages() {
+		each := steep
+		if c.rule(stage, repeat) == nil {
+			if each = max(each, stage.Count()); stage.Steep {
+				each = steep * stage.Count()
 			}
-			each := steep
-			if c.rule(stage, b.Repeat) == nil {
-				if each = max(each, stage.Count()); stage.Steep {
-					each = steep * stage.Count()
-				}
-				tables = c.Ranks/8 + 16*c.Nodes
-			}
-			if each > Most/repeat {
-				return Most + 1
-			}
-			if work += each * repeat; work+tables > Most {
-				return work + tables
-			}
+			tables = c.Ranks/8 + 16*c.Nodes
+		}
+		if stage.Same {
+			repeat = 1
+		}
+		if each > Most/repeat {
+			return Most + 1
+		}
+		if work += each * repeat; work+tables > Most {
+			return work + tables
 		}
 	}
 	return work + tables

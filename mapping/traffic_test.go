@@ -92,30 +92,25 @@ func TestRunsAreWhatMessagesSay(t *testing.T) {
 					}
 					for _, s := range schedules(t, p, bytes) {
 						for _, level := range []func(a, b int) int{nil, func(a, b int) int { return min(2, max(a, b)/2-min(a, b)/2) }} {
-							for _, b := range s.Blocks {
-								for i := range b.Stages {
-									c := Counter{Map: m, Level: level}
-									if c.rule(&b.Stages[i], b.Repeat) != nil {
-										ruled++
+							for stage, repeat := range s.Stages() {
+								c := Counter{Map: m, Level: level}
+								if c.rule(stage, repeat) != nil {
+									ruled++
+								}
+								next := 0
+								for _, run := range c.Runs(stage, repeat) {
+									if run.From != next {
+										t.Fatalf("a run from %d after %d", run.From, next)
 									}
-									runs := c.Runs(&b.Stages[i], b.Repeat)
-									next := 0
-									for _, run := range runs {
-										if run.From != next {
-											t.Fatalf("a run from %d after %d", run.From, next)
+									for ; next < run.From+run.Repeat; next++ {
+										if want := counted(m, level, collective.Step{Stage: stage, Repetition: next}); run.Traffic != want {
+											t.Fatalf("%s of %d bytes, root %d, P = %d on %d nodes %s, %s, repetition %d of %d:\n%+v, want\n%+v", s.Algorithm, bytes,
+												s.Call.Root, p, nodes, name, stage.Phase, next, repeat, run.Traffic, want)
 										}
-										for r := range run.Repeat {
-											step := collective.Step{Stage: &b.Stages[i], Repetition: run.From + r}
-											if want := counted(m, level, step); run.Traffic != want {
-												t.Fatalf("%s of %d bytes, root %d, P = %d on %d nodes %s, %s, repetition %d of %d:\n%+v, want\n%+v", s.Algorithm, bytes,
-													s.Call.Root, p, nodes, name, b.Stages[i].Phase, run.From+r, b.Repeat, run.Traffic, want)
-											}
-										}
-										next += run.Repeat
 									}
-									if next != b.Repeat {
-										t.Fatalf("%d repetitions of %d", next, b.Repeat)
-									}
+								}
+								if next != repeat {
+									t.Fatalf("%d repetitions of %d", next, repeat)
 								}
 							}
 						}
@@ -157,31 +152,28 @@ func TestWork(t *testing.T) {
 			for _, s := range schedules(t, 48, bytes) {
 				c := &Counter{Map: m}
 				looks, ruled, copies := 0, 0, 0 // copies of a rank, beside the first
-				for _, b := range s.Blocks {
-					for i := range b.Stages {
-						stage := b.Stages[i]
-						if stage.Pattern == collective.Local {
-							copies += b.Repeat * stage.Count()
-						}
-						if c.rule(&stage, b.Repeat) != nil {
-							ruled++
-							continue
-						}
-						seen := make(map[collective.Peers]bool)
-						for r := range b.Repeat {
-							if stage.Peers != nil { // which is looked at once
-								p := stage.Peers(r)
-								if p.Ranks == m.Ranks {
-									p.First = 0
-								}
-								if seen[p] {
-									continue
-								}
-								seen[p] = true
+				for stage, repeat := range s.Stages() {
+					if stage.Pattern == collective.Local {
+						copies += repeat * stage.Count()
+					}
+					if c.rule(stage, repeat) != nil {
+						ruled++
+						continue
+					}
+					seen := make(map[collective.Peers]bool)
+					for r := range repeat {
+						if stage.Peers != nil { // which is looked at once
+							p := stage.Peers(r)
+							if p.Ranks == m.Ranks {
+								p.First = 0
 							}
-							for range (collective.Step{Stage: &stage, Repetition: r}).Messages() {
-								looks++
+							if seen[p] {
+								continue
 							}
+							seen[p] = true
+						}
+						for range (collective.Step{Stage: stage, Repetition: r}).Messages() {
+							looks++
 						}
 					}
 				}

@@ -111,26 +111,23 @@ func (m TauLop) arrivesCached(stage *collective.Stage) bool {
 			bytes += msg.Dst.Bytes
 		}
 	}
-	for i := range m.Call.Blocks {
-		for j := range m.Call.Blocks[i].Stages {
-			before := &m.Call.Blocks[i].Stages[j]
-			if before == stage {
-				return false
+	for before := range m.Call.Stages() {
+		if before == stage {
+			return false
+		}
+		cached := 0
+		for msg := range firstMessages(before) {
+			if msg.To != receiver {
+				continue
 			}
-			cached := 0
-			for msg := range firstMessages(before) {
-				if msg.To != receiver {
-					continue
-				}
-				for _, dst := range into {
-					if msg.Dst.Buffer == dst.Buffer {
-						cached += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
-					}
+			for _, dst := range into {
+				if msg.Dst.Buffer == dst.Buffer {
+					cached += max(0, min(msg.Dst.Offset+msg.Dst.Bytes, dst.Offset+dst.Bytes)-max(msg.Dst.Offset, dst.Offset))
 				}
 			}
-			if 2*cached > bytes {
-				return true
-			}
+		}
+		if 2*cached > bytes {
+			return true
 		}
 	}
 	return false

@@ -2,7 +2,6 @@ package model
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/params"
@@ -20,14 +19,12 @@ func footprintOf(s *collective.Schedule) footprint {
 	}
 	_, bytes, _ := touched(s)
 	oneWay := 0
-	for _, block := range s.Blocks {
-		for i := range block.Stages {
-			switch stage := &block.Stages[i]; stage.Pattern {
-			case collective.Exchange:
-				bytes += block.Repeat * stage.Shape[0].Bytes
-			case collective.OneWay, collective.Transfer:
-				oneWay = max(oneWay, stage.Shape[0].Bytes)
-			}
+	for stage, repeat := range s.Stages() {
+		switch stage.Pattern {
+		case collective.Exchange:
+			bytes += repeat * stage.Shape[0].Bytes
+		case collective.OneWay, collective.Transfer:
+			oneWay = max(oneWay, stage.Shape[0].Bytes)
 		}
 	}
 	return footprint{bytes + oneWay}
@@ -91,22 +88,23 @@ func touched(s *collective.Schedule) (m, most, sent int) {
 			most = max(most, s.Footprint(rank))
 		}
 	}
-	for _, b := range s.Blocks {
-		for i := range b.Stages {
-			if b.Stages[i].Pattern == collective.OneWay {
-				for msg := range firstMessages(&b.Stages[i]) {
-					sent = max(sent, s.Footprint(msg.From))
-					break
-				}
+	for stage := range s.Stages() {
+		if stage.Pattern == collective.OneWay {
+			for msg := range firstMessages(stage) {
+				sent = max(sent, s.Footprint(msg.From))
+				break
 			}
 		}
 	}
 	return s.Call.M, most, cmp.Or(sent, most)
 }
 
-// bothWays reports whether messages of a block are not one way.
-func bothWays(b collective.Block) bool {
-	return slices.ContainsFunc(b.Stages, func(s collective.Stage) bool {
-		return s.Pattern == collective.Exchange || s.Pattern == collective.Transfer
-	})
+// bothWays reports whether some messages of a schedule are not one way.
+func bothWays(s *collective.Schedule) bool {
+	for stage := range s.Stages() {
+		if stage.Pattern == collective.Exchange || stage.Pattern == collective.Transfer {
+			return true
+		}
+	}
+	return false
 }

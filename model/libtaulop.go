@@ -79,7 +79,7 @@ func asInLibrary(s *collective.Schedule) *collective.Schedule {
 		stage := b.Stages[0]
 		switch {
 		case scatter && stage.Pattern == collective.OneWay:
-			stage.Shape = []collective.Batch{{Count: active(&stage), Bytes: bytes}}
+			stage.Shape = []collective.Batch{{Count: stage.Count(), Bytes: bytes}}
 			bytes *= 2
 		case !scatter && stage.Pattern == collective.Exchange:
 			b.Repeat++

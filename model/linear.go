@@ -17,14 +17,12 @@ type Linear struct {
 // Seconds is the cost of a schedule without its reductions and local copies.
 func (l Linear) Seconds(s *collective.Schedule) float64 {
 	halves := 0 // bytes of the longest message of each step, in one direction
-	for _, block := range s.Blocks {
-		for i := range block.Stages {
-			switch stage := &block.Stages[i]; stage.Pattern {
-			case collective.Exchange:
-				halves += 2 * block.Repeat * stage.Shape[0].Bytes
-			case collective.OneWay, collective.Transfer:
-				halves += block.Repeat * stage.Shape[0].Bytes
-			}
+	for stage, repeat := range s.Stages() {
+		switch stage.Pattern {
+		case collective.Exchange:
+			halves += 2 * repeat * stage.Shape[0].Bytes
+		case collective.OneWay, collective.Transfer:
+			halves += repeat * stage.Shape[0].Bytes
 		}
 	}
 	return l.Startup + float64(halves)/2*l.PerByte

@@ -131,12 +131,3 @@ func gamma(r Reductions, operator string, t Term) (seconds float64, extrapolated
 	}
 	return r.Gamma(operator, t.Bytes, t.Tau)
 }
-
-// active is the number of messages of a stage.
-func active(stage *collective.Stage) int {
-	n := 0
-	for _, b := range stage.Shape {
-		n += b.Count
-	}
-	return n
-}

@@ -218,7 +218,7 @@ func (p *Predictor) In(s *collective.Schedule) Coster { return p.in(s) }
 // sender where all messages are one way. It is 0 where segments cost the same in every call.
 func (p *Predictor) Context(s *collective.Schedule) int {
 	_, bytes, sent := touched(s)
-	if s != nil && !slices.ContainsFunc(s.Blocks, bothWays) {
+	if s != nil && !bothWays(s) {
 		bytes = sent
 	}
 	if !p.byFootprint || !p.Segments() || bytes <= p.Segment {

@@ -139,7 +139,7 @@ func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Sym
 // toSelf adds the terms of messages of ranks to themselves: short ones through a buffer, longer ones as
 // single copies by the kernel. No cache line moves to another rank.
 func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
-	bytes, ranks := stage.Shape[0].Bytes, active(stage)
+	bytes, ranks := stage.Shape[0].Bytes, stage.Count()
 	if t != (mapping.Traffic{}) {
 		ranks = t.Inside
 	}
@@ -165,7 +165,7 @@ func (p protocols) toSelf(stage *collective.Stage, t mapping.Traffic, symbols Sy
 
 // flags is the term of n flags in turn for each message of a stage.
 func (m TauLop) flags(n int, stage *collective.Stage) Term {
-	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: active(stage), from: source{Channel: m.channel(stage, 0)}}
+	return Term{Count: Count{Fixed: n}, Parameter: "y", Size: "0", Tau: stage.Count(), from: source{Channel: m.channel(stage, 0)}}
 }
 
 // value looks a term's parameter up.

@@ -214,7 +214,7 @@ func (m TauLop) terms(y Symbols) terms {
 			m.localTerms(stage, t, y, add)
 			return nil
 		}
-		arrive := active(stage)
+		arrive := stage.Count()
 		if t == (mapping.Traffic{}) {
 			if err := m.memory(stage, m.channel(stage, 0), y, add); err != nil {
 				return err
@@ -329,7 +329,7 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 	if !m.Channels.has(Channel{Way: Alone}) {
 		return
 	}
-	bytes, tau := stage.Shape[0].Bytes, active(stage)
+	bytes, tau := stage.Shape[0].Bytes, stage.Count()
 	if t != (mapping.Traffic{}) {
 		tau = t.Inside
 	}
@@ -342,7 +342,7 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 
 // memory adds the terms of messages through memory.
 func (m TauLop) memory(stage *collective.Stage, channel Channel, y Symbols, add func(Term)) error {
-	largest, tau := stage.Shape[0].Bytes, active(stage)
+	largest, tau := stage.Shape[0].Bytes, stage.Count()
 	transfers := func(n Count, bytes, tau int) {
 		size := y.size(bytes)
 		if bytes == y.S {

@@ -53,10 +53,8 @@ func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 	}
 	messages := 0
 	for _, call := range calls {
-		for _, b := range call.Blocks {
-			for i := range b.Stages {
-				messages += active(&b.Stages[i]) * b.Repeat
-			}
+		for stage, repeat := range call.Stages() {
+			messages += stage.Count() * repeat
 		}
 	}
 	sim.messages = make([]message, 0, min(messages, mostMessages))
