@@ -164,6 +164,11 @@ func (s Symbols) size(bytes int) string {
 	return fmt.Sprintf("%d·%s", bytes/s.unit, s.Unit)
 }
 
+// one is a term of a parameter with its arguments; tau 0: it has no τ.
+func (s Symbols) one(parameter string, bytes, tau int) Term {
+	return Term{Count: Count{Fixed: 1}, Parameter: parameter, Bytes: bytes, Size: s.size(bytes), Tau: tau}
+}
+
 // sum adds up terms of the same parameter and arguments.
 type sum struct {
 	terms []Term

@@ -43,10 +43,8 @@ func (f footprint) of(measured *params.Curve, perByte int) curve {
 		if m <= smallest || all <= m {
 			return seconds, extrapolated
 		}
-		first, _ := measured.At(smallest, tau)
-		last, _ := measured.At(all, tau)
-		share := float64(m-smallest) / float64(all-smallest)
-		return max(seconds, first+share*(last-first)), extrapolated
+		first, share := timeAt(measured, smallest, tau), float64(m-smallest)/float64(all-smallest)
+		return max(seconds, first+share*(timeAt(measured, all, tau)-first)), extrapolated
 	}
 }
 

@@ -265,7 +265,6 @@ const LevelsRule = "beyond the largest m the line through the last two measured 
 // ranks, always extrapolated.
 func (h *Hierarchy) Gamma(_ string, m, _ int) (seconds float64, extrapolated bool, err error) {
 	l := &h.levels[0]
-	t, _ := l.message.At(min(m, h.SingleCopy-1), 1)
 	pieces := max(1, float64(m)/float64(h.SingleCopy))
-	return max(0, (t-l.latency())/2) * pieces, true, nil
+	return max(0, (timeAt(l.message, min(m, h.SingleCopy-1), 1)-l.latency())/2) * pieces, true, nil
 }

@@ -18,18 +18,19 @@ type levelTimes struct {
 	groupCores    int // cores of the largest group
 }
 
-// latency is T(0), o of the model.
-func (l *levelTimes) latency() float64 {
-	t, _ := l.message.At(0, 1)
+// timeAt is a curve's time in seconds, extrapolated or not.
+func timeAt(c *params.Curve, m, tau int) float64 {
+	t, _ := c.At(m, tau)
 	return t
 }
+
+// latency is T(0), o of the model.
+func (l *levelTimes) latency() float64 { return timeAt(l.message, 0, 1) }
 
 // setPerByte derives perByte from messages of at most 1 MiB and of a quarter of that.
 func (l *levelTimes) setPerByte() {
 	largest := min(1<<20, l.message.Sizes[len(l.message.Sizes)-1])
-	whole, _ := l.message.At(largest, 1)
-	quarter, _ := l.message.At(largest/4, 1)
-	l.perByte = max(0, (whole-quarter)/float64(largest-largest/4))
+	l.perByte = max(0, (timeAt(l.message, largest, 1)-timeAt(l.message, largest/4, 1))/float64(largest-largest/4))
 }
 
 // singleCopy is T(m) of a message whose sender does not wait: a single copy. Ping-pongs below rendezvous
@@ -57,16 +58,12 @@ func largestTau(c *params.Curve) int { return c.Taus[len(c.Taus)-1] }
 func (l *levelTimes) senderTime(bytes int) float64 {
 	switch {
 	case l.network && l.gap != nil:
-		t, _ := l.gap.At(bytes, 1)
-		return t
+		return timeAt(l.gap, bytes, 1)
 	case l.fanout == nil || largestTau(l.fanout) < 2:
-		alone, _ := l.message.At(bytes, 1)
-		return max(alone, l.latency()) / 2
+		return max(timeAt(l.message, bytes, 1), l.latency()) / 2
 	}
 	tau := largestTau(l.fanout)
-	all, _ := l.fanout.At(bytes, tau)
-	first, _ := l.fanoutMessage.At(bytes, 1)
-	return max(all-first, 0) / float64(tau-1)
+	return max(timeAt(l.fanout, bytes, tau)-timeAt(l.fanoutMessage, bytes, 1), 0) / float64(tau-1)
 }
 
 // transfer is L(m,τ) of single copies, given L(m,1).
@@ -80,8 +77,7 @@ func (l *levelTimes) transfer(bytes, tau int, alone, latency float64) float64 {
 		return l.withinBounds(bytes, tau, alone)
 	}
 	measured := largestTau(l.fanout)
-	t, _ := l.fanout.At(bytes, min(tau, measured))
-	return max(alone, (t-latency)*max(1, float64(tau)/float64(measured)))
+	return max(alone, (timeAt(l.fanout, bytes, min(tau, measured))-latency)*max(1, float64(tau)/float64(measured)))
 }
 
 // withinBounds is L(m,τ) where only the bounds of eq. (8) are known, L(m,1) and τL(m,1): their geometric
@@ -96,8 +92,7 @@ func (l *levelTimes) withinBounds(bytes, tau int, alone float64) float64 {
 func (h *Hierarchy) adapterTime(network *levelTimes, bytes int) float64 {
 	if network.gap != nil {
 		pairs := largestTau(network.gap)
-		t, _ := network.gap.At(bytes, pairs)
-		return t / float64(pairs)
+		return timeAt(network.gap, bytes, pairs) / float64(pairs)
 	}
 	additional := 0.0
 	if farthest := h.network - 1; farthest >= 0 && network.fanout != nil && h.levels[farthest].fanout != nil {
@@ -118,9 +113,8 @@ func (h *Hierarchy) memoryTime(l *levelTimes, bytes, ranks int) float64 {
 		return 0
 	}
 	tau, size := largestTau(l.fanout), max(bytes, h.SingleCopy)
-	single, _ := l.fanout.At(size, tau)
-	buffered, _ := l.fanout.At(bytes, tau)
-	return max(0, min(buffered-l.latency(), (single-l.latency())*float64(bytes)/float64(size))) / float64(tau)
+	single, buffered := timeAt(l.fanout, size, tau)-l.latency(), timeAt(l.fanout, bytes, tau)-l.latency()
+	return max(0, min(buffered, single*float64(bytes)/float64(size))) / float64(tau)
 }
 
 // A messageClass is the messages of one size at one level, with all that their times depend on,

@@ -68,7 +68,7 @@ func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, f
 			return nil
 		}
 		if message(stage, add); stage.Reduce {
-			add(reduction(stage, y, 1))
+			add(y.one("γ", stage.Shape[0].Bytes, 1))
 		}
 		return nil
 	}, func(t Term) (seconds float64, extrapolated bool, err error) {

@@ -104,11 +104,9 @@ func (m MLogNP) NetworkLevel(n params.Network, t *params.Table) Level {
 	for i, bytes := range t.Transfers.Sizes {
 		half := t.Overheads[i] / 2
 		if n.Copies > 0 && len(m.Levels) > 0 {
-			copied, _ := m.Levels[0].Transfer.At(bytes, 1)
-			half += copied * float64(n.Copies) / 2
+			half += timeAt(m.Levels[0].Transfer, bytes, 1) * float64(n.Copies) / 2
 		}
-		net, _ := t.Transfers.At(bytes, 1)
-		for c, seconds := range map[*params.Curve]float64{l.Transfer: half, l.Network: net} {
+		for c, seconds := range map[*params.Curve]float64{l.Transfer: half, l.Network: timeAt(&t.Transfers, bytes, 1)} {
 			c.Sizes, c.Times = append(c.Sizes, bytes), append(c.Times, []float64{seconds})
 		}
 	}
@@ -246,7 +244,7 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 	for msg := range step.Messages() {
 		last[msg.To] = m.transfer(later(last[msg.To], sent[0]), m.level(msg.From, msg.To), msg.Bytes(), y)
 		if sent = sent[1:]; step.Reduce {
-			t := Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: msg.Bytes(), Size: y.size(msg.Bytes()), Tau: 1}
+			t := y.one("γ", msg.Bytes(), 1)
 			var err error
 			if t.Seconds, t.Extrapolated, err = gamma(m.Reductions, m.Operator, t); err != nil {
 				return fmt.Errorf("%s: %w", s.Algorithm, err)
@@ -281,7 +279,7 @@ func (m MLogNP) network(sent *part, level, bytes int, y Symbols) *part {
 }
 
 func newPart(before *part, parameter string, of *params.Curve, bytes int, y Symbols) *part {
-	t := Term{Count: Count{Fixed: 1}, Parameter: parameter, Bytes: bytes, Size: y.size(bytes)}
+	t := y.one(parameter, bytes, 0)
 	t.Seconds, t.Extrapolated = of.At(bytes, 1)
 	return &part{before, t, before.done() + t.Seconds}
 }

@@ -117,12 +117,6 @@ func symbolsOf(s *collective.Schedule, segment int) Symbols {
 	return y
 }
 
-// reduction is γ of a stage's largest message among tau.
-func reduction(stage *collective.Stage, y Symbols, tau int) Term {
-	bytes := stage.Shape[0].Bytes
-	return Term{Count: Count{Fixed: 1}, Parameter: "γ", Bytes: bytes, Size: y.size(bytes), Tau: tau}
-}
-
 // gamma looks γ up for a term.
 func gamma(r Reductions, operator string, t Term) (seconds float64, extrapolated bool, err error) {
 	operator = cmp.Or(operator, "sum")

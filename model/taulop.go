@@ -230,7 +230,7 @@ func (m TauLop) terms(y Symbols) terms {
 			arrive = t.Arrive
 		}
 		if stage.Reduce {
-			add(reduction(stage, y, arrive))
+			add(y.one("γ", stage.Shape[0].Bytes, arrive))
 		}
 		return nil
 	}
@@ -308,13 +308,12 @@ func largestOf(shape []collective.Batch, messages int) (largest []collective.Bat
 // network adds the terms of the largest message through the network.
 func (m TauLop) network(stage *collective.Stage, t mapping.Traffic, y Symbols, add func(Term)) {
 	bytes := stage.Shape[0].Bytes
-	size := y.size(bytes)
-	add(Term{Count: Count{Fixed: 1}, Parameter: "o₁", Bytes: bytes, Size: size})
+	add(y.one("o₁", bytes, 0))
 	m.packing(bytes, y, add)
-	if n := m.Cluster.Network.Copies; n > 0 {
-		add(Term{Count: Count{Fixed: n}, Parameter: "L", Bytes: bytes, Size: size, Tau: t.Both})
-	}
-	add(Term{Count: Count{Fixed: 1}, Parameter: "L₁", Bytes: bytes, Size: size, Tau: t.Through})
+	copies := y.one("L", bytes, t.Both)
+	copies.Count.Fixed = m.Cluster.Network.Copies
+	add(copies)
+	add(y.one("L₁", bytes, t.Through))
 }
 
 // packing adds packing and unpacking of strided messages.
@@ -333,7 +332,7 @@ func (m TauLop) localTerms(stage *collective.Stage, t mapping.Traffic, y Symbols
 	if t != (mapping.Traffic{}) {
 		tau = t.Inside
 	}
-	term := Term{Count: Count{Fixed: 1}, Parameter: "c", Bytes: bytes, Size: y.size(bytes), Tau: tau}
+	term := y.one("c", bytes, tau)
 	if term.from.Channel = m.localChannel(stage); term.from.Channel == (Channel{Way: Alone}) {
 		term.beside = m.beside(stage)
 	}
@@ -358,8 +357,9 @@ func (m TauLop) memory(stage *collective.Stage, channel Channel, y Symbols, add 
 		return nil
 	}
 	// A lone message, such as of a root that receives nothing, is no exchange.
-	o := source{Channel: m.Channels.overheadOf(channel.Level, stage.Pattern == collective.Exchange && tau > 1)}
-	add(Term{Count: Count{Fixed: 1}, Parameter: "o", Bytes: largest, Size: y.size(largest), from: o})
+	o := y.one("o", largest, 0)
+	o.from.Channel = m.Channels.overheadOf(channel.Level, stage.Pattern == collective.Exchange && tau > 1)
+	add(o)
 	m.packing(largest, y, add)
 	switch m.Transport {
 	case Whole: // eqs. (11) and (15); with as many transfers at once, eq. (17) for k = 1

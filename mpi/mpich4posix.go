@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"io"
 	"slices"
 
@@ -40,28 +39,17 @@ func writePosix(w io.Writer, rules []Rule) (needed bool, err error) {
 }
 
 // withoutRules is the library's own choice except for communicator and message sizes with rules.
-func withoutRules(c *collective.Collective, rules []Rule, own []branch) (all []branch) {
+func withoutRules(c *collective.Collective, rules []Rule, own []branch) []branch {
 	sizes := bySize(c, rules, func(int) int { return 1 })
-	for i, size := range sizes {
-		key, below := "comm_size=any", own
-		if i+1 < len(sizes) {
-			key = fmt.Sprintf("comm_size<=%d", sizes[i+1].p-1)
+	return ladder("comm_size", sizes, ranksSteps.first, func(size ranksSteps, _ int) []branch {
+		if !size.ruled() {
+			return own
 		}
-		if len(size.steps) > 1 || !size.steps[0].setting.Own() {
-			none := []branch{{"comm_type=inter", own}}
-			below = nil
-			for j, step := range size.steps {
-				entry := branch{"avg_msg_size=any", own}
-				if j+1 < len(size.steps) {
-					entry.key = fmt.Sprintf("avg_msg_size<=%d", size.steps[j+1].from-1)
-				}
-				if !step.setting.Own() {
-					entry.below = none
-				}
-				below = append(below, entry)
+		return ladder("avg_msg_size", size.steps, step.first, func(step step, _ int) []branch {
+			if step.setting.Own() {
+				return own
 			}
-		}
-		all = append(all, branch{key, below})
-	}
-	return all
+			return []branch{{"comm_type=inter", own}}
+		})
+	})
 }

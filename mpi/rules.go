@@ -76,6 +76,8 @@ type step struct {
 	setting Setting
 }
 
+func (s step) first() int { return s.from }
+
 // stepsOf are the steps from 0 bytes on of the rules of one collective and P, equal neighbours merged. Their
 // sizes are scale times m.
 func stepsOf(rules []Rule, scale int) []step {
@@ -106,6 +108,11 @@ type ranksSteps struct {
 	p     int
 	steps []step
 }
+
+func (s ranksSteps) first() int { return s.p }
+
+// ruled reports whether a step is not the library's own choice.
+func (s ranksSteps) ruled() bool { return len(s.steps) > 1 || !s.steps[0].setting.Own() }
 
 // bySize are the steps of a collective by communicator size, from 0 ranks on. Sizes without rules have
 // the library's own choice, and so has the last entry. Message sizes are factor times m.

@@ -20,26 +20,32 @@ type splicer struct {
 }
 
 // spliced are the rules in front of the library's own choice.
-func (s *splicer) spliced(rules []Rule, own []branch) (all []branch) {
+func (s *splicer) spliced(rules []Rule, own []branch) []branch {
 	factor := func(int) int { return 1 }
 	if s.measure() == "total_msg_size" {
 		factor = func(p int) int { return p }
 	}
-	sizes := bySize(s.collective, rules, factor)
-	for i, size := range sizes {
-		key, most := "comm_size=any", math.MaxInt
-		if i+1 < len(sizes) {
-			most = sizes[i+1].p - 1
-			key = fmt.Sprintf("comm_size<=%d", most)
-		}
+	return ladder("comm_size", bySize(s.collective, rules, factor), ranksSteps.first, func(size ranksSteps, most int) []branch {
 		// Empty messages get the choice of one byte: any algorithm is correct for them, and a condition
 		// for them would slow down all other calls.
 		known := facts{make(map[string][2]int), make(map[string]bool)}.within("comm_size", size.p, most).within(s.measure(), 1, math.MaxInt)
 		below := s.simplified(own, known)
-		if len(size.steps) > 1 || !size.steps[0].setting.Own() {
+		if size.ruled() {
 			below = s.simplified(s.overlaid(size.steps, below, known), known)
 		}
-		all = append(all, branch{key, legal(below)})
+		return legal(below)
+	})
+}
+
+// ladder are conditions on the values of a measure from each step up to the next, the last for all others.
+func ladder[Step any](measure string, steps []Step, from func(Step) int, below func(step Step, most int) []branch) (all []branch) {
+	for i, step := range steps {
+		key, most := measure+"=any", math.MaxInt
+		if i+1 < len(steps) {
+			most = from(steps[i+1]) - 1
+			key = fmt.Sprintf("%s<=%d", measure, most)
+		}
+		all = append(all, branch{key, below(step, most)})
 	}
 	return all
 }
@@ -58,14 +64,7 @@ func (s *splicer) overlaid(steps []step, own []branch, known facts) (all []branc
 		first := branch{own[0].key, s.overlaid(steps, own[0].below, known)}
 		return append([]branch{first}, s.overlaid(steps, own[1:], known)...)
 	}
-	steps = s.joined(steps, own, known)
-	for i, step := range steps {
-		key := s.measure() + "=any"
-		if i+1 < len(steps) {
-			key = fmt.Sprintf("%s<=%d", s.measure(), steps[i+1].from-1)
-		}
-		all = append(all, branch{key, s.chosen(step.setting, own)})
-	}
+	all = ladder(s.measure(), s.joined(steps, own, known), step.first, func(step step, _ int) []branch { return s.chosen(step.setting, own) })
 	if s.collective.Name == "alltoall" { // its algorithms do not support MPI_IN_PLACE
 		all = append([]branch{{"is_sendbuf_inplace=yes", own}}, all...)
 	}

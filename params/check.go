@@ -45,16 +45,10 @@ func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(fo
 // sorted has the indices of the cells in the file's order; cells with equal keys keep their order.
 func (f *File) sorted() []int32 {
 	order := make([]int32, len(f.Cells))
-	rising := true
 	for i := range order {
 		order[i] = int32(i)
-		rising = rising && (i == 0 || f.Cells[i-1].Key.order(&f.Cells[i].Key) < 0)
 	}
-	if !rising {
-		slices.SortFunc(order, func(a, b int32) int {
-			return cmp.Or(f.Cells[a].Key.order(&f.Cells[b].Key), int(a-b))
-		})
-	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(f.Cells[a].Key.order(&f.Cells[b].Key), int(a-b)) })
 	return order
 }
 

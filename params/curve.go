@@ -154,16 +154,19 @@ func (t *Table) L(m, tau int) (seconds float64, extrapolated bool) {
 // beyond the largest, too, because it grows in steps, but there it counts as extrapolated.
 func (t *Table) O(m int) (seconds float64, extrapolated bool) {
 	sizes := t.Transfers.Sizes
+	return levelOff(sizes, t.Overheads, m), m > sizes[len(sizes)-1]
+}
+
+// levelOff is a value at m, interpolated between those of rising sizes, and constant before and beyond them.
+func levelOff(sizes []int, values []float64, m int) float64 {
 	i, measured := slices.BinarySearch(sizes, m)
 	switch {
-	case measured:
-		return t.Overheads[i], false
-	case i == 0:
-		return t.Overheads[0], false
+	case measured || i == 0:
+		return values[i]
 	case i == len(sizes):
-		return t.Overheads[i-1], true
+		return values[i-1]
 	}
-	return line(sizes[i-1], t.Overheads[i-1], sizes[i], t.Overheads[i], m), false
+	return line(sizes[i-1], values[i-1], sizes[i], values[i], m)
 }
 
 func (t *Table) check() error {

@@ -30,7 +30,7 @@ func (f *File) SegmentTable(s Selection) (*Table, error) { return f.table(s, Cel
 
 func (f *File) table(s Selection, value func(Cell) fit.Estimate) (*Table, error) {
 	s = f.fill(s)
-	g := f.transfers(TransferCell, s, f.Sort)
+	g := f.transfers(TransferCell, s, sync.OnceValue(f.Sort))
 	if len(g.taus) == 0 {
 		return nil, fmt.Errorf("no transfers of %s, %s: %s", orNone(s.Setup), Where(s.Placement, s.OffCache), f.choices(s))
 	}
@@ -49,7 +49,7 @@ func (p Plan) OffCacheOnly() bool { return len(p.Caches) > 0 && !slices.Contains
 func (f *File) Y(s Selection) (*Curve, error) {
 	s.OffCache = false
 	s = f.fill(s)
-	g := f.transfers(NullCell, s, f.Sort)
+	g := f.transfers(NullCell, s, nil) // which has no transfers
 	curve, err := g.curve(fmt.Sprintf("y of %s, placement %s", orNone(s.Setup), s.Placement), Cell.Whole)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,8 @@ func (f *File) nearest(placement numa.Policy, offCache bool, match func(*Cell) b
 	}
 }
 
-// transfers is the grid of a selection's cells of a kind, with τ = 1 as in Table.
+// transfers is the grid of a selection's cells of a kind, with τ = 1 as in Table. sort is costly, and is called
+// for isolated transfers only.
 func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	over, pingAlone := f.over(s), s.Transport != InSegments && slices.Contains(f.Setups(s), s.Setup)
 	var isolated, ping, own []*Cell
@@ -177,13 +178,9 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 	if len(g.taus) == 0 && s.Setup != Isolated {
 		return g
 	}
-	var sorting *Sorting // costly, so made once and only if needed
 	for _, c := range isolated {
 		if c.Kind == TransferCell {
-			if sorting == nil {
-				sorting = sort()
-			}
-			c = sorting.alone(c)
+			c = sort().alone(c)
 		}
 		g.add(c)
 	}

@@ -65,7 +65,7 @@ func (f *File) Network(name string) (Network, *Table, error) {
 		})
 	}
 	curve, err := transfers.curve("transfers of network "+n.Name, Cell.Whole)
-	if err != nil && len(curve.Sizes) < 2 {
+	if err != nil && len(curve.Sizes) < fewest {
 		return n, nil, err
 	}
 	t := &Table{Transfers: curve, Lacking: err}

@@ -232,15 +232,9 @@ func overheads(all []Overhead, sizes []int) []float64 {
 // OverheadAt is o(m) in seconds, interpolated between sizes, m rising: 0 without any, constant beyond the
 // last, because the time before the first byte moves does not depend on the rest.
 func OverheadAt(all []Overhead, m int) float64 {
-	at := func(i int) float64 { return seconds(all[i].Time.Center) }
-	i, measured := slices.BinarySearchFunc(all, m, func(o Overhead, m int) int { return o.Bytes - m })
-	switch {
-	case len(all) == 0:
+	if len(all) == 0 {
 		return 0
-	case measured || i == 0:
-		return at(i)
-	case i == len(all):
-		return at(i - 1)
 	}
-	return line(all[i-1].Bytes, at(i-1), all[i].Bytes, at(i), m)
+	sizes := lists.Map(all, func(o Overhead) int { return o.Bytes })
+	return levelOff(sizes, lists.Map(all, func(o Overhead) float64 { return seconds(o.Time.Center) }), m)
 }

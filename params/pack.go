@@ -20,10 +20,7 @@ var ErrUnpacked = errors.New("measure them with taulop pack, or in a sweep")
 // P is p(m,d), the time of packing or unpacking a message with a stride of d bytes, for any τ. It fails
 // if the file does not have that stride.
 func (f *File) P(stride int, offCache bool) (*Curve, error) {
-	g := f.grid(func(c *Cell) bool {
-		m, ok := c.Packed()
-		return ok && c.OffCache == offCache && m.Level == "" && !m.Contiguous() && m.Stride == stride
-	})
+	g := f.grid(func(c *Cell) bool { return c.packing(offCache) && c.Variant.(Packed).Stride == stride })
 	if len(g.cells) == 0 {
 		strides := f.Strides(offCache)
 		if len(strides) == 0 {
@@ -43,11 +40,17 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 // Strides are the strides of P, rising.
 func (f *File) Strides(offCache bool) (strides []int) {
 	for i := range f.Cells {
-		if m, ok := f.Cells[i].Packed(); ok && f.Cells[i].OffCache == offCache && m.Level == "" && !m.Contiguous() {
-			strides = lists.Insert(strides, m.Stride)
+		if c := &f.Cells[i]; c.packing(offCache) {
+			strides = lists.Insert(strides, c.Variant.(Packed).Stride)
 		}
 	}
 	return strides
+}
+
+// packing reports whether a cell is of P.
+func (c *Cell) packing(offCache bool) bool {
+	m, ok := c.Packed()
+	return ok && c.OffCache == offCache && m.Level == "" && !m.Contiguous()
 }
 
 // Latency is f(s,d) of mlog_nP for any τ: the time that a stride adds at each end of a message between two
