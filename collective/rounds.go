@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"math/bits"
 	"slices"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // An Envelope is a message of a program: sender, receiver, bytes.
@@ -77,7 +79,7 @@ func (s *Schedule) addRounds(messages []Message) {
 		}
 		for _, round := range all {
 			slices.SortStableFunc(round, func(a, b Message) int { return b.Bytes() - a.Bytes() })
-			stage := Stage{Phase: "round", Pattern: patternOf(round), Shape: shapeOf(round)}
+			stage := Stage{Phase: "round", Pattern: patternOf(round), Shape: merged(lists.Map(round, func(m Message) Batch { return Batch{1, m.Bytes()} }))}
 			s.add(1, len(round), stage, func(_, i int) Message { return round[i] })
 		}
 		messages = messages[n:]
@@ -94,16 +96,4 @@ func patternOf(round []Message) Pattern {
 		return Exchange
 	}
 	return OneWay
-}
-
-// shapeOf is the shape of messages that are sorted by falling size.
-func shapeOf(round []Message) (batches []Batch) {
-	for _, m := range round {
-		if n := len(batches); n > 0 && batches[n-1].Bytes == m.Bytes() {
-			batches[n-1].Count++
-		} else {
-			batches = append(batches, Batch{1, m.Bytes()})
-		}
-	}
-	return batches
 }

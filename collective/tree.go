@@ -443,9 +443,12 @@ func (f *flow) messages(n, fan int, up bool) iter.Seq[Message] {
 }
 
 // tally merges batches of equal size, sorts them by falling size, and drops empty messages.
-func tally(batches ...Batch) (all []Batch) {
+func tally(batches ...Batch) []Batch { return merged(shape(batches...)) }
+
+// merged is tally with empty messages.
+func merged(batches []Batch) (all []Batch) {
 	slices.SortFunc(batches, func(a, b Batch) int { return b.Bytes - a.Bytes })
-	for _, b := range shape(batches...) {
+	for _, b := range batches {
 		if n := len(all); n > 0 && all[n-1].Bytes == b.Bytes {
 			all[n-1].Count += b.Count
 			continue

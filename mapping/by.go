@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
@@ -46,10 +47,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 			return Order{}, fmt.Errorf("unknown mapping %.40q: it is by core, socket, numa or node, or block", how)
 		}
 	}
-	turns = slices.Clone(turns)
-	for i, g := range turns {
-		turns[i] = logical(g, levels)
-	}
+	turns = lists.Map(turns, func(g numa.CPUSet) numa.CPUSet { return logical(g, levels) })
 	slices.SortStableFunc(turns, func(a, b numa.CPUSet) int { return slices.Index(cores, a[0]) - slices.Index(cores, b[0]) })
 	order := RoundRobin(turns)
 	blocks, err := Order{}.Map(ranks, nodes)

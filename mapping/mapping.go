@@ -114,7 +114,12 @@ func (o Order) Map(ranks, nodes int) (*Map, error) {
 	case o.list == nil && nodes > ranks:
 		return nil, fmt.Errorf("%s cannot be on %d nodes: take fewer nodes, or more ranks", printable.Count(ranks, "rank"), nodes)
 	case o.list != nil:
-		m.place(o.list[:ranks])
+		m.list, m.slots = o.list[:ranks], make([]int32, ranks)
+		next := make([]int32, nodes)
+		for rank, node := range m.list {
+			m.slots[rank] = next[node]
+			next[node]++
+		}
 		if m.cores = o.cores; m.cores != nil {
 			m.cores = m.cores[:ranks]
 		}
@@ -132,16 +137,6 @@ type Map struct {
 	list  []int32 // node of each rank, for a list
 	slots []int32 // of each rank, for a list
 	cores []int32 // of each rank, for a list with cores
-}
-
-// place fills in the nodes and slots of a list.
-func (m *Map) place(list []int32) {
-	m.list, m.slots = list, make([]int32, len(list))
-	next := make([]int32, m.Nodes)
-	for rank, node := range list {
-		m.slots[rank] = next[node]
-		next[node]++
-	}
 }
 
 // Node is the node of a rank, from 0.

@@ -36,9 +36,6 @@ func (f footprint) of(measured *params.Curve, perByte int) curve {
 	return func(m, tau int) (seconds float64, extrapolated bool) {
 		seconds, extrapolated = measured.At(m, tau)
 		sizes := measured.Sizes
-		if len(sizes) == 0 {
-			return seconds, extrapolated
-		}
 		smallest, all := sizes[0], min(f.bytes/perByte, sizes[len(sizes)-1])
 		if m <= smallest || all <= m {
 			return seconds, extrapolated

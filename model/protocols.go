@@ -77,10 +77,7 @@ func (p protocols) instructions(stage *collective.Stage, way mpi.Way) (n int) {
 // stage adds the terms of a stage. In a rendezvous the first bytes go with the request, the rest after
 // control messages of y(τ) each.
 func (p protocols) stage(stage *collective.Stage, t mapping.Traffic, symbols Symbols, add func(Term)) error {
-	i := 0
-	for most := p.library.Ways[i].Most; most > 0 && stage.Shape[0].Bytes > most; most = p.library.Ways[i].Most {
-		i++
-	}
+	i := p.library.Way(stage.Shape[0].Bytes)
 	way, m := p.library.Ways[i], p.ways[i]
 	y := symbols
 	if m.Transport == Segmented {

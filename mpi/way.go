@@ -1,5 +1,7 @@
 package mpi
 
+import "slices"
+
 // A Way is the protocol for messages up to a size.
 type Way struct {
 	Most int // bytes of the longest message, 0: any
@@ -24,11 +26,9 @@ type Way struct {
 }
 
 // Of is the protocol for a message size.
-func (l *Library) Of(bytes int) Way {
-	for _, w := range l.Ways {
-		if w.Most == 0 || bytes <= w.Most {
-			return w
-		}
-	}
-	return l.Ways[len(l.Ways)-1]
+func (l *Library) Of(bytes int) Way { return l.Ways[l.Way(bytes)] }
+
+// Way is the index of that protocol in Ways.
+func (l *Library) Way(bytes int) int {
+	return slices.IndexFunc(l.Ways, func(w Way) bool { return w.Most == 0 || bytes <= w.Most })
 }

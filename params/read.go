@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -45,14 +44,7 @@ func decode(text []byte, name string) (*File, error) {
 
 // readAll reads text that may be a parameter file; nil if it is blank.
 func readAll(r io.Reader) ([]byte, error) {
-	var b bytes.Buffer
-	if in, ok := r.(*os.File); ok {
-		if info, err := in.Stat(); err == nil && info.Mode().IsRegular() {
-			b.Grow(int(min(info.Size(), maxFile)) + bytes.MinRead)
-		}
-	}
-	_, err := b.ReadFrom(io.LimitReader(r, maxFile+1))
-	text := b.Bytes()
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	begin := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")))
 	switch {
 	case err != nil:

@@ -304,12 +304,11 @@ func (f *File) MHz() map[int]float64 {
 
 // Instruction is Launch.Instruction in seconds, the median over launches; 0 if not measured.
 func (f *File) Instruction() float64 {
-	ns := lists.Map(f.Launches, func(l Launch) float64 { return l.Instruction })
-	ns = slices.DeleteFunc(ns, func(v float64) bool { return v <= 0 })
-	if len(ns) == 0 {
+	counted := lists.Filter(f.Launches, func(l Launch) bool { return l.Instruction > 0 })
+	if len(counted) == 0 {
 		return 0
 	}
-	return fit.Median(ns).Center * 1e-9
+	return fit.Median(lists.Map(counted, func(l Launch) float64 { return l.Instruction })).Center * 1e-9
 }
 
 // Components are the components of the samples' variation as relative standard deviations, each the

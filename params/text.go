@@ -97,9 +97,6 @@ func WriteText(w io.Writer, t *Table) error {
 		}
 		names = append(names, fmt.Sprintf("L(m, %d)", tau))
 	}
-	if len(t.Transfers.Taus) == 0 {
-		return errors.New("text format: a table without τ")
-	}
 	return writeText(w, "#tau", len(t.Transfers.Taus), names, t.Transfers.Sizes, 12, func(i, column int) float64 {
 		if column == 0 {
 			return t.Overheads[i]

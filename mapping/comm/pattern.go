@@ -101,9 +101,6 @@ func dims(p, n int) []int {
 			best = all
 		}
 	}
-	for len(best) < n {
-		best = append(best, 1)
-	}
 	return best
 }
 

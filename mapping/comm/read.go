@@ -216,14 +216,11 @@ func (in *reader) list(heading []string) (*Matrix, error) {
 		if err != nil {
 			return nil, err
 		}
-		messages := int64(1)
+		messages := min(bytes, 1) // without bytes nothing is sent
 		if len(values) == 4 {
 			if messages, err = whole(values[3]); err != nil {
 				return nil, err
 			}
-		}
-		if bytes == 0 && messages == 1 && len(values) == 3 {
-			messages = 0 // nothing is sent
 		}
 		if err := in.add(m, from, to, bytes, messages); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package heuristic
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"github.com/taulop/taulop/mapping/comm"
 )
@@ -79,7 +80,7 @@ func (s *search) shape(g *group) *shape {
 	for _, child := range g.children {
 		result.children = append(result.children, s.shape(child))
 	}
-	if p := bits.Len(uint(sets - 1)); len(result.children) > p && s.same(result.children) {
+	if p := bits.Len(uint(sets - 1)); len(result.children) > p && same(result.children) {
 		result.children = result.children[:p] // no more children than processes are used
 	}
 	n := len(result.children)
@@ -97,7 +98,7 @@ func (s *search) shape(g *group) *shape {
 			best, bestPart, count := impossible, uint32(0), bits.OnesCount32(set)
 			if count <= room+child.places {
 				lowest := uint32(0)
-				if equal && s.same(result.children[i:]) {
+				if equal && same(result.children[i:]) {
 					lowest = set & -set
 				}
 				others := set &^ lowest
@@ -126,13 +127,9 @@ func (s *search) shape(g *group) *shape {
 	return result
 }
 
-func (s *search) same(shapes []*shape) bool {
-	for _, other := range shapes {
-		if other != shapes[0] {
-			return false
-		}
-	}
-	return true
+// same reports whether all shapes are the same.
+func same(shapes []*shape) bool {
+	return !slices.ContainsFunc(shapes, func(other *shape) bool { return other != shapes[0] })
 }
 
 // place maps a set to a group's cores by the minimum found.

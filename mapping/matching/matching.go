@@ -101,9 +101,6 @@ func newSolver(n int, edges []Edge, perfect bool) (*solver, error) {
 	if n < 0 || n > MaxVertices {
 		return nil, fmt.Errorf("%d vertices: give 0 to %d", n, MaxVertices)
 	}
-	if len(edges) > math.MaxInt32/2 {
-		return nil, fmt.Errorf("%d edges: give %d at the most", len(edges), math.MaxInt32/2)
-	}
 	s := &solver{n: n, edges: edges, perfect: perfect, at: make([]int32, 2*len(edges)), around: make([][]int32, n)}
 	limit := int64(MaxWeight)
 	if perfect {
