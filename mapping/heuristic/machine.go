@@ -257,10 +257,6 @@ func (m *Machine) Tidy(at Mapping) Mapping {
 		on[place] = process
 	}
 	tidy := make(Mapping, len(at))
-	type part struct {
-		group  *group
-		lowest int
-	}
 	lowest := func(g *group) int {
 		least := len(at) // without processes
 		for _, place := range g.places {
@@ -279,17 +275,17 @@ func (m *Machine) Tidy(at Mapping) Mapping {
 			}
 			return
 		}
-		byShape := make(map[string][]part)
+		byShape := make(map[string][]*group)
 		for _, child := range from.children {
 			shape := child.shape()
-			byShape[shape] = append(byShape[shape], part{child, lowest(child)})
+			byShape[shape] = append(byShape[shape], child)
 		}
 		for _, parts := range byShape {
-			slices.SortFunc(parts, func(a, b part) int { return a.lowest - b.lowest })
+			slices.SortFunc(parts, func(a, b *group) int { return lowest(a) - lowest(b) })
 		}
 		for _, child := range to.children {
 			shape := child.shape()
-			put(byShape[shape][0].group, child)
+			put(byShape[shape][0], child)
 			byShape[shape] = byShape[shape][1:]
 		}
 	}

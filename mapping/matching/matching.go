@@ -30,8 +30,10 @@ const Alone = -1
 
 // Maximum finds a maximum weighted matching of n vertices and returns their partners. It fails for invalid
 // edges.
-func Maximum(n int, edges []Edge) (partners []int, err error) {
-	s, err := newSolver(n, edges, false)
+func Maximum(n int, edges []Edge) (partners []int, err error) { return matched(n, edges, false) }
+
+func matched(n int, edges []Edge, perfect bool) (partners []int, err error) {
+	s, err := newSolver(n, edges, perfect)
 	if err != nil {
 		return nil, err
 	}
@@ -42,18 +44,11 @@ func Maximum(n int, edges []Edge) (partners []int, err error) {
 // Perfect finds a maximum weighted perfect matching and returns the partners. It fails if the graph has no
 // perfect matching.
 func Perfect(n int, edges []Edge) (partners []int, err error) {
-	s, err := newSolver(n, edges, true)
-	if err != nil {
-		return nil, err
+	partners, err = matched(n, edges, true)
+	if v := slices.Index(partners, Alone); v >= 0 {
+		return nil, fmt.Errorf("vertex %d of %d has no partner: the graph has no perfect matching", v, n)
 	}
-	s.solve()
-	partners = s.partners()
-	for v, partner := range partners {
-		if partner == Alone {
-			return nil, fmt.Errorf("vertex %d of %d has no partner: the graph has no perfect matching", v, n)
-		}
-	}
-	return partners, nil
+	return partners, err
 }
 
 // A label is the side of an alternating tree on which a vertex or blossom is.
