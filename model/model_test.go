@@ -284,19 +284,30 @@ func TestExtrapolatedIsMarked(t *testing.T) {
 }
 
 func TestCostRefuses(t *testing.T) {
+	reduce, wide := schedule(t, "reduce:binomial", collective.Call{P: 4, M: 8}), schedule(t, "allreduce:ring", collective.Call{P: 2000, M: 11 * 2000})
+	tree := schedule(t, "bcast:sm-tree", collective.Call{P: 4, M: 100}) // of ranks that copy from each other's buffers
+	table, gamma := smallTables()
+	several, n := small(0)
+	several.Cluster = cluster(t, "block", 2, n)
 	for _, tt := range []struct {
 		model Coster
+		of    *collective.Schedule
 		says  string
 	}{
-		{TauLop{Channels: Uniform(plain{}), Transport: Whole}, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, "unknown operator xor"},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, "segment of at least one byte, got 0"},
-		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: "pigeon"}, "unknown transport pigeon"},
-		{LogGP{}, `no γ of operator "sum"`},
-		{LogNP{Overhead: plain{}.O, Operator: "max"}, `no γ of operator "max"`},
+		{TauLop{Channels: Uniform(plain{}), Transport: Whole}, reduce, `reduce:binomial: it reduces, and the parameters have no γ of operator "sum"`},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Operator: "xor", Transport: Whole}, reduce, "unknown operator xor"},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}}, reduce, "segment of at least one byte, got 0"},
+		{TauLop{Channels: Uniform(plain{}), Reductions: plain{}, Transport: "pigeon"}, reduce, "unknown transport pigeon"},
+		{LogGP{}, reduce, `no γ of operator "sum"`},
+		{LogNP{Overhead: plain{}.O, Operator: "max"}, reduce, `no γ of operator "max"`},
+		{Libtaulop{Table: table}, wide, `no γ of operator "sum"`},
+		{Libtaulop{Table: table, Gamma: gamma, Operator: "xor"}, wide, "measured are sum, max"},
+		{Libtaulop{Table: table, Gamma: gamma, Operator: "max"}, wide, "γ has 1 sizes and L has 2"},
+		{Libtaulop{Table: table, Gamma: gamma}, wide, "at most 1024 ranks, got P = 2000"},
+		{several, tree, ErrOneNode.Error()},
+		{Libtaulop{Table: table, Cluster: several.Cluster}, tree, ErrOneNode.Error()},
 	} {
-		_, err := tt.model.Cost(schedule(t, "reduce:binomial", collective.Call{P: 4, M: 8}))
-		if err == nil || !strings.Contains(err.Error(), tt.says) {
+		if _, err := tt.model.Cost(tt.of); err == nil || !strings.Contains(err.Error(), tt.says) || errors.Is(err, ErrOneNode) != (tt.of == tree) {
 			t.Errorf("%T: error %v, want one with %q", tt.model, err, tt.says)
 		}
 	}

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -117,17 +116,6 @@ func TestMappingsThatAreAlike(t *testing.T) {
 					t.Errorf("%s, P = %d, m = %d: block %s, cyclic %s", a, p, bytes, block, cyclic)
 				}
 			}
-		}
-	}
-}
-
-// Ranks that copy from each other's buffers are on one node.
-func TestClusterRefused(t *testing.T) {
-	m, n := small(0)
-	m.Cluster = cluster(t, "block", 2, n)
-	for _, model := range []Coster{m, Libtaulop{Table: times(1), Cluster: m.Cluster}} {
-		if _, err := model.Cost(schedule(t, "bcast:sm-tree", collective.Call{P: 4, M: 100})); !errors.Is(err, ErrOneNode) {
-			t.Errorf("%T: %v, want one node", model, err)
 		}
 	}
 }

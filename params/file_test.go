@@ -371,6 +371,9 @@ func TestValidate(t *testing.T) {
 	watch := func(change func(*Watch)) func(*File) {
 		return func(f *File) { *f = *moved(t); change(&f.Watches[0]) }
 	}
+	network := func(change func(*Network)) func(*File) {
+		return func(f *File) { *f = *ib(); change(&f.Networks[0]) }
+	}
 	for _, tt := range []struct {
 		spoil func(*File)
 		says  string
@@ -401,6 +404,17 @@ func TestValidate(t *testing.T) {
 		{watch(func(w *Watch) { w.CPUs = nil }), "number of CPUs is 0"},
 		{watch(func(w *Watch) { w.CPUs[0] = -1 }), "CPU is -1"},
 		{watch(func(w *Watch) { w.Session = -1 }), "session is -1"},
+		{network(func(n *Network) { n.Name = "" }), "no name of a network"},
+		{network(func(n *Network) { n.Name = "a:b" }), "no name of a network"},
+		{network(func(n *Network) { n.Name = strings.Repeat("a", 33) }), "no name of a network"},
+		{network(func(n *Network) { n.Name = "ib1" }), `there is no network "ib0"`},
+		{network(func(n *Network) { n.Kind = "Infini Band" }), "no kind of network"},
+		{network(func(n *Network) { n.Copies = -1 }), "copies is -1"},
+		{network(func(n *Network) { n.Hosts = []string{""} }), "is no host"},
+		{network(func(n *Network) { n.Peers = []Peer{{Address: "node2"}} }), "is no peer"},
+		{func(f *File) { f.Networks = append(ib().Networks, ib().Networks...) }, "network ib0 is there twice"},
+		{func(f *File) { f.Networks = make([]Network, 65) }, "65 of them"},
+		{func(f *File) { *f = *ib(); f.Cells[0].Variant = Name("ib0") }, "no parameter of a network"},
 	} {
 		f := machine(2, numa.Local)
 		tt.spoil(f)

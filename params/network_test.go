@@ -58,28 +58,3 @@ func TestNetworkLacks(t *testing.T) {
 		t.Errorf("%+v, %v", of, err)
 	}
 }
-
-func TestNetworkRefused(t *testing.T) {
-	for _, tt := range []struct {
-		name, says string
-		change     func(f *File)
-	}{
-		{"no name", "no name of a network", func(f *File) { f.Networks[0].Name = "" }},
-		{"a colon", "no name of a network", func(f *File) { f.Networks[0].Name = "a:b" }},
-		{"long", "no name of a network", func(f *File) { f.Networks[0].Name = strings.Repeat("a", 33) }},
-		{"kind", "no kind of network", func(f *File) { f.Networks[0].Kind = "Infini Band" }},
-		{"copies", "copies is -1", func(f *File) { f.Networks[0].Copies = -1 }},
-		{"host", "is no host", func(f *File) { f.Networks[0].Hosts = []string{""} }},
-		{"twice", "network ib0 is there twice", func(f *File) { f.Networks = append(f.Networks, f.Networks[0]) }},
-		{"peer", "is no peer", func(f *File) { f.Networks[0].Peers = []Peer{{Address: "node2"}} }},
-		{"many", "65 of them", func(f *File) { f.Networks = make([]Network, 65) }},
-		{"unnamed", `there is no network "ib0"`, func(f *File) { f.Networks[0].Name = "ib1" }},
-		{"variant", "no parameter of a network", func(f *File) { f.Cells[0].Variant = Name("ib0") }},
-	} {
-		f := ib()
-		tt.change(f)
-		if err := f.Validate(); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("%s: %v; want %q", tt.name, err, tt.says)
-		}
-	}
-}

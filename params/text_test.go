@@ -208,42 +208,34 @@ func TestWriteTextRefuses(t *testing.T) {
 			Overheads: []float64{0, 0},
 		}
 	}
-	for _, tt := range []struct {
-		spoil func(*Table)
-		says  string
-	}{
-		{func(t *Table) { t.Transfers.Taus[1] = 4 }, "τ = 2 is missing"},
-		{func(t *Table) { t.Transfers.Sizes[0] = 2; t.Transfers.Sizes[1] = 4 }, "the first size is 2 bytes"},
-		{func(t *Table) { t.Transfers.Sizes[1] = 1 }, "size 1 is there twice"},
-		{func(t *Table) { t.Transfers.Times[1] = nil }, "0 times for size 2"},
-		{func(t *Table) { t.Transfers.Times[1][0] = -1 }, "size 2: -1 is no time"},
-		{func(t *Table) { t.Overheads[1] = -1 }, "overhead of size 2: -1 is no time"},
-		{func(t *Table) { t.Overheads = nil }, "0 overheads for 2 sizes"},
-		{func(t *Table) { t.Transfers = Curve{} }, "no message sizes"},
-	} {
-		table := good()
-		tt.spoil(table)
-		if err := WriteText(io.Discard, table); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("error %v, want one with %q", err, tt.says)
-		}
+	table := func(spoil func(*Table)) error {
+		t := good()
+		spoil(t)
+		return WriteText(io.Discard, t)
 	}
-	must.Do(WriteText(io.Discard, good()))
 	a := Operator{"a", Curve{Sizes: []int{1}, Times: [][]float64{{1}}}}
 	b := Operator{"b", Curve{Sizes: []int{2}, Times: [][]float64{{1}}}}
 	c := Operator{"c", Curve{Sizes: []int{1}, Taus: []int{2}, Times: [][]float64{{1}}}}
-	for _, tt := range []struct {
-		g    *Gamma
-		says string
-	}{
-		{&Gamma{}, "no operators"},
-		{&Gamma{Operators: []Operator{a, b}}, "operators a and b have different sizes"},
-		{&Gamma{Operators: []Operator{c}}, "no γ for τ = 1"},
-		{&Gamma{Operators: []Operator{{"a\tb", a.Curve}}}, "operator name"},
+	gamma := func(operators ...Operator) error { return WriteGammaText(io.Discard, &Gamma{Operators: operators}) }
+	for says, err := range map[string]error{
+		"τ = 2 is missing":                       table(func(t *Table) { t.Transfers.Taus[1] = 4 }),
+		"the first size is 2 bytes":              table(func(t *Table) { t.Transfers.Sizes[0] = 2; t.Transfers.Sizes[1] = 4 }),
+		"size 1 is there twice":                  table(func(t *Table) { t.Transfers.Sizes[1] = 1 }),
+		"0 times for size 2":                     table(func(t *Table) { t.Transfers.Times[1] = nil }),
+		"size 2: -1 is no time":                  table(func(t *Table) { t.Transfers.Times[1][0] = -1 }),
+		"overhead of size 2: -1 is no time":      table(func(t *Table) { t.Overheads[1] = -1 }),
+		"0 overheads for 2 sizes":                table(func(t *Table) { t.Overheads = nil }),
+		"no message sizes":                       table(func(t *Table) { t.Transfers = Curve{} }),
+		"no operators":                           gamma(),
+		"operators a and b have different sizes": gamma(a, b),
+		"no γ for τ = 1":                         gamma(c),
+		"operator name":                          gamma(Operator{"a\tb", a.Curve}),
 	} {
-		if err := WriteGammaText(io.Discard, tt.g); err == nil || !strings.Contains(err.Error(), tt.says) {
-			t.Errorf("error %v, want one with %q", err, tt.says)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("error %v, want one with %q", err, says)
 		}
 	}
+	must.Do(WriteText(io.Discard, good()))
 }
 
 // FuzzReadText writes and reads again what it read in either format.
