@@ -165,8 +165,10 @@ func Lookup(name string) (*Algorithm, error) {
 }
 
 // find is Lookup that returns nil for an unknown name.
-func find(name string) *Algorithm {
-	for _, a := range known {
+func find(name string) *Algorithm { return named(known, name) }
+
+func named(all []*Algorithm, name string) *Algorithm {
+	for _, a := range all {
 		if a.String() == name {
 			return a
 		}

@@ -142,15 +142,10 @@ var (
 	}
 )
 
+var patterns = []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers, OwnCopies, CopiedCouples, CopiedPermutation}
+
 // PatternNamed finds a pattern by its name, such as permutation:shift, or nil.
-func PatternNamed(name string) *Algorithm {
-	for _, a := range []*Algorithm{Permutation, PingPong, Dealing, Couples, Readers, OwnCopies, CopiedCouples, CopiedPermutation} {
-		if a.String() == name {
-			return a
-		}
-	}
-	return nil
-}
+func PatternNamed(name string) *Algorithm { return named(patterns, name) }
 
 // ownMessage has n ranks, `stride` ranks apart, copy their message to Recv.
 func ownMessage(s *Schedule, n, stride int) {

@@ -16,13 +16,24 @@ import (
 var sizes = []int{0, 3, 17, 40}
 
 // roots are the roots of the property tests: all among few ranks, some among many.
-func roots(c *Collective, p int) (roots []int) {
-	for root := range p {
-		if root == 0 || c.Rooted && (p <= 20 || root == 1 || root == p/2 || root == p-1) {
-			roots = append(roots, root)
+func roots(c *Collective, p int) []int { return from(0, c.Rooted, p) }
+
+// distances are those of the property tests, likewise; none among one rank if the collective has distances.
+func distances(c *Collective, p int) []int {
+	if !c.Shifted {
+		return []int{0}
+	}
+	return from(1, true, p)
+}
+
+// from are numbers from the least to p − 1, or the least alone.
+func from(least int, several bool, p int) (some []int) {
+	for n := least; n < p; n++ {
+		if n == least || several && (p <= 20 || n == 1 || n == p/2 || n == p-1) {
+			some = append(some, n)
 		}
 	}
-	return roots
+	return some
 }
 
 // ranks are the P of the property tests: all up to 17, with every remainder of the groups
@@ -45,18 +56,20 @@ func calls(t *testing.T, a *Algorithm, try func(*Schedule)) {
 			continue
 		}
 		for _, root := range roots(a.Collective, p) {
-			for _, m := range sizes {
-				if a.Collective.Empty() && m > 0 {
-					continue
-				}
-				c := Call{P: p, Root: root, M: m, Segment: 4, Chunk: 1 + p%7, Degree: 2 + m%3}
-				if a.Reduces() && m%2 == 0 {
-					c.Element = 2
-				}
-				s := must.Get(a.Schedule(c))
-				try(s)
-				if t.Failed() {
-					t.Fatalf("with %+v", s.Call)
+			for _, distance := range distances(a.Collective, p) {
+				for _, m := range sizes {
+					if a.Collective.Empty() && m > 0 {
+						continue
+					}
+					c := Call{P: p, Root: root, M: m, Segment: 4, Chunk: 1 + p%7, Degree: 2 + m%3, Distance: distance}
+					if a.Reduces() && m%2 == 0 {
+						c.Element = 2
+					}
+					s := must.Get(a.Schedule(c))
+					try(s)
+					if t.Failed() {
+						t.Fatalf("with %+v", s.Call)
+					}
 				}
 			}
 		}
@@ -253,7 +266,10 @@ func carryOut(t *testing.T, s *Schedule) {
 // Every rank ends with the collective's promise, and the shapes, peers and overlaps of all stages agree with their
 // messages.
 func TestEveryScheduleKeepsItsPromises(t *testing.T) {
-	for _, a := range All() {
+	for _, a := range append(All(), patterns...) {
+		if a == Readers { // of one sender, which no other stage has
+			continue
+		}
 		t.Run(a.String(), func(t *testing.T) {
 			t.Parallel()
 			calls(t, a, func(s *Schedule) {
@@ -268,6 +284,9 @@ func TestEveryScheduleKeepsItsPromises(t *testing.T) {
 		})
 	}
 }
+
+// ofAny is an algorithm or a pattern.
+func ofAny(name string) *Algorithm { return named(append(All(), patterns...), name) }
 
 // checkSteps proves that shapes and peers of stages agree with their messages, and that reductions have whole
 // elements.
@@ -475,8 +494,12 @@ func TestStages(t *testing.T) {
 		{"allreduce:kary", Call{P: 7}, 0, 0},
 		{"reduce:rabenseifner", Call{P: 13, M: 1000, Root: 2}, 1, 1 + 3 + 3},
 		{"reduce:rabenseifner", Call{P: 13, M: 1000, Root: 3}, 1, 1 + 3 + 1 + 3}, // rank 0 stands in for the root
+		{"permutation:shift", Call{P: 13, M: 1000, Distance: 5}, 0, 1},
+		{"permutation:shift", Call{P: 13, Distance: 5}, 0, 0}, // an empty message is not sent
+		{"ping-pong:pair", Call{P: 13, M: 1000, Distance: 5, Root: 9}, 0, 2},
+		{"dealing:linear", Call{P: 13, M: 1000}, 0, 12},
 	} {
-		if got := must.Get(find(tt.name).Schedule(tt.call)).Len(); got != tt.local+tt.want {
+		if got := must.Get(ofAny(tt.name).Schedule(tt.call)).Len(); got != tt.local+tt.want {
 			t.Errorf("%s, %+v: %d stages, want %d", tt.name, tt.call, got, tt.local+tt.want)
 		}
 	}
@@ -653,11 +676,7 @@ func TestCallsWithoutSchedule(t *testing.T) {
 		{"ping-pong:pair", Call{P: 4, Distance: 1, Root: 4}, "root"},
 		{"dealing:linear", Call{P: 4, Root: -1}, "root"},
 	} {
-		a := PatternNamed(tt.name)
-		if a == nil {
-			a = find(tt.name)
-		}
-		_, err := a.Schedule(tt.call)
+		_, err := ofAny(tt.name).Schedule(tt.call)
 		if err == nil || !strings.Contains(err.Error(), tt.says) || !strings.Contains(err.Error(), tt.name) {
 			t.Errorf("%s %+v: error %v, want one that says %q", tt.name, tt.call, err, tt.says)
 		}

@@ -102,11 +102,7 @@ func TestCompare(t *testing.T) {
 				falsePositives++
 			}
 			b := sessions(r, tt.sessions, 9, tt.between, 0.02)
-			for _, session := range b {
-				for i := range session {
-					session[i] *= 1 + d.Visible
-				}
-			}
+			b.Scale(1 + d.Visible)
 			if test.Compare(a, b).P < 0.05 {
 				found++
 			}
