@@ -28,7 +28,7 @@ type LogGP struct {
 // Cost is the cost of a schedule. It fails where a reduction has no γ.
 func (m LogGP) Cost(s *collective.Schedule) (Cost, error) {
 	values := map[string]float64{"L": m.Latency, "o": m.Overhead, "g": m.Gap, "G": m.GapPerByte, "max{L+o,g}": max(m.Latency+m.Overhead, m.Gap)}
-	return oneByOne{m.Local, m.Reductions, m.Operator}.cost(s, m.message, func(t Term) (float64, bool) { return values[t.Parameter], false })
+	return oneByOne(s, m.Local, m.Reductions, m.Operator, m.message, func(t Term) (float64, bool) { return values[t.Parameter], false })
 }
 
 // message adds the terms of one message, each segment of S bytes but the last.

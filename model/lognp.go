@@ -40,30 +40,24 @@ func logNPOf(m TauLop, messages Coster) (LogNP, error) {
 // Cost is the cost of a schedule. It fails where a reduction has no γ.
 func (m LogNP) Cost(s *collective.Schedule) (Cost, error) {
 	y := symbolsOf(s, 0)
-	return oneByOne{m.Local, m.Reductions, m.Operator}.cost(s, func(stage *collective.Stage, add func(Term)) {
+	return oneByOne(s, m.Local, m.Reductions, m.Operator, func(stage *collective.Stage, add func(Term)) {
 		bytes := stage.Shape[0].Bytes
 		add(Term{Count: Count{Fixed: 2}, Parameter: "o", Bytes: bytes, Size: y.size(bytes)})
 	}, func(t Term) (seconds float64, extrapolated bool) { return m.Overhead(t.Bytes) })
 }
 
-// oneByOne evaluates models without concurrency: a stage costs its largest message alone, its
-// reduction, and its local copies.
-type oneByOne struct {
-	local      *TauLop
-	reductions Reductions
-	operator   string
-}
-
-// cost is the cost of a schedule, given the terms of a message and their values.
-func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, func(Term)), value func(Term) (float64, bool)) (Cost, error) {
+// oneByOne is the cost of a schedule without concurrency, given the terms of a message and their values: a stage
+// costs its largest message alone, its reduction, and its local copies.
+func oneByOne(s *collective.Schedule, local *TauLop, reductions Reductions, operator string,
+	message func(*collective.Stage, func(Term)), value func(Term) (float64, bool)) (Cost, error) {
 	y := symbolsOf(s, 0)
 	if s.Levels > 0 {
 		s = levels(s)
 	}
 	return evaluate(s, y, nil, func(stage *collective.Stage, t mapping.Traffic, add func(Term)) error {
 		if stage.Pattern == collective.Local {
-			if m.local != nil {
-				m.local.localTerms(stage, t, y, add)
+			if local != nil {
+				local.localTerms(stage, t, y, add)
 			}
 			return nil
 		}
@@ -74,9 +68,9 @@ func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, f
 	}, func(t Term) (seconds float64, extrapolated bool, err error) {
 		switch t.Parameter {
 		case "c":
-			return m.local.value(t)
+			return local.value(t)
 		case "γ":
-			return gamma(m.reductions, m.operator, t)
+			return gamma(reductions, operator, t)
 		}
 		seconds, extrapolated = value(t)
 		return seconds, extrapolated, nil
@@ -86,12 +80,6 @@ func (m oneByOne) cost(s *collective.Schedule, message func(*collective.Stage, f
 // levels replaces a tree of transfers by one message for each of its levels.
 func levels(s *collective.Schedule) *collective.Schedule {
 	tree := *s
-	tree.Blocks = []collective.Block{{
-		Repeat: s.Levels,
-		Stages: []collective.Stage{{
-			Phase: "level", Pattern: collective.OneWay,
-			Shape: []collective.Batch{{Count: 1, Bytes: s.Call.M}},
-		}},
-	}}
+	tree.Blocks = inTurn(s.Levels, "level", s.Call.M)
 	return &tree
 }

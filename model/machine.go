@@ -142,14 +142,6 @@ func setupOf(measured []string, name string) string {
 	return measured[0]
 }
 
-// placementOf is the placement named, else the plan's first.
-func placementOf(f *params.File, name numa.Policy) numa.Policy {
-	if name == "" && len(f.Plan.Policies) > 0 {
-		return f.Plan.Policies[0]
-	}
-	return name
-}
-
 // Warnings of measurements that a file lacks; of errNoOwn and errNoSendrecv off cache alone.
 var (
 	errNoOwn      = errors.New("it lacks ranks' own copies from where they send to where they receive, and bare copies, which are too cheap, count for them: on one machine of two cores mean errors off cache were 18 % instead of 11 %")

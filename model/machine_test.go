@@ -110,7 +110,7 @@ func TestRoundTripsByLaunches(t *testing.T) {
 	})
 	off := params.Key{Kind: params.PRTTCell, Placement: numa.Local, OffCache: true, Tau: 1, N: 16, Bytes: 1} // of another state of the cache
 	f.Cells = append(f.Cells, params.Cell{Key: off, Time: fit.Estimate{Center: 1e9}})
-	m, warnings, err := assessLogGP(roundTrips(f, "", false))
+	m, warnings, err := assessLogGP(roundTrips(f, numa.Local, false))
 	if err != nil || len(warnings) > 0 || math.Abs(m.Overhead-1e-7) > 1e-12 || math.Abs(m.Latency-3e-7) > 1e-12 || math.Abs(m.Gap-2e-7) > 1e-12 {
 		t.Errorf("%+v, %v, %v; want o = 100, L = 300 and g = 200 ns", m, warnings, err)
 	}
@@ -126,7 +126,7 @@ func TestLatencyOfAFile(t *testing.T) {
 	}
 	add(16, 1, 5000, "", func(x float64) float64 { return 200*x + 15*(5000+50*x) })
 	add(16, 1, 5000, params.Receiver.String(), func(x float64) float64 { return 30 * x })
-	trips, latency := roundTrips(f, "", false)
+	trips, latency := roundTrips(f, numa.Local, false)
 	if !latency.Known() || latency.N != 7 || math.Abs(latency.Center-20e-9) > 1e-15 || math.Abs(latency.Lo-18e-9) > 1e-15 || math.Abs(latency.Hi-60e-9) > 1e-15 {
 		t.Errorf("L is %+v, want 20 of 18 to 60 ns", latency)
 	}

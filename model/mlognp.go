@@ -60,7 +60,9 @@ func MLogNPOf(f *params.File, placement numa.Policy) (MLogNP, error) {
 	if err != nil {
 		return MLogNP{}, err
 	}
-	placement = placementOf(f, placement)
+	if placement == "" && len(f.Plan.Policies) > 0 {
+		placement = f.Plan.Policies[0]
+	}
 	at := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement })
 	if at < 0 {
 		return MLogNP{}, fmt.Errorf("the file does not say which CPUs ranks of placement %s are on: %w", placement, ErrUnplaced)

@@ -25,11 +25,10 @@ type RoundTrip struct {
 	Receive float64
 }
 
-// roundTrips are a file's round trips of a placement, by default the plan's first. Differences between
-// several messages and one, and L in seconds, see assessLogGP, are taken within launches, as the distance of
-// two cores differs between launches. L has N = 0 where a part of it was not measured.
+// roundTrips are a file's round trips of a placement. Differences between several messages and one, and L in
+// seconds, see assessLogGP, are taken within launches, as the distance of two cores differs between launches. L
+// has N = 0 where a part of it was not measured.
 func roundTrips(f *params.File, placement numa.Policy, offCache bool) (trips []RoundTrip, latency fit.Estimate) {
-	placement = placementOf(f, placement)
 	singles := make(map[int]*params.Cell)
 	received := make(map[params.Key]*params.Cell) // by the key of its round trip
 	var all []*params.Cell                        // but the receivers'

@@ -148,14 +148,13 @@ func (m TauLop) counter(s *collective.Schedule) (*mapping.Counter, error) {
 
 // alone is a schedule of one message, with the channel to itself: T(m) of eqs. (9)–(11) and (22).
 func alone(bytes int) *collective.Schedule {
-	return &collective.Schedule{
-		Call: collective.Call{P: 2, M: bytes},
-		Unit: bytes,
-		Blocks: []collective.Block{{
-			Repeat: 1,
-			Stages: []collective.Stage{{Phase: "message", Shape: []collective.Batch{{Count: 1, Bytes: bytes}}}},
-		}},
-	}
+	return &collective.Schedule{Call: collective.Call{P: 2, M: bytes}, Unit: bytes, Blocks: inTurn(1, "message", bytes)}
+}
+
+// inTurn are lone messages one after another.
+func inTurn(repeat int, phase string, bytes int) []collective.Block {
+	stage := collective.Stage{Phase: phase, Pattern: collective.OneWay, Shape: []collective.Batch{{Count: 1, Bytes: bytes}}}
+	return []collective.Block{{Repeat: repeat, Stages: []collective.Stage{stage}}}
 }
 
 // value looks a term's parameter up.
