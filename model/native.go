@@ -17,11 +17,7 @@ func (p *Predictor) channel(c setups) string {
 	if c.exchange != nil && p.Setup != params.Sendrecv {
 		text += ", exchanges " + params.Sendrecv
 	}
-	cache := "in cache"
-	if p.OffCache {
-		cache = "off cache"
-	}
-	text += fmt.Sprintf(", placement %s, %s", p.Placement, cache)
+	text += ", " + params.Where(p.Placement, p.OffCache)
 	if p.Transport == CMA {
 		text += fmt.Sprintf(", single copies by the kernel (cma), send buffers %s", p.Buffers)
 	}
