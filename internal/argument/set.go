@@ -22,6 +22,7 @@ type Set struct {
 	// Elsewhere, if not nil, ends a sentence about an unknown flag of another command; "" for none.
 	Elsewhere func(name string) string
 	given     map[string]bool
+	invalid   error // why a flag does not take its value
 	required  []requirement
 	checks    []func() error
 }
@@ -169,7 +170,7 @@ func (s *Set) Parse(args []string) (operands []string, err error) {
 	case wrong != nil:
 		return nil, wrong
 	case err != nil:
-		return nil, s.sentence(err)
+		return nil, cmp.Or(s.invalid, s.sentence(err))
 	}
 	s.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
 	return operands, s.FlagSet.Parse(append([]string{"--"}, operands...))
@@ -209,6 +210,7 @@ func (s *Set) permute(args []string) (operands []string, err error) {
 // A counted value counts calls of Set.
 type counted struct {
 	flag.Value
+	name  string
 	times int
 	empty bool   // it was set to ""
 	flag  string // the value that is the name of another flag
@@ -221,7 +223,13 @@ func (c *counted) Set(text string) error {
 	if name, _, _ := strings.Cut(strings.TrimLeft(text, "-"), "="); strings.HasPrefix(text, "-") && c.set.Lookup(name) != nil {
 		c.flag = text
 	}
-	return c.Value.Set(text)
+	err := c.Value.Set(text)
+	if standard, is := c.Value.(flag.Getter); err != nil && is {
+		c.set.invalid = fmt.Errorf("-%s is %q: %s", c.name, text, hint(standard))
+	} else if err != nil { // its own parser says what to give
+		c.set.invalid = fmt.Errorf("-%s: %v", c.name, err)
+	}
+	return err
 }
 
 // IsBoolFlag is for package flag.
@@ -237,7 +245,7 @@ func isSwitch(v flag.Value) bool {
 func (s *Set) count() (end func() error) {
 	all := make(map[*flag.Flag]*counted)
 	s.VisitAll(func(f *flag.Flag) {
-		all[f] = &counted{Value: f.Value, set: s}
+		all[f] = &counted{Value: f.Value, name: f.Name, set: s}
 		f.Value = all[f]
 	})
 	return func() (err error) {
@@ -260,7 +268,7 @@ func (s *Set) count() (end func() error) {
 	}
 }
 
-// sentence turns an error of package flag into a sentence that says what to do.
+// sentence turns an error of package flag about a flag's name into a sentence that says what to do.
 func (s *Set) sentence(err error) error {
 	text := err.Error()
 	if name, lacks := strings.CutPrefix(text, "flag needs an argument: "); lacks {
@@ -281,23 +289,7 @@ func (s *Set) sentence(err error) error {
 		}
 		return fmt.Errorf("there is no flag -%s: %s -h shows what there is", name, s.Name())
 	}
-	_, after, found := strings.Cut(text, " for flag -")
-	if !found {
-		_, after, _ = strings.Cut(text, " for -")
-	}
-	name, why, _ := strings.Cut(after, ": ")
-	f := s.Lookup(name)
-	if f == nil {
-		return fmt.Errorf("%s: %s -h shows what there is", text, s.Name())
-	}
-	standard, is := f.Value.(flag.Getter)
-	if why != "" && found && !is { // its own parser says what to give
-		return fmt.Errorf("-%s: %s", name, why)
-	}
-	value, _ := strings.CutPrefix(text, "invalid value ")
-	value, _ = strings.CutPrefix(value, "invalid boolean value ")
-	value, _, _ = strings.Cut(value, " for ")
-	return fmt.Errorf("-%s is %s: %s", name, value, hint(standard))
+	return fmt.Errorf("%s: %s -h shows what there is", text, s.Name())
 }
 
 // hint says what value a flag of package flag takes.

@@ -15,7 +15,6 @@ type Conclusion struct {
 	*Cell
 	Setting mpi.Setting // zero: its own choice stays
 	Timed   bool        // here, with its own choice; else nearby
-	Passes  int         // in which both were timed
 	// OwnUS and US are the times of the own choice and of the setting in µs, timed or estimated; 0: unknown.
 	OwnUS, US float64
 	Gain      fit.Estimate // the share of the own choice's time that is saved
@@ -54,7 +53,7 @@ func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
 		if d.Option == 0 || times.has(i, d.Option) || d.Ratio < far {
 			continue
 		}
-		c.Setting, c.Timed, c.Passes, c.US = c.Options[d.Option].Setting, false, 0, 0
+		c.Setting, c.Timed, c.US = c.Options[d.Option].Setting, false, 0
 		at := func(errors float64) float64 { return -math.Expm1(-d.Ratio - errors*d.Error) }
 		c.Gain = fit.Estimate{Center: at(0), Lo: at(-sure), Hi: at(sure)}
 	}
@@ -119,7 +118,7 @@ func (r ratios) best(cell int, c *Conclusion, times Times) (taken bool) {
 			continue
 		}
 		taken = true
-		c.Setting, c.Timed, c.Passes, c.US = c.Options[o].Setting, true, ratio.N, 1e6*times[cell][o].Seconds
+		c.Setting, c.Timed, c.US = c.Options[o].Setting, true, 1e6*times[cell][o].Seconds
 		c.Gain = fit.Estimate{Center: 1 - 1/ratio.Center, Lo: 1 - 1/ratio.Lo, Hi: 1 - 1/ratio.Hi, N: ratio.N}
 	}
 	return taken

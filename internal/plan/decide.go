@@ -4,8 +4,7 @@ import "math"
 
 // A Decision is the choice for a cell.
 type Decision struct {
-	Option int  // of the cell; 0: the library's own choice
-	Timed  bool // both were timed here, else the gain is estimated
+	Option int // of the cell; 0: the library's own choice
 	// Ratio is the logarithm of the time of the own choice over that of the option; Error its standard
 	// error.
 	Ratio, Error float64
@@ -28,9 +27,9 @@ const certain = 1
 // corrected with nearby timings. The own choice stays if these do not show an option to be cheaper.
 func Decide(cells []Cell, times Times) []Decision {
 	r := newRows(cells)
-	all := make([]Decision, len(cells))
+	var all []Decision
 	for cell := range cells {
-		all[cell] = r.decide(times, cell)
+		all = append(all, r.decide(times, cell))
 	}
 	return all
 }
@@ -41,13 +40,13 @@ func (r *rows) decide(times Times, cell int) Decision {
 	if !known {
 		return Decision{}
 	}
-	best := Decision{Timed: times.has(cell, 0)}
+	var best Decision
 	for option := 1; option < len(c.Options); option++ {
 		log, error, known := r.estimate(times, cell, option)
 		if !known {
 			continue
 		}
-		d := Decision{Option: option, Timed: times.has(cell, option), Ratio: own - log, Error: math.Hypot(error, ownError)}
+		d := Decision{Option: option, Ratio: own - log, Error: math.Hypot(error, ownError)}
 		if d.Ratio > best.Ratio+certain*d.Error {
 			best = d
 		}

@@ -11,11 +11,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/mpi"
 )
@@ -171,10 +173,7 @@ func (m *Manifest) Write(folder string, library *mpi.Library, budget time.Durati
 		put(filepath.Join("work", l.Name), []byte(strings.Join(l.Lines, "\n")+"\n"))
 	}
 	put("launches", []byte(launches.String()))
-	ranks := 0
-	for _, w := range m.Cells {
-		ranks = max(ranks, w.P)
-	}
+	ranks := slices.Max(lists.Map(m.Cells, func(w Work) int { return w.P }))
 	words := strings.NewReplacer("@BUDGET@", strconv.Itoa(int(budget.Seconds())), "@PASSES@", strconv.Itoa(m.Passes),
 		"@NODES@", strconv.Itoa(max(1, m.Nodes)), "@RANKS@", strconv.Itoa(ranks), "@MINUTES@", strconv.Itoa(int(math.Ceil(budget.Minutes()))+2), "@WITH@", m.With)
 	for _, name := range []string{"clock.h", "timing.c", "run.sh", "run.slurm"} {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -107,13 +108,11 @@ func benchmark(c *collective.Collective, suite string) string {
 
 // sizes are the least and the largest size of a launch, in bytes.
 func (l *Launch) sizes() (least, most int) {
-	for i, line := range l.Lines {
-		bytes, _ := strconv.Atoi(line)
-		if most = max(most, bytes); i == 0 || bytes < least {
-			least = bytes
-		}
-	}
-	return max(1, least), max(1, most)
+	bytes := lists.Map(l.Lines, func(line string) int {
+		m, _ := strconv.Atoi(line)
+		return m
+	})
+	return max(1, slices.Min(bytes)), max(1, slices.Max(bytes))
 }
 
 // componentKey is a component's key among settings.

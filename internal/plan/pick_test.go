@@ -63,7 +63,7 @@ func TestDecide(t *testing.T) {
 		}
 	}
 	for cell, d := range Decide(of, times) {
-		if d.Option != 1 || d.Timed != (cell == 0) || d.Error > 0.2 {
+		if d.Option != 1 || (d.Error == 0) != (cell == 0) || d.Error > 0.2 {
 			t.Errorf("cell %d: %+v", cell, d)
 		}
 	}

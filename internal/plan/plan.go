@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -70,22 +71,20 @@ func newRows(cells []Cell) *rows {
 		p, m                int
 	}
 	r := &rows{cells: cells, at: make([][2]float64, len(cells)), lines: make([][2][]int, len(cells)), place: make([][2]int, len(cells))}
+	var all []int
 	for i := range cells {
+		all = append(all, i)
 		r.at[i] = [2]float64{math.Log2(float64(max(1, cells[i].Bytes))), ofRanks * math.Log2(float64(cells[i].P))}
 	}
 	for dimension := range 2 {
-		lines := make(map[key][]int)
-		of := func(c *Cell) key {
+		of := func(i int) key {
+			c := &cells[i]
 			if dimension == 0 {
 				return key{c.Collective, c.Mapping, c.P, -1}
 			}
 			return key{c.Collective, c.Mapping, -1, c.Bytes}
 		}
-		for i := range cells {
-			k := of(&cells[i])
-			lines[k] = append(lines[k], i)
-		}
-		for _, line := range lines {
+		for _, line := range lists.Groups(all, of) {
 			slices.SortFunc(line, func(a, b int) int {
 				return cells[a].Bytes - cells[b].Bytes + cells[a].P - cells[b].P
 			})

@@ -97,7 +97,6 @@ func (m *Manifest) Read(folder fs.FS, library *mpi.Library) (*Results, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.Sort(names)
 	for _, name := range names {
 		f, err := folder.Open(name)
 		if err != nil {

@@ -28,11 +28,11 @@ const Factor = 1.5
 func errorsOf(of string, cells []Cell) Errors {
 	e := Errors{Of: of}
 	var logs float64
-	for i := range cells {
-		if cells[i].Error == nil {
+	for _, cell := range cells {
+		if cell.Error == nil {
 			continue
 		}
-		off := *cells[i].Error
+		off := *cell.Error
 		e.Cells++
 		e.Mean += math.Abs(off)
 		e.Signed += off
@@ -51,7 +51,6 @@ func errorsOf(of string, cells []Cell) Errors {
 type Group struct {
 	Collective string `json:"collective"`
 	Errors
-	Cells []Cell `json:"-"`
 	order int
 }
 
@@ -64,7 +63,7 @@ func grouped(cells []Cell, by func(*Cell) (order int, name string)) (groups []Gr
 	}
 	for _, cells := range lists.Groups(predicted, key) {
 		order, name := by(&cells[0])
-		groups = append(groups, Group{Collective: cells[0].Collective, order: order, Errors: errorsOf(name, cells), Cells: cells})
+		groups = append(groups, Group{Collective: cells[0].Collective, order: order, Errors: errorsOf(name, cells)})
 	}
 	slices.SortStableFunc(groups, func(a, b Group) int {
 		return cmp.Or(strings.Compare(a.Collective, b.Collective), a.order-b.order)

@@ -2,12 +2,15 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
 	"os/exec"
 	"regexp"
 	"strconv"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Task is a task of a job step.
@@ -15,7 +18,6 @@ type Task struct {
 	Rank  int
 	Tasks int
 	Hosts []string // of the step, in the order of tasks
-	Step  string   // job and step, "12.0"
 	ports int      // the step's first port
 }
 
@@ -26,24 +28,16 @@ func Find(getenv func(string) string) (t Task, ok bool, err error) {
 	if rank == "" || step == "" { // a batch script has a rank and no step
 		return t, false, nil
 	}
-	first := func(names ...string) string {
-		for _, name := range names {
-			if v := getenv(name); v != "" {
-				return v
-			}
-		}
-		return ""
-	}
-	job := first("SLURM_JOB_ID", "SLURM_JOBID")
+	first := func(names ...string) string { return cmp.Or(lists.Map(names, getenv)...) }
 	var numbers [4]uint64
 	for i, v := range []struct{ name, value string }{
-		{"SLURM_PROCID", rank}, {"SLURM_NTASKS", first("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")}, {"SLURM_JOB_ID", job}, {"SLURM_STEP_ID", step},
+		{"SLURM_PROCID", rank}, {"SLURM_NTASKS", first("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")}, {"SLURM_JOB_ID", first("SLURM_JOB_ID", "SLURM_JOBID")}, {"SLURM_STEP_ID", step},
 	} {
 		if numbers[i], err = strconv.ParseUint(v.value, 10, 32); err != nil {
 			return t, true, fmt.Errorf("%s is %.20q; want a number, as srun sets it", v.name, v.value)
 		}
 	}
-	t = Task{Rank: int(numbers[0]), Tasks: int(numbers[1]), Step: job + "." + step}
+	t = Task{Rank: int(numbers[0]), Tasks: int(numbers[1])}
 	// Below the ephemeral ports.
 	t.ports = 20000 + int((numbers[2]*131+numbers[3]*7)%10000)
 	if t.Hosts, err = Hosts(first("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST")); err != nil {

@@ -163,22 +163,13 @@ func Within(by *model.Predictor, s *collective.Schedule, limit float64) (model.C
 // cheapest is, within alike of the least cost, the candidate before, else the first; none if all are
 // above the limit.
 func cheapest(candidates []candidate, before mpi.Setting) (best candidate, found bool) {
-	least := math.Inf(1)
-	for _, c := range candidates {
-		least = min(least, c.Seconds)
+	least := slices.Min(lists.Map(candidates, func(c candidate) float64 { return c.Seconds }))
+	near := lists.Filter(candidates, func(c candidate) bool { return !math.IsInf(c.Seconds, 1) && !(c.Seconds > least*(1+alike)) })
+	if len(near) == 0 {
+		return candidate{}, false
 	}
-	for _, c := range candidates {
-		if math.IsInf(c.Seconds, 1) || c.Seconds > least*(1+alike) {
-			continue
-		}
-		if c.setting == before {
-			return c, true
-		}
-		if !found {
-			best, found = c, true
-		}
-	}
-	return best, found
+	i := slices.IndexFunc(near, func(c candidate) bool { return c.setting == before })
+	return near[max(0, i)], true
 }
 
 // second is the cheapest candidate that costs more than the best; zero if there is none.

@@ -9,9 +9,11 @@ package verify
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -73,34 +75,23 @@ type Runs struct {
 // of is the time of a case; its centre is NaN if it was not carried out.
 func (r Runs) of(c Case) fit.Estimate {
 	key := c.Key()
-	for i := range r.File.Cells {
-		if r.File.Cells[i].Key == key {
-			return r.File.Cells[i].Time
-		}
+	if i := slices.IndexFunc(r.File.Cells, func(cell params.Cell) bool { return cell.Key == key }); i >= 0 {
+		return r.File.Cells[i].Time
 	}
 	return fit.Median(nil)
 }
 
 // Rounds is the least number of samples of a case.
 func (r Runs) Rounds() int {
-	least := math.MaxInt
-	for _, c := range r.Cases {
-		least = min(least, r.of(c).N)
-	}
 	if len(r.Cases) == 0 {
 		return 0
 	}
-	return least
+	return slices.Min(lists.Map(r.Cases, func(c Case) int { return r.of(c).N }))
 }
 
 // Measured counts the cases that were carried out.
-func (r Runs) Measured() (n int) {
-	for _, c := range r.Cases {
-		if r.of(c).N > 0 {
-			n++
-		}
-	}
-	return n
+func (r Runs) Measured() int {
+	return len(lists.Filter(r.Cases, func(c Case) bool { return r.of(c).N > 0 }))
 }
 
 // Rows are the measured cases with the models' predictions. The error is the first reason why
