@@ -56,7 +56,6 @@ func warn[W any](w io.Writer, warnings []W) {
 	if !is {
 		m = &messages{Writer: w, to: w}
 	}
-	times := make(map[string]int)
 	starts := make(map[string]int) // where the statement begins, after the names of machines
 	all := lists.Map(warnings, func(w W) string {
 		text := fmt.Sprint(advised([]any{w})...)
@@ -65,23 +64,17 @@ func warn[W any](w io.Writer, warnings []W) {
 		}
 		return text
 	})
-	for _, text := range all {
-		times[text]++
-	}
-	for _, text := range all {
-		head := "warning: "
-		n := times[text]
-		if n > 1 {
-			head = fmt.Sprintf("warning, %d times: ", n)
+	for _, alike := range lists.Groups(all, func(text string) string { return text }) {
+		text, head := alike[0], "warning: "
+		if len(alike) > 1 {
+			head = fmt.Sprintf("warning, %d times: ", len(alike))
 		}
-		if delete(times, text); n > 0 {
-			short := text
-			if !m.full {
-				short = brief(text, starts[text], columns(m.to)-len("taulop: ")-len(head))
-			}
-			m.cut = m.cut || short != text
-			tell(m, "%s%s", head, short)
+		short := text
+		if !m.full {
+			short = brief(text, starts[text], columns(m.to)-len("taulop: ")-len(head))
 		}
+		m.cut = m.cut || short != text
+		tell(m, "%s%s", head, short)
 	}
 }
 

@@ -155,14 +155,19 @@ func (d *destination) put(out io.Writer, doc *document.Document) error {
 // not lost.
 func put(out io.Writer, to *outfile.File, write func(io.Writer) error) error {
 	if to == nil {
-		b := bufio.NewWriterSize(verbatim(out), 1<<16)
-		return cmp.Or(write(b), b.Flush())
+		return printed(out, write)
 	}
 	err := to.Write(write)
 	if !unwritten(err) {
 		return err
 	}
 	return instead(out, err, write)
+}
+
+// printed writes a result to standard output.
+func printed(out io.Writer, write func(io.Writer) error) error {
+	b := bufio.NewWriterSize(verbatim(out), 1<<16)
+	return cmp.Or(write(b), b.Flush())
 }
 
 // exactly writes text.
@@ -189,8 +194,7 @@ func unwritten(err error) bool {
 
 // instead writes the content of a failed file to out, and adds that to err.
 func instead(out io.Writer, err error, write func(io.Writer) error) error {
-	b := bufio.NewWriterSize(verbatim(out), 1<<16)
-	if failed := cmp.Or(write(b), b.Flush()); failed != nil || out == io.Discard {
+	if printed(out, write) != nil || out == io.Discard {
 		return err
 	}
 	return fmt.Errorf("%w; standard output has what it should hold", err)
@@ -208,14 +212,10 @@ func (o *output) offTerminal(out io.Writer) io.Writer {
 // putParameters writes a parameter file, and a summary to out. If the file cannot be written, out
 // gets the file, which has every sample, and the summary only on a terminal.
 func putParameters(out io.Writer, to *outfile.File, f *params.File, say func(io.Writer)) error {
-	err := to.Write(f.Write)
-	if unwritten(err) {
-		err = instead(out, err, f.Write)
-		if !isTerminal(out) {
-			return err
-		}
+	err := put(out, to, f.Write)
+	if !unwritten(err) || isTerminal(out) {
+		say(out)
 	}
-	say(out)
 	return err
 }
 

@@ -54,11 +54,7 @@ func planFlags(flags *argument.Set) action {
 		if c := req.Predictor.Cluster; c != nil {
 			nodes = c.Nodes
 		}
-		f, err := req.read()
-		if err != nil {
-			return err
-		}
-		m := plan.Make(cells, req.library, nodes, f.File.Provenance.CPUModel, components, budget, all, with)
+		m := plan.Make(cells, req.library, nodes, req.loaded.File.Provenance.CPUModel, components, budget, all, with)
 		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) || errors.Is(err, plan.ErrForeign) || unwritten(err) {
 			return usagef("-plan: %v", err)
 		} else if err != nil {
@@ -86,23 +82,9 @@ func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err 
 	return all, nil
 }
 
-// cells predicts all settings that a plan may time. If planned is not nil, it supplies what the flags
-// leave out.
+// cells prepares the request, and predicts all settings that a plan may time.
 func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, planned *plan.Manifest, all bool) (cells []plan.Cell, err error) {
-	if planned != nil {
-		if err := req.takeFrom(planned); err != nil {
-			return nil, err
-		}
-	}
-	if req.library, err = onBase(req.library, req.base); err != nil {
-		return nil, err
-	}
-	if planned == nil {
-		if req.collectives, err = tuned(req.library, words); err != nil {
-			return nil, err
-		}
-	}
-	if err := req.predictable(); err != nil {
+	if err := req.prepare(words, planned); err != nil {
 		return nil, err
 	}
 	warn(errOut, req.warnings)

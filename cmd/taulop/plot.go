@@ -34,9 +34,7 @@ import (
 type plotKind struct {
 	name, about, example string
 	ofMachines           func([]compare.Machine, chart.Choice) (*chart.Chart, error)
-	drawing              *view.Drawing
-	matrices             func(*params.File) ([]view.Matrix, error)
-	document             func(*plotRequest) (*chart.Chart, error) // of a file of command
+	ofFile               func(*plotRequest) (*chart.Chart, error) // of one file: matrices, or what command wrote
 	command              string
 	flags                string // that choose what to draw
 }
@@ -64,15 +62,15 @@ var plotKinds = []plotKind{
 	{name: "mlognp", about: "what strided messages cost under mlog_nP and its reductions, against the stride",
 		example: "taulop plot mlognp -algorithm bcast:binomial -P 8 -o m.svg host.json", ofMachines: stridedCosts, flags: ofTransfers + " algorithm P nodes"},
 	{name: "predict", about: "what collectives cost, against m: a line for each algorithm, or machine",
-		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", document: drawn(predict.Read, chart.Costs), flags: "m algorithm P bandwidth"},
+		example: "taulop plot predict -algorithm bcast -P 8 -o c.svg predict.json", command: "predict", ofFile: drawn(predict.Read, chart.Costs), flags: "m algorithm P bandwidth"},
 	{name: "predicted", about: "one collective, predicted and measured, and the relative errors",
-		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Predictions), flags: ofVerified},
+		example: "taulop plot predicted -algorithm bcast:binomial -o p.svg verify.json", command: "verify", ofFile: drawn(report.ReadVerification, chart.Predictions), flags: ofVerified},
 	{name: "published", about: "collectives that others measured, predicted over measured time against P",
-		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", document: drawn(report.ReadPublished, chart.Published), flags: ofVerified},
+		example: "taulop plot published -algorithm bcast -o b.svg against.json", command: "verify -against OUTPUT", ofFile: drawn(report.ReadPublished, chart.Published), flags: ofVerified},
 	{name: "accuracy", about: "predicted over measured time of each model, all collectives",
-		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", document: drawn(report.ReadVerification, chart.Accuracy), flags: ofVerified},
+		example: "taulop plot accuracy -o e.svg verify.json", command: "verify", ofFile: drawn(report.ReadVerification, chart.Accuracy), flags: ofVerified},
 	{name: "map", about: "what processes send each other, before and after mapping",
-		example: "taulop plot map -o map.svg map.json", command: "map", document: drawn(processmap.Read, chart.ProcessMap)},
+		example: "taulop plot map -o map.svg map.json", command: "map", ofFile: drawn(processmap.Read, chart.ProcessMap)},
 }
 
 // Charts of surveys come after transfers.
@@ -80,7 +78,10 @@ func init() {
 	at := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.ofMachines == nil })
 	for _, s := range survey.Drawn() {
 		if d := s.Drawing; d.Name != "" {
-			kind := plotKind{name: d.Name, about: d.About, example: d.Example, drawing: d, flags: ofSurveys}
+			kind := plotKind{name: d.Name, about: d.About, example: d.Example, flags: ofSurveys,
+				ofMachines: func(machines []compare.Machine, ch chart.Choice) (*chart.Chart, error) {
+					return chart.Profiles(d, machines, ch)
+				}}
 			if d.Ranks {
 				kind.flags += " P"
 			}
@@ -90,7 +91,7 @@ func init() {
 	}
 	for _, s := range survey.All() {
 		if s.Matrices != nil {
-			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", matrices: s.Matrices, flags: ofMatrices,
+			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", ofFile: heatMaps(s.Matrices), flags: ofMatrices,
 				example: fmt.Sprintf("taulop plot %[1]s -o %[1]s.svg %[1]s.json", s.Name)})
 			at++
 		}
@@ -183,7 +184,7 @@ func (req *plotRequest) read(words []string) error {
 	if req.files = words[1:]; len(req.files) == 0 {
 		return usagef("name the file to draw, like %s", req.kind.example)
 	}
-	if len(req.files) > 1 && (req.kind.document != nil || req.kind.matrices != nil) {
+	if len(req.files) > 1 && req.kind.ofFile != nil {
 		return usagef("%s draws one file, got %d: draw them one by one, and choose within one with flags", req.kind.name, len(req.files))
 	}
 	if !req.flags.Given("o") {
@@ -225,19 +226,12 @@ func stridedCosts(machines []compare.Machine, ch chart.Choice) (*chart.Chart, er
 
 // chart reads the files and makes the chart.
 func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
-	if req.kind.document != nil {
-		c, err = req.kind.document(req)
+	if req.kind.ofFile != nil {
+		c, err = req.kind.ofFile(req)
 		if errors.Is(err, fs.ErrNotExist) && req.kind.command != "map" {
 			err = fmt.Errorf("%s is not there: write it with taulop %s -json -o %[1]s", req.files[0], req.kind.command)
 		}
-		if err != nil {
-			err = usagef("%v", err)
-		}
-		return c, nil, err
-	}
-	if req.kind.matrices != nil {
-		c, err := req.heatMaps()
-		return c, nil, err
+		return c, nil, refused(err)
 	}
 	machines, skipped, err := compare.ReadAll(req.files)
 	if err != nil {
@@ -247,35 +241,32 @@ func (req *plotRequest) chart() (c *chart.Chart, skipped []error, err error) {
 		return nil, nil, err
 	}
 	notes := takePublished(machines, req.as)
-	if req.kind.drawing != nil {
-		c, err = chart.Profiles(req.kind.drawing, machines, req.choice)
-	} else {
-		c, err = req.kind.ofMachines(machines, req.choice)
-	}
-	if err != nil {
+	if c, err = req.kind.ofMachines(machines, req.choice); err != nil {
 		return nil, nil, usagef("%v", err)
 	}
 	c.Caption = append(c.Caption, notes...)
 	return c, skipped, nil
 }
 
-func (req *plotRequest) heatMaps() (*chart.Chart, error) {
-	f, err := req.state.read("", req.files[0])
-	if err != nil {
-		return nil, err
+// heatMaps reads one parameter file and draws its matrices.
+func heatMaps(matrices func(*params.File) ([]view.Matrix, error)) func(*plotRequest) (*chart.Chart, error) {
+	return func(req *plotRequest) (c *chart.Chart, err error) {
+		f, err := req.state.read("", req.files[0])
+		if err != nil {
+			return nil, err
+		}
+		all, err := matrices(f.File)
+		if err == nil {
+			c, err = chart.HeatMaps(f.Name, all, req.choice)
+		}
+		if err != nil {
+			return nil, usagef("%s: %v", req.files[0], err)
+		}
+		if states := f.States(); states != "" && f.File.State() == nil { // else the title has it
+			c.Caption = append(c.Caption, states)
+		}
+		return c, nil
 	}
-	var c *chart.Chart
-	all, err := req.kind.matrices(f.File)
-	if err == nil {
-		c, err = chart.HeatMaps(f.Name, all, req.choice)
-	}
-	if err != nil {
-		return nil, usagef("%s: %v", req.files[0], err)
-	}
-	if states := f.States(); states != "" && f.File.State() == nil { // else the title has it
-		c.Caption = append(c.Caption, states)
-	}
-	return c, nil
 }
 
 // drawn reads one file and draws it.

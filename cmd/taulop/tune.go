@@ -14,6 +14,7 @@ import (
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/tune"
@@ -38,14 +39,8 @@ type tuneRequest struct {
 func tuneFlags(flags *argument.Set) action {
 	var req tuneRequest
 	req.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, words []string) (err error) {
-		if req.library, err = onBase(req.library, req.base); err != nil {
-			return err
-		}
-		if req.collectives, err = tuned(req.library, words); err != nil {
-			return err
-		}
-		if err := req.predictable(); err != nil {
+	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+		if err := req.prepare(words, nil); err != nil {
 			return err
 		}
 		for _, c := range req.collectives {
@@ -97,8 +92,22 @@ func (req *tuneRequest) named() error {
 	return nil
 }
 
-// predictable makes the predictor, and rejects requests beyond its measured times.
-func (req *tuneRequest) predictable() error {
+// prepare completes the request and makes the predictor, and rejects requests beyond its measured times. If
+// planned is not nil, it supplies what the flags leave out.
+func (req *tuneRequest) prepare(words []string, planned *plan.Manifest) (err error) {
+	if planned != nil {
+		if err := req.takeFrom(planned); err != nil {
+			return err
+		}
+	}
+	if req.library, err = onBase(req.library, req.base); err != nil {
+		return err
+	}
+	if planned == nil {
+		if req.collectives, err = tuned(req.library, words); err != nil {
+			return err
+		}
+	}
 	req.messages = req.library
 	for _, c := range req.collectives {
 		req.Algorithms = append(req.Algorithms, mpi.Algorithm{Collective: c, Library: req.library})
