@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/numa"
@@ -89,13 +90,8 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 		return usagef("%v", err)
 	}
 	missed := skippedFiles(errOut, skipped, len(paths))
-	var names []string
-	for _, m := range machines {
-		if m.Taken {
-			names = append(names, m.Name)
-		}
-	}
-	warn(errOut, taken(names, req.as))
+	published := lists.Filter(machines, func(m *compare.Reduced) bool { return m.Taken })
+	warn(errOut, taken(lists.Map(published, func(m *compare.Reduced) string { return m.Name }), req.as))
 	o, err := compare.OverviewOf(machines, req.choice)
 	if err != nil {
 		return usagef("%v", err)

@@ -202,13 +202,8 @@ func verifiable() []string {
 func kindNames() []string { return lists.Map(plotKinds, func(k plotKind) string { return k.name }) }
 
 // algorithmNames are all collectives and their algorithms.
-func algorithmNames() (all []string) {
-	all = collectiveNames()
-	for _, a := range collective.All() {
-		all = append(all, a.String())
-	}
-	slices.Sort(all)
-	return all
+func algorithmNames() []string {
+	return slices.Sorted(slices.Values(append(collectiveNames(), lists.Map(collective.All(), (*collective.Algorithm).String)...)))
 }
 
 // writeAlgorithms lists algorithms, a table per collective: those of a library with their textbook

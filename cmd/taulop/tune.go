@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/internal/printable"
@@ -109,9 +110,9 @@ func (req *tuneRequest) prepare(words []string, planned *plan.Manifest) (err err
 		}
 	}
 	req.messages = req.library
-	for _, c := range req.collectives {
-		req.Algorithms = append(req.Algorithms, mpi.Algorithm{Collective: c, Library: req.library})
-	}
+	req.Algorithms = lists.Map(req.collectives, func(c *collective.Collective) mpi.Algorithm {
+		return mpi.Algorithm{Collective: c, Library: req.library}
+	})
 	if err := req.complete(); err != nil {
 		return err
 	}

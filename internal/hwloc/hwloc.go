@@ -148,17 +148,13 @@ func nodesOf(f *params.File) map[int]numa.CPUSet {
 // objects' IDs of nodes with memory.
 func (t *topology) build(f *params.File, nodes map[int]numa.CPUSet) (targets map[int]int) {
 	targets = make(map[int]int)
-	var all numa.CPUSet
+	all := numa.SetOf(slices.Concat(slices.Collect(maps.Values(nodes))...)...)
 	var memory []int
 	for _, p := range f.Placements {
 		for _, w := range p.Workers {
 			memory = lists.Insert(lists.Insert(memory, w.UserNode), w.Node)
 		}
 	}
-	for _, cpus := range nodes {
-		all = append(all, cpus...)
-	}
-	all = numa.SetOf(all...)
 	id := 0
 	make := func(kind string, index int, cpus numa.CPUSet, nodes ...int) *object {
 		id++
@@ -199,10 +195,7 @@ func (t *topology) build(f *params.File, nodes map[int]numa.CPUSet) (targets map
 
 // bitmap is a set in hwloc's format, the highest 32 bits first.
 func bitmap[S ~[]int](set S) string {
-	most := 0
-	for _, i := range set {
-		most = max(most, i)
-	}
+	most := slices.Max(append([]int{0}, set...))
 	words := make([]uint32, most/32+1)
 	for _, i := range set {
 		words[len(words)-1-i/32] |= 1 << (i % 32)

@@ -166,11 +166,7 @@ func TestChannelLeavesOut(t *testing.T) {
 		imbText("Sendrecv", processes(2), "t_max[usec]", []int{1, 2, 64, 4096}, func(m int) float64 { return 600 + 3*float64(m) })
 	results := must.Get(Read(strings.NewReader(text), "out.txt"))
 	c := must.Get(ChannelOf(results.Times, WithinNode))
-	var why []string
-	for _, o := range c.LeftOut {
-		why = append(why, o.Why)
-	}
-	if got := strings.Join(why, "\n"); len(why) != 2 || !strings.Contains(got, "m = 128 not every τ") || !strings.Contains(got, "m = 1, 2 some took no longer") {
+	if got := strings.Join(omitted(c.LeftOut), "\n"); len(c.LeftOut) != 2 || !strings.Contains(got, "m = 128 not every τ") || !strings.Contains(got, "m = 1, 2 some took no longer") {
 		t.Errorf("left out: %s", got)
 	}
 	if c.Overhead.Center != 500 || len(c.Exchange) != 4 {

@@ -11,23 +11,20 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 )
 
 // text writes times for comparison.
-func text(times []Time) (rows []string) {
-	for _, t := range times {
+func text(times []Time) []string {
+	return lists.Map(times, func(t Time) string {
 		what := strings.TrimSpace(string(t.Kind) + " " + t.Operator)
-		rows = append(rows, fmt.Sprintf("%s %s %s P=%d m=%d %gus line %d", t.Suite, t.Benchmark, what, t.P, t.Bytes, t.Microseconds, t.Line))
-	}
-	return rows
+		return fmt.Sprintf("%s %s %s P=%d m=%d %gus line %d", t.Suite, t.Benchmark, what, t.P, t.Bytes, t.Microseconds, t.Line)
+	})
 }
 
-func omitted(os []Omission) (all []string) {
-	for _, o := range os {
-		all = append(all, fmt.Sprintf("%s line %d: %s", o.Benchmark, o.Line, o.Why))
-	}
-	return all
+func omitted(all []Omission) []string {
+	return lists.Map(all, func(o Omission) string { return fmt.Sprintf("%s line %d: %s", o.Benchmark, o.Line, o.Why) })
 }
 
 // Outputs on a machine with two cores: IMB 2021.11 over Open MPI, where one benchmark ran out of time,
@@ -61,13 +58,9 @@ func TestReadRuns(t *testing.T) {
 	} {
 		got := must.Get(ReadFile(filepath.Join("testdata", tt.file)))
 		rows, left := text(got.Times), omitted(got.LeftOut)
-		count := make(map[Kind]int)
-		for _, row := range got.Times {
-			count[row.Kind]++
-		}
 		for kind, want := range tt.times {
-			if count[kind] != want {
-				t.Errorf("%s: %d times of %s, want %d", tt.file, count[kind], kind, want)
+			if of := lists.Filter(got.Times, func(row Time) bool { return row.Kind == kind }); len(of) != want {
+				t.Errorf("%s: %d times of %s, want %d", tt.file, len(of), kind, want)
 			}
 		}
 		for _, want := range tt.has {

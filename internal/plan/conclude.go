@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mpi"
 )
 
@@ -26,15 +27,10 @@ type Conclusion struct {
 // by twice the margin if that was timed, and than the best timed setting. The cells beyond are
 // predictions for other ranks or sizes than the plan's.
 func (m *Manifest) Conclude(r *Results, beyond []Cell) []Conclusion {
-	var cells []Cell
-	for _, w := range m.Cells {
-		cells = append(cells, w.Cell)
-	}
-	for _, c := range beyond {
-		if !slices.ContainsFunc(m.Cells, func(w Work) bool { return w.Collective == c.Collective && w.P == c.P && w.Bytes == c.Bytes }) {
-			cells = append(cells, c)
-		}
-	}
+	cells := lists.Map(m.Cells, func(w Work) Cell { return w.Cell })
+	cells = append(cells, lists.Filter(beyond, func(c Cell) bool {
+		return !slices.ContainsFunc(m.Cells, func(w Work) bool { return before(&w.Cell, &c) == 0 })
+	})...)
 	times, quicker := r.medians(cells), r.quicker(cells)
 	all := make([]Conclusion, len(cells))
 	for i, d := range Decide(cells, times) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/mpi"
 )
@@ -186,10 +187,7 @@ func TestConcludeFromNeighbours(t *testing.T) {
 
 // Brute force times every setting, in as many passes as the budget allows.
 func TestMakeAll(t *testing.T) {
-	var cells []Cell
-	for _, w := range small().Cells {
-		cells = append(cells, w.Cell)
-	}
+	cells := lists.Map(small().Cells, func(w Work) Cell { return w.Cell })
 	m := Make(cells, openMPI(t), 1, "", nil, time.Minute, true, "")
 	if timings, of, _ := m.Timings(); timings != 6 || of != 2 || m.Passes < 50 || m.Seconds > 60 {
 		t.Errorf("%+v", m)

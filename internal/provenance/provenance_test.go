@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -200,13 +201,6 @@ func slot(place, bank string, size, bits, rated, clocked int) []byte {
 	return append(s, text+"\x00"...)
 }
 
-func table(slots ...[]byte) (all []byte) {
-	for _, s := range slots {
-		all = append(all, s...)
-	}
-	return all
-}
-
 // A peak needs the channel, clock and width of every module, because a channel may have several
 // modules.
 func TestMemoryIn(t *testing.T) {
@@ -224,23 +218,23 @@ func TestMemoryIn(t *testing.T) {
 		{"nothing", nil, nil},
 		{"no slots", bios, nil},
 		{"no modules", slot("DIMM 0", "P0 CHANNEL A", 0, 64, 0, 0), nil},
-		{"two packages, two modules a channel, one channel empty", table(bios,
+		{"two packages, two modules a channel, one channel empty", slices.Concat(bios,
 			slot("DIMM 0", "P0 CHANNEL A", 16384, 64, 4800, 4400), slot("DIMM 1", "P0 CHANNEL A", 16384, 64, 4800, 4400),
 			slot("DIMM 0", "P0 CHANNEL B", 0, 64, 0, 0), slot("DIMM 0", "P1 CHANNEL A", 0x7fff, 64, 4800, 4800), none),
 			&params.Memory{PeakGBs: 73.6, Modules: 3, Slots: 4, Filled: 2, Channels: 3, MTs: 4400, RatedMTs: 4800}}, // 4400·8 and 4800·8 MB/s
-		{"the channel in the slot's name", table(slot("Controller0-ChannelA-DIMM0", "BANK 0", 1, 32, 6400, 6400), slot("Controller1-ChannelA-DIMM0", "BANK 1", 1, 32, 6400, 6400)),
+		{"the channel in the slot's name", slices.Concat(slot("Controller0-ChannelA-DIMM0", "BANK 0", 1, 32, 6400, 6400), slot("Controller1-ChannelA-DIMM0", "BANK 1", 1, 32, 6400, 6400)),
 			&params.Memory{PeakGBs: 51.2, Modules: 2, Slots: 2, Filled: 2, Channels: 2, MTs: 6400, RatedMTs: 6400}},
-		{"numbers", table(slot("P1-DIMMA1", "P0_Node0_Channel0_Dimm0", 1, 64, 3200, 0), slot("P1-DIMMA2", "P0_Node0_Channel0_Dimm1", 1, 64, 3200, 0), slot("P1-DIMMB1", "P0_Node0_Channel1_Dimm0", 1, 64, 3200, 0)),
+		{"numbers", slices.Concat(slot("P1-DIMMA1", "P0_Node0_Channel0_Dimm0", 1, 64, 3200, 0), slot("P1-DIMMA2", "P0_Node0_Channel0_Dimm1", 1, 64, 3200, 0), slot("P1-DIMMB1", "P0_Node0_Channel1_Dimm0", 1, 64, 3200, 0)),
 			&params.Memory{PeakGBs: 51.2, Modules: 3, Slots: 3, Filled: 2, Channels: 2, MTs: 3200, RatedMTs: 3200}},
 		{"fast", slot("ChannelA", "", 1, 64, 70000, 70000), &params.Memory{PeakGBs: 560, Modules: 1, Slots: 1, Filled: 1, Channels: 1, MTs: 70000, RatedMTs: 70000}},
-		{"letters may be packages", table(slot("DIMM_A1", "", 1, 64, 1600, 1333), slot("DIMM_B1", "", 0, 64, 0, 0)),
+		{"letters may be packages", slices.Concat(slot("DIMM_A1", "", 1, 64, 1600, 1333), slot("DIMM_B1", "", 0, 64, 0, 0)),
 			&params.Memory{Modules: 1, Slots: 2, MTs: 1333, RatedMTs: 1600}},
-		{"one name for the channels of all packages", table(slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL A", 1, 64, 1600, 1600),
+		{"one name for the channels of all packages", slices.Concat(slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL A", 1, 64, 1600, 1600),
 			slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL A", 1, 64, 1600, 1600)), &params.Memory{Modules: 5, Slots: 5, MTs: 1600, RatedMTs: 1600}},
 		{"no width", slot("", "CHANNEL A", 1, 0xffff, 1600, 1600), &params.Memory{Modules: 1, Slots: 1, MTs: 1600, RatedMTs: 1600}},
-		{"flash", table(rom, slot("", "CHANNEL A", 1, 64, 1600, 1600)), &params.Memory{PeakGBs: 12.8, Modules: 1, Slots: 1, Filled: 1, Channels: 1, MTs: 1600, RatedMTs: 1600}},
+		{"flash", slices.Concat(rom, slot("", "CHANNEL A", 1, 64, 1600, 1600)), &params.Memory{PeakGBs: 12.8, Modules: 1, Slots: 1, Filled: 1, Channels: 1, MTs: 1600, RatedMTs: 1600}},
 		{"of an old version, without clocks", old, &params.Memory{Modules: 1, Slots: 1}},
-		{"cut short", table(slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL B", 1, 64, 1600, 1600)[:95]),
+		{"cut short", slices.Concat(slot("", "CHANNEL A", 1, 64, 1600, 1600), slot("", "CHANNEL B", 1, 64, 1600, 1600)[:95]),
 			&params.Memory{PeakGBs: 12.8, Modules: 1, Slots: 1, Filled: 1, Channels: 1, MTs: 1600, RatedMTs: 1600}},
 	} {
 		if got := memoryIn(tt.table); !reflect.DeepEqual(got, tt.want) {
@@ -264,7 +258,7 @@ func TestModulesBelowRoot(t *testing.T) {
 
 func FuzzMemoryIn(f *testing.F) {
 	f.Add(slot("DIMM 0", "P0 CHANNEL A", 16384, 64, 4800, 4400))
-	f.Add(table(slot("ChannelA", "", 1, 64, 70000, 70000), slot("DIMM_B1", "", 0, 64, 0, 0)[:40]))
+	f.Add(slices.Concat(slot("ChannelA", "", 1, 64, 70000, 70000), slot("DIMM_B1", "", 0, 64, 0, 0)[:40]))
 	f.Add([]byte{17, 255, 0, 0})
 	f.Fuzz(func(t *testing.T, table []byte) {
 		m := memoryIn(table)

@@ -318,10 +318,9 @@ func named(lib *mpi.Library, of *collective.Collective, name string) (s mpi.Sett
 		return s, nil
 	}
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return strings.ContainsRune("_- ", r) })
-	for _, word := range words {
-		if slices.Contains([]string{"fixed", "default", "ignore", "own", "auto", "automatic"}, word) {
-			return mpi.Setting{}, nil
-		}
+	own := []string{"fixed", "default", "ignore", "own", "auto", "automatic"}
+	if slices.ContainsFunc(words, func(word string) bool { return slices.Contains(own, word) }) {
+		return mpi.Setting{}, nil
 	}
 	return s, err
 }

@@ -24,7 +24,7 @@ func measured(t testing.TB, machine string) (*tidy.Table, *params.File) {
 	var tables []*tidy.Table
 	var collectives *tidy.Table
 	for _, name := range []string{"p2p.tsv", "fanout.tsv", "collectives.tsv"} {
-		table, err := tidy.ReadFile(filepath.Join(dir, name))
+		table, err := tidy.ReadFileOf(filepath.Join(dir, name), "")
 		switch {
 		case err != nil && name == "fanout.tsv":
 		case err != nil:

@@ -18,17 +18,12 @@ import (
 var ErrUnplaced = errors.New("say how many cores in a row share each level")
 
 // File is the parameter file of a machine with published tables of messages: their levels and times. given
-// has, by level, the number of consecutive cores that share it, if the tables do not tell. It fails for
-// tables of collectives, and with ErrUnplaced.
+// has, by level, the number of consecutive cores that share it, if the tables do not tell. Collectives are
+// ignored. It fails with ErrUnplaced.
 func File(tables []*Table, given map[string]int) (*params.File, error) {
 	f := &params.File{Format: params.Format, Version: params.Version, Complete: true, Plan: params.Plan{
 		Setups: []string{params.Published}, Policies: []numa.Policy{params.Published}, Caches: []bool{false},
 	}}
-	for _, t := range tables {
-		if len(t.Collectives) > 0 {
-			return nil, fmt.Errorf("%s has collectives: give tables of messages, of one sender to many or of streams", t.Name)
-		}
-	}
 	levels, err := levelsOf(tables, given)
 	if err != nil {
 		return nil, err
@@ -62,11 +57,7 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 		for _, s := range t.Streams {
 			add(s.Level, params.ChannelGap, s.Pairs, s.Bytes, s.Gap)
 		}
-		for _, line := range t.Head {
-			if line = printable.Text(line); !slices.Contains(f.Provenance.Published, line) {
-				f.Provenance.Published = append(f.Provenance.Published, line)
-			}
-		}
+		f.Provenance.Published = lists.Unique(append(f.Provenance.Published, lists.Map(t.Head, printable.Text)...))
 	}
 	if lacking > 0 {
 		f.Warn(fmt.Errorf("%s of one sender to many have no slowest rank, and the mean over ranks stands for it", printable.Count(lacking, "row")))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -95,9 +96,6 @@ const (
 	maxLevels = 64
 	maxTime   = 1e15 // µs, thirty years
 )
-
-// ReadFile reads the table that path holds.
-func ReadFile(path string) (*Table, error) { return infile.Read(path, Read) }
 
 // ReadFileOf reads the table at path; if it has several machines, only the rows of the given one.
 func ReadFileOf(path, machine string) (*Table, error) {
@@ -214,10 +212,7 @@ func (p *parser) read(line string) error {
 	if strings.ContainsRune(line, 0) {
 		return errors.New("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
 	}
-	fields := strings.Split(line, "\t")
-	for i := range fields {
-		fields[i] = strings.TrimSpace(fields[i])
-	}
+	fields := lists.Map(strings.Split(line, "\t"), strings.TrimSpace)
 	if p.columns == nil {
 		var err error
 		p.width = len(fields)
@@ -300,7 +295,6 @@ func layoutOf(names []string) (*layout, map[string]int, error) {
 	}
 	at := make(map[string]int, len(names))
 	for i, name := range names {
-		name = strings.TrimSpace(name)
 		if _, twice := at[name]; twice {
 			return nil, nil, fmt.Errorf("column %.40q is there twice: leave one out", name)
 		}
@@ -326,10 +320,7 @@ func layoutOf(names []string) (*layout, map[string]int, error) {
 
 // wanted lists the columns of all layouts.
 func wanted() string {
-	var all []string
-	for _, l := range layouts {
-		all = append(all, strings.Join(l.columns, ", "))
-	}
+	all := lists.Map(layouts, func(l layout) string { return strings.Join(l.columns, ", ") })
 	return "the columns " + strings.ReplaceAll(strings.Join(all, "; or "), "|", " or ")
 }
 

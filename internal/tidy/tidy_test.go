@@ -279,7 +279,7 @@ func TestPublished(t *testing.T) {
 		var tables []*Table
 		for _, name := range tt.tables {
 			for _, path := range published(t, filepath.Join(tt.machine, name)) {
-				tables = append(tables, must.Get(ReadFile(path)))
+				tables = append(tables, must.Get(ReadFileOf(path, "")))
 			}
 		}
 		if len(tables) < len(tt.tables) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/model"
 	"github.com/taulop/taulop/mpi"
@@ -24,11 +25,8 @@ func library(t testing.TB, name string) *mpi.Library {
 }
 
 // known are all libraries with rules files.
-func known(t testing.TB) (all []*mpi.Library) {
-	for _, name := range mpi.TunableNames() {
-		all = append(all, library(t, name))
-	}
-	return all
+func known(t testing.TB) []*mpi.Library {
+	return lists.Map(mpi.TunableNames(), func(name string) *mpi.Library { return library(t, name) })
 }
 
 // table is a machine with a serial, or a perfectly concurrent, channel.
