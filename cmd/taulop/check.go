@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/doubt"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
@@ -165,9 +166,7 @@ func (req *checkRequest) check(ctx context.Context, out, errOut io.Writer) error
 			b = req.judge(was, x.File)
 			if b.State != compare.OK { // other possible causes
 				b.Text += beside(x.File, steal)
-				for _, w := range slices.Concat(advised(x.File.Provenance.Warnings()), starved(), steal.Warnings()) {
-					warnings = append(warnings, w.Error())
-				}
+				warnings = lists.Map(slices.Concat(advised(x.File.Provenance.Warnings()), starved(), steal.Warnings()), error.Error)
 			}
 			return nil
 		},

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -45,22 +44,6 @@ func ran(t testing.TB, line ...string) (out, errOut string) {
 func named(name string) command {
 	c, _ := lookup(name)
 	return c
-}
-
-// parsed parses a command line without running it.
-func parsed(add func(*argument.Set), args []string) (flags *argument.Set, words []string, err error) {
-	flags = argument.NewSet("taulop")
-	add(flags)
-	if words, err = flags.Parse(args); err == nil {
-		err = flags.Checked()
-	}
-	return flags, words, err
-}
-
-func parseSweep(args []string) (*sweepRequest, error) {
-	req := &sweepRequest{}
-	_, _, err := parsed(req.flags, args)
-	return req, err
 }
 
 // help shows what -h does, and lists every command. Help fits 80 columns, except for long words.

@@ -187,10 +187,7 @@ func widthFor(out io.Writer, path string) int {
 }
 
 // unwritten reports whether err is a failure to write a file.
-func unwritten(err error) bool {
-	var failed *outfile.Error
-	return errors.As(err, &failed)
-}
+func unwritten(err error) bool { return errors.As(err, new(*outfile.Error)) }
 
 // instead writes the content of a failed file to out, and adds that to err.
 func instead(out io.Writer, err error, write func(io.Writer) error) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -49,7 +50,7 @@ func (p *parameterFlags) add(flags *argument.Set) {
 	argument.Var(flags, &p.choice.Setup, "setup", "", "`setup` to take L of all messages from: ring, bcast, ping, sendrecv (default by pattern: ping for one way, sendrecv for exchanges with separate send and receive buffers, ring, or the file's first, for others)", verbatimWord, setupNames()...)
 	argument.Var(flags, (*string)(&p.choice.Placement), "placement", "", "`placement` that L was measured with: "+policyNames()+" (default the file's first)", verbatimWord, policies()...)
 	argument.Var(flags, &p.choice.OffCache, "cache", "", "user buffers `in|off` cache (default in, unless all was measured off)", argument.Cache, "in", "off")
-	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`transport` of messages: segmented, steady, whole, single-copy; cma, the kernel's single copies, from their own measurements", model.ParseTransport, transportNames()...)
+	argument.Var(flags, &p.choice.Transport, "transport", "segmented", "`transport` of messages: segmented, steady, whole, single-copy; cma, the kernel's single copies, from their own measurements", model.ParseTransport, lists.Map(model.Transports, params.Transport.String)...)
 	argument.Var(flags, &p.choice.Buffers, "buffers", "rewritten", "`state` of send buffers: rewritten before each message, as programs do, or unchanged, as most benchmarks leave them; see -transport cma", params.ParseBuffers, "rewritten", "unchanged")
 	argument.Var(flags, &p.choice.As, "as", "", "MPI `library` whose transports, by message size, and algorithms are used: "+strings.Join(libraryNames(), ", ")+" (instead of -transport, -segment and -segments)", mpi.Named, libraryNames()...)
 	argument.Var(flags, &p.choice.Segment, "segment", "", "`size` of a segment (default the file's, or 8K)", argument.Some)
@@ -66,11 +67,6 @@ func libraryNames() (names []string) {
 
 // verbatimWord accepts any name: a file may have others than taulop.
 func verbatimWord(text string) (string, error) { return text, nil }
-
-// transportNames are the values of -transport.
-func transportNames() []string {
-	return lists.Map(model.Transports, params.Transport.String)
-}
 
 // readParameters reads the parameter file of a flag.
 func readParameters(flag, path string) (*params.File, error) {
@@ -194,23 +190,21 @@ func (p *parameterFlags) checkOperator(m *model.Predictor) error {
 			return nil
 		}
 	}
-	if m.Gamma != nil && len(m.Gamma.Operators) > 0 {
-		if _, err := m.Gamma.Operator(p.choice.Operator); err != nil {
-			return usagef("-op: %v", err)
-		}
-		return nil
-	}
 	_, err := reduce.Lookup(name)
-	return usagef("-op: %v", err)
+	if m.Gamma != nil && len(m.Gamma.Operators) > 0 {
+		_, err = m.Gamma.Operator(p.choice.Operator)
+	}
+	if err != nil {
+		return usagef("-op: %v", err)
+	}
+	return nil
 }
 
 // doubts are warnings about a predictor's costs. network is the network's file; "" if the machine's
 // file has the network.
 func (p *parameterFlags) doubts(m *model.Predictor, network string) (all []error) {
 	if p.loaded.Text {
-		for _, w := range p.loaded.File.Warnings {
-			all = append(all, errors.New(w))
-		}
+		all = lists.Map(p.loaded.File.Warnings, errors.New)
 	}
 	if gamma := p.choice.Gamma; gamma != nil && gamma.Doubt != nil {
 		all = append(all, gamma.Doubt)
@@ -264,9 +258,7 @@ func (s stateChoice) of(machines []compare.Machine) error {
 	for i := range machines {
 		in, err := machines[i].In(*s.like)
 		if err != nil && len(machines[i].File.States()) == 0 {
-			if refused == nil {
-				refused = err
-			}
+			refused = cmp.Or(refused, err)
 			continue
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/verify"
@@ -148,7 +150,10 @@ func TestSweepPlans(t *testing.T) {
 		plans[fmt.Sprintf("-node %d -resume x.json", m.Nodes[0].ID)] = params.Plan{}
 	}
 	for line, want := range plans {
-		req, err := parseSweep(strings.Fields(line))
+		req, flags := &sweepRequest{}, argument.NewSet("taulop")
+		req.flags(flags)
+		_, err := flags.Parse(strings.Fields(line))
+		err = cmp.Or(err, flags.Checked())
 		if p := req.Plan; err != nil || want.Setups != nil && !slices.Equal(p.Setups, want.Setups) || !slices.Equal(p.AllSegments(), want.AllSegments()) || !slices.Equal(p.AllSegmentBytes(), want.AllSegmentBytes()) {
 			t.Errorf("%s: %v, %+v", line, err, p)
 		}

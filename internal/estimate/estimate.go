@@ -53,7 +53,7 @@ func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 		total := c.Scale(float64(h.Times))
 		e.Phases = append(e.Phases, PhaseCost{cmp.Or(printable.Name(h.Name), h.does()), h.does(), int(h.Times), c.Estimate, total, 0, c.Extrapolated, c.From})
 		e.Extrapolated = e.Extrapolated || c.Extrapolated
-		if e.Total = plus(e.Total, total); i == 0 {
+		if e.Total = between(e.Total, total, func(a, b float64) float64 { return a + b }); i == 0 {
 			e.Total = total
 		}
 	}
@@ -62,11 +62,6 @@ func (m *Machine) Estimate(p *Program) (*Estimate, error) {
 	}
 	e.Advice = m.advice(p, e)
 	return e, nil
-}
-
-// plus adds estimates and their bounds.
-func plus(a, b fit.Estimate) fit.Estimate {
-	return between(a, b, func(a, b float64) float64 { return a + b })
 }
 
 // does describes the phase.

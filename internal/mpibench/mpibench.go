@@ -75,8 +75,6 @@ var others = map[Kind][]collective.Benchmark{
 	Reduction: {{Suite: "IMB", Name: "Reduce_local"}},
 }
 
-var collectives = collective.Collectives()
-
 // called finds a benchmark by the title of its table and the version of its suite. The kind of an
 // unknown one is "".
 func called(suite, title string, version int) (Kind, *collective.Benchmark) {
@@ -85,7 +83,7 @@ func called(suite, title string, version int) (Kind, *collective.Benchmark) {
 			return kind, b
 		}
 	}
-	for _, c := range collectives {
+	for _, c := range collective.Collectives() {
 		if b := collective.BenchmarkOf(c.Benchmarks, suite, title, version); b != nil {
 			return Kind(c.Name), b
 		}

@@ -97,8 +97,7 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 		}
 		c := choices(cases)
 		if c.Mixed > 0 {
-			alike := choices(lists.Filter(lists.Map(cases, func(j Judged) Judged { return j.alike(margin) }), counts))
-			c.Alike = &alike
+			c.Alike = new(choices(lists.Filter(lists.Map(cases, func(j Judged) Judged { return j.alike(margin) }), counts)))
 		}
 		e.Groups = append(e.Groups, c)
 	}
@@ -192,12 +191,10 @@ func choicesOf(cases []Judged) Choices {
 		}
 	}
 	if len(own) > 0 {
-		p := penaltyOf(own)
-		c.Own = &p
+		c.Own = new(penaltyOf(own))
 	}
 	if c.Predicted > 0 && len(ours) == len(cases) {
-		p := penaltyOf(ours)
-		c.Ours = &p
+		c.Ours = new(penaltyOf(ours))
 	}
 	for setting, penalties := range every {
 		c.Every = append(c.Every, Always{setting, len(penalties), penaltyOf(penalties)})

@@ -165,8 +165,7 @@ func Compare(t *tidy.Table, f *params.File, how model.Choice, ch Choice) (*Compa
 		if !slowest && cell.Predicted.Mean == 0 {
 			c.MeanAsSlowest++
 		}
-		off := cell.Predicted.as(slowest)/measured - 1
-		cell.Error = &off
+		cell.Error = new(cell.Predicted.as(slowest)/measured - 1)
 	}
 	for at, predictor := range p.made {
 		if predictor.err != nil {
@@ -431,8 +430,7 @@ func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, cal
 	if err != nil {
 		return nil, err
 	}
-	between := *s
-	s.Between = &between
+	s.Between = new(*s)
 	if of != collective.Barrier {
 		barrier, known := lib.Own(collective.Barrier, call.P, 0)
 		if !known {

@@ -250,13 +250,12 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 	means := []AgainstMean{}
 	for _, of := range lists.Groups(complete, func(r Compared) benchmark { return benchmark{r.Suite, r.Benchmark, r.P} }) {
 		m := AgainstMean{Suite: of[0].Suite, Benchmark: of[0].Benchmark, P: of[0].P, Rows: len(of)}
-		for _, name := range AgainstModels {
-			m.Errors = append(m.Errors, meanError(of, name, func(r Compared) *Candidate { return &r.Predicted }))
-		}
+		m.Errors = lists.Map(AgainstModels, func(name string) float64 {
+			return meanError(of, name, func(r Compared) *Candidate { return &r.Predicted })
+		})
 		// A row has none where no error is finite.
 		if !slices.ContainsFunc(of, func(r Compared) bool { return r.Nearest == nil }) {
-			nearest := meanError(of, Full, func(r Compared) *Candidate { return r.Nearest })
-			m.Nearest = &nearest
+			m.Nearest = new(meanError(of, Full, func(r Compared) *Candidate { return r.Nearest }))
 		}
 		means = append(means, m)
 	}

@@ -29,10 +29,7 @@ const Message = "message"
 
 // MessageCase is a message of m bytes between two ranks.
 func MessageCase(m int, off bool) (Case, error) {
-	a, err := collective.Lookup("bcast:linear")
-	if err != nil {
-		return Case{}, err
-	}
+	a, _ := collective.Lookup("bcast:linear") // tests carry it out
 	s, err := a.Schedule(collective.Call{P: 2, M: m})
 	return Case{Message, off, s}, err
 }
