@@ -137,28 +137,21 @@ func (req *request) plan(machine *numa.Machine) (request series.Request, doc rep
 	if err != nil {
 		return request, doc, usagef("%v", err)
 	}
-	doc = req.document(machine, request)
-	doc.Warn(append(fewer, starved()...)...)
-	if !slices.ContainsFunc(placement.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.Node }) && placement.Policy == numa.Remote {
-		doc.Warn(errors.New("the machine has no second NUMA node with memory: remote is local here"))
-	}
-	return request, doc, nil
-}
-
-// document is the result without warnings of the plan, and without values.
-func (req *request) document(m *numa.Machine, r series.Request) report.Series {
-	doc := report.Series{
-		Provenance: provenance.Read("/", m),
-		Setup:      r.Setup, About: req.setup.About, Transfers: req.setup.Transfers, Placement: r.Placement,
-		Segments: r.Segments, SegmentBytes: r.SegmentBytes, Label: req.label, Tau: req.tau,
-		OffCache: req.offCache, ArenaBytes: r.ArenaBytes, Brief: req.brief,
-		Concurrent: !r.Placement.Oversubscribed, Copy: shm.CopyName(),
+	doc = report.Series{
+		Provenance: provenance.Read("/", machine),
+		Setup:      request.Setup, About: req.setup.About, Transfers: req.setup.Transfers, Placement: request.Placement,
+		Segments: request.Segments, SegmentBytes: request.SegmentBytes, Label: req.label, Tau: req.tau,
+		OffCache: req.offCache, ArenaBytes: request.ArenaBytes, Brief: req.brief,
+		Concurrent: !request.Placement.Oversubscribed, Copy: shm.CopyName(),
 	}
 	doc.Provenance.Name = printable.Name(req.machine)
 	doc.Provenance.Give(req.huge)
 	doc.Provenance.Fill(req.fill)
-	doc.Warn(advised(doc.Provenance.Warnings())...)
-	return doc
+	doc.Warn(slices.Concat(advised(doc.Provenance.Warnings()), fewer, starved())...)
+	if !slices.ContainsFunc(placement.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.Node }) && placement.Policy == numa.Remote {
+		doc.Warn(errors.New("the machine has no second NUMA node with memory: remote is local here"))
+	}
+	return request, doc, nil
 }
 
 func (req *request) add(flags *argument.Set) {

@@ -165,14 +165,6 @@ func percent(share float64) string {
 	return fmt.Sprintf("%.0f %%", 100*share)
 }
 
-// digits writes the digits that the interval allows, or three.
-func digits(e fit.Estimate) string {
-	if e.Known() {
-		return view.Rough(e)
-	}
-	return view.Digits(e.Center, 0)
-}
-
 // Document is the estimate in all output formats.
 func (e *Estimate) Document() *document.Document {
 	return document.New("taulop estimate", e, document.Rows(e.values), e.Say)
@@ -193,13 +185,13 @@ func (e *Estimate) Say(w *document.Document) {
 	}
 	add := func(name string, times, once string, total fit.Estimate, share float64, extrapolated bool) {
 		total = total.Scale(1 / scale)
-		text := digits(total)
-		if extrapolated {
-			text = "~" + text
-		}
-		cells := []string{name, times, once, text, percent(share)}
-		if total.Known() {
+		cells := []string{name, times, once, view.Digits(total.Center, 0), percent(share)}
+		if total.Known() { // and allows as many digits
+			cells[3] = view.Rough(total)
 			cells = append(cells, view.Interval(total))
+		}
+		if extrapolated {
+			cells[3] = "~" + cells[3]
 		}
 		t.Add(cells)
 	}

@@ -169,13 +169,8 @@ func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies 
 		for _, tau := range taus {
 			if t, timed := messages[load{m, tau}]; timed {
 				o := c.Overhead.Center // without its error, which is common to all
-				t.Center, t.Lo, t.Hi = t.Center-o, t.Lo-o, t.Hi-o
-				if t.Known() {
-					t.Lo, t.Hi = max(0, t.Lo), max(0, t.Hi)
-				}
-				least = min(least, t.Center)
-				t.Center = max(0, t.Center)
-				row = append(row, Transfer{m, tau, t.Scale(1 / float64(copies))})
+				least = min(least, t.Center-o)
+				row = append(row, Transfer{m, tau, Beyond(t, o).Scale(1 / float64(copies))})
 			}
 		}
 		switch {
@@ -194,6 +189,15 @@ func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies 
 		c.leaveOut(what, 0, fmt.Sprintf("of m = %s some took no longer than a message of nothing, o(m)", listed(nothing)))
 	}
 	return all
+}
+
+// Beyond is how much longer a time is than ns, at least zero.
+func Beyond(time fit.Estimate, ns float64) fit.Estimate {
+	if time.Known() {
+		time.Lo, time.Hi = max(0, time.Lo-ns), max(0, time.Hi-ns)
+	}
+	time.Center = max(0, time.Center-ns)
+	return time
 }
 
 // notOfEvery is the reason for leaving out sizes without some τ.

@@ -117,9 +117,11 @@ func readSystem(p *Provenance, t tree) {
 
 // readMemory reads the memory size and settings of huge pages and NUMA balancing.
 func readMemory(p *Provenance, t tree) {
-	if kib, found := strings.CutSuffix(t.field("proc/meminfo", "MemTotal"), " kB"); found {
-		n, _ := strconv.ParseInt(kib, 10, 64)
-		p.MemoryBytes = n << 10
+	for key, value := range t.Fields("proc/meminfo", ":") {
+		if kib, found := strings.CutSuffix(value, " kB"); found && key == "MemTotal" {
+			n, _ := strconv.ParseInt(kib, 10, 64)
+			p.MemoryBytes = n << 10
+		}
 	}
 	// The current choice is in brackets: always [madvise] never.
 	if _, choice, found := strings.Cut(t.Text("sys/kernel/mm/transparent_hugepage/enabled"), "["); found {
@@ -171,13 +173,3 @@ func listUnknown(p *Provenance) {
 
 // A tree contains the kernel's directories sys and proc.
 type tree struct{ sysfs.Tree }
-
-// field is the value of a file's first line "name: value".
-func (t tree) field(file, name string) string {
-	for key, value := range t.Fields(file, ":") {
-		if key == name {
-			return value
-		}
-	}
-	return ""
-}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/mpibench"
 	"github.com/taulop/taulop/model"
@@ -65,8 +64,7 @@ func overheadsOf(a *Against, c model.Choice, rows []Compared, tau int) (cells []
 		if way.Single {
 			key.Transport = params.CMA
 		}
-		o := row.Measured.Sub(fit.Estimate{Center: predicted.Ns, Lo: predicted.Ns, Hi: predicted.Ns, N: row.Measured.N})
-		cell := params.Cell{Key: key, Time: bounded(o)}
+		cell := params.Cell{Key: key, Time: mpibench.Beyond(row.Measured, predicted.Ns)}
 		if short := way.Most > 0 && way.Most <= way.Segment; short {
 			cells = append(cells, cell)
 			continue
@@ -81,13 +79,4 @@ func overheadsOf(a *Against, c model.Choice, rows []Compared, tau int) (cells []
 		}
 	}
 	return cells
-}
-
-// bounded is a time that is at least zero.
-func bounded(e fit.Estimate) fit.Estimate {
-	e.Center = max(0, e.Center)
-	if e.Known() {
-		e.Lo, e.Hi = max(0, e.Lo), max(0, e.Hi)
-	}
-	return e
 }
