@@ -24,7 +24,6 @@ type exportRequest struct {
 	setup     string
 	placement string
 	offCache  bool
-	cached    bool // -cache is given
 	state     stateChoice
 	file      string
 	flags     *argument.Set
@@ -52,7 +51,7 @@ func exportFlags(flags *argument.Set) action {
 		if len(words) != want {
 			return usagef("got %s, want %d, like %s", printable.Count(len(words), "argument"), want, example)
 		}
-		req.file, req.cached = words[want-1], flags.Given("cache")
+		req.file = words[want-1]
 		read, err := req.state.read("", req.file)
 		if err != nil {
 			return err
@@ -124,7 +123,7 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 // notes on what they lack.
 func (req *exportRequest) tables(f *params.File) (shm, reductions []byte, notes []string, err error) {
 	placement := numa.Policy(req.placement)
-	selection := params.Selection{Setup: req.setup, Placement: placement, OffCache: req.offCache || !req.cached && f.Plan.OffCacheOnly()}
+	selection := params.Selection{Setup: req.setup, Placement: placement, OffCache: req.offCache || !req.flags.Given("cache") && f.Plan.OffCacheOnly()}
 	f = f.Throughout()
 	table, err := f.Table(selection)
 	if err != nil {

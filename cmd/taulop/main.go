@@ -322,17 +322,15 @@ func (e noAnswer) Error() string { return string(e) }
 // exitStatus is 0 for success and help, 1 for failures of the system, 2 for bad input, 3 for no
 // answer, and 130 for a signal, which supervise refines. A check's is its verdict.
 func exitStatus(err error) int {
-	var usage usageError
-	var none noAnswer
-	var checked verdict
-	switch {
-	case errors.As(err, &checked):
+	if checked, is := errors.AsType[verdict](err); is {
 		return int(checked)
+	}
+	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.As(err, &usage), errors.As(err, new(params.LimitError)):
+	case errors.As(err, new(usageError)), errors.As(err, new(params.LimitError)):
 		return 2
-	case errors.As(err, &none):
+	case errors.As(err, new(noAnswer)):
 		return 3
 	case errors.Is(err, context.Canceled):
 		return 130

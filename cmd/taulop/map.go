@@ -120,7 +120,7 @@ func (req *mapRequest) checkHosts() error {
 }
 
 // read reads the communication matrix, or makes a pattern's.
-func (req *mapRequest) read(flags *argument.Set, words []string) error {
+func (req *mapRequest) read(flags *argument.Set, words []string) (err error) {
 	pattern := comm.Lookup(words[0])
 	switch {
 	case pattern != nil && len(words) > 1:
@@ -130,7 +130,6 @@ func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	case pattern != nil && req.messages != "":
 		return usagef("-messages is of a file: leave it out of a pattern")
 	case pattern != nil:
-		var err error
 		if req.Matrix, err = pattern.Matrix(req.p, int64(req.pattern)); err != nil {
 			return usagef("-P: %v", err)
 		}
@@ -140,7 +139,6 @@ func (req *mapRequest) read(flags *argument.Set, words []string) error {
 	case len(words) == 1 && !isFile(words[0]) && !strings.ContainsAny(words[0], "./\\"):
 		return usagef("%s is neither a file nor a pattern; %s", printable.Name(words[0]), spelling.Suggest(words[0], comm.Names()))
 	}
-	var err error
 	if req.Matrix, err = processmap.ReadMatrix(words); err != nil {
 		return usagef("%v", err)
 	}

@@ -245,9 +245,7 @@ func names(all []setups.Setup) (ns []string) {
 	return lists.Map(all, func(s setups.Setup) string { return s.Name })
 }
 
-func (req *request) place(m *numa.Machine) (numa.Placement, error) {
-	var p numa.Placement
-	var err error
+func (req *request) place(m *numa.Machine) (p numa.Placement, err error) {
 	if req.policy == numa.List {
 		p, err = m.PlaceOn(req.cpus, req.tau)
 	} else {

@@ -116,13 +116,11 @@ func explainFlags(flags *argument.Set) action {
 		if err := req.complete(); err != nil {
 			return err
 		}
-		var doc *predict.Explanations
-		var err error
+		explain := req.Explain
 		if *compare {
-			doc, err = req.Compare(ctx, 1, 64<<20, margin)
-		} else {
-			doc, err = req.Explain(ctx)
+			explain = func(ctx context.Context) (*predict.Explanations, error) { return req.Compare(ctx, 1, 64<<20, margin) }
 		}
+		doc, err := explain(ctx)
 		if err != nil {
 			return refused(err)
 		}

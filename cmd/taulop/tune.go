@@ -136,11 +136,10 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 func (req *tuneRequest) put(out io.Writer, found interface {
 	Document() *document.Document
 	WriteSummary(io.Writer)
-}, rules []mpi.Rule) error {
+}, rules []mpi.Rule) (err error) {
 	inFile, explained := req.to.path != "", req.explain || req.format() != nil
 	beside := false
 	if inFile || !explained {
-		var err error
 		if beside, err = req.write(out, rules); err != nil {
 			return err
 		}

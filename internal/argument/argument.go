@@ -95,31 +95,27 @@ func Some(text string) (int, error) {
 
 // Ranks reads a list of numbers of ranks, each `least` or more.
 func Ranks(least int) func(string) ([]int, error) {
-	return func(list string) ([]int, error) {
-		return List(list, true, func(text string) (int, error) {
-			p, err := strconv.Atoi(text)
-			switch {
-			case err != nil || p < least && least > 1:
-				return 0, fmt.Errorf("%q is not a number of ranks from %d up, like 2,4,8 or 2-16", text, least)
-			case p < least:
-				return 0, fmt.Errorf("a collective needs at least one rank, got P = %d", p)
-			}
-			return p, nil
-		})
-	}
+	return listOf(true, func(text string) (int, error) {
+		p, err := strconv.Atoi(text)
+		switch {
+		case err != nil || p < least && least > 1:
+			return 0, fmt.Errorf("%q is not a number of ranks from %d up, like 2,4,8 or 2-16", text, least)
+		case p < least:
+			return 0, fmt.Errorf("a collective needs at least one rank, got P = %d", p)
+		}
+		return p, nil
+	})
 }
 
 // Messages reads a list of message sizes, each `least` bytes or more.
 func Messages(least int) func(string) ([]int, error) {
-	return func(list string) ([]int, error) {
-		return List(list, false, func(text string) (int, error) {
-			m, err := Bytes(text)
-			if err == nil && m < least || strings.HasPrefix(text, "-") {
-				err = fmt.Errorf("a message has %s or more, got m = %s", printable.Count(least, "byte"), text)
-			}
-			return m, err
-		})
-	}
+	return listOf(false, func(text string) (int, error) {
+		m, err := Bytes(text)
+		if err == nil && m < least || strings.HasPrefix(text, "-") {
+			err = fmt.Errorf("a message has %s or more, got m = %s", printable.Count(least, "byte"), text)
+		}
+		return m, err
+	})
 }
 
 // Sizes reads a list of sizes of one byte or more, in the given order.
@@ -139,15 +135,13 @@ func Rising(read func(string) ([]int, error)) func(string) ([]int, error) {
 
 // Counts reads a list of whole numbers from 1, in the given order. Errors call a number by name.
 func Counts(name string, ranges bool) func(string) ([]int, error) {
-	return func(list string) ([]int, error) {
-		return List(list, ranges, func(text string) (int, error) {
-			n, err := strconv.Atoi(text)
-			if err != nil || n < 1 {
-				return 0, fmt.Errorf("%q is not a %s: give whole numbers from 1, like 1,2,4", text, name)
-			}
-			return n, nil
-		})
-	}
+	return listOf(ranges, func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return 0, fmt.Errorf("%q is not a %s: give whole numbers from 1, like 1,2,4", text, name)
+		}
+		return n, nil
+	})
 }
 
 // FitsMemory rejects a size above the memory that this process may use. It leaves malformed
@@ -161,6 +155,10 @@ func FitsMemory(name, text string) error {
 		return fmt.Errorf("%s %s is too much of the %d MB of memory that this process may take: give a smaller one", name, text, free>>20)
 	}
 	return nil
+}
+
+func listOf(dashes bool, parse func(string) (int, error)) func(string) ([]int, error) {
+	return func(list string) ([]int, error) { return List(list, dashes, parse) }
 }
 
 // List reads comma-separated numbers and ranges, without duplicates. low:high doubles from low

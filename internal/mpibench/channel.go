@@ -122,12 +122,7 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 	if !alone {
 		return nil, errors.New("no message was alone: give what PingPong of IMB-MPI1 or osu_latency printed, too")
 	}
-	if len(tausOf(oneWay)) > 1 {
-		c.OneWay = c.transfers("messages of pairs", oneWay, copies)
-	}
-	if len(tausOf(exchange)) > 1 {
-		c.Exchange = c.transfers("exchanges", exchange, copies)
-	}
+	c.OneWay, c.Exchange = c.transfers("messages of pairs", oneWay, copies), c.transfers("exchanges", exchange, copies)
 	switch {
 	case several(c.OneWay) || several(c.Exchange):
 		return c, nil
@@ -159,9 +154,12 @@ func fromStreams(oneWay, gaps map[load]fit.Estimate) (unused bool) {
 }
 
 // transfers are the transfers of messages, without sizes that lack some τ or take no longer than the
-// overhead.
+// overhead; nil of one τ.
 func (c *Channel) transfers(what string, messages map[load]fit.Estimate, copies Copies) (all []Transfer) {
 	taus := tausOf(messages)
+	if len(taus) < 2 {
+		return nil
+	}
 	var incomplete, nothing []int
 	for _, m := range sizesOf(messages) {
 		var row []Transfer

@@ -368,10 +368,7 @@ func (p *parser) row(text string) error {
 	if strings.Contains(text, ",") && p.suite == "OSU" {
 		fields = split(text)
 	}
-	if p.columns.count == 0 || p.why != "" {
-		return nil
-	}
-	if !isNumber(fields[0]) {
+	if p.columns.count == 0 || p.why != "" || !isNumber(fields[0]) {
 		return nil
 	}
 	p.rows++

@@ -198,7 +198,7 @@ type parser struct {
 	another string // a second machine, if neither it nor the table's is the wanted one
 }
 
-func (p *parser) read(line string) error {
+func (p *parser) read(line string) (err error) {
 	if head, comment := strings.CutPrefix(line, "#"); comment {
 		if len(p.table.Head) == maxHead {
 			return fmt.Errorf("more than %d lines of comment: leave some out", maxHead)
@@ -214,7 +214,6 @@ func (p *parser) read(line string) error {
 	}
 	fields := lists.Map(strings.Split(line, "\t"), strings.TrimSpace)
 	if p.columns == nil {
-		var err error
 		p.width = len(fields)
 		p.layout, p.columns, err = layoutOf(fields)
 		return err

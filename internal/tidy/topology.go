@@ -199,30 +199,37 @@ func number(digits string) int {
 }
 
 // blocks are levels of consecutive cores, as many as given or as the head says.
-func (t *topology) blocks() (levels numa.Levels, err error) {
-	sizes := make([]int, len(t.names))
+func (t *topology) blocks() (numa.Levels, error) {
+	blocks := make([]numa.CPUSet, len(t.names))
 	most := 0
 	for i, name := range t.names[:t.within] {
-		sizes[i] = t.size(i, most)
-		if given, ok := t.given[name]; ok {
-			sizes[i] = given
-		}
+		size := cmp.Or(t.given[name], t.size(i, most))
 		switch {
-		case sizes[i] == 0:
+		case size == 0:
 			return nil, t.unplaced(name)
-		case sizes[i] > maxCores || most > 0 && (sizes[i] <= most || sizes[i]%most != 0):
-			return nil, fmt.Errorf("level %s: groups of %d cores are not made of groups of %d", name, sizes[i], most)
+		case size > maxCores || most > 0 && (size <= most || size%most != 0):
+			return nil, fmt.Errorf("level %s: groups of %d cores are not made of groups of %d", name, size, most)
 		}
-		most = sizes[i]
+		blocks[i], most = firstCores(size), size
 	}
+	return t.levels(blocks, most)
+}
+
+func firstCores(n int) (cores numa.CPUSet) {
+	for core := range n {
+		cores = append(cores, core)
+	}
+	return cores
+}
+
+// levels divide all cores of a node into groups like one of each level; nil: it has no groups.
+func (t *topology) levels(like []numa.CPUSet, cores int) (levels numa.Levels, err error) {
 	for i, name := range t.names {
 		l := numa.Level{Name: name, Groups: []numa.CPUSet{}}
-		for first := 0; sizes[i] > 0 && first < most; first += sizes[i] {
-			var g numa.CPUSet
-			for core := range sizes[i] {
-				g = append(g, first+core)
+		if like[i] != nil {
+			if l.Groups, err = alike(like[i], cores); err != nil {
+				return nil, fmt.Errorf("level %s: %w: %w", name, err, ErrUnplaced)
 			}
-			l.Groups = append(l.Groups, g)
 		}
 		levels = append(levels, l)
 	}
@@ -277,7 +284,7 @@ func (t *topology) check(levels numa.Levels) error {
 
 // groups are the levels' groups by pairs of cores: the connected components of pairs at the level or closer,
 // by union-find. Cores without pairs are in groups like the largest one.
-func (t *topology) groups() (levels numa.Levels, err error) {
+func (t *topology) groups() (numa.Levels, error) {
 	most := 0
 	for _, m := range t.pairs {
 		most = max(most, m.From, m.To)
@@ -321,22 +328,11 @@ func (t *topology) groups() (levels numa.Levels, err error) {
 		}
 		if last {
 			cores = (cores + inner - 1) / inner * inner
-			for group = nil; len(group) < cores; {
-				group = append(group, len(group))
-			}
+			group = firstCores(cores)
 		}
 		largest[i], inner = group, len(group)
 	}
-	for i, name := range t.names {
-		l := numa.Level{Name: name, Groups: []numa.CPUSet{}}
-		if largest[i] != nil {
-			if l.Groups, err = alike(largest[i], cores); err != nil {
-				return nil, fmt.Errorf("level %s: %w: %w", name, err, ErrUnplaced)
-			}
-		}
-		levels = append(levels, l)
-	}
-	return levels, nil
+	return t.levels(largest, cores)
 }
 
 // open is a core without rows before the first core with rows outside of a group, and the latter; core −1: rows
