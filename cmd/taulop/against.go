@@ -131,7 +131,7 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 	if err != nil {
 		return nil, source, "", err
 	}
-	table, err := tidy.ReadFileOf(req.table, cmp.Or(flags.machine, f.File.Provenance.Machine()))
+	table, err := tidy.ReadFile(req.table, cmp.Or(flags.machine, f.File.Provenance.Machine()))
 	if err != nil {
 		return nil, source, "", usagef("%v", err)
 	}

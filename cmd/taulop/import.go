@@ -300,7 +300,7 @@ func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File
 // readTables reads tables of messages, and of collectives (timed).
 func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Table, err error) {
 	for _, file := range files {
-		t, err := tidy.ReadFileOf(file, req.name)
+		t, err := tidy.ReadFile(file, req.name)
 		switch {
 		case errors.Is(err, tidy.ErrMachines):
 			return nil, nil, usagef("%v, or name it with -name", err)

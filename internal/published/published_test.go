@@ -24,7 +24,7 @@ func measured(t testing.TB, machine string) (*tidy.Table, *params.File) {
 	var tables []*tidy.Table
 	var collectives *tidy.Table
 	for _, name := range []string{"p2p.tsv", "fanout.tsv", "collectives.tsv"} {
-		table, err := tidy.ReadFileOf(filepath.Join(dir, name), "")
+		table, err := tidy.ReadFile(filepath.Join(dir, name), "")
 		switch {
 		case err != nil && name == "fanout.tsv":
 		case err != nil:
@@ -154,7 +154,7 @@ bcast	77	-	2	2	1024	9
 
 func tableOf(t testing.TB, text string) *tidy.Table {
 	t.Helper()
-	return must.Get(tidy.Read(strings.NewReader(text), "t.tsv"))
+	return must.Get(tidy.Read(strings.NewReader(text), "t.tsv", ""))
 }
 
 // The name of an algorithm has precedence over the number 0.

@@ -97,9 +97,9 @@ const (
 	maxTime   = 1e15 // µs, thirty years
 )
 
-// ReadFileOf reads the table at path; if it has several machines, only the rows of the given one.
-func ReadFileOf(path, machine string) (*Table, error) {
-	return infile.Read(path, func(r io.Reader, name string) (*Table, error) { return readOf(r, name, machine) })
+// ReadFile reads the table at path, see Read.
+func ReadFile(path, machine string) (*Table, error) {
+	return infile.Read(path, func(r io.Reader, name string) (*Table, error) { return Read(r, name, machine) })
 }
 
 // ErrMachines is the error for a table of several machines.
@@ -123,11 +123,9 @@ func Is(text []byte) bool {
 	return false
 }
 
-// Read reads a table. The column names determine the kind of its rows; their order is free, and there may be
-// other columns. Errors begin with name and the line.
-func Read(r io.Reader, name string) (*Table, error) { return readOf(r, name, "") }
-
-func readOf(r io.Reader, name, machine string) (*Table, error) {
+// Read reads a table; if it has several machines, only the rows of the given one. The column names determine the
+// kind of its rows; their order is free, and there may be other columns. Errors begin with name and the line.
+func Read(r io.Reader, name, machine string) (*Table, error) {
 	lines := infile.NewLines(io.LimitReader(r, maxFile+1), name, maxLine)
 	p := &parser{lines: lines, table: &Table{Name: name}, machine: machine}
 	for lines.Scan() {

@@ -17,7 +17,7 @@ import (
 
 func read(t testing.TB, text string) *Table {
 	t.Helper()
-	return must.Get(Read(strings.NewReader(text), "t.tsv"))
+	return must.Get(Read(strings.NewReader(text), "t.tsv", ""))
 }
 
 // readFile reads a table of testdata.
@@ -82,7 +82,7 @@ func TestReadRefused(t *testing.T) {
 		{"# m_bytes: bcast: the block of each rank\ncollective\talgorithm\tP\tm_bytes\tlatency_us\nbcast\tchain\t1048576\t1125899906842624\t1\n", "t.tsv:3: m_bytes is 1125899906842624, the block of each of 1048576 ranks"},
 		{strings.Repeat("x", maxLine+1), "a line of more than"},
 	} {
-		_, err := Read(strings.NewReader(tt.text), "t.tsv")
+		_, err := Read(strings.NewReader(tt.text), "t.tsv", "")
 		if err == nil || !strings.Contains(err.Error(), tt.says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.60q: %v, want %s", tt.text, err, tt.says)
 		}
@@ -211,25 +211,25 @@ func TestOneMachine(t *testing.T) {
 	if err := OneMachine([]*Table{unnamed, epyc, xeon}); err == nil || err.Error() != `t.tsv is of machine "EPYC, of two sockets", and t.tsv of "Xeon"` {
 		t.Error(err)
 	}
-	if _, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv"); err == nil || !strings.Contains(err.Error(), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`) {
+	if _, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nother_node\tXeon\t1\t1\nother_node\tEPYC\t2\t1\n"), "t.tsv", ""); err == nil || !strings.Contains(err.Error(), `t.tsv:3: machine is "EPYC", and above it is "Xeon": give`) {
 		t.Error(err)
 	}
 }
 
-// readOf reads the rows of the given machine, and all rows of a table of one machine.
-func TestReadOf(t *testing.T) {
+// Read reads the rows of the given machine, and all rows of a table of one machine.
+func TestReadOfMachine(t *testing.T) {
 	const several = "level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\nsocket\tB\t1\t2\nsocket\tC\t1\t3\nsocket\tB\t2\t4\n"
 	for machine, want := range map[string][]float64{"a": {1000}, "B": {2000, 4000}, "C": {3000}} {
-		table := must.Get(readOf(strings.NewReader(several), "t.tsv", machine))
+		table := must.Get(Read(strings.NewReader(several), "t.tsv", machine))
 		got := lists.Map(table.Messages, func(m Message) float64 { return m.NS })
 		if !slices.Equal(got, want) || !strings.EqualFold(table.Machine, machine) {
 			t.Errorf("%s: %v of %s, want %v", machine, got, table.Machine, want)
 		}
 	}
-	if _, err := readOf(strings.NewReader(several), "t.tsv", "D"); err == nil || !strings.Contains(err.Error(), `none of "D"`) {
+	if _, err := Read(strings.NewReader(several), "t.tsv", "D"); err == nil || !strings.Contains(err.Error(), `none of "D"`) {
 		t.Error(err)
 	}
-	if table, err := readOf(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Messages) != 1 {
+	if table, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Messages) != 1 {
 		t.Error(err)
 	}
 }
@@ -267,7 +267,7 @@ func TestPublished(t *testing.T) {
 		var tables []*Table
 		for _, name := range tt.tables {
 			for _, path := range published(t, filepath.Join(tt.machine, name)) {
-				tables = append(tables, must.Get(ReadFileOf(path, "")))
+				tables = append(tables, must.Get(ReadFile(path, "")))
 			}
 		}
 		if len(tables) < len(tt.tables) {
