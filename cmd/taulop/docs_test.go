@@ -123,9 +123,7 @@ func TestTaskPages(t *testing.T) {
 				}
 			}
 			if page != text && os.Getenv("TAULOP_UPDATE") != "" {
-				if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
-					t.Error(err)
-				}
+				save(t, "", path, page)
 			}
 		})
 	}
@@ -192,14 +190,12 @@ func hasFlag(flags map[string]bool, name string) bool {
 // Every command, flag, benchmark and linked file in README, docs and the scripts of bench exists.
 func TestDocsNameWhatThereIs(t *testing.T) {
 	pages := []string{"../../README.md", "../../CHANGELOG.md"}
-	if err := filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(docs, func(path string, _ os.DirEntry, err error) error {
 		if filepath.Ext(path) == ".md" {
 			pages = append(pages, path)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	scripts := must.Get(filepath.Glob("../../bench/*.sh"))
 	found, any, benchmarks := 0, allFlags(), must.Get(exec.Command("grep", "-rhoE", `^func Benchmark\w+`, "../..", "--include=*_test.go").Output())
 	for _, path := range append(pages, scripts...) {

@@ -174,7 +174,7 @@ func TestMachinesDoNotSteerTerminals(t *testing.T) {
 	if out, errOut, _ := show("topo", "-root", root); errOut != "" || !strings.Contains(out, "node17") || !strings.Contains(out, "hpet") {
 		t.Fatalf("%q, %q", out, errOut)
 	}
-	if err := fs.WalkDir(another, ".", func(name string, d fs.DirEntry, err error) error {
+	must.Do(fs.WalkDir(another, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -188,9 +188,7 @@ func TestMachinesDoNotSteerTerminals(t *testing.T) {
 		}
 		save(t, root, name, was)
 		return nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // Errors repeat words of the command line as harmlessly as words of files.

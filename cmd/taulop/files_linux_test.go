@@ -245,9 +245,7 @@ func TestLimits(t *testing.T) {
 	}
 	unix.CloseRange(3, math.MaxInt32, unix.CLOSE_RANGE_CLOEXEC) // what go test inherited would count
 	program := build(t)
-	if err := os.Chmod(filepath.Dir(program), 0o755); err != nil { // others begin it too
-		t.Fatal(err)
-	}
+	must.Do(os.Chmod(filepath.Dir(program), 0o755)) // others begin it too
 	for _, tt := range []struct {
 		limit string
 		most  []int

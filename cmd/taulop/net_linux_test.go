@@ -168,9 +168,7 @@ func newCluster(t *testing.T, program string) *cluster {
 	host := must.Get(os.Hostname())
 	host, _, _ = strings.Cut(host, ".")
 	dir := t.TempDir()
-	if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil { // munged is for all users
-		t.Fatal(err)
-	}
+	must.Do(os.Chmod(filepath.Dir(dir), 0o711)) // munged is for all users
 	in := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"log", "state", "spool-n1", "spool-n2", "munge", "home", "jobs"} {
 		must.Do(os.Mkdir(in(name), 0o711))

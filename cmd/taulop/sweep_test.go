@@ -17,6 +17,7 @@ import (
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -211,15 +212,8 @@ func TestHostilePlans(t *testing.T) {
 // resumable is a file of a sweep on this machine with a changed plan and no cells.
 func resumable(t testing.TB, change func(*params.Plan)) string {
 	t.Helper()
-	m, err := numa.Discover("/")
-	if err != nil {
-		t.Skip(err)
-	}
-	place, err := m.Place(numa.Local, 1)
-	if err != nil {
-		t.Skip(err)
-	}
-	f := &params.File{Provenance: provenance.Read("/", m), Placements: []numa.Placement{place},
+	m := surveytest.Machine(t, 1)
+	f := &params.File{Provenance: provenance.Read("/", m), Placements: []numa.Placement{must.Get(m.Place(numa.Local, 1))},
 		Plan: params.Plan{Setups: []string{"ring"}, Policies: []numa.Policy{numa.Local}, Taus: []int{1}, Sizes: []int{64}, Segments: 2,
 			SegmentBytes: 64, Caches: []bool{false}, NoGamma: true, Budget: 0.01, Width: 0.5}}
 	change(&f.Plan)

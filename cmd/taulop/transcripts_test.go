@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/survey/cma"
+	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/shm"
 )
@@ -186,7 +187,7 @@ func (s *transcript) refuses(line string) {
 // linkFiles links the files of a directory into another. Commands replace links, and leave the originals.
 func linkFiles(t *testing.T, from, to string) {
 	t.Helper()
-	if err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	must.Do(filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		name := filepath.Join(to, strings.TrimPrefix(path, from))
 		if err == nil && d.IsDir() {
 			return os.MkdirAll(name, 0o755)
@@ -194,16 +195,14 @@ func linkFiles(t *testing.T, from, to string) {
 			err = os.Link(path, name)
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // traces are the files in the directory with their modification times.
 func traces(t testing.TB) string {
 	t.Helper()
 	var all bytes.Buffer
-	if err := fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
+	must.Do(fs.WalkDir(os.DirFS("."), ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -212,9 +211,7 @@ func traces(t testing.TB) string {
 			fmt.Fprintln(&all, path, info.Size(), info.ModTime())
 		}
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all.String()
 }
 

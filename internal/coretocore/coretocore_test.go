@@ -89,9 +89,7 @@ func TestFile(t *testing.T) {
 	if len(groups) != 2 || len(groups[0].Groups) != 8 || len(groups[1].Groups) != 2 || groups[1].Groups[0].String() != "0-3,8-11" {
 		t.Errorf("groups %+v", groups)
 	}
-	if f, err = m.File([]int{0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15}, numa.Levels{{Name: "package", Groups: []numa.CPUSet{numa.SetOf(0, 1)}}}); err != nil {
-		t.Fatal(err)
-	}
+	f = must.Get(m.File([]int{0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15}, numa.Levels{{Name: "package", Groups: []numa.CPUSet{numa.SetOf(0, 1)}}}))
 	if p, err = f.Pairs(); err != nil || p.Pairs[0].From != 0 || p.Pairs[0].To != 1 || p.Pairs[0].Times[0].Center != 9 || p.Levels[0].Name != "package" {
 		t.Errorf("%+v, %v", p.Pairs[0], err)
 	}

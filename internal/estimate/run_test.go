@@ -52,11 +52,8 @@ func multiplying() *params.File {
 func TestChecksProducts(t *testing.T) {
 	m := surveytest.Machine(t, 1)
 	place := must.Get(m.Place(numa.Local, 4))
-	run, err := Cannon{N: 24, P: 4}.lay(place, true, false)
+	run := must.Get(Cannon{N: 24, P: 4}.lay(place, true, false))
 	defer run.close()
-	if err != nil {
-		t.Fatal(err)
-	}
 	must.Get(run.once(context.Background()))
 	for at := range run.ranks[3].a {
 		a := &run.ranks[3].a[at]

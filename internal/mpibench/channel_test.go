@@ -181,11 +181,8 @@ func TestChannelLeavesOut(t *testing.T) {
 
 // Own copies and γ are from the first placement of a sweep.
 func TestWithOwn(t *testing.T) {
-	results, err := Read(strings.NewReader(imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
-		imbText("Sendrecv", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 500 + 2*float64(m) })), "out.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := must.Get(Read(strings.NewReader(imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
+		imbText("Sendrecv", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 500 + 2*float64(m) })), "out.txt"))
 	c := must.Get(ChannelOf(results.Times, WithinNode))
 	sweep := &params.File{Plan: params.Plan{Policies: []numa.Policy{numa.Local, numa.Spread}, Operators: []string{"SUM_I"}}}
 	for _, placement := range sweep.Plan.Policies {
@@ -227,13 +224,10 @@ func TestWithOwn(t *testing.T) {
 
 // Reductions are no messages: within nodes they give γ, between nodes nothing.
 func TestChannelKnowsReductions(t *testing.T) {
-	results, err := Read(strings.NewReader("# MPI_Datatype for reductions : MPI_INT\n"+
+	results := must.Get(Read(strings.NewReader("# MPI_Datatype for reductions : MPI_INT\n"+
 		imbText("Reduce_local", processes(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 10 + float64(m) })+
 		imbText("PingPong", processes(2), "t[usec]", sizesOfTest, func(m int) float64 { return 400 + float64(m) })+
-		imbText("Multi-PingPong", groups(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 400 + 2*float64(m) })), "out.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+		imbText("Multi-PingPong", groups(2), "t_max[usec]", sizesOfTest, func(m int) float64 { return 400 + 2*float64(m) })), "out.txt"))
 	for copies, want := range map[Copies]int{WithinNode: 0, BetweenNodes: 1} {
 		c, err := ChannelOf(results.Times, copies)
 		if err != nil || len(c.LeftOut) != want || want > 0 && c.LeftOut[0].Benchmark != "Reduce_local" {

@@ -114,10 +114,7 @@ func TestConclude(t *testing.T) {
 	maps.DeleteFunc(folder, func(name string, _ *fstest.MapFile) bool {
 		return strings.Contains(name, "sm") || name < "results/P2-rules-3"
 	})
-	if r, err = m.Read(folder, openMPI(t)); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range m.Conclude(r, nil) {
+	for _, c := range m.Conclude(must.Get(m.Read(folder, openMPI(t))), nil) {
 		if !c.Setting.Own() {
 			t.Errorf("of three passes: %+v", c)
 		}
