@@ -31,7 +31,8 @@ func Find(getenv func(string) string) (t Task, ok bool, err error) {
 	first := func(names ...string) string { return cmp.Or(lists.Map(names, getenv)...) }
 	var numbers [4]uint64
 	for i, v := range []struct{ name, value string }{
-		{"SLURM_PROCID", rank}, {"SLURM_NTASKS", first("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")}, {"SLURM_JOB_ID", first("SLURM_JOB_ID", "SLURM_JOBID")}, {"SLURM_STEP_ID", step},
+		{"SLURM_PROCID", rank}, {"SLURM_NTASKS", first("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS")},
+		{"SLURM_JOB_ID", first("SLURM_JOB_ID", "SLURM_JOBID")}, {"SLURM_STEP_ID", step},
 	} {
 		if numbers[i], err = strconv.ParseUint(v.value, 10, 32); err != nil {
 			return t, true, fmt.Errorf("%s is %.20q; want a number, as srun sets it", v.name, v.value)

@@ -210,9 +210,7 @@ func (e *Experiment) Run(ctx context.Context) error {
 
 // Warn adds warnings, each once.
 func (e *Experiment) Warn(warnings ...error) {
-	for _, w := range warnings {
-		e.Warnings = lists.Unique(append(e.Warnings, w.Error()))
-	}
+	e.Warnings = lists.Unique(append(e.Warnings, lists.Map(warnings, error.Error)...))
 }
 
 // collectiveCases adds the calls to carry out, in the order of the report: messages have

@@ -4,6 +4,7 @@ package process
 
 import (
 	"errors"
+	"time"
 
 	"github.com/taulop/taulop/numa"
 )
@@ -12,3 +13,9 @@ import (
 func BeginOn(numa.CPUSet) error {
 	return errors.New("this system has no way to choose the CPUs of a program")
 }
+
+// OnCPU needs Linux.
+func OnCPU() (ran, waited time.Duration) { return 0, 0 }
+
+// OutputClosed needs Linux.
+func OutputClosed() bool { return false }

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package process
-
-// OutputClosed needs Linux.
-func OutputClosed() bool { return false }
