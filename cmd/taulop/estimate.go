@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -154,8 +155,7 @@ func (req *estimateRequest) lacking(err error) error {
 
 // list formats numbers for a flag, sorted, each once.
 func list(numbers []int) string {
-	text := fmt.Sprint(lists.Rising(numbers))
-	return strings.ReplaceAll(strings.Trim(text, "[]"), " ", ",")
+	return strings.Join(lists.Map(lists.Rising(numbers), strconv.Itoa), ",")
 }
 
 // estimateRunFlags is estimate -run.

@@ -218,11 +218,9 @@ func Names[T ~string](list string) (names []T, err error) {
 // Among reads a list of known names, and returns them in the order of known.
 func Among(known []string) func(string) ([]string, error) {
 	return func(list string) ([]string, error) {
-		given := strings.Split(list, ",")
-		for i := range given {
-			if given[i] = strings.TrimSpace(given[i]); !slices.Contains(known, given[i]) {
-				return nil, fmt.Errorf("there is no %q: use some of %s", given[i], strings.Join(known, ","))
-			}
+		given := lists.Map(strings.Split(list, ","), strings.TrimSpace)
+		if i := slices.IndexFunc(given, func(name string) bool { return !slices.Contains(known, name) }); i >= 0 {
+			return nil, fmt.Errorf("there is no %q: use some of %s", given[i], strings.Join(known, ","))
 		}
 		return lists.Filter(known, func(k string) bool { return slices.Contains(given, k) }), nil
 	}

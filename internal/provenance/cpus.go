@@ -3,12 +3,12 @@ package provenance
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -16,13 +16,8 @@ const cpuDir = "sys/devices/system/cpu"
 
 func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 	readCPUInfo(p, t)
-	governors := make(map[string]bool)
-	for _, cpu := range p.Allowed {
-		if governor := t.Text(path.Join(ofCPU(cpu), "cpufreq/scaling_governor")); governor != "" {
-			governors[governor] = true
-		}
-	}
-	p.Governors = slices.Sorted(maps.Keys(governors))
+	governors := lists.Map(p.Allowed, func(cpu int) string { return t.Text(path.Join(ofCPU(cpu), "cpufreq/scaling_governor")) })
+	p.Governors = lists.Rising(lists.Filter(governors, func(name string) bool { return name != "" }))
 	p.Turbo = t.turbo()
 	p.SMT = t.smt(m)
 	p.CoreKinds = m.Kinds
