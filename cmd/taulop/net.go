@@ -161,10 +161,9 @@ func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Mac
 // targets are the other hosts.
 func (req *netRequest) targets(ctx context.Context) (targets []network.Target, err error) {
 	if req.step {
-		for rank, host := range req.task.Hosts {
-			if rank > 0 {
-				targets = append(targets, network.Target{Name: host, Address: net.JoinHostPort(slurm.Address(ctx, host), strconv.Itoa(req.task.Port(rank)))})
-			}
+		for i, host := range req.task.Hosts[1:] {
+			address := net.JoinHostPort(slurm.Address(ctx, host), strconv.Itoa(req.task.Port(1+i)))
+			targets = append(targets, network.Target{Name: host, Address: address})
 		}
 		return targets, nil
 	}

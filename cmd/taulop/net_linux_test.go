@@ -23,11 +23,10 @@ import (
 
 // status is the exit status of a program; −1 for a signal.
 func status(err error) int {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
+	if err == nil {
 		return 0
-	case errors.As(err, &exit):
+	}
+	if exit, is := errors.AsType[*exec.ExitError](err); is {
 		return exit.ExitCode()
 	}
 	return -1

@@ -252,8 +252,7 @@ func (e writeError) Unwrap() error { return e.error }
 
 // failed turns errors of the file into an Error.
 func (to *place) failed(err error) error {
-	var failure writeError
-	if errors.As(err, &failure) {
+	if failure, is := errors.AsType[writeError](err); is {
 		return &Error{to.path, Reason(failure.error)}
 	}
 	return err

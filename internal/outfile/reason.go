@@ -56,15 +56,13 @@ func refusal(err error, what, into, choose string) error {
 
 // bare is an error without its path, which may be a temporary file's.
 func bare(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	var call *os.SyscallError
-	switch {
-	case errors.As(err, &path):
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err
-	case errors.As(err, &link):
+	}
+	if link, is := errors.AsType[*os.LinkError](err); is {
 		return link.Err
-	case errors.As(err, &call):
+	}
+	if call, is := errors.AsType[*os.SyscallError](err); is {
 		return call.Err
 	}
 	return err
