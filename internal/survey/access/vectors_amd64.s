@@ -14,6 +14,29 @@
 	DECQ CX; \
 	JNZ  LOOP
 
+// CLEAR begins eight sums, and FOLD adds them to one and writes it.
+#define CLEAR \
+	VXORPS Y0, Y0, Y0; \
+	VXORPS Y1, Y1, Y1; \
+	VXORPS Y2, Y2, Y2; \
+	VXORPS Y3, Y3, Y3; \
+	VXORPS Y4, Y4, Y4; \
+	VXORPS Y5, Y5, Y5; \
+	VXORPS Y6, Y6, Y6; \
+	VXORPS Y7, Y7, Y7
+
+#define FOLD(ADD, MOVE) \
+	ADD Y1, Y0, Y0; \
+	ADD Y3, Y2, Y2; \
+	ADD Y5, Y4, Y4; \
+	ADD Y7, Y6, Y6; \
+	ADD Y2, Y0, Y0; \
+	ADD Y6, Y4, Y4; \
+	ADD Y4, Y0, Y0; \
+	MOVE Y0, (DX); \
+	VZEROUPPER; \
+	RET
+
 #define SUMS(ADD) \
 	ADD (SI), Y0, Y0; \
 	ADD 32(SI), Y1, Y1; \
@@ -34,14 +57,7 @@
 
 #define READ(ADD, MOVE) \
 	ENTER; \
-	VXORPS Y0, Y0, Y0; \
-	VXORPS Y1, Y1, Y1; \
-	VXORPS Y2, Y2, Y2; \
-	VXORPS Y3, Y3, Y3; \
-	VXORPS Y4, Y4, Y4; \
-	VXORPS Y5, Y5, Y5; \
-	VXORPS Y6, Y6, Y6; \
-	VXORPS Y7, Y7, Y7; \
+	CLEAR; \
 	SUBQ $4, CX; \
 	CMPQ CX, $FEW; \
 	JLT  last; \
@@ -57,16 +73,7 @@
 	end: \
 	SUMS(ADD); \
 	AGAIN(256, end); \
-	ADD Y1, Y0, Y0; \
-	ADD Y3, Y2, Y2; \
-	ADD Y5, Y4, Y4; \
-	ADD Y7, Y6, Y6; \
-	ADD Y2, Y0, Y0; \
-	ADD Y6, Y4, Y4; \
-	ADD Y4, Y0, Y0; \
-	MOVE Y0, (DX); \
-	VZEROUPPER; \
-	RET
+	FOLD(ADD, MOVE)
 
 // TIMES adds the product of a vector of each to a sum.
 #define TIMES(AT, MUL, ADD, MOVE, TO, SUM) \
@@ -80,14 +87,7 @@
 	MOVQ vector+8(FP), DI; \
 	MOVQ rounds+16(FP), CX; \
 	MOVQ x+24(FP), DX; \
-	VXORPS Y0, Y0, Y0; \
-	VXORPS Y1, Y1, Y1; \
-	VXORPS Y2, Y2, Y2; \
-	VXORPS Y3, Y3, Y3; \
-	VXORPS Y4, Y4, Y4; \
-	VXORPS Y5, Y5, Y5; \
-	VXORPS Y6, Y6, Y6; \
-	VXORPS Y7, Y7, Y7; \
+	CLEAR; \
 	PCALIGN $32; \
 	loop: \
 	TIMES(0, MUL, ADD, MOVE, Y8, Y0); \
@@ -100,16 +100,7 @@
 	TIMES(224, MUL, ADD, MOVE, Y15, Y7); \
 	ADDQ $256, DI; \
 	AGAIN(256, loop); \
-	ADD Y1, Y0, Y0; \
-	ADD Y3, Y2, Y2; \
-	ADD Y5, Y4, Y4; \
-	ADD Y7, Y6, Y6; \
-	ADD Y2, Y0, Y0; \
-	ADD Y6, Y4, Y4; \
-	ADD Y4, Y0, Y0; \
-	MOVE Y0, (DX); \
-	VZEROUPPER; \
-	RET
+	FOLD(ADD, MOVE)
 
 #define WRITE(BROADCAST, MOVE) \
 	ENTER; \
