@@ -29,6 +29,8 @@ type end struct {
 	room   int    // bytes of region
 	out    []byte // to be sent
 	in     []byte // received
+
+	err error // the first one; after it nothing is read, written or waited for
 }
 
 // A group is the ends of a launch on one host, whose messages in a batch start together.
@@ -70,7 +72,10 @@ var errGivenUp = errors.New("another flow of the batch failed")
 const spinning = 20 * time.Microsecond
 
 // pass waits until all flows have arrived, or one of the group has failed.
-func (g *gate) pass(of *group) error {
+func (e *end) pass(g *gate) {
+	if e.err != nil {
+		return
+	}
 	round := g.round.Load()
 	if int(g.arrived.Add(1)) == g.tau {
 		g.arrived.Store(0)
@@ -78,17 +83,17 @@ func (g *gate) pass(of *group) error {
 		if g.tau > 1 {
 			wake(&g.round)
 		}
-		return nil
+		return
 	}
 	for began := time.Now(); g.round.Load() == round; {
 		switch {
-		case of.stop.Load():
-			return errGivenUp
+		case e.group.stop.Load():
+			e.err = errGivenUp
+			return
 		case time.Since(began) > spinning:
 			sleep(&g.round, round)
 		}
 	}
-	return nil
 }
 
 func newEnd(f *flow, index, cpu int, g *group, b *budget) *end {
@@ -97,6 +102,37 @@ func newEnd(f *flow, index, cpu int, g *group, b *budget) *end {
 
 // pin pins the calling goroutine's thread to the end's CPU.
 func (e *end) pin() error { return numa.Pin(e.cpu) }
+
+// read fills b.
+func (e *end) read(b []byte) {
+	if e.err == nil {
+		e.err = e.flow.read(b)
+	}
+}
+
+// write sends all of b.
+func (e *end) write(b []byte) {
+	if e.err == nil {
+		e.err = e.flow.write(b)
+	}
+}
+
+// await waits until enough of the bytes that the kernel counts.
+func (e *end) await(count func() (int, error), enough func(bytes int) bool) {
+	for began := time.Now(); e.err == nil; yield() {
+		switch n, err := count(); {
+		case err != nil:
+			e.err = err
+		case enough(n):
+			return
+		case time.Since(began) > e.patience:
+			e.err = e.stuck()
+		}
+	}
+}
+
+// drain waits until all written bytes have left for the network.
+func (e *end) drain() { e.await(e.unsent, func(bytes int) bool { return bytes == 0 }) }
 
 // A side distinguishes the bytes that the two ends send.
 type side byte
@@ -116,16 +152,15 @@ func (e *end) content(o order, s side) *rand.ChaCha8 {
 }
 
 // prepare fills the buffer that a side sends in a batch, and clears the one that it receives into.
-func (e *end) prepare(o order, s side) error {
+func (e *end) prepare(o order, s side) {
 	before := e.region
-	if err := e.hold(int(o.Bytes)); err != nil {
-		return err
+	if e.err = e.hold(int(o.Bytes)); e.err != nil {
+		return
 	}
 	if e.region == before {
 		clear(e.in)
 	}
 	e.content(o, s).Read(e.out)
-	return nil
 }
 
 // arrived reports whether the last message is the one that the other side sent.
@@ -151,99 +186,63 @@ type span struct {
 }
 
 // lead carries out a batch from the measuring end.
-func (e *end) lead(o order) (s span, err error) {
-	if err := e.prepare(o, leading); err != nil {
-		return s, err
-	}
-	if err := e.write(encoded(o)); err != nil {
-		return s, err
-	}
+func (e *end) lead(o order) (s span) {
 	var ready [1]byte
-	if err := e.read(ready[:]); err != nil {
-		return s, err
+	e.prepare(o, leading)
+	e.write(encoded(o))
+	if e.read(ready[:]); e.err != nil {
+		return s
 	}
 	g := e.group.enter(o)
 	back := e.in // of an exchange; else a byte acknowledges each message
 	if o.Operation != exchange {
 		back = ready[:]
 	}
-	for i := range int(o.Warm + o.Times) {
+	for i := 0; i < int(o.Warm+o.Times) && e.err == nil; i++ {
 		if i == int(o.Warm) && o.Operation == stream {
-			if err := e.drain(); err != nil {
-				return s, err
-			}
+			e.drain()
 		}
-		if err := g.pass(e.group); err != nil {
-			return s, err
-		}
+		e.pass(g)
 		began := time.Now()
 		if i == int(o.Warm) {
 			s.start = began
 		}
-		if err := e.write(e.out); err != nil {
-			return s, err
-		}
+		e.write(e.out)
 		switch o.Operation {
 		case exchange, alone:
 			if i >= int(o.Warm) {
 				s.parts += time.Since(began)
 			}
-			if err := e.read(back); err != nil {
-				return s, err
-			}
+			e.read(back)
 		case ignored:
 			if i == int(o.Warm)-1 { // the receiver computes from now on
-				if err := e.read(back); err != nil {
-					return s, err
-				}
+				e.read(back)
 			}
 			for time.Since(began) < apart { // the kernel receives each by itself
 			}
 		}
 	}
-	if o.Operation == stream {
-		now, least, err := e.queue()
-		if err != nil {
-			return s, err
-		}
+	if o.Operation == stream && e.err == nil {
+		var now, least time.Duration
+		now, least, e.err = e.queue()
 		s.queued = max(0, now-least)
-		if err := e.drain(); err != nil {
-			return s, err
-		}
+		e.drain()
 	}
 	s.finish = time.Now()
 	var b [resultBytes]byte
-	if err := e.read(b[:]); err != nil {
-		return s, err
+	if e.read(b[:]); e.err == nil {
+		_, e.err = binary.Decode(b[:], binary.BigEndian, &s.result)
 	}
-	if _, err = binary.Decode(b[:], binary.BigEndian, &s.result); err != nil {
-		return s, err
+	if e.err == nil && (s.Wrong != 0 || o.Operation == exchange && !e.arrived(o, leading)) {
+		e.err = errCorrupt
 	}
-	if s.Wrong != 0 || o.Operation == exchange && !e.arrived(o, leading) {
-		return s, errCorrupt
-	}
-	return s, nil
+	return s
 }
 
 var errCorrupt = errors.New("what arrived is not what was sent: this network, or a host's memory, cannot be trusted")
 
 // apart is the time between the starts of ignored messages.
 const apart = 50 * time.Microsecond
-
-// drain waits until all written bytes have left for the network.
-func (e *end) drain() error {
-	for began := time.Now(); ; {
-		switch n, err := e.unsent(); {
-		case err != nil:
-			return err
-		case n == 0:
-			return nil
-		case time.Since(began) > e.patience:
-			return e.stuck()
-		}
-		yield()
-	}
-}
 
 // Reasons why a batch ends early.
 var (
@@ -256,57 +255,43 @@ func (f *flow) stuck() error {
 }
 
 // answer carries out a batch from the listening end.
-func (e *end) answer(o order) error {
+func (e *end) answer(o order) {
 	if o.Operation == ignored && int(o.Times)*int(o.Bytes) > mostIgnored {
-		return errors.New("the messages to be ignored are more than the kernel keeps")
+		e.err = errors.New("the messages to be ignored are more than the kernel keeps")
+		return
 	}
-	if err := e.prepare(o, answering); err != nil {
-		return err
+	if e.prepare(o, answering); e.err != nil {
+		return
 	}
 	var g *gate // of exchanges alone
 	if o.Operation == exchange {
 		g = e.group.enter(o)
 	}
-	if err := e.write([]byte{0}); err != nil {
-		return err
-	}
+	e.write([]byte{0})
 	var (
 		r     result
 		began time.Time
 		taken time.Duration
 	)
-	for i := range int(o.Warm + o.Times) {
+	for i := 0; i < int(o.Warm+o.Times) && e.err == nil; i++ {
 		if i == int(o.Warm) && o.Operation == ignored {
-			stolen, cpu, err := e.ignore(int(o.Times) * int(o.Bytes))
-			if err != nil {
-				return err
-			}
+			stolen, cpu := e.ignore(int(o.Times) * int(o.Bytes))
 			taken, r.CPU = stolen, uint64(cpu+1)
 		}
 		if o.Operation == alone {
-			if err := e.await(len(e.in)); err != nil {
-				return err
-			}
+			e.await(e.waiting, func(bytes int) bool { return bytes >= len(e.in) })
 			began = time.Now()
 		}
-		if err := e.read(e.in); err != nil {
-			return err
-		}
+		e.read(e.in)
 		switch {
 		case o.Operation == exchange:
-			if err := g.pass(e.group); err != nil {
-				return err
-			}
-			if err := e.write(e.out); err != nil {
-				return err
-			}
+			e.pass(g)
+			e.write(e.out)
 		case o.Operation == alone:
 			if i >= int(o.Warm) {
 				taken += time.Since(began)
 			}
-			if err := e.write(e.out[:1]); err != nil {
-				return err
-			}
+			e.write(e.out[:1])
 		case o.Operation == stream && i == int(o.Warm):
 			began = time.Now() // from the end of the first message to the end of the last
 		}
@@ -315,33 +300,18 @@ func (e *end) answer(o order) error {
 		taken = time.Since(began)
 	}
 	r.NS = uint64(max(0, taken))
-	if !e.arrived(o, answering) {
+	if e.err == nil && !e.arrived(o, answering) {
 		r.Wrong = 1
 	}
-	return e.write(encoded(r))
+	e.write(encoded(r))
 }
 
 // mostIgnored bounds unread bytes to what a kernel with the default net.ipv4.tcp_rmem keeps.
 const mostIgnored = 48 << 10
 
-// await waits until this number of bytes can be read at once.
-func (e *end) await(bytes int) error {
-	for began := time.Now(); ; {
-		switch n, err := e.waiting(); {
-		case err != nil:
-			return err
-		case n >= bytes:
-			return nil
-		case time.Since(began) > e.patience:
-			return e.stuck()
-		}
-		yield()
-	}
-}
-
 // ignore computes on the CPU where the kernel receives until this number of bytes has come. It
 // returns the time that receiving took from the computation, without the CPU's usual losses.
-func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
+func (e *end) ignore(bytes int) (stolen time.Duration, cpu int) {
 	cpu = e.cpu
 	if receiver, err := e.receiver(); err == nil && receiver >= 0 && receiver != e.cpu {
 		if numa.Pin(receiver) == nil { // else it is not allowed
@@ -351,22 +321,20 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int, err error) {
 	}
 	const quiet = 5 * time.Millisecond
 	lost := gaps(quiet)
-	if err := e.write([]byte{0}); err != nil {
-		return 0, cpu, err
-	}
-	began := time.Now()
-	for {
+	e.write([]byte{0})
+	for began := time.Now(); e.err == nil; {
 		stolen += gaps(quiet / 10)
 		switch n, err := e.waiting(); {
 		case err != nil:
-			return 0, cpu, err
+			e.err = err
 		case n >= bytes:
 			whole := time.Since(began)
-			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet)), cpu, nil
+			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet)), cpu
 		case time.Since(began) > e.patience:
-			return 0, cpu, e.stuck()
+			e.err = e.stuck()
 		}
 	}
+	return 0, cpu
 }
 
 // gaps reads the clock for a while and returns the sum of long gaps between readings.

@@ -46,46 +46,27 @@ func (f *flow) wait(d time.Duration) error {
 }
 
 // read fills b.
-func (f *flow) read(b []byte) error {
-	for len(b) > 0 {
-		n, err := unix.Read(f.fd, b)
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return f.reason(err)
-		case n == 0:
-			return errHungUp
-		default:
-			b = b[n:]
-		}
-	}
-	return nil
-}
+func (f *flow) read(b []byte) error { return f.move(unix.Read, b) }
 
 // write sends all of b.
-func (f *flow) write(b []byte) error {
+func (f *flow) write(b []byte) error { return f.move(unix.Write, b) }
+
+// move repeats a call until all of b was read or written.
+func (f *flow) move(call func(fd int, b []byte) (int, error), b []byte) error {
 	for len(b) > 0 {
-		n, err := unix.Write(f.fd, b)
-		switch {
+		switch n, err := call(f.fd, b); {
 		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return f.stuck()
+		case err == unix.ECONNRESET, err == unix.EPIPE, err == nil && n == 0:
+			return errHungUp
 		case err != nil:
-			return f.reason(err)
+			return err
 		default:
 			b = b[n:]
 		}
 	}
 	return nil
-}
-
-// reason explains an error of a read or a write.
-func (f *flow) reason(err error) error {
-	switch err {
-	case unix.EAGAIN:
-		return f.stuck()
-	case unix.ECONNRESET, unix.EPIPE:
-		return errHungUp
-	}
-	return err
 }
 
 // waiting is the number of received bytes that are unread.

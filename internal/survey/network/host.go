@@ -270,31 +270,24 @@ func (h *Host) carry(c *net.TCPConn, hello hello) error {
 
 func serveEnd(e *end) error {
 	defer e.release()
-	if err := e.pin(); err != nil {
-		return err
-	}
-	for {
-		if err := e.wait(0); err != nil { // until the next batch
-			return err
+	for e.err = e.pin(); e.err == nil; {
+		if e.err = e.wait(0); e.err != nil { // until the next batch
+			break
 		}
 		var b [orderBytes]byte
-		if err := e.read(b[:1]); err != nil {
+		if e.read(b[:1]); e.err != nil {
 			return nil // hung up
 		}
-		if err := e.wait(e.patience); err != nil {
-			return err
+		e.err = e.wait(e.patience)
+		if e.read(b[1:]); e.err != nil {
+			break
 		}
-		if err := e.read(b[1:]); err != nil {
-			return err
-		}
-		o, err := decodeOrder(b[:])
-		if err != nil {
-			return err
-		}
-		if err := e.answer(o); err != nil {
-			return err
+		var o order
+		if o, e.err = decodeOrder(b[:]); e.err == nil {
+			e.answer(o)
 		}
 	}
+	return e.err
 }
 
 // dismiss ends all flows.

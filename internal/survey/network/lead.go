@@ -40,7 +40,6 @@ type lane struct {
 	tasks chan order
 	done  chan struct{}
 	span  span
-	err   error
 }
 
 // Open prepares for sampling; nothing is connected yet.
@@ -196,7 +195,7 @@ func (w *lane) work() {
 	w.err = w.pin()
 	for o := range w.tasks {
 		if w.err == nil {
-			w.span, w.err = w.lead(o)
+			w.span = w.lead(o)
 		}
 		if w.err != nil {
 			w.group.stop.Store(true)
