@@ -16,20 +16,26 @@ import (
 type chooser struct {
 	order   Order
 	done    []done
-	seen    map[string]seen // by CPUs: the last known state of workers with several
 	look    func(ctx context.Context, cpus []int) (ns, computed float64)
 	time    func() time.Duration // since the launch began
-	watches map[string]*params.Watch
-	cpus    []string          // by visit; "": its workers have one state
-	turns   map[string]*turns // by CPUs; "": of all workers with one state
+	workers map[string]*workers  // by CPUs; "": all with one state
+	of      []*workers           // by visit
 	all     turns
 }
 
-// turns are the visits of the same workers.
+// workers are workers with several states and their visits, or all workers with one state.
+type workers struct {
+	turns
+	watch *params.Watch // nil: one state
+	made  int           // number of samples taken
+	state int           // the last known one; −1: unknown
+	at    time.Duration // of that
+}
+
+// turns are visits in order.
 type turns struct {
-	visits []int // in order
-	made   int   // number of samples taken
-	head   int   // visits before it were made
+	visits []int
+	head   int // visits before it were made
 }
 
 // done counts a launch's samples of a visit.
@@ -37,12 +43,6 @@ type done struct {
 	visited bool
 	in      map[int]int // by state
 	missed  int         // that ended in another state than they were chosen for
-}
-
-// seen is the state of workers at a moment.
-type seen struct {
-	state int
-	at    time.Duration
 }
 
 const (
@@ -53,21 +53,18 @@ const (
 )
 
 func newChooser(o Order, look func(context.Context, []int) (ns, computed float64), since func() time.Duration) *chooser {
-	c := &chooser{order: o, done: make([]done, len(o.Visits)), seen: make(map[string]seen), look: look, time: since,
-		watches: make(map[string]*params.Watch), cpus: make([]string, len(o.Visits)), turns: make(map[string]*turns)}
+	c := &chooser{order: o, done: make([]done, len(o.Visits)), look: look, time: since, workers: make(map[string]*workers)}
 	for i, v := range o.Visits {
+		cpus, own := "", &workers{state: -1}
 		if v.Watch >= 1 && v.Watch <= len(o.Watches) && !v.Probe {
-			w := &o.Watches[v.Watch-1]
-			c.cpus[i] = fmt.Sprint(w.CPUs)
-			c.watches[c.cpus[i]] = w
+			own.watch = &o.Watches[v.Watch-1]
+			cpus = fmt.Sprint(own.watch.CPUs)
 		}
-		c.all.visits = append(c.all.visits, i)
-		t := c.turns[c.cpus[i]]
-		if t == nil {
-			t = &turns{}
-			c.turns[c.cpus[i]] = t
+		if known := c.workers[cpus]; known != nil {
+			own = known
 		}
-		t.visits = append(t.visits, i)
+		c.workers[cpus] = own
+		own.visits, c.all.visits, c.of = append(own.visits, i), append(c.all.visits, i), append(c.of, own)
 	}
 	return c
 }
@@ -76,23 +73,23 @@ func newChooser(o Order, look func(context.Context, []int) (ns, computed float64
 func (c *chooser) next(ctx context.Context) (visit int, hint float64, ok bool) {
 	over := c.time() >= c.order.Least
 	type turn struct {
-		cpus         string
+		*workers
 		round, visit int
 	}
 	var all []turn
-	for cpus, t := range c.turns {
-		if first := c.first(t); first >= 0 && (cpus == "" || over) {
-			all = append(all, turn{cpus, 0, first})
-		} else if n := len(t.visits); cpus != "" && !over && n > 0 {
-			all = append(all, turn{cpus, t.made / n, t.visits[t.made%n]})
+	for _, w := range c.workers {
+		if first := c.first(&w.turns); first >= 0 && (w.watch == nil || over) {
+			all = append(all, turn{w, 0, first})
+		} else if n := len(w.visits); w.watch != nil && !over && n > 0 {
+			all = append(all, turn{w, w.made / n, w.visits[w.made%n]})
 		}
 	}
 	slices.SortFunc(all, func(a, b turn) int { return cmp.Or(a.round-b.round, a.visit-b.visit) })
 	for _, t := range all {
-		if i := c.choose(ctx, t.cpus, over); i >= 0 {
+		if i := c.choose(ctx, t.workers, over); i >= 0 {
 			v, hint := &c.order.Visits[i], 0.
-			if s, watched := c.seen[t.cpus]; watched {
-				hint = v.Hints[s.state]
+			if t.state >= 0 {
+				hint = v.Hints[t.state]
 			}
 			return i, cmp.Or(hint, v.Hint), true
 		}
@@ -102,20 +99,16 @@ func (c *chooser) next(ctx context.Context) (visit int, hint float64, ok bool) {
 
 // choose is the visit of these workers that most lacks samples in their present state, −1 if none. If
 // they have one state, or their state is unknown, it is the first that was not made.
-func (c *chooser) choose(ctx context.Context, cpus string, over bool) int {
-	t := c.turns[cpus]
-	first := c.first(t)
-	if cpus == "" {
-		return first
+func (c *chooser) choose(ctx context.Context, w *workers, over bool) int {
+	if w.watch != nil {
+		c.see(ctx, w)
 	}
-	state := c.state(ctx, cpus)
-	if state < 0 { // the visit will show it
-		delete(c.seen, cpus)
-		return first
+	if w.state < 0 { // the visit will show it
+		return c.first(&w.turns)
 	}
 	best := -1
-	for _, i := range t.visits {
-		if !(over && c.done[i].visited) && (best < 0 || c.rank(i, state) < c.rank(best, state)) {
+	for _, i := range w.visits {
+		if !(over && c.done[i].visited) && (best < 0 || c.rank(i, w.state) < c.rank(best, w.state)) {
 			best = i
 		}
 	}
@@ -133,46 +126,40 @@ func (c *chooser) rank(i, state int) int {
 	return n
 }
 
-// state is the workers' present state, −1 if unknown.
-func (c *chooser) state(ctx context.Context, cpus string) int {
-	if s, known := c.seen[cpus]; known && c.time()-s.at < fresh {
-		return s.state
+// see finds the workers' present state, unless it was known a moment ago.
+func (c *chooser) see(ctx context.Context, w *workers) {
+	if w.state >= 0 && c.time()-w.at < fresh {
+		return
 	}
-	ns, computed := c.look(ctx, c.watches[cpus].CPUs)
-	if ns == 0 {
-		return -1
+	ns, computed := c.look(ctx, w.watch.CPUs)
+	if w.state = -1; ns > 0 {
+		w.state, w.at = w.watch.At(ns, computed), c.time()
 	}
-	state := c.watches[cpus].At(ns, computed)
-	c.seen[cpus] = seen{state, c.time()}
-	return state
 }
 
 // took records the reading of a visit.
 func (c *chooser) took(i int, r Reading) {
-	d := &c.done[i]
+	d, own, w := &c.done[i], c.of[i], c.workers[fmt.Sprint(params.Cycle(r.CPUs))]
 	d.visited = true
-	cpus := fmt.Sprint(params.Cycle(r.CPUs))
-	w := c.watches[cpus]
 	if w == nil || r.After == 0 {
-		if t := c.turns[c.cpus[i]]; c.cpus[i] != "" { // of other workers than the order says: once is enough
-			t.visits = slices.DeleteFunc(t.visits, func(visit int) bool { return visit == i })
-			t.head, c.cpus[i] = 0, ""
+		if own.watch != nil { // of other workers than the order says: once is enough
+			own.visits = slices.DeleteFunc(own.visits, func(visit int) bool { return visit == i })
+			own.head = 0
 		}
 		return
 	}
-	c.turns[c.cpus[i]].made++
+	own.made++
 	if d.in == nil {
 		d.in = make(map[int]int)
 	}
-	expected, known := c.seen[cpus]
-	state := w.Of(r.Sample)
+	state := w.watch.Of(r.Sample)
 	if state != params.Moved {
 		d.in[state]++
 	}
-	if state == params.Moved || known && state != expected.state {
+	if state == params.Moved || w.state >= 0 && state != w.state {
 		d.missed++
 	}
-	c.seen[cpus] = seen{w.At(float64(r.After), float64(r.Computed)), c.time()}
+	w.state, w.at = w.watch.At(float64(r.After), float64(r.Computed)), c.time()
 }
 
 // first is the first visit that was not made, −1 if all were.
