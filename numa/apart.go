@@ -12,15 +12,14 @@ import (
 // complexes maps each CPU to the first CPU of its L3 complex: the CPUs of its node that share its
 // L3, or, without an L3, its last-level cache. Without a known cache it is the core.
 func (m *Machine) complexes() map[int]int {
-	complexes, cores := make(map[int]int), make(map[int]int)
-	for _, c := range m.CPUs {
-		if _, known := cores[c.Core]; !known {
-			cores[c.Core] = c.ID
+	complexes := make(map[int]int)
+	for _, core := range m.group(func(c CPU) int { return c.Core }) {
+		for _, cpu := range core {
+			complexes[cpu] = core[0]
 		}
-		complexes[c.ID] = cores[c.Core]
 	}
-	for _, cache := range m.Caches { // levels rise
-		if cache.Type == "Instruction" || cache.Level > 3 {
+	for _, cache := range m.dataCaches() { // levels rise
+		if cache.Level > 3 {
 			continue
 		}
 		first := make(map[int]int) // by node

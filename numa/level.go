@@ -93,10 +93,7 @@ func (m *Machine) Levels(cpus CPUSet) Levels {
 	add(Siblings, m.group(func(c CPU) int { return c.Core }))
 	caches := make(map[int][]CPUSet)
 	nodes := m.group(func(c CPU) int { return c.Node })
-	for _, c := range m.Caches {
-		if c.Type == "Instruction" {
-			continue
-		}
+	for _, c := range m.dataCaches() {
 		for _, node := range nodes { // a cache that spans nodes has slices in each
 			caches[c.Level] = append(caches[c.Level], c.CPUs.And(node))
 		}

@@ -142,12 +142,12 @@ func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
 		workersOn[w.ID]++
 	}
 	return func(yield func(Cache, int) bool) {
-		for _, c := range m.Caches {
+		for _, c := range m.dataCaches() {
 			n := 0
 			for _, cpu := range c.CPUs {
 				n += workersOn[cpu]
 			}
-			if n > 0 && c.Type != "Instruction" && c.Bytes > 0 && !yield(c, n) {
+			if n > 0 && c.Bytes > 0 && !yield(c, n) {
 				return
 			}
 		}
@@ -180,17 +180,18 @@ func (m *Machine) CachedBytes(p Placement) int {
 	return min(sum, most)
 }
 
+// dataCaches are the data and unified caches.
+func (m *Machine) dataCaches() []Cache {
+	return lists.Filter(m.Caches, func(c Cache) bool { return c.Type != "Instruction" })
+}
+
 // LastLevelCacheBytes is the size of the largest data or unified cache of the highest level; 0:
 // unknown.
 func (m *Machine) LastLevelCacheBytes() (bytes int) {
 	last := 0
-	for _, cache := range m.Caches {
-		switch {
-		case cache.Type == "Instruction" || cache.Bytes == 0:
-		case cache.Level > last:
+	for _, cache := range m.dataCaches() {
+		if cache.Bytes > 0 && (cache.Level > last || cache.Level == last && cache.Bytes > bytes) {
 			last, bytes = cache.Level, cache.Bytes
-		case cache.Level == last:
-			bytes = max(bytes, cache.Bytes)
 		}
 	}
 	return bytes
@@ -199,8 +200,8 @@ func (m *Machine) LastLevelCacheBytes() (bytes int) {
 // OwnCacheBytes is the size of the largest data or unified cache that a core shares with no other;
 // 0: none, or unknown.
 func (m *Machine) OwnCacheBytes() (bytes int) {
-	for _, cache := range m.Caches {
-		if cache.Type != "Instruction" && m.cores(cache.CPUs) == 1 {
+	for _, cache := range m.dataCaches() {
+		if m.cores(cache.CPUs) == 1 {
 			bytes = max(bytes, cache.Bytes)
 		}
 	}
@@ -210,8 +211,8 @@ func (m *Machine) OwnCacheBytes() (bytes int) {
 // CacheShares are the sizes of data and unified caches divided by the cores that share them, in
 // bytes, rising. Caches of unknown size are left out.
 func (m *Machine) CacheShares() (bytes []int) {
-	for _, cache := range m.Caches {
-		if cores := m.cores(cache.CPUs); cache.Type != "Instruction" && cache.Bytes > 0 && cores > 0 {
+	for _, cache := range m.dataCaches() {
+		if cores := m.cores(cache.CPUs); cache.Bytes > 0 && cores > 0 {
 			bytes = append(bytes, cache.Bytes/cores)
 		}
 	}
@@ -221,10 +222,8 @@ func (m *Machine) CacheShares() (bytes []int) {
 // LineBytes is the largest line size of the data and unified caches; 64 if unknown.
 func (m *Machine) LineBytes() int {
 	bytes := 0
-	for _, cache := range m.Caches {
-		if cache.Type != "Instruction" {
-			bytes = max(bytes, cache.LineBytes)
-		}
+	for _, cache := range m.dataCaches() {
+		bytes = max(bytes, cache.LineBytes)
 	}
 	return cmp.Or(bytes, 64)
 }

@@ -222,7 +222,7 @@ func (m *Machine) dealOf(start int, policy Policy) deal {
 	case L3:
 		return deal{group: l3, unit: all, filled: true, nearest: true}
 	case AcrossL3:
-		if !slices.ContainsFunc(m.Caches, func(c Cache) bool { return c.Type != "Instruction" }) {
+		if len(m.dataCaches()) == 0 {
 			l3 = all // unknown
 		}
 		// A node may have several packages.
@@ -246,45 +246,28 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, exists bool) {
 	if len(cpus) == 0 {
 		return nil, true // place reports it
 	}
-	d := m.dealOf(start, policy)
-	var (
-		sibling = siblingRanks(cpus)
-		kind    = m.rank()
-		groups  = make(map[int]int) // index by group, in the order of the CPUs
-		units   = make(map[int]int)
-		span    = make(map[int]int)     // of groups, from the first CPU
-		seen    = make(map[[2]int]bool) // parts by group: units, or cores where units are filled
-		parts   = make(map[int]int)     // number of parts by group
-		rounds  = make(map[[4]int]int)
-		keys    = make(map[int][]int) // by CPU: what decides its position, the most important first
-	)
-	for _, c := range cpus {
-		g, u := d.group(c), d.unit(c)
-		if _, known := groups[g]; !known {
-			groups[g] = len(groups)
-			if d.nearest {
-				span[g] = m.span(cpus[0].Node, c.Node)
-			}
-		}
-		if _, known := units[u]; !known {
-			units[u] = len(units)
-		}
-		part := u
-		if d.filled {
-			part = c.Core
-		}
-		if !seen[[2]int{g, part}] {
-			seen[[2]int{g, part}] = true
-			parts[g]++
-		}
-		exists = exists || parts[g] > 1
+	d, sibling, kind := m.dealOf(start, policy), siblingRanks(cpus), m.rank()
+	part := d.unit
+	if d.filled {
+		part = func(c CPU) int { return c.Core }
 	}
-	for _, c := range cpus {
-		g, u := d.group(c), d.unit(c)
-		equals := [4]int{sibling[c.ID], kind[c.ID], g, u}
-		single := lists.FalseFirst(parts[g] < 2 && !d.always)
-		keys[c.ID] = []int{sibling[c.ID], kind[c.ID], single, span[g], groups[g], rounds[equals], units[u]}
-		rounds[equals]++
+	units := make(map[int]int) // index by unit, in the order of the CPUs
+	for i, of := range lists.Groups(cpus, d.unit) {
+		units[d.unit(of[0])] = i
+	}
+	keys := make(map[int][]int) // by CPU: what decides its position, the most important first
+	for i, group := range lists.Groups(cpus, d.group) {
+		single, span := len(lists.Groups(group, part)) < 2, 0
+		exists = exists || !single
+		if d.nearest {
+			span = m.span(cpus[0].Node, group[0].Node)
+		}
+		rounds := make(map[[3]int]int)
+		for _, c := range group {
+			equals := [3]int{sibling[c.ID], kind[c.ID], units[d.unit(c)]}
+			keys[c.ID] = []int{sibling[c.ID], kind[c.ID], lists.FalseFirst(single && !d.always), span, i, rounds[equals], equals[2]}
+			rounds[equals]++
+		}
 	}
 	slices.SortStableFunc(cpus, func(a, b CPU) int { return slices.Compare(keys[a.ID], keys[b.ID]) })
 	return cpus, exists || d.always
