@@ -19,6 +19,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -99,20 +100,19 @@ func beside(files []*params.File) {
 		for _, by := range []float64{0, 0.05, 0.1, 0.2, 0.5, 1} {
 			var ours, theirs tally
 			for range draws {
-				order := random.Perm(len(files))
-				pick := func(from []int) (some []*params.File) {
-					for _, i := range from {
-						some = append(some, files[i])
-					}
-					return some
-				}
-				a, b := joined(pick(order[:sessions])), slower(joined(pick(order[sessions:2*sessions])), by)
+				drawn := draw(random, files, 2*sessions)
+				a, b := joined(drawn[:sessions]), slower(joined(drawn[sessions:]), by)
 				ours.add(calls(compared(a, b)), by)
 				theirs.add(benchstat(a, b), by)
 			}
 			fmt.Printf("| %d | %.0f %% | %v | %v |\n", sessions, 100*by, ours, theirs)
 		}
 	}
+}
+
+// draw draws n elements at random.
+func draw[T any](random *rand.Rand, from []T, n int) []T {
+	return lists.Map(random.Perm(len(from))[:n], func(i int) T { return from[i] })
 }
 
 // slower is a file whose transfers take longer by a share.
@@ -266,11 +266,7 @@ func coverage(files []*params.File) {
 		for k, logs := range centers(files) {
 			center := stats.Mean(logs)
 			for range 50 {
-				var some fit.Replicates
-				for _, i := range random.Perm(len(files))[:min(sessions, len(files))] {
-					some = append(some, of[k][i]...)
-				}
-				e := some.Estimate()
+				e := slices.Concat(draw(random, of[k], min(sessions, len(files)))...).Estimate()
 				if all++; math.Log(e.Lo) <= center && center <= math.Log(e.Hi) {
 					held++
 				}
@@ -350,12 +346,6 @@ func ab(same, other []*params.File) {
 	fmt.Printf("A/B: %d and %d sessions, %d cells; ratios: median %.2f, 9 of 10 between %.2f and %.2f\n",
 		len(same), len(other), len(truth), quantile(sizes, 0.5), quantile(sizes, 0.05), quantile(sizes, 0.95))
 	random := rand.New(rand.NewPCG(3, 4))
-	draw := func(from []*params.File, n int) (some []*params.File) {
-		for _, i := range random.Perm(len(from))[:n] {
-			some = append(some, from[i])
-		}
-		return some
-	}
 	for _, sessions := range []int{1, 3, 5} {
 		if sessions > min(len(same), len(other)) {
 			break
@@ -363,7 +353,7 @@ func ab(same, other []*params.File) {
 		var found, large, seen int
 		var visible []float64
 		for range draws {
-			c := compared(joined(draw(same, sessions)), joined(draw(other, sessions)))
+			c := compared(joined(draw(random, same, sessions)), joined(draw(random, other, sessions)))
 			if c.Verdict.Differ > 0 {
 				found++
 			}
