@@ -12,6 +12,7 @@ import (
 
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -97,12 +98,11 @@ func All() []*Survey {
 
 // Lookup finds a survey.
 func Lookup(name string) (*Survey, error) {
-	for _, s := range registered {
-		if s.Name == name {
-			return s, nil
-		}
+	i := slices.IndexFunc(registered, func(s *Survey) bool { return s.Name == name })
+	if i < 0 {
+		return nil, fmt.Errorf("there is no survey %q", name)
 	}
-	return nil, fmt.Errorf("there is no survey %q", name)
+	return registered[i], nil
 }
 
 // Drawn are the surveys whose cells are drawn as lines, in the order of parameter files.
@@ -113,13 +113,9 @@ func Drawn() []*Survey {
 }
 
 // Planned are the names of surveys that a sweep can include.
-func Planned() (names []string) {
-	for _, s := range All() {
-		if s.Plan != nil {
-			names = append(names, s.Name)
-		}
-	}
-	return names
+func Planned() []string {
+	planned := lists.Filter(All(), func(s *Survey) bool { return s.Plan != nil })
+	return lists.Map(planned, func(s *Survey) string { return s.Name })
 }
 
 // ParseWith reads a list of a sweep's surveys, which may be empty.
@@ -178,18 +174,23 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 	return warnings, nil
 }
 
+// Open is the sampler of a survey's request.
+func Open(b *engine.Bench, name string, request json.RawMessage) (engine.Sampler, error) {
+	s, err := Lookup(name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.Decode(request)
+	if err != nil {
+		return nil, err
+	}
+	return r.Open(b)
+}
+
 // Serve is the launch side of engine.Serve.
 func Serve() (status int) {
 	var bench *engine.Bench
 	return engine.Serve(func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
-		s, err := Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.Decode(request)
-		if err != nil {
-			return nil, err
-		}
 		if bench == nil {
 			m, err := numa.Discover("/")
 			if err != nil {
@@ -198,6 +199,6 @@ func Serve() (status int) {
 			bench = engine.NewBench(m)
 			bench.Conditions = c
 		}
-		return r.Open(bench)
+		return Open(bench, name, request)
 	})
 }

@@ -107,11 +107,7 @@ func (s *Simulated) Measure(t *testing.T, f *params.File, measured *survey.Surve
 
 // Start begins launches of an experiment on the machine.
 func (s *Simulated) Start() func(engine.Order, *os.File) (*engine.Process, error) {
-	begin := start(s.Machine, &s.sim, new([]*engine.Bench))
-	return func(o engine.Order, journal *os.File) (*engine.Process, error) {
-		s.sim.Now += s.Between
-		return begin(o, journal)
-	}
+	return start(s.Machine, &s.sim, s.Between, new([]*engine.Bench))
 }
 
 // Drifted is the drift so far, in logarithms.

@@ -40,30 +40,26 @@ func Run(t *testing.T, m *numa.Machine, s *survey.Survey, r survey.Request, netw
 	return f
 }
 
-// start begins launches within this process, on a machine or a simulation of it.
-func start(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) func(engine.Order, *os.File) (*engine.Process, error) {
-	var now func() time.Duration
-	if simulation != nil {
-		now = func() time.Duration { return simulation.Now }
+// start begins launches within this process, on a machine or a simulation of it, whose clock advances
+// between launches.
+func start(m *numa.Machine, simulation *setups.Simulation, between time.Duration, benches *[]*engine.Bench) func(engine.Order, *os.File) (*engine.Process, error) {
+	if simulation == nil {
+		return engine.Within(nil, open(m, nil, benches))
 	}
-	return engine.Within(now, open(m, simulation, benches))
+	begin := engine.Within(func() time.Duration { return simulation.Now }, open(m, simulation, benches))
+	return func(o engine.Order, journal *os.File) (*engine.Process, error) {
+		simulation.Now += between
+		return begin(o, journal)
+	}
 }
 
 // open opens samplers, each on its own bench.
 func open(m *numa.Machine, simulation *setups.Simulation, benches *[]*engine.Bench) engine.Open {
 	return func(name string, request json.RawMessage, c engine.Conditions) (engine.Sampler, error) {
-		s, err := survey.Lookup(name)
-		if err != nil {
-			return nil, err
-		}
-		r, err := s.Decode(request)
-		if err != nil {
-			return nil, err
-		}
 		bench := engine.NewBench(m)
 		bench.Simulation, bench.Conditions = simulation, c
 		*benches = append(*benches, bench)
-		return r.Open(bench)
+		return survey.Open(bench, name, request)
 	}
 }
 
@@ -113,20 +109,13 @@ func add(file, text string) int64 {
 	return must.Get(f.Stat()).Size()
 }
 
-// session adds a session of launches to a file, on the machine or a simulation of it, whose clock
-// advances between launches.
+// session adds a session of launches to a file, see start.
 func session(t *testing.T, f *params.File, m *numa.Machine, simulation *setups.Simulation, s *survey.Survey, r survey.Request, launches int, between time.Duration) {
 	t.Helper()
 	x := &engine.Experiment{File: f, Session: f.Sessions(), Time: time.Hour, Launches: launches, Seed: 1}
 	must.Get(survey.Add(x, s, r, m))
 	var benches []*engine.Bench
-	begin := start(m, simulation, &benches)
-	x.Start = func(o engine.Order, journal *os.File) (*engine.Process, error) {
-		if simulation != nil {
-			simulation.Now += between
-		}
-		return begin(o, journal)
-	}
+	x.Start = start(m, simulation, between, &benches)
 	err := x.Run(context.Background())
 	for _, b := range benches {
 		b.Close()
