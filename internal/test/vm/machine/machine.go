@@ -106,19 +106,14 @@ func (m Machine) CPUs() (n int) {
 func (m Machine) ComplexCPUs() int { return m.CPUs() / len(m.CPUNodes()) / max(1, m.Dies) }
 
 // CPUNodes are the nodes with CPUs, each in a package of its own.
-func (m Machine) CPUNodes() (ids []int) {
-	for id, node := range m.Nodes {
-		if node.CPUs > 0 {
-			ids = append(ids, id)
-		}
-	}
-	return ids
-}
+func (m Machine) CPUNodes() []int { return m.with(func(n Node) int { return n.CPUs }) }
 
 // MemoryNodes are the nodes with memory.
-func (m Machine) MemoryNodes() (ids []int) {
+func (m Machine) MemoryNodes() []int { return m.with(func(n Node) int { return n.MemoryMB }) }
+
+func (m Machine) with(what func(Node) int) (ids []int) {
 	for id, node := range m.Nodes {
-		if node.MemoryMB > 0 {
+		if what(node) > 0 {
 			ids = append(ids, id)
 		}
 	}
