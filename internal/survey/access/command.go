@@ -48,11 +48,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if r.Placement, t.Plan, err = worker(m); err != nil {
 			return t, err
 		}
-		free, err := numa.FreeMemoryBytes("/")
-		if err != nil {
-			return t, err
-		}
-		if r.ArenaBytes, t.Warnings, err = Arena(m, r.Placement, r.Passes, r.Caches, free); err != nil {
+		if t.Warnings, err = r.settle(m); err != nil {
 			return t, err
 		}
 		t.Request, t.Places = r, []numa.Placement{r.Placement}

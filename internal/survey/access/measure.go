@@ -24,12 +24,8 @@ var Survey = survey.Register(&survey.Survey{
 		if err != nil {
 			return nil, err
 		}
-		free, err := numa.FreeMemoryBytes("/")
-		if err != nil {
-			return nil, err
-		}
 		r := Request{Passes: Grid(Operations, Types, DefaultN, DefaultStrides), Caches: p.Caches, Placement: place}
-		r.ArenaBytes, _, err = Arena(m, place, r.Passes, r.Caches, free)
+		_, err = r.settle(m)
 		return r, err
 	},
 	Command: &survey.Command{Help: help, Time: 30 * time.Second, Carries: true, Flags: flags},
@@ -97,9 +93,18 @@ var (
 	DefaultStrides = []int{1, 2, 4, 8, 16, 32}
 )
 
-// Arena is the memory of off-cache passes: four times the caches, at most a quarter of free memory,
+// settle chooses the memory of off-cache passes by the memory that is free.
+func (r *Request) settle(m *numa.Machine) (warnings []error, err error) {
+	free, err := numa.FreeMemoryBytes("/")
+	if err == nil {
+		r.ArenaBytes, warnings, err = arena(m, r.Placement, r.Passes, r.Caches, free)
+	}
+	return warnings, err
+}
+
+// arena is the memory of off-cache passes: four times the caches, at most a quarter of free memory,
 // and at least the largest array. It fails if the largest array exceeds the bound.
-func Arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
+func arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
 	wanted := setups.WantedArena(m, place)
 	most := free / 4
 	for _, node := range m.Nodes {
