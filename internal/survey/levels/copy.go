@@ -186,8 +186,8 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	}
 	levels, _ := Levels(b.Machine, place, k.Tau)
 	w, _ := k.Variant.(way)
-	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w.from })
-	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w.to })
+	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w[0] })
+	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w[1] })
 	if i < 0 || j < 0 {
 		return engine.Reading{}, fmt.Errorf("this machine has no levels %s", k.VariantName())
 	}
@@ -209,10 +209,10 @@ func Doubts(cells []params.Cell) (all []error) {
 // Order is the levels from the core outwards.
 var Order = []string{"L1", "L2", "L3", "L4", Memory, Remote}
 
-// A way is the two levels of a copy, the variant of its cells: L2-memory.
-type way struct{ from, to string }
+// A way is the levels that a copy goes from and to, the variant of its cells: L2-memory.
+type way [2]string
 
-func (w way) String() string               { return w.from + "-" + w.to }
+func (w way) String() string               { return w[0] + "-" + w[1] }
 func (w way) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
 func init() {
@@ -258,22 +258,19 @@ func Steps(cells []params.Cell) (steps []Step) {
 	at, taus, _ := pointsOf(cells)
 	found := make(map[string]bool)
 	for p := range at {
-		found[p.from], found[p.to] = true, true
+		found[p.way[0]], found[p.way[1]] = true, true
 	}
 	levels := lists.Filter(Order, func(l string) bool { return found[l] })
 	for _, tau := range taus {
-		for _, end := range []string{"from", "to"} {
+		for end, name := range []string{"from", "to"} {
 			for i := 1; i < len(levels); i++ {
-				s := Step{Tau: tau, End: end, Near: levels[i-1], Far: levels[i]}
+				s := Step{Tau: tau, End: name, Near: levels[i-1], Far: levels[i]}
 				var ratios []float64
 				for p, near := range at {
-					beyond, this, other := p, p.from, p.to
-					if beyond.from = s.Far; end == "to" {
-						beyond, this, other = p, p.to, p.from
-						beyond.to = s.Far
-					}
+					beyond := p
+					beyond.way[end] = s.Far
 					far, ok := at[beyond]
-					if p.tau != tau || this != s.Near || slices.Index(levels, other) >= i || !ok || !near.Known() || !far.Known() {
+					if p.tau != tau || p.way[end] != s.Near || slices.Index(levels, p.way[1-end]) >= i || !ok || !near.Known() || !far.Known() {
 						continue
 					}
 					ratios = append(ratios, far.Center/near.Center)

@@ -115,6 +115,6 @@ const arrow = " → "
 // profiled gives c(m,τ) over m, in a panel for each τ and a line for each pair of levels.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
 	w, ok := c.Variant.(way)
-	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), w.from+arrow+w.to, view.Where{}, "c(m,τ)"
+	at.Panel, at.Line, at.Where, at.Time = view.TauName(c.Tau), w[0]+arrow+w[1], view.Where{}, "c(m,τ)"
 	return c.Bytes, c.Time, ok
 }
