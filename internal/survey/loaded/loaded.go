@@ -109,14 +109,6 @@ func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []erro
 		cpus = m.CoreCPUs()
 	}
 	r = Request{CPUs: cpus, Levels: levels}
-	if len(cpus) == 0 {
-		return r, nil, fmt.Errorf("there is no CPU to measure on: allow this process some")
-	}
-	for i, cpu := range cpus {
-		if slices.Contains(cpus[:i], cpu) {
-			return r, nil, fmt.Errorf("CPU %d is named twice: name each CPU once", cpu)
-		}
-	}
 	place, err := r.place(m)
 	if err != nil {
 		return r, nil, err
