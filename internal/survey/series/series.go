@@ -218,10 +218,7 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 		if c == nil {
 			continue
 		}
-		row := Row{K: k, Bytes: k * r.SegmentBytes, Message: c.Time, Transfer: c.Segment(), Copy: unknown}
-		for _, sample := range c.Samples {
-			row.Samples = append(row.Samples, sample.NS)
-		}
+		row := Row{K: k, Bytes: k * r.SegmentBytes, Message: c.Time, Transfer: c.Segment(), Copy: unknown, Samples: c.Values()}
 		if bare := cells[r.key(params.CopyCell, k)]; bare != nil && r.SegmentBytes > 0 {
 			row.Copy = bare.Time
 		}
@@ -230,21 +227,15 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	if len(res.Rows) == 0 {
 		return res
 	}
-	var (
-		ks         []int
-		ls, Ls, cs []fit.Estimate
-	)
-	for _, row := range res.Rows {
-		Ls, cs = append(Ls, row.Transfer), append(cs, row.Copy)
-	}
+	k := func(row Row) int { return row.K }
 	if len(res.Rows) < len(r.K) {
-		res.Over = lists.Map(res.Rows, func(row Row) int { return row.K })
+		res.Over = lists.Map(res.Rows, k)
 	}
-	res.L, res.By = fit.Mean(Ls), r.Regimes(m, res.Rows)
-	for _, row := range lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() || !res.L.Known() }) {
-		ks, ls = append(ks, row.K), append(ls, row.Message)
-	}
-	res.Slope = fit.Slope(ks, ls).Scale(1 / float64(s.Transfers))
+	res.L = fit.Mean(lists.Map(res.Rows, func(row Row) fit.Estimate { return row.Transfer }))
+	res.By = r.Regimes(m, res.Rows)
+	line := lists.Filter(res.Rows, func(row Row) bool { return row.Message.Known() || !res.L.Known() })
+	messages := lists.Map(line, func(row Row) fit.Estimate { return row.Message })
+	res.Slope = fit.Slope(lists.Map(line, k), messages).Scale(1 / float64(s.Transfers))
 	if r.SegmentBytes == 0 {
 		res.Y, res.C, res.Copy = res.L, fit.Estimate{N: res.L.N}, fit.Estimate{N: res.L.N}
 		return res
@@ -253,7 +244,8 @@ func (r Request) Conclude(m *numa.Machine, f *params.File) (res Result) {
 	if y := cells[r.key(params.NullCell, 0)]; y != nil {
 		res.Y = y.Time
 	}
-	res.C, res.Copy = fit.Copy(res.L, res.Y), fit.Mean(cs)
+	res.C = fit.Copy(res.L, res.Y)
+	res.Copy = fit.Mean(lists.Map(res.Rows, func(row Row) fit.Estimate { return row.Copy }))
 	return res
 }
 
