@@ -99,15 +99,8 @@ func Tables(f *params.File) []view.Table {
 	if moved := stateTable(p); len(moved.Rows) > 0 {
 		tables = append(tables, moved)
 	}
-	notes := slowNotes(p)
 	groups := FindGroups(p, f.Provenance.Levels)
-	for _, g := range groups[:min(mostSlow, len(groups))] {
-		notes = append(notes, g.String())
-	}
-	if more := len(groups) - mostSlow; more > 0 {
-		notes = append(notes, fmt.Sprintf("So do %d more sets of CPUs, which -json lists.", more))
-	}
-	if len(notes) > 0 {
+	if notes := append(slowNotes(p), first(groups, "So do %d more sets of CPUs, which -json lists.")...); len(notes) > 0 {
 		tables = append(tables, view.Table{Notes: notes})
 	}
 	return tables
@@ -259,14 +252,17 @@ const mostSlow = 10
 // slowNotes name the slow pairs, or say that there are none if a level has enough pairs.
 func slowNotes(p *params.Pairs) (notes []string) {
 	slow := FindSlow(p)
-	for _, s := range slow[:min(mostSlow, len(slow))] {
-		notes = append(notes, s.String())
+	if len(slow) == 0 && slices.ContainsFunc(p.Levels, func(l params.PairLevel) bool { return l.Pairs >= 3 }) {
+		return []string{fmt.Sprintf("No pair is slower than its level says: robust z-scores are up to %g.", fit.OutlierScore)}
 	}
-	switch more := len(slow) - mostSlow; {
-	case more > 0:
-		notes = append(notes, fmt.Sprintf("So are %d more pairs, which -json lists.", more))
-	case len(slow) == 0 && slices.ContainsFunc(p.Levels, func(l params.PairLevel) bool { return l.Pairs >= 3 }):
-		notes = append(notes, fmt.Sprintf("No pair is slower than its level says: robust z-scores are up to %g.", fit.OutlierScore))
+	return first(slow, "So are %d more pairs, which -json lists.")
+}
+
+// first are the sentences of the first mostSlow, and one with the number of the others.
+func first[T fmt.Stringer](all []T, others string) (notes []string) {
+	notes = lists.Map(all[:min(mostSlow, len(all))], T.String)
+	if more := len(all) - mostSlow; more > 0 {
+		notes = append(notes, fmt.Sprintf(others, more))
 	}
 	return notes
 }
