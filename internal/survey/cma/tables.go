@@ -68,12 +68,12 @@ func Tables(f *params.File) (tables []view.Table) {
 	for _, c := range f.Cells {
 		if c.Transport == params.CMA {
 			at[c.Key] = c
-			if c.Kind == params.TransferCell && !slices.Contains(sizes, c.Bytes) {
+			if c.Kind == params.TransferCell {
 				sizes = append(sizes, c.Bytes)
 			}
 		}
 	}
-	slices.Sort(sizes)
+	sizes = lists.Rising(sizes)
 	for _, policy := range f.Plan.Policies {
 		for _, setup := range order {
 			if t := table(at, setup, policy, sizes); len(t.Rows) > 0 {
@@ -88,11 +88,11 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 	t := view.Table{Title: fmt.Sprintf("L(m,τ) over cma in ns, %s, placement %s", about[setup], policy), Columns: view.Numbers("m")}
 	var taus []int
 	for k := range at {
-		if k.Setup == setup && k.Placement == policy && !slices.Contains(taus, k.Tau) {
+		if k.Setup == setup && k.Placement == policy {
 			taus = append(taus, k.Tau)
 		}
 	}
-	if slices.Sort(taus); len(taus) > shownTaus {
+	if taus = lists.Rising(taus); len(taus) > shownTaus {
 		taus = []int{taus[0], taus[len(taus)/2], taus[len(taus)-1]}
 	}
 	key := func(setup string, s state, m, tau int) params.Key {
