@@ -208,17 +208,13 @@ func (b *Bench) dismiss(s *seat) {
 }
 
 // Warnings are the warnings of all teams, each once.
-func (b *Bench) Warnings() (warnings []error) {
+func (b *Bench) Warnings() []error {
 	all := slices.Clone(b.warnings)
 	for _, s := range b.teams {
 		all = append(all, s.Warnings()...)
 	}
-	for _, w := range all {
-		if !slices.ContainsFunc(warnings, func(o error) bool { return o.Error() == w.Error() }) {
-			warnings = append(warnings, w)
-		}
-	}
-	return warnings
+	same := lists.Groups(all, error.Error)
+	return lists.Map(same, func(of []error) error { return of[0] })
 }
 
 // Loads are the loads of all teams' arenas, by placement and τ.

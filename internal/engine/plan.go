@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -207,7 +208,7 @@ type place struct {
 // short time gives intervals to some cells instead of a sample to all; then tier by tier, at random. In a
 // resumed session, except in the first tier, cells with samples of the fewest launches come first. Cells
 // of a group follow each other, because initialising their memory takes longer than a visit.
-func (r *run) order() (visits []Visit) {
+func (r *run) order() []Visit {
 	var places []place
 	turns := make(map[string]float64)
 	for i, c := range r.Cells {
@@ -240,10 +241,7 @@ func (r *run) order() (visits []Visit) {
 	slices.SortFunc(places, func(a, b place) int {
 		return cmp.Or(a.missed-b.missed, a.have-b.have, a.tier-b.tier, cmp.Compare(a.turn, b.turn), cmp.Compare(a.within, b.within))
 	})
-	for _, p := range places {
-		visits = append(visits, p.Visit)
-	}
-	return r.withProbes(visits)
+	return r.withProbes(lists.Map(places, func(p place) Visit { return p.Visit }))
 }
 
 func (r *run) visitOf(i int) Visit {
