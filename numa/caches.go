@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -114,12 +115,8 @@ func (m *Machine) addUnshared(caches []Cache) {
 		}
 		seen[key] = true
 		cpus = append(cpus, first.ID)
-		cache.CPUs = nil
-		for _, c := range m.CPUs {
-			if c.Core == first.Core {
-				cache.CPUs = append(cache.CPUs, c.ID)
-			}
-		}
+		sharers := lists.Filter(m.CPUs, func(c CPU) bool { return c.Core == first.Core })
+		cache.CPUs = lists.Map(sharers, func(c CPU) int { return c.ID })
 		m.Caches = append(m.Caches, cache)
 	}
 	if len(cpus) > 0 {

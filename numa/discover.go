@@ -142,9 +142,7 @@ func (t tree) cpus(m *Machine, online CPUSet) {
 	if len(unpackaged) > 0 && t.exists(cpuDir) {
 		m.unknown("packages of CPUs %v are unknown because neither package_cpus nor core_siblings in their topology folders can be read: physical_package_id is believed where it is there", unpackaged)
 	}
-	for _, cpu := range coreless {
-		cores = append(cores, CPUSet{cpu})
-	}
+	cores = append(cores, lists.Map(coreless, func(cpu int) CPUSet { return CPUSet{cpu} })...)
 	slices.SortFunc(cores, func(a, b CPUSet) int { return a[0] - b[0] })
 	packageOf := make(map[int]int)
 	for i, cpus := range packages {

@@ -82,13 +82,8 @@ const sharedCache = "shared L"
 func (m *Machine) Levels(cpus CPUSet) Levels {
 	var all Levels
 	add := func(name string, groups []CPUSet) {
-		level := Level{Name: name}
-		for _, g := range groups {
-			if g = g.And(cpus); g.Len() > 1 {
-				level.Groups = append(level.Groups, g)
-			}
-		}
-		all = append(all, level)
+		groups = lists.Map(groups, func(g CPUSet) CPUSet { return g.And(cpus) })
+		all = append(all, Level{name, lists.Filter(groups, func(g CPUSet) bool { return g.Len() > 1 })})
 	}
 	add(Siblings, m.group(func(c CPU) int { return c.Core }))
 	caches := make(map[int][]CPUSet)
