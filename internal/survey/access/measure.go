@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -77,14 +78,12 @@ func Sized(operations, types []string, sizes, strides []int) (passes []Pass, err
 					return nil, fmt.Errorf("stride %d is beyond an array of %d bytes, which holds %d elements of %s: use a smaller stride or a larger array", stride, size, size/element, typ)
 				}
 				for _, operation := range operations {
-					if p := (Pass{operation, typ, n, stride}); !slices.Contains(passes, p) {
-						passes = append(passes, p)
-					}
+					passes = append(passes, Pass{operation, typ, n, stride})
 				}
 			}
 		}
 	}
-	return passes, nil
+	return lists.Unique(passes), nil
 }
 
 // Default numbers and strides, which determine all terms of eq. (4).

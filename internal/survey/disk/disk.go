@@ -196,10 +196,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (r eng
 }
 
 func (s *sampler) sample(ctx context.Context, k params.Key) (r engine.Reading, err error) {
-	t, ok := k.Variant.(Transfer)
-	if !ok {
-		return r, fmt.Errorf("%q is no transfer of a disk", k.VariantName())
-	}
+	t := k.Variant.(Transfer)
 	f := s.files[t.Mode]
 	if f == nil {
 		if f, err = open(ctx, s.Request, t.Mode, s.content.Bytes()[:s.FileBytes]); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -16,11 +17,7 @@ func Tables(f *params.File) (tables []view.Table) {
 	at, taus, sizes := pointsOf(f.Cells)
 	for _, tau := range taus {
 		t := view.Table{Title: fmt.Sprintf("c(m,%d) in ns, from where the data lie to where they go, and what all copies of the longest move together", tau),
-			Columns: view.Words("from", "to")}
-		for _, m := range sizes {
-			t.Columns = append(t.Columns, view.Numbers(view.Bytes(m))...)
-		}
-		t.Columns = append(t.Columns, view.Numbers("GB/s")...)
+			Columns: slices.Concat(view.Words("from", "to"), view.Numbers(lists.Map(sizes, view.Bytes)...), view.Numbers("GB/s"))}
 		for _, from := range Order {
 			for _, to := range Order {
 				row, rate := []string{from, to}, ""
@@ -39,12 +36,8 @@ func Tables(f *params.File) (tables []view.Table) {
 		}
 		tables = append(tables, t)
 	}
-	for _, t := range []view.Table{stepTable(Steps(f.Cells)), tamTable(f.Cells)} {
-		if len(t.Rows) > 0 {
-			tables = append(tables, t)
-		}
-	}
-	return tables
+	more := []view.Table{stepTable(Steps(f.Cells)), tamTable(f.Cells)}
+	return append(tables, lists.Filter(more, func(t view.Table) bool { return len(t.Rows) > 0 })...)
 }
 
 // Answer is the throughput of all of the longest copies within each level together, at the largest τ.

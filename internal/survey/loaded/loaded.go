@@ -189,10 +189,7 @@ func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engin
 		delete(s.other, k)
 		return found, nil
 	}
-	l, ok := k.Variant.(params.Load)
-	if !ok {
-		return engine.Reading{}, fmt.Errorf("%q is no latency under load", k.VariantName())
-	}
+	l := k.Variant.(params.Load)
 	if l.Rate {
 		hint = 0 // the hint is a rate
 	}

@@ -87,9 +87,9 @@ func Profiles(cells []params.Cell) (profiles []*view.Profile) {
 		c := points[0].curve
 		p := &view.Profile{Kind: Kind, Panel: fmt.Sprintf("%d cores", c.cores), Line: c.what, Tau: c.cores,
 			Over: view.Bandwidth, Time: view.Time}
-		for _, q := range lists.Filter(points, point.measured) {
-			p.Points = append(p.Points, view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency})
-		}
+		p.Points = lists.Map(lists.Filter(points, point.measured), func(q point) view.ProfilePoint {
+			return view.ProfilePoint{X: int(math.Round(1e3 * q.GBs.Center)), Y: q.latency}
+		})
 		slices.SortFunc(p.Points, func(a, b view.ProfilePoint) int { return a.X - b.X })
 		profiles = append(profiles, p)
 	}

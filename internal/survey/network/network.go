@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -73,10 +74,7 @@ func (r *Run) Taus(cpus int) (taus []int) {
 // CPUs are the CPUs to which a host's flows are pinned, in this order.
 func CPUs(m *numa.Machine) (cpus []int, err error) {
 	p, err := m.Place(numa.Local, m.Allowed.Len())
-	for _, w := range p.Workers {
-		cpus = append(cpus, w.CPU.ID)
-	}
-	return cpus, err
+	return lists.Map(p.Workers, func(w numa.Worker) int { return w.ID }), err
 }
 
 // Check validates sizes and τ.

@@ -135,7 +135,7 @@ func (r Request) classes(m *numa.Machine) func(params.Key) string {
 		index[cpu] = i
 	}
 	return func(k params.Key) string {
-		p, _ := k.Variant.(params.PairKey)
+		p := k.Variant.(params.PairKey)
 		level := int8(-1)
 		from, isFrom := index[p.From]
 		if to, isTo := index[p.To]; isFrom && isTo {
@@ -220,11 +220,7 @@ const nullSegments = 64
 // sample measures with the intermediate buffer and its flags on the pair's home. A null transfer moves
 // the flags alone.
 func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
-	pair, ok := k.Variant.(params.PairKey)
-	if !ok {
-		return engine.Reading{}, fmt.Errorf("%q is no pair of CPUs", k.VariantName())
-	}
-	place, err := placed(b.Machine, pair)
+	place, err := placed(b.Machine, k.Variant.(params.PairKey))
 	if err != nil {
 		return engine.Reading{}, err
 	}

@@ -3,7 +3,6 @@ package strides
 import (
 	"flag"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
@@ -65,10 +64,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			return t, err
 		}
 		t.Request, t.Plan = r, params.Plan{Policies: []numa.Policy{numa.Local}, Taus: []int{1}, Segments: r.Segments, SegmentBytes: r.SegmentBytes, Caches: r.Caches}
-		for _, message := range r.Messages {
-			t.Plan.Sizes = append(t.Plan.Sizes, message.Bytes)
-		}
-		t.Plan.Sizes = lists.Rising(t.Plan.Sizes)
+		t.Plan.Sizes = lists.Rising(lists.Map(r.Messages, func(m strided.Message) int { return m.Bytes }))
 		return t, nil
 	}
 }
@@ -90,11 +86,7 @@ func messages(words []string, sizes, distances []int, element, array int) (all [
 		if err != nil {
 			return nil, err
 		}
-		for _, m := range messages {
-			if !slices.Contains(all, m) {
-				all = append(all, m)
-			}
-		}
+		all = append(all, messages...)
 	}
-	return all, nil
+	return lists.Unique(all), nil
 }

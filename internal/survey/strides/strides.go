@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -68,9 +69,6 @@ func Messages(sizes, strides []int, element, array int) (messages []strided.Mess
 			if err := m.Check(); err != nil {
 				return nil, err
 			}
-			if slices.Contains(messages, m) {
-				continue
-			}
 			if m.Span() > array {
 				return nil, fmt.Errorf("%v goes beyond the array: %d elements at a stride of %d bytes lie in %d bytes, and the array has %d; choose a larger one with -array, or a smaller size or stride",
 					m, s/element, d, m.Span(), array)
@@ -78,7 +76,7 @@ func Messages(sizes, strides []int, element, array int) (messages []strided.Mess
 			messages = append(messages, m)
 		}
 	}
-	return messages, nil
+	return lists.Unique(messages), nil
 }
 
 // NewRequest rejects messages that exceed free memory, and chooses the bound on arenas.
