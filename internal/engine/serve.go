@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -94,7 +93,7 @@ type service struct {
 	journal   io.Writer
 	since     func() time.Duration // the time since its begin
 	samplers  map[string]Sampler   // by survey
-	unwritten error                // why a look is not in the journal
+	unwritten error                // why the last line is not in the journal
 }
 
 // serve carries out an order. Now is its clock; nil: the machine's.
@@ -113,7 +112,7 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 			case <-alive:
 				return
 			case <-time.After(beat):
-				s.put(entry{Alive: true})
+				entry{Alive: true}.write(journal)
 			}
 		}
 	}()
@@ -155,11 +154,15 @@ func (s *service) close() {
 	}
 }
 
+// put writes a line to the journal, unless one before could not be written.
 func (s *service) put(e entry) error {
-	if err := e.write(s.journal); err != nil {
-		return fmt.Errorf("%w: %w", errJournal, err)
+	if s.unwritten != nil {
+		return s.unwritten
 	}
-	return nil
+	if err := e.write(s.journal); err != nil {
+		s.unwritten = fmt.Errorf("%w: %w", errJournal, err)
+	}
+	return s.unwritten
 }
 
 // fail puts an error into the journal.
@@ -197,7 +200,7 @@ func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64) {
 		if l, ok := sampler.(looker); ok {
 			if ns, computed := l.Look(ctx, cpus); ns > 0 {
 				look := params.Sample{At: float32(s.since().Seconds()), Before: float32(ns), After: float32(ns), Computed: float32(computed)}
-				s.unwritten = cmp.Or(s.unwritten, s.put(entry{Look: true, Sample: setups.Sample{CPUs: cpus, Sample: look}}))
+				s.put(entry{Look: true, Sample: setups.Sample{CPUs: cpus, Sample: look}})
 				return ns, computed
 			}
 		}
@@ -209,7 +212,7 @@ func (s *service) look(ctx context.Context, cpus []int) (ns, computed float64) {
 func (s *service) found(visit int, r Reading) error {
 	v := &s.Visits[visit]
 	r.At = float32(s.since().Seconds())
-	return cmp.Or(s.unwritten, s.put(entry{Cell: &v.Key, Sample: r, Probe: v.Probe, Visit: visit}))
+	return s.put(entry{Cell: &v.Key, Sample: r, Probe: v.Probe, Visit: visit})
 }
 
 // conclude puts the samplers' warnings and loads, and the end of the launch, into the journal.
@@ -217,15 +220,11 @@ func (s *service) conclude() error {
 	for _, sampler := range s.samplers {
 		if d, ok := sampler.(doubter); ok {
 			for _, w := range d.Warnings() {
-				if err := s.put(entry{Warning: w.Error()}); err != nil {
-					return err
-				}
+				s.put(entry{Warning: w.Error()})
 			}
 		}
 		if l, ok := sampler.(loader); ok && len(l.Loads()) > 0 {
-			if err := s.put(entry{Loads: l.Loads()}); err != nil {
-				return err
-			}
+			s.put(entry{Loads: l.Loads()})
 		}
 	}
 	return s.put(entry{Done: true})
