@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
@@ -13,15 +14,12 @@ import (
 
 // machine has two cores with the caches of a Xeon of 2023: 48 KB and 2 MB each, 60 MB shared.
 func machine() *numa.Machine {
-	m := &numa.Machine{Allowed: numa.SetOf(0, 1), Nodes: []numa.Node{{ID: 0, CPUs: numa.SetOf(0, 1), MemoryBytes: 1 << 34}}}
-	for cpu := range 2 {
-		m.CPUs = append(m.CPUs, numa.CPU{ID: cpu, Core: cpu})
-		for _, c := range []numa.Cache{{Level: 1, Type: "Data", Bytes: 48 << 10}, {Level: 1, Type: "Instruction", Bytes: 32 << 10}, {Level: 2, Type: "Unified", Bytes: 2 << 20}} {
-			c.CPUs = numa.SetOf(cpu)
-			m.Caches = append(m.Caches, c)
+	m := numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 2, Threads: 1, L2: 2 << 20, L3: 60 << 20, Memory: 1 << 34}.Machine()
+	for i := range m.Caches {
+		if c := &m.Caches[i]; c.Type == "Data" {
+			c.Bytes = 48 << 10
 		}
 	}
-	m.Caches = append(m.Caches, numa.Cache{Level: 3, Type: "Unified", Bytes: 60 << 20, CPUs: numa.SetOf(0, 1)})
 	return m
 }
 

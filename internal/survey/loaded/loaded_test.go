@@ -55,6 +55,14 @@ func machine(cores int) *numa.Machine {
 	return numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: cores, Threads: 1, L3: 1 << 20, L2: 1 << 19, Memory: 1 << 34}.Machine()
 }
 
+func request(t *testing.T, m *numa.Machine, cpus []int, levels ...int) Request {
+	r, _, err := NewRequest(m, cpus, levels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // Warnings name the latencies that few cores cannot measure.
 func TestCells(t *testing.T) {
 	for _, tt := range []struct {
@@ -67,10 +75,7 @@ func TestCells(t *testing.T) {
 		{128, 10, nil},
 	} {
 		m := machine(tt.cores)
-		r, _, err := NewRequest(m, nil, []int{0, 50, 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := request(t, m, nil, 0, 50, 100)
 		cells, warnings, err := r.Cells(m)
 		if err != nil || len(cells) != tt.cells || len(warnings) != len(tt.left) {
 			t.Errorf("%d cores: %d cells, %v, %v", tt.cores, len(cells), warnings, err)
@@ -90,8 +95,8 @@ func TestCells(t *testing.T) {
 	// A node without workers, such as one of CXL memory, does not bound the arenas.
 	m := machine(2)
 	m.Nodes = append(m.Nodes, numa.Node{ID: 1, MemoryBytes: 1 << 30, FreeBytes: 1 << 10})
-	if r, _, err := NewRequest(m, nil, Levels); err != nil || r.ChainBytes < 1<<20 {
-		t.Errorf("with a full node: %+v, %v", r, err)
+	if r := request(t, m, nil, Levels...); r.ChainBytes < 1<<20 {
+		t.Errorf("with a full node: %+v", r)
 	}
 	if _, _, err := NewRequest(machine(2), []int{0, 2}, Levels); err == nil {
 		t.Error("a CPU that does not exist is accepted")
@@ -176,10 +181,7 @@ func TestMoving(t *testing.T) {
 		States: []surveytest.State{{Flag: 60, Times: 1, Lasts: 300 * time.Millisecond}, {Flag: 240, Times: 4, Lasts: 200 * time.Millisecond}},
 		Cost:   func(setups.Work) float64 { return 100 }}, 3)
 	f := &params.File{Format: params.Format, Version: params.Version}
-	r, _, err := NewRequest(m, nil, []int{0})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := request(t, m, nil, 0)
 	r.ChainBytes = 1 << 16 // which is laid out in each launch
 	x := &engine.Experiment{File: f, Time: time.Hour, Launches: 100, Start: s.Start(), Seed: 1}
 	must.Get(survey.Add(x, Survey, r, m))
@@ -221,10 +223,7 @@ func TestSurvey(t *testing.T) {
 	if len(cpus) < 2 {
 		cpus = m.Allowed
 	}
-	r, _, err := NewRequest(m, cpus[:min(3, len(cpus))], []int{0, 50, 100})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := request(t, m, cpus[:min(3, len(cpus))], 0, 50, 100)
 	r.ChainBytes, r.ArenaBytes = 4<<20, 4<<20 // not to take long
 	f := surveytest.Run(t, m, Survey, r)
 	if want := 5 * (len(r.CPUs) - 1); len(f.Cells) != want {

@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -145,21 +146,13 @@ func TestHomes(t *testing.T) {
 
 // machine has nodes in a row with `cpus` CPUs each.
 func machine(nodes, cpus int) *numa.Machine {
-	m := &numa.Machine{}
-	for id := range nodes {
-		n := numa.Node{ID: id, MemoryBytes: 1 << 30, Distances: make(map[int]int)}
-		for i := range cpus {
-			cpu := numa.CPU{ID: id*cpus + i, Core: id*cpus + i, Node: id, Package: id}
-			m.CPUs, n.CPUs, m.Allowed = append(m.CPUs, cpu), append(n.CPUs, cpu.ID), append(m.Allowed, cpu.ID)
-		}
-		for to := range nodes {
-			d := 10
-			if to != id {
-				d = 15 + 5*max(to-id, id-to)
+	m := numatest.Shape{Packages: nodes, Nodes: nodes, Cores: nodes * cpus, Threads: 1, L2: 1 << 20, Memory: int64(nodes) << 30}.Machine()
+	for _, n := range m.Nodes {
+		for to := range m.Nodes {
+			if to != n.ID {
+				n.Distances[to] = 15 + 5*max(to-n.ID, n.ID-to)
 			}
-			n.Distances[to] = d
 		}
-		m.Nodes = append(m.Nodes, n)
 	}
 	return m
 }

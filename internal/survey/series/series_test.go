@@ -6,6 +6,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -53,11 +54,7 @@ func TestShort(t *testing.T) {
 // Two CPUs with an L2 of 512 KB each and a shared L3 of 32 MB: beside intermediate buffers of 16 KB, a
 // user buffer of 256 KB fits L2, two of 8 MB fit L3.
 func TestRegimes(t *testing.T) {
-	both := &numa.Machine{CPUs: []numa.CPU{{ID: 0}, {ID: 1, Core: 1}}, Allowed: numa.SetOf(0, 1), Nodes: []numa.Node{{CPUs: numa.SetOf(0, 1)}}, Caches: []numa.Cache{
-		{Level: 1, Type: "Data", Bytes: 32 << 10, CPUs: numa.SetOf(0)}, {Level: 1, Type: "Data", Bytes: 32 << 10, CPUs: numa.SetOf(1)},
-		{Level: 2, Type: "Unified", Bytes: 512 << 10, CPUs: numa.SetOf(0)}, {Level: 2, Type: "Unified", Bytes: 512 << 10, CPUs: numa.SetOf(1)},
-		{Level: 3, Type: "Unified", Bytes: 32 << 20, CPUs: numa.SetOf(0, 1)},
-	}}
+	both := numatest.Shape{Packages: 1, Nodes: 1, L3s: 1, Cores: 2, Threads: 1, L2: 512 << 10, L3: 32 << 20}.Machine()
 	place := must.Get(both.Place(numa.Local, 2))
 	var rows []Row
 	for i, k := range K {
@@ -65,9 +62,9 @@ func TestRegimes(t *testing.T) {
 		rows = append(rows, Row{K: k, Bytes: k * 8192, Transfer: fit.Estimate{Center: L, Lo: L - 10, Hi: L + 10, N: 6}})
 	}
 	unknown := *both
-	unknown.Caches = both.Caches[:2]
+	unknown.Caches = both.Caches[:4] // L1
 	two := *both
-	two.Caches = both.Caches[:4]
+	two.Caches = both.Caches[:6]
 	for _, tt := range []struct {
 		m       *numa.Machine
 		request Request
