@@ -1,6 +1,7 @@
 package numa
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -114,7 +115,7 @@ func (t tree) cpus(m *Machine, online CPUSet) {
 	numbers := make([]int, len(packages))
 	for i, cpus := range packages {
 		numbers[i] = -1
-		if n, known := mostly(packageIDs, cpus); known {
+		if n, _, known := mostly(packageIDs, cpus); known {
 			if _, taken := index[n]; !taken {
 				index[n], numbers[i] = i, n
 			}
@@ -194,32 +195,28 @@ func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]i
 	others = slices.Clone(online)
 	for _, set := range sets {
 		others = slices.DeleteFunc(others, set.Contains)
-		most, _ := mostly(ids[0], set)
-		for _, cpu := range set {
-			if n, known := ids[0][cpu]; known && n != most {
-				m.unknown("%s says %d, but most of CPUs %v, which share it, say %d and are believed",
-					path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology", idFile), n, set, most)
-			}
+		most, odd, _ := mostly(ids[0], set)
+		for _, cpu := range odd {
+			m.unknown("%s says %d, but most of CPUs %v, which share it, say %d and are believed",
+				path.Join(cpuDir, fmt.Sprint("cpu", cpu), "topology", idFile), ids[0][cpu], set, most)
 		}
 	}
 	return sets, others
 }
 
-// mostly is the commonest number of a set's CPUs, the first of equally common ones; known is false
-// where no CPU has a number.
-func mostly(ids map[int]int, set CPUSet) (most int, known bool) {
+// mostly is the commonest number of a set's CPUs, the first of equally common ones, and the CPUs with
+// another number; known is false where no CPU has a number.
+func mostly(ids map[int]int, set CPUSet) (most int, odd CPUSet, known bool) {
 	count := make(map[int]int)
-	for _, cpu := range set {
-		if n, has := ids[cpu]; has {
-			count[n]++
-		}
+	numbered := lists.Filter(set, func(cpu int) bool { _, has := ids[cpu]; return has })
+	for _, cpu := range numbered {
+		count[ids[cpu]]++
 	}
-	for _, cpu := range set {
-		if n, has := ids[cpu]; has && (!known || count[n] > count[most]) {
-			most, known = n, true
-		}
+	if len(numbered) == 0 {
+		return 0, nil, false
 	}
-	return most, known
+	most = ids[slices.MaxFunc(numbered, func(a, b int) int { return count[ids[a]] - count[ids[b]] })]
+	return most, lists.Filter(numbered, func(cpu int) bool { return ids[cpu] != most }), true
 }
 
 // A claim is the content of one CPU's file: the online CPUs that share a core, package or cache,
@@ -250,66 +247,48 @@ func (t tree) claims(cpu int, mask, list string, online CPUSet) (all []claim) {
 func (m *Machine) agree(all []claim, ids ...map[int]int) (sets []CPUSet) {
 	type choice struct {
 		CPUSet
+		text    string
 		votes   int
-		equalID bool // its CPUs have one number in each of ids
-	}
-	differ := func(set CPUSet) func(id map[int]int) bool {
-		return func(id map[int]int) bool {
-			most, _ := mostly(id, set)
-			return slices.ContainsFunc(set, func(cpu int) bool { n, known := id[cpu]; return known && n != most })
-		}
+		odd     int    // 1 if some of its CPUs have another number than most in one of ids
+		members CPUSet // that are in no better one
 	}
 	choices := make(map[string]*choice)
-	keys := make([]string, len(all))
+	of := make([]*choice, len(all)) // by claim
 	for i, c := range all {
-		keys[i] = c.set.String()
-		if choices[keys[i]] == nil {
-			choices[keys[i]] = &choice{CPUSet: c.set, equalID: !slices.ContainsFunc(ids, differ(c.set))}
+		text := c.set.String()
+		if choices[text] == nil {
+			differ := func(id map[int]int) bool { _, odd, _ := mostly(id, c.set); return len(odd) > 0 }
+			choices[text] = &choice{CPUSet: c.set, text: text, odd: lists.FalseFirst(slices.ContainsFunc(ids, differ))}
 		}
-		choices[keys[i]].votes++
+		of[i] = choices[text]
+		of[i].votes++
 	}
-	better := func(a, b *choice) bool {
-		switch {
-		case a.votes != b.votes:
-			return a.votes > b.votes
-		case a.equalID != b.equalID:
-			return a.equalID
-		}
-		return len(a.CPUSet) > len(b.CPUSet)
-	}
+	best := slices.SortedFunc(maps.Values(choices), func(a, b *choice) int {
+		return cmp.Or(b.votes-a.votes, a.odd-b.odd, len(b.CPUSet)-len(a.CPUSet), strings.Compare(a.text, b.text))
+	})
 	chosen := make(map[int]*choice) // by CPU
-	for _, key := range slices.Sorted(maps.Keys(choices)) {
-		for _, cpu := range choices[key].CPUSet {
-			if before := chosen[cpu]; before == nil || better(choices[key], before) {
-				chosen[cpu] = choices[key]
-			}
+	for _, c := range best {
+		c.members = lists.Filter(c.CPUSet, func(cpu int) bool { return chosen[cpu] == nil })
+		for _, cpu := range c.members {
+			chosen[cpu] = c
+		}
+		if len(c.members) > 0 {
+			sets = append(sets, c.members)
 		}
 	}
-	members := make(map[*choice]CPUSet)
-	for _, cpu := range slices.Sorted(maps.Keys(chosen)) {
-		members[chosen[cpu]] = append(members[chosen[cpu]], cpu)
-	}
-	first := make(map[string]int) // claim that is not believed, by the name of its file
-	others := make(map[string]CPUSet)
+	wrong := make(map[string][]claim) // that are not believed, by the name of their file
 	for i, c := range all {
-		if own := chosen[c.cpu]; own == choices[keys[i]] && len(members[own]) == len(c.set) {
-			continue
-		}
-		name := path.Base(c.file)
-		if _, there := first[name]; !there {
-			first[name] = i
-		} else {
-			others[name] = append(others[name], c.cpu)
+		if own := chosen[c.cpu]; own != of[i] || len(own.members) < len(c.set) {
+			wrong[path.Base(c.file)] = append(wrong[path.Base(c.file)], c)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(first)) {
-		c, too := all[first[name]], ""
-		if len(others[name]) > 0 {
-			too = fmt.Sprintf("; the same holds for CPUs %v", SetOf(others[name]...))
+	for _, name := range slices.Sorted(maps.Keys(wrong)) {
+		c, too := wrong[name][0], ""
+		if others := SetOf(lists.Map(wrong[name][1:], func(c claim) int { return c.cpu })...); len(others) > 0 {
+			too = fmt.Sprintf("; the same holds for CPUs %v", others)
 		}
-		m.unknown("%s says that CPU %d shares with CPUs %v, but most files say %v and are believed%s", c.file, c.cpu, c.set, members[chosen[c.cpu]], too)
+		m.unknown("%s says that CPU %d shares with CPUs %v, but most files say %v and are believed%s", c.file, c.cpu, c.set, chosen[c.cpu].members, too)
 	}
-	sets = slices.Collect(maps.Values(members))
 	slices.SortFunc(sets, func(a, b CPUSet) int { return a[0] - b[0] })
 	return sets
 }
