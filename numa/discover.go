@@ -111,31 +111,30 @@ func (t tree) cpus(m *Machine, online CPUSet) {
 		cores, coreless = t.siblings(m, online, "core_id", []map[int]int{coreIDs, packageIDs}, "core_cpus", "thread_siblings")
 	}
 	packages, unpackaged := t.siblings(m, online, "physical_package_id", []map[int]int{packageIDs}, "package_cpus", "core_siblings")
-	index := make(map[int]int) // in packages, by package number
-	numbers := make([]int, len(packages))
-	for i, cpus := range packages {
-		numbers[i] = -1
-		if n, _, known := mostly(packageIDs, cpus); known {
-			if _, taken := index[n]; !taken {
-				index[n], numbers[i] = i, n
-			}
+	packageOf, taken := make(map[int]int), make(map[int]bool)
+	number := func(n int, cpus ...int) {
+		taken[n] = true
+		for _, cpu := range cpus {
+			packageOf[cpu] = n
+		}
+	}
+	var unnumbered []CPUSet
+	for _, cpus := range packages {
+		if n, _, known := mostly(packageIDs, cpus); known && !taken[n] {
+			number(n, cpus...)
+		} else {
+			unnumbered = append(unnumbered, cpus)
 		}
 	}
 	for _, cpu := range unpackaged { // by number alone, else all in package 0
-		n := packageIDs[cpu]
-		if _, known := index[n]; !known {
-			index[n] = len(packages)
-			packages, numbers = append(packages, nil), append(numbers, n)
-		}
-		packages[index[n]] = append(packages[index[n]], cpu)
+		number(packageIDs[cpu], cpu)
 	}
 	next := 0
-	for i := range packages {
-		for ; numbers[i] < 0; next++ {
-			if _, taken := index[next]; !taken {
-				index[next], numbers[i] = i, next
-			}
+	for _, cpus := range unnumbered {
+		for taken[next] {
+			next++
 		}
+		number(next, cpus...)
 	}
 	if len(coreless) > 0 && t.exists(cpuDir) {
 		m.unknown("cores of CPUs %v are unknown because neither core_cpus nor thread_siblings in their topology folders can be read: each counts as a core of its own", coreless)
@@ -145,12 +144,6 @@ func (t tree) cpus(m *Machine, online CPUSet) {
 	}
 	cores = append(cores, lists.Map(coreless, func(cpu int) CPUSet { return CPUSet{cpu} })...)
 	slices.SortFunc(cores, func(a, b CPUSet) int { return a[0] - b[0] })
-	packageOf := make(map[int]int)
-	for i, cpus := range packages {
-		for _, cpu := range cpus {
-			packageOf[cpu] = numbers[i]
-		}
-	}
 	for i, cpus := range cores {
 		for thread, cpu := range cpus {
 			m.CPUs = append(m.CPUs, CPU{ID: cpu, Core: i, Thread: thread, Package: packageOf[cpu]})
