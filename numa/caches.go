@@ -73,12 +73,10 @@ func (t tree) caches(m *Machine, online CPUSet) {
 	for _, kind := range kinds {
 		ofCPU := caches[kind]
 		for _, set := range m.agree(claims[kind]) {
-			for _, cpu := range set {
-				if cache, has := ofCPU[cpu]; has {
-					cache.CPUs = set
-					m.Caches = append(m.Caches, cache)
-					break
-				}
+			if i := slices.IndexFunc(set, func(cpu int) bool { _, has := ofCPU[cpu]; return has }); i >= 0 {
+				cache := ofCPU[set[i]]
+				cache.CPUs = set
+				m.Caches = append(m.Caches, cache)
 			}
 			for _, cpu := range set {
 				delete(ofCPU, cpu)
@@ -105,17 +103,12 @@ func sortCaches(caches []Cache) {
 
 // addUnshared adds caches with unknown sharers, each with its CPU: the threads of a core share them.
 func (m *Machine) addUnshared(caches []Cache) {
+	core := func(c Cache) int { cpu, _ := m.CPU(c.CPUs[0]); return cpu.Core }
 	var cpus CPUSet
-	seen := make(map[string]bool)
-	for _, cache := range caches {
-		first, _ := m.CPU(cache.CPUs[0])
-		key := fmt.Sprint(cache.Level, cache.Type, first.Core)
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		cpus = append(cpus, first.ID)
-		sharers := lists.Filter(m.CPUs, func(c CPU) bool { return c.Core == first.Core })
+	for _, same := range lists.Groups(caches, func(c Cache) string { return fmt.Sprint(c.Level, c.Type, core(c)) }) {
+		cache := same[0]
+		cpus = append(cpus, cache.CPUs[0])
+		sharers := lists.Filter(m.CPUs, func(c CPU) bool { return c.Core == core(cache) })
 		cache.CPUs = lists.Map(sharers, func(c CPU) int { return c.ID })
 		m.Caches = append(m.Caches, cache)
 	}
