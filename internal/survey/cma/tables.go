@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
@@ -114,23 +115,20 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 		t.Columns = append(t.Columns, view.Column{Name: fmt.Sprintf("×, τ=%d", last), Unit: "rewritten"})
 	}
 	for _, m := range sizes {
-		row, any := []string{view.Bytes(m)}, false
-		for _, k := range columns {
+		row := lists.Map(columns, func(k params.Key) string {
 			k.Bytes = m
-			c, there := at[k]
-			if !there {
-				row = append(row, "")
-				continue
+			if c, there := at[k]; there {
+				return view.Center(c.Time)
 			}
-			any = true
-			row = append(row, view.Center(c.Time))
+			return ""
+		})
+		if strings.Join(row, "") == "" {
+			continue
 		}
 		if last > 0 {
 			row = append(row, times(at[key(setup, states[0], m, last)], at[key(params.Ping, states[0], m, last)]))
 		}
-		if any {
-			t.Add(row)
-		}
+		t.Add(view.Bytes(m), row)
 	}
 	for _, tau := range taus {
 		if y, there := at[params.Key{Kind: params.NullCell, Setup: setup, Placement: policy, Tau: tau, Transport: params.CMA}]; there {
