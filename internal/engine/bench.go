@@ -120,21 +120,9 @@ func (b *Bench) filled() (*setups.Fill, error) {
 	if !b.Fill || b.Simulation != nil || b.fill != nil {
 		return b.fill, nil
 	}
-	var cores []numa.CPUSet
-	index := make(map[int]int) // of cores
-	for _, cpu := range b.Machine.CPUs {
-		if !b.Machine.Allowed.Contains(cpu.ID) {
-			continue
-		}
-		i, known := index[cpu.Core]
-		if !known {
-			i = len(cores)
-			index[cpu.Core], cores = i, append(cores, nil)
-		}
-		cores[i] = append(cores[i], cpu.ID)
-	}
+	cores := lists.Groups(b.Machine.Allowed, func(id int) int { cpu, _ := b.Machine.CPU(id); return cpu.Core })
 	var err error
-	b.fill, err = setups.NewFill(cores)
+	b.fill, err = setups.NewFill(lists.Map(cores, func(core []int) numa.CPUSet { return core }))
 	return b.fill, err
 }
 

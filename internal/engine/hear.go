@@ -115,13 +115,8 @@ func (x *Experiment) firstCPU(launch int) int {
 }
 
 // cellsOf counts visits that are no probes.
-func cellsOf(visits []Visit) (n int) {
-	for _, v := range visits {
-		if !v.Probe {
-			n++
-		}
-	}
-	return n
+func cellsOf(visits []Visit) int {
+	return len(lists.Filter(visits, func(v Visit) bool { return !v.Probe }))
 }
 
 // take adds a reading to the file.
