@@ -40,6 +40,14 @@ type Task struct {
 	Document func(*params.File) any
 }
 
+// Doubling are the powers of two below a number, and the number.
+func Doubling(most int) (taus []int) {
+	for tau := 1; tau < most; tau *= 2 {
+		taus = append(taus, tau)
+	}
+	return append(taus, most)
+}
+
 // OnCPU adds the flag -cpu of surveys with one worker, and returns the function that places it.
 func OnCPU(f *flag.FlagSet) func(*numa.Machine) (numa.Placement, params.Plan, error) {
 	cpu := f.Int("cpu", -1, "measure on this `CPU` (default the first that may be used)")

@@ -100,13 +100,7 @@ func NewRequest(m *numa.Machine, r Request) (Request, error) {
 var CopySizes = []int{64, 1 << 10, 4 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20}
 
 // Taus are the default τ: powers of two up to the number of cores.
-func Taus(m *numa.Machine) (taus []int) {
-	cores := m.Concurrency()
-	for tau := 1; tau < cores; tau *= 2 {
-		taus = append(taus, tau)
-	}
-	return append(taus, cores)
-}
+func Taus(m *numa.Machine) []int { return survey.Doubling(m.Concurrency()) }
 
 // Place is the placement: workers as in local, and the intermediate buffers of remote as the remote
 // memory.

@@ -60,15 +60,11 @@ var Sizes = []int{1, 64, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 2
 
 // Taus are the default numbers of flows: powers of two up to the CPUs of the smallest host, at most
 // eight.
-func (r *Run) Taus(cpus int) (taus []int) {
+func (r *Run) Taus(cpus int) []int {
 	for _, f := range r.Facts {
 		cpus = min(cpus, f.CPUs)
 	}
-	cpus = min(cpus, 8)
-	for tau := 1; tau < cpus; tau *= 2 {
-		taus = append(taus, tau)
-	}
-	return append(taus, cpus)
+	return survey.Doubling(min(cpus, 8))
 }
 
 // CPUs are the CPUs to which a host's flows are pinned, in this order.

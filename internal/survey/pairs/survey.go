@@ -71,22 +71,13 @@ const (
 // Time is the time to measure every pair in LeastLaunches launches, at least 10 s, or with many pairs
 // the time of the shorter plan of Cells: two minutes for 128 cores.
 func (r Request) Time(m *numa.Machine) time.Duration {
-	cells, _, err := r.Cells(m)
-	if err != nil {
+	cells, _, _ := r.Cells(m)
+	once := len(lists.Filter(cells, func(c engine.Cell) bool { return c.Once }))
+	if once == 0 {
 		return shortTime
 	}
-	visits := 0
-	for _, c := range cells {
-		if c.Once {
-			visits += doubted + engine.LeastLaunches - 1 // tenths
-		} else {
-			visits += doubted * 2 * engine.LeastLaunches
-		}
-	}
-	if !slices.ContainsFunc(cells, func(c engine.Cell) bool { return c.Once }) {
-		return shortTime
-	}
-	return max(shortTime, time.Duration(visits)*r.visit()/doubted)
+	tenths := once*(doubted+engine.LeastLaunches-1) + (len(cells)-once)*doubted*2*engine.LeastLaunches // of visits
+	return max(shortTime, time.Duration(tenths)*r.visit()/doubted)
 }
 
 // Cells are all pairs with all homes and sizes; the cells of a pair follow each other.
@@ -151,9 +142,10 @@ func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 	const score = 2.5 // of a robust z: 1 in 160 by chance
 	class := r.classes(m)
 	return func(cells []params.Cell) (keys []params.Key) {
+		pairs := lists.Filter(cells, func(c params.Cell) bool { return c.Kind == params.PairCell })
 		times := make(map[string][]float64)
-		for _, c := range cells {
-			if c.Kind == params.PairCell && c.Time.Center > 0 {
+		for _, c := range pairs {
+			if c.Time.Center > 0 {
 				times[class(c.Key)] = append(times[class(c.Key)], c.Time.Center)
 			}
 		}
@@ -162,10 +154,7 @@ func (r Request) Doubtful(m *numa.Machine) func([]params.Cell) []params.Key {
 			spreads[class] = fit.NewSpread(sample)
 		}
 		scores := make(map[params.Key]float64)
-		for _, c := range cells {
-			if c.Kind != params.PairCell {
-				continue
-			}
+		for _, c := range pairs {
 			if z := spreads[class(c.Key)].Z(c.Time.Center); z > score {
 				scores[c.Key] = z
 				keys = append(keys, c.Key)
