@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -40,38 +41,25 @@ func (m *simulated) start(o Order, journal *os.File) (*Process, error) {
 	m.launches++
 	m.orders = append(m.orders, o)
 	factor := math.Exp(m.between * m.rand.NormFloat64())
-	text, _ := json.Marshal(o)
-	var received Order
-	if err := json.Unmarshal(text, &received); err != nil {
-		return nil, err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	return process(func() (err error) {
-		visit := 0
-		s := samplerFunc(func(k params.Key, hint float64) (Reading, error) {
-			visit++
-			if m.dies != nil && m.dies(launch, visit) {
-				panic("killed")
+	visit := 0
+	s := samplerFunc(func(k params.Key, hint float64) (Reading, error) {
+		visit++
+		if m.dies != nil && m.dies(launch, visit) {
+			runtime.Goexit()
+		}
+		if m.fails != nil {
+			if err := m.fails(launch, visit); err != nil {
+				return Reading{}, err
 			}
-			if m.fails != nil {
-				if err := m.fails(launch, visit); err != nil {
-					return Reading{}, err
-				}
-			}
-			time.Sleep(m.cost)
-			sample := params.Sample{NS: m.centers[k.Bytes] * factor, Spread: 0.01, Workers: params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}}
-			return Reading{Sample: sample, MHz: 3000 + float64(launch), Begun: params.Begun{Batches: 4, Late: 1}}, nil
-		})
-		defer func() {
-			if recover() != nil {
-				err = errors.New("signal: killed")
-			}
-		}()
-		return serve(ctx, received, journal, func(_ string, _ json.RawMessage, c Conditions) (Sampler, error) {
-			m.conditions, m.firstCPUs = c, append(m.firstCPUs, c.FirstCPU)
-			return s, nil
-		}, nil)
-	}, cancel), nil
+		}
+		time.Sleep(m.cost)
+		sample := params.Sample{NS: m.centers[k.Bytes] * factor, Spread: 0.01, Workers: params.Workers{Fastest: 0.5, Typical: 0.75, Last: 3}}
+		return Reading{Sample: sample, MHz: 3000 + float64(launch), Begun: params.Begun{Batches: 4, Late: 1}}, nil
+	})
+	return Within(nil, func(_ string, _ json.RawMessage, c Conditions) (Sampler, error) {
+		m.conditions, m.firstCPUs = c, append(m.firstCPUs, c.FirstCPU)
+		return s, nil
+	})(o, journal)
 }
 
 type samplerFunc func(params.Key, float64) (Reading, error)
