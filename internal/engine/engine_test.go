@@ -396,10 +396,7 @@ func TestRecover(t *testing.T) {
 	m := newSimulated()
 	x := experiment(20, m)
 	x.Launches = 3
-	var err error
-	if x.Journal, err = os.OpenFile(t.TempDir()+"/journal", os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	x.Journal = must.Get(os.OpenFile(t.TempDir()+"/journal", os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600))
 	defer x.Journal.Close()
 	var saved params.File
 	again := experiment(20, m)

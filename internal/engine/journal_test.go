@@ -84,18 +84,14 @@ func TestJournalBehindALink(t *testing.T) {
 }
 
 // journalOf has a simulated sweep write the journal of the file at path, and returns its mark and text.
-func journalOf(t testing.TB, path string) (mark, text string) {
+func journalOf(path string) (mark, text string) {
 	x := experiment(5, newSimulated())
 	x.Launches = 6
 	mark = NewMark()
-	var err error
-	if x.Journal, err = MakeJournal(path, mark); err != nil {
-		t.Fatal(err)
-	}
+	x.Journal = must.Get(MakeJournal(path, mark))
 	defer x.Journal.Close()
 	must.Do(x.Run(context.Background()))
-	all := must.Get(os.ReadFile(JournalPath(path)))
-	return mark, string(all)
+	return mark, string(must.Get(os.ReadFile(JournalPath(path))))
 }
 
 // resumed is an experiment whose file was saved without results.
@@ -108,16 +104,13 @@ func resumed(mark string) *Experiment {
 // An opened journal continues after an incomplete line, and everything but that line is recovered.
 func TestJournalGoesOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "host.json")
-	mark, text := journalOf(t, path)
+	mark, text := journalOf(path)
 	must.Do(os.WriteFile(JournalPath(path), []byte(text+`{"cell":{"kind":`), 0o600))
 	x := resumed(mark)
 	if added, err := x.Recover(path); err != nil || added != 5*6 {
 		t.Fatalf("%d samples are recovered: %v", added, err)
 	}
-	var err error
-	if x.Journal, err = OpenJournal(path, mark); err != nil {
-		t.Fatal(err)
-	}
+	x.Journal = must.Get(OpenJournal(path, mark))
 	defer x.Journal.Close()
 	x.Session, x.Launches = 1, 6
 	must.Do(x.Run(context.Background()))
@@ -137,7 +130,7 @@ func TestJournalGoesOn(t *testing.T) {
 // A damaged journal adds nothing that cannot be written to a file.
 func FuzzRecover(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "host.json")
-	mark, text := journalOf(f, path)
+	mark, text := journalOf(path)
 	f.Add([]byte(text))
 	lines := slices.Collect(strings.Lines(text))
 	f.Add([]byte(strings.Join(slices.Insert(slices.Clone(lines), 9, lines[1]), "")))

@@ -302,11 +302,8 @@ func TestWhy(t *testing.T) {
 	run := begin(t, l)
 	s := lead(t, run.Targets, run)
 	defer s.Close()
-	to, err := s.link(t.Context(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.once(to, order{Operation: ignored, Tau: 1, Bytes: mostIgnored, Times: 2}, parts[params.TamReceive])
+	to := must.Get(s.link(t.Context(), 0, 1))
+	_, err := s.once(to, order{Operation: ignored, Tau: 1, Bytes: mostIgnored, Times: 2}, parts[params.TamReceive])
 	const reason = "the messages to be ignored are more than the kernel keeps"
 	err = run.Why(err)
 	if !errors.Is(err, errHungUp) || !strings.HasPrefix(err.Error(), "there: ") || !strings.Contains(err.Error(), "there says: ") || !strings.HasSuffix(err.Error(), reason) {
