@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,12 +88,8 @@ func TestSimulatedDisturbances(t *testing.T) {
 		{"drift", surveytest.Simulated{Drift: 0.1}, "the reference probe took"},
 	} {
 		f, sim := swept(t, tt.s, 2)
-		found := false
-		for _, d := range doubt.Of(f) {
-			found = found || strings.Contains(d.Error(), tt.want)
-		}
-		if !found {
-			t.Errorf("%s: doubts %v, want %q", tt.name, doubt.Of(f), tt.want)
+		if doubts := doubt.Of(f); !slices.ContainsFunc(doubts, func(d error) bool { return strings.Contains(d.Error(), tt.want) }) {
+			t.Errorf("%s: doubts %v, want %q", tt.name, doubts, tt.want)
 		}
 		if tt.s.Drift == 0 {
 			continue

@@ -188,11 +188,7 @@ func TestMoving(t *testing.T) {
 	must.Do(x.Run(t.Context()))
 	var b strings.Builder
 	view.WriteTables(&b, Tables(f))
-	for _, want := range []string{"4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n"} {
-		if strings.Count(b.String(), want) == 0 {
-			t.Errorf("no %q in\n%s", want, &b)
-		}
-	}
+	contains.All(t, b.String(), "4 cores read memory\n", "4 cores read memory; flag ", "4 cores read memory; flag 2", "% of the time\n")
 	if n := len(Tables(f)); n != 3 {
 		t.Errorf("%d tables", n)
 	}

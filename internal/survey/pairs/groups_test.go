@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,14 +26,11 @@ import (
 func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) float64) *params.File {
 	file := &params.File{Format: params.Format, Version: params.Version}
 	var all numa.CPUSet
-	var groups []numa.CPUSet
 	for i := range n {
 		all = append(all, i)
 	}
-	for i := 0; closer > 1 && i < n; i += closer {
-		groups = append(groups, all[i:min(i+closer, n)])
-	}
 	if closer > 1 {
+		groups := slices.Collect(slices.Chunk(all, closer))
 		file.Provenance.Levels = append(file.Provenance.Levels, numa.Level{Name: "SMT siblings", Groups: groups})
 	}
 	file.Provenance.Levels = append(file.Provenance.Levels, numa.Level{Name: "same node", Groups: []numa.CPUSet{all}})

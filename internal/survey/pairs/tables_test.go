@@ -3,6 +3,7 @@ package pairs
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,11 +23,7 @@ func pairsOf(n int) *params.File {
 	for i := range all {
 		all[i] = i
 	}
-	var groups []numa.CPUSet
-	for i := 0; i < n; i += 4 {
-		groups = append(groups, all[i:min(i+4, n)])
-	}
-	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: groups}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{all}}}
+	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: slices.Collect(slices.Chunk(all, 4))}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{all}}}
 	for a := range n {
 		for b := a + 1; b < n; b++ {
 			times := map[int]float64{0: 50, 8192: 500}
