@@ -89,11 +89,8 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 		off            bool
 	}
 	for _, group := range lists.Groups(rows(cells, lineBytes), func(r Row) table { return table{r.Operation, r.Type, r.OffCache} }) {
-		var terms [][]float64
-		var times []float64
-		for _, r := range group {
-			terms, times = append(terms, []float64{float64(r.N), float64(r.Lines), float64(r.Stride)}), append(times, r.Pass.Center)
-		}
+		terms := lists.Map(group, func(r Row) []float64 { return []float64{float64(r.N), float64(r.Lines), float64(r.Stride)} })
+		times := lists.Map(group, func(r Row) float64 { return r.Pass.Center })
 		if s, err := fit.SumOf(terms, times); err == nil {
 			fits = append(fits, Fit{group[0].Operation, group[0].Type, group[0].OffCache, s.Costs[0], s.Costs[1], s.Costs[2], s.Residual, s.N})
 		}
@@ -106,15 +103,12 @@ const noLines = 1
 
 // Tables have the time of an element by stride, one for each number of elements in cache and off
 // cache.
-func Tables(f *params.File) (tables []view.Table) {
+func Tables(f *params.File) []view.Table {
 	type array struct {
 		n   int
 		off bool
 	}
-	for _, group := range lists.Groups(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }) {
-		tables = append(tables, table(group))
-	}
-	return tables
+	return lists.Map(lists.Groups(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }), table)
 }
 
 // Answer is the time of an element of the longest array by the first operation, at the smallest and

@@ -74,11 +74,8 @@ func (r Row) kind() string {
 func Fits(cells []params.Cell) []Fit {
 	fits := []Fit{}
 	for _, group := range lists.Groups(rows(cells), Row.kind) {
-		var terms [][]float64
-		var times []float64
-		for _, r := range group {
-			terms, times = append(terms, []float64{1, float64(r.Bytes)}), append(times, r.Time.Center)
-		}
+		terms := lists.Map(group, func(r Row) []float64 { return []float64{1, float64(r.Bytes)} })
+		times := lists.Map(group, func(r Row) float64 { return r.Time.Center })
 		if s, err := fit.SumOf(terms, times); err == nil {
 			f := Fit{Operation: group[0].Operation, PageCache: group[0].PageCache, Start: s.Costs[0], Byte: s.Costs[1], Residual: s.Residual}
 			if f.Byte.Value > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -28,24 +29,20 @@ type Slow struct {
 // pair first. In a level of fewer than three pairs, a pair is slow if it takes longer than the
 // median of a farther level, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
-	slow, index := []Slow{}, make(map[[2]int]int)
+	var all []Slow
 	for _, home := range p.Each() {
-		for _, s := range slowAt(home) {
-			i, known := index[[2]int{s.From, s.To}]
-			switch {
-			case !known:
-				index[[2]int{s.From, s.To}] = len(slow)
-				slow = append(slow, s)
-			case s.Score > slow[i].Score:
-				slow[i] = s
-			}
-		}
+		all = append(all, slowAt(home)...)
 	}
-	slices.SortStableFunc(slow, func(a, b Slow) int { return cmp.Compare(b.Score, a.Score) })
+	byScore := func(a, b Slow) int { return cmp.Compare(a.Score, b.Score) }
+	slow := []Slow{}
+	for _, of := range lists.Groups(all, func(s Slow) [2]int { return [2]int{s.From, s.To} }) {
+		slow = append(slow, slices.MaxFunc(of, byScore))
+	}
+	slices.SortStableFunc(slow, func(a, b Slow) int { return byScore(b, a) })
 	return slow
 }
 
-// slowAt are the slow pairs of one home.
+// slowAt are the slow pairs of one home, a pair once for each size.
 func slowAt(p *params.Pairs) (slow []Slow) {
 	spreads := make([][]fit.Spread, len(p.Levels))
 	for l := range p.Levels {
@@ -60,7 +57,6 @@ func slowAt(p *params.Pairs) (slow []Slow) {
 		}
 	}
 	for _, pair := range p.Pairs {
-		var worst *Slow
 		for row, m := range p.Sizes {
 			t, level := pair.Times[row], p.Levels[pair.Level]
 			if math.IsNaN(t.Center) {
@@ -77,12 +73,9 @@ func slowAt(p *params.Pairs) (slow []Slow) {
 			if level.Pairs < 3 && s.Above != "" {
 				outlier, s.Score = true, 0
 			}
-			if outlier && (worst == nil || s.Score > worst.Score) {
-				worst = &s
+			if outlier {
+				slow = append(slow, s)
 			}
-		}
-		if worst != nil {
-			slow = append(slow, *worst)
 		}
 	}
 	return slow
