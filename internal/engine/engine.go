@@ -7,6 +7,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -218,11 +219,8 @@ type state struct {
 }
 
 func newRun(x *Experiment) (*run, error) {
-	seed := x.Seed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(seed, 1)), began: time.Now(), launches: x.Launches, like: make(map[string]float64), worth: make(map[string]float64)}
+	r := &run{Experiment: x, sets: 1, rand: rand.New(rand.NewPCG(cmp.Or(x.Seed, rand.Uint64()), 1)), began: time.Now(), launches: x.Launches,
+		like: make(map[string]float64), worth: make(map[string]float64)}
 	if r.Start == nil {
 		r.Start = start
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/params"
 )
@@ -25,46 +26,43 @@ const long = 1 << 20
 // that runs out of time has samples of every series, and missing sizes lie between measured ones. Within
 // a round cells keep their order. Caches are the bytes of each cache for a core.
 func inRounds(p params.Plan, caches []int, cells []engine.Cell) {
-	series := func(k params.Key) params.Key { // its cells differ only in size
+	var all []*engine.Cell
+	last := 0
+	for i := range cells {
+		all, last = append(all, &cells[i]), max(last, cells[i].Tier)
+	}
+	series := func(c *engine.Cell) params.Key { // its cells differ only in size
+		k := c.Key
 		k.Bytes = 0
 		return k
 	}
-	sizes, last := make(map[params.Key][]int), 0
-	for _, c := range cells {
-		s := series(c.Key)
-		sizes[s] = append(sizes[s], c.Bytes)
-		last = max(last, c.Tier)
-	}
-	stepsOf := make(map[params.Key][]int)
-	for s, all := range sizes {
-		slices.Sort(all)
-		stepsOf[s] = steps(all, caches)
-	}
-	for i := range cells {
-		c := &cells[i]
-		all, step := sizes[series(c.Key)], stepsOf[series(c.Key)]
-		round := fine
-		switch i := slices.Index(all, c.Bytes); {
-		case c.Kind == params.GammaCell && len(p.Operators) == 0 && c.Operator != transfers.Common[0]:
-			round = unasked
-		case c.Once: // cells like it are visited in every launch
-		case i == len(all)-1, transfers.Segment(p, c.Key), slices.Contains(step, c.Bytes),
-			i%8 == 0 && (c.Bytes < p.SegmentBytes || len(step) == 0):
-			round = coarse
-		case i%2 == 0:
-			round = half
+	for _, of := range lists.Groups(all, series) {
+		sizes := lists.Map(of, func(c *engine.Cell) int { return c.Bytes })
+		slices.Sort(sizes)
+		step := steps(sizes, caches)
+		for _, c := range of {
+			round := fine
+			switch i := slices.Index(sizes, c.Bytes); {
+			case c.Tier == 0: // all predictions need these cells
+				continue
+			case c.Kind == params.GammaCell && len(p.Operators) == 0 && c.Operator != transfers.Common[0]:
+				round = unasked
+			case c.Once: // cells like it are visited in every launch
+			case i == len(sizes)-1, transfers.Segment(p, c.Key), slices.Contains(step, c.Bytes),
+				i%8 == 0 && (c.Bytes < p.SegmentBytes || len(step) == 0):
+				round = coarse
+			case i%2 == 0:
+				round = half
+			}
+			rank := 3 * round
+			switch {
+			case c.Bytes > long:
+				rank += 2
+			case c.OffCache:
+				rank++
+			}
+			c.Tier += rank * last
 		}
-		if c.Tier == 0 {
-			continue // all predictions need these cells
-		}
-		rank := 3 * round
-		switch {
-		case c.Bytes > long:
-			rank += 2
-		case c.OffCache:
-			rank++
-		}
-		c.Tier += rank * last
 	}
 }
 
