@@ -50,7 +50,7 @@ func (b boot) upWithin() time.Duration {
 var errNotUp = errors.New("the machine's first program did not start")
 
 func (b boot) once(ctx context.Context, out io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, machine.Limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, machine.Limit, fmt.Errorf("was not done after %v", machine.Limit))
 	defer cancel()
 	ctx, give := context.WithCancelCause(ctx)
 	defer give(nil)
@@ -90,8 +90,6 @@ func (b boot) once(ctx context.Context, out io.Writer) error {
 		return v.err()
 	}
 	switch cause := context.Cause(ctx); {
-	case errors.Is(cause, context.DeadlineExceeded):
-		err = fmt.Errorf("was not done after %v", machine.Limit)
 	case cause != nil:
 		err = cause
 	case !v.up:

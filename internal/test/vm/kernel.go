@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/taulop/taulop/internal/test/must"
 )
 
 const qemu = "qemu-system-x86_64"
@@ -19,31 +21,25 @@ apt-get -q download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*De
 dpkg-deb -x *.deb .`
 
 // needKernel returns the path of Debian's cloud kernel, which has few drivers and boots fast. It is kept
-// in dir.
-func needKernel(ctx context.Context, dir string) (string, error) {
-	kept, err := filepath.Glob(filepath.Join(dir, "vmlinuz-*"))
-	if err != nil {
-		return "", err
+// in dir. An error is a panic.
+func needKernel(ctx context.Context, dir string) string {
+	if kept := must.Get(filepath.Glob(filepath.Join(dir, "vmlinuz-*"))); len(kept) > 0 {
+		return kept[0]
 	}
-	if len(kept) > 0 {
-		return kept[0], nil
-	}
-	download, err := os.MkdirTemp(dir, "download-")
-	if err != nil {
-		return "", err
-	}
+	download := must.Get(os.MkdirTemp(dir, "download-"))
 	defer os.RemoveAll(download)
 	get := exec.CommandContext(ctx, "sh", "-c", unpack)
 	get.Dir = download
 	if err := quietly(get); err != nil {
-		return "", fmt.Errorf("no kernel to boot: name one with -kernel: %w", err)
+		panic(fmt.Errorf("no kernel to boot: name one with -kernel: %w", err))
 	}
-	unpacked, err := filepath.Glob(filepath.Join(download, "boot", "vmlinuz-*"))
-	if err != nil || len(unpacked) == 0 {
-		return "", errors.Join(errors.New("the package lacks boot/vmlinuz: name a kernel with -kernel"), err)
+	unpacked := must.Get(filepath.Glob(filepath.Join(download, "boot", "vmlinuz-*")))
+	if len(unpacked) == 0 {
+		panic(errors.New("the package lacks boot/vmlinuz: name a kernel with -kernel"))
 	}
 	kernel := filepath.Join(dir, filepath.Base(unpacked[0]))
-	return kernel, os.Rename(unpacked[0], kernel) // atomic
+	must.Do(os.Rename(unpacked[0], kernel)) // atomic
+	return kernel
 }
 
 // quietly runs a command and shows its output only if it fails.

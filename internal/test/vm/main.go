@@ -72,7 +72,7 @@ func prove(ctx context.Context, out io.Writer, args []string) {
 		panic(fmt.Errorf("%w: install it (Debian's package qemu-system-x86)", err))
 	}
 	if *kernel == "" {
-		*kernel = must.Get(needKernel(ctx, cache))
+		*kernel = needKernel(ctx, cache)
 	}
 	work := must.Get(os.MkdirTemp("", "taulop-vm-"))
 	defer os.RemoveAll(work)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/vm/machine"
 	"github.com/taulop/taulop/numa"
@@ -204,10 +205,7 @@ func (g guest) placements() {
 	}
 	var found struct{ Placements []numa.Placement }
 	g.execute(taulop, "topo", "-json", "-tau", "4").decode(&found)
-	var names []string
-	for _, p := range found.Placements {
-		names = append(names, string(p.Policy))
-	}
+	names := lists.Map(found.Placements, func(p numa.Placement) string { return string(p.Policy) })
 	list := strings.Join(names, ",")
 	if !slices.EqualFunc(found.Placements, want, func(p numa.Placement, w numa.Policy) bool { return p.Policy == w }) {
 		fail("placements %s, want %v", list, want)
