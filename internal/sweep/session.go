@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -190,21 +190,18 @@ func (s *Session) Missing() error {
 		return c.Survey
 	}
 	lacking, _ := s.Lacking()
-	all, lacks := make(map[string]int), make(map[string]int)
-	for _, c := range s.Cells {
-		all[name(c)]++
-	}
-	for _, c := range lacking {
-		lacks[name(c)]++
-	}
-	var parts []string
-	for _, kind := range slices.SortedFunc(maps.Keys(lacks), func(a, b string) int { return cmp.Or(lacks[b]-lacks[a], strings.Compare(a, b)) }) {
-		part := fmt.Sprintf("%d of %d %s", lacks[kind], all[kind], kind)
-		if lacks[kind] == all[kind] {
-			part = fmt.Sprintf("all %d of %s", all[kind], kind)
+	kinds := lists.Groups(lacking, name)
+	slices.SortFunc(kinds, func(a, b []engine.Cell) int {
+		return cmp.Or(len(b)-len(a), strings.Compare(name(a[0]), name(b[0])))
+	})
+	parts := lists.Map(kinds, func(lacks []engine.Cell) string {
+		kind := name(lacks[0])
+		all := len(lists.Filter(s.Cells, func(c engine.Cell) bool { return name(c) == kind }))
+		if len(lacks) == all {
+			return fmt.Sprintf("all %d of %s", all, kind)
 		}
-		parts = append(parts, part)
-	}
+		return fmt.Sprintf("%d of %d %s", len(lacks), all, kind)
+	})
 	return fmt.Errorf("%w (%s)", missing, strings.Join(parts, ", "))
 }
 
