@@ -4,12 +4,10 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/contains"
@@ -17,32 +15,15 @@ import (
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/view"
-	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
 
 // timed is n CPUs of one level, or in known groups of `closer` CPUs. f gives the times of pairs; noise
 // is the standard deviation of their logarithm.
 func timed(n, closer int, noise float64, random *rand.Rand, f func(a, b int) float64) *params.File {
-	file := &params.File{Format: params.Format, Version: params.Version}
-	var all numa.CPUSet
-	for i := range n {
-		all = append(all, i)
-	}
-	if closer > 1 {
-		groups := slices.Collect(slices.Chunk(all, closer))
-		file.Provenance.Levels = append(file.Provenance.Levels, numa.Level{Name: "SMT siblings", Groups: groups})
-	}
-	file.Provenance.Levels = append(file.Provenance.Levels, numa.Level{Name: "same node", Groups: []numa.CPUSet{all}})
-	for a := range n {
-		for b := a + 1; b < n; b++ {
-			ns := f(a, b) * math.Exp(noise*random.NormFloat64())
-			file.Cells = append(file.Cells, params.Cell{
-				Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Variant: params.PairOf(a, b, params.UnknownHome)},
-				Time: fit.Estimate{Center: ns, Lo: ns * 0.99, Hi: ns * 1.01, N: 6}})
-		}
-	}
-	return file
+	return fileOf(n, closer, "SMT siblings", "same node", []int{0}, func(a, b, _ int) float64 {
+		return f(a, b) * math.Exp(noise*random.NormFloat64())
+	})
 }
 
 func found(t *testing.T, f *params.File) (sets []string) {

@@ -15,30 +15,42 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// pairsOf is a file of n CPUs, four of which share a cache; CPUs 0 and 2 are slow.
-func pairsOf(n int) *params.File {
+// fileOf is a file of n CPUs of one level, or also in groups of `closer` CPUs of another level. ns gives the
+// times of pairs.
+func fileOf(n, closer int, near, far string, sizes []int, ns func(a, b, m int) float64) *params.File {
 	f := &params.File{Format: params.Format, Version: params.Version}
-	f.Plan.Copy = "memcpy"
 	all := make(numa.CPUSet, n)
 	for i := range all {
 		all[i] = i
 	}
-	f.Provenance.Levels = numa.Levels{{Name: "shared L3", Groups: slices.Collect(slices.Chunk(all, 4))}, {Name: "nodes 21 apart", Groups: []numa.CPUSet{all}}}
+	if closer > 1 {
+		f.Provenance.Levels = numa.Levels{{Name: near, Groups: slices.Collect(slices.Chunk(all, closer))}}
+	}
+	f.Provenance.Levels = append(f.Provenance.Levels, numa.Level{Name: far, Groups: []numa.CPUSet{all}})
 	for a := range n {
 		for b := a + 1; b < n; b++ {
-			times := map[int]float64{0: 50, 8192: 500}
-			if a/4 != b/4 {
-				times = map[int]float64{0: 200, 8192: 1600}
-			}
-			for m, ns := range times {
-				if a == 0 && b == 2 && m == 0 {
-					ns = 120
-				}
-				f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairOf(a, b, params.UnknownHome)},
-					Time: fit.Estimate{Center: ns, Lo: ns - 1, Hi: ns + 1, N: 6}})
+			for _, m := range sizes {
+				key := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairOf(a, b, params.UnknownHome)}
+				time := ns(a, b, m)
+				f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Estimate{Center: time, Lo: time * 0.98, Hi: time * 1.02, N: 6}})
 			}
 		}
 	}
+	return f
+}
+
+// pairsOf is a file of n CPUs, four of which share a cache; CPUs 0 and 2 are slow.
+func pairsOf(n int) *params.File {
+	f := fileOf(n, 4, "shared L3", "nodes 21 apart", []int{0, 8192}, func(a, b, m int) float64 {
+		switch {
+		case a == 0 && b == 2 && m == 0:
+			return 120
+		case a/4 == b/4:
+			return map[int]float64{0: 50, 8192: 500}[m]
+		}
+		return map[int]float64{0: 200, 8192: 1600}[m]
+	})
+	f.Plan.Copy = "memcpy"
 	return f
 }
 
