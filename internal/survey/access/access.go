@@ -28,16 +28,8 @@ var AllOperations = append(slices.Clone(Operations), Dot)
 // Types are the types of elements.
 var Types = []string{"int32", "float32", "float64"}
 
-// ElementBytes is the size of a type's element; 0: unknown type.
-func ElementBytes(typ string) int {
-	switch typ {
-	case "int32", "float32":
-		return 4
-	case "float64":
-		return 8
-	}
-	return 0
-}
+// ElementBytes is the size of a type's element.
+var ElementBytes = map[string]int{"int32": 4, "float32": 4, "float64": 8}
 
 // A Pass is N elements, Stride apart, of an array of N·Stride.
 type Pass struct {
@@ -48,12 +40,12 @@ type Pass struct {
 }
 
 // Bytes is the size of the array.
-func (p Pass) Bytes() int { return p.N * p.Stride * ElementBytes(p.Type) }
+func (p Pass) Bytes() int { return p.N * p.Stride * ElementBytes[p.Type] }
 
 // Lines is N_c of eq. (2), the number of cache lines that a pass touches. The array begins with a
 // line.
 func (p Pass) Lines(lineBytes int) int {
-	size := ElementBytes(p.Type)
+	size := ElementBytes[p.Type]
 	if p.Stride*size >= lineBytes {
 		return p.N
 	}
@@ -181,7 +173,7 @@ func elements[E element](mem []byte) []E {
 // sum is the result of an operation over n elements that each add one, with the operation's rounding:
 // a partial sum for each lane, the last one with the remainder.
 func sum[E element](operation, typ string, n, stride int, one E) (sum float64) {
-	perRound := roundBytes / ElementBytes(typ)
+	perRound := roundBytes / ElementBytes[typ]
 	if stride == 1 && inRounds(operation, typ) {
 		sum, n = float64(perRound/lanes)*float64(lanes*repeated(n/perRound, one)), n%perRound
 	}

@@ -118,7 +118,7 @@ func TestChecksCatch(t *testing.T) {
 				t.Errorf("%s: the check does not restore the array: %v", p.Variant(), err)
 			}
 			w.Pass(mem, 1)
-			*(*byte)(unsafe.Pointer(&mem[ElementBytes(typ)])) ^= 1
+			*(*byte)(unsafe.Pointer(&mem[ElementBytes[typ]])) ^= 1
 			if err := w.Check(mem, 1); err == nil {
 				t.Errorf("%s: a change between the elements is not detected", p.Variant())
 			}

@@ -67,7 +67,7 @@ func Grid(operations, types []string, n, strides []int) (passes []Pass) {
 // an array is too small for a stride.
 func Sized(operations, types []string, sizes, strides []int) (passes []Pass, err error) {
 	for _, typ := range types {
-		element := ElementBytes(typ)
+		element := ElementBytes[typ]
 		for _, size := range sizes {
 			if size < element {
 				return nil, fmt.Errorf("an array of %d bytes is smaller than one %s: give it %d or more", size, typ, element)

@@ -68,7 +68,7 @@ func rows(cells []params.Cell, lineBytes int) []Row {
 		if p, ok := PassOf(c.Key); ok {
 			rows = append(rows, Row{Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
 				Bytes: c.Bytes, Lines: p.Lines(lineBytes), Pass: c.Time, Element: c.Time.Scale(1 / float64(p.N)),
-				GBs: c.Time.Rate(float64(p.N * ElementBytes(p.Type))), Samples: c.Values()})
+				GBs: c.Time.Rate(float64(p.N * ElementBytes[p.Type])), Samples: c.Values()})
 		}
 	}
 	off := func(r Row) int { return lists.FalseFirst(r.OffCache) }

@@ -122,7 +122,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 	}
 	for _, m := range r.Packets() {
 		for _, parameter := range []string{params.NetTransfer, params.TamSend, params.TamTake, params.TamReceive, params.TamSendGap, params.TamReceiveGap} {
-			if n := unread(parameter) * m; n > r.Unread {
+			if n := unread[parameter] * m; n > r.Unread {
 				warnings = append(warnings, fmt.Errorf("%s of packets of %d bytes is left out: it needs %d unread bytes, and the kernel there keeps %d: raise the second number of net.ipv4.tcp_rmem on that host", parameter, m, n, r.Unread))
 				continue
 			}
@@ -134,15 +134,7 @@ func (r Request) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, er
 }
 
 // unread is the smallest number of messages that must wait unread for a parameter.
-func unread(parameter string) int {
-	switch parameter {
-	case params.TamTake:
-		return 1
-	case params.TamReceive:
-		return leastIgnored
-	}
-	return 0
-}
+var unread = map[string]int{params.TamTake: 1, params.TamReceive: leastIgnored}
 
 // profiled gives the time of a message over its size.
 func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
