@@ -1,10 +1,12 @@
 package sweep
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/transfers"
@@ -63,18 +65,11 @@ func significant(f *params.File, bandwidth bool) (keys []params.Key) {
 	}
 	for _, policy := range f.Plan.Policies {
 		add := func(matches func(*params.Cell) bool) {
-			var best *params.Cell
-			for i := range f.Cells {
-				c := &f.Cells[i]
-				if c.Placement != policy || !c.Time.Known() || c.Segments+c.SegmentBytes > 0 || !matches(c) {
-					continue
-				}
-				if best == nil || c.Tau > best.Tau || c.Tau == best.Tau && c.Bytes > best.Bytes {
-					best = c
-				}
-			}
-			if best != nil && !slices.Contains(keys, best.Key) {
-				keys = append(keys, best.Key)
+			all := lists.Filter(f.Cells, func(c params.Cell) bool {
+				return c.Placement == policy && c.Time.Known() && c.Segments+c.SegmentBytes == 0 && matches(&c)
+			})
+			if len(all) > 0 {
+				keys = append(keys, slices.MaxFunc(all, func(a, b params.Cell) int { return cmp.Or(a.Tau-b.Tau, a.Bytes-b.Bytes) }).Key)
 			}
 		}
 		copies := func(off, alone bool) func(*params.Cell) bool {
@@ -100,5 +95,5 @@ func significant(f *params.File, bandwidth bool) (keys []params.Key) {
 		add(copies(true, true))
 		add(copies(false, false))
 	}
-	return keys
+	return lists.Unique(keys)
 }
