@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -67,13 +68,8 @@ func compared(a, b *params.File) *compare.Comparison {
 	for _, c := range a.Cells {
 		has[c.Key] = true
 	}
-	var sizes []int
-	for _, c := range b.Cells {
-		if c.Kind == params.TransferCell && has[c.Key] && !slices.Contains(sizes, c.Bytes) {
-			sizes = append(sizes, c.Bytes)
-		}
-	}
-	slices.Sort(sizes)
+	both := lists.Filter(b.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && has[c.Key] })
+	sizes := lists.Rising(lists.Map(both, func(c params.Cell) int { return c.Bytes }))
 	of := func(sizes ...int) (*compare.Comparison, error) {
 		return compare.New([]compare.Machine{{Name: "a", File: a}, {Name: "b", File: b}}, compare.Choice{Sizes: sizes, Test: &test})
 	}
@@ -132,13 +128,10 @@ func slower(f *params.File, by float64) *params.File {
 type call int
 
 func callOf(differs bool, ratio float64) call {
-	switch {
-	case !differs:
+	if !differs {
 		return 0
-	case ratio > 1:
-		return 1
 	}
-	return -1
+	return call(cmp.Compare(ratio, 1))
 }
 
 // A tally counts comparisons in which a cell differs, and cells: all that differ if no difference was added, else
@@ -147,14 +140,9 @@ type tally struct{ comparisons, differ, cells, found int }
 
 func (t *tally) add(calls []call, by float64) {
 	t.comparisons++
-	any := false
-	for _, c := range calls {
-		t.cells++
-		if c == 1 || c != 0 && by == 0 {
-			t.found, any = t.found+1, true
-		}
-	}
-	if any {
+	found := len(lists.Filter(calls, func(c call) bool { return c == 1 || c != 0 && by == 0 }))
+	t.cells, t.found = t.cells+len(calls), t.found+found
+	if found > 0 {
 		t.differ++
 	}
 }

@@ -188,16 +188,14 @@ func homes(m *numa.Machine, a, b int) []params.Home {
 // third is the node with memory that is neither worker's and is farthest from both.
 func third(m *numa.Machine, p numa.Placement) (node int, exists bool) {
 	writer, reader := p.Workers[0].UserNode, p.Workers[1].UserNode
-	farthest := -1
-	for _, n := range m.Nodes {
-		if n.ID == writer || n.ID == reader || n.Forbidden || n.MemoryBytes == 0 {
-			continue
-		}
-		if d := m.Distance(writer, n.ID) + m.Distance(reader, n.ID); d > farthest {
-			farthest, node, exists = d, n.ID, true
-		}
+	others := lists.Filter(m.Nodes, func(n numa.Node) bool {
+		return n.ID != writer && n.ID != reader && !n.Forbidden && n.MemoryBytes > 0
+	})
+	if len(others) == 0 {
+		return 0, false
 	}
-	return node, exists
+	distance := func(n numa.Node) int { return m.Distance(writer, n.ID) + m.Distance(reader, n.ID) }
+	return slices.MaxFunc(others, func(a, b numa.Node) int { return distance(a) - distance(b) }).ID, true
 }
 
 // Open prepares sampling.
