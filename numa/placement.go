@@ -319,13 +319,8 @@ func (m *Machine) Couple(p Placement) Placement {
 // memoryNodes are the allowed nodes with memory, or all allowed nodes if no node's memory is known.
 func (m *Machine) memoryNodes() []int {
 	known := slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.MemoryBytes > 0 })
-	var ids []int
-	for _, node := range m.Nodes {
-		if !node.Forbidden && (node.MemoryBytes > 0 || !known) {
-			ids = append(ids, node.ID)
-		}
-	}
-	return ids
+	usable := lists.Filter(m.Nodes, func(n Node) bool { return !n.Forbidden && (n.MemoryBytes > 0 || !known) })
+	return lists.Map(usable, func(n Node) int { return n.ID })
 }
 
 // farthest looks from the node upwards and then from 0, so that at equal distances the workers'

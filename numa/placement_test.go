@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/numatest"
 	"github.com/taulop/taulop/numa"
@@ -32,10 +33,7 @@ func small() *numa.Machine {
 
 // places writes each worker as CPU/user node/intermediate node.
 func places(p numa.Placement) string {
-	var all []string
-	for _, w := range p.Workers {
-		all = append(all, fmt.Sprintf("%d/%d/%d", w.ID, w.UserNode, w.IntermediateNode))
-	}
+	all := lists.Map(p.Workers, func(w numa.Worker) string { return fmt.Sprintf("%d/%d/%d", w.ID, w.UserNode, w.IntermediateNode) })
 	return strings.Join(all, " ")
 }
 

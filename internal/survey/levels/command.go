@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -46,11 +47,9 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if err != nil {
 			return t, err
 		}
-		var known []string
 		found, _ := Levels(m, place, r.Taus[0])
-		for _, l := range found {
-			known, t.About = append(known, l.Name), append(t.About, l.about())
-		}
+		known := lists.Map(found, func(l Level) string { return l.Name })
+		t.About = lists.Map(found, Level.about)
 		for _, name := range r.Levels {
 			if !slices.Contains(known, name) {
 				return t, fmt.Errorf("-levels: there is no level %q on this machine: choose from %s", name, strings.Join(known, ", "))

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -76,11 +77,8 @@ func (s *Simulated) now() State {
 }
 
 // Shares are the states' shares of the time.
-func (s *Simulated) Shares() (shares []float64) {
-	for _, spent := range s.spent {
-		shares = append(shares, float64(spent)/float64(s.until))
-	}
-	return shares
+func (s *Simulated) Shares() []float64 {
+	return lists.Map(s.spent, func(spent time.Duration) float64 { return float64(spent) / float64(s.until) })
 }
 
 // look is the time of an empty round of workers, or of one worker's instruction, and of sums on two.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Limit is the time after which a machine ends.
@@ -84,12 +86,9 @@ var All = []Machine{
 
 // Lookup finds a machine by name.
 func Lookup(name string) (Machine, error) {
-	var names []string
-	for _, m := range All {
-		if m.Name == name {
-			return m, nil
-		}
-		names = append(names, m.Name)
+	names := lists.Map(All, func(m Machine) string { return m.Name })
+	if i := slices.Index(names, name); i >= 0 {
+		return All[i], nil
 	}
 	return Machine{}, fmt.Errorf("there is no machine %q: choose from %s", name, strings.Join(names, ", "))
 }
