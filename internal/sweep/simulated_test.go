@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -188,5 +190,23 @@ func TestMissing(t *testing.T) {
 	s := &Session{Experiment: x}
 	if got := fmt.Sprint(s.Missing()); !strings.Contains(got, " of copy, ") || !strings.Contains(got, "(all ") || !strings.Contains(got, "of 2 γ") || strings.Contains(got, "transfers") {
 		t.Error(got)
+	}
+}
+
+// Open refuses a file that a new sweep would replace, that is none of a sweep, or that cannot be replaced.
+func TestOpenRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "host.json")
+	must.Do(os.WriteFile(path, []byte("precious"), 0o600))
+	for _, tt := range []struct {
+		r    Request
+		want string
+	}{{Request{Path: path}, "already exists: go on with it"}, {Request{Path: path, Resume: true}, "host.json"}, {Request{Path: os.DevNull, Force: true}, "is no regular file"}} {
+		_, err := Open(tt.r, numatest.EPYC(1, 1, 1, 2, 1))
+		if refused := engine.RefusedError(""); !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%+v: %v, want %q", tt.r, err, tt.want)
+		}
+	}
+	if text := must.Get(os.ReadFile(path)); string(text) != "precious" {
+		t.Errorf("the file is now %q", text)
 	}
 }
