@@ -69,7 +69,8 @@ func significant(f *params.File, bandwidth bool) (keys []params.Key) {
 				return c.Placement == policy && c.Time.Known() && c.Segments+c.SegmentBytes == 0 && matches(&c)
 			})
 			if len(all) > 0 {
-				keys = append(keys, slices.MaxFunc(all, func(a, b params.Cell) int { return cmp.Or(a.Tau-b.Tau, a.Bytes-b.Bytes) }).Key)
+				largest := slices.MaxFunc(all, func(a, b params.Cell) int { return cmp.Or(a.Tau-b.Tau, a.Bytes-b.Bytes) })
+				keys = append(keys, largest.Key)
 			}
 		}
 		copies := func(off, alone bool) func(*params.Cell) bool {

@@ -200,7 +200,11 @@ func TestOpenRefuses(t *testing.T) {
 	for _, tt := range []struct {
 		r    Request
 		want string
-	}{{Request{Path: path}, "already exists: go on with it"}, {Request{Path: path, Resume: true}, "host.json"}, {Request{Path: os.DevNull, Force: true}, "is no regular file"}} {
+	}{
+		{Request{Path: path}, "already exists: go on with it"},
+		{Request{Path: path, Resume: true}, "host.json"},
+		{Request{Path: os.DevNull, Force: true}, "is no regular file"},
+	} {
 		_, err := Open(tt.r, numatest.EPYC(1, 1, 1, 2, 1))
 		if refused := engine.RefusedError(""); !errors.As(err, &refused) || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%+v: %v, want %q", tt.r, err, tt.want)

@@ -135,8 +135,9 @@ func Answer(f *params.File) string {
 func table(rows []Row) view.Table {
 	strides := lists.Rising(lists.Map(rows, func(r Row) int { return r.Stride }))
 	t := view.Table{
-		Title:   fmt.Sprintf("Passes over %d elements, %s: ns an element, by stride in elements; GB/s at stride %d", rows[0].N, view.Cache(rows[0].OffCache), strides[0]),
-		Columns: slices.Concat(view.Words("operation", "type"), view.Numbers(lists.Map(strides, strconv.Itoa)...), view.Numbers("GB/s")),
+		Title: fmt.Sprintf("Passes over %d elements, %s: ns an element, by stride in elements; GB/s at stride %d", rows[0].N, view.Cache(rows[0].OffCache), strides[0]),
+		Columns: slices.Concat(view.Words("operation", "type"), view.Numbers(lists.Map(strides, strconv.Itoa)...),
+			view.Numbers("GB/s")),
 	}
 	for _, group := range lists.Groups(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
 		cells, speed := make([]string, len(strides)), ""

@@ -30,9 +30,10 @@ func fileOf(n, closer int, near, far string, sizes []int, ns func(a, b, m int) f
 	for a := range n {
 		for b := a + 1; b < n; b++ {
 			for _, m := range sizes {
-				key := params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: params.PairOf(a, b, params.UnknownHome)}
-				time := ns(a, b, m)
-				f.Cells = append(f.Cells, params.Cell{Key: key, Time: fit.Estimate{Center: time, Lo: time * 0.98, Hi: time * 1.02, N: 6}})
+				time, pair := ns(a, b, m), params.PairOf(a, b, params.UnknownHome)
+				f.Cells = append(f.Cells, params.Cell{
+					Key:  params.Key{Kind: params.PairCell, Placement: numa.List, Tau: 1, Bytes: m, Variant: pair},
+					Time: fit.Estimate{Center: time, Lo: time * 0.98, Hi: time * 1.02, N: 6}})
 			}
 		}
 	}
