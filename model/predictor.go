@@ -24,6 +24,7 @@ type Predictor struct {
 	NoGamma   error         // why reductions have no cost; nil: they have
 	Warnings  []error       // reasons to doubt costs
 
+	asked       Choice // without defaults
 	in          func(*collective.Schedule) Coster
 	of          func(*collective.Schedule) TauLop // by call
 	byFootprint bool                              // L of a segment depends on the call's footprint, see Context
@@ -39,13 +40,14 @@ type Coster interface {
 // NewPredictor makes a model of a file's parameters. It fails where the file lacks parameters of the
 // model, except γ, see NoGamma.
 func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
+	asked := c
 	c.Model = cmp.Or(c.Model, Models[0])
 	if err := c.check(f); err != nil {
 		return nil, err
 	}
 	if f.OfLevels() && !OfPairs(c.Model) {
 		c.As = nil // the file has the measured library's messages
-		p := &Predictor{Choice: c}
+		p := &Predictor{Choice: c, asked: asked}
 		p.Transport = Whole
 		return p, p.hierarchy(f)
 	}
@@ -57,7 +59,7 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 	if f.Plan.Whole { // measured over the library's own protocols
 		c.As, c.Transport = nil, Whole
 	}
-	p := &Predictor{Choice: c}
+	p := &Predictor{Choice: c, asked: asked}
 	of, err := p.selection(f)
 	if err != nil {
 		return nil, err
@@ -102,6 +104,13 @@ func NewPredictor(f *params.File, c Choice) (*Predictor, error) {
 		return p, p.loggp(f, p.of)
 	}
 	return p, nil
+}
+
+// On is a predictor of the same choice, from its file, for ranks on a cluster.
+func (p *Predictor) On(f *params.File, cluster *Cluster) (*Predictor, error) {
+	c := p.asked
+	c.Cluster = cluster
+	return NewPredictor(f, c)
 }
 
 // fill fills in defaults, and adds warnings about the file.

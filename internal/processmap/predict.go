@@ -18,6 +18,7 @@ type Model struct {
 	Says     string // its parameters
 	Warnings []error
 
+	file      *params.File
 	predictor *model.Predictor // nil: pairs
 	pairs     *model.TauLop
 	network   *model.Network
@@ -28,7 +29,7 @@ type Model struct {
 // NewModel predicts from a file's transfers. places are the workers of the predictor's placement by
 // core; nil if the file does not tell what its CPUs share.
 func NewModel(f *params.File, p *model.Predictor, places []int32) *Model {
-	m := &Model{Says: p.Title() + ", " + p.Channel, Warnings: p.Warnings, predictor: p, places: places}
+	m := &Model{Says: p.Title() + ", " + p.Channel, Warnings: p.Warnings, file: f, predictor: p, places: places}
 	if p.Cluster != nil {
 		m.network = p.Cluster.Network
 	}
@@ -134,9 +135,10 @@ func (p *program) cost(m *Mapping) error {
 		taulop.Cluster = cluster
 		c, err = taulop.Cost(p.schedule)
 	} else {
-		predictor := *p.predictor
-		predictor.Cluster = cluster
-		c, err = predictor.Cost(p.schedule)
+		var predictor *model.Predictor
+		if predictor, err = p.predictor.On(p.file, cluster); err == nil {
+			c, err = predictor.Cost(p.schedule)
+		}
 	}
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/model"
+	"github.com/taulop/taulop/mpi"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -192,6 +193,24 @@ func TestConcurrencyCounts(t *testing.T) {
 	}
 	if swaps.Extrapolated {
 		t.Error("what was measured is extrapolated")
+	}
+}
+
+// With an MPI library's protocols, too, messages between nodes cost what the network takes.
+func TestLibraryOnNodes(t *testing.T) {
+	f := swept(t, two(), 0.5, 3)
+	table := &params.Table{Transfers: params.Curve{Sizes: []int{1, 1 << 20}, Taus: []int{1, 8}, Times: [][]float64{{1, 2}, {1, 2}}}, Overheads: []float64{1, 1}}
+	library := must.Get(mpi.Named("openmpi4-none"))
+	p := must.Get(model.NewPredictor(f, model.Choice{As: library, Cluster: &model.Cluster{Nodes: 2, Network: &model.Network{Network: params.Network{Name: "slow"}, Table: table}}}))
+	machine, places, err := OfFile(f, p.Placement, "test", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, _ := comm.New(4)
+	must.Do(x.Add(0, 1, 64<<10, 1))
+	r := run(t, Request{Matrix: x, Machine: machine, Model: NewModel(f, p, places)})
+	if block, cyclic := *r.Mapping(Block).Seconds, *r.Mapping(Cyclic).Seconds; block > 0.1 || cyclic < 1 {
+		t.Errorf("a message within a node: %v s; through a network of 1 s a message: %v s", block, cyclic)
 	}
 }
 
