@@ -56,6 +56,16 @@ type Schedule struct {
 	temp func(rank int) int
 }
 
+// A Key identifies a schedule of an algorithm.
+type Key struct {
+	algorithm        *Algorithm
+	call             Call
+	blocking, toSelf bool
+}
+
+// Key is equal for schedules of equal cost, apart from Between.
+func (s *Schedule) Key() Key { return Key{s.Algorithm, s.Call, s.Blocking, s.ToSelf} }
+
 // Block is a sequence of stages that is repeated Repeat times.
 type Block struct {
 	Repeat int

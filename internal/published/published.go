@@ -346,13 +346,7 @@ type predictors struct {
 type made struct {
 	*model.Predictor
 	err   error
-	costs map[call]costed
-}
-
-type call struct {
-	algorithm *collective.Algorithm
-	collective.Call
-	blocking bool
+	costs map[collective.Key]costed
 }
 
 type costed struct {
@@ -403,7 +397,7 @@ func (p *predictors) predict(cell *Cell) error {
 	if predictor.err != nil {
 		return predictor.err
 	}
-	key := call{s.Algorithm, s.Call, s.Blocking}
+	key := s.Key()
 	cost, known := predictor.costs[key]
 	if !known {
 		cost.Cost, cost.err = predictor.Cost(s)
@@ -447,7 +441,7 @@ func (p *predictors) at(at place) *made {
 	if predictor, known := p.made[at]; known {
 		return predictor
 	}
-	predictor := &made{costs: make(map[call]costed)}
+	predictor := &made{costs: make(map[collective.Key]costed)}
 	p.made[at] = predictor
 	ranks := cmp.Or(at.p, p.largest[at])
 	how := p.how

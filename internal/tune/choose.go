@@ -37,7 +37,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 		return Verdict{Why: None}, nil
 	}
 	v, beaten := Verdict{}, candidate{}
-	costs := costs{Chooser: c, known: make(map[schedule]model.Cost), limit: math.Inf(1)}
+	costs := costs{Chooser: c, known: make(map[collective.Key]model.Cost), limit: math.Inf(1)}
 	if own, known := c.Library.Own(of, p, m); known {
 		if chosen, err := costs.of(of, own, p, m); err == nil {
 			beaten, v.OwnKnown = chosen, true
@@ -122,16 +122,8 @@ type candidate struct {
 // costs are the costs of settings, some of which share a schedule.
 type costs struct {
 	*Chooser
-	known map[schedule]model.Cost
+	known map[collective.Key]model.Cost
 	limit float64 // seconds, above which costs are not evaluated
-}
-
-// A schedule identifies one.
-type schedule struct {
-	algorithm *collective.Algorithm
-	collective.Call
-	blocking bool
-	toSelf   bool
 }
 
 // of is a setting with its cost.
@@ -140,7 +132,7 @@ func (c *costs) of(of *collective.Collective, s mpi.Setting, p, m int) (candidat
 	if err != nil {
 		return candidate{}, err
 	}
-	key := schedule{made.Algorithm, made.Call, made.Blocking, made.ToSelf}
+	key := made.Key()
 	cost, known := c.known[key]
 	if !known {
 		if cost, err = Within(c.Predictor, made, c.limit); err != nil {

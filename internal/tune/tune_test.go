@@ -77,7 +77,7 @@ func TestRulesGain(t *testing.T) {
 						continue
 					}
 					cost := func(x mpi.Setting) float64 {
-						one := must.Get((&costs{c, make(map[schedule]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From))
+						one := must.Get((&costs{c, make(map[collective.Key]model.Cost), math.Inf(1)}).of(table.Collective, x, table.P, s.From))
 						return one.Seconds
 					}
 					mine := cost(s.Setting)
@@ -122,7 +122,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 				for m := 64; m <= 4<<20; m *= 4 {
 					settings := l.Settings(of, ranks, m)
 					v := must.Get(c.Choose(of, settings, ranks, m, before))
-					exact := costs{c, make(map[schedule]model.Cost), math.Inf(1)}
+					exact := costs{c, make(map[collective.Key]model.Cost), math.Inf(1)}
 					var all []candidate
 					for _, s := range settings {
 						one := must.Get(exact.of(of, s, ranks, m))

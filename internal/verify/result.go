@@ -191,8 +191,8 @@ func (e *Experiment) PatternFile() *params.File {
 		return nil
 	}
 	e.File.Warnings = append(e.File.Warnings, e.Warnings...)
-	for p, forced := range e.Forced {
-		if forced {
+	for _, p := range slices.Sorted(maps.Keys(e.Forced)) {
+		if e.Forced[p] {
 			e.File.Warnings = append(e.File.Warnings, fmt.Sprintf("message patterns among %d ranks that shared fewer CPUs: their times are no measurement", p))
 		}
 	}
