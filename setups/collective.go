@@ -32,8 +32,7 @@ type Collective struct {
 // RunCollective carries out a schedule and returns the time of each run in ns, from the announced start
 // to the last rank's finish, less the time of an empty run. It fails if a rank's result is wrong.
 //
-// Off cache, ranks send from one arena and receive into another, which the team keeps from call to
-// call.
+// Off cache, ranks send from one arena and receive into another.
 func (t *Team) RunCollective(ctx context.Context, c Collective) ([]float64, error) {
 	if p := c.Schedule.Call.P; p != t.Tau() {
 		return nil, fmt.Errorf("a schedule for %d ranks needs as many workers, there are %d", p, t.Tau())
@@ -77,9 +76,10 @@ func (t *Team) beyond(empty, times []float64) []float64 {
 type performance struct {
 	Collective
 	measurement
-	ranks    []*rank
-	patterns [][]byte
-	since    int64 // of processes: the epoch on the system's clock, ns
+	ranks      []*rank
+	patterns   [][]byte
+	arenaBytes int   // of each arena; 0: in cache
+	since      int64 // of processes: the epoch on the system's clock, ns
 }
 
 type rank struct {
@@ -121,17 +121,6 @@ type fetch struct {
 	spanCopy
 }
 
-// arenaBytes is the common size of the arenas of collectives, at least the given one.
-func (t *Team) arenaBytes(bytes int) int {
-	t.memory.drop(func(r *region) bool { return r.of == arenaOfRanks && len(r.mem) < bytes })
-	for k, r := range t.memory.kept {
-		if k.of == arenaOfRanks {
-			return len(r.mem)
-		}
-	}
-	return bytes
-}
-
 // lay prepares a collective: its clock, the ranks' programs and their memory.
 func (t *Team) lay(c Collective) (*performance, error) {
 	run := &performance{Collective: c, patterns: t.patterns, since: shm.Monotonic()}
@@ -165,32 +154,15 @@ func (p *performance) place(t *Team) error {
 			}
 		}
 	}
-	bytes := 0
-	if largest != [2]int{} {
-		bytes = t.arenaBytes(max(p.ArenaBytes, 2*largest[sending], 2*largest[receiving]))
-	}
-	var walks [2]walk
-	for side, size := range largest {
-		if size > 0 {
-			walks[side] = newWalk(bytes, size, t.next[side])
-		}
-	}
-	// Each time that runs receive at a place again, they send from another place than before: stale
-	// bytes there are wrong ones, and check finds them.
-	if n := walks[sending].places; n > 0 && walks[receiving].places%n == 0 {
-		walks[receiving].places--
-	}
-	for side := range walks {
-		if walks[side].places > 0 {
-			t.next[side] = walks[side].down(len(p.started) / 2)
-		}
+	if most := max(largest[sending], largest[receiving]); most > 0 {
+		p.arenaBytes = t.memory.common(arena, max(p.ArenaBytes, 2*most))
 	}
 	for id, r := range p.ranks {
 		for b := range r.buffers {
 			buf, side := &r.buffers[b], p.side(id, collective.Buffer(b))
 			of, n := userBuffer, buf.size
 			if buf.size > 0 && side >= 0 && p.ArenaBytes > 0 {
-				of, n, buf.walk = arenaOfRanks, bytes, walks[side]
+				of, n = arena, p.arenaBytes
 			}
 			var err error
 			if buf.mem, err = p.user(of, id, side, n); err != nil {
@@ -198,7 +170,38 @@ func (p *performance) place(t *Team) error {
 			}
 		}
 	}
+	if p.arenaBytes > 0 {
+		p.walk(largest)
+	}
 	return nil
+}
+
+// walk sets the walks of buffers through the arenas, by the largest size of each side.
+func (p *performance) walk(largest [2]int) {
+	var walks [2]walk
+	down := p.team.arenas()
+	for side, size := range largest {
+		if size > 0 {
+			walks[side] = newWalk(p.arenaBytes, size, down)
+		}
+	}
+	// Each time that runs receive at a place again, they send from another place than before: stale
+	// bytes there are wrong ones, and check finds them.
+	if n := walks[sending].places; n > 0 && walks[receiving].places%n == 0 {
+		walks[receiving].places--
+	}
+	further := sending
+	if largest[receiving] > largest[sending] {
+		further = receiving
+	}
+	p.team.down = walks[further].down(len(p.started) / 2)
+	for id, r := range p.ranks {
+		for b := range r.buffers {
+			if buf, side := &r.buffers[b], p.side(id, collective.Buffer(b)); buf.size > 0 && side >= 0 {
+				buf.walk = walks[side]
+			}
+		}
+	}
 }
 
 // side is the arena of a buffer off cache, −1 if it is in none.

@@ -127,7 +127,7 @@ func TestArenasGrow(t *testing.T) {
 	}{{1000, true}, {50000, false}, {1 << 20, true}, {1000, false}} {
 		s := must.Get(ring.Schedule(collective.Call{P: 2, M: tt.m}))
 		must.Get(team.RunCollective(t.Context(), Collective{Schedule: s, Segments: 2, SegmentBytes: 4096, Runs: 3, ArenaBytes: 1 << 20}))
-		is := team.memory.kept[key{of: arenaOfRanks, side: sending}]
+		is := team.memory.kept[key{of: arena, side: sending}]
 		if len(is.mem) < 2*2*tt.m || tt.grows == (is == last) {
 			t.Errorf("blocks of %d bytes: an arena of %d bytes, mapped again: %v", tt.m, len(is.mem), is != last)
 		}

@@ -162,7 +162,7 @@ func TestLoadsOfTeam(t *testing.T) {
 	if first != 2 && !team.placement.Oversubscribed {
 		t.Errorf("%d arenas were read, of 2 workers", first)
 	}
-	run(Trial{Setup: Sendrecv, ArenaBytes: 4 << 20}) // which has arenas of its own
+	run(Trial{Setup: Sendrecv, ArenaBytes: 4 << 20}) // which receives into another arena
 	if l := team.Loads(); l.Buffers != 2*first {
 		t.Errorf("%d arenas were read, want %d", l.Buffers, 2*first)
 	}

@@ -57,8 +57,7 @@ func loadsOf(arena []byte, from int) params.Loads {
 // take turns, and their loads tell nothing of each other's walks.
 func (m *measurement) read(w *worker, side, from int) {
 	for _, r := range m.team.memory.used {
-		arena := r.of == arenaOfTrials || r.of == arenaOfRanks || r.of == arrayOfPasses
-		if arena && r.worker == w.id && r.side == side && !r.read && !m.byTurns {
+		if (r.of == arena || r.of == arrayOfPasses) && r.worker == w.id && r.side == side && !r.read && !m.byTurns {
 			w.loads.Add(loadsOf(r.mem, from))
 			r.read = true
 		}

@@ -70,11 +70,11 @@ func (m *measurement) region(k key, n int, life lifetime, write func([]byte, int
 	return m.team.memory.region(k, n, life, write)
 }
 
-// user returns worker w's memory to send from or to receive into. An arena stays mapped, and the
-// bytes to send in it never change.
+// user returns worker w's memory to send from or to receive into. Arenas and large buffers stay mapped, and
+// the bytes to send in them never change.
 func (m *measurement) user(of purpose, w, side, n int) ([]byte, error) {
 	life, write := fresh, zeros
-	if of == arenaOfRanks {
+	if of == arena || of == largeBuffer {
 		life = kept
 	}
 	if side == sending {

@@ -51,35 +51,15 @@ func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 // overwrites reports whether a received message overwrites the sent one.
 func (s Setup) overwrites() bool { return !s.alone && !s.separate }
 
-// ground is the number of the kept region that a setup's messages walk through. Setups share a region
-// if each can check the bytes that the others leave, and a message reaches the memory used longest ago.
-func (s Setup) ground() int {
+// sides are the kept regions that a setup's workers send from and receive into.
+func (s Setup) sides() (from, into int) {
 	switch {
-	case s.operator != nil:
-		return 3
-	case s.shared:
-		return 2
+	case s.shared: // it sends nothing
+		return receiving, receiving
 	case s.separate:
-		return 1
+		return sending, receiving
 	}
-	return 0
-}
-
-// room is the part of n bytes of user memory that messages walk through: half of it if the receive
-// buffer is separate.
-func (s Setup) room(n int) int {
-	if s.separate {
-		return n / 2 / unitBytes * unitBytes
-	}
-	return n
-}
-
-// userBytes is the user memory for messages of n bytes.
-func (s Setup) userBytes(n int) int {
-	if s.separate {
-		return 2 * unitsOf(n) * unitBytes
-	}
-	return n
+	return sending, sending
 }
 
 // patternBytes is prime, so that no two segments of a message are equal.

@@ -90,10 +90,9 @@ func (p *performance) warmUps() int {
 }
 
 func (p *performance) verify(w *worker) error {
-	if p.ArenaBytes > 0 {
-		bytes := p.team.arenaBytes(p.ArenaBytes)
-		for side, next := range p.team.next {
-			p.read(w, side, below(bytes-next, bytes))
+	if p.arenaBytes > 0 {
+		for _, side := range []int{sending, receiving} {
+			p.read(w, side, below(p.arenaBytes-p.team.down, p.arenaBytes))
 		}
 	}
 	return p.checkRuns(w.id)

@@ -3,9 +3,12 @@ package setups
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 	"slices"
 	"sync/atomic"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -14,19 +17,19 @@ import (
 type purpose int
 
 const (
-	meeting       purpose = iota // the barrier
-	intermediate                 // channels between workers
-	remoteCopies                 // ends of copies on the node of intermediate buffers
-	localCopies                  // ends of copies on the node of user buffers
-	userBuffer                   // of one measurement
-	largeBuffer                  // user buffers in cache that take longer to map than to measure: kept
-	arenaOfTrials                // user buffers off cache
-	arenaOfRanks                 // user buffers off cache of collectives and round trips, one for each side
+	meeting      purpose = iota // the barrier
+	intermediate                // channels between workers
+	remoteCopies                // ends of copies on the node of intermediate buffers
+	localCopies                 // ends of copies on the node of user buffers
+	userBuffer                  // of one measurement
+	largeBuffer                 // user buffers in cache that take longer to map than to measure: kept
+	arena                       // user buffers off cache
 	arrayOfPasses
 	arenaOfLoad
 )
 
-// The sides of a transfer, where each has a region of its own.
+// The sides of a transfer, where each has a region of its own. Nothing but the owner's pattern is left
+// in a kept region to send from.
 const (
 	sending = iota
 	receiving
@@ -40,7 +43,7 @@ func (p purpose) onIntermediateNode() bool { return p <= remoteCopies }
 type key struct {
 	of     purpose
 	worker int // its owner
-	side   int // sending or receiving; of trials, the ground
+	side   int // sending or receiving
 	bytes  int // if not 0: a size that has a region of its own
 }
 
@@ -165,7 +168,7 @@ func (m *memory) touch(worker int, step func() bool) error {
 				return gaveUp{"its memory to be initialised"}
 			}
 			at := i * pieceBytes
-			if r.of == arenaOfTrials || r.of == arenaOfRanks {
+			if r.of == arena {
 				// Downwards, as messages go: the first one reaches the memory written longest ago.
 				at = (pieces - 1 - i) * pieceBytes
 			}
@@ -224,25 +227,37 @@ func (m *memory) drop(which func(*region) bool) {
 	}
 }
 
-// largest is the size of the kept user memory of a trial that needs n bytes: at least the present
-// size, so that messages of different sizes do not map it again and again. It drops all kept memory of
-// trials where that is more than three times the largest region.
-func (m *memory) largest(k key, n int) int {
-	if r := m.kept[k]; r != nil && len(r.mem) >= n {
-		return len(r.mem)
-	}
-	m.drop(func(r *region) bool { return r.of == k.of && r.side == k.side })
-	trials := func(r *region) bool { return r.of == largeBuffer || r.of == arenaOfTrials }
-	all, most := n, n
-	for _, r := range m.kept {
-		if trials(r) && r.worker == 0 {
-			all, most = all+len(r.mem), max(most, len(r.mem))
+// common is the size of a purpose's kept regions, whole pages and n bytes at least: the present size where
+// that suffices, so that messages of different sizes do not map them again and again. It drops smaller
+// ones.
+func (m *memory) common(of purpose, n int) int {
+	for k, r := range m.kept {
+		if k.of == of && len(r.mem) >= n {
+			return len(r.mem)
 		}
 	}
-	if all > 3*most {
-		m.drop(trials)
+	m.drop(func(r *region) bool { return r.of == of })
+	page := os.Getpagesize()
+	return (n + page - 1) / page * page
+}
+
+// arenas begins a measurement off cache and returns the distance from the arenas' end at which its
+// messages begin: where those of the last one ended, or 0 if an arena is still to be initialised,
+// downwards. Each worker then initialises one at least, which leaves nothing of its others in a cache.
+func (t *Team) arenas() (down int) {
+	used := lists.Filter(t.memory.used, func(r *region) bool { return r.of == arena })
+	initialises := make(map[int]bool) // by worker
+	for _, r := range used {
+		initialises[r.worker] = initialises[r.worker] || !r.ready
 	}
-	return n
+	if !slices.Contains(slices.Collect(maps.Values(initialises)), true) {
+		return t.down
+	}
+	t.down = 0
+	for _, r := range used {
+		r.ready = r.ready && initialises[r.worker]
+	}
+	return t.down
 }
 
 // forget marks all regions as uninitialised after an incomplete measurement.
@@ -340,5 +355,5 @@ func (m *memory) hugeShares() [2]float64 {
 		}
 		return float64(huge) / float64(max(1, all))
 	}
-	return [2]float64{share(userBuffer, arenaOfTrials), share(intermediate)}
+	return [2]float64{share(userBuffer, arena), share(intermediate)}
 }

@@ -150,7 +150,7 @@ func TestTouchIsProgress(t *testing.T) {
 // A page that lies elsewhere is refused: when it is touched, and when a measurement
 // is over.
 func TestPagesElsewhereAreRefused(t *testing.T) {
-	for _, of := range []purpose{userBuffer, intermediate, remoteCopies, localCopies, arenaOfTrials, arenaOfRanks, arrayOfPasses} {
+	for _, of := range []purpose{userBuffer, intermediate, remoteCopies, localCopies, largeBuffer, arena, arrayOfPasses} {
 		team := team(t, 1)
 		m := &team.memory
 		here := m.workers
@@ -214,13 +214,12 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 			}
 		}
 	}
-	// By worker: an arena of trials, two of ranks, both ends of copies, and the
-	// user and intermediate buffers that were reused.
-	if len(team.memory.kept) != 7*tau {
-		t.Errorf("%d regions stay mapped, want %d", len(team.memory.kept), 7*tau)
+	// By worker: two arenas, both ends of copies, and the user and intermediate buffers that were reused.
+	if len(team.memory.kept) != 6*tau {
+		t.Errorf("%d regions stay mapped, want %d", len(team.memory.kept), 6*tau)
 	}
 	for k, r := range team.memory.kept {
-		if k.of == arenaOfRanks && k.side == sending && !bytes.Equal(r.mem[:1000], team.patterns[k.worker][:1000]) {
+		if k.of == arena && k.side == sending && !bytes.Equal(r.mem[:1000], team.patterns[k.worker][:1000]) {
 			t.Errorf("what worker %d sends is not its own", k.worker)
 		}
 		for other, o := range team.memory.kept {

@@ -49,9 +49,9 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 	if err := run.enlist(t, 2, rt.Runs, 2); err != nil {
 		return nil, err
 	}
-	of, bytes, next := userBuffer, rt.span(), [2]int{}
+	of, bytes, down := userBuffer, rt.span(), 0
 	if rt.ArenaBytes > 0 {
-		of, bytes, next = arenaOfRanks, t.arenaBytes(max(rt.ArenaBytes, 2*rt.span())), t.next
+		of, bytes = arena, t.memory.common(arena, max(rt.ArenaBytes, 2*rt.span()))
 	}
 	for w := range run.users {
 		if _, err := run.channelsOf(w, 1, rt.Segments, rt.SegmentBytes, 1, fresh); err != nil {
@@ -62,7 +62,7 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			if err != nil {
 				return nil, err
 			}
-			run.users[w][side].buffer = buffer{newWalk(cap(mem), rt.span(), next[side]), mem[:cap(mem)], rt.span()}
+			run.users[w][side].buffer = buffer{mem: mem[:cap(mem)], size: rt.span()}
 			if rt.Layout == nil {
 				continue
 			}
@@ -71,11 +71,20 @@ func (t *Team) RoundTrips(ctx context.Context, rt RoundTrip) ([]float64, error) 
 			}
 		}
 	}
+	if rt.ArenaBytes > 0 {
+		down = t.arenas()
+	}
+	for w := range run.users {
+		for side := range run.users[w] {
+			u := &run.users[w][side]
+			u.walk = newWalk(len(u.mem), u.size, down)
+		}
+	}
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
-	if rt.ArenaBytes > 0 { // the client sends and the server receives more, so these walked further
-		t.next = [2]int{run.users[0][sending].down(), run.users[1][receiving].down()}
+	if rt.ArenaBytes > 0 {
+		t.down = run.users[0][sending].down() // the client's messages walk further than the server's
 	}
 	for w := range run.users {
 		from, to := &run.users[1-w][sending], &run.users[w][receiving]

@@ -36,11 +36,10 @@ type Team struct {
 	broken     error // a worker did not come back, or died: the team is of no more use
 
 	memory memory
-	down   map[key]*int // of trials, by kept regions of worker 0: see walk.down
-	next   [2]int       // by side: distance from the arena's end at which the next collective continues
-	copied int          // number of trials and copies between levels
-	load   *load        // of the current run, if workers inject
-	last   *clock       // of the last run
+	down   int    // distance from the arenas' end at which the next messages begin
+	copied int    // number of trials and copies between levels
+	load   *load  // of the current run, if workers inject
+	last   *clock // of the last run
 	alone  *calls.Probe
 	// calibrates: the run is a calibration, not a sample.
 	calibrates bool
@@ -107,7 +106,7 @@ func all(pinned <-chan error) (err error) {
 
 // newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
-	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}, down: make(map[key]*int)}
+	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}}
 	cores := make(map[int]int) // workers of each
 	for _, place := range p.Workers {
 		cores[place.Core]++

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"runtime"
@@ -13,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/test/must"
@@ -115,7 +115,7 @@ func TestWrongBytesAreFound(t *testing.T) {
 			run := must.Get(team.prepare(tr))
 			must.Do(team.run(context.Background(), unchecked{run}))
 			for _, at := range []int{0, 999, 1000, 2499} {
-				held := &run.users[1].mem[run.receiveOffset()+run.walk.at(0)+at]
+				held := &run.users[1].into[run.walk.at(0)+at]
 				*held ^= 1
 				err := run.check(1)
 				if err == nil || !strings.Contains(err.Error(), "worker 1") {
@@ -136,8 +136,8 @@ func TestWrongBytesAreFound(t *testing.T) {
 	}
 }
 
-// Setups take turns in one arena, and every trial finds the expected bytes, also if a trial that uses
-// the whole arena follows one that uses half and receives in the other half.
+// Setups take turns in the arenas, and every trial finds the expected bytes, also messages that take a
+// whole arena.
 func TestTurnsInAnArena(t *testing.T) {
 	const arena = 40 << 10
 	run := func(team *Team, s Setup, bytes, messages int) {
@@ -154,12 +154,8 @@ func TestTurnsInAnArena(t *testing.T) {
 		}
 	}
 	whole := team(t, 2)
-	for _, s := range []Setup{Own, Bare, Sendrecv, Bare, Own} {
-		bytes := arena
-		if s.separate {
-			bytes /= 2
-		}
-		run(whole, s, bytes, 3)
+	for _, s := range []Setup{Own, Bare, Sendrecv, Ring, Bare, Own} {
+		run(whole, s, arena, 3)
 	}
 }
 
@@ -169,8 +165,10 @@ func TestArenasAreOfPages(t *testing.T) {
 	for _, s := range []Setup{Ring, Sendrecv} {
 		run := must.Get(team(t, 2).prepare(Trial{Setup: s, Segments: 2, SegmentBytes: page, K: 2, Bytes: 2 * page, Messages: 3, Batches: 1, ArenaBytes: 25*page + 64}))
 		for i := range run.walk.places {
-			if at := run.walk.at(i); at%page != 0 || (at+run.receiveOffset())%page != 0 {
-				t.Errorf("%s: message %d begins at %d and %d bytes after it", s.Name, i, at, run.receiveOffset())
+			for _, mem := range [][]byte{run.users[1].from, run.users[1].into} {
+				if at := uintptr(unsafe.Pointer(&mem[run.walk.at(i)])); at%uintptr(page) != 0 {
+					t.Errorf("%s: message %d begins at %#x", s.Name, i, at)
+				}
 			}
 		}
 		run.unmap()
@@ -197,27 +195,43 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// Setups that take turns off cache, and in large buffers, do not initialise memory again: it is
-// initialised once for setups that receive into the send buffer, and once for the others.
+// Works that take turns off cache, and in large buffers, do not initialise memory again after all of it
+// was used once: bytes beyond the messages stay.
 func TestTurnsLayNothingAnew(t *testing.T) {
 	team := team(t, 2)
-	var begun map[key]*int // when each of the two had its turn: memory that is laid anew begins another walk
-	for _, s := range []Setup{Ring, Sendrecv, Ping, Own, Isolated, Bare, Ring} {
-		for _, arena := range []int{0, 64 << 20} {
-			for _, m := range []int{8 << 20, 8<<20 + 4096} {
-				if arena > 0 {
+	allgather := must.Get(collective.Lookup("allgather:ring"))
+	schedule := must.Get(allgather.Schedule(collective.Call{P: 2, M: 8 << 10}))
+	const mark = 0x5a
+	for i, s := range []Setup{Ring, Sendrecv, Ping, Own, Isolated, Bare, Share, Ring} {
+		for _, wanted := range []int{0, 64 << 20} {
+			for _, m := range []int{9 << 20, 8 << 20, 8<<20 + 4096} {
+				if wanted > 0 {
 					m >>= 10
 				}
-				tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1 << 20, Bytes: m, Messages: 1, Batches: 2, ArenaBytes: arena, K: (m-1)>>20 + 1}
+				tr := Trial{Setup: s, Segments: 2, SegmentBytes: 1 << 20, Bytes: m, Messages: 1, Batches: 2, ArenaBytes: wanted, K: (m-1)>>20 + 1}
+				if i > 1 && m == 9<<20 {
+					continue // it would overwrite the marks
+				}
 				must.Get(team.Run(t.Context(), tr))
 			}
 		}
-		if s.Name == Sendrecv.Name {
-			begun = maps.Clone(team.down)
+		must.Get(team.RunCollective(t.Context(), Collective{Schedule: schedule, Segments: 2, SegmentBytes: 8 << 10, Runs: 2, ArenaBytes: 64 << 20}))
+		for k, r := range team.memory.kept {
+			if i < 1 {
+				continue // not all are used yet
+			}
+			last := &r.mem[0] // of an arena, through which messages come down
+			if k.of == largeBuffer {
+				last = &r.mem[len(r.mem)-1]
+			}
+			if i > 1 && *last != mark {
+				t.Errorf("%s: %+v was initialised again", s.Name, k)
+			}
+			*last = mark
 		}
 	}
-	if len(begun) != 4 || !maps.Equal(team.down, begun) {
-		t.Errorf("%d walks after a ring and exchanges, and others after the rest", len(begun))
+	if n := len(team.memory.kept); n != 8 {
+		t.Errorf("%d regions are kept, want two sides of two workers, of large buffers and of arenas", n)
 	}
 }
 
@@ -303,7 +317,8 @@ func TestPagesLieWherePlaced(t *testing.T) {
 						Messages: 3, Batches: 1, ArenaBytes: arena}))
 					must.Do(team.run(context.Background(), run))
 					for w, worker := range place.Workers {
-						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w].mem, worker.UserNode)
+						onNode(t, fmt.Sprintf("%s %s τ=%d: user buffer of worker %d", policy, s.Name, tau, w), run.users[w].into, worker.UserNode)
+						onNode(t, fmt.Sprintf("%s %s τ=%d: send buffer of worker %d", policy, s.Name, tau, w), run.users[w].from, worker.UserNode)
 						if c := run.channels[w]; c != nil {
 							onNode(t, fmt.Sprintf("%s %s τ=%d: intermediate buffer of worker %d", policy, s.Name, tau, w), c.Bytes(), worker.IntermediateNode)
 						}

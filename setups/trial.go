@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"slices"
-	"sync/atomic"
 
 	"github.com/taulop/taulop/shm"
 )
@@ -48,6 +46,9 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
+	if tr.ArenaBytes > 0 {
+		t.down = run.walk.down(run.total())
+	}
 	if t.Huge && !tr.Kept {
 		t.huge = t.memory.hugeShares()
 	}
@@ -74,12 +75,14 @@ type trial struct {
 	tau      int
 	warm     int // messages of the warm-up batch
 	walk     walk
-	down     *int // set by the trial, see walk.down
-	advanced atomic.Bool
-	users    []*region // by worker
-	patterns [][]byte  // by worker
-	phase    int       // byte of the pattern at which the shared buffer begins
+	users    []user   // by worker
+	kept     bool     // these stay mapped
+	patterns [][]byte // by worker
+	phase    int      // byte of the pattern at which the shared buffer begins
 }
+
+// A user is a worker's user buffers, one and the same if messages are received over those that were sent.
+type user struct{ from, into []byte }
 
 func (t *Team) prepare(tr Trial) (*trial, error) {
 	if tr.Setup.segments > 0 {
@@ -103,74 +106,98 @@ func (t *Team) prepare(tr Trial) (*trial, error) {
 	if err := run.enlist(t, run.tau, tr.Batches, 1); err != nil {
 		return run, err
 	}
-	life := fresh
-	if tr.Kept {
-		life = reused
-	}
 	for w := range run.tau {
 		readers := len(tr.Setup.readers(w, run.tau))
 		if readers == 0 {
 			run.channels = append(run.channels, nil)
 			continue
 		}
-		all, err := run.channelsOf(w, tr.Page+1, tr.Segments, tr.SegmentBytes, readers, life)
+		all, err := run.channelsOf(w, tr.Page+1, tr.Segments, tr.SegmentBytes, readers, tr.life())
 		if err != nil {
 			return run, err
 		}
 		run.channels = append(run.channels[:w], all[tr.Page])
 	}
-	of, bytes, ground := userBuffer, tr.Setup.userBytes(tr.Bytes), tr.Setup.ground()
-	if tr.ArenaBytes > 0 || tr.Bytes >= keptBytes && tr.Setup.operator == nil { // an operator's data differ
-		if of = largeBuffer; tr.ArenaBytes > 0 {
-			of = arenaOfTrials
-		}
-		// An even number of pages: messages of whole pages begin on a page, in the half that receives, too.
-		even := 2 * os.Getpagesize()
-		life, bytes = kept, t.memory.largest(key{of: of, side: ground}, (max(tr.ArenaBytes, bytes)+even-1)/even*even)
-	}
-	for w := range run.tau {
-		r, err := run.region(key{of: of, worker: w, side: ground}, bytes, life, patternFrom(run.patterns[w], 0))
-		if err != nil {
-			return run, err
-		}
-		run.users = append(run.users, r)
+	if err := run.place(); err != nil {
+		return run, err
 	}
 	t.copied++
 	run.phase = t.copied
-	run.setWalk()
 	return run, nil
+}
+
+// life is the lifetime of buffers that a trial does not walk through.
+func (tr *Trial) life() lifetime {
+	if tr.Kept {
+		return reused
+	}
+	return fresh
+}
+
+// place gives every worker its user buffers, and sets the walk: through an arena from where the last
+// messages ended, through fresh buffers from their end. In large buffers messages stay at one place.
+func (tr *trial) place() error {
+	m, of, bytes := &tr.team.memory, userBuffer, tr.Bytes
+	switch {
+	case tr.ArenaBytes > 0:
+		of, bytes = arena, m.common(arena, max(tr.ArenaBytes, tr.Bytes))
+	case tr.Bytes >= keptBytes && tr.Setup.operator == nil: // an operator's data differ
+		of, bytes = largeBuffer, m.common(largeBuffer, tr.Bytes)
+	}
+	tr.kept = of != userBuffer
+	for w := range tr.tau {
+		u, err := tr.buffers(of, w, bytes)
+		if err != nil {
+			return err
+		}
+		tr.users = append(tr.users, u)
+	}
+	switch of {
+	case arena:
+		tr.walk = newWalk(bytes, tr.Bytes, tr.team.arenas())
+	case largeBuffer:
+		tr.walk = newWalk(0, tr.Bytes, 0)
+	default:
+		tr.walk = newWalk(len(tr.users[0].from), tr.Bytes, 0)
+	}
+	return nil
+}
+
+// buffers are worker w's user buffers of a number of bytes: regions of its own to send from and to receive
+// into if they are kept, otherwise one beside the other.
+func (tr *trial) buffers(of purpose, w, bytes int) (u user, err error) {
+	from, into := tr.Setup.sides()
+	if tr.kept {
+		if u.from, err = tr.user(of, w, from, bytes); err != nil || from == into {
+			return user{u.from, u.from}, err
+		}
+		u.into, err = tr.user(of, w, into, bytes)
+		return u, err
+	}
+	half := unitsOf(bytes) * unitBytes
+	if from != into {
+		bytes = 2 * half
+	}
+	r, err := tr.region(key{of: of, worker: w}, bytes, tr.life(), patternFrom(tr.patterns[w], 0))
+	switch {
+	case err != nil:
+		return u, err
+	case from != into:
+		return user{r.mem[:half], r.mem[half:]}, nil
+	}
+	return user{r.mem, r.mem}, nil
 }
 
 // keptBytes is the size from which user buffers in cache stay mapped from trial to trial: a thousand
 // pages are a sample of placements by themselves, and take longer to map than to measure.
 const keptBytes = 8 << 20
 
-// setWalk sets the trial's walk: through fresh buffers from their end, through an arena from where the
-// last trial ended. In other kept buffers messages stay at one place.
-func (tr *trial) setWalk() {
-	user := tr.users[0]
-	room := tr.Setup.room(len(user.mem))
-	if tr.down = new(int); user.life != fresh {
-		k, down := key{of: user.of, side: user.side}, tr.team.down
-		if tr.Setup.operator != nil || slices.ContainsFunc(tr.users, func(r *region) bool { return !r.ready }) {
-			down[k] = tr.down
-			for _, r := range tr.users {
-				r.ready = false
-			}
-		}
-		if tr.down = down[k]; tr.ArenaBytes == 0 {
-			room = 0
-		}
-	}
-	tr.walk = newWalk(room, tr.Bytes, *tr.down)
-}
-
 // total is the number of messages sent, warm-up included.
 func (tr *trial) total() int { return tr.warm + tr.Messages*(tr.rounds-1) }
 
 // measure is one worker's part of the trial.
 func (tr *trial) measure(w *worker) error {
-	user, ends, own := tr.users[w.id].mem, tr.ends(w), tr.own(w.id)
+	user, ends, own := tr.users[w.id], tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.walk.at(0), 0, true
 	if tr.Setup.shared {
 		if own = tr.own(0); w.id == 0 {
@@ -179,10 +206,8 @@ func (tr *trial) measure(w *worker) error {
 	}
 	if tr.ArenaBytes > 0 {
 		most := tr.warm + tr.Messages*(tr.batches+tr.spare)
-		tr.walk.reach(user, tr.Bytes, most)
-		if apart := tr.receiveOffset(); apart > 0 {
-			tr.walk.reach(user[apart:], tr.Bytes, most)
-		}
+		tr.walk.reach(user.from, tr.Bytes, most)
+		tr.walk.reach(user.into, tr.Bytes, most)
 	}
 	for b := 0; ; b++ {
 		n := tr.Messages
@@ -197,16 +222,12 @@ func (tr *trial) measure(w *worker) error {
 		if tr.Setup.alone && tr.Setup.separate {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
-			at = tr.workAlone(user, own, at, sent, n)
+			at = tr.workAlone(user.into, own, at, sent, n)
 		} else if at, ok = tr.exchange(user, ends, at, n); !ok {
 			return ends.waiting(tr.Setup.source(w.id, tr.tau))
 		}
 		tr.finish(w, b)
 		sent += n
-	}
-	if w.id == 0 { // the other workers meet it before they check
-		*tr.down = tr.walk.down(tr.total())
-		tr.advanced.Store(true)
 	}
 	return nil
 }
@@ -219,9 +240,11 @@ func (tr *trial) layShared() {
 }
 
 func (tr *trial) verify(w *worker) error {
-	tr.advanced.Load() // for the race detector, which does not know the barrier
 	if tr.ArenaBytes > 0 {
-		tr.read(w, tr.Setup.ground(), below(tr.walk.end-*tr.down, len(tr.users[w.id].mem)))
+		from, into := tr.Setup.sides()
+		at := below(tr.walk.end-tr.walk.down(tr.total()), tr.walk.end)
+		tr.read(w, from, at)
+		tr.read(w, into, at)
 	}
 	if err := tr.check(w.id); err != nil {
 		return err
@@ -269,13 +292,13 @@ func (e ends) waiting(source int) error {
 }
 
 // exchange is the timed loop of every setup with flags: it sends and receives n messages in the user
-// buffer, the first at byte `at`, and returns where the next one begins.
-func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
+// buffers, the first at byte `at`, and returns where the next one begins.
+func (tr *trial) exchange(user user, e ends, at, n int) (next int, ok bool) {
 	stride, size, segment, k := tr.walk.stride, tr.Bytes, tr.SegmentBytes, tr.K
 	last := tr.walk.end - stride
-	out, in, apart := e.out, e.in, tr.receiveOffset()
+	out, in, from, into := e.out, e.in, user.from, user.into
 	for range n {
-		rest, room := user[at:at+size], user[apart+at:apart+at+size]
+		rest, room := from[at:at+size], into[at:at+size]
 		for range k {
 			s := min(segment, len(rest))
 			if out != nil && !out.Send(rest[:s]) {
@@ -291,14 +314,6 @@ func (tr *trial) exchange(user []byte, e ends, at, n int) (next int, ok bool) {
 		}
 	}
 	return at, true
-}
-
-// receiveOffset is the distance from a worker's send buffer to its receive buffer.
-func (tr *trial) receiveOffset() int {
-	if tr.Setup.separate {
-		return tr.Setup.room(len(tr.users[0].mem))
-	}
-	return 0
 }
 
 // workAlone is the timed loop of setups without flags. It copies each segment into the worker's own
@@ -339,11 +354,11 @@ func (tr *trial) workAlone(user []byte, own [][]byte, at, sent, n int) (next int
 
 // copyApart is the timed loop of copies from the send to the receive buffer. Each copy's stores are
 // complete before the next begins, because in a collective a message follows such a copy.
-func (tr *trial) copyApart(w *worker, user []byte, at, n int) (next int) {
-	stride, size, apart := tr.walk.stride, tr.Bytes, tr.receiveOffset()
+func (tr *trial) copyApart(w *worker, user user, at, n int) (next int) {
+	stride, size := tr.walk.stride, tr.Bytes
 	last := tr.walk.end - stride
 	for range n {
-		shm.Copy(user[apart+at:apart+at+size], user[at:at+size])
+		shm.Copy(user.into[at:at+size], user.from[at:at+size])
 		w.placed.Store(int64(at))
 		if at -= stride; at < 0 {
 			at = last
@@ -382,8 +397,7 @@ func (tr *trial) checkPlace(w, begin, messages int) error {
 	if tr.Setup.shared {
 		return tr.checkOut(w, begin)
 	}
-	user, from := tr.users[w], w
-	room := user.mem[tr.receiveOffset():][begin : begin+tr.Bytes]
+	from, room := w, tr.users[w].into[begin:begin+tr.Bytes]
 	switch {
 	case tr.Setup.overwrites():
 		from = tr.Setup.origin(w, tr.tau, messages)
@@ -393,7 +407,7 @@ func (tr *trial) checkPlace(w, begin, messages int) error {
 	if bad := differ(room, tr.patterns[from], begin); bad >= 0 {
 		return tr.wrong(w, from, bad)
 	}
-	if from != w && tr.Setup.overwrites() && user.life == kept {
+	if from != w && tr.Setup.overwrites() && tr.kept {
 		lay(room, tr.patterns[w], begin)
 	}
 	return nil
@@ -401,7 +415,7 @@ func (tr *trial) checkPlace(w, begin, messages int) error {
 
 // checkOut compares the message that begins at byte `at` with the shared buffer's bytes.
 func (tr *trial) checkOut(w, at int) error {
-	message := tr.users[w].mem[at:][:tr.Bytes]
+	message := tr.users[w].into[at:][:tr.Bytes]
 	for done, i := 0, 0; done < len(message); i++ {
 		s := message[done:min(done+tr.SegmentBytes, len(message))]
 		if bad := differ(s, tr.patterns[0], tr.phase+i%tr.Segments*tr.SegmentBytes); bad >= 0 {
@@ -416,7 +430,7 @@ func (tr *trial) checkOut(w, at int) error {
 // the last segment must be in its intermediate buffer, too.
 func (tr *trial) checkOwn(w int) error {
 	at, offset := tr.walk.at(tr.total()-1), (tr.K-1)*tr.SegmentBytes
-	last := tr.users[w].mem[at+offset : at+tr.Bytes]
+	last := tr.users[w].into[at+offset : at+tr.Bytes]
 	own := tr.own(w)[(tr.total()*tr.K-1)%tr.Segments]
 	if string(own[:len(last)]) != string(last) {
 		return fmt.Errorf("%s: the last segment that worker %d sent is not in its buffer: this machine's copies cannot be trusted", tr.Setup.Name, w)
