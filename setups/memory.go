@@ -51,6 +51,9 @@ func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 // overwrites reports whether a received message overwrites the sent one.
 func (s Setup) overwrites() bool { return !s.alone && !s.separate }
 
+// Separate reports whether messages are received beside those that are sent.
+func (s Setup) Separate() bool { return s.separate }
+
 // sides are the kept regions that a setup's workers send from and receive into.
 func (s Setup) sides() (from, into int) {
 	switch {

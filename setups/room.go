@@ -14,7 +14,7 @@ type Fit struct {
 	Segments     int // nseg
 	SegmentBytes int
 	OffCache     bool
-	ArenaBytes   int   // wanted for each worker off cache, see WantedArena
+	ArenaBytes   int   // wanted for each worker off cache, see ArenaOf
 	FreeBytes    int64 // of memory
 	Placement    numa.Placement
 	Nodes        []numa.Node // with their free memory
@@ -27,8 +27,12 @@ const ArenaCaches = 4
 
 // WantedArena is the arena size, in bytes for each worker of a placement, with which the next message
 // is in no cache.
-func WantedArena(m *numa.Machine, p numa.Placement) int {
-	return ArenaCaches*m.CachedBytes(p) + 1<<20
+func WantedArena(m *numa.Machine, p numa.Placement) int { return ArenaOf(m, p, ArenaCaches) }
+
+// ArenaOf is the size of an arena that is a multiple of the cache that holds a worker's data, see
+// NeededCaches.
+func ArenaOf(m *numa.Machine, p numa.Placement, caches float64) int {
+	return int(caches*float64(m.CachedBytes(p))) + 1<<20
 }
 
 // ErrNoRoom: the buffers do not fit into memory.

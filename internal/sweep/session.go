@@ -18,6 +18,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -238,6 +239,9 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		here.Name = r.Name
 		here.SetPeak(r.PeakGBs, m)
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
+		if slices.Contains(f.Plan.Caches, true) {
+			f.Plan.ArenaCaches = setups.NeededCaches(m)
+		}
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)
 		}

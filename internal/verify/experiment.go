@@ -116,9 +116,10 @@ type Experiment struct {
 	machine   *numa.Machine
 	here      provenance.Provenance
 	schedules schedules
-	alone     []Case // messages that log_nP is measured by
-	heldOut   []int  // τ that a sweep would measure, and that parameters may not be of
-	lacks     error  // why Params do not predict in the present state
+	caches    float64 // of arenas, see setups.NeededCaches
+	alone     []Case  // messages that log_nP is measured by
+	heldOut   []int   // τ that a sweep would measure, and that parameters may not be of
+	lacks     error   // why Params do not predict in the present state
 	engine    *engine.Experiment
 }
 
@@ -295,6 +296,9 @@ func (e *Experiment) patternCases() error {
 
 // fit gives each number of ranks its arena, and refuses cases beyond the memory.
 func (e *Experiment) fit(free int64) error {
+	if e.caches = setups.ArenaCaches; slices.Contains(e.Caches, true) {
+		e.caches = setups.NeededCaches(e.machine)
+	}
 	all := slices.Concat(e.Cases, e.alone)
 	for _, c := range all {
 		call := c.Schedule.Call
@@ -310,7 +314,7 @@ func (e *Experiment) fit(free int64) error {
 			return err
 		}
 		e.Forced[p] = place.Oversubscribed
-		fit := setups.Fit{ArenaBytes: setups.WantedArena(e.machine, place)}
+		fit := setups.Fit{ArenaBytes: setups.ArenaOf(e.machine, place, e.caches)}
 		// Each rank may have an arena to send from and one to receive into.
 		arena := min(fit.ArenaBytes, int(free/4/int64(2*p*len(ps))))
 		e.schedules.ArenaBytes[p] = arena

@@ -85,7 +85,7 @@ func (e *Experiment) messagesAlone() error {
 // plan is a sweep of the transfers in the cases, and no others.
 func (e *Experiment) plan() (*params.File, error) {
 	p := params.Plan{Policies: []numa.Policy{numa.Local}, Caches: e.Caches, Taus: e.Tau, Sizes: e.grid(),
-		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, Budget: e.Time.Seconds(), Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{operator}}
+		Segments: e.schedules.Segments, SegmentBytes: e.schedules.SegmentBytes, ArenaCaches: e.caches, Budget: e.Time.Seconds(), Width: 0.01, Copy: shm.CopyName(), NoGamma: true, Operators: []string{operator}}
 	if p.Taus == nil {
 		p.Taus = e.ordinary()
 	}

@@ -47,8 +47,10 @@ func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error,
 		return []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
 	}
 	fit := setups.Fit{Segments: r.Segments, SegmentBytes: r.SegmentBytes,
-		OffCache: offCache, ArenaBytes: setups.WantedArena(m, r.Placement), FreeBytes: free,
-		Placement: r.Placement, Nodes: m.Nodes}
+		OffCache: offCache, FreeBytes: free, Placement: r.Placement, Nodes: m.Nodes}
+	if offCache {
+		fit.ArenaBytes = setups.ArenaOf(m, r.Placement, setups.NeededCaches(m))
+	}
 	k, arena, err := fit.Rows(r.K)
 	if err != nil {
 		return nil, err

@@ -11,7 +11,8 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
-// Fit places a new file's workers and fits its plan into memory.
+// Fit places a new file's workers and fits its plan into memory. Arenas have setups.ArenaCaches unless the
+// plan says otherwise.
 func Fit(f *params.File, m *numa.Machine) error {
 	p := &f.Plan
 	if err := Check(p); err != nil {
@@ -26,7 +27,7 @@ func Fit(f *params.File, m *numa.Machine) error {
 	if err != nil {
 		return err
 	}
-	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), setups.ArenaCaches
+	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), cmp.Or(p.ArenaCaches, setups.ArenaCaches)
 	p.ArenaDown = true
 	for _, place := range places {
 		fit, arena, err := fits(*p, place, m, free)
@@ -74,7 +75,7 @@ func FirstCPUs(p params.Plan, m *numa.Machine) []int {
 // room is the buffers of a placement.
 func room(p params.Plan, place numa.Placement, m *numa.Machine) setups.Fit {
 	return setups.Fit{Segments: slices.Max(p.AllSegments()), SegmentBytes: slices.Max(p.AllSegmentBytes()),
-		ArenaBytes: int(p.ArenaCaches / setups.ArenaCaches * float64(setups.WantedArena(m, place))), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
+		ArenaBytes: setups.ArenaOf(m, place, p.ArenaCaches), Placement: place, Nodes: m.Nodes, OffCache: slices.Contains(p.Caches, true)}
 }
 
 // place is a placement of a plan from a start, −1: the default one.

@@ -43,7 +43,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 			c.K, c.Transfers = tr.K, tr.Setup.Transfers
 		}
 		if k.OffCache { // cells with the same arenas
-			c.Group = fmt.Sprint(k.Placement, ranked(k), tr.Setup.Name, workers(k, tr.Setup))
+			c.Group = fmt.Sprint(k.Placement, workers(k, tr.Setup))
 		}
 		cells = append(cells, c)
 	}
@@ -112,13 +112,13 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if k.OffCache {
 		tr.ArenaBytes = max(room(r.Plan, place, b.Machine).ArenaBytes, k.Bytes)
 		arenas := 1 // of a worker
-		if ranked(k) {
+		if ranked(k) || tr.Setup.Separate() {
 			arenas = 2
 		}
 		if ranked(k) && k.Kind == params.OwnCell { // both arenas together have the size
 			tr.ArenaBytes /= 2
 		}
-		b.Keep(place, fmt.Sprint(ranked(k)), int64(tr.ArenaBytes)*int64(arenas*tau))
+		b.Keep(place, "arenas", int64(tr.ArenaBytes)*int64(arenas*tau))
 	}
 	work, err := work(r.Plan, k, tr)
 	if err != nil {

@@ -1,0 +1,68 @@
+package setups
+
+import (
+	"context"
+	"slices"
+
+	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
+)
+
+// Arenas from this size on, in bytes of a worker alone, take long to map: a trial finds out whether smaller
+// ones do.
+const largeArena = 512 << 20
+
+// mostHeld is the share of an arena's older half that caches may hold if it is beyond them.
+const mostHeld = 0.05
+
+// NeededCaches is the size of arenas on this machine, as a multiple of the cache that holds a worker's data:
+// ArenaCaches, or less where these would be large and a trial finds that the caches hold less than the kernel
+// says. A cluster of a processor, or a guest beside others, may have a part of a cache. Arenas then have twice
+// the size of which the caches do not hold the older half.
+func NeededCaches(m *numa.Machine) float64 {
+	place, err := m.Place(numa.Local, 1)
+	if err != nil {
+		return ArenaCaches
+	}
+	wanted := WantedArena(m, place)
+	free, err := numa.FreeMemoryBytes("/")
+	if wanted < largeArena || err != nil || int64(wanted) > free {
+		return ArenaCaches
+	}
+	team, err := NewTeam(place)
+	if err != nil {
+		return ArenaCaches
+	}
+	defer team.Close()
+	for _, part := range []int{16, 8, 4} {
+		held, err := team.held(wanted / part)
+		if err != nil {
+			break
+		}
+		if held <= mostHeld {
+			return ArenaCaches * 2 / float64(part)
+		}
+	}
+	return ArenaCaches
+}
+
+// held is the share of the older half of an arena that caches hold, the median of trials; 1 if that cannot be
+// measured.
+func (t *Team) held(bytes int) (share float64, err error) {
+	const trials = 3
+	var shares []float64
+	for range trials {
+		t.memory.forget() // the arena is initialised again
+		t.workers[0].loads = params.Loads{}
+		if _, err := t.Run(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: unitBytes, K: 1, Bytes: unitBytes, Messages: 1, Batches: 1, ArenaBytes: bytes}); err != nil {
+			return 1, err
+		}
+		loads := t.Loads()
+		if !loads.Known() {
+			return 1, nil
+		}
+		shares = append(shares, loads.InCache())
+	}
+	slices.Sort(shares)
+	return shares[trials/2], nil
+}
