@@ -3,6 +3,7 @@
 package cma
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,9 @@ type Request struct {
 	Taus       []int         `json:"taus"`
 	Caches     []bool        `json:"off_cache"`
 	ArenaBytes int           `json:"arena_bytes"` // bound on a rank's off-cache send buffers, and receive buffers
-	Refused    string        `json:"refused,omitempty"`
+	// ArenaCaches is the size of these over the cache that holds a rank's data.
+	ArenaCaches float64 `json:"arena_caches"`
+	Refused     string  `json:"refused,omitempty"`
 }
 
 // leastBytes is the smallest message: libraries send smaller ones in segments.
@@ -76,7 +79,7 @@ const leastBytes = 512
 // NewRequest is the request of a plan, with fewer sizes. If the kernel lets no process read another's
 // memory, the request has the reason in Refused and no cells.
 func NewRequest(m *numa.Machine, p params.Plan) Request {
-	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus, Sizes: Sizes(p.Sizes)}
+	r := Request{Policies: p.Policies, CPUs: p.CPUs, Caches: p.Caches, Taus: p.Taus, Sizes: Sizes(p.Sizes), ArenaCaches: cmp.Or(p.ArenaCaches, setups.ArenaCaches)}
 	if free, err := numa.FreeMemoryBytes("/"); err == nil {
 		r.ArenaBytes = int(free/4) / (2 * max(2, m.Allowed.Len()))
 	}
@@ -180,7 +183,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 		return engine.Reading{}, err
 	}
 	if k.OffCache {
-		work.ArenaBytes = max(min(setups.WantedArena(b.Machine, place), r.ArenaBytes), 2*k.Bytes)
+		work.ArenaBytes = max(min(setups.ArenaOf(b.Machine, place, r.ArenaCaches), r.ArenaBytes), 2*k.Bytes)
 	}
 	return b.SampleProcesses(ctx, place, work, hint)
 }
