@@ -243,8 +243,12 @@ func (m *memory) common(of purpose, n int) int {
 
 // arenas begins a measurement off cache and returns the distance from the arenas' end at which its
 // messages begin: where those of the last one ended, or 0 if an arena is still to be initialised,
-// downwards. Each worker then initialises one at least, which leaves nothing of its others in a cache.
+// downwards. Each worker then initialises one at least, which leaves nothing of its others in a cache. A
+// process knows its own arenas alone, and all processes must begin at one place: they always go on.
 func (t *Team) arenas() (down int) {
+	if t.processes != nil {
+		return t.down
+	}
 	used := lists.Filter(t.memory.used, func(r *region) bool { return r.of == arena })
 	initialises := make(map[int]bool) // by worker
 	for _, r := range used {

@@ -124,6 +124,35 @@ func TestRegionsStay(t *testing.T) {
 	}
 }
 
+// Messages go on through the arenas unless one is to be initialised; then every worker initialises one. In a
+// team of processes, each of which sees the others' arenas as not initialised, they go on.
+func TestArenasAreBegun(t *testing.T) {
+	for _, tt := range []struct {
+		processes  *processes
+		ready      [3]bool // both arenas of worker 0, and one of worker 1
+		down, want int
+		then       [3]bool
+	}{
+		{nil, [3]bool{true, true, true}, 640, 640, [3]bool{true, true, true}},
+		{nil, [3]bool{true, false, false}, 640, 0, [3]bool{true, false, false}},
+		{nil, [3]bool{true, true, false}, 640, 0, [3]bool{false, false, false}},
+		{nil, [3]bool{false, false, false}, 640, 0, [3]bool{false, false, false}},
+		{&processes{}, [3]bool{true, true, false}, 640, 640, [3]bool{true, true, false}},
+	} {
+		team := &Team{processes: tt.processes, down: tt.down}
+		for i, k := range []key{{of: arena}, {of: arena, side: receiving}, {of: arena, worker: 1}} {
+			team.memory.used = append(team.memory.used, &region{key: k, ready: tt.ready[i]})
+		}
+		down, then := team.arenas(), [3]bool{}
+		for i, r := range team.memory.used {
+			then[i] = r.ready
+		}
+		if down != tt.want || team.down != tt.want || then != tt.then {
+			t.Errorf("%+v: messages begin at %d, and %v", tt, down, then)
+		}
+	}
+}
+
 // Only the owner initialises a region, piece by piece, each of which is progress; and
 // it stops when it is told to.
 func TestTouchIsProgress(t *testing.T) {

@@ -68,8 +68,8 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 	return fitting, arena, f.onNodes(n, max(arena, fitting[len(fitting)-1]*f.SegmentBytes))
 }
 
-// mostOfNodes bounds a worker's user buffer by half of its node's free memory, shared among the node's
-// workers. A machine of one node was checked as a whole.
+// mostOfNodes bounds a worker's user buffer by a quarter of its node's free memory, shared among the node's
+// workers: off cache a worker has two. A machine of one node was checked as a whole.
 func (f Fit) mostOfNodes() int64 {
 	workers := make(map[int]int64) // by node
 	for _, w := range f.Placement.Workers {
@@ -78,7 +78,7 @@ func (f Fit) mostOfNodes() int64 {
 	most := int64(math.MaxInt64)
 	for _, node := range f.Nodes {
 		if n := workers[node.ID]; n > 0 && len(f.Nodes) > 1 {
-			most = min(most, node.FreeBytes/2/n)
+			most = min(most, node.FreeBytes/4/n)
 		}
 	}
 	return most

@@ -65,7 +65,7 @@ func TestArenas(t *testing.T) {
 				}
 				by := make(map[int]int64)
 				for _, w := range p.Workers {
-					by[w.UserNode] += int64(got)
+					by[w.UserNode] += 2 * int64(got) // one to send from, one to receive into
 				}
 				for _, n := range m.Nodes {
 					if len(m.Nodes) > 1 && by[n.ID] > n.FreeBytes*3/4 {
