@@ -18,8 +18,12 @@ const mostHeld = 0.05
 // NeededCaches is the size of arenas on this machine, as a multiple of the cache that holds a worker's data:
 // ArenaCaches, or less where these would be large and a trial finds that the caches hold less than the kernel
 // says. A cluster of a processor, or a guest beside others, may have a part of a cache. Arenas then have twice
-// the size of which the caches do not hold the older half.
-func NeededCaches(m *numa.Machine) float64 {
+// the size of which the caches do not hold the older half. Nothing is tried unless data are to be off cache,
+// one of caches is true.
+func NeededCaches(m *numa.Machine, caches []bool) float64 {
+	if !slices.Contains(caches, true) {
+		return ArenaCaches
+	}
 	place, err := m.Place(numa.Local, 1)
 	if err != nil {
 		return ArenaCaches

@@ -19,15 +19,18 @@ func TestNeededCaches(t *testing.T) {
 		return &m
 	}
 	for _, bytes := range []int{32 << 20, 1 << 40} {
-		if got := NeededCaches(with(bytes)); got != ArenaCaches {
+		if got := NeededCaches(with(bytes), []bool{false, true}); got != ArenaCaches {
 			t.Errorf("an L3 of %d MB: arenas of %g caches", bytes>>20, got)
 		}
 	}
 	large := with(1 << 30)
+	if got := NeededCaches(large, []bool{false}); got != ArenaCaches {
+		t.Errorf("in cache: arenas of %g caches", got)
+	}
 	if p := must.Get(large.Place(numa.Local, 1)); must.Get(numa.FreeMemoryBytes("/")) < int64(WantedArena(large, p)) || here.LastLevelCacheBytes() > 64<<20 {
 		t.Skip("little memory, or large caches")
 	}
-	if got := NeededCaches(large); got >= ArenaCaches && team(t, 1).known(t) {
+	if got := NeededCaches(large, []bool{true}); got >= ArenaCaches && team(t, 1).known(t) {
 		t.Errorf("an L3 that is smaller than reported: arenas of %g caches", got)
 	}
 }

@@ -239,9 +239,7 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 		here.Name = r.Name
 		here.SetPeak(r.PeakGBs, m)
 		f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: r.plan(m)}
-		if slices.Contains(f.Plan.Caches, true) {
-			f.Plan.ArenaCaches = setups.NeededCaches(m)
-		}
+		f.Plan.ArenaCaches = setups.NeededCaches(m, f.Plan.Caches)
 		if err := transfers.Fit(f, m); err != nil {
 			return nil, engine.Refuse(err)
 		}

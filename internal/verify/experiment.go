@@ -296,9 +296,7 @@ func (e *Experiment) patternCases() error {
 
 // fit gives each number of ranks its arena, and refuses cases beyond the memory.
 func (e *Experiment) fit(free int64) error {
-	if e.caches = setups.ArenaCaches; slices.Contains(e.Caches, true) {
-		e.caches = setups.NeededCaches(e.machine)
-	}
+	e.caches = setups.NeededCaches(e.machine, e.Caches)
 	all := slices.Concat(e.Cases, e.alone)
 	for _, c := range all {
 		call := c.Schedule.Call

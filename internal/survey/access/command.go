@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 const help = `Access measures what touching memory costs: reading, writing, multiplying and
@@ -48,7 +49,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if r.Placement, t.Plan, err = worker(m); err != nil {
 			return t, err
 		}
-		if t.Warnings, err = r.settle(m); err != nil {
+		if t.Warnings, err = r.settle(m, setups.NeededCaches(m, r.Caches)); err != nil {
 			return t, err
 		}
 		t.Request, t.Places = r, []numa.Placement{r.Placement}

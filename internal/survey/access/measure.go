@@ -26,7 +26,7 @@ var Survey = survey.Register(&survey.Survey{
 			return nil, err
 		}
 		r := Request{Passes: Grid(Operations, Types, DefaultN, DefaultStrides), Caches: p.Caches, Placement: place}
-		_, err = r.settle(m)
+		_, err = r.settle(m, cmp.Or(p.ArenaCaches, setups.ArenaCaches))
 		return r, err
 	},
 	Command: &survey.Command{Help: help, Time: 30 * time.Second, Carries: true, Flags: flags},
@@ -92,19 +92,19 @@ var (
 	DefaultStrides = []int{1, 2, 4, 8, 16, 32}
 )
 
-// settle chooses the memory of off-cache passes by the memory that is free.
-func (r *Request) settle(m *numa.Machine) (warnings []error, err error) {
+// settle chooses the memory of off-cache passes by the memory that is free. The caches are those of
+// setups.ArenaOf.
+func (r *Request) settle(m *numa.Machine, caches float64) (warnings []error, err error) {
 	free, err := numa.FreeMemoryBytes("/")
 	if err == nil {
-		r.ArenaBytes, warnings, err = arena(m, r.Placement, r.Passes, r.Caches, free)
+		r.ArenaBytes, warnings, err = arena(setups.ArenaOf(m, r.Placement, caches), m, r.Placement, r.Passes, r.Caches, free)
 	}
 	return warnings, err
 }
 
-// arena is the memory of off-cache passes: four times the caches, at most a quarter of free memory,
+// arena is the memory of off-cache passes: what is wanted, at most a quarter of free memory,
 // and at least the largest array. It fails if the largest array exceeds the bound.
-func arena(m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
-	wanted := setups.WantedArena(m, place)
+func arena(wanted int, m *numa.Machine, place numa.Placement, passes []Pass, caches []bool, free int64) (arena int, warnings []error, err error) {
 	most := free / 4
 	for _, node := range m.Nodes {
 		if node.ID == place.Workers[0].UserNode && node.FreeBytes > 0 {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"slices"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/survey"
@@ -54,9 +53,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if largest := p.Sizes[len(p.Sizes)-1]; int64(largest) > free/4/int64(buffers*m.Allowed.Len()) {
 			return t, fmt.Errorf("messages of %d bytes among %d processes need more than a quarter of the %d MB of memory that this process may take: choose smaller sizes", largest, m.Allowed.Len(), free>>20)
 		}
-		if slices.Contains(p.Caches, true) {
-			p.ArenaCaches = setups.NeededCaches(m)
-		}
+		p.ArenaCaches = setups.NeededCaches(m, p.Caches)
 		r := NewRequest(m, p)
 		if r.Refused != "" {
 			return t, errors.New(r.Refused)

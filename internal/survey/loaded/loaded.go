@@ -7,6 +7,7 @@
 package loaded
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -33,7 +34,7 @@ var Survey = survey.Register(&survey.Survey{
 	Name: "loaded", Doc: "latency of a read and of a pair while other cores read memory",
 	Decode: survey.Decoder[Request],
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
-		r, _, err := NewRequest(m, nil, Levels)
+		r, _, err := NewRequest(m, nil, Levels, cmp.Or(p.ArenaCaches, setups.ArenaCaches))
 		return r, err
 	},
 	Command: &survey.Command{Help: help, Time: 15 * time.Second, Carries: true, Flags: flags},
@@ -92,7 +93,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	argument.Var(f, &cpus, "cpus", "", "these CPUs alone, one of each core unless given: a `list` like 0,2 or 0-3", numa.ParseOrder)
 	argument.Var(f, &levels, "levels", "0,5,10,20,40,60,80,100", "`list` of injected loads, in % of the maximum", argument.Rising(shares))
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		r, warnings, err := NewRequest(m, cpus, levels)
+		r, warnings, err := NewRequest(m, cpus, levels, setups.NeededCaches(m, []bool{true}))
 		if err != nil {
 			return t, err
 		}
@@ -102,9 +103,9 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	}
 }
 
-// NewRequest chooses the memory: a chain of four times the caches, and as much for all injectors of a
-// cache together. Without CPUs it takes one CPU of each core.
-func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []error, err error) {
+// NewRequest chooses the memory: a chain of so many times the caches, see setups.ArenaOf, and as much for all
+// injectors of a cache together. Without CPUs it takes one CPU of each core.
+func NewRequest(m *numa.Machine, cpus, levels []int, caches float64) (r Request, warnings []error, err error) {
 	if cpus == nil {
 		cpus = m.CoreCPUs()
 	}
@@ -119,7 +120,7 @@ func NewRequest(m *numa.Machine, cpus, levels []int) (r Request, warnings []erro
 	}
 	first := place
 	first.Workers = place.Workers[:1]
-	r.ChainBytes, r.ArenaBytes = setups.WantedArena(m, first), setups.WantedArena(m, place)
+	r.ChainBytes, r.ArenaBytes = setups.ArenaOf(m, first, caches), setups.ArenaOf(m, place, caches)
 	most := free / 4
 	for _, node := range m.Nodes {
 		if node.FreeBytes > 0 && slices.ContainsFunc(place.Workers, func(w numa.Worker) bool { return w.UserNode == node.ID }) {

@@ -56,7 +56,7 @@ func machine(cores int) *numa.Machine {
 }
 
 func request(t *testing.T, m *numa.Machine, cpus []int, levels ...int) Request {
-	r, _, err := NewRequest(m, cpus, levels)
+	r, _, err := NewRequest(m, cpus, levels, setups.ArenaCaches)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestCells(t *testing.T) {
 	if r := request(t, m, nil, Levels...); r.ChainBytes < 1<<20 {
 		t.Errorf("with a full node: %+v", r)
 	}
-	if _, _, err := NewRequest(machine(2), []int{0, 2}, Levels); err == nil {
+	if _, _, err := NewRequest(machine(2), []int{0, 2}, Levels, setups.ArenaCaches); err == nil {
 		t.Error("a CPU that does not exist is accepted")
 	}
 	for _, v := range []string{"", "read", "read-", "read-101", "read--1", "read-05", "write-5", "rate-rate-read-5"} {

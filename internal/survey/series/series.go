@@ -47,10 +47,8 @@ func (r *Request) Fit(m *numa.Machine, offCache, chosen bool) (warnings []error,
 		return []error{fmt.Errorf("how much memory is free is unknown (%v): the run may need more than there is", err)}, nil
 	}
 	fit := setups.Fit{Segments: r.Segments, SegmentBytes: r.SegmentBytes,
-		OffCache: offCache, FreeBytes: free, Placement: r.Placement, Nodes: m.Nodes}
-	if offCache {
-		fit.ArenaBytes = setups.ArenaOf(m, r.Placement, setups.NeededCaches(m))
-	}
+		OffCache: offCache, ArenaBytes: setups.ArenaOf(m, r.Placement, setups.NeededCaches(m, []bool{offCache})), FreeBytes: free,
+		Placement: r.Placement, Nodes: m.Nodes}
 	k, arena, err := fit.Rows(r.K)
 	if err != nil {
 		return nil, err
