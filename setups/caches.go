@@ -12,14 +12,15 @@ import (
 // ones do.
 const largeArena = 512 << 20
 
-// mostHeld is the share of an arena's older half that caches may hold if it is beyond them.
-const mostHeld = 0.05
+// mostHeld is the share of an arena's older half that caches may seem to hold if it is beyond them. Loads of
+// memory differ by 10 % from one to the next.
+const mostHeld = 0.10
 
 // NeededCaches is the size of arenas on this machine, as a multiple of the cache that holds a worker's data:
 // ArenaCaches, or less where these would be large and a trial finds that the caches hold less than the kernel
 // says. A cluster of a processor, or a guest beside others, may have a part of a cache. Arenas then have twice
-// the size of which the caches do not hold the older half. Nothing is tried unless data are to be off cache,
-// one of caches is true.
+// the size of which the caches do not hold the older half, and at least that of the cache. Nothing is tried
+// unless data are to be off cache, one of caches is true.
 func NeededCaches(m *numa.Machine, caches []bool) float64 {
 	if !slices.Contains(caches, true) {
 		return ArenaCaches
@@ -38,35 +39,32 @@ func NeededCaches(m *numa.Machine, caches []bool) float64 {
 		return ArenaCaches
 	}
 	defer team.Close()
-	for _, part := range []int{16, 8, 4} {
+	for _, part := range []int{2 * ArenaCaches, ArenaCaches} {
 		held, err := team.held(wanted / part)
 		if err != nil {
 			break
 		}
 		if held <= mostHeld {
-			return ArenaCaches * 2 / float64(part)
+			return 2 * ArenaCaches / float64(part)
 		}
 	}
 	return ArenaCaches
 }
 
-// held is the share of the older half of an arena that caches hold, the median of trials; 1 if that cannot be
-// measured.
+// held is the share of the older half of an arena that caches hold, by the loads of several trials; 1 if that
+// cannot be measured.
 func (t *Team) held(bytes int) (share float64, err error) {
-	const trials = 3
-	var shares []float64
+	const trials = 5
+	t.workers[0].loads = params.Loads{}
 	for range trials {
 		t.memory.forget() // the arena is initialised again
-		t.workers[0].loads = params.Loads{}
 		if _, err := t.Run(context.Background(), Trial{Setup: Bare, Segments: 1, SegmentBytes: unitBytes, K: 1, Bytes: unitBytes, Messages: 1, Batches: 1, ArenaBytes: bytes}); err != nil {
 			return 1, err
 		}
-		loads := t.Loads()
-		if !loads.Known() {
-			return 1, nil
-		}
-		shares = append(shares, loads.InCache())
 	}
-	slices.Sort(shares)
-	return shares[trials/2], nil
+	loads := t.Loads()
+	if !loads.Known() {
+		return 1, nil
+	}
+	return loads.InCache(), nil
 }
