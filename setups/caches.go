@@ -14,7 +14,7 @@ const largeArena = 512 << 20
 
 // mostHeld is the share of an arena's older half that caches may seem to hold if it is beyond them. Loads of
 // memory differ by 10 % from one to the next.
-const mostHeld = 0.10
+const mostHeld = 0.15
 
 // NeededCaches is the size of arenas on this machine, as a multiple of the cache that holds a worker's data:
 // ArenaCaches, or less where these would be large and a trial finds that the caches hold less than the kernel

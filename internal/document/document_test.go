@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -72,4 +73,20 @@ func FuzzMarkdown(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An answer ends at the first empty line, and has the tables before it.
+func TestAnswer(t *testing.T) {
+	table := view.Table{Title: "states:", Columns: view.Numbers("ns")}
+	table.Add("60")
+	for want, say := range map[string]func(*Document){
+		"first\nline":            func(d *Document) { fmt.Fprint(d, "first\nline\n\nmore\n") },
+		"states:\n  ns\n  60":    func(d *Document) { d.Table(table); fmt.Fprint(d, "\nmore\n") },
+		"states:\n  ns\n  60\n!": func(d *Document) { d.Table(table); fmt.Fprint(d, "!\n\nmore\n") },
+		"":                       func(*Document) {},
+	} {
+		if got := New("sample", nil, nil, say).Answer(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
 }

@@ -31,13 +31,17 @@ func (d *Document) WriteJSON(w io.Writer) error {
 	return view.WriteJSON(w, d.Kind, 1, d.Answer(), d.Value)
 }
 
-// Answer is the beginning of the text, up to an empty line.
+// Answer is the beginning of the text, up to an empty line: prose, and tables that stand before it.
 func (d *Document) Answer() string {
-	parts := d.read()
-	if len(parts) == 0 {
-		return ""
+	var text strings.Builder
+	for _, p := range d.read() {
+		if p.table == nil {
+			text.WriteString(p.prose.String())
+			break
+		}
+		p.table.WriteText(&text)
 	}
-	first, _, _ := strings.Cut(parts[0].prose.String(), "\n\n")
+	first, _, _ := strings.Cut(text.String(), "\n\n")
 	return strings.TrimRight(first, "\n")
 }
 

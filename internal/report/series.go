@@ -46,6 +46,8 @@ type Series struct {
 	MHz          float64               `json:"clock_mhz,omitempty"` // of the first worker's CPU, if the system states it
 	Warnings     []string              `json:"warnings"`
 	Brief        bool                  `json:"-"` // text has the results alone
+
+	reads string // of Results.Remarks, whether data were off cache: it holds in all states
 }
 
 // A SeriesState is the results in one state of the machine.
@@ -92,8 +94,9 @@ func (s *Series) Finish(r series.Result, f *params.File, states []series.InState
 	}
 	within, between, _ := f.Components()
 	s.Within, s.Between = known(within), known(between)
-	if reads := offCache(f); reads != "" {
-		s.Results.Remarks = append(s.Results.Remarks, reads+".")
+	if s.reads = offCache(f); s.reads != "" {
+		s.reads = view.Capital(s.reads) + "."
+		s.Results.Remarks = append(s.Results.Remarks, s.reads)
 	}
 }
 
@@ -223,6 +226,7 @@ func (s *Series) sayResults(w *document.Document) {
 		for _, state := range s.States[1:] {
 			remarks = lists.Filter(remarks, func(r string) bool { return slices.Contains(state.Results.Remarks, r) })
 		}
+		w.Lines(s.reads)
 	}
 	for _, remark := range remarks {
 		fmt.Fprintln(w, view.Capital(remark))
