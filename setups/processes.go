@@ -19,6 +19,7 @@ import (
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/internal/child"
 	"github.com/taulop/taulop/numa"
+	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/reduce"
 	"github.com/taulop/taulop/shm"
 )
@@ -95,6 +96,9 @@ type reply struct {
 	Looks []float64 `json:"looks_ns,omitempty"`
 	// Computed is this worker's bracket.computed.
 	Computed float64 `json:"computed,omitempty"`
+	// Loads of the worker's arenas, so far, and their number.
+	Loads  params.Loads `json:"loads,omitzero"`
+	Arenas int          `json:"arenas,omitempty"`
 }
 
 // err is the reply's error.
@@ -220,6 +224,7 @@ func (p *processes) carryOut(t *Team, w *worker, tk task) error {
 	if w.id < len(run.computed) {
 		run.computed[w.id] = r.Computed
 	}
+	w.loads, w.loads.Buffers = r.Loads, r.Arenas
 	return r.err()
 }
 
@@ -371,6 +376,7 @@ func (t *Team) obey(w *worker, o order) (r reply) {
 			w.tasks <- run
 			<-w.done
 			err, r.Rounds, r.Late, r.Looks, r.Computed = w.err, run.rounds, run.late, run.looks, slices.Max(run.computed[:])
+			r.Loads, r.Arenas = w.loads, w.loads.Buffers
 		}
 		run.unmap()
 	}

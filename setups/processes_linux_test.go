@@ -90,6 +90,24 @@ func testProcesses(t *testing.T, team *Team, sum *reduce.Operator) (longest floa
 	return longest
 }
 
+// Processes tell whether their arenas were off cache, each arena once: later calls do not initialise it again.
+func TestProcessesTellLoads(t *testing.T) {
+	s := must.Get(collective.Permutation.Schedule(collective.Call{P: 2, M: 1000, Distance: 1}))
+	team := processTeam(t, 2)
+	for range 3 {
+		_, err := team.RunCollective(t.Context(), Collective{Schedule: s, Single: true, Runs: 3, ArenaBytes: 8 << 20})
+		skipForbidden(t, err)
+		must.Do(err)
+		l := team.Loads()
+		if team.placement.Oversubscribed || l.Buffers == 0 && l.Next == 0 {
+			t.Skip("nothing can be read here")
+		}
+		if l.Buffers != 4 || l.Next <= 0 {
+			t.Errorf("%+v, want those of two arenas of two ranks", l)
+		}
+	}
+}
+
 // A receiver that does not hold the data of the last run fails the check.
 func TestProcessesProveBytes(t *testing.T) {
 	s := must.Get(collective.Couples.Schedule(collective.Call{P: 2, M: 1000}))

@@ -88,7 +88,7 @@ func Share(most float64) func(string) (float64, error) {
 func Some(text string) (int, error) {
 	m, err := Bytes(text)
 	if err == nil && m < 1 {
-		err = fmt.Errorf("size %q: give at least one byte", text)
+		err = fmt.Errorf("%q: give 1 or more", text)
 	}
 	return m, err
 }

@@ -57,6 +57,7 @@ func sayVerification(v *verify.Result, w *document.Document) {
 // offBy states the mean error of a model over all calls that it predicts, in cache and off cache.
 func offBy(who string, means []verify.Mean, model string) string {
 	var off []string
+	predicted, total := 0, 0
 	for _, cache := range []bool{false, true} {
 		calls, measured, sum := 0, 0, 0.
 		all := lists.Filter(means, func(m verify.Mean) bool { return m.Of == "all" && m.OffCache == cache })
@@ -67,7 +68,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 				calls, sum = calls+last.Errors[at].Rows, sum+float64(last.Errors[at].Rows)*last.Errors[at].Mean
 			}
 		}
-		if calls > 0 {
+		if predicted, total = predicted+calls, total+measured; calls > 0 {
 			count := printable.Count(measured, "call")
 			if calls < measured {
 				count = fmt.Sprintf("%d of %s", calls, count)
@@ -78,7 +79,11 @@ func offBy(who string, means []verify.Mean, model string) string {
 	if len(off) == 0 {
 		return who + " has no parameters for any of these calls."
 	}
-	return who + " is off by " + strings.Join(off, " and by ") + " on average."
+	text := who + " is off by " + strings.Join(off, " and by ") + " on average."
+	if 2*predicted < total {
+		text += fmt.Sprintf(" It has no parameters for %d of %s: let it run longer (-time).", total-predicted, printable.Count(total, "call"))
+	}
+	return text
 }
 
 // mostCalls is the number of calls behind a mean that at least one model predicts.

@@ -142,6 +142,10 @@ func TestOffByCounts(t *testing.T) {
 	if got, want := offBy("It", means, "LogGP"), "It is off by 30 % in cache (40 calls) on average."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	means[0].Errors[0].Rows = 19
+	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (19 of 40 calls) on average. It has no parameters for 21 of 40 calls: let it run longer (-time)."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }
 
 func TestReadBadVerifications(t *testing.T) {
