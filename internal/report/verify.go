@@ -81,7 +81,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 	}
 	text := who + " is off by " + strings.Join(off, " and by ") + " on average."
 	if 2*predicted < total {
-		text += fmt.Sprintf(" It has no parameters for %d of %s: let it run longer (-time).", total-predicted, printable.Count(total, "call"))
+		text += fmt.Sprintf(" It has no parameters for %d of %s: let it run longer.", total-predicted, printable.Count(total, "call"))
 	}
 	return text
 }

@@ -143,7 +143,7 @@ func TestOffByCounts(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	means[0].Errors[0].Rows = 19
-	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (19 of 40 calls) on average. It has no parameters for 21 of 40 calls: let it run longer (-time)."; got != want {
+	if got, want := offBy("It", means, verify.Full), "It is off by 5.0 % in cache (19 of 40 calls) on average. It has no parameters for 21 of 40 calls: let it run longer."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
