@@ -151,9 +151,6 @@ func (p *Predictor) table(f *params.File, of params.Selection) (*params.Table, e
 	if below := f.BelowZero(of); below != nil && p.Model != "loggp" {
 		p.Warnings = append(p.Warnings, below)
 	}
-	if ascending := f.Plan.Ascending(); ascending != nil && p.OffCache {
-		p.Warnings = append(p.Warnings, fmt.Errorf("%w: measure it anew", ascending))
-	}
 	return table, nil
 }
 

@@ -61,7 +61,7 @@ func checkFormat(format string, version int) error {
 	case version < 1:
 		return fmt.Errorf("version is %d; the first is 1", version)
 	case version > Version:
-		return fmt.Errorf("version %d of the format is newer than %d, the newest that this taulop reads; use a newer taulop", version, Version)
+		return fmt.Errorf("version %d of the format is not one that this taulop reads, which is %d: take the taulop that wrote the file, or measure anew", version, Version)
 	}
 	return nil
 }
@@ -89,14 +89,6 @@ func (f *File) OneWorker() error {
 		return nil
 	}
 	return errors.New("one worker measured, which copied to itself: there are no transfers between two ranks, which take two CPUs")
-}
-
-// Ascending is an error for a sweep whose messages off cache had ascending addresses; nil for others.
-func (p *Plan) Ascending() error {
-	if !p.Swept() || p.Whole || p.ArenaDown || !slices.Contains(p.Caches, true) {
-		return nil
-	}
-	return errors.New("off cache its messages lay one behind the other, so that the processor fetched ahead and their times are too short")
 }
 
 // Warn adds warnings that the file does not have yet.

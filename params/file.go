@@ -31,11 +31,11 @@ type File struct {
 	throughout bool   // a result of Throughout, or resampled from one
 }
 
-// Format and Version are written to files. Newer versions are refused. The version grows whenever readers
+// Format and Version are written to files. Other versions are refused. The version grows whenever readers
 // of the one before would misunderstand the file.
 const (
 	Format  = "taulop parameters"
-	Version = 5
+	Version = 1
 )
 
 // A Plan is what a sweep measures. A sweep can be resumed with the same plan only.
@@ -53,16 +53,13 @@ type Plan struct {
 	OwnCacheBytes int `json:"own_cache_bytes,omitempty"`
 	// ArenaCaches is the size of a worker's arena off cache, over the bytes of a worker that caches hold;
 	// 0: arenas are twice the last-level cache, over the workers that share it.
-	ArenaCaches float64 `json:"arena_caches,omitempty"`
-	// ArenaDown: off cache the addresses of messages descend. Files without it have ascending ones, which
-	// the processor prefetched, see Ascending.
-	ArenaDown bool     `json:"arena_down,omitempty"`
-	Operators []string `json:"operators,omitempty"` // of γ, in order; none: the customary ones
-	Budget    float64  `json:"budget_s"`
-	Width     float64  `json:"width"`              // relative half-width at which a cell is done
-	Copy      string   `json:"copy"`               // instructions that copy
-	NoGamma   bool     `json:"no_gamma,omitempty"` // reduction operators are left out
-	With      []string `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
+	ArenaCaches float64  `json:"arena_caches,omitempty"`
+	Operators   []string `json:"operators,omitempty"` // of γ, in order; none: the customary ones
+	Budget      float64  `json:"budget_s"`
+	Width       float64  `json:"width"`              // relative half-width at which a cell is done
+	Copy        string   `json:"copy"`               // instructions that copy
+	NoGamma     bool     `json:"no_gamma,omitempty"` // reduction operators are left out
+	With        []string `json:"with,omitempty"`     // surveys: pairs, pack, copy, access, cma
 	// Whole: messages were timed from outside an MPI library. However it cuts a message, one through
 	// shared memory counts as two transfers: T(m) = o(m) + 2L(m,τ).
 	Whole bool `json:"whole,omitempty"`
@@ -80,7 +77,7 @@ const (
 	NullCell       Kind = "null"       // Time is y(τ), a transfer of nothing
 	CopyCell       Kind = "copy"       // Time is c(m,τ), a copy of Bytes, no flags
 	OwnCell        Kind = "own"        // Time is a copy of Bytes from a rank's send buffer to its receive buffer
-	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves: published or of an MPI library; of old sweeps, an empty loop
+	OverheadCell   Kind = "overhead"   // Time is o(m), before the first byte moves: published or of an MPI library
 	GammaCell      Kind = "gamma"      // Time is γ(m,τ), an Operator over two vectors of Bytes
 	PRTTCell       Kind = "prtt"       // Time is PRTT(n,d,m), parametrised round trips, for LogGP; with Variant Receiver, see there
 	ExchangeCell   Kind = "exchange"   // Time is an exchange of two ranks over idle channels: o(m) of exchanges and their transfers

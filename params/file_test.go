@@ -232,7 +232,7 @@ func TestReadRefuses(t *testing.T) {
 		{"cut", good[:200], "it was cut off: copy it again"},
 		{"other JSON", `{"setup": "ring"}`, `f:1: this is no parameter file: it has no "format" and "version": name one that taulop sweep or import wrote`},
 		{"other format", with("taulop parameters", "recipes"), `f:3: format is "recipes", want "taulop parameters"`},
-		{"newer version", with(`"version": 1`, `"version": 6`), "f:3: version 6 of the format is newer than 5, the newest that this taulop reads; use a newer taulop"},
+		{"newer version", with(`"version": 1`, `"version": 6`), "f:3: version 6 of the format is not one that this taulop reads, which is 1: take the taulop that wrote the file, or measure anew"},
 		{"newer version with new fields", strings.Replace(with(`"version": 1`, `"version": 7`), `"k":1`, `"j":1`, 1), "f:3: version 7"},
 		{"cells before the version", `{"cells": [], "format": "taulop parameters", "version": 1, "x": []}`, `f:1: there is no field "x"`},
 		{"newer version after the cells", `{"cells": [{"new": 1}], "format": "taulop parameters", "version": 6}`, "f:1: version 6"},

@@ -53,7 +53,7 @@ type Provenance struct {
 
 	Go          string   `json:"go"`
 	Taulop      string   `json:"taulop"`
-	BufferPages string   `json:"buffer_pages,omitempty"` // SmallPages or HugePages; empty: the kernel's choice
+	BufferPages string   `json:"buffer_pages,omitempty"` // SmallPages or HugePages; empty: unknown
 	IdleCores   string   `json:"idle_cores,omitempty"`   // BusyCores; empty: cores without a worker slept
 	Reduction   string   `json:"reduction,omitempty"`    // instructions of reduction operators: AVX-512, AVX2, SSE4.2, NEON, Go
 	Command     []string `json:"command"`
@@ -94,19 +94,6 @@ func (p *Provenance) Fill(busy bool) {
 	if p.IdleCores = ""; busy {
 		p.IdleCores = BusyCores
 	}
-}
-
-// Pages are the pages of buffers, empty if unknown. Files without BufferPages have the kernel's setting.
-func (p *Provenance) Pages() string {
-	switch {
-	case p.BufferPages != "":
-		return p.BufferPages
-	case p.HugePages == "always":
-		return "those that the kernel chose"
-	case p.HugePages != "":
-		return SmallPages
-	}
-	return ""
 }
 
 // StealLimit is the steal time, as a share of the CPUs' time, above which there is a warning.

@@ -58,7 +58,7 @@ func fixtures(t testing.TB) (dir string) {
 	save(t, dir, "moved.json", load(t, sweeptest.Moved(t)))
 	save(t, dir, "copy.json", load(t, dir, "host.json"))
 	save(t, dir, "cut.json", load(t, dir, "verify.json")[:100])
-	save(t, dir, "newer.json", strings.Replace(load(t, dir, "a.json"), `"version": 5`, `"version": 6`, 1))
+	save(t, dir, "newer.json", strings.Replace(load(t, dir, "a.json"), `"version": 1`, `"version": 6`, 1))
 	fleets(t, dir)
 	return dir
 }

@@ -189,7 +189,8 @@ func TestNothingInCommon(t *testing.T) {
 func TestWarnings(t *testing.T) {
 	times := map[int]float64{1: 1000, 2: 1100}
 	a := machine("a", times, func(f *params.File) {
-		f.Provenance.Taulop, f.Plan.Copy, f.Provenance.HugePages = "v1", "AVX", "never"
+		f.Provenance.Taulop, f.Plan.Copy = "v1", "AVX"
+		f.Provenance.Give(false)
 		f.Launches = make([]params.Launch, 1)
 	})
 	b := machine("b", map[int]float64{1: 1000e3, 2: 2100e3}, func(f *params.File) {

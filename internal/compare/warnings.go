@@ -43,9 +43,6 @@ func Told(machines []Machine) []Warning {
 // told are a file's warnings.
 func told(f *params.File) (all []error) {
 	all = append(lists.Map(f.Warnings, errors.New), doubt.OfMemory(f)...)
-	if ascending := f.Plan.Ascending(); ascending != nil {
-		all = append(all, fmt.Errorf("%w: measure it anew", ascending))
-	}
 	if !f.Complete {
 		all = append(all, fmt.Errorf("the file is incomplete, cells are missing or have too few samples for an interval: %w", f.Completion()))
 	}
@@ -216,7 +213,7 @@ var alike = []struct {
 		}
 		return f.Provenance.IdleCores
 	}},
-	{"pages of buffers", func(f *params.File) string { return f.Provenance.Pages() }},
+	{"pages of buffers", func(f *params.File) string { return f.Provenance.BufferPages }},
 	{"intermediate buffers", func(f *params.File) string {
 		if f.Plan.SegmentBytes == 0 {
 			return ""

@@ -339,7 +339,7 @@ func (e *Experiment) channel() error {
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(e.here.Reduction, "Go"); was != is && p.Swept() && !p.NoGamma {
 		e.Warn(fmt.Errorf("γ of %s is that of loops in %.60s, and here they are in %s", e.Source, was, is))
 	}
-	if was, is := was.Pages(), e.here.Pages(); was != is && was != "" {
+	if was, is := was.BufferPages, e.here.BufferPages; was != is && was != "" {
 		e.Warn(fmt.Errorf("pages of buffers in %s are %.40s, and here %s", e.Source, was, is))
 	}
 	if was.IdleCores != e.here.IdleCores {

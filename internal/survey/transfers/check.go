@@ -64,9 +64,6 @@ func Holds(p params.Plan, m *numa.Machine) error {
 	if most := float64(setups.ArenaCaches); slices.Contains(p.Caches, true) && !(p.ArenaCaches > 0 && p.ArenaCaches <= most) {
 		return fmt.Errorf("off cache its user buffers are %g times what caches hold of them, and they are to be %g times as much: %w", p.ArenaCaches, most, ErrUnusable)
 	}
-	if ascending := p.Ascending(); ascending != nil {
-		return fmt.Errorf("%w, and those of another session would differ: %w", ascending, ErrUnusable)
-	}
 	free, err := numa.FreeMemoryBytes("/")
 	if err != nil {
 		return err

@@ -28,7 +28,6 @@ func Fit(f *params.File, m *numa.Machine) error {
 		return err
 	}
 	p.CacheBytes, p.OwnCacheBytes, p.ArenaCaches = m.LastLevelCacheBytes(), m.OwnCacheBytes(), cmp.Or(p.ArenaCaches, setups.ArenaCaches)
-	p.ArenaDown = true
 	for _, place := range places {
 		fit, arena, err := fits(*p, place, m, free)
 		if err != nil {
@@ -121,9 +120,6 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	}
 	if was, is := cmp.Or(was.Reduction, "Go"), cmp.Or(here.Reduction, "Go"); was != is && !f.Plan.NoGamma {
 		return fmt.Errorf("its reductions had loops in %.60s, and here they have them in %s: measure it anew", was, is)
-	}
-	if pages := was.Pages(); was.BufferPages == "" && pages != "" && pages != params.SmallPages {
-		return fmt.Errorf("its buffers had pages of what size the kernel chose, which is not left to it any more: %w", ErrUnusable)
 	}
 	places, err := placements(f.Plan, m, -1)
 	if err != nil {

@@ -211,9 +211,6 @@ func TestSameMachine(t *testing.T) {
 		{func(f *params.File) { f.Placements = f.Placements[:1] }, "placement spread"},
 		{func(f *params.File) { f.Provenance.Reduction = "AVX2" }, "loops in AVX2, and here they have them in Go"},
 		{func(f *params.File) { f.Provenance.Reduction, f.Plan.NoGamma = "AVX2", true }, ""},
-		{func(f *params.File) { f.Provenance.HugePages = "always" }, "what size the kernel chose"},
-		{func(f *params.File) { f.Provenance.HugePages = "madvise" }, ""},
-		{func(f *params.File) { f.Provenance.HugePages = "always"; f.Provenance.Give(true) }, ""},
 		{func(f *params.File) { f.Plan = params.Plan{} }, "no plan"},
 	} {
 		err := SameMachine(file(tt.change), m, here)
@@ -231,7 +228,7 @@ func TestHolds(t *testing.T) {
 	}
 	plan := func(change func(*params.Plan)) params.Plan {
 		p := params.Plan{Setups: []string{"ring"}, Sizes: []int{64}, Taus: []int{1}, Segments: 2, SegmentBytes: 64,
-			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, ArenaCaches: 0.1, ArenaDown: true}
+			Caches: []bool{false, true}, Policies: []numa.Policy{numa.Local}, ArenaCaches: 0.1}
 		change(&p)
 		return p
 	}
@@ -242,7 +239,6 @@ func TestHolds(t *testing.T) {
 		{func(*params.Plan) {}, ""},
 		{func(p *params.Plan) { p.ArenaCaches = 1 << 45 }, "3.5184372088832e+13 times what caches hold"},
 		{func(p *params.Plan) { p.ArenaCaches = 0 }, "measure it anew"},
-		{func(p *params.Plan) { p.ArenaDown = false }, "fetched ahead"}, // files of earlier versions
 		{func(p *params.Plan) { p.ArenaCaches, p.Caches = 0, []bool{false} }, ""},
 		{func(p *params.Plan) { p.Sizes = []int{1 << 45} }, "memory"},
 		{func(p *params.Plan) { p.SegmentBytes = 1 << 45 }, "memory"},
