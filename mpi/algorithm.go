@@ -127,7 +127,7 @@ func (a Algorithm) Schedule(call collective.Call) (s *collective.Schedule, taken
 	}
 	setting := a.with(call.Degree, call.Chunk)
 	if a.Own() {
-		setting, _ = a.Library.Own(a.Collective, call.P, call.M)
+		setting, _ = a.Library.own(a.Library, a.Collective, call.P, call.M)
 	}
 	if setting != a.Setting {
 		taken = setting.String()

@@ -26,7 +26,7 @@ func (s Setting) Key() string {
 func (l *Library) Forcing(c *collective.Collective, s Setting, p, m int) (variables []string) {
 	own := s.Own()
 	if own && l.NeedsBase() {
-		s, _ = l.Own(c, p, m)
+		s, _ = l.own(l, c, p, m)
 	}
 	switch {
 	case s.Own():

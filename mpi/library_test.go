@@ -82,7 +82,7 @@ func TestOwnChoices(t *testing.T) {
 	} {
 		for _, l := range of.libraries {
 			for _, c := range of.choices {
-				if s, known := l.Own(collective.Named(c.collective), c.p, c.m); !known || s.String() != c.want {
+				if s, known := l.Own(collective.Named(c.collective), c.p, 1, c.m); !known || s.String() != c.want {
 					t.Errorf("%s chooses %s for %s of %d B among %d, want %s", l.Version, s, c.collective, c.m, c.p, c.want)
 				}
 			}
@@ -151,7 +151,7 @@ func TestMPICHTakesLessForAtMost(t *testing.T) {
 		{"alltoall", 8, 8, [2]string{"scattered", "pairwise"}}, {"alltoall", 8, 128, [2]string{"scattered", "scattered"}}, {"alltoall", 9, 8, [2]string{"brucks", "brucks"}},
 	} {
 		for i, l := range []*Library{mpich4.OnBase(own), mpich4.OnBase(with)} {
-			if s, _ := l.Own(collective.Named(tt.of), tt.p, tt.m); s.Name != tt.want[i] {
+			if s, _ := l.Own(collective.Named(tt.of), tt.p, 1, tt.m); s.Name != tt.want[i] {
 				t.Errorf("%s of %d B among %d is %s, want %s", tt.of, tt.m, tt.p, s, tt.want[i])
 			}
 		}
@@ -176,7 +176,7 @@ func TestEverySettingHasASchedule(t *testing.T) {
 							t.Errorf("%s, %s of %s among %d: %v", l.Version, s, c, p, err)
 						}
 					}
-					if own, known := l.Own(c, p, m); known {
+					if own, known := l.Own(c, p, 1, m); known {
 						if _, err := l.Schedule(c, own, collective.Call{P: p, M: m}); err != nil && c != collective.Bcast {
 							t.Errorf("%s's own choice %s of %s among %d: %v", l.Version, own, c, p, err)
 						}
@@ -310,7 +310,7 @@ func TestForced(t *testing.T) {
 			t.Errorf("forced %s of %s is %v (%v)", name, c, s, err)
 		}
 	}
-	if own, known := openMPI6.Own(collective.Allgather, 256, 64); !known || own.String() != "2 bruck-k-fanout" {
+	if own, known := openMPI6.Own(collective.Allgather, 256, 1, 64); !known || own.String() != "2 bruck-k-fanout" {
 		t.Errorf("allgather of 64 B among 256 is %v", own)
 	}
 	if _, err := openMPI4.Forced(collective.Bcast, "binomal"); err == nil || !strings.Contains(err.Error(), `did you mean "binomial"`) {
@@ -389,7 +389,7 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 		}
 	}
 	return func(c *collective.Collective, p, m int) (Setting, error) {
-		s, known := l.OnBase(f).Own(c, p, m)
+		s, known := l.OnBase(f).Own(c, p, 1, m)
 		if !known {
 			return s, fmt.Errorf("the tree has no choice")
 		}
@@ -415,7 +415,7 @@ func TestLibrariesChooseWhatRulesMean(t *testing.T) {
 					for _, m := range sizesAround(rules, c, p, r) {
 						want := meant(rules, c, p, m)
 						if l.NeedsBase() && (want.Own() || strings.HasPrefix(want.Name, "reduce_scatter") && m/8 < powerOfTwo(p)) {
-							want, _ = l.Own(c, p, m)
+							want, _ = l.Own(c, p, 1, m)
 						}
 						got, err := choose(c, p, m)
 						if err != nil || got != want {

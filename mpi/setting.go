@@ -135,7 +135,7 @@ func (l *Library) Settings(c *collective.Collective, p, m int) (all []Setting) {
 // unknown own choice.
 func (l *Library) Schedule(c *collective.Collective, s Setting, on collective.Call) (*collective.Schedule, error) {
 	if s.Own() {
-		own, known := l.Own(c, on.P, on.M)
+		own, known := l.own(l, c, on.P, on.M)
 		if !known {
 			return nil, fmt.Errorf("what %s takes for %s by itself is not known", l.Version, c.Name)
 		}
@@ -200,8 +200,11 @@ func (l *Library) inParts(o offer, laid *collective.Schedule) *collective.Schedu
 	return collective.Join(laid.Algorithm, laid.Call, parts...)
 }
 
-// Own is the library's decision for m bytes among p ranks, and whether it is known.
-func (l *Library) Own(c *collective.Collective, p, m int) (s Setting, known bool) {
+// Own is the library's decision for m bytes among p ranks on a number of nodes, and whether it is known.
+func (l *Library) Own(c *collective.Collective, p, nodes, m int) (s Setting, known bool) {
+	if l.unsure && nodes > 1 {
+		return Setting{}, false
+	}
 	return l.own(l, c, p, m)
 }
 

@@ -180,10 +180,10 @@ func Rules(of []Conclusion, library *mpi.Library, nodes func(p int) int) (rules 
 		}
 		on := collective.Named(c.Collective)
 		if same(i - 1) {
-			from, _ = border(library, on, c.P, all[i-1].Bytes, c.Bytes)
+			from, _ = border(library, on, c.P, nodes(c.P), all[i-1].Bytes, c.Bytes)
 		}
 		if same(i + 1) {
-			_, to = border(library, on, c.P, c.Bytes, all[i+1].Bytes)
+			_, to = border(library, on, c.P, nodes(c.P), c.Bytes, all[i+1].Bytes)
 		}
 		if n := len(rules); n > 0 && rules[n-1].Collective == on && rules[n-1].P == c.P && rules[n-1].To+1 == from && rules[n-1].Setting == c.Setting {
 			rules[n-1].To = to
@@ -200,16 +200,16 @@ func before(a, b *Cell) int {
 
 // border is where the choice of size low ends and the choice of size high begins: at the first and the
 // last change of the library's own choice between them, else at their geometric mean.
-func border(library *mpi.Library, on *collective.Collective, p, low, high int) (from, to int) {
+func border(library *mpi.Library, on *collective.Collective, p, nodes, low, high int) (from, to int) {
 	middle := int(math.Sqrt(float64(max(1, low)) * float64(high)))
 	from, to = middle+1, middle
-	first, known := library.Own(on, p, low)
-	last, there := library.Own(on, p, high)
+	first, known := library.Own(on, p, nodes, low)
+	last, there := library.Own(on, p, nodes, high)
 	if !known || !there || first == last {
 		return from, to
 	}
 	same := func(m int, as mpi.Setting) bool { // and between the two sizes
-		own, _ := library.Own(on, p, m)
+		own, _ := library.Own(on, p, nodes, m)
 		return low < m && m < high && own == as
 	}
 	from, to = high, low

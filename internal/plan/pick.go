@@ -76,7 +76,7 @@ func (by Picker) Pick(cells []Cell) *Picked {
 	}
 	picked := &Picked{Timed: make([][]int, len(cells)), Seconds: p.seconds}
 	if n := float64(len(cells)); n > 0 {
-		picked.Expected = p.expected / n
+		picked.Expected = max(0, p.expected/n) // its differences are rounded
 	}
 	for cell, options := range p.timed {
 		for o, timed := range options {

@@ -47,6 +47,9 @@ func TestPick(t *testing.T) {
 	if none := (Picker{Cost: cost}).Pick(of); timed == 0 || !(near.Expected < none.Expected) {
 		t.Errorf("%d cells timed, %v expected after %v", timed, near.Expected, none.Expected)
 	}
+	if all := (Picker{Most: 9, Cost: cost}).Pick(cells([]int{8}, ms, 1, 1.05)); all.Expected != 0 {
+		t.Errorf("%v is expected where all is timed", all.Expected)
+	}
 	by.Budget = near.Seconds / 3
 	if less := by.Pick(of); less.Seconds > by.Budget || less.Seconds == 0 || !(less.Expected > near.Expected) {
 		t.Errorf("of %v s %v are spent, %v expected", by.Budget, less.Seconds, less.Expected)

@@ -63,7 +63,8 @@ func (w predicting) fill(c *Cell) error {
 		return cost.Seconds, nil
 	}
 	c.Options = []Option{{}}
-	own, known := w.library.Own(of, c.P, c.Bytes)
+	nodes, _ := w.Nodes(c.P)
+	own, known := w.library.Own(of, c.P, nodes, c.Bytes)
 	if known {
 		c.Options[0].Seconds, _ = cost(own) // its parameters may be unknown
 	}

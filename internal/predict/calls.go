@@ -297,6 +297,9 @@ var errTogether = errors.New("has messages that must be looked at one by one, to
 
 // schedule is the schedule of a call, and the algorithm chosen if a only chooses.
 func (c *Calls) schedule(a mpi.Algorithm, p, m int) (*collective.Schedule, string, error) {
+	if nodes, _ := c.Predictor.Nodes(p); a.Own() && a.Lacks(p, nodes) != "" {
+		return nil, "", fmt.Errorf("%s %s: name an algorithm, or take one node", a, a.Lacks(p, nodes))
+	}
 	return a.Schedule(collective.Call{P: p, Root: c.Root, M: m, Segment: c.Predictor.Segment, Degree: c.Degree, Chunk: c.Chunk})
 }
 

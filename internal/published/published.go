@@ -373,7 +373,7 @@ func (p *predictors) predict(cell *Cell) error {
 	if setting.Own() {
 		known := false
 		if p.rules {
-			setting, known = p.lib.Own(of, cell.P, cell.Bytes)
+			setting, known = p.lib.Own(of, cell.P, cell.Nodes, cell.Bytes)
 		}
 		switch {
 		case !known && !p.named:
@@ -426,7 +426,7 @@ func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, cal
 	}
 	s.Between = new(*s)
 	if of != collective.Barrier {
-		barrier, known := lib.Own(collective.Barrier, call.P, 0)
+		barrier, known := lib.Own(collective.Barrier, call.P, 1, 0)
 		if !known {
 			s.Between, err = collective.Barrier.DefaultAlgorithm().Schedule(collective.Call{P: call.P})
 		} else {

@@ -93,23 +93,25 @@ func (d *Tuning) values() view.Table {
 
 // WriteSummary counts the rules.
 func (d *Tuning) WriteSummary(w io.Writer) {
-	n, certain := 0, ""
+	n, certain, than := 0, "", "its own choice"
 	for _, t := range d.Tables {
 		for i, s := range t.Spans {
 			if s.Lo != nil && s.Gain > 0 { // published tables have no intervals
 				certain = " for certain"
+			}
+			if s.Instead != nil && !s.Own {
+				than = "its own choice, or where that is not known the second best,"
 			}
 			if s.Rule != nil && (i == 0 || t.Spans[i-1].Rule == nil || *t.Spans[i-1].Rule != *s.Rule) { // equal neighbours are one rule
 				n++
 			}
 		}
 	}
+	rules := printable.Count(n, "rule") + " for " + d.Library + " where something"
 	if n == 0 {
-		fmt.Fprintf(w, "no rule: nothing is cheaper than the own choice of %s by more than %.3g %%%s\n", d.Library, 100*d.Margin, certain)
-		return
+		rules = "no rule for " + d.Library + ": nothing"
 	}
-	fmt.Fprintf(w, "%s for %s where something is cheaper than its own choice by more than %.3g %%%s\n",
-		printable.Count(n, "rule"), d.Library, 100*d.Margin, certain)
+	fmt.Fprintf(w, "%s is cheaper than %s by more than %.3g %%%s\n", rules, than, 100*d.Margin, certain)
 }
 
 // Document is the result in all output formats.

@@ -38,7 +38,7 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 	}
 	v, beaten := Verdict{}, candidate{}
 	costs := costs{Chooser: c, known: make(map[collective.Key]model.Cost), limit: math.Inf(1)}
-	if own, known := c.Library.Own(of, p, m); known {
+	if own, known := c.own(of, p, m); known {
 		if chosen, err := costs.of(of, own, p, m); err == nil {
 			beaten, v.OwnKnown = chosen, true
 			costs.limit = chosen.Seconds * (1 + alike)
@@ -90,6 +90,12 @@ func (c *Chooser) Choose(of *collective.Collective, settings []mpi.Setting, p, m
 		}
 	}
 	return v, nil
+}
+
+// own is the library's own choice on the nodes of p ranks, and whether it is known.
+func (c *Chooser) own(of *collective.Collective, p, m int) (mpi.Setting, bool) {
+	nodes, _ := c.Predictor.Nodes(p)
+	return c.Library.Own(of, p, nodes, m)
 }
 
 // promising orders settings for quick evaluation: first the one before, which is likely cheap, then
@@ -275,10 +281,10 @@ func (c *Chooser) at(ctx context.Context, t *Row, m int) (Verdict, error) {
 // rule may begin there.
 func (c *Chooser) between(t *Row, from, to int) []int {
 	sizes := eighths(from, to)
-	before, known := c.Library.Own(t.Collective, t.P, from)
-	if after, there := c.Library.Own(t.Collective, t.P, to); known && there && after != before {
+	before, known := c.own(t.Collective, t.P, from)
+	if after, there := c.own(t.Collective, t.P, to); known && there && after != before {
 		change := from + 1 + sort.Search(to-from-1, func(i int) bool {
-			own, _ := c.Library.Own(t.Collective, t.P, from+1+i)
+			own, _ := c.own(t.Collective, t.P, from+1+i)
 			return own != before
 		})
 		if change < to {

@@ -81,7 +81,7 @@ func TestRulesGain(t *testing.T) {
 						return one.Seconds
 					}
 					mine := cost(s.Setting)
-					if own, known := l.Own(table.Collective, table.P, s.From); known && s.OwnKnown && !(mine < 0.95*cost(own)) {
+					if own, known := l.Own(table.Collective, table.P, 1, s.From); known && s.OwnKnown && !(mine < 0.95*cost(own)) {
 						t.Errorf("%s, %s of %d B among %d: %s costs %g, its own choice %s %g", l.Version, table.Collective, s.From, table.P, s.Setting, mine, own, cost(own))
 					}
 					for _, other := range l.Settings(table.Collective, table.P, s.From) {
@@ -129,7 +129,7 @@ func TestCostsWithinChooseTheSame(t *testing.T) {
 						all = append(all, one)
 					}
 					want, _ := cheapest(all, before)
-					if own, known := l.Own(of, ranks, m); known {
+					if own, known := l.Own(of, ranks, 1, m); known {
 						if one, err := exact.of(of, own, ranks, m); err == nil && want.Seconds >= one.Seconds {
 							want = one
 						}

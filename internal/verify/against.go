@@ -169,7 +169,8 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 	c := all[0].Collective
 	taken, chosen := a.Algorithm[string(kind)]
 	if own := (mpi.Algorithm{Collective: c, Library: a.library}); a.library != nil && !chosen {
-		if _, known := a.library.Own(c, row.P, row.Bytes); known {
+		nodes, _ := a.Predictor.Nodes(row.P)
+		if _, known := a.library.Own(c, row.P, nodes, row.Bytes); known {
 			return a.algorithm(row, &row.Predicted, own)
 		}
 	}
