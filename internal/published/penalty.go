@@ -113,6 +113,7 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 
 // judged finds the best algorithm and ours among the cells of a case.
 func judged(cells []*Cell, margin float64) Judged {
+	slices.SortFunc(cells, func(a, b *Cell) int { return before(a.Setting, b.Setting) }) // what is equal does not depend on the table's order
 	j := Judged{Case: cells[0].Case, BestNs: math.Inf(1), Measured: len(cells), cells: cells}
 	some, all := false, true
 	var own *Cell
@@ -199,15 +200,18 @@ func choicesOf(cases []Judged) Choices {
 	for setting, penalties := range every {
 		c.Every = append(c.Every, Always{setting, len(penalties), penaltyOf(penalties)})
 	}
-	slices.SortFunc(c.Every, func(a, b Always) int {
-		return cmp.Or(a.Setting.ID-b.Setting.ID, cmp.Compare(a.Setting.Name, b.Setting.Name))
-	})
+	slices.SortFunc(c.Every, func(a, b Always) int { return before(a.Setting, b.Setting) })
 	for i, a := range c.Every {
 		if a.Cases == len(cases) && (c.Always == nil || a.Geometric < c.Always.Geometric) {
 			c.Always = &c.Every[i]
 		}
 	}
 	return c
+}
+
+// before orders settings by their algorithms.
+func before(a, b mpi.Setting) int {
+	return cmp.Or(a.ID-b.ID, cmp.Compare(a.Name, b.Name), a.Fan-b.Fan, a.Segment-b.Segment)
 }
 
 // penaltyOf summarises the penalties of cases.

@@ -251,3 +251,14 @@ func TestPenaltyOf(t *testing.T) {
 		t.Errorf("times of 1, 1 and 8 over the best: %+v", p)
 	}
 }
+
+// Of two algorithms predicted alike ours is the same one in any order of a table's rows.
+func TestJudgedInAnyOrder(t *testing.T) {
+	one := Cell{Setting: mpi.Setting{ID: 1, Name: "a"}, Time: Ranks{Mean: 3}, Predicted: &Ranks{Mean: 1}}
+	two := Cell{Setting: mpi.Setting{ID: 2, Name: "b"}, Time: Ranks{Mean: 2}, Predicted: &Ranks{Mean: 1}}
+	for _, cells := range [][]*Cell{{&one, &two}, {&two, &one}} {
+		if j := judged(cells, 0); j.Ours.ID != 1 || j.Best.ID != 2 {
+			t.Errorf("ours is %s, the best %s", j.Ours, j.Best)
+		}
+	}
+}
