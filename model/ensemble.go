@@ -73,6 +73,14 @@ func (e *Ensemble) Interval(value float64, of []float64) fit.Estimate {
 	return fit.Bootstrapped(value, of, e.replicates)
 }
 
+// Cost is the interval of a cost, given the members' costs; unknown if no term has samples.
+func (e *Ensemble) Cost(seconds float64, of []float64) fit.Estimate {
+	if cost := e.Interval(seconds, of); cost.Width() > 1e-9 {
+		return cost
+	}
+	return fit.Unbounded(seconds)
+}
+
 // Drawn is a value with the members' values, for comparison with another machine's.
 func (e *Ensemble) Drawn(value float64, of []float64) fit.Drawn {
 	return fit.Drawn{Center: value, Values: of, Replicates: e.replicates, Sessions: e.sessions}

@@ -341,7 +341,7 @@ func (m *Machine) schedule(s *collective.Schedule, off bool) (Cost, error) {
 		c.From += ", " + s.Algorithm.String()
 	}
 	if c.Extrapolated = cost.Extrapolated; p.ensemble.Known() && s.Call.P <= mostRanks && work <= mapping.Most/64 {
-		c.Estimate = p.ensemble.Interval(cost.Seconds, p.ensemble.Costs(s)).Scale(1e9)
+		c.Estimate = p.ensemble.Cost(cost.Seconds, p.ensemble.Costs(s)).Scale(1e9)
 	}
 	return c, nil
 }

@@ -226,7 +226,7 @@ func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cos
 		return
 	}
 	row.drawn = c.Ensemble.Costs(s)
-	if e := c.Ensemble.Interval(cost.Seconds, row.drawn).Scale(1e6); e.Known() && e.Width() > 1e-9 { // 0: no term has samples
+	if e := c.Ensemble.Cost(cost.Seconds, row.drawn).Scale(1e6); e.Known() {
 		row.Lo, row.Hi = &e.Lo, &e.Hi
 	}
 }
