@@ -24,6 +24,7 @@ func predictFlags(flags *argument.Set) action {
 	flags.Lookup("params").Usage = "parameters of a machine, a `file`; a list of them puts machines side by side"
 	addTest(flags, &test)
 	to.add(flags)
+	flags.Rules(argument.Rule{Flags: "csv json md o tsv", Not: "list", Why: "is of predictions, and -list prints a text", Do: "leave it out"})
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
 		if *list {
 			return put(out, nil, asPage(widthFor(out, ""), func(w io.Writer) { writeAlgorithms(w, req.choice.As) }))
