@@ -170,13 +170,14 @@ func (f *File) transfers(kind Kind, s Selection, sort func() *Sorting) grid {
 		}
 	}
 	var g grid
-	for _, c := range slices.Concat(ping, own) {
+	own = append(ping, own...)
+	if len(own) == 0 && s.Setup != Isolated {
+		return g
+	}
+	for _, c := range own {
 		if c.Tau != 1 || len(isolated) == 0 {
 			g.add(c)
 		}
-	}
-	if len(g.taus) == 0 && s.Setup != Isolated {
-		return g
 	}
 	for _, c := range isolated {
 		if c.Kind == TransferCell {

@@ -87,6 +87,9 @@ func TestTables(t *testing.T) {
 	sameTimes(t, "L(S,τ)", segment.Transfers.Times, [][]float64{{70, 120, 240}, {1470, 2000, 3000}})
 	alone := must.Get(f.Table(Selection{Setup: Isolated}))
 	sameTimes(t, "isolated", alone.Transfers.Times, [][]float64{{70}, {2940}})
+	one := sparse()
+	one.Cells = slices.DeleteFunc(one.Cells, func(c Cell) bool { return c.Tau > 1 })
+	sameTimes(t, "of τ = 1 alone", must.Get(one.Table(Selection{})).Transfers.Times, [][]float64{{70}, {2940}})
 	y := must.Get(f.Y(Selection{}))
 	for tau, want := range map[int]float64{1: 60e-9, 2: 70e-9, 3: 75e-9} {
 		for _, m := range []int{1, 5000} {
