@@ -61,7 +61,8 @@ func halfWithin(half float64) string {
 }
 
 // sayFirst writes L, y and A of the first setup and placement at the largest τ, in each state of the
-// machine. Messages have the size of a segment, or else the largest size. Without transfers it writes nothing.
+// machine. Messages have the size of a segment, in published files the customary one, or else the largest size.
+// Without transfers it writes nothing.
 func sayFirst(w *document.Document, f *params.File) {
 	c, tau := firstCurve(f)
 	heads := []view.Column{{Name: fmt.Sprintf("L(%sB,%d)", view.Bytes(c.Bytes), tau), Unit: "ns"}, {Name: fmt.Sprintf("y(%d)", tau), Unit: "ns"}, {Name: fmt.Sprintf("A(%d)", tau)}}
@@ -100,11 +101,12 @@ func sayFirst(w *document.Document, f *params.File) {
 // firstCurve is the curve that sayFirst shows, with its largest τ; τ = 0: there are no transfers.
 func firstCurve(f *params.File) (first compare.Curve, tau int) {
 	curves, _ := compare.Curves("", f) // an error says that there are none
+	segment := cmp.Or(f.Plan.SegmentBytes, compare.Customary)
 	for _, c := range curves {
 		if len(c.Points) == 0 || len(f.Plan.Setups) > 0 && c.Setup != f.Plan.Setups[0] || c.OffCache != curves[0].OffCache || c.Placement != curves[0].Placement {
 			continue
 		}
-		if tau == 0 || c.Segment || !first.Segment {
+		if tau == 0 || c.Bytes == segment || first.Bytes != segment {
 			first, tau = c, c.Points[len(c.Points)-1].Tau
 		}
 	}

@@ -24,20 +24,12 @@ var (
 // ReadVerification reads the JSON of a Verification or of Patterns. It leaves out rows without predictions.
 // An error is one sentence that begins with the name of the file.
 func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
-	text, err := infile.Document(r, name, ErrNoVerification)
-	if err != nil {
-		return nil, err
-	}
 	var doc struct {
-		Format string `json:"format"` // of a parameter file
+		Format string `json:"format"`
 		verify.Result
 	}
-	err = params.DecodeJSON(text, name, &doc)
-	if doc.Format == params.Format { // before err, which may be about a field of parameter files
-		return nil, parametersOf(name, ErrNoVerification)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w; %w", err, ErrNoVerification)
+	if err := decode(r, name, &doc, &doc.Format, ErrNoVerification); err != nil {
+		return nil, err
 	}
 	if len(doc.Rows) == 0 {
 		return nil, fmt.Errorf("%s has no rows of measured collectives: %w", name, ErrNoVerification)
@@ -68,9 +60,20 @@ func ReadVerification(r io.Reader, name string) (*verify.Result, error) {
 	return &doc.Result, nil
 }
 
-// parametersOf refuses a parameter file.
-func parametersOf(name string, reason error) error {
-	return fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, reason)
+// decode reads a document with a format, else fails with other. It refuses parameter files.
+func decode(r io.Reader, name string, doc any, format *string, other error) error {
+	text, err := infile.Document(r, name, other)
+	if err != nil {
+		return err
+	}
+	err = params.DecodeJSON(text, name, doc)
+	switch {
+	case *format == params.Format: // err may be about a field of parameter files
+		return fmt.Errorf("%s holds the parameters of a machine, not what models predict beside what was measured: %w", name, other)
+	case err != nil:
+		return fmt.Errorf("%w; %w", err, other)
+	}
+	return nil
 }
 
 // ErrNoComparison is returned for files without predictions of published collectives.
@@ -79,21 +82,14 @@ var ErrNoComparison = errors.New("this is not what taulop verify writes of a tab
 // ReadPublished reads machine, version and cells from the JSON of a Published. An error is one
 // sentence that begins with the name of the file.
 func ReadPublished(r io.Reader, name string) (*Published, error) {
-	text, err := infile.Document(r, name, ErrNoComparison)
-	if err != nil {
-		return nil, err
-	}
 	var doc struct {
-		Format  string           `json:"format"` // of a parameter file
+		Format  string           `json:"format"`
 		Machine string           `json:"machine"`
 		Version string           `json:"library_version"`
 		Cells   []published.Cell `json:"cells"`
 	}
-	if err := params.DecodeJSON(text, name, &doc); err != nil {
-		return nil, fmt.Errorf("%w; %w", err, ErrNoComparison)
-	}
-	if doc.Format == params.Format {
-		return nil, parametersOf(name, ErrNoComparison)
+	if err := decode(r, name, &doc, &doc.Format, ErrNoComparison); err != nil {
+		return nil, err
 	}
 	for i, c := range doc.Cells {
 		if err := c.Check(); err != nil {

@@ -117,7 +117,10 @@ func TestSweep(t *testing.T) {
 // A published table has no segments, no duration and no launches.
 func TestMeasuredOfPublishedTable(t *testing.T) {
 	table := &params.Table{Transfers: params.Curve{Sizes: []int{8}, Taus: []int{1}, Times: [][]float64{{1e-6}}}, Overheads: []float64{0}}
-	contains.All(t, textOf(Measured(params.FromText(table, nil))), "L(m,τ) in ns, published, placement published, in cache\n  m   τ=1\n  8  1000\n", "\n2 cells, no launches\n")
+	contains.All(t, textOf(Measured(params.FromText(table, nil))), "L(8B,1) = 1000 ns\n", "L(m,τ) in ns, published, placement published, in cache\n  m   τ=1\n  8  1000\n", "\n2 cells, no launches\n")
+	// The first numbers are those of the verdict.
+	table = &params.Table{Transfers: params.Curve{Sizes: []int{8192, 1 << 22}, Taus: []int{1, 2}, Times: [][]float64{{1e-6, 1.234e-6}, {1e-3, 2e-3}}}, Overheads: []float64{0, 0}}
+	contains.All(t, textOf(Measured(params.FromText(table, nil))), "L(8KB,2) = 1234 ns, A(2) = 1.62\n")
 }
 
 // A sweep begins with its numbers, whether the file is fit for use, and advice.

@@ -186,6 +186,10 @@ func TestReadBadVerifications(t *testing.T) {
 			t.Errorf("%.40q: %v; want one line with %q", tt.text, err, tt.want)
 		}
 	}
+	parameters := `{"format": "taulop parameters", "cells": [1]}`
+	if _, err := ReadPublished(strings.NewReader(parameters), "v.json"); err == nil || !strings.HasPrefix(err.Error(), "v.json holds the parameters of a machine") {
+		t.Errorf("parameters as published collectives: %v", err)
+	}
 }
 
 func measuredPatterns() *verify.PatternResult {

@@ -67,8 +67,13 @@ func Interval(e fit.Estimate) string {
 	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
 }
 
-// Known formats an estimate with a unit and its interval.
-func Known(e fit.Estimate, unit string) string { return Rough(e) + unit + " " + Interval(e) }
+// Known formats an estimate with a unit and its interval; a published time has none.
+func Known(e fit.Estimate, unit string) string {
+	if e.N == 0 && !e.Known() {
+		return Center(e) + unit
+	}
+	return Rough(e) + unit + " " + Interval(e)
+}
 
 // Timed formats a time in ns with its interval in the unit of TimeUnit: 3.79 µs [3.78, 3.81].
 func Timed(e fit.Estimate) string {
