@@ -239,6 +239,9 @@ const mostApart = 2
 func (s *Series) writeResults(w *document.Document) {
 	r := s.Results
 	add := func(name string, e fit.Estimate, what string) {
+		if math.IsNaN(e.Center) { // not reached
+			return
+		}
 		fmt.Fprintf(w, "%*s = %s ns  %s  %s\n", utf8.RuneCountInString(s.name("L")), name, view.Center(e), view.Interval(e), what)
 	}
 	over := "mean over k"

@@ -257,6 +257,10 @@ func TestSeriesText(t *testing.T) {
 	if lines := strings.SplitN(textOf(s.Document()), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
 		t.Errorf("second line: %s", lines[1])
 	}
+	s.Results.Copy = fit.Median(nil) // not reached
+	if text := textOf(s.Document()); strings.Contains(text, "?") {
+		t.Errorf("says what was not reached:\n%s", text)
+	}
 }
 
 // Monitoring data name the states of a machine by the baseline's flags, which stay the same from check to
