@@ -118,15 +118,16 @@ func (req *importRequest) text(errOut io.Writer, files []string) (*params.File, 
 	}
 	f := params.FromText(table, gamma)
 	warn(errOut, f.Warnings)
-	imported(f, cmp.Or(req.name, directory(files[0])), "the published text format does not say what machine this was measured on, nor how: look for that where the file comes from")
+	imported(f, req.name, directory(files[0]), "the published text format does not say what machine this was measured on, nor how: look for that where the file comes from")
 	return f, nil
 }
 
 // imported sets when, by what and of which machine a file was made of another program's measurements, and
-// what of its provenance is unknown.
-func imported(f *params.File, host string, unknown ...string) {
+// what of its provenance is unknown. Without the user's name the machine is called host.
+func imported(f *params.File, name, host string, unknown ...string) {
 	p := &f.Provenance
-	p.Time, p.Hostname, p.Unknown = time.Now().UTC().Format(time.RFC3339), host, append(p.Unknown, unknown...)
+	p.Name, p.Hostname = printable.Name(name), cmp.Or(name, host)
+	p.Time, p.Unknown = time.Now().UTC().Format(time.RFC3339), append(p.Unknown, unknown...)
 	p.Go, p.Taulop, p.Command = runtime.Version(), provenance.Version(), os.Args
 }
 
@@ -210,7 +211,7 @@ func (req *importRequest) benchmarks(errOut io.Writer, files []string) (*params.
 		}
 		takeGamma(errOut, f, files, times, req.offCache)
 	}
-	imported(f, req.name, "benchmarks do not print what machine they ran on: look for that where the output comes from")
+	imported(f, req.name, "", "benchmarks do not print what machine they ran on: look for that where the output comes from")
 	return f, nil
 }
 
@@ -261,7 +262,7 @@ func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File
 	if err != nil {
 		return nil, usagef("%s: %v: name the CPUs of its rows with -cpus", files[0], err)
 	}
-	imported(f, req.name, "core-to-core-latency does not print what machine it ran on, nor where the lines lay: look for that where the matrix comes from")
+	imported(f, req.name, "", "core-to-core-latency does not print what machine it ran on, nor where the lines lay: look for that where the matrix comes from")
 	p, err := f.Pairs()
 	if err != nil {
 		return nil, err
@@ -293,7 +294,7 @@ func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File
 		}
 		tell(errOut, "%s", note)
 	}
-	imported(f, cmp.Or(req.name, published.Machine(all), directory(files[0])))
+	imported(f, req.name, cmp.Or(published.Machine(all), directory(files[0])))
 	return f, nil
 }
 

@@ -137,11 +137,14 @@ func TestAloneTellsNothing(t *testing.T) {
 func TestMarkdown(t *testing.T) {
 	m := addSurveys(exact("secret-host", []int{1, 2, 4, 8}, 1000, 1600, 2500, 5000), 1)
 	m.File.Provenance.Hostname, m.File.Provenance.CPUModel, m.File.Warnings = "secret-host", "An *invented* <CPU>", []string{"the clock | varies"}
+	m.File.Provenance.Allowed = numa.SetOf(0, 1)
+	printed := exact("y", nil) // by benchmarks
+	printed.File.Provenance.CPUModel, printed.File.Seconds = "", 0
 	named := exact("x", nil)
 	named.File.Provenance.Name = "blue one"
 	figures := make(map[string]string)
 	var text strings.Builder
-	err := WriteMarkdown(&text, []compare.Machine{m, named}, func(name string, write func(io.Writer) error) (string, error) {
+	err := WriteMarkdown(&text, []compare.Machine{m, named, printed}, func(name string, write func(io.Writer) error) (string, error) {
 		var svg strings.Builder
 		err := write(&svg)
 		if _, twice := figures[name]; twice {
@@ -153,7 +156,7 @@ func TestMarkdown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains.All(t, text.String(), `# An \*invented\* \<CPU\>, `, "\n# blue one\n", "\n## What it carries\n\n| transfers |", "| ring, placement local, in cache | 1000", "\n## Warnings\n\n- the clock \\| varies\n", "](p-concurrency.svg)\n", "](p-access.svg)", "](p-map-2.svg)")
+	contains.All(t, text.String(), `# An \*invented\* \<CPU\>, 2 CPUs`, "\n# blue one\n", "\n# unnamed processor\n", "\n| imported | 2026", "\n## What it carries\n\n| transfers |", "| ring, placement local, in cache | 1000", "\n## Warnings\n\n- the clock \\| varies\n", "](p-concurrency.svg)\n", "](p-access.svg)", "](p-map-2.svg)")
 	for _, not := range []string{"secret-host", "/somewhere", "<CPU>", "\n\n\n\n"} {
 		if strings.Contains(text.String(), not) {
 			t.Errorf("%q in the page", not)

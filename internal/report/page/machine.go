@@ -244,8 +244,8 @@ func (x *index) machines() view.Table {
 	return t
 }
 
-// imported reports whether a file is an imported table, whose time of measurement is unknown.
-func imported(f *params.File) bool { return len(f.Launches) == 0 && !f.Plan.Swept() }
+// imported reports whether a file was made of another program's times, which were taken at an unknown time.
+func imported(f *params.File) bool { return f.Seconds == 0 && len(f.Launches) == 0 }
 
 // known formats a positive number, "" for others, which are unknown.
 func known(format string, v float64) string {

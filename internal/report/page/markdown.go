@@ -21,7 +21,11 @@ func WriteMarkdown(to io.Writer, machines []compare.Machine, draw document.Draw)
 	var d document.Document
 	for _, m := range machines {
 		if p := m.File.Provenance; !m.Published() {
-			m.Name = cmp.Or(p.Name, fmt.Sprintf("%s, %s", cmp.Or(p.CPUModel, "unnamed processor"), printable.Count(p.Allowed.Len(), "CPU")))
+			model := cmp.Or(p.CPUModel, "unnamed processor")
+			if n := p.Allowed.Len(); n > 0 { // benchmarks do not print them
+				model += ", " + printable.Count(n, "CPU")
+			}
+			m.Name = cmp.Or(p.Name, model)
 		}
 		x, err := (&Page{Machines: []compare.Machine{m}}).describe()
 		if err != nil {
