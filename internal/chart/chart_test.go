@@ -18,6 +18,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/published"
@@ -346,6 +347,22 @@ func wild() *Chart {
 	return &Chart{Title: "wild", Caption: []string{"bars: 95 % intervals"}, Panels: []Panel{
 		{Name: "over decades", X: Axis{"m, bytes", Sizes}, Y: Axis{"time", Times}, Series: []Series{{Name: "measured", Points: append(points, Point{16384, e(32000, 20000, 40000)})}}},
 	}}
+}
+
+// Bars of many series that overlap stand nearer to their own X than to another.
+func TestBarsBeside(t *testing.T) {
+	c := Panel{X: Axis{"τ", Counts}, Y: Axis{"A(τ)", Counts}}
+	for range 9 {
+		points := lists.Map([]float64{1, 2, 4, 8}, func(tau float64) Point {
+			return Point{tau, fit.Estimate{Center: tau, Lo: 0.9 * tau, Hi: 1.1 * tau, N: 9}}
+		})
+		c.Series = append(c.Series, Series{Points: points})
+	}
+	const length = 140 // 20 from 1 to 2
+	beside := c.beside(c.X.scaleOf([]float64{1, 8}, []float64{1, 2, 4, 8}, length, true))
+	if width := beside[8] - beside[0]; !(5 < width && width <= 10) {
+		t.Errorf("%v wide", width)
+	}
 }
 
 // A bar that goes on beyond the axis has an arrow there, one that ends a cap; the legend says

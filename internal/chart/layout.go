@@ -131,7 +131,7 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	}
 	x := c.X.scaleOf(xs, at, width-axisRoom, true)
 	y := c.Y.scaleOf(ys, ats, height-axisRoom, false)
-	beside := c.beside()
+	beside := c.beside(x)
 	x.widenBy(slices.Max(append(beside, 0)), width-axisRoom)
 	for _, s := range c.Series {
 		if !s.Faint {
@@ -168,8 +168,9 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	return framed(p, x, y, width, height)
 }
 
-// beside is the horizontal offset of each series, so that overlapping bars stand beside each other.
-func (c Panel) beside() []vg.Length {
+// beside is the horizontal offset of each series, so that overlapping bars stand beside each other, and nearer
+// to their own X than to another.
+func (c Panel) beside(x scale) []vg.Length {
 	by := make([]vg.Length, len(c.Series))
 	places := make(map[int]int) // of series with bars, from the left
 	wide := 1
@@ -188,8 +189,13 @@ func (c Panel) beside() []vg.Length {
 		places[i], wide = place, max(wide, place+1)
 	}
 	most, room := vg.Length(2), vg.Length(8)
-	if xs, _, _, _ := c.values(); len(lists.Rising(xs)) <= 4 {
+	xs, _, _, _ := c.values()
+	xs = lists.Rising(xs)
+	if len(xs) <= 4 {
 		most, room = 5, 30
+	}
+	for i := range len(xs) - 1 {
+		room = min(room, x.length*vg.Length(x.Normalize(x.lo, x.hi, xs[i+1])-x.Normalize(x.lo, x.hi, xs[i]))/2)
 	}
 	for i, place := range places {
 		by[i] = (vg.Length(place) - vg.Length(wide-1)/2) * min(most, room/vg.Length(wide))
