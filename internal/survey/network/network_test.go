@@ -281,6 +281,18 @@ func TestTablesOfZero(t *testing.T) {
 	}
 }
 
+// The answer has a sentence for each network.
+func TestAnswer(t *testing.T) {
+	f := &params.File{Networks: []params.Network{{Name: "lo", Kind: "tcp"}, {Name: "ib0", Kind: "ib"}}}
+	for _, name := range []string{"lo:L", "ib0:L"} {
+		f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.NetCell, Tau: 1, Bytes: 1000}.Named(name), Time: fit.Unbounded(1e4)})
+	}
+	const takes = "a message of 1000 B takes 10.0 µs after o one way; a message of 1000 B: 100 MB/s."
+	if got, want := Answer(f), "lo: "+takes+"\nib0: "+takes; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // Only parameters that need more unread bytes than the kernel keeps are left out.
 func TestSmallBuffers(t *testing.T) {
 	r := Request{Name: "lo", Sizes: []int{1, 1 << 20}, Taus: []int{1, 2}, Segment: 1448, Unread: 6 << 10}

@@ -47,16 +47,16 @@ func Answer(f *params.File) string {
 	var lines []string
 	for _, w := range measured(f) {
 		shortest, longest, most := w.sizes[0], w.sizes[len(w.sizes)-1], w.taus[len(w.taus)-1]
-		text := w.network.Name + ":"
+		var parts []string
 		if c, there := w.at[key{params.NetTransfer, 0, 1, shortest}]; there {
-			text += fmt.Sprintf(" a message of %s takes %s after o one way;", view.Size(shortest), view.Timed(c.Time))
+			parts = append(parts, fmt.Sprintf("a message of %s takes %s after o one way", view.Size(shortest), view.Timed(c.Time)))
 		}
 		for _, tau := range lists.Rising([]int{1, most}) {
 			if c, there := w.at[key{params.NetTransfer, 0, tau, longest}]; there && c.Time.Center > 0 {
-				text += fmt.Sprintf(" %s of %s: %s;", messages(tau), view.Size(longest), view.Known(c.Time.Rate(1e3*float64(tau*longest)), " MB/s"))
+				parts = append(parts, fmt.Sprintf("%s of %s: %s", messages(tau), view.Size(longest), view.Known(c.Time.Rate(1e3*float64(tau*longest)), " MB/s")))
 			}
 		}
-		lines = append(lines, strings.TrimSuffix(text, ";"))
+		lines = append(lines, w.network.Name+": "+strings.Join(parts, "; ")+".")
 	}
 	return strings.Join(lines, "\n")
 }
