@@ -80,7 +80,7 @@ func (f *File) checkState() error {
 
 // Swept reports whether the plan is a sweep's, which can be resumed.
 func (p *Plan) Swept() bool {
-	return len(p.Setups) > 0 && !slices.Contains(p.Setups, Published) && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0
+	return len(p.Setups) > 0 && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0 && !slices.Contains(p.Policies, Published)
 }
 
 // OneWorker is an error for a sweep with one worker, which copied to itself; nil for others.

@@ -110,7 +110,7 @@ func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File
 	if states := f.States(); len(states) > 0 {
 		notes = append(notes, fmt.Sprintf("times are means over %d states of the machine by their shares, %s: choose one with -state", len(states), params.StateList(states)))
 	}
-	if f.Plan.Swept() {
+	if !slices.Contains(f.Plan.Setups, params.Published) {
 		notes = append(notes, "SHM.txt has no intervals, no y(τ), other setups or placements, and not what a segment costs within longer messages: predictions from it differ from those of "+req.file)
 	}
 	for _, note := range notes {
