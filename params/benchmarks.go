@@ -57,11 +57,14 @@ func (f *File) WriteBenchmarks(w io.Writer) error {
 
 // facts are facts about the machine, as names and values.
 func (f *File) facts() (all [][2]string) {
-	p := f.Provenance
+	p, done := f.Provenance, "measured"
+	if f.Imported() {
+		done = "imported"
+	}
 	for _, fact := range [][2]string{
 		{"host", p.Hostname}, {"cpu", p.CPUModel}, {"os", p.OS}, {"arch", p.Arch}, {"kernel", p.Kernel}, {"microcode", p.Microcode},
 		{"hypervisor", p.Hypervisor}, {"governor", strings.Join(p.Governors, ", ")}, {"turbo", p.Turbo}, {"smt", p.SMT},
-		{"cpus", p.Allowed.String()}, {"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"pages", p.BufferPages}, {"idle_cores", p.IdleCores}, {"taulop", p.Taulop}, {"go", p.Go}, {"measured", p.Time},
+		{"cpus", p.Allowed.String()}, {"copy", f.Plan.Copy}, {"reduction", p.Reduction}, {"pages", p.BufferPages}, {"idle_cores", p.IdleCores}, {"taulop", p.Taulop}, {"go", p.Go}, {done, p.Time},
 	} {
 		odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 		if value := strings.Join(strings.FieldsFunc(fact[1], odd), " "); value != "" {

@@ -83,6 +83,9 @@ func (p *Plan) Swept() bool {
 	return len(p.Setups) > 0 && len(p.Taus) > 0 && len(p.Sizes) > 0 && len(p.Policies) > 0 && !slices.Contains(p.Policies, Published)
 }
 
+// Imported reports whether a file was made of another program's times, which were taken at an unknown time.
+func (f *File) Imported() bool { return f.Seconds == 0 && len(f.Launches) == 0 }
+
 // OneWorker is an error for a sweep with one worker, which copied to itself; nil for others.
 func (f *File) OneWorker() error {
 	if !f.Plan.Swept() || !slices.Equal(f.Plan.Taus, []int{1}) || slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Setup == Isolated }) {

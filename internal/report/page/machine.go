@@ -193,7 +193,7 @@ func factTable(m compare.Machine) view.Table {
 	f, p := m.File, m.File.Provenance
 	t := view.Table{Columns: view.Words("", "")}
 	done := "measured"
-	if imported(f) {
+	if f.Imported() {
 		done = "imported"
 	}
 	for _, fact := range [][2]string{
@@ -226,7 +226,7 @@ func (x *index) machines() view.Table {
 			complete = "incomplete"
 		}
 		minute := ""
-		if at, err := time.Parse(time.RFC3339, p.Time); err == nil && !imported(f) {
+		if at, err := time.Parse(time.RFC3339, p.Time); err == nil && !f.Imported() {
 			minute = at.UTC().Format("2006-01-02 15:04")
 		}
 		cells := slices.Max(lists.Map(states, func(m compare.Machine) int { return len(m.File.Cells) }))
@@ -243,9 +243,6 @@ func (x *index) machines() view.Table {
 	}
 	return t
 }
-
-// imported reports whether a file was made of another program's times, which were taken at an unknown time.
-func imported(f *params.File) bool { return f.Seconds == 0 && len(f.Launches) == 0 }
 
 // known formats a positive number, "" for others, which are unknown.
 func known(format string, v float64) string {
