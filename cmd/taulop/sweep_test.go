@@ -195,7 +195,7 @@ func TestHostilePlans(t *testing.T) {
 		{func(p *params.Plan) { p.Caches = nil }, "states of the cache"},
 		{func(p *params.Plan) { p.Policies = []numa.Policy{numa.List} }, "no CPU"},
 		{func(p *params.Plan) { p.Policies, p.CPUs = []numa.Policy{numa.List}, []int{1 << 30} }, "does not exist"},
-		{func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "there is no placement"},
+		{func(p *params.Plan) { p.Policies = []numa.Policy{params.Published} }, "not measured by a sweep"},
 	} {
 		file := resumable(t, tt.change)
 		before := load(t, file)
