@@ -12,6 +12,9 @@ import (
 // A Tree is a file system with the directories sys and proc.
 type Tree struct{ fs.FS }
 
+// Stat does not open the file: opening a pipe would wait for a writer.
+func (t Tree) Stat(name string) (fs.FileInfo, error) { return fs.Stat(t.FS, name) }
+
 // Limits of file sizes: a CPU has about 2 KiB in proc/cpuinfo and less in proc/stat. A file in sys has a
 // value or a list.
 const (
@@ -22,10 +25,9 @@ const (
 // Text is a file's content without surrounding white space.
 func (t Tree) Text(name string) string { return Trim(string(t.Bytes(name))) }
 
-// Bytes is a regular file's content. Other files are empty, because opening a pipe would wait for a
-// writer.
+// Bytes is a regular file's content. Other files are empty.
 func (t Tree) Bytes(name string) []byte {
-	if info, err := fs.Stat(t, name); err != nil || !info.Mode().IsRegular() {
+	if info, err := t.Stat(name); err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	f, err := t.Open(name)
