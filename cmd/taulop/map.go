@@ -220,7 +220,7 @@ func (req *mapRequest) topology() error {
 	if req.root != "" {
 		name = printable.Name(filepath.Base(req.root))
 	}
-	m, _, err := machineAt(cmp.Or(req.root, "/"))
+	m, _, _, err := machineAt(cmp.Or(req.root, "/"))
 	if err != nil {
 		return err
 	}

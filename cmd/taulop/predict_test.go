@@ -265,3 +265,15 @@ func TestExportStreams(t *testing.T) {
 		}
 	}
 }
+
+// The machine's own name decides nothing, and the hypervisor's stays.
+func TestDeviceDirectories(t *testing.T) {
+	for name, device := range map[string]bool{
+		"./network1/sys/devices/system/cpu/online": false, "pci1/proc/cpuinfo": false, "n/proc/device-tree/hypervisor/compatible": false,
+		"n/sys/devices/pci0000:00/x": true, "sys/class/net/eth0": true, "n/proc/device-tree/cpus/x": true,
+	} {
+		if got := deviceDirectories.MatchString(name); got != device {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -23,11 +23,11 @@ func topoFlags(flags *argument.Set) action {
 	flags.Check(func() error { return checkRoot(*root) })
 	to.add(flags)
 	return func(_ context.Context, out, _ io.Writer, _ []string) error {
-		m, here, err := machineAt(*root)
+		m, here, free, err := machineAt(*root)
 		if err != nil {
 			return err
 		}
-		t := report.NewTopology(m, here, *root, advised(here.Warnings()))
+		t := report.NewTopology(m, here, free, advised(here.Warnings()))
 		if flags.Given("tau") {
 			if err := t.Place(*tau); err != nil {
 				return err
@@ -38,27 +38,28 @@ func topoFlags(flags *argument.Set) action {
 }
 
 // machineAt is the machine whose sys and proc are below a directory or in an archive, which is
-// unpacked into a temporary directory.
-func machineAt(root string) (m *numa.Machine, here provenance.Provenance, err error) {
+// unpacked into a temporary directory, and its free memory, 0 if unknown.
+func machineAt(root string) (m *numa.Machine, here provenance.Provenance, free int64, err error) {
 	dir := root
 	if info, err := os.Stat(root); err == nil && !info.IsDir() {
 		temporary, err := os.MkdirTemp("", "taulop-root-")
 		if err != nil {
-			return nil, here, err
+			return nil, here, 0, err
 		}
 		defer os.RemoveAll(temporary)
 		if dir, err = unpack(root, temporary); err != nil {
-			return nil, here, usagef("-root %s: %v", root, err)
+			return nil, here, 0, usagef("-root %s: %v", root, err)
 		}
 	}
 	m, err = numa.Discover(dir)
 	switch {
 	case err == nil:
 		here = provenance.Read(dir, m)
+		free, _ = numa.FreeMemoryBytes(dir)
 	case root != "/":
 		err = usagef("-root %v", err)
 	}
-	return m, here, err
+	return m, here, free, err
 }
 
 // unpack unpacks an archive, and returns the directory in it with sys and proc.
@@ -80,4 +81,4 @@ func checkRoot(root string) error {
 }
 
 // deviceDirectories hold thousands of files without relation to CPUs and memory.
-var deviceDirectories = regexp.MustCompile(`/(pci|LNX|net|block|infiniband|device-tree)`)
+var deviceDirectories = regexp.MustCompile(`(^|/)sys/.*/(pci|LNX|net|block|infiniband)|/device-tree/[^h]`)

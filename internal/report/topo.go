@@ -34,10 +34,9 @@ type Level struct {
 	Placement numa.Policy `json:"placement,omitempty"` // of a sweep's transfers at this level
 }
 
-// NewTopology describes a machine; its sys and proc are below root.
-func NewTopology(m *numa.Machine, here provenance.Provenance, root string, warnings []error) *Topology {
-	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: lists.Map(warnings, error.Error)}
-	t.freeBytes, _ = numa.FreeMemoryBytes(root) // 0 is shown as unknown
+// NewTopology describes a machine with this much free memory, 0 if unknown.
+func NewTopology(m *numa.Machine, here provenance.Provenance, free int64, warnings []error) *Topology {
+	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: lists.Map(warnings, error.Error), freeBytes: free}
 	t.Levels = lists.Map(here.Levels, func(l numa.Level) Level { return Level{Level: l} })
 	f := &params.File{Provenance: here, Plan: params.Plan{Policies: transfers.Policies(m)}}
 	for _, policy := range f.Plan.Policies {
