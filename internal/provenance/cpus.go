@@ -27,10 +27,13 @@ func readCPUs(p *Provenance, t tree, m *numa.Machine) {
 }
 
 // readCPUInfo reads the names of the first CPU. Each architecture has its own keys in proc/cpuinfo;
-// arm64 has numbers instead of names.
+// arm64 has numbers instead of names, of each kind of cores.
 func readCPUInfo(p *Provenance, t tree) {
-	info := make(map[string]string)
+	info, parts := make(map[string]string), []string(nil)
 	for key, value := range t.Fields("proc/cpuinfo", ":") {
+		if key == "CPU part" && !slices.Contains(parts, value) {
+			parts = append(parts, value)
+		}
 		if _, found := info[key]; !found {
 			info[key] = value
 		}
@@ -38,8 +41,8 @@ func readCPUInfo(p *Provenance, t tree) {
 	p.CPUModel = words(cmp.Or(info["model name"], info["cpu model"], info["cpu"]))
 	p.Vendor = info["vendor_id"]
 	p.Microcode = info["microcode"]
-	if part := info["CPU part"]; part != "" && p.CPUModel == "" {
-		p.CPUModel = fmt.Sprintf("CPU implementer %s, part %s", info["CPU implementer"], part)
+	if len(parts) > 0 && p.CPUModel == "" {
+		p.CPUModel = fmt.Sprintf("CPU implementer %s, part %s", info["CPU implementer"], strings.Join(parts, " and "))
 	}
 	p.Product = info["machine"] // PowerPC
 	p.Hypervisor = cmp.Or(t.Text("proc/device-tree/hypervisor/compatible"), t.Text("sys/hypervisor/type"))
@@ -57,22 +60,19 @@ func (t tree) turbo() string {
 	)
 }
 
-// smt reads the state of SMT, or with older kernels looks for cores with several threads.
+// smt is on where cores have several threads. The kernel also counts two cores of a module as threads.
 func (t tree) smt(m *numa.Machine) string {
-	control := t.Text(cpuDir + "/smt/control")
-	switch t.Text(cpuDir + "/smt/active") {
-	case "1":
-		return "on"
-	case "0":
-		return cmp.Or(map[string]string{"notsupported": "not supported", "notimplemented": "not implemented"}[control], "off")
-	}
 	if slices.ContainsFunc(m.CPUs, func(c numa.CPU) bool { return c.Thread > 0 }) {
 		return "on"
 	}
-	if len(m.CPUs) > 0 && t.Text(path.Join(ofCPU(m.CPUs[0].ID), "topology/thread_siblings")) != "" {
+	active := t.Text(cpuDir + "/smt/active")
+	switch control := t.Text(cpuDir + "/smt/control"); {
+	case active == "0":
+		return cmp.Or(map[string]string{"notsupported": "not supported", "notimplemented": "not implemented"}[control], "off")
+	case len(m.CPUs) > 0 && t.Text(path.Join(ofCPU(m.CPUs[0].ID), "topology/thread_siblings")) != "":
 		return "off"
 	}
-	return ""
+	return map[string]string{"1": "on"}[active]
 }
 
 func ofCPU(cpu int) string { return cpuDir + "/cpu" + strconv.Itoa(cpu) }

@@ -46,8 +46,14 @@ func TestWarnings(t *testing.T) {
 		{"steal", []string{"proc/stat", "cpu  100 0 100 800 0 0 0 20 0 0"}, []string{"2 % of the CPUs' time"}},
 		{"guest", []string{"proc/cpuinfo", "model name : x\nflags : fpu hypervisor"}, []string{"virtual machine (hypervisor of unknown kind)"}},
 		{"Xen", []string{"sys/hypervisor/type", "xen"}, []string{"hypervisor xen"}},
-		{"SMT", []string{cpuDir + "/smt/active", "1"}, []string{"SMT is on"}},
+		{"SMT", []string{
+			cpuDir + "/smt/active", "1", cpuDir + "/cpu0/topology/thread_siblings", "", cpuDir + "/cpu1/topology/thread_siblings", "",
+		}, []string{"SMT is on", "cores of CPUs 0-1 are unknown"}},
 		{"siblings", []string{cpuDir + "/cpu0/topology/thread_siblings", "3", cpuDir + "/cpu1/topology/thread_siblings", "3"}, []string{"SMT is on"}},
+		{"modules", []string{
+			"proc/cpuinfo", "vendor_id : AuthenticAMD\ncpu family : 21\nmodel name : x", cpuDir + "/smt/active", "1", cpuDir + "/cpu0/topology/core_id", "0", cpuDir + "/cpu1/topology/core_id", "1",
+			cpuDir + "/cpu0/topology/thread_siblings", "3", cpuDir + "/cpu1/topology/thread_siblings", "3",
+		}, nil},
 		{"clock source", []string{"sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet"}, []string{"clock source is hpet"}},
 		{"kinds of cores", []string{"sys/devices/cpu_core/cpus", "0", "sys/devices/cpu_atom/cpus", "1"}, []string{"CPUs 0 (core), CPUs 1 (atom)"}},
 		{"quota", []string{
@@ -92,7 +98,7 @@ func TestReadsBelowRoot(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	for _, test := range []struct{ name, model, vendor, kinds, memory string }{
 		{"20em64t-hybrid-1p6c2t+2ca4co1t", "13th Gen Intel(R) Core(TM) i7-1370P", "GenuineIntel", "0-11 12-19", ""},
-		{"nvidia-dgx-gb10", "CPU implementer 0x41, part 0xd87", "", "5-9,15-19 0-4,10-14", ""},
+		{"nvidia-dgx-gb10", "CPU implementer 0x41, part 0xd87 and 0xd85", "", "5-9,15-19 0-4,10-14", ""},
 		{"16amd64-8n2c", "Dual Core AMD Opteron(tm) Processor 865", "AuthenticAMD", "", ""},
 		{"32em64t-2n8c+dax+nvme+mic+dimms", "Intel(R) Xeon(R) CPU E5-2680 0 @ 2.70GHz", "GenuineIntel", "", "8 modules in 24 slots at 1600 MT/s"}, // whose letters are packages
 	} {
