@@ -299,6 +299,7 @@ func (t tree) nodes(m *Machine) {
 		return
 	}
 	nodeOf := make(map[int]int) // by CPU
+	var sizeless CPUSet         // nodes of unknown memory
 	var unmeasured CPUSet       // nodes without distances
 	var overlapping CPUSet      // nodes with CPUs of others, as with faulty firmware or numa=fake
 	for _, id := range ids {
@@ -319,7 +320,7 @@ func (t tree) nodes(m *Machine) {
 		var known bool
 		node.MemoryBytes, node.FreeBytes, known = t.nodeMemory(dir)
 		if !known {
-			m.unknown("memory of node %d is unknown because %s/meminfo cannot be read: no buffer is placed there while another node is known to have memory", id, dir)
+			sizeless = append(sizeless, id)
 		}
 		node.Distances = t.distances(dir, ids)
 		if node.Distances == nil && len(ids) > 1 {
@@ -327,8 +328,11 @@ func (t tree) nodes(m *Machine) {
 		}
 		m.Nodes = append(m.Nodes, node)
 	}
+	if len(sizeless) > 0 {
+		m.unknown("memory of nodes %v is unknown because their meminfo in %s cannot be read: no buffer is placed there while another node is known to have memory", sizeless, nodeDir)
+	}
 	if len(unmeasured) > 0 {
-		m.unknown("distances of node %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", unmeasured, nodeDir, len(ids))
+		m.unknown("distances of nodes %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", unmeasured, nodeDir, len(ids))
 	}
 	if len(overlapping) > 0 {
 		m.unknown("nodes %v have CPUs of nodes before them in %s, which count there alone; without others they are left out", overlapping, nodeDir)
