@@ -37,11 +37,11 @@ func (m *Machine) complexes() map[int]int {
 	return complexes
 }
 
-// farApart numbers pairs of nodes with allowed CPUs: first a pair at the greatest distance, with
-// the start's node if possible, then the first remaining node and the one farthest from it, and so
-// on. A node with unknown distances has no partner.
+// farApart numbers pairs of nodes with allowed CPUs of a kind of cores, by CPU: first a pair at the
+// greatest distance, with the start's node if possible, then the first remaining node and the one
+// farthest from it, and so on. A node with unknown distances has no partner.
 func (m *Machine) farApart(start int) map[int]int {
-	left := lists.Unique(lists.Map(m.allowed(start), func(c CPU) int { return c.Node }))
+	var left []int
 	distance := func(a, b int) int { return max(m.Distance(a, b), m.Distance(b, a)) }
 	partner := func(from int) int { // the first of the farthest, else the node itself
 		best := from
@@ -52,19 +52,25 @@ func (m *Machine) farApart(start int) map[int]int {
 		}
 		return best
 	}
-	most, first := 0, 0
-	for i, a := range left {
-		if b := partner(a); b != a && distance(a, b) > most {
-			most, first = distance(a, b), i
+	kind, number, pairs := m.rank(), 0, make(map[int]int)
+	for _, cpus := range lists.Groups(m.allowed(start), func(c CPU) int { return kind[c.ID] }) {
+		left = lists.Unique(lists.Map(cpus, func(c CPU) int { return c.Node }))
+		most, first := 0, 0
+		for i, a := range left {
+			if b := partner(a); b != a && distance(a, b) > most {
+				most, first = distance(a, b), i
+			}
 		}
-	}
-	left = slices.Concat(left[first:], left[:first])
-	pairs := make(map[int]int)
-	for number := 0; len(left) > 0; number++ {
-		a := left[0]
-		b := partner(a)
-		pairs[a], pairs[b] = number, number
-		left = slices.DeleteFunc(left, func(n int) bool { return n == a || n == b })
+		left = slices.Concat(left[first:], left[:first])
+		for ; len(left) > 0; number++ {
+			pair := []int{left[0], partner(left[0])}
+			for _, c := range cpus {
+				if slices.Contains(pair, c.Node) {
+					pairs[c.ID] = number
+				}
+			}
+			left = slices.DeleteFunc(left, func(n int) bool { return slices.Contains(pair, n) })
+		}
 	}
 	return pairs
 }

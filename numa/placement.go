@@ -90,7 +90,11 @@ func (m *Machine) PlaceFrom(start int, policy Policy, tau int) (Placement, error
 	}
 	cpus, there := m.order(start, policy)
 	if !there {
-		return Placement{}, fmt.Errorf("placement %s is for a level that this machine does not have: %w", policy, ErrNoSuchLevel)
+		among := ""
+		if len(m.Kinds) > 1 {
+			among = " among the cores that workers take first"
+		}
+		return Placement{}, fmt.Errorf("placement %s is for a level that this machine does not have%s: %w", policy, among, ErrNoSuchLevel)
 	}
 	return m.place(policy, cpus, tau)
 }
@@ -233,14 +237,14 @@ func (m *Machine) dealOf(start int, policy Policy) deal {
 		return deal{group: all, unit: pack}
 	case Farthest:
 		pairs := m.farApart(start)
-		return deal{group: func(c CPU) int { return pairs[c.Node] }, unit: node}
+		return deal{group: func(c CPU) int { return pairs[c.ID] }, unit: node}
 	}
 	return deal{group: node, unit: all, filled: true, always: true}
 }
 
 // order lists the allowed CPUs in the order of a placement, and reports whether the machine has
-// the placement's level, which is a group with two units, or where these are filled with two cores.
-// Other groups come last.
+// the placement's level, which is a group with two units, or where these are filled with two cores, of
+// the kind of cores that workers take first. Other groups come last.
 func (m *Machine) order(start int, policy Policy) (cpus []CPU, exists bool) {
 	cpus = m.allowed(start)
 	if len(cpus) == 0 {
@@ -256,16 +260,16 @@ func (m *Machine) order(start int, policy Policy) (cpus []CPU, exists bool) {
 		units[d.unit(of[0])] = i
 	}
 	keys := make(map[int][]int) // by CPU: what decides its position, the most important first
-	for i, group := range lists.Groups(cpus, d.group) {
+	for i, group := range lists.Groups(cpus, func(c CPU) [2]int { return [2]int{kind[c.ID], d.group(c)} }) {
 		single, span := len(lists.Groups(group, part)) < 2, 0
-		exists = exists || !single
+		exists = exists || !single && kind[group[0].ID] == 0
 		if d.nearest {
 			span = m.span(cpus[0].Node, group[0].Node)
 		}
-		rounds := make(map[[3]int]int)
+		rounds := make(map[[2]int]int)
 		for _, c := range group {
-			equals := [3]int{sibling[c.ID], kind[c.ID], units[d.unit(c)]}
-			keys[c.ID] = []int{sibling[c.ID], kind[c.ID], lists.FalseFirst(single && !d.always), span, i, rounds[equals], equals[2]}
+			equals := [2]int{sibling[c.ID], units[d.unit(c)]}
+			keys[c.ID] = []int{sibling[c.ID], kind[c.ID], lists.FalseFirst(single && !d.always), span, i, rounds[equals], equals[1]}
 			rounds[equals]++
 		}
 	}

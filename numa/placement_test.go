@@ -54,6 +54,12 @@ func TestPlace(t *testing.T) {
 			m.Nodes[i].Forbidden = true
 		}
 	})
+	hybrid := as(func(m *numa.Machine) { // node 0 is slow
+		m.Kinds = []numa.Kind{{Name: "fast", CPUs: m.Nodes[1].CPUs}, {Name: "slow", CPUs: m.Nodes[0].CPUs}}
+	})
+	mixed := as(func(m *numa.Machine) { // so is its first core
+		m.Kinds = []numa.Kind{{Name: "fast", CPUs: numa.SetOf(1, 2, 3, 5, 6, 7)}, {Name: "slow", CPUs: numa.SetOf(0, 4)}}
+	})
 	for _, test := range []struct {
 		name    string
 		machine *numa.Machine
@@ -69,6 +75,8 @@ func TestPlace(t *testing.T) {
 		{"a node without memory borrows the nearest's", as(func(m *numa.Machine) { m.Nodes[1].MemoryBytes = 0 }), numa.Local, nil, 3, "0/0/0 1/0/0 2/4/4"},
 		{"only allowed CPUs, whichever sibling", narrow, numa.Local, nil, 3, "4/0/0 3/1/1 7/1/1"},
 		{"more workers than CPUs", narrow, numa.Spread, nil, 5, "4/0/0 3/1/1 7/1/1 4/0/0 3/1/1 oversubscribed"},
+		{"one kind before the other", hybrid, numa.Spread, nil, 3, "2/1/1 3/1/1 0/0/0"},
+		{"two nodes of a kind", mixed, numa.Farthest, nil, 4, "1/0/0 2/1/1 3/1/1 0/0/0"},
 		{"nothing known of memory and distances", unknown, numa.Remote, nil, 3, "0/0/1 1/0/1 2/1/4"},
 		{"CPUs in their order", small(), numa.List, []int{6, 0, 1}, 2, "6/1/1 0/0/0"},
 		{"CPUs in turns", small(), numa.List, []int{6, 0}, 4, "6/1/1 0/0/0 6/1/1 0/0/0 oversubscribed"},
@@ -80,6 +88,8 @@ func TestPlace(t *testing.T) {
 		{"no such policy", small(), "near", nil, 2, `no placement "near": choose local, spread, remote, l3, `},
 		{"policy cpus without", small(), numa.List, nil, 2, "needs the CPUs to use"},
 		{"one node a package", small(), numa.AcrossNodes, nil, 2, "level that this machine does not have"},
+		{"one package of the first kind", hybrid, numa.AcrossPackages, nil, 2, "level that this machine does not have"},
+		{"one node of the first kind", hybrid, numa.Farthest, nil, 2, "level that this machine does not have"},
 		{"no caches", small(), numa.L3, nil, 2, "level that this machine does not have"},
 		{"unknown caches", small(), numa.AcrossL3, nil, 2, "level that this machine does not have"},
 		{"no memory", barred, numa.Local, nil, 2, "Mems_allowed"},
@@ -284,9 +294,12 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 	t.Helper()
 	if p.Policy == numa.Farthest {
 		if a, b := p.Workers[0], p.Workers[1]; len(m.CPUs) > 1 {
+			may := func(n numa.Node) bool { // a worker of the first kind be there
+				return slices.ContainsFunc(n.CPUs.And(m.Allowed), func(cpu int) bool { return kindOf(m, cpu) == kindOf(m, a.ID) })
+			}
 			for _, n := range m.Nodes {
 				for _, o := range m.Nodes {
-					if n.CPUs.And(m.Allowed).Len() > 0 && o.CPUs.And(m.Allowed).Len() > 0 && m.Distance(n.ID, o.ID) > max(m.Distance(a.Node, b.Node), m.Distance(b.Node, a.Node)) {
+					if may(n) && may(o) && m.Distance(n.ID, o.ID) > max(m.Distance(a.Node, b.Node), m.Distance(b.Node, a.Node)) {
 						t.Errorf("nodes %d and %d, and %d and %d are farther apart", a.Node, b.Node, n.ID, o.ID)
 					}
 				}
@@ -320,7 +333,7 @@ func checkOrder(t *testing.T, m *numa.Machine, p numa.Placement, start int) {
 		node = w.Node
 	}
 	if a, b := p.Workers[0], p.Workers[1]; p.Policy != numa.Local && p.Policy != numa.Remote && p.Policy != numa.Spread &&
-		(group(a) != group(b) || unit != nil && unit(a) == unit(b)) && len(m.Kinds) == 0 {
+		(group(a) != group(b) || unit != nil && unit(a) == unit(b)) {
 		t.Errorf("the first two workers are on CPUs %d and %d", a.ID, b.ID)
 	}
 }
