@@ -378,14 +378,14 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 	return distances
 }
 
-// allow sets Machine.Allowed and Node.Forbidden. Without an affinity /proc/self/status of the
+// allow sets Machine.Allowed, Machine.Confined and Node.Forbidden. Without an affinity /proc/self/status of the
 // copy says which CPUs are allowed. Limits that leave no CPU are another machine's.
 func (t tree) allow(m *Machine, affinity CPUSet) {
 	if affinity == nil {
 		affinity, _ = ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Cpus_allowed_list"])
 	}
-	m.Allowed = m.Online()
-	for _, limit := range []CPUSet{affinity, t.cpuset("cpus")} {
+	m.Allowed, m.Confined = m.Online(), m.Online().And(t.cpuset("cpus"))
+	for _, limit := range []CPUSet{affinity, m.Confined} {
 		if left := m.Allowed.And(limit); len(left) > 0 {
 			m.Allowed = left
 		}

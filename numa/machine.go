@@ -20,8 +20,10 @@ type Machine struct {
 	Nodes   []Node  `json:"nodes"`   // online, ascending by ID; never empty
 	Caches  []Cache `json:"caches"`  // distinct caches, by level and first CPU
 	Allowed CPUSet  `json:"allowed"` // online CPUs that this process may run on
-	Kinds   []Kind  `json:"-"`       // of allowed CPUs, the fastest first; nil if all are alike
-	Quota   float64 `json:"-"`       // CPU time that control groups allow, in CPUs; 0: no limit
+	// Confined are the online CPUs of the process's cpuset, whatever its affinity; nil: all.
+	Confined CPUSet  `json:"-"`
+	Kinds    []Kind  `json:"-"` // of allowed CPUs, the fastest first; nil if all are alike
+	Quota    float64 `json:"-"` // CPU time that control groups allow, in CPUs; 0: no limit
 	// Unknown has a sentence for each fact that the kernel did not report, and for what is assumed
 	// in its place.
 	Unknown []string `json:"unknown,omitempty"`

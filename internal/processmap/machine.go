@@ -20,8 +20,8 @@ type Machine struct {
 	Mixed bool     // cores are of different kinds
 }
 
-// A Core is the core of a place. Logical numbers are hwloc's: allowed cores in the order of the
-// machine's tree.
+// A Core is the core of a place. Logical numbers are hwloc's: the cores of the process's cpuset, allowed
+// by its affinity or not, in the order of the machine's tree.
 type Core struct {
 	CPU     int `json:"cpu"`     // the core's first allowed CPU, by the system's number
 	Package int `json:"package"` // logical
@@ -41,6 +41,22 @@ func OfTopology(m *numa.Machine, name string, nodes int) (*Machine, error) {
 		return nil, err
 	}
 	machine.Mixed = len(m.Kinds) > 1
+	whole := *m
+	if whole.Allowed = m.Confined; len(m.Confined) == 0 {
+		whole.Allowed = m.Online()
+	}
+	if len(whole.Allowed) == len(m.Allowed) {
+		return machine, nil
+	}
+	all, err := OfTopology(&whole, name, 1)
+	if err != nil {
+		return nil, err
+	}
+	core := func(c Core) int { cpu, _ := m.CPU(c.CPU); return cpu.Core }
+	for i, c := range machine.CPUs {
+		same := all.CPUs[slices.IndexFunc(all.CPUs, func(o Core) bool { return core(o) == core(c) })]
+		machine.CPUs[i] = Core{CPU: c.CPU, Package: same.Package, Core: same.Core}
+	}
 	return machine, nil
 }
 
@@ -95,14 +111,13 @@ func machineOf(cpus []numa.CPU, levels numa.Levels, name string, nodes int) (*Ma
 	}
 	m := &Machine{Machine: h, Name: name, CPUs: make([]Core, len(cpus))}
 	packages, cores := make(map[int]int), make(map[int]int) // logical numbers, and their cores so far
-	for _, cpu := range cpus {
-		if _, known := packages[cpu.Package]; !known {
-			packages[cpu.Package] = len(packages)
-		}
-	}
 	for _, place := range h.Order() {
 		if place < len(cpus) {
-			logical := packages[cpus[place].Package]
+			logical, known := packages[cpus[place].Package]
+			if !known {
+				logical = len(packages)
+				packages[cpus[place].Package] = logical
+			}
 			m.CPUs[place] = Core{CPU: cpus[place].ID, Package: logical, Core: cores[logical]}
 			cores[logical]++
 		}

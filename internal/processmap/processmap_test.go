@@ -284,6 +284,26 @@ func TestLogicalNumbers(t *testing.T) {
 	if !slices.Equal(machine.CPUs, want) {
 		t.Errorf("%v, want %v", machine.CPUs, want)
 	}
+	// hwloc knows nothing of an affinity, but leaves out what a cpuset does.
+	m.Allowed = numa.SetOf(4, 5, 7)
+	if got, want := topology(t, m, 1).CPUs, []Core{want[4], want[5], want[7]}; !slices.Equal(got, want) {
+		t.Errorf("of some: %v, want %v", got, want)
+	}
+	m.Confined = m.Allowed
+	if got, want := topology(t, m, 1).CPUs, []Core{{4, 0, 0}, {5, 1, 0}, {7, 1, 1}}; !slices.Equal(got, want) {
+		t.Errorf("of a cpuset: %v, want %v", got, want)
+	}
+	// Packages of a node follow each other.
+	m.Allowed, m.Confined, m.Caches, m.Nodes = numa.SetOf(all...), nil, nil, nil
+	for i := range m.CPUs {
+		m.CPUs[i].Package, m.CPUs[i].Node = i%4, i%2
+	}
+	for node := range 2 {
+		m.Nodes = append(m.Nodes, numa.Node{ID: node, CPUs: numa.SetOf(node, node+2, node+4, node+6), MemoryBytes: 1 << 30, Distances: map[int]int{node: 10, 1 - node: 20}})
+	}
+	if got, want := topology(t, m, 1).CPUs, []Core{{0, 0, 0}, {1, 2, 0}, {2, 1, 0}, {3, 3, 0}, {4, 0, 1}, {5, 2, 1}, {6, 1, 1}, {7, 3, 1}}; !slices.Equal(got, want) {
+		t.Errorf("of nodes of two packages: %v, want %v", got, want)
+	}
 }
 
 func TestFaults(t *testing.T) {
