@@ -54,12 +54,18 @@ func (r *Result) WriteFor(launcher string, m *Mapping, w io.Writer) error {
 
 // rankfile writes a line for each process, with its package and core by logical numbers.
 func rankfile(r *Result, m *Mapping, w io.Writer) error {
+	if r.part {
+		return errPart
+	}
 	for process := range m.Places {
 		node, core := r.Place(m, process)
 		fmt.Fprintf(w, "rank %d=%s slot=%d:%d\n", process, r.Host(node), core.Package, core.Core)
 	}
 	return nil
 }
+
+// errPart: cores have no logical numbers.
+var errPart = errors.New("a rankfile counts all cores, and the file has workers on some of them: sweep the machine with a worker on each core, or map by its topology alone")
 
 // errLists: the launcher has one list for all nodes.
 var errLists = errors.New("the processes of each node are on other CPUs, in their order, and the launcher has one list for all nodes: take a rankfile of Open MPI, or another mapping")

@@ -18,6 +18,7 @@ type Machine struct {
 	CPUs  []Core   // of a node, by place
 	Hosts []string // names of the nodes; nil: unknown
 	Mixed bool     // cores are of different kinds
+	Part  bool     // there are cores beside these, of unknown packages: logical numbers are unknown
 }
 
 // A Core is the core of a place. Logical numbers are hwloc's: the cores of the process's cpuset, allowed
@@ -90,8 +91,19 @@ func OfFile(f *params.File, placement numa.Policy, name string, nodes int) (m *M
 	if len(cpus) > 1 && len(f.Provenance.Levels) == 0 {
 		return nil, nil, errNoCPUs
 	}
-	m, err = machineOf(cpus, f.Provenance.Levels, name, nodes)
-	return m, places, err
+	if m, err = machineOf(cpus, f.Provenance.Levels, name, nodes); err != nil {
+		return nil, nil, err
+	}
+	cores := f.Provenance.Allowed.Len()
+	for _, level := range f.Provenance.Levels {
+		for _, core := range level.Groups {
+			if level.Name == numa.Siblings {
+				cores -= len(core) - 1
+			}
+		}
+	}
+	m.Part = len(cpus) < cores
+	return m, places, nil
 }
 
 // machineOf is nodes of cores, whose CPUs rise.

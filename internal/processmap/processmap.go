@@ -68,6 +68,7 @@ type Result struct {
 	Best      string         `json:"best"`
 	Warnings  []string       `json:"warnings"`
 	Sent      [][]comm.Entry `json:"sent"` // by sender
+	part      bool           // as in Machine
 }
 
 // A Mapping is a method's mapping and its cost.
@@ -106,7 +107,7 @@ func Run(r Request) (*Result, error) {
 		return nil, err
 	}
 	result := &Result{Matrix: x.Name, Processes: x.Ranks(), Pairs: x.Pairs(), Machine: machine.Name, Nodes: machine.Nodes, Cores: machine.CPUs, Groups: machine.Groups(),
-		Hosts: machine.Hosts, Levels: machine.Levels, Mappings: []Mapping{}, Warnings: []string{}}
+		Hosts: machine.Hosts, Levels: machine.Levels, Mappings: []Mapping{}, Warnings: []string{}, part: machine.Part}
 	result.Bytes, result.Messages = x.Total()
 	for from := range x.Ranks() {
 		result.Sent = append(result.Sent, x.Row(from))

@@ -252,6 +252,17 @@ func TestLaunchers(t *testing.T) {
 	if err := r.WriteFor("mpich", &other, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "one list for all nodes") {
 		t.Error(err)
 	}
+	f := swept(t, two(), 1, 1)
+	f.Provenance.Allowed = two().Allowed
+	for workers, says := range map[int]string{8: "", 3: "a rankfile counts all cores"} {
+		f.Placements[0] = must.Get(two().Place(numa.Local, workers))
+		machine, _, err := OfFile(f, numa.Local, "f", 1)
+		must.Do(err)
+		r := run(t, Request{Matrix: pattern(t, "ring", 2), Machine: machine})
+		if err := r.WriteFor("openmpi", r.Mapping(Block), &bytes.Buffer{}); (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+	}
 	r.Hosts = []string{"a", "b"}
 	for _, launcher := range []string{"openmpi", "hosts"} { // package mapping reads both
 		var b bytes.Buffer
