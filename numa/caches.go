@@ -26,6 +26,13 @@ type cacheFolder struct {
 	dir string
 }
 
+// The highest level of a cache that makes sense, and the largest size and line, in bytes.
+const (
+	mostLevel = 9
+	mostCache = 1 << 40
+	mostLine  = 4096
+)
+
 // cacheFolders are the folders of all CPUs' caches whose level is known. Where a folder has no type,
 // the type of another CPU's folder with the same number and level counts.
 func (t tree) cacheFolders(online CPUSet) (folders []cacheFolder) {
@@ -35,7 +42,7 @@ func (t tree) cacheFolders(online CPUSet) (folders []cacheFolder) {
 		for _, n := range t.numbered(dir, "index") {
 			folder := cacheFolder{cpu: cpu, dir: path.Join(dir, fmt.Sprint("index", n))}
 			var known bool
-			if folder.level, known = t.number(folder.dir + "/level"); !known {
+			if folder.level, known = t.number(folder.dir + "/level"); !known || folder.level < 1 || folder.level > mostLevel {
 				continue
 			}
 			folder.name = printable.Name(t.Text(folder.dir + "/type"))
@@ -64,7 +71,9 @@ func (t tree) caches(m *Machine, online CPUSet) {
 		}
 		if _, twice := caches[f.cacheKind][f.cpu]; !twice {
 			cache := Cache{Level: f.level, Type: f.name, Bytes: parseSize(t.Text(f.dir + "/size"))}
-			cache.LineBytes, _ = t.number(f.dir + "/coherency_line_size")
+			if line, _ := t.number(f.dir + "/coherency_line_size"); line > 0 && line <= mostLine {
+				cache.LineBytes = line
+			}
 			caches[f.cacheKind][f.cpu] = cache
 		}
 		claims[f.cacheKind] = append(claims[f.cacheKind], t.claims(f.cpu, f.dir+"/shared_cpu_map", f.dir+"/shared_cpu_list", online)...)
@@ -126,7 +135,7 @@ func parseSize(text string) int {
 		}
 	}
 	n, err := strconv.ParseUint(text, 10, 32)
-	if err != nil {
+	if err != nil || n > mostCache>>shift {
 		return 0
 	}
 	return int(n) << shift

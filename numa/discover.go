@@ -379,7 +379,7 @@ func (t tree) distances(dir string, ids CPUSet) map[int]int {
 }
 
 // allow sets Machine.Allowed, Machine.Confined and Node.Forbidden. Without an affinity /proc/self/status of the
-// copy says which CPUs are allowed. Limits that leave no CPU are another machine's.
+// copy says which CPUs are allowed. Limits that leave no CPU or no node are another machine's.
 func (t tree) allow(m *Machine, affinity CPUSet) {
 	if affinity == nil {
 		affinity, _ = ParseList(maps.Collect(t.Fields("proc/self/status", ":"))["Cpus_allowed_list"])
@@ -390,7 +390,7 @@ func (t tree) allow(m *Machine, affinity CPUSet) {
 			m.Allowed = left
 		}
 	}
-	mems := t.allowedNodes()
+	mems := t.allowedNodes().And(SetOf(lists.Map(m.Nodes, func(n Node) int { return n.ID })...))
 	for i := range m.Nodes {
 		m.Nodes[i].Forbidden = len(mems) > 0 && !mems.Contains(m.Nodes[i].ID)
 	}

@@ -69,6 +69,7 @@ var faultyTrees = []struct {
 	{"nodes without memory or CPUs", twin, nil, Census{2, 2, 1, 3, 0}, "0-1", "caches"},
 	{"a CPU without node", twin.plus(files(nodeDir+"/node1/cpulist", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "CPUs 1 belong to no NUMA node"},
 	{"no distances", twin.plus(files(nodeDir+"/node1/distance", "20 10")), nil, Census{2, 2, 1, 3, 0}, "0-1", "distances of nodes 1 are unknown"},
+	{"nodes of another machine's cpuset", twin.plus(files("proc/self/status", "Mems_allowed_list: 9")), nil, Census{2, 2, 1, 3, 0}, "0-1", "caches"},
 	{"no memory of two nodes", twin.plus(files(nodeDir+"/node1/meminfo", "", nodeDir+"/node3/meminfo", "")), nil, Census{2, 2, 1, 3, 0}, "0-1", "memory of nodes 1,3 is"},
 	{"affinity", pair, SetOf(1), Census{1, 1, 1, 1, 0}, "1", "caches"},
 	{"a container whose sys hides its CPUs", pair, SetOf(1, 2), Census{2, 2, 1, 1, 0}, "1-2", "cores of CPUs 2"},
@@ -247,8 +248,10 @@ func TestCaches(t *testing.T) {
 		cache("0", "1", "1", "Instruction", "32K", "1"), cache("1", "1", "1", "Instruction", "32K", "2"),
 		cache("0", "2", "2", "Unified", "2M", "ff"), cache("1", "2", "2", "Unified", "2M", "ff"), // CPUs 2-7: offline
 		cache("0", "3", "3", "Instruction", "1G", "3"),
+		cache("0", "4", "-3", "Unified", "1G", "3"), cache("0", "5", "999", "Unified", "1G", "3"), // no levels
+		cache("0", "6", "4", "Unified", "4294967295G", "3"), // no size
 	).machine(nil))
-	if got := m.LastLevelCacheBytes(); got != 2<<20 || len(m.Caches) != 6 {
+	if got := m.LastLevelCacheBytes(); got != 2<<20 || len(m.Caches) != 7 {
 		t.Errorf("%d caches: %v, the last-level cache of %d bytes, want 2 MiB", len(m.Caches), m.Caches, got)
 	}
 	i := slices.IndexFunc(m.Caches, func(c Cache) bool { return c.Level == 2 })

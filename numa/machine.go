@@ -160,10 +160,9 @@ func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
 // as caches may be exclusive, of a worker's largest share of a cache. If no level beyond the second
 // is known, each package is assumed to share a cache.
 func (m *Machine) CachedBytes(p Placement) int {
-	const most = 1 << 40        // bound on sizes that the kernel reports
 	shares := make(map[int]int) // by level
 	for c, workers := range m.Shared(p.Workers) {
-		shares[c.Level] = max(shares[c.Level], min(c.Bytes, most)/workers)
+		shares[c.Level] = max(shares[c.Level], c.Bytes/workers)
 	}
 	sum, last := 0, 0
 	for level, share := range shares {
@@ -179,7 +178,7 @@ func (m *Machine) CachedBytes(p Placement) int {
 		}
 		sum += min(unreportedShared/max(1, workers), unreportedPart)
 	}
-	return min(sum, most)
+	return min(sum, mostCache)
 }
 
 // dataCaches are the data and unified caches.
