@@ -117,7 +117,7 @@ func (m *Machine) position(cpu CPU, complexes map[int]int) string {
 		}
 	}
 	slices.Sort(caches)
-	memory := slices.Contains(m.memoryNodes(), cpu.Node)
+	memory := slices.Contains(m.MemoryNodes(), cpu.Node)
 	distances := lists.Map(m.Nodes, func(n Node) int { return m.Distance(cpu.Node, n.ID) })
 	slices.Sort(distances)
 	return fmt.Sprint(size(own), neighbours, caches, memory, distances, slices.Sorted(maps.Values(nodeCPUs)))

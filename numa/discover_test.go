@@ -229,7 +229,7 @@ func checkMachine(t *testing.T, m *Machine) {
 	}
 	for _, policy := range []Policy{Local, Spread, Remote} { // every machine with memory has these
 		p, err := m.Place(policy, len(m.Allowed)+1)
-		if err != nil && (len(m.memoryNodes()) > 0 || strings.Contains(err.Error(), "\n")) {
+		if err != nil && (len(m.MemoryNodes()) > 0 || strings.Contains(err.Error(), "\n")) {
 			t.Error(err)
 		}
 		if err == nil && (len(p.Workers) != len(m.Allowed)+1 || !p.Oversubscribed || m.CachedBytes(p) < 1) {

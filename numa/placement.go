@@ -131,7 +131,7 @@ func (m *Machine) PlaceOn(cpus []int, tau int) (Placement, error) {
 // BindIntermediate returns the placement with every intermediate buffer on one node; its error
 // names the nodes with memory for this process.
 func (m *Machine) BindIntermediate(p Placement, node int) (Placement, error) {
-	if nodes := SetOf(m.memoryNodes()...); !nodes.Contains(node) {
+	if nodes := SetOf(m.MemoryNodes()...); !nodes.Contains(node) {
 		return Placement{}, fmt.Errorf("node %d has no memory that this process may use: choose from %v", node, nodes)
 	}
 	p.Workers = slices.Clone(p.Workers)
@@ -159,7 +159,7 @@ func (m *Machine) place(policy Policy, cpus []CPU, tau int) (Placement, error) {
 	if len(cpus) == 0 {
 		return Placement{}, fmt.Errorf("no CPU to place workers on: choose from %v", m.Allowed)
 	}
-	memory := m.memoryNodes()
+	memory := m.MemoryNodes()
 	if len(memory) == 0 {
 		return Placement{}, fmt.Errorf("no node's memory may be used by this process: widen its cpuset (Mems_allowed)")
 	}
@@ -320,8 +320,8 @@ func (m *Machine) Couple(p Placement) Placement {
 	return p
 }
 
-// memoryNodes are the allowed nodes with memory, or all allowed nodes if no node's memory is known.
-func (m *Machine) memoryNodes() []int {
+// MemoryNodes are the allowed nodes with memory, or all allowed nodes if no node's memory is known.
+func (m *Machine) MemoryNodes() []int {
 	known := slices.ContainsFunc(m.Nodes, func(n Node) bool { return n.MemoryBytes > 0 })
 	usable := lists.Filter(m.Nodes, func(n Node) bool { return !n.Forbidden && (n.MemoryBytes > 0 || !known) })
 	return lists.Map(usable, func(n Node) int { return n.ID })

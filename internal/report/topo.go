@@ -210,10 +210,8 @@ func (t *Topology) levels() view.Table {
 }
 
 func (t *Topology) writeAllowed(out *document.Document) {
-	allowed := lists.Filter(t.Machine.Nodes, func(n numa.Node) bool { return !n.Forbidden })
-	nodes := numa.CPUSet(lists.Map(allowed, func(n numa.Node) int { return n.ID }))
 	fmt.Fprintf(out, "This process may use %s (%s on %s) and the memory of %s",
-		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", nodes))
+		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", t.Machine.MemoryNodes()))
 	if t.freeBytes > 0 {
 		fmt.Fprintf(out, ", %s of it available", rounded(t.freeBytes))
 	}
