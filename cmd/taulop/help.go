@@ -79,7 +79,7 @@ var listed = map[string]func(io.Writer){
 
 // page is the help text without flags.
 func (c command) page() string {
-	text := strings.TrimSuffix(c.words, "Flags:\n")
+	text := c.words
 	if text == "" {
 		words := strings.Fields(strings.ReplaceAll(c.name+" ", " -", "-"))
 		file, err := pages.ReadFile("help/" + append(words, "taulop")[0] + ".txt")

@@ -27,8 +27,6 @@ Examples:
   taulop access -ops read -types float64 -stride 1,2,4,8,16
   taulop access -size 32K,1M,64M -stride 1           arrays of these sizes
   taulop access -o access.json                       a parameter file with every sample
-
-Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {

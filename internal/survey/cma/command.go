@@ -27,8 +27,6 @@ Examples:
   taulop cma -m 64K:4M -tau 1,2     these sizes and τ alone
   taulop sweep -with cma -o host.json
   taulop predict -params host.json -P 4 -m 64K -transport cma bcast
-
-Flags:
 `
 
 // buffers is the largest number of buffers of a rank: to send, to receive, and to copy the message to.

@@ -25,8 +25,6 @@ Examples:
   taulop disk /scratch                          both
   taulop disk -cache out -m 4K,1M,16M .     past the page cache alone
   taulop disk -file 1G -o disk.json /scratch    a larger file; a parameter file with every sample
-
-Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {

@@ -27,8 +27,6 @@ Examples:
   taulop copy                          all levels, in half a minute
   taulop copy -tau 1 -levels L2,memory -m 1K:256K
   taulop copy -o copy.json             a parameter file, for taulop plot copy
-
-Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {

@@ -64,8 +64,6 @@ Examples:
   taulop loaded -cpus 0,2,4-7 -o loaded.json    CPU 0 measures, 0 and 2 are the pair
   taulop loaded -levels 0,50,90,100
   taulop plot loaded -o loaded.svg loaded.json
-
-Flags:
 `
 
 // Levels are the default injection levels, in % of full speed.

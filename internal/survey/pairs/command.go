@@ -29,8 +29,6 @@ Examples:
   taulop pairs -addresses 16            medians over 16 pages of memory a sample
   taulop plot pairs -o pairs.svg pairs.json
   taulop predict -model mlognp -params pairs.json -P 8 bcast:linear bcast:binomial
-
-Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {

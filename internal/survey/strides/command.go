@@ -28,8 +28,6 @@ Examples:
   taulop pack -cpus 0,3 4K8S 16K512S   two messages, between two CPUs
   taulop pack -element 8 -d 8,4096 -array 64M -m 64K
   taulop pack -o pack.json             a parameter file
-
-Flags:
 `
 
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
