@@ -91,7 +91,10 @@ func (d *Document) Lines(lines ...string) {
 func (p *part) isProse() bool { return p.prose.Len() > 0 }
 
 // Table adds a table without an empty line before it.
-func (d *Document) Table(t view.Table) { d.add(&part{table: &t}) }
+func (d *Document) Table(t view.Table) {
+	t.NoteFew()
+	d.add(&part{table: &t})
+}
 
 // Note adds a less important sentence.
 func (d *Document) Note(text string) { d.Table(view.Table{Notes: []string{text}}) }

@@ -217,7 +217,7 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 		if o.Time.Known() {
 			center = view.Center(o.Time)
 		}
-		return []string{view.Center(o.Message), center, view.Interval(o.Time)}
+		return []string{view.Few(o.Message) + view.Center(o.Message), center, view.Interval(o.Time)}
 	}
 	for _, m := range lists.Rising(lists.Map(slices.Concat(messages, exchanges), func(o params.Overhead) int { return o.Bytes })) {
 		row := append([]string{view.Bytes(m)}, cells(messages, m)...)
@@ -340,7 +340,7 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 			if last = &c; k.Setup == setups.Isolated.Name && one != nil {
 				last = one
 			}
-			times = append(times, view.Center(last.Whole()))
+			times = append(times, view.Few(last.Time)+view.Center(last.Whole()))
 		}
 		if last == nil {
 			blank++
@@ -352,7 +352,7 @@ func transferRows(f *params.File, at map[params.Key]params.Cell, keys []params.K
 		}
 		if one != nil && last.Tau > 1 && one.Time.Center > 0 {
 			A, _ := compare.Concurrency(f, one, last)
-			concurrency[0] = fmt.Sprintf("%.2f %s", A.Center, cmp.Or(bounds.Mark(A, last.Tau), " "))
+			concurrency[0] = fmt.Sprintf("%s%.2f %s", view.Few(A), A.Center, cmp.Or(bounds.Mark(A, last.Tau), " "))
 		}
 		t.Add(view.Bytes(m), times, concurrency)
 	}

@@ -48,6 +48,16 @@ func Center(e fit.Estimate) string {
 	return Digits(e.Center, half)
 }
 
+// Few marks a value that has samples, but too few for an interval; "" for others. NoteFew explains it.
+func Few(e fit.Estimate) string {
+	if e.N > 0 && !e.Known() {
+		return fewMark
+	}
+	return ""
+}
+
+const fewMark = "≈"
+
 // Rough formats an estimate's centre as Center does, but with at least two digits unless the interval is wider
 // than twenty times the centre.
 func Rough(e fit.Estimate) string {

@@ -79,6 +79,13 @@ func (t *Table) Note(format string, args ...any) {
 	t.Notes = append(t.Notes, fmt.Sprintf(format, args...))
 }
 
+// NoteFew explains the mark of Few if a cell has it.
+func (t *Table) NoteFew() {
+	if slices.ContainsFunc(slices.Concat(t.Rows...), func(cell string) bool { return strings.HasPrefix(cell, fewMark) }) {
+		t.Note("%s too few launches for an interval", fewMark)
+	}
+}
+
 // gap is the number of spaces between columns.
 const gap = 2
 

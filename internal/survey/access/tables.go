@@ -142,7 +142,7 @@ func table(rows []Row) view.Table {
 	for _, group := range lists.Groups(rows, func(r Row) [2]string { return [2]string{r.Operation, r.Type} }) {
 		cells, speed := make([]string, len(strides)), ""
 		for _, r := range group {
-			cells[slices.Index(strides, r.Stride)] = view.Rough(r.Element)
+			cells[slices.Index(strides, r.Stride)] = view.Few(r.Element) + view.Rough(r.Element)
 			if r.Stride == strides[0] {
 				speed = view.Rough(r.GBs)
 			}

@@ -118,7 +118,7 @@ func table(at map[params.Key]params.Cell, setup string, policy numa.Policy, size
 		row := lists.Map(columns, func(k params.Key) string {
 			k.Bytes = m
 			if c, there := at[k]; there {
-				return view.Center(c.Time)
+				return view.Few(c.Time) + view.Center(c.Time)
 			}
 			return ""
 		})

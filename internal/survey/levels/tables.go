@@ -27,7 +27,7 @@ func Tables(f *params.File) (tables []view.Table) {
 						row = append(row, "")
 						continue
 					}
-					row, rate = append(row, view.Center(time)), view.Digits(float64(tau*m)/time.Center, 0.1)
+					row, rate = append(row, view.Few(time)+view.Center(time)), view.Digits(float64(tau*m)/time.Center, 0.1)
 				}
 				if rate != "" {
 					t.Add(row, rate)
@@ -89,7 +89,7 @@ func tamTable(cells []params.Cell) view.Table {
 			}
 			time := func(from, to string) string {
 				if e, there := at[point{way{from, to}, tau, m}]; there {
-					return view.Center(e)
+					return view.Few(e) + view.Center(e)
 				}
 				return ""
 			}

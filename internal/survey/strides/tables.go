@@ -68,7 +68,7 @@ func packing(rows []PackRow) view.Table {
 			q := r.times()
 			times = view.Digits(q.Center, max(0.01, (q.Hi-q.Lo)/2))
 		}
-		t.Add(r.Message.String(), view.Center(r.Time), times, fmt.Sprintf("%.0f", 1e3*float64(r.Message.Bytes)/r.Time.Center))
+		t.Add(r.Message.String(), view.Few(r.Time)+view.Center(r.Time), times, fmt.Sprintf("%.0f", 1e3*float64(r.Message.Bytes)/r.Time.Center))
 	}
 	return t
 }
@@ -80,14 +80,14 @@ func ways(rows []PackRow) view.Table {
 	}
 	for _, r := range rows {
 		if r.Message.Contiguous() {
-			t.Add(r.Message.String(), "", view.Center(r.Time), "")
+			t.Add(r.Message.String(), "", view.Few(r.Time)+view.Center(r.Time), "")
 			continue
 		}
 		o, l := "", ""
 		if r.Contiguous != nil { // then Latency is known, too
 			o, l = view.Center(*r.Contiguous), view.Center(*r.Latency)
 		}
-		t.Add(r.Message.String(), view.Center(r.Time), o, l)
+		t.Add(r.Message.String(), view.Few(r.Time)+view.Center(r.Time), o, l)
 	}
 	return t
 }
