@@ -30,7 +30,7 @@ func ChannelBytes(segments, segmentBytes, readers int) (int, error) {
 	const most = 1 << 62
 	if segments < 1 || segmentBytes < 0 || readers < 1 ||
 		readers > most/lineBytes || segmentBytes > most/2/segments {
-		return 0, fmt.Errorf("an intermediate buffer of %d segments of %d bytes for %d readers is not possible", segments, segmentBytes, readers)
+		return 0, fmt.Errorf("an intermediate buffer cannot have %d segments of %d bytes and %d readers: use fewer or smaller segments", segments, segmentBytes, readers)
 	}
 	return headBytes(readers) + segments*stride(segmentBytes), nil
 }

@@ -177,7 +177,7 @@ func (req *request) add(flags *argument.Set) {
 	flags.Rules(argument.Rule{Flags: "off_cache", Not: "cache=in", Why: "has user buffers come from memory"})
 	argument.Var(flags, &req.K, "k", "", "segments of a message, a `list` like 1,2,4 with doubling ranges: 1:64 (default 1,2,4,…,8192,12288)", argument.Rising(argument.Counts("number of segments", false)))
 	flags.IntVar(&req.kMax, "kmax", 0, "leave out rows with more than `n` segments")
-	flags.Within("kmax", 1, math.MaxInt32, "give a number of segments from 1")
+	flags.Within("kmax", 1, math.MaxInt32, fmt.Sprintf("give a number of segments from 1 to %d", math.MaxInt32))
 	flags.DurationVar(&req.time, "time", 10*time.Second, "budget of the whole command")
 	addLaunches(flags, &req.launches, 30)
 	flags.Bool("quiet", false, "results only: no header, rows, progress or warnings")
@@ -191,7 +191,7 @@ func (req *request) read(flags *argument.Set, words []string) (err error) {
 		return usagef("name a command, %s, or what to measure, like taulop -ring -local 2 8 4; taulop -h says what each is for", strings.Join(commandNames(), ", "))
 	}
 	if len(words) != 3 {
-		return usagef("got %d arguments, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", len(words))
+		return usagef("got %s, want 3: SEGMENTS SIZE TAU, like taulop -ring -local 2 8 4 (-h for more)", printable.Count(len(words), "argument"))
 	}
 	chosen := func(names []string, otherwise string) string {
 		return append(lists.Filter(names, flags.On), otherwise)[0]

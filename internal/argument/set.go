@@ -180,8 +180,8 @@ func (s *Set) Parse(args []string) (operands []string, err error) {
 func (s *Set) Checked() (err error) {
 	s.Visit(func(f *flag.Flag) {
 		if g, is := f.Value.(flag.Getter); is && err == nil {
-			if d, is := g.Get().(time.Duration); is && d <= 0 {
-				err = fmt.Errorf("-%s is %v: give a time above zero, like 60s", f.Name, d)
+			if d, is := g.Get().(time.Duration); is && (d <= 0 || d > longest) {
+				err = fmt.Errorf("-%s is %v: %s", f.Name, d, hint(g))
 			}
 		}
 	})
@@ -292,11 +292,14 @@ func (s *Set) sentence(err error) error {
 	return fmt.Errorf("%s: %s -h shows what there is", text, s.Name())
 }
 
+// longest is the largest time, a year: sums of such times are times, too.
+const longest = 365 * 24 * time.Hour
+
 // hint says what value a flag of package flag takes.
 func hint(value flag.Getter) string {
 	switch value.Get().(type) {
 	case time.Duration:
-		return "give a time with its unit, like 60s or 5m"
+		return fmt.Sprintf("give a time with its unit, above zero and %.0fh at the most, like 60s or 5m", longest.Hours())
 	case int:
 		return "give one whole number"
 	case float64:

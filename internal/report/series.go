@@ -246,11 +246,11 @@ func (s *Series) writeResults(w *document.Document) {
 	}
 	over := "mean over k"
 	if n := len(r.Over); n > 0 {
-		over = fmt.Sprintf("mean over the %d k that were reached", n)
+		over = fmt.Sprintf("mean over k, %d of them reached", n)
 	}
 	add(s.name("L"), r.L, over)
 	if !s.Concurrent {
-		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs. Here take τ ≤ %d.\n", s.Tau, s.Provenance.Allowed.Len())
+		fmt.Fprintf(w, "NOT A CONCURRENCY MEASUREMENT: %d workers take turns on fewer CPUs. Here take τ ≤ %d.\n", s.Tau, len(lists.Unique(lists.Map(s.Placement.Workers, func(w numa.Worker) int { return w.ID }))))
 	}
 	switch {
 	case !r.L.Known():

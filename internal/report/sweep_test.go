@@ -258,7 +258,10 @@ func TestSeriesText(t *testing.T) {
 	if !strings.HasPrefix(text, "L(8KB,4) = ") {
 		t.Errorf("the answer does not come first:\n%s", text)
 	}
-	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1)
+	s.Concurrent, s.Provenance.Allowed = false, numa.SetOf(0, 1, 2, 3)
+	for i := range 4 {
+		s.Placement.Workers = append(s.Placement.Workers, numa.Worker{CPU: numa.CPU{ID: i % 2}})
+	}
 	if lines := strings.SplitN(textOf(s.Document()), "\n", 3); lines[1] != "NOT A CONCURRENCY MEASUREMENT: 4 workers take turns on fewer CPUs. Here take τ ≤ 2." {
 		t.Errorf("second line: %s", lines[1])
 	}

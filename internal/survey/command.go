@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -50,16 +51,17 @@ func Doubling(most int) (taus []int) {
 
 // OnCPU adds the flag -cpu of surveys with one worker, and returns the function that places it.
 func OnCPU(f *flag.FlagSet) func(*numa.Machine) (numa.Placement, params.Plan, error) {
-	cpu := f.Int("cpu", -1, "measure on this `CPU` (default the first that may be used)")
+	var cpu []int
+	argument.Var(f, &cpu, "cpu", "", "measure on this `CPU` (default the first that may be used)", numa.ParseOrder)
 	return func(m *numa.Machine) (place numa.Placement, plan params.Plan, err error) {
-		switch {
-		case *cpu < -1:
-			err = fmt.Errorf("-cpu is %d: give the number of a CPU, from 0", *cpu)
-		case *cpu < 0:
+		switch len(cpu) {
+		case 0:
 			place, err = m.Place(numa.Local, 1)
+		case 1:
+			place, err = m.PlaceOn(cpu, 1)
+			plan.CPUs = cpu
 		default:
-			place, err = m.PlaceOn([]int{*cpu}, 1)
-			plan.CPUs = []int{*cpu}
+			err = fmt.Errorf("-cpu %v: name one CPU, like 0", f.Lookup("cpu").Value)
 		}
 		plan.Policies = []numa.Policy{place.Policy}
 		return place, plan, err

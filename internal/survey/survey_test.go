@@ -1,6 +1,9 @@
 package survey_test
 
 import (
+	"flag"
+	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +58,23 @@ func TestTimeOf(t *testing.T) {
 	} {
 		if got := survey.TimeOf(tt.with, numatest.EPYC(1, 1, 1, tt.cores, 1)); got != tt.want {
 			t.Errorf("%d cores, %v: %v, want %v", tt.cores, tt.with, got, tt.want)
+		}
+	}
+}
+
+// The flag names one CPU.
+func TestOnCPU(t *testing.T) {
+	for given, want := range map[string]string{"": "local [] <nil>", "1": "cpus [1] <nil>", "0,1": " [] -cpu 0,1: name one CPU, like 0", "-1": "no CPU number"} {
+		f := flag.NewFlagSet("", flag.ContinueOnError)
+		f.SetOutput(io.Discard)
+		place := survey.OnCPU(f)
+		err := f.Set("cpu", given)
+		var plan params.Plan
+		if err == nil {
+			_, plan, err = place(numatest.EPYC(1, 1, 1, 2, 1))
+		}
+		if got := fmt.Sprint(strings.Trim(fmt.Sprint(plan.Policies), "[]"), " ", plan.CPUs, " ", err); !strings.Contains(got, want) {
+			t.Errorf("-cpu %q: %s, want %s", given, got, want)
 		}
 	}
 }
