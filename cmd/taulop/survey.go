@@ -19,6 +19,7 @@ import (
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -132,10 +133,14 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 			return nil
 		},
 		put: func(ended error) error {
+			rest := "allow more with -time, or choose fewer"
+			if left := x.Left(); left > 0 {
+				rest = fmt.Sprintf("allow about -time %s, or choose fewer", minutes(left+time.Since(began)))
+			}
 			r := report.Reach{Cells: len(x.Cells), Missing: x.Missing(),
-				Rest: "Allow more with -time, or choose fewer.", More: "Let nothing else run, and allow more with -time."}
+				Rest: view.Capital(rest) + ".", More: "Let nothing else run, and allow more with -time."}
 			if r.Missing != nil {
-				short := fmt.Errorf("%w: allow more with -time, or choose fewer", r.Missing)
+				short := fmt.Errorf("%w: %s", r.Missing, rest)
 				if f.Warn(short); req.format() != nil { // text begins with it
 					defer warn(errOut, []error{short})
 				}

@@ -258,6 +258,14 @@ func TestStoppedPatterns(t *testing.T) {
 	}
 }
 
+// A survey that did not reach its cells says how much time they take.
+func TestTimeForTheRest(t *testing.T) {
+	needLinux(t)
+	if out, err := stoppedInTime(t, 20, strings.Fields("access -n 1K -stride 1,2 -time 10m")...); exitStatus(err) != 130 || !strings.Contains(out, "not reached") || !strings.Contains(out, "\nAllow about -time ") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
 func TestLacking(t *testing.T) {
 	for _, tt := range []struct {
 		req       verifyRequest
