@@ -83,6 +83,8 @@ func (m Message) Check() error {
 		return fmt.Errorf("elements of %d bytes: give them one or more", m.Element)
 	case m.Bytes < m.Element:
 		return fmt.Errorf("a message of %d bytes is smaller than an element of %d: choose a larger size, or a smaller element", m.Bytes, m.Element)
+	case m.Bytes > most || m.Stride > most:
+		return fmt.Errorf("a message of %d bytes at a stride of %d: give %d bytes at the most", m.Bytes, m.Stride, most)
 	case m.Bytes%m.Element != 0:
 		return fmt.Errorf("a message of %d bytes is no whole number of elements of %d bytes: choose a multiple", m.Bytes, m.Element)
 	case m.Stride < m.Element:

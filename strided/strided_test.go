@@ -30,6 +30,11 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %+v, %v, written %s; want %+v, %s", tt.text, got, err, got, tt.want, tt.back)
 		}
 	}
+	for _, large := range []Message{{4, 1<<30 + 4, 4}, {1<<30 + 4, 4, 4}} { // which Parse does not read back
+		if err := large.Check(); err == nil || !strings.Contains(err.Error(), "at the most") {
+			t.Errorf("%v: %v", large, err)
+		}
+	}
 	for text, want := range map[string]string{
 		"":                        "4K8S",
 		"S":                       "unit",

@@ -80,7 +80,7 @@ func (p Pass) Check() error {
 	case p.N < 1 || p.Stride < 1:
 		return fmt.Errorf("%d elements at stride %d: want 1 or more of both", p.N, p.Stride)
 	case p.N > maxElements/p.Stride:
-		return fmt.Errorf("%d elements at stride %d: an array has at most %d", p.N, p.Stride, maxElements)
+		return fmt.Errorf("%d elements at stride %d: an array has at most %d, so take fewer, or a smaller stride", p.N, p.Stride, maxElements)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 
@@ -34,8 +35,8 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	argument.Var(f, &r.Modes, "cache", "out,in", "`list` of states of the file in the page cache: out, in", modes)
 	worker := survey.OnCPU(f)
 	return func(m *numa.Machine) (t survey.Task, err error) {
-		if n := f.NArg(); n != 1 || f.Arg(0) == "" {
-			return t, fmt.Errorf("got %d arguments, want 1: taulop disk DIR, a directory on the disk to measure", n)
+		if f.NArg() != 1 || f.Arg(0) == "" {
+			return t, errors.New("name one directory, on the disk to measure: taulop disk DIR")
 		}
 		r.Dir = f.Arg(0)
 		if err := r.Check(); err != nil {

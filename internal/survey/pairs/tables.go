@@ -283,7 +283,7 @@ func transfer(m int) string {
 	if m == 0 {
 		return "a null transfer"
 	}
-	return "a transfer of " + view.Bytes(m)
+	return "a transfer of " + view.Size(m)
 }
 
 func digits(v float64) string { return view.Digits(v, 0) }

@@ -42,6 +42,14 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	argument.Var(f, &cpus, "cpus", "", "between these two CPUs alone, a `list` like 0,2 (default a pair of each level)", numa.ParseOrder)
 	argument.Var(f, &r.Caches, "cache", "in", "user buffers in cache or off cache, a `list`: in,off", argument.Caches)
 	return func(m *numa.Machine) (t survey.Task, err error) {
+		f.Visit(func(g *flag.Flag) {
+			if f.NArg() > 0 && strings.Contains(" m d element ", " "+g.Name+" ") {
+				err = fmt.Errorf("-%s is for messages without a name, and %s says it: leave one of them out", g.Name, f.Arg(0))
+			}
+		})
+		if err != nil {
+			return t, err
+		}
 		if err := argument.FitsMemory("-array", f.Lookup("array").Value.String()); err != nil {
 			return t, err
 		}
@@ -73,9 +81,6 @@ func messages(words []string, sizes, distances []int, element, array int) (all [
 		return Messages(sizes, distances, element, array)
 	}
 	for _, word := range words {
-		if strings.HasPrefix(word, "-") {
-			return nil, fmt.Errorf("flags go before messages: move %s to the front", word)
-		}
 		m, err := strided.Parse(word)
 		if err != nil {
 			return nil, err
