@@ -346,18 +346,28 @@ func (t *Team) HugeShares() [2]float64 { return t.huge }
 
 // hugeShares asks the kernel about the regions of a trial that has run.
 func (m *memory) hugeShares() [2]float64 {
-	share := func(purposes ...purpose) float64 {
-		var huge, all int
-		for _, r := range m.used {
-			if slices.Contains(purposes, r.of) {
-				n, err := r.pages.HugeBytes()
-				if err != nil {
-					m.unadvised.CompareAndSwap(nil, &err)
-				}
-				huge, all = huge+n, all+len(r.pages.Bytes())
-			}
-		}
-		return float64(huge) / float64(max(1, all))
+	return [2]float64{m.hugeShare(m.used, userBuffer, arena), m.hugeShare(m.used, intermediate)}
+}
+
+// HugeShareOfReads is the share in huge pages of the memory that Passes through an arena and injectors read; 1
+// without any.
+func (t *Team) HugeShareOfReads() float64 {
+	if len(t.memory.kept) == 0 {
+		return 1
 	}
-	return [2]float64{share(userBuffer, arena), share(intermediate)}
+	return t.memory.hugeShare(slices.Collect(maps.Values(t.memory.kept)), arrayOfPasses, arenaOfLoad)
+}
+
+func (m *memory) hugeShare(regions []*region, purposes ...purpose) float64 {
+	var huge, all int
+	for _, r := range regions {
+		if slices.Contains(purposes, r.of) {
+			n, err := r.pages.HugeBytes()
+			if err != nil {
+				m.unadvised.CompareAndSwap(nil, &err)
+			}
+			huge, all = huge+n, all+len(r.pages.Bytes())
+		}
+	}
+	return float64(huge) / float64(max(1, all))
 }

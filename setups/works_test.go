@@ -16,6 +16,9 @@ import (
 // arena.
 func TestPassesAreCounted(t *testing.T) {
 	team := team(t, 1)
+	if share := team.HugeShareOfReads(); share != 1 {
+		t.Errorf("%g of no memory is in huge pages, want all", share)
+	}
 	kept := keptArray
 	defer func() { keptArray = kept }()
 	for _, c := range []struct {
@@ -62,6 +65,9 @@ func TestPassesAreCounted(t *testing.T) {
 		if stays := team.memory.kept[key{of: arrayOfPasses}] != nil; stays != (c.name != "fresh") {
 			t.Errorf("%s: an arena stays: %t", c.name, stays)
 		}
+	}
+	if share := team.HugeShareOfReads(); share != 0 {
+		t.Errorf("%g of small pages are huge", share)
 	}
 }
 

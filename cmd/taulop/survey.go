@@ -161,7 +161,7 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 // experiment plans the measurement. Its file has the warnings that are known before.
 func (req *surveyRequest) experiment(m *numa.Machine, s *survey.Survey, t survey.Task) (*engine.Experiment, error) {
 	now := provenance.Read("/", m)
-	now.Give(req.huge)
+	now.Give(req.huge || t.Huge)
 	now.Name = printable.Name(req.machine)
 	now.SetPeak(req.peak, m)
 	plan := t.Plan

@@ -35,6 +35,7 @@ type Task struct {
 	Time     time.Duration // default budget, if the command has none
 	Warnings []error
 	About    []string // lines about the measurement and its place
+	Huge     bool     // it asks for huge pages in any case
 	// Tables are the command's output; nil: the survey's tables.
 	Tables func(*params.File) []view.Table
 	// Document is the output with -json; nil: the file.

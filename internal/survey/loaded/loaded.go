@@ -9,6 +9,7 @@ package loaded
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -96,7 +97,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			return t, err
 		}
 		place, err := r.place(m)
-		return survey.Task{Request: r, Warnings: warnings, Places: []numa.Placement{place},
+		return survey.Task{Request: r, Huge: true, Warnings: warnings, Places: []numa.Placement{place},
 			Plan: params.Plan{Policies: []numa.Policy{numa.List}, CPUs: r.CPUs, Taus: []int{1}}}, err
 	}
 }
@@ -234,6 +235,18 @@ func (s *sampler) measure(ctx context.Context, what string, level int, hint floa
 	injected.CPUs, injected.Before, injected.After = latency.CPUs, latency.Before, latency.After // the same batches
 	return latency, injected, err
 }
+
+// Warnings include that the kernel gave too few huge pages.
+func (s *sampler) Warnings() []error {
+	team, err := s.Team(s.place)
+	if err != nil || len(s.most) == 0 || team.HugeShareOfReads() > leastHuge {
+		return s.OnBench.Warnings()
+	}
+	return append(s.OnBench.Warnings(), errors.New("the kernel did not give huge pages for all of the memory that is read: walks through page tables are in latencies under load, unless /sys/kernel/mm/transparent_hugepage/enabled allows huge pages"))
+}
+
+// leastHuge is the share of memory in huge pages from which on page walks are few.
+const leastHuge = 0.9
 
 // saturate measures the injectors' full speed: the best of three, because other programs may take a
 // CPU. It also evicts the arenas from the caches.
