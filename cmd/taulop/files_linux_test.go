@@ -173,6 +173,8 @@ func TestClosedOutput(t *testing.T) {
 		{"<&- >&-", []string{"topo"}, 1},
 		{">/dev/null", []string{"topo"}, 0},
 		{"1<>/dev/null 2>&1", []string{"topo"}, 0},
+		{"2>" + shm, []string{"topo", "-o", shm}, 2},
+		{"2>" + shm, []string{"topo", "-o", "/dev/stderr"}, 0},
 	} {
 		cmd := redirected(t, tt.redirect, tt.args...)
 		var said bytes.Buffer

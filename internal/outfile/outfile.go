@@ -106,6 +106,8 @@ func find(path string) (*place, error) {
 		return nil, errors.New("it is a directory")
 	case info.Mode()&fs.ModeDevice != 0 && info.Mode()&fs.ModeCharDevice == 0:
 		return nil, errors.New("it is a disk, which holds a file system or other data: choose a file on it")
+	case holdsMessages(path):
+		return nil, errors.New("messages go there, too (2>): choose another name for one of them")
 	default:
 		to.old = info
 		if err := mayWrite(path); err != nil {
@@ -128,6 +130,13 @@ func find(path string) (*place, error) {
 		}
 	}
 	return to, nil
+}
+
+// holdsMessages tells a regular file that standard error is open on. A link such as /dev/stderr is meant.
+func holdsMessages(path string) bool {
+	named, err := os.Lstat(path)
+	messages, closed := os.Stderr.Stat()
+	return err == nil && closed == nil && named.Mode().IsRegular() && os.SameFile(named, messages)
 }
 
 // standard is the standard stream that is open on a file: if a shell's >file were replaced, other output
