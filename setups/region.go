@@ -271,25 +271,24 @@ func (m *memory) forget() {
 	}
 }
 
-// where places memory on nodes. It tries an operation that the kernel forbids once, and keeps the
-// error for Warnings.
+// where places memory on nodes. It tries an operation that the kernel forbids once.
 type where struct {
 	workers             []numa.Worker
 	unbound, unverified forbidding
 	unadvised           atomic.Pointer[error]
 }
 
-// A forbidding is the error of the kernel that forbids an operation.
-type forbidding struct{ atomic.Pointer[error] }
+// A forbidding tells whether the kernel forbids an operation.
+type forbidding struct{ atomic.Bool }
 
 // unless calls the operation unless the kernel has forbidden it before.
 func (f *forbidding) unless(operation func() error) error {
-	if f.Load() != nil {
+	if f.Load() {
 		return nil
 	}
 	err := operation()
 	if errors.Is(err, numa.ErrForbidden) {
-		f.Store(&err)
+		f.Store(true)
 		return nil
 	}
 	return err
@@ -309,7 +308,7 @@ func (w *where) place(k key) (node int, name string) {
 func (w *where) settle(mem []byte, k key) error {
 	node, name := w.place(k)
 	err := w.verify(mem, node, name)
-	if w.unbound.Load() != nil {
+	if w.unbound.Load() {
 		return err
 	}
 	if err == nil {
@@ -328,11 +327,11 @@ func (w *where) verify(mem []byte, node int, name string) error {
 
 // Warnings say what is unknown about the place and the pages of the team's memory.
 func (t *Team) Warnings() (warnings []error) {
-	if err := t.memory.unbound.Load(); err != nil {
-		warnings = append(warnings, errors.New("memory was not bound to its nodes but lies where its worker touched it first: "+(*err).Error()))
+	if t.memory.unbound.Load() {
+		warnings = append(warnings, fmt.Errorf("memory was not bound to its nodes but lies where its worker touched it first: %w", numa.ErrForbidden))
 	}
-	if err := t.memory.unverified.Load(); err != nil {
-		warnings = append(warnings, errors.New("where memory lies was not verified: "+(*err).Error()))
+	if t.memory.unverified.Load() {
+		warnings = append(warnings, fmt.Errorf("where memory lies was not verified: %w", numa.ErrForbidden))
 	}
 	if err := t.memory.unadvised.Load(); err != nil {
 		warnings = append(warnings, fmt.Errorf("which pages memory has is the kernel's choice: %w", *err))

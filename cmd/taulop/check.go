@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,14 +33,14 @@ type checkRequest struct {
 	baseline, prom string
 	time           time.Duration
 	levels         compare.Levels
-	drift          float64 // 0: the baseline's own
+	drift          float64 // negative: the baseline's own
 	peak           float64 // GB/s of memory; 0: from the baseline or the firmware
 	perf, json     bool
 }
 
 // checkFlags is the subcommand. Errors are printed as a line of state unknown.
 func checkFlags(flags *argument.Set) action {
-	req := &checkRequest{}
+	req := &checkRequest{drift: -1}
 	req.add(flags)
 	flags.Failed = func(out io.Writer, err error) error {
 		if req.checkProm() != nil {
@@ -176,13 +175,17 @@ func (req *checkRequest) check(ctx context.Context, out, errOut io.Writer) error
 
 // judge compares a file with the baseline.
 func (req *checkRequest) judge(was, now *params.File) *compare.Baseline {
-	b := compare.NewBaseline(was, now, fit.Test{Drift: cmp.Or(req.drift, compare.OwnDrift(was)), Least: compare.DefaultLeast}, req.levels)
+	drift := req.drift
+	if drift < 0 {
+		drift = compare.OwnDrift(was)
+	}
+	b := compare.NewBaseline(was, now, fit.Test{Drift: drift, Least: compare.DefaultLeast}, req.levels)
 	switch {
 	case b.Unmet():
 		b.Text += "; add sessions at other times (taulop sweep -add " + req.baseline + ")"
 	case b.State == compare.Unknown && len(b.Cells) > 0:
 		b.Text += "; add some at other times (taulop sweep -add " + req.baseline + ")"
-		if req.drift == 0 {
+		if req.drift < 0 {
 			b.Text += ", or say what hours differ by (-drift)"
 		}
 	}

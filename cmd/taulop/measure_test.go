@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
@@ -128,6 +129,16 @@ func TestCheckIsOneLine(t *testing.T) {
 	t.Setenv("COLUMNS", "40")
 	if out, _, _ := show("check", "-baseline", node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2)); strings.Count(out, "\n") != 1 || len(out) < 80 {
 		t.Errorf("%q is not one line", out)
+	}
+}
+
+// Sessions that are said not to differ have no other difference.
+func TestCheckDrift(t *testing.T) {
+	was := loadParams(t, node(t, t.TempDir(), "host", 1000, 0.3, 0.02, 1, 2))
+	for given, want := range map[float64]float64{-1: compare.OwnDrift(was), 0: 0, 0.05: 0.05} {
+		if b := (&checkRequest{drift: given}).judge(was, was); b.Drift != want {
+			t.Errorf("%g: %g, want %g", given, b.Drift, want)
+		}
 	}
 }
 

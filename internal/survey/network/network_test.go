@@ -415,6 +415,9 @@ func TestSecret(t *testing.T) {
 	if _, err := ReadSecret(short, true); err == nil || !strings.Contains(err.Error(), "6 bytes") {
 		t.Errorf("a short secret: %v", err)
 	}
+	if _, err := ReadSecret(os.DevNull, true); err == nil || strings.Contains(err.Error(), "chmod") {
+		t.Errorf("a device: %v", err)
+	}
 }
 
 // passing is a target whose connections pass hands on to a listening host, until end is called.

@@ -47,7 +47,7 @@ func ReadSecret(path string, makeIt bool) (Secret, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
+	if info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
 		return nil, fmt.Errorf("%s may be read by others: chmod 600 %s, or make another", path, path)
 	}
 	text, err := io.ReadAll(io.LimitReader(in, mostSecret+1))
