@@ -70,8 +70,11 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 			return ended
 		},
 		came: func() string {
-			if unsaved != nil {
+			switch {
+			case unsaved != nil:
 				return "stopped"
+			case s.Restored:
+				return fmt.Sprintf("stopped before there was a result: %s is as it was", s.Path)
 			}
 			return fmt.Sprintf("stopped: taulop sweep -resume %s measures what is missing", s.Path)
 		},
@@ -84,8 +87,8 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 				if !isTerminal(out) {
 					return unsaved
 				}
-			case len(s.File.Cells) == 0 && ended == nil:
-				return cmp.Or(s.Discard(), nothingIn(s.Time))
+			case len(s.File.Cells) == 0 && (ended == nil || s.Restored):
+				return cmp.Or(ended, s.Discard(), nothingIn(s.Time))
 			}
 			return nil
 		},

@@ -266,6 +266,18 @@ func TestTimeForTheRest(t *testing.T) {
 	}
 }
 
+// A sweep without a result leaves the file that it was to replace.
+func TestNothingReplaced(t *testing.T) {
+	needLinux(t)
+	host := save(t, t.TempDir(), "host.json", "old\n")
+	if _, err := stoppedInTime(t, 1, "sweep", "-force", "-time", "10m", "-o", host); exitStatus(err) != 130 || !strings.Contains(err.Error(), "as it was") || load(t, host) != "old\n" {
+		t.Errorf("%v, and the file has %.40q", err, load(t, host))
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(host), "*")); len(left) != 1 {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
 func TestLacking(t *testing.T) {
 	for _, tt := range []struct {
 		req       verifyRequest

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -48,9 +49,11 @@ type Session struct {
 	*engine.Experiment
 	Request
 	// Moved says where the file is now, if another program has changed the requested one; else nil.
-	Moved  error
-	target string // the path with symbolic links resolved
-	out    *outfile.File
+	Moved error
+	// Restored: without results the file that the sweep was to replace is back.
+	Restored bool
+	target   string // the path with symbolic links resolved
+	out      *outfile.File
 }
 
 // Open makes the file's experiment, adds results that a killed sweep left in its journal, and locks the
@@ -126,6 +129,10 @@ func (s *Session) write(f *params.File) error {
 // Run measures. Whatever ends it, the results are in the file, unless unsaved says why they are not.
 func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	f, open := s.File, engine.OpenJournal
+	var old []byte // that a new file replaces
+	if info, err := os.Stat(s.target); s.Force && err == nil && info.Size() <= mostRestored {
+		old, _ = os.ReadFile(s.target)
+	}
 	if f.Journal == "" {
 		f.Journal, open = engine.NewMark(), engine.MakeJournal
 		if !s.Resume && !s.Add {
@@ -150,6 +157,11 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	spent, began := f.Seconds, time.Now()
 	err = s.Experiment.Run(ctx)
 	f.Seconds = spent + time.Since(began).Seconds()
+	if len(f.Cells) == 0 && old != nil {
+		s.Restored = true
+		engine.RemoveJournal(s.target, f)
+		return err, s.out.Write(func(w io.Writer) error { _, err := w.Write(old); return err })
+	}
 	if unsaved = s.write(f); unsaved == nil { // now the journal has no results that the file lacks
 		engine.RemoveJournal(s.target, f)
 		return err, s.write(f)
@@ -170,9 +182,12 @@ func (s *Session) Run(ctx context.Context) (err, unsaved error) {
 	return err, unsaved
 }
 
+// mostRestored is the size of the largest file that is restored, larger than any of parameters.
+const mostRestored = 1 << 28
+
 // Discard removes a new file without results; an existing file stays.
 func (s *Session) Discard() error {
-	if s.Resume || s.Add || len(s.File.Cells) > 0 {
+	if s.Resume || s.Add || s.Restored || len(s.File.Cells) > 0 {
 		return nil
 	}
 	return os.Remove(s.target)
