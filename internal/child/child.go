@@ -52,7 +52,7 @@ var refusals = []struct {
 	printed *regexp.Regexp
 	means   string
 }{
-	{regexp.MustCompile(`pthread_create failed|newosproc|failed to create new OS thread`), "the system gave it no more threads: allow more processes (ulimit -u) or more address space (ulimit -v)"},
+	{regexp.MustCompile(`pthread_create failed|newosproc|failed to create new OS thread`), "the system gave it no more threads: allow more processes (ulimit -u, in a container pids.max) or more address space (ulimit -v)"},
 	{regexp.MustCompile(`epollcreate|eventfd|netpollinit`), "it may not open enough files: allow more (ulimit -n)"},
 	{regexp.MustCompile(`(?i)out of memory|cannot allocate memory|cannot map pages|address space|failed to (allocate|reserve) `), "the system gave it no more memory: allow more address space (ulimit -v), or stop what else uses memory"},
 }
