@@ -266,7 +266,7 @@ func TestSeriesText(t *testing.T) {
 		t.Errorf("second line: %s", lines[1])
 	}
 	s.Results.Copy = fit.Median(nil) // not reached
-	if text := textOf(s.Document()); strings.Contains(text, "?") {
+	if text := textOf(s.Document()); strings.Contains(text, "= ?") {
 		t.Errorf("says what was not reached:\n%s", text)
 	}
 }
