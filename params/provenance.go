@@ -120,7 +120,7 @@ func (p Provenance) Warnings() []error {
 		warn("the hypervisor took %s of the CPUs' time since boot: measure when its other guests are quiet, or on a dedicated host", printable.Percent(*p.StealShare))
 	}
 	if n := p.Allowed.Len(); p.CPUQuota > 0 && p.CPUQuota < float64(n) {
-		warn("the CPU quota is %.4g CPUs but %d may be used: workers beyond the quota are stopped in the middle of a transfer, so raise it or use at most %d, as is done unless more are asked for", p.CPUQuota, n, max(1, int(p.CPUQuota)))
+		warn("a quota allows the time of %.4g of the %d CPUs that may be used: workers beyond the quota are stopped in the middle of a transfer, so raise it or use at most %d, as is done unless more are asked for", p.CPUQuota, n, max(1, int(p.CPUQuota)))
 	}
 	if len(p.Load) > 0 && p.Load[0] > loadLimit*float64(p.Online.Len()) {
 		warn("the load of the minute before was %.2f: stop what else runs here, and if that was a compiler or an earlier measurement, wait a minute", p.Load[0])

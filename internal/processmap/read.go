@@ -39,6 +39,8 @@ func Read(in io.Reader, name string) (*Result, error) {
 func (r *Result) check() error {
 	places := r.Nodes * len(r.Cores)
 	switch {
+	case r.Processes == 0 && r.Sent == nil:
+		return errors.New("it has no processes")
 	case r.Processes < 1 || r.Processes > comm.MaxRanks || len(r.Sent) != r.Processes:
 		return fmt.Errorf("%d processes, and %d send something", r.Processes, len(r.Sent))
 	case r.Nodes < 1 || r.Nodes > heuristic.MaxPlaces || len(r.Cores) < 1 || len(r.Cores) > heuristic.MaxPlaces || places > heuristic.MaxPlaces:

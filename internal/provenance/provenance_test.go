@@ -58,7 +58,7 @@ func TestWarnings(t *testing.T) {
 		{"kinds of cores", []string{"sys/devices/cpu_core/cpus", "0", "sys/devices/cpu_atom/cpus", "1"}, []string{"CPUs 0 (core), CPUs 1 (atom)"}},
 		{"quota", []string{
 			"proc/self/cgroup", "0::/", "proc/mounts", "cgroup2 /sys/fs/cgroup cgroup2 rw 0 0", "sys/fs/cgroup/cpu.max", "150000 100000",
-		}, []string{"quota is 1.5 CPUs but 2 may be used"}},
+		}, []string{"a quota allows the time of 1.5 of the 2 CPUs that may be used"}},
 		{"unknown", []string{"proc/loadavg", "", "proc/stat", "", cpuDir + "/cpu0/cache/index0/level", ""}, []string{"caches are unknown", "does not say its steal time, load"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
