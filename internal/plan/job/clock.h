@@ -34,8 +34,7 @@ static double median(double *xs, int n) {
 }
 
 // once is the time of a collective among all ranks, in s, known to rank 0. Ranks wait no longer than they
-// must to start together: after 20 µs of waiting the same code takes up to twice as long, because the
-// processor no longer foresees its branches.
+// must to start together: the longer they wait, the slower is the code that follows.
 static double once(int kind, size_t m, MPI_Comm comm) {
   for (int tries = 0; tries < 1000; tries++) {
     double start = 0, mine[2] = {0, 0}, all[2];
