@@ -121,10 +121,13 @@ func (req *checkRequest) add(flags *argument.Set) {
 	})
 }
 
-// checkProm rejects a file that cannot be written, or that holds parameters.
+// checkProm rejects standard output, a file that cannot be written, and one that holds parameters.
 func (req *checkRequest) checkProm() error {
-	if req.prom == "" {
+	switch req.prom {
+	case "":
 		return nil
+	case "-":
+		return usagef("-prom writes a file beside the output: name one, like taulop.prom")
 	}
 	if err := outfile.Check(req.prom); err != nil {
 		return usagef("-prom %s cannot be written: %v", req.prom, err)
