@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/sysfs"
 )
 
@@ -329,10 +330,10 @@ func (t tree) nodes(m *Machine) {
 		m.Nodes = append(m.Nodes, node)
 	}
 	if len(sizeless) > 0 {
-		m.unknown("memory of nodes %v is unknown because their meminfo in %s cannot be read: no buffer is placed there while another node is known to have memory", sizeless, nodeDir)
+		m.unknown("memory of %s (%v) is unknown because meminfo in %s cannot be read: no buffer is placed there while another node is known to have memory", printable.Count(len(sizeless), "node"), sizeless, nodeDir)
 	}
 	if len(unmeasured) > 0 {
-		m.unknown("distances of nodes %v are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", unmeasured, nodeDir, len(ids))
+		m.unknown("distances of %s (%v) are unknown because the file distance in %s does not have one for each of the %d nodes: all others count as equally far", printable.Count(len(unmeasured), "node"), unmeasured, nodeDir, len(ids))
 	}
 	if len(overlapping) > 0 {
 		m.unknown("nodes %v have CPUs of nodes before them in %s, which count there alone; without others they are left out", overlapping, nodeDir)
