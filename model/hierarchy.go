@@ -30,7 +30,8 @@ import (
 //     eq. (8). Copies of different bytes of one sender contend less, see distinctTransfer; in a node
 //     without levels all messages do, see withinBounds.
 //
-// A sender that waits for each message, as in a ping-pong, uses the buffer up to Rendezvous bytes.
+// A sender that waits for each message, as in a ping-pong, uses the buffer up to Rendezvous bytes, in
+// pieces of SingleCopy bytes: sender and receiver copy k of them in k of k+1 steps, eq. (10).
 //
 // Buffered messages enter the receiver's queue one at a time, each for half of the closest level's
 // o, the time of receiving an empty message. With a fan-out, and in a node without levels, they also

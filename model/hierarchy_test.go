@@ -323,6 +323,7 @@ func TestHierarchyCosts(t *testing.T) {
 		{"blocking sends, then the own block", levelled(true), nil, "scatter:linear", 4, mib, true, 3*(200.5+copied) + copied/2},
 		{"no sender waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64 * kib, false, 400 + 0.25*64*kib}, // on the line from 256 KiB on
 		{"MPI_Send waits", rendezvous, []int32{0, 4}, "bcast:linear", 2, 64 * kib, true, waits},
+		{"a sender that waits copies four pieces in four of five steps", rendezvous, []int32{0, 4, 8, 12}, "scatter:linear", 4, 64 * kib, true, own + 2*(200.25+0.8*(waits-400.5)) + waits},
 		{"ranks wait", rendezvous, []int32{0, 4}, "allgather:ring", 2, 64 * kib, false, own + waits},
 		{"ranks wait", rendezvous, []int32{0, 4}, "allgather:recursive-doubling", 2, 64 * kib, false, own + waits},
 	} {

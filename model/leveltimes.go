@@ -128,7 +128,7 @@ type messageClass struct {
 	afterReceive float64 // additional time of a buffered message if its sender has received before
 	forwarded    float64 // additional time of a single copy of bytes that have just arrived
 	overhead     float64 // of a receiver that waits, once for all that it waits for
-	receiverTime float64 // of the second transfer of a buffered message
+	receiverTime float64 // of the second transfers of a buffered message
 	queueTime    float64 // in which no other message enters the receiver's queue
 	adapterTime  float64 // of a buffered message
 	memoryTime   float64 // of a buffered message, for each of both memories
@@ -149,13 +149,17 @@ func (h *Hierarchy) class(level, bytes int, waits bool, ranks int) *messageClass
 	}
 	c.alone = max(c.alone, c.latency)
 	transfers := c.alone - c.latency
+	pieces := 1.0
+	if blocking {
+		pieces = float64(bytes) / float64(h.SingleCopy)
+	}
 	empty := h.levels[0].latency() / 2
-	if c.overhead, c.receiverTime = empty, transfers/2; !l.network {
+	if c.overhead, c.receiverTime = empty, transfers*pieces/(pieces+1); !l.network {
 		c.queueTime = empty
 	}
 	switch {
 	case blocking:
-		c.senderTime = c.alone / 2
+		c.senderTime = c.latency/2 + c.receiverTime
 	case l.network && l.gap == nil && l.fanout == nil && h.levelOf != nil:
 		// Half of T(m) would be the way through the network, in which the sender has no part.
 		c.senderTime = h.levels[h.network-1].senderTime(bytes)
