@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 )
 
 const help = `Copy measures c(m,τ), a copy of m bytes while τ run at once, between every two
@@ -45,7 +46,8 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 		if err != nil {
 			return t, err
 		}
-		found, _ := Levels(m, place, r.Taus[0])
+		r.ArenaCaches = setups.NeededCaches(m, []bool{len(r.Levels) == 0 || slices.Contains(r.Levels, Memory) || slices.Contains(r.Levels, Remote)})
+		found, _ := Levels(m, place, r.Taus[0], r.ArenaCaches)
 		known := lists.Map(found, func(l Level) string { return l.Name })
 		t.About = lists.Map(found, Level.about)
 		for _, name := range r.Levels {

@@ -1,6 +1,7 @@
 package levels
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,7 +24,7 @@ var Survey = survey.Register(&survey.Survey{
 	Name: "copy", Doc: "c(m,τ) between every two levels of the memory",
 	Decode: survey.Decoder[Request],
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
-		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m)})
+		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m), ArenaCaches: cmp.Or(p.ArenaCaches, setups.ArenaCaches)})
 	},
 	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
 	Answer:  Answer,
@@ -53,6 +54,8 @@ type Request struct {
 	Sizes  []int    `json:"sizes"`            // m, bytes, rising
 	Taus   []int    `json:"taus"`             // rising
 	Levels []string `json:"levels,omitempty"` // only between these; empty: all
+	// ArenaCaches is the size of working sets in memory over the last cache.
+	ArenaCaches float64 `json:"arena_caches"`
 	// Most and MostRemote bound the working sets in memory and remote memory of each end of a worker's
 	// copies.
 	Most       int `json:"most_bytes"`
@@ -116,7 +119,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	}
 	largest := 0 // wanted working set in memory
 	for _, tau := range r.Taus {
-		levels, left := Levels(m, place, tau)
+		levels, left := Levels(m, place, tau, r.ArenaCaches)
 		warnings = append(warnings, left...)
 		for _, from := range levels {
 			for _, to := range levels {
@@ -178,7 +181,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	levels, _ := Levels(b.Machine, place, k.Tau)
+	levels, _ := Levels(b.Machine, place, k.Tau, r.ArenaCaches)
 	w, _ := k.Variant.(way)
 	i := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w[0] })
 	j := slices.IndexFunc(levels, func(l Level) bool { return l.Name == w[1] })

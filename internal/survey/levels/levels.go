@@ -36,8 +36,9 @@ const (
 func (l Level) cache() bool { return l.Cache > 0 }
 
 // Levels are the levels of a placement's first tau workers, the nearest to the core first, and the
-// reasons for levels left out. Caches of unknown size are none.
-func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []error) {
+// reasons for levels left out. Caches of unknown size are none. Memory is beyond arenaCaches times the
+// last cache, see setups.NeededCaches.
+func Levels(m *numa.Machine, p numa.Placement, tau int, arenaCaches float64) (levels []Level, left []error) {
 	before := 0
 	for level := 1; level <= 4; level++ {
 		bytes, sharers := 0, 1
@@ -61,7 +62,7 @@ func Levels(m *numa.Machine, p numa.Placement, tau int) (levels []Level, left []
 		left = append(left, fmt.Errorf("no cache has a size that is known: only memory is measured"))
 	}
 	p.Workers = p.Workers[:tau]
-	arena := setups.WantedArena(m, p)
+	arena := setups.ArenaOf(m, p, arenaCaches)
 	levels = append(levels, Level{Name: Memory, Least: arena})
 	if slices.ContainsFunc(p.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
 		levels = append(levels, Level{Name: Remote, Least: arena})

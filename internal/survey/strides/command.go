@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/setups"
 	"github.com/taulop/taulop/strided"
 )
 
@@ -66,6 +67,7 @@ func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 			}
 			r.Pairs = []Pair{between(m.Levels(m.Allowed), cpus[0], cpus[1])}
 		}
+		r.ArenaCaches = setups.NeededCaches(m, r.Caches)
 		if r, err = NewRequest(r); err != nil {
 			return t, err
 		}
