@@ -84,6 +84,17 @@ func (e Estimate) Width() float64 {
 	return (e.Hi - e.Lo) / 2 / math.Abs(e.Center)
 }
 
+// Noise is Width without what Student's distribution adds for few sessions: the interval of two is six times
+// as wide as their difference makes it.
+func (e Estimate) Noise() float64 {
+	if e.Sessions < 2 || !e.Known() || !(e.Lo > 0) {
+		return e.Width()
+	}
+	const many = 1e6 // sessions
+	p := 1 - (1-Confidence)/2
+	return math.Log(e.Hi/e.Lo) / 2 * quantile(many, p) / quantile(float64(e.Sessions-1), p)
+}
+
 // Scale multiplies by f > 0.
 func (e Estimate) Scale(f float64) Estimate {
 	return Estimate{e.Center * f, e.Lo * f, e.Hi * f, e.N, e.Sessions}

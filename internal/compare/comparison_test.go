@@ -339,6 +339,11 @@ func TestCurves(t *testing.T) {
 // noisy has the intervals of a file ten times as wide as its samples say.
 var noisy = each(func(c *params.Cell) { c.Time.Lo, c.Time.Hi = c.Time.Center/10, 2*c.Time.Center })
 
+// twice has the interval of two sessions that differ by 8 %: ±51 %.
+var twice = each(func(c *params.Cell) {
+	c.Time = fit.Replicates{c.Values(), lists.Map(c.Values(), func(ns float64) float64 { return 1.08 * ns })}.Estimate()
+})
+
 // The largest certain difference comes first, from whichever machine it is seen. A file too noisy to
 // be a reference is none where another one can be; of files that all are too noisy that is said.
 func TestHeadline(t *testing.T) {
@@ -357,6 +362,8 @@ func TestHeadline(t *testing.T) {
 		{[]Machine{machine("a", slow, few), machine("b", quick, few)}, "a", "", ""},
 		{[]Machine{machine("a", slow), machine("b", quick, noisy)}, "a", "", "b moves 3.6 times the bytes of a"},
 		{[]Machine{machine("a", slow, noisy), machine("b", slow, noisy)}, "a", "", "The files are too noisy to compare: their intervals are ±95 % (a), ±95 % (b) in the median. Measure again where nothing else runs."},
+		// What two sessions leave open is no noise.
+		{[]Machine{machine("a", slow, twice), machine("b", slow, twice)}, "a", "", ""},
 	} {
 		c := must.Get(New(tt.machines, Choice{Test: &fit.Test{Least: 0.03}}))
 		if got := c.Tables[0].Rows[0].Machine; got != tt.reference {

@@ -15,11 +15,14 @@ import (
 // tooNoisy is the median half-width from which on a file is too noisy to compare with.
 const tooNoisy = 0.5
 
-// noise is the median relative half-width of cells with samples: +Inf if most are unknown, 0 without
-// samples.
-func noise(m Machine) float64 {
-	return middle(lists.Map(lists.Filter(m.File.Cells, sampled), func(c params.Cell) float64 { return c.Time.Width() }))
+// noise is the median fit.Estimate.Noise of cells with samples: +Inf if most are unknown, 0 without samples.
+func noise(m Machine) float64 { return median(m, fit.Estimate.Noise) }
+
+func median(m Machine, of func(fit.Estimate) float64) float64 {
+	return middle(lists.Map(lists.Filter(m.File.Cells, sampled), func(c params.Cell) float64 { return of(c.Time) }))
 }
+
+func halfWidth(m Machine) string { return view.HalfWidth(median(m, fit.Estimate.Width)) }
 
 // middle is the median, of an even number of values the larger one in the middle; 0 without values.
 func middle(values []float64) float64 {
@@ -39,7 +42,7 @@ func referred(machines []Machine) (ordered []Machine, warning *Warning) {
 	for i, m := range machines {
 		if n := noise(m); n > 0 && n < tooNoisy {
 			ordered = append([]Machine{m}, slices.Delete(slices.Clone(machines), i, i+1)...)
-			why := fmt.Sprintf("too noisy to compare with, its intervals are %s in the median", view.HalfWidth(noise(machines[0])))
+			why := fmt.Sprintf("too noisy to compare with, its intervals are %s in the median", halfWidth(machines[0]))
 			if math.IsInf(noise(machines[0]), 1) {
 				why = "most of its cells have too few samples for an interval"
 			}
@@ -94,7 +97,7 @@ func (c *Comparison) headline(machines []Machine) string {
 		return ""
 	}
 	return fmt.Sprintf("The files are too noisy to compare: their intervals are %s in the median. Measure again where nothing else runs.",
-		printable.List(lists.Map(noisy, func(m Machine) string { return view.HalfWidth(noise(m)) + " (" + m.Name + ")" })))
+		printable.List(lists.Map(noisy, func(m Machine) string { return halfWidth(m) + " (" + m.Name + ")" })))
 }
 
 // A wording says that a machine's value is larger than another's, 3.6 times or by 10 %.
