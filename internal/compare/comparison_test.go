@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -287,6 +288,26 @@ func TestOverview(t *testing.T) {
 	}
 	if _, err := NewOverview(alike[:2], Choice{}); err == nil {
 		t.Error("a fleet of two")
+	}
+}
+
+// A machine that is slow in all cells makes no outlier of those that differ by chance.
+func TestOverviewOfOneSlow(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 2))
+	var machines []Machine
+	for i := range 100 {
+		times := make(map[int]float64)
+		for tau := 1; tau <= 30; tau++ {
+			times[tau] = 1000 * math.Exp(0.03*r.NormFloat64())
+			if i == 7 {
+				times[tau] *= 1.5
+			}
+		}
+		machines = append(machines, machine(fmt.Sprintf("node%02d", i), times))
+	}
+	o := must.Get(NewOverview(machines, Choice{}))
+	if off := o.Off(); len(off) != 1 || off[0] != "node07" || o.Outliers[0].Off != 30 {
+		t.Errorf("outliers %q, %+v", off, o.Outliers)
 	}
 }
 

@@ -231,11 +231,17 @@ func (c *FleetCell) spread(value func(Score) float64) fit.Spread {
 	return fit.NewSpread(lists.Filter(lists.Map(c.Scores, value), func(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }))
 }
 
-// correct finds the significant outliers by Benjamini–Hochberg over all machines and cells. A cell is
-// tested if Fleet machines have an interval; a machine without one, such as a published table, is not.
+// correct finds the significant outliers. A cell is tested if Fleet machines have an interval; a machine without
+// one, such as a published table, is not. The least p of a machine, corrected for its cells (Simes), is corrected
+// for the machines by Benjamini–Hochberg; over all cells together, the many of one slow machine would let others
+// pass that are not. Off are the cells of these machines, corrected for that choice (Y. Benjamini and M. Bogomolov,
+// "Selective inference on multiple families of hypotheses", 2014).
 func (o *Overview) correct() {
-	var ps []float64
-	var off []*bool
+	type tested struct {
+		*Score
+		p float64
+	}
+	var all []tested
 	for _, c := range o.Cells() {
 		known := len(lists.Filter(c.Scores, func(s Score) bool { return s.Time.Known() }))
 		for i := range c.Scores {
@@ -247,11 +253,18 @@ func (o *Overview) correct() {
 					p = fit.OutlierP(s.Z, len(c.Scores))
 				}
 			}
-			ps, off = append(ps, p), append(off, &s.Off)
+			all = append(all, tested{s, p})
 		}
 	}
-	for i, p := range fit.Adjust(ps) {
-		*off[i] = p < level
+	machines := lists.Groups(all, func(t tested) string { return t.Machine })
+	cells := lists.Map(machines, func(of []tested) []float64 {
+		return fit.Adjust(lists.Map(of, func(t tested) float64 { return t.p }))
+	})
+	off := lists.Filter(fit.Adjust(lists.Map(cells, slices.Min)), func(p float64) bool { return p < level })
+	for i, of := range machines {
+		for j, t := range of {
+			t.Off = cells[i][j]*float64(len(machines)) < level*float64(len(off))
+		}
 	}
 }
 
