@@ -1,6 +1,7 @@
 package params
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -38,6 +39,30 @@ func TestResampled(t *testing.T) {
 		}
 		if len(centers) < 3 || f.Cells[2].Time.Center != 8 || f.Cells[0].Samples[4].NS != 5 {
 			t.Errorf("50 draws of %+v have the centres %v", f.Cells, centers)
+		}
+	}
+}
+
+// A machine that was in one of two states in each launch: what it was in, of the drawn ones, is its share.
+func TestResampledStates(t *testing.T) {
+	f := &File{Cells: []Cell{{Key: Key{Kind: NullCell, Tau: 2}}}}
+	for l := range 12 {
+		f.Launches = append(f.Launches, Launch{})
+		for range 5 {
+			flag := 60 * float32(1+l%2)
+			f.Cells[0].Samples = append(f.Cells[0].Samples, Sample{NS: float64(flag), Launch: int32(l), Watch: f.Watch(0, []int{0, 1}), Before: flag, After: flag})
+		}
+	}
+	f.FindStates(0, f.Looks())
+	f.Cells[0].Time = f.Sort().Estimate(&f.Cells[0])
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 20 {
+		drawn, mean := f.Resampled(random), 0.
+		for _, x := range drawn.Cells[0].Samples {
+			mean += x.NS / float64(len(drawn.Cells[0].Samples))
+		}
+		if got := drawn.Cells[0].Time.Center; f.Cells[0].Time.Center != 90 || math.Abs(got-mean) > 1e-9 {
+			t.Errorf("%g ns, drawn %g, want 90 and %g", f.Cells[0].Time.Center, got, mean)
 		}
 	}
 }
