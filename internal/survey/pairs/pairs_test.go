@@ -54,6 +54,24 @@ func TestFindSlow(t *testing.T) {
 	if slow = FindSlow(p); len(slow) != 0 {
 		t.Errorf("%+v", slow)
 	}
+	p.Pairs[9].Times[0] = fit.Median([]float64{90, 90})
+	if slow = FindSlow(p); len(slow) != 0 {
+		t.Errorf("of two launches: %+v", slow)
+	}
+	// 64 CPUs that differ by chance.
+	random, times := rand.New(rand.NewPCG(1, 2)), make([]float64, 6)
+	p.Pairs = nil
+	for a := range 64 {
+		for b := range a {
+			for i := range times {
+				times[i] = 50 * math.Exp(0.03*random.ExpFloat64())
+			}
+			p.Pairs = append(p.Pairs, params.Pair{From: b, To: a, Times: []fit.Estimate{fit.Median(times), fit.Median(times)}})
+		}
+	}
+	if slow = FindSlow(p); len(slow) != 0 {
+		t.Errorf("by chance: %+v", slow)
+	}
 }
 
 // A survey of two CPUs has all cells with intervals. Samples are medians over three pages.

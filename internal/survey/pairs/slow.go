@@ -24,10 +24,10 @@ type Slow struct {
 	Beyond float64     `json:"closer_than_median_ns,omitempty"`
 }
 
-// FindSlow are the pairs whose robust z-score within their level is above fit.OutlierScore, and whose
-// interval, if known, lies above the level's median; each with its worst size and home, the worst
-// pair first. In a level of fewer than three pairs, a pair is slow if it takes longer than the
-// median of a farther level, which Above names.
+// FindSlow are the pairs whose robust z-score within their level is above fit.OutlierScore, also at the lower
+// bound of their interval, for of thousands of pairs some have a long median by chance; each with its worst
+// size and home, the worst pair first. In a level of fewer than three pairs, a pair is slow if it takes longer
+// than the median of a farther level, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
 	var all []Slow
 	for _, home := range p.Each() {
@@ -65,11 +65,11 @@ func slowAt(p *params.Pairs) (slow []Slow) {
 			s := Slow{From: pair.From, To: pair.To, Level: level.Name, Home: p.Home, Bytes: m, Time: t.Center,
 				Median: level.Median[row], Score: spreads[pair.Level][row].Z(t.Center)}
 			for _, farther := range p.Levels[pair.Level+1:] {
-				if beyond := farther.Median[row]; beyond > 0 && t.Center > beyond && !(t.Known() && t.Lo <= beyond) {
+				if beyond := farther.Median[row]; beyond > 0 && least(t) > beyond {
 					s.Above, s.Beyond = farther.Name, beyond
 				}
 			}
-			outlier := level.Pairs >= 3 && s.Score > fit.OutlierScore && !(t.Known() && t.Lo <= s.Median)
+			outlier := level.Pairs >= 3 && spreads[pair.Level][row].Z(least(t)) > fit.OutlierScore
 			if level.Pairs < 3 && s.Above != "" {
 				outlier, s.Score = true, 0
 			}
@@ -79,4 +79,12 @@ func slowAt(p *params.Pairs) (slow []Slow) {
 		}
 	}
 	return slow
+}
+
+// least is the lower bound of a time, −Inf with too few samples for one; matrices of other programs have none.
+func least(t fit.Estimate) float64 {
+	if t.N == 0 {
+		return t.Center
+	}
+	return t.Lo
 }

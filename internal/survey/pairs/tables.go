@@ -249,11 +249,13 @@ func levelCells(p *params.Pairs, l int) []string {
 // mostSlow bounds the lists of slow pairs, of pairs with states and of hidden groups.
 const mostSlow = 10
 
-// slowNotes name the slow pairs, or say that there are none if a level has enough pairs.
+// slowNotes name the slow pairs, or say that there are none if a level has enough pairs with intervals.
 func slowNotes(p *params.Pairs) (notes []string) {
 	slow := FindSlow(p)
-	if len(slow) == 0 && slices.ContainsFunc(p.Levels, func(l params.PairLevel) bool { return l.Pairs >= 3 }) {
-		return []string{fmt.Sprintf("No pair is slower than its level says: robust z-scores are up to %g.", fit.OutlierScore)}
+	if len(slow) == 0 && slices.ContainsFunc(p.Pairs, func(pair params.Pair) bool {
+		return p.Levels[pair.Level].Pairs >= 3 && least(pair.Times[0]) > 0
+	}) {
+		return []string{fmt.Sprintf("No pair is slower than its level says: at the lower bounds of their intervals robust z-scores are up to %g.", fit.OutlierScore)}
 	}
 	return first(slow, "So are %d more pairs, which -json lists.")
 }
