@@ -88,7 +88,7 @@ func quantities(t *compare.Table) (tables []view.Table) {
 		cell   func(compare.Point) string
 	}{
 		{fmt.Sprintf("L(%s,τ) in ns, × that of %s", m, t.Rows[0].Machine), true, timeCell},
-		{"bandwidth of all τ together in GB/s", false, func(p compare.Point) string { return significant(p.Bandwidth.Center) }},
+		{"bandwidth of all τ together in GB/s", false, func(p compare.Point) string { return view.Few(p.Bandwidth) + significant(p.Bandwidth.Center) }},
 		{fmt.Sprintf("memory concurrency A(τ) = τ·L(%s,1)/L(%[1]s,τ)", m), false, concurrencyCell},
 	} {
 		table := view.Table{Title: "  " + q.title, Columns: view.Numbers("τ")}
@@ -117,7 +117,7 @@ func quantities(t *compare.Table) (tables []view.Table) {
 }
 
 func timeCell(p compare.Point) string {
-	text := view.Center(p.L)
+	text := view.Few(p.L) + view.Center(p.L)
 	if p.L.Known() {
 		text += fmt.Sprintf(" %6s", view.HalfWidth(p.L.Width()))
 	}
@@ -131,7 +131,7 @@ func concurrencyCell(p compare.Point) string {
 	case math.IsNaN(A.Center):
 		return "?"
 	case !A.Known() || A.Lo == A.Hi:
-		return fmt.Sprintf("%.2f", A.Center)
+		return view.Few(A) + fmt.Sprintf("%.2f", A.Center)
 	case half >= A.Center:
 		return view.Digits(A.Center, half) + " " + view.HalfWidth(half/A.Center)
 	}
@@ -163,7 +163,7 @@ func sums(t *compare.Table) view.Table {
 		A, saturates := "-", "-"
 		if len(r.Points) > 1 {
 			end := r.Points[len(r.Points)-1]
-			A = fmt.Sprintf("%s of %d", view.Digits(end.A.Center, 0.01), end.Tau)
+			A = fmt.Sprintf("%s%s of %d", view.Few(end.A), view.Digits(end.A.Center, 0.01), end.Tau)
 			switch {
 			case r.Saturation.Unknown:
 				saturates = "cannot tell"
@@ -182,7 +182,7 @@ func sums(t *compare.Table) view.Table {
 		} else {
 			unfitted[r.Unfitted] = append(unfitted[r.Unfitted], r.Machine)
 		}
-		table.Add(r.Machine, view.Center(r.Alone())+" ns", A, saturates, sigma, kappa, residual)
+		table.Add(r.Machine, view.Few(r.Alone())+view.Center(r.Alone())+" ns", A, saturates, sigma, kappa, residual)
 	}
 	for _, why := range slices.Sorted(maps.Keys(unfitted)) {
 		which := ""
