@@ -83,7 +83,7 @@ func (c *Comparison) headline(machines []Machine) string {
 			for _, cell := range row.Compared {
 				take(cell.Ratio, func() string {
 					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
-					return more(c.First(k.State), row.Machine, first.Time, cell.Time, longer) +
+					return more(k.Machine, row.Machine, first.Time, cell.Time, longer) +
 						fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
 				})
 			}

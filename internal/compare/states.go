@@ -187,14 +187,6 @@ func keep(machines []Machine, some func(params.Cell) bool) []Machine {
 	})
 }
 
-// First is the reference machine of surveys in a state, nil for any.
-func (c *Comparison) First(state *InState) string {
-	if state == nil {
-		return c.Machines[0].Name
-	}
-	return state.Machines[0].Machine
-}
-
 // Compared lists the compared states, and the states of one machine alone; "" without states.
 func (c *Comparison) Compared() string {
 	if len(c.States) == 0 {

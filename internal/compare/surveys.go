@@ -9,12 +9,14 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A SurveyTable is one kind of survey on several machines.
+// A SurveyTable is one kind of survey on several machines. The first one is the first that has cells of the kind in
+// common with another one.
 type SurveyTable struct {
-	Kind  params.Kind  `json:"kind"`
-	State *InState     `json:"state,omitempty"` // as in Table
-	First []SurveyCell `json:"first"`           // of the first machine, in common with another one
-	Rows  []SurveyRow  `json:"rows"`            // of the other machines
+	Kind    params.Kind  `json:"kind"`
+	State   *InState     `json:"state,omitempty"` // as in Table
+	Machine string       `json:"machine"`         // the first one
+	First   []SurveyCell `json:"first"`           // its cells in common with another one
+	Rows    []SurveyRow  `json:"rows"`            // of the machines after it
 }
 
 // A SurveyRow is the ratios of a machine's cells to the first machine's: 2 is twice as slow.
@@ -43,20 +45,22 @@ type SurveyCell struct {
 	Ratio   *Ratio       `json:"to_first,omitempty"` // nil for the first itself
 }
 
-// surveys compares the surveys of machines in a state with the first machine's, kinds in the order of
-// its file.
+// surveys compares the surveys of machines in a state, kinds in the order of files.
 func surveys(state *InState, machines []Machine, test fit.Test) (all []SurveyTable) {
-	cells := lists.Filter(machines[0].File.Cells, ofSurvey)
-	for _, first := range lists.Groups(cells, func(c params.Cell) params.Kind { return c.Kind }) {
-		k := SurveyTable{Kind: first[0].Kind, State: state}
-		for _, m := range machines[1:] {
-			if row := surveyRow(machines[0].File, m, first, test); row.Cells > 0 {
-				k.Rows = append(k.Rows, row)
+	compared := make(map[params.Kind]bool)
+	for i, one := range machines {
+		cells := lists.Filter(one.File.Cells, func(c params.Cell) bool { return ofSurvey(c) && !compared[c.Kind] })
+		for _, first := range lists.Groups(cells, func(c params.Cell) params.Kind { return c.Kind }) {
+			k := SurveyTable{Kind: first[0].Kind, State: state, Machine: one.Name}
+			for _, m := range machines[i+1:] {
+				if row := surveyRow(one.File, m, first, test); row.Cells > 0 {
+					k.Rows = append(k.Rows, row)
+				}
 			}
-		}
-		if len(k.Rows) > 0 {
-			k.First = k.common(first)
-			all = append(all, k)
+			if len(k.Rows) > 0 {
+				k.First, compared[k.Kind] = k.common(first), true
+				all = append(all, k)
+			}
 		}
 	}
 	return all

@@ -49,6 +49,24 @@ func TestSurveys(t *testing.T) {
 	}
 }
 
+// A survey that the first file lacks is compared in the others.
+func TestSurveysOfOthers(t *testing.T) {
+	times, level := map[int]float64{1: 1000, 2: 1100}, func(ns float64) func(*params.File) {
+		return func(f *params.File) {
+			f.Cells = append(f.Cells, params.Cell{Key: params.Key{Kind: params.LevelCell, Placement: "local", Tau: 1, Bytes: 64}.Named("L1-L2"), Time: fit.Estimate{Center: ns}})
+		}
+	}
+	for _, machines := range [][]Machine{
+		{machine("a", times), machine("b", times, level(10)), machine("c", times, level(20))},
+		{machine("b", times, level(10)), machine("a", times), machine("c", times, level(20))},
+	} {
+		c := must.Get(New(machines, Choice{}))
+		if len(c.Surveys) != 1 || c.Surveys[0].Machine != "b" || len(c.Surveys[0].Rows) != 1 || c.Surveys[0].Rows[0].Mean != 2 {
+			t.Errorf("%+v", c.Surveys)
+		}
+	}
+}
+
 // Of twelve machines one copies at half the speed between two levels, and another has
 // too few samples to say so. What one machine alone has is not compared.
 func TestFleetSurveys(t *testing.T) {

@@ -144,7 +144,7 @@ func (c *Comparison) warnAbsent(machines []Machine) {
 		}
 	}
 	for _, k := range c.Surveys {
-		there[c.First(k.State)] = true
+		there[k.Machine] = true
 		for _, r := range k.Rows {
 			there[r.Machine] = true
 		}

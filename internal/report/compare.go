@@ -194,14 +194,12 @@ func sums(t *compare.Table) view.Table {
 	return table
 }
 
-// surveyRatios has a table for each state, with a row for each kind of survey and machine.
+// surveyRatios has a table for each state and first machine, with a row for each kind of survey and machine.
 func surveyRatios(c *compare.Comparison) (tables []view.Table) {
-	var state *compare.InState
 	for i, k := range c.Surveys {
-		if i == 0 || k.State != state {
-			state = k.State
+		if i == 0 || k.State != c.Surveys[i-1].State || k.Machine != c.Surveys[i-1].Machine {
 			tables = append(tables, view.Table{
-				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", state.Title(), c.First(state)),
+				Title:   fmt.Sprintf("surveys%s, × the times of %s; slower, faster: tested cells that differ, corrected for the number of tests", k.State.Title(), k.Machine),
 				Columns: append(view.Numbers("kind", "machine", "mean ×", "tested", "slower", "faster"), view.Words("farthest")...),
 			})
 		}
@@ -247,7 +245,7 @@ func comparisonValues(c *compare.Comparison) view.Table {
 		}
 	}
 	for _, k := range c.Surveys {
-		for _, r := range append([]compare.SurveyRow{{Machine: c.First(k.State), Compared: k.First}}, k.Rows...) {
+		for _, r := range append([]compare.SurveyRow{{Machine: k.Machine, Compared: k.First}}, k.Rows...) {
 			for _, cell := range r.Compared {
 				out.Add(keyCells(cell.Key, r.Machine), cell.Samples, bounds(cell.Time), make([]any, 6), ratioCells(cell.Ratio), make([]any, 8), stateCells(k.State, r.Machine))
 			}
