@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/taulop/taulop/fit"
@@ -28,14 +29,18 @@ const (
 // measured.
 type Matrix [][]float64
 
-// Looks reports whether a file begins like a matrix: a line of commas and blanks, and one of numbers
-// with as many commas.
+// Looks reports whether a file begins like a matrix: two lines of as many values, without a time on the
+// diagonal.
 func Looks(head string) bool {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(head, "\ufeff"), "\n")
-	second, _, _ := strings.Cut(rest, "\n")
-	first, second = strings.TrimSpace(first), strings.TrimSpace(second)
-	return strings.Contains(first+second, ",") && strings.Trim(first, ", \t") == "" && strings.Trim(second, "0123456789.eE+-, \t") == "" &&
-		strings.Count(first, ",") == strings.Count(second, ",")
+	lines := append(strings.SplitN(strings.TrimPrefix(head, "\ufeff"), "\n", 3), "")
+	first, second := strings.Split(lines[0], ","), strings.Split(lines[1], ",")
+	for i, cell := range slices.Concat(first, second) {
+		ns, err := time(cell)
+		if err != nil || !math.IsNaN(ns) && (i == 0 || i == len(first)+1) {
+			return false
+		}
+	}
+	return len(first) > 1 && len(first) == len(second)
 }
 
 // Read reads a matrix. Of a full one, with both directions, it takes the mean. Errors begin with name
