@@ -68,13 +68,21 @@ func Rough(e fit.Estimate) string {
 	return Digits(e.Center, min(e.Center/10, half))
 }
 
-// Interval formats the bounds of an estimate: [3780, 3810].
+// Interval formats the bounds of an estimate: [3780, 3810]. Where rounded bounds would leave the centre out they
+// have the digits of Rough.
 func Interval(e fit.Estimate) string {
 	if !e.Known() {
 		return "[too few samples]"
 	}
+	bounds := func(uncertainty float64) (lo, hi string) { return Digits(e.Lo, uncertainty), Digits(e.Hi, uncertainty) }
 	half := (e.Hi - e.Lo) / 2
-	return fmt.Sprintf("[%s, %s]", Digits(e.Lo, half), Digits(e.Hi, half))
+	lo, hi := bounds(half)
+	least, _ := strconv.ParseFloat(lo, 64)
+	most, _ := strconv.ParseFloat(hi, 64)
+	if least > e.Center || most < e.Center {
+		lo, hi = bounds(min(math.Abs(e.Center)/10, half))
+	}
+	return fmt.Sprintf("[%s, %s]", lo, hi)
 }
 
 // Known formats an estimate with a unit and its interval; a published time has none.

@@ -105,6 +105,21 @@ func TestDigits(t *testing.T) {
 }
 
 // A number has two digits, unless its interval is twenty times as wide.
+// An interval has its centre in print, too.
+func TestIntervalAroundCenter(t *testing.T) {
+	for _, tt := range []struct {
+		center, lo, hi float64
+		want           string
+	}{
+		{4.72, 4.67, 7.27, "4.7 [4.7, 7.3]"}, {4.31, 2.01, 4.37, "4.3 [2.0, 4.4]"}, {28847, 28671, 58205, "28800 [28700, 58200]"},
+		{5.1, 4.67, 7.27, "5.1 [5, 7]"},
+	} {
+		if got := Known(fit.Estimate{Center: tt.center, Lo: tt.lo, Hi: tt.hi, N: 9}, ""); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
 func TestRoughOfTheUnknown(t *testing.T) {
 	for _, tt := range []struct {
 		e    fit.Estimate
