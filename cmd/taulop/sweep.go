@@ -127,8 +127,11 @@ func reached(s *sweep.Session) report.Reach {
 			r.Rest = fmt.Sprintf("taulop sweep -resume %s -time %s measures the rest", s.Path, minutes(left+time.Minute))
 		}
 	}
-	if s.File.Sessions() == 1 {
+	switch s.File.Sessions() {
+	case 1:
 		r.Again = fmt.Sprintf("taulop sweep -add %s, at another time, adds a session: hours differ", s.Path)
+	case 2:
+		r.More = fmt.Sprintf("taulop sweep -add %s, at another time, adds a third session: intervals of two are ± six times their difference", s.Path)
 	}
 	return r
 }

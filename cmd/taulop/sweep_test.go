@@ -15,7 +15,9 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/taulop/taulop/internal/argument"
+	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/provenance"
+	"github.com/taulop/taulop/internal/sweep"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
 	"github.com/taulop/taulop/internal/verify"
@@ -347,5 +349,15 @@ func TestSweepSurvivesKilling(t *testing.T) {
 	entries = slices.DeleteFunc(entries, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), ".taulop-") }) // killed while it was written
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left in the directory: %v, %v; want the file", entries, err)
+	}
+}
+
+// What two sessions leave open is no fault of the machine: a third one tells.
+func TestReached(t *testing.T) {
+	for sessions, want := range map[int]string{1: "let nothing else run", 2: "adds a third session", 3: "let nothing else run"} {
+		s := &sweep.Session{Experiment: &engine.Experiment{File: &params.File{Launches: []params.Launch{{Session: sessions - 1}}}}, Request: sweep.Request{Path: "host.json"}}
+		if r := reached(s); !strings.Contains(r.More, want) {
+			t.Errorf("%d sessions: %q, want %q", sessions, r.More, want)
+		}
 	}
 }
