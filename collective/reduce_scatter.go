@@ -15,12 +15,15 @@ var ReduceScatter = &Collective{
 		{Suite: "IMB", Name: "Reduce_scatter", M: largestBlock},
 		{Suite: "IMB", Name: "Reduce_scatter_block"},
 		{Suite: "OSU", Name: "osu_reduce_scatter", Titles: []string{"Reduce_scatter"}, M: largestBlock},
-		{Suite: "OSU", Name: "osu_reduce_scatter_block", Titles: []string{"Reduce_scatter_block"}, M: largestBlock},
+		{Suite: "OSU", Name: "osu_reduce_scatter_block", Titles: []string{"Reduce_scatter_block"}, M: equalBlock},
 	},
 }
 
 // largestBlock is the largest block of a vector that is divided as evenly as possible.
 func largestBlock(vector, p int) int { return (vector + p - 1) / p }
+
+// equalBlock is each block of a vector; OSU leaves out the rest.
+func equalBlock(vector, p int) int { return vector / p }
 
 func init() {
 	register(ReduceScatter, "ring", "Patarasuk and Yuan 2009, first half; Open MPI's coll base", reduceScatterRing)

@@ -84,7 +84,8 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 	doc := &report.Against{Source: req.source(f, a.Predictor), Output: req.printed}
 	times, leftOut := req.chosen.Take(results.Times, req.noGamma)
 	doc.LeftOut = append(results.LeftOut, leftOut...)
-	if err := req.comparable(times, doc.LeftOut, len(results.Times) == 0 || len(req.chosen.P)+len(req.chosen.M) == 0 && !named); err != nil {
+	whole := len(results.Times) == 0 || len(req.chosen.P)+len(req.chosen.M) == 0 && !named
+	if err := req.comparable(times, slices.Concat(leftOut, results.LeftOut), whole || len(leftOut) > 0); err != nil {
 		return err
 	}
 	a.Algorithm, a.Segment = req.chosen.Algorithm, a.Predictor.Segment
@@ -97,15 +98,15 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 	return req.put(out, doc.Document())
 }
 
-// comparable rejects an output without a time to compare. whole: no flag or name restricts it.
-func (req *againstRequest) comparable(times []mpibench.Time, leftOut []mpibench.Omission, whole bool) error {
+// comparable rejects an output without a time to compare. told: leftOut, not flags or names, is the reason.
+func (req *againstRequest) comparable(times []mpibench.Time, leftOut []mpibench.Omission, told bool) error {
 	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.P == 0 }); i >= 0 {
 		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", req.printed, times[i].Line, times[i].Benchmark)
 	}
 	switch {
 	case len(times) > 0:
 		return nil
-	case len(leftOut) > 0 && whole:
+	case len(leftOut) > 0 && told:
 		o := leftOut[0]
 		return usagef("-against: %s has nothing to compare; %s in line %d, for one, is left out: %s", req.printed, o.Benchmark, o.Line, o.Why)
 	}

@@ -1,6 +1,7 @@
 package mpibench
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -28,6 +29,9 @@ var (
 		// srun -l, which pads ranks: " 0: ".
 		regexp.MustCompile(`^\d+:(?:\s|$)`),
 	}
+	// A host's name before a line: "node01: " of pdsh, clush and dsh, "node01  | " of Compose. A title has to
+	// follow once, because words of other programs look alike.
+	hosts = regexp.MustCompile(`^([\w.-]+ *[:|])\s+(\S.*)$`)
 	// Lines that no benchmark prints.
 	standardError = regexp.MustCompile(`<std(?:err|diag)>:`)
 )
@@ -66,6 +70,33 @@ func bare(line string) string {
 		line = rest
 	}
 	return line
+}
+
+// hostTags are the names of hosts before lines; the last is of the current table.
+type hostTags []string
+
+// bare is a line without prefixes. It fails if lines of two hosts alternate.
+func (t *hostTags) bare(line string) (string, error) {
+	text := bare(line)
+	if m := hosts.FindStringSubmatch(text); m != nil && isTitle(bare(m[2])) {
+		*t = append(slices.DeleteFunc(*t, func(tag string) bool { return tag == m[1] }), m[1])
+	}
+	for i, tag := range *t {
+		rest, tagged := strings.CutPrefix(text, tag)
+		if rest = bare(rest); !tagged {
+			continue
+		}
+		if last := len(*t) - 1; i < last && rest != "" {
+			return "", fmt.Errorf("lines of %.40q and %.40q alternate: give what each host printed in a file of its own", tag, (*t)[last])
+		}
+		return rest, nil
+	}
+	return text, nil
+}
+
+// isTitle reports whether an output or a table begins.
+func isTitle(text string) bool {
+	return imbBanner.MatchString(text) || imbTitle.MatchString(text) || osuTitle.MatchString(text)
 }
 
 // isNumber reports whether a row begins with a number, 1_000 and 0x10 included: such rows are errors,

@@ -39,9 +39,9 @@ func Printed(path string) bool {
 		return false
 	}
 	defer f.Close()
+	var tags hostTags
 	for lines := infile.NewLines(io.LimitReader(f, 1<<20), path, maxLine); lines.Scan(); {
-		text := bare(lines.Text())
-		if imbBanner.MatchString(text) || imbTitle.MatchString(text) || osuTitle.MatchString(text) {
+		if text, err := tags.bare(lines.Text()); err == nil && isTitle(text) {
 			return true
 		}
 	}
@@ -57,7 +57,11 @@ func Read(r io.Reader, name string) (*Results, error) {
 		if p.lines.Number == 1 && (strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")) {
 			return nil, p.lines.Errorf("the file is UTF-16: save it as plain text, UTF-8 or ASCII")
 		}
-		if text = bare(text); text != "" {
+		text, err := p.tags.bare(text)
+		if err != nil {
+			return nil, p.lines.Errorf("%w", err)
+		}
+		if text != "" {
 			p.last.text, p.last.line = text, p.lines.Number
 		}
 		if err := p.read(text); err != nil {
@@ -79,6 +83,7 @@ func Read(r io.Reader, name string) (*Results, error) {
 // A parser has the state of reading, with the current table.
 type parser struct {
 	lines   *infile.Lines
+	tags    hostTags
 	tables  bool // there was one
 	results Results
 	seen    map[Omission]bool
@@ -122,6 +127,7 @@ var (
 	imbEnd    = regexp.MustCompile(`^# All processes entering MPI_Finalize$`)
 	osuTitle  = regexp.MustCompile(`^# (OSU .*?)(?:\s+v[0-9][^\s]*)?$`)
 	osuTest   = regexp.MustCompile(`^OSU MPI(-\S+)?\s+(.*?)\s*Test$`)
+	osuType   = regexp.MustCompile(`^# Datatype: (\w+)`)
 	osuPairs  = regexp.MustCompile(`^# \[ pairs: (\d+) \](?: \[ window size: (\w+) \])?`)
 	rule      = regexp.MustCompile(`^#-+$`)
 	gaps      = regexp.MustCompile(`\t+| {2,}`)
@@ -163,6 +169,10 @@ func (p *parser) read(text string) error {
 	}
 	if m := imbGroups.FindStringSubmatch(text); m != nil && p.suite == "IMB" {
 		return p.groups(m[1], m[2])
+	}
+	if m := osuType.FindStringSubmatch(text); m != nil && p.of != nil {
+		p.ofType(m[1])
+		return nil
 	}
 	if m := osuPairs.FindStringSubmatch(text); m != nil && p.suite == "OSU" {
 		return p.pairs(m[1], m[2])
@@ -288,6 +298,14 @@ func (p *parser) beginOSU(title string) error {
 	return nil
 }
 
+// ofType begins the rows of a data type, each of which has all sizes (-T). MPI_CHAR is the suite's default.
+func (p *parser) ofType(name string) {
+	p.sizes, p.benchmark = make(map[[2]int]int), p.of.Name
+	if name != "MPI_CHAR" {
+		p.benchmark += " " + name
+	}
+}
+
 // heading reads a line of column names; it returns false for other lines.
 func (p *parser) heading(text string) (bool, error) {
 	var names []string
@@ -329,6 +347,9 @@ func (p *parser) heading(text string) (bool, error) {
 		}
 	}
 	p.columns, p.headed = c, true
+	if slices.Contains(names, "Transmit Size") {
+		p.why = "its messages have derived data types: run it without -D"
+	}
 	if p.why != "" {
 		return true, p.omit(p.why)
 	}

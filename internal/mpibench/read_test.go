@@ -113,7 +113,7 @@ var outputs = []struct {
 	{"OSU 5.6, after a launcher's lines, indented", "    Rank 1 - About to run: osu_latency\n    2 ranks\n\n    # OSU MPI Latency Test v5.6.3\n    # Size          Latency (us)\n    8                       0.31\n",
 		[]string{"OSU osu_latency message P=2 m=8 0.31us line 6"}, nil},
 	{"OSU 7 with a datatype, full and validated", invented("osu-7-full"),
-		[]string{"OSU osu_alltoall alltoall P=0 m=1 4.6us line 6", "OSU osu_allreduce allreduce P=0 m=4 11.69us line 12", "OSU osu_barrier barrier P=0 m=0 165.7us line 15"},
+		[]string{"OSU osu_alltoall alltoall P=0 m=1 4.6us line 6", "OSU osu_allreduce MPI_INT allreduce P=0 m=4 11.69us line 12", "OSU osu_barrier barrier P=0 m=0 165.7us line 15"},
 		[]string{"osu_alltoall line 8: with 2 bytes wrong data arrived"}},
 	{"IMB stopped between tables", "#    Intel(R) MPI Benchmarks 2021.11, MPI-1 part\n# Benchmarking Barrier\n# #processes = 2\n#repetitions t_max[usec]\n1000 1.05\n",
 		[]string{"IMB Barrier barrier P=2 m=0 1.05us line 5"}, []string{"IMB-MPI1 line 1: its output does not go on to \"All processes entering MPI_Finalize\": the benchmark was stopped, or its output cut"}},
@@ -142,6 +142,11 @@ var outputs = []struct {
 			"OSU MPI Multi-threaded Latency Test line 8: taulop predicts nothing like it",
 			"OSU MPI Non-blocking Broadcast Latency Test line 13: taulop predicts nothing like it",
 		}},
+	{"OSU with several data types, in one run (-T all), and derived ones (-D)", "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8 0.9\n# Datatype: MPI_FLOAT.\n# Size       Avg Latency(us)\n8 0.3\n" +
+		"# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)     Transmit Size\n8 0.36 16\n",
+		[]string{"OSU osu_allreduce allreduce P=0 m=8 0.9us line 4", "OSU osu_allreduce MPI_FLOAT allreduce P=0 m=8 0.3us line 7"}, []string{"osu_latency line 10: its messages have derived data types: run it without -D"}},
+	{"two hosts, one after the other", "n1: # OSU MPI Latency Test v7.5\nn1: # Size  Latency (us)\nn1: 8 0.31\nn2: # OSU MPI Latency Test v7.5\nn2: # Size  Latency (us)\nnote: 3 of 4\nn2: 8 0.32\nn1:\n",
+		[]string{"OSU osu_latency message P=2 m=8 0.31us line 3", "OSU osu_latency message P=2 m=8 0.32us line 7"}, nil},
 	{"a byte order mark", "\ufeff# OSU MPI Latency Test\n# Size  Latency (us)\n1  2\n", []string{"OSU osu_latency message P=2 m=1 2us line 3"}, nil},
 	// Columns of percentiles (-z of OSU 7) do not change the time, the mean of all.
 	{"percentiles, separated by blanks and by commas", invented("osu-percentiles"), []string{"OSU osu_latency message P=2 m=8192 1.75us line 4", "OSU osu_latency message P=2 m=8192 1.75us line 7", "OSU osu_bcast bcast P=0 m=8192 2.02us line 10",
@@ -230,6 +235,7 @@ func TestReadRefuses(t *testing.T) {
 		{"# OSU MPI Multiple Bandwidth / Message Rate Test v7.5\n# Size  MB/s  Messages/s\n1 2 3\n", "out.txt:3: osu_mbw_mr does not say how many pairs ran"},
 		{"# OSU MPI Multiple Bandwidth / Message Rate Test v7.5\n# [ pairs: 0 ] [ window size: 64 ]\n", `out.txt:2: "0" is no number of pairs`},
 		{"# Benchmarking Multi-PingPong\n# ( 0 groups of 2 processes each running simultaneous )\n", "groups of"},
+		{"n1: " + osuHead + "n2: " + osuHead + "n1: 8 0.31\n", `out.txt:5: lines of "n1:" and "n2:" alternate`},
 		{"\xff\xfe#\x00", "out.txt:1: the file is UTF-16"},
 	} {
 		got, err := Read(strings.NewReader(tt.text), "out.txt")

@@ -102,7 +102,10 @@ func (c *Chosen) Take(all []mpibench.Time, noGamma error) (times []mpibench.Time
 		if why == "" && len(c.M) > 0 && !t.Kind.Empty() && !slices.Contains(c.M, t.Bytes) {
 			continue
 		}
-		if of := collective.Named(string(t.Kind)); of != nil && of.Reduces && noGamma != nil {
+		switch of := collective.Named(string(t.Kind)); {
+		case t.Bytes == 0 && t.Printed > 0 && t.P > 0:
+			why = "fewer bytes than ranks leave nothing for each"
+		case of != nil && of.Reduces && noGamma != nil:
 			why = fmt.Sprintf("it %v", noGamma)
 		}
 		switch {

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/taulop/taulop/collective"
@@ -56,6 +57,16 @@ func TestAgainst(t *testing.T) {
 	}
 	if len(rows) != 5 {
 		t.Errorf("%d rows: %+v", len(rows), rows)
+	}
+}
+
+// OSU divides its sizes by the ranks: of blocks without a byte nothing is predicted.
+func TestTakeLeavesOutEmptyBlocks(t *testing.T) {
+	printed := must.Get(mpibench.Read(strings.NewReader("# OSU MPI Reduce_scatter_block Latency Test v7.4\n# Size       Avg Latency(us)\n2 0.03\n4 3.1\n"), "osu.txt"))
+	chosen := Chosen{P: []int{4}}
+	times, leftOut := chosen.Take(printed.Times, nil)
+	if len(times) != 1 || times[0].Bytes != 1 || len(leftOut) != 1 || leftOut[0].Line != 3 {
+		t.Errorf("taken %+v, left out %+v", times, leftOut)
 	}
 }
 
