@@ -208,6 +208,9 @@ const (
 // maxBytes is the limit of P·M, so that no size overflows.
 const maxBytes = 1 << 60
 
+// ErrChunks: a pipeline would have too many stages.
+var ErrChunks = fmt.Errorf("has more than %d chunks: take larger chunks", maxChunks)
+
 // check rejects calls without a schedule, and fills in defaults.
 func (c Call) check(a *Algorithm) (Call, error) {
 	c.Element, c.Segment, c.Chunk, c.Degree = cmp.Or(c.Element, 1), cmp.Or(c.Segment, 8192), cmp.Or(c.Chunk, max(64<<10, c.M/maxChunks+1)), cmp.Or(c.Degree, 2)
@@ -243,7 +246,7 @@ func (c Call) check(a *Algorithm) (Call, error) {
 	case c.Chunk < 1:
 		return c, fmt.Errorf("%s needs chunks of at least one byte, got %d", a, c.Chunk)
 	case a.Chunked && c.M/c.Chunk > maxChunks:
-		return c, fmt.Errorf("%s of m = %d bytes in chunks of %d has more than %d of them; take larger chunks", a, c.M, c.Chunk, maxChunks)
+		return c, fmt.Errorf("%s of m = %d bytes %w", a, c.M, ErrChunks)
 	case c.Degree < 2:
 		return c, fmt.Errorf("%s needs a tree of degree 2 or more, got %d", a, c.Degree)
 	case a.Branched && c.Degree > maxDegree:

@@ -234,10 +234,11 @@ func (c *Calls) interval(row *Prediction, s *collective.Schedule, cost model.Cos
 // unable says why an algorithm has no cost where others have; "" of other errors.
 func unable(err error) string {
 	for known, why := range map[error]string{
-		model.ErrContiguous: "copies contiguous messages alone",
-		model.ErrOneNode:    "copies from buffers of ranks on the same node",
-		errTogether:         errTogether.Error(),
-		mapping.ErrMany:     mapping.ErrMany.Error(),
+		collective.ErrChunks: collective.ErrChunks.Error(),
+		model.ErrContiguous:  "copies contiguous messages alone",
+		model.ErrOneNode:     "copies from buffers of ranks on the same node",
+		errTogether:          errTogether.Error(),
+		mapping.ErrMany:      mapping.ErrMany.Error(),
 	} {
 		if errors.Is(err, known) {
 			return why
