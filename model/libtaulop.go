@@ -31,7 +31,7 @@ type Libtaulop struct {
 }
 
 // LibtaulopRule says in words how Libtaulop extrapolates.
-const LibtaulopRule = "τ beyond the largest counts as the largest; m beyond the largest costs as many of the largest as fit in it, and the rest"
+const LibtaulopRule = "beyond the largest τ the largest counts; m beyond the largest costs as many of the largest as fit in it, and the rest"
 
 // maxDrifting bounds the ranks of a drift.
 const maxDrifting = 1024

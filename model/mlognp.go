@@ -187,7 +187,7 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 		return Cost{}, fmt.Errorf("%s: the file says where %d ranks are, and P = %d: take fewer ranks", s.Algorithm, m.Ranks, s.Call.P)
 	}
 	if s.Call.P > mostMessages {
-		return Cost{}, fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
+		return Cost{}, fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, ErrTooMany)
 	}
 	y := symbolsOf(s, 0)
 	last := make([]*part, s.Call.P) // of each rank's chain
@@ -224,7 +224,8 @@ func (m MLogNP) Cost(s *collective.Schedule) (Cost, error) {
 // mostMessages bounds the messages of a schedule that are evaluated one by one.
 const mostMessages = 1 << 18
 
-var errTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, larger chunks, or another model", mostMessages)
+// ErrTooMany: a model follows messages one by one.
+var ErrTooMany = fmt.Errorf("makes more than %d messages, which this model follows one by one: take fewer ranks, larger chunks, or another model", mostMessages)
 
 // step adds a stage to the chains of ranks: all sends in the order of messages, then all receives.
 func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, last []*part, left *int) error {
@@ -234,7 +235,7 @@ func (m MLogNP) step(s *collective.Schedule, y Symbols, step collective.Step, la
 	var sent []*part
 	for msg := range step.Messages() {
 		if *left--; *left < 0 {
-			return fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, errTooMany)
+			return fmt.Errorf("%s: P = %d %w", s.Algorithm, s.Call.P, ErrTooMany)
 		}
 		level := m.level(msg.From, msg.To)
 		if level < 0 {

@@ -28,7 +28,7 @@ type posting struct {
 func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 	ranks := s.Call.P
 	if ranks > mostMessages {
-		return nil, errTooMany
+		return nil, ErrTooMany
 	}
 	nodes, cores, err := h.locate(ranks)
 	if err != nil {
@@ -86,7 +86,7 @@ func (sim *simulation) post(s *collective.Schedule) error {
 		first := len(sim.messages)
 		for m := range step.Messages() {
 			if len(sim.messages) == mostMessages {
-				return errTooMany
+				return ErrTooMany
 			}
 			k := key{sim.level(&sim.ranks[m.From], &sim.ranks[m.To]), m.Bytes(), waits}
 			class := classes[k]

@@ -148,7 +148,15 @@ func (c *Calls) Compare(ctx context.Context, from, to int, margin float64) (*Exp
 		}
 	}
 	for _, p := range c.P {
-		algorithms := c.existing(p, &doc.LeftOut)
+		algorithms := slices.DeleteFunc(c.existing(p, &doc.LeftOut), func(a mpi.Algorithm) bool {
+			_, _, _, err := c.cost(a, p, to, mapping.Most/16)
+			why := unable(err)
+			if c.Asked[a] || why == "" {
+				return false
+			}
+			leaveOut(&doc.LeftOut, a, why, p)
+			return true
+		})
 		if len(algorithms) < 2 {
 			return nil, fmt.Errorf("nothing to compare for P = %d: name two algorithms, or a collective that has more than one", p)
 		}
@@ -236,6 +244,7 @@ func unable(err error) string {
 	for known, why := range map[error]string{
 		collective.ErrChunks: collective.ErrChunks.Error(),
 		model.ErrContiguous:  "copies contiguous messages alone",
+		model.ErrTooMany:     model.ErrTooMany.Error(),
 		model.ErrOneNode:     "copies from buffers of ranks on the same node",
 		errTogether:          errTogether.Error(),
 		mapping.ErrMany:      mapping.ErrMany.Error(),
