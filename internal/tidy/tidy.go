@@ -382,7 +382,9 @@ func (r *row) time(column string, must bool) float64 {
 		return math.NaN()
 	}
 	us, err := decimal.Parse(text)
-	if err != nil || !(us >= 0 && us <= maxTime) || math.Signbit(us) {
+	if text == "" {
+		r.fail("%s is missing or unknown: give a time in µs, or leave the row out", column)
+	} else if err != nil || !(us >= 0 && us <= maxTime) || math.Signbit(us) {
 		r.fail("%s is %.40q: give a time in µs, a number from 0", column, text)
 	}
 	return nanoseconds(us)

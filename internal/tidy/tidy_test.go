@@ -70,7 +70,7 @@ func TestReadRefused(t *testing.T) {
 		{"level\tm_bytes\tlatency_us\nx\t1\t-0.5\n", "t.tsv:2: latency_us is \"-0.5\": give a time in µs"},
 		{"level\tm_bytes\tlatency_us\nx\t1\t0\n", "t.tsv:2: latency_us is 0, which is no time of a message: leave the row out"},
 		{"level\tm_bytes\tlatency_us\nx\t1\tNaN\n", "latency_us is \"NaN\""},
-		{"level\tm_bytes\tlatency_us\nx\t1\t-\n", "latency_us is \"\""},
+		{"level\tm_bytes\tlatency_us\nx\t1\t-\n", "latency_us is missing or unknown: give a time in µs, or leave the row out"},
 		{"level\tm_bytes\tlatency_us\nx\t1.5\t1\n", "m_bytes is \"1.5\""},
 		{"level\tm_bytes\tlatency_us\nx:y\t1\t1\n", "\"x:y\" is no level: give a name of letters, digits, spaces, _, - and ."},
 		{"level\tm_bytes\tlatency_us\tsrc_core\tdst_core\nx\t1\t1\t0\t-\n", "give both, or neither"},
