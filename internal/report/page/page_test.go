@@ -236,7 +236,7 @@ func exact(name string, taus []int, L ...float64) compare.Machine {
 
 const (
 	evil = `<script>alert(1)</script>`
-	sly  = `"><img src=x onerror=alert(2)> & </script>`
+	sly  = `"><img src=x onerror=alert(2)> & </script>` + "node.of.a.cluster.whose.names.have.no.place.to.break.example.org"
 )
 
 func few() *Page {
