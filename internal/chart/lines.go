@@ -20,9 +20,9 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 		over, _, _ := strings.Cut(string(of[0].Over), ",")
 		return nil, fmt.Errorf("a line over %s needs two values that were measured, and no line has them: %w with %s", over, ErrOthers, f.Measure)
 	}
-	quantity, as := Times, of
+	title, quantity, as := f.Title, Times, of
 	if f.Bandwidth {
-		of, quantity = bandwidths(of), Bandwidths
+		title, quantity, of = f.Rate, Bandwidths, bandwidths(of)
 	}
 	fleet, variants := f.fleet(), of[0].Alike && !f.tellApart(of)
 	if f.OnePanel && len(f.machines) == 1 && len(of) <= MaxLines && len(distinct(of, tauOf)) <= len(dashes) {
@@ -44,7 +44,7 @@ func (f figure) draw(of []profile, facts ...string) (*Chart, error) {
 	}
 	looks, caption := named(lines)
 	own, common := apart(names)
-	c := &Chart{Title: f.Title, Caption: append(caption, common...)}
+	c := &Chart{Title: title, Caption: append(caption, common...)}
 	var plain []Series // not about a median
 	fits := false
 	for i, name := range names {

@@ -48,7 +48,7 @@ func (p Part) Has(d *view.Drawing, of *view.Profile) bool {
 func OfPart(d *view.Drawing, machines []compare.Machine, profiles func(compare.Machine) []*view.Profile, part Part) (*Chart, error) {
 	whole := *d // without default lines and fits
 	whole.Own, whole.Fitted = nil, nil
-	ch := Choice{Bandwidth: d.Rate}
+	ch := Choice{Bandwidth: d.Rate != ""}
 	f := figure{&whole, ch, machines, func(m compare.Machine) (of []*view.Profile) {
 		for _, p := range profiles(m) {
 			if part.Has(d, p) {

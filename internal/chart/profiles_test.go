@@ -124,6 +124,9 @@ func TestCopiesBetweenLevels(t *testing.T) {
 			t.Errorf("%s is not drawn", tau)
 		}
 	}
+	if c = must.Get(Copies([]compare.Machine{a}, Choice{Bandwidth: true})); c.Title != "Bandwidth of τ processes that copy at once" {
+		t.Error(c.Title)
+	}
 	c = must.Get(Copies([]compare.Machine{a, b}, Choice{Taus: []int{1, 2}, Variants: []string{"L1-L1", "L1-memory"}}))
 	if got, want := shown(c), "τ = 1: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory | τ = 2: a, L1 → L1, a, L1 → memory, b, L1 → L1, b, L1 → memory"; got != want {
 		t.Errorf("%s", got)

@@ -44,7 +44,7 @@ func TestRefused(t *testing.T) {
 		{"no such setup", on(TransfersOverTau, of(vm), only(compare.Choice{Setups: []string{"ping"}})), "vm has no transfers, setup ping: it has ring, placement local, in cache; ring"},
 		{"no such placement", on(Copies, of(vm), only(compare.Choice{Placements: []numa.Policy{numa.Remote}})), "vm has no copies, placement remote: it has copy, placement local, in cache"},
 		{"no such size", on(TransfersOverTau, of(vm), sizes(9000)), "vm has no transfers of m = 9000: it has 1, 64, 8K, 1M"},
-		{"published has no c", on(Copies, of(metropolis), Choice{}), "metropolis has no copies"},
+		{"published has no c", on(Copies, of(metropolis), Choice{}), "metropolis has no copies: measure them with taulop sweep, or"},
 		{"a ratio of one", on(Ratios, of(vm), Choice{}), "two machines"},
 		{"a ratio of different caches", on(Ratios, of(vm, metropolis), Choice{}), "metropolis has nothing in common with vm"},
 		{"published", on(packs, of(metropolis), Choice{}), "metropolis has no strided messages: measure them with taulop pack"},

@@ -113,11 +113,8 @@ func TransfersOverSize(machines []compare.Machine, ch Choice) (*Chart, error) {
 }
 
 func overSize(machines []compare.Machine, ch Choice) figure {
-	title := "Time of a transfer against the size of its message"
-	if ch.Bandwidth {
-		title = "Bandwidth of transfers against m"
-	}
-	return transfers(view.Drawing{Title: title, Setup: setups.Ring.Name}, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate { return p.L })
+	d := view.Drawing{Title: "Time of a transfer against the size of its message", Rate: "Bandwidth of transfers against m", Setup: setups.Ring.Name}
+	return transfers(d, machines, ch, view.MessageSize, func(p compare.Point) fit.Estimate { return p.L })
 }
 
 // ConcurrencyOverSize is A(τ) over m, a line for each τ above 1, with lines at its bounds.
@@ -138,8 +135,8 @@ func ConcurrencyOverSize(machines []compare.Machine, ch Choice) (*Chart, error) 
 	return c, nil
 }
 
-// Copies is the cost of a copy c(m,τ) over m, a line for each τ: Fig. 4. If variants are chosen, or no
-// file has such copies, it draws copies between levels of the memory.
+// Copies is the cost of a copy c(m,τ) over m, a line for each τ: Fig. 4. If variants are chosen, or files
+// have no others, it draws copies between levels of the memory.
 func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 	copies := func(m compare.Machine) []params.Cell {
 		cells := lists.Filter(m.File.Cells, func(c params.Cell) bool { return c.Kind == params.CopyCell })
@@ -148,15 +145,20 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 		return cells
 	}
-	if between, err := survey.Lookup("copy"); err == nil && (len(ch.Variants) > 0 ||
-		!slices.ContainsFunc(machines, func(m compare.Machine) bool { return len(copies(m)) > 0 })) {
-		return Profiles(between.Drawing, machines, ch)
+	between, err := survey.Lookup("copy")
+	if err != nil {
+		return nil, err
 	}
-	title := "Cost of a copy while τ processes copy at once"
-	if ch.Bandwidth {
-		title = "Bandwidth of τ processes that copy at once"
+	of := between.Drawing
+	has := func(kind params.Kind) bool {
+		return slices.ContainsFunc(machines, func(m compare.Machine) bool {
+			return slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Kind == kind })
+		})
 	}
-	d := &view.Drawing{Title: title, What: "copies", Measure: "taulop sweep", Few: true}
+	if len(ch.Variants) > 0 || has(of.Kind) && !has(params.CopyCell) {
+		return Profiles(of, machines, ch)
+	}
+	d := &view.Drawing{Title: of.Title, Rate: of.Rate, What: "copies", Measure: "taulop sweep, or between levels of the memory with taulop copy", Few: true}
 	ofTau := view.ByCell(func(c params.Cell, p *view.Profile) (int, fit.Estimate, bool) {
 		p.Line, p.Setup, p.Time = view.TauName(c.Tau), c.Setup, "c(m,τ)"
 		return c.Bytes, c.Time, true

@@ -109,6 +109,7 @@ type Drawing struct {
 	About    string // a description of the chart
 	Example  string // a command that draws it
 	Title    string
+	Rate     string              // title in GB/s of all τ together, which pages show where it is set
 	What     string              // is drawn, in sentences: "transfers of a disk"
 	Measure  string              // the command that measures it
 	Order    []string            // of panels and lines, by the prefixes of their names
@@ -122,5 +123,4 @@ type Drawing struct {
 
 	// Of pages.
 	Label string // of the section
-	Rate  bool   // GB/s of all τ together instead of times
 }
