@@ -222,6 +222,20 @@ func TestBashCompletes(t *testing.T) {
 	}
 }
 
+// In zsh the first completion loads the script from fpath, and completes.
+func TestZshCompletesAtOnce(t *testing.T) {
+	if _, err := exec.LookPath("zsh"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	script, _ := ran(t, "completion", "zsh")
+	save(t, dir, "_taulop", script)
+	cmd := exec.Command("zsh", "-fc", fmt.Sprintf(`_describe() { print -l -- ${(P)2} }; fpath=(%q); autoload -Uz _taulop; words=(%q help pre); CURRENT=3; _taulop`, dir, build(t)))
+	if said, err := cmd.CombinedOutput(); err != nil || string(said) != "predict\n" {
+		t.Errorf("%v, %q", err, said)
+	}
+}
+
 // fits fails if a line of a text is longer than 80 columns.
 func fits(t *testing.T, name, text string) {
 	t.Helper()

@@ -8,10 +8,15 @@ _taulop() {
         if [[ $word == @ ]]; then
             files=1
         elif [[ -n $word ]]; then
-            found+=("${word//:/\\:}:${line#*$'\t'}")
+            line=${line#*$'\t'}
+            found+=("${word//:/\\:}${line:+:$line}")
         fi
     done
     (( $#found )) && _describe taulop found
-    [[ -n $files ]] && _files
+    [[ -z $files ]] || _files
 }
-compdef _taulop taulop
+if [[ $funcstack[1] == _taulop ]]; then # this file is loaded by its first completion
+    _taulop
+else
+    compdef _taulop taulop
+fi
