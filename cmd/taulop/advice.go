@@ -35,6 +35,7 @@ var advice = []struct {
 	{model.ErrUnplaced, "-placement"},
 	{network.ErrMemory, "-memory there; -m, -tau"},
 	{network.ErrNobody, "taulop net -listen"},
+	{network.ErrSecret, "-secret"},
 	{params.ErrCoreKinds, "-cpus"},
 	{params.ErrNoTransport, "taulop sweep -with cma -o FILE"},
 	{params.ErrUnfinished, "taulop sweep -resume FILE"},

@@ -120,7 +120,7 @@ func (req *netRequest) readSecret() (network.Secret, error) {
 	}
 	path, err := network.OwnSecret()
 	if err != nil {
-		return nil, fmt.Errorf("%w with -secret", err)
+		return nil, err
 	}
 	return network.ReadSecret(path, true)
 }

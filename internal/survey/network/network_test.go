@@ -418,6 +418,9 @@ func TestSecret(t *testing.T) {
 	if _, err := ReadSecret(os.DevNull, true); err == nil || strings.Contains(err.Error(), "chmod") {
 		t.Errorf("a device: %v", err)
 	}
+	if _, err := ReadSecret("/proc/nowhere/secret", true); !errors.Is(err, ErrSecret) {
+		t.Errorf("a home that takes no directory: %v", err)
+	}
 }
 
 // passing is a target whose connections pass hands on to a listening host, until end is called.

@@ -20,11 +20,14 @@ const (
 	mostSecret  = 4096
 )
 
+// ErrSecret advises a secret apart from the home directory.
+var ErrSecret = errors.New("name a file that all hosts have")
+
 // OwnSecret is the default path of a user's secret, in the home directory, which hosts often share.
 func OwnSecret() (path string, err error) {
 	dir, err := os.UserConfigDir()
 	if err != nil {
-		return "", fmt.Errorf("there is no home to keep a secret in (%w): name a file that all hosts have", err)
+		return "", fmt.Errorf("there is no home to keep a secret in (%w): %w", err, ErrSecret)
 	}
 	return filepath.Join(dir, "taulop", "net-secret"), nil
 }
@@ -35,7 +38,7 @@ func ReadSecret(path string, makeIt bool) (Secret, error) {
 	in, err := infile.Open(path)
 	if errors.Is(err, fs.ErrNotExist) && makeIt {
 		if err := makeSecret(path); err != nil {
-			return nil, fmt.Errorf("no secret can be kept in %s: %w", path, err)
+			return nil, fmt.Errorf("no secret can be kept in %s (%w): %w", path, err, ErrSecret)
 		}
 		in, err = infile.Open(path)
 	}
