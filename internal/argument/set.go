@@ -193,14 +193,18 @@ func (s *Set) Checked() (err error) {
 	return err
 }
 
-// permute parses flags between operands.
+// permute parses flags between operands. Negative numbers are operands: no flag begins with a digit.
 func (s *Set) permute(args []string) (operands []string, err error) {
 	for {
-		if err := s.FlagSet.Parse(args); err != nil {
-			return nil, err
-		}
+		err := s.FlagSet.Parse(args)
 		rest := s.Args()
-		if read := len(args) - len(rest); len(rest) == 0 || read > 0 && args[read-1] == "--" {
+		read := len(args) - len(rest)
+		switch {
+		case err != nil && s.invalid == nil && read > 0 && strings.IndexAny(args[read-1], "0123456789") == len("-"):
+			rest = args[read-1:]
+		case err != nil:
+			return nil, err
+		case len(rest) == 0 || read > 0 && args[read-1] == "--":
 			return append(operands, rest...), nil
 		}
 		operands, args = append(operands, rest[0]), rest[1:]
