@@ -384,7 +384,10 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 		l.MHz[tau] = math.Round(fit.Median(mhz).Center)
 	}
 	if a.died == nil && !a.ended && ctx.Err() == nil {
-		a.died = errors.Join(errors.New("it ended before it was done"), p.err)
+		a.died = errors.New("it ended before it was done")
+		if p.err != nil {
+			a.died = fmt.Errorf("%w: %w", a.died, p.err)
+		}
 	}
 	l.Died = a.died != nil
 	r.sort(false)

@@ -327,18 +327,20 @@ func TestLaunchDies(t *testing.T) {
 // An experiment ends with an error if launches die without a result, or if a visit fails.
 func TestGivesUp(t *testing.T) {
 	m := newSimulated()
-	m.dies = func(int, int) bool { return true }
-	if err := experiment(20, m).Run(context.Background()); err == nil || !strings.Contains(err.Error(), "died without a result") {
+	x := experiment(20, m)
+	x.Start = func(Order, *os.File) (*Process, error) {
+		return process(func() error { return errors.New("exit status 2") }, nil), nil
+	}
+	if err := x.Run(context.Background()); err == nil || err.Error() != "3 launches in a row died without a result, the last with: it ended before it was done: exit status 2" {
 		t.Error(err)
 	}
-	m = newSimulated()
 	m.fails = func(launch, visit int) error {
 		if launch == 1 && visit == 3 {
 			return errors.New("the wrong bytes arrived")
 		}
 		return nil
 	}
-	x := experiment(20, m)
+	x = experiment(20, m)
 	if err := x.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "the wrong bytes arrived") || !strings.Contains(err.Error(), "copy") {
 		t.Error(err)
 	}
