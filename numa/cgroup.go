@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -116,6 +117,28 @@ func (t tree) memoryLeft() int64 {
 			}
 			inactive, _ := strconv.ParseInt(maps.Collect(t.Fields(path.Join(dir, "memory.stat"), " "))[g.inactive], 10, 64)
 			left = min(left, max(0, int64(limit)-int64(usage)+inactive))
+		}
+	}
+	return left
+}
+
+// ThreadsLeft is the number of threads and processes that control groups still allow (pids.max);
+// math.MaxInt: no limit is known.
+func ThreadsLeft(root string) int {
+	files, err := os.OpenRoot(root)
+	if err != nil {
+		return math.MaxInt
+	}
+	defer files.Close()
+	return tree{sysfs.Tree{FS: files.FS()}}.threadsLeft()
+}
+
+func (t tree) threadsLeft() int {
+	left := math.MaxInt
+	for _, dir := range append(t.groups(""), t.groups("pids")...) {
+		limit, limited := t.number(path.Join(dir, "pids.max"))
+		if used, known := t.number(path.Join(dir, "pids.current")); limited && known {
+			left = min(left, max(0, limit-used))
 		}
 	}
 	return left

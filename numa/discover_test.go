@@ -3,6 +3,7 @@ package numa
 import (
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -348,6 +349,13 @@ func TestMemoryLeft(t *testing.T) {
 	} {
 		if left, quota := test.tree.memoryLeft(), test.tree.quota(); left != test.left || quota != test.quota {
 			t.Errorf("%s: got %d bytes and %g CPUs, want %d and %g", test.name, left, quota, test.left, test.quota)
+		}
+	}
+	for max, want := range map[string]int{"max": math.MaxInt, "20": 13, "5": 0} {
+		two := limited.plus(files("sys/fs/cgroup/a/pids.max", max, "sys/fs/cgroup/a/pids.current", "7"))
+		one := pair.plus(files("proc/self/cgroup", "3:pids:/a", "proc/mounts", "cgroup /pids cgroup rw,pids 0 0", "pids/a/pids.max", max, "pids/a/pids.current", "7"))
+		if a, b := two.threadsLeft(), one.threadsLeft(); a != want || b != want {
+			t.Errorf("pids.max %s, of which 7 are there: %d and %d are left, want %d", max, a, b, want)
 		}
 	}
 	for mems, want := range map[string]int64{"0-1,3": unlimited, "": unlimited, "0,3": unlimited, "0": 57 << 10, "0-1": 57 << 10} { // node 1 has no memory

@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/taulop/taulop/numa"
 )
 
 // checkLimits fails if the system's limits leave too little. Without a file, thread or address space the Go
@@ -24,7 +26,7 @@ func checkLimits(measures bool) error {
 		return fmt.Errorf("this process may map %d MB more of memory and needs %d MB: allow more address space (ulimit -v)", left, mb)
 	}
 	if left := threadsLeft(); left < threads {
-		return fmt.Errorf("this user may begin %d more threads and taulop needs %d: allow more processes (ulimit -u), or end some", max(0, left), threads)
+		return fmt.Errorf("this process may begin %d more threads and needs %d: allow more processes (ulimit -u), in a container a higher pids.max, or end some", max(0, left), threads)
 	}
 	return nil
 }
@@ -57,14 +59,15 @@ func addressSpaceLeft() int64 {
 // manyThreads is a limit from which existing threads need not be counted.
 const manyThreads = 4096
 
-// threadsLeft is the number of threads that RLIMIT_NPROC leaves to this user. The kernel does not
-// limit root.
+// threadsLeft is the number of threads that control groups, and RLIMIT_NPROC to this user, leave. The
+// kernel limits root by the first alone.
 func threadsLeft() int {
+	groups, user := numa.ThreadsLeft("/"), os.Getuid()
 	var limit unix.Rlimit
-	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur >= manyThreads || os.Getuid() == 0 {
-		return manyThreads
+	if unix.Getrlimit(unix.RLIMIT_NPROC, &limit) != nil || limit.Cur >= manyThreads || user == 0 {
+		return groups
 	}
-	left, user := int(limit.Cur), os.Getuid()
+	left := int(limit.Cur)
 	all, _ := filepath.Glob("/proc/[0-9]*/status")
 	for _, file := range all {
 		text, _ := os.ReadFile(file)
@@ -80,5 +83,5 @@ func threadsLeft() int {
 			left -= threads
 		}
 	}
-	return left
+	return min(left, groups)
 }
