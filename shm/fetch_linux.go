@@ -90,7 +90,7 @@ func AllowFetches() {
 func memoryFile(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
-		return nil, fmt.Errorf("memfd_create: %w", err)
+		return nil, fmt.Errorf("memfd_create: %w: take Linux 3.17 or later, in a container a seccomp profile that has memfd_create", err)
 	}
 	return os.NewFile(uintptr(fd), name), nil
 }

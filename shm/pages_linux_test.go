@@ -3,6 +3,7 @@ package shm
 import (
 	"encoding/binary"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"unsafe"
@@ -10,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/test/must"
+	"github.com/taulop/taulop/internal/test/sandbox"
 )
 
 // active counts pages of mem that the kernel has on a list of active ones, as
@@ -96,4 +98,12 @@ func TestReach(t *testing.T) {
 			t.Fatalf("byte %d is another", i)
 		}
 	}
+}
+
+func TestSharedSaysWhatToAllow(t *testing.T) {
+	sandbox.Without(t, unix.SYS_MEMFD_CREATE, unix.EPERM, func() {
+		if _, err := NewShared(); err == nil || !strings.Contains(err.Error(), "a seccomp profile that has memfd_create") {
+			t.Error(err)
+		}
+	})
 }
