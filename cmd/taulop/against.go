@@ -94,8 +94,16 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 		return usagef("-against %s: %v", req.printed, err)
 	}
 	doc.Means = verify.AgainstMeans(doc.Rows)
+	sayCache(errOut, req.printed, results, a.Predictor.OffCache)
 	warn(errOut, req.doubts(a.Predictor, ""))
 	return req.put(out, doc.Document())
+}
+
+// sayCache says that an output's buffers were off cache where it counts as in cache.
+func sayCache(errOut io.Writer, file string, results *mpibench.Results, offCache bool) {
+	if results.OffCache && !offCache {
+		tell(errOut, "%s was measured with -off_cache and counts as in cache here: give -cache off", file)
+	}
 }
 
 // comparable rejects an output without a time to compare. told: leftOut, not flags or names, is the reason.

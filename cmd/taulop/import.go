@@ -160,6 +160,7 @@ func (req *importRequest) printed(errOut io.Writer, files []string) (times []mpi
 		for _, o := range results.LeftOut {
 			tell(errOut, "left out: %s:%d: %s: %s", file, o.Line, o.Benchmark, o.Why)
 		}
+		sayCache(errOut, file, results, req.offCache)
 		var line int
 		if pairs, line = results.SayPairs(pairs); line > 0 && lacking == "" {
 			lacking = fmt.Sprintf("%s:%d", file, line)

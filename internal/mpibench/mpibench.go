@@ -30,6 +30,8 @@ const MostPairs = maxRanks / 2
 type Results struct {
 	Times   []Time
 	LeftOut []Omission
+	// OffCache: IMB was started with its option for buffers off cache, which its tables do not name.
+	OffCache bool
 }
 
 // A Time is a row of a table.

@@ -123,6 +123,7 @@ var (
 	imbTitle  = regexp.MustCompile(`^# Benchmarking\s+(\S+)$`)
 	imbRanks  = regexp.MustCompile(`^# #processes\s*=\s*(\d+)`)
 	imbGroups = regexp.MustCompile(`^# \(\s*(\d+) groups of (\d+) processes`)
+	imbCall   = regexp.MustCompile(`^# \S*IMB-MPI1\s.*-off_cache\b`)
 	imbTypes  = regexp.MustCompile(`^# MPI_Datatype for reductions\s*:\s*(\S+)$`)
 	imbEnd    = regexp.MustCompile(`^# All processes entering MPI_Finalize$`)
 	osuTitle  = regexp.MustCompile(`^# (OSU .*?)(?:\s+v[0-9][^\s]*)?$`)
@@ -139,6 +140,10 @@ func (p *parser) read(text string) error {
 		p.imb, _ = strconv.Atoi(m[1]) // at most four digits
 		p.banner, p.reduced = p.lines.Number, ""
 		return err
+	}
+	if p.banner > 0 && imbCall.MatchString(text) {
+		p.results.OffCache = true
+		return nil
 	}
 	if m := imbTypes.FindStringSubmatch(text); m != nil {
 		p.reduced = m[1]

@@ -247,3 +247,16 @@ func TestReadRefuses(t *testing.T) {
 		t.Errorf("no file: %v", err)
 	}
 }
+
+// IMB says that buffers were off cache where it repeats its command, and nowhere else.
+func TestOffCache(t *testing.T) {
+	text := string(must.Get(os.ReadFile("testdata/imb-2021.11.txt")))
+	for _, off := range []bool{false, true} {
+		if off {
+			text = strings.Replace(text, " -npmin 2 ", " -off_cache -1 -npmin 2 ", 1)
+		}
+		if got, err := Read(strings.NewReader(text), "imb.txt"); err != nil || got.OffCache != off {
+			t.Errorf("off cache is %t, want %t: %v", got.OffCache, off, err)
+		}
+	}
+}
