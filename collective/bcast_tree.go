@@ -1,6 +1,10 @@
 package collective
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/taulop/taulop/internal/lists"
+)
 
 func init() {
 	register(Bcast, "sm-tree", "τ-Lop, section 4.2, Figs. 13 and 14: Open MPI's COLL SM broadcast", bcastTree)
@@ -99,11 +103,7 @@ func (t segmentTree) copies(n int) (all []treeCopy) {
 }
 
 func (t segmentTree) shape(n int) []Batch {
-	var batches []Batch
-	for _, tc := range t.copies(n) {
-		batches = append(batches, Batch{tc.ranks, t.bytes(tc.segment)})
-	}
-	return tally(batches...)
+	return tally(lists.Map(t.copies(n), func(tc treeCopy) Batch { return Batch{tc.ranks, t.bytes(tc.segment)} })...)
 }
 
 func (t segmentTree) bytes(segment int) int {

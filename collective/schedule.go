@@ -21,6 +21,8 @@ import (
 	"iter"
 	"math"
 	"slices"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Schedule is an algorithm for one call: blocks of stages in order. A stage begins when the previous
@@ -98,12 +100,7 @@ type Stage struct {
 }
 
 // Count is the number of messages in the Shape, or of ranks in a Local stage.
-func (s *Stage) Count() (n int) {
-	for _, b := range s.Shape {
-		n += b.Count
-	}
-	return n
-}
+func (s *Stage) Count() int { return lists.Sum(s.Shape, func(b Batch) int { return b.Count }) }
 
 // Peers are the senders of a step, one message each: Ranks consecutive ranks from First on, modulo P. The
 // receiver is the rank Distance to the right, or with Flip the rank XOR Distance.
@@ -306,11 +303,7 @@ func (s *Schedule) Steps() iter.Seq2[int, Step] {
 
 // Len is the number of steps.
 func (s *Schedule) Len() int {
-	n := 0
-	for _, b := range s.Blocks {
-		n += b.Repeat * len(b.Stages)
-	}
-	return n
+	return lists.Sum(s.Blocks, func(b Block) int { return b.Repeat * len(b.Stages) })
 }
 
 // Brings is the location of a rank's contribution before the call.
@@ -340,9 +333,7 @@ func (s *Schedule) Size(rank int, b Buffer) (n int) {
 		return s.temp(rank)
 	}
 	if b == Recv {
-		for _, part := range s.Promise(rank) {
-			n += part.Size()
-		}
+		n += lists.Sum(s.Promise(rank), Part.Size)
 	}
 	if own := s.Brings(rank); own.Buffer == b {
 		n = max(n, own.Bytes)
@@ -368,9 +359,7 @@ func (s *Schedule) Footprint(rank int) (n int) {
 	if s.Touched > 0 || s.Algorithm == nil {
 		return s.Touched
 	}
-	for _, b := range []Buffer{Send, Recv, Temp} {
-		n += s.Size(rank, b)
-	}
+	n += lists.Sum([]Buffer{Send, Recv, Temp}, func(b Buffer) int { return s.Size(rank, b) })
 	arrives := 0
 	for stage := range s.Stages() {
 		if stage.Reduce && stage.Shape[0].Bytes > arrives && mayReceive(Step{stage, 0}, rank) {
@@ -407,11 +396,8 @@ func Join(a *Algorithm, c Call, parts ...*Schedule) *Schedule {
 			s.Blocks = append(s.Blocks, b)
 		}
 	}
-	s.temp = func(rank int) (most int) {
-		for _, part := range parts {
-			most = max(most, part.Size(rank, Temp))
-		}
-		return most
+	s.temp = func(rank int) int {
+		return lists.Most(parts, func(part *Schedule) int { return part.Size(rank, Temp) })
 	}
 	return s
 }

@@ -4,6 +4,8 @@ import (
 	"iter"
 	"math/bits"
 	"slices"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A tree distributes a message in chunks from its root to all ranks, or reduces it in the opposite
@@ -31,11 +33,8 @@ type place struct {
 }
 
 // height is the largest delay.
-func (t *tree) height() (h int) {
-	for _, d := range t.delays {
-		h = max(h, d.first+d.length-1)
-	}
-	return h
+func (t *tree) height() int {
+	return lists.Most(t.delays, func(d delay) int { return d.first + d.length - 1 })
 }
 
 // chains is a root with `fan` chains of consecutive ranks, whose lengths differ by at most one.
@@ -279,11 +278,8 @@ func (s *Schedule) pipeline(phase string, up bool, flows ...flow) {
 	if len(flows) == 0 {
 		return
 	}
-	p := pipe{phase, flows, 1, up}
-	for _, f := range flows {
-		p.fan = max(p.fan, f.fan)
-	}
-	fan := p.fan
+	fan := max(1, lists.Most(flows, func(f flow) int { return f.fan }))
+	p := pipe{phase, flows, fan, up}
 	stages, turns := p.turns()
 	first := len(s.Blocks)
 	for n := 1; n <= stages; {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/aclements/go-moremath/stats"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A Test compares two sets of replicates.
@@ -123,10 +124,7 @@ func Above(mean, standardError float64, df int) float64 {
 // Adjust corrects p-values for multiple testing (Y. Benjamini and Y. Hochberg, 1995): among tests with an
 // adjusted value below 0.05 at most 1 in 20 is expected to be a false positive. ps is not changed.
 func Adjust(ps []float64) []float64 {
-	order := make([]int, len(ps))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(ps))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(ps[a], ps[b]) })
 	adjusted, least := make([]float64, len(ps)), 1.
 	for rank := len(ps); rank > 0; rank-- {

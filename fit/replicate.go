@@ -14,11 +14,8 @@ import (
 type Replicates [][]float64
 
 // Launches counts the values of all sessions.
-func (r Replicates) Launches() (n int) {
-	for _, session := range r {
-		n += len(session)
-	}
-	return n
+func (r Replicates) Launches() int {
+	return lists.Sum(r, func(session []float64) int { return len(session) })
 }
 
 // WidestFactor limits the upper bound of an interval over sessions, relative to its centre. Student's

@@ -26,9 +26,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 	block := strings.EqualFold(how, "block")
 	switch {
 	case len(cores) == 0 && block && nodes > 0: // cores cannot be told apart
-		for core := range (ranks + nodes - 1) / nodes {
-			cores = append(cores, core)
-		}
+		cores = lists.Indices((ranks + nodes - 1) / nodes)
 	case len(cores) == 0 && nodes < ranks:
 		return Order{}, fmt.Errorf("mapping %.40q: nothing says which cores a node has: take parameters of a machine that says so, of taulop sweep or of tables of messages", how)
 	case len(cores) == 0: // one rank a node
@@ -71,10 +69,7 @@ func By(how string, levels numa.Levels, ranks, nodes int) (Order, error) {
 // Cores are the cores of levels in mpirun's order, hwloc's logical one: all cores of a group before those of
 // the next, whatever the operating system's numbers.
 func Cores(levels numa.Levels) numa.CPUSet {
-	var cores numa.CPUSet
-	for _, l := range levels {
-		cores = append(cores, slices.Concat(l.Groups...)...)
-	}
+	cores := slices.Concat(lists.Concat(levels, func(l numa.Level) []numa.CPUSet { return l.Groups })...)
 	return logical(numa.SetOf(cores...), levels)
 }
 

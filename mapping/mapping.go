@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 )
 
@@ -200,9 +201,7 @@ func (m *Map) Used() int {
 func (m *Map) Largest() (most int) {
 	switch {
 	case m.list != nil:
-		for _, slot := range m.slots {
-			most = max(most, int(slot)+1)
-		}
+		most = lists.Most(m.slots, func(slot int32) int { return int(slot) + 1 })
 	case m.plane > 0:
 		round := m.plane * m.Nodes
 		most = m.Ranks/round*m.plane + min(m.Ranks%round, m.plane)

@@ -204,9 +204,5 @@ func (s *sum) add(t Term) {
 }
 
 func total(terms []Term) float64 {
-	var seconds float64
-	for _, t := range terms {
-		seconds += t.Times * t.Seconds
-	}
-	return seconds
+	return lists.Sum(terms, func(t Term) float64 { return t.Times * t.Seconds })
 }

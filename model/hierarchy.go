@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -83,9 +84,7 @@ func (p *Predictor) hierarchy(f *params.File) error {
 			h.network = len(h.levels)
 		} else {
 			known = append(known, numa.Level{Name: l.Name, Groups: l.Groups})
-			for _, group := range l.Groups {
-				times.groupCores = max(times.groupCores, len(group))
-			}
+			times.groupCores = lists.Most(l.Groups, numa.CPUSet.Len)
 		}
 		h.levels = append(h.levels, times)
 	}
@@ -154,11 +153,7 @@ func (h *Hierarchy) placeCores(all, known numa.Levels) {
 		sharers[h.memoryOf[core]]++
 		h.sharers = max(h.sharers, sharers[h.memoryOf[core]])
 	}
-	cores := make([]int, last+1)
-	for core := range cores {
-		cores[core] = core
-	}
-	h.levelOf = known.Between(cores)
+	h.levelOf = known.Between(lists.Indices(last + 1))
 	for _, row := range h.levelOf {
 		for b, level := range row {
 			if level < 0 { // as the farthest

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // A turn is what a rank posts before it waits for all of it: the messages that it sends and
@@ -35,10 +36,7 @@ func (h *Hierarchy) simulation(s *collective.Schedule) (*simulation, error) {
 		return nil, err
 	}
 	sim := &simulation{h: h, ranks: make([]rank, ranks), turns: make([][]turn, ranks), last: slices.Repeat([]int32{-1}, ranks)}
-	nodeCount, memories := slices.Max(nodes)+1, 1
-	for _, m := range h.memoryOf {
-		memories = max(memories, m+1)
-	}
+	nodeCount, memories := slices.Max(nodes)+1, max(1, lists.Most(h.memoryOf, func(m int) int { return m + 1 }))
 	perNode := make([]int, nodeCount)
 	for r, node := range nodes {
 		sim.ranks[r] = rank{node: node, core: cores[r], turn: -1, waitedFor: -1, posting: posting{stage: -1, firstReceive: -1}}

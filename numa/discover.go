@@ -201,11 +201,8 @@ func (t tree) siblings(m *Machine, online CPUSet, idFile string, ids []map[int]i
 // mostly is the commonest number of a set's CPUs, the first of equally common ones, and the CPUs with
 // another number; known is false where no CPU has a number.
 func mostly(ids map[int]int, set CPUSet) (most int, odd CPUSet, known bool) {
-	count := make(map[int]int)
 	numbered := lists.Filter(set, func(cpu int) bool { _, has := ids[cpu]; return has })
-	for _, cpu := range numbered {
-		count[ids[cpu]]++
-	}
+	count := lists.Counts(numbered, func(cpu int) int { return ids[cpu] })
 	if len(numbered) == 0 {
 		return 0, nil, false
 	}

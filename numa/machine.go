@@ -139,16 +139,10 @@ const (
 // Shared yields the data and unified caches of known size that workers use, each with the number of
 // these workers.
 func (m *Machine) Shared(workers []Worker) iter.Seq2[Cache, int] {
-	workersOn := make(map[int]int) // by CPU
-	for _, w := range workers {
-		workersOn[w.ID]++
-	}
+	workersOn := lists.Counts(workers, func(w Worker) int { return w.ID })
 	return func(yield func(Cache, int) bool) {
 		for _, c := range m.dataCaches() {
-			n := 0
-			for _, cpu := range c.CPUs {
-				n += workersOn[cpu]
-			}
+			n := lists.Sum(c.CPUs, func(cpu int) int { return workersOn[cpu] })
 			if n > 0 && c.Bytes > 0 && !yield(c, n) {
 				return
 			}
@@ -222,9 +216,5 @@ func (m *Machine) CacheShares() (bytes []int) {
 
 // LineBytes is the largest line size of the data and unified caches; 64 if unknown.
 func (m *Machine) LineBytes() int {
-	bytes := 0
-	for _, cache := range m.dataCaches() {
-		bytes = max(bytes, cache.LineBytes)
-	}
-	return cmp.Or(bytes, 64)
+	return cmp.Or(lists.Most(m.dataCaches(), func(c Cache) int { return c.LineBytes }), 64)
 }

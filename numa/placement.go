@@ -291,10 +291,7 @@ func (m *Machine) Couple(p Placement) Placement {
 	left := slices.Clone(p.Workers)
 	p.Workers = nil
 	for _, fit := range []func(a, b Worker) bool{closest, neighbours} {
-		units := make(map[int]int)
-		for _, w := range left {
-			units[d.unit(w.CPU)]++
-		}
+		units := lists.Counts(left, func(w Worker) int { return d.unit(w.CPU) })
 		var single []Worker
 		for len(left) > 0 {
 			first := left[0]

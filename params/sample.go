@@ -100,10 +100,7 @@ func (f *File) Loads() (typical []Loads) {
 		placement numa.Policy
 		tau       int
 	}
-	var all []Loads
-	for _, launch := range f.Launches {
-		all = append(all, launch.Loads...)
-	}
+	all := lists.Concat(f.Launches, func(l Launch) []Loads { return l.Loads })
 	most := func(a, b Loads) int {
 		return cmp.Or(cmp.Compare(b.InCache(), a.InCache()), cmp.Compare(a.Placement, b.Placement), a.Tau-b.Tau)
 	}
@@ -209,11 +206,8 @@ func (c *Cell) InSession(f *File, session int) (n int) {
 }
 
 // Sessions is the number of sessions.
-func (f *File) Sessions() (n int) {
-	for _, l := range f.Launches {
-		n = max(n, l.Session+1)
-	}
-	return n
+func (f *File) Sessions() int {
+	return lists.Most(f.Launches, func(l Launch) int { return l.Session + 1 })
 }
 
 func (s Sample) check() error {

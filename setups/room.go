@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/shm"
 )
@@ -71,13 +72,10 @@ func (f Fit) Rows(ks []int) (fitting []int, arena int, err error) {
 // mostOfNodes bounds a worker's user buffer by a quarter of its node's free memory, shared among the node's
 // workers: off cache a worker has two. A machine of one node was checked as a whole.
 func (f Fit) mostOfNodes() int64 {
-	workers := make(map[int]int64) // by node
-	for _, w := range f.Placement.Workers {
-		workers[w.UserNode]++
-	}
+	workers := lists.Counts(f.Placement.Workers, func(w numa.Worker) int { return w.UserNode })
 	most := int64(math.MaxInt64)
 	for _, node := range f.Nodes {
-		if n := workers[node.ID]; n > 0 && len(f.Nodes) > 1 {
+		if n := int64(workers[node.ID]); n > 0 && len(f.Nodes) > 1 {
 			most = min(most, node.FreeBytes/4/n)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/internal/calls"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/shm"
@@ -107,10 +108,7 @@ func all(pinned <-chan error) (err error) {
 // newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
 	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}}
-	cores := make(map[int]int) // workers of each
-	for _, place := range p.Workers {
-		cores[place.Core]++
-	}
+	cores := lists.Counts(p.Workers, func(w numa.Worker) int { return w.Core })
 	for id, place := range p.Workers {
 		t.patterns = append(t.patterns, pattern(id))
 		w := &worker{

@@ -64,10 +64,7 @@ func read(paths []string) (files []*params.File) {
 
 // compared is a comparison of two files in all sizes that both have.
 func compared(a, b *params.File) *compare.Comparison {
-	has := make(map[params.Key]bool)
-	for _, c := range a.Cells {
-		has[c.Key] = true
-	}
+	has := lists.ToMap(a.Cells, func(c params.Cell) (params.Key, bool) { return c.Key, true })
 	both := lists.Filter(b.Cells, func(c params.Cell) bool { return c.Kind == params.TransferCell && has[c.Key] })
 	sizes := lists.Rising(lists.Map(both, func(c params.Cell) int { return c.Bytes }))
 	of := func(sizes ...int) (*compare.Comparison, error) {
@@ -168,10 +165,7 @@ func calls(c *compare.Comparison) (all []call) {
 
 // benchstat calls the same cells by all of their samples, as golang.org/x/perf/cmd/benchstat does.
 func benchstat(a, b *params.File) (all []call) {
-	before := make(map[params.Key][]float64)
-	for _, c := range a.Cells {
-		before[c.Key] = c.Values()
-	}
+	before := lists.ToMap(a.Cells, func(c params.Cell) (params.Key, []float64) { return c.Key, c.Values() })
 	for _, c := range b.Cells {
 		was, is := before[c.Key], c.Values()
 		if c.Kind != params.TransferCell || c.Tau < 2 || len(was) == 0 || len(is) == 0 {

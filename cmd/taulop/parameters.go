@@ -277,10 +277,7 @@ func (s stateChoice) each(machines []compare.Machine) (all []compare.Machine, er
 	if s.like != nil {
 		return machines, s.of(machines)
 	}
-	for _, m := range machines {
-		all = append(all, m.Each()...)
-	}
-	return all, nil
+	return lists.Concat(machines, compare.Machine.Each), nil
 }
 
 // read reads a parameter file in the state; what begins an error.

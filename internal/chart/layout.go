@@ -78,11 +78,7 @@ func (c *Chart) layout(width vg.Length) *layout {
 	l.caption = wrap(c.Caption, captionStyle, inner)
 	l.height = 2*margin + lineSpacing*(titleSize*vg.Length(len(l.title))+smallSize*vg.Length(len(l.caption))) + panelGap
 	high := min(max(0.58*width, 130), 380)
-	var shares vg.Length
-	for _, p := range c.Panels {
-		shares += p.share()
-	}
-	high = min(high, pageRoom/shares)
+	high = min(high, pageRoom/lists.Sum(c.Panels, Panel.share))
 	for i, p := range c.Panels {
 		made := l.panel(p, c.Panels, inner, p.share()*high)
 		if p.Heat == nil && i < len(c.Panels)-1 && c.Panels[i+1].X == p.X {
@@ -298,10 +294,8 @@ func (l *layout) arrange(width vg.Length) {
 		l.columns = nil
 		total := -entryGap
 		for column := range slices.Chunk(l.legend, rows) {
-			var w vg.Length
-			for _, e := range column {
-				w = max(w, thumbWidth+thumbGap+min(legendStyle.Width(e.name), width)) // a name that does not fit is shortened
-			}
+			// A name that does not fit is shortened.
+			w := lists.Most(column, func(e entry) vg.Length { return thumbWidth + thumbGap + min(legendStyle.Width(e.name), width) })
 			l.columns = append(l.columns, w)
 			total += w + entryGap
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/processmap"
 	"github.com/taulop/taulop/internal/view"
 )
@@ -26,15 +27,10 @@ func ProcessMap(r *processmap.Result, _ Choice) (*Chart, error) {
 		}
 		c.Caption = append(c.Caption, fmt.Sprintf("%.1f %% less %s than block, %.1f %% less than cyclic", 100**m.OverBlock, what, 100**m.OverCyclic))
 	}
-	before := make([]int, r.Processes)
-	for process := range before {
-		before[process] = process
-	}
-	position := make(map[int]int) // of cores within a node
+	before := lists.Indices(r.Processes)
+	var position map[int]int // of cores within a node
 	if n := len(r.Groups); n > 0 {
-		for i, core := range slices.Concat(r.Groups[n-1]...) {
-			position[core] = i
-		}
+		position = lists.Index(slices.Concat(r.Groups[n-1]...), func(core int) int { return core })
 	}
 	after := slices.Clone(before)
 	at := func(process int) int {

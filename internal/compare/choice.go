@@ -53,12 +53,7 @@ func (choice Choice) sharing(machines []Machine) []Machine {
 		}
 		return lists.Unique(keys)
 	})
-	owners := make(map[params.Key]int)
-	for _, keys := range contents {
-		for _, k := range keys {
-			owners[k]++
-		}
-	}
+	owners := lists.Counts(slices.Concat(contents...), func(k params.Key) params.Key { return k })
 	var some []Machine
 	for i, m := range machines {
 		if slices.ContainsFunc(contents[i], func(k params.Key) bool { return owners[k] > 1 }) {

@@ -170,12 +170,7 @@ func (o *Overview) inState(machines []*Reduced) []*Reduced {
 	if len(states) == 0 {
 		return machines
 	}
-	share := func(s InState) (sum float64) {
-		for _, m := range s.Machines {
-			sum += m.Share
-		}
-		return sum
-	}
+	share := func(s InState) float64 { return lists.Sum(s.Machines, func(m MachineState) float64 { return m.Share }) }
 	most := slices.MaxFunc(states, func(a, b InState) int {
 		return cmp.Or(len(a.Machines)-len(b.Machines), cmp.Compare(share(a), share(b)))
 	})

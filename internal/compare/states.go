@@ -94,10 +94,7 @@ func match(machines []string, of [][]params.State) (all []InState) {
 	}
 	for i := range all {
 		s := &all[i]
-		s.at = make(map[string]int, len(s.Machines))
-		for at, m := range s.Machines {
-			s.at[m.Machine] = at
-		}
+		s.at = lists.Index(s.Machines, func(m MachineState) string { return m.Machine })
 	}
 	slices.SortFunc(all, func(a, b InState) int { return cmp.Or(cmp.Compare(a.NS, b.NS), cmp.Compare(a.Slow, b.Slow)) })
 	return all

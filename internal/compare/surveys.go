@@ -72,10 +72,7 @@ func ofSurvey(c params.Cell) bool { return c.Variant != nil && c.Time.Center > 0
 // surveyRow compares a machine's cells with the cells of the first file.
 func surveyRow(firstFile *params.File, m Machine, first []params.Cell, test fit.Test) SurveyRow {
 	row := SurveyRow{Machine: m.Name}
-	ones := make(map[params.Key]params.Cell)
-	for _, c := range first {
-		ones[c.Key] = c
-	}
+	ones := lists.ToMap(first, func(c params.Cell) (params.Key, params.Cell) { return c.Key, c })
 	var sum, farthest float64
 	for _, c := range m.File.Cells {
 		one, found := ones[c.Key]

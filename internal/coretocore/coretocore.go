@@ -13,6 +13,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -126,9 +127,7 @@ const Whole = "same machine"
 // all CPUs. It fails if CPUs and rows differ in number.
 func (m Matrix) File(cpus []int, levels numa.Levels) (*params.File, error) {
 	if cpus == nil {
-		for i := range m {
-			cpus = append(cpus, i)
-		}
+		cpus = lists.Indices(len(m))
 	}
 	if len(cpus) != len(m) {
 		return nil, fmt.Errorf("the matrix is of %d CPUs, not of %d", len(m), len(cpus))

@@ -85,10 +85,7 @@ func slowCPUs(f *params.File) (slow []SlowCPU) {
 
 // mostlyLastOf is the CPU that was last most often, without placement and τ.
 func mostlyLastOf(visits []params.Sample) (s SlowCPU) {
-	times := make(map[int32]int)
-	for _, v := range visits {
-		times[v.Last]++
-	}
+	times := lists.Counts(visits, func(v params.Sample) int32 { return v.Last })
 	cpu := slices.MaxFunc(slices.Sorted(maps.Keys(times)), func(a, b int32) int { return times[a] - times[b] })
 	last, all := make(map[int32][]float64), make(map[int32]int) // by launch
 	for _, v := range visits {

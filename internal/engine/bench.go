@@ -79,10 +79,7 @@ func (b *Bench) team(p numa.Placement, where string, begin func(numa.Placement) 
 		b.teams = append(slices.Delete(b.teams, i, i+1), s)
 		return s.Team, nil
 	}
-	threads := len(p.Workers)
-	for _, s := range b.teams {
-		threads += s.Tau()
-	}
+	threads := len(p.Workers) + lists.Sum(b.teams, func(s *seat) int { return s.Tau() })
 	for len(b.teams) > 0 && threads > mostThreads {
 		threads -= b.teams[0].Tau()
 		b.dismiss(b.teams[0])

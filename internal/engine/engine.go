@@ -19,6 +19,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/doubt"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/params"
 )
@@ -225,10 +226,7 @@ func newRun(x *Experiment) (*run, error) {
 		r.Start = start
 	}
 	r.looks, r.states = x.File.Looks(), x.File.Sort()
-	index := make(map[params.Key]int) // in the file
-	for i, c := range x.File.Cells {
-		index[c.Key] = i
-	}
+	index := lists.Index(x.File.Cells, keyOf)
 	x.enough = make(map[params.Key]bool)
 	most, fresh := 0, false
 	for _, c := range x.Cells {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/params"
 )
 
@@ -203,17 +204,9 @@ func remove(f *os.File) {
 // recover adds the results in a journal to the experiment's file.
 func (x *Experiment) recover(in *os.File) (added int, err error) {
 	f := x.File
-	launches := make(map[string]int)
-	for i, l := range f.Launches {
-		launches[l.Began] = i
-	}
-	index, planned := make(map[params.Key]int), make(map[params.Key]params.Cell)
-	for i, c := range f.Cells {
-		index[c.Key] = i
-	}
-	for _, c := range x.Cells {
-		planned[c.Key] = c.Cell
-	}
+	launches := lists.Index(f.Launches, func(l params.Launch) string { return l.Began })
+	index := lists.Index(f.Cells, keyOf)
+	planned := lists.ToMap(x.Cells, func(c Cell) (params.Key, params.Cell) { return c.Key, c.Cell })
 	var damaged error
 	j, launch, touched := &journal{File: in}, -1, make(map[int]bool) // sessions
 	err = j.read(func(e entry) {

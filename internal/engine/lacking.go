@@ -6,16 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
 
 // Lacking are the cells without an interval, and the number of visited ones among them.
 func (x *Experiment) Lacking() (lacking []Cell, visited int) {
-	known := make(map[params.Key]bool)
-	for i := range x.File.Cells {
-		known[x.File.Cells[i].Key] = x.known(&x.File.Cells[i])
-	}
+	known := lists.ToMap(x.File.Cells, func(c params.Cell) (params.Key, bool) { return c.Key, x.known(&c) })
 	for _, c := range x.Cells {
 		if interval, there := known[c.Key]; !interval {
 			lacking = append(lacking, c)
@@ -38,10 +36,8 @@ func (x *Experiment) Left() time.Duration {
 			visits += float64(len(l.Probe))
 		}
 	}
-	states, index := x.File.Sort(), make(map[params.Key]int)
-	for i := range x.File.Cells {
-		c := &x.File.Cells[i]
-		index[c.Key] = i
+	states, index := x.File.Sort(), lists.Index(x.File.Cells, keyOf)
+	for _, c := range x.File.Cells {
 		for _, s := range c.Samples {
 			if x.File.Launches[s.Launch].Session == x.Session {
 				visits++
@@ -64,6 +60,8 @@ func (x *Experiment) Left() time.Duration {
 	}
 	return time.Duration(left * seconds / visits * float64(time.Second))
 }
+
+func keyOf(c params.Cell) params.Key { return c.Key }
 
 // Missing says how many cells lack samples; nil: none does.
 func (x *Experiment) Missing() error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/survey/access"
 	"github.com/taulop/taulop/numa"
@@ -292,10 +293,7 @@ func (m *multiplication) check(r *rank) error {
 	wrong := func(what string, got, want float64) error {
 		return fmt.Errorf("a matrix product: %s of the block at %d, %d is %g, want %g: this machine's arithmetic cannot be trusted", what, r.i, r.j, got, want)
 	}
-	var sum, want float64
-	for _, a := range r.a {
-		sum += a
-	}
+	sum, want := lists.Sum(r.a, func(a float64) float64 { return a }), 0.
 	for k := range all {
 		var column, row float64
 		for i := range n {

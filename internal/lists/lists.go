@@ -33,6 +33,59 @@ func Filter[T any](list []T, take func(T) bool) (taken []T) {
 	return taken
 }
 
+// Sum is the sum of f's values.
+func Sum[T any, N cmp.Ordered](list []T, f func(T) N) (sum N) {
+	for _, t := range list {
+		sum += f(t)
+	}
+	return sum
+}
+
+// Most is the largest of f's values; zero if none is larger.
+func Most[T any, N cmp.Ordered](list []T, f func(T) N) (most N) {
+	for _, t := range list {
+		most = max(most, f(t))
+	}
+	return most
+}
+
+// Counts are the numbers of elements by key.
+func Counts[T any, K comparable](list []T, key func(T) K) map[K]int {
+	counts := make(map[K]int)
+	for _, t := range list {
+		counts[key(t)]++
+	}
+	return counts
+}
+
+// ToMap is the map of f's keys and values; of equal keys it has the last value.
+func ToMap[T any, K comparable, V any](list []T, f func(T) (K, V)) map[K]V {
+	values := make(map[K]V, len(list))
+	for _, t := range list {
+		k, v := f(t)
+		values[k] = v
+	}
+	return values
+}
+
+// Index is the map of keys to the elements' indices; of equal keys it has the last one.
+func Index[T any, K comparable](list []T, key func(T) K) map[K]int {
+	index := make(map[K]int, len(list))
+	for i, t := range list {
+		index[key(t)] = i
+	}
+	return index
+}
+
+// Indices are the numbers from 0 to n−1.
+func Indices(n int) (all []int) {
+	all = slices.Grow(all, max(n, 0))
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
 // Unique are the elements without repetitions.
 func Unique[T comparable](list []T) (first []T) {
 	for _, t := range list {

@@ -36,6 +36,13 @@ func TestLists(t *testing.T) {
 	if got := fmt.Sprint(Groups(numbers, func(n int) int { return n % 2 })); got != "[[3 1 3 1] [2]]" {
 		t.Errorf("Groups: %s", got)
 	}
+	if got := fmt.Sprint(Sum(numbers, func(n int) int { return n * n }), Most(numbers, func(n int) int { return -n }), Most(numbers, func(n int) int { return n })); got != "24 0 3" {
+		t.Errorf("Sum and Most: %s", got)
+	}
+	self := func(n int) int { return n }
+	if got := fmt.Sprint(Counts(numbers, self), Index(numbers, self), ToMap(numbers, func(n int) (int, string) { return n, strconv.Itoa(-n) }), Indices(3)); got != "map[1:2 2:1 3:2] map[1:4 2:3 3:2] map[1:-1 2:-2 3:-3] [0 1 2]" {
+		t.Errorf("Counts, Index, ToMap and Indices: %s", got)
+	}
 	rising := []int(nil)
 	for _, n := range numbers {
 		rising = Insert(rising, n)
@@ -43,7 +50,7 @@ func TestLists(t *testing.T) {
 	if !slices.Equal(rising, []int{1, 2, 3}) {
 		t.Errorf("Insert: %v", rising)
 	}
-	if Map(nil, strconv.Itoa) != nil || Filter(numbers, func(int) bool { return false }) != nil || Unique[int](nil) != nil {
+	if Map(nil, strconv.Itoa) != nil || Filter(numbers, func(int) bool { return false }) != nil || Unique[int](nil) != nil || Indices(0) != nil {
 		t.Error("an empty list is not nil")
 	}
 }

@@ -99,11 +99,7 @@ func grouped[R any](rows []R, key func(*R) callKey) [][]*R {
 
 // Least is the share that costs must differ by to be told apart.
 func (p *Predictions) Least() float64 {
-	least := alike
-	for _, r := range p.Rows {
-		least = max(least, r.spread)
-	}
-	return least
+	return max(alike, lists.Most(p.Rows, func(r Prediction) float64 { return r.spread }))
 }
 
 // SomeAlike tells whether there are several algorithms of a call with none marked, as they are alike.

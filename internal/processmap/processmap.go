@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mapping/heuristic"
 )
@@ -122,9 +123,7 @@ func Run(r Request) (*Result, error) {
 			return nil, err
 		}
 		result.Predicted = r.Model.Says
-		for _, warning := range r.Model.Warnings {
-			result.Warnings = append(result.Warnings, warning.Error())
-		}
+		result.Warnings = append(result.Warnings, lists.Map(r.Model.Warnings, error.Error)...)
 		if program.alike {
 			result.Warnings = append(result.Warnings, "the parameters tell no levels of a node apart, so that no mapping within it is predicted better than another: measure levels with taulop sweep")
 		}
@@ -134,11 +133,8 @@ func Run(r Request) (*Result, error) {
 		if tidy := machine.Tidy(places); slices.Equal(machine.Shares(x, tidy), shares) && method != Cyclic {
 			places = tidy
 		}
-		m := Mapping{Method: method, Places: places}
-		for _, share := range shares {
-			m.Levels = append(m.Levels, LevelCost{Share: share})
-		}
-		m.HopBytes = heuristic.HopBytes(shares)
+		m := Mapping{Method: method, Places: places, HopBytes: heuristic.HopBytes(shares)}
+		m.Levels = lists.Map(shares, func(share heuristic.Share) LevelCost { return LevelCost{Share: share} })
 		if program != nil {
 			if err := program.cost(&m); err != nil {
 				return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -19,9 +20,7 @@ func modules(t tree, m *numa.Machine) *params.Memory {
 	table := t.Bytes("sys/firmware/dmi/tables/DMI")
 	if table == nil { // a file for each structure, by a kernel module
 		files, _ := fs.Glob(t, "sys/firmware/dmi/entries/17-*/raw")
-		for _, file := range files[:min(len(files), mostDevices)] {
-			table = append(table, t.Bytes(file)...)
-		}
+		table = lists.Concat(files[:min(len(files), mostDevices)], t.Bytes)
 	}
 	memory := memoryIn(table)
 	if memory != nil {

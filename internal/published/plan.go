@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/plan"
 	"github.com/taulop/taulop/mpi"
 )
@@ -104,10 +105,7 @@ func (j *Judged) took(s mpi.Setting) float64 {
 func cheapest(cells []plan.Cell, most int) (timed [][]int) {
 	for i := range cells {
 		options := cells[i].Options
-		chosen := make([]int, len(options))
-		for o := range chosen {
-			chosen[o] = o
-		}
+		chosen := lists.Indices(len(options))
 		slices.SortStableFunc(chosen[1:], func(a, b int) int { return cmp.Compare(options[a].Seconds, options[b].Seconds) })
 		timed = append(timed, chosen[:min(len(chosen), most+1)])
 	}

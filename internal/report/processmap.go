@@ -137,10 +137,7 @@ func sayMapping(r *processmap.Result, w *document.Document) {
 	for process, place := range m.Places {
 		processes[place] = strconv.Itoa(process)
 	}
-	var cores []int // by package
-	for i := range r.Cores {
-		cores = append(cores, i)
-	}
+	cores := lists.Indices(len(r.Cores)) // by package
 	slices.SortFunc(cores, func(a, b int) int {
 		return cmp.Or(r.Cores[a].Package-r.Cores[b].Package, r.Cores[a].Core-r.Cores[b].Core)
 	})

@@ -99,10 +99,7 @@ func places(plan params.Plan) []params.Selection {
 
 // writeTransfers writes a plan's transfers through buffers of a number of segments, of bytes each.
 func writeTransfers(w *document.Document, f *params.File, segments, bytes int) {
-	at := make(map[params.Key]params.Cell)
-	for _, c := range f.Cells {
-		at[c.Key] = c
-	}
+	at := lists.ToMap(f.Cells, func(c params.Cell) (params.Key, params.Cell) { return c.Key, c })
 	var blank []string
 	through := params.Key{Segments: segments, SegmentBytes: bytes}
 	first := segments == f.Plan.Segments && bytes == f.Plan.SegmentBytes

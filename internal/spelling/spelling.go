@@ -4,6 +4,8 @@ package spelling
 import (
 	"fmt"
 	"strings"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Suggest is the end of an error about an unknown name: the nearest known name, if any is near,
@@ -48,10 +50,7 @@ func dashed(name string) string {
 
 // edits is the distance between two names (optimal string alignment).
 func edits(a, b string) int {
-	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
+	before, row := make([]int, len(b)+1), lists.Indices(len(b)+1)
 	for i := range len(a) {
 		above := row
 		row = make([]int, len(b)+1)

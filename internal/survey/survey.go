@@ -154,10 +154,7 @@ func Add(x *engine.Experiment, s *Survey, r Request, m *numa.Machine) (warnings 
 	if err != nil {
 		return warnings, err
 	}
-	tier := 0
-	for _, c := range x.Cells {
-		tier = max(tier, c.Tier+1)
-	}
+	tier := lists.Most(x.Cells, func(c engine.Cell) int { return c.Tier + 1 })
 	for _, c := range cells {
 		c.Survey, c.Tier = s.Name, c.Tier+tier
 		x.Cells = append(x.Cells, c)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/collective"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/params"
 )
@@ -103,9 +104,5 @@ func sizeOf(c *collective.Collective, how counted, size, p int) int {
 // ofBlocks reports whether m of a call is one rank's block of a larger vector.
 func ofBlocks(c *collective.Collective) bool {
 	call := collective.Call{P: 2, M: 1}
-	all := 0
-	for _, part := range c.Promise(call, 0) {
-		all += part.Size()
-	}
-	return max(all, c.Brings(call, 0).Bytes) > call.M
+	return max(lists.Sum(c.Promise(call, 0), collective.Part.Size), c.Brings(call, 0).Bytes) > call.M
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -29,11 +30,7 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 		return nil, err
 	}
 	f.Provenance.Levels = levels
-	var cores numa.CPUSet
-	for _, l := range levels {
-		cores = append(cores, slices.Concat(l.Groups...)...)
-	}
-	f.Provenance.Online = numa.SetOf(cores...)
+	f.Provenance.Online = mapping.Cores(levels)
 	f.Provenance.Allowed = f.Provenance.Online
 	times := make(map[params.Key][]float64)
 	add := func(level, parameter string, tau, bytes int, ns float64) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
@@ -210,16 +211,9 @@ func (t *topology) blocks() (numa.Levels, error) {
 		case size > maxCores || most > 0 && (size <= most || size%most != 0):
 			return nil, fmt.Errorf("level %s: groups of %d cores are not made of groups of %d", name, size, most)
 		}
-		blocks[i], most = firstCores(size), size
+		blocks[i], most = lists.Indices(size), size
 	}
 	return t.levels(blocks, most)
-}
-
-func firstCores(n int) (cores numa.CPUSet) {
-	for core := range n {
-		cores = append(cores, core)
-	}
-	return cores
 }
 
 // levels divide all cores of a node into groups like one of each level; nil: it has no groups.
@@ -285,14 +279,7 @@ func (t *topology) check(levels numa.Levels) error {
 // groups are the levels' groups by pairs of cores: the connected components of pairs at the level or closer,
 // by union-find. Cores without pairs are in groups like the largest one.
 func (t *topology) groups() (numa.Levels, error) {
-	most := 0
-	for _, m := range t.pairs {
-		most = max(most, m.From, m.To)
-	}
-	parent := make([]int, most+1)
-	for core := range parent {
-		parent[core] = core
-	}
+	parent := lists.Indices(lists.Most(t.pairs, func(m Message) int { return max(m.From, m.To) }) + 1)
 	root := func(core int) int {
 		for parent[core] != core {
 			parent[core] = parent[parent[core]]
@@ -302,7 +289,7 @@ func (t *topology) groups() (numa.Levels, error) {
 	}
 	largest := make([]numa.CPUSet, len(t.names)) // of each level
 	inner := 1
-	cores := max(most+1, t.head[node])
+	cores := max(len(parent), t.head[node])
 	for i, name := range t.names[:t.within] {
 		last := i == t.within-1 // the node
 		for _, m := range t.pairs {
@@ -328,7 +315,7 @@ func (t *topology) groups() (numa.Levels, error) {
 		}
 		if last {
 			cores = (cores + inner - 1) / inner * inner
-			group = firstCores(cores)
+			group = lists.Indices(cores)
 		}
 		largest[i], inner = group, len(group)
 	}

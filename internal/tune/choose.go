@@ -101,10 +101,7 @@ func (c *Chooser) own(of *collective.Collective, p, m int) (mpi.Setting, bool) {
 // promising orders settings for quick evaluation: first the one before, which is likely cheap, then
 // settings of few segments; the others then stop at the limit.
 func promising(settings []mpi.Setting, before mpi.Setting) []int {
-	order := make([]int, len(settings))
-	for i := range order {
-		order[i] = i
-	}
+	order := lists.Indices(len(settings))
 	rank := func(s mpi.Setting) int {
 		switch {
 		case s == before:

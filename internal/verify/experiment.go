@@ -379,10 +379,7 @@ func ofSegments(k params.Key) bool {
 
 // unmeasured are the cells without samples.
 func (e *Experiment) unmeasured() []engine.Cell {
-	measured := make(map[params.Key]bool)
-	for _, c := range e.File.Cells {
-		measured[c.Key] = len(c.Samples) > 0
-	}
+	measured := lists.ToMap(e.File.Cells, func(c params.Cell) (params.Key, bool) { return c.Key, len(c.Samples) > 0 })
 	return lists.Filter(e.engine.Cells, func(c engine.Cell) bool { return !measured[c.Key] })
 }
 
@@ -421,14 +418,8 @@ func (e *Experiment) OutOfTime() bool { return !e.NoSweep && e.Short() != nil }
 // enough estimates the time to visit every cell as often as an interval needs, from the visits
 // made.
 func (e *Experiment) enough() time.Duration {
-	var seconds float64
-	visits := 0
-	for _, l := range e.File.Launches {
-		seconds += l.Seconds
-	}
-	for _, c := range e.File.Cells {
-		visits += len(c.Samples)
-	}
+	seconds := lists.Sum(e.File.Launches, func(l params.Launch) float64 { return l.Seconds })
+	visits := lists.Sum(e.File.Cells, func(c params.Cell) int { return len(c.Samples) })
 	seconds *= float64(len(e.engine.Cells)*(engine.LeastLaunches+1)) / float64(max(1, visits))
 	return time.Duration(math.Ceil(seconds/5)*5) * time.Second
 }

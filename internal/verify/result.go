@@ -40,10 +40,7 @@ type Launches struct {
 
 // launches counts the file's launches by the kind of their samples.
 func (e *Experiment) launches() (n Launches) {
-	cases := make(map[params.Key]bool)
-	for _, c := range e.Cases {
-		cases[c.Key()] = true
-	}
+	cases := lists.ToMap(e.Cases, func(c Case) (params.Key, bool) { return c.Key(), true })
 	parameters, schedules := make(map[int32]bool), make(map[int32]bool)
 	for _, c := range e.File.Cells {
 		of := parameters

@@ -37,9 +37,7 @@ func MessageCase(m int, off bool) (Case, error) {
 // Bytes is the size of all ranks' buffers.
 func (c Case) Bytes() (n int64) {
 	for rank := range c.Schedule.Call.P {
-		for _, b := range []collective.Buffer{collective.Send, collective.Recv, collective.Temp} {
-			n += int64(c.Schedule.Size(rank, b))
-		}
+		n += lists.Sum([]collective.Buffer{collective.Send, collective.Recv, collective.Temp}, func(b collective.Buffer) int64 { return int64(c.Schedule.Size(rank, b)) })
 	}
 	return n
 }

@@ -64,11 +64,7 @@ func MatrixTables(all []Matrix, plot string) []Table {
 	first := &all[0]
 	tables := []Table{{Title: first.Heading}}
 	if n := len(first.Names); n > MatrixNames {
-		pairs := 0
-		for _, g := range first.Groups {
-			pairs += g.Pairs
-		}
-		note := Table{}
+		pairs, note := lists.Sum(first.Groups, func(g Group) int { return g.Pairs }), Table{}
 		note.Note("%d pairs of %d %ss are too many for a matrix here: a parameter file holds them, and %s draws them", pairs, n, first.Axis, plot)
 		return append(tables, note)
 	}

@@ -167,10 +167,7 @@ func (t *Table) parts(widths []int, width int) (parts [][]int) {
 // writeColumns writes some columns of all rows.
 func (t *Table) writeColumns(w io.Writer, columns, widths []int, width int) {
 	last := columns[len(columns)-1]
-	before := 0
-	for _, i := range columns[:len(columns)-1] {
-		before += gap + widths[i]
-	}
+	before := lists.Sum(columns[:len(columns)-1], func(i int) int { return gap + widths[i] })
 	if len(columns) > 1 && t.Columns[columns[0]].Left { // the first column of words has no gap before it
 		before -= gap
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping/comm"
 )
 
@@ -19,11 +20,7 @@ func (m *Machine) DRB(matrix *comm.Matrix) (Mapping, error) {
 	places, ranks := m.Places(), matrix.Ranks()
 	volumes := append(matrix.Volumes(), make([][]comm.Volume, places-ranks)...)
 	d := &drb{volumes: volumes, at: make(Mapping, ranks), side: slices.Repeat([]int8{none}, places), gain: make([]int64, places)}
-	var all []int
-	for i := range places {
-		all = append(all, i)
-	}
-	d.split([]*group{m.root}, all)
+	d.split([]*group{m.root}, lists.Indices(places))
 	return d.at, nil
 }
 
@@ -99,11 +96,10 @@ func (d *drb) halved(processes []int, first int) (left, right []int) {
 	return left, right
 }
 
-func (d *drb) sum(process int) (bytes int64) {
-	for _, v := range d.volumes[process] {
-		bytes += v.Bytes
-	}
-	return bytes
+func (d *drb) sum(process int) int64 { return bytesOf(d.volumes[process]) }
+
+func bytesOf(volumes []comm.Volume) int64 {
+	return lists.Sum(volumes, func(v comm.Volume) int64 { return v.Bytes })
 }
 
 // grown orders `first` processes from a seed on, each the one with the largest volume with those before it.

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping"
 	"github.com/taulop/taulop/mapping/comm"
 )
@@ -117,14 +118,11 @@ func (m *Machine) within(level int, a, b *group) bool {
 
 // moved is the same group of another node, `by` places farther.
 func (g *group) moved(by int) *group {
-	other := &group{height: g.height}
-	for _, place := range g.places {
-		other.places = append(other.places, place+by)
+	return &group{
+		height:   g.height,
+		places:   lists.Map(g.places, func(place int) int { return place + by }),
+		children: lists.Map(g.children, func(child *group) *group { return child.moved(by) }),
 	}
-	for _, child := range g.children {
-		other.children = append(other.children, child.moved(by))
-	}
-	return other
 }
 
 // Places is the number of cores.
@@ -154,11 +152,7 @@ func (m *Machine) Groups() (all [][][]int) {
 			}
 			all = append(all, groups)
 		}
-		var children []*group
-		for _, g := range level {
-			children = append(children, g.children...)
-		}
-		level = children
+		level = lists.Concat(level, func(g *group) []*group { return g.children })
 	}
 	slices.Reverse(all)
 	return all
@@ -171,10 +165,7 @@ func (m *Machine) Parts() (parts [][]int) {
 	for len(g.children) == 1 {
 		g = g.children[0]
 	}
-	for _, child := range g.children {
-		parts = append(parts, child.places)
-	}
-	return parts
+	return lists.Map(g.children, func(child *group) []int { return child.places })
 }
 
 // A Mapping is the place of each process.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mapping/comm"
 	"github.com/taulop/taulop/mapping/matching"
 )
@@ -104,12 +105,7 @@ func (w *mwpm) singles(matrix *comm.Matrix) (all []*cluster) {
 	for process := range w.machine.Places() {
 		all = append(all, &cluster{lowest: process, slot: none, bytes: make(map[*cluster]int64)})
 	}
-	var sum int64
-	for _, volumes := range matrix.Volumes() {
-		for _, v := range volumes {
-			sum += v.Bytes
-		}
-	}
+	sum := lists.Sum(matrix.Volumes(), bytesOf)
 	unit := 1 + sum/(2*matching.MaxWeight/matching.MaxVertices) // keeps weights within MaxWeight
 	for process, volumes := range matrix.Volumes() {
 		for _, v := range volumes {

@@ -111,9 +111,7 @@ func (x *index) many() (*answer, error) {
 	o, err := compare.NewOverview(x.of, compare.Choice{})
 	if err != nil {
 		a.text = "Nothing is compared: " + err.Error() + "."
-		for n := range drawn {
-			x.outliers = append(x.outliers, n)
-		}
+		x.outliers = lists.Indices(drawn)
 		return a, nil
 	}
 	a.compared, a.warnings, a.kinds = true, o.Warnings, o.Surveys

@@ -44,10 +44,7 @@ const (
 // curves combines latencies and rates, the points of each curve rising in level. A level without
 // either is left out.
 func curves(cells []params.Cell) [][]point {
-	times := make(map[params.Key]fit.Estimate)
-	for _, c := range cells {
-		times[c.Key] = c.Time
-	}
+	times := lists.ToMap(cells, func(c params.Cell) (params.Key, fit.Estimate) { return c.Key, c.Time })
 	var all []point
 	for _, c := range cells {
 		l, ok := c.Variant.(params.Load)

@@ -54,10 +54,7 @@ const (
 // pairs gives equally distant groups: noise, too, has a best cut. If the host moves CPUs, they must
 // be accepted in all states of the pairs, and always at both ends of the pairs' intervals.
 func FindGroups(p *params.Pairs, known numa.Levels) (all []Groups) {
-	level := make(map[string]int)
-	for i, l := range p.Levels {
-		level[l.Name] = i
-	}
+	level := lists.Index(p.Levels, func(l params.PairLevel) string { return l.Name })
 	pairs := make(map[[2]int]*params.Pair)
 	for i := range p.Pairs {
 		pairs[[2]int{p.Pairs[i].From, p.Pairs[i].To}] = &p.Pairs[i]
@@ -141,10 +138,7 @@ func divideBy(p *params.Pairs, cpus numa.CPUSet, level int, pairs map[[2]int]*pa
 	chance := make([]int, len(cuts))      // permutations that are as distinct
 	for n := 0; n < permutations && slices.ContainsFunc(chance, func(c int) bool { return c <= byChance }); n++ {
 		random.Shuffle(len(times.pairs), func(i, j int) { times.pairs[i], times.pairs[j] = times.pairs[j], times.pairs[i] })
-		apart := 0.0
-		for _, cut := range times.cuts() {
-			apart = max(apart, cut.apart())
-		}
+		apart := lists.Most(times.cuts(), func(cut division) float64 { return cut.apart() })
 		for i, cut := range cuts {
 			if apart >= cut.apart() {
 				chance[i]++

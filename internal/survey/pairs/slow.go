@@ -29,10 +29,7 @@ type Slow struct {
 // size and home, the worst pair first. In a level of fewer than three pairs, a pair is slow if it takes longer
 // than the median of a farther level, which Above names.
 func FindSlow(p *params.Pairs) []Slow {
-	var all []Slow
-	for _, home := range p.Each() {
-		all = append(all, slowAt(home)...)
-	}
+	all := lists.Concat(p.Each(), slowAt)
 	byScore := func(a, b Slow) int { return cmp.Compare(a.Score, b.Score) }
 	slow := []Slow{}
 	for _, of := range lists.Groups(all, func(s Slow) [2]int { return [2]int{s.From, s.To} }) {

@@ -102,10 +102,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 	if time.Duration(len(cells))*engine.LeastLaunches*r.visit() <= shortTime {
 		return cells, nil, nil
 	}
-	members, seen := make(map[string]int), make(map[string]int)
-	for _, c := range cells {
-		members[c.Like]++
-	}
+	members, seen := lists.Counts(cells, func(c engine.Cell) string { return c.Like }), make(map[string]int)
 	for i := range cells {
 		c := &cells[i]
 		n, every := seen[c.Like], max(1, members[c.Like]/repeated)
@@ -121,10 +118,7 @@ func (r Request) Cells(m *numa.Machine) (cells []engine.Cell, warnings []error, 
 // classes name the class of a cell: pairs of equal level, home and size, whose times should be equal.
 func (r Request) classes(m *numa.Machine) func(params.Key) string {
 	levels := m.Levels(numa.SetOf(r.CPUs...)).Between(r.CPUs)
-	index := make(map[int]int)
-	for i, cpu := range r.CPUs {
-		index[cpu] = i
-	}
+	index := lists.Index(r.CPUs, func(cpu int) int { return cpu })
 	return func(k params.Key) string {
 		p := k.Variant.(params.PairKey)
 		level := int8(-1)
