@@ -123,7 +123,7 @@ var (
 	imbTitle  = regexp.MustCompile(`^# Benchmarking\s+(\S+)$`)
 	imbRanks  = regexp.MustCompile(`^# #processes\s*=\s*(\d+)`)
 	imbGroups = regexp.MustCompile(`^# \(\s*(\d+) groups of (\d+) processes`)
-	imbCall   = regexp.MustCompile(`^# \S*IMB-MPI1\s.*-off_cache\b`)
+	imbCall   = regexp.MustCompile(`^# \S*IMB-MPI1\s.*\boff_cache\b`)
 	imbTypes  = regexp.MustCompile(`^# MPI_Datatype for reductions\s*:\s*(\S+)$`)
 	imbEnd    = regexp.MustCompile(`^# All processes entering MPI_Finalize$`)
 	osuTitle  = regexp.MustCompile(`^# (OSU .*?)(?:\s+v[0-9][^\s]*)?$`)
