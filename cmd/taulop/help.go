@@ -79,13 +79,17 @@ var listed = map[string]func(io.Writer){
 
 // page is the help text without flags.
 func (c command) page() string {
-	words := strings.Fields(strings.ReplaceAll(c.name+" ", " -", "-"))
-	text, err := pages.ReadFile("help/" + append(words, "taulop")[0] + ".txt")
-	if err != nil {
-		return ""
+	text := c.words
+	if text == "" {
+		words := strings.Fields(strings.ReplaceAll(c.name+" ", " -", "-"))
+		file, err := pages.ReadFile("help/" + append(words, "taulop")[0] + ".txt")
+		if err != nil {
+			return ""
+		}
+		text = string(file)
 	}
 	var b strings.Builder
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if list := listed[strings.TrimRight(line, "\n")]; list != nil {
 			list(&b)
 		} else {

@@ -49,6 +49,7 @@ type command struct {
 	plugin   bool      // for monitoring: errors exit with status 3, unknown
 	modes    []command // selected by a flag of the mode's name; each has its own flags
 	value    string    // placeholder for the value of a mode's flag; "": none
+	words    string    // help text of surveys; others have a file in help/
 }
 
 // An action runs a command after its flags are parsed.
@@ -79,7 +80,7 @@ func init() {
 	var own []command
 	for _, s := range survey.All() {
 		if s.Command != nil {
-			own = append(own, command{name: s.Name, about: s.Doc, group: surveyGroup, flags: surveyFlags(s), measures: true,
+			own = append(own, command{name: s.Name, about: s.Doc, group: surveyGroup, flags: surveyFlags(s), measures: true, words: s.Command.Help,
 				operands: operands{most: map[bool]int{true: -1}[s.Command.Takes], files: s.Command.Takes}})
 		}
 	}

@@ -11,8 +11,9 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Command is a survey as a command: its flags and its tables. Its help is a page beside those of other commands.
+// A Command is a survey as a command: its help, its flags and its tables.
 type Command struct {
+	Help   string        // before the flags
 	Time   time.Duration // default budget; 0: the task has it
 	Budget string        // its description in the help
 	Takes  bool          // arguments besides flags

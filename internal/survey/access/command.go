@@ -13,6 +13,22 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
+const help = `Access measures what touching memory costs: reading, writing, multiplying and
+dividing N elements of an array at a stride, in cache and off it, and how the
+time divides into elements, cache lines and strides.
+
+  taulop access [flags]
+
+An array holds N·stride elements. In cache the same array is passed over again
+and again; off cache passes walk through more memory than the caches hold.
+
+Examples:
+  taulop access                                      every operation on every type
+  taulop access -ops read -types float64 -stride 1,2,4,8,16
+  taulop access -size 32K,1M,64M -stride 1           arrays of these sizes
+  taulop access -o access.json                       a parameter file with every sample
+`
+
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var r Request
 	var chosen passes

@@ -29,7 +29,7 @@ var Survey = survey.Register(&survey.Survey{
 		_, err = r.settle(m, cmp.Or(p.ArenaCaches, setups.ArenaCaches))
 		return r, err
 	},
-	Command: &survey.Command{Time: 30 * time.Second, Carries: true, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 30 * time.Second, Carries: true, Flags: flags},
 	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{

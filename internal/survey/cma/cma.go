@@ -27,7 +27,7 @@ var Survey = survey.Register(&survey.Survey{
 	Time: func(m *numa.Machine) time.Duration {
 		return usual + time.Duration(m.Concurrency())*time.Second/2 // to start processes
 	},
-	Command: &survey.Command{Time: usual, Flags: flags},
+	Command: &survey.Command{Help: help, Time: usual, Flags: flags},
 	Answer:  Answer,
 	Tables:  Tables,
 })

@@ -13,6 +13,22 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
+const help = `Cma measures messages that the kernel copies straight from one process to another
+(cross memory attach, process_vm_readv), as MPI libraries have it do from some size on:
+L(m,τ) of couples of a sender and a receiver, of ranks that all send and receive, and
+of one process that many read at once; with send buffers that are rewritten before
+each message, unchanged as in most benchmarks, and with messages that their senders
+copy to where they are sent from, in the time that is measured, as collectives do.
+
+  taulop cma [flags]
+
+Examples:
+  taulop cma                        all states of buffers, in 25 s
+  taulop cma -m 64K:4M -tau 1,2     these sizes and τ alone
+  taulop sweep -with cma -o host.json
+  taulop predict -params host.json -P 4 -m 64K -transport cma bcast
+`
+
 // buffers is the largest number of buffers of a rank: to send, to receive, and to copy the message to.
 const buffers = 3
 

@@ -13,6 +13,21 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+const help = `Disk measures what reading and writing a file in DIR costs: how long a transfer
+takes to begin, and its bandwidth, past the page cache (O_DIRECT) and through it.
+
+  taulop disk [flags] DIR
+
+The file has no name, so that it is gone with the command, however that ends.
+Writing past the page cache ends when the disk has the data, which it may keep in
+a cache of its own; writing through it ends when memory has them.
+
+Examples:
+  taulop disk /scratch                          both
+  taulop disk -cache out -m 4K,1M,16M .     past the page cache alone
+  taulop disk -file 1G -o disk.json /scratch    a larger file; a parameter file with every sample
+`
+
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var r Request
 	argument.Var(f, &r.Sizes, "m", "4K,16K,64K,256K,1M,4M,16M", "sizes of a transfer in bytes, or with a unit, a `list` like 64K,1M with doubling ranges: 4K:1M", argument.Rising(argument.Sizes))

@@ -31,7 +31,7 @@ const BlockBytes = 4096
 var Survey = survey.Register(&survey.Survey{
 	Name: "disk", Doc: "what reading and writing a disk costs, page cache out and in",
 	Decode:  survey.Decoder[Request],
-	Command: &survey.Command{Time: 10 * time.Second, Takes: true, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
 	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{

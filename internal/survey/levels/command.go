@@ -14,6 +14,22 @@ import (
 	"github.com/taulop/taulop/setups"
 )
 
+const help = `Copy measures c(m,τ), a copy of m bytes while τ run at once, between every two
+levels of the memory: the caches, the worker's own memory and that of the node
+farthest away.
+
+  taulop copy [flags]
+
+Data are in a level because copies walk through more than the level before holds
+and less than this one does; whether they are shows in the times, which are
+compared. Tam's M_ctc, M_ctm and M_mtm are rows of it.
+
+Examples:
+  taulop copy                          all levels, in half a minute
+  taulop copy -tau 1 -levels L2,memory -m 1K:256K
+  taulop copy -o copy.json             a parameter file, for taulop plot copy
+`
+
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	r := Request{Sizes: CopySizes}
 	argument.Var(f, &r.Taus, "tau", "", "τ, a `list` like 1,2,4 with ranges: 2-8, or doubling 1:16 (default doubling to the number of cores)", argument.Rising(argument.Taus))

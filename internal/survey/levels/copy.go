@@ -26,7 +26,7 @@ var Survey = survey.Register(&survey.Survey{
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
 		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m), ArenaCaches: cmp.Or(p.ArenaCaches, setups.ArenaCaches)})
 	},
-	Command: &survey.Command{Time: 20 * time.Second, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
 	Answer:  Answer,
 	Tables:  Tables,
 	Doubts:  Doubts,

@@ -38,7 +38,7 @@ var Survey = survey.Register(&survey.Survey{
 		r, _, err := NewRequest(m, nil, Levels, cmp.Or(p.ArenaCaches, setups.ArenaCaches))
 		return r, err
 	},
-	Command: &survey.Command{Time: 15 * time.Second, Carries: true, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 15 * time.Second, Carries: true, Flags: flags},
 	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
@@ -49,6 +49,23 @@ var Survey = survey.Register(&survey.Survey{
 		Label: "Latency under load",
 	},
 })
+
+const help = `Loaded measures latencies while other cores read memory, from none of it to all
+that they can: of a read of memory, by a chain of reads that each wait for the one
+before, and of a cache line one way between two cores.
+
+  taulop loaded [flags]
+
+The first core measures, with the second for the pair; all others inject. A level
+is a share of what they inject at the most, and what they really inject is
+measured in the same batches.
+
+Examples:
+  taulop loaded                                 a core each
+  taulop loaded -cpus 0,2,4-7 -o loaded.json    CPU 0 measures, 0 and 2 are the pair
+  taulop loaded -levels 0,50,90,100
+  taulop plot loaded -o loaded.svg loaded.json
+`
 
 // Levels are the default injection levels, in % of full speed.
 var Levels = []int{0, 5, 10, 20, 40, 60, 80, 100}

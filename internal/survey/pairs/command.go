@@ -13,6 +13,24 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
+const help = `Pairs measures transfers between every two cores of this machine, one pair at a
+time: a null transfer one way, which is the latency, and one of 8 KB with its
+bandwidth. It finds the levels that pairs differ by (SMT siblings, shared cache,
+package, node), pairs that are slower than their level says, and groups of cores that
+the machine's description does not tell. With several nodes the memory between two
+cores lies on the writer's node, the reader's and a third one in turn.
+
+  taulop pairs [flags]
+
+Examples:
+  taulop pairs                          a matrix
+  taulop pairs -smt -o pairs.json       all CPUs, into a parameter file
+  taulop pairs -cpus 0-3 -m 64,8K,64K   four CPUs and more sizes
+  taulop pairs -addresses 16            medians over 16 pages of memory a sample
+  taulop plot pairs -o pairs.svg pairs.json
+  taulop predict -model mlognp -params pairs.json -P 8 bcast:linear bcast:binomial
+`
+
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	smt := f.Bool("smt", false, "all CPUs, not one of each core")
 	var cpus []int

@@ -32,7 +32,7 @@ var Survey = survey.Register(&survey.Survey{
 		return request(m), nil
 	},
 	Time:     func(m *numa.Machine) time.Duration { return max(survey.DefaultTime, request(m).Time(m)) },
-	Command:  &survey.Command{Most: mostLaunches, Budget: " (default 10s, or up to 11 ms a pair where there are many)", Flags: flags},
+	Command:  &survey.Command{Help: help, Most: mostLaunches, Budget: " (default 10s, or up to 11 ms a pair where there are many)", Flags: flags},
 	Answer:   Answer,
 	Tables:   Tables,
 	Matrices: Matrices,

@@ -14,6 +14,23 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
+const help = `Pack measures strided messages: p(m,d), what it takes to pack
+or unpack m bytes of elements d bytes apart, and for each level of the machine one
+way between two CPUs: o_mw contiguous, and l_mw, what the stride adds.
+
+  taulop pack [flags] [MESSAGE ...]
+
+A message is written as in the papers on log_nP: 4K8S are 4 KB at a stride of 8
+bytes, of elements of 4 bytes. Each size is measured contiguous too. Without
+messages it takes all sizes of -m at all strides of -d.
+
+Examples:
+  taulop pack                          1K8S to 64K512S, in ten seconds
+  taulop pack -cpus 0,3 4K8S 16K512S   two messages, between two CPUs
+  taulop pack -element 8 -d 8,4096 -array 64M -m 64K
+  taulop pack -o pack.json             a parameter file
+`
+
 func flags(f *flag.FlagSet) func(*numa.Machine) (survey.Task, error) {
 	var sizes, distances []int
 	r := Request{Segments: 2, SegmentBytes: 8 << 10}

@@ -30,7 +30,7 @@ var Survey = survey.Register(&survey.Survey{
 		}
 		return NewRequest(Request{Messages: messages, Pairs: Pairs(m), Caches: p.Caches, ArenaCaches: cmp.Or(p.ArenaCaches, setups.ArenaCaches), Segments: p.Segments, SegmentBytes: p.SegmentBytes})
 	},
-	Command: &survey.Command{Time: 10 * time.Second, Takes: true, Flags: flags},
+	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
 	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
