@@ -1,7 +1,6 @@
 package levels
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,7 +23,7 @@ var Survey = survey.Register(&survey.Survey{
 	Name: "copy", Doc: "c(m,τ) between every two levels of the memory",
 	Decode: survey.Decoder[Request],
 	Plan: func(m *numa.Machine, p params.Plan) (survey.Request, error) {
-		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m), ArenaCaches: cmp.Or(p.ArenaCaches, setups.ArenaCaches)})
+		return NewRequest(m, Request{Sizes: CopySizes, Taus: Taus(m), ArenaCaches: p.ArenaCaches})
 	},
 	Command: &survey.Command{Help: help, Time: 20 * time.Second, Flags: flags},
 	Answer:  Answer,
@@ -53,8 +52,8 @@ type Request struct {
 	Sizes  []int    `json:"sizes"`            // m, bytes, rising
 	Taus   []int    `json:"taus"`             // rising
 	Levels []string `json:"levels,omitempty"` // only between these; empty: all
-	// ArenaCaches is the size of working sets in memory over the last cache.
-	ArenaCaches float64 `json:"arena_caches"`
+	// ArenaCaches is the size of working sets in memory over the last cache; 0: setups.ArenaCaches.
+	ArenaCaches float64 `json:"arena_caches,omitempty"`
 	// Most and MostRemote bound the working sets in memory and remote memory of each end of a worker's
 	// copies.
 	Most       int `json:"most_bytes"`

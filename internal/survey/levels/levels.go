@@ -7,6 +7,7 @@
 package levels
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ func (l Level) cache() bool { return l.Cache > 0 }
 
 // Levels are the levels of a placement's first tau workers, the nearest to the core first, and the
 // reasons for levels left out. Caches of unknown size are none. Memory is beyond arenaCaches times the
-// last cache, see setups.NeededCaches.
+// last cache, see setups.NeededCaches; 0: setups.ArenaCaches.
 func Levels(m *numa.Machine, p numa.Placement, tau int, arenaCaches float64) (levels []Level, left []error) {
 	before := 0
 	for level := 1; level <= 4; level++ {
@@ -62,7 +63,7 @@ func Levels(m *numa.Machine, p numa.Placement, tau int, arenaCaches float64) (le
 		left = append(left, fmt.Errorf("no cache has a size that is known: only memory is measured"))
 	}
 	p.Workers = p.Workers[:tau]
-	arena := setups.ArenaOf(m, p, arenaCaches)
+	arena := setups.ArenaOf(m, p, cmp.Or(arenaCaches, setups.ArenaCaches))
 	levels = append(levels, Level{Name: Memory, Least: arena})
 	if slices.ContainsFunc(p.Workers, func(w numa.Worker) bool { return w.IntermediateNode != w.UserNode }) {
 		levels = append(levels, Level{Name: Remote, Least: arena})

@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/numa/snapshot"
 	"github.com/taulop/taulop/params"
-	"github.com/taulop/taulop/setups"
 )
 
 // machine has two cores with the caches of a Xeon of 2023: 48 KB and 2 MB each, 60 MB shared.
@@ -44,7 +43,7 @@ func TestLevels(t *testing.T) {
 	m := machine()
 	p := must.Get(m.Place(numa.Remote, 2))
 	for tau, l3 := range map[int]int{1: 15 << 20, 2: 15 << 19} {
-		levels, left := Levels(m, p, tau, setups.ArenaCaches)
+		levels, left := Levels(m, p, tau, 0)
 		want := []Level{
 			{"L1", 0, 12 << 10, 48 << 10},
 			{"L2", 96 << 10, 512 << 10, 2 << 20},
@@ -70,11 +69,11 @@ func TestLevels(t *testing.T) {
 			m.Caches[i].Bytes = 64 << 10
 		}
 	}
-	if levels, left := Levels(m, p, 1, setups.ArenaCaches); len(left) != 1 || len(levels) != 3 || levels[1].Name != "L3" {
+	if levels, left := Levels(m, p, 1, 0); len(left) != 1 || len(levels) != 3 || levels[1].Name != "L3" {
 		t.Errorf("%+v, %v", levels, left)
 	}
 	m.Caches = nil
-	if levels, left := Levels(m, p, 1, setups.ArenaCaches); len(left) != 1 || len(levels) != 1 || levels[0].Name != Memory {
+	if levels, left := Levels(m, p, 1, 0); len(left) != 1 || len(levels) != 1 || levels[0].Name != Memory {
 		t.Errorf("without caches: %+v, %v", levels, left)
 	}
 }
@@ -88,7 +87,7 @@ func cell(variant string, bytes int, ns, half float64) params.Cell {
 func TestSmallNode(t *testing.T) {
 	m := machine()
 	m.Nodes = []numa.Node{{ID: 0, CPUs: m.Allowed, MemoryBytes: 1 << 34, FreeBytes: 1 << 33}, {ID: 1, MemoryBytes: 1 << 20, FreeBytes: 1 << 20}}
-	r, err := NewRequest(m, Request{Sizes: []int{64}, Taus: []int{1}, ArenaCaches: setups.ArenaCaches})
+	r, err := NewRequest(m, Request{Sizes: []int{64}, Taus: []int{1}})
 	if err != nil || r.MostRemote != 3<<20/8 || r.Most <= r.MostRemote {
 		t.Errorf("%d and %d bytes, %v", r.Most, r.MostRemote, err)
 	}
@@ -138,7 +137,7 @@ func TestSnapshots(t *testing.T) {
 				t.Skip(err)
 			}
 			for _, tau := range taus {
-				levels, left := Levels(m, place, tau, setups.ArenaCaches)
+				levels, left := Levels(m, place, tau, 0)
 				memory := false
 				for i, l := range levels {
 					memory = memory || l.Name == Memory

@@ -28,7 +28,7 @@ var Survey = survey.Register(&survey.Survey{
 		if err != nil {
 			return nil, err
 		}
-		return NewRequest(Request{Messages: messages, Pairs: Pairs(m), Caches: p.Caches, ArenaCaches: cmp.Or(p.ArenaCaches, setups.ArenaCaches), Segments: p.Segments, SegmentBytes: p.SegmentBytes})
+		return NewRequest(Request{Messages: messages, Pairs: Pairs(m), Caches: p.Caches, ArenaCaches: p.ArenaCaches, Segments: p.Segments, SegmentBytes: p.SegmentBytes})
 	},
 	Command: &survey.Command{Help: help, Time: 10 * time.Second, Takes: true, Flags: flags},
 	Answer:  Answer,
@@ -50,8 +50,8 @@ type Request struct {
 	Messages     []strided.Message `json:"messages"`
 	Pairs        []Pair            `json:"pairs"`
 	Caches       []bool            `json:"off_cache"`
-	ArenaCaches  float64           `json:"arena_caches"` // size of off-cache arenas over the cache that holds a worker's data
-	Segments     int               `json:"segments"`     // of the channels between CPUs
+	ArenaCaches  float64           `json:"arena_caches,omitempty"` // size of off-cache arenas over the cache that holds a worker's data; 0: setups.ArenaCaches
+	Segments     int               `json:"segments"`               // of the channels between CPUs
 	SegmentBytes int               `json:"segment_bytes"`
 	Most         int               `json:"most_bytes"` // bound on a worker's off-cache arena
 }
@@ -170,7 +170,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	wanted := min(setups.ArenaOf(b.Machine, place, r.ArenaCaches), r.Most)
+	wanted := min(setups.ArenaOf(b.Machine, place, cmp.Or(r.ArenaCaches, setups.ArenaCaches)), r.Most)
 	if k.OffCache {
 		b.Keep(place, "strides", 2*int64(wanted)*int64(len(cpus)))
 	}
