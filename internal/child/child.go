@@ -32,6 +32,7 @@ var forks = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go func() {
 		runtime.LockOSThread()
+		disturbLess()
 		for fork := range c {
 			fork()
 		}

@@ -2,6 +2,7 @@ package child
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/taulop/taulop/internal/test/must"
 )
@@ -29,6 +32,11 @@ func TestMain(m *testing.M) {
 				time.Sleep(time.Hour)
 			}
 		}
+	}
+	if len(os.Args) == 2 && os.Args[1] == "slack" {
+		ns, err := unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)
+		fmt.Print(time.Duration(ns), err)
+		return
 	}
 	os.Exit(m.Run())
 }
@@ -84,6 +92,21 @@ func TestEndsWithParent(t *testing.T) {
 			syscall.Kill(id, syscall.SIGKILL)
 			t.Fatal("the child goes on without its parent")
 		}
+	}
+}
+
+// The timers of children are late, those of their parent are not.
+func TestTimersOfChildrenAreLate(t *testing.T) {
+	cmd := must.Get(Command("slack"))
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	must.Do(Start(cmd))
+	must.Do(cmd.Wait())
+	if want := fmt.Sprint(slack, nil); out.String() != want {
+		t.Errorf("a child has %q, want %q", &out, want)
+	}
+	if own := must.Get(unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)); own >= int(slack) {
+		t.Errorf("the parent has a slack of %v itself", time.Duration(own))
 	}
 }
 
