@@ -102,6 +102,7 @@ func parse(text []byte) (*Program, error) {
 	if len(text) > maxFile {
 		return nil, fmt.Errorf("a program is a short list of phases, and this has more than %d bytes: name another file", maxFile)
 	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
 	lines, err := checkNumbers(text)
 	if err != nil {
 		return nil, err
@@ -129,7 +130,8 @@ func inLine(err error) error {
 		return fmt.Errorf("line %d: there is no key %q; %s", line, printable.Part(name), spelling.Suggest(name, known))
 	case errors.As(err, &wrong):
 		line, _ := wrong.Position()
-		return fmt.Errorf("line %d: %s; docs/estimate.md says how to write a program", line, printable.Sentence(strings.TrimPrefix(wrong.Error(), "toml: ")))
+		text, _, _ := strings.Cut(strings.TrimPrefix(wrong.Error(), "toml: "), " into struct field")
+		return fmt.Errorf("line %d: %s; docs/estimate.md says how to write a program", line, printable.Sentence(text))
 	}
 	return errors.New(printable.Sentence(strings.TrimPrefix(err.Error(), "toml: ")))
 }
@@ -185,7 +187,10 @@ func checkNumbers(text []byte) (lines []int, err error) {
 			lines = append(lines, i+1)
 		}
 	}
-	phases, _ := all["phase"].([]any)
+	phases, several := all["phase"].([]any)
+	if !several {
+		phases = []any{all["phase"]} // [phase]
+	}
 	if len(lines) != len(phases) {
 		lines = nil
 	}
@@ -205,7 +210,7 @@ func atLeastOne(values map[string]any, keys ...string) error {
 		case nil, string:
 		case int64:
 			if v < 1 {
-				return fmt.Errorf("%s is %d: give a number from 1, or leave it out", key, v)
+				return fmt.Errorf("%s is %d: give a number from 1", key, v)
 			}
 		default:
 			return fmt.Errorf("%s is no whole number: write one like 64, or with a unit \"64K\"", key)
@@ -269,6 +274,9 @@ func (h *Phase) settleMessage(ranks int) error {
 		return err
 	}
 	_, err = h.schedules(algorithms, ranks, int(h.Bytes))
+	if err == nil && h.Bytes == 0 && algorithms[0].Collective != collective.Barrier {
+		err = errors.New("a message needs its size: bytes = \"64K\"")
+	}
 	return err
 }
 
