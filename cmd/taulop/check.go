@@ -168,7 +168,7 @@ func (req *checkRequest) check(ctx context.Context, out, errOut io.Writer) error
 			b = req.judge(was, x.File)
 			if b.State != compare.OK { // other possible causes
 				b.Text += beside(x.File, steal)
-				warnings = lists.Map(slices.Concat(advised(x.File.Provenance.Warnings()), starved(), steal.Warnings()), error.Error)
+				warnings = slices.Concat(x.File.Warnings, lists.Map(slices.Concat(advised(x.File.Provenance.Warnings()), starved(), steal.Warnings()), error.Error))
 			}
 			return nil
 		},

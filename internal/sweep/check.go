@@ -12,6 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
+	"github.com/taulop/taulop/shm"
 )
 
 // checked is the longest copy that is measured again: long enough to show the memory's bandwidth, short
@@ -40,6 +41,8 @@ func Check(was *params.File, m *numa.Machine, peakGBs float64, budget time.Durat
 	}
 	here.SetPeak(peakGBs, m)
 	f := &params.File{Format: params.Format, Version: params.Version, Provenance: here, Plan: was.Plan, Placements: was.Placements}
+	f.Plan.Copy = shm.CopyName()
+	warnOfCopy(f, was.Plan.Copy)
 	x := &engine.Experiment{File: f, Time: budget, FirstCPUs: transfers.FirstCPUs(was.Plan, m)}
 	if _, err := survey.Add(x, transfers.Survey, transfers.Request{Plan: was.Plan}, m); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ import (
 	"github.com/taulop/taulop/internal/engine"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/outfile"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/numa"
@@ -270,10 +271,18 @@ func (r *Request) file(m *numa.Machine) (*params.File, error) {
 	if err != nil {
 		return nil, refusef("%s cannot be gone on with here: %w", r.Path, err)
 	}
+	warnOfCopy(f, f.Plan.Copy)
 	if f.Provenance.SetPeak(r.PeakGBs, m); r.Budget > 0 {
 		f.Plan.Budget = r.Budget.Seconds()
 	}
 	return f, nil
+}
+
+// warnOfCopy warns in f if another program's launches, to be added to or compared with, copied in another way.
+func warnOfCopy(f *params.File, was string) {
+	if is := shm.CopyName(); was != "" && was != is {
+		f.Warn(fmt.Errorf("earlier launches copied by %.120s, and these copy by %s: times may differ for that alone, so measure the file anew", printable.Name(was), is))
+	}
 }
 
 // plan is a new file's plan, with defaults filled in.

@@ -26,6 +26,7 @@ import (
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
+	"github.com/taulop/taulop/shm"
 )
 
 // simulatedCores is the number of the simulated machine's cores, each of two threads, in 16 complexes
@@ -133,6 +134,7 @@ func TestCheck(t *testing.T) {
 	was.Provenance.Give(false)
 	was.Provenance.Hostname = "golden"
 	must.Do(transfers.Fit(was, sim.Machine))
+	was.Plan.Copy = "another program's loop"
 	slow := *sim
 	slow.SlowCPU, slow.Slower = 5, 2
 	for _, tt := range []struct {
@@ -140,6 +142,9 @@ func TestCheck(t *testing.T) {
 		want compare.State
 	}{{sim, compare.OK}, {surveytest.Simulate(slow, 3), compare.Critical}} {
 		x := must.Get(Check(was, sim.Machine, 0, time.Hour))
+		if f := x.File; len(f.Warnings) != 1 || f.Plan.Copy != shm.CopyName() {
+			t.Errorf("copied by %s, warnings %q", f.Plan.Copy, f.Warnings)
+		}
 		seen := make(map[params.Key]bool)
 		var names []string
 		for _, c := range x.Cells {

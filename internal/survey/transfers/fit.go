@@ -112,7 +112,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 		{"architecture", was.Arch, here.Arch},
 	} {
 		if same.was != same.is {
-			return fmt.Errorf("its %s was %.60q, here it is %.60q", same.what, same.was, same.is)
+			return fmt.Errorf("its %s was %.60q, here it is %.60q: measure it anew", same.what, same.was, same.is)
 		}
 	}
 	if was, is := was.Allowed.String(), here.Allowed.String(); was != is {
@@ -127,7 +127,7 @@ func SameMachine(f *params.File, m *numa.Machine, here provenance.Provenance) er
 	}
 	for i, place := range places {
 		if i >= len(f.Placements) || !slices.Equal(place.Workers, f.Placements[i].Workers) {
-			return fmt.Errorf("placement %s puts workers elsewhere than then", place.Policy)
+			return fmt.Errorf("placement %s puts workers elsewhere than then: measure it anew", place.Policy)
 		}
 	}
 	return nil
