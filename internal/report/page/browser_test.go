@@ -156,6 +156,13 @@ func TestPageInBrowser(t *testing.T) {
 		if !eval[bool](b, `document.querySelector("#warnings > details").open`) {
 			t.Error("warnings are not on paper")
 		}
+		_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Media: "print"})
+		b.must(err)
+		b.do(chromedp.EmulateViewport(720, 1000))
+		eval[bool](b, `(document.querySelectorAll("thead th").forEach(h => { h.textContent = "n".repeat(64); }), true)`)
+		if wide := eval[int](b, `document.documentElement.scrollWidth`); wide > 720 {
+			t.Errorf("with long names tables are %d wide", wide)
+		}
 	})
 }
 
