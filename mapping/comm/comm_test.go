@@ -29,6 +29,7 @@ var files = []struct{ text, want string }{
 	{"0,1,2\n3,0,4\n5,6,0\n", "0-1:1/1 0-2:2/1 1-0:3/1 1-2:4/1 2-0:5/1 2-1:6/1"},
 	{"\ufeff9;1e3\r\n2.6;9;\r\n", "0-1:1000/1 1-0:3/1"},
 	{"0 1\n\n0 0\n", "0-1:1/1"},
+	{"0,1 # to 1\n2,0,# to 0\n", "0-1:1/1 1-0:2/1"},
 	{"# bytes\n# of a day\n0.000e+00 1.000e+03\n2.000e+00 0.000e+00\n# the end\n", "0-1:1000/1 1-0:2/1"},
 	{"# a day\nfrom,to,bytes\n# its morning\n1,0,2\n", "1-0:2/1"},
 	{"from,to,bytes\n0,3,10\n3,0,20\n0,3,5\n", "0-3:15/2 3-0:20/1"},
@@ -103,11 +104,11 @@ func TestMonitoring(t *testing.T) {
 }
 
 func TestWithMessages(t *testing.T) {
-	m, counts := read(t, "0,10\n20,0"), read(t, "0,3\n0,0")
-	if err := m.WithMessages(counts); err != nil || text(m) != "0-1:10/3 1-0:20/1" {
+	m, counts := read(t, "0,10,0\n20,0,0\n0,0,0"), read(t, "0,3,0\n0,0,0\n0,5,0")
+	if err := m.WithMessages(counts); err != nil || text(m) != "0-1:10/3 1-0:20/1 2-1:0/5" {
 		t.Errorf("%v, %s", err, text(m))
 	}
-	if err := m.WithMessages(read(t, "0,1,1\n0,0,0\n0,0,0\n")); err == nil || !strings.Contains(err.Error(), "of as many") {
+	if err := m.WithMessages(read(t, "0,1\n0,0\n")); err == nil || !strings.Contains(err.Error(), "of as many") {
 		t.Error(err)
 	}
 }

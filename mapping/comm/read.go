@@ -58,6 +58,13 @@ func (m *Matrix) WithMessages(counts *Matrix) error {
 			row[i].Messages = max(1, counts.Entry(from, row[i].To).Bytes)
 		}
 	}
+	for from, e := range counts.All() {
+		if m.Entry(from, e.To).Messages == 0 { // messages of nothing
+			if err := m.Add(from, e.To, 0, e.Bytes); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -67,10 +74,14 @@ type reader struct {
 	entries int // read so far
 }
 
-// next goes to the next line that is not empty.
+// next goes to the next line that is not empty, without a comment behind values.
 func (in *reader) next() bool {
 	for in.Scan() {
-		if in.text = strings.TrimSpace(in.Text()); in.text != "" {
+		in.text = strings.TrimSpace(in.Text())
+		if comment := strings.IndexByte(in.text, '#'); comment > 0 {
+			in.text = strings.TrimSpace(in.text[:comment])
+		}
+		if in.text != "" {
 			return true
 		}
 	}
