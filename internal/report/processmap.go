@@ -37,7 +37,7 @@ func sayMap(r *processmap.Result, w *document.Document) {
 		fmt.Fprint(w, "none of which sends another anything: all mappings cost nothing\n")
 	} else {
 		fmt.Fprintf(w, "%s of them %s, %s in %s\n", printable.Count(r.Pairs, "pair"), map[bool]string{true: "communicates", false: "communicate"}[r.Pairs == 1],
-			rounded(r.Bytes), printable.Count(int(r.Messages), "message"))
+			cmp.Or(strings.Trim(rounded(r.Bytes), "-"), "0 B"), printable.Count(int(r.Messages), "message"))
 	}
 	fmt.Fprintf(w, "machine: %s, %s of %s\n", printable.Name(r.Machine), printable.Count(r.Nodes, "node"), printable.Count(len(r.Cores), "core"))
 	if r.Predicted != "" {
