@@ -265,10 +265,10 @@ func (p *parser) end() error {
 	switch {
 	case p.title == 0 || p.rows > 0:
 		return nil
-	case !p.headed:
+	case !p.headed && (p.why == "" || p.last.line == p.title):
 		return p.omission(p.benchmark, p.title, "its table has no heading"+orCut)
-	case p.kind == "" || p.why != "":
-		return nil
+	case p.why != "":
+		return p.omission(p.benchmark, p.title, p.why) // osu_init has no heading
 	}
 	return p.omission(p.benchmark, p.title, "its table has no row"+orCut)
 }
@@ -280,7 +280,7 @@ func (p *parser) beginOSU(title string) error {
 	}
 	m := osuTest.FindStringSubmatch(title)
 	if m == nil {
-		p.why = "it measures no MPI operation"
+		p.why = "taulop predicts nothing like it"
 		return nil
 	}
 	kind, of := called("OSU", m[2], newest)

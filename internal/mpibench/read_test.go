@@ -141,6 +141,7 @@ var outputs = []struct {
 			"OSU MPI-CUDA Broadcast Latency Test line 5: its data is in the memory of an accelerator",
 			"OSU MPI Multi-threaded Latency Test line 8: taulop predicts nothing like it",
 			"OSU MPI Non-blocking Broadcast Latency Test line 13: taulop predicts nothing like it",
+			"OSU MPI_Init Test line 15: taulop predicts nothing like it",
 		}},
 	{"OSU with several data types, in one run (-T all), and derived ones (-D)", "# OSU MPI Allreduce Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n8 0.9\n# Datatype: MPI_FLOAT.\n# Size       Avg Latency(us)\n8 0.3\n" +
 		"# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)     Transmit Size\n8 0.36 16\n",
