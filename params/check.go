@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
@@ -44,10 +45,7 @@ func limitf(format string, args ...any) error { return LimitError(fmt.Sprintf(fo
 
 // sorted has the indices of the cells in the file's order; cells with equal keys keep their order.
 func (f *File) sorted() []int32 {
-	order := make([]int32, len(f.Cells))
-	for i := range order {
-		order[i] = int32(i)
-	}
+	order := lists.Map(lists.Indices(len(f.Cells)), func(i int) int32 { return int32(i) })
 	slices.SortFunc(order, func(a, b int32) int { return cmp.Or(f.Cells[a].Key.order(&f.Cells[b].Key), int(a-b)) })
 	return order
 }
@@ -155,14 +153,7 @@ func each[T any](values []T, check func(T) error) error {
 }
 
 func repeated[T comparable](values []T) bool {
-	seen := make(map[T]bool, len(values))
-	for _, v := range values {
-		if seen[v] {
-			return true
-		}
-		seen[v] = true
-	}
-	return false
+	return len(lists.Counts(values, func(v T) T { return v })) < len(values)
 }
 
 // A rule is what keys of a kind may have.
@@ -242,13 +233,15 @@ func checkPolicy(policy numa.Policy) error {
 
 // Compare orders kinds as files do: the kinds of this package come first.
 func (k Kind) Compare(o Kind) int {
-	rank := func(k Kind) int {
-		if i := slices.Index(kinds, k); i >= 0 {
-			return i
-		}
-		return len(kinds)
+	return cmp.Or(rank(kinds, k)-rank(kinds, o), strings.Compare(string(k), string(o)))
+}
+
+// rank is the index of a value, of others that of the end.
+func rank[T comparable](list []T, v T) int {
+	if i := slices.Index(list, v); i >= 0 {
+		return i
 	}
-	return cmp.Or(rank(k)-rank(o), strings.Compare(string(k), string(o)))
+	return len(list)
 }
 
 // checkVariant accepts any valid name, since a newer version may have written it.

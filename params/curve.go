@@ -191,14 +191,9 @@ func (c *Curve) Zero(m, tau int) bool {
 	if len(c.Taus) > 0 {
 		columns = around(c.Taus, tau)
 	}
-	for _, row := range rows {
-		for _, column := range columns {
-			if c.Times[row][column] == 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(rows, func(row int) bool {
+		return slices.ContainsFunc(columns, func(column int) bool { return c.Times[row][column] == 0 })
+	})
 }
 
 // around are the indices of the values that At interpolates between.

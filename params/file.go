@@ -7,6 +7,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -175,7 +176,7 @@ func Where(placement numa.Policy, offCache bool) string {
 	if placement != "" {
 		text = "placement " + string(placement)
 	}
-	return text + ", " + cacheText(offCache)
+	return text + ", " + printable.Cache(offCache)
 }
 
 // A Cell is the measured time of a Key.

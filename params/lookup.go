@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -89,12 +90,13 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 	placement = f.fill(Selection{Placement: placement}).Placement
 	match := func(c *Cell) bool { return c.Kind == GammaCell }
 	chosen := f.nearest(placement, false, match)
-	byName := make(map[string]grid)
+	byName := make(map[string]*grid)
 	for i := range f.Cells {
 		if c := &f.Cells[i]; match(c) && chosen(c) {
-			g := byName[c.Operator]
-			g.add(c)
-			byName[c.Operator] = g
+			if byName[c.Operator] == nil {
+				byName[c.Operator] = new(grid)
+			}
+			byName[c.Operator].add(c)
 		}
 	}
 	names := slices.Collect(maps.Keys(byName))
@@ -107,17 +109,10 @@ func (f *File) Gamma(placement numa.Policy) (*Gamma, error) {
 		return nil, errors.New("no γ: the file was measured or imported without reduction operators")
 	}
 	known := slices.Concat(f.Plan.Operators, customary)
-	order := func(name string) int {
-		if i := slices.Index(known, name); i >= 0 {
-			return i
-		}
-		return len(known)
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(order(a)-order(b), strings.Compare(a, b)) })
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(rank(known, a)-rank(known, b), strings.Compare(a, b)) })
 	gamma := &Gamma{Unfinished: make(map[string]error)}
 	for _, name := range names {
-		g := byName[name]
-		curve, err := g.curve("γ of "+name, Cell.Whole)
+		curve, err := byName[name].curve("γ of "+name, Cell.Whole)
 		if err != nil && len(curve.Sizes) < fewest {
 			gamma.Unfinished[name] = err
 			continue
@@ -354,7 +349,7 @@ func (g *grid) lone(m int) bool {
 
 // listed lists numbers in a sentence.
 func listed(list []int) string {
-	return abridged(strings.Fields(strings.Trim(fmt.Sprint(list), "[]")))
+	return abridged(lists.Map(list, strconv.Itoa))
 }
 
 // curve is the grid's values in seconds. If cells are missing it returns the sizes with every τ, and an

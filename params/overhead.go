@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -178,9 +179,9 @@ func (f *File) BelowZero(s Selection) error {
 		placement, offCache = cmp.Or(o.Placement, placement), o.OffCache
 		switch {
 		case o.Time.Known() && o.Time.Hi < 0:
-			below = append(below, overheadText(o.Time)+" ns of m = "+sizeText(o.Bytes))
+			below = append(below, overheadText(o.Time)+" ns of m = "+printable.Bytes(o.Bytes))
 		case !o.Time.Known() && o.Time.Center < 0:
-			unsure = append(unsure, "m = "+sizeText(o.Bytes))
+			unsure = append(unsure, "m = "+printable.Bytes(o.Bytes))
 		}
 	}
 	var all []string
@@ -210,15 +211,6 @@ func overheadText(e fit.Estimate) string {
 		return ns(e.Center)
 	}
 	return fmt.Sprintf("%s [%s, %s]", ns(e.Center), ns(e.Lo), ns(e.Hi))
-}
-
-// sizeText writes a size with a unit where it is exact: 4K, 1536, 4M.
-func sizeText(n int) string {
-	unit := 0
-	for ; n > 0 && n%1024 == 0 && unit < 3; unit++ {
-		n /= 1024
-	}
-	return fmt.Sprint(n) + [...]string{"", "K", "M", "G"}[unit]
 }
 
 // overheads is o(m) in seconds at each size, 0 if there is none or it is negative.

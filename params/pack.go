@@ -10,6 +10,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/strided"
 )
@@ -24,7 +25,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 	if len(g.cells) == 0 {
 		strides := f.Strides(offCache)
 		if len(strides) == 0 {
-			return nil, fmt.Errorf("no packed messages, %s: %w", cacheText(offCache), ErrUnpacked)
+			return nil, fmt.Errorf("no packed messages, %s: %w", printable.Cache(offCache), ErrUnpacked)
 		}
 		there := lists.Map(strides, strconv.Itoa)
 		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
@@ -72,7 +73,7 @@ func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) 
 		}
 	}
 	if len(added) == 0 {
-		return nil, fmt.Errorf("no messages with a stride of %d bytes between two CPUs at level %q, %s: %w", stride, level, cacheText(offCache), ErrUnpacked)
+		return nil, fmt.Errorf("no messages with a stride of %d bytes between two CPUs at level %q, %s: %w", stride, level, printable.Cache(offCache), ErrUnpacked)
 	}
 	c := &Curve{Sizes: slices.Sorted(maps.Keys(added))}
 	for _, m := range c.Sizes {
@@ -94,11 +95,4 @@ func PackLevel(level string) string {
 		return "node"
 	}
 	return "machine"
-}
-
-func cacheText(offCache bool) string {
-	if offCache {
-		return "off cache"
-	}
-	return "in cache"
 }

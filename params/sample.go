@@ -317,8 +317,12 @@ func (f *File) Components() (within, launches, sessions float64) {
 				ws = append(ws, float64(s.Spread))
 			}
 		}
-		for _, part := range states.Each(c) {
-			variation := part.Replicates(f).Components()
+		parts := lists.Map(states.stays(c), func(s Stay) fit.Replicates { return s.replicates(f) })
+		if len(parts) == 0 { // its workers had one state
+			parts = []fit.Replicates{c.Replicates(f)}
+		}
+		for _, part := range parts {
+			variation := part.Components()
 			if !math.IsNaN(variation.Launches) && len(f.Launches) > 0 {
 				ls = append(ls, variation.Launches)
 			}

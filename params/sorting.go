@@ -334,19 +334,6 @@ func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
 	return samples
 }
 
-// Each splits a cell by state; it is the cell itself if its workers had one state.
-func (s *Sorting) Each(c *Cell) (all []Cell) {
-	for _, stay := range s.stays(c) {
-		part := *c
-		part.Samples = stay.Samples
-		all = append(all, part)
-	}
-	if len(all) == 0 {
-		return []Cell{*c}
-	}
-	return all
-}
-
 // StatesOf are the States of a cell's workers with the shares and durations on the cell's own CPUs: 0
 // for states that did not occur there. None if the workers had one state.
 func (s *Sorting) StatesOf(c *Cell) (states []State) {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // A State is a placement of some workers' CPUs by the host, as far as looks show it: the time of a flag
@@ -264,21 +266,12 @@ func (f *File) byState() (all []cellIn) {
 }
 
 // StateList lists states in a sentence: 64 ns (56 % of the time) and 245 ns (41 %).
-func StateList(states []State) (text string) {
-	for i, state := range states {
-		switch {
-		case i > 0 && i == len(states)-1:
-			text += " and "
-		case i > 0:
-			text += ", "
-		}
-		text += fmt.Sprintf("%s (%.0f %%", state.Name(), state.Percent())
-		if i == 0 {
-			text += " of the time"
-		}
-		text += ")"
+func StateList(states []State) string {
+	all := lists.Map(states, func(s State) string { return fmt.Sprintf("%s (%.0f %%)", s.Name(), s.Percent()) })
+	if len(all) > 0 {
+		all[0] = strings.TrimSuffix(all[0], ")") + " of the time)"
 	}
-	return text
+	return printable.And(all)
 }
 
 // Name is the time of a flag, and "slowed" if something slows a core.

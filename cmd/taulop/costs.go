@@ -16,6 +16,7 @@ import (
 	"github.com/taulop/taulop/internal/infile"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/verify"
 	"github.com/taulop/taulop/mapping"
@@ -141,9 +142,7 @@ func (req *costRequest) choose(names []string) error {
 
 // rootedNames are the collectives with a root: "bcast, gather and scatter".
 func rootedNames() string {
-	names := collective.Names(lists.Filter(collective.Collectives(), func(c *collective.Collective) bool { return c.Rooted }))
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
+	return printable.And(collective.Names(lists.Filter(collective.Collectives(), func(c *collective.Collective) bool { return c.Rooted })))
 }
 
 // refused makes a usage error of any error except a signal's.

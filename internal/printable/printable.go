@@ -116,6 +116,32 @@ func shortened(s string, most int) string {
 	return s[:head] + gap + s[tail:]
 }
 
+// And joins texts in a sentence: a, b and c.
+func And(texts []string) string {
+	if last := len(texts) - 1; last > 0 {
+		texts = []string{strings.Join(texts[:last], ", "), texts[last]}
+	}
+	return strings.Join(texts, " and ")
+}
+
+// Bytes writes a size with a binary prefix if it is a multiple: 8K, 1536, 4M.
+func Bytes(n int) string {
+	for i, prefix := range []string{"G", "M", "K"} {
+		if unit := 1 << (30 - 10*i); n >= unit && n%unit == 0 {
+			return strconv.Itoa(n/unit) + prefix
+		}
+	}
+	return strconv.Itoa(n)
+}
+
+// Cache is where user buffers are.
+func Cache(off bool) string {
+	if off {
+		return "off cache"
+	}
+	return "in cache"
+}
+
 // List is names in a sentence, 200 bytes of them at most and the number of others.
 func List(names []string) string {
 	text := ""

@@ -192,13 +192,13 @@ func cheapestOf(first, last []predict.Prediction) string {
 	}
 	from, to := first[slices.IndexFunc(first, named(last[0].Algorithm))], last[0]
 	who := names[0]
-	switch n := len(names) - 1; {
-	case n > 0:
+	switch {
+	case len(names) > 1:
 		who = "no difference is certain between "
 		if to.Lo == nil {
 			who = "within 1 % of each other are "
 		}
-		who += strings.Join(names[:n], ", ") + " and " + names[n]
+		who += printable.And(names)
 		from, to = least(first), least(last)
 	case to.Cheapest:
 		who += " is the cheapest, alone or tied"

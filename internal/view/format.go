@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/printable"
 )
 
 // Digits formats v, known to within ±uncertainty. The last decimal is at most ten times smaller than the
@@ -152,14 +153,7 @@ func Duration(ns float64) string {
 }
 
 // Bytes writes a size with a binary prefix if it is a multiple: 8K, 1536, 4M.
-func Bytes(n int) string {
-	for i, prefix := range []string{"G", "M", "K"} {
-		if unit := 1 << (30 - 10*i); n >= unit && n%unit == 0 {
-			return strconv.Itoa(n/unit) + prefix
-		}
-	}
-	return strconv.Itoa(n)
-}
+func Bytes(n int) string { return printable.Bytes(n) }
 
 // ByteUnit is the unit to write n bytes in, and its bytes. Each larger unit is step times the one before, and is taken
 // if n is that many, from, of the one before or more.
@@ -185,9 +179,5 @@ func Size(n int) string {
 // Capital writes the first letter, which is ASCII, as a capital.
 func Capital(sentence string) string { return strings.ToUpper(sentence[:1]) + sentence[1:] }
 
-func Cache(off bool) string {
-	if off {
-		return "off cache"
-	}
-	return "in cache"
-}
+// Cache is where user buffers are.
+func Cache(off bool) string { return printable.Cache(off) }
