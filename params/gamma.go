@@ -42,10 +42,8 @@ func (g *Gamma) Gamma(operator string, m, tau int) (seconds float64, extrapolate
 // finished.
 func (g *Gamma) Operator(name string) (*Operator, error) {
 	for _, full := range []string{name, name + "_I"} {
-		for i := range g.Operators {
-			if strings.EqualFold(g.Operators[i].Name, full) {
-				return &g.Operators[i], nil
-			}
+		if o := lists.Find(g.Operators, func(o Operator) bool { return strings.EqualFold(o.Name, full) }); o != nil {
+			return o, nil
 		}
 		for unfinished, why := range g.Unfinished {
 			if strings.EqualFold(unfinished, full) {

@@ -227,13 +227,12 @@ func (s *Sorting) alone(c *Cell) *Cell {
 		return known // several setups share it
 	}
 	f := s.f
-	i := slices.IndexFunc(f.Cells, func(y Cell) bool {
+	y := lists.Find(f.Cells, func(y Cell) bool {
 		return y.Kind == NullCell && y.Setup == Isolated && y.Placement == c.Placement && y.Tau == c.Tau && y.Transport == c.Transport
 	})
-	if i < 0 {
+	if y == nil {
 		return c
 	}
-	y := &f.Cells[i]
 	waits := float64(max(1, c.Transfers)*max(1, c.K)) / float64(max(1, y.Transfers)) / 2
 	less := func(l, y float64) float64 { return max(l/2, l-waits*y) }
 	alone := *c

@@ -86,10 +86,8 @@ var ErrUnmeasured = errors.New("measure the network again, and allow more time")
 
 // network finds a network; "" is the first.
 func (f *File) network(name string) (Network, error) {
-	for _, n := range f.Networks {
-		if name == "" || n.Name == name {
-			return n, nil
-		}
+	if n := lists.Find(f.Networks, func(n Network) bool { return name == "" || n.Name == name }); n != nil {
+		return *n, nil
 	}
 	there := "the file has none, taulop net measures them"
 	if len(f.Networks) > 0 {

@@ -131,9 +131,9 @@ func (c *Cell) Less(f *File, parts ...Part) fit.Estimate {
 	for _, s := range c.Samples {
 		paired := s.Launch != Unlaunched
 		for _, p := range parts {
-			i := slices.IndexFunc(p.Samples, func(t Sample) bool { return sorting.together(s, t) })
-			if paired = paired && i >= 0; paired {
-				s.NS -= p.Times * p.Samples[i].NS
+			t := lists.Find(p.Samples, func(t Sample) bool { return sorting.together(s, t) })
+			if paired = paired && t != nil; paired {
+				s.NS -= p.Times * t.NS
 			}
 		}
 		if paired {

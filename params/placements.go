@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 )
 
@@ -31,12 +32,11 @@ func (f *File) Channels(s Selection) (all []Channel) {
 // levelOf is the level of a placement's first two workers, which make the isolated transfers and are
 // neighbours in ping and ring.
 func (f *File) levelOf(placement numa.Policy) int {
-	i := slices.IndexFunc(f.Placements, func(p numa.Placement) bool { return p.Policy == placement && len(p.Workers) > 1 })
-	if i < 0 {
+	p := lists.Find(f.Placements, func(p numa.Placement) bool { return p.Policy == placement && len(p.Workers) > 1 })
+	if p == nil {
 		return -1
 	}
-	w := f.Placements[i].Workers
-	return f.Provenance.Levels.Channel(w[0].ID, w[1].ID)
+	return f.Provenance.Levels.Channel(p.Workers[0].ID, p.Workers[1].ID)
 }
 
 // A FirstCPU compares launches by the CPU at which their placements began, among CPUs that are alike by

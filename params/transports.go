@@ -81,10 +81,8 @@ func (f *File) Select(s Selection) (Selection, error) {
 	if s.Transport == InSegments || len(f.Setups(s)) > 0 {
 		return s, nil
 	}
-	for _, c := range f.Cells {
-		if c.Kind == TransferCell && c.Transport == s.Transport {
-			return s, fmt.Errorf("it has transfers over %s with send buffers that are %s alone, and none that are %s: %w", s.Transport, c.Buffers, s.Buffers, ErrNoTransport)
-		}
+	if c := lists.Find(f.Cells, func(c Cell) bool { return c.Kind == TransferCell && c.Transport == s.Transport }); c != nil {
+		return s, fmt.Errorf("it has transfers over %s with send buffers that are %s alone, and none that are %s: %w", s.Transport, c.Buffers, s.Buffers, ErrNoTransport)
 	}
 	if slices.Contains(f.Plan.With, string(s.Transport)) {
 		return s, fmt.Errorf("it has no transfers over %s yet: %w", s.Transport, ErrUnfinished)

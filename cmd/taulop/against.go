@@ -108,8 +108,8 @@ func sayCache(errOut io.Writer, file string, results *mpibench.Results, offCache
 
 // comparable rejects an output without a time to compare. told: leftOut, not flags or names, is the reason.
 func (req *againstRequest) comparable(times []mpibench.Time, leftOut []mpibench.Omission, told bool) error {
-	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.P == 0 }); i >= 0 {
-		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", req.printed, times[i].Line, times[i].Benchmark)
+	if t := lists.Find(times, func(t mpibench.Time) bool { return t.P == 0 }); t != nil {
+		return usagef("%s:%d: %s does not print how many ranks took part: say it with -P, one number, like -P 4", req.printed, t.Line, t.Benchmark)
 	}
 	switch {
 	case len(times) > 0:

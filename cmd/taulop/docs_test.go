@@ -84,9 +84,9 @@ func TestTaskPages(t *testing.T) {
 			must.Do(os.CopyFS(dir, os.DirFS(docs+"/programs")))
 			for _, c := range consoles(page) {
 				first, _, _ := strings.Cut(strings.TrimPrefix(c.line, "taulop "), " ")
-				command, ours := lookup(first)
+				command := lookup(first)
 				writes := written.FindAllStringSubmatch(c.line, -1)
-				if ours && command.mode(strings.Fields(c.line)).measures {
+				if command != nil && command.mode(strings.Fields(c.line)).measures {
 					known := len(writes) > 0
 					for _, w := range writes {
 						_, err := os.Stat(filepath.Join(data, w[1]))
@@ -97,7 +97,7 @@ func TestTaskPages(t *testing.T) {
 					}
 					alike := written.ReplaceAllString(c.line, "")
 					_, before := measured.LoadOrStore(alike, true)
-					if !testing.Short() && !(known && before) && !measureShown(t, program, dir, c.line, command) && !known && len(writes) > 0 {
+					if !testing.Short() && !(known && before) && !measureShown(t, program, dir, c.line, *command) && !known && len(writes) > 0 {
 						t.Skip("what follows needs what was not measured")
 					}
 					if known {
@@ -261,7 +261,7 @@ func checkCommands(t *testing.T, path, line string) (found int) {
 		}
 		found++
 		name := words[0]
-		if _, is := lookup(name); !is {
+		if lookup(name) == nil {
 			if line == "taulop parameters" || strings.Contains(name, "/") { // a format, and a file
 				continue
 			} else if !operand.MatchString(name) {

@@ -168,8 +168,8 @@ func helpFlags(*argument.Set) action {
 		if len(words) == 0 {
 			return commands[0].run(ctx, out, errOut, []string{"-h"})
 		}
-		c, known := lookup(words[0])
-		if !known || c.name == "" {
+		c := lookup(words[0])
+		if c == nil {
 			return unknown(words[0])
 		}
 		return c.run(ctx, out, errOut, []string{"-h"})

@@ -80,9 +80,9 @@ func importFlags(flags *argument.Set) action {
 	)
 	req.output.add(flags, "write to a new `file`")
 	return func(_ context.Context, out, errOut io.Writer, files []string) error {
-		kind := importers()[slices.IndexFunc(importers(), func(i importer) bool {
+		kind := lists.Find(importers(), func(i importer) bool {
 			return req.format == i.format || req.format == "" && i.looks(files[0])
-		})]
+		})
 		for _, other := range importers() {
 			for _, name := range strings.Fields(other.flags) {
 				if flags.Given(name) && !slices.Contains(strings.Fields(kind.flags), name) {
@@ -409,8 +409,8 @@ func overheadsFlags(flags *argument.Set) action {
 
 // takeGamma adds the γ of outputs to a file, and prints what it added.
 func takeGamma(errOut io.Writer, f *params.File, outputs []string, times []mpibench.Time, off bool) {
-	if i := slices.IndexFunc(times, func(t mpibench.Time) bool { return t.Kind == mpibench.Reduction }); off && i >= 0 {
-		tell(errOut, "left out: %s: γ is of vectors in cache, whatever a message's: run it with buffers in cache, and import that first", times[i].Benchmark)
+	if t := lists.Find(times, func(t mpibench.Time) bool { return t.Kind == mpibench.Reduction }); off && t != nil {
+		tell(errOut, "left out: %s: γ is of vectors in cache, whatever a message's: run it with buffers in cache, and import that first", t.Benchmark)
 		return
 	}
 	operators, leftOut := mpibench.TakeGamma(f, times)

@@ -177,11 +177,11 @@ func (o operands) misplaced(words []string) error {
 	if o.files || o.words == nil {
 		return nil
 	}
-	i := slices.IndexFunc(words, func(word string) bool { return !slices.Contains(o.words(), word) && isFile(word) })
-	if i < 0 {
+	word := lists.Find(words, func(word string) bool { return !slices.Contains(o.words(), word) && isFile(word) })
+	if word == nil {
 		return nil
 	}
-	return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", words[i])
+	return usagef("%s is a file: name it with -params, and beside it a collective, like bcast", *word)
 }
 
 // mode is the command, or the mode that a flag selects.
@@ -236,20 +236,16 @@ func (c command) status(err error) int {
 	return status
 }
 
-// lookup finds a command.
-func lookup(name string) (command, bool) {
-	i := slices.IndexFunc(commands, func(c command) bool { return c.name == name })
-	if i < 0 {
-		return command{}, false
-	}
-	return commands[i], true
+// lookup finds a command by its name; nil if there is none.
+func lookup(name string) *command {
+	return lists.Find(commands[1:], func(c command) bool { return c.name == name })
 }
 
 // find returns the command of args, and its arguments.
 func find(args []string) (command, []string) {
-	if len(args) > 0 && args[0] != "" {
-		if c, known := lookup(args[0]); known {
-			return c, args[1:]
+	if len(args) > 0 {
+		if c := lookup(args[0]); c != nil {
+			return *c, args[1:]
 		}
 		if first, _ := utf8.DecodeRuneInString(args[0]); unicode.IsLetter(first) {
 			return command{flags: func(*argument.Set) action {

@@ -23,8 +23,8 @@ func manFlags(*argument.Set) action {
 			writeManual(b)
 			return nil
 		}
-		c, known := lookup(words[0])
-		if !known || c.name == "" {
+		c := lookup(words[0])
+		if c == nil {
 			return unknown(words[0])
 		}
 		fmt.Fprintf(b, ".TH TAULOP-%s 1 \"\" \"taulop %s\" \"User Commands\"\n", strings.ToUpper(c.name), provenance.Version())

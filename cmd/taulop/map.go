@@ -94,21 +94,14 @@ func (req *mapRequest) add(flags *argument.Set) {
 		argument.Rule{Flags: "net", Needs: "params", Why: "says what messages between nodes take, and those within them come from -params", Do: "name a file of taulop sweep, or leave -net out"},
 	)
 	flags.Check(req.checkHosts)
-	flags.Check(func() error {
-		if req.root == "" {
-			return nil
-		}
-		return checkRoot(req.root)
-	})
+	flags.Check(func() error { return checkRoot(cmp.Or(req.root, "/")) })
 	req.destination.add(flags, "format")
 }
 
 // checkHosts checks the names of nodes, and takes the number of nodes from them.
 func (req *mapRequest) checkHosts() error {
-	if len(req.hosts) > 0 && req.nodes == 0 {
-		req.nodes = len(req.hosts)
-	}
-	if n := len(req.hosts); n > 0 && req.nodes != n {
+	n := len(req.hosts)
+	if req.nodes = cmp.Or(req.nodes, n); n > 0 && req.nodes != n {
 		return usagef("-hosts names %d nodes, and -nodes is %d: give as many names", n, req.nodes)
 	}
 	for _, host := range req.hosts {

@@ -42,10 +42,7 @@ func ran(t testing.TB, line ...string) (out, errOut string) {
 }
 
 // named is the command of a name.
-func named(name string) command {
-	c, _ := lookup(name)
-	return c
-}
+func named(name string) command { return *lookup(name) }
 
 // help shows what -h does, and lists every command. Help fits 80 columns, except for long words.
 func TestHelpAndVersion(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/engine"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/process"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/numa"
@@ -139,13 +139,13 @@ func keepTo(node string) error {
 	if err != nil {
 		return errors.New("give the number of a NUMA node, like 0; taulop topo lists them")
 	}
-	i := slices.IndexFunc(m.Nodes, func(n numa.Node) bool { return n.ID == id })
-	if i < 0 {
+	of := lists.Find(m.Nodes, func(n numa.Node) bool { return n.ID == id })
+	if of == nil {
 		return errors.New("this machine has no such NUMA node; taulop topo lists them")
 	}
-	switch on := m.Nodes[i].CPUs.And(m.Allowed); {
+	switch on := of.CPUs.And(m.Allowed); {
 	case len(on) == 0:
-		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone; choose another node", m.Nodes[i].CPUs, m.Allowed)
+		return fmt.Errorf("this program may not use the node's CPUs (%v), but %v alone; choose another node", of.CPUs, m.Allowed)
 	case len(on) < len(m.Allowed):
 		return process.BeginOn(on)
 	}

@@ -142,7 +142,11 @@ func (d *destination) add(flags *argument.Set, others ...string) {
 func (d *destination) put(out io.Writer, doc *document.Document) error {
 	as := d.format()
 	if as == nil {
-		return d.write(out, asPage(widthFor(out, d.path), doc.WriteText))
+		width := columns(out)
+		if d.path != "" {
+			width = columns(io.Discard)
+		}
+		return d.write(out, asPage(width, doc.WriteText))
 	}
 	write := func(w io.Writer) error { return as.Write(doc, w) }
 	if !as.Exact {
@@ -176,14 +180,6 @@ func exactly(text []byte) func(io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	}
-}
-
-// widthFor is the line width of the file at path, or of standard output for "".
-func widthFor(out io.Writer, path string) int {
-	if path != "" {
-		out = io.Discard
-	}
-	return columns(out)
 }
 
 // unwritten reports whether err is a failure to write a file.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -80,13 +79,13 @@ func readParameters(flag, path string) (*params.File, error) {
 // unreadable is the error of a file that is no parameter file. If taulop import reads it, the error
 // says so. Errors begin with the file's path, which is one of paths.
 func unreadable(err error, paths ...string) error {
-	i := slices.IndexFunc(paths, func(path string) bool {
+	found := lists.Find(paths, func(path string) bool {
 		return strings.HasPrefix(err.Error(), path+":") && outfile.Replaces(path) // else a pipe, which can be read only once
 	})
-	if i < 0 {
+	if found == nil {
 		return err
 	}
-	path := paths[i]
+	path := *found
 	if isGamma(path) {
 		return fmt.Errorf("%s has γ of reductions alone: make a parameter file of the messages beside it and of it, taulop import -o machine.json SHM.txt %[1]s", path)
 	}

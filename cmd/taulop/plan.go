@@ -76,8 +76,8 @@ func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err 
 	if err != nil {
 		return nil, usagef("-components: %v", err)
 	}
-	if i := slices.IndexFunc(all, func(c mpi.Component) bool { return !strings.Contains(c.Name, "=") }); i >= 0 && library.NeedsBase() {
-		return nil, usagef("-components: %s is of Open MPI: %s has none", all[i].Name, library.Version)
+	if c := lists.Find(all, func(c mpi.Component) bool { return !strings.Contains(c.Name, "=") }); c != nil && library.NeedsBase() {
+		return nil, usagef("-components: %s is of Open MPI: %s has none", c.Name, library.Version)
 	}
 	return all, nil
 }

@@ -168,14 +168,14 @@ func (req *plotRequest) add(flags *argument.Set) {
 
 // read completes the request from operands.
 func (req *plotRequest) read(words []string) error {
-	i := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.name == words[0] })
-	if i < 0 && isFile(words[0]) {
+	kind := lists.Find(plotKinds, func(k plotKind) bool { return k.name == words[0] })
+	if kind == nil && isFile(words[0]) {
 		return usagef("%s is a file: say first which chart, like %s", words[0], plotKinds[0].example)
 	}
-	if i < 0 {
+	if kind == nil {
 		return usagef("there is no chart %q; %s", words[0], spelling.Suggest(words[0], kindNames()))
 	}
-	req.kind = plotKinds[i]
+	req.kind = *kind
 	for _, name := range req.flags.Names() {
 		if of := drawing(name); req.flags.On(name) && of != nil && !slices.Contains(of, req.kind.name) {
 			return usagef("-%s is of other charts (%s): leave it out of %s", name, strings.Join(of, ", "), req.kind.name)

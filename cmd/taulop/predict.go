@@ -27,7 +27,7 @@ func predictFlags(flags *argument.Set) action {
 	flags.Rules(argument.Rule{Flags: "csv json md o tsv", Not: "list", Why: "is of predictions, and -list prints a text", Do: "leave it out"})
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
 		if *list {
-			return put(out, nil, asPage(widthFor(out, ""), func(w io.Writer) { writeAlgorithms(w, req.choice.As) }))
+			return put(out, nil, asPage(columns(out), func(w io.Writer) { writeAlgorithms(w, req.choice.As) }))
 		}
 		if err := req.choose(words); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/taulop/taulop/internal/argument"
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/report/page"
 )
 
@@ -57,8 +58,8 @@ func reportFlags(flags *argument.Set) action {
 			err = writeMarkdown(out, flags, &output, machines)
 		} else {
 			p := page.Page{Machines: machines, Skipped: skipped, Raw: func(path string) ([]byte, error) {
-				i := slices.IndexFunc(machines, func(m compare.Machine) bool { return m.Path == path })
-				if pipe := machines[i].Pipe; pipe != nil { // which can be read only once
+				m := lists.Find(machines, func(m compare.Machine) bool { return m.Path == path })
+				if pipe := m.Pipe; pipe != nil { // which can be read only once
 					return pipe, nil
 				}
 				return os.ReadFile(path)

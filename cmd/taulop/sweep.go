@@ -40,7 +40,7 @@ func sweepFlags(flags *argument.Set) action {
 	req.flags(flags)
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		if req.list {
-			return put(out, nil, asPage(widthFor(out, ""), writeMeasured))
+			return put(out, nil, asPage(columns(out), writeMeasured))
 		}
 		machine, err := here()
 		if err != nil {

@@ -182,16 +182,14 @@ func (b *Baseline) meet(was, now *params.File) {
 
 // add compares the cells that both files have and that are taken by some.
 func (b *Baseline) add(state params.State, was, now *params.File, test fit.Test, some func(params.Key) bool) {
-	before := make(map[params.Key]*params.Cell)
-	for i := range was.Cells {
-		before[was.Cells[i].Key] = &was.Cells[i]
-	}
+	at := lists.Index(was.Cells, func(c params.Cell) params.Key { return c.Key })
 	for i := range now.Cells {
 		c := &now.Cells[i]
-		old := before[c.Key]
-		if old == nil || !some(c.Key) {
+		first, both := at[c.Key]
+		if !both || !some(c.Key) {
 			continue
 		}
+		old := &was.Cells[first]
 		before := old.Replicates(was)
 		if r := ratio(old.Time, before, c.Time, c.Replicates(now), test); r != nil {
 			if state.NS > 0 {

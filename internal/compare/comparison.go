@@ -160,11 +160,10 @@ func newTable(channel Channel, all [][]Curve, test fit.Test) Table {
 	t := Table{Channel: channel}
 	var first *Curve
 	for _, curves := range all {
-		i := slices.IndexFunc(curves, func(c Curve) bool { return c.Channel == channel })
-		if i < 0 {
+		curve := lists.Find(curves, func(c Curve) bool { return c.Channel == channel })
+		if curve == nil {
 			continue
 		}
-		curve := &curves[i]
 		t.Rows = append(t.Rows, newRow(curve, first, test))
 		t.Segment = t.Segment || curve.Segment
 		if first == nil {

@@ -64,8 +64,8 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 	for i := range t.Rows {
 		if math.IsNaN(t.Rows[i].point(last).A.Center) {
 			why := "L(m,1) was not measured"
-			if tau := t.Rows[i].zero(); tau > 0 {
-				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", tau)
+			if p := lists.Find(t.Rows[i].Points, func(p Point) bool { return math.IsNaN(p.L.Center) }); p != nil {
+				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", p.Tau)
 			}
 			return fmt.Sprintf("A(τ) of %s is unknown, since %s.", t.Rows[i].Machine, why)
 		}
@@ -118,16 +118,6 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 		return fmt.Sprintf("%s, beyond the intervals (%s).", q.none, are)
 	}
 	return fmt.Sprintf("%s %s %s (%s).", ranking[0].Machine, q.what, since(from, taus), are)
-}
-
-// zero is the first τ with a time of 0 in the file; 0 if there is none.
-func (r *Row) zero() int {
-	for _, b := range r.Points {
-		if math.IsNaN(b.L.Center) {
-			return b.Tau
-		}
-	}
-	return 0
 }
 
 // above reports whether e is larger than o, beyond the intervals. Values without samples count as exact;

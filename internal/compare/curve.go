@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -129,10 +130,8 @@ func known(L fit.Estimate) fit.Estimate {
 
 // At is the point of a τ.
 func (c *Curve) At(tau int) (p Point, measured bool) {
-	for _, p := range c.Points {
-		if p.Tau == tau {
-			return p, true
-		}
+	if p := lists.Find(c.Points, func(p Point) bool { return p.Tau == tau }); p != nil {
+		return *p, true
 	}
 	return Point{}, false
 }

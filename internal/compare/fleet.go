@@ -94,8 +94,10 @@ func (o *Overview) inSurveys() []Outlier {
 }
 
 // Off are the names of the outliers, in transfers and then in surveys.
-func (o *Overview) Off() []string {
-	return lists.Unique(lists.Map(slices.Concat(o.Outliers, o.inSurveys()), func(out Outlier) string { return out.Machine }))
+func (o *Overview) Off() []string { return named(slices.Concat(o.Outliers, o.inSurveys())) }
+
+func named(outliers []Outlier) []string {
+	return lists.Unique(lists.Map(outliers, func(out Outlier) string { return out.Machine }))
 }
 
 // NewOverview compares machines with their median. It fails if they have nothing in common.
@@ -316,10 +318,9 @@ func (o *Overview) ofSurveys() string {
 	if len(all) == 0 {
 		return "No outlier in surveys."
 	}
-	off := lists.Unique(lists.Map(all, func(out Outlier) string { return out.Machine }))
 	first := slices.MaxFunc(all, func(a, b Outlier) int { return cmp.Compare(math.Abs(a.Score), math.Abs(b.Score)) })
 	return fmt.Sprintf("Outliers in surveys: %d of %d machines; farthest %s: %v takes %.0f ns where the median is %.0f ns.",
-		len(off), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
+		len(named(all)), len(o.Machines), first.Machine, first.Key, first.Time.Center, first.Median)
 }
 
 func (o *Overview) ofTransfers() string {

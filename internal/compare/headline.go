@@ -82,7 +82,7 @@ func (c *Comparison) headline(machines []Machine) string {
 		for _, row := range k.Rows {
 			for _, cell := range row.Compared {
 				take(cell.Ratio, func() string {
-					first := k.First[slices.IndexFunc(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })]
+					first := lists.Find(k.First, func(o SurveyCell) bool { return o.Key == cell.Key })
 					return more(k.Machine, row.Machine, first.Time, cell.Time, longer) +
 						fmt.Sprintf(" (%s%s).", cell.Key, k.State.Title())
 				})

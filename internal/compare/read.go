@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -75,17 +76,15 @@ func Read(path string) (m Machine, err error) {
 // channels are names of published tables, in a directory with the name of the machine.
 var channels = []string{"SHM", "IB", "TCP"}
 
-// firstLetter is the first letter after spaces, 0 in an empty file.
+// firstLetter is the first letter after spaces, utf8.RuneError in an empty file.
 func firstLetter(r *bufio.Reader) (rune, error) {
 	start, err := r.Peek(256)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
 	text := strings.TrimLeftFunc(strings.TrimPrefix(string(start), "\ufeff"), unicode.IsSpace)
-	for _, letter := range text {
-		return letter, nil
-	}
-	return 0, nil
+	letter, _ := utf8.DecodeRuneInString(text)
+	return letter, nil
 }
 
 // ReadAll reads files of machines and gives them distinct names. From Fleet files on, skipped has an
@@ -195,13 +194,9 @@ func distinguish(hosts, paths []string) []string {
 	one := len(lists.Unique(hosts)) == 1
 	names := slices.Clone(hosts)
 	for folders := 0; ; folders++ {
-		seen, twice := make(map[string]bool), make(map[string]bool)
-		for _, name := range names {
-			twice[name], seen[name] = seen[name], true
-		}
-		again := false
+		times, again := lists.Counts(names, func(name string) string { return name }), false
 		for i, name := range names {
-			if !twice[name] {
+			if times[name] < 2 {
 				continue
 			}
 			if names[i] = last(paths[i], folders); !one {

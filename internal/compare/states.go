@@ -115,10 +115,10 @@ func meet(names []string, states [][]params.State, guests bool) (all []InState, 
 	all = match(names, states)
 	flags := strings.Join(lists.Map(all, func(s InState) string { return s.Name() + " (" + s.Machines[0].Machine + ")" }), ", ")
 	if len(several) == 0 {
-		slowed := slices.IndexFunc(all, func(s InState) bool { return s.Slow > 0 })
+		slowed := lists.Find(all, func(s InState) bool { return s.Slow > 0 })
 		switch {
-		case len(all) > 1 && slowed >= 0:
-			warning = fmt.Errorf("something slowed a core of %s all the time, and what differs may be that: measure it again at another time", printable.List(lists.Map(all[slowed].Machines, func(m MachineState) string { return m.Machine })))
+		case len(all) > 1 && slowed != nil:
+			warning = fmt.Errorf("something slowed a core of %s all the time, and what differs may be that: measure it again at another time", printable.List(lists.Map(slowed.Machines, func(m MachineState) string { return m.Machine })))
 		case len(all) > 1 && guests:
 			warning = fmt.Errorf("a flag between two CPUs takes %s, and hosts move the CPUs of virtual machines: what differs may be where they were; sessions at other times tell", flags)
 		}

@@ -106,16 +106,16 @@ func (r *SurveyRow) count() {
 	}
 }
 
+// compared are the cells of the machines after the first.
+func (k SurveyTable) compared() []SurveyCell {
+	return lists.Concat(k.Rows, func(r SurveyRow) []SurveyCell { return r.Compared })
+}
+
 // common are the cells of the first machine that another machine has.
 func (k *SurveyTable) common(first []params.Cell) (cells []SurveyCell) {
-	others := make(map[params.Key]bool)
-	for _, r := range k.Rows {
-		for _, c := range r.Compared {
-			others[c.Key] = true
-		}
-	}
+	others := lists.Counts(k.compared(), func(c SurveyCell) params.Key { return c.Key })
 	for _, c := range first {
-		if others[c.Key] {
+		if others[c.Key] > 0 {
 			cells = append(cells, SurveyCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)})
 		}
 	}

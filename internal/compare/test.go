@@ -85,8 +85,7 @@ func (t Table) Ratios() []*Ratio {
 
 // ratios are all cells' ratios to the first machine.
 func (k SurveyTable) ratios() []*Ratio {
-	cells := lists.Concat(k.Rows, func(r SurveyRow) []SurveyCell { return r.Compared })
-	return lists.Map(cells, func(c SurveyCell) *Ratio { return c.Ratio })
+	return lists.Map(k.compared(), func(c SurveyCell) *Ratio { return c.Ratio })
 }
 
 // conclude corrects all tests for their number, and sets the verdict.

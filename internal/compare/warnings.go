@@ -51,23 +51,21 @@ func told(f *params.File) (all []error) {
 
 // together merges warnings of machines as Told does.
 func together(machines []string, said [][]error) (all []Warning) {
-	known := make(map[string]int)
-	for at, name := range machines {
-		for _, what := range said[at] {
-			key := what.Error()
-			if len(machines) >= Fleet {
-				key = number.ReplaceAllString(key, "0")
-			}
-			i, told := known[key]
-			if !told {
-				i = len(all)
-				known[key] = i
-				all = append(all, Warning{What: what})
-			}
-			if w := &all[i]; len(w.Machines) == 0 || w.Machines[len(w.Machines)-1] != name {
-				w.Machines = append(w.Machines, name)
-			}
+	var each []Warning
+	for i, errs := range said {
+		for _, what := range errs {
+			each = append(each, Warning{machines[i : i+1], what})
 		}
+	}
+	statement := func(w Warning) string {
+		if len(machines) < Fleet {
+			return w.What.Error()
+		}
+		return number.ReplaceAllString(w.What.Error(), "0")
+	}
+	for _, alike := range lists.Groups(each, statement) {
+		who := lists.Concat(alike, func(w Warning) []string { return w.Machines })
+		all = append(all, Warning{slices.Compact(who), alike[0].What})
 	}
 	slices.SortStableFunc(all, func(a, b Warning) int { return len(b.Machines) - len(a.Machines) })
 	return all
@@ -83,10 +81,7 @@ type doubts struct {
 }
 
 func doubtsOf(f *params.File, transfers []params.Transfers) *doubts {
-	d := &doubts{told: told(f)}
-	for _, a := range alike {
-		d.alike = append(d.alike, a.of(f))
-	}
+	d := &doubts{told: told(f), alike: lists.Map(alike, func(a property) string { return a.of(f) })}
 	d.broken = lists.Unique(lists.Map(doubt.Bounds(transfers), func(v doubt.Violation) Channel {
 		return Channel{v.Setup, v.Placement, v.OffCache, v.Bytes}
 	}))
@@ -137,23 +132,15 @@ func (c *Comparison) warn(machines []Machine) {
 
 // warnAbsent names machines that have nothing in common with any other.
 func (c *Comparison) warnAbsent(machines []Machine) {
-	there := make(map[string]bool)
-	for _, t := range c.Tables {
-		for _, r := range t.Rows {
-			there[r.Machine] = true
-		}
-	}
+	there := lists.Concat(c.Tables, func(t Table) []string { return lists.Map(t.Rows, func(r Row) string { return r.Machine }) })
 	for _, k := range c.Surveys {
-		there[k.Machine] = true
-		for _, r := range k.Rows {
-			there[r.Machine] = true
-		}
+		there = append(append(there, k.Machine), lists.Map(k.Rows, func(r SurveyRow) string { return r.Machine })...)
 	}
 	var published, others []string
 	measured, tables := false, false // whether measured machines and published tables are compared
 	for _, m := range machines {
 		switch {
-		case there[m.Name]:
+		case slices.Contains(there, m.Name):
 			measured, tables = measured || !m.Published(), tables || m.Published()
 		case slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met }) &&
 			!slices.ContainsFunc(c.States, func(s InState) bool { _, met := s.Of(m.Name); return met && common(s) }):
@@ -200,11 +187,13 @@ func abridged(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// alike are properties that must be equal on all machines; "" is unknown.
-var alike = []struct {
+// A property must be equal on all machines; "" is unknown.
+type property struct {
 	what string
 	of   func(*params.File) string
-}{
+}
+
+var alike = []property{
 	{"versions of taulop", func(f *params.File) string { return f.Provenance.Taulop }},
 	{"ways to copy", func(f *params.File) string { return f.Plan.Copy }},
 	{"states of idle cores", func(f *params.File) string {

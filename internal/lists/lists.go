@@ -33,6 +33,14 @@ func Filter[T any](list []T, take func(T) bool) (taken []T) {
 	return taken
 }
 
+// Find is the first element that is accepts; nil if there is none.
+func Find[T any](list []T, is func(T) bool) *T {
+	if i := slices.IndexFunc(list, is); i >= 0 {
+		return &list[i]
+	}
+	return nil
+}
+
 // Sum is the sum of f's values.
 func Sum[T any, N cmp.Ordered](list []T, f func(T) N) (sum N) {
 	for _, t := range list {

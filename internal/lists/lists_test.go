@@ -24,6 +24,9 @@ func TestLists(t *testing.T) {
 	if !slices.Equal(odd, []int{3, 1, 3, 1}) {
 		t.Errorf("Filter: %v", odd)
 	}
+	if one := Find(numbers, func(n int) bool { return n < 3 }); one != &numbers[1] || Find(numbers, func(n int) bool { return n > 3 }) != nil {
+		t.Error("Find is wrong")
+	}
 	if odd[0] = 7; numbers[0] != 3 {
 		t.Error("Filter changed its argument")
 	}

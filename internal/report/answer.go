@@ -117,8 +117,8 @@ func firstCurve(f *params.File) (first compare.Curve, tau int) {
 func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
 	L, y, A := fit.Median(nil), fit.Median(nil), fit.Median(nil)
 	if curves, _ := compare.Curves("", f); tau > 0 {
-		if i := slices.IndexFunc(curves, func(c compare.Curve) bool { return c.Channel == like.Channel }); i >= 0 {
-			if p, measured := curves[i].At(tau); measured {
+		if c := lists.Find(curves, func(c compare.Curve) bool { return c.Channel == like.Channel }); c != nil {
+			if p, measured := c.At(tau); measured {
 				L = p.L
 				if tau > 1 {
 					A = p.A
@@ -126,11 +126,10 @@ func numbersOf(f *params.File, like compare.Curve, tau int) []fit.Estimate {
 			}
 		}
 	}
-	for _, c := range f.Cells {
-		if c.Kind == params.NullCell && c.Placement == like.Placement && c.Tau == tau && (c.Setup == like.Setup || tau == 1 && c.Setup == setups.Isolated.Name) {
-			y = c.Segment()
-			break
-		}
+	if c := lists.Find(f.Cells, func(c params.Cell) bool {
+		return c.Kind == params.NullCell && c.Placement == like.Placement && c.Tau == tau && (c.Setup == like.Setup || tau == 1 && c.Setup == setups.Isolated.Name)
+	}); c != nil {
+		y = c.Segment()
 	}
 	return []fit.Estimate{L, y, A}
 }
@@ -190,7 +189,7 @@ func cheapestOf(first, last []predict.Prediction) string {
 	least := func(rows []predict.Prediction) predict.Prediction {
 		return slices.MinFunc(rows, func(a, b predict.Prediction) int { return cmp.Compare(a.Microseconds, b.Microseconds) })
 	}
-	from, to := first[slices.IndexFunc(first, named(last[0].Algorithm))], last[0]
+	from, to := *lists.Find(first, named(last[0].Algorithm)), last[0]
 	who := names[0]
 	switch {
 	case len(names) > 1:

@@ -75,10 +75,9 @@ func machinesTable(d *predict.Machines, calls [][]*predict.MachineCost) view.Tab
 	for _, costs := range calls {
 		var cells []string
 		for i, m := range d.Machines {
-			at := slices.IndexFunc(costs, func(r *predict.MachineCost) bool { return r.Machine == m.Machine })
 			own := []string{"", "", ""}
-			if at >= 0 {
-				own = append(costCells(&costs[at].Prediction), ratioWithInterval(costs[at].Ratio)...)
+			if r := lists.Find(costs, func(r *predict.MachineCost) bool { return r.Machine == m.Machine }); r != nil {
+				own = append(costCells(&(*r).Prediction), ratioWithInterval((*r).Ratio)...)
 			}
 			if i == 0 {
 				own = own[:1]

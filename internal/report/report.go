@@ -136,11 +136,7 @@ func predicted(predictions []verify.Prediction, models ...string) []string {
 
 // predictionOf is the prediction of a model, nil if it has none.
 func predictionOf(predictions []verify.Prediction, model string) *verify.Prediction {
-	i := slices.IndexFunc(predictions, func(p verify.Prediction) bool { return p.Model == model })
-	if i < 0 {
-		return nil
-	}
-	return &predictions[i]
+	return lists.Find(predictions, func(p verify.Prediction) bool { return p.Model == model })
 }
 
 // extrapolated tells whether any of the predictions is extrapolated.

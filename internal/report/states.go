@@ -97,9 +97,9 @@ func copies(states []compare.Machine, setup string, policy numa.Policy, off bool
 		for _, m := range states {
 			find := func(kind params.Kind, bytes int, off bool) fit.Estimate {
 				key := params.Key{Kind: kind, Setup: setup, Placement: policy, OffCache: off, Tau: tau, Bytes: bytes}
-				if i := slices.IndexFunc(m.File.Cells, func(c params.Cell) bool { return c.Key == key }); i >= 0 {
+				if c := lists.Find(m.File.Cells, func(c params.Cell) bool { return c.Key == key }); c != nil {
 					known = known || kind == params.TransferCell || !off
-					return m.File.Cells[i].Segment()
+					return c.Segment()
 				}
 				return fit.Median(nil)
 			}

@@ -164,8 +164,8 @@ func firstCPUs(f *params.File) []view.Table {
 	for _, cpu := range lists.Rising(lists.Map(all, func(c params.FirstCPU) int { return c.CPU })) {
 		launches, ratios := 0, make([]string, len(byPlacement))
 		for i, placed := range byPlacement {
-			if at := slices.IndexFunc(placed, func(c params.FirstCPU) bool { return c.CPU == cpu }); at >= 0 {
-				launches, ratios[i] = max(launches, placed[at].Ratio.N), fmt.Sprintf("%.3f", placed[at].Ratio.Center)
+			if c := lists.Find(placed, func(c params.FirstCPU) bool { return c.CPU == cpu }); c != nil {
+				launches, ratios[i] = max(launches, c.Ratio.N), fmt.Sprintf("%.3f", c.Ratio.Center)
 			}
 		}
 		t.Add(cpu, launches, ratios)
@@ -205,11 +205,10 @@ func overheadTable(policy numa.Policy, off bool, messages, exchanges []params.Ov
 		t.Note("⇄ is of two ranks that exchange messages alone; o⇄(m) may be below zero, see docs/method.md")
 	}
 	cells := func(all []params.Overhead, m int) []string {
-		i := slices.IndexFunc(all, func(o params.Overhead) bool { return o.Bytes == m })
-		if i < 0 {
+		o := lists.Find(all, func(o params.Overhead) bool { return o.Bytes == m })
+		if o == nil {
 			return []string{"", "", ""}
 		}
-		o := all[i]
 		center := "?" // of a small difference of large times
 		if o.Time.Known() {
 			center = view.Center(o.Time)

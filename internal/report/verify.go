@@ -64,8 +64,8 @@ func offBy(who string, means []verify.Mean, model string) string {
 		for _, means := range lists.Groups(all, func(m verify.Mean) int { return m.P }) {
 			last := means[len(means)-1] // over all states, if there are several
 			measured += mostCalls(last)
-			if at := slices.IndexFunc(last.Errors, isOf(model)); at >= 0 {
-				calls, sum = calls+last.Errors[at].Rows, sum+float64(last.Errors[at].Rows)*last.Errors[at].Mean
+			if e := lists.Find(last.Errors, isOf(model)); e != nil {
+				calls, sum = calls+e.Rows, sum+float64(e.Rows)*e.Mean
 			}
 		}
 		if predicted, total = predicted+calls, total+measured; calls > 0 {
@@ -203,8 +203,7 @@ func writeErrors(w *document.Document, of string, means []verify.Mean, all []str
 		}
 		t := view.Table{Title: fmt.Sprintf("Errors%s, %%: P = %d, user data %s%s", of, group[0].P, view.Cache(group[0].OffCache), over), Columns: view.Numbers("of")}
 		cells := func(m verify.Mean, model string) []string {
-			if at := slices.IndexFunc(m.Errors, isOf(model)); at >= 0 {
-				e := m.Errors[at]
+			if e := lists.Find(m.Errors, isOf(model)); e != nil {
 				return []string{"±" + percent(e.Mean), "±" + percent(e.Ninety), signed(e.Signed)}
 			}
 			return []string{"–", "–", "–"}
