@@ -2,9 +2,9 @@ package params
 
 import (
 	"io"
-	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/printable"
@@ -45,12 +45,10 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 		}
 		for _, e := range estimates {
 			for _, v := range []float64{e.Center, e.Lo, e.Hi} {
-				row = append(row, csvNumber(v, c.Cell))
+				row = append(row, strings.TrimPrefix(string(appendNumber(nil, v, c.digits())), "null"))
 			}
 		}
-		for len(row) < times {
-			row = append(row, "")
-		}
+		row = append(row, make([]string, times-len(row))...)
 		row = append(row, count(c.Segments), count(c.SegmentBytes), string(c.Transport), string(c.Buffers))
 		switch {
 		case c.State != nil:
@@ -63,12 +61,4 @@ func (f *File) WriteValues(w io.Writer, separator rune) error {
 		}
 	}
 	return out.Flush()
-}
-
-// csvNumber writes a number with as many digits as in files.
-func csvNumber(v float64, c *Cell) string {
-	if math.IsInf(v, 0) {
-		return ""
-	}
-	return string(appendNumber(nil, v, c.digits()))
 }

@@ -38,11 +38,10 @@ func (req *estimateRequest) add(flags *argument.Set) {
 	flags.Var(&req.files, "params", "parameters of a machine, a `list` of files; the first that has a parameter counts")
 	flags.StringVar(&req.gamma, "gamma", "", "γ of reductions, a `file` in the published text format (default what -params has)")
 	req.state.add(flags, mixture)
-	argument.Word(flags, &req.choice.Model, "model", model.Models[0], "`model`: "+strings.Join(estimateModels(), ", "), estimateModels())
+	models := append(slices.Clone(model.Models), estimate.IMH)
+	argument.Word(flags, &req.choice.Model, "model", models[0], "`model`: "+strings.Join(models, ", "), models)
 	flags.Required("params", "name files that taulop sweep, taulop access or taulop disk wrote, like -params host.json,disk.json")
 }
-
-func estimateModels() []string { return append(slices.Clone(model.Models), estimate.IMH) }
 
 // parameterFiles is a flag that names files, in a list or repeated.
 type parameterFiles []string

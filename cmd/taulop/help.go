@@ -140,12 +140,6 @@ func (c command) set() (*argument.Set, action) {
 	return flags, act
 }
 
-// has reports whether a command has a flag.
-func (c command) has(name string) bool {
-	flags, _ := c.set()
-	return flags.Lookup(name) != nil
-}
-
 // A setting is a flag for man page and completion.
 type setting struct {
 	name, value, usage string // value is the placeholder; "": none

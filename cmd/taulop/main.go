@@ -207,8 +207,8 @@ func flagName(arg string) string {
 // elsewhere ends an error about a flag that the command has in another mode; "" if in none.
 func (c command) elsewhere(in command, name string) string {
 	for i, m := range c.all() {
-		switch {
-		case m.name == in.name || !m.has(name):
+		switch flags, _ := m.set(); {
+		case m.name == in.name || flags.Lookup(name) == nil:
 		case i == 0:
 			return "does not go with " + strings.Fields(in.name)[1] + ": leave one of them out"
 		default:

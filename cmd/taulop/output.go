@@ -202,16 +202,6 @@ func (o *output) offTerminal(out io.Writer) io.Writer {
 	return out
 }
 
-// putParameters writes a parameter file, and a summary to out. If the file cannot be written, out
-// gets the file, which has every sample, and the summary only on a terminal.
-func putParameters(out io.Writer, to *outfile.File, f *params.File, say func(io.Writer)) error {
-	err := put(out, to, f.Write)
-	if !unwritten(err) || isTerminal(out) {
-		say(out)
-	}
-	return err
-}
-
 // isFile reports whether path exists and is no directory.
 func isFile(path string) bool {
 	info, err := os.Stat(path)

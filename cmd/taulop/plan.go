@@ -149,14 +149,22 @@ func timedFlags(flags *argument.Set) action {
 			return usagef("-timed: %v", err)
 		}
 		for _, o := range results.LeftOut {
-			tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more(o.Lines), o.Why)
+			more := ""
+			if o.Lines > 1 {
+				more = fmt.Sprintf(" and %d more", o.Lines-1)
+			}
+			tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more, o.Why)
 		}
 		if len(results.Passes) == 0 {
 			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(folder))
 		}
 		concluded := m.Conclude(results, cells)
 		if !slices.ContainsFunc(concluded, func(c plan.Conclusion) bool { return c.OwnUS > 0 }) {
-			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, the passes that an interval needs: %s", printable.Name(folder), plan.FewPasses, todo(m)))
+			todo := "run run.sh there again, it goes on"
+			if m.Passes < plan.FewPasses {
+				todo = fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes)
+			}
+			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, the passes that an interval needs: %s", printable.Name(folder), plan.FewPasses, todo))
 		}
 		rules := plan.Rules(concluded, req.library, func(p int) int {
 			nodes, _ := req.Predictor.Nodes(p)
@@ -164,19 +172,4 @@ func timedFlags(flags *argument.Set) action {
 		})
 		return req.put(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
 	}
-}
-
-// todo says how to get enough passes.
-func todo(m *plan.Manifest) string {
-	if m.Passes < plan.FewPasses {
-		return fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes)
-	}
-	return "run run.sh there again, it goes on"
-}
-
-func more(lines int) string {
-	if lines < 2 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d more", lines-1)
 }

@@ -148,8 +148,10 @@ func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m 
 			doc, err := found(f, r)
 			switch {
 			case err != nil:
-			case req.native():
-				err = putParameters(out, req.file, f, doc.WriteText)
+			case req.native(): // if it cannot be written, out gets it, and the text only if that is a terminal
+				if err = put(out, req.file, f.Write); !unwritten(err) || isTerminal(out) {
+					doc.WriteText(out)
+				}
 			default:
 				err = req.put(out, doc)
 			}

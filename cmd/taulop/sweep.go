@@ -93,25 +93,20 @@ func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s 
 			return nil
 		},
 		put: func(ended error) error {
-			failed := req.put(out, s)
+			r, failed := reached(s), error(nil)
+			if doc := report.Sweep(s.File, r); req.csv {
+				failed = put(out, nil, asText(doc.WriteCSV))
+			} else {
+				doc.WriteText(out)
+			}
 			doubts := doubt.Of(s.File)
-			if r := reached(s); req.csv && r.Missing != nil { // text begins with it
+			if req.csv && r.Missing != nil { // text begins with it
 				doubts = append(doubts, fmt.Errorf("%w: %s", s.Missing(), r.Rest))
 			}
 			warn(errOut, doubts)
 			return cmp.Or(failed, unsaved, ended, s.Moved)
 		},
 	}.carryOut(ctx, errOut)
-}
-
-// put prints the result.
-func (req *sweepRequest) put(out io.Writer, s *sweep.Session) error {
-	doc := report.Sweep(s.File, reached(s))
-	if req.csv {
-		return put(out, nil, asText(doc.WriteCSV))
-	}
-	doc.WriteText(out)
-	return nil
 }
 
 // reached is the progress of a sweep, and the command to go on with.

@@ -47,7 +47,12 @@ func machineAt(root string) (m *numa.Machine, here provenance.Provenance, free i
 			return nil, here, 0, err
 		}
 		defer os.RemoveAll(temporary)
-		if dir, err = unpack(root, temporary); err != nil {
+		archive, err := os.Open(root)
+		if err == nil {
+			defer archive.Close()
+			dir, err = sysfs.Unpack(archive, temporary, deviceDirectories.MatchString)
+		}
+		if err != nil {
 			return nil, here, 0, usagef("-root %s: %v", root, err)
 		}
 	}
@@ -60,16 +65,6 @@ func machineAt(root string) (m *numa.Machine, here provenance.Provenance, free i
 		err = usagef("-root %v", err)
 	}
 	return m, here, free, err
-}
-
-// unpack unpacks an archive, and returns the directory in it with sys and proc.
-func unpack(root, into string) (dir string, err error) {
-	archive, err := os.Open(root)
-	if err != nil {
-		return "", err
-	}
-	defer archive.Close()
-	return sysfs.Unpack(archive, into, deviceDirectories.MatchString)
 }
 
 // checkRoot rejects a path that is neither a directory nor a regular file.

@@ -199,7 +199,8 @@ func distinguish(hosts, paths []string) []string {
 			if times[name] < 2 {
 				continue
 			}
-			if names[i] = last(paths[i], folders); !one {
+			parts := strings.Split(filepath.ToSlash(paths[i]), "/")
+			if names[i] = strings.Join(parts[max(0, len(parts)-1-folders):], "/"); !one {
 				names[i] = fmt.Sprintf("%s (%s)", hosts[i], names[i])
 			}
 			again = again || names[i] != name
@@ -208,10 +209,4 @@ func distinguish(hosts, paths []string) []string {
 			return names
 		}
 	}
-}
-
-// last is the end of a path, with that many folders.
-func last(path string, folders int) string {
-	parts := strings.Split(filepath.ToSlash(path), "/")
-	return strings.Join(parts[max(0, len(parts)-1-folders):], "/")
 }

@@ -70,20 +70,18 @@ func (r *Reduced) in(state *InState) *content {
 // ReadReduced is ReadAll for a fleet, whose machines are reduced. Unless as is "", published tables are
 // taken for transfers of that setup, placement local. progress is called after each file. It ends with ctx.
 func ReadReduced(ctx context.Context, paths []string, as string, progress func(done, of int)) (machines []*Reduced, skipped []error, err error) {
-	read := func(path string) (*Reduced, error) { return reduceFile(path, as) }
+	read := func(path string) (*Reduced, error) {
+		m, err := readComparable(path)
+		if err != nil {
+			return nil, err
+		}
+		taken := as != "" && m.Published()
+		if taken {
+			m.Take(as, numa.Local)
+		}
+		r := Reduce(m)
+		r.Taken = taken
+		return r, nil
+	}
 	return readAll(ctx, paths, read, func(r **Reduced) *string { return &(*r).Name }, progress)
-}
-
-func reduceFile(path, as string) (*Reduced, error) {
-	m, err := readComparable(path)
-	if err != nil {
-		return nil, err
-	}
-	taken := as != "" && m.Published()
-	if taken {
-		m.Take(as, numa.Local)
-	}
-	r := Reduce(m)
-	r.Taken = taken
-	return r, nil
 }

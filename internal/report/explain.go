@@ -105,8 +105,8 @@ func sayExplanation(w *document.Document, e *predict.Explanation) {
 func terms(e *predict.Explanation) view.Table {
 	t := view.Table{Columns: []view.Column{{Name: "parameter"}, {Name: "count"}, {}, {Name: "value", Unit: "µs"}, {}, {Name: "cost", Unit: "µs"}, {Name: "share", Unit: "%"}}}
 	shares := decimal.Shares(lists.Map(e.Terms, func(t predict.ExplainTerm) float64 { return t.Share }), 1000)
-	for i, term := range e.Terms {
-		t.Add(term.Parameter, strconv.FormatFloat(term.Times, 'f', -1, 64), "×", parameter(term.Value, term.Extrapolated),
+	for i, term := range e.Terms { // nine decimals at most: LogGP's G is of one byte
+		t.Add(term.Parameter, strconv.FormatFloat(term.Times, 'f', -1, 64), "×", marked(withDigits(term.Value, 4, 9), term.Extrapolated),
 			"=", microseconds(term.Microseconds, false), percents(shares[i]))
 	}
 	if e.Unknown {

@@ -160,11 +160,6 @@ func microseconds(us float64, extrapolated bool) string {
 	return marked(withDigits(us, 4, 6), extrapolated)
 }
 
-// parameter writes a parameter in µs with four digits, nine decimals at most: LogGP's G is of one byte.
-func parameter(us float64, extrapolated bool) string {
-	return marked(withDigits(us, 4, 9), extrapolated)
-}
-
 func marked(text string, extrapolated bool) string {
 	if extrapolated {
 		return "~" + text

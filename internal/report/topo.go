@@ -142,7 +142,7 @@ func (t *Topology) nodes() view.Table {
 		if node.Forbidden && node.MemoryBytes > 0 { // a node without memory forbids none
 			memory += " (forbidden)"
 		}
-		nodes.Add(node.ID, orDash(packages(cpus).String()), cores(cpus).Len(), orDash(node.CPUs.String()), memory, rounded(node.FreeBytes))
+		nodes.Add(node.ID, cmp.Or(packages(cpus).String(), "-"), cores(cpus).Len(), cmp.Or(node.CPUs.String(), "-"), memory, rounded(node.FreeBytes))
 	}
 	return nodes
 }
@@ -204,7 +204,7 @@ func (t *Topology) levels() view.Table {
 		if least := slices.Min(sizes); least < slices.Max(sizes) {
 			cpus = fmt.Sprintf("%d–%s", least, cpus)
 		}
-		levels.Add(l.Name, len(l.Groups), cpus, orDash(string(l.Placement)))
+		levels.Add(l.Name, len(l.Groups), cpus, cmp.Or(string(l.Placement), "-"))
 	}
 	return levels
 }
@@ -268,8 +268,6 @@ func rounded(n int64) string {
 	unit, bytes := view.ByteUnit(float64(n), 999.5, 1024, binaryUnits...)
 	return strconv.FormatFloat(float64(n)/bytes, 'g', 3, 64) + " " + unit
 }
-
-func orDash(text string) string { return cmp.Or(text, "-") }
 
 // values have a row for each CPU, or for each worker of the placements.
 func (t *Topology) values() view.Table {
