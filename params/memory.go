@@ -3,6 +3,7 @@ package params
 import (
 	"fmt"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/numa"
 )
@@ -70,11 +71,6 @@ func (p *Provenance) SetPeak(GBs float64, machine *numa.Machine) {
 }
 
 // MemoryNodes counts the NUMA nodes with CPUs and memory.
-func MemoryNodes(m *numa.Machine) (n int) {
-	for _, node := range m.Nodes {
-		if node.MemoryBytes > 0 && len(node.CPUs) > 0 {
-			n++
-		}
-	}
-	return n
+func MemoryNodes(m *numa.Machine) int {
+	return len(lists.Filter(m.Nodes, func(n numa.Node) bool { return n.MemoryBytes > 0 && len(n.CPUs) > 0 }))
 }

@@ -27,8 +27,7 @@ func (f *File) P(stride int, offCache bool) (*Curve, error) {
 		if len(strides) == 0 {
 			return nil, fmt.Errorf("no packed messages, %s: %w", printable.Cache(offCache), ErrUnpacked)
 		}
-		there := lists.Map(strides, strconv.Itoa)
-		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(there, ", "))
+		return nil, fmt.Errorf("no messages with a stride of %d bytes: there are those of %s", stride, strings.Join(lists.Map(strides, strconv.Itoa), ", "))
 	}
 	curve, err := g.curve("packed messages", func(c Cell) fit.Estimate { return c.Time })
 	if err != nil {

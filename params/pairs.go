@@ -141,12 +141,10 @@ func (p *Pairs) adopt(writer *Pairs) {
 	if p == nil || writer == nil {
 		return
 	}
-	own := make(map[[2]int]bool)
-	for _, pair := range p.Pairs {
-		own[[2]int{pair.From, pair.To}] = true
-	}
+	cpus := func(pair Pair) [2]int { return [2]int{pair.From, pair.To} }
+	own := lists.Counts(p.Pairs, cpus)
 	for _, pair := range writer.Pairs {
-		if !own[[2]int{pair.From, pair.To}] {
+		if own[cpus(pair)] == 0 {
 			pair.other = true
 			p.Pairs = append(p.Pairs, pair)
 		}

@@ -39,36 +39,33 @@ func (f *File) Resampled(random *rand.Rand) *File {
 		launches[l.Session] = append(launches[l.Session], i)
 	}
 	for session := range n {
-		switch {
-		case n >= fit.LeastReplicates:
+		if n >= fit.LeastReplicates {
 			for _, i := range launches[random.IntN(n)] {
 				draw(i, session)
 			}
-		default:
-			for range launches[session] {
-				draw(launches[session][random.IntN(len(launches[session]))], session)
-			}
+			continue
+		}
+		for range launches[session] {
+			draw(launches[session][random.IntN(len(launches[session]))], session)
 		}
 	}
 	drawn.Cells = make([]Cell, len(f.Cells))
 	drawn.Watches = f.reweighed(again)
 	states := drawn.Sort()
 	for i, c := range f.Cells {
-		var samples []Sample
-		for _, s := range c.Samples {
+		samples := c.Samples
+		c.Samples = nil
+		for _, s := range samples {
 			if s.Launch == Unlaunched {
-				samples = nil
+				c.Samples = nil
 				break
 			}
 			for _, s.Launch = range again[s.Launch] {
-				samples = append(samples, s)
+				c.Samples = append(c.Samples, s)
 			}
 		}
-		if len(samples) > 0 {
-			c.Samples = samples
+		if len(c.Samples) > 0 {
 			c.Time.Center = states.center(&c)
-		} else {
-			c.Samples = nil
 		}
 		drawn.Cells[i] = c
 	}

@@ -127,13 +127,8 @@ func (f *File) singleStates() map[int32][]Sample {
 // misfit reports whether more than a fifth of the looks of a watch with one state are far from it, so
 // that there were too few looks to tell its states.
 func (w *Watch) misfit(looks []Sample) bool {
-	far := 0
-	for _, l := range looks {
-		if !within(float64(l.Before), w.States[0].NS, fit.LeastApart) {
-			far++
-		}
-	}
-	return 5*far > len(looks)
+	far := lists.Filter(looks, func(l Sample) bool { return !within(float64(l.Before), w.States[0].NS, fit.LeastApart) })
+	return 5*len(far) > len(looks)
 }
 
 // classified are the pool's states with the shares of a watch's looks.
@@ -316,22 +311,18 @@ func (s *Sorting) together(a, b Sample) bool {
 
 // Workers is the number of workers of a cell's samples; 0: there was no look.
 func (s *Sorting) Workers(c *Cell) int {
-	for _, x := range c.Samples {
-		if x.Watch > 0 && int(x.Watch) <= len(s.f.Watches) {
-			return len(s.f.Watches[x.Watch-1].CPUs)
-		}
+	if x := lists.Find(c.Samples, func(x Sample) bool { return x.Watch > 0 && int(x.Watch) <= len(s.f.Watches) }); x != nil {
+		return len(s.f.Watches[x.Watch-1].CPUs)
 	}
 	return 0
 }
 
 // In are the samples of a cell in a state, an index of States of its workers.
-func (s *Sorting) In(c *Cell, state int) (samples []Sample) {
-	for _, x := range c.Samples {
-		if at := s.Of(x); at == state || at == AnyState {
-			samples = append(samples, x)
-		}
-	}
-	return samples
+func (s *Sorting) In(c *Cell, state int) []Sample {
+	return lists.Filter(c.Samples, func(x Sample) bool {
+		at := s.Of(x)
+		return at == state || at == AnyState
+	})
 }
 
 // StatesOf are the States of a cell's workers with the shares and durations on the cell's own CPUs: 0

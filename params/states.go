@@ -101,9 +101,7 @@ func statesOf(looks []Sample, alone float64) (states []State) {
 		values = append(values, float64(l.Before), float64(l.After))
 	}
 	modes := fit.Modes(values)
-	for _, m := range modes {
-		states = append(states, State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share})
-	}
+	states = lists.Map(modes, func(m fit.Mode) State { return State{NS: round(m.Center, 4), Above: round(m.Above, 4), Share: m.Share} })
 	if len(states) == 1 {
 		return split(states, modes, looks, alone)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/taulop/taulop/internal/decimal"
 	"github.com/taulop/taulop/internal/infile"
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // Limits of a text file.
@@ -269,11 +270,7 @@ func parseRow(row []string, columns int) (size int, times []float64, err error) 
 // blank of the customary names L(m, 1) does not count.
 func cells(line string) []string {
 	if strings.Contains(line, "\t") {
-		row := strings.Split(line, "\t")
-		for i := range row {
-			row[i] = strings.TrimSpace(row[i])
-		}
-		return row
+		return lists.Map(strings.Split(line, "\t"), strings.TrimSpace)
 	}
 	row := strings.Fields(strings.ReplaceAll(line, ", ", ","))
 	if len(row) == 0 {

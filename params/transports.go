@@ -39,12 +39,7 @@ const (
 	Copied Buffers = "copied"
 )
 
-func (b Buffers) String() string {
-	if b == Rewritten {
-		return "rewritten"
-	}
-	return string(b)
-}
+func (b Buffers) String() string { return cmp.Or(string(b), "rewritten") }
 
 // ParseBuffers finds a state of send buffers by its name.
 func ParseBuffers(name string) (Buffers, error) {

@@ -164,10 +164,8 @@ func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *p
 
 // evaluateFlags is tune -eval.
 func evaluateFlags(flags *argument.Set) action {
-	var (
-		parameters parameterFlags
-		req        tableRequest
-	)
+	var parameters parameterFlags
+	var req tableRequest
 	parameters.add(flags)
 	flags.StringVar(&req.table, "eval", "", "`table` of measured collectives")
 	argument.Var(flags, &req.P, "P", "", "ranks, a `list` like 2,4,8 with ranges: 2-16, or doubling 2:1024 (default all)", argument.Ranks(1))

@@ -33,10 +33,8 @@ const twoFiles = "a comparison takes two files or more: taulop compare A.json B.
 
 // compareFlags is the subcommand.
 func compareFlags(flags *argument.Set) action {
-	var (
-		req  compareRequest
-		test fit.Test
-	)
+	var req compareRequest
+	var test fit.Test
 	choice := &req.choice
 	argument.Var(flags, &choice.Sizes, "m", "", "message sizes, a `list` like 64,8K,1M with doubling ranges: 1K:1M (default the segment's size S)", argument.Rising(argument.Messages(0)))
 	argument.Var(flags, &choice.Setups, "setup", "", "`list` of setups: "+strings.Join(setupNames(), ", ")+" (default all)", argument.Names, setupNames()...)

@@ -73,10 +73,8 @@ func (n *parameterFiles) Set(list string) error {
 
 // estimateFlags is the subcommand.
 func estimateFlags(flags *argument.Set) action {
-	var (
-		req estimateRequest
-		to  destination
-	)
+	var req estimateRequest
+	var to destination
 	req.add(flags)
 	req.clusterFlags.add(flags)
 	to.add(flags)

@@ -371,12 +371,11 @@ func (s *sweptFile) read(errOut io.Writer) (*params.File, error) {
 // overheadsFlags is import -overheads.
 func overheadsFlags(flags *argument.Set) action {
 	var (
-		pings   string
 		native  sweptFile
 		library *mpi.Library
 		output  output
 	)
-	flags.StringVar(&pings, "overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
+	pings := flags.String("overheads", "", "`file` of an MPI library's ping-pongs to take o(m) from")
 	native.add(flags, "the parameter `file` that has the transfers")
 	argument.Var(flags, &library, "as", "", "the MPI `library` whose transports the ping-pongs used: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
 	flags.Rules(argument.Rule{Flags: "overheads", Needs: "params", Why: "takes a file of ping-pongs and one of parameters", Do: "taulop import -overheads IMB.txt -params host.json -o out.json"})
@@ -386,7 +385,7 @@ func overheadsFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		results, err := mpibench.ReadFile(pings)
+		results, err := mpibench.ReadFile(*pings)
 		if err != nil {
 			return usagef("-overheads: %v", err)
 		}
@@ -396,10 +395,10 @@ func overheadsFlags(flags *argument.Set) action {
 			err = mpibench.TakeOverheads(f, results.Times, native.offCache)
 		}
 		if err != nil {
-			return usagef("-overheads %s -params %s: %v", pings, native.params, err)
+			return usagef("-overheads %s -params %s: %v", *pings, native.params, err)
 		}
-		ofLibrary(f, "o(m)", []string{pings})
-		takeGamma(errOut, f, []string{pings}, results.Times, native.offCache)
+		ofLibrary(f, "o(m)", []string{*pings})
+		takeGamma(errOut, f, []string{*pings}, results.Times, native.offCache)
 		if err := f.Validate(); err != nil {
 			return usagef("%s: %v", native.params, err)
 		}

@@ -23,27 +23,21 @@ import (
 
 // planFlags is tune -plan.
 func planFlags(flags *argument.Set) action {
-	var (
-		req    tuneRequest
-		folder string
-		budget time.Duration
-		info   string
-		all    bool
-		with   string
-	)
+	var req tuneRequest
+	var with string
 	req.addTarget(flags)
-	flags.StringVar(&folder, "plan", "", "new `folder` for the job")
-	flags.DurationVar(&budget, "budget", 20*time.Minute, "the `time` that the job may take")
-	flags.StringVar(&info, "components", "", "what to time besides, comma-separated: other components of Open MPI, by its `version`, such as 6.0, or a file with the output of ompi_info (- is standard input), and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
+	folder := flags.String("plan", "", "new `folder` for the job")
+	budget := flags.Duration("budget", 20*time.Minute, "the `time` that the job may take")
+	info := flags.String("components", "", "what to time besides, comma-separated: other components of Open MPI, by its `version`, such as 6.0, or a file with the output of ompi_info (- is standard input), and NAME=VALUE of the environment, such as UCX_RNDV_THRESH=8192")
 	argument.Word(flags, &with, "with", "", "benchmark `suite` to time with, instead of a program in the folder: "+strings.Join(plan.Suites(), " or "), plan.Suites())
-	flags.BoolVar(&all, "all", false, "time all settings, to see what a job without -all would miss")
+	all := flags.Bool("all", false, "time all settings, to see what a job without -all would miss")
 	flags.Within("budget", float64(10*time.Second), math.MaxInt64, "a job needs ten seconds or more")
 	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
-		components, err := componentsOf(info, req.library)
+		components, err := componentsOf(*info, req.library)
 		if err != nil {
 			return err
 		}
-		cells, err := req.cells(ctx, errOut, words, nil, all)
+		cells, err := req.cells(ctx, errOut, words, nil, *all)
 		if err != nil {
 			return err
 		}
@@ -54,13 +48,13 @@ func planFlags(flags *argument.Set) action {
 		if c := req.Predictor.Cluster; c != nil {
 			nodes = c.Nodes
 		}
-		m := plan.Make(cells, req.library, nodes, req.loaded.File.Provenance.CPUModel, components, budget, all, with)
-		if err := m.Write(folder, req.library, budget); errors.Is(err, plan.ErrThere) || errors.Is(err, plan.ErrForeign) || unwritten(err) {
+		m := plan.Make(cells, req.library, nodes, req.loaded.File.Provenance.CPUModel, components, *budget, *all, with)
+		if err := m.Write(*folder, req.library, *budget); errors.Is(err, plan.ErrThere) || errors.Is(err, plan.ErrForeign) || unwritten(err) {
 			return usagef("-plan: %v", err)
 		} else if err != nil {
 			return err
 		}
-		report.WritePlan(out, m, req.library, folder)
+		report.WritePlan(out, m, req.library, *folder)
 		return nil
 	}
 }
@@ -127,16 +121,13 @@ func (req *tuneRequest) takeFrom(m *plan.Manifest) (err error) {
 
 // timedFlags is tune -timed.
 func timedFlags(flags *argument.Set) action {
-	var (
-		req    tuneRequest
-		folder string
-	)
+	var req tuneRequest
 	req.addTarget(flags)
-	flags.StringVar(&folder, "timed", "", "`folder` of a plan, with the times of its job")
+	folder := flags.String("timed", "", "`folder` of a plan, with the times of its job")
 	req.addRules(flags)
 	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
 		req.timed = true
-		m, err := infile.Read(filepath.Join(folder, plan.Name), plan.ReadManifest)
+		m, err := infile.Read(filepath.Join(*folder, plan.Name), plan.ReadManifest)
 		if err != nil {
 			return usagef("-timed: %v", err)
 		}
@@ -144,7 +135,7 @@ func timedFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		results, err := m.Read(os.DirFS(folder), req.library)
+		results, err := m.Read(os.DirFS(*folder), req.library)
 		if err != nil {
 			return usagef("-timed: %v", err)
 		}
@@ -156,7 +147,7 @@ func timedFlags(flags *argument.Set) action {
 			tell(errOut, "left out: %s, line %d%s: %s", o.File, o.Line, more, o.Why)
 		}
 		if len(results.Passes) == 0 {
-			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(folder))
+			return usagef("-timed: %s has no times of its plan yet: run run.sh there", printable.Name(*folder))
 		}
 		concluded := m.Conclude(results, cells)
 		if !slices.ContainsFunc(concluded, func(c plan.Conclusion) bool { return c.OwnUS > 0 }) {
@@ -164,7 +155,7 @@ func timedFlags(flags *argument.Set) action {
 			if m.Passes < plan.FewPasses {
 				todo = fmt.Sprintf("its plan has %d, so make another with a larger -budget", m.Passes)
 			}
-			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, the passes that an interval needs: %s", printable.Name(folder), plan.FewPasses, todo))
+			return noAnswer(fmt.Sprintf("-timed: in %s nothing is timed %d times yet, the passes that an interval needs: %s", printable.Name(*folder), plan.FewPasses, todo))
 		}
 		rules := plan.Rules(concluded, req.library, func(p int) int {
 			nodes, _ := req.Predictor.Nodes(p)

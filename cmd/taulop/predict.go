@@ -96,10 +96,8 @@ func (req *costRequest) machines(flags *argument.Set) (machines []*costRequest, 
 
 // explainFlags is the subcommand.
 func explainFlags(flags *argument.Set) action {
-	var (
-		req costRequest
-		to  destination
-	)
+	var req costRequest
+	var to destination
 	req.add(flags, "64K")
 	compare := flags.Bool("compare", false, "the message sizes for which each algorithm is the cheapest")
 	var margin float64
