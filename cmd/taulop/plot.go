@@ -75,7 +75,7 @@ var plotKinds = []plotKind{
 
 // Charts of surveys come after transfers.
 func init() {
-	at := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.ofMachines == nil })
+	var kinds []plotKind
 	for _, s := range survey.Drawn() {
 		if d := s.Drawing; d.Name != "" {
 			kind := plotKind{name: d.Name, about: d.About, example: d.Example, flags: ofSurveys,
@@ -85,17 +85,17 @@ func init() {
 			if d.Ranks {
 				kind.flags += " P"
 			}
-			plotKinds = slices.Insert(plotKinds, at, kind)
-			at++
+			kinds = append(kinds, kind)
 		}
 	}
 	for _, s := range survey.All() {
 		if s.Matrices != nil {
-			plotKinds = slices.Insert(plotKinds, at, plotKind{name: s.Name, about: s.Doc + ", a heat map", ofFile: heatMaps(s.Matrices), flags: ofMatrices,
+			kinds = append(kinds, plotKind{name: s.Name, about: s.Doc + ", a heat map", ofFile: heatMaps(s.Matrices), flags: ofMatrices,
 				example: fmt.Sprintf("taulop plot %[1]s -o %[1]s.svg %[1]s.json", s.Name)})
-			at++
 		}
 	}
+	at := slices.IndexFunc(plotKinds, func(k plotKind) bool { return k.ofMachines == nil })
+	plotKinds = slices.Insert(plotKinds, at, kinds...)
 }
 
 // drawing are the names of the charts that a flag applies to; nil for flags of all charts.

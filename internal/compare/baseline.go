@@ -68,14 +68,11 @@ type BaselineCell struct {
 // DefaultDrift with fewer than three.
 func OwnDrift(f *params.File) float64 {
 	const least = 3
-	if f = hourly(f); f.Sessions() < least {
-		return DefaultDrift
+	f = hourly(f)
+	if _, _, sessions := f.Components(); f.Sessions() >= least && !math.IsNaN(sessions) {
+		return sessions
 	}
-	_, _, sessions := f.Components()
-	if math.IsNaN(sessions) {
-		return DefaultDrift
-	}
-	return sessions
+	return DefaultDrift
 }
 
 // hourly merges sessions that began less than an hour after another: within an hour they do not show how

@@ -112,14 +112,12 @@ func (k SurveyTable) compared() []SurveyCell {
 }
 
 // common are the cells of the first machine that another machine has.
-func (k *SurveyTable) common(first []params.Cell) (cells []SurveyCell) {
+func (k *SurveyTable) common(first []params.Cell) []SurveyCell {
 	others := lists.Counts(k.compared(), func(c SurveyCell) params.Key { return c.Key })
-	for _, c := range first {
-		if others[c.Key] > 0 {
-			cells = append(cells, SurveyCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)})
-		}
-	}
-	return cells
+	first = lists.Filter(first, func(c params.Cell) bool { return others[c.Key] > 0 })
+	return lists.Map(first, func(c params.Cell) SurveyCell {
+		return SurveyCell{Key: c.Key, Time: c.Time, Samples: len(c.Samples)}
+	})
 }
 
 // fleetSurveys are the survey cells of at least two machines, kinds in the order of files.

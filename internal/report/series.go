@@ -228,9 +228,7 @@ func (s *Series) sayResults(w *document.Document) {
 		}
 		w.Lines(s.reads)
 	}
-	for _, remark := range remarks {
-		fmt.Fprintln(w, view.Capital(remark))
-	}
+	w.Lines(lists.Map(remarks, view.Capital)...)
 }
 
 // mostApart is the largest ratio of the bounds of an interval that is fit for use.

@@ -54,10 +54,7 @@ func NewTopology(m *numa.Machine, here provenance.Provenance, free int64, warnin
 
 // Place restricts the topology to the CPUs of tau workers under each placement that the machine has.
 func (t *Topology) Place(tau int) error {
-	for _, policy := range numa.Policies {
-		if !t.Machine.Has(policy) {
-			continue
-		}
+	for _, policy := range lists.Filter(numa.Policies, t.Machine.Has) {
 		p, err := t.Machine.Place(policy, tau)
 		if err != nil {
 			return err

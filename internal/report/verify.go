@@ -88,7 +88,7 @@ func offBy(who string, means []verify.Mean, model string) string {
 
 // mostCalls is the number of calls behind a mean that at least one model predicts.
 func mostCalls(m verify.Mean) int {
-	return slices.Max(append(lists.Map(m.Errors, func(e verify.Errors) int { return e.Rows }), 0))
+	return lists.Most(m.Errors, func(e verify.Errors) int { return e.Rows })
 }
 
 // writeStates lists the states of the machine, if there were several.
