@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -114,6 +115,9 @@ func TestSentence(t *testing.T) {
 }
 
 func TestList(t *testing.T) {
+	if got := []string{And(nil), And([]string{"a"}), And([]string{"a", "b"}), And([]string{"a", "b", "c"})}; !slices.Equal(got, []string{"", "a", "a and b", "a, b and c"}) {
+		t.Errorf("And: %q", got)
+	}
 	for _, tt := range []struct {
 		names []string
 		want  string
