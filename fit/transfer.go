@@ -53,8 +53,34 @@ func Concurrency(tau int, L1, Ltau Estimate) Estimate {
 	return L1.Div(Ltau).Scale(float64(tau))
 }
 
-// Bounds reports whether L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8), is violated beyond the intervals: below if Aτ
-// transfers cost less than τ, above if they cost more than A times τ transfers.
-func Bounds(a int, Ltau, LAtau Estimate) (below, above bool) {
-	return LAtau.Hi < Ltau.Lo, LAtau.Lo > float64(a)*Ltau.Hi
+// Bounds are p-values of L(m,τ) ≤ L(m,Aτ) ≤ A·L(m,τ), eq. (8): of the lower bound, which fails if Aτ transfers
+// cost less than τ, and of the upper, which fails if they cost more than A times τ transfers. They are 1 within
+// the intervals.
+func Bounds(a int, Ltau, LAtau Estimate) (below, above float64) {
+	return exceeds(Ltau, LAtau), exceeds(LAtau, Ltau.Scale(float64(a)))
+}
+
+// exceeds is the one-sided p-value of a ≤ b by Welch's test on logarithms, with standard errors from the halves
+// of the 95 % intervals between them; 1 where the intervals overlap or are unknown.
+func exceeds(a, b Estimate) float64 {
+	if !(a.Lo > b.Hi) {
+		return 1
+	}
+	if a.Lo == a.Center && b.Hi == b.Center || !(b.Center > 0) {
+		return 0
+	}
+	var parts []part
+	for _, half := range []struct {
+		of    Estimate
+		width float64
+	}{{a, math.Log(a.Center / a.Lo)}, {b, math.Log(b.Hi / b.Center)}} {
+		n := half.of.N
+		if half.of.Sessions > 1 {
+			n = half.of.Sessions
+		}
+		df := float64(max(1, n-1))
+		se := half.width / quantile(df, 1-(1-Confidence)/2)
+		parts = append(parts, part{se * se, df})
+	}
+	return Test{}.difference(math.Log(a.Center/b.Center), parts).P / 2
 }

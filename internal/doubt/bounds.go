@@ -3,6 +3,7 @@ package doubt
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/numa"
@@ -38,9 +39,14 @@ func interval(e fit.Estimate) string {
 	return fmt.Sprintf("%.5g [%.5g, %.5g]", e.Center, e.Lo, e.Hi)
 }
 
-// Bounds checks eq. (8) for whole messages at every measured τ and Aτ. Published values without samples
-// count as exact; values with too few samples for an interval break nothing.
+// significance is the level of a violation's adjusted p-value.
+const significance = 0.05
+
+// Bounds checks eq. (8) for whole messages at every measured τ and Aτ, corrected for the number of comparisons,
+// of which a machine of many cores has hundreds. Published values without samples count as exact; values with too
+// few samples for an interval break nothing.
 func Bounds(tables []params.Transfers) (all []Violation) {
+	var ps []float64
 	for _, t := range tables {
 		for i, few := range t.Cells {
 			for _, many := range t.Cells[i+1:] {
@@ -50,13 +56,13 @@ func Bounds(tables []params.Transfers) (all []Violation) {
 				v := Violation{Setup: t.Setup, Placement: t.Placement, OffCache: t.OffCache, Bytes: t.Bytes, Tau: few.Tau, A: many.Tau / few.Tau,
 					Few: exact(few.Whole()), Many: exact(many.Whole())}
 				below, above := fit.Bounds(v.A, v.Few, v.Many)
-				if v.Above = above; below || above {
-					all = append(all, v)
-				}
+				v.Above = above < below
+				all, ps = append(all, v), append(ps, min(below, above))
 			}
 		}
 	}
-	return all
+	adjusted, i := fit.Adjust(ps), -1
+	return slices.DeleteFunc(all, func(Violation) bool { i++; return !(adjusted[i] < significance) })
 }
 
 // exact sets the interval of a value without samples to the value.

@@ -80,6 +80,38 @@ func TestBoundsWithinIntervals(t *testing.T) {
 	}
 }
 
+// Of machines of 64 cores whose L is the same at every τ, but for noise of 3 %, one in ten gets a warning at most.
+// A breach of 20 % is found among as many comparisons.
+func TestBoundsOfManyComparisons(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	cell := func(tau int, ns float64) *params.Cell {
+		times := make([]float64, 16)
+		for i := range times {
+			times[i] = ns * math.Exp(0.03*random.NormFloat64())
+		}
+		return &params.Cell{Key: params.Key{Setup: params.Ring, Tau: tau}, Time: fit.Median(times)}
+	}
+	warned := 0
+	for range 50 {
+		tables := make([]params.Transfers, 24)
+		for i := range tables {
+			for _, tau := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 63, 64} {
+				tables[i].Cells = append(tables[i].Cells, cell(tau, 100))
+			}
+		}
+		if got := Bounds(tables); len(got) > 0 {
+			warned++
+		}
+		tables[5].Cells[4] = cell(6, 80)
+		if got := Bounds(tables); !slices.ContainsFunc(got, func(v Violation) bool { return v.A*v.Tau == 6 && !v.Above }) {
+			t.Errorf("no breach at τ = 6 in %v", got)
+		}
+	}
+	if warned > 5 {
+		t.Errorf("%d of 50 equal machines break eq. (8)", warned)
+	}
+}
+
 // Data count as in a cache if half of the launches at a placement and τ found them there, not one launch
 // alone.
 func TestInCache(t *testing.T) {
