@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/mpi"
@@ -102,6 +103,7 @@ func (c *Comparison) Evaluate(margin float64) *Evaluation {
 		e.Groups = append(e.Groups, c)
 	}
 	groups := lists.Groups(e.Cases, func(j Judged) [2]string { return [2]string{j.Collective, j.Mapping} })
+	slices.SortStableFunc(groups, func(a, b []Judged) int { return strings.Compare(a[0].Collective, b[0].Collective) })
 	for _, cases := range groups {
 		add(cases[0].Collective, cases[0].Mapping, cases)
 	}

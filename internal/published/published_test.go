@@ -87,6 +87,17 @@ func TestOwnPenalties(t *testing.T) {
 	}
 }
 
+// Penalties are by collective in alphabetical order, as errors are, whatever the order of the table's rows.
+func TestOrderOfPenalties(t *testing.T) {
+	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
+	const rows = "collective\talg_id\tP\tnodes\tm_bytes\tlatency_us\nscatter\t1\t8\t2\t1024\t9\nscatter\t2\t8\t2\t1024\t8\nbcast\t1\t8\t2\t1024\t9\nbcast\t5\t8\t2\t1024\t8\n"
+	c := must.Get(Compare(tableOf(t, "# Open MPI 4.1.5\n"+rows), f, model.Choice{}, Choice{}))
+	got := lists.Map(c.Evaluate(0).Groups, func(g Choices) string { return g.Collective })
+	if want := []string{"bcast", "scatter", "all"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // A table without algorithms and mappings.
 func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	f := must.Get(tidy.File([]*tidy.Table{tableOf(t, "level\tm_bytes\tlatency_us\nother_node\t1\t1\nother_node\t65536\t7\n")}, nil))
