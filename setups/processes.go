@@ -30,6 +30,12 @@ const WorkerCommand = "worker"
 // workerVariable is set in the environment of workers.
 const workerVariable = "TAULOP_WORKER"
 
+// workerSlack is how late the timers of workers' processes may be. The monitor thread that the Go runtime has in
+// each wakes every 20 µs in the first milliseconds after its process was idle, on a CPU of the workers. With
+// this slack it wakes with the kernel's tick (4 ms at 250 Hz). Where workers are threads there is one monitor
+// for all, and its delay would cost more launches than its noise does.
+const workerSlack = 4 * time.Millisecond
+
 // processes are the workers of a team as processes. Each worker and the parent lay out the same shared
 // memory in the same order, and so have the same barrier, clock and channels. A worker's user buffers
 // are its private memory, which other workers read by single copies.
@@ -178,7 +184,7 @@ func (p *processes) begin(h hello) error {
 	}
 	m.cmd.Stdout = answers
 	m.answers, m.replies = replies, json.NewDecoder(replies)
-	err = child.Start(m.cmd)
+	err = child.Start(m.cmd, workerSlack)
 	answers.Close()
 	if err != nil {
 		replies.Close()

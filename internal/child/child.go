@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Command is this program with one argument. The caller sets the rest.
@@ -32,7 +33,6 @@ var forks = sync.OnceValue(func() chan<- func() {
 	c := make(chan func())
 	go func() {
 		runtime.LockOSThread()
-		disturbLess()
 		for fork := range c {
 			fork()
 		}
@@ -40,10 +40,15 @@ var forks = sync.OnceValue(func() chan<- func() {
 	return c
 })
 
-// Start starts a command as cmd.Start does.
-func Start(cmd *exec.Cmd) (err error) {
+// Start starts a command as cmd.Start does. The timers of the child may be late by slack; 0: as usual.
+func Start(cmd *exec.Cmd, slack time.Duration) (err error) {
 	done := make(chan struct{})
-	forks() <- func() { err = cmd.Start(); close(done) }
+	forks() <- func() {
+		setSlack(slack)
+		err = cmd.Start()
+		setSlack(0)
+		close(done)
+	}
 	<-done
 	return err
 }

@@ -52,7 +52,7 @@ func parent() {
 	thread := make(chan int)
 	go func() {
 		runtime.LockOSThread()
-		if err := Start(cmd); err != nil {
+		if err := Start(cmd, 0); err != nil {
 			panic(err)
 		}
 		thread <- syscall.Gettid()
@@ -72,7 +72,7 @@ func parent() {
 func TestEndsWithParent(t *testing.T) {
 	cmd := must.Get(Command("parent"))
 	out := must.Get(cmd.StdoutPipe())
-	must.Do(Start(cmd))
+	must.Do(Start(cmd, 0))
 	defer cmd.Process.Kill()
 	guard := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
 	defer guard.Stop()
@@ -100,10 +100,19 @@ func TestTimersOfChildrenAreLate(t *testing.T) {
 	cmd := must.Get(Command("slack"))
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	must.Do(Start(cmd))
+	const slack = 4 * time.Millisecond
+	must.Do(Start(cmd, slack))
 	must.Do(cmd.Wait())
 	if want := fmt.Sprint(slack, nil); out.String() != want {
 		t.Errorf("a child has %q, want %q", &out, want)
+	}
+	again := must.Get(Command("slack"))
+	out.Reset()
+	again.Stdout = &out
+	must.Do(Start(again, 0))
+	must.Do(again.Wait())
+	if out.String() == fmt.Sprint(slack, nil) {
+		t.Error("the next child has the slack of the one before")
 	}
 	if own := must.Get(unix.PrctlRetInt(unix.PR_GET_TIMERSLACK, 0, 0, 0, 0)); own >= int(slack) {
 		t.Errorf("the parent has a slack of %v itself", time.Duration(own))

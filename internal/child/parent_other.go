@@ -2,10 +2,13 @@
 
 package child
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // endsWithParent is the child's own task: its standard input ends.
 func endsWithParent() *syscall.SysProcAttr { return nil }
 
-// disturbLess does nothing: timer slack is Linux's.
-func disturbLess() {}
+// setSlack does nothing: timer slack is Linux's.
+func setSlack(time.Duration) {}

@@ -42,7 +42,7 @@ func start(o Order, journal *os.File) (*Process, error) {
 	var stderr bytes.Buffer
 	cmd.Env = append(os.Environ(), "GODEBUG="+strings.TrimPrefix(os.Getenv("GODEBUG")+","+preemption, ","))
 	cmd.Stdin, cmd.Stderr, cmd.ExtraFiles = in, &stderr, []*os.File{journal}
-	if err := child.Start(cmd); err != nil {
+	if err := child.Start(cmd, 0); err != nil {
 		orders.Close()
 		return nil, fmt.Errorf("no launch could be begun: %w", err)
 	}
