@@ -80,6 +80,22 @@ func TestSlowedIsAState(t *testing.T) {
 	}
 }
 
+// Cores that are undisturbed in 2 % of the looks show that all others were slowed, however much.
+func TestSeldomUndisturbed(t *testing.T) {
+	f := slowedFile(0)
+	f.Provenance.SumsAlone = 8.5
+	for i := range f.Cells[0].Samples {
+		computed := &f.Cells[0].Samples[i].Computed
+		if *computed = float32(8.2 + 4*float64(i*89%288)/288); i%48 == 0 {
+			*computed = 5.7
+		}
+	}
+	f.FindStates(0, f.Looks())
+	if states := f.States(); len(states) != 1 || states[0].Slow == 0 || states[0].Share != 1 {
+		t.Errorf("%+v, want one slowed state", states)
+	}
+}
+
 // Sessions share states; moving CPUs have two states for each flag if they are slowed.
 func TestSlowedOfSessions(t *testing.T) {
 	f := slowedFile(0.3)
