@@ -52,6 +52,9 @@ func TestReadErrors(t *testing.T) {
 		{"ranks = 2\n[[phase]]\nmessage = \"permutation\"\ndistance = 2\n", "a distance from 1 to 1"},
 		{"ranks = 2\n[[phase]]\nmessage = \"bcast\"\nroot = 2\n", "a root from 0 to 1"},
 		{"ranks = 2\n[[phase]]\nmessage = \"bcast\"\n", "a message needs its size"},
+		{"ranks = 2\n[[phase]]\nmessage = \"allreduce\"\nbytes = 8\nroot = 1\n", "allreduce has no root: leave it out"},
+		{"ranks = 3\n[[phase]]\nmessage = \"bcast:linear\"\nbytes = 8\ndistance = 2\n", "bcast has no distance: leave it out"},
+		{"ranks = 2\n[[phase]]\nmessage = \"barrier\"\nbytes = 8\n", "barrier has no bytes: leave it out"},
 		{"ranks = 3\n[[phase]]\nmessage = \"allgather:recursive-doubling\"\n", "a power of two"},
 		{"ranks = 2\n[[phase]]\nmessage = \"bcast\"\nbytes = 9000000000000000000\n", "bytes in all"},
 		{"[[phase]]\ndisk = \"wriet\"\nbytes = 1\n", `did you mean "write"?`},
@@ -205,7 +208,7 @@ func TestLacking(t *testing.T) {
 		{"message = \"bcast\"\nbytes = 10\n", "", params.TransferCell},
 		{"message = \"permutation\"\nbytes = 10\n", "", params.TransferCell}, // below the measured sizes
 		{"message = \"permutation\"\nbytes = 10\ncache = \"off\"\n", IMH, params.PatternCell},
-		{"message = \"allreduce\"\nbytes = 1024\nroot = 1\n", "", params.TransferCell},
+		{"message = \"reduce\"\nbytes = 1024\nroot = 1\n", "", params.TransferCell},
 		{"disk = \"write\"\nbytes = 10\n", "", params.DiskCell},
 		{"disk = \"read\"\nbytes = 10\ncache = \"in\"\n", IMH, params.DiskCell},
 	} {

@@ -262,22 +262,36 @@ func (h *Phase) pass() access.Pass {
 }
 
 func (h *Phase) settleMessage(ranks int) error {
-	err := cmp.Or(h.refuse("a message", "type", "n", "stride"), h.settleCache("off"))
+	algorithms, err := h.algorithms()
+	if err != nil {
+		return err
+	}
+	of := algorithms[0].Collective
+	err = cmp.Or(h.refuse("a message", "type", "n", "stride"), h.refuse(of.Name, ignored(of)...), h.settleCache("off"))
 	if err != nil {
 		return err
 	}
 	if h.Distance = cmp.Or(h.Distance, 1); ranks < 2 {
 		return errors.New("a message needs ranks that send and receive it: write ranks = 2 or more at the top of the file")
 	}
-	algorithms, err := h.algorithms()
-	if err != nil {
-		return err
-	}
-	_, err = h.schedules(algorithms, ranks, int(h.Bytes))
-	if err == nil && h.Bytes == 0 && algorithms[0].Collective != collective.Barrier {
+	if _, err = h.schedules(algorithms, ranks, int(h.Bytes)); err == nil && h.Bytes == 0 && algorithms[0].Collective.M != "" {
 		err = errors.New("a message needs its size: bytes = \"64K\"")
 	}
 	return err
+}
+
+// ignored are the keys of a message that a collective does not have.
+func ignored(c *collective.Collective) (keys []string) {
+	if !c.Rooted {
+		keys = append(keys, "root")
+	}
+	if !c.Shifted {
+		keys = append(keys, "distance")
+	}
+	if c.M == "" {
+		keys = append(keys, "bytes")
+	}
+	return keys
 }
 
 // algorithms are the algorithms for the message.
