@@ -1,12 +1,16 @@
 package access
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unsafe"
 
+	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/surveytest"
+	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -172,6 +176,34 @@ func TestSized(t *testing.T) {
 		passes, err := Sized([]string{"read"}, []string{"float64"}, []int{tt.size}, []int{tt.stride})
 		if tt.want == "" && (err != nil || len(passes) != 1 || passes[0].N != 1) || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
 			t.Errorf("%+v: %v, %v", tt, passes, err)
+		}
+	}
+}
+
+// Passes at several strides over arrays of given sizes, which hold whole strides, share tables and panels by
+// size; passes over given numbers of elements share them by number.
+func TestLengths(t *testing.T) {
+	for _, tt := range []struct {
+		passes []Pass
+		want   []string // titles and panels
+	}{
+		{must.Get(Sized([]string{"read"}, []string{"float64"}, []int{64 << 10, 1 << 20}, []int{1, 3, 16})), []string{"arrays of 64K", "arrays of 1M", "float64, 64K", "float64, 1M"}},
+		{Grid([]string{"read"}, []string{"float64"}, []int{1024}, []int{1, 3, 16}), []string{"1024 elements", "float64, N = 1K"}},
+	} {
+		f := &params.File{Cells: lists.Map(tt.passes, func(p Pass) params.Cell {
+			return params.Cell{Key: params.Key{Kind: params.AccessCell, Bytes: p.Bytes(), Variant: p.Variant()}, Time: fit.Unbounded(float64(p.N))}
+		})}
+		got := lists.Map(Tables(f), func(t view.Table) string {
+			words, _, _ := strings.Cut(strings.TrimPrefix(t.Title, "Passes over "), ",")
+			return words
+		})
+		for _, p := range profiles(f.Cells) {
+			if got = append(got, p.Panel); len(p.Points) != 3 {
+				t.Errorf("%s has %d strides, want 3", p.Panel, len(p.Points))
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%q, want %q", got, tt.want)
 		}
 	}
 }

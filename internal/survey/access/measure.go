@@ -33,7 +33,7 @@ var Survey = survey.Register(&survey.Survey{
 	Answer:  Answer,
 	Tables:  Tables,
 	Drawing: &view.Drawing{
-		Kind: params.AccessCell, Profiles: view.ByCell(profiled),
+		Kind: params.AccessCell, Profiles: profiles,
 		Name: "access", About: "an element of an array against the stride, a line for each operation", Example: "taulop plot access -cache off -o a.svg access.json",
 		Title: "What it takes to touch an element of an array", What: "accesses", Measure: "taulop access",
 		Order: slices.Concat(Types, AllOperations),

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/provenance"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
@@ -41,6 +42,8 @@ type Row struct {
 	Element   fit.Estimate `json:"element_ns"`
 	GBs       fit.Estimate `json:"elements_gb_s"` // bytes of the elements alone
 	Samples   []float64    `json:"samples_ns"`
+
+	length string // of the array, in titles
 }
 
 // A Fit is T = T_n·N + T_c·N_c + T_e·S, eq. (4) of usc-hpc-benchmarks-1999, for an operation on a
@@ -63,17 +66,18 @@ func newDocument(f *params.File, arenaBytes, lineBytes int) *Document {
 
 // rows are the passes among cells, in the order of tables.
 func rows(cells []params.Cell, lineBytes int) []Row {
-	rows := []Row{}
+	rows, sizes := []Row{}, sizesOf(cells)
 	for _, c := range cells {
 		if p, ok := PassOf(c.Key); ok {
-			rows = append(rows, Row{Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
+			length, _ := sizes.length(p)
+			rows = append(rows, Row{length: length, Operation: p.Operation, Type: p.Type, OffCache: c.OffCache, N: p.N, Stride: p.Stride,
 				Bytes: c.Bytes, Lines: p.Lines(lineBytes), Pass: c.Time, Element: c.Time.Scale(1 / float64(p.N)),
 				GBs: c.Time.Rate(float64(p.N * ElementBytes[p.Type])), Samples: c.Values()})
 		}
 	}
 	off := func(r Row) int { return lists.FalseFirst(r.OffCache) }
 	slices.SortStableFunc(rows, func(x, y Row) int {
-		return cmp.Or(off(x)-off(y), cmp.Compare(x.N, y.N),
+		return cmp.Or(off(x)-off(y), cmp.Compare(sizes.order(x.N, x.Bytes), sizes.order(y.N, y.Bytes)),
 			cmp.Compare(slices.Index(AllOperations, x.Operation), slices.Index(AllOperations, y.Operation)),
 			cmp.Compare(slices.Index(Types, x.Type), slices.Index(Types, y.Type)), cmp.Compare(x.Stride, y.Stride))
 	})
@@ -98,26 +102,70 @@ func Fits(cells []params.Cell, lineBytes int) []Fit {
 	return fits
 }
 
+// sizes are the sizes of arrays in bytes, by the bytes of passes over them. An array of a given size holds
+// whole strides, so passes at different strides have not quite the same bytes. Nil: passes have few
+// numbers of elements rather than few sizes, and go by these.
+type sizes map[int]int
+
+func sizesOf(cells []params.Cell) sizes {
+	var passes []Pass
+	numbers := make(map[int]bool)
+	for _, c := range cells {
+		if p, ok := PassOf(c.Key); ok {
+			passes, numbers[p.N] = append(passes, p), true
+		}
+	}
+	slices.SortFunc(passes, func(a, b Pass) int { return b.Bytes() - a.Bytes() })
+	of, size, different := make(sizes), 0, 0
+	for _, p := range passes { // the largest of a size first
+		if p.Bytes()+p.Stride*ElementBytes[p.Type] <= size || size == 0 {
+			size = p.Bytes()
+			different++
+		}
+		of[p.Bytes()] = size
+	}
+	if different >= len(numbers) {
+		return nil
+	}
+	return of
+}
+
+// length is the length of a pass's array.
+func (s sizes) length(p Pass) (title, panel string) {
+	if s == nil {
+		return printable.Count(p.N, "element"), "N = " + view.Bytes(p.N)
+	}
+	size := view.Bytes(s[p.Bytes()])
+	return "arrays of " + size, size
+}
+
+// order sorts lengths.
+func (s sizes) order(n, bytes int) int {
+	if s == nil {
+		return n
+	}
+	return s[bytes]
+}
+
 // noLines stands for a line's bytes where lines do not matter: a file does not have them.
 const noLines = 1
 
-// Tables have the time of an element by stride, one for each number of elements in cache and off
-// cache.
+// Tables have the time of an element by stride, one for each length of arrays in cache and off cache.
 func Tables(f *params.File) []view.Table {
 	type array struct {
-		n   int
-		off bool
+		length string
+		off    bool
 	}
-	return lists.Map(lists.Groups(rows(f.Cells, noLines), func(r Row) array { return array{r.N, r.OffCache} }), table)
+	return lists.Map(lists.Groups(rows(f.Cells, noLines), func(r Row) array { return array{r.length, r.OffCache} }), table)
 }
 
 // Answer is the time of an element of the longest array by the first operation, at the smallest and
 // largest stride, in cache and off cache.
 func Answer(f *params.File) string {
 	parts := lists.Map(lists.Groups(rows(f.Cells, noLines), func(r Row) bool { return r.OffCache }), func(group []Row) string {
-		n := group[len(group)-1].N
-		first := group[slices.IndexFunc(group, func(r Row) bool { return r.N == n })]
-		times := lists.Map(lists.Filter(group, func(r Row) bool { return r.N == n && r.Operation == first.Operation && r.Type == first.Type }), func(r Row) string {
+		longest := group[len(group)-1].length
+		first := group[slices.IndexFunc(group, func(r Row) bool { return r.length == longest })]
+		times := lists.Map(lists.Filter(group, func(r Row) bool { return r.length == longest && r.Operation == first.Operation && r.Type == first.Type }), func(r Row) string {
 			return fmt.Sprintf("%s at stride %d", view.Known(r.Element, " ns"), r.Stride)
 		})
 		if len(times) > 1 {
@@ -131,11 +179,11 @@ func Answer(f *params.File) string {
 	return "An element: " + strings.Join(parts, "; ") + "."
 }
 
-// table has the rows of one N, in cache or off cache.
+// table has the rows of one length, in cache or off cache.
 func table(rows []Row) view.Table {
 	strides := lists.Rising(lists.Map(rows, func(r Row) int { return r.Stride }))
 	t := view.Table{
-		Title: fmt.Sprintf("Passes over %d elements, %s: ns an element, by stride in elements; GB/s at stride %d", rows[0].N, view.Cache(rows[0].OffCache), strides[0]),
+		Title: fmt.Sprintf("Passes over %s, %s: ns an element, by stride in elements; GB/s at stride %d", rows[0].length, view.Cache(rows[0].OffCache), strides[0]),
 		Columns: slices.Concat(view.Words("operation", "type"), view.Numbers(lists.Map(strides, strconv.Itoa)...),
 			view.Numbers("GB/s")),
 	}
@@ -175,13 +223,17 @@ func fitTables(cells []params.Cell, lineBytes int) []view.Table {
 	return []view.Table{t}
 }
 
-// profiled gives the time of an element over the stride, in a panel for each type and N.
-func profiled(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
-	p, ok := PassOf(c.Key)
-	if !ok {
-		return 0, y, false
-	}
-	at.Panel, at.Line = fmt.Sprintf("%s, N = %s", p.Type, view.Bytes(p.N)), p.Operation
-	at.Number, at.Over, at.Time = p.N, view.ElementStride, view.TimeOfElement
-	return p.Stride, c.Time.Scale(1 / float64(p.N)), true
+// profiles are the times of an element over the stride, in a panel for each type and length of arrays.
+func profiles(cells []params.Cell) []*view.Profile {
+	sizes := sizesOf(cells)
+	return view.ByCell(func(c params.Cell, at *view.Profile) (x int, y fit.Estimate, ok bool) {
+		p, ok := PassOf(c.Key)
+		if !ok {
+			return 0, y, false
+		}
+		_, length := sizes.length(p)
+		at.Panel, at.Line = p.Type+", "+length, p.Operation
+		at.Number, at.Over, at.Time = sizes.order(p.N, p.Bytes()), view.ElementStride, view.TimeOfElement
+		return p.Stride, c.Time.Scale(1 / float64(p.N)), true
+	})(cells)
 }
