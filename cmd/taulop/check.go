@@ -64,35 +64,31 @@ func unknownState(err error) *compare.Baseline {
 
 // say prints the result, and returns the verdict.
 func (req *checkRequest) say(out io.Writer, b *compare.Baseline) (err error) {
+	doc := (*report.Check)(b)
 	if req.prom != "" {
-		if failed := outfile.Write(req.prom, (*report.Check)(b).WriteMetrics); failed != nil {
+		if failed := outfile.Write(req.prom, exactly([]byte(doc.Metrics()))); failed != nil {
 			if b.State == compare.OK {
 				b.State = compare.Unknown
 			}
 			b.Text = fmt.Sprintf("%v; %s", failed, b.Text)
 		}
 	}
-	doc := (*report.Check)(b)
+	line := doc.Line()
+	if req.perf && len(doc.Cells) > 0 {
+		line += doc.Performance(req.levels)
+	}
 	switch {
 	case req.json:
 		err = doc.WriteJSON(verbatim(out))
 	case isTerminal(out):
-		req.line(out, doc)
+		fmt.Fprintln(out, line)
 	default: // unbroken: monitors show the first line alone
-		err = asText(func(w io.Writer) error { return req.line(w, doc) })(raw(out))
+		err = asText(exactly([]byte(line + "\n")))(raw(out))
 	}
 	if err == nil && b.State == compare.OK {
 		return nil
 	}
 	return verdict(b.State)
-}
-
-// line writes the line for monitoring.
-func (req *checkRequest) line(w io.Writer, doc *report.Check) error {
-	if req.perf && len(doc.Cells) > 0 {
-		return doc.WritePerformance(w, req.levels)
-	}
-	return doc.WriteText(w)
 }
 
 // A verdict is the exit status of a check that has printed its result.

@@ -29,8 +29,6 @@ type compareRequest struct {
 	destination
 }
 
-const twoFiles = "a comparison takes two files or more: taulop compare A.json B.json"
-
 // compareFlags is the subcommand.
 func compareFlags(flags *argument.Set) action {
 	var req compareRequest
@@ -57,12 +55,11 @@ func compareFlags(flags *argument.Set) action {
 			}
 			paths = append(paths, listed...)
 		}
-		switch {
-		case len(paths) == 0:
-			return usagef("%s", twoFiles)
-		case len(paths) == 1:
-			return usagef("got 1 argument: %s", twoFiles)
-		case len(paths) >= compare.Fleet:
+		two := operands{least: 2, most: -1, want: "a comparison takes two files or more: taulop compare A.json B.json"}
+		if err := two.check("", paths); err != nil {
+			return err
+		}
+		if len(paths) >= compare.Fleet {
 			return req.fleet(ctx, out, errOut, paths)
 		}
 		machines, _, err := compare.ReadAll(paths)

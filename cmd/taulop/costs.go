@@ -47,7 +47,8 @@ func (req *costRequest) add(flags *argument.Set, sizes string) {
 	flags.Required("P", "say among how many ranks, like -P 2,4,8", "list", "timed")
 	argument.Var(flags, &req.M, "m", sizes, "message sizes in bytes, or with a unit, a `list` like 64,8K,1M with doubling ranges: 1K:1M", argument.Messages(0))
 	argument.Var(flags, &req.choice.Stride, "stride", "", "`bytes` from element to element of strided messages, which are packed before the first transfer and unpacked after the last", argument.Some)
-	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+rootedNames())
+	rooted := lists.Filter(collective.Collectives(), func(c *collective.Collective) bool { return c.Rooted })
+	flags.IntVar(&req.Root, "root", 0, "`rank` of the root of "+printable.And(collective.Names(rooted)))
 	flags.Rules(argument.Rule{Flags: "stride", Not: "model=libtaulop model=loggp", Why: "is of messages that are not contiguous", Do: "take -model taulop or lognp, or leave it out"})
 	flags.Check(func() error {
 		c := &req.choice
@@ -138,11 +139,6 @@ func (req *costRequest) choose(names []string) error {
 		return usagef("a message is no collective: take bcast:linear with -P 2, which is one message, or measure messages with taulop verify message")
 	}
 	return refused(req.Name(req.choice.As, names))
-}
-
-// rootedNames are the collectives with a root: "bcast, gather and scatter".
-func rootedNames() string {
-	return printable.And(collective.Names(lists.Filter(collective.Collectives(), func(c *collective.Collective) bool { return c.Rooted })))
 }
 
 // refused makes a usage error of any error except a signal's.

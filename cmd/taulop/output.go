@@ -250,19 +250,10 @@ func (p *printer) Write(text []byte) (int, error) {
 		p.broken()
 	}
 	if err != nil && p.err == nil {
-		p.err = incomplete{err}
+		p.err = fmt.Errorf("what is printed is not complete: %w", outfile.Reason(err))
 	}
 	return n, err
 }
-
-// incomplete is a failure to write to standard output.
-type incomplete struct{ error }
-
-func (e incomplete) Error() string {
-	return fmt.Sprintf("what is printed is not complete: %v", outfile.Reason(e.error))
-}
-
-func (e incomplete) Unwrap() error { return e.error }
 
 // losesOutput reports whether standard output is closed and no flag names a file for the result.
 func losesOutput(args []string) bool {

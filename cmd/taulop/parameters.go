@@ -255,15 +255,14 @@ func (s stateChoice) of(machines []compare.Machine) error {
 	var refused error
 	chosen := false
 	for i := range machines {
-		in, err := machines[i].In(*s.like)
-		if err != nil && len(machines[i].File.States()) == 0 {
-			refused = cmp.Or(refused, err)
-			continue
-		}
-		if err != nil {
+		switch in, err := machines[i].In(*s.like); {
+		case err == nil:
+			machines[i], chosen = in, true
+		case len(machines[i].File.States()) > 0:
 			return usagef("-state: %v", err)
+		default:
+			refused = cmp.Or(refused, err)
 		}
-		machines[i], chosen = in, true
 	}
 	if !chosen && !s.among && refused != nil {
 		return usagef("-state: %v", refused)

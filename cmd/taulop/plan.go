@@ -161,6 +161,6 @@ func timedFlags(flags *argument.Set) action {
 			nodes, _ := req.Predictor.Nodes(p)
 			return nodes
 		})
-		return req.put(out, report.NewTimed(req.library, m, results, concluded, rules), rules)
+		return req.put(out, report.Timed(req.library, m, results, concluded, rules), rules)
 	}
 }

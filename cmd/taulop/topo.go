@@ -27,13 +27,11 @@ func topoFlags(flags *argument.Set) action {
 		if err != nil {
 			return err
 		}
-		t := report.NewTopology(m, here, free, advised(here.Warnings()))
-		if flags.Given("tau") {
-			if err := t.Place(*tau); err != nil {
-				return err
-			}
+		doc, err := report.Topology(m, here, free, advised(here.Warnings()), *tau)
+		if err != nil {
+			return err
 		}
-		return to.put(out, t.Document())
+		return to.put(out, doc)
 	}
 }
 

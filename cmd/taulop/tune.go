@@ -129,14 +129,11 @@ func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error
 			tell(errOut, "%s", note)
 		}
 	}
-	return req.put(out, report.NewTuning(req.Source, choices, req.margin), choices.Rules())
+	return req.put(out, report.Tuned(req.Source, choices, req.margin), choices.Rules())
 }
 
 // put writes rules, and the reasons for them in the chosen format.
-func (req *tuneRequest) put(out io.Writer, found interface {
-	Document() *document.Document
-	WriteSummary(io.Writer)
-}, rules []mpi.Rule) (err error) {
+func (req *tuneRequest) put(out io.Writer, found *document.Document, rules []mpi.Rule) (err error) {
 	inFile, explained := req.to.path != "", req.explain || req.format() != nil
 	beside := false
 	if inFile || !explained {
@@ -146,11 +143,11 @@ func (req *tuneRequest) put(out io.Writer, found interface {
 	}
 	if explained {
 		to := destination{formats: req.formats}
-		if err := to.put(out, found.Document()); err != nil || req.format() != nil {
+		if err := to.put(out, found); err != nil || req.format() != nil {
 			return err
 		}
 	} else if inFile {
-		found.WriteSummary(out)
+		fmt.Fprintln(out, found.Answer())
 	}
 	if inFile && len(rules) > 0 {
 		path, _ := filepath.Abs(req.to.path) // processes start in other directories

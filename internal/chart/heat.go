@@ -104,7 +104,7 @@ func (h heat) Plot(c draw.Canvas, p *plot.Plot) {
 		left, top := s.at(vg.Point{X: box.Min.X, Y: box.Max.Y})
 		place = append(place, "data-box", strings.Join([]string{brief(left), brief(top), brief(box.Size().X.Points()), brief(box.Size().Y.Points())}, " "))
 		if len(h.Names) > mostCells {
-			group(c, "", place, func() { s.pixels(box, h.image()) })
+			group(c, "", place, func() { s.DrawImage(box, h.image()) })
 			return
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
-	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -24,7 +24,7 @@ func Profiles(d *view.Drawing, machines []compare.Machine, ch Choice) (*Chart, e
 		ch.Taus = append(slices.Clone(ch.Taus), ch.P) // cells have P as τ
 	}
 	f := figure{d, ch, machines, func(m compare.Machine) []*view.Profile {
-		return lists.Filter(report.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
+		return lists.Filter(survey.Profiles(m.File), func(p *view.Profile) bool { return p.Kind == d.Kind })
 	}, false}
 	return f.chart(ch.better())
 }

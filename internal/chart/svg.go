@@ -13,11 +13,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/taulop/taulop/internal/lists"
+	"git.sr.ht/~sbinet/gg"
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/taulop/taulop/internal/lists"
 )
 
 // An svgCanvas writes SVG with presentation attributes, which a page's style can replace and its content
@@ -39,14 +41,7 @@ type pen struct {
 	dashes []vg.Length
 	offset vg.Length
 	colour color.Color
-	turn   transform
-}
-
-// A transform maps x, y to a·x + c·y + e, b·x + d·y + f.
-type transform struct{ a, b, c, d, e, f float64 }
-
-func (t transform) then(u transform) transform {
-	return transform{t.a*u.a + t.c*u.b, t.b*u.a + t.d*u.b, t.a*u.c + t.c*u.d, t.b*u.c + t.d*u.d, t.a*u.e + t.c*u.f + t.e, t.b*u.e + t.d*u.f + t.f}
+	turn   gg.Matrix
 }
 
 func (c *svgCanvas) SetLineWidth(w vg.Length)                     { c.width = w }
@@ -56,20 +51,12 @@ func (c *svgCanvas) Push()                                        { c.saved = ap
 func (c *svgCanvas) Pop() {
 	c.pen, c.saved = c.saved[len(c.saved)-1], c.saved[:len(c.saved)-1]
 }
-func (c *svgCanvas) Rotate(rad float64) {
-	sin, cos := math.Sincos(rad)
-	c.turn = c.turn.then(transform{cos, sin, -sin, cos, 0, 0})
-}
-func (c *svgCanvas) Translate(by vg.Point) {
-	c.turn = c.turn.then(transform{1, 0, 0, 1, by.X.Points(), by.Y.Points()})
-}
-func (c *svgCanvas) Scale(x, y float64) { c.turn = c.turn.then(transform{a: x, d: y}) }
+func (c *svgCanvas) Rotate(rad float64)    { c.turn = c.turn.Rotate(rad) }
+func (c *svgCanvas) Translate(by vg.Point) { c.turn = c.turn.Translate(by.X.Points(), by.Y.Points()) }
+func (c *svgCanvas) Scale(x, y float64)    { c.turn = c.turn.Scale(x, y) }
 
-// DrawImage draws nothing: charts use pixels.
-func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) {}
-
-// pixels draws an image with sharp pixels.
-func (c *svgCanvas) pixels(in vg.Rectangle, im image.Image) {
+// DrawImage draws an image with sharp pixels.
+func (c *svgCanvas) DrawImage(in vg.Rectangle, im image.Image) {
 	var text bytes.Buffer
 	if png.Encode(&text, im) != nil { // an image without an area
 		return
@@ -82,8 +69,8 @@ func (c *svgCanvas) pixels(in vg.Rectangle, im image.Image) {
 
 // at is the position of a point from the left and from the top.
 func (c *svgCanvas) at(p vg.Point) (x, y float64) {
-	t := c.turn
-	return t.a*p.X.Points() + t.c*p.Y.Points() + t.e, c.height.Points() - (t.b*p.X.Points() + t.d*p.Y.Points() + t.f)
+	x, y = c.turn.TransformPoint(p.X.Points(), p.Y.Points())
+	return x, c.height.Points() - y
 }
 
 // brief is a number with two decimals at most.
@@ -229,7 +216,7 @@ func (c *svgCanvas) FillString(f font.Face, pt vg.Point, text string) {
 	if f.Font.Weight >= xfont.WeightBold {
 		look += ` font-weight="bold"`
 	}
-	if turned := math.Atan2(c.turn.b, c.turn.a); turned != 0 {
+	if turned := math.Atan2(c.turn.YX, c.turn.XX); turned != 0 {
 		look += fmt.Sprintf(` transform="rotate(%s %s %s)"`, brief(-turned*180/math.Pi), c.short(x), c.short(y))
 	}
 	if !c.terse || len(text) > fewLetters {
@@ -283,8 +270,7 @@ const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 
 // elements are the drawing's SVG elements.
 func (l *layout) elements(terse bool) []byte {
-	canvas := &svgCanvas{height: l.height, terse: terse}
-	canvas.turn = transform{a: 1, d: 1}
+	canvas := &svgCanvas{height: l.height, terse: terse, pen: pen{turn: gg.Identity()}}
 	vg.Initialize(canvas)
 	l.draw(draw.NewCanvas(canvas, l.width, l.height))
 	canvas.flush()

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/survey"
+	"github.com/taulop/taulop/internal/survey/levels"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 	"github.com/taulop/taulop/setups"
@@ -145,11 +145,7 @@ func Copies(machines []compare.Machine, ch Choice) (*Chart, error) {
 		}
 		return cells
 	}
-	between, err := survey.Lookup("copy")
-	if err != nil {
-		return nil, err
-	}
-	of := between.Drawing
+	of := levels.Survey.Drawing
 	has := func(kind params.Kind) bool {
 		return slices.ContainsFunc(machines, func(m compare.Machine) bool {
 			return slices.ContainsFunc(m.File.Cells, func(c params.Cell) bool { return c.Kind == kind })

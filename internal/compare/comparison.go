@@ -44,11 +44,8 @@ type Table struct {
 	Taus       []int    `json:"taus"`            // of any machine
 	Rows       []Row    `json:"rows"`            // a machine each, in the order of files; ratios are to the first
 	Conclusion string   `json:"conclusion"`
-	untested   bool     // samples are too few for a conclusion
+	Untested   bool     `json:"-"` // samples are too few for the conclusion
 }
-
-// Tested tells whether the conclusion rests on a test.
-func (t *Table) Tested() bool { return !t.untested }
 
 // A Row is a machine's curve with its saturation and fitted law.
 type Row struct {

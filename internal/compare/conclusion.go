@@ -104,7 +104,7 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 	are := fmt.Sprintf(q.values, last, strings.Join(values, ", "))
 	first := q.replicates(ranking[0].point(last))
 	if slices.ContainsFunc(ranking[1:], func(r Row) bool { return !test.Compare(first, q.replicates(r.point(last))).Tested }) {
-		t.untested = true
+		t.Untested = true
 		return fmt.Sprintf("Which machine %s was not tested (%s).", q.what, are)
 	}
 	from := 0 // the smallest τ from which on the first leads

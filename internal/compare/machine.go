@@ -57,21 +57,19 @@ func (m Machine) Each() (all []Machine) {
 	return all
 }
 
-// Called is a name with the state that the machine is restricted to.
-func (m Machine) Called(name string) string {
+// inState ends a name with the state that the machine is restricted to; "" for none.
+func (m Machine) inState() string {
 	if m.File.State() == nil {
-		return name
+		return ""
 	}
-	return fmt.Sprintf("%s (%s)", name, InWords(*m.File.State()))
+	return " (" + InWords(*m.File.State()) + ")"
 }
 
+// Called is a name with the state that the machine is restricted to.
+func (m Machine) Called(name string) string { return name + m.inState() }
+
 // Host is the machine's name without the state that it is restricted to.
-func (m Machine) Host() string {
-	if m.File.State() == nil {
-		return m.Name
-	}
-	return strings.TrimSuffix(m.Name, " ("+InWords(*m.File.State())+")")
-}
+func (m Machine) Host() string { return strings.TrimSuffix(m.Name, m.inState()) }
 
 // InWords names a state of two workers: flag 64 ns, 56 %.
 func InWords(s params.State) string { return fmt.Sprintf("flag %s, %.0f %%", s.Name(), s.Percent()) }

@@ -42,7 +42,13 @@ func Pack(text []byte, level int) string {
 //go:embed document.html
 var markup string
 
-var body = template.Must(template.New("").Funcs(template.FuncMap{"words": func(s string) string { return strings.Join(strings.Fields(s), " ") }}).Parse(markup))
+var body = template.Must(template.New("").Funcs(template.FuncMap{
+	"words": func(s string) string { return strings.Join(strings.Fields(s), " ") },
+	"json": func(choice map[string]string) (string, error) {
+		text, err := json.Marshal(choice)
+		return string(text), err
+	},
+}).Parse(markup))
 
 // WriteHTML writes the body of a page, and returns the parts that its script shows later. Each line of prose
 // is a paragraph.
@@ -85,7 +91,6 @@ type figure struct {
 	Level, Number int // of its heading; in the page
 	Shown         sheet
 	Packed        bool
-	Choice        string // of the sheet shown, as JSON
 	Menus         []menu
 }
 
@@ -143,10 +148,6 @@ func (p *page) chart(c *Chart, level int) []figure {
 	f.Packed = c.Later || len(f.Shown.SVG) > heavy && f.Shown.Cells == nil
 	if f.Packed || len(sheets) > 1 || f.Shown.Cells != nil {
 		p.later.Charts[f.Number] = sheets
-	}
-	if f.Shown.Choice != nil {
-		text, _ := json.Marshal(f.Shown.Choice) // strings always can
-		f.Choice = string(text)
 	}
 	return []figure{f}
 }

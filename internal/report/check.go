@@ -13,22 +13,17 @@ import (
 // A Check is a machine compared with its baseline.
 type Check compare.Baseline
 
-// WriteText writes the status line of a monitoring plugin.
-func (c *Check) WriteText(w io.Writer) error {
-	_, err := fmt.Fprintf(w, "%s\n", c.line())
-	return err
-}
-
-func (c *Check) line() string {
+// Line is the status line of a monitoring plugin.
+func (c *Check) Line() string {
 	if c.Machine == "" {
 		return fmt.Sprintf("taulop %v: %s", c.State, c.Text)
 	}
 	return fmt.Sprintf("taulop %v: %s: %s", c.State, printable.Name(c.Machine), c.Text)
 }
 
-// WritePerformance adds the cells' ratios to the baseline as performance data of a plugin.
-func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
-	data := []string{}
+// Performance is the cells' ratios to the baseline as a plugin's performance data, after the line.
+func (c *Check) Performance(levels compare.Levels) string {
+	var data []string
 	for _, cell := range c.Cells {
 		name := fmt.Sprintf("%s_%s_%s_%s_tau%d_m%d", cell.Kind, cell.Setup, cell.Placement, cache(cell.OffCache), cell.Tau, cell.Bytes)
 		if cell.Flag > 0 {
@@ -39,16 +34,15 @@ func (c *Check) WritePerformance(w io.Writer, levels compare.Levels) error {
 		}
 		data = append(data, fmt.Sprintf("'%s'=%.4g;%.4g;%.4g", strings.ReplaceAll(strings.ReplaceAll(name, "__", "_"), "'", ""), cell.Ratio.Value, 1+levels.Warning, 1+levels.Critical))
 	}
-	_, err := fmt.Fprintf(w, "%s | %s\n", c.line(), strings.Join(data, " "))
-	return err
+	return " | " + strings.Join(data, " ")
 }
 
 // WriteJSON writes the document.
 func (c *Check) WriteJSON(w io.Writer) error { return view.WriteJSON(w, "taulop check", 1, "", c) }
 
-// WriteMetrics writes a text file for Prometheus's node exporter, which exports the file's time itself.
-// Of a failed check it writes the state alone.
-func (c *Check) WriteMetrics(w io.Writer) error {
+// Metrics are a text file for Prometheus's node exporter, which exports the file's time itself. Of a
+// failed check they are the state alone.
+func (c *Check) Metrics() string {
 	var b strings.Builder
 	gauge := func(name, help string, samples ...string) { // a sample: labels, a space and the value
 		fmt.Fprintf(&b, "# HELP taulop_check_%s %s\n# TYPE taulop_check_%[1]s gauge\n", name, help)
@@ -92,8 +86,7 @@ func (c *Check) WriteMetrics(w io.Writer) error {
 		gauge("memory_peak_ratio", "Bandwidth that memory carried over what it should", fmt.Sprintf(" %g", c.Memory.Share))
 	}
 	b.WriteString("# EOF\n") // the end of OpenMetrics: without it a file was cut short
-	_, err := io.WriteString(w, b.String())
-	return err
+	return b.String()
 }
 
 // flagLabels name a state of the baseline.

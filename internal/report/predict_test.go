@@ -9,6 +9,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/predict"
+	"github.com/taulop/taulop/internal/survey"
 	_ "github.com/taulop/taulop/internal/survey/all"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/tune"
@@ -69,7 +70,7 @@ func TestTexts(t *testing.T) {
 		return stageNumbers(predict.ExplainStage{First: 4, Every: every, Repeat: repeat})
 	}
 	gain := func(least, most float64, rule *mpi.Setting, why tune.Why) string {
-		return (&TuningSpan{Gain: least, Most: most, Rule: rule, Why: why}).gain()
+		return (&tuningSpan{Gain: least, Most: most, Rule: rule, Why: why}).gain()
 	}
 	for _, tt := range []struct{ got, want string }{
 		{microseconds(0, false), "0"}, {microseconds(0.00000125, false), "0.000001"}, {microseconds(0.00125, false), "0.001250"},
@@ -105,7 +106,7 @@ func TestProfiles(t *testing.T) {
 		{Key: params.Key{Kind: params.TransferCell, Setup: params.Ring, Placement: numa.Local, Tau: 2, Bytes: 64}, K: 1, Transfers: 2, Time: fit.Median([]float64{5})},
 	}}
 	var got []string
-	for _, p := range Profiles(file) {
+	for _, p := range survey.Profiles(file) {
 		text := fmt.Sprintf("%s: %s: %s (%d) over %s:", p.Kind, p.Panel, p.Line, p.Size, p.Over)
 		for _, q := range p.Points {
 			text += fmt.Sprintf(" %d %g", q.X, q.Y.Center)

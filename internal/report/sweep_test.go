@@ -293,8 +293,7 @@ func TestCheckStates(t *testing.T) {
 			`taulop_check_flag_share{flag_ns="60.4"} 0.5`, `taulop_check_flag_share{flag_ns="240"} 0.25`, "taulop_check_unmet_share 0.25\n", `"flag_ns": 60.4`}, []string{`flag_ns="28"`, "memory"}},
 	} {
 		var b strings.Builder
-		must.Do(tt.c.WritePerformance(&b, compare.Levels{Warning: 0.1, Critical: 0.3}))
-		must.Do(tt.c.WriteMetrics(&b))
+		b.WriteString(tt.c.Performance(compare.Levels{Warning: 0.1, Critical: 0.3}) + tt.c.Metrics())
 		if !strings.HasSuffix(b.String(), "\n# EOF\n") {
 			t.Errorf("%s: metrics end with %q", tt.name, b.String()[max(0, b.Len()-20):])
 		}

@@ -47,20 +47,20 @@ func span(seconds float64) string {
 	return time.Duration(seconds * float64(time.Second)).Round(time.Second).String()
 }
 
-// A Timed is an MPI library's rules from timings, and the reasons for them.
-type Timed struct {
+// A timed is an MPI library's rules from timings, and the reasons for them.
+type timed struct {
 	Library    string            `json:"library"`
 	Passes     int               `json:"passes"`
 	Settings   int               `json:"timings"`
-	Cells      []TimedCell       `json:"cells"`
+	Cells      []timedCell       `json:"cells"`
 	Rules      int               `json:"rules"`
 	Components []plan.Comparison `json:"components,omitempty"`
 	LeftOut    []plan.Omission   `json:"left_out"`
 }
 
-// A TimedCell is the choice for messages of m bytes among P ranks. Gains are shares of the time of the
+// A timedCell is the choice for messages of m bytes among P ranks. Gains are shares of the time of the
 // library's own choice.
-type TimedCell struct {
+type timedCell struct {
 	Collective string       `json:"collective"`
 	P          int          `json:"P"`
 	Bytes      int          `json:"m"`
@@ -73,13 +73,13 @@ type TimedCell struct {
 	Hi         float64      `json:"gain_hi"`
 }
 
-// NewTimed collects the conclusions from a plan's results.
-func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.Conclusion, rules []mpi.Rule) *Timed {
-	doc := &Timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut, Components: m.Compared(r)}
+// Timed has an MPI library's rules from a plan's results.
+func Timed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []plan.Conclusion, rules []mpi.Rule) *document.Document {
+	doc := &timed{Library: library.Version, Passes: len(r.Passes), Rules: len(rules), LeftOut: r.LeftOut, Components: m.Compared(r)}
 	doc.Settings, _, _ = m.Timings()
 	for i := range all {
 		c := &all[i]
-		cell := TimedCell{Collective: c.Collective, P: c.P, Bytes: c.Bytes, OwnUS: c.OwnUS, US: c.US, By: "predicted"}
+		cell := timedCell{Collective: c.Collective, P: c.P, Bytes: c.Bytes, OwnUS: c.OwnUS, US: c.US, By: "predicted"}
 		if c.Timed || c.OwnUS > 0 && c.Setting.Own() {
 			cell.By = "timed"
 		}
@@ -88,23 +88,18 @@ func NewTimed(library *mpi.Library, m *plan.Manifest, r *plan.Results, all []pla
 		}
 		doc.Cells = append(doc.Cells, cell)
 	}
-	return doc
+	return made("taulop tune -timed", doc, (*timed).values, (*timed).say)
 }
 
-// Document is the result in all output formats.
-func (d *Timed) Document() *document.Document {
-	return made("taulop tune -timed", d, (*Timed).values, (*Timed).say)
-}
-
-func (d *Timed) say(w *document.Document) {
-	d.WriteSummary(w)
+func (d *timed) say(w *document.Document) {
+	d.summarize(w)
 	us := func(v float64) string {
 		if v > 0 {
 			return rough(v)
 		}
 		return "–"
 	}
-	for _, cells := range lists.Groups(d.Cells, func(c TimedCell) string { return c.Collective }) {
+	for _, cells := range lists.Groups(d.Cells, func(c timedCell) string { return c.Collective }) {
 		t := view.Table{Title: cells[0].Collective, Columns: slices.Concat(view.Numbers("P", "m"), view.Words("rule", "by"), view.Numbers("own µs", "rule µs"), view.Words("gain in %"))}
 		for _, c := range cells {
 			rule, gain := "own choice", ""
@@ -119,7 +114,7 @@ func (d *Timed) say(w *document.Document) {
 }
 
 // values have a row for each cell.
-func (d *Timed) values() view.Table {
+func (d *timed) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "P", "m_bytes", "rule", "by", "own_us", "us", "gain", "gain_lo", "gain_hi")}
 	for _, c := range d.Cells {
 		rule := "own"
@@ -131,10 +126,10 @@ func (d *Timed) values() view.Table {
 	return t
 }
 
-// WriteSummary counts rules, timed and predicted, and compares whole components.
-func (d *Timed) WriteSummary(w io.Writer) {
-	ruled := lists.Filter(d.Cells, func(c TimedCell) bool { return c.Rule != nil })
-	timed := len(lists.Filter(ruled, func(c TimedCell) bool { return c.By == "timed" }))
+// summarize counts rules, timed and predicted, and compares whole components.
+func (d *timed) summarize(w *document.Document) {
+	ruled := lists.Filter(d.Cells, func(c timedCell) bool { return c.Rule != nil })
+	timed := len(lists.Filter(ruled, func(c timedCell) bool { return c.By == "timed" }))
 	fmt.Fprintf(w, "%s for %s: %s timed, %d predicted; else its own choice stays\n", printable.Count(d.Rules, "rule"), d.Library, printable.Count(timed, "cell"), len(ruled)-timed)
 	for _, c := range d.Components {
 		what := strings.Join(c.Environment, " ")

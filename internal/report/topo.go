@@ -17,8 +17,8 @@ import (
 	"github.com/taulop/taulop/params"
 )
 
-// A Topology describes a machine, with warnings of what would disturb a measurement.
-type Topology struct {
+// A topology describes a machine, with warnings of what would disturb a measurement.
+type topology struct {
 	numa.Census
 	Machine    *numa.Machine         `json:"machine"`
 	Provenance provenance.Provenance `json:"provenance"`
@@ -34,9 +34,10 @@ type Level struct {
 	Placement numa.Policy `json:"placement,omitempty"` // of a sweep's transfers at this level
 }
 
-// NewTopology describes a machine with this much free memory, 0 if unknown.
-func NewTopology(m *numa.Machine, here provenance.Provenance, free int64, warnings []error) *Topology {
-	t := &Topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: lists.Map(warnings, error.Error), freeBytes: free}
+// Topology describes a machine with this much free memory, 0 if unknown, or the CPUs of tau workers under each
+// placement that the machine has, unless tau is 0.
+func Topology(m *numa.Machine, here provenance.Provenance, free int64, warnings []error, tau int) (*document.Document, error) {
+	t := &topology{Census: m.Count(), Machine: m, Provenance: here, Warnings: lists.Map(warnings, error.Error), freeBytes: free}
 	t.Levels = lists.Map(here.Levels, func(l numa.Level) Level { return Level{Level: l} })
 	f := &params.File{Provenance: here, Plan: params.Plan{Policies: transfers.Policies(m)}}
 	for _, policy := range f.Plan.Policies {
@@ -49,27 +50,19 @@ func NewTopology(m *numa.Machine, here provenance.Provenance, free int64, warnin
 			t.Levels[c.Level].Placement = c.Placement
 		}
 	}
-	return t
-}
-
-// Place restricts the topology to the CPUs of tau workers under each placement that the machine has.
-func (t *Topology) Place(tau int) error {
-	for _, policy := range lists.Filter(numa.Policies, t.Machine.Has) {
-		p, err := t.Machine.Place(policy, tau)
-		if err != nil {
-			return err
+	if tau > 0 {
+		for _, policy := range lists.Filter(numa.Policies, m.Has) {
+			p, err := m.Place(policy, tau)
+			if err != nil {
+				return nil, err
+			}
+			t.Placements = append(t.Placements, p)
 		}
-		t.Placements = append(t.Placements, p)
 	}
-	return nil
+	return made("taulop topo", t, (*topology).values, (*topology).say), nil
 }
 
-// Document is the result in all output formats.
-func (t *Topology) Document() *document.Document {
-	return made("taulop topo", t, (*Topology).values, (*Topology).say)
-}
-
-func (t *Topology) say(out *document.Document) {
+func (t *topology) say(out *document.Document) {
 	if len(t.Placements) > 0 {
 		t.writePlacements(out)
 		return
@@ -110,7 +103,7 @@ func packages(cpus []numa.CPU) numa.CPUSet {
 	return numa.SetOf(lists.Map(cpus, func(c numa.CPU) int { return c.Package })...)
 }
 
-func (t *Topology) names() view.Table {
+func (t *topology) names() view.Table {
 	p, m := t.Provenance, t.Machine
 	names := view.Table{Columns: view.Words("", "")}
 	for _, line := range [][2]string{
@@ -131,7 +124,7 @@ func (t *Topology) names() view.Table {
 	return names
 }
 
-func (t *Topology) nodes() view.Table {
+func (t *topology) nodes() view.Table {
 	nodes := view.Table{Columns: view.Numbers("node", "package", "cores", "CPUs", "memory", "free")}
 	for _, node := range t.Machine.Nodes {
 		cpus := lists.Filter(t.Machine.CPUs, func(c numa.CPU) bool { return node.CPUs.Contains(c.ID) })
@@ -145,7 +138,7 @@ func (t *Topology) nodes() view.Table {
 }
 
 // writeSiblings groups the cores by their number of SMT siblings.
-func (t *Topology) writeSiblings(out *document.Document) {
+func (t *topology) writeSiblings(out *document.Document) {
 	sets := lists.Map(lists.Groups(t.Machine.CPUs, func(c numa.CPU) int { return c.Core }), func(siblings []numa.CPU) numa.CPUSet {
 		return numa.SetOf(lists.Map(siblings, func(c numa.CPU) int { return c.ID })...)
 	})
@@ -161,7 +154,7 @@ func (t *Topology) writeSiblings(out *document.Document) {
 }
 
 // caches has a row for each kind of cache.
-func (t *Topology) caches() view.Table {
+func (t *topology) caches() view.Table {
 	type kind struct {
 		level                int
 		name                 string
@@ -183,7 +176,7 @@ func (t *Topology) caches() view.Table {
 	return table
 }
 
-func (t *Topology) distances() view.Table {
+func (t *topology) distances() view.Table {
 	distances := view.Table{Columns: view.Numbers("distance")}
 	for _, from := range t.Machine.Nodes {
 		distances.Columns = append(distances.Columns, view.Numbers(strconv.Itoa(from.ID))...)
@@ -193,7 +186,7 @@ func (t *Topology) distances() view.Table {
 	return distances
 }
 
-func (t *Topology) levels() view.Table {
+func (t *topology) levels() view.Table {
 	levels := view.Table{Columns: append(append(view.Words("two CPUs share"), view.Numbers("how many", "CPUs of one")...), view.Words("a sweep's placement there")...)}
 	for _, l := range t.Levels {
 		sizes := lists.Map(l.Groups, numa.CPUSet.Len)
@@ -206,7 +199,7 @@ func (t *Topology) levels() view.Table {
 	return levels
 }
 
-func (t *Topology) writeAllowed(out *document.Document) {
+func (t *topology) writeAllowed(out *document.Document) {
 	fmt.Fprintf(out, "This process may use %s (%s on %s) and the memory of %s",
 		numbered("CPU", t.Machine.Allowed), printable.Count(t.PUs, "CPU"), printable.Count(t.Cores, "core"), numbered("NUMA node", t.Machine.MemoryNodes()))
 	if t.freeBytes > 0 {
@@ -226,7 +219,7 @@ func numbered(what string, set numa.CPUSet) string {
 	return what + " " + set.String()
 }
 
-func (t *Topology) writePlacements(out *document.Document) {
+func (t *topology) writePlacements(out *document.Document) {
 	for i, p := range t.Placements {
 		if i > 0 {
 			fmt.Fprintln(out)
@@ -267,7 +260,7 @@ func rounded(n int64) string {
 }
 
 // values have a row for each CPU, or for each worker of the placements.
-func (t *Topology) values() view.Table {
+func (t *topology) values() view.Table {
 	if len(t.Placements) > 0 {
 		all := view.Table{Columns: view.Words("placement", "worker", "cpu", "core", "package", "node", "user_node", "intermediate_node", "distance")}
 		for _, p := range t.Placements {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 
@@ -14,24 +13,24 @@ import (
 	"github.com/taulop/taulop/mpi"
 )
 
-// A Tuning is an MPI library's rules from predictions, and the reasons for them.
-type Tuning struct {
+// A tuning is an MPI library's rules from predictions, and the reasons for them.
+type tuning struct {
 	predict.Source
 	Library string        `json:"library"`
 	Margin  float64       `json:"margin"` // the least gain that is worth a rule, a share
-	Tables  []TuningTable `json:"tables"`
+	Tables  []tuningTable `json:"tables"`
 }
 
-// A TuningTable is the choices for one collective and number of ranks.
-type TuningTable struct {
+// A tuningTable is the choices for one collective and number of ranks.
+type tuningTable struct {
 	Collective string       `json:"collective"`
 	P          int          `json:"P"`
-	Spans      []TuningSpan `json:"spans"`
+	Spans      []tuningSpan `json:"spans"`
 }
 
-// A TuningSpan is a range of message sizes with one choice. Times are at its least size, null if
+// A tuningSpan is a range of message sizes with one choice. Times are at its least size, null if
 // unknown.
-type TuningSpan struct {
+type tuningSpan struct {
 	From      int          `json:"from_bytes"` // m of the collective, both within
 	To        int          `json:"to_bytes"`
 	Rule      *mpi.Setting `json:"rule"` // null: the library's own choice stays
@@ -47,9 +46,9 @@ type TuningSpan struct {
 	Why       tune.Why     `json:"why"`
 }
 
-// NewTuning collects the choices.
-func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning {
-	doc := &Tuning{Source: source, Library: all.Library.Version, Margin: margin}
+// Tuned has an MPI library's rules from predictions.
+func Tuned(source predict.Source, all *tune.Choices, margin float64) *document.Document {
+	doc := &tuning{Source: source, Library: all.Library.Version, Margin: margin}
 	us := func(seconds float64) *float64 {
 		if !(seconds > 0) || math.IsInf(seconds, 0) {
 			return nil
@@ -58,9 +57,9 @@ func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning
 		return &seconds
 	}
 	for _, row := range all.Rows {
-		table := TuningTable{Collective: row.Collective.Name, P: row.P}
+		table := tuningTable{Collective: row.Collective.Name, P: row.P}
 		for _, s := range row.Spans {
-			span := TuningSpan{From: s.From, To: s.To, Best: s.Best, BestUS: us(s.BestSeconds), InsteadUS: us(s.BeatenSeconds),
+			span := tuningSpan{From: s.From, To: s.To, Best: s.Best, BestUS: us(s.BestSeconds), InsteadUS: us(s.BeatenSeconds),
 				Own: s.OwnKnown, Gain: s.Gain.Center, Most: s.Most, Why: s.Why}
 			if !s.Setting.Own() {
 				span.Rule = &s.Setting
@@ -75,11 +74,11 @@ func NewTuning(source predict.Source, all *tune.Choices, margin float64) *Tuning
 		}
 		doc.Tables = append(doc.Tables, table)
 	}
-	return doc
+	return made("taulop tune", doc, (*tuning).values, (*tuning).say)
 }
 
 // values have a row for each range of sizes with a rule.
-func (d *Tuning) values() view.Table {
+func (d *tuning) values() view.Table {
 	t := view.Table{Columns: view.Words("collective", "P", "from_bytes", "to_bytes", "id", "algorithm", "fan", "segment_bytes")}
 	for _, table := range d.Tables {
 		for _, s := range table.Spans {
@@ -91,8 +90,8 @@ func (d *Tuning) values() view.Table {
 	return t
 }
 
-// WriteSummary counts the rules.
-func (d *Tuning) WriteSummary(w io.Writer) {
+// summary counts the rules.
+func (d *tuning) summary() string {
 	n, certain, than := 0, "", "its own choice"
 	for _, t := range d.Tables {
 		for i, s := range t.Spans {
@@ -111,16 +110,11 @@ func (d *Tuning) WriteSummary(w io.Writer) {
 	if n == 0 {
 		rules = "no rule for " + d.Library + ": nothing"
 	}
-	fmt.Fprintf(w, "%s is cheaper than %s by more than %.3g %%%s\n", rules, than, 100*d.Margin, certain)
+	return fmt.Sprintf("%s is cheaper than %s by more than %.3g %%%s\n", rules, than, 100*d.Margin, certain)
 }
 
-// Document is the result in all output formats.
-func (d *Tuning) Document() *document.Document {
-	return made("taulop tune", d, (*Tuning).values, (*Tuning).say)
-}
-
-func (d *Tuning) say(w *document.Document) {
-	d.WriteSummary(w)
+func (d *tuning) say(w *document.Document) {
+	fmt.Fprint(w, d.summary())
 	second := false
 	for _, t := range d.Tables {
 		table := view.Table{Title: fmt.Sprintf("%s, P = %d; times in µs", t.Collective, t.P),
@@ -164,7 +158,7 @@ func shown(us *float64) string {
 
 // gain is a span's gain in percent, followed by "rule", or by the reason for no rule unless the gain is too
 // small.
-func (s *TuningSpan) gain() string {
+func (s *tuningSpan) gain() string {
 	text := fmt.Sprintf("%.0f", 100*s.Gain)
 	if most := fmt.Sprintf("%.0f", 100*s.Most); most != text {
 		text += "–" + most

@@ -4,6 +4,7 @@
 package survey
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -110,6 +111,18 @@ func Drawn() []*Survey {
 	drawn := slices.DeleteFunc(All(), func(s *Survey) bool { return s.Drawing == nil })
 	slices.SortFunc(drawn, func(a, b *Survey) int { return a.Drawing.Kind.Compare(b.Drawing.Kind) })
 	return drawn
+}
+
+// Profiles are a file's profiles, kind by kind, in cache before off cache. Cells of newer versions
+// with unknown variants are left out.
+func Profiles(f *params.File) []*view.Profile {
+	profiles := lists.Concat(Drawn(), func(s *Survey) []*view.Profile {
+		return s.Drawing.Profiles(lists.Filter(f.Cells, func(c params.Cell) bool { return c.Variant != nil && c.Kind == s.Drawing.Kind }))
+	})
+	slices.SortStableFunc(profiles, func(a, b *view.Profile) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Cache, b.Cache), a.Tau-b.Tau)
+	})
+	return profiles
 }
 
 // Planned are the names of surveys that a sweep can include.

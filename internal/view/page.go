@@ -3,7 +3,6 @@ package view
 import (
 	"bytes"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/taulop/taulop/internal/printable"
@@ -24,14 +23,6 @@ func NewPage(to io.Writer, width int) *Page { return &Page{to: to, width: width}
 
 // Width is the length of a line in letters.
 func (p *Page) Width() int { return p.width }
-
-// widthOf is the width of w, or MaxInt if it has none.
-func widthOf(w io.Writer) int {
-	if p, ok := w.(interface{ Width() int }); ok {
-		return p.Width()
-	}
-	return math.MaxInt
-}
 
 func (p *Page) Write(text []byte) (int, error) {
 	n := len(text)

@@ -92,7 +92,10 @@ const gap = 2
 // WriteText writes the title, the columns under their heads, and the notes. Columns that do not fit into
 // a line follow below, after the keys again; words of the last column are wrapped.
 func (t *Table) WriteText(w io.Writer) {
-	width := widthOf(w)
+	width := math.MaxInt
+	if p, ok := w.(interface{ Width() int }); ok {
+		width = p.Width()
+	}
 	for line := range strings.Lines(t.Title) {
 		fmt.Fprintln(w, printable.Wrap(strings.TrimSuffix(line, "\n"), width, "  "))
 	}

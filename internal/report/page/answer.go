@@ -48,10 +48,10 @@ func (x *index) few() *answer {
 		if i := slices.IndexFunc(c.Tables, func(t compare.Table) bool { return grouped(t.Channel) == main }); a.text == "" && i >= 0 {
 			t := c.Tables[i]
 			a.tests = fmt.Sprintf("That is of %s, m = %s%s. %s", groupLabel(t.Channel), view.Bytes(t.Bytes), t.State.Title(), a.tests)
-			if t.Tested() {
-				a.text = t.Conclusion
-			} else {
+			if t.Untested {
 				a.tests = t.Conclusion + " " + a.tests
+			} else {
+				a.text = t.Conclusion
 			}
 		}
 	}
@@ -106,20 +106,23 @@ func (x *index) unfit() string {
 const drawn = 3
 
 // many is the answer for a fleet. It replaces curves by the curves in the compared state.
-func (x *index) many() (*answer, error) {
+func (x *index) many() *answer {
 	a := &answer{below: &document.Document{}, warnings: compare.Told(x.of)}
 	o, err := compare.NewOverview(x.of, compare.Choice{})
 	if err != nil {
 		a.text = "Nothing is compared: " + err.Error() + "."
 		x.outliers = lists.Indices(drawn)
-		return a, nil
+		return a
 	}
 	a.compared, a.warnings, a.kinds = true, o.Warnings, o.Surveys
 	a.below.TablesAbove(report.FleetTables(o)...)
 	a.text = strings.TrimSpace(o.Means + " " + o.Conclusion())
-	x.begin(o)
+	off := o.Off()
+	for _, name := range off[:min(drawn, len(off))] { // the farthest in transfers, then in surveys
+		x.outliers = append(x.outliers, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
+	}
 	if o.State == nil {
-		return a, nil
+		return a
 	}
 	a.text = "In the state that most machines have been in" + o.State.Title() + ": " + a.text
 	for i, m := range x.of {
@@ -128,15 +131,7 @@ func (x *index) many() (*answer, error) {
 			x.curves[i], _ = compare.Curves(m.Name, compare.FileIn(m.File, state)) // as in describe
 		}
 	}
-	return a, nil
-}
-
-// begin selects the machines that charts show at first: the farthest outliers in transfers, then in surveys.
-func (x *index) begin(o *compare.Overview) {
-	off := o.Off()
-	for _, name := range off[:min(drawn, len(off))] {
-		x.outliers = append(x.outliers, slices.IndexFunc(x.of, func(m compare.Machine) bool { return m.Name == name }))
-	}
+	return a
 }
 
 // verdict is the first sentence of the page; without transfers it is about surveys.

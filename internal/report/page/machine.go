@@ -33,7 +33,6 @@ type group struct {
 type index struct {
 	of       []compare.Machine
 	skipped  []error
-	raw      []string          // files of hosts, gzip in base64
 	curves   [][]compare.Curve // by machine
 	groups   []group
 	bytes    int // message size that charts show at first
@@ -47,7 +46,7 @@ type index struct {
 }
 
 // describe collects the data of a page, several machines at a time.
-func (p *Page) describe() (*index, error) {
+func (p *Page) describe() *index {
 	n := len(p.Machines)
 	x := &index{of: p.Machines, skipped: p.Skipped, curves: make([][]compare.Curve, n), fleet: n >= compare.Fleet}
 	var workers errgroup.Group
@@ -59,27 +58,14 @@ func (p *Page) describe() (*index, error) {
 			return nil
 		})
 	}
-	hosts := x.hosts()
-	x.raw = make([]string, len(hosts))
-	for i, states := range hosts {
-		workers.Go(func() (err error) {
-			if p.Raw != nil {
-				x.raw[i], err = p.packed(states[0].Path)
-			}
-			return err
-		})
-	}
-	if err := workers.Wait(); err != nil {
-		return nil, err
-	}
+	workers.Wait() // none fails
 	x.group()
-	if !x.fleet {
+	if x.fleet {
+		x.answer = x.many()
+	} else {
 		x.answer = x.few()
-		return x, nil
 	}
-	var err error
-	x.answer, err = x.many()
-	return x, err
+	return x
 }
 
 // hosts are the machines, grouped by host: a host's states are machines of their own.
@@ -147,17 +133,26 @@ func grouped(c compare.Channel) compare.Channel {
 // local tells local memory in cache, which published parameters are compared with.
 func (g *group) local() bool { return g.channel.Placement == numa.Local && !g.channel.OffCache }
 
-// packed is a file as the page holds it.
-func (p *Page) packed(path string) (string, error) {
-	text, err := p.Raw(path)
-	if err != nil {
-		return "", err
+// raw are the files of hosts as the page holds them, packed several at a time.
+func (p *Page) raw(hosts [][]compare.Machine) ([]string, error) {
+	if p.Raw == nil {
+		return nil, nil
 	}
 	level := gzip.BestCompression
 	if len(p.Machines) >= compare.Fleet { // a thousand files take seconds
 		level = gzip.BestSpeed
 	}
-	return document.Pack(text, level), nil
+	all := make([]string, len(hosts))
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i, states := range hosts {
+		workers.Go(func() error {
+			text, err := p.Raw(states[0].Path)
+			all[i] = document.Pack(text, level)
+			return err
+		})
+	}
+	return all, workers.Wait()
 }
 
 // size is the message size that charts show at first: the segment size if it is known, else the largest up to

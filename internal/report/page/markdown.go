@@ -27,10 +27,7 @@ func WriteMarkdown(to io.Writer, machines []compare.Machine, draw document.Draw)
 			}
 			m.Name = cmp.Or(p.Name, model)
 		}
-		x, err := (&Page{Machines: []compare.Machine{m}}).describe()
-		if err != nil {
-			return err
-		}
+		x := (&Page{Machines: []compare.Machine{m}}).describe()
 		d.Section(document.Section{Title: m.Name}, x.alone())
 	}
 	return d.WriteMarkdown(to, draw)

@@ -72,7 +72,8 @@ type content struct {
 
 // Write writes the page. It fails if the file of a machine cannot be read.
 func (p *Page) Write(w io.Writer) error {
-	x, err := p.describe()
+	x := p.describe()
+	raw, err := p.raw(x.hosts())
 	if err != nil {
 		return err
 	}
@@ -81,11 +82,7 @@ func (p *Page) Write(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	title := fmt.Sprintf("%d machines", len(p.Machines))
-	if !x.fleet {
-		title = x.title()
-	}
-	c := content{Style: template.CSS(style), Script: template.JS(script), Title: title, Body: template.HTML(body.String()), Names: x.names(), About: len(x.groups) > 0, More: later.Packed(), Raw: x.raw}
+	c := content{Style: template.CSS(style), Script: template.JS(script), Title: x.title(), Body: template.HTML(body.String()), Names: x.names(), About: len(x.groups) > 0, More: later.Packed(), Raw: raw}
 	// By their hashes, no other script and style is allowed.
 	c.Policy = fmt.Sprintf("default-src 'none'; img-src data:; style-src %s; script-src %s; base-uri 'none'; form-action 'none'", digest(style), digest(script))
 	b := bufio.NewWriterSize(w, 1<<20)
@@ -95,8 +92,11 @@ func (p *Page) Write(w io.Writer) error {
 	return b.Flush()
 }
 
-// title names the hosts.
+// title names the hosts, or counts those of a fleet.
 func (x *index) title() string {
+	if x.fleet {
+		return fmt.Sprintf("%d machines", len(x.of))
+	}
 	return strings.Join(lists.Unique(lists.Map(x.of, compare.Machine.Host)), ", ")
 }
 

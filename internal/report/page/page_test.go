@@ -54,14 +54,14 @@ func TestFleetWithoutCommonSetup(t *testing.T) {
 			m.File.Cells[i].Setup = fmt.Sprintf("setup%d", n)
 		}
 	}
-	x := must.Get(p.describe())
+	x := p.describe()
 	if !strings.HasPrefix(x.verdict(), "Nothing is compared: no two machines") || !slices.Equal(x.names(), []string{p.Machines[0].Name, p.Machines[1].Name, p.Machines[2].Name}) {
 		t.Errorf("%q, %q", x.verdict(), x.names())
 	}
 	for _, m := range p.Machines {
 		addSurveys(m, 1)
 	}
-	x = must.Get(p.describe())
+	x = p.describe()
 	if x.surveys(); strings.HasPrefix(x.verdict(), "Nothing") || len(x.answer.warnings) == 0 || !strings.HasPrefix(x.answer.warnings[0].Error(), "no two machines") || len(x.kinds) == 0 {
 		t.Errorf("with some survey: %q, %+v", x.verdict(), x.answer.warnings)
 	}
@@ -77,7 +77,7 @@ func TestFleetInStates(t *testing.T) {
 		}
 		m.File.Watches = []params.Watch{{CPUs: []int{0, 1}, States: states}}
 	}
-	x := must.Get(p.describe())
+	x := p.describe()
 	if !strings.HasPrefix(x.verdict(), "In the state that most machines have been in, ") || len(x.curves[3]) == 0 {
 		t.Errorf("%q, %d curves", x.verdict(), len(x.curves[3]))
 	}
@@ -151,7 +151,7 @@ func TestWarnings(t *testing.T) {
 
 // A fact that is unknown for all machines has no column.
 func TestEmptyColumnsAreLeftOut(t *testing.T) {
-	table := must.Get(many(compare.Fleet).describe()).machines()
+	table := many(compare.Fleet).describe().machines()
 	if got := strings.Join(lists.Map(table.Columns, view.Column.Head), ", "); got != "machine, file, processor, memory, measured, cells" {
 		t.Error(got)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
@@ -25,7 +24,7 @@ type measured struct {
 
 // newMeasured leaves out cells of newer versions.
 func newMeasured(f *params.File) measured {
-	m := measured{profiles: report.Profiles(f)}
+	m := measured{profiles: survey.Profiles(f)}
 	for _, s := range survey.All() {
 		if s.Matrices == nil {
 			continue

@@ -11,7 +11,6 @@ import (
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
-	"github.com/taulop/taulop/internal/report"
 	"github.com/taulop/taulop/internal/survey"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
@@ -197,7 +196,7 @@ func TestMoving(t *testing.T) {
 // Curves begin at a bandwidth of 0.
 func TestProfiles(t *testing.T) {
 	var got []string
-	for _, p := range report.Profiles(invented()) {
+	for _, p := range survey.Profiles(invented()) {
 		s := p.Line + " " + p.Panel
 		for _, q := range p.Points {
 			s += fmt.Sprintf(" %d:%.0f", q.X, q.Y.Center)
