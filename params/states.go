@@ -228,6 +228,9 @@ func counterpart(others []State, i int, states []State) int {
 	return len(states) - 1
 }
 
+// Looked tells whether there were looks, which tell the machine's states apart.
+func (f *File) Looked() bool { return len(f.Watches) > 0 || f.state != nil }
+
 // State is the state that InState selected; nil: the file has all states.
 func (f *File) State() *State { return f.state }
 

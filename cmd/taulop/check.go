@@ -102,7 +102,7 @@ func (req *checkRequest) add(flags *argument.Set) {
 	flags.DurationVar(&req.time, "time", 8*time.Second, "time for all, 10s at the most")
 	argument.Var(flags, &req.levels.Warning, "warning", "10%", "a cell that is slower by this `share` is a warning", argument.Share(100))
 	argument.Var(flags, &req.levels.Critical, "critical", "30%", "a cell that is slower by this `share` is critical", argument.Share(100))
-	argument.Var(flags, &req.drift, "drift", "", "difference assumed between sessions of one machine: a `share`, one standard deviation (default the baseline's, if it has three sessions or more, else 20%)", argument.Share(1))
+	argument.Var(flags, &req.drift, "drift", "", "difference assumed between sessions of one machine: a `share`, one standard deviation (default the baseline's, if it has three sessions or more, else "+assumedDrift()+")", argument.Share(1))
 	addPeak(flags, &req.peak)
 	flags.StringVar(&req.prom, "prom", "", "write a `file` for the textfile collector of Prometheus's node exporter, too")
 	flags.BoolVar(&req.perf, "perfdata", false, "append each cell's ratio to the baseline to the line")

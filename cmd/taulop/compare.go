@@ -117,11 +117,19 @@ func skippedFiles(errOut io.Writer, skipped []error, files int) error {
 	return fmt.Errorf("%d of %s skipped", len(skipped), printable.Count(files, "file"))
 }
 
+// percent writes a share as a flag's value.
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 6, 64) + "%" }
+
+// assumedDrift says what drift is assumed.
+func assumedDrift() string {
+	return percent(compare.DefaultDrift) + ", or " + percent(compare.MixedDrift) + " where a file does not tell states of the machine apart"
+}
+
 // addTest adds the flags of the test whether machines differ.
 func addTest(flags *argument.Set, test *fit.Test) {
-	share := func(v float64) string { return strconv.FormatFloat(100*v, 'g', 6, 64) + "%" }
-	argument.Var(flags, &test.Drift, "drift", share(compare.DefaultDrift), "difference assumed between sessions of one machine, for files with one session: a `share`, one standard deviation", argument.Share(1))
-	argument.Var(flags, &test.Least, "least", share(compare.DefaultLeast), "the least difference between machines that is reported: a `share`", argument.Share(1))
+	test.Drift = -1 // assumed
+	argument.Var(flags, &test.Drift, "drift", "", "difference assumed between sessions of one machine, for files with one session: a `share`, one standard deviation (default "+assumedDrift()+")", argument.Share(1))
+	argument.Var(flags, &test.Least, "least", percent(compare.DefaultLeast), "the least difference between machines that is reported: a `share`", argument.Share(1))
 }
 
 // addAs adds -as for published tables.

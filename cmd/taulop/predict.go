@@ -10,6 +10,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/predict"
 	"github.com/taulop/taulop/internal/report"
+	"github.com/taulop/taulop/params"
 )
 
 // predictFlags is the subcommand.
@@ -37,15 +38,19 @@ func predictFlags(flags *argument.Set) action {
 			return err
 		}
 		var docs []*predict.Predictions
+		var files []*params.File
 		for _, m := range machines {
 			doc, err := m.Predict(ctx)
 			if err != nil {
 				return refused(err)
 			}
-			docs = append(docs, doc)
+			docs, files = append(docs, doc), append(files, m.loaded.File)
 		}
 		for _, m := range machines {
 			warn(errOut, m.warnings)
+		}
+		if test.Drift < 0 {
+			test.Drift = compare.AssumedDrift(files...)
 		}
 		if len(docs) > 1 {
 			return to.put(out, report.Machines(predict.NewMachines(docs, req.Named(), test)))

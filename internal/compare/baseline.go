@@ -65,14 +65,14 @@ type BaselineCell struct {
 }
 
 // OwnDrift is the standard deviation of a file's sessions that are an hour or more apart, and
-// DefaultDrift with fewer than three.
+// AssumedDrift with fewer than three.
 func OwnDrift(f *params.File) float64 {
 	const least = 3
 	f = hourly(f)
 	if _, _, sessions := f.Components(); f.Sessions() >= least && !math.IsNaN(sessions) {
 		return sessions
 	}
-	return DefaultDrift
+	return AssumedDrift(f)
 }
 
 // hourly merges sessions that began less than an hour after another: within an hour they do not show how

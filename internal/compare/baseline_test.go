@@ -66,7 +66,7 @@ func TestBaselineUnknown(t *testing.T) {
 	same := func(int) float64 { return 1 }
 	once, other := hours(r, "golden", 1, 0, same), hours(r, "node07", 1, 0, same)
 	test := fit.Test{Drift: OwnDrift(once), Least: DefaultLeast}
-	if test.Drift != DefaultDrift {
+	if test.Drift != MixedDrift {
 		t.Errorf("one session differs by %g", test.Drift)
 	}
 	b := NewBaseline(once, other, test, Levels{0.1, 0.3})
@@ -163,7 +163,7 @@ func TestHourly(t *testing.T) {
 		if b.Sessions != tt.want || was.Sessions() != len(tt.began) {
 			t.Errorf("%v: %d sessions, want %d", tt.began, b.Sessions, tt.want)
 		}
-		if (tt.want < 3) != (b.Drift == DefaultDrift) {
+		if (tt.want < 3) != (b.Drift == AssumedDrift(was)) {
 			t.Errorf("%v: drift %g", tt.began, b.Drift)
 		}
 		if close := fmt.Sprintf("the baseline has %s (%d, but sessions that began less than an hour apart count as one)", printable.Count(tt.want, "session"), len(tt.began)); b.State == Unknown && strings.Contains(b.Text, close) != (tt.want < len(tt.began)) {

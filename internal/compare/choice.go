@@ -22,7 +22,7 @@ type Choice struct {
 	Placements []numa.Policy
 	Caches     []bool // off cache
 	Sizes      []int
-	Test       *fit.Test // nil: DefaultDrift and DefaultLeast
+	Test       *fit.Test // nil: DefaultLeast; a negative Drift is AssumedDrift
 }
 
 // Advice for machines that have nothing in common.

@@ -63,6 +63,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	}
 	all := machines
 	machines, noisy := referred(choice.sharing(machines))
+	choice.Test = choice.test(machines)
 	c := &Comparison{Machines: lists.Map(machines, describe), Tables: []Table{}, Warnings: []Warning{}}
 	if noisy != nil {
 		c.Warnings = append(c.Warnings, *noisy)
@@ -77,7 +78,7 @@ func New(machines []Machine, choice Choice) (*Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.conclude(machines, choice.test())
+	c.conclude(machines, *choice.Test)
 	c.warn(all)
 	doubts := lists.Map(machines, func(m Machine) *doubts { return doubtsOf(m.File, m.File.Transfers()) })
 	c.Warnings = append(c.Warnings, warningsOf(doubts, c.Machines, channels)...)
@@ -91,7 +92,7 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 		return c.add(nil, machines, choice)
 	}
 	moves := moving(machines)
-	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != nil && !moves[c.Key] }), choice.test())
+	c.Surveys = surveys(nil, keep(machines, func(c params.Cell) bool { return c.Variant != nil && !moves[c.Key] }), *choice.Test)
 	compared := false
 	for i := range c.States {
 		state := &c.States[i]
@@ -115,7 +116,7 @@ func (c *Comparison) addStates(machines []Machine, choice Choice) (channels []Ch
 
 // add compares machines in a state, nil for any.
 func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]Channel, error) {
-	measured := surveys(state, machines, choice.test())
+	measured := surveys(state, machines, *choice.Test)
 	var all [][]Curve
 	var offered []offers
 	var without error
@@ -136,7 +137,7 @@ func (c *Comparison) add(state *InState, machines []Machine, choice Choice) ([]C
 	}
 	c.Surveys = append(c.Surveys, measured...)
 	for _, channel := range channels {
-		t := newTable(channel, all, choice.test())
+		t := newTable(channel, all, *choice.Test)
 		t.State = state
 		c.Tables = append(c.Tables, t)
 	}

@@ -9,23 +9,40 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
+	"github.com/taulop/taulop/params"
 )
 
 // Defaults of the test: the standard deviation of a machine's sessions from hour to hour, measured on
-// virtual machines (docs/method.md), and the least difference that counts.
+// virtual machines (docs/compare.md), within a state of the machine and where states are not told apart,
+// and the least difference that counts.
 const (
-	DefaultDrift = 0.20
+	DefaultDrift = 0.10
+	MixedDrift   = 0.20
 	DefaultLeast = 0.03
 )
+
+// AssumedDrift is what sessions of one machine at different hours are taken to differ by, one standard
+// deviation, where files do not show it.
+func AssumedDrift(files ...*params.File) float64 {
+	if slices.ContainsFunc(files, func(f *params.File) bool { return !f.Looked() }) {
+		return MixedDrift
+	}
+	return DefaultDrift
+}
 
 // level is the accepted share of false differences among those found.
 const level = 0.05
 
-func (choice Choice) test() fit.Test {
+// test is the choice's test of machines.
+func (choice Choice) test(machines []Machine) *fit.Test {
+	test := fit.Test{Drift: -1, Least: DefaultLeast}
 	if choice.Test != nil {
-		return *choice.Test
+		test = *choice.Test
 	}
-	return fit.Test{Drift: DefaultDrift, Least: DefaultLeast}
+	if test.Drift < 0 {
+		test.Drift = AssumedDrift(lists.Map(machines, func(m Machine) *params.File { return m.File })...)
+	}
+	return &test
 }
 
 // A Ratio is a time over the first machine's: 2 is twice as slow.

@@ -292,3 +292,17 @@ func TestPower(t *testing.T) {
 		}
 	}
 }
+
+// Hours differ less within a state of the machine; one file without looks does not tell states apart.
+func TestAssumedDrift(t *testing.T) {
+	looked, not := new(params.File), new(params.File)
+	looked.Watch(0, []int{0, 1})
+	for _, tt := range []struct {
+		files []*params.File
+		want  float64
+	}{{[]*params.File{looked, looked}, DefaultDrift}, {[]*params.File{looked, not}, MixedDrift}} {
+		if got := AssumedDrift(tt.files...); got != tt.want {
+			t.Errorf("%g, want %g", got, tt.want)
+		}
+	}
+}
