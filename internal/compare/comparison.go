@@ -45,6 +45,7 @@ type Table struct {
 	Rows       []Row    `json:"rows"`            // a machine each, in the order of files; ratios are to the first
 	Conclusion string   `json:"conclusion"`
 	Untested   bool     `json:"-"` // samples are too few for the conclusion
+	Ahead      bool     `json:"-"` // a machine leads in a quantity, or the conclusion says why that is not known
 }
 
 // A Row is a machine's curve with its saturation and fitted law.

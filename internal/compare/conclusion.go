@@ -18,10 +18,13 @@ func (t *Table) conclude(test fit.Test) string {
 		return !slices.ContainsFunc(t.Rows, func(r Row) bool { _, measured := r.At(tau); return !measured })
 	})
 	concurrent := lists.Filter(common, func(tau int) bool { return tau >= 2 })
-	if len(concurrent) == 0 {
+	if t.Ahead = len(concurrent) == 0; t.Ahead {
 		return "No τ above 1 was measured on all machines: nothing is said about concurrent transfers."
 	}
-	return t.carries(concurrent, test) + " " + t.moves(common, test)
+	carries, leads := t.carries(concurrent, test)
+	moves, fast := t.moves(common, test)
+	t.Ahead = leads || fast
+	return carries + " " + moves
 }
 
 // A leading is a quantity in which one machine may lead.
@@ -58,8 +61,8 @@ var perSecond = leading{
 	leads:      func(a, b Point, test fit.Test) bool { return larger(b.Replicates, a.Replicates, test) }, // less time is more bandwidth
 }
 
-// carries is the conclusion on A(τ).
-func (t *Table) carries(taus []int, test fit.Test) string {
+// carries is the conclusion on A(τ), and whether a machine leads or that is not known.
+func (t *Table) carries(taus []int, test fit.Test) (text string, ahead bool) {
 	last := taus[len(taus)-1]
 	for i := range t.Rows {
 		if math.IsNaN(t.Rows[i].point(last).A.Center) {
@@ -67,28 +70,28 @@ func (t *Table) carries(taus []int, test fit.Test) string {
 			if p := lists.Find(t.Rows[i].Points, func(p Point) bool { return math.IsNaN(p.L.Center) }); p != nil {
 				why = fmt.Sprintf("L(m,%d) is 0 in its file, which is no time", p.Tau)
 			}
-			return fmt.Sprintf("A(τ) of %s is unknown, since %s.", t.Rows[i].Machine, why)
+			return fmt.Sprintf("A(τ) of %s is unknown, since %s.", t.Rows[i].Machine, why), true
 		}
 	}
 	if len(t.own()) > 0 {
-		return "A(τ) is not compared, since L(m,1) is not the same on all machines."
+		return "A(τ) is not compared, since L(m,1) is not the same on all machines.", false
 	}
 	return t.leader(atOnce, taus, test)
 }
 
-// moves is the conclusion on bandwidth.
-func (t *Table) moves(taus []int, test fit.Test) string {
+// moves is the conclusion on bandwidth, and whether a machine leads or that is not known.
+func (t *Table) moves(taus []int, test fit.Test) (text string, ahead bool) {
 	last := taus[len(taus)-1]
 	for i := range t.Rows {
 		if math.IsNaN(t.Rows[i].point(last).Bandwidth.Center) {
-			return fmt.Sprintf("How many bytes a second %s moves at τ = %d is unknown, since L(m,%[2]d) is 0 in its file, which is no time.", t.Rows[i].Machine, last)
+			return fmt.Sprintf("How many bytes a second %s moves at τ = %d is unknown, since L(m,%[2]d) is 0 in its file, which is no time.", t.Rows[i].Machine, last), true
 		}
 	}
 	return t.leader(perSecond, taus, test)
 }
 
-// leader names the machine that leads in a quantity, and from which τ on.
-func (t *Table) leader(q leading, taus []int, test fit.Test) string {
+// leader names the machine that leads in a quantity, if one is ahead, and from which τ on.
+func (t *Table) leader(q leading, taus []int, test fit.Test) (text string, ahead bool) {
 	last := taus[len(taus)-1]
 	ranking := slices.Clone(t.Rows)
 	slices.SortStableFunc(ranking, func(a, b Row) int {
@@ -105,7 +108,7 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 	first := q.replicates(ranking[0].point(last))
 	if slices.ContainsFunc(ranking[1:], func(r Row) bool { return !test.Compare(first, q.replicates(r.point(last))).Tested }) {
 		t.Untested = true
-		return fmt.Sprintf("Which machine %s was not tested (%s).", q.what, are)
+		return fmt.Sprintf("Which machine %s was not tested (%s).", q.what, are), false
 	}
 	from := 0 // the smallest τ from which on the first leads
 	for _, tau := range slices.Backward(taus) {
@@ -115,9 +118,9 @@ func (t *Table) leader(q leading, taus []int, test fit.Test) string {
 		from = tau
 	}
 	if from == 0 {
-		return fmt.Sprintf("%s, beyond the intervals (%s).", q.none, are)
+		return fmt.Sprintf("%s, beyond the intervals (%s).", q.none, are), false
 	}
-	return fmt.Sprintf("%s %s %s (%s).", ranking[0].Machine, q.what, since(from, taus), are)
+	return fmt.Sprintf("%s %s %s (%s).", ranking[0].Machine, q.what, since(from, taus), are), true
 }
 
 // above reports whether e is larger than o, beyond the intervals. Values without samples count as exact;

@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
 	"github.com/taulop/taulop/internal/lists"
+	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/internal/view"
 	"github.com/taulop/taulop/params"
 )
@@ -58,11 +59,30 @@ func sayTables(w *document.Document, c *compare.Comparison) {
 	if noise || untested {
 		fmt.Fprintln(w)
 	}
-	for _, t := range c.Tables {
-		if len(c.Tables) > 1 {
-			fmt.Fprintf(w, "%s: ", tableTitle(&t))
+	sayConclusions(w, c.Tables)
+}
+
+// sayConclusions says where a machine is ahead, and of several tables in how many none is.
+func sayConclusions(w *document.Document, tables []compare.Table) {
+	even, untested := 0, 0
+	for _, t := range tables {
+		switch {
+		case len(tables) == 1:
+			fmt.Fprintln(w, t.Conclusion)
+		case t.Ahead:
+			fmt.Fprintf(w, "%s: %s\n", tableTitle(&t), t.Conclusion)
+		case t.Untested:
+			untested++
+		default:
+			even++
 		}
-		fmt.Fprintln(w, t.Conclusion)
+	}
+	of := printable.Count(len(tables), "table")
+	if even > 0 {
+		fmt.Fprintf(w, "In %d of %s no machine carries more transfers at once or moves more bytes a second, beyond the intervals.\n", even, of)
+	}
+	if untested > 0 {
+		fmt.Fprintf(w, "In %d of %s which machine is ahead was not tested: one has fewer than six launches.\n", untested, of)
 	}
 }
 
