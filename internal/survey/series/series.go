@@ -3,6 +3,7 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -255,7 +256,7 @@ type InState struct {
 	Result
 }
 
-// ByState is Conclude for the samples of each state of the workers; nil if there was one state.
+// ByState is Conclude for the samples of each state of the workers, the most frequent first; nil if there was one.
 func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 	workers := len(r.Placement.Workers)
 	for _, state := range f.Sort().States(workers) {
@@ -267,6 +268,7 @@ func (r Request) ByState(m *numa.Machine, f *params.File) (all []InState) {
 			all = append(all, InState{state, result})
 		}
 	}
+	slices.SortStableFunc(all, func(a, b InState) int { return cmp.Compare(b.Share, a.Share) })
 	return all
 }
 
