@@ -41,9 +41,11 @@ func (m Machine) In(like params.State) (Machine, error) {
 	return m, nil
 }
 
-// Each is the machine in each state with a share of Settled or more; the machine itself without states.
+// Each is the machine in each state with a share of Settled or more, the most frequent first; the machine
+// itself without states.
 func (m Machine) Each() (all []Machine) {
-	for _, state := range m.File.States() {
+	falling := func(a, b params.State) int { return cmp.Compare(b.Share, a.Share) }
+	for _, state := range slices.SortedStableFunc(slices.Values(m.File.States()), falling) {
 		if state.Share < params.Settled {
 			continue
 		}
