@@ -38,7 +38,7 @@ func againstFlags(flags *argument.Set) action {
 	argument.Var(flags, &req.chosen.M, "m", "", "message sizes to compare, a `list` like 64,8K,1M with doubling ranges: 64K:4M", argument.Messages(0))
 	argument.Var(flags, &req.mappings, "map", "", "of a table: mappings of ranks to compare, a `list` like core,node", argument.Names)
 	req.destination.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, words []string) error {
 		if !flags.Given("buffers") { // neither IMB nor OSU writes its send buffers between messages
 			req.choice.Buffers = params.Unchanged
 		}
@@ -62,7 +62,7 @@ func againstFlags(flags *argument.Set) action {
 }
 
 // compare predicts the times that a benchmark printed.
-func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
+func (req *againstRequest) compare(out io.Writer, errOut *messages, named bool) error {
 	results, err := mpibench.ReadFile(req.printed)
 	if err != nil {
 		return usagef("-against: %v", err)
@@ -100,7 +100,7 @@ func (req *againstRequest) compare(out, errOut io.Writer, named bool) error {
 }
 
 // sayCache says that an output's buffers were off cache where it counts as in cache.
-func sayCache(errOut io.Writer, file string, results *mpibench.Results, offCache bool) {
+func sayCache(errOut *messages, file string, results *mpibench.Results, offCache bool) {
 	if results.OffCache && !offCache {
 		tell(errOut, "%s was measured with -off_cache and counts as in cache here: give -cache off", file)
 	}
@@ -129,7 +129,7 @@ type tableRequest struct {
 }
 
 // compared predicts the times of the table.
-func (req *tableRequest) compared(errOut io.Writer, flags *parameterFlags) (c *published.Comparison, source predict.Source, version string, err error) {
+func (req *tableRequest) compared(errOut *messages, flags *parameterFlags) (c *published.Comparison, source predict.Source, version string, err error) {
 	for _, name := range req.Collectives {
 		collectiveName, _, _ := strings.Cut(name, ":")
 		if _, err := collective.Of(collectiveName); err != nil {
@@ -174,7 +174,7 @@ func evaluateFlags(flags *argument.Set) action {
 	var margin float64
 	argument.Var(flags, &margin, "margin", "2%", "the least predicted gain, a `share`, that replaces the library's own choice", argument.Share(0.99))
 	req.destination.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, words []string) error {
 		req.Collectives, req.AtOnce = words, true
 		var filters []string
 		if len(req.P) == 0 {

@@ -48,7 +48,7 @@ func checkFlags(flags *argument.Set) action {
 		}
 		return req.say(out, unknownState(err))
 	}
-	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, _ []string) error {
 		err := req.check(ctx, out, errOut)
 		if err != nil && !errors.As(err, new(verdict)) {
 			err = req.say(out, unknownState(err))
@@ -135,7 +135,7 @@ func (req *checkRequest) checkProm() error {
 }
 
 // check measures, compares with the baseline, and prints the result.
-func (req *checkRequest) check(ctx context.Context, out, errOut io.Writer) error {
+func (req *checkRequest) check(ctx context.Context, out io.Writer, errOut *messages) error {
 	began := time.Now()
 	m, err := here()
 	if err != nil {

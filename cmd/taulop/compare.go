@@ -43,7 +43,7 @@ func compareFlags(flags *argument.Set) action {
 	addTest(flags, &test)
 	choice.Test = &test
 	req.destination.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, paths []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, paths []string) error {
 		if req.list != "" {
 			read := func() ([]string, error) { return infile.Read(req.list, infile.Names) }
 			if req.list == "-" {
@@ -76,7 +76,7 @@ func compareFlags(flags *argument.Set) action {
 }
 
 // fleet compares many machines with their median.
-func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, paths []string) error {
+func (req *compareRequest) fleet(ctx context.Context, out io.Writer, errOut *messages, paths []string) error {
 	show, done := countProgress(errOut, "file")
 	machines, skipped, err := compare.ReadReduced(ctx, paths, req.as, show)
 	if done(); errors.Is(err, context.Canceled) {
@@ -95,7 +95,7 @@ func (req *compareRequest) fleet(ctx context.Context, out, errOut io.Writer, pat
 }
 
 // show writes the result, and fails if nothing could be tested.
-func (req *compareRequest) show(out, errOut io.Writer, found *document.Document, warnings []compare.Warning, untested bool) error {
+func (req *compareRequest) show(out io.Writer, errOut *messages, found *document.Document, warnings []compare.Warning, untested bool) error {
 	if err := req.put(out, found); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (req *compareRequest) show(out, errOut io.Writer, found *document.Document,
 
 // skippedFiles prints why files were skipped, and is the error of a command that skipped some; nil if there
 // are none.
-func skippedFiles(errOut io.Writer, skipped []error, files int) error {
+func skippedFiles(errOut *messages, skipped []error, files int) error {
 	for _, err := range skipped {
 		tell(errOut, "skipped: %v", err)
 	}

@@ -18,7 +18,7 @@ const asked = "words"
 
 // completionFlags is the subcommand.
 func completionFlags(*argument.Set) action {
-	return func(_ context.Context, out, _ io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, _ *messages, words []string) error {
 		out = verbatim(out)
 		if len(words) > 1 && words[0] == asked {
 			for _, c := range complete(words[1:]) {

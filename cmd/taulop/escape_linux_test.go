@@ -81,7 +81,7 @@ func TestTerminal(t *testing.T) {
 // Progress bars are not escaped.
 func TestProgressOnTerminal(t *testing.T) {
 	side, shown := terminal(t)
-	show, done := launchProgress(escape(side), time.Minute)
+	show, done := launchProgress(&messages{progress: escape(side)}, time.Minute)
 	show(engine.Progress{Launch: 1, Launches: 6, Visited: 1, Cells: 2, Left: time.Second})
 	done()
 	if text := shown(); !strings.Contains(text, "launch 1 of 6: 1 of 2 cells") || !strings.Contains(text, "\r") || strings.Contains(text, `\x1b`) {

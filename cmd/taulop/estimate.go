@@ -78,7 +78,7 @@ func estimateFlags(flags *argument.Set) action {
 	req.add(flags)
 	req.clusterFlags.add(flags)
 	to.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, words []string) error {
 		p, err := estimate.ReadFile(words[0])
 		if err != nil {
 			return usageError(err.Error())
@@ -99,7 +99,7 @@ func estimateFlags(flags *argument.Set) action {
 }
 
 // machine reads the parameter files. Its name is their names, each once.
-func (req *estimateRequest) machine(errOut io.Writer) (m *estimate.Machine, err error) {
+func (req *estimateRequest) machine(errOut *messages) (m *estimate.Machine, err error) {
 	if req.choice.Gamma, err = readGamma(req.gamma); err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ func estimateRunFlags(flags *argument.Set) action {
 	})
 	req.add(flags)
 	measuring.add(flags, 30*time.Second, "")
-	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, _ []string) error {
 		machine, err := here()
 		if err != nil {
 			return err

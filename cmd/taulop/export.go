@@ -43,7 +43,7 @@ func exportFlags(flags *argument.Set) action {
 		argument.Rule{Flags: "o", Not: "format=libtaulop", Why: "names one file, and format libtaulop writes two files into a directory", Do: "name the directory before the parameter file instead"},
 	)
 	req.output.add(flags, "of all but libtaulop: write to a new `file`")
-	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, words []string) error {
 		want, example := 1, "taulop export -format csv host.json"
 		if req.format == "libtaulop" {
 			want, example = 2, "taulop export -format libtaulop DIR host.json"
@@ -83,7 +83,7 @@ func exportFlags(flags *argument.Set) action {
 
 // text writes the published text format into a directory. It composes both files before it writes
 // one.
-func (req *exportRequest) text(dir string, out, errOut io.Writer, f *params.File) error {
+func (req *exportRequest) text(dir string, out io.Writer, errOut *messages, f *params.File) error {
 	shm, reductions, notes, err := req.tables(f)
 	if err != nil {
 		return err

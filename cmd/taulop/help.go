@@ -82,10 +82,7 @@ func (c command) page() string {
 	text := c.words
 	if text == "" {
 		words := strings.Fields(strings.ReplaceAll(c.name+" ", " -", "-"))
-		file, err := pages.ReadFile("help/" + append(words, "taulop")[0] + ".txt")
-		if err != nil {
-			return ""
-		}
+		file, _ := pages.ReadFile("help/" + append(words, "taulop")[0] + ".txt") // each command has one
 		text = string(file)
 	}
 	var b strings.Builder
@@ -158,7 +155,7 @@ func (c command) settings() (all []setting) {
 
 // helpFlags is the subcommand.
 func helpFlags(*argument.Set) action {
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		if len(words) == 0 {
 			return commands[0].run(ctx, out, errOut, []string{"-h"})
 		}

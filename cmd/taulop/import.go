@@ -51,7 +51,7 @@ type importer struct {
 	looks  func(path string) bool // whether a file looks like this kind
 	of     string                 // the files, in a sentence
 	flags  string                 // that only this kind has
-	read   func(req *importRequest, errOut io.Writer, files []string) (*params.File, error)
+	read   func(req *importRequest, errOut *messages, files []string) (*params.File, error)
 }
 
 func importers() []importer {
@@ -79,7 +79,7 @@ func importFlags(flags *argument.Set) action {
 		argument.Rule{Flags: "params", Not: "net", Why: "has what ranks do by themselves, and not between nodes"},
 	)
 	req.output.add(flags, "write to a new `file`")
-	return func(_ context.Context, out, errOut io.Writer, files []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, files []string) error {
 		kind := lists.Find(importers(), func(i importer) bool {
 			return req.format == i.format || req.format == "" && i.looks(files[0])
 		})
@@ -102,7 +102,7 @@ func importFlags(flags *argument.Set) action {
 }
 
 // text imports tables in the published text format.
-func (req *importRequest) text(errOut io.Writer, files []string) (*params.File, error) {
+func (req *importRequest) text(errOut *messages, files []string) (*params.File, error) {
 	if n := len(files); n > 2 {
 		return nil, usagef("got %d arguments, want 1 or 2: taulop import SHM.txt [gamma.txt]", n)
 	}
@@ -150,7 +150,7 @@ func readPairs(list string) (pairs []int, err error) {
 }
 
 // printed reads the times that benchmarks printed, and sets their numbers of pairs.
-func (req *importRequest) printed(errOut io.Writer, files []string) (times []mpibench.Time, err error) {
+func (req *importRequest) printed(errOut *messages, files []string) (times []mpibench.Time, err error) {
 	pairs, lacking := req.pairs, ""
 	for _, file := range files {
 		results, err := mpibench.ReadFile(file)
@@ -177,7 +177,7 @@ func (req *importRequest) printed(errOut io.Writer, files []string) (times []mpi
 }
 
 // benchmarks imports the output of MPI benchmarks.
-func (req *importRequest) benchmarks(errOut io.Writer, files []string) (*params.File, error) {
+func (req *importRequest) benchmarks(errOut *messages, files []string) (*params.File, error) {
 	times, err := req.printed(errOut, files)
 	if err != nil {
 		return nil, err
@@ -217,7 +217,7 @@ func (req *importRequest) benchmarks(errOut io.Writer, files []string) (*params.
 }
 
 // putFile writes a parameter file, and warnings about it if it has a name.
-func putFile(out, errOut io.Writer, output *output, f *params.File) error {
+func putFile(out io.Writer, errOut *messages, output *output, f *params.File) error {
 	if err := output.write(out, f.Write); err != nil || output.path == "" {
 		return err
 	}
@@ -243,7 +243,7 @@ func readText[T any](path string, read func(io.Reader, string) (T, error)) (T, e
 }
 
 // matrix imports a matrix of core-to-core-latency, and prints its groups of CPUs.
-func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File, error) {
+func (req *importRequest) matrix(errOut *messages, files []string) (*params.File, error) {
 	if n := len(files); n > 1 {
 		return nil, usagef("got %d arguments, want 1: a matrix is of one machine", n)
 	}
@@ -275,7 +275,7 @@ func (req *importRequest) matrix(errOut io.Writer, files []string) (*params.File
 }
 
 // tables imports tables with named columns.
-func (req *importRequest) tables(errOut io.Writer, files []string) (*params.File, error) {
+func (req *importRequest) tables(errOut *messages, files []string) (*params.File, error) {
 	tables, timed, err := req.readTables(files)
 	if err != nil {
 		return nil, err
@@ -353,7 +353,7 @@ func (s *sweptFile) add(flags *argument.Set, usage string) {
 
 // read reads the file. Without -state it prints that its values are means over all states: the
 // benchmarks' state is unknown.
-func (s *sweptFile) read(errOut io.Writer) (*params.File, error) {
+func (s *sweptFile) read(errOut *messages) (*params.File, error) {
 	f, err := readParameters("params", s.params)
 	if err != nil {
 		return nil, err
@@ -380,7 +380,7 @@ func overheadsFlags(flags *argument.Set) action {
 	argument.Var(flags, &library, "as", "", "the MPI `library` whose transports the ping-pongs used: "+strings.Join(libraryNames(), ", "), mpi.Named, libraryNames()...)
 	flags.Rules(argument.Rule{Flags: "overheads", Needs: "params", Why: "takes a file of ping-pongs and one of parameters", Do: "taulop import -overheads IMB.txt -params host.json -o out.json"})
 	output.add(flags, "write to a new `file`")
-	return func(_ context.Context, out, errOut io.Writer, _ []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, _ []string) error {
 		f, err := native.read(errOut)
 		if err != nil {
 			return err
@@ -407,7 +407,7 @@ func overheadsFlags(flags *argument.Set) action {
 }
 
 // takeGamma adds the γ of outputs to a file, and prints what it added.
-func takeGamma(errOut io.Writer, f *params.File, outputs []string, times []mpibench.Time, off bool) {
+func takeGamma(errOut *messages, f *params.File, outputs []string, times []mpibench.Time, off bool) {
 	if t := lists.Find(times, func(t mpibench.Time) bool { return t.Kind == mpibench.Reduction }); off && t != nil {
 		tell(errOut, "left out: %s: γ is of vectors in cache, whatever a message's: run it with buffers in cache, and import that first", t.Benchmark)
 		return

@@ -53,7 +53,7 @@ type command struct {
 }
 
 // An action runs a command after its flags are parsed.
-type action func(ctx context.Context, out, errOut io.Writer, words []string) error
+type action func(ctx context.Context, out io.Writer, errOut *messages, words []string) error
 
 // Operands are the words that a command takes besides flags.
 type operands struct {
@@ -249,7 +249,7 @@ func find(args []string) (command, []string) {
 		}
 		if first, _ := utf8.DecodeRuneInString(args[0]); unicode.IsLetter(first) {
 			return command{flags: func(*argument.Set) action {
-				return func(context.Context, io.Writer, io.Writer, []string) error { return unknown(args[0]) }
+				return func(context.Context, io.Writer, *messages, []string) error { return unknown(args[0]) }
 			}}, nil
 		}
 	}
@@ -258,7 +258,7 @@ func find(args []string) (command, []string) {
 
 // versionFlags is the subcommand.
 func versionFlags(*argument.Set) action {
-	return func(_ context.Context, out, _ io.Writer, _ []string) error {
+	return func(_ context.Context, out io.Writer, _ *messages, _ []string) error {
 		version := provenance.Version()
 		if commit := provenance.Commit(); !strings.Contains(version, commit) { // a tag has none
 			version += ", commit " + commit

@@ -16,7 +16,7 @@ import (
 
 // manFlags is the subcommand.
 func manFlags(*argument.Set) action {
-	return func(_ context.Context, out, _ io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, _ *messages, words []string) error {
 		b := bufio.NewWriter(verbatim(out))
 		defer b.Flush()
 		if len(words) == 0 {

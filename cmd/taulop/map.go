@@ -42,7 +42,7 @@ type mapRequest struct {
 func mapFlags(flags *argument.Set) action {
 	req := &mapRequest{}
 	req.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, words []string) error {
 		if err := req.read(flags, words); err != nil {
 			return err
 		}

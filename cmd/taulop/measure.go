@@ -62,7 +62,7 @@ type request struct {
 func measureFlags(flags *argument.Set) action {
 	req := &request{}
 	req.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		if req.version {
 			fmt.Fprintln(out, provenance.Version())
 			return nil
@@ -75,7 +75,7 @@ func measureFlags(flags *argument.Set) action {
 }
 
 // measure measures and prints, also after an early end.
-func (req *request) measure(ctx context.Context, out, errOut io.Writer) error {
+func (req *request) measure(ctx context.Context, out io.Writer, errOut *messages) error {
 	began := time.Now()
 	machine, err := here()
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -35,7 +34,7 @@ type measurement struct {
 }
 
 // carryOut runs the experiment and writes the result.
-func (m measurement) carryOut(ctx context.Context, errOut io.Writer) error {
+func (m measurement) carryOut(ctx context.Context, errOut *messages) error {
 	warn(errOut, *m.warnings)
 	told := len(*m.warnings)
 	steal, ended := m.measure(ctx, errOut)
@@ -54,7 +53,7 @@ func (m measurement) carryOut(ctx context.Context, errOut io.Writer) error {
 // measure runs the experiment, shows its progress, and measures steal time meanwhile. Experiments
 // check their budget between samples; the deadline, an eighth or a second after the limit, ends
 // long samples, such as those of gigabytes or of workers without a CPU. It is no error.
-func (m measurement) measure(ctx context.Context, errOut io.Writer) (*provenance.StealMeter, error) {
+func (m measurement) measure(ctx context.Context, errOut *messages) (*provenance.StealMeter, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.limit+max(m.limit/8, time.Second))
 	defer cancel()
 	show, done := launchProgress(errOut, m.budget)

@@ -51,11 +51,7 @@ func (m *messages) end() {
 }
 
 // warn writes warnings, duplicates once, each shortened to a line unless -v is given.
-func warn[W any](w io.Writer, warnings []W) {
-	m, is := w.(*messages)
-	if !is {
-		m = &messages{Writer: w, to: w}
-	}
+func warn[W any](m *messages, warnings []W) {
 	starts := make(map[string]int) // where the statement begins, after the names of machines
 	all := lists.Map(warnings, func(w W) string {
 		text := fmt.Sprint(advised([]any{w})...)
@@ -116,7 +112,7 @@ func tell(w io.Writer, format string, args ...any) {
 }
 
 // launchProgress shows the progress of an experiment.
-func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progress), done func()) {
+func launchProgress(m *messages, budget time.Duration) (show func(engine.Progress), done func()) {
 	text := func(p engine.Progress) string {
 		launch := fmt.Sprintf("launch %d", p.Launch)
 		if p.Launches > 0 {
@@ -124,16 +120,16 @@ func launchProgress(w io.Writer, budget time.Duration) (show func(engine.Progres
 		}
 		return fmt.Sprintf("%s: %d of %d cells, %v left", launch, p.Visited, p.Cells, max(0, p.Left.Round(time.Second)))
 	}
-	set, done := progress(w, int(budget.Milliseconds()))
+	set, done := progress(m.progress, int(budget.Milliseconds()))
 	return func(p engine.Progress) {
 		set(text(p), int(min(max(0, budget-p.Left), budget).Milliseconds()))
 	}, done
 }
 
 // countProgress shows progress over steps of similar duration.
-func countProgress(w io.Writer, what string) (show func(done, of int), done func()) {
+func countProgress(m *messages, what string) (show func(done, of int), done func()) {
 	began := time.Now()
-	set, done := progress(w, 1000)
+	set, done := progress(m.progress, 1000)
 	return func(done, of int) {
 		left := time.Since(began) / time.Duration(max(1, done)) * time.Duration(of-done)
 		set(fmt.Sprintf("%d of %s, %v left", done, printable.Count(of, what), left.Round(time.Second)), 1000*done/max(1, of))
@@ -142,9 +138,6 @@ func countProgress(w io.Writer, what string) (show func(done, of int), done func
 
 // progress draws a bar on a terminal, and prints a line per minute elsewhere.
 func progress(w io.Writer, most int) (set func(text string, at int), done func()) {
-	if m, is := w.(*messages); is {
-		w = m.progress
-	}
 	if !isTerminal(w) {
 		last := time.Now()
 		return func(text string, _ int) {

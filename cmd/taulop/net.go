@@ -46,7 +46,7 @@ type netRequest struct {
 func netFlags(flags *argument.Set) action {
 	req := &netRequest{surveyRequest: surveyRequest{name: "net"}}
 	req.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		machine, err := here()
 		if err != nil {
 			return err
@@ -141,7 +141,7 @@ func withPort(address string) (string, error) {
 }
 
 // answer serves a run that another host leads.
-func (req *netRequest) answer(ctx context.Context, errOut io.Writer, m *numa.Machine, secret network.Secret, address string) error {
+func (req *netRequest) answer(ctx context.Context, errOut *messages, m *numa.Machine, secret network.Secret, address string) error {
 	cpus, err := network.CPUs(m)
 	if err != nil {
 		return err
@@ -184,7 +184,7 @@ func (req *netRequest) targets(ctx context.Context) (targets []network.Target, e
 const quietWait = 3 * time.Second
 
 // lead measures with the targets, and releases them in any case.
-func (req *netRequest) lead(ctx context.Context, out, errOut io.Writer, m *numa.Machine, r network.Request) (err error) {
+func (req *netRequest) lead(ctx context.Context, out io.Writer, errOut *messages, m *numa.Machine, r network.Request) (err error) {
 	said := make(chan struct{})
 	waits := time.AfterFunc(quietWait, func() {
 		defer close(said)

@@ -265,9 +265,9 @@ func losesOutput(args []string) bool {
 // An escaped stream is the output of commands. It escapes control characters, so that no file can
 // control the terminal. Output for programs bypasses it (verbatim).
 type escaped struct {
-	to   stream
-	text io.WriteCloser
-	page *view.Page // nil: lines are not broken
+	*view.Page // its Width is that of tables
+	to         stream
+	text       io.WriteCloser
 }
 
 // A stream is standard output or standard error, which may be a terminal.
@@ -279,7 +279,7 @@ type stream interface {
 // escape returns a stream that escapes, and breaks lines at the terminal's width.
 func escape(to stream) *escaped {
 	page := view.NewPage(to, columns(to))
-	return &escaped{to, printable.NewWriter(page), page}
+	return &escaped{page, to, printable.NewWriter(page)}
 }
 
 func (e *escaped) Write(text []byte) (int, error) { return e.text.Write(text) }
@@ -288,21 +288,7 @@ func (e *escaped) Write(text []byte) (int, error) { return e.text.Write(text) }
 func (e *escaped) Fd() uintptr { return e.to.Fd() }
 
 // Close writes an unfinished character; the stream itself stays open.
-func (e *escaped) Close() error {
-	err := e.text.Close()
-	if e.page != nil {
-		err = cmp.Or(err, e.page.Close())
-	}
-	return err
-}
-
-// Width is the line width, for tables.
-func (e *escaped) Width() int {
-	if e.page != nil {
-		return e.page.Width()
-	}
-	return view.DefaultWidth
-}
+func (e *escaped) Close() error { return cmp.Or(e.text.Close(), e.Page.Close()) }
 
 // raw is the stream without escaping, for progress bars.
 func raw(w io.Writer) io.Writer {
@@ -316,7 +302,7 @@ func raw(w io.Writer) io.Writer {
 // escapes; escaped JSON has the same value.
 func verbatim(w io.Writer) io.Writer {
 	if e, ok := w.(*escaped); ok && isTerminal(w) {
-		return &escaped{to: e.to, text: printable.NewWriter(e.to)}
+		return printable.NewWriter(e.to)
 	}
 	return raw(w)
 }

@@ -32,7 +32,7 @@ func planFlags(flags *argument.Set) action {
 	argument.Word(flags, &with, "with", "", "benchmark `suite` to time with, instead of a program in the folder: "+strings.Join(plan.Suites(), " or "), plan.Suites())
 	all := flags.Bool("all", false, "time all settings, to see what a job without -all would miss")
 	flags.Within("budget", float64(10*time.Second), math.MaxInt64, "a job needs ten seconds or more")
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		components, err := componentsOf(*info, req.library)
 		if err != nil {
 			return err
@@ -77,7 +77,7 @@ func componentsOf(words string, library *mpi.Library) (all []mpi.Component, err 
 }
 
 // cells prepares the request, and predicts all settings that a plan may time.
-func (req *tuneRequest) cells(ctx context.Context, errOut io.Writer, words []string, planned *plan.Manifest, all bool) (cells []plan.Cell, err error) {
+func (req *tuneRequest) cells(ctx context.Context, errOut *messages, words []string, planned *plan.Manifest, all bool) (cells []plan.Cell, err error) {
 	if err := req.prepare(words, planned); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func timedFlags(flags *argument.Set) action {
 	req.addTarget(flags)
 	folder := flags.String("timed", "", "`folder` of a plan, with the times of its job")
 	req.addRules(flags)
-	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, _ []string) error {
 		req.timed = true
 		m, err := infile.Read(filepath.Join(*folder, plan.Name), plan.ReadManifest)
 		if err != nil {

@@ -123,7 +123,7 @@ type plotRequest struct {
 func plotFlags(flags *argument.Set) action {
 	req := &plotRequest{flags: flags}
 	req.add(flags)
-	return func(_ context.Context, out, errOut io.Writer, words []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, words []string) error {
 		if err := req.read(words); err != nil {
 			return err
 		}

@@ -26,7 +26,7 @@ func predictFlags(flags *argument.Set) action {
 	addTest(flags, &test)
 	to.add(flags)
 	flags.Rules(argument.Rule{Flags: "csv json md o tsv", Not: "list", Why: "is of predictions, and -list prints a text", Do: "leave it out"})
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		if *list {
 			return put(out, nil, asPage(columns(out), func(w io.Writer) { writeAlgorithms(w, req.choice.As) }))
 		}
@@ -112,7 +112,7 @@ func explainFlags(flags *argument.Set) action {
 		argument.Rule{Flags: "m", Not: "compare", Why: "chooses sizes, and -compare looks at all from 1 byte to 64 MiB", Do: "leave -m out"},
 	)
 	to.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		req.byState = !*compare
 		if err := req.choose(words); err != nil {
 			return err

@@ -41,7 +41,7 @@ func reportFlags(flags *argument.Set) action {
 		return nil
 	})
 	output.add(flags, "the page, a new `file`: .md is Markdown, as -md, another one HTML")
-	return func(_ context.Context, out, errOut io.Writer, paths []string) error {
+	return func(_ context.Context, out io.Writer, errOut *messages, paths []string) error {
 		out = output.offTerminal(out)
 		machines, skipped, err := compare.ReadAll(paths)
 		if err != nil {

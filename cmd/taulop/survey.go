@@ -66,7 +66,7 @@ func surveyFlags(s *survey.Survey) func(*argument.Set) action {
 		if s.Command.Carries {
 			addPeak(flags, &req.peak)
 		}
-		return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+		return func(ctx context.Context, out io.Writer, errOut *messages, _ []string) error {
 			machine, err := here()
 			if err != nil {
 				return err
@@ -102,7 +102,7 @@ func surveyed(of *survey.Survey, task survey.Task) finding {
 }
 
 // measure measures and writes, also after an early end.
-func (req *surveyRequest) measure(ctx context.Context, out, errOut io.Writer, m *numa.Machine, s *survey.Survey, t survey.Task, found finding) error {
+func (req *surveyRequest) measure(ctx context.Context, out io.Writer, errOut *messages, m *numa.Machine, s *survey.Survey, t survey.Task, found finding) error {
 	x, err := req.experiment(m, s, t)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ type sweepRequest struct {
 func sweepFlags(flags *argument.Set) action {
 	req := &sweepRequest{}
 	req.flags(flags)
-	return func(ctx context.Context, out, errOut io.Writer, _ []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, _ []string) error {
 		if req.list {
 			return put(out, nil, asPage(columns(out), writeMeasured))
 		}
@@ -57,7 +57,7 @@ func sweepFlags(flags *argument.Set) action {
 }
 
 // carryOut measures, and prints the result.
-func (req *sweepRequest) carryOut(ctx context.Context, out, errOut io.Writer, s *sweep.Session) error {
+func (req *sweepRequest) carryOut(ctx context.Context, out io.Writer, errOut *messages, s *sweep.Session) error {
 	s.File.Warn(append(advised(s.File.Provenance.Warnings()), starved()...)...)
 	if left := s.Left(); s.Resume && left > 0 {
 		tell(errOut, "what %s lacks takes about %s; it stops after %v at the latest (-time)", s.Path, printable.Duration(left), s.Time)

@@ -22,7 +22,7 @@ func topoFlags(flags *argument.Set) action {
 	flags.Within("tau", 1, numa.MostWorkers, fmt.Sprintf("give a number of workers from 1 to %d", numa.MostWorkers))
 	flags.Check(func() error { return checkRoot(*root) })
 	to.add(flags)
-	return func(_ context.Context, out, _ io.Writer, _ []string) error {
+	return func(_ context.Context, out io.Writer, _ *messages, _ []string) error {
 		m, here, free, err := machineAt(*root)
 		if err != nil {
 			return err

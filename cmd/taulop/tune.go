@@ -40,7 +40,7 @@ type tuneRequest struct {
 func tuneFlags(flags *argument.Set) action {
 	var req tuneRequest
 	req.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		if err := req.prepare(words, nil); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (req *tuneRequest) prepare(words []string, planned *plan.Manifest) (err err
 }
 
 // show writes rules, with notes where their output has none.
-func (req *tuneRequest) show(out, errOut io.Writer, choices *tune.Choices) error {
+func (req *tuneRequest) show(out io.Writer, errOut *messages, choices *tune.Choices) error {
 	for _, note := range []string{req.Source.Nodes, req.Source.States} {
 		if note != "" && (!req.explain && req.format() == nil || req.valued()) {
 			tell(errOut, "%s", note)

@@ -39,7 +39,7 @@ type verifyRequest struct {
 func verifyFlags(flags *argument.Set) action {
 	req := &verifyRequest{}
 	req.add(flags)
-	return func(ctx context.Context, out, errOut io.Writer, words []string) error {
+	return func(ctx context.Context, out io.Writer, errOut *messages, words []string) error {
 		machine, err := here()
 		if err != nil {
 			return err
@@ -64,7 +64,7 @@ func verifyFlags(flags *argument.Set) action {
 }
 
 // carryOut measures, and writes the result and the file of -save.
-func (req *verifyRequest) carryOut(ctx context.Context, out, errOut io.Writer, e *verify.Experiment) error {
+func (req *verifyRequest) carryOut(ctx context.Context, out io.Writer, errOut *messages, e *verify.Experiment) error {
 	var doc *document.Document
 	var lacking error // why nothing is predicted
 	warnings := slices.Clone(e.Warnings)
@@ -161,9 +161,7 @@ func (req *verifyRequest) complete(flags *argument.Set, words []string, machine 
 			req.Time = time.Minute
 		}
 	}
-	if req.Transport, err = model.ParseTransport(req.transport); err != nil {
-		return usagef("-transport: %v", err)
-	}
+	req.Transport, _ = model.ParseTransport(req.transport) // a word of the flag's
 	if len(req.P) == 0 {
 		req.P = []int{max(2, machine.Concurrency())}
 	}

@@ -353,7 +353,7 @@ func (l *layout) draw(c draw.Canvas) {
 // drawLabels draws the labels left of and below the panel, centred on the axes, and its name above it.
 func (p panel) drawLabels(c, place draw.Canvas) {
 	data := p.DataCanvas(place)
-	_, bottom, top := p.labels()
+	_, _, top := p.labels()
 	for i, line := range p.name {
 		c.FillText(nameStyle, vg.Point{X: data.Min.X, Y: place.Max.Y + top - lineSpacing*labelSize*vg.Length(i)}, line)
 	}
@@ -363,13 +363,8 @@ func (p panel) drawLabels(c, place draw.Canvas) {
 		c.FillText(sty, vg.Point{X: data.Center().X, Y: place.Min.Y - 1 - lineSpacing*labelSize*vg.Length(i)}, line)
 	}
 	sty.Rotation = math.Pi / 2
-	middle := data.Center().Y
-	longest := slices.MaxFunc(append([]string{""}, p.y...), func(a, b string) int { return len(a) - len(b) })
-	if half := sty.Width(longest) / 2; middle-half < place.Min.Y-bottom {
-		middle = place.Min.Y - bottom + half
-	}
 	for i, line := range p.y {
-		c.FillText(sty, vg.Point{X: margin + lineSpacing*labelSize*vg.Length(i), Y: middle}, line)
+		c.FillText(sty, vg.Point{X: margin + lineSpacing*labelSize*vg.Length(i), Y: data.Center().Y}, line)
 	}
 }
 

@@ -16,14 +16,8 @@ func (c outlined) FillString(f font.Face, pt vg.Point, text string) {
 	em := fixed.Int26_6(f.Face.UnitsPerEm())
 	scale := f.Font.Size / vg.Length(em<<6)
 	for i, letter := range text {
-		glyph, err := f.Face.GlyphIndex(&buf, letter)
-		if err != nil {
-			continue
-		}
-		segments, err := f.Face.LoadGlyph(&buf, glyph, em<<6, nil)
-		if err != nil {
-			continue
-		}
+		glyph, _ := f.Face.GlyphIndex(&buf, letter) // the font is a part of this program
+		segments, _ := f.Face.LoadGlyph(&buf, glyph, em<<6, nil)
 		begin := pt.X + f.Width(text[:i])
 		at := func(p fixed.Point26_6) vg.Point { // of letters y grows downwards
 			return vg.Point{X: begin + vg.Length(p.X)*scale, Y: pt.Y - vg.Length(p.Y)*scale}
@@ -34,7 +28,7 @@ func (c outlined) FillString(f font.Face, pt vg.Point, text string) {
 	}
 }
 
-// shape is the path of a letter.
+// shape is the path of a letter. TrueType has no cubic curves.
 func shape(segments sfnt.Segments, at func(fixed.Point26_6) vg.Point) (path vg.Path) {
 	for i, s := range segments {
 		switch s.Op {
@@ -47,8 +41,6 @@ func shape(segments sfnt.Segments, at func(fixed.Point26_6) vg.Point) (path vg.P
 			path.Line(at(s.Args[0]))
 		case sfnt.SegmentOpQuadTo:
 			path.QuadTo(at(s.Args[0]), at(s.Args[1]))
-		case sfnt.SegmentOpCubeTo:
-			path.CubeTo(at(s.Args[0]), at(s.Args[1]), at(s.Args[2]))
 		}
 	}
 	if len(path) > 0 {

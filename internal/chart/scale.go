@@ -96,7 +96,7 @@ func (a Axis) scaleOf(values, at []float64, length vg.Length, horizontal bool) s
 	return s
 }
 
-// value is a value with its unit.
+// value is a value with its unit, for pages, which have no predictions.
 func (s scale) value(v float64) string {
 	switch s.Quantity {
 	case Sizes:
@@ -107,10 +107,6 @@ func (s scale) value(v float64) string {
 		return view.Digits(v, 0) + " GB/s"
 	case Rates:
 		return view.Digits(v/1e3, 0) + " GB/s"
-	case Fractions, Shares:
-		return view.Digits(100*v, 0) + " %"
-	case Proportions:
-		return view.Digits(v, 0)
 	}
 	if v == math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', -1, 64)

@@ -58,9 +58,7 @@ func (c *svgCanvas) Scale(x, y float64)    { c.turn = c.turn.Scale(x, y) }
 // DrawImage draws an image with sharp pixels.
 func (c *svgCanvas) DrawImage(in vg.Rectangle, im image.Image) {
 	var text bytes.Buffer
-	if png.Encode(&text, im) != nil { // an image without an area
-		return
-	}
+	png.Encode(&text, im) // an image with an area, into memory
 	c.flush()
 	x, y := c.at(vg.Point{X: in.Min.X, Y: in.Max.Y})
 	fmt.Fprintf(&c.out, "<image x=\"%s\" y=\"%s\" width=\"%s\" height=\"%s\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" href=\"data:image/png;base64,%s\"/>\n",
@@ -81,9 +79,6 @@ func decimals(v float64, n int) string {
 	if strings.Contains(text, ".") {
 		text = strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 	}
-	if text == "-0" {
-		return "0"
-	}
 	return text
 }
 
@@ -97,9 +92,6 @@ func (c *svgCanvas) short(v float64) string {
 
 // paint is a colour as an attribute, with its opacity below 1.
 func paint(attribute string, of color.Color) string {
-	if of == nil {
-		of = color.Black
-	}
 	n := color.NRGBAModel.Convert(of).(color.NRGBA)
 	text := fmt.Sprintf(` %s="#%02X%02X%02X"`, attribute, n.R, n.G, n.B)
 	if n.A < 0xFF {
@@ -131,28 +123,23 @@ func (c *svgCanvas) add(look string, p vg.Path) {
 		c.flush()
 	}
 	c.look = look
-	write := func(command string, points ...vg.Point) {
-		for i, p := range points {
-			x, y := c.at(p)
-			to := [2]string{c.short(x), c.short(y)}
+	write := func(command string, p vg.Point) {
+		x, y := c.at(p)
+		to := [2]string{c.short(x), c.short(y)}
+		if c.terse && command != "M" { // relative, which is shorter
+			across, down := apartFrom(c.last[0], to[0]), apartFrom(c.last[1], to[1])
 			switch {
-			case i > 0:
-				c.path.WriteString(" " + to[0] + "," + to[1])
-			case c.terse && len(points) == 1 && command != "M": // relative, which is shorter
-				across, down := apartFrom(c.last[0], to[0]), apartFrom(c.last[1], to[1])
-				switch {
-				case command == "L" && down == "0":
-					c.path.WriteString("h" + across)
-				case command == "L" && across == "0":
-					c.path.WriteString("v" + down)
-				default:
-					c.path.WriteString(strings.ToLower(command) + across + "," + down)
-				}
+			case command == "L" && down == "0":
+				c.path.WriteString("h" + across)
+			case command == "L" && across == "0":
+				c.path.WriteString("v" + down)
 			default:
-				c.path.WriteString(command + to[0] + "," + to[1])
+				c.path.WriteString(strings.ToLower(command) + across + "," + down)
 			}
-			c.last = to
+		} else {
+			c.path.WriteString(command + to[0] + "," + to[1])
 		}
+		c.last = to
 	}
 	for _, part := range p {
 		switch part.Type {
@@ -160,25 +147,11 @@ func (c *svgCanvas) add(look string, p vg.Path) {
 			write("M", part.Pos)
 		case vg.LineComp:
 			write("L", part.Pos)
-		case vg.CurveComp:
-			write([]string{"L", "Q", "C"}[len(part.Control)], append(part.Control, part.Pos)...)
-		case vg.ArcComp: // in halves, since an arc that ends where it began is none
-			sweep := "0"
-			if part.Angle < 0 {
-				sweep = "1" // y grows downwards
-			}
-			for i := range 3 {
-				sin, cos := math.Sincos(part.Start + part.Angle*float64(i)/2)
-				end := vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)}
-				switch {
-				case i > 0:
-					r := c.short(part.Radius.Points())
-					write("A"+r+","+r+" 0 0 "+sweep+" ", end)
-				default: // unless the path ends there
-					if x, y := c.at(end); c.last != [2]string{c.short(x), c.short(y)} {
-						write("L", end)
-					}
-				}
+		case vg.ArcComp: // of a mark: a circle from where the path is, in halves, since an arc that ends where it began is none
+			r := c.short(part.Radius.Points())
+			for half := range 2 {
+				sin, cos := math.Sincos(part.Start + part.Angle*float64(half+1)/2)
+				write("A"+r+","+r+" 0 0 0 ", vg.Point{X: part.Pos.X + part.Radius*vg.Length(cos), Y: part.Pos.Y + part.Radius*vg.Length(sin)})
 			}
 		case vg.CloseComp:
 			c.path.WriteString("Z")
@@ -233,8 +206,6 @@ func svgOf(c vg.Canvas) *svgCanvas {
 	for {
 		switch of := c.(type) {
 		case draw.Canvas:
-			c = of.Canvas
-		case *draw.Canvas:
 			c = of.Canvas
 		case *svgCanvas:
 			return of

@@ -49,9 +49,7 @@ func Read(path string) (m Machine, err error) {
 		return m, err
 	}
 	m.Name, m.Path = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), path
-	switch first, err := firstLetter(r); {
-	case err != nil:
-		return m, fmt.Errorf("%s: %v", path, err)
+	switch first := firstLetter(r); {
 	case first == '#', unicode.IsDigit(first):
 		table, err := params.ReadText(r, path)
 		if err != nil {
@@ -77,14 +75,11 @@ func Read(path string) (m Machine, err error) {
 var channels = []string{"SHM", "IB", "TCP"}
 
 // firstLetter is the first letter after spaces, utf8.RuneError in an empty file.
-func firstLetter(r *bufio.Reader) (rune, error) {
-	start, err := r.Peek(256)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, err
-	}
+func firstLetter(r *bufio.Reader) rune {
+	start, _ := r.Peek(256) // an error comes again when the file is read
 	text := strings.TrimLeftFunc(strings.TrimPrefix(string(start), "\ufeff"), unicode.IsSpace)
 	letter, _ := utf8.DecodeRuneInString(text)
-	return letter, nil
+	return letter
 }
 
 // ReadAll reads files of machines and gives them distinct names. From Fleet files on, skipped has an

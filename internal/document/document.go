@@ -138,7 +138,7 @@ func (d *Document) Append(other *Document) { d.parts = append(d.read(), other.re
 // Empty tells a document without parts.
 func (d *Document) Empty() bool { return len(d.read()) == 0 }
 
-// WriteText writes all parts but charts, tables as wide as a line of w.
+// WriteText writes prose and tables, which are as wide as a line of w. Only pages have other parts.
 func (d *Document) WriteText(w io.Writer) {
 	for _, p := range d.read() {
 		switch {
@@ -146,12 +146,6 @@ func (d *Document) WriteText(w io.Writer) {
 			io.WriteString(w, p.prose.String()) // w remembers its errors
 		case p.table != nil:
 			p.table.WriteText(w)
-		case p.section != nil:
-			fmt.Fprintf(w, "%s\n\n", p.section.Title)
-			p.section.of.WriteText(w)
-		}
-		for _, item := range p.items {
-			fmt.Fprintf(w, "- %s\n", item)
 		}
 	}
 }
