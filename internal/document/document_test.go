@@ -51,7 +51,7 @@ func TestHTML(t *testing.T) {
 	var b strings.Builder
 	must.Get(sample().WriteHTML(&b))
 	contains.All(t, b.String(),
-		"<p>the answer</p>\n<div class=\"table\">\n<p class=\"title\">costs</p>\n", "<th scope=\"col\" data-sort>cost, µs</th>",
+		"<p>the answer</p>\n<div class=\"table\">\n<p class=\"title\">costs</p>\n", "<th scope=\"col\" class=\"n\" data-sort>cost, µs</th>",
 		"<tr><th scope=\"row\">1K</th><td>2.5*</td></tr>", "<p class=\"note\">* the cheapest</p>", "<p>how it was measured, x_1 &lt; 2</p>",
 	)
 }
