@@ -87,7 +87,7 @@ func (req *compareRequest) fleet(ctx context.Context, out io.Writer, errOut *mes
 	missed := skippedFiles(errOut, skipped, len(paths))
 	published := lists.Filter(machines, func(m *compare.Reduced) bool { return m.Taken })
 	warn(errOut, taken(lists.Map(published, func(m *compare.Reduced) string { return m.Name }), req.as))
-	o, err := compare.OverviewOf(machines, req.choice)
+	o, err := compare.NewOverview(machines, req.choice)
 	if err != nil {
 		return usagef("%v", err)
 	}

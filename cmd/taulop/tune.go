@@ -58,7 +58,12 @@ func tuneFlags(flags *argument.Set) action {
 		if err != nil {
 			return refused(err)
 		}
-		return req.show(out, errOut, choices)
+		for _, note := range []string{req.Source.Nodes, req.Source.States} { // rules and their values have none
+			if note != "" && (!req.explain && req.format() == nil || req.valued()) {
+				tell(errOut, "%s", note)
+			}
+		}
+		return req.put(out, report.Tuned(req.Source, choices, req.margin), choices.Rules())
 	}
 }
 
@@ -120,16 +125,6 @@ func (req *tuneRequest) prepare(words []string, planned *plan.Manifest) (err err
 		req.collectives = slices.DeleteFunc(req.collectives, func(c *collective.Collective) bool { return c.Reduces })
 	}
 	return req.within()
-}
-
-// show writes rules, with notes where their output has none.
-func (req *tuneRequest) show(out io.Writer, errOut *messages, choices *tune.Choices) error {
-	for _, note := range []string{req.Source.Nodes, req.Source.States} {
-		if note != "" && (!req.explain && req.format() == nil || req.valued()) {
-			tell(errOut, "%s", note)
-		}
-	}
-	return req.put(out, report.Tuned(req.Source, choices, req.margin), choices.Rules())
 }
 
 // put writes rules, and the reasons for them in the chosen format.

@@ -256,7 +256,7 @@ func TestOverview(t *testing.T) {
 		}))
 	}
 	machines = append(machines, machine("empty", nil)) // does not keep the others from being compared
-	o, err := NewOverview(machines, Choice{})
+	o, err := NewOverview(lists.Map(machines, Reduce), Choice{})
 	if err != nil || len(o.Tables) != 1 || len(o.Tables[0].Cells) != 2 {
 		t.Fatalf("%+v, %v", o, err)
 	}
@@ -283,10 +283,10 @@ func TestOverview(t *testing.T) {
 	for i := range alike {
 		alike[i].Name = fmt.Sprint(i)
 	}
-	if o, err := NewOverview(alike, Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No outlier among 12 machines") {
+	if o, err := NewOverview(lists.Map(alike, Reduce), Choice{}); err != nil || len(o.Outliers) > 0 || !strings.HasPrefix(o.Conclusion(), "No outlier among 12 machines") {
 		t.Errorf("%+v, %v", o, err)
 	}
-	if _, err := NewOverview(alike[:2], Choice{}); err == nil {
+	if _, err := NewOverview(lists.Map(alike[:2], Reduce), Choice{}); err == nil {
 		t.Error("a fleet of two")
 	}
 }
@@ -305,7 +305,7 @@ func TestOverviewOfOneSlow(t *testing.T) {
 		}
 		machines = append(machines, machine(fmt.Sprintf("node%02d", i), times))
 	}
-	o := must.Get(NewOverview(machines, Choice{}))
+	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
 	if off := o.Off(); len(off) != 1 || off[0] != "node07" || o.Outliers[0].Off != 30 {
 		t.Errorf("outliers %q, %+v", off, o.Outliers)
 	}

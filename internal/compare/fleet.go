@@ -101,12 +101,7 @@ func named(outliers []Outlier) []string {
 }
 
 // NewOverview compares machines with their median. It fails if they have nothing in common.
-func NewOverview(machines []Machine, choice Choice) (*Overview, error) {
-	return OverviewOf(lists.Map(machines, Reduce), choice)
-}
-
-// OverviewOf is NewOverview of reduced machines.
-func OverviewOf(machines []*Reduced, choice Choice) (*Overview, error) {
+func NewOverview(machines []*Reduced, choice Choice) (*Overview, error) {
 	if len(machines) < 3 {
 		return nil, errors.New("a fleet takes three machines, for a median of two shows no outlier: name more files")
 	}

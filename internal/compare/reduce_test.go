@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/internal/compare"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/nodes"
 )
@@ -29,7 +30,7 @@ func TestReadReduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := must.Get(compare.NewOverview(machines, compare.Choice{}))
+	want := must.Get(compare.NewOverview(lists.Map(machines, compare.Reduce), compare.Choice{}))
 	last := 0
 	reduced, skippedToo, err := compare.ReadReduced(t.Context(), paths, "", func(done, of int) {
 		if done != last+1 || of != len(paths) {
@@ -40,7 +41,7 @@ func TestReadReduced(t *testing.T) {
 	if err != nil || last != len(paths) || len(skippedToo) != 1 || fmt.Sprint(skippedToo) != fmt.Sprint(skipped) {
 		t.Fatalf("%d of %d files, skipped %v, want %v: %v", last, len(paths), skippedToo, skipped, err)
 	}
-	got, err := compare.OverviewOf(reduced, compare.Choice{})
+	got, err := compare.NewOverview(reduced, compare.Choice{})
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("the fleet is %+v (%v), want %+v", got, err, want)
 	}

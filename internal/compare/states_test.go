@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
@@ -198,7 +199,7 @@ func TestFleetStates(t *testing.T) {
 		}
 		machines = append(machines, moved(fmt.Sprintf("n%02d", i), uint64(i), stays...))
 	}
-	o := must.Get(NewOverview(machines, Choice{}))
+	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
 	if o.State == nil || math.Abs(o.State.NS-60) > 3 || len(o.State.Machines) != 13 || len(o.Machines) != 13 {
 		t.Errorf("%d machines in %+v", len(o.Machines), o.State)
 	}

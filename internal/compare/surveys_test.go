@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/params"
 )
@@ -87,7 +88,7 @@ func TestFleetSurveys(t *testing.T) {
 	}
 	alone := params.Cell{Key: params.Key{Kind: params.PairCell, Placement: "cpus", Tau: 1}.Named("0-1"), Time: fit.Estimate{Center: 50, Lo: 49, Hi: 51, N: 9}}
 	machines[0].File.Cells = append(machines[0].File.Cells, alone)
-	o := must.Get(NewOverview(machines, Choice{}))
+	o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
 	if len(o.Surveys) != 1 || len(o.Surveys[0].Cells) != 2 || o.Surveys[0].Machines != 11 {
 		t.Fatalf("%+v", o.Surveys)
 	}
@@ -145,7 +146,7 @@ func TestSurveysAlone(t *testing.T) {
 			c = &Comparison{}
 		}
 		check("few", len(c.Tables), len(c.Surveys), c.Warnings, err)
-		o, err := NewOverview(tt.machines, tt.choice)
+		o, err := NewOverview(lists.Map(tt.machines, Reduce), tt.choice)
 		if o == nil {
 			o = &Overview{}
 		}

@@ -177,7 +177,7 @@ func TestFleetOutliers(t *testing.T) {
 			}
 			machines = append(machines, session(r, fmt.Sprint("node", i), 1, s))
 		}
-		return must.Get(NewOverview(machines, Choice{})).Outliers
+		return must.Get(NewOverview(lists.Map(machines, Reduce), Choice{})).Outliers
 	}
 	for _, n := range []int{10, 30} {
 		const tries = 100
@@ -229,7 +229,7 @@ func TestFleetUntested(t *testing.T) {
 			}
 			machines = append(machines, machine(fmt.Sprint("node", i), ns, change...))
 		}
-		o := must.Get(NewOverview(machines, Choice{}))
+		o := must.Get(NewOverview(lists.Map(machines, Reduce), Choice{}))
 		if o.Untested() != tt.untested || (len(o.Tables) == 0) != (tt.named == len(machines)) || !strings.Contains(o.Conclusion(), tt.want) {
 			t.Errorf("%d machines have samples: untested %v, %q", tt.tested, o.Untested(), o.Conclusion())
 		}

@@ -108,7 +108,7 @@ const drawn = 3
 // many is the answer for a fleet. It replaces curves by the curves in the compared state.
 func (x *index) many() *answer {
 	a := &answer{below: &document.Document{}, warnings: compare.Told(x.of)}
-	o, err := compare.NewOverview(x.of, compare.Choice{})
+	o, err := compare.NewOverview(lists.Map(x.of, compare.Reduce), compare.Choice{})
 	if err != nil {
 		a.text = "Nothing is compared: " + err.Error() + "."
 		x.outliers = lists.Indices(drawn)

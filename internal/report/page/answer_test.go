@@ -11,6 +11,7 @@ import (
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/compare"
 	"github.com/taulop/taulop/internal/document"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/test/contains"
 	"github.com/taulop/taulop/internal/test/must"
 	"github.com/taulop/taulop/internal/test/sweeptest"
@@ -104,7 +105,7 @@ func TestVerdict(t *testing.T) {
 	}
 	fleet := many(compare.Fleet)
 	x := fleet.describe()
-	if o, _ := compare.NewOverview(fleet.Machines, compare.Choice{}); x.verdict() != o.Conclusion() {
+	if o, _ := compare.NewOverview(lists.Map(fleet.Machines, compare.Reduce), compare.Choice{}); x.verdict() != o.Conclusion() {
 		t.Errorf("a fleet: %q", x.verdict())
 	}
 }
