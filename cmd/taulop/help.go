@@ -60,21 +60,19 @@ var listed = map[string]func(io.Writer){
 			fmt.Fprintf(w, "  %-12s %s\n  %-12s   %s\n", k.name, k.about, "", k.example)
 		}
 	},
-	"PATTERNS": func(w io.Writer) {
-		for _, p := range comm.Patterns {
-			fmt.Fprintf(w, "  %-9s  %s\n", p.Name, p.About)
+	"PATTERNS":  described(comm.Patterns, func(p comm.Pattern) (name, about string) { return p.Name, p.About }),
+	"METHODS":   described(processmap.Methods, func(m string) (name, about string) { return m, processmap.About[m] }),
+	"LAUNCHERS": described(processmap.Launchers, func(l processmap.Launcher) (name, about string) { return l.Name, l.About }),
+}
+
+// described lists names with what they are.
+func described[T any](all []T, of func(T) (name, about string)) func(io.Writer) {
+	return func(w io.Writer) {
+		for _, one := range all {
+			name, about := of(one)
+			fmt.Fprintf(w, "  %-9s  %s\n", name, about)
 		}
-	},
-	"METHODS": func(w io.Writer) {
-		for _, m := range processmap.Methods {
-			fmt.Fprintf(w, "  %-9s  %s\n", m, processmap.About[m])
-		}
-	},
-	"LAUNCHERS": func(w io.Writer) {
-		for _, l := range processmap.Launchers {
-			fmt.Fprintf(w, "  %-9s  %s\n", l.Name, l.About)
-		}
-	},
+	}
 }
 
 // page is the help text without flags.
@@ -206,10 +204,7 @@ func writeAlgorithms(w io.Writer, library *mpi.Library) {
 	}
 	var tables []view.Table
 	for _, c := range collective.Collectives() {
-		found, err := mpi.Find(library, c.Name)
-		if err != nil {
-			continue
-		}
+		found, _ := mpi.Find(library, c.Name) // every library has every collective
 		t := view.Table{Title: c.Name, Columns: view.Words("algorithm", "ranks", "flags", described)}
 		for _, a := range found {
 			like, branched, chunked := a.Like()

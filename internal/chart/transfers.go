@@ -55,17 +55,18 @@ func Concurrency(machines []compare.Machine, ch Choice) (*Chart, error) {
 func transfers(d view.Drawing, machines []compare.Machine, ch Choice, over view.Quantity, y func(compare.Point) fit.Estimate) figure {
 	d.What, d.Measure, d.Few = "transfers", "taulop sweep", over == view.MessageSize
 	return figure{&d, ch, machines, func(m compare.Machine) []*view.Profile {
-		var of view.Gathering
+		var points []view.Profile
 		for _, c := range ch.curves(m, over) {
 			for _, q := range c.Points {
 				p, x := view.Profile{Where: view.Where{Setup: c.Setup, Placement: c.Placement, Cache: view.Cache(c.OffCache)}, Over: over, Size: c.Bytes}, q.Tau
 				if over == view.MessageSize {
 					p.Size, p.Tau, p.Line, p.Time, x = 0, q.Tau, view.TauName(q.Tau), "L(m,τ)", c.Bytes
 				}
-				of.Add(p, view.ProfilePoint{X: x, Y: y(q)})
+				p.Points = []view.ProfilePoint{{X: x, Y: y(q)}}
+				points = append(points, p)
 			}
 		}
-		return of.Profiles
+		return view.Gathered(points)
 	}, false}
 }
 

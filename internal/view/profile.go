@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/numa"
 	"github.com/taulop/taulop/params"
 )
@@ -60,43 +61,35 @@ type ProfilePoint struct {
 // kind, placement, cache and τ, and returns the point; false leaves the cell out.
 func ByCell(place func(c params.Cell, p *Profile) (x int, y fit.Estimate, ok bool)) func([]params.Cell) []*Profile {
 	return func(cells []params.Cell) []*Profile {
-		var of Gathering
+		var points []Profile
 		for _, c := range cells {
 			p := Profile{Kind: c.Kind, Where: Where{Placement: c.Placement, Cache: Cache(c.OffCache)}, Tau: c.Tau, Over: MessageSize, Time: Time}
 			if x, y, ok := place(c, &p); ok && y.Center > 0 {
-				of.Add(p, ProfilePoint{x, y})
+				p.Points = []ProfilePoint{{x, y}}
+				points = append(points, p)
 			}
 		}
-		for _, p := range of.Profiles {
+		all := Gathered(points)
+		for _, p := range all {
 			slices.SortFunc(p.Points, func(a, b ProfilePoint) int { return a.X - b.X })
 		}
-		return of.Profiles
+		return all
 	}
 }
 
-// A Gathering puts points into profiles.
-type Gathering struct {
-	Profiles []*Profile
-	found    map[identity]*Profile
-}
-
-// An identity tells profiles of one kind apart.
-type identity struct {
-	panel, line string
-	Where
-	size, tau int
-}
-
-// Add adds a point to its profile, which is p if there is none like it yet.
-func (g *Gathering) Add(p Profile, at ProfilePoint) {
-	id := identity{p.Panel, p.Line, p.Where, p.Size, p.Tau}
-	if g.found == nil {
-		g.found = make(map[identity]*Profile)
+// Gathered joins profiles of one kind that are alike but for their points.
+func Gathered(profiles []Profile) []*Profile {
+	type identity struct {
+		panel, line string
+		Where
+		size, tau int
 	}
-	if g.found[id] == nil {
-		g.found[id], g.Profiles = &p, append(g.Profiles, &p)
-	}
-	g.found[id].Points = append(g.found[id].Points, at)
+	like := func(p Profile) identity { return identity{p.Panel, p.Line, p.Where, p.Size, p.Tau} }
+	return lists.Map(lists.Groups(profiles, like), func(alike []Profile) *Profile {
+		all := alike[0]
+		all.Points = lists.Concat(alike, func(p Profile) []ProfilePoint { return p.Points })
+		return &all
+	})
 }
 
 // A Drawing says how cells of one kind are drawn as lines, in charts and on pages.
