@@ -22,7 +22,7 @@ type layout struct {
 	panels         []panel
 	legend         []entry
 	shaded         bool        // the legend has shades of a matrix
-	clear          bool        // without a background
+	clear          bool        // for a page: without a background, and terse
 	columns        []vg.Length // widths of the legend's columns
 }
 
@@ -128,7 +128,7 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	x := c.X.scaleOf(xs, at, width-axisRoom, true)
 	y := c.Y.scaleOf(ys, ats, height-axisRoom, false)
 	beside := c.beside(x)
-	x.widenBy(slices.Max(append(beside, 0)), width-axisRoom)
+	x.widenBy(slices.Max(append(beside, 0)))
 	for _, s := range c.Series {
 		if !s.Faint {
 			l.explain(s.Name, s.thumbs()...)
@@ -143,7 +143,6 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	for _, v := range c.Levels {
 		p.Add(&plotter.Line{XYs: plotter.XYs{{X: x.lo, Y: v}, {X: x.hi, Y: v}}, LineStyle: draw.LineStyle{Color: quiet, Width: 0.6}})
 	}
-	clipped := false
 	series := slices.Clone(c.Series)
 	for i := range series {
 		series[i].beside = beside[i]
@@ -151,15 +150,13 @@ func (l *layout) panel(c Panel, all []Panel, width, height vg.Length) panel {
 	layer := func(s Series) int { return 2*lists.FalseFirst(!s.Faint) + lists.FalseFirst(s.Loose) }
 	slices.SortStableFunc(series, func(a, b Series) int { return layer(a) - layer(b) })
 	for _, s := range series {
-		drawn := s.plotters(x, y, width-axisRoom, height-axisRoom)
+		drawn := s.plotters(x, y)
 		p.Add(drawn)
 		for _, d := range drawn.plotters {
-			b, ok := d.(bars)
-			clipped = clipped || ok && b.clipped(y)
+			if b, ok := d.(bars); ok && b.clipped(y) {
+				l.explain(beyond, bars{LineStyle: barStyle(ink)})
+			}
 		}
-	}
-	if clipped {
-		l.explain(beyond, bars{LineStyle: barStyle(ink)})
 	}
 	return framed(p, x, y, width, height)
 }

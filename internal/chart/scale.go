@@ -171,36 +171,26 @@ func (s *scale) room(times vg.Length) bool {
 	return true
 }
 
-// counts puts a tick at every measured value if labels fit.
+// counts puts a tick at every measured τ if labels fit. A(τ) begins at 1, where the channel is serial.
 func (s *scale) counts(at []float64) {
 	label := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-	if s.hi > manyCounts {
+	if !s.horizontal {
+		s.lo = min(s.lo, 1)
+	}
+	first := max(s.lo, 1)
+	switch {
+	case s.hi > manyCounts:
 		s.logarithmic, s.lo = true, max(s.lo, 1e-3)
-		if !s.horizontal {
-			s.lo = min(s.lo, 1)
-		}
 		s.powers(2, label, 2, 4, 16)
 		return
-	}
-	if s.horizontal {
-		if s.lo == s.hi {
-			s.lo, s.hi = s.lo-1, s.hi+1
-		}
-		if !s.ticksAt(at, label) {
-			s.even(1)
-			s.include(s.lo, label)
-		}
-		return
-	}
-	// A(τ) begins at 1, where the channel is serial.
-	s.lo = min(s.lo, 1)
-	s.lo, s.hi = s.lo-0.04*(s.hi-s.lo), s.hi+0.04*(s.hi-s.lo)
-	if s.lo == s.hi {
+	case s.lo == s.hi:
 		s.lo, s.hi = s.lo-1, s.hi+1
+	case !s.horizontal:
+		s.lo, s.hi = s.lo-0.04*(s.hi-s.lo), s.hi+0.04*(s.hi-s.lo)
 	}
-	s.even(1)
-	if s.lo < 1 {
-		s.include(1, label)
+	if !s.horizontal || !s.ticksAt(at, label) {
+		s.even(1)
+		s.include(first, label)
 	}
 }
 
@@ -299,11 +289,11 @@ func (s *scale) widen(unit float64) {
 }
 
 // widenBy adds room at both ends of an axis for series drawn beside their X.
-func (s *scale) widenBy(room, length vg.Length) {
+func (s *scale) widenBy(room vg.Length) {
 	if room == 0 {
 		return
 	}
-	share := float64((room + markRadius) / length)
+	share := float64((room + markRadius) / s.length)
 	if s.logarithmic {
 		f := math.Pow(s.hi/s.lo, share)
 		s.lo, s.hi = s.lo/f, s.hi*f

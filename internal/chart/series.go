@@ -55,13 +55,13 @@ const (
 	tooManyPoints = 40
 )
 
-// plotters are the line, intervals longer than the mark, and marks that fit, between axes of width and
-// height. Values ≤ 0 are left out on a logarithmic axis.
-func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn) {
+// plotters are the line, intervals longer than the mark, and marks that fit, between axes. Values ≤ 0 are left
+// out on a logarithmic axis.
+func (s Series) plotters(across, axis scale) (ps drawn) {
 	ps.series = s
 	var xys plotter.XYs
 	at := &dots{GlyphStyle: s.mark(), across: across, up: axis, beside: s.beside}
-	last := -width
+	last := -across.length
 	of := bars{LineStyle: barStyle(s.colour()), beside: s.beside}
 	for _, p := range s.Points {
 		y := p.Y.Center
@@ -69,13 +69,13 @@ func (s Series) plotters(across, axis scale, width, height vg.Length) (ps drawn)
 			continue
 		}
 		xys = append(xys, plotter.XY{X: p.X, Y: y})
-		place := width * vg.Length(across.Normalize(across.lo, across.hi, p.X))
+		place := across.length * vg.Length(across.Normalize(across.lo, across.hi, p.X))
 		if len(s.Points) > tooManyPoints && place-last < 3*markRadius {
 			continue
 		}
 		last = place
 		at.points = append(at.points, p)
-		if p.Y.Known() && vg.Length(axis.Normalize(axis.lo, axis.hi, p.Y.Hi)-axis.Normalize(axis.lo, axis.hi, p.Y.Lo))*height > 2*s.mark().Radius {
+		if p.Y.Known() && vg.Length(axis.Normalize(axis.lo, axis.hi, p.Y.Hi)-axis.Normalize(axis.lo, axis.hi, p.Y.Lo))*axis.length > 2*s.mark().Radius {
 			of.points = append(of.points, p)
 		}
 	}

@@ -240,8 +240,8 @@ func group(c draw.Canvas, title string, attributes []string, do func()) {
 const fontFamily = "Liberation Sans,Arial,Helvetica,sans-serif"
 
 // elements are the drawing's SVG elements.
-func (l *layout) elements(terse bool) []byte {
-	canvas := &svgCanvas{height: l.height, terse: terse, pen: pen{turn: gg.Identity()}}
+func (l *layout) elements() []byte {
+	canvas := &svgCanvas{height: l.height, terse: l.clear, pen: pen{turn: gg.Identity()}}
 	vg.Initialize(canvas)
 	l.draw(draw.NewCanvas(canvas, l.width, l.height))
 	canvas.flush()
@@ -252,7 +252,7 @@ func (l *layout) elements(terse bool) []byte {
 func (l *layout) writeSVG(w io.Writer, description string) error {
 	wide, high := brief(l.width.Points()), brief(l.height.Points())
 	_, err := fmt.Fprintf(w, "<?xml version=\"1.0\"?>\n<svg role=\"img\" xmlns=\"http://www.w3.org/2000/svg\" width=\"%[1]spt\" height=\"%[2]spt\" viewBox=\"0 0 %[1]s %[2]s\" font-family=\"%s\" font-size=\"%g\" fill=\"#222222\">\n<title>%s</title>\n%s</svg>\n",
-		wide, high, fontFamily, float64(smallSize), html.EscapeString(plain(description)), l.elements(false))
+		wide, high, fontFamily, float64(smallSize), html.EscapeString(plain(description)), l.elements())
 	return err
 }
 
@@ -263,5 +263,5 @@ func (c *Chart) Inline() string {
 	l := bare.layout(ColumnWidth * vg.Centimeter)
 	l.clear = true
 	return fmt.Sprintf("<svg role=\"img\" aria-label=\"%s\" viewBox=\"0 0 %s %s\" fill=\"#222222\">\n%s</svg>",
-		html.EscapeString(plain(c.describe())), brief(l.width.Points()), brief(l.height.Points()), l.elements(true))
+		html.EscapeString(plain(c.describe())), brief(l.width.Points()), brief(l.height.Points()), l.elements())
 }

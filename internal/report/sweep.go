@@ -269,16 +269,14 @@ func transferTable(f *params.File, at map[params.Key]params.Cell, through params
 		t.Columns = append(t.Columns, view.Numbers("A(τ)  ")...)
 	}
 	if isolated {
-		less := ""
-		y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]
-		if ok {
-			less = fmt.Sprintf(", less half of y(1) = %s ns for each transfer", view.Center(y.Time))
+		note := "L(m,1) is one transfer between two workers"
+		if y, ok := at[params.Key{Kind: params.NullCell, Setup: setups.Isolated.Name, Placement: policy, Tau: 1}]; ok {
+			note += fmt.Sprintf(", less half of y(1) = %s ns for each transfer", view.Center(y.Time))
 		}
-		concurrency := ""
 		if several {
-			concurrency = "; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row"
+			note += "; A(τ) = τ·L(m,1)/L(m,τ), of the last τ of the row"
 		}
-		t.Note("L(m,1) is one transfer between two workers%s%s", less, concurrency)
+		t.Notes = append(t.Notes, note)
 	}
 	transferRows(f, at, keys, &t)
 	return t
