@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 )
 
 // Curve is a time over message sizes m and numbers τ of concurrent actions. It is interpolated linearly
@@ -29,48 +28,41 @@ type Curve struct {
 
 // At returns the time in seconds at m bytes and tau, and whether it is extrapolated.
 func (c *Curve) At(m, tau int) (seconds float64, extrapolated bool) {
-	n := len(c.Taus)
-	if n == 0 {
+	if len(c.Taus) == 0 {
 		return c.column(0, m)
 	}
-	i, measured := slices.BinarySearch(c.Taus, tau)
-	switch {
-	case measured:
-		return c.column(i, m)
-	case i == 0:
-		seconds, _ = c.column(0, m)
-		return seconds, true
-	case i < n:
-		low, beyond := c.column(i-1, m)
-		high, _ := c.column(i, m)
-		return line(c.Taus[i-1], low, c.Taus[i], high, tau), beyond
+	i, j := around(c.Taus, tau)
+	last, beyond := c.column(j, m)
+	if i == j && tau <= c.Taus[j] {
+		return last, beyond || tau < c.Taus[j]
 	}
-	last, _ := c.column(n-1, m)
-	serial := last * float64(tau) / float64(c.Taus[n-1])
-	if n == 1 {
+	serial := last * float64(tau) / float64(c.Taus[j])
+	if i == j {
 		return serial, true
 	}
-	before, _ := c.column(n-2, m)
-	return min(max(line(c.Taus[n-2], before, c.Taus[n-1], last, tau), last), serial), true
+	before, _ := c.column(i, m)
+	seconds = line(c.Taus[i], before, c.Taus[j], last, tau)
+	if tau < c.Taus[j] {
+		return seconds, beyond
+	}
+	return min(max(seconds, last), serial), true
 }
 
 // column is the time at m bytes in the i-th column.
 func (c *Curve) column(i, m int) (seconds float64, extrapolated bool) {
-	n := len(c.Sizes)
-	row := sort.SearchInts(c.Sizes, m)
+	low, high := around(c.Sizes, m)
+	last := c.Times[high][i]
 	switch {
-	case row < n && c.Sizes[row] == m:
-		return c.Times[row][i], false
-	case row == 0:
-		return c.Times[0][i], true
-	case row < n:
-		return line(c.Sizes[row-1], c.Times[row-1][i], c.Sizes[row], c.Times[row][i], m), false
+	case low == high && m <= c.Sizes[high]:
+		return last, m < c.Sizes[high]
+	case low == high:
+		return last * float64(m) / float64(c.Sizes[high]), true
 	}
-	last := c.Times[n-1][i]
-	if n == 1 {
-		return last * float64(m) / float64(c.Sizes[0]), true
+	seconds = line(c.Sizes[low], c.Times[low][i], c.Sizes[high], last, m)
+	if m < c.Sizes[high] {
+		return seconds, false
 	}
-	return max(line(c.Sizes[n-2], c.Times[n-2][i], c.Sizes[n-1], last, m), last), true
+	return max(seconds, last), true
 }
 
 // line is the line through two points, at x.
@@ -159,14 +151,11 @@ func (t *Table) O(m int) (seconds float64, extrapolated bool) {
 
 // levelOff is a value at m, interpolated between those of rising sizes, and constant before and beyond them.
 func levelOff(sizes []int, values []float64, m int) float64 {
-	i, measured := slices.BinarySearch(sizes, m)
-	switch {
-	case measured || i == 0:
-		return values[i]
-	case i == len(sizes):
-		return values[i-1]
+	low, high := around(sizes, m)
+	if low == high || m > sizes[high] {
+		return values[high]
 	}
-	return line(sizes[i-1], values[i-1], sizes[i], values[i], m)
+	return line(sizes[low], values[low], sizes[high], values[high], m)
 }
 
 func (t *Table) check() error {
@@ -187,28 +176,25 @@ func (t *Table) check() error {
 // Zero reports whether the time at m bytes and tau comes from a time of 0. Published files have such
 // times, which were too short for the measurement: times there, and up to the next point, are unknown.
 func (c *Curve) Zero(m, tau int) bool {
-	rows, columns := around(c.Sizes, m), []int{0}
+	low, high := around(c.Sizes, m)
+	first, last := 0, 0
 	if len(c.Taus) > 0 {
-		columns = around(c.Taus, tau)
+		first, last = around(c.Taus, tau)
 	}
-	return slices.ContainsFunc(rows, func(row int) bool {
-		return slices.ContainsFunc(columns, func(column int) bool { return c.Times[row][column] == 0 })
-	})
+	return slices.ContainsFunc(c.Times[low:high+1], func(row []float64) bool { return slices.Contains(row[first:last+1], 0) })
 }
 
-// around are the indices of the values that At interpolates between.
-func around(values []int, v int) []int {
+// around are the indices of the values that At takes the line through for v; the same one where a value is v,
+// before the first, and of one value.
+func around(values []int, v int) (low, high int) {
 	i, found := slices.BinarySearch(values, v)
 	switch n := len(values); {
-	case found, i == 0:
-		return []int{i}
-	case i < n:
-		return []int{i - 1, i}
-	case n == 1:
-		return []int{0}
-	default:
-		return []int{n - 2, n - 1}
+	case found || i == 0 || n == 1:
+		return min(i, n-1), min(i, n-1)
+	case i == n:
+		return n - 2, n - 1
 	}
+	return i - 1, i
 }
 
 // Zeros says which times of a table of transfers are 0; "" if there are none.

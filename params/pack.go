@@ -74,11 +74,8 @@ func (f *File) Latency(level string, stride int, offCache bool) (*Curve, error) 
 	if len(added) == 0 {
 		return nil, fmt.Errorf("no messages with a stride of %d bytes between two CPUs at level %q, %s: %w", stride, level, printable.Cache(offCache), ErrUnpacked)
 	}
-	c := &Curve{Sizes: slices.Sorted(maps.Keys(added))}
-	for _, m := range c.Sizes {
-		c.Times = append(c.Times, []float64{seconds(added[m])})
-	}
-	return c, nil
+	sizes := slices.Sorted(maps.Keys(added))
+	return &Curve{Sizes: sizes, Times: lists.Map(sizes, func(m int) []float64 { return []float64{seconds(added[m])} })}, nil
 }
 
 // PackLevel is the name of a level of numa.Levels in variants of packed messages.

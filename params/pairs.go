@@ -69,11 +69,7 @@ const unknownLevel = "level unknown"
 // Pairs are the file's pairs of the first home measured, with the other homes. A time of 0 counts as not
 // measured. It fails without pairs, and for invalid variants.
 func (f *File) Pairs() (*Pairs, error) {
-	type pairCell struct {
-		*Cell
-		pair PairKey
-	}
-	var cells []pairCell
+	var cells []*Cell
 	var cpus, sizes []int
 	for i := range f.Cells {
 		c := &f.Cells[i]
@@ -87,7 +83,7 @@ func (f *File) Pairs() (*Pairs, error) {
 		if c.Time.Center == 0 {
 			continue
 		}
-		cells = append(cells, pairCell{c, key})
+		cells = append(cells, c)
 		cpus, sizes = append(cpus, key.From, key.To), append(sizes, c.Bytes)
 	}
 	if len(cells) == 0 {
@@ -95,13 +91,13 @@ func (f *File) Pairs() (*Pairs, error) {
 	}
 	cpus, sizes = lists.Rising(cpus), lists.Rising(sizes)
 	byHome, sorting := make(map[Home]*Pairs), f.Sort()
-	for _, cells := range lists.Groups(cells, func(c pairCell) PairKey { return c.pair }) {
-		key := cells[0].pair
+	for _, cells := range lists.Groups(cells, func(c *Cell) Variant { return c.Variant }) {
+		key := cells[0].Variant.(PairKey)
 		pair := Pair{From: key.From, To: key.To, Times: slices.Repeat([]fit.Estimate{fit.Median(nil)}, len(sizes))}
 		for _, c := range cells {
 			row, _ := slices.BinarySearch(sizes, c.Bytes)
 			pair.Times[row] = c.Time
-			if stays := sorting.ByState(c.Cell); len(stays) > 1 {
+			if stays := sorting.ByState(c); len(stays) > 1 {
 				pair.add(stays, row, len(sizes))
 			}
 		}

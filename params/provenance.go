@@ -141,8 +141,5 @@ func (p Provenance) Warnings() []error {
 	if p.Clocksource != "" && !slices.Contains([]string{"tsc", "arch_sys_counter", "timebase"}, p.Clocksource) {
 		warn("the clock source is %s and not the processor's own counter, so reading the time may take a system call: see in dmesg why, and boot with clocksource=tsc if that is stable here", p.Clocksource)
 	}
-	for _, unknown := range p.Unknown {
-		list = append(list, errors.New(unknown))
-	}
-	return list
+	return append(list, lists.Map(p.Unknown, errors.New)...)
 }

@@ -2,7 +2,6 @@ package params
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -237,11 +236,7 @@ func (l lineReader) unended(fields []string, times int, like string, err error) 
 
 // isSize recognises the name of the first column, which tells a line of column names from other comments.
 func isSize(name string) bool {
-	switch strings.ToLower(strings.TrimSuffix(name, ":")) {
-	case "m", "size", "bytes", "m_bytes":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"m", "size", "bytes", "m_bytes"}, strings.ToLower(strings.TrimSuffix(name, ":")))
 }
 
 func parseRow(row []string, columns int) (size int, times []float64, err error) {
@@ -303,28 +298,23 @@ func (l lineReader) next() (string, error) {
 	if !l.Scan() {
 		return "", cmp.Or(l.Failed("this is no parameter file"), io.EOF)
 	}
-	line := l.Bytes()
-	if l.Number == 1 {
-		if bytes.HasPrefix(line, []byte("\xff\xfe")) || bytes.HasPrefix(line, []byte("\xfe\xff")) {
-			return "", l.Errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
-		}
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
-	if bytes.IndexByte(line, 0) >= 0 {
+	line := l.Text()
+	switch {
+	case l.Number == 1 && (strings.HasPrefix(line, "\xff\xfe") || strings.HasPrefix(line, "\xfe\xff")):
+		return "", l.Errorf("the file is UTF-16; save it as plain text, UTF-8 or ASCII")
+	case strings.ContainsRune(line, 0):
 		return "", l.Errorf("a zero byte; the file is UTF-16 or no text, save it as plain text, UTF-8 or ASCII")
+	case l.Cut: // Ctrl-Z may follow the last number
+		line = strings.TrimSuffix(line, controlZ)
 	}
-	if l.Cut { // Ctrl-Z may follow the last number
-		line = bytes.TrimSuffix(line, []byte{controlZ})
+	if line = strings.Trim(line, " \t\r\n"); line == controlZ {
+		return "", nil
 	}
-	line = bytes.Trim(line, " \t\r\n")
-	if len(line) == 1 && line[0] == controlZ {
-		line = nil
-	}
-	return string(line), nil
+	return line, nil
 }
 
 // controlZ ends text files of DOS and its editors.
-const controlZ = 0x1a
+const controlZ = "\x1a"
 
 // count is the number in a line such as "#m<TAB>30", with one of the names given; empty lines and other
 // comments may come before it.

@@ -42,7 +42,7 @@ func (f *File) WriteTrend(w io.Writer) (left int, err error) {
 			left++
 			continue
 		}
-		name := c.metric()
+		name := strings.Trim(noWord.ReplaceAllString(strings.ToLower(c.benchmark()), "_"), "_")
 		if c.State != nil && f.state == nil {
 			name += "_state_" + c.Label()
 		}
@@ -79,9 +79,5 @@ func (c *Cell) trend(f *File, sessions []int) (medians []float64) {
 	return medians
 }
 
+// noWord is what names of metrics do not have.
 var noWord = regexp.MustCompile(`[^A-Za-z0-9.]+`)
-
-// metric is the cell's name in letters, digits, points and underscores.
-func (c *Cell) metric() string {
-	return strings.Trim(noWord.ReplaceAllString(strings.ToLower(c.benchmark()), "_"), "_")
-}
