@@ -13,7 +13,7 @@ import (
 
 // A Classic is a dynamic rules file of Open MPI 4.1 and 5.0, as coll_tuned_dynamic_file.c reads it.
 type Classic struct {
-	rules map[string][]classicRanks // by collective, in the file's order
+	rules map[int][]classicRanks // by the collective's number, in the file's order
 }
 
 // classicRanks are the rules from a communicator size on.
@@ -30,21 +30,12 @@ var classicIDs = map[string]int{
 	"allgather": 0, "allreduce": 2, "alltoall": 3, "barrier": 6, "bcast": 7, "gather": 9, "reduce": 11, "scatter": 15,
 }
 
-// classicName is the collective of a number; "" if no rules are written for it.
-func classicName(id int) string {
-	for name, known := range classicIDs {
-		if known == id {
-			return name
-		}
-	}
-	return ""
-}
-
 // Lookup is the rule that Open MPI takes: of the largest communicator size ≤ p, or else the first one,
 // the last rule in front of one for more bytes.
 func (f *Classic) Lookup(collective string, p, bytes int) (found ClassicRule) {
-	all := f.rules[collective]
-	if len(all) == 0 {
+	id, known := classicIDs[collective]
+	all := f.rules[id]
+	if !known || len(all) == 0 {
 		return found
 	}
 	ranks := all[0]
@@ -86,9 +77,9 @@ func ReadClassic(text string) (*Classic, error) {
 		n, numbers = numbers[0], numbers[1:]
 		return n
 	}
-	f := &Classic{rules: make(map[string][]classicRanks)}
+	f := &Classic{rules: make(map[int][]classicRanks)}
 	for range next() {
-		name, ranks := classicName(next()), []classicRanks(nil)
+		id, ranks := next(), []classicRanks(nil)
 		for range next() {
 			entry := classicRanks{p: next()}
 			for range next() {
@@ -96,7 +87,7 @@ func ReadClassic(text string) (*Classic, error) {
 			}
 			ranks = append(ranks, entry)
 		}
-		f.rules[name] = ranks
+		f.rules[id] = ranks
 	}
 	if missing > 0 || len(numbers) > 0 {
 		return nil, fmt.Errorf("rules for Open MPI lack %d numbers, and %d are left", missing, len(numbers))

@@ -363,10 +363,10 @@ func read(l *Library, text []byte) (func(c *collective.Collective, p, m int) (Se
 	switch l.Name {
 	case "openmpi4", "openmpi5":
 		f, err := ReadClassic(string(text))
-		for name, all := range f.rules {
+		for id, all := range f.rules {
 			for _, of := range all {
 				if of.rules[0].Bytes != 0 {
-					return nil, fmt.Errorf("the first rule of %s among %d begins at %d bytes: Open MPI wants 0", name, of.p, of.rules[0].Bytes)
+					return nil, fmt.Errorf("the first rule of collective %d among %d begins at %d bytes: Open MPI wants 0", id, of.p, of.rules[0].Bytes)
 				}
 			}
 		}

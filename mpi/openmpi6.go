@@ -56,7 +56,7 @@ func writeSelection(w io.Writer, _ *Library, rules []Rule) error {
 			sizes := bySize(c, on, func(p int) int { return scale(c, p) })
 			for i, size := range sizes {
 				if selected := selectionRules(c, size.steps); len(selected) > 0 { // never the last size
-					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{bound(size.p), bound(sizes[i+1].p - 1), ranks, selected})
+					doc.Collectives[c.Name] = append(doc.Collectives[c.Name], selectionBySize{new(size.p), new(sizes[i+1].p - 1), ranks, selected})
 				}
 			}
 		}
@@ -82,9 +82,9 @@ func selectionRules(c *collective.Collective, steps []step) (rules []selectionRu
 		if s.setting.Own() {
 			continue
 		}
-		rule := selectionRule{Min: bound(s.from), Algorithm: s.setting.Name, Segment: s.setting.Segment, Fan: s.setting.Fan}
+		rule := selectionRule{Min: new(s.from), Algorithm: s.setting.Name, Segment: s.setting.Segment, Fan: s.setting.Fan}
 		if i+1 < len(steps) {
-			rule.Max = bound(steps[i+1].from - 1)
+			rule.Max = new(steps[i+1].from - 1)
 		}
 		if c.Empty() {
 			rule.Min = nil
@@ -93,5 +93,3 @@ func selectionRules(c *collective.Collective, steps []step) (rules []selectionRu
 	}
 	return rules
 }
-
-func bound(v int) *int { return &v }

@@ -78,29 +78,22 @@ type step struct {
 
 func (s step) first() int { return s.from }
 
-// stepsOf are the steps from 0 bytes on of the rules of one collective and P, equal neighbours merged. Their
-// sizes are scale times m.
+// stepsOf are the steps from 0 bytes on of the rules of one collective and P. Their sizes are scale times m.
 func stepsOf(rules []Rule, scale int) []step {
 	all := []step{{}}
-	add := func(from int, s Setting) {
-		switch last := &all[len(all)-1]; {
-		case last.setting == s:
-		case last.from == from:
-			last.setting = s
-			if n := len(all); n > 1 && all[n-2].setting == s {
-				all = all[:n-1]
-			}
-		default:
-			all = append(all, step{from, s})
-		}
-	}
 	for _, r := range rules {
-		add(r.From*scale, r.Setting)
+		all = append(all, step{r.From * scale, r.Setting})
 		if !r.Collective.Empty() {
-			add((r.To+1)*scale, Setting{})
+			all = append(all, step{(r.To + 1) * scale, Setting{}})
 		}
 	}
-	return all
+	return merged(all, step.first, func(a, b step) bool { return a.setting == b.setting })
+}
+
+// merged are steps of which the last at each size holds, and one of equal neighbours.
+func merged[Step any](steps []Step, first func(Step) int, equal func(a, b Step) bool) []Step {
+	last := lists.Map(lists.Groups(steps, first), func(at []Step) Step { return at[len(at)-1] })
+	return slices.CompactFunc(last, equal)
 }
 
 // ranksSteps are the steps from a communicator size on.
@@ -116,26 +109,15 @@ func (s ranksSteps) ruled() bool { return len(s.steps) > 1 || !s.steps[0].settin
 
 // bySize are the steps of a collective by communicator size, from 0 ranks on. Sizes without rules have
 // the library's own choice, and so has the last entry. Message sizes are factor times m.
-func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) (sizes []ranksSteps) {
-	add := func(p int, steps []step) {
-		if n := len(sizes); n == 0 || !slices.Equal(sizes[n-1].steps, steps) {
-			sizes = append(sizes, ranksSteps{p, steps})
-		}
-	}
-	add(0, []step{{}})
-	rules = slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return r.Collective != c })
-	for len(rules) > 0 {
+func bySize(c *collective.Collective, rules []Rule, factor func(p int) int) []ranksSteps {
+	own := []step{{}}
+	sizes := []ranksSteps{{0, own}}
+	of := lists.Filter(rules, func(r Rule) bool { return r.Collective == c })
+	for _, rules := range lists.Groups(of, func(r Rule) int { return r.P }) {
 		p := rules[0].P
-		n := slices.IndexFunc(rules, func(r Rule) bool { return r.P != p })
-		if n < 0 {
-			n = len(rules)
-		}
-		add(p, stepsOf(rules[:n], factor(p)))
-		if rules = rules[n:]; len(rules) == 0 || rules[0].P > p+1 {
-			add(p+1, []step{{}})
-		}
+		sizes = append(sizes, ranksSteps{p, stepsOf(rules, factor(p))}, ranksSteps{p + 1, own})
 	}
-	return sizes
+	return merged(sizes, ranksSteps.first, func(a, b ranksSteps) bool { return slices.Equal(a.steps, b.steps) })
 }
 
 // maxRules is the limit of a rules file in bytes, far beyond any real one.

@@ -216,23 +216,18 @@ func (l *Library) Forced(c *collective.Collective, algorithm string) (Setting, e
 	if len(all) == 0 {
 		return Setting{}, fmt.Errorf("taulop knows no numbers and names of %s for algorithms of %s", l.Version, c)
 	}
-	o, known := l.find(c.Name, func(o offer) bool { return o.name == algorithm || o.id > 0 && fmt.Sprint(o.id) == algorithm })
-	if !known && (algorithm == "0" || algorithm == "ignore") {
+	found := lists.Filter(all, func(o offer) bool { return o.name == algorithm || o.id > 0 && fmt.Sprint(o.id) == algorithm })
+	if len(found) == 0 && (algorithm == "0" || algorithm == "ignore") {
 		return Setting{}, nil
 	}
-	if !known {
-		var names []string
-		matches := 0
-		for _, other := range all {
-			if names = append(names, other.name); bare(other.name) == bare(algorithm) {
-				o, matches = other, matches+1
-			}
-		}
-		if matches != 1 {
-			return Setting{}, fmt.Errorf("%s has no algorithm %.40q of %s; %s", l.Version, algorithm, c.Name, spelling.Suggest(algorithm, names))
-		}
+	if len(found) == 0 {
+		found = lists.Filter(all, func(o offer) bool { return bare(o.name) == bare(algorithm) })
 	}
-	return o.forced(), nil
+	if len(found) != 1 {
+		names := lists.Map(all, func(o offer) string { return o.name })
+		return Setting{}, fmt.Errorf("%s has no algorithm %.40q of %s; %s", l.Version, algorithm, c.Name, spelling.Suggest(algorithm, names))
+	}
+	return found[0].forced(), nil
 }
 
 // forced is the algorithm's setting with default parameters.
