@@ -85,7 +85,9 @@ func sizeOf(c *collective.Collective, how counted, size, p int) int {
 	if c.Empty() {
 		return 0
 	}
-	switch spread := ofBlocks(c); {
+	// m may be one rank's block of a larger vector.
+	call := collective.Call{P: 2, M: 1}
+	switch spread := max(lists.Sum(c.Promise(call, 0), collective.Part.Size), c.Brings(call, 0).Bytes) > call.M; {
 	case how == blocks && !spread && size > params.MostBytes/p:
 		return -1
 	case how == blocks && !spread:
@@ -99,10 +101,4 @@ func sizeOf(c *collective.Collective, how counted, size, p int) int {
 		}
 	}
 	return size
-}
-
-// ofBlocks reports whether m of a call is one rank's block of a larger vector.
-func ofBlocks(c *collective.Collective) bool {
-	call := collective.Call{P: 2, M: 1}
-	return max(lists.Sum(c.Promise(call, 0), collective.Part.Size), c.Brings(call, 0).Bytes) > call.M
 }

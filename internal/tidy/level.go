@@ -23,7 +23,7 @@ var units = map[string]int{
 	"core": smt, "smt": smt, "sibling": smt, "thread": smt, "hyperthread": smt,
 	"l1": l1, "l2": l2, "l3": l3, "ccx": l3, "llc": l3, "cache": l3,
 	"ccd": ccd, "cluster": ccd, "die": ccd, "tile": ccd,
-	"numa": numaNode, "numanode": numaNode, "snc": numaNode, "cmg": numaNode,
+	"numa": numaNode, "numanode": numaNode, "numadomain": numaNode, "snc": numaNode, "cmg": numaNode,
 	"socket": socket, "package": socket, "pkg": socket, "chip": socket, "processor": socket, "cpu": socket,
 	"node": node, "host": node, "server": node, "machine": node,
 	"network": network, "net": network, "rack": network, "switch": network, "fabric": network, "infiniband": network, "ib": network, "ethernet": network,

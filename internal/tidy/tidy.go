@@ -387,11 +387,8 @@ func (r *row) time(column string, must bool) float64 {
 	} else if err != nil || !(us >= 0 && us <= maxTime) || math.Signbit(us) {
 		r.fail("%s is %.40q: give a time in µs, a number from 0", column, text)
 	}
-	return nanoseconds(us)
+	return math.Round(us*1e9) / 1e6 // without rounding errors of a product: 0.14 is 140
 }
-
-// nanoseconds converts µs without rounding errors of a product: 0.14 is 140.
-func nanoseconds(us float64) float64 { return math.Round(us*1e9) / 1e6 }
 
 // times reads Times. A slowest rank below the mean is an error, except for cut digits: 1 % and 10 ns.
 func (r *row) times() Times {

@@ -57,22 +57,17 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 			return nil, fmt.Errorf("the head says that %d cores belong together, and no node has more than %d: correct it", cores, maxCores)
 		}
 	}
-	levels, unknown := t.blocks()
-	wrong := unknown
+	levels, wrong := t.blocks()
 	if wrong == nil {
 		wrong = t.check(levels)
 	}
-	if wrong == nil || len(given) > 0 && len(t.pairs) == 0 {
+	if wrong == nil || len(t.pairs) == 0 || len(given) > 0 {
 		return levels, wrong
 	}
-	if len(t.pairs) == 0 || len(given) > 0 {
-		return nil, wrong
+	if levels, wrong = t.groups(); wrong == nil {
+		wrong = t.check(levels)
 	}
-	levels, err := t.groups()
-	if err != nil {
-		return nil, err
-	}
-	return levels, t.check(levels)
+	return levels, wrong
 }
 
 // spelt is the level of a name, which may be spelt in another way: Across-Sockets for across_sockets.
@@ -142,16 +137,7 @@ var (
 	unitsOf   = regexp.MustCompile(`(?i)\b` + unitWord + ` (?:of|with|has|have) (\d{1,5}) cores\b`)
 	socketsOf = regexp.MustCompile(`(?i)\b(\d{1,2})(?: sockets?| CPUs?)? ?[x×] ?[^,()]*?(?:,\s*)?\b(\d{1,4})(?: |-)cores?\b`)
 	sockets   = regexp.MustCompile(`(?i)\b(?:(\d{1,2})(?: sockets|-sockets?)|(two|dual|double)[ -]sockets?|(four|quad)[ -]sockets?)\b|\bsocket\(s\)\s*:\s*(\d{1,2})\b`)
-	headUnits = map[string]int{"l1": l1, "l2": l2, "l3": l3, "cc": l3, "nu": numaNode, "so": socket, "pa": socket, "pr": socket, "no": node}
 )
-
-// unitOfHead is the unit of a match of unitWord.
-func unitOfHead(word string) int {
-	if strings.EqualFold(word, "ccd") {
-		return ccd
-	}
-	return headUnits[strings.ToLower(word[:2])]
-}
 
 // read reads numbers of cores from a head: "16 cores per NUMA node", "12 cores share an L3 = one NUMA node =
 // one socket", "64 cores/socket", "(128 cores a node)", "2 x 28-core", "2 sockets of 64 cores", and lscpu's
@@ -164,13 +150,13 @@ func (t *topology) read(head []string) {
 	}
 	for _, line := range head {
 		for _, found := range coresPer.FindAllStringSubmatch(line, -1) {
-			say(unitOfHead(found[2]), found[1])
+			say(relationOf(found[2]).unit, found[1])
 			for _, also := range alsoOne.FindAllStringSubmatch(found[3], -1) {
-				say(unitOfHead(also[1]), found[1])
+				say(relationOf(also[1]).unit, found[1])
 			}
 		}
 		for _, found := range slices.Concat(perUnit.FindAllStringSubmatch(line, -1), unitsOf.FindAllStringSubmatch(line, -1)) {
-			say(unitOfHead(found[1]), found[2])
+			say(relationOf(found[1]).unit, found[2])
 		}
 	}
 	count := 0 // of sockets
@@ -279,7 +265,8 @@ func (t *topology) check(levels numa.Levels) error {
 // groups are the levels' groups by pairs of cores: the connected components of pairs at the level or closer,
 // by union-find. Cores without pairs are in groups like the largest one.
 func (t *topology) groups() (numa.Levels, error) {
-	parent := lists.Indices(lists.Most(t.pairs, func(m Message) int { return max(m.From, m.To) }) + 1)
+	measured := lists.Rising(lists.Concat(t.pairs, func(m Message) []int { return []int{m.From, m.To} }))
+	parent := lists.Indices(slices.Max(measured) + 1)
 	root := func(core int) int {
 		for parent[core] != core {
 			parent[core] = parent[parent[core]]
@@ -297,20 +284,12 @@ func (t *topology) groups() (numa.Levels, error) {
 				parent[root(max(m.From, m.To))] = root(min(m.From, m.To))
 			}
 		}
-		found := make(map[int]numa.CPUSet)
-		for core := range parent {
-			found[root(core)] = append(found[root(core)], core)
-		}
-		var group numa.CPUSet
-		for _, g := range found {
-			if len(g) > len(group) || len(g) == len(group) && g[0] < group[0] {
-				group = g
-			}
-		}
+		found := lists.Groups(lists.Indices(len(parent)), root)
+		group := numa.CPUSet(slices.MaxFunc(found, func(a, b []int) int { return len(a) - len(b) })) // the first of the largest
 		if len(group) <= inner {
 			return nil, fmt.Errorf("level %s: no row says which cores share it: %w", name, ErrUnplaced)
 		}
-		if core, outside := t.open(group); !last && core >= 0 {
+		if core, outside := open(group, measured); !last && core >= 0 {
 			return nil, fmt.Errorf("level %s: cores %d and %d do not share it, and no row says which of those between do, such as core %d: %w", name, group[0], outside, core, ErrUnplaced)
 		}
 		if last {
@@ -322,31 +301,16 @@ func (t *topology) groups() (numa.Levels, error) {
 	return t.levels(largest, cores)
 }
 
-// open is a core without rows before the first core with rows outside of a group, and the latter; core −1: rows
+// open is a core without rows before the first measured core outside of a group, and the latter; core −1: rows
 // tell where the group ends.
-func (t *topology) open(group numa.CPUSet) (core, outside int) {
-	measured := make(map[int]bool)
-	outside = maxCores + 1
-	for _, m := range t.pairs {
-		for _, c := range []int{m.From, m.To} {
-			if measured[c] {
-				continue
-			}
-			measured[c] = true
-			if c > group[0] && !slices.Contains(group, c) {
-				outside = min(outside, c)
-			}
+func open(group numa.CPUSet, measured []int) (core, outside int) {
+	next := lists.Find(measured, func(c int) bool { return c > group[0] && !slices.Contains(group, c) })
+	for core = group[0]; next != nil && core < *next; core++ {
+		if !slices.Contains(measured, core) {
+			return core, *next
 		}
 	}
-	if outside > maxCores {
-		return -1, outside
-	}
-	for core = group[0]; core < outside; core++ {
-		if !measured[core] {
-			return core, outside
-		}
-	}
-	return -1, outside
+	return -1, 0
 }
 
 // alike divides all cores of a node into groups like the first.
