@@ -14,8 +14,8 @@ import (
 	"github.com/taulop/taulop/shm"
 )
 
-// patience is the default time in which the other end must move a byte of a batch.
-const patience = 10 * time.Second
+// patience is the time in which the other end must move a byte of a batch.
+var patience = 10 * time.Second // a test has another
 
 // An end is one side of a flow: a thread pinned to a CPU.
 type end struct {
@@ -125,8 +125,8 @@ func (e *end) await(count func() (int, error), enough func(bytes int) bool) {
 			e.err = err
 		case enough(n):
 			return
-		case time.Since(began) > e.patience:
-			e.err = e.stuck()
+		case time.Since(began) > patience:
+			e.err = stuck()
 		}
 	}
 }
@@ -250,8 +250,8 @@ var (
 	errHungUp = errors.New("it hung up")
 )
 
-func (f *flow) stuck() error {
-	return fmt.Errorf("%w for %v: is the host still there, and does the network still carry?", errStuck, f.patience)
+func stuck() error {
+	return fmt.Errorf("%w for %v: is the host still there, and does the network still carry?", errStuck, patience)
 }
 
 // answer carries out a batch from the listening end.
@@ -330,8 +330,8 @@ func (e *end) ignore(bytes int) (stolen time.Duration, cpu int) {
 		case n >= bytes:
 			whole := time.Since(began)
 			return stolen - time.Duration(float64(lost)*float64(whole)/float64(quiet)), cpu
-		case time.Since(began) > e.patience:
-			e.err = e.stuck()
+		case time.Since(began) > patience:
+			e.err = stuck()
 		}
 	}
 	return 0, cpu

@@ -14,13 +14,12 @@ import (
 // A flow is a connection whose reads and writes block in the kernel, without the runtime's poller in
 // between.
 type flow struct {
-	file     *os.File
-	fd       int
-	patience time.Duration // in which the other end must move a byte of a batch
+	file *os.File
+	fd   int
 }
 
 // newFlow takes over a connection.
-func newFlow(c *net.TCPConn, patience time.Duration) (*flow, error) {
+func newFlow(c *net.TCPConn) (*flow, error) {
 	defer c.Close()
 	if err := c.SetNoDelay(true); err != nil {
 		return nil, err
@@ -29,7 +28,7 @@ func newFlow(c *net.TCPConn, patience time.Duration) (*flow, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &flow{file: file, fd: int(file.Fd()), patience: patience}
+	f := &flow{file: file, fd: int(file.Fd())}
 	if err := errors.Join(unix.SetNonblock(f.fd, false), f.wait(patience)); err != nil {
 		f.close()
 		return nil, err
@@ -57,7 +56,7 @@ func (f *flow) move(call func(fd int, b []byte) (int, error), b []byte) error {
 		switch n, err := call(f.fd, b); {
 		case err == unix.EINTR:
 		case err == unix.EAGAIN:
-			return f.stuck()
+			return stuck()
 		case err == unix.ECONNRESET, err == unix.EPIPE, err == nil && n == 0:
 			return errHungUp
 		case err != nil:

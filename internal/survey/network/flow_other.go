@@ -10,11 +10,11 @@ import (
 )
 
 // A flow needs Linux.
-type flow struct{ patience time.Duration }
+type flow struct{}
 
 var errLinux = errors.New("measuring a network needs Linux")
 
-func newFlow(*net.TCPConn, time.Duration) (*flow, error) { return nil, errLinux }
+func newFlow(*net.TCPConn) (*flow, error) { return nil, errLinux }
 
 func (*flow) wait(time.Duration) error { return errLinux }
 

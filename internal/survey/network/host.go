@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,8 +22,6 @@ type Host struct {
 	Facts  Facts           // sent to the leading host
 	Wait   time.Duration   // for a run to begin
 	Say    func(err error) // reports refused connections, if not nil
-	// Patience is the time in which the other end must move a byte of a batch; 0: 10 s.
-	Patience time.Duration
 
 	unproven *unproven
 	refusals refusals
@@ -71,8 +68,7 @@ func Listen(address string) (*net.TCPListener, error) {
 
 // Serve takes part in one run. It closes the listener.
 func (h *Host) Serve(ctx context.Context, l *net.TCPListener) error {
-	h.Patience = cmp.Or(h.Patience, patience)
-	h.unproven, h.budget = newUnproven(), &budget{most: h.Facts.Memory}
+	h.unproven, h.budget = &unproven{slots: make(chan struct{}, mostUnproven)}, &budget{most: h.Facts.Memory}
 	h.begun = make(chan *net.TCPConn, 1)
 	h.groups, h.flows = make(map[uint64]*group), make(map[*flow]bool)
 	var all sync.WaitGroup
@@ -172,7 +168,7 @@ func (h *Host) greet(c *net.TCPConn) {
 		return
 	}
 	if hello.Purpose == controlling {
-		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: h.Patience / 2, Interval: h.Patience / 5, Count: 3})
+		c.SetKeepAliveConfig(net.KeepAliveConfig{Enable: true, Idle: patience / 2, Interval: patience / 5, Count: 3})
 		h.begun <- c // does not block: one run, room for one
 		return
 	}
@@ -196,8 +192,8 @@ func (h *Host) fail(err error) {
 	h.mutex.Unlock()
 	if !known && control != nil {
 		control.SetWriteDeadline(time.Now().Add(handshakeTime))
-		writeFrame(control, ending{err.Error()})                // fails if the host is gone
-		control.SetReadDeadline(time.Now().Add(2 * h.Patience)) // no answer if the network is cut
+		writeFrame(control, ending{err.Error()})              // fails if the host is gone
+		control.SetReadDeadline(time.Now().Add(2 * patience)) // no answer if the network is cut
 	}
 }
 
@@ -241,7 +237,7 @@ func (h *Host) forget(hello hello) {
 
 // carry answers on a flow until the other end hangs up.
 func (h *Host) carry(c *net.TCPConn, hello hello) error {
-	f, err := newFlow(c, h.Patience)
+	f, err := newFlow(c)
 	if err != nil {
 		return err
 	}
@@ -278,7 +274,7 @@ func serveEnd(e *end) error {
 		if e.read(b[:1]); e.err != nil {
 			return nil // hung up
 		}
-		e.err = e.wait(e.patience)
+		e.err = e.wait(patience)
 		if e.read(b[1:]); e.err != nil {
 			break
 		}

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -178,7 +177,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		f, err := newFlow(c, cmp.Or(s.Patience, patience))
+		f, err := newFlow(c)
 		if err != nil {
 			return nil, err
 		}

@@ -21,14 +21,13 @@ import (
 func across(t *testing.T, near, far sandbox.Network, h *Host, f func(*Run, *sampler)) (ended <-chan error) {
 	t.Helper()
 	surveytest.Machine(t, 1)
-	patience := h.Patience
 	var l *net.TCPListener
 	far.In(t, func() { l, ended = serving(t, h, "10.77.0.2:0") })
 	near.In(t, func() {
 		run := begin(t, l)
 		s := lead(t, run.Targets, run)
 		defer s.Close()
-		s.cpus, s.Patience = s.cpus[:1], patience // the ends have different CPUs, as on two hosts
+		s.cpus = s.cpus[:1] // the ends have different CPUs, as on two hosts
 		f(run, s)
 	})
 	return ended
@@ -79,7 +78,8 @@ func TestFindsTheRate(t *testing.T) {
 // says so.
 func TestBlackhole(t *testing.T) {
 	near, far := sandbox.Networks(t, "")
-	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}, func(run *Run, s *sampler) {
+	impatient(t)
+	ended := across(t, near, far, &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}}, func(run *Run, s *sampler) {
 		if _, err := s.Sample(t.Context(), smallExchange, 0); err != nil {
 			t.Error(err)
 		}
@@ -101,7 +101,8 @@ func TestBlackhole(t *testing.T) {
 // A host within a batch ends even if it is cut off from the leading host.
 func TestCutOff(t *testing.T) {
 	near, far := sandbox.Networks(t, "")
-	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
+	impatient(t)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}}
 	ended := across(t, near, far, h, func(run *Run, s *sampler) {
 		c, err := call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false)
 		if err != nil {

@@ -9,7 +9,6 @@ package network
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/taulop/taulop/fit"
 	"github.com/taulop/taulop/internal/engine"
@@ -51,8 +50,6 @@ type Request struct {
 	Taus    []int    `json:"taus"`    // flows at once, rising
 	Segment int      `json:"segment"` // payload of a packet, bytes; 0: Tam's parameters are left out
 	Unread  int      `json:"unread"`  // unread bytes that the targets' kernels keep
-	// Patience is the time in which the other end must move a byte of a batch; 0: 10 s.
-	Patience time.Duration `json:"patience,omitzero"`
 }
 
 // Sizes are the default sizes.

@@ -221,8 +221,7 @@ func unreached(ctx context.Context, t Target, err error) error {
 
 // sentence prefixes a connection's error with a name.
 func sentence(name string, err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) {
+	if op, is := errors.AsType[*net.OpError](err); is {
 		err = op.Err
 	}
 	return fmt.Errorf("%s: %w", name, err)

@@ -22,8 +22,6 @@ type unproven struct {
 	over  bool           // no connection enters any more
 }
 
-func newUnproven() *unproven { return &unproven{slots: make(chan struct{}, mostUnproven)} }
-
 // enter takes a slot for c. It waits at most until the handshake of a closed connection returns.
 func (u *unproven) enter(c *net.TCPConn) {
 	select {

@@ -194,9 +194,17 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// impatient shortens the patience of both ends for a test.
+func impatient(t *testing.T) {
+	was := patience
+	t.Cleanup(func() { patience = was })
+	patience = 500 * time.Millisecond
+}
+
 // A peer with the secret that stops reading ends its run, and gets the reason.
 func TestStopsReading(t *testing.T) {
-	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}, Patience: 500 * time.Millisecond}
+	impatient(t)
+	h := &Host{Wait: time.Minute, Facts: Facts{Memory: 1 << 20}}
 	l, ended := hosting(t, h)
 	run := begin(t, l)
 	c := must.Get(call(t.Context(), run.Targets[0], secret, hello{Purpose: flowing, Run: run.ID}, false))
