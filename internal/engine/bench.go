@@ -55,8 +55,8 @@ func (b *Bench) Team(p numa.Placement) (*setups.Team, error) {
 	return b.team(p, fmt.Sprint(p.Workers), setups.NewTeam)
 }
 
-// Processes is the team of a placement whose workers are processes. There is one such team at a time.
-func (b *Bench) Processes(p numa.Placement) (*setups.Team, error) {
+// processes is the team of a placement whose workers are processes. There is one such team at a time.
+func (b *Bench) processes(p numa.Placement) (*setups.Team, error) {
 	where := fmt.Sprint("processes ", p.Workers)
 	b.teams = slices.DeleteFunc(b.teams, func(s *seat) bool {
 		other := s.processes && s.where != where
@@ -123,9 +123,14 @@ func (b *Bench) filled() (*setups.Fill, error) {
 	return b.fill, err
 }
 
-// Sample takes a sample of work on a placement's team. The work takes `times` times as long as the cell.
+// Sample takes a sample of work on a placement's team, of processes for single copies. The work takes `times`
+// times as long as the cell.
 func (b *Bench) Sample(ctx context.Context, p numa.Placement, work setups.Work, times, hint float64) (Reading, error) {
-	t, err := b.Team(p)
+	team := b.Team
+	if c, ok := work.(setups.Collective); ok && c.Single {
+		team = b.processes
+	}
+	t, err := team(p)
 	if err != nil {
 		return Reading{}, err
 	}
@@ -150,15 +155,6 @@ func (b *Bench) Look(ctx context.Context, cpus []int) (ns, computed float64) {
 		}
 	}
 	return 0, 0
-}
-
-// SampleProcesses takes a sample of work on a placement's team of processes.
-func (b *Bench) SampleProcesses(ctx context.Context, p numa.Placement, work setups.Work, hint float64) (Reading, error) {
-	t, err := b.Processes(p)
-	if err != nil {
-		return Reading{}, err
-	}
-	return t.Sample(ctx, work, hint)
 }
 
 // Keep makes room for memory that a placement's team will keep mapped for a purpose: if all teams keep
@@ -194,10 +190,7 @@ func (b *Bench) dismiss(s *seat) {
 
 // Warnings are the warnings of all teams, each once.
 func (b *Bench) Warnings() []error {
-	all := slices.Clone(b.warnings)
-	for _, s := range b.teams {
-		all = append(all, s.Warnings()...)
-	}
+	all := slices.Concat(b.warnings, lists.Concat(b.teams, func(s *seat) []error { return s.Warnings() }))
 	same := lists.Groups(all, error.Error)
 	return lists.Map(same, func(of []error) error { return of[0] })
 }

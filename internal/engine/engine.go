@@ -346,7 +346,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 	a := &answers{visits: visits, done: make([]bool, len(visits)), at: -1, first: first, launch: index, heard: time.Now(), clocks: make(map[int][]float64)}
 	tick := time.NewTicker(drainEvery)
 	defer tick.Stop()
-	stopped := false
+	stopped, cells := false, len(lists.Filter(visits, func(v Visit) bool { return !v.Probe }))
 	for running := true; running; {
 		select {
 		case <-p.done:
@@ -366,7 +366,7 @@ func (r *run) once(ctx context.Context, visits []Visit, slice time.Duration) (re
 				p.stop()
 			}
 			if r.Report != nil {
-				r.Report(Progress{Launch: r.launch + 1, Launches: max(r.launches, min(r.launches, 1)*(r.launch+1)), Visited: a.cells, Cells: cellsOf(visits),
+				r.Report(Progress{Launch: r.launch + 1, Launches: max(r.launches, min(r.launches, 1)*(r.launch+1)), Visited: a.cells, Cells: cells,
 					Left: r.Time - time.Since(r.began), Cell: a.last})
 			}
 		}

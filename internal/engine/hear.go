@@ -114,11 +114,6 @@ func (x *Experiment) firstCPU(launch int) int {
 	return x.FirstCPUs[order[launch%len(order)]]
 }
 
-// cellsOf counts visits that are no probes.
-func cellsOf(visits []Visit) int {
-	return len(lists.Filter(visits, func(v Visit) bool { return !v.Probe }))
-}
-
 // take adds a reading to the file.
 func (r *run) take(a *answers, e entry) {
 	if e.Visit < 0 || e.Visit >= len(a.visits) || a.visits[e.Visit].Key != *e.Cell {

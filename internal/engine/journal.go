@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/rand"
@@ -21,9 +22,8 @@ import (
 // do. It is no pipe, because a pipe dies with its reader, and wakes it.
 type journal struct {
 	*os.File
-	next int64  // offset of the first unread byte
-	rest []byte // the read part of an incomplete line
-	disk bool   // it is on a disk, which can be full
+	next int64 // offset of the first unread line
+	disk bool  // it is on a disk, which can be full
 }
 
 // errJournal: a launch ended because it could not write its results.
@@ -57,27 +57,19 @@ func (j *journal) begin(l params.Launch) error {
 
 // read calls take with every new line.
 func (j *journal) read(take func(entry)) error {
-	var chunk [1 << 16]byte
+	lines := bufio.NewReader(io.NewSectionReader(j, j.next, math.MaxInt64-j.next))
 	for {
-		n, err := j.ReadAt(chunk[:], j.next)
-		j.next += int64(n)
-		j.rest = append(j.rest, chunk[:n]...)
-		for {
-			line, rest, whole := bytes.Cut(j.rest, []byte("\n"))
-			if !whole {
-				break
-			}
-			j.rest = rest
-			var e entry
-			if json.Unmarshal(line, &e) == nil { // else its launch was killed in the middle of it
-				take(e)
-			}
-		}
-		if errors.Is(err, io.EOF) {
+		line, err := lines.ReadBytes('\n')
+		if errors.Is(err, io.EOF) { // the rest is an incomplete line
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+		j.next += int64(len(line))
+		var e entry
+		if json.Unmarshal(line, &e) == nil { // else its launch was killed in the middle of it
+			take(e)
 		}
 	}
 }

@@ -37,17 +37,18 @@ func (r *run) narrows() bool {
 
 // moves reports whether the session's workers have several states: two or more workers spend a settled
 // share of the time outside their most frequent state. States of a single worker do not count.
-func (x *Experiment) moves() bool {
-	return slices.ContainsFunc(x.File.Watches, func(w params.Watch) bool { return w.Session == x.Session && len(w.CPUs) > 1 && parted(w) })
+func (x *Experiment) moves() bool { return len(x.moving()) > 0 }
+
+// moving are the watches of these workers.
+func (x *Experiment) moving() []params.Watch {
+	return lists.Filter(x.File.Watches, func(w params.Watch) bool { return w.Session == x.Session && len(w.CPUs) > 1 && parted(w) })
 }
 
 // frequent is the share of workers' most frequent state, the least over all workers.
 func (x *Experiment) frequent() float64 {
 	least := 1.
-	for _, w := range x.File.Watches {
-		if w.Session == x.Session && len(w.CPUs) > 1 && parted(w) {
-			least = min(least, slices.MaxFunc(w.States, func(a, b params.State) int { return cmp.Compare(a.Share, b.Share) }).Share)
-		}
+	for _, w := range x.moving() {
+		least = min(least, lists.Most(w.States, func(s params.State) float64 { return s.Share }))
 	}
 	return least
 }

@@ -274,11 +274,9 @@ func (r *run) watched(v *Visit) {
 
 // withProbes adds visits of the probes at the beginning, the middle and the end.
 func (r *run) withProbes(visits []Visit) []Visit {
-	var probes []Visit
-	for _, i := range r.Probes {
-		v := r.visitOf(i)
-		v.Probe = true
-		probes = append(probes, v)
+	probes := lists.Map(r.Probes, r.visitOf)
+	for i := range probes {
+		probes[i].Probe = true
 	}
 	half := len(visits) / 2
 	return slices.Concat(probes, visits[:half], probes, visits[half:], probes)

@@ -132,7 +132,8 @@ func serve(ctx context.Context, o Order, journal io.Writer, open Open, now func(
 		case ctx.Err() != nil:
 			return nil
 		case err != nil:
-			return s.fail(err)
+			_, refused := errors.AsType[RefusedError](err)
+			return errors.Join(err, s.put(entry{Error: err.Error(), Refused: refused}))
 		}
 		choose.took(i, reading)
 		if err := s.found(i, reading); err != nil {
@@ -163,12 +164,6 @@ func (s *service) put(e entry) error {
 		s.unwritten = fmt.Errorf("%w: %w", errJournal, err)
 	}
 	return s.unwritten
-}
-
-// fail puts an error into the journal.
-func (s *service) fail(err error) error {
-	var refused RefusedError
-	return errors.Join(err, s.put(entry{Error: err.Error(), Refused: errors.As(err, &refused)}))
 }
 
 // leastTime is a lower bound of all times of a cell, in ns: a terabyte a second. A smaller hint comes

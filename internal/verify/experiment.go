@@ -367,14 +367,12 @@ func (e *Experiment) source(free int64) (err error) {
 	}
 	if e.engine, err = sweep.Experiment(e.File, e.machine, 0); e.schedules.Single {
 		e.engine.Probes = nil
-		e.engine.Cells = slices.DeleteFunc(e.engine.Cells, func(c engine.Cell) bool { return ofSegments(c.Key) })
+		ofSegments := []params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.ExchangeCell, params.PRTTCell}
+		e.engine.Cells = slices.DeleteFunc(e.engine.Cells, func(c engine.Cell) bool {
+			return slices.Contains(ofSegments, c.Kind) && c.Transport == params.InSegments
+		})
 	}
 	return err
-}
-
-// ofSegments reports whether a cell concerns segmented messages alone.
-func ofSegments(k params.Key) bool {
-	return slices.Contains([]params.Kind{params.TransferCell, params.NullCell, params.MessageCell, params.ExchangeCell, params.PRTTCell}, k.Kind) && k.Transport == params.InSegments
 }
 
 // unmeasured are the cells without samples.

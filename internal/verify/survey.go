@@ -116,36 +116,28 @@ func (r schedules) Cells(*numa.Machine) (cells []engine.Cell, warnings []error, 
 }
 
 // Open prepares for samples.
-func (r schedules) Open(b *engine.Bench) (engine.Sampler, error) {
+func (r schedules) Open(b *engine.Bench) (engine.Sampler, error) { return engine.On(b, r.sample), nil }
+
+func (r schedules) sample(ctx context.Context, b *engine.Bench, k params.Key, hint float64) (engine.Reading, error) {
 	o, err := reduce.Lookup(r.Operator)
-	return &sampler{r, engine.OnBench{Bench: b}, o}, err
-}
-
-type sampler struct {
-	schedules
-	engine.OnBench
-	operator reduce.Operator
-}
-
-func (s *sampler) Sample(ctx context.Context, k params.Key, hint float64) (engine.Reading, error) {
-	c, err := s.caseOf(k, s.operator.Element)
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	place, err := s.Machine.PlaceFrom(s.FirstCPU, numa.Local, k.Tau)
+	c, err := r.caseOf(k, o.Element)
 	if err != nil {
 		return engine.Reading{}, err
 	}
-	work := setups.Collective{Schedule: c.Schedule, Segments: s.Segments, SegmentBytes: s.SegmentBytes, Operator: &s.operator}
+	place, err := b.Machine.PlaceFrom(b.FirstCPU, numa.Local, k.Tau)
+	if err != nil {
+		return engine.Reading{}, err
+	}
+	work := setups.Collective{Schedule: c.Schedule, Segments: r.Segments, SegmentBytes: r.SegmentBytes, Operator: &o,
+		Single: r.Single, Rewritten: r.Single && r.Rewritten}
 	if k.OffCache {
-		work.ArenaBytes = s.ArenaBytes[k.Tau]
+		work.ArenaBytes = r.ArenaBytes[k.Tau]
 	}
-	if s.Single {
-		work.Single, work.Rewritten = true, s.Rewritten
-		return s.SampleProcesses(ctx, place, work, hint)
+	if k.OffCache && !r.Single {
+		b.Keep(place, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
 	}
-	if k.OffCache {
-		s.Keep(place, "collectives", 2*int64(work.ArenaBytes)*int64(k.Tau))
-	}
-	return s.OnBench.Sample(ctx, place, work, 1, hint)
+	return b.Sample(ctx, place, work, 1, hint)
 }

@@ -185,7 +185,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if k.OffCache {
 		work.ArenaBytes = max(min(setups.ArenaOf(b.Machine, place, r.ArenaCaches), r.ArenaBytes), 2*k.Bytes)
 	}
-	return b.SampleProcesses(ctx, place, work, hint)
+	return b.Sample(ctx, place, work, 1, hint)
 }
 
 // work is the collective that measures a cell.
