@@ -176,8 +176,10 @@ func (p *parser) read(text string) error {
 		return p.groups(m[1], m[2])
 	}
 	if m := osuType.FindStringSubmatch(text); m != nil && p.of != nil {
-		p.ofType(m[1])
-		return nil
+		if p.sizes, p.benchmark = make(map[[2]int]int), p.of.Name; m[1] != "MPI_CHAR" { // the suite's default
+			p.benchmark += " " + m[1]
+		}
+		return nil // the rows of each data type have all sizes (-T)
 	}
 	if m := osuPairs.FindStringSubmatch(text); m != nil && p.suite == "OSU" {
 		return p.pairs(m[1], m[2])
@@ -301,14 +303,6 @@ func (p *parser) beginOSU(title string) error {
 		}
 	}
 	return nil
-}
-
-// ofType begins the rows of a data type, each of which has all sizes (-T). MPI_CHAR is the suite's default.
-func (p *parser) ofType(name string) {
-	p.sizes, p.benchmark = make(map[[2]int]int), p.of.Name
-	if name != "MPI_CHAR" {
-		p.benchmark += " " + name
-	}
 }
 
 // heading reads a line of column names; it returns false for other lines.

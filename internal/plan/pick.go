@@ -5,8 +5,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/taulop/taulop/mpi"
 )
 
 // A Picker picks the options to time.
@@ -258,7 +256,10 @@ func (p *picking) doubts(cell int) (all []doubt) {
 	all = p.scratch[:0]
 	for i, option := range worth {
 		o := c.Options[option]
-		same := slices.IndexFunc(worth, func(other int) bool { return sameAlgorithm(c.Options[other].Setting, o.Setting) })
+		same := slices.IndexFunc(worth, func(other int) bool {
+			s := c.Options[other].Setting
+			return s.ID == o.Setting.ID && s.Name == o.Setting.Name
+		})
 		d := doubt{log: math.Log(o.Seconds), spread: sigma, common: &p.draws[same%kinds], alone: &p.draws[kinds+i%kinds]}
 		if !(o.Seconds > 0) {
 			d.log, d.spread = math.Log(c.Options[worth[1]].Seconds), unsure
@@ -299,5 +300,3 @@ func (p *picking) expect(cell int) (mean float64) {
 
 // common and alone are the parts of an error that settings of one algorithm share, and do not share.
 var common, alone = math.Sqrt(inCommon), math.Sqrt(1 - inCommon)
-
-func sameAlgorithm(a, b mpi.Setting) bool { return a.ID == b.ID && a.Name == b.Name }

@@ -71,9 +71,7 @@ func newRows(cells []Cell) *rows {
 		p, m                int
 	}
 	r := &rows{cells: cells, at: make([][2]float64, len(cells)), lines: make([][2][]int, len(cells)), place: make([][2]int, len(cells))}
-	var all []int
 	for i := range cells {
-		all = append(all, i)
 		r.at[i] = [2]float64{math.Log2(float64(max(1, cells[i].Bytes))), ofRanks * math.Log2(float64(cells[i].P))}
 	}
 	for dimension := range 2 {
@@ -84,7 +82,7 @@ func newRows(cells []Cell) *rows {
 			}
 			return key{c.Collective, c.Mapping, -1, c.Bytes}
 		}
-		for _, line := range lists.Groups(all, of) {
+		for _, line := range lists.Groups(lists.Indices(len(cells)), of) {
 			slices.SortFunc(line, func(a, b int) int {
 				return cells[a].Bytes - cells[b].Bytes + cells[a].P - cells[b].P
 			})
