@@ -170,11 +170,8 @@ func (c *clock) goesOn(b int) bool {
 }
 
 // lag is the start skew of a round: from the announced moment to the begin of its last worker.
-func (c *clock) lag(b int) (most time.Duration) {
-	for _, w := range c.workers {
-		most = max(most, w.start[b]-c.started[b])
-	}
-	return most
+func (c *clock) lag(b int) time.Duration {
+	return lists.Most(c.workers, func(w *worker) time.Duration { return w.start[b] - c.started[b] })
 }
 
 // measured returns the rounds of the batches that began together. If none did, it returns all
@@ -194,11 +191,7 @@ func (c *clock) measured() (rounds []int, forced bool) {
 
 // took is the time of a round in ns, from the announced moment to the last finish.
 func (c *clock) took(b int) float64 {
-	var last time.Duration
-	for _, w := range c.workers {
-		last = max(last, w.finish[b])
-	}
-	return float64(last - c.started[b])
+	return float64(lists.Most(c.workers, func(w *worker) time.Duration { return w.finish[b] }) - c.started[b])
 }
 
 // times returns the time of a message in each batch, in ns.

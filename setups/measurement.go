@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/taulop/taulop/internal/calls"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/shm"
 )
 
@@ -147,17 +148,11 @@ func (m *measurement) step() bool {
 
 // progress grows while any worker advances.
 func (m *measurement) progress() uint64 {
-	n := m.steps.Load()
-	for _, w := range m.workers {
-		n += m.barrier.Arrived(w.id)
-	}
+	n := m.steps.Load() + lists.Sum(m.posts, (*shm.Post).Progress) + lists.Sum(m.workers, func(w *worker) uint64 { return m.barrier.Arrived(w.id) })
 	for _, c := range m.channels {
 		if c != nil {
 			n += c.Progress()
 		}
-	}
-	for _, p := range m.posts {
-		n += p.Progress()
 	}
 	if m.ring != nil {
 		n += m.ring.Progress()

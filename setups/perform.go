@@ -16,8 +16,8 @@ func (p *performance) measure(w *worker) error {
 		return err
 	}
 	for round := 0; ; round++ {
-		if round%2 == 1 {
-			p.rewrite(w.id, round/2)
+		if input := p.Schedule.Brings(w.id); round%2 == 1 && p.rewrites() && input.Bytes > 0 {
+			lay(p.span(w.id, round/2, input), p.patterns[w.id], p.brought(w.id, round/2)+input.Offset)
 		}
 		times := 1
 		if round == 1 {
@@ -98,15 +98,17 @@ func (p *performance) verify(w *worker) error {
 	return p.checkRuns(w.id)
 }
 
-// checkRuns checks a rank's runs: of runs that used the same place, the last.
+// checkRuns compares a rank's receive buffer with the collective's promise: of runs that used the same place,
+// after the last.
 func (p *performance) checkRuns(id int) error {
-	if p.Null {
-		return nil
-	}
 	runs := p.rounds / 2
-	for run := max(0, runs-p.ranks[id].buffers[collective.Recv].places); run < runs; run++ {
-		if err := p.check(id, run); err != nil {
-			return err
+	for run := max(0, runs-p.ranks[id].buffers[collective.Recv].places); run < runs && !p.Null; run++ {
+		recv := p.whole(id, run, collective.Recv)
+		for _, part := range p.Schedule.Promise(id) {
+			if err := p.checkPart(id, run, recv[:part.Size()], part); err != nil {
+				return err
+			}
+			recv = recv[part.Size():]
 		}
 	}
 	return nil
@@ -231,14 +233,8 @@ func (p *performance) remote(rank, run int, s collective.Span) uintptr {
 	return uintptr(begin) + uintptr(p.ranks[rank].buffers[s.Buffer].at(run)+s.Offset)
 }
 
-// rewrite writes a rank's send data of a run, different bytes from those of the run before.
-func (p *performance) rewrite(id, run int) {
-	if input := p.Schedule.Brings(id); p.rewrites() && input.Bytes > 0 {
-		lay(p.span(id, run, input), p.patterns[id], p.brought(id, run)+input.Offset)
-	}
-}
-
-// rewrites reports whether ranks rewrite their send data. Off cache they need not: it is in memory either way.
+// rewrites reports whether ranks rewrite their send data before each run, with other bytes. Off cache they need
+// not: it is in memory either way.
 func (p *performance) rewrites() bool { return p.Rewritten && p.ArenaBytes == 0 }
 
 func (p *performance) span(rank, run int, s collective.Span) []byte {
@@ -251,18 +247,7 @@ func (p *performance) whole(rank, run int, b collective.Buffer) []byte {
 	return p.span(rank, run, collective.Span{Buffer: b, Bytes: p.ranks[rank].buffers[b].size})
 }
 
-// check compares a rank's receive buffer after a run with the collective's promise.
-func (p *performance) check(id, run int) error {
-	recv := p.whole(id, run, collective.Recv)
-	for _, part := range p.Schedule.Promise(id) {
-		if err := p.checkPart(id, run, recv[:part.Size()], part); err != nil {
-			return err
-		}
-		recv = recv[part.Size():]
-	}
-	return nil
-}
-
+// checkPart compares a part of a rank's receive buffer with the collective's promise.
 func (p *performance) checkPart(id, run int, recv []byte, part collective.Part) error {
 	if part.Reduced {
 		want, in := make([]byte, part.Bytes), make([]byte, part.Bytes)

@@ -37,8 +37,6 @@ const (
 
 func (p purpose) shared() bool { return p <= intermediate }
 
-func (p purpose) onIntermediateNode() bool { return p <= remoteCopies }
-
 // A key identifies a region of a team.
 type key struct {
 	of     purpose
@@ -91,11 +89,14 @@ func patternFrom(pattern []byte, phase int) func([]byte, int) {
 // initialises its own, so that unbound pages lie on the worker's node (first touch); after the
 // measurement fresh regions are unmapped.
 type memory struct {
-	where
-	huge   bool
-	shared *shm.Shared // memory that processes share; nil: workers are threads
-	kept   map[key]*region
-	used   []*region // by the measurement under way
+	workers []numa.Worker
+	huge    bool
+	shared  *shm.Shared // memory that processes share; nil: workers are threads
+	kept    map[key]*region
+	used    []*region // by the measurement under way
+	// Operations that the kernel forbids are tried once.
+	unbound, unverified forbidding
+	unadvised           atomic.Pointer[error]
 }
 
 // region returns a region of n bytes or more, untouched if it is fresh.
@@ -271,13 +272,6 @@ func (m *memory) forget() {
 	}
 }
 
-// where places memory on nodes. It tries an operation that the kernel forbids once.
-type where struct {
-	workers             []numa.Worker
-	unbound, unverified forbidding
-	unadvised           atomic.Pointer[error]
-}
-
 // A forbidding tells whether the kernel forbids an operation.
 type forbidding struct{ atomic.Bool }
 
@@ -295,20 +289,20 @@ func (f *forbidding) unless(operation func() error) error {
 }
 
 // place returns the node and the name of a buffer.
-func (w *where) place(k key) (node int, name string) {
-	if k.of.onIntermediateNode() {
-		return w.workers[k.worker].IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", k.worker)
+func (m *memory) place(k key) (node int, name string) {
+	if k.of <= remoteCopies {
+		return m.workers[k.worker].IntermediateNode, fmt.Sprintf("intermediate buffer of worker %d", k.worker)
 	}
-	return w.workers[k.worker].UserNode, fmt.Sprintf("user buffer of worker %d", k.worker)
+	return m.workers[k.worker].UserNode, fmt.Sprintf("user buffer of worker %d", k.worker)
 }
 
 // settle binds a buffer to its node after its worker has touched it, and fails if a page lies
 // elsewhere and cannot be moved. It does not bind before, because on a full node the kernel
 // kills a process that touches bound memory.
-func (w *where) settle(mem []byte, k key) error {
-	node, name := w.place(k)
-	err := w.verify(mem, node, name)
-	if w.unbound.Load() {
+func (m *memory) settle(mem []byte, k key) error {
+	node, name := m.place(k)
+	err := m.verify(mem, node, name)
+	if m.unbound.Load() {
 		return err
 	}
 	if err == nil {
@@ -317,12 +311,12 @@ func (w *where) settle(mem []byte, k key) error {
 	if err := numa.Move(mem, node); err != nil {
 		return err
 	}
-	return w.verify(mem, node, name)
+	return m.verify(mem, node, name)
 }
 
 // verify fails if a page of touched memory lies elsewhere than on the node.
-func (w *where) verify(mem []byte, node int, name string) error {
-	return w.unverified.unless(func() error { return numa.Verify(mem, node, name) })
+func (m *memory) verify(mem []byte, node int, name string) error {
+	return m.unverified.unless(func() error { return numa.Verify(mem, node, name) })
 }
 
 // Warnings say what is unknown about the place and the pages of the team's memory.
@@ -343,11 +337,6 @@ func (t *Team) Warnings() (warnings []error) {
 // unless Huge.
 func (t *Team) HugeShares() [2]float64 { return t.huge }
 
-// hugeShares asks the kernel about the regions of a trial that has run.
-func (m *memory) hugeShares() [2]float64 {
-	return [2]float64{m.hugeShare(m.used, userBuffer, arena), m.hugeShare(m.used, intermediate)}
-}
-
 // HugeShareOfReads is the share in huge pages of the memory that Passes through an arena and injectors read; 1
 // without any.
 func (t *Team) HugeShareOfReads() float64 {
@@ -357,6 +346,7 @@ func (t *Team) HugeShareOfReads() float64 {
 	return t.memory.hugeShare(slices.Collect(maps.Values(t.memory.kept)), arrayOfPasses, arenaOfLoad)
 }
 
+// hugeShare asks the kernel about regions.
 func (m *memory) hugeShare(regions []*region, purposes ...purpose) float64 {
 	var huge, all int
 	for _, r := range regions {

@@ -91,7 +91,7 @@ func TestRegionsStay(t *testing.T) {
 		{"for something else", key{of: arrayOfPasses, worker: 1}, kept, 5000, false, 1},
 		{"of another size", key{of: userBuffer, worker: 1, bytes: 5000}, kept, 5000, false, 1},
 	} {
-		m := &memory{where: where{workers: team.placement.Workers}, kept: make(map[key]*region)}
+		m := &memory{workers: team.placement.Workers, kept: make(map[key]*region)}
 		get := func(k key, n int) *region {
 			r := must.Get(m.region(k, n, c.life, ones))
 			must.Do(m.touch(k.worker, func() bool { return true }))

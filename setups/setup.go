@@ -15,6 +15,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/printable"
 	"github.com/taulop/taulop/reduce"
 )
@@ -139,13 +140,11 @@ var All = []Setup{Bcast, Ping, Ring}
 
 // Lookup finds a setup by name; its error lists the names.
 func Lookup(name string) (Setup, error) {
-	var names []string
-	for _, s := range append([]Setup{Isolated, Sendrecv, Share}, All...) {
-		if s.Name == name {
-			return s, nil
-		}
-		names = append(names, s.Name)
+	all := append([]Setup{Isolated, Sendrecv, Share}, All...)
+	if s := lists.Find(all, func(s Setup) bool { return s.Name == name }); s != nil {
+		return *s, nil
 	}
+	names := lists.Map(all, func(s Setup) string { return s.Name })
 	return Setup{}, fmt.Errorf("there is no setup %q: use one of %s", name, strings.Join(names, ", "))
 }
 

@@ -107,7 +107,7 @@ func all(pinned <-chan error) (err error) {
 
 // newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
-	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{where: where{workers: p.Workers}, kept: make(map[key]*region)}}
+	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{workers: p.Workers, kept: make(map[key]*region)}}
 	cores := lists.Counts(p.Workers, func(w numa.Worker) int { return w.Core })
 	for id, place := range p.Workers {
 		t.patterns = append(t.patterns, pattern(id))

@@ -49,8 +49,8 @@ func (t *Team) Run(ctx context.Context, tr Trial) ([]float64, error) {
 	if tr.ArenaBytes > 0 {
 		t.down = run.walk.down(run.total())
 	}
-	if t.Huge && !tr.Kept {
-		t.huge = t.memory.hugeShares()
+	if m := &t.memory; t.Huge && !tr.Kept {
+		t.huge = [2]float64{m.hugeShare(m.used, userBuffer, arena), m.hugeShare(m.used, intermediate)}
 	}
 	return run.times(tr.Messages), nil
 }
@@ -200,8 +200,11 @@ func (tr *trial) measure(w *worker) error {
 	user, ends, own := tr.users[w.id], tr.ends(w), tr.own(w.id)
 	at, sent, ok := tr.walk.at(0), 0, true
 	if tr.Setup.shared {
-		if own = tr.own(0); w.id == 0 {
-			tr.layShared()
+		own = tr.own(0)
+		for i, s := range own { // bytes that no worker holds, different ones in each trial
+			if w.id == 0 {
+				lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
+			}
 		}
 	}
 	if tr.ArenaBytes > 0 {
@@ -230,13 +233,6 @@ func (tr *trial) measure(w *worker) error {
 		sent += n
 	}
 	return nil
-}
-
-// layShared fills the shared buffer with bytes that no worker holds, different ones in each trial.
-func (tr *trial) layShared() {
-	for i, s := range tr.own(0) {
-		lay(s, tr.patterns[0], tr.phase+i*tr.SegmentBytes)
-	}
 }
 
 func (tr *trial) verify(w *worker) error {
