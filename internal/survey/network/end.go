@@ -96,10 +96,6 @@ func (e *end) pass(g *gate) {
 	}
 }
 
-func newEnd(f *flow, index, cpu int, g *group, b *budget) *end {
-	return &end{flow: f, index: index, cpu: cpu, group: g, budget: b}
-}
-
 // pin pins the calling goroutine's thread to the end's CPU.
 func (e *end) pin() error { return numa.Pin(e.cpu) }
 

@@ -259,7 +259,8 @@ func (h *Host) carry(c *net.TCPConn, hello hello) error {
 	}()
 	done := make(chan error, 1)
 	go func() { // its thread stays pinned and ends with it
-		done <- serveEnd(newEnd(f, int(hello.Flow), h.CPUs[int(hello.Flow)%len(h.CPUs)], group, h.budget))
+		n := int(hello.Flow)
+		done <- serveEnd(&end{flow: f, index: n, cpu: h.CPUs[n%len(h.CPUs)], group: group, budget: h.budget})
 	}()
 	return <-done
 }

@@ -181,7 +181,7 @@ func (s *sampler) link(ctx context.Context, host, tau int) (*link, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := &lane{end: newEnd(f, i, s.cpus[i%len(s.cpus)], l.group, nil), tasks: make(chan order), done: make(chan struct{}, 1)}
+		w := &lane{end: &end{flow: f, index: i, cpu: s.cpus[i%len(s.cpus)], group: l.group}, tasks: make(chan order), done: make(chan struct{}, 1)}
 		l.lanes = append(l.lanes, w)
 		go w.work()
 	}
