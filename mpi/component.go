@@ -83,10 +83,8 @@ func ReadComponents(r io.Reader, name string) (all []Component, err error) {
 			continue
 		}
 		listed = true
-		for _, c := range components {
-			if c.Name == m[1] {
-				all = append(all, c.Component)
-			}
+		if c, known := ComponentNamed(m[1]); known {
+			all = append(all, c)
 		}
 	}
 	if err := lines.Failed("give what ompi_info prints"); err != nil {
