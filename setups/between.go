@@ -19,8 +19,6 @@ type Between struct {
 	Bytes    int // m
 	From, To Room
 	Layout   *strided.Message
-	Copies   int // in a batch
-	Batches  int // timed, after a round that warms up
 }
 
 // A Room is memory that copies walk through. Its size decides the level: a cache no longer holds a
@@ -34,16 +32,16 @@ type Room struct {
 	Remote bool // on the node of intermediate buffers, not of user buffers
 }
 
-// CopyBetween runs the copies and returns the time of one in each batch, in ns, from the announced
-// start to the last worker's finish. It fails if a copy does not equal its source.
-func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
+// repeat times copies from the announced start to the last worker's finish, after a round that warms up. It
+// fails if a copy does not equal its source.
+func (b Between) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	if b.Tau < 1 || b.Tau > t.Tau() {
 		return nil, fmt.Errorf("%d copies at once need as many workers, there are %d", b.Tau, t.Tau())
 	}
 	t.copied++
-	run := &between{Between: b, patterns: t.patterns}
+	run := &between{Between: b, n: n, patterns: t.patterns}
 	defer run.unmap()
-	if err := run.enlist(t, b.Tau, b.Batches, 1); err != nil {
+	if err := run.enlist(t, b.Tau, batches, 1); err != nil {
 		return nil, err
 	}
 	for w := range b.Tau {
@@ -67,12 +65,13 @@ func (t *Team) CopyBetween(ctx context.Context, b Between) ([]float64, error) {
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
-	return run.times(b.Copies), nil
+	return run.times(n), nil
 }
 
 type between struct {
 	Between
 	measurement
+	n        int      // copies in a batch
 	ends     []pair   // by worker
 	own      [][]byte // by worker: the buffer of packed messages
 	patterns [][]byte
@@ -128,7 +127,7 @@ func (b *between) measure(w *worker) error {
 		own = b.own[w.id]
 	}
 	for i := 0; ; i++ {
-		n := b.Copies
+		n := b.n
 		if i == 0 {
 			n = b.warm(from, to, stride)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/taulop/taulop/strided"
 )
 
-// Copies between rooms of all kinds arrive, trial after trial, or CopyBetween fails.
+// Copies between rooms of all kinds arrive, trial after trial, or a sample fails.
 func TestCopyBetween(t *testing.T) {
 	team := team(t, 2)
 	small, large := []int{128, 4096}, []int{5 << 20, 1 << 20}
@@ -17,15 +17,15 @@ func TestCopyBetween(t *testing.T) {
 		for _, to := range []Room{{Bytes: small}, {Bytes: large}, {Bytes: large, Memory: true}, {Bytes: large, Memory: true, Remote: true}} {
 			for _, m := range []int{1, 1000} {
 				for range 2 {
-					b := Between{Tau: 2, Bytes: m, From: from, To: to, Copies: 700, Batches: 2}
-					if times, err := team.CopyBetween(context.Background(), b); err != nil || len(times) < 1 || !(times[0] > 0) {
+					b := Between{Tau: 2, Bytes: m, From: from, To: to}
+					if times, err := b.repeat(context.Background(), team, 700, 2); err != nil || len(times) < 1 || !(times[0] > 0) {
 						t.Fatalf("%+v: %v, %v", b, times, err)
 					}
 				}
 			}
 		}
 	}
-	if _, err := team.CopyBetween(context.Background(), Between{Tau: 3}); err == nil {
+	if _, err := (Between{Tau: 3}).repeat(context.Background(), team, 1, 1); err == nil {
 		t.Error("two workers made three copies at once")
 	}
 }
@@ -35,8 +35,8 @@ func TestCopyBetween(t *testing.T) {
 func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	team := team(t, 1)
 	room := Room{Bytes: []int{1 << 16}, Memory: true}
-	b := Between{Tau: 1, Bytes: 4096, From: room, To: room, Copies: 64, Batches: 1}
-	must.Get(team.CopyBetween(context.Background(), b))
+	b := Between{Tau: 1, Bytes: 4096, From: room, To: room}
+	must.Get(b.repeat(context.Background(), team, 64, 1))
 	run := &between{Between: b, patterns: team.patterns, ends: []pair{{
 		from: team.memory.kept[key{of: localCopies, side: sending}], to: team.memory.kept[key{of: localCopies, side: receiving}]}}}
 	if err := run.check(0, [2]int{4096, 0}, 16); err != nil {
@@ -47,16 +47,16 @@ func TestCopyBetweenFindsWhatDidNotArrive(t *testing.T) {
 	}
 }
 
-// Packed messages arrive, in cache and off cache, or CopyBetween and RoundTrips fail.
+// Packed messages arrive, in cache and off cache, or a sample fails.
 func TestStridedMessages(t *testing.T) {
 	team := team(t, 2)
 	for _, text := range []string{"64B4S", "64B64S", "4K8S", "4K512S", "1000B24S8E"} {
 		m := must.Get(strided.Parse(text))
 		for _, arena := range []int{0, 1 << 20} {
 			room := Room{Bytes: []int{max(arena, m.Span())}, Memory: arena > 0}
-			b := Between{Tau: 1, Bytes: m.Span(), From: room, To: room, Layout: &m, Copies: 3, Batches: 2}
+			b := Between{Tau: 1, Bytes: m.Span(), From: room, To: room, Layout: &m}
 			for range 2 { // where it stays mapped, the second goes on where the first ended
-				if times, err := team.CopyBetween(context.Background(), b); err != nil || !(times[0] > 0) {
+				if times, err := b.repeat(context.Background(), team, 3, 2); err != nil || !(times[0] > 0) {
 					t.Errorf("%s: %v, %v", text, times, err)
 				}
 			}

@@ -11,9 +11,7 @@ import (
 // Passes are repeated passes of the first worker over an array of its own (usc-hpc-benchmarks-1999,
 // Figs. 6 and 7): timed batches, after an untimed one that warms up. The other workers sleep.
 type Passes struct {
-	Bytes   int // of the array
-	Count   int // passes in a batch
-	Batches int
+	Bytes int // of the array
 	// ArenaBytes > 0: each pass takes the next array of an arena, which stays mapped from call to call.
 	// In an arena larger than the last-level cache, the next array is in no cache.
 	// Otherwise every pass takes the same array, mapped afresh unless mapping would take longer than
@@ -30,15 +28,15 @@ type Passes struct {
 	Check func(array []byte, passes int) error
 }
 
-// Passes runs passes and returns the time of one in each batch, in ns. It fails if mapping fails, if a
-// pass has a wrong result, if ctx ends, or if the worker stops making progress.
-func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
+// repeat fails if mapping fails, if a pass has a wrong result, if ctx ends, or if the worker stops making
+// progress.
+func (p Passes) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
 	if p.ArenaBytes == 0 && p.Bytes >= keptArray {
 		p.ArenaBytes = p.Bytes
 	}
-	run := &passes{Passes: p, found: p.Want}
+	run := &passes{Passes: p, count: n, found: p.Want}
 	defer run.unmap()
-	if err := run.enlist(t, 1, p.Batches, 1); err != nil {
+	if err := run.enlist(t, 1, batches, 1); err != nil {
 		return nil, err
 	}
 	life, bytes := fresh, p.Bytes
@@ -58,7 +56,7 @@ func (t *Team) Passes(ctx context.Context, p Passes) ([]float64, error) {
 	if err := t.run(ctx, run); err != nil {
 		return nil, err
 	}
-	return run.times(p.Count), nil
+	return run.times(n), nil
 }
 
 // keptArray is the size from which on an array stays mapped: an arena of one.
@@ -67,6 +65,7 @@ var keptArray = 256 << 20 // a test has another
 type passes struct {
 	Passes
 	measurement
+	count  int // passes in a batch
 	mem    []byte
 	arena  *region
 	first  int     // offset of the first pass
@@ -85,15 +84,15 @@ func (p *passes) measure(w *worker) error {
 	} else {
 		shm.Reach(p.mem[at:min(len(p.mem), at+p.total()*p.stride())])
 	}
-	for b := range p.Batches + 1 {
+	for b := range p.batches + 1 {
 		p.look(w)
 		p.startAlone(w, b)
 		if p.arena == nil {
-			if got := p.Pass(p.mem, p.Count); got != p.Want {
+			if got := p.Pass(p.mem, p.count); got != p.Want {
 				p.found = got
 			}
 		} else {
-			for range p.Count {
+			for range p.count {
 				if at+p.Bytes > len(p.mem) {
 					at = 0
 				}
@@ -132,7 +131,7 @@ const (
 
 // warm passes over the array until, with the first batch, the caches have taken it in.
 func (p *passes) warm() error {
-	for began := time.Now(); p.warmed+p.Count < warmPasses && time.Since(began) < warmTime; p.warmed++ {
+	for began := time.Now(); p.warmed+p.count < warmPasses && time.Since(began) < warmTime; p.warmed++ {
 		p.Pass(p.mem, 1)
 		if !p.step() {
 			return gaveUp{"its array to be warm"}
@@ -144,7 +143,7 @@ func (p *passes) warm() error {
 // stride is the distance between the beginnings of two arrays of an arena.
 func (p *passes) stride() int { return unitsOf(p.Bytes) * unitBytes }
 
-func (p *passes) total() int { return p.warmed + p.Count*(p.Batches+1) }
+func (p *passes) total() int { return p.warmed + p.count*(p.batches+1) }
 
 // begin is the offset of the first pass: where the last call's passes ended, if all passes fit in from
 // there, so that arrays do not overlap.

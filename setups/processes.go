@@ -342,7 +342,7 @@ func serveWorker(in io.Reader, out io.Writer) error {
 	}
 	shared.Keep()
 	t := newTeam(h.Placement, shm.At[atomic.Bool](head.Bytes(), headStop))
-	t.self, t.memory.shared, t.processes = h.Worker, shared, &processes{shared: shared, head: head}
+	t.memory.shared, t.processes = shared, &processes{shared: shared, head: head}
 	t.restore = quiet(1)
 	w, pinned := t.workers[h.Worker], make(chan error)
 	go w.work(pinned)

@@ -251,16 +251,13 @@ func (t *Team) arenas() (down int) {
 		return t.down
 	}
 	used := lists.Filter(t.memory.used, func(r *region) bool { return r.of == arena })
-	initialises := make(map[int]bool) // by worker
-	for _, r := range used {
-		initialises[r.worker] = initialises[r.worker] || !r.ready
-	}
-	if !slices.Contains(slices.Collect(maps.Values(initialises)), true) {
+	unready := lists.Filter(used, func(r *region) bool { return !r.ready })
+	if len(unready) == 0 {
 		return t.down
 	}
 	t.down = 0
 	for _, r := range used {
-		r.ready = r.ready && initialises[r.worker]
+		r.ready = r.ready && slices.ContainsFunc(unready, func(other *region) bool { return other.worker == r.worker })
 	}
 	return t.down
 }

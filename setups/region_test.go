@@ -230,7 +230,7 @@ func TestOversubscribedTeamsShareNothing(t *testing.T) {
 		trial.ArenaBytes, trial.Kept = 0, true
 		_, errs[1] = team.Run(ctx, trial)
 		_, errs[2] = team.RunCollective(ctx, Collective{Schedule: s, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
-		_, errs[3] = team.CopyBetween(ctx, Between{Tau: tau, Bytes: 1000, From: room, To: room, Copies: 10, Batches: 2})
+		_, errs[3] = Between{Tau: tau, Bytes: 1000, From: room, To: room}.repeat(ctx, team, 10, 2)
 		_, errs[4] = team.RoundTrips(ctx, RoundTrip{N: 1, Bytes: 1000, Segments: 2, SegmentBytes: 512, Runs: 2, ArenaBytes: 1 << 14})
 		return errs
 	}

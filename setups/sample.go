@@ -137,17 +137,7 @@ func (tr Trial) repeat(ctx context.Context, t *Team, n, batches int) ([]float64,
 
 func (b Between) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
 
-func (b Between) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
-	b.Copies, b.Batches = n, batches
-	return t.CopyBetween(ctx, b)
-}
-
 func (p Passes) batch() Batch { return Batch{500 * time.Microsecond, 3, 1, anyTimes} }
-
-func (p Passes) repeat(ctx context.Context, t *Team, n, batches int) ([]float64, error) {
-	p.Count, p.Batches = n, batches
-	return t.Passes(ctx, p)
-}
 
 // batch: each round trip is timed by itself.
 func (rt RoundTrip) batch() Batch { return Batch{0, max(rt.Runs, 1), 1, 1} }

@@ -12,7 +12,6 @@ package setups
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/taulop/taulop/internal/lists"
@@ -198,18 +197,9 @@ func (s Setup) origin(w, tau, n int) int {
 // ones returns the operands of reductions: elements of value 1. Random bytes would be NaNs and
 // denormal numbers, which take far longer.
 func ones(o reduce.Operator) []byte {
-	var one []byte
 	name := strings.TrimSuffix(o.Name, reduce.Scalar)
-	switch name[len(name)-1] {
-	case 'I':
-		one = binary.NativeEndian.AppendUint32(nil, 1)
-	case 'L':
-		one = binary.NativeEndian.AppendUint64(nil, 1)
-	case 'F':
-		one = binary.NativeEndian.AppendUint32(nil, math.Float32bits(1))
-	case 'R':
-		one = binary.NativeEndian.AppendUint64(nil, math.Float64bits(1))
-	}
+	values := map[byte]any{'I': int32(1), 'L': int64(1), 'F': float32(1), 'R': float64(1)}
+	one, _ := binary.Append(nil, binary.NativeEndian, values[name[len(name)-1]]) // of fixed size: no error
 	p := make([]byte, 1<<16)
 	for at := 0; at < len(p); at += o.Element {
 		copy(p[at:], one)

@@ -50,7 +50,6 @@ type Team struct {
 	restore    func()
 
 	processes *processes // nil: workers are threads of this process
-	self      int        // the worker that this process is; noWorker: it has all workers, or none
 }
 
 // stallAfter bounds the time without progress of a run. A worker that lost its CPU gets it back much
@@ -107,7 +106,7 @@ func all(pinned <-chan error) (err error) {
 
 // newTeam returns a team whose workers have not started.
 func newTeam(p numa.Placement, stop *atomic.Bool) *Team {
-	t := &Team{placement: p, stop: stop, stall: stallAfter, self: noWorker, memory: memory{workers: p.Workers, kept: make(map[key]*region)}}
+	t := &Team{placement: p, stop: stop, stall: stallAfter, memory: memory{workers: p.Workers, kept: make(map[key]*region)}}
 	cores := lists.Counts(p.Workers, func(w numa.Worker) int { return w.Core })
 	for id, place := range p.Workers {
 		t.patterns = append(t.patterns, pattern(id))

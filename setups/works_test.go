@@ -32,7 +32,7 @@ func TestPassesAreCounted(t *testing.T) {
 	} {
 		keptArray = c.kept
 		var fewest int
-		p := Passes{Bytes: 1 << 10, Count: 4, Batches: 2, ArenaBytes: c.arena, Laid: c.name,
+		p := Passes{Bytes: 1 << 10, ArenaBytes: c.arena, Laid: c.name,
 			Lay: func(mem []byte, _ int) { clear(mem) },
 			Pass: func(array []byte, times int) float64 {
 				for range times {
@@ -54,7 +54,7 @@ func TestPassesAreCounted(t *testing.T) {
 			}}
 		for range 3 {
 			fewest = 1 << 30
-			times, err := team.Passes(context.Background(), p)
+			times, err := p.repeat(context.Background(), team, 4, 2)
 			if err != nil || len(times) < 1 {
 				t.Fatalf("%s: %v, %v", c.name, times, err)
 			}
