@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -138,36 +137,32 @@ func (c *Cell) Values() (ns []float64) {
 // not cover differences between processes and hours.
 func (c *Cell) Replicates(f *File) fit.Replicates {
 	var r fit.Replicates
-	for launch, ns := range c.byLaunch(f) {
+	c.byLaunch(f, func(launch int32, ns float64) {
 		session := 0
 		if launch != Unlaunched {
 			session = f.Launches[launch].Session
 		}
 		r = with(r, session, ns)
-	}
+	})
 	return r
 }
 
-// byLaunch yields each launch with samples and their median; a sample without a known launch is yielded
+// byLaunch calls each with every launch that has samples and their median; with a sample without a known launch
 // by itself.
-func (c *Cell) byLaunch(f *File) iter.Seq2[int32, float64] {
-	return func(yield func(launch int32, ns float64) bool) {
-		for i := 0; i < len(c.Samples); {
-			launch, ns, end := c.Samples[i].Launch, 0., i+1
-			if launch < 0 || int(launch) >= len(f.Launches) {
-				launch = Unlaunched
-			}
-			for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
-				end++
-			}
-			part := Cell{Samples: c.Samples[i:end]}
-			if ns, i = part.Samples[0].NS, end; len(part.Samples) > 1 {
-				ns = fit.Median(part.Values()).Center
-			}
-			if !yield(launch, ns) {
-				return
-			}
+func (c *Cell) byLaunch(f *File, each func(launch int32, ns float64)) {
+	for i := 0; i < len(c.Samples); {
+		launch, ns, end := c.Samples[i].Launch, c.Samples[i].NS, i+1
+		if launch < 0 || int(launch) >= len(f.Launches) {
+			launch = Unlaunched
 		}
+		for launch != Unlaunched && end < len(c.Samples) && c.Samples[end].Launch == launch {
+			end++
+		}
+		if part := (&Cell{Samples: c.Samples[i:end]}); len(part.Samples) > 1 {
+			ns = fit.Median(part.Values()).Center
+		}
+		each(launch, ns)
+		i = end
 	}
 }
 
@@ -184,16 +179,16 @@ func with(r fit.Replicates, session int, v float64) fit.Replicates {
 // of an hour, on both cells cancel. Samples without a known launch are left out.
 func Paired(f *File, numerator, denominator *Cell) (r fit.Replicates) {
 	divisors := make(map[int32]float64) // by launch
-	for launch, ns := range denominator.byLaunch(f) {
+	denominator.byLaunch(f, func(launch int32, ns float64) {
 		if launch != Unlaunched && ns > 0 {
 			divisors[launch] = ns
 		}
-	}
-	for launch, ns := range numerator.byLaunch(f) {
+	})
+	numerator.byLaunch(f, func(launch int32, ns float64) {
 		if divisor, both := divisors[launch]; both {
 			r = with(r, f.Launches[launch].Session, ns/divisor)
 		}
-	}
+	})
 	return r
 }
 

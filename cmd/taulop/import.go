@@ -317,7 +317,7 @@ func (req *importRequest) readTables(files []string) (tables, timed []*tidy.Tabl
 	switch {
 	case len(tables) == 0:
 		return nil, nil, usagef("%s: tables of collectives alone do not say what a message takes: give one of messages too", printable.List(files))
-	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return len(t.Messages) > 0 }):
+	case !slices.ContainsFunc(tables, func(t *tidy.Table) bool { return t.Points[0].Parameter == params.ChannelMessage }):
 		return nil, nil, usagef("%s: one sender to many, and streams, do not say what a message alone takes: give a table of messages too", printable.List(files))
 	}
 	return tables, timed, nil

@@ -81,10 +81,7 @@ func (l loads) medians() map[load]fit.Estimate {
 // messages.
 func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 	c := &Channel{}
-	messages, streams, ringing := loads{}, loads{}, make(map[ring]loads)
-	for _, r := range rings {
-		ringing[r] = loads{}
-	}
+	messages, streams, ringing := loads{}, loads{}, lists.Map(rings, func(ring) loads { return loads{} })
 	for _, t := range times {
 		ns := 1e3 * t.Microseconds
 		switch {
@@ -100,13 +97,13 @@ func ChannelOf(times []Time, copies Copies) (*Channel, error) {
 		case copies == BetweenNodes:
 			c.leaveOut(t.Benchmark, t.Line, "it is unknown which of its messages go between nodes: run a benchmark of pairs")
 		default:
-			r := rings[slices.IndexFunc(rings, func(r ring) bool { return r.benchmark == t.of.Name })]
-			ringing[r].add(t.Printed, t.P, ns/r.times)
+			i := slices.IndexFunc(rings, func(r ring) bool { return r.benchmark == t.of.Name })
+			ringing[i].add(t.Printed, t.P, ns/rings[i].times)
 		}
 	}
 	oneWay, exchange := messages.medians(), make(map[load]fit.Estimate)
-	for _, r := range slices.Backward(rings) {
-		maps.Copy(exchange, ringing[r].medians())
+	for _, times := range slices.Backward(ringing) {
+		maps.Copy(exchange, times.medians())
 	}
 	unused := fromStreams(oneWay, streams.medians())
 	smallest, alone := math.MaxInt, false

@@ -20,7 +20,7 @@ func WithNetwork(f *params.File, tables, timed []*tidy.Table, cores map[string]i
 	}
 	for _, t := range timed {
 		if between := BetweenNodes(t, f); len(between) > 0 {
-			with, err := tidy.File(append(slices.Clone(tables), &tidy.Table{Name: t.Name, Messages: between}), cores)
+			with, err := tidy.File(append(slices.Clone(tables), &tidy.Table{Name: t.Name, Points: between}), cores)
 			if err != nil {
 				return nil, "", err
 			}
@@ -38,7 +38,7 @@ const OtherNode = "other_node"
 // BetweenNodes are messages between nodes, from collectives of two ranks on two nodes with a forced algorithm
 // of one message. A message's time is the mean over both ranks, which includes start skew: the receiver may
 // have waited for the sender.
-func BetweenNodes(t *tidy.Table, f *params.File) (all []tidy.Message) {
+func BetweenNodes(t *tidy.Table, f *params.File) (all []tidy.Point) {
 	lib, _, _ := mpi.OfHead(t.Head)
 	c := &Comparison{}
 	if err := c.gather(t, lib, f, Choice{P: []int{2}}); err != nil {
@@ -53,7 +53,8 @@ func BetweenNodes(t *tidy.Table, f *params.File) (all []tidy.Message) {
 			continue
 		}
 		if stage := s.Blocks[0].Stages[0]; !stage.Reduce && stage.Shape[0] == (collective.Batch{Count: 1, Bytes: cell.Bytes}) {
-			all = append(all, tidy.Message{Line: cell.Line, Level: OtherNode, From: -1, To: -1, Bytes: cell.Bytes, NS: cell.Time.Mean})
+			times := tidy.Times{Mean: cell.Time.Mean, Most: cell.Time.Mean}
+			all = append(all, tidy.Point{Line: cell.Line, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: cell.Bytes, Times: times})
 		}
 	}
 	return all

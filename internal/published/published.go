@@ -426,11 +426,9 @@ func timed(lib *mpi.Library, of *collective.Collective, setting mpi.Setting, cal
 	}
 	s.Between = new(*s)
 	if of != collective.Barrier {
-		barrier, known := lib.Own(collective.Barrier, call.P, 1, 0)
-		if !known {
-			s.Between, err = collective.Barrier.DefaultAlgorithm().Schedule(collective.Call{P: call.P})
-		} else {
-			s.Between, err = lib.Schedule(collective.Barrier, barrier, collective.Call{P: call.P})
+		alone := collective.Call{P: call.P}
+		if s.Between, err = lib.Schedule(collective.Barrier, mpi.Setting{}, alone); err != nil { // the library's is not known
+			s.Between, err = collective.Barrier.DefaultAlgorithm().Schedule(alone)
 		}
 	}
 	return s, err

@@ -233,7 +233,7 @@ allreduce	3	node	2	2	1024	9	9
 bcast	1	node	4	2	8	9	9
 `)
 	all := BetweenNodes(table, f)
-	if len(all) != 2 || all[0] != (tidy.Message{Line: 3, Level: OtherNode, From: -1, To: -1, Bytes: 8, NS: 1500}) || all[1].Bytes != 1024 || all[1].NS != 2500 {
+	if len(all) != 2 || all[0] != (tidy.Point{Line: 3, Level: OtherNode, Parameter: params.ChannelMessage, Tau: 1, From: -1, To: -1, Bytes: 8, Times: tidy.Times{Mean: 1500, Most: 1500}}) || all[1].Bytes != 1024 || all[1].Mean != 2500 {
 		t.Errorf("%+v", all)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/taulop/taulop/fit"
@@ -33,26 +32,15 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 	f.Provenance.Online = mapping.Cores(levels)
 	f.Provenance.Allowed = f.Provenance.Online
 	times := make(map[params.Key][]float64)
-	add := func(level, parameter string, tau, bytes int, ns float64) {
-		if !math.IsNaN(ns) {
-			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: tau, Bytes: bytes, Variant: params.Parameter{Of: level, Name: parameter}}
-			times[key] = append(times[key], ns)
-		}
-	}
 	lacking := 0
 	for _, t := range tables {
-		for _, m := range t.Messages {
-			add(m.Level, params.ChannelMessage, 1, m.Bytes, m.NS)
-		}
-		for _, r := range t.Fanouts {
-			slowest, recorded := r.Slowest()
+		for _, p := range t.Points {
+			ns, recorded := p.Slowest()
 			if !recorded {
 				lacking++
 			}
-			add(r.Level, params.ChannelFanout, r.P-1, r.Bytes, slowest)
-		}
-		for _, s := range t.Streams {
-			add(s.Level, params.ChannelGap, s.Pairs, s.Bytes, s.Gap)
+			key := params.Key{Kind: params.ChannelCell, Placement: params.Published, Tau: p.Tau, Bytes: p.Bytes, Variant: params.Parameter{Of: p.Level, Name: p.Parameter}}
+			times[key] = append(times[key], ns)
 		}
 		f.Provenance.Published = lists.Unique(append(f.Provenance.Published, lists.Map(t.Head, printable.Text)...))
 	}
@@ -61,7 +49,7 @@ func File(tables []*Table, given map[string]int) (*params.File, error) {
 	}
 	for _, l := range levels {
 		if !slices.ContainsFunc(tables, func(t *Table) bool {
-			return slices.ContainsFunc(t.Messages, func(m Message) bool { return m.Level == l.Name })
+			return slices.ContainsFunc(t.Points, func(p Point) bool { return p.Level == l.Name && p.Parameter == params.ChannelMessage })
 		}) {
 			f.Warn(fmt.Errorf("level %s has no messages of one rank to another: predictions that need them are left out", l.Name))
 		}

@@ -27,35 +27,19 @@ type Table struct {
 	Head    []string // lines that begin with #, without it
 	Machine string   // from the column machine, or the line "machine:" of the head; "": unknown
 
-	Messages    []Message
-	Fanouts     []Fanout
-	Streams     []Stream
+	Points      []Point
 	Collectives []Collective
 }
 
-// A Message is the one-way time of a message between two cores.
-type Message struct {
-	Line     int
-	Level    string
-	From, To int // cores, numbered within their nodes; −1: not recorded
-	Bytes    int
-	NS       float64
-}
-
-// A Fanout is the time in which one rank sends a message to P−1 others at one level, one after another.
-type Fanout struct {
-	Level string
-	P     int
-	Bytes int
-	Times
-}
-
-// A Stream is the gap between messages of a pair of ranks while several pairs send as fast as they can.
-type Stream struct {
-	Level string
-	Pairs int
-	Bytes int
-	Gap   float64 // ns
+// A Point is the time of messages between ranks at a level.
+type Point struct {
+	Line      int
+	Level     string
+	Parameter string // params.ChannelMessage, ChannelFanout or ChannelGap
+	Tau       int    // ranks that are sent to, or pairs
+	From, To  int    // of a message: cores, numbered within their nodes; −1: not recorded
+	Bytes     int
+	Times     // both the same but of a fan-out
 }
 
 // A Collective is the time of a collective.
@@ -268,20 +252,20 @@ var layouts = []layout{
 		t.Collectives = append(t.Collectives, c)
 	}},
 	{[]string{"level", "pairs", "m_bytes", "us_per_message"}, func(t *Table, r *row) {
-		t.Streams = append(t.Streams, Stream{r.level(), r.count("pairs", 1, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.time("us_per_message", true)})
+		t.Points = append(t.Points, Point{r.line, r.level(), params.ChannelGap, r.count("pairs", 1, maxRanks), -1, -1, r.count("m_bytes", 0, params.MostBytes), r.alike("us_per_message")})
 	}},
 	{[]string{"level", "P", "m_bytes", "latency_us"}, func(t *Table, r *row) {
-		t.Fanouts = append(t.Fanouts, Fanout{r.level(), r.count("P", 2, maxRanks), r.count("m_bytes", 0, params.MostBytes), r.times()})
+		t.Points = append(t.Points, Point{r.line, r.level(), params.ChannelFanout, r.count("P", 2, maxRanks) - 1, -1, -1, r.count("m_bytes", 0, params.MostBytes), r.times()})
 	}},
 	{[]string{"level", "m_bytes", "latency_us"}, func(t *Table, r *row) {
-		m := Message{r.line, r.level(), r.optional("src_core"), r.optional("dst_core"), r.count("m_bytes", 0, params.MostBytes), r.time("latency_us", true)}
+		m := Point{r.line, r.level(), params.ChannelMessage, 1, r.optional("src_core"), r.optional("dst_core"), r.count("m_bytes", 0, params.MostBytes), r.alike("latency_us")}
 		if r.err == nil && (m.From < 0) != (m.To < 0) {
 			r.fail("one of src_core and dst_core is -: give both, or neither")
 		}
-		if r.err == nil && m.NS == 0 {
+		if r.err == nil && m.Mean == 0 {
 			r.fail("latency_us is 0, which is no time of a message: leave the row out")
 		}
-		t.Messages = append(t.Messages, m)
+		t.Points = append(t.Points, m)
 	}},
 }
 
@@ -388,6 +372,12 @@ func (r *row) time(column string, must bool) float64 {
 		r.fail("%s is %.40q: give a time in µs, a number from 0", column, text)
 	}
 	return math.Round(us*1e9) / 1e6 // without rounding errors of a product: 0.14 is 140
+}
+
+// alike are Times of one column.
+func (r *row) alike(column string) Times {
+	ns := r.time(column, true)
+	return Times{ns, ns}
 }
 
 // times reads Times. A slowest rank below the mean is an error, except for cut digits: 1 % and 10 ns.

@@ -28,16 +28,16 @@ func readFile(t testing.TB, name string) *Table {
 
 func TestRead(t *testing.T) {
 	m := read(t, "\ufeff"+strings.ReplaceAll(string(must.Get(os.ReadFile("testdata/messages.tsv"))), "\n", "\r\n"))
-	if len(m.Head) != 2 || m.Head[1] != "a comment" || len(m.Messages) != 6 {
-		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Messages))
+	if len(m.Head) != 2 || m.Head[1] != "a comment" || len(m.Points) != 6 {
+		t.Fatalf("%d lines of head, %d messages", len(m.Head), len(m.Points))
 	}
-	if got := m.Messages[3]; got != (Message{7, "same_socket", 0, 3, 1024, 1250}) {
+	if got := m.Points[3]; got != (Point{7, "same_socket", params.ChannelMessage, 1, 0, 3, 1024, Times{1250, 1250}}) {
 		t.Errorf("%+v", got)
 	}
-	if got := readFile(t, "fanouts").Fanouts[1]; got.P != 4 || got.Most != 700 {
+	if got := readFile(t, "fanouts").Points[1]; got.Tau != 3 || got.Most != 700 {
 		t.Errorf("%+v", got)
 	}
-	if got := readFile(t, "streams").Streams[0]; got != (Stream{"other_node", 4, 1, 500}) {
+	if got := readFile(t, "streams").Points[0]; got.Level != "other_node" || got.Tau != 4 || got.Bytes != 1 || got.Times != (Times{500, 500}) {
 		t.Errorf("%+v", got)
 	}
 	c := readFile(t, "collectives").Collectives
@@ -221,7 +221,7 @@ func TestReadOfMachine(t *testing.T) {
 	const several = "level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\nsocket\tB\t1\t2\nsocket\tC\t1\t3\nsocket\tB\t2\t4\n"
 	for machine, want := range map[string][]float64{"a": {1000}, "B": {2000, 4000}, "C": {3000}} {
 		table := must.Get(Read(strings.NewReader(several), "t.tsv", machine))
-		got := lists.Map(table.Messages, func(m Message) float64 { return m.NS })
+		got := lists.Map(table.Points, func(m Point) float64 { return m.Mean })
 		if !slices.Equal(got, want) || !strings.EqualFold(table.Machine, machine) {
 			t.Errorf("%s: %v of %s, want %v", machine, got, table.Machine, want)
 		}
@@ -229,7 +229,7 @@ func TestReadOfMachine(t *testing.T) {
 	if _, err := Read(strings.NewReader(several), "t.tsv", "D"); err == nil || !strings.Contains(err.Error(), `none of "D"`) {
 		t.Error(err)
 	}
-	if table, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Messages) != 1 {
+	if table, err := Read(strings.NewReader("level\tmachine\tm_bytes\tlatency_us\nsocket\tA\t1\t1\n"), "t.tsv", "mine"); err != nil || len(table.Points) != 1 {
 		t.Error(err)
 	}
 }

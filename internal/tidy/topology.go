@@ -20,7 +20,7 @@ type topology struct {
 	names  []string // of levels, the closest first
 	within int      // number of levels within a node, the first ones
 	level  map[string]int
-	pairs  []Message      // messages with cores, within a node
+	pairs  []Point        // messages with cores, within a node
 	head   map[int]int    // by unit: number of cores that share it, from heads
 	given  map[string]int // by level: number of consecutive cores that share it
 }
@@ -46,7 +46,7 @@ func levelsOf(tables []*Table, given map[string]int) (numa.Levels, error) {
 	}
 	for _, table := range tables {
 		t.read(table.Head)
-		for _, m := range table.Messages {
+		for _, m := range table.Points {
 			if m.From >= 0 && t.level[m.Level] < t.within {
 				t.pairs = append(t.pairs, m)
 			}
@@ -86,37 +86,23 @@ func (t *topology) spelt(name string) (level string, known bool) {
 // order finds the levels and sorts them: by the meaning of their names, or by the time of the shortest
 // message if a name has none. It fails for more than maxLevels.
 func (t *topology) order(tables []*Table) error {
-	shortest := make(map[string]map[int][]float64)
-	add := func(level string, m int, ns float64) {
-		if shortest[level] == nil {
-			shortest[level] = make(map[int][]float64)
-		}
-		shortest[level][m] = append(shortest[level][m], ns)
+	all := lists.Concat(tables, func(t *Table) []Point { return t.Points })
+	time := make(map[string]float64) // by level: of its shortest messages
+	for _, points := range lists.Groups(all, func(p Point) string { return p.Level }) {
+		least := slices.Min(lists.Map(points, func(p Point) int { return p.Bytes }))
+		shortest := lists.Filter(points, func(p Point) bool { return p.Bytes == least })
+		time[points[0].Level] = fit.Median(lists.Map(shortest, func(p Point) float64 { return p.Mean })).Center
 	}
-	for _, table := range tables {
-		for _, m := range table.Messages {
-			add(m.Level, m.Bytes, m.NS)
-		}
-		for _, f := range table.Fanouts {
-			add(f.Level, f.Bytes, f.Mean)
-		}
-		for _, s := range table.Streams {
-			add(s.Level, s.Bytes, s.Gap)
-		}
-	}
-	time := func(level string) float64 {
-		return fit.Median(shortest[level][slices.Min(slices.Collect(maps.Keys(shortest[level])))]).Center
-	}
-	if t.names = slices.Sorted(maps.Keys(shortest)); len(t.names) > maxLevels {
+	if t.names = slices.Sorted(maps.Keys(time)); len(t.names) > maxLevels {
 		return fmt.Errorf("rows are of %d levels, such as %s and %s: a machine has at most %d", len(t.names), t.names[0], t.names[1], maxLevels)
 	}
 	known := !slices.ContainsFunc(t.names, func(name string) bool { return relationOf(name).unit < 0 })
 	slices.SortStableFunc(t.names, func(a, b string) int {
 		ra, rb := relationOf(a), relationOf(b)
 		if known || ra.between() || rb.between() {
-			return cmp.Or(ra.order()-rb.order(), cmp.Compare(time(a), time(b)))
+			return cmp.Or(ra.order()-rb.order(), cmp.Compare(time[a], time[b]))
 		}
-		return cmp.Compare(time(a), time(b))
+		return cmp.Compare(time[a], time[b])
 	})
 	for i, name := range t.names {
 		if t.level[name] = i; !relationOf(name).between() {
@@ -265,7 +251,7 @@ func (t *topology) check(levels numa.Levels) error {
 // groups are the levels' groups by pairs of cores: the connected components of pairs at the level or closer,
 // by union-find. Cores without pairs are in groups like the largest one.
 func (t *topology) groups() (numa.Levels, error) {
-	measured := lists.Rising(lists.Concat(t.pairs, func(m Message) []int { return []int{m.From, m.To} }))
+	measured := lists.Rising(lists.Concat(t.pairs, func(m Point) []int { return []int{m.From, m.To} }))
 	parent := lists.Indices(slices.Max(measured) + 1)
 	root := func(core int) int {
 		for parent[core] != core {

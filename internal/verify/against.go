@@ -192,7 +192,7 @@ func (a Against) predict(row *Compared, kind mpibench.Kind) error {
 		if err := a.algorithm(row, &one, mpi.Algorithm{Collective: c, Textbook: other}); err != nil {
 			return err
 		}
-		if its, made := of(one.Models, Full); made && math.Abs(its.Error) < least {
+		if its := of(one.Models, Full); its != nil && math.Abs(its.Error) < least {
 			row.Nearest, least = &one, math.Abs(its.Error)
 		}
 	}
@@ -269,8 +269,7 @@ func AgainstMeans(rows []Compared) []AgainstMean {
 // meanError is the mean of a model's absolute errors.
 func meanError(rows []Compared, name string, candidate func(Compared) *Candidate) (mean float64) {
 	for _, r := range rows {
-		p, _ := of(candidate(r).Models, name)
-		mean += math.Abs(p.Error)
+		mean += math.Abs(of(candidate(r).Models, name).Error)
 	}
 	return mean / float64(len(rows))
 }

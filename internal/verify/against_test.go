@@ -138,8 +138,8 @@ func TestAgainstKnowsZeros(t *testing.T) {
 		{Benchmark: "Bcast", Kind: "bcast", P: 4, Bytes: 4096, Microseconds: 1},
 	}))
 	for i, r := range rows {
-		_, full := of(r.Predicted.Models, Full)
-		_, lognp := of(r.Predicted.Models, "log_nP")
+		_, full := found(r.Predicted.Models, Full)
+		_, lognp := found(r.Predicted.Models, "log_nP")
 		if known := i == 2; full != known || !lognp || (r.Nearest != nil) != known {
 			t.Errorf("%s, m = %d: %+v, nearest %+v", r.Benchmark, r.Bytes, r.Predicted, r.Nearest)
 		}

@@ -95,8 +95,8 @@ func errorsOf(rows []Row, name string) Errors {
 	var sizes []size
 	total := 0.
 	for _, r := range rows {
-		p, made := of(r.Predicted, name)
-		if !made {
+		p := of(r.Predicted, name)
+		if p == nil {
 			continue
 		}
 		weight := cmp.Or(r.State.Share, 1)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/taulop/taulop/collective"
 	"github.com/taulop/taulop/fit"
+	"github.com/taulop/taulop/internal/lists"
 	"github.com/taulop/taulop/internal/survey/cma"
 	"github.com/taulop/taulop/internal/survey/transfers"
 	"github.com/taulop/taulop/internal/view"
@@ -50,13 +51,9 @@ func (p Prediction) beside(measured float64) Prediction {
 	return p
 }
 
-// of is a model's prediction, if there is one.
-func of(ps []Prediction, name string) (Prediction, bool) {
-	i := slices.IndexFunc(ps, func(p Prediction) bool { return p.Model == name })
-	if i < 0 {
-		return Prediction{}, false
-	}
-	return ps[i], true
+// of is a model's prediction; nil if there is none.
+func of(ps []Prediction, name string) *Prediction {
+	return lists.Find(ps, func(p Prediction) bool { return p.Model == name })
 }
 
 // predict are the models' predictions for a schedule, with errors relative to measured, in ns. lacking

@@ -55,8 +55,8 @@ func Overheads(f *params.File, c model.Choice, times []mpibench.Time) error {
 func overheadsOf(a *Against, c model.Choice, rows []Compared, tau int) (cells []params.Cell) {
 	first := make(map[mpi.Way]*params.Cell)
 	for _, row := range rows {
-		predicted, made := of(row.Predicted.Models, Full)
-		if !made {
+		predicted := of(row.Predicted.Models, Full)
+		if predicted == nil {
 			continue
 		}
 		way := c.As.Of(row.Bytes)

@@ -254,8 +254,7 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 	}
 	tests := lists.Filter(rows, func(r PatternRow) bool { return !r.Fitted })
 	median := func(of []PatternRow, value func(PatternRow) float64) float64 {
-		values := lists.Map(of, value)
-		return fit.Median(values).Center
+		return fit.Median(lists.Map(of, value)).Center
 	}
 	for _, members := range lists.Groups(tests, func(r PatternRow) group { return group{patternKey{r.Pattern, r.P, r.OffCache}, r.Bytes} }) {
 		first := members[0]
@@ -269,19 +268,13 @@ func Tested(rows []PatternRow) (tested []PatternRow, variants []int) {
 			t.Measured.Hi = median(members, func(r PatternRow) float64 { return r.Measured.Hi })
 		}
 		for _, name := range PatternModels {
-			made := 0
-			p := Prediction{Model: name}
-			p.Ns = median(members, func(r PatternRow) float64 {
-				its, there := of(r.Predicted, name)
-				if there {
-					made++
-				}
-				p.Extrapolated = p.Extrapolated || its.Extrapolated
-				return its.Ns
-			})
-			if made == len(members) {
-				t.Predicted = append(t.Predicted, p.beside(t.Measured.Center))
+			its := lists.Map(members, func(r PatternRow) *Prediction { return of(r.Predicted, name) })
+			if slices.Contains(its, nil) {
+				continue
 			}
+			ns := fit.Median(lists.Map(its, func(p *Prediction) float64 { return p.Ns })).Center
+			beyond := slices.ContainsFunc(its, func(p *Prediction) bool { return p.Extrapolated })
+			t.Predicted = append(t.Predicted, Prediction{Model: name, Ns: ns, Extrapolated: beyond}.beside(t.Measured.Center))
 		}
 		tested, variants = append(tested, t), append(variants, len(members))
 	}

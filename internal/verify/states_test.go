@@ -49,7 +49,7 @@ func TestExperimentMoves(t *testing.T) {
 	}
 	var times []float64 // of messages of 24000 bytes
 	for _, r := range doc.Rows {
-		full, made := of(r.Predicted, Full)
+		full, made := found(r.Predicted, Full)
 		if !made || math.Abs(full.Error) > 0.05 || !(r.State.NS > 0) || !r.Measured.Known() {
 			t.Errorf("%s, P = %d, m = %d in %+v: measured %v, %+v", r.Name, r.P, r.Bytes, r.State, r.Measured, full)
 		}
@@ -107,7 +107,7 @@ func TestExperimentMoves(t *testing.T) {
 			if r.State.NS > 120 {
 				far = 1
 			}
-			if p, made := of(r.Predicted, Session); made != tt.made[far] || made && math.Abs(p.Error) > 0.05 {
+			if p, made := found(r.Predicted, Session); made != tt.made[far] || made && math.Abs(p.Error) > 0.05 {
 				t.Errorf("%s in %+v: %+v", r.Name, r.State, r.Predicted)
 			}
 		}
