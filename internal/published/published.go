@@ -265,9 +265,9 @@ func nodesOf(f *params.File, cell *Cell) (int, error) {
 	cores := f.Provenance.Online.Len()
 	switch {
 	case strings.HasSuffix(strings.ToLower(cell.Mapping), "node"):
-		return 1, errNodes
+		return 1, errors.New("the number of nodes of ranks that were mapped by node is unknown: add the column nodes")
 	case cores == 0:
-		return 1, errNoCores
+		return 1, errors.New("the number of nodes is unknown, and so is the number of cores of a node: add the column nodes")
 	}
 	return (cell.P + cores - 1) / cores, nil
 }
@@ -354,20 +354,10 @@ type costed struct {
 	err error
 }
 
-var (
-	errNodes   = errors.New("the number of nodes of ranks that were mapped by node is unknown: add the column nodes")
-	errNoCores = errors.New("the number of nodes is unknown, and so is the number of cores of a node: add the column nodes")
-	errOwn     = errors.New("the library's own choice of an algorithm is unknown: give a table of algorithms that were forced")
-	errUnnamed = errors.New("the library's own choice of an algorithm is unknown: name the library and its version in a comment of the table, such as # Open MPI 4.1.5")
-	errNothing = errors.New("0 is no time to compare with")
-	errOneRank = errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")
-	errUnknown = errors.New("parameters have a time of 0 for it, or less")
-)
-
 // predict predicts the time of a cell.
 func (p *predictors) predict(cell *Cell) error {
 	if measured, _ := cell.Time.Compared(); !(measured > 0) {
-		return errNothing
+		return errors.New("0 is no time to compare with")
 	}
 	of, setting := collective.Named(cell.Collective), cell.Setting
 	if setting.Own() {
@@ -377,9 +367,9 @@ func (p *predictors) predict(cell *Cell) error {
 		}
 		switch {
 		case !known && !p.named:
-			return errUnnamed
+			return errors.New("the library's own choice of an algorithm is unknown: name the library and its version in a comment of the table, such as # Open MPI 4.1.5")
 		case !known:
-			return errOwn
+			return errors.New("the library's own choice of an algorithm is unknown: give a table of algorithms that were forced")
 		}
 		cell.Taken = &setting
 	}
@@ -408,9 +398,9 @@ func (p *predictors) predict(cell *Cell) error {
 	case cost.err != nil:
 		return cost.err
 	case cost.Seconds == 0 && cell.P == 1:
-		return errOneRank
+		return errors.New("one rank sends nothing, and takes no time in the model: give rows of two ranks or more")
 	case cost.Unknown || !(cost.Seconds > 0) || math.IsInf(cost.Seconds, 0):
-		return errUnknown
+		return errors.New("parameters have a time of 0 for it, or less")
 	}
 	cell.Extrapolated, cell.Spread = cost.Extrapolated, cost.Spread
 	cell.Predicted = &Ranks{Slowest: cost.Seconds * 1e9, Mean: cost.Mean * 1e9}

@@ -106,16 +106,16 @@ func TestOwnChoiceOfUnknownMapping(t *testing.T) {
 	if c.Cells[0].Predicted == nil || c.Cells[0].Taken.String() != "3 recursive_doubling" {
 		t.Errorf("%+v", c.Cells[0])
 	}
-	if got := c.Cells[1].LeftOut; got != errOneRank.Error() {
+	if got := c.Cells[1].LeftOut; !strings.HasPrefix(got, "one rank sends nothing") {
 		t.Errorf("one rank is left out for %q", got)
 	}
 	if !slices.Contains(c.Warnings, placedInBlocks) || len(c.ByP()) != 1 || c.All()[0].Cells != 1 {
 		t.Errorf("warnings %q, by P %+v", c.Warnings, c.ByP())
 	}
-	if c = must.Get(Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{})); c.Cells[0].LeftOut != errOwn.Error() {
+	if c = must.Get(Compare(tableOf(t, "# MPICH 4.0, OSU\n"+rows), f, model.Choice{}, Choice{})); !strings.HasSuffix(c.Cells[0].LeftOut, "give a table of algorithms that were forced") {
 		t.Errorf("MPICH's own choice: %+v", c)
 	}
-	if c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})); c.Cells[0].LeftOut != errUnnamed.Error() {
+	if c = must.Get(Compare(tableOf(t, rows), f, model.Choice{}, Choice{})); !strings.HasSuffix(c.Cells[0].LeftOut, "such as # Open MPI 4.1.5") {
 		t.Errorf("the own choice of an unknown library: %+v", c)
 	}
 }
@@ -130,7 +130,7 @@ func TestUnknownNodes(t *testing.T) {
 			t.Errorf("%+v, want %d nodes", cell, want)
 		}
 	}
-	if c.Cells[2].LeftOut != errNodes.Error() || !slices.Contains(c.Warnings, onFewNodes) {
+	if !strings.HasPrefix(c.Cells[2].LeftOut, "the number of nodes of ranks that were mapped by node is unknown") || !slices.Contains(c.Warnings, onFewNodes) {
 		t.Errorf("%+v, warnings %q", c.Cells[2], c.Warnings)
 	}
 }

@@ -130,7 +130,7 @@ func (e *Experiment) model(name, source string, f *params.File, c model.Choice) 
 		}
 		if err != nil {
 			if source == "" && len(e.unmeasured()) > 0 {
-				err = errUnswept
+				err = errors.New("the sweep had no time for what is needed")
 			}
 			m.lacking = fmt.Errorf("%s has nothing %s: %s%w", name, view.Cache(c.OffCache), source, err)
 			m.Given += fmt.Sprintf("nothing %s: %v; ", view.Cache(c.OffCache), err)
@@ -219,9 +219,3 @@ func withTaus(f *params.File, taus []int) *params.File {
 	})
 	return &g
 }
-
-// Reasons for missing predictions, where no model gives one.
-var (
-	errUnswept = errors.New("the sweep had no time for what is needed")
-	errNoTimes = errors.New("the times that are needed are 0 or were not measured: sweep anew")
-)

@@ -145,7 +145,7 @@ func (e *Experiment) lack(predicted bool, models []Model, why error) error {
 	case !predicted && e.OutOfTime():
 		return e.Short()
 	case !predicted:
-		return cmp.Or(why, errNoTimes)
+		return cmp.Or(why, errors.New("the times that are needed are 0 or were not measured: sweep anew"))
 	case errors.As(why, &noState{}): // which was said
 	case why != nil:
 		e.Warn(fmt.Errorf("parameters are missing for some predictions: %w", why))

@@ -156,7 +156,7 @@ func (h *Host) greet(c *net.TCPConn) {
 		return a
 	})
 	if err != nil && !proven && !h.unproven.leave(c) {
-		err = errDisplaced
+		err = errors.New("it did not prove the secret before its place was needed")
 	}
 	h.unproven.done()
 	if err != nil {

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -74,8 +73,6 @@ func (u *unproven) end() {
 	}
 	u.conns = nil
 }
-
-var errDisplaced = errors.New("it did not prove the secret before its place was needed")
 
 // mostLines is the number of refused connections that are reported one by one.
 const mostLines = 4

@@ -96,12 +96,10 @@ func (s Secret) proof(end string, h hello, c challenge) (p [sha256.Size]byte) {
 var (
 	errStranger = errors.New("it has another secret: give both hosts the same file")
 	errEngaged  = errors.New("it takes part in another run: wait for its end, or listen on another port")
-	errFull     = fmt.Errorf("it has %d flows already: choose fewer", mostFlows)
-	errAlien    = errors.New("what answers there is not taulop net: is the port right?")
 )
 
 // refused are the errors of answers other than welcome.
-var refused = map[answer]error{stranger: errStranger, engaged: errEngaged, full: errFull}
+var refused = map[answer]error{stranger: errStranger, engaged: errEngaged, full: fmt.Errorf("it has %d flows already: choose fewer", mostFlows)}
 
 // A versionError is a peer's protocol version that differs from this one.
 type versionError uint16
@@ -124,7 +122,7 @@ func introduce(c net.Conn, s Secret, h hello) error {
 	}
 	switch {
 	case ch.Magic != magic:
-		return errAlien
+		return errors.New("what answers there is not taulop net: is the port right?")
 	case ch.Version != protocol:
 		return versionError(ch.Version)
 	}
