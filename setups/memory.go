@@ -49,17 +49,14 @@ const unitBytes = 64
 func unitsOf(n int) int { return max(1, (n+unitBytes-1)/unitBytes) }
 
 // overwrites reports whether a received message overwrites the sent one.
-func (s Setup) overwrites() bool { return !s.alone && !s.separate }
-
-// Separate reports whether messages are received beside those that are sent.
-func (s Setup) Separate() bool { return s.separate }
+func (s Setup) overwrites() bool { return !s.alone && !s.Separate }
 
 // sides are the kept regions that a setup's workers send from and receive into.
 func (s Setup) sides() (from, into int) {
 	switch {
 	case s.shared: // it sends nothing
 		return receiving, receiving
-	case s.separate:
+	case s.Separate:
 		return sending, receiving
 	}
 	return sending, sending

@@ -121,8 +121,6 @@ func (r reply) err() error {
 // died is the error of a worker whose process has ended, which makes its team unusable.
 type died struct{ error }
 
-func (d died) Unwrap() error { return d.error }
-
 // NewProcesses starts the workers of a placement, each as a process: this program with the argument
 // WorkerCommand. Such a team carries out only Collectives. If a process dies the team becomes unusable,
 // and the error names the worker.

@@ -27,6 +27,8 @@ type Setup struct {
 	About string // one line for users
 	// Transfers of a segment in sequence: l(k,τ) = Transfers·k·L(S,τ).
 	Transfers int
+	// Separate: the receive buffer differs from the send buffer.
+	Separate bool
 	// source is the worker whose intermediate buffer worker w of tau reads, or the constant noWorker.
 	source func(w, tau int) int
 	// least is the smallest number of workers; 0: one.
@@ -37,8 +39,6 @@ type Setup struct {
 	alone bool
 	// shared: all workers copy out of worker 0's buffer, see Share.
 	shared bool
-	// separate: the receive buffer differs from the send buffer.
-	separate bool
 	// segments, if not 0, replaces the trial's number of segments of the intermediate buffer.
 	segments int
 	// operator, if not nil, replaces the two copies of a setup without flags.
@@ -95,7 +95,7 @@ var Isolated = Setup{
 var Sendrecv = Setup{
 	Name: "sendrecv", About: "a ring whose workers receive beside what they send", Transfers: 2,
 	source:   Ring.source,
-	separate: true,
+	Separate: true,
 }
 
 // Bare is the copy alone, c(m,τ) of Fig. 4: every worker copies its user segment into a buffer of its
@@ -112,7 +112,7 @@ var Own = Setup{
 	Name: "own", About: "every worker copies from what it sends to where it receives, without flags", Transfers: 1,
 	source:   func(w, tau int) int { return noWorker },
 	alone:    true,
-	separate: true,
+	Separate: true,
 }
 
 // Share is a copy out of a shared buffer: every worker copies worker 0's buffer into memory of its

@@ -222,7 +222,7 @@ func (tr *trial) measure(w *worker) error {
 		} else if !on {
 			break
 		}
-		if tr.Setup.alone && tr.Setup.separate {
+		if tr.Setup.alone && tr.Setup.Separate {
 			at = tr.copyApart(w, user, at, n)
 		} else if tr.Setup.alone {
 			at = tr.workAlone(user.into, own, at, sent, n)

@@ -112,7 +112,7 @@ func (r Request) sample(ctx context.Context, b *engine.Bench, k params.Key, hint
 	if k.OffCache {
 		tr.ArenaBytes = max(room(r.Plan, place, b.Machine).ArenaBytes, k.Bytes)
 		arenas := 1 // of a worker
-		if ranked(k) || tr.Setup.Separate() {
+		if ranked(k) || tr.Setup.Separate {
 			arenas = 2
 		}
 		if ranked(k) && k.Kind == params.OwnCell { // both arenas together have the size
