@@ -35,14 +35,11 @@ func (b *budget) take(bytes int) error {
 	if b == nil {
 		return nil
 	}
-	for began := time.Now(); bytes <= b.most; time.Sleep(time.Millisecond) {
-		if taken := b.taken.Load(); int(taken)+bytes <= b.most {
-			if b.taken.CompareAndSwap(taken, taken+int64(bytes)) {
-				return nil
-			}
-		} else if time.Since(began) > handshakeTime {
-			break
+	for began := time.Now(); bytes <= b.most && time.Since(began) < handshakeTime; time.Sleep(time.Millisecond) {
+		if int(b.taken.Add(int64(bytes))) <= b.most {
+			return nil
 		}
+		b.give(bytes)
 	}
 	return fmt.Errorf("messages of all flows may take %s here, and this flow needs %s for its own: %w", view.Size(b.most), view.Size(bytes), ErrMemory)
 }

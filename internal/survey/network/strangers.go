@@ -5,6 +5,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/taulop/taulop/internal/printable"
 )
@@ -79,29 +80,20 @@ const mostLines = 4
 
 // refusals reports refused connections. A stranger can cause thousands a second, so all after the
 // first mostLines are only counted.
-type refusals struct {
-	mutex        sync.Mutex
-	told, untold int
-}
+type refusals struct{ count atomic.Int64 }
 
 // line reports a connection, or returns nil if it is only counted.
 func (r *refusals) line(from net.Addr, why error) error {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.told == mostLines {
-		r.untold++
+	if r.count.Add(1) > mostLines {
 		return nil
 	}
-	r.told++
 	return fmt.Errorf("%v was sent away: %w", from, why)
 }
 
 // rest reports the number of connections that were only counted; nil if there are none.
 func (r *refusals) rest() error {
-	r.mutex.Lock()
-	defer r.mutex.Unlock()
-	if r.untold == 0 {
-		return nil
+	if n := int(r.count.Load()) - mostLines; n > 0 {
+		return fmt.Errorf("also sent away: %s", printable.Count(n, "more connection"))
 	}
-	return fmt.Errorf("also sent away: %s", printable.Count(r.untold, "more connection"))
+	return nil
 }
