@@ -6,8 +6,13 @@
 #
 #   bench/aa.sh DIR [SESSIONS] [MINUTES]     (28 sessions in 70 minutes; 16 in 7 for a first look)
 . "$(dirname "$0")/failed.sh"
-dir=$(mkdir -p "$1" && cd "$1" && pwd)
+most 3 "$@"
+[ $# -gt 0 ] || refuse "name the directory for its files, bench/aa.sh DIR"
 sessions=${2:-28} minutes=${3:-70}
+whole SESSIONS "$sessions" 4
+whole MINUTES "$minutes"
+programs go perl taskset
+dir=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$(dirname "$0")/.."
 go build -o "$dir/taulop" ./cmd/taulop
 go build -o "$dir/aa" ./bench/aa

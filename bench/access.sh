@@ -8,7 +8,11 @@
 # STREAM is, for this processor, so that its loops run in vectors and sums of their own.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
+most 2 "$@"
 rounds=${1:-5} cpu=${2:-0}
+whole ROUNDS "$rounds"
+whole CPU "$cpu" 0
+programs gcc go
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 gcc -O3 -march=native -ffast-math -funroll-loops -fvariable-expansion-in-unroller -o "$tmp/ref" bench/access_ref.c

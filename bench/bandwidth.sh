@@ -13,10 +13,13 @@
 # from L2 to memory.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
-for tool in mbw likwid-bench; do
-  command -v $tool >/dev/null || { echo "bench/bandwidth.sh needs mbw and likwid-bench: apt-get install mbw likwid" >&2; exit 2; }
-done
+most 1 "$@"
 rounds=${1:-5}
+whole ROUNDS "$rounds"
+for tool in mbw likwid-bench; do
+  command -v $tool >/dev/null || refuse "it needs mbw and likwid-bench: apt-get install mbw likwid"
+done
+programs go taskset
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/taulop" ./cmd/taulop

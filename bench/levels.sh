@@ -7,7 +7,10 @@
 # A ratio of 1.05 means that taulop measures 5 % more time.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
+most 1 "$@"
 rounds=${1:-5}
+whole ROUNDS "$rounds"
+programs cc go
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cc -O2 -o "$tmp/ref" bench/level_ref.c

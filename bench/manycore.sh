@@ -10,13 +10,17 @@
 #
 #   CGO_ENABLED=0 go build -o taulop ./cmd/taulop makes it, GOARCH=arm64 another's.
 set -eu
-[ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0"; exit 2; }
+case ${1:-} in
+-h | --help) sed -n '2,11s/^# \{0,1\}//p' "$0"; exit ;;
+'') echo "manycore.sh: name the directory for its files, manycore.sh OUT; -h says more" >&2; exit 2 ;;
+esac
+[ $# -le 2 ] || { echo "manycore.sh: $3 is an argument too many: -h says which there are" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
-mkdir -p "$1"
-out=$(cd "$1" && pwd)
 total=${2:-600}
 case $total in *[!0-9]* | '') echo "manycore.sh: $total is no number of seconds" >&2; exit 2 ;; esac
 [ "$total" -ge 120 ] || { echo "manycore.sh: $total seconds are too few: give 120 or more" >&2; exit 2; }
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
 for file in machine.md summary.txt tables.txt topo.json host.json again.json; do
   [ ! -e "$out/$file" ] || { echo "manycore.sh: $out/$file is there already: choose another directory" >&2; exit 2; }
 done

@@ -3,14 +3,18 @@
 # exchanges through the same channels, in turns. Prints µs by size, and the ratio of
 # processes to threads.
 #
-#   bench/processes.sh [ROUNDS]
+#   bench/processes.sh [ROUNDS]     (7 rounds)
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
+most 1 "$@"
+rounds=${1:-7}
+whole ROUNDS "$rounds"
+programs go
 test=$(mktemp) printed=$(mktemp)
 trap 'rm -f "$test" "$printed"' EXIT
 go test -c -o "$test" ./setups
 cd setups
-for round in $(seq "${1:-7}"); do
+for round in $(seq "$rounds"); do
   "$test" -test.run='^$' -test.bench='^BenchmarkProcesses$' -test.benchtime=1x >"$printed" || { cat "$printed" >&2; exit 1; }
   cat "$printed"
 done | awk '

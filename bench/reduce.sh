@@ -10,9 +10,24 @@
 # KERNELS=SSE4.2 or Go tries those.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
-rounds=${1:-5} cpu=${4:-0}
+most 4 "$@"
+rounds=${1:-5} sizes=${3:-4K 256K 8M 256M} cpu=${4:-0}
+whole ROUNDS "$rounds"
+whole CPU "$cpu" 0
 numbers="MAX MIN SUM PROD" integers="MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR"
 operators=${2:-$(echo ${integers// /_I }_I ${integers// /_L }_L ${numbers// /_F }_F ${numbers// /_R }_R)}
+for operator in ${2:-}; do
+  case $operator in
+  *_[IL]) known=$integers ;;
+  *_[FR]) known=$numbers ;;
+  *) known= ;;
+  esac
+  [[ " $known " = *" ${operator%_?} "* ]] || refuse "no operator is called $operator: take one such as SUM_I, MAX_R or LAND_L"
+done
+for size in $sizes; do
+  [[ $size =~ ^[1-9][0-9]{0,8}[KM]?$ ]] || refuse "$size is no size of a vector: take one such as 4K or 256M"
+done
+programs gcc go taskset
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 gcc -O3 -march=native -o "$tmp/c" bench/reduce/reduce.c
@@ -20,7 +35,7 @@ go test -c -o "$tmp/go" ./reduce
 kernels=${KERNELS:-$("$tmp/go" -test.v -test.run '^TestComplete$' | awk '/reduced by/ { print $NF }')}
 
 for _ in $(seq "$rounds"); do
-  for size in ${3:-4K 256K 8M 256M}; do
+  for size in $sizes; do
     ms=20 && [ "$size" = 256M ] && ms=100
     # shellcheck disable=SC2086 # a list of words
     taskset -c "$cpu" "$tmp/c" "$(numfmt --from=iec "$size")" $ms $operators >"$tmp/theirs"

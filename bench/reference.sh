@@ -13,8 +13,11 @@
 # frequent state first.
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
+most 1 "$@"
 rounds=${1:-9}
-: "${TAULOP_SHARED:?set it to the directory that holds reference/copy_ref.c}"
+whole ROUNDS "$rounds"
+[ -e "${TAULOP_SHARED:-}/reference/copy_ref.c" ] || refuse "set TAULOP_SHARED to the directory that holds reference/copy_ref.c"
+programs cc go
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cc -O2 -pthread -o "$tmp/ref" "$TAULOP_SHARED/reference/copy_ref.c"

@@ -4,6 +4,7 @@
 #   bench/repeat.sh [taulop sweep's flags]     (two sweeps of a minute each)
 . "$(dirname "$0")/failed.sh"
 cd "$(dirname "$0")/.."
+programs go
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 go build -o "$tmp/taulop" ./cmd/taulop

@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
+most 0 "$@"
 folder ""
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc
 build bench/mpi/instructions.c

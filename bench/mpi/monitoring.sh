@@ -10,8 +10,11 @@
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
-keep=${1:?say in which folder: bench/mpi/monitoring.sh FOLDER} ranks=${2:-$(nproc)}
+[ $# -gt 0 ] || refuse "say in which folder: bench/mpi/monitoring.sh FOLDER"
+keep=$1 ranks=${2:-$(nproc)}
+whole RANKS "$ranks"
 shift $(($# < 2 ? $# : 2))
+[[ ${1:-} != */* ]] || set -- "$(absolute "$1")" "${@:2}"
 folder "$keep"
 install openmpi-bin libopenmpi-dev gcc
 if [ $# -eq 0 ]; then

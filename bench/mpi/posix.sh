@@ -14,11 +14,12 @@
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
-if [ $# -lt 2 ]; then
-  echo "usage: bench/mpi/posix.sh MPICC MPIRUN [PARAMS]" >&2
-  exit 2
-fi
-mpicc=$1 mpirun=$2 params=${3:-docs/tasks/data/host.json} ranks=2
+most 3 "$@"
+[ $# -ge 2 ] || refuse "name two commands: bench/mpi/posix.sh MPICC MPIRUN [PARAMS]"
+programs "$1" "$2"
+mpicc=$1 mpirun=$2 params=docs/tasks/data/host.json ranks=2
+[ $# -lt 3 ] || params=$(absolute "$3")
+exists "$params"
 folder ""
 static=
 for directory in $("$mpicc" -show | grep -o -- '-L[^ ]*' | cut -c 3-); do

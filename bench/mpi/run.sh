@@ -19,10 +19,8 @@
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
 rounds=${1:-4} keep=${2:-} least=1024 most=$((4 << 20)) sizes=1K:4M
-if [ "$rounds" -lt 1 ]; then
-  echo "$rounds rounds: one is the least" >&2
-  exit 2
-fi
+whole ROUNDS "$rounds"
+most 2 "$@"
 folder "$keep"
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc
 build bench/mpi/messages.c

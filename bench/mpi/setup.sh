@@ -4,11 +4,11 @@
 folder() {
   tmp=$(mktemp -d)
   trap 'rm -rf "$tmp"' EXIT
-  out=${1:-$tmp/out}
+  out=$tmp/out
+  [ -z "$1" ] || out=$(absolute "$1")
   mkdir -p "$out"
   if [ -n "$(ls -A "$out")" ]; then
-    echo "$out is not empty: name a new directory, or one that is empty" >&2
-    exit 2
+    refuse "$out is not empty: name a new directory, or one that is empty"
   fi
 }
 

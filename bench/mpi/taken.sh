@@ -10,7 +10,11 @@
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
-params=${1:-docs/tasks/data/host.json} ranks=${2:-2}
+params=docs/tasks/data/host.json ranks=${2:-2}
+[ $# -lt 1 ] || params=$(absolute "$1")
+exists "$params"
+most 2 "$@"
+whole RANKS "$ranks" 2
 folder ""
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils
 build bench/mpi/sent.c

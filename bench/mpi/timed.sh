@@ -10,12 +10,15 @@
 . "$(dirname "$0")/../failed.sh"
 cd "$(dirname "$0")/../.."
 . bench/mpi/setup.sh
+most 1 "$@"
 budget=${BUDGET:-150s}
+[ -z "${PARAMS:-}" ] || exists "$(absolute "$PARAMS")"
 folder "${1:-}"
+params=$out/host.json
+[ -z "${PARAMS:-}" ] || params=$(absolute "$PARAMS")
 install mpich libmpich-dev openmpi-bin libopenmpi-dev gcc binutils
 go build -o "$tmp/taulop" ./cmd/taulop
 count_ranks
-params=${PARAMS:-$out/host.json}
 [ -n "${PARAMS:-}" ] || "$tmp/taulop" sweep -quiet -force -o "$params" -time 75s -with cma -segments 1 -segment 4K -placement local -cache in >"$out/sweep"
 tree_of_mpich >"$out/generic.json"
 targets() {

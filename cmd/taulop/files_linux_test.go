@@ -298,31 +298,3 @@ func TestAddressSpace(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
-
-// TestScriptsSayWhy runs bench/mpi/run.sh with fake compilers, libraries and taulop. Each command fails
-// in turn, and the terminal shows its error.
-func TestScriptsSayWhy(t *testing.T) {
-	t.Parallel()
-	if _, err := exec.LookPath("bash"); err != nil {
-		t.Skip(err)
-	}
-	dir := t.TempDir()
-	must.Do(os.CopyFS(dir, os.DirFS("testdata/scripts")))
-	for _, program := range must.Get(filepath.Glob(dir + "/*")) {
-		must.Do(os.Chmod(program, 0o755))
-	}
-	for _, fails := range []string{"", "sweep", "mpirun", "topo", "import", "verify"} {
-		cmd := exec.Command("bash", "../../bench/mpi/run.sh", "2", filepath.Join(dir, "out-"+fails))
-		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "FAIL="+fails)
-		said, err := cmd.CombinedOutput()
-		switch {
-		case fails == "" && err != nil:
-			t.Errorf("nothing fails: %v\n%s", err, said)
-		case fails == "":
-		case err == nil:
-			t.Errorf("%s fails, and run.sh does not", fails)
-		case !strings.Contains(string(said), "taulop: "+fails+" cannot") || !strings.Contains(string(said), "run.sh: line "):
-			t.Errorf("%s fails, and run.sh says:\n%s", fails, said)
-		}
-	}
-}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/taulop/taulop/internal/test/must"
+)
+
+// TestScriptsSayWhy runs bench/mpi/run.sh with fake compilers, libraries and taulop. Each command fails
+// in turn, and the terminal shows its error.
+func TestScriptsSayWhy(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	must.Do(os.CopyFS(dir, os.DirFS("testdata/scripts")))
+	for _, program := range must.Get(filepath.Glob(dir + "/*")) {
+		must.Do(os.Chmod(program, 0o755))
+	}
+	for _, fails := range []string{"", "sweep", "mpirun", "topo", "import", "verify"} {
+		cmd := exec.Command("bash", "../../bench/mpi/run.sh", "2", filepath.Join(dir, "out-"+fails))
+		cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "FAIL="+fails)
+		said, err := cmd.CombinedOutput()
+		switch {
+		case fails == "" && err != nil:
+			t.Errorf("nothing fails: %v\n%s", err, said)
+		case fails == "":
+		case err == nil:
+			t.Errorf("%s fails, and run.sh does not", fails)
+		case !strings.Contains(string(said), "taulop: "+fails+" cannot") || !strings.Contains(string(said), "run.sh: line "):
+			t.Errorf("%s fails, and run.sh says:\n%s", fails, said)
+		}
+	}
+}
+
+// TestScriptsRefuse gives each script of bench a wrong argument: it says one sentence, and ends with status 2 before
+// it builds or installs anything. With -h it prints what its head says.
+func TestScriptsRefuse(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("bash"); err != nil {
+		t.Skip(err)
+	}
+	full := t.TempDir()
+	must.Do(os.WriteFile(filepath.Join(full, "host.json"), nil, 0o644))
+	scripts := map[string][]string{
+		"aa.sh":               {"", "DIR x", "DIR 3", "DIR 28 0", "DIR 28 70 1"},
+		"access.sh":           {"x", "0", "5 x", "5 -1", "5 0 1"},
+		"bandwidth.sh":        {"x", "0", "5 1"},
+		"levels.sh":           {"x", "0", "5 1"},
+		"manycore.sh":         {"", "DIR x", "DIR 119", "FULL", "DIR 600 1"},
+		"processes.sh":        {"x", "0", "7 1"},
+		"reduce.sh":           {"x", "5 SUM", "5 SUM_X", "5 LAND_R", "5 SUM_I 4G", "5 SUM_I 4K x", "5 SUM_I 4K 0 1"},
+		"reference.sh":        {"x", "0", "9 1", "9"},
+		"mpi/instructions.sh": {"x"},
+		"mpi/monitoring.sh":   {"", "DIR x", "FULL"},
+		"mpi/posix.sh":        {"", "mpicc", "true true none.json", "true none-there"},
+		"mpi/run.sh":          {"x", "0", "4 FULL", "4 DIR 1"},
+		"mpi/taken.sh":        {"none.json", "docs_test.go 1", "docs_test.go x"},
+		"mpi/timed.sh":        {"FULL", "DIR 1"},
+	}
+	for script, calls := range scripts {
+		path := "../../bench/" + script
+		if said, err := exec.Command(path, "-h").CombinedOutput(); err != nil || !strings.Contains(string(said), script+" ") && !strings.Contains(string(said), script+"\n") || strings.Contains(string(said), "# ") {
+			t.Errorf("%s -h: %v\n%s", script, err, said)
+		}
+		for _, call := range calls {
+			args := strings.Fields(strings.NewReplacer("DIR", filepath.Join(full, "new"), "FULL", full).Replace(call))
+			cmd := exec.Command(path, args...)
+			cmd.Env = append(os.Environ(), "TAULOP_SHARED=", "PARAMS=")
+			said, _ := cmd.CombinedOutput()
+			if got := cmd.ProcessState.ExitCode(); got != 2 || strings.Count(string(said), "\n") != 1 || !strings.Contains(string(said), filepath.Base(script)+": ") {
+				t.Errorf("%s %s: status %d\n%s", script, call, got, said)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(full, "new")); err == nil {
+		t.Error("a refused script made its directory")
+	}
+	for _, script := range append(must.Get(filepath.Glob("../../bench/*.sh")), must.Get(filepath.Glob("../../bench/mpi/*.sh"))...) {
+		name := strings.TrimPrefix(script, "../../bench/")
+		if _, tested := scripts[name]; !tested && name != "failed.sh" && name != "mpi/setup.sh" && name != "repeat.sh" {
+			t.Errorf("%s is not tested", script)
+		}
+	}
+}
